@@ -210,6 +210,28 @@ CHOICES = {
         ({"wood", "iron"}, "iron"),
     ),
     "a key in a list": ({"question": ASKED, "choices": TEXTS, "answer": ["B"]}, IRON),
+    "SocialIQA": (
+        {"context": "...", "question": ASKED, "answerA": "wood", "answerB": "iron", "answerC": "glass", "label": "B"},
+        THREE,
+    ),
+    "an object for each letter": (
+        {"question": ASKED, "options": [{x: t} for x, t in METALS.items()], "answer": "B"},
+        IRON,
+    ),
+    "counted options": (
+        {"question": ASKED, "options": [f"{n}. {t}" for n, t in enumerate(TEXTS, 1)], "answer": 2},
+        IRON,
+    ),
+    "lines in a cell": ({"question": ASKED, "options": "A. wood\nB. iron\nC. glass\nD. wool", "answer": "B"}, IRON),
+    "TruthfulQA of its authors": (
+        {
+            "Question": ASKED,
+            "Best Answer": "iron",
+            "Correct Answers": "iron; Fe",
+            "Incorrect Answers": "wood; glass; wool",
+        },
+        (set(TEXTS), "iron"),
+    ),
     "lines in the question": ({"question": f"{ASKED}\nA. wood\nB. iron\nC. glass\nD. wool", "answer": "B"}, IRON),
 }
 
@@ -304,6 +326,12 @@ ANSWERS = {
     "an ampersand": ({"question": "Who?", "answer": "AT&T"}, ("AT&T",), "text"),
     "a broken list": ({"question": "Who?", "answer": "[sic]"}, ("[sic]",), "text"),
     "an empty list": ({"question": "Who?", "answer": "[]"}, (), "text"),
+    "answers as objects": (
+        {"question": "Who?", "answers": [{"text": "Ann"}, {"text": "Anne"}]},
+        ("Ann", "Anne"),
+        "text",
+    ),
+    "AIME": ({"ID": "1", "Problem": "Find x.", "Solution": "So \\boxed{204}.", "Answer": 204}, ("204",), "number"),
     "BBH": ({"input": "Who?", "target": "Ann"}, ("Ann",), "text"),
 }
 
@@ -337,6 +365,8 @@ def test_keys_that_disagree_are_refused_by_their_line(tmp_path):
 
 
 def test_a_key_that_is_kept_back_leaves_the_question_ungraded_and_is_counted(tmp_path):
+    (own,) = load_questions([{"question": ASKED, **IN_COLUMNS, "answer": ""}])
+    assert (options_shown(own.text), own.answers) == (METALS, ())
     rows = [{"question": ASKED, "choices": TEXTS, "label": label} for label in (-1, "")]
     with pytest.warns(Notice, match="of 2 of 2 questions the right option is not told"):
         found = load_questions(write(tmp_path / "q.jsonl", [rows[0], rows[1] | {"question": "Which is not?"}]))
@@ -352,6 +382,8 @@ def test_a_key_that_is_kept_back_leaves_the_question_ungraded_and_is_counted(tmp
         {"answer_1": "wood", "answer_2": "iron"},
         {"wrong_ones": "wood;wool"},
         {"choices": "wood, iron, glass"},
+        {"incorrect_answers": "wood, glass", "correct_answer": "iron"},
+        {"answerKey": "B"},
         {"choices": 7, "answer": 0},
     ],
 )
@@ -373,6 +405,14 @@ def test_what_looks_like_options_and_is_not_understood_is_refused_by_its_name(tm
 def test_what_is_left_out_or_taken_in_a_way_is_said(tmp_path, more, said):
     with pytest.warns(Notice, match=said):
         load_questions(write(tmp_path / "q.jsonl", [{"question": ASKED, **more}]))
+
+
+def test_letters_without_options_are_no_answers(tmp_path):
+    rows = [{"question": f"{ASKED} {n}", "answer": "ABBA"[n]} for n in range(4)]
+    with pytest.raises(InputError, match="the column 'answer' is a key to options, and none are found"):
+        load_questions(write(tmp_path / "q.jsonl", rows))
+    rows[0]["answer"] = "Boron"
+    assert load_questions(write(tmp_path / "q.jsonl", rows))[1].answers == ("B",)
 
 
 def test_right_answers_stand_anywhere_and_always_in_the_same_place(tmp_path):

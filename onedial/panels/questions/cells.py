@@ -92,11 +92,14 @@ def answers_of(cell: Any) -> tuple[str, ...]:
         found = found["text"]
     elif isinstance(found, dict) and "value" in found:
         found = [found["value"], *(found.get("aliases") or ())]
-    elif isinstance(cell, str) and not (isinstance(found, list) and all(isinstance(each, str) for each in found)):
+    elif isinstance(cell, str) and not (
+        isinstance(found, list) and all(isinstance(each, str | dict) for each in found)
+    ):
         found = cell.split("|")  # an interval, [-2, 7], is one answer
     elif isinstance(found, dict):
         raise ValueError("an object without a list of texts")
     given = found if isinstance(found, Iterable) and not isinstance(found, str | bytes) else [found]
+    given = [each.get("text", each.get("value", each)) if isinstance(each, dict) else each for each in given]
     texts = (clean_text(answer) for answer in given)
     return tuple(dict.fromkeys(text for text in texts if text not in (None, _HIDDEN)))
 

@@ -44,7 +44,18 @@ Row = dict[str, Any]
 
 COLUMNS = {
     "question": (
-        *("question", "problem", "question_text", "question_stem", "stem", "query", "goal", "sentence", "ctx"),
+        *(
+            "question",
+            "problem",
+            "questions",
+            "question_text",
+            "question_stem",
+            "stem",
+            "query",
+            "goal",
+            "sentence",
+            "ctx",
+        ),
         *("startphrase", "front", "input", "prompt", "text"),
     ),
     "id": ("id", "question_id", "qid", "record_id", "unique_id", "uid"),
@@ -85,7 +96,7 @@ _LIKE_OPTIONS = re.compile(
     r"option|choice|distractor|alternative|incorrect|wrong|candidate|^(?:opt?|answer)_?[a-e1-9]$|^[a-d]$"
 )
 _LIKE_KEYS = re.compile(r"correct|(?:^|_)(?:key|gold|label|cop)$|answer_?(?:key|idx|index|id)$")
-_PASSAGES = ("context", "passage", "article", "premise")
+_PASSAGES = ("context", "passage", "article", "premise", "image", "images", "audio")
 _CODE = {"entry_point", "test_list", "canonical_solution"}
 _LEVELS = {"easy": 1, "medium": 2, "hard": 3}
 _TRUTH = {"true": True, "yes": True, "1": True, "1.0": True, "false": False, "no": False, "0": False, "0.0": False}
@@ -272,21 +283,25 @@ class _TableOfQuestions:
             start = next((start for start in ("a", "0", "1") if start in columns), None)
             run = [] if start is None else [_after(start, place) for place in range(len(columns))]
             members = {label: columns[label] for label in run if label in columns}
-            keys = [name for name in self.key_columns() if name not in members.values()]
-            if len(members) < 2 or not (keys or prefix in _OPTIONS_WITHOUT_A_KEY):
-                continue
             cells = [self.table.frame[column] for column in members.values()]
             options = [labelled(list(zip(members, own, strict=True))) for own in zip(*cells, strict=True)]
-            given = [{str(key).casefold() for key in self.keys(name) if key is not None} for name in keys]
-            if (
-                prefix
-                or any(own <= {label.casefold() for label in members} for own in given)
-                or any(right_places(self.keys(name), options, None, name) for name in keys)
-            ):  # else they are respondents called A and B
+            if len(members) > 1 and (prefix in _OPTIONS_WITHOUT_A_KEY or self.have_a_key(prefix, members, options)):
                 self.read_columns.update(members.values())
                 self.numbered = prefix if start == "1" else ""
                 return options
         return None
+
+    def have_a_key(self, prefix: str, members: Mapping[str, str], options: Sequence[Options]) -> bool:
+        """Whether some column is a key to these, which may be kept back; columns A and B may be respondents."""
+        if not any(self.column.get(name) not in (None, *members.values()) for name in _KEYS):
+            return False
+        keys = [self.keys(name) for name in self.key_columns() if name not in members.values()]
+        if prefix or not keys:
+            return bool(prefix) or all(_has_words(self.table.frame[column]) for column in members.values())
+        given = [{str(key).casefold() for key in own if key is not None} for own in keys]
+        return any(own <= {label.casefold() for label in members} for own in given) or any(
+            right_places(own, options, None, str(self.table.path)) for own in keys
+        )
 
     numbered = ""
     """What the columns of options are called, where they are numbered from 1."""
@@ -303,7 +318,12 @@ class _TableOfQuestions:
         for row, own in enumerate(self.parse("right", answers_of, _WANTED_ANSWERS)):
             if not own:
                 raise InputError(f"{self.table.where(row, right)} is blank, beside wrong answers; give the right one")
-            others = [text for cells in wrong for text in answers_of(cells[row]) if text not in own]
+            try:
+                others = [text for cells in wrong for text in _wrong_answers(cells[row], bool(one)) if text not in own]
+            except ValueError as error:
+                raise InputError(
+                    f"{self.table.where(row, one)} {error}; give a list, or one text with | between"
+                ) from error
             found.append(Options((own[0], *dict.fromkeys(others)), right=0))
         return found
 
@@ -354,15 +374,13 @@ class _TableOfQuestions:
 
     def refuse_what_looks_like_options(self) -> None:
         """Asked without its options a question is another one."""
-        names = [
-            column
-            for name, column in self.column.items()
-            if _LIKE_OPTIONS.search(name) and column not in self.of.values() and _has_words(self.table.frame[column])
-        ]
+        likely = {column for name, column in self.column.items() if _LIKE_OPTIONS.search(name)}
+        unread = [name for name in map(str, self.table.frame.columns) if name in likely - set(self.of.values())]
+        names = [name for name in unread if _has_words(self.table.frame[name])]
         if names:
             raise InputError(
                 f"{self.table.path} has columns that look like options, but are not understood "
-                f"({listed(dict.fromkeys(names))}): give `options` (a list, or text with | between) and `answer`, or "
+                f"({listed(names)}): give `options` (a list, or text with | between) and `answer`, or "
                 "leave these columns out to ask the bare questions"
             )
 
@@ -380,6 +398,7 @@ class _TableOfQuestions:
         else:
             answers = self.parse("answers", answers_of, _WANTED_ANSWERS)
         more = self.parse("aliases", answers_of, _WANTED_ANSWERS)
+        self.refuse_keys_without_options(answers)
         is_truth = _are_true_or_false(answers, texts)
         if is_truth:
             notice(f"{self.table.path}: the answers true and false are taken for yes and no")
@@ -393,6 +412,21 @@ class _TableOfQuestions:
                 grading = "choice"
             questions.append(Question(question_id(text), text, own, grading=grading))
         return questions
+
+    def refuse_keys_without_options(self, answers: Sequence[tuple[str, ...]]) -> None:
+        """Letters alone, or a column that is called like a key, belong to options."""
+        given = [answer for own in answers for answer in own]
+        names = [name for name in self.key_columns() if _simple(name) in _KEYS[: _KEYS.index("label")]]
+        if names and not given:
+            name = names[0]
+        elif len(answers) > 1 and len(given) == len(answers) and all(len(own) == 1 and own in "ABCDE" for own in given):
+            name = self.of["answers"]
+        else:
+            return
+        raise InputError(
+            f"{self.table.path}: the column {name!r} is a key to options, and none are found; give `options` (a list, "
+            "or text with | between), or answers in words"
+        )
 
     def topics(self) -> list[str | None]:
         """The topic's name; None where there is none."""
@@ -496,6 +530,18 @@ def _question_text(cell: Any) -> str:
     if text is None or not normalised_text(text):
         raise ValueError("no text, or text without words")
     return text
+
+
+def _wrong_answers(cell: Any, are_several: bool) -> Sequence[str]:
+    """The wrong answers of a cell; of a column of several at once they may stand with semicolons between."""
+    found = answers_of(cell)
+    if not are_several or len(found) != 1 or not isinstance(cell, str):
+        return found
+    if ";" in found[0]:
+        return [text.strip() for text in found[0].split(";") if text.strip()]
+    if "," in found[0]:
+        raise ValueError(f"holds {found[0]!r}, which may be one answer or several")
+    return found
 
 
 def _whole(cell: Any) -> tuple[str, ...]:

@@ -14,6 +14,7 @@ _TEXTS, _LABELS = ("text", "texts", "choices", "value", "content", "option"), ("
 _FLAGS = ("is_correct", "isCorrect", "correct")
 """Names under which options that are objects hold their words, their labels, and whether they are right."""
 _LETTERED = re.compile(r"(?:^|(?<=[\s,;]))\(?([a-zA-Z])\s*[).:]\s*")
+_COUNTED = re.compile(r"\(?([1-9])\s*[).:]\s+")
 _WITHIN = (re.compile(r"(?:^|(?<=\s))\(([A-Ha-h1-8])\)\s+"), re.compile(r"(?:^|(?<=\n))\s*([A-Ha-h])[).:]\s+"))
 """Options within a question: "(A) iron (B) wood", or a line for each."""
 
@@ -55,6 +56,8 @@ def options_in(cell: Any) -> Options:
     if isinstance(found, dict):
         return _in_object(found)
     if isinstance(found, list) and found and all(isinstance(each, dict) for each in found):
+        if all(len(each) == 1 and not each.keys() & set(_TEXTS) for each in found):  # [{"A": "wood"}, {"B": "iron"}]
+            return _in_object({name: text for each in found for name, text in each.items()})
         texts = [_first(each, _TEXTS) for each in found]
         flags, labels = [_first(each, _FLAGS) for each in found], [_first(each, _LABELS) for each in found]
         if any(flag is not None for flag in flags):
@@ -65,10 +68,11 @@ def options_in(cell: Any) -> Options:
     if not isinstance(found, list):
         raise ValueError(f"{type(found).__name__} where a list is wanted")
     texts = [text for each in found if (text := clean_text(each)) is not None]
-    lettered = [_LETTERED.match(text) for text in texts]
+    lettered = [_LETTERED.match(text) or _COUNTED.match(text) for text in texts]
     letters = "".join(match[1].casefold() for match in lettered if match)
-    if len(texts) > 1 and letters == LETTERS[: len(texts)].casefold():
+    if len(texts) > 1 and letters in (LETTERS[: len(texts)].casefold(), "123456789"[: len(texts)]):
         texts = [text[match.end() :].strip() for text, match in zip(texts, lettered, strict=True) if match]
+        return Options(tuple(texts), tuple(letters))
     return Options(tuple(texts))
 
 
