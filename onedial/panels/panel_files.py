@@ -282,14 +282,16 @@ def _read_wide(
     table: Table, known: pd.DataFrame | None, asked: _Asked
 ) -> tuple[ResponseMatrix, dict[str, float] | None]:
     table.require(*asked.about)
-    spellings = Spellings.of(asked.elicitation)
-    columns = columns_of(table, spellings.holds, asked.about, () if known is None else known.index)
-    names = list(columns.respondents)
-    if "" in names:
+    if {"", "Unnamed: 0"} & set(table.frame.columns) and not {"question_id", "id", "question"} & set(
+        table.frame.columns
+    ):
         raise InputError(
             f"{table.path} has a column without a name; name it question_id if it holds the ids, "
             "else write the file without row names"
         )
+    spellings = Spellings.of(asked.elicitation)
+    columns = columns_of(table, spellings.holds, asked.about, () if known is None else known.index, asked.certain())
+    names = list(columns.respondents)
     ids = _question_ids(table)
     if not names:
         raise InputError(
@@ -411,11 +413,12 @@ def _read_long(
         responses["question"] = table.parse("question", clean_text, "write the question as text")
         _refuse_two_values(table, responses, "question_id", ("question",))
         texts = responses.groupby("question_id", sort=False)["question"].first().reindex(panel.answers.index)
-    about = responses.groupby("question_id", sort=False)[[name for name in _OF_QUESTIONS if name in responses]].first()
-    about = about.reindex(panel.answers.index)
-    return ResponseMatrix(
-        panel.answers, panel.respondents, texts, responses, about_questions=about
-    ), tops if is_cut else None
+    about = None
+    if held := [name for name in _OF_QUESTIONS if name in responses]:
+        about = responses.groupby("question_id", sort=False)[held].first().reindex(panel.answers.index)
+    return ResponseMatrix(panel.answers, panel.respondents, texts, responses, about_questions=about), (
+        tops if is_cut else None
+    )
 
 
 def _question_ids(table: Table) -> list[str]:

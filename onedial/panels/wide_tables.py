@@ -25,14 +25,15 @@ OF_QUESTIONS = (
 _ALSO_OF_QUESTIONS = re.compile(
     r"unnamed_\d+|index|row|nr|no|(?:n|num|number|count)s?(?:_\w+)?|\w+_(?:counts?|idx|index|id)|total|sum|mean|average"
     r"|avg|median|std|sd|min|max|difficulty|labels?|gold|target|\w*key|subject|category|domain|type|source|language|year"
-    r"|date|url|length|weight|rank|popularity|notes?|comments?|tags?"
+    r"|date|url|length|weight|rank|popularity|notes?|comments?|tags?|accuracy|agreement|consensus"
+    r"|(?:mean|average|avg|median|total|sum)_\w+|\w+_(?:mean|average|avg|median|total|sum|std)"
 )
 _SUMMARIES = {"mean", "average", "avg", "median", "total", "totals", "sum", "std", "sd", "overall", "count", "all"}
 _MODELS = ("model", "respondent", "model_name", "model_id", "models", "llm")
 _NUMBERED = re.compile(r"(?:q|question|item|frage|i)?[ _-]?\d+", re.IGNORECASE)
 _FEWEST_LABELS = 3
 """Two words of a column may be spellings of yes and no, which are refused rather than left out."""
-_BEYOND = 100
+_BEYOND = 100.0
 
 
 @dataclass(frozen=True)
@@ -49,7 +50,11 @@ class WideColumns:
 
 
 def columns_of(
-    table: Table, is_answer: Callable[[Any], bool], about: Sequence[str] = (), known: Collection[str] = ()
+    table: Table,
+    is_answer: Callable[[Any], bool],
+    about: Sequence[str] = (),
+    known: Collection[str] = (),
+    certain: float | None = None,
 ) -> WideColumns:
     """Which columns are respondents; what is left out without having been named is said.
 
@@ -57,10 +62,15 @@ def columns_of(
         is_answer: whether a cell is a yes, a no or a number.
         about: columns that the user says tell of the questions.
         known: names that the user says are respondents.
+        certain: the largest number that an answer can be, where that is said.
     """
     names = [str(name) for name in table.frame.columns]
     left = [name for name in names if name not in (*OF_QUESTIONS, *about)]
-    why = {name: _why_no_respondent(name, table.frame[name], is_answer) for name in left if name not in known}
+    why = {
+        name: _why_no_respondent(name, table.frame[name], is_answer, certain or _BEYOND)
+        for name in left
+        if name not in known
+    }
     why = {name: reason for name, reason in why.items() if reason}
     if len(why) == len(left):
         why = {name: reason for name, reason in why.items() if reason == _COUNTS}
@@ -80,7 +90,7 @@ def columns_of(
 _COUNTS, _NAMED, _WORDS, _LARGE = "counts the rows", "by its name", "words that are no answers", "numbers beyond 100"
 
 
-def _why_no_respondent(name: str, cells: pd.Series, is_answer: Callable[[Any], bool]) -> str:
+def _why_no_respondent(name: str, cells: pd.Series, is_answer: Callable[[Any], bool], most: float) -> str:
     filled = [cell for cell in cells if not is_blank(cell)]
     simple = re.sub(r"[^a-z0-9]+", "_", re.sub(r"(?<=[a-z])(?=[A-Z])", "_", name).lower()).strip("_")
     numbers = pd.to_numeric(pd.Series(filled, dtype=object), errors="coerce").to_numpy(dtype=float)
@@ -90,7 +100,7 @@ def _why_no_respondent(name: str, cells: pd.Series, is_answer: Callable[[Any], b
         return _COUNTS
     if simple and _ALSO_OF_QUESTIONS.fullmatch(simple):
         return _NAMED
-    if is_number and (numbers > _BEYOND).all():
+    if is_number and (numbers > most).all():
         return _LARGE
     words = {str(cell) for cell in filled if not is_answer(cell)}
     return _WORDS if len(words) == len({*map(str, filled)}) >= _FEWEST_LABELS and not is_number else ""
@@ -98,14 +108,15 @@ def _why_no_respondent(name: str, cells: pd.Series, is_answer: Callable[[Any], b
 
 def without_summaries(table: Table) -> Table:
     """The table without rows that sum up others; said aloud."""
-    column = next((name for name in ("question_id", "id") if name in table.frame.columns), None)
-    if column is None:
-        return table
-    is_summary = [isinstance(cell, str) and cell.strip().casefold() in _SUMMARIES for cell in table.frame[column]]
+    held = [name for name in ("question_id", "id", "respondent") if name in table.frame.columns]
+    names = [
+        next((str(cell) for cell in cells if isinstance(cell, str) and cell.strip().casefold() in _SUMMARIES), None)
+        for cells in table.frame[held].itertuples(index=False, name=None)
+    ]
+    is_summary = [name is not None for name in names]
     if not any(is_summary) or all(is_summary):
         return table
-    names = [str(cell) for cell, left in zip(table.frame[column], is_summary, strict=True) if left]
-    notice(f"{table.path}: the rows {listed(names)} sum up others, and are no questions")
+    notice(f"{table.path}: the rows {listed(dict.fromkeys(filter(None, names)))} sum up others, and are left out")
     kept = [row for row, left in enumerate(is_summary) if not left]
     return replace(
         table, frame=table.frame.iloc[kept].reset_index(drop=True), places=[table.places[row] for row in kept]

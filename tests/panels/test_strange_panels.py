@@ -135,6 +135,8 @@ ABOUT = {
     "answerKey": ("A", "B", "A"),
     "source": ("wiki", "wiki", "nyt"),
     "Language": ("en", "de", "en"),
+    "accuracy": (0.5, 0.1, 0.9),
+    "mean_confidence": (72.5, 12.5, 85.0),
     "remark": ("fine", "too long", "odd wording"),
     "published": (1998, 2001, 2020),
     "row": (4, 9, 2),
@@ -184,6 +186,18 @@ def test_rows_that_sum_up_others_are_no_questions(tmp_path, name):
     with pytest.warns(Notice, match=f"the rows '{name}' sum up others"):
         assert list(panel_of(tmp_path, text).answers.index) == ["q1", "q2"]
     assert [question.id for question in load_questions(tmp_path / "p.csv")] == ["q1", "q2"]
+
+
+def test_a_mean_over_respondents_is_no_respondent(tmp_path):
+    text = "question_id,respondent,said_yes\nq1,a,1\nq1,mean,0.5\nq2,a,0\nq2,mean,0.5\n"
+    panel = panel_of(tmp_path, text)
+    assert list(panel.answers.columns) == ["a"]
+    assert panel.about_questions is None
+
+
+def test_the_topics_of_a_long_panel_are_kept(tmp_path):
+    text = "question_id,respondent,said_yes,topic\nq1,a,1,art\nq1,b,0,art\nq2,a,0,sea\nq2,b,1,sea\n"
+    assert panel_of(tmp_path, text).about_questions["topic"].to_dict() == {"q1": "art", "q2": "sea"}
 
 
 @pytest.mark.parametrize(
