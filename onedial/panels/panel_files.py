@@ -186,7 +186,7 @@ def _load(
         known = _read_respondents(table_beside)
     else:
         known = None
-    is_long = bool({"respondent", "said_yes"} & set(table.frame.columns))
+    is_long = bool({"respondent", "said_yes", "confidence"} & set(table.frame.columns))
     if is_long:
         panel, tops = _read_long(spellings.without_blanks(table, _OF_ANSWERS), known, asked)
     else:

@@ -283,7 +283,7 @@ class _TableOfQuestions:
             start = next((start for start in ("a", "0", "1") if start in columns), None)
             run = [] if start is None else [_after(start, place) for place in range(len(columns))]
             members = {label: columns[label] for label in run if label in columns}
-            cells = [self.table.frame[column] for column in members.values()]
+            cells = [self.table.parse(column, clean_text, "give an option as text") for column in members.values()]
             options = [labelled(list(zip(members, own, strict=True))) for own in zip(*cells, strict=True)]
             if len(members) > 1 and (prefix in _OPTIONS_WITHOUT_A_KEY or self.have_a_key(prefix, members, options)):
                 self.read_columns.update(members.values())
