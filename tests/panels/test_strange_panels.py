@@ -247,6 +247,12 @@ def test_other_words_for_a_blank_are_named_beside_the_panel(tmp_path):
     np.testing.assert_array_equal(panel_of(tmp_path, text).answers, [[1, np.nan], [0, 1]])
 
 
+def test_an_import_on_one_scale_refuses_numbers_on_another():
+    choices = LogChoices(confidence_scale=100, columns={"answered_correctly": "correct"})
+    with pytest.raises(InputError, match="'gpt-x' states numbers from 0 to 1, and --confidence-scale is 100"):
+        read_logs(DATA / "mixed_long.csv", choices)
+
+
 def imported(path, *spellings):
     return panel_from_logs(read_logs(path, LogChoices(spellings=Spellings(*spellings)))).panel
 

@@ -67,6 +67,13 @@ def read(path: Path, choices: LogChoices) -> list[LogRun]:
         where = table.where(number)
         key = (_required(cells, "respondent", where), _text(cells, "framing") or "")
         together.setdefault(key, []).append(_record(cells, choices, where))
+    raw = choices.confidence_scale
+    for (model, _), records in together.items():
+        numbers = [record.confidence * raw for record in records if record.confidence == record.confidence]
+        if raw > 1 and max(numbers, default=raw) <= 1 and any(0 < number < 1 for number in numbers):
+            raise InputError(
+                f"{path}: {model!r} states numbers from 0 to 1, and --confidence-scale is {raw:g}; write all on one scale"
+            )
     return [
         LogRun(
             source=str(path),
