@@ -27,7 +27,8 @@ from .panel_scores import (
 )
 from .panels import ResponseMatrix, counts_of_samples, panel_from_long, panel_long
 from .questions.facts import load_facts, load_passages, truth_of
-from .questions.layouts import LAYOUTS, Layout, choice_question
+from .questions.layouts import LAYOUTS, Layout
+from .questions.options import choice_question
 from .questions.question_files import load_questions
 from .spellings import Spellings
 from .splits import EXTRACTION, FITTING, SPLITS, TEST, assign_splits, wordings_of

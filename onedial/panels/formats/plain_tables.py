@@ -72,7 +72,8 @@ def read(path: Path, choices: LogChoices) -> list[LogRun]:
         numbers = [record.confidence * raw for record in records if record.confidence == record.confidence]
         if raw > 1 and max(numbers, default=raw) <= 1 and any(0 < number < 1 for number in numbers):
             raise InputError(
-                f"{path}: {model!r} states numbers from 0 to 1, and --confidence-scale is {raw:g}; write all on one scale"
+                f"{path}: {model!r} states numbers from 0 to 1, and --confidence-scale is {raw:g}; write all on "
+                "one scale"
             )
     return [
         LogRun(

@@ -1,7 +1,7 @@
 """Questions of published data sets, read through `datasets`: by name from the hub, or from a folder in its layout.
 
-Which columns a data set has decides how it is read (`onedial.panels.questions.layouts`); whatever passage there is
-stays out.
+Which columns a data set has decides how it is read (`onedial.panels.questions.question_table`); whatever passage there
+is stays out.
 """
 
 import warnings

@@ -5,9 +5,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from onedial.asking import is_blank
+from onedial.asking import Question, is_blank, question_id
 from onedial.core import InputError, notice, sha256_of_text
-from onedial.panels.grading.choice_grading import LETTERS
+from onedial.panels.grading.choice_grading import LETTERS, with_options
 from onedial.panels.questions.cells import clean_text, list_in_text, plain
 
 _TEXTS, _LABELS = ("text", "texts", "choices", "value", "content", "option"), ("label", "key", "id", "letter")
@@ -253,3 +253,32 @@ def refuse_keys(cells: Sequence[Any], options: Sequence[Options], where: Callabl
         f"{where(0)}: the key {name!r} is here a label, there a text or a place, and no reading fits every row; write "
         "all of them as letters"
     )
+
+
+def choice_question(
+    text: str, options: Any, right: int | None, topic: Any = None, identity: Any = None, where: str = "the question"
+) -> Question:
+    """A question that shows its options as lines "A) ...", with the right one's letter and words as its key.
+
+    Args:
+        options: a list of them, or one text with | between.
+        right: place of the right one, from 0; None where nobody knows.
+        identity: its id; by default a hash of the text with its options, since data sets repeat a question with others.
+        where: for messages.
+
+    Raises:
+        InputError: under 2 options or over 26, or the right one is none of them.
+
+    >>> choice_question("Which is a metal?", ["neon", "iron"], 1).answers
+    ('B', 'iron')
+    """
+    shown = [str(option).strip() for option in (options.split("|") if isinstance(options, str) else options)]
+    if not 2 <= len(shown) <= len(LETTERS):
+        raise InputError(
+            f"{where} has {len(shown)} options; it needs 2 to {len(LETTERS)}: leave out what cannot be asked whole"
+        )
+    if right is not None and not 0 <= right < len(shown):
+        raise InputError(f"{where} gives the answer {right}, which is none of its {len(shown)} options, from 0")
+    asked = with_options(text, shown)
+    own = question_id(asked) if identity is None else str(identity)
+    return Question(own, asked, () if right is None else (LETTERS[right], shown[right]), topic, grading="choice")

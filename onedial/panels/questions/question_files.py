@@ -22,7 +22,8 @@ from onedial.asking import (
 )
 from onedial.core import InputError, notice
 from onedial.panels.questions.hub_datasets import DATA_SETS, load_from_hub, named_data_set
-from onedial.panels.questions.layouts import OF_A_LONG_PANEL, questions_of
+from onedial.panels.questions.layouts import questions_of
+from onedial.panels.questions.question_table import OF_A_LONG_PANEL
 from onedial.panels.wide_tables import without_summaries
 
 Rows = pd.DataFrame | Sequence[str | Mapping[str, Any]]
@@ -43,8 +44,8 @@ def load_questions(source: str | Path | Rows, n: int | None = None, seed: int = 
             optionally `id`, `answers` or `answer` (a list, or text with | between), `choices` or `options`,
             `exact_answers`, `topic`, `level`, `unknowable`, `grading` (how answers are graded: text, choice or
             number), `wording_of` (a name that wordings of one question share), or the other names and forms under
-            which data sets have these (`questions.layouts`). A panel file that holds its questions' text, wide or
-            long, serves too. Or a list of texts, a list of rows, or a data frame with the same columns.
+            which data sets have these (`questions.question_table`). A panel file that holds its questions' text, wide
+            or long, serves too. Or a list of texts, a list of rows, or a data frame with the same columns.
         n: how many to draw (`sample_questions`); None takes all.
         seed: of the draw.
 
