@@ -334,7 +334,8 @@ def _shares(
     certain = asked.certain()
     most = certain or (1.0 if asked.cuts and all(cut != MEDIAN and float(cut) <= 1 for cut in asked.cuts) else PERCENT)
     wanted = _WANTED_NUMBER if asked.in_numbers else f"give a number from 0 to {most:g}, or leave it blank"
-    columns = {column: table.parse(column, stated, wanted) for column, _ in places.values()}
+    held = dict.fromkeys(column for column, _ in places.values())
+    columns = {column: table.parse(column, stated, wanted) for column in held}
     numbers = {name: [columns[column][row] for row in rows] for name, (column, rows) in places.items()}
     if asked.in_numbers:
         refuse_mixed_scales(numbers, table)

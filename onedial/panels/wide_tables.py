@@ -24,7 +24,8 @@ OF_QUESTIONS = (
 """What a file of questions may hold: never a respondent."""
 _ALSO_OF_QUESTIONS = re.compile(
     r"unnamed_\d+|index|row|nr|no|(?:n|num|number|count)s?(?:_\w+)?|\w+_(?:counts?|idx|index|id)|total|sum|mean|average"
-    r"|avg|median|std|sd|min|max|difficulty|labels?|gold|target|\w*key|subject|category|domain|type|source|language|year"
+    r"|avg|median|std|sd|min|max|difficulty|labels?|gold|target|(?:\w+_)?key|subject|category|domain|type|source"
+    r"|language|year"
     r"|date|url|length|weight|rank|popularity|notes?|comments?|tags?|accuracy|agreement|consensus"
     r"|(?:mean|average|avg|median|total|sum)_\w+|\w+_(?:mean|average|avg|median|total|sum|std)"
 )
@@ -109,14 +110,13 @@ def _why_no_respondent(name: str, cells: pd.Series, is_answer: Callable[[Any], b
 def without_summaries(table: Table) -> Table:
     """The table without rows that sum up others; said aloud."""
     held = [name for name in ("question_id", "id", "respondent") if name in table.frame.columns]
-    names = [
-        next((str(cell) for cell in cells if isinstance(cell, str) and cell.strip().casefold() in _SUMMARIES), None)
-        for cells in table.frame[held].itertuples(index=False, name=None)
-    ]
-    is_summary = [name is not None for name in names]
+    texts = {cell for column in held for cell in table.frame[column] if isinstance(cell, str)}
+    names = {text for text in texts if text.strip().casefold() in _SUMMARIES}
+    rows = zip(*(table.frame[column] for column in held), strict=True) if names else ()
+    is_summary = [any(isinstance(cell, str) and cell in names for cell in cells) for cells in rows]
     if not any(is_summary) or all(is_summary):
         return table
-    notice(f"{table.path}: the rows {listed(dict.fromkeys(filter(None, names)))} sum up others, and are left out")
+    notice(f"{table.path}: the rows {listed(sorted(names))} sum up others, and are left out")
     kept = [row for row, left in enumerate(is_summary) if not left]
     return replace(
         table, frame=table.frame.iloc[kept].reset_index(drop=True), places=[table.places[row] for row in kept]
