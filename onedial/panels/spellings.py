@@ -75,9 +75,11 @@ class Spellings:
 
     def without_blanks(self, table: Table, columns: Sequence[str]) -> Table:
         """The table with nothing in these columns where a word stands for a blank."""
-        held = [column for column in columns if column in table.frame.columns]
-
-        def cell_of(cell: Any) -> Any:
-            return None if isinstance(cell, str) and np.isnan(self._value.get(cell.strip().casefold(), 0)) else cell
-
-        return replace(table, frame=table.frame.assign(**{name: table.frame[name].map(cell_of) for name in held}))
+        frame = table.frame
+        for name in (name for name in columns if name in frame.columns):
+            texts = {cell for cell in frame[name] if isinstance(cell, str)}
+            blanks = {text for text in texts if np.isnan(self._value.get(text.strip().casefold(), 0))}
+            if blanks:
+                is_blank_word = [isinstance(cell, str) and cell in blanks for cell in frame[name]]
+                frame = frame.assign(**{name: frame[name].mask(np.array(is_blank_word), None)})
+        return replace(table, frame=frame)
