@@ -1,5 +1,5 @@
 from .cards import html_card, one_line
-from .command_line import KeysOf, listed, natural, positive, program_parser, run_command
+from .command_line import EXIT_CODES, KeysOf, listed, natural, positive, program_parser, run_command
 from .csv_cells import from_csv_cell, write_csv
 from .errors import InputError, ProcessLostError
 from .files import (
@@ -16,7 +16,7 @@ from .files import (
     write_json,
     write_text,
 )
-from .notices import Notice, notice, noticed
+from .notices import Notice, leave_undone, notice, noticed
 from .plain_values import plain, whole_characters
 from .plugins import load_plugin
 from .processes import is_first_process, process_number
@@ -43,6 +43,7 @@ __all__ = [
     "FilesCheck",
     "InputError",
     "Journal",
+    "EXIT_CODES",
     "KeysOf",
     "Ledger",
     "Manifest",
@@ -76,6 +77,7 @@ __all__ = [
     "listed",
     "natural",
     "nearest",
+    "leave_undone",
     "notice",
     "noted",
     "noticed",
