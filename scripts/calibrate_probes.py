@@ -27,7 +27,6 @@ from probes import (
     TopicFolds,
     added_test,
     direction_table,
-    likelihood_ratio,
     topic_draws,
     transfer_table,
 )
@@ -47,12 +46,9 @@ def labelled_scores(rng: np.random.Generator, gain: float, effect: float) -> Dra
 
 
 def added(rng: np.random.Generator, gain: float, effect: float) -> dict[str, float]:
-    """p of both tests that a reading adds nothing."""
+    """p of the test that a reading adds nothing."""
     truth, base, score = labelled_scores(rng, gain, effect)
-    return {
-        "added, topics drawn": added_test(truth, base, score, FOLDS, n_flips=999),
-        "added, likelihood ratio": likelihood_ratio(truth, base, score, FOLDS)[1],
-    }
+    return {"added, topics drawn": added_test(truth, base, score, FOLDS, n_flips=999)}
 
 
 def streams(rng: np.random.Generator, cosine: float, shift: float, effect: float) -> Draws:
