@@ -316,9 +316,11 @@ class Run:
     def __enter__(self) -> Run:
         return self
 
-    def __exit__(self, *exception: object) -> None:
+    def __exit__(self, *exception: Any) -> None:
         if isinstance(broken_off := exception[1], KeyboardInterrupt | ProcessLostError):
             self._say_where(broken_off)
+        if exception[0] is not None:  # of what is not ours the name alone: its words may hold a key
+            self.log(f"ended by {exception[1] if isinstance(exception[1], InputError) else exception[0].__name__}")
         watchers, self._watchers = self._watchers, []
         try:
             if exception[0] is None and self._hashes is not None:
