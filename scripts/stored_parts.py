@@ -37,13 +37,6 @@ def draws_side_by_side(*tables: pd.DataFrame) -> pd.DataFrame:
     return pd.DataFrame(beside).reindex(order).rename_axis("dial").reset_index()
 
 
-def rates_under_a_bad_server(trials: pd.DataFrame) -> pd.DataFrame:
-    """What all trials of server_battery.py say together."""
-    from server_battery import rates_of
-
-    return rates_of(trials)
-
-
 def rates_under_faults(rows: pd.DataFrame) -> pd.DataFrame:
     """What all programs of fault_battery.py say together."""
     from fault_battery import rates_of
