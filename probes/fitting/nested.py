@@ -11,7 +11,7 @@ it (weighted by p (1 - p)), the score of d at 0 is the sum over topics of S_t = 
 topic hang together, so the signs of whole topics are flipped: p = (1 + number of draws with a sum at least as large) /
 (1 + draws) (score wild bootstrap: Kline and Santos, 2012, Journal of Econometric Methods 1, 23-41). One-sided: a
 reading that helps has d > 0. The likelihood-ratio test beside it takes every question for a draw of its own, and finds
-too much where topics differ. How often either errs is counted by scripts/calibrate_probes.py (docs/probes_evidence.md).
+too much where topics differ. How often either errs is counted by scripts/simulate.py probes (docs/probes_evidence.md).
 """
 
 from collections.abc import Sequence

@@ -1,7 +1,7 @@
 """Logs of other tools, as those tools wrote them, become panels in which nothing unread or failed is a no.
 
-tests/reference/imports holds what inspect_ai 0.3.285, lm_eval 0.4.13 and every_eval_ever 0.3.0 (which converts the other
-two) wrote on the embedded model, or on a mock where an answer had to be reasoned.
+tests/reference/imports holds what inspect_ai 0.3.285, lm_eval 0.4.13 and every_eval_ever 0.3.0 (which converts the
+other two) wrote on the embedded model, or on a mock where an answer had to be reasoned.
 """
 
 import json
