@@ -4,8 +4,8 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from calibrate_probes import labelled_scores
-from probe_cases import FOLDS
+from simulations.probe_cases import FOLDS
+from simulations.probes import labelled_scores
 
 from onedial.core import InputError
 from probes import TopicFolds, added_test, cross_fit, of_rows, topic_draws, what_is_added

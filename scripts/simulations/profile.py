@@ -1,8 +1,5 @@
 """Does the rule of the dial's profile say what is so? Its answers in simulated subjects with a known truth.
 
-    python scripts/simulate_profile.py                        # 120 subjects of each kind; a few minutes on one core
-    python scripts/simulate_profile.py --sets 1000 --table simulated.csv
-
 An instrument's item scores have standard deviation 1 unsteered. A push d in a setting m = -2, -1, 1, 2 moves item i by
 
     (m / 1.5) (g_d + h_di) + e        so that `together` is g_d on average
@@ -13,12 +10,9 @@ random") or planted. Printed: share of subjects in which each verdict is given, 
 effect of .5.
 """
 
-import sys
 from collections.abc import Iterator
 
-from simulating import Cell, Found, means, simulate
-
-from onedial.core import run_command
+from simulations.frame import Cell, Found, Simulation, means
 
 SETTINGS = (-2.0, -1.0, 1.0, 2.0)
 PER_ITEM, NOISE = 0.3, 0.1
@@ -30,10 +24,6 @@ SCENARIOS: tuple[tuple[float, float | None], ...] = (
 
 
 N_ITEMS, N_CONTROLS, N_REPLICATES, SUBJECTS = 40, 19, 399, 120
-
-
-def main() -> None:
-    simulate(__doc__, {"profile": cells()}, ("case", "sets"), means)
 
 
 def cells() -> Iterator[Cell]:
@@ -84,5 +74,4 @@ def one_verdict(pushes: float, effect: float | None, seed: int, n_replicates: in
     return str(profile.reports["verdict"].iloc[0])
 
 
-if __name__ == "__main__":
-    sys.exit(run_command(main))
+SIMULATION = Simulation({"profile": list(cells())}, ("case", "sets"), means)

@@ -1,25 +1,17 @@
 """How often every test of structure speaks, with and without something there (docs/psychometrics_evidence.md).
 
-    python scripts/simulate_structure_tests.py                       # the figures of the page; half an hour, one core
-    python scripts/simulate_structure_tests.py scale gaps --sets 20  # some of them, on other numbers of panels
-    python scripts/simulate_structure_tests.py --table tests.csv     # kept as it grows, and gone on with
-
 Each line is a kind of panel and a test: the share of simulated panels in which p <= .05, or another number where it
 says so, and its standard error over panels.
 """
 
-import sys
-import warnings
 from collections.abc import Callable, Iterator
 from typing import Any, Literal
 
 import numpy as np
 import pandas as pd
 from scipy.special import ndtri
-from simulating import Cell, simulate
 
 from onedial.confidence import metacognition_table
-from onedial.core import run_command
 from onedial.scale import (
     ScaleBank,
     bootstrap_questions,
@@ -43,7 +35,8 @@ from onedial.scale import (
     specific_factors,
     two_parameter_irt,
 )
-from onedial.stats import Z_95, PsychometricsWarning
+from onedial.stats import Z_95
+from simulations.frame import Cell, Simulation
 
 MIDDLE = np.linspace(0.2, 0.8, 19)
 EXTREME = np.concatenate([np.linspace(0.01, 0.05, 6), np.linspace(0.2, 0.8, 7), np.linspace(0.95, 0.99, 6)])
@@ -486,11 +479,6 @@ def cells(study: Callable[[int], Kinds], sets: int) -> list[Cell]:
     return [Cell(name, n, seeded(name, panel)) for name, n, panel in study(sets)]
 
 
-def main() -> None:
-    warnings.simplefilter("ignore", PsychometricsWarning)
-    studies = {name: cells(study, sets) for name, (study, sets) in STUDIES.items()}
-    simulate(__doc__, studies, ("study", "panel", "sets"))
-
-
-if __name__ == "__main__":
-    sys.exit(run_command(main))
+SIMULATION = Simulation(
+    {name: cells(study, sets) for name, (study, sets) in STUDIES.items()}, ("study", "panel", "sets")
+)

@@ -1,15 +1,10 @@
 """Where `onedial place` says that newcomers of known kinds stand, after 25 answers (docs/how_to/place.md).
 
-    python scripts/simulate_placing.py                      # the table of the page; some minutes on a core
-    python scripts/simulate_placing.py --sets 2             # fewer panels
-    python scripts/simulate_placing.py --table found.csv    # kept as it grows, and gone on with
-
 Panels of 20 respondents (five families, each with something of its own besides the shared scale) on 500 questions; 20
 newcomers of each kind to each panel. `follows`: how often it is said that the answers follow the scale, which is true
 of the first five kinds; `rmse` and `coverage` of the threshold, where there is one; `rate_rmse` of the yes rate.
 """
 
-import sys
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
@@ -17,10 +12,9 @@ from functools import cache
 import numpy as np
 import pandas as pd
 from scipy.special import ndtri
-from simulating import Cell, Rows, simulate
 
-from onedial.core import run_command
 from onedial.scale import QuestionBank
+from simulations.frame import Cell, Rows, Simulation
 
 N_QUESTIONS, N_RESPONDENTS, N_FAMILIES, N_TOPICS = 500, 20, 5, 10
 ANSWERS, NEWCOMERS, SETS = 25, 20, 10
@@ -146,10 +140,4 @@ def told(found: pd.DataFrame) -> Rows:
     ]
 
 
-def main() -> None:
-    cells = [Cell(kind, SETS, newcomers(kind)) for kind in KINDS]
-    simulate(__doc__, {"newcomers": cells}, ("kind", "sets"), told)
-
-
-if __name__ == "__main__":
-    sys.exit(run_command(main))
+SIMULATION = Simulation({"newcomers": [Cell(kind, SETS, newcomers(kind)) for kind in KINDS]}, ("kind", "sets"), told)

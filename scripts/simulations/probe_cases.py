@@ -1,4 +1,4 @@
-"""Simulated questions, of which it is known what reads and what does not, for scripts/calibrate_probes.py.
+"""Simulated questions, of which it is known what reads and what does not, for scripts/simulate.py probes.
 
 Each function draws one sample and gives what a report would have said of it: name -> p of a test, or 0 where a 95%
 interval leaves out the value of nothing and 1 where it holds it, so that `<= .05` counts what was found in either case.

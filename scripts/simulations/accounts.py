@@ -1,24 +1,17 @@
 """What is made of answers at random: parabolas and second factors from one scale (docs/psychometrics_evidence.md).
 
-    python scripts/simulate_accounts.py                          # the table of the page; half an hour, one core
-    python scripts/simulate_accounts.py --sets 10 --table a.csv  # fewer panels; kept as it grows, and gone on with
-
 Each panel has one scale, 1,000 questions and 19 respondents of loading .8 with yes rates from 10% to 90%, before some
 answers are given at random; the last two have something to find besides. A line is the share of panels in which a
 finding has p <= .05 on a normal scale alone, on one of any distribution, and under every account of `rival_accounts`.
 """
 
-import sys
-import warnings
 from collections.abc import Callable
 
 import numpy as np
-from simulate_structure_tests import grouped_scales, panel
-from simulating import Cell, simulate
 
-from onedial.core import run_command
 from onedial.scale import rival_accounts
-from onedial.stats import PsychometricsWarning
+from simulations.frame import Cell, Simulation
+from simulations.structure import grouped_scales, panel
 
 N, RATES = 1000, np.linspace(0.1, 0.9, 19)
 SETS, B = 60, 99
@@ -83,11 +76,6 @@ def judged(name: str, make: Make) -> Callable[[int], dict[str, float]]:
     return one
 
 
-def main() -> None:
-    warnings.simplefilter("ignore", PsychometricsWarning)
-    cells = [Cell(name, SETS, judged(name, make)) for name, make in PANELS.items()]
-    simulate(__doc__, {"accounts": cells}, ("panel", "sets"))
-
-
-if __name__ == "__main__":
-    sys.exit(run_command(main))
+SIMULATION = Simulation(
+    {"accounts": [Cell(name, SETS, judged(name, make)) for name, make in PANELS.items()]}, ("panel", "sets")
+)

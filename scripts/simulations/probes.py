@@ -1,26 +1,16 @@
-"""Count how often the statistics of the probes err, and how often they find what is there.
-
-    python scripts/calibrate_probes.py                          # the figures of docs/probes_evidence.md; on one core
-    python scripts/calibrate_probes.py --sets 100               # rougher
-    python scripts/calibrate_probes.py statements words         # some of the cases
-    python scripts/calibrate_probes.py --table errors.csv       # kept as it grows, and gone on with
+"""How often the statistics of the probes err, and how often they find what is there (docs/probes_evidence.md).
 
 Size: the share of p <= .05, or of 95% intervals that leave out the value of nothing, where nothing was planted. Power:
 the same where something was. Coverage: how often the 95% interval of an AUROC holds the AUROC of endlessly many topics.
-What is planted, and how, stands in scripts/probe_cases.py.
+What is planted, and how, stands in probe_cases.py.
 """
 
-import sys
 from collections.abc import Callable
 from functools import partial
 
 import numpy as np
 import pandas as pd
-import probe_cases as planted
-from probe_cases import D_MODEL, FOLDS, N_QUESTIONS, N_TOPICS, TEXTS, off, pair_of_directions
-from simulating import Cell, Rows, simulate
 
-from onedial.core import run_command
 from probes import (
     Concordance,
     ProbeTask,
@@ -30,6 +20,9 @@ from probes import (
     topic_draws,
     transfer_table,
 )
+from simulations import probe_cases as planted
+from simulations.frame import Cell, Rows, Simulation
+from simulations.probe_cases import D_MODEL, FOLDS, N_QUESTIONS, N_TOPICS, TEXTS, off, pair_of_directions
 
 TOPIC_EFFECTS = (0.0, 0.5, 1.0)
 Draws = tuple[np.ndarray, ...]
@@ -204,16 +197,16 @@ def count(samples: pd.DataFrame) -> Rows:
     return rows
 
 
-def main() -> None:
-    def seeded(draw: Draw) -> Callable[[int], dict[str, float]]:
-        return lambda seed: draw(np.random.default_rng(seed))
+def seeded(draw: Draw) -> Callable[[int], dict[str, float]]:
+    """The draw of a seed."""
+    return lambda seed: draw(np.random.default_rng(seed))
 
-    studies = {
+
+SIMULATION = Simulation(
+    {
         group: [Cell(said, SAMPLES // (1 + (group in SLOW)), seeded(draw)) for said, draw in own]
         for group, own in cases().items()
-    }
-    simulate(__doc__, studies, ("group", "planted", "samples"), count)
-
-
-if __name__ == "__main__":
-    sys.exit(run_command(main))
+    },
+    ("group", "planted", "samples"),
+    count,
+)

@@ -1,24 +1,18 @@
 """How often a panel is said to hold something of a model's own, by what was planted (docs/instruments_evidence.md).
 
-    python scripts/simulate_shared_or_own.py                      # the table of the page; some minutes on a core
-    python scripts/simulate_shared_or_own.py --sets 5             # fewer panels of each kind
-    python scripts/simulate_shared_or_own.py --table found.csv    # kept as it grows, and gone on with
-
 Models in families answer 1,500 questions. Correctness and confidence follow one scale or two, and what a
 family shares beside it, in confidence, in correctness and in both; a model's own part is in both of one model alone.
 Confidence is cut into two to six levels at random places, accuracies are .6 to .95, 6% is missing.
 """
 
-import sys
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 import pandas as pd
 from scipy.special import ndtri
-from simulating import Cell, Rows, simulate
 
-from onedial.core import run_command
+from simulations.frame import Cell, Rows, Simulation
 
 FAMILIES = {
     "7 families of 33": np.repeat(list("abcdefg"), [8, 3, 7, 5, 5, 4, 1]),
@@ -100,10 +94,8 @@ def told(found: pd.DataFrame) -> Rows:
     return [{**row, "models": found["models"].sum() / found["n_models"].sum()}]
 
 
-def main() -> None:
-    studies = {layout: [Cell(planted, SETS, judged(layout, planted)) for planted in KINDS] for layout in FAMILIES}
-    simulate(__doc__, studies, ("layout", "planted", "sets"), told)
-
-
-if __name__ == "__main__":
-    sys.exit(run_command(main))
+SIMULATION = Simulation(
+    {layout: [Cell(planted, SETS, judged(layout, planted)) for planted in KINDS] for layout in FAMILIES},
+    ("layout", "planted", "sets"),
+    told,
+)

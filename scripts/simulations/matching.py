@@ -2,10 +2,6 @@
 
 Told in docs/method_evidence.md and docs/report.md.
 
-    python scripts/simulate_matching.py                      # the figures of the page; six minutes on a core
-    python scripts/simulate_matching.py path --sets 20       # one of the studies, on fewer simulations
-    python scripts/simulate_matching.py --table found.csv    # kept as it grows, and gone on with
-
     unrelated   19 targets that follow a difficulty unknown to the subject, 1,000 questions, 41 magnitudes: how many end
                 at an edge of the range, how well magnitude follows threshold, and how far the best magnitude agrees
     falls       yes rates along 41 magnitudes of 400 questions: about a plateau they only wander; how often do two
@@ -19,16 +15,14 @@ Told in docs/method_evidence.md and docs/report.md.
 Of every number the mean over simulations, its standard error, and the 5%, 50% and 95% points.
 """
 
-import sys
 from collections.abc import Callable
 
 import numpy as np
 import pandas as pd
-from simulating import Cell, Found, Rows, simulate
 
-from onedial.core import run_command
+from simulations.frame import Cell, Found, Rows, Simulation
 
-Simulation = Callable[[int], Found | list[Found]]
+Draw = Callable[[int], Found | list[Found]]
 
 
 def unrelated(seed: int) -> dict[str, float]:
@@ -51,7 +45,7 @@ def unrelated(seed: int) -> dict[str, float]:
     }
 
 
-def wandering(turn: float) -> Simulation:
+def wandering(turn: float) -> Draw:
     """400 questions, a tenth of which answers anew at every magnitude, about a rate of .8 from the middle on.
 
     Args:
@@ -74,7 +68,7 @@ def wandering(turn: float) -> Simulation:
     return one
 
 
-def path(breaking: float, reordering: float) -> Simulation:
+def path(breaking: float, reordering: float) -> Draw:
     def one(seed: int) -> Found | list[Found]:
         from onedial.panels import ResponseMatrix
         from onedial.verdict import dial_path, sweep_grid
@@ -92,7 +86,7 @@ def path(breaking: float, reordering: float) -> Simulation:
     return one
 
 
-def comparison(more: float) -> Simulation:
+def comparison(more: float) -> Draw:
     """Args: more: on how large a share of the questions, beyond two thirds, the first of the two runs agrees."""
 
     def one(seed: int) -> dict[str, float]:
@@ -134,9 +128,4 @@ def told(found: pd.DataFrame) -> Rows:
     return about.join(points).rename_axis("what").reset_index().to_dict("records")
 
 
-def main() -> None:
-    simulate(__doc__, STUDIES, ("case", "sets"), told)
-
-
-if __name__ == "__main__":
-    sys.exit(run_command(main))
+SIMULATION = Simulation(STUDIES, ("case", "sets"), told)

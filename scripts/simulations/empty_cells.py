@@ -1,25 +1,18 @@
 """What a correction for empty cells does to answers of one factor (docs/psychometrics_evidence.md).
 
-    python scripts/simulate_empty_cells.py              # prints the table of the page; two minutes
-    python scripts/simulate_empty_cells.py --repeats 3 --table cells.csv     # also writes it
-
 19 respondents follow one scale with the same loading. Seven say yes to 20-80% of the questions, six to 1-5% and six to
 95-99%. Each column is a rule for empty cells and a number of questions; every number is a mean over
 the repeats.
 """
 
-import argparse
-import sys
 import warnings
-from pathlib import Path
 
 import numpy as np
-import pandas as pd
 from scipy.special import ndtri
 
-from onedial.core import atomic_path, natural, positive, program_parser, run_command
 from onedial.scale import fit_factor_model, one_factor_bootstrap, permutation_null, quadratic_fit, two_parameter_irt
 from onedial.stats import PsychometricsWarning
+from simulations.frame import Cell, Found, Simulation, mean_and_error
 
 LOADING = 0.8
 RATES = np.concatenate([np.linspace(0.01, 0.05, 6), np.linspace(0.2, 0.8, 7), np.linspace(0.95, 0.99, 6)])
@@ -61,37 +54,17 @@ def analyse(answers: np.ndarray, rule: str, seed: int, n_replicates: int = 49) -
     }
 
 
-def table(sizes: list[int], repeats: int, seed: int = 0) -> pd.DataFrame:
-    """Index: what is told; columns: RULE_QUESTIONS. Means over the repeats."""
-    columns = {}
-    for n_questions in sizes:
-        drawn = [simulate(n_questions, np.random.default_rng([seed, n_questions, repeat])) for repeat in range(repeats)]
-        marginal = [two_parameter_irt(answers).respondents["loading"][EXTREME].mean() for answers in drawn]
-        for rule in RULES:
-            column = pd.DataFrame([analyse(answers, rule, seed) for answers in drawn]).mean()
-            column["the same by marginal likelihood"] = np.mean(marginal)
-            columns[f"{rule}_{n_questions}"] = column
-            print(f"{n_questions} questions, {rule}", file=sys.stderr)
-    return pd.DataFrame(columns).rename_axis("what")
+def cell(rule: str, n_questions: int) -> Cell:
+    """One rule on matrices of this many questions; those of a seed are the same for every rule."""
+
+    def draw(seed: int) -> Found:
+        answers = simulate(n_questions, np.random.default_rng([0, n_questions, seed]))
+        marginal = two_parameter_irt(answers).respondents["loading"][EXTREME].mean()
+        return analyse(answers, rule, 0) | {"the same by marginal likelihood": marginal}
+
+    return Cell(f"{rule}_{n_questions}", 10, draw)
 
 
-def main() -> None:
-    options = parse_options()
-    found = table(options.questions, options.repeats, options.seed)
-    print(found.round(2).to_string())
-    if options.table:
-        with atomic_path(options.table) as path:
-            found.round(5).to_csv(path, lineterminator="\n")
-
-
-def parse_options() -> argparse.Namespace:
-    parser = program_parser(__doc__)
-    parser.add_argument("--questions", type=positive, nargs="+", default=[200, 1000, 5000])
-    parser.add_argument("--repeats", type=positive, default=10)
-    parser.add_argument("--seed", type=natural, default=0)
-    parser.add_argument("--table", type=Path, help="also write the means there, as CSV")
-    return parser.parse_args()
-
-
-if __name__ == "__main__":
-    sys.exit(run_command(main))
+SIMULATION = Simulation(
+    {str(n): [cell(rule, n) for rule in RULES] for n in (200, 1000, 5000)}, ("rule", "sets"), mean_and_error
+)
