@@ -26,12 +26,10 @@ from .dial import Dial, dial_of_crossings, dial_of_grid, readable_range
 from .judgement import Judgement, SweepTables, judge_tables, rates_along_controls
 from .match import TargetMatches, dose_response, match_targets
 from .path import DialPath, dial_path
-from .prediction.newcomer import newcomer_bits
 from .prediction.prediction import ALONE, FLOOR, OPEN_FLOOR, Prediction, predict, share_is_told, words_of_mark
 from .prediction.sources import DIAL, OWN_FRAMINGS, ground_of
 from .prospects import Prospects, prospects_of
 from .rivals.facts import FactsResult, facts_result
-from .rivals.replacement import dial_order, replacement_table
 from .rivals.rivals import RIVALS, Material, Rival
 from .rivals.yes_bias import YesBias, yes_bias
 from .screening import CHECKS, Screened, screen
@@ -124,7 +122,6 @@ __all__ = [
     "criteria_table",
     "dial_of_crossings",
     "dial_of_grid",
-    "dial_order",
     "dial_path",
     "dose_response",
     "facts_result",
@@ -136,7 +133,6 @@ __all__ = [
     "mcnemar",
     "multiverse_summary",
     "multiverse_table",
-    "newcomer_bits",
     "no_result",
     "paired_difference",
     "predict",
@@ -145,7 +141,6 @@ __all__ = [
     "rates_along_controls",
     "reach_at_kl",
     "readable_range",
-    "replacement_table",
     "screen",
     "share_is_told",
     "sureness_by_setting",

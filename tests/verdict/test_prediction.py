@@ -11,7 +11,7 @@ from sklearn.linear_model import LogisticRegression
 from verdict_tables import simulated
 
 from onedial.stats import Number
-from onedial.verdict import DIAL, OWN_FRAMINGS, ground_of, match_targets, newcomer_bits, predict, simulation
+from onedial.verdict import DIAL, OWN_FRAMINGS, ground_of, match_targets, predict, simulation
 from onedial.verdict.prediction.alike import told_of_alike
 from onedial.verdict.prediction.losses import ALL, Losses
 from onedial.verdict.prediction.placing import Prior, bits, learn_priors, normal_scores, place, predicted
@@ -222,28 +222,6 @@ def test_the_sentence_says_where_topics_alone_stand_in_the_way_and_where_all_mod
     assert "topics may" not in dataclasses.replace(found, topics=True).clause()
     assert "topics may" not in dataclasses.replace(found, n_predicted=2).clause()
     assert found.clause("claude").startswith("5 of 5 base models, all of the family claude, are predicted")
-
-
-def test_a_newcomer_s_every_answer_is_predicted_from_its_others_alone():
-    """By hand: one answer taken out, the others placed; a follower gains, and by a dealt order nobody does."""
-    rng = np.random.default_rng(3)
-    z, given, *_ = answers(rng, n_targets=12, slope=3.0)
-    models = np.arange(12).astype(str)
-    ease, own = pd.Series(z[:, 0]), pd.Series(given[:, 11]).iloc[::2]
-    panel, names = pd.DataFrame(given[:, :11]), pd.Series(models[:11])
-    found, n = newcomer_bits(ease, panel, names, own)
-    losses = []
-    for order in (0 * z, z):
-        prior = learn_priors(order, np.where(np.arange(12) < 11, given, np.nan), models).take(np.array([11]))
-        for left in own.index:
-            known = own.drop(left).reindex(range(len(z))).to_numpy(float)[:, None]
-            p = predicted(order[:, :1], known, prior, np.arange(len(z)) == left)
-            losses.append(bits(p, np.array([[own[left]]])).item())
-    assert n == 100
-    assert found.estimate == pytest.approx(np.mean(losses[:100]) - np.mean(losses[100:]), abs=1e-9)
-    assert found.low > 0
-    assert newcomer_bits(pd.Series(rng.permutation(z[:, 0])), panel, names, own)[0].low < 0
-    assert newcomer_bits(ease, panel, names, own.iloc[:4])[1] == 0
 
 
 def asked_again(propensity, n_samples=3, seed=17, targets=None):
