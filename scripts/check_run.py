@@ -10,7 +10,7 @@ from onedial.core import InputError, check_files, program_parser, run_command
 
 FILES = [
     *("config.yaml", "manifest.json", "questions.parquet", "panel.parquet", "prompt.txt", "log.txt"),
-    *("matches.csv", "criteria.csv", "rivals.csv", "prediction.csv", "factor.json", "verdict.json", "report.html"),
+    *("matches.csv", "rivals.csv", "prediction.csv", "factor.json", "verdict.json", "report.html"),
     *("figures/magnitude_threshold.png", "figures/dose_response.svg"),
 ]
 

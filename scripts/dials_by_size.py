@@ -63,8 +63,8 @@ def _row(folder: Path) -> dict[str, Any]:
         "p": signal["p"],
         "margin": bits_by_source(folder)["unsteered margin"],
         "rho": verdict["order"]["rho"],
-        "r2_ml": line["r2_ml"],
-        "r2_ml_by_chance": line["r2_ml_null_median"],
+        "r2_ml": line["r2"],
+        "r2_ml_by_chance": line["r2_null_median"],
         "possible": prediction["possible"]["estimate"],
     }
 

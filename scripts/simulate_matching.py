@@ -32,14 +32,15 @@ Simulation = Callable[[int], Found | list[Found]]
 
 
 def unrelated(seed: int) -> dict[str, float]:
-    from onedial.verdict import EDGE, MIN_TARGETS, judge, match_targets
+    from onedial.verdict import EDGE, MIN_TARGETS, match_targets
     from onedial.verdict.criteria.status import OK
+    from onedial.verdict.line import line_of
     from onedial.verdict.simulation import simulate_sweep, unrelated_targets
 
     rng = np.random.default_rng([1, seed])
     sweep = simulate_sweep(rng, 1000)
     matches = match_targets(sweep, unrelated_targets(rng, sweep, 19), n_bootstrap=19, seed=seed)
-    line = judge(matches, 19, 19, seed=seed, line_permutations=19).line
+    line = line_of(matches, 19, seed)
     table = matches.table
     return {
         "targets at an edge": (table["status"] == EDGE).sum(),

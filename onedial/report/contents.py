@@ -42,11 +42,6 @@ class Contents:
         return self.run.matches()
 
     @cached_property
-    def criteria(self) -> pd.DataFrame | None:
-        """criteria.csv, index criterion; None for runs judged before there was one."""
-        return self.run.criteria()
-
-    @cached_property
     def rivals(self) -> pd.DataFrame | None:
         """rivals.csv, index rival."""
         return self.run.rivals()

@@ -56,14 +56,6 @@ REASONED = (
     Column("n_unread", "unread", count),
     Column("n", "texts", count),
 )
-CRITERIA = (
-    Column("kappa", form=digits(3), ends=SIDES),
-    Column("n_judged", "targets judged", count),
-    Column("r2", "R²", digits(2)),
-    Column("r2_null_median", "by chance, median", digits(2)),
-    Column("r2_null_95", "95%", digits(2)),
-    Column("n_line", "targets on the line", count),
-)
 RIVALS = (
     Column("order"),
     Column("signal", "S", digits(3), ends=SIDES),

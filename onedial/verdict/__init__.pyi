@@ -18,8 +18,6 @@ from .comparing.multiverse import (
 )
 from .comparing.reasoned import ReasonedComparison, as_sweep, compare_reasoned
 from .controls import ControlDial, control_table
-from .criteria.criteria import CRITERIA, DECISIVE
-from .criteria.criteria_table import criteria_table
 from .criteria.status import EDGE, JUDGED, MIN_FITTING, MIN_OF_A_KIND, MIN_TEST
 from .criteria.usable import UsableRange, usable_range
 from .dial import Dial, dial_of_crossings, dial_of_grid, readable_range
@@ -64,11 +62,9 @@ __all__ = [
     "ASKED_OTHERWISE",
     "CANNOT_BE_JUDGED",
     "CHECKS",
-    "CRITERIA",
     "CUT",
     "Comparison",
     "ControlDial",
-    "DECISIVE",
     "DIAL",
     "DIALS",
     "Dial",
@@ -119,7 +115,6 @@ __all__ = [
     "compare_reasoned",
     "compare_runs",
     "control_table",
-    "criteria_table",
     "dial_of_crossings",
     "dial_of_grid",
     "dial_path",

@@ -13,7 +13,6 @@ from onedial.core import InputError, notice, one_line
 from onedial.panels import TEST, ResponseMatrix, correctness_of, counts_of_samples, wordings_of
 from onedial.scale import FactorModel, Simulated, fit_factor_model, quadratic_fit_test
 from onedial.verdict.controls import ControlDial, control_rates, control_table
-from onedial.verdict.criteria.criteria_table import criteria_table
 from onedial.verdict.dial import Dial, dial_of_crossings, dial_of_grid
 from onedial.verdict.match import TargetMatches, match_grid, ordering_questions
 from onedial.verdict.path import DialPath, dial_path
@@ -100,7 +99,7 @@ class Judgement:
     Attributes:
         matches: of every target.
         verdict: the sentence and its numbers.
-        criteria: `criteria.criteria_table`. rivals: `rivals.rival_table`. prediction: columns `prediction.COLUMNS`.
+        rivals: `rivals.rival_table`. prediction: columns `prediction.COLUMNS`.
         controls: `controls.control_table`, None where none was swept.
         knowing: `knowing.knowing_table`, None where nobody's correctness is known.
         factor: the shared difficulty; None where the panel is too small for one.
@@ -111,7 +110,6 @@ class Judgement:
 
     matches: TargetMatches
     verdict: Verdict
-    criteria: pd.DataFrame
     rivals: pd.DataFrame
     prediction: pd.DataFrame
     controls: pd.DataFrame | None
@@ -178,8 +176,7 @@ def judge_tables(tables: SweepTables, panel: ResponseMatrix, seed: int = 0, para
     parabola = None
     if parabola_replicates and factor is not None and math.isfinite(factor.quadratic_fit.r2):
         parabola = quadratic_fit_test(panel, parabola_replicates, seed=seed)
-    criteria = criteria_table(matches, seed=seed)
-    return Judgement(matches, verdict, criteria, rivals, predictions, controls, knowing, factor, path, parabola)
+    return Judgement(matches, verdict, rivals, predictions, controls, knowing, factor, path, parabola)
 
 
 def settings_on_text(tables: SweepTables) -> dict[str, list[float]]:

@@ -36,7 +36,6 @@ from onedial.stats import (
     strata_of,
 )
 from onedial.verdict.criteria import choice, status
-from onedial.verdict.criteria.criteria import AGREEMENT, CRITERIA, RATE, scored
 from onedial.verdict.dial import Dial, dial_of_grid
 from onedial.verdict.placement import matched_magnitudes
 from onedial.verdict.tables import SweepGrid, all_answers, describe_targets, panel_answers, sweep_grid, wording_groups
@@ -50,8 +49,7 @@ class Evidence:
         magnitudes: those that stand for choice (K), ascending.
         fitting_margins: question x K. fitting_targets: question x target.
         test_targets: question x target.
-        matched: criterion -> the subject at each target's magnitude by it, test question x target; all of `CRITERIA`
-            but agreement, whose answers are `steered`.
+        rate_matched: the subject at each target's rate-matched magnitude, test question x target.
         steered, majority, cut: three predictions for each target, test question x target; nan for all three where
             the target did not answer or the subject was not read.
         fitting_rows, test_rows: masks over the sweep's questions.
@@ -71,7 +69,7 @@ class Evidence:
     fitting_margins: np.ndarray
     fitting_targets: np.ndarray
     test_targets: np.ndarray
-    matched: dict[str, np.ndarray]
+    rate_matched: np.ndarray
     steered: np.ndarray
     majority: np.ndarray
     cut: np.ndarray
@@ -93,11 +91,6 @@ class Evidence:
     def fitting_subject(self) -> np.ndarray:
         """The subject's answers, fitting question x K."""
         return choice.answers_of(self.fitting_margins)
-
-    @property
-    def rate_matched(self) -> np.ndarray:
-        """The subject at each target's rate-matched magnitude, test question x target."""
-        return self.matched[RATE]
 
 
 @dataclass(frozen=True)
@@ -193,7 +186,7 @@ def match_grid(
         magnitude=_at(grid.magnitudes, chosen.best),
         magnitude_low=_at(grid.magnitudes, chosen.low),
         magnitude_high=_at(grid.magnitudes, chosen.high),
-        **{f"magnitude_{name}": _at(grid.magnitudes, place) for name, place in chosen.others.items()},
+        magnitude_rate=_at(grid.magnitudes, chosen.rate_matched),
         cut=chosen.cut,
         **_measured_on_test(evidence, n_bootstrap, seed),
         **_measured_by_order(evidence, n_bootstrap, seed),
@@ -250,7 +243,7 @@ def dose_response(grid: SweepGrid) -> pd.DataFrame:
 class _Choices:
     """What the fitting split says per target; positions in the grid's magnitudes, -1 where there is nothing to fit.
 
-    best, low, high: the magnitude of best agreement and the ends of its interval. others: those of other criteria.
+    best, low, high: the magnitude of best agreement and the ends of its interval. rate_matched: that of equal rates.
     at_edge: the interval reaches the first or the last magnitude that stands for choice (allowed).
     """
 
@@ -258,7 +251,7 @@ class _Choices:
     best: np.ndarray
     low: np.ndarray
     high: np.ndarray
-    others: dict[str, np.ndarray]
+    rate_matched: np.ndarray
     at_edge: np.ndarray
     cut: np.ndarray
 
@@ -267,20 +260,20 @@ def _choose(grid: SweepGrid, given: np.ndarray) -> _Choices:
     margins, given = grid.margins[grid.rows(FITTING)], given[grid.rows(FITTING)]
     unsteered = grid.unsteered_margins[grid.rows(FITTING)]
     allowed = choice.readable_magnitudes(margins, grid.unsteered)
-    chosen = {}
-    for name in CRITERIA:
-        scores = scored(name, margins, given)
+    answers = choice.answers_of(margins)
+    chosen = []
+    for scores in (choice.agreement_by_magnitude(answers, given), -choice.rate_distance(answers, given)):
         places = choice.middle_of_best(scores, grid.magnitudes, allowed)
         fitted = ~np.isnan(scores[:, allowed]).all(axis=1)
-        chosen[name] = [np.where(fitted, place, -1) for place in places]
-    best, low, high = chosen.pop(AGREEMENT)
+        chosen.append([np.where(fitted, place, -1) for place in places])
+    (best, low, high), (rate_matched, _, _) = chosen
     first, last = np.flatnonzero(allowed)[[0, -1]]
     return _Choices(
         allowed=allowed,
         best=best,
         low=low,
         high=high,
-        others={name: places[0] for name, places in chosen.items()},
+        rate_matched=rate_matched,
         at_edge=(low == first) | (high == last),
         cut=np.array([choice.moved_cut(unsteered, answers) for answers in given.T]),
     )
@@ -312,7 +305,7 @@ def _evidence(
         fitting_margins=grid.margins[fitting][:, chosen.allowed],
         fitting_targets=given[fitting],
         test_targets=given[test],
-        matched={name: np.where(places >= 0, subject[:, places], np.nan) for name, places in chosen.others.items()},
+        rate_matched=np.where(chosen.rate_matched >= 0, subject[:, chosen.rate_matched], np.nan),
         **{name: np.where(compared[test], predicted, np.nan) for name, predicted in predictions.items()},
         fitting_rows=fitting,
         test_rows=test,
@@ -407,14 +400,13 @@ def _measured_on_test(evidence: Evidence, n_bootstrap: int, seed: int) -> dict[s
     for name, rival in (("gain", "majority"), ("steering", "moved_cut")):
         measured[name] = measured["agreement"] - measured[rival]
         resampled[name] = resampled["agreement"] - resampled[rival]
-    others = {name: count(answers, given) for name, answers in evidence.matched.items()}
+    at_rate = count(evidence.rate_matched, given)
     columns: dict[str, np.ndarray] = {}
     for name in ("agreement", "kappa", "majority", "moved_cut", "gain", "steering"):
         low, high = interval(resampled[name])
         columns |= {name: measured[name], f"{name}_low": low, f"{name}_high": high}
         if name == "kappa":
-            for other, at_its in others.items():
-                columns |= {f"agreement_{other}": at_its.agreement(), f"kappa_{other}": at_its.kappa()}
+            columns |= {"agreement_rate": at_rate.agreement(), "kappa_rate": at_rate.kappa()}
     return columns
 
 

@@ -9,8 +9,6 @@
                                         later (Mann-Whitney, adjusted over targets)
     questions stand there twice         one normalised text under several ids
     nearly one answer only              over half of the judged targets give the rarer answer in 15% or less
-    settings too coarse                 over half of the judged targets lie .05 or more from every yes rate of the
-                                        subject, though within their range
 
 A check warns and takes nothing out: what it finds may be the truth about a panel. Near-copies are kept too, and count
 as one base model (`match`).
@@ -25,7 +23,6 @@ import numpy as np
 
 from onedial.asking import listed, normalised_text
 from onedial.stats import LEVEL, adjusted
-from onedial.verdict.criteria import choice
 from onedial.verdict.criteria.status import JUDGED, MIN_OF_A_KIND
 from onedial.verdict.match import TargetMatches
 
@@ -35,9 +32,9 @@ COPIES, NEAR, FRAMINGS, GAPS = (
     "framings may count as models",
     "informative gaps",
 )
-TWICE, ONE_SIDED, COARSE = "questions stand there twice", "nearly one answer only", "settings too coarse"
-CHECKS = (COPIES, NEAR, FRAMINGS, GAPS, TWICE, ONE_SIDED, COARSE)
-ALIKE, MANY_GAPS, RARE, FAR = 0.95, 0.05, 0.15, 0.05
+TWICE, ONE_SIDED = "questions stand there twice", "nearly one answer only"
+CHECKS = (COPIES, NEAR, FRAMINGS, GAPS, TWICE, ONE_SIDED)
+ALIKE, MANY_GAPS, RARE = 0.95, 0.05, 0.15
 _SEPARATOR = re.compile(r"\s*[:,]\s+|\s+[/|]\s+|\s+\(")
 """Between a model and a framing; `llama3:8b` and `openai/o3` are models."""
 
@@ -66,7 +63,7 @@ def screen(matches: TargetMatches, texts: Sequence[str] = ()) -> list[Screened]:
     []
     """
     found = [_copies(matches), _near(matches), _framings(matches), _gaps(matches), _twice(matches, texts)]
-    found += [_one_sided(matches), _coarse(matches)]
+    found.append(_one_sided(matches))
     return [each for each in found if each is not None]
 
 
@@ -202,26 +199,6 @@ def _one_sided(matches: TargetMatches) -> Screened | None:
         about,
         f"{rare.sum()} of {judged.sum()} judged targets give one answer in {1 - RARE:.0%} or more: hardly a gain over "
         "that answer is possible, and little is left to predict.",
-    )
-
-
-def _coarse(matches: TargetMatches) -> Screened | None:
-    evidence = matches.evidence
-    judged = matches.table["status"].isin(JUDGED).to_numpy()
-    if not judged.any():
-        return None
-    given = evidence.fitting_targets[:, judged]
-    away = choice.rate_distance(evidence.fitting_subject, given).min(axis=1)
-    rates, reached = np.nanmean(given, axis=0), np.nanmean(evidence.fitting_subject, axis=0)
-    far = (away >= FAR) & (rates >= reached.min()) & (rates <= reached.max())
-    if 2 * far.sum() <= judged.sum():
-        return None
-    about = [str(name) for name in matches.table.index[judged][far]]
-    return Screened(
-        COARSE,
-        about,
-        f"no setting comes within {FAR:g} of the yes rates of {far.sum()} of {judged.sum()} judged targets: S and G "
-        "are lower for it, what is predicted is not, since places between settings are interpolated; sweep more.",
     )
 
 

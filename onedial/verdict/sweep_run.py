@@ -5,7 +5,7 @@ interventions.json   what was done at which magnitudes, one entry each      vect
 sweep/, crossings/, facts/, wordings/, instructed/part-*.parquet    see onedial.asking.sweep_tables
 texts.csv            what the pushes do to neutral text, see onedial.verdict.rivals.texts
 prompt.txt           one rendered example and its hash
-layer_scan.csv  matches.csv  criteria.csv  rivals.csv  prediction.csv  controls.csv  knowing.csv  verdict.json
+layer_scan.csv  matches.csv  rivals.csv  prediction.csv  controls.csv  knowing.csv  verdict.json
 factor.json
 parabola.json   R^2 of the loadings on the thresholds, beside those of panels in which the two are unrelated
 path.csv  path_targets.csv  path.json   the dial's way through the factor, see onedial.verdict.path
@@ -59,7 +59,7 @@ from onedial.verdict.tables import sweep_grid
 
 INTERVENTIONS = "interventions.json"
 VERDICT, MATCHES, FACTOR, SCAN, PROMPT = "verdict.json", "matches.csv", "factor.json", "layer_scan.csv", "prompt.txt"
-CRITERIA, RIVALS, PREDICTION, CONTROLS = "criteria.csv", "rivals.csv", "prediction.csv", "controls.csv"
+RIVALS, PREDICTION, CONTROLS = "rivals.csv", "prediction.csv", "controls.csv"
 KNOWING, TEXTS = "knowing.csv", "texts.csv"
 PARABOLA = "parabola.json"
 PATH, PATH_TARGETS, PATH_NUMBERS = "path.csv", "path_targets.csv", "path.json"
@@ -357,10 +357,9 @@ class SweepRun:
         return self.run.read_table(REASONED_EASE).set_index("question_id")
 
     def write_judgement(self, judgement: Judgement) -> None:
-        """Write matches, criteria, rivals, prediction, controls and factor (where there are any) and verdict, which
+        """Write matches, rivals, prediction, controls and factor (where there are any) and verdict, which
         ends the run."""
         self.run.write_table(MATCHES, judgement.matches.table.rename_axis("target"), index=True)
-        self.run.write_table(CRITERIA, judgement.criteria, index=True)
         self.run.write_table(RIVALS, judgement.rivals, index=True)
         self.run.write_table(PREDICTION, judgement.prediction)
         for name, table in ((CONTROLS, judgement.controls), (KNOWING, judgement.knowing)):
@@ -390,11 +389,6 @@ class SweepRun:
     def verdict(self) -> dict[str, Any]:
         """verdict.json; what could not be computed is None. `rule` says by which version of the rule."""
         return self.run.read_json(VERDICT)
-
-    def criteria(self) -> pd.DataFrame | None:
-        """What each criterion's magnitudes give, index criterion; None for runs that were judged before there was
-        one."""
-        return self.run.read_table(CRITERIA).set_index("criterion") if self.run.has(CRITERIA) else None
 
     def rivals(self) -> pd.DataFrame | None:
         """The table of rivals, index rival; None where none was judged."""

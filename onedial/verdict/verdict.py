@@ -8,8 +8,7 @@
     a shared signal, not enough to reproduce  half of the base models or fewer predicted better than by their yes rates;
                                               or not shown to be 10% of the predictable; or under 5% of what yes rates
                                               leave; or not shown to be more than length, label or topic predict; or
-                                              no topics are known, or none that texts know of, and it may tell
-                                              of topics alone (`alike`)
+                                              no topics are known, so that it may tell of topics alone
     reproduced                                else
 
 *What is the dial?* By the account that it tests (one scale of difficulty, a threshold of each model's own) a dial that
@@ -76,9 +75,10 @@ from onedial.verdict.rivals.facts import MOSTLY_BIAS, FactsResult
 from onedial.verdict.rivals.yes_bias import YesBias
 from onedial.verdict.screening import CHECKS, Screened, of_one_name, screen
 
-RULE = 4
+RULE = 5
 """Version of the rule; 1: one sentence on a ladder, with C, agreement minus the moved cut's, as a rung; 2: the majority
-answer was chosen on the fitting questions; 3: G, the gain over the majority answer, decided where prediction does."""
+answer was chosen on the fitting questions; 3: G, the gain over the majority answer, decided where prediction does; 4:
+texts that read alike took the place of topics that are not named."""
 
 CANNOT_BE_JUDGED = "cannot be judged"
 NOT_REPRODUCED = "not reproduced"
@@ -266,7 +266,7 @@ def judge(
         line_permutations: for the nulls of the line, which decide nothing; None: as many as `line` finds enough.
         asked_otherwise: whether the subject is asked something else than the panel was, or in another form.
         prediction: what the dial predicts (`prediction.predict`); None: from the matches and the texts.
-        texts: of the sweep's questions; without them, and without topics, nothing is called reproduced.
+        texts: of the sweep's questions.
 
     Raises:
         InputError: fewer than 19 permutations or resamples are asked for.

@@ -14,7 +14,7 @@ from verdict_tables import plain_sweep, simulated
 
 from onedial.core import InputError
 from onedial.scale import threshold_table
-from onedial.verdict import criteria_table, dial_of_grid, judge, match_targets, simulation, sweep_grid
+from onedial.verdict import dial_of_grid, judge, match_targets, simulation, sweep_grid
 from onedial.verdict.rivals.knowing import knowing_table
 
 HEADER = (
@@ -314,10 +314,6 @@ def test_wordings_of_one_question_are_drawn_together():
     assert found.signal.se / narrow.signal.se == pytest.approx(np.sqrt(5), rel=0.2)
     assert found.prediction.bits.se / narrow.prediction.bits.se == pytest.approx(np.sqrt(5), rel=0.25)
     assert found.signal.null_95 > 1.5 * narrow.signal.null_95
-    wide, narrow = (
-        criteria_table(each, 399).loc["agreement", ["low", "high"]].diff().iloc[1] for each in (told, untold)
-    )
-    assert wide / narrow == pytest.approx(np.sqrt(5), rel=0.25)
     right = pd.DataFrame(rng.integers(2, size=(120, 1))[one].astype(float), panel.index, ["a"])
     ends = [
         knowing_table(each, sweep_grid(sweep).questions, right, None, 399).loc["a", ["low", "high"]]

@@ -12,13 +12,11 @@ from verdict_tables import simulated
 
 from onedial.stats import Number
 from onedial.verdict import DIAL, OWN_FRAMINGS, ground_of, match_targets, predict, simulation
-from onedial.verdict.prediction.alike import told_of_alike
 from onedial.verdict.prediction.losses import ALL, Losses
 from onedial.verdict.prediction.placing import Prior, bits, learn_priors, normal_scores, place, predicted
 from onedial.verdict.prediction.prediction import ALONE, Prediction, Share
 from onedial.verdict.prediction.retest import RETEST
 from onedial.verdict.prediction.sources import MEAN, Ground
-from onedial.verdict.rivals.rivals import Material
 
 
 def answers(rng, n=200, n_targets=30, slope=1.0, spread=0.3):
@@ -165,24 +163,6 @@ def test_the_bits_of_a_base_model_are_the_mean_over_its_targets():
     assert np.mean([own["bits"] for own in found.models.values()]) == pytest.approx(found.bits.estimate)
     p = stats.norm.sf([own["bits"] / (own["high"] - own["low"]) * 3.92 for own in found.models.values()])
     np.testing.assert_allclose(p, [own["p"] for own in found.models.values()], atol=0.02)
-
-
-def test_what_is_told_of_questions_that_read_alike_is_the_share_of_neighbours_of_one_topic_where_topics_are_all():
-    """Texts of a topic share two words, so that all neighbours are of one topic."""
-    rng = np.random.default_rng(0)
-    topic = np.repeat(np.arange(40), 10)
-    shared, own = stats.zscore(rng.standard_normal(40))[topic], stats.zscore(rng.standard_normal(400))
-    texts = [f"{'abcdefghij'[one // 10] * 4}{'klmnopqrst'[one % 10] * 4} {number}" for number, one in enumerate(topic)]
-    judged = np.arange(6)
-    for signal, told in ((shared, 1.0), (own, 0.0), ((shared + own) / np.sqrt(2), 0.5)):
-        given = pd.DataFrame(signal[:, None] + 0.5 * rng.standard_normal((400, 6)) > np.linspace(-1, 1, 6), dtype=float)
-        material = Material(texts, np.full(400, ""), np.full(400, "test"), given, judged.astype(str), own)
-        estimate, low, high = told_of_alike(Ground(material, signal), judged, 199, 0)
-        assert low < estimate < high
-        assert estimate == pytest.approx(told, abs=0.12)
-    nothing = dataclasses.replace(material, texts=[])
-    assert np.isnan(told_of_alike(Ground(nothing, signal), judged, 199, 0)).all()
-    assert np.isnan(told_of_alike(Ground(material, -signal), judged, 199, 0)).all()
 
 
 def test_one_base_model_predicts_nothing_since_it_has_no_other():

@@ -6,7 +6,7 @@ import pytest
 from verdict_tables import simulated
 
 from onedial.verdict import CANNOT_BE_JUDGED, CHECKS, judge, match_targets, screen, simulation
-from onedial.verdict.screening import COARSE, COPIES, FRAMINGS, GAPS, NEAR, ONE_SIDED, TWICE
+from onedial.verdict.screening import COPIES, FRAMINGS, GAPS, NEAR, ONE_SIDED, TWICE
 
 
 def matched(sweep, panel, respondents=None):
@@ -97,13 +97,6 @@ def test_one_text_under_two_ids_is_found(sound):
     (found,) = screen(matched(*sound), texts)
     assert found.check == TWICE
     assert found.about == ["q0007", "q0399"]
-
-
-def test_settings_that_match_no_rate_are_too_coarse(sound):
-    sweep, panel = sound
-    kept = sorted(sweep["magnitude"].unique())
-    coarse = sweep[sweep["magnitude"].isin([kept[0], 0.0, kept[-1]])]
-    assert checks(screen(matched(coarse, panel))) == [COARSE]
 
 
 def test_what_screening_finds_is_among_the_flags_and_in_the_sentence(sound):

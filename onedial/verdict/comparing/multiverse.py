@@ -114,8 +114,8 @@ def judge_universe(
     Args:
         crossings: of one intervention: question_id, magnitude, yes_at_low, and the unsteered margin and mass.
         ends: of the range in which they were sought.
-        questions: columns id, split, and where known topic and question, the text; those that were not asked (of the
-            extraction split) are left out.
+        questions: columns id, split, and where known topic; those that were not asked (of the extraction split) are
+            left out.
         n_draws: permutations and resamples.
 
     >>> from onedial.panels import panel_from_long
@@ -135,11 +135,7 @@ def judge_universe(
     topics = indexed.get("topic")
     wordings = wordings_of(questions)
     matches = match_grid(grid, panel, topics=topics, dial=dial, n_bootstrap=19, seed=seed, wordings=wordings)
-    named = topics is not None and topics.nunique() > 1
-    texts = [] if named or "question" not in indexed else list(indexed["question"].reindex(grid.questions))
-    verdict = judge(
-        matches, n_draws, n_draws, norms_per_unit=norms_per_unit, seed=seed, line_permutations=19, texts=texts
-    )
+    verdict = judge(matches, n_draws, n_draws, norms_per_unit=norms_per_unit, seed=seed, line_permutations=19)
     return _row(verdict, dial, grid.margins[:, grid.unsteered])
 
 

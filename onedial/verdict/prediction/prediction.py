@@ -13,9 +13,6 @@ predicted as probabilities, and each scores -log2 of the probability that it was
     share  bits of the dial / bits of mark 1; said only where mark 1 predicts `OPEN_FLOOR` or more of mark 0's loss:
            of less than that a few thousandths of a bit are any share
 
-Where no question names a topic, or texts know nothing of the named ones, what the dial tells of questions that read
-alike bounds what topics may tell (`alike`); where texts do, what it tells within topics, which may be too coarse.
-
 A question without a score lies in the middle of the order, so that all sources are scored on the same answers, and
 what could not be read counts as unknown. With k under all of the answers, losses are means over draws of k.
 """
@@ -46,7 +43,6 @@ from onedial.stats import (
 )
 from onedial.verdict.criteria.status import JUDGED
 from onedial.verdict.match import TargetMatches
-from onedial.verdict.prediction.alike import MOST, texts_know_topics, told_of_alike
 from onedial.verdict.prediction.losses import ALL, Losses, mean_of_answers
 from onedial.verdict.prediction.retest import RETEST, retest_gains, shares_of_samples
 from onedial.verdict.prediction.sources import ACCOUNTS, DIAL, SURFACE_SOURCES, Ground, every_source
@@ -87,9 +83,7 @@ class Prediction:
         yes_rate: loss of mark 0, bits per question. bits, possible: of the dial, of mark 1. share: their ratio.
         surface: the best of `sources.SURFACE_SOURCES` ("" where there is none). beyond: bits of the dial minus its.
         by: what the intervals that decide are drawn over: "questions" or "topics".
-        topics: whether questions name two topics or more, and, where all else suffices, their texts know of them, and
-            not of finer ones that may be all that is shared. alike: where not, what the dial tells of questions that
-            read alike, as a share of what it tells of a question (nan where texts are not known).
+        topics: whether questions name two topics or more: else topics may be all that is shared.
         models: base model -> bits, low, high, p, p_adjusted, possible, share, predicted, needed (1 or 0: whether
             without it there would not be enough).
         kin: all of this with kin (`scale.NearCopies`) as one base model; None where there are none.
@@ -106,7 +100,6 @@ class Prediction:
     beyond: Number = field(default_factory=Number)
     by: str = "questions"
     topics: bool = True
-    alike: Share = field(default_factory=Share)
     models: dict[str, dict[str, float]] = field(default_factory=dict)
     kin: "Prediction | None" = None
 
@@ -124,9 +117,8 @@ class Prediction:
 
     @property
     def suffices(self) -> bool:
-        """Whether there is enough, with kin as one too, and topics are not all that is shared."""
-        of_questions = self.topics or self.alike.high < MOST
-        return self.enough and not self.hangs_on_kin and of_questions
+        """Whether there is enough, with kin as one too, and topics are known."""
+        return self.enough and not self.hangs_on_kin and self.topics
 
     @property
     def surface_suffices(self) -> bool:
@@ -246,12 +238,7 @@ def predict(
     kin = np.array(matches.near_copies.kin_counted_as, dtype=str)[judged]
     if set(kin) != set(models.astype(str)):
         summary = replace(summary, kin=_summary(rate, drawn.counted_as(kin), mark))
-    named = len(set(ground.material.topics)) > 1 and not (summary.suffices and not texts_know_topics(ground, seed))
-    if not named or summary.suffices:
-        alike = Share(*told_of_alike(ground, judged, n_bootstrap, seed, within=named))
-        if not named or alike.estimate >= MOST:
-            summary = replace(summary, topics=False, alike=alike)
-    return summary, pd.DataFrame(rows, columns=COLUMNS)
+    return replace(summary, topics=len(set(ground.material.topics)) > 1), pd.DataFrame(rows, columns=COLUMNS)
 
 
 def share_is_told(possible: float, yes_rate: float) -> bool:

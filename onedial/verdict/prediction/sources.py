@@ -10,7 +10,7 @@ that a few answers place the target on (but for leaving out its base model, wher
     level                           `rivals`: the data set's own label
     topics, from other models       the other base models' yes rate in the topic, outside the test split
     text, from other models         `rivals`; shared difficulty (the shared scale) and mean of other models likewise
-    topic means, surface, text      `rivals`, trained on the target's fitting answers
+    topic means, text               `rivals`, trained on the target's fitting answers
     own base model, otherwise asked the base model's other framings: no rival, but what a retest might give
 """
 
@@ -156,7 +156,7 @@ class Source:
 
 
 def every_source() -> dict[str, Source]:
-    """Name to source: the dial, what is known of the questions, every rival that predicts, the target's own kin."""
+    """Name to source: the dial, what is known of the questions, every rival, the target's own kin."""
     found = {
         DIAL: Source(_dial),
         MARGIN: _of_rival(MARGIN),
@@ -164,7 +164,7 @@ def every_source() -> dict[str, Source]:
         LEVEL_LABEL: _of_rival(LEVEL_LABEL),
     }
     found[TOPICS] = Source(_topics_of_others)
-    found |= {name: _of_rival(name) for name, rival in RIVALS.items() if rival.predicts and name not in found}
+    found |= {name: _of_rival(name) for name in RIVALS if name not in found}
     return found | {"topic means": Source(_topic_means, True), OWN_FRAMINGS: Source(_own_framings)}
 
 

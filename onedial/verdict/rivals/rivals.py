@@ -11,13 +11,11 @@ over the same resamples of the test questions.
     mean of other models        what the other base models say to the very question
     shared difficulty           the factor score of the panel without the target's base model
     topic means                 the target's yes rate in the question's topic, drawn towards its mean
-    surface                     length, digits, capitals, superlatives: ridge
-    text                        words by TF-IDF beside the surface: ridge
-    nearest threshold           the target of another base model whose yes rate is nearest
+    text                        words by TF-IDF beside length, digits, capitals, superlatives: ridge
     instructed threshold        the subject told "only if you are at least t% sure", at the t at which it says yes most
                                 nearly as often as the target; where it was asked so
 
-Surface, topic means and text are trained on the target's answers outside the test split, extraction questions included:
+Topic means and text are trained on the target's answers outside the test split, extraction questions included:
 a rival is worth the more the stronger it is. Each of them is an account of that one target alone.
 
 The unsteered margin, the level, the text from other models, their mean and the shared difficulty are one-dimensional
@@ -45,7 +43,6 @@ from onedial.stats import (
     groups_among,
     interval,
     ridge_scores,
-    surface_features,
     text_features,
 )
 from onedial.verdict.criteria.status import JUDGED
@@ -137,10 +134,6 @@ def others_means(material: Material) -> list[tuple[np.ndarray, np.ndarray]]:
     return pairs
 
 
-def _surface(material: Material) -> np.ndarray:
-    return _ridge_on_own(material, surface_features(material.texts)) if material.texts else _nothing(material)
-
-
 def _text(material: Material) -> np.ndarray:
     return _ridge_on_own(material, text_features(material.texts)) if material.texts else _nothing(material)
 
@@ -176,17 +169,6 @@ def topic_means(material: Material) -> np.ndarray:
         for topic in np.unique(material.topics):
             here = material.topics == topic
             scores[here, target] = (own[known & here].sum() + _SHRINK * mean) / ((known & here).sum() + _SHRINK)
-    return scores
-
-
-def _nearest_threshold(material: Material) -> np.ndarray:
-    rates = np.array([np.nanmean(own) if (~np.isnan(own)).any() else np.nan for own in material.given.to_numpy().T])
-    scores = _nothing(material)
-    for target in range(len(rates)):
-        others = np.flatnonzero(material.others(target) & ~np.isnan(rates))
-        if len(others) and not np.isnan(rates[target]):
-            nearest = others[np.abs(rates[others] - rates[target]).argmin()]
-            scores[:, target] = material.given.to_numpy()[:, nearest]
     return scores
 
 
@@ -233,13 +215,11 @@ class Rival:
             scores, nor its base model's other targets; what it says to a question must not enter that question's.
         one_order: one order for all targets (but for leaving out each base model), as a dial has.
         own_answers: trained, or chosen, on the target's own answers outside the test split.
-        predicts: also a source of the predictions (`prediction.sources`).
     """
 
     scores: Scores
     one_order: bool = False
     own_answers: bool = False
-    predicts: bool = True
     __repr__ = one_line
 
     def of(self, name: str, material: Material) -> np.ndarray | None:
@@ -264,9 +244,7 @@ RIVALS: dict[str, Rival] = {
     MEAN: Rival(_mean_of_others, one_order=True),
     "shared difficulty": Rival(_shared_difficulty, one_order=True),
     "topic means": Rival(topic_means, own_answers=True),
-    "surface": Rival(_surface, own_answers=True),
     "text": Rival(_text, own_answers=True),
-    "nearest threshold": Rival(_nearest_threshold, predicts=False),  # its choice looks at all of the target's answers
     "instructed threshold": Rival(_instructed, own_answers=True),
 }
 """Name to rival; a plugin's stands in the same tables and figures."""
