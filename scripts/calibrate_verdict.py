@@ -27,7 +27,7 @@ from typing import TYPE_CHECKING, Any
 
 from simulating import GrowingTable, by_seed
 
-from onedial.core import natural, positive, program_parser, run_command
+from onedial.core import flat, natural, positive, program_parser, run_command
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -111,7 +111,7 @@ def one_row(name: str, seed: int, options: argparse.Namespace) -> dict[str, Any]
     verdict = judge(matches, times, times, tables.get(False), seed=seed, line_permutations=19)
     row: dict[str, Any] = {"reproduced": verdict.reproduced, "dial": verdict.dial, "flags": "; ".join(verdict.flags)}
     for number in NUMBERS:
-        row |= {f"{number}_{part}": value for part, value in asdict(getattr(verdict, number)).items()}
+        row |= {f"{number}_{part}".replace(".", "_"): value for part, value in flat(asdict(getattr(verdict, number)))}
     if name in CLUSTERED:
         blind = judge(match_targets(sweep, panel, **options_of_match), times, 19, seed=seed, line_permutations=19)
         row["signal_p_over_all"] = blind.signal.p
@@ -132,7 +132,7 @@ def null_orders(options: argparse.Namespace) -> int:
     import numpy as np
 
     from onedial.show import progress_bar
-    from onedial.stats import LEVEL, auc, auc_resampled, number_of
+    from onedial.stats import LEVEL, auc, auc_resampled, panel_estimate
     from onedial.verdict import dial_of_grid, sweep_grid
     from onedial.verdict.simulation import SCENARIOS, framings_of
     from onedial.verdict.tables import panel_answers
@@ -153,7 +153,7 @@ def null_orders(options: argparse.Namespace) -> int:
                 models = framings_of(panel.columns)["model"].to_numpy()
                 own, other = (auc(order, given) for order in orders)
                 drawn, others = (auc_resampled(order, given, 499, seed) for order in orders)
-                number = number_of(own - other, drawn - others, None, models)
+                number = panel_estimate(own - other, drawn - others, None, models)
                 rows.append({"seed": seed, "scenario": name, "towards": number.low > 0, "away": number.high < 0})
             if rows:
                 found.add(rows)
@@ -189,10 +189,10 @@ def rates_of(table: "pd.DataFrame") -> "pd.DataFrame":
     from onedial.verdict.verdict import AWAY, MOVED_CUT, TOWARDS
 
     claims = {
-        "S": table["signal_estimate"],
-        "G": table["gain_estimate"],
-        "C_A": table["order_estimate"],
-        "rho": table["order_rho"],
+        "S": table["signal_value"],
+        "G": table["gain_value"],
+        "C_A": table["order_value"],
+        "rho": table["order_rho_value"],
         "S: p <= .05": (table["signal_p"] <= LEVEL).astype(float),
         "over all": (table["signal_p_over_all"] <= LEVEL).astype(float).where(table["signal_p_over_all"].notna()),
         "G: low > 0": (table["gain_low"] > 0).astype(float),
@@ -215,8 +215,8 @@ def coverage_of(table: "pd.DataFrame") -> "pd.DataFrame":
     for name, own in table.groupby("scenario", sort=False):
         held[name] = {}
         for number in (*NUMBERS, "rho"):
-            prefix, estimate = ("order_rho", "order_rho") if number == "rho" else (number, f"{number}_estimate")
-            truth = own[estimate].mean()
+            prefix = "order_rho" if number == "rho" else number
+            truth = own[f"{prefix}_value"].mean()
             held[name][f"{number}, panel"] = own[f"{prefix}_low"].le(truth).mul(own[f"{prefix}_high"].ge(truth)).mean()
             if number != "rho":
                 low, high = own[f"{prefix}_low_models"], own[f"{prefix}_high_models"]

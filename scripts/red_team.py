@@ -331,14 +331,14 @@ def one_row(cell: str, seed: int, n_draws: int) -> dict[str, Any]:
         "flags": "; ".join(verdict.flags),
         "n_predicted": found.n_predicted,
         "n_models": found.n_models,
-        "bits": found.bits.estimate,
+        "bits": found.bits.value,
         "yes_rate": found.yes_rate,
-        "share": found.share.estimate,
+        "share": found.share.value,
         "share_low": found.share.low,
         "share_high": found.share.high,
         "reproduced_if_named": verdict.reproduced in (NOT_ENOUGH, REPRODUCED) and replace(found, topics=True).suffices,
         "hangs_on_kin": found.hangs_on_kin,
-        "signal": verdict.signal.estimate,
+        "signal": verdict.signal.value,
         "gain_low": verdict.gain.low,
     }
 

@@ -18,7 +18,7 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from onedial.stats import auc, average_within_models
+from onedial.stats import auc, average_within_models, rates
 from onedial.verdict.criteria.nulls import signal
 from onedial.verdict.criteria.status import JUDGED
 from onedial.verdict.dial import Dial
@@ -96,10 +96,9 @@ def control_rates(controls: Mapping[str, ControlDial], rows: np.ndarray, norms_p
     for name, control in controls.items():
         magnitudes = np.linspace(control.dial.low, control.dial.high, RATE_POINTS)
         answers = control.dial.answers_at(magnitudes)[rows]
-        read = (~np.isnan(answers)).sum(axis=0)
+        yes_rate, read = rates(answers)
         table = pd.DataFrame({"magnitude": magnitudes * control.norms_per_unit / norms_per_unit, "n": read})
-        rates = np.where(read > 0, np.nansum(answers, axis=0) / np.maximum(read, 1), np.nan)
-        tables.append(table.assign(intervention_id=name, role=control.role, yes_rate=rates)[RATE_COLUMNS])
+        tables.append(table.assign(intervention_id=name, role=control.role, yes_rate=yes_rate)[RATE_COLUMNS])
     return pd.concat(tables, ignore_index=True) if tables else pd.DataFrame(columns=RATE_COLUMNS)
 
 

@@ -18,7 +18,6 @@ from functools import cached_property
 
 import numpy as np
 import pandas as pd
-from scipy import stats
 
 from onedial.asking import is_read
 from onedial.core import one_line
@@ -133,13 +132,6 @@ class Dial:
         ends_many = np.where(closer, nearest[before], nearest[after])
         shortest = int(np.abs(ends_many - ends_few).argmin())
         return float(ends_few[shortest]), float(ends_many[shortest])
-
-    def rank_correlation(self, scores: np.ndarray, rows: np.ndarray) -> float:
-        """Spearman's correlation of the order with other scores, over the questions in `rows` that have both."""
-        both = rows & ~np.isnan(self.ease) & ~np.isnan(scores)
-        if both.sum() < 3 or np.ptp(self.ease[both]) == 0 or np.ptp(scores[both]) == 0:
-            return float("nan")
-        return float(stats.spearmanr(self.ease[both], scores[both]).statistic)
 
     def _spans(self, turns: np.ndarray) -> np.ndarray:
         return np.diff(np.concatenate([[self.low], turns, [self.high]]))

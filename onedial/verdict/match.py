@@ -32,6 +32,7 @@ from onedial.stats import (
     counted_once,
     groups_among,
     interval,
+    rates,
     remembered,
     strata_of,
 )
@@ -227,9 +228,8 @@ def dose_response(grid: SweepGrid) -> pd.DataFrame:
     parts = []
     for split in dict.fromkeys(grid.splits):
         margins, masses = grid.margins[grid.rows(split)], grid.masses[grid.rows(split)]
-        n = (~np.isnan(margins)).sum(axis=0)
+        rate, n = rates(choice.answers_of(margins))
         with np.errstate(invalid="ignore", divide="ignore"):
-            rate = (margins > 0).sum(axis=0) / n
             error = np.sqrt(rate * (1 - rate) / n)
         medians = [np.median(read[~np.isnan(read)]) if (~np.isnan(read)).any() else np.nan for read in margins.T]
         part = pd.DataFrame({"split": split, "magnitude": grid.magnitudes, "n": n, "n_unread": len(margins) - n})
@@ -372,9 +372,8 @@ def _at(magnitudes: np.ndarray, places: np.ndarray) -> np.ndarray:
 
 def _thresholds(every: np.ndarray, targets: pd.Index, thresholds: pd.Series | None) -> dict[str, np.ndarray]:
     """yes_rate, threshold and its standard error over all answers of the panel; nan where the yes rate is 0 or 1."""
-    n = (~np.isnan(every)).sum(axis=0)
+    rate, n = rates(every)
     with np.errstate(invalid="ignore", divide="ignore"):
-        rate = np.nansum(every, axis=0) / n
         own = stats.norm.ppf(np.where((rate > 0) & (rate < 1), rate, np.nan))
         error = np.sqrt(rate * (1 - rate) / n) / stats.norm.pdf(own)
     if thresholds is not None:

@@ -23,21 +23,12 @@ import pandas as pd
 from onedial.core import InputError, one_line
 from onedial.panels import EXTRACTION, ResponseMatrix
 from onedial.scale import PlacedRespondents, QuestionScale
-from onedial.stats import FEWEST_TOPICS, Z_95
+from onedial.stats import FEWEST_TOPICS, Z_95, Estimate
 from onedial.verdict.dial import readable_range
 from onedial.verdict.tables import SweepGrid, all_answers
 
 LEAST_RATE, MOST_RATE = 0.05, 0.95
 MOST_SETTINGS = 21
-
-
-@dataclass(frozen=True)
-class Slope:
-    """A number with its 95% interval."""
-
-    estimate: float = math.nan
-    low: float = math.nan
-    high: float = math.nan
 
 
 @dataclass(frozen=True)
@@ -56,8 +47,8 @@ class DialPath:
 
     settings: pd.DataFrame
     targets: pd.DataFrame
-    slope: Slope
-    change: Slope
+    slope: Estimate
+    change: Estimate
     low: float
     high: float
     over_topics: bool
@@ -71,14 +62,14 @@ class DialPath:
     @classmethod
     def of(cls, settings: pd.DataFrame, targets: pd.DataFrame, numbers: Mapping[str, Any]) -> "DialPath":
         """From the two tables and `numbers()`, in which None stands for nan."""
-        slope, change = (_slope_of(numbers[name]) for name in ("slope", "change"))
+        slope, change = (_estimate_of(numbers[name]) for name in ("slope", "change"))
         low, high = (math.nan if numbers[name] is None else float(numbers[name]) for name in ("low", "high"))
         targets = targets.set_index("target") if "target" in targets else targets
         return cls(settings, targets, slope, change, low, high, bool(numbers["over_topics"]))
 
 
-def _slope_of(found: Mapping[str, Any]) -> Slope:
-    return Slope(**{name: math.nan if value is None else float(value) for name, value in found.items()})
+def _estimate_of(stored: Mapping[str, Any]) -> Estimate:
+    return Estimate(**{name: math.nan if value is None else value for name, value in stored.items()})
 
 
 def dial_path(
@@ -141,7 +132,7 @@ def _groups(topics: pd.Series | None, questions: pd.Index) -> pd.Series | None:
     return own if own.nunique() >= FEWEST_TOPICS else None
 
 
-def _along(path: PlacedRespondents) -> tuple[Slope, Slope, float, float]:
+def _along(path: PlacedRespondents) -> tuple[Estimate, Estimate, float, float]:
     """Slope of the threshold and change of the loading over the settings that answer both ways."""
     table = path.table
     magnitudes = table.index.to_numpy(float)
@@ -149,7 +140,7 @@ def _along(path: PlacedRespondents) -> tuple[Slope, Slope, float, float]:
         table["yes_rate"].between(LEAST_RATE, MOST_RATE) & table["threshold_se"].notna() & (table["threshold_se"] > 0)
     ).to_numpy()
     if used.sum() < 3:
-        return Slope(), Slope(), math.nan, math.nan
+        return Estimate(), Estimate(), math.nan, math.nan
     low, high = float(magnitudes[used].min()), float(magnitudes[used].max())
     centred = np.where(used, magnitudes - magnitudes[used].mean(), 0.0)
     weights, nothing = centred / (centred**2).sum(), np.zeros(len(table))
@@ -158,14 +149,14 @@ def _along(path: PlacedRespondents) -> tuple[Slope, Slope, float, float]:
     return slope, change, low, high
 
 
-def _slope(estimate: float, error: float) -> Slope:
-    return Slope(estimate, estimate - Z_95 * error, estimate + Z_95 * error)
+def _slope(value: float, error: float) -> Estimate:
+    return Estimate(value, value - Z_95 * error, value + Z_95 * error, error)
 
 
 def _beside(placed: PlacedRespondents, around: PlacedRespondents) -> pd.DataFrame:
     """Each target, and the path where it has the target's threshold."""
     path = around.table[around.table["threshold_se"].notna()]
-    slope = _along(around)[0].estimate
+    slope = _along(around)[0].value
     rows = []
     for threshold in placed.table["threshold"]:
         rows.append(_meeting(path, float(threshold)))

@@ -290,7 +290,7 @@ class SweepRun:
             raise InputError(f"{self.path} holds no reasoned answers; make it with --answer reasoned")
         splits, sweep = self.splits(), as_sweep(table)
         direct = sweep_grid(self.sweep(), splits, own)
-        found = compare_reasoned(direct, sweep_grid(sweep, splits, own), seed)
+        found = compare_reasoned(direct, sweep_grid(sweep, splits, own))
         if not found.suffices:
             return found, None
         entries = self.interventions()
@@ -335,9 +335,7 @@ class SweepRun:
             plain(
                 {
                     "sentence": found.sentence(),
-                    "rho": found.rho,
-                    "rho_low": found.rho_low,
-                    "rho_high": found.rho_high,
+                    **found.rho.columns("rho"),
                     "read": found.read,
                     "verdict": None if judgement is None else judgement.verdict.to_dict(),
                 }

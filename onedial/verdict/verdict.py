@@ -42,23 +42,26 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from scipy import stats
+from scipy.special import ndtri
 
 from onedial.core import InputError, html_card, plain
 from onedial.stats import (
     FEWEST_TOPICS,
     LEVEL,
     N_RESAMPLES,
-    Z_95,
-    Number,
+    POWER,
+    Estimate,
+    PanelEstimate,
     auc,
     auc_resampled,
     average_within_models,
     count,
     count_resampled,
     groups_among,
-    number_of,
+    least_z,
     p_value,
+    panel_estimate,
+    rank_correlation,
     without_each_model,
 )
 from onedial.verdict.controls import ORTHOGONAL, dial_numbers
@@ -112,39 +115,25 @@ SAME_RHO = 0.99
 AS_GOOD = 0.9
 REACH = 0.5
 """The dial must reach the yes rates of at least this share of the targets."""
-_FOUR_IN_FIVE = float(stats.norm.ppf(0.8))
-_DETECTABLE = Z_95 + _FOUR_IN_FIVE
 
 
 @dataclass(frozen=True)
-class Signal(Number):
-    """S, with its one-sided p, mean and 95% point of its null; `detectable` is the true S found 4 times in 5."""
+class Signal(PanelEstimate):
+    """S, with its one-sided p, and the mean and the 95% point of its null."""
 
     p: float = math.nan
     null_mean: float = math.nan
     null_95: float = math.nan
     n_permutations: int = 0
-    detectable: float = math.nan
 
 
 @dataclass(frozen=True)
-class Gain(Number):
-    """G; `detectable` is the true gain that this size would find 4 times in 5."""
-
-    detectable: float = math.nan
-
-
-@dataclass(frozen=True)
-class Order(Number):
-    """C_A; with rho_dial and its interval, the questions it rests on, and the share of them that turn more than
+class Order(PanelEstimate):
+    """C_A over the questions that the order rests on; with rho_dial, and the share of the questions that turn more than
     once."""
 
     equivalent: bool = False
-    rho: float = math.nan
-    rho_low: float = math.nan
-    rho_high: float = math.nan
-    n_questions: int = 0
-    n_unread: int = 0
+    rho: Estimate = field(default_factory=Estimate)
     turning: float = math.nan
 
 
@@ -200,7 +189,7 @@ class Verdict:
     prediction: Prediction
     screening: list[Screened]
     signal: Signal
-    gain: Gain
+    gain: PanelEstimate
     order: Order
     direction: Push
     facts: FactsResult | None
@@ -217,8 +206,8 @@ class Verdict:
     def _repr_html_(self) -> str:
         """In Jupyter: the sentence, the three answers and their numbers."""
 
-        def shown(number: Number) -> str:
-            return f"{number.estimate:.3f} [{number.low:.3f}, {number.high:.3f}]"
+        def shown(number: Estimate) -> str:
+            return f"{number.value:.3f} [{number.low:.3f}, {number.high:.3f}]"
 
         return html_card(
             self.sentence,
@@ -298,7 +287,7 @@ def judge(
     push = _push(direction)
     worst = own.unread_as_wrong(n_permutations)
     flags = []
-    if bias.mostly if bias is not None else facts is not None and facts.share > MOSTLY_BIAS:
+    if bias.mostly if bias is not None else facts is not None and facts.share.value > MOSTLY_BIAS:
         flags.append(YES_BIAS)
     if (
         reproduced != CANNOT_BE_JUDGED
@@ -334,7 +323,7 @@ def judge(
         direction=direction,
         facts=facts,
         bias=bias,
-        ceiling=ceiling(signal_number.estimate) if ceiling is not None else {},
+        ceiling=ceiling(signal_number.value) if ceiling is not None else {},
         models=own.by_model(),
         unread_as_wrong=_told(worst, judged, one_model, reach, prediction),
         line=line_of(matches, n_permutations if line_permutations is None else line_permutations, seed),
@@ -394,7 +383,7 @@ def _reproduced(
 
 def _dial(order: Order, found: Signal) -> str:
     # Two orders that know nothing of the targets do equally well: without a signal, equivalence says nothing.
-    if order.rho >= SAME_RHO or (order.equivalent and found.p <= LEVEL):
+    if order.rho.value >= SAME_RHO or (order.equivalent and found.p <= LEVEL):
         return MOVED_CUT
     if order.low > 0:
         return TOWARDS
@@ -475,29 +464,29 @@ class _Own:
             self.evidence.strata,
             groups,
         )
-        estimate = signal(subject, given, self.models)
+        value = signal(subject, given, self.models)
         null = signal_null(subject, given, self.models, n_permutations, self.seed, self.evidence.strata, groups)
+        null_95 = float(np.quantile(null, 1 - LEVEL))
         return Signal(
-            **asdict(number),
-            p=p_value(estimate, null),
+            **asdict(number) | {"detectable": float(null_95 + ndtri(POWER) * number.se)},
+            p=p_value(value, null),
             null_mean=float(null.mean()),
-            null_95=float(null_95 := np.quantile(null, 1 - LEVEL)),
+            null_95=null_95,
             n_permutations=n_permutations,
-            detectable=float(null_95 + _FOUR_IN_FIVE * number.se),
         )
 
-    def gain(self) -> tuple[Gain, dict[str, float]]:
+    def gain(self) -> tuple[PanelEstimate, dict[str, float]]:
         """G, and the three mean agreements."""
         evidence, given = self.evidence, self.evidence.test_targets[:, self.judged]
         predictions = {"agreement": evidence.steered, "majority": evidence.majority, "moved_cut": evidence.cut}
         if not self.judged.any():
-            return Gain(), dict.fromkeys(predictions, math.nan)
+            return PanelEstimate(), dict.fromkeys(predictions, math.nan)
         own = {name: predicted[:, self.judged] for name, predicted in predictions.items()}
         agreements = {name: count(predicted, given).agreement() for name, predicted in own.items()}
         gain = self._gain_of(own["agreement"], own["majority"], given, "gain")
         return gain, {name: float(average_within_models(each, self.models)) for name, each in agreements.items()}
 
-    def _gain_of(self, steered: np.ndarray, majority: np.ndarray, given: np.ndarray, name: str = "") -> Gain:
+    def _gain_of(self, steered: np.ndarray, majority: np.ndarray, given: np.ndarray, name: str = "") -> PanelEstimate:
         values = count(steered, given).agreement() - count(majority, given).agreement()
         if name:
             self.parts[name] = values
@@ -511,7 +500,7 @@ class _Own:
 
         groups = groups_among(self.evidence.wordings, self.evidence.test_rows)
         number = self._number(values, drawn, self.evidence.strata, groups)
-        return Gain(**asdict(number), detectable=_DETECTABLE * number.se)
+        return replace(number, detectable=least_z() * number.se)
 
     def order(self) -> Order:
         """C_A over fitting and test questions, and rho_dial."""
@@ -519,17 +508,8 @@ class _Own:
         margins = np.full(len(evidence.dial.questions), np.nan)
         margins[evidence.ordered] = evidence.unsteered
         rows = np.isin(np.arange(len(margins)), evidence.ordered)
-        rho = evidence.dial.rank_correlation(margins, rows)
-        n_read = int((~np.isnan(evidence.ease)).sum())
-        low, high = _rho_interval(rho, n_read)
-        order = Order(
-            rho=rho,
-            rho_low=low,
-            rho_high=high,
-            n_questions=n_read,
-            n_unread=len(evidence.ordered) - n_read,
-            turning=evidence.dial.turning,
-        )
+        rho = rank_correlation(evidence.dial.ease, margins, rows=rows)
+        order = Order(rho=rho, n=rho.n, n_missing=rho.n_missing, turning=evidence.dial.turning)
         if not self.judged.any():
             return order
         given = evidence.given[:, self.judged]
@@ -544,7 +524,9 @@ class _Own:
             return one - other
 
         number = self._number(values, drawn, evidence.topics, groups_among(evidence.wordings, evidence.ordered))
-        return replace(order, **asdict(number), equivalent=number.within(SAME))
+        return replace(
+            order, **asdict(number) | {"n": rho.n, "n_missing": rho.n_missing}, equivalent=number.within(SAME)
+        )
 
     def by_model(self) -> dict[str, dict[str, float]]:
         """Each number of each base model's targets, and of all others together (`without_...`)."""
@@ -558,7 +540,7 @@ class _Own:
                 told[model][f"without_{name}"] = without_each_model(values, self.models)[model]
         return told
 
-    def unread_as_wrong(self, n_permutations: int) -> tuple[Signal, Gain] | None:
+    def unread_as_wrong(self, n_permutations: int) -> tuple[Signal, PanelEstimate] | None:
         """S and G with every answer that was not read counted as the wrong one; None where all were read."""
         if not self.judged.any():
             return None
@@ -574,32 +556,26 @@ class _Own:
             self._gain_of(np.where(np.isnan(steered), wrong, steered), majority, given),
         )
 
-    def _number(self, values: np.ndarray, drawn: Any, topics: np.ndarray, groups: np.ndarray | None) -> Number:
+    def _number(self, values: np.ndarray, drawn: Any, topics: np.ndarray, groups: np.ndarray | None) -> PanelEstimate:
         by_topic = drawn(topics) if topics.max(initial=0) + 1 >= FEWEST_TOPICS else None
-        return number_of(values, drawn(groups), by_topic, self.models)
-
-
-def _rho_interval(rho: float, n: int) -> tuple[float, float]:
-    """95% interval of Spearman's correlation by Fisher's z with the variance of Bonett and Wright (2000)."""
-    if math.isnan(rho) or n < 5:
-        return math.nan, math.nan
-    if abs(rho) >= 1:
-        return rho, rho
-    reach = Z_95 * math.sqrt((1 + rho**2 / 2) / (n - 3))
-    return math.tanh(math.atanh(rho) - reach), math.tanh(math.atanh(rho) + reach)
+        return panel_estimate(values, drawn(groups), by_topic, self.models, n=len(topics))
 
 
 def _told(
-    worst: tuple[Signal, Gain] | None, judged: np.ndarray, one_model: bool, reach: float, prediction: Prediction
+    worst: tuple[Signal, PanelEstimate] | None,
+    judged: np.ndarray,
+    one_model: bool,
+    reach: float,
+    prediction: Prediction,
 ) -> dict[str, Any]:
     if worst is None:
         return {}
     found, gain = worst
     return {
         "reproduced": _reproduced(judged, one_model, reach, found, prediction)[0],
-        "signal": found.estimate,
+        "signal": found.value,
         "p": found.p,
-        "gain": gain.estimate,
+        "gain": gain.value,
         "gain_low": gain.low,
         "gain_high": gain.high,
     }

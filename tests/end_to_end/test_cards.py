@@ -36,7 +36,7 @@ def test_a_run_its_verdict_its_vector_and_its_factor_show_what_they_are():
     assert f"<th>{run.matches().index[0]}</th>" in run._repr_html_()
     verdict = judge(match_targets(*simulated(), n_bootstrap=19), 19, 19, line_permutations=19)
     assert verdict.sentence in verdict._repr_html_()
-    assert f"S {verdict.signal.estimate:.3f}" in verdict._repr_html_()
+    assert f"S {verdict.signal.value:.3f}" in verdict._repr_html_()
     factor = run.factor()._repr_html_()
     assert "factor model of" in factor
     assert "threshold" in factor

@@ -65,7 +65,7 @@ def test_old_runs_without_rivals_and_panels_without_a_scale_are_drawn_without_th
 
 def test_rivals_stand_in_the_order_of_their_signal_with_steering_among_them(run):
     rivals = run.rivals().assign(n_targets=lambda table: table["n_targets"].where(table.index != "text", 0))
-    drawing = rivals_figure(rivals, {"estimate": 0.2, "low": 0.1, "high": None})
+    drawing = rivals_figure(rivals, {"value": 0.2, "low": 0.1, "high": None})
     (axes,) = drawing.figure.axes
     said = [label.get_text() for label in axes.get_yticklabels()]
     assert set(said) == {"steering", *rivals.index} - {"text"}
@@ -94,7 +94,7 @@ def saved(file, name, *columns):
 def test_points_and_bars_of_rivals_and_sources_are_the_numbers_of_the_saved_tables(run):
     verdict = json.loads((run.path / "verdict.json").read_text())
     wanted = saved(run.path / "rivals.csv", "rival", "signal", "low", "high")
-    wanted["steering"] = tuple(verdict["signal"][name] for name in ("estimate", "low", "high"))
+    wanted["steering"] = tuple(verdict["signal"][name] for name in ("value", "low", "high"))
     shown = read_off(rivals_figure(run.rivals(), verdict["signal"]).figure.axes[0])
     assert len(shown) > 5
     assert shown == {name: pytest.approx(wanted[name], nan_ok=True) for name in shown}

@@ -96,8 +96,8 @@ def test_stages_summary_and_pictures_are_those_of_the_folder(logged):
     folder = logged.path / "tensorboard"
     told = {tag: value for _, tag, value in numbers(folder)}
     assert told["stages/sweep"] == 2.5
-    signal = json.loads((logged.path / "verdict.json").read_text())["signal"]["estimate"]
-    assert told["summary/verdict.signal.estimate"] == pytest.approx(signal, abs=1e-6)
+    signal = json.loads((logged.path / "verdict.json").read_text())["signal"]["value"]
+    assert told["summary/verdict.signal.value"] == pytest.approx(signal, abs=1e-6)
     pictures = {tag: dict(fields(each)) for _, tag, field, each in events(folder) if field == 4}
     assert set(pictures) == {f"figures/{name}" for name in captions_of(logged.run)}
     for tag, picture in pictures.items():

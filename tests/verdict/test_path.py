@@ -100,4 +100,4 @@ def test_one_base_model_alone_has_a_path_but_no_places():
     grid, panel = simulated(1, n_targets=3)
     path = dial_path(grid, panel)
     assert path.targets.empty
-    assert path.slope.estimate == pytest.approx(path.slope.low, rel=1)
+    assert path.slope.value == pytest.approx(path.slope.low, rel=1)

@@ -10,11 +10,11 @@ from scipy import special, stats
 from sklearn.linear_model import LogisticRegression
 from verdict_tables import simulated
 
-from onedial.stats import Number
+from onedial.stats import PanelEstimate
 from onedial.verdict import DIAL, OWN_FRAMINGS, ground_of, match_targets, predict, simulation
 from onedial.verdict.prediction.losses import ALL, Losses
 from onedial.verdict.prediction.placing import Prior, bits, learn_priors, normal_scores, place, predicted
-from onedial.verdict.prediction.prediction import ALONE, Prediction, Share
+from onedial.verdict.prediction.prediction import ALONE, Prediction
 from onedial.verdict.prediction.retest import RETEST
 from onedial.verdict.prediction.sources import MEAN, Ground
 
@@ -114,10 +114,10 @@ def test_a_dial_that_the_targets_follow_predicts_what_the_other_models_predict()
     found, table = predict(matches, ground_of(matches), (10, 50, ALL), n_bootstrap=199)
     assert found.n_predicted == found.n_models == 4
     assert found.suffices
-    assert 0.8 < found.share.low < found.share.estimate
+    assert 0.8 < found.share.low < found.share.value
     dial = table[table["source"] == DIAL].set_index("k")
     assert dial.loc[10, "loss"] > dial.loc[50, "loss"] > dial.loc[ALL, "loss"]
-    assert dial.loc[ALL, "bits"] == pytest.approx(found.bits.estimate)
+    assert dial.loc[ALL, "bits"] == pytest.approx(found.bits.value)
     assert (table[table["source"] == OWN_FRAMINGS]["bits"] > 0.1).all()
     assert dial.loc[ALL, "loss"] + dial.loc[ALL, "bits"] == pytest.approx(found.yes_rate)
 
@@ -136,7 +136,12 @@ def test_a_base_model_is_needed_where_without_it_half_or_fewer_of_the_others_are
 
 
 def test_a_panel_hangs_on_kin_where_they_make_up_more_than_half_only_as_models_of_their_own():
-    shared = {"yes_rate": 0.7, "bits": Number(0.1), "possible": Number(0.3), "share": Share(0.3, 0.2, 0.4)}
+    shared = {
+        "yes_rate": 0.7,
+        "bits": PanelEstimate(0.1),
+        "possible": PanelEstimate(0.3),
+        "share": PanelEstimate(0.3, 0.2, 0.4),
+    }
     told = {name: {"predicted": int(name in "abc")} for name in "abcde"}
     few = Prediction(n_models=3, n_predicted=1, models={"a + b + c": {}, "d": {}, "e": {}}, **shared)
     found = Prediction(n_models=5, n_predicted=3, models=told, **shared)
@@ -153,14 +158,14 @@ def test_a_panel_hangs_on_kin_where_they_make_up_more_than_half_only_as_models_o
 def test_a_dial_without_relation_predicts_no_base_model():
     found, _ = predict(matched("unrelated"), ground_of(matched("unrelated")), (ALL,), n_bootstrap=199)
     assert found.n_predicted == 0
-    assert abs(found.bits.estimate) < 0.01 < found.possible.estimate
+    assert abs(found.bits.value) < 0.01 < found.possible.value
     assert not found.suffices
 
 
 def test_the_bits_of_a_base_model_are_the_mean_over_its_targets():
     matches = matched()
     found, _ = predict(matches, ground_of(matches), (ALL,), n_bootstrap=199)
-    assert np.mean([own["bits"] for own in found.models.values()]) == pytest.approx(found.bits.estimate)
+    assert np.mean([own["bits"] for own in found.models.values()]) == pytest.approx(found.bits.value)
     p = stats.norm.sf([own["bits"] / (own["high"] - own["low"]) * 3.92 for own in found.models.values()])
     np.testing.assert_allclose(p, [own["p"] for own in found.models.values()], atol=0.02)
 
@@ -181,14 +186,19 @@ def test_a_question_without_a_score_lies_in_the_middle_and_is_counted():
     answered = ~np.isnan(matches.evidence.test_targets[:30])
     assert table.set_index("source").loc[DIAL, "n_unscored"] == answered.sum()
     assert ALONE not in set(table["source"])
-    assert found.bits.estimate > 0
+    assert found.bits.value > 0
 
 
 @pytest.mark.parametrize(("possible", "told"), [(0.30, True), (0.04, True), (0.03, False)])
 def test_a_share_is_said_only_of_what_is_worth_a_share(possible, told):
     """The dial's .023 bits are 134% of .017, of .7 that are open: a number of no use, and the bits alone are said."""
     found = Prediction(
-        n_models=3, n_predicted=1, yes_rate=0.7, bits=Number(0.023), possible=Number(possible), share=Share(1.3, 0.7, 4)
+        n_models=3,
+        n_predicted=1,
+        yes_rate=0.7,
+        bits=PanelEstimate(0.023),
+        possible=PanelEstimate(possible),
+        share=PanelEstimate(1.3, 0.7, 4),
     )
     assert ("130% (70% to 400%)" in found.clause()) == told
     assert (f"predict {possible:.3f}, too little for a share" in found.clause()) != told
@@ -196,7 +206,12 @@ def test_a_share_is_said_only_of_what_is_worth_a_share(possible, told):
 
 
 def test_the_sentence_says_where_topics_alone_stand_in_the_way_and_where_all_models_are_of_one_family():
-    shared = {"yes_rate": 0.7, "bits": Number(0.1), "possible": Number(0.3), "share": Share(0.3, 0.2, 0.4)}
+    shared = {
+        "yes_rate": 0.7,
+        "bits": PanelEstimate(0.1),
+        "possible": PanelEstimate(0.3),
+        "share": PanelEstimate(0.3, 0.2, 0.4),
+    }
     found = Prediction(n_models=5, n_predicted=5, topics=False, **shared)
     assert "; topics may be all that they share with the dial" in found.clause()
     assert "topics may" not in dataclasses.replace(found, topics=True).clause()
@@ -221,9 +236,9 @@ def test_a_second_asking_predicts_nothing_of_tosses_and_all_of_what_is_always_sa
                               (lambda rng, shape: rng.random(shape) < 0.4, 1.0)):  # fmt: skip
         found, table = predict(*asked_again(propensity), sizes=(ALL,), n_bootstrap=19)
         assert found.mark == RETEST
-        assert found.possible.estimate == pytest.approx(share * found.yes_rate, abs=0.03)
+        assert found.possible.value == pytest.approx(share * found.yes_rate, abs=0.03)
         row = table.set_index("source").loc[RETEST]
-        assert (row["bits"], row["own_answers"]) == (found.possible.estimate, True)
+        assert (row["bits"], row["own_answers"]) == (found.possible.value, True)
 
 
 def test_a_second_asking_predicts_what_the_chances_allow():
@@ -232,7 +247,7 @@ def test_a_second_asking_predicts_what_the_chances_allow():
     found, _ = predict(*asked_again(propensity, n_samples=2), sizes=(ALL,), n_bootstrap=19)
     same = 0.82
     told = 1 + same * np.log2(same) + (1 - same) * np.log2(1 - same)
-    assert found.possible.estimate == pytest.approx(told, abs=0.03)
+    assert found.possible.value == pytest.approx(told, abs=0.03)
     assert "of what the targets' repeated answers predict" in found.clause()
 
 

@@ -265,20 +265,20 @@ def own_grid():
 
 def test_a_dial_that_leaves_facts_alone_shares_nothing_and_loses_nothing(own_grid):
     found = facts_result(own_grid, *facts_table(0.0), n_bootstrap=99)
-    assert found.share == 0
-    assert found.loss == 0
-    assert found.accuracy > 0.98
+    assert found.share.value == 0
+    assert found.loss.value == 0
+    assert found.accuracy.value > 0.98
     assert found.shrink == pytest.approx(1)
 
 
 def test_a_dial_that_turns_every_yes_shares_it_with_the_facts(own_grid):
     ignorant = facts_result(own_grid, *facts_table(1.0, knowledge=0.0), n_bootstrap=199)
-    assert ignorant.share == pytest.approx(1, abs=0.2)
-    assert ignorant.share_low <= ignorant.share <= ignorant.share_high
-    assert ignorant.accuracy == pytest.approx(0.5, abs=0.1)
+    assert ignorant.share.value == pytest.approx(1, abs=0.2)
+    assert ignorant.share.low <= ignorant.share.value <= ignorant.share.high
+    assert ignorant.accuracy.value == pytest.approx(0.5, abs=0.1)
     knowing = facts_result(own_grid, *facts_table(3.0), n_bootstrap=99)
-    assert 0.1 < knowing.share < 0.9
-    assert knowing.loss > 0.1
+    assert 0.1 < knowing.share.value < 0.9
+    assert knowing.loss.value > 0.1
     assert knowing.shrink < 1
 
 
@@ -298,9 +298,9 @@ def test_the_range_on_which_facts_are_watched_is_that_of_the_questions_the_vecto
 def test_what_facts_do_beyond_the_watched_range_is_no_loss(own_grid):
     table, truth = facts_table(0.0)
     broken = table.assign(margin=table["margin"].mask(table["magnitude"].abs() > 2, -table["margin"]))
-    assert facts_result(own_grid, broken, truth, n_bootstrap=19).loss == 0
+    assert facts_result(own_grid, broken, truth, n_bootstrap=19).loss.value == 0
     nearer = table.assign(margin=table["margin"].mask(table["magnitude"].abs() > 0.9, -table["margin"]))
-    assert facts_result(own_grid, nearer, truth, n_bootstrap=19).loss > 0.9
+    assert facts_result(own_grid, nearer, truth, n_bootstrap=19).loss.value > 0.9
 
 
 def test_a_fact_that_cannot_be_read_counts_neither_as_yes_nor_as_no(own_grid):
@@ -309,7 +309,7 @@ def test_a_fact_that_cannot_be_read_counts_neither_as_yes_nor_as_no(own_grid):
     unread = facts_result(own_grid, table.assign(mass=table["mass"].mask(fewer, 0.0)), truth, n_bootstrap=19)
     without = facts_result(own_grid, table[~fewer], truth, n_bootstrap=19)
     assert (unread.n, unread.n_unread, without.n) == (200, 30, 170)
-    assert (unread.share, unread.accuracy, unread.loss) == (without.share, without.accuracy, without.loss)
+    assert all(getattr(unread, name).value == getattr(without, name).value for name in ("share", "accuracy", "loss"))
 
 
 # ---- knowing ---------------------------------------------------------------------------------------------------------
@@ -388,7 +388,7 @@ def test_judging_from_tables_gives_every_part_and_controls_of_either_kind():
     assert found.factor is not None
     assert found.knowing is None
     assert found.verdict.facts.n == 200
-    assert 0 < found.verdict.facts.share < 0.5
+    assert 0 < found.verdict.facts.share.value < 0.5
 
 
 def panel_of(answers):

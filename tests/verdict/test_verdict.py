@@ -12,7 +12,8 @@ import pytest
 from scipy import stats
 from verdict_tables import plain_sweep, simulated
 
-from onedial.core import InputError
+from onedial.core import InputError, flat
+from onedial.stats import Estimate
 from onedial.verdict import (
     ANSWERS,
     DIALS,
@@ -80,15 +81,15 @@ def test_targets_made_by_steering_are_reproduced_and_a_shift_of_the_cut_is_recog
     only_shifts, panel = simulated("moved cut", reordering=0.0)
     found = judge(match_targets(only_shifts, panel, topics=topics_of(only_shifts), n_bootstrap=19))
     assert (found.reproduced, found.dial) == ("reproduced", verdict.MOVED_CUT)
-    assert found.order.rho > 0.999
-    assert found.order.estimate == pytest.approx(0, abs=1e-3)
+    assert found.order.rho.value > 0.999
+    assert found.order.value == pytest.approx(0, abs=1e-3)
 
 
 def test_four_targets_cannot_be_judged_and_the_reason_is_said():
     sweep, panel = simulated(n_targets=4)
     found = judge(match_targets(sweep, panel, n_bootstrap=19), N, N)
     assert found.sentence == "cannot be judged: 4 of 4 targets can be judged, and it takes 5"
-    assert np.isfinite(found.signal.estimate)
+    assert np.isfinite(found.signal.value)
 
 
 def test_a_dial_that_does_not_reach_the_targets_refutes_nothing():
@@ -265,8 +266,8 @@ def test_a_control_without_relation_has_no_signal_and_fits_the_targets_worse(ste
 
 
 def facts_with(share):
-    numbers = {field.name: 0.0 for field in dataclasses.fields(FactsResult)}
-    return FactsResult(**numbers | {"share": share, "n": 60})
+    numbers = dict.fromkeys((field.name for field in dataclasses.fields(FactsResult)), Estimate())
+    return FactsResult(**numbers | {"share": Estimate(share), "n": 60})
 
 
 @pytest.mark.parametrize(("share", "flags"), [(0.24, []), (0.26, ["mostly a yes-bias"])])
@@ -293,7 +294,7 @@ def test_where_no_question_names_a_topic_nothing_is_reproduced():
     named, untold = (judge(match_targets(sweep, panel, topics=each, n_bootstrap=19), N, N) for each in (topics, None))
     assert (named.reproduced, named.flags) == (verdict.REPRODUCED, [])
     assert (untold.reproduced, untold.flags) == (verdict.NOT_ENOUGH, [verdict.TOPICS_UNKNOWN])
-    assert untold.prediction.bits.estimate == pytest.approx(named.prediction.bits.estimate, rel=0.5)
+    assert untold.prediction.bits.value == pytest.approx(named.prediction.bits.value, rel=0.5)
 
 
 def test_unread_answers_that_decide_are_flagged_and_those_that_do_not_are_not(steered_matches):
@@ -302,7 +303,7 @@ def test_unread_answers_that_decide_are_flagged_and_those_that_do_not_are_not(st
     own = sweep["question_id"].map(panel.mean(axis=1))
     lost = (own.between(0.3, 0.7)) & (sweep["magnitude"] != 0) & (sweep["split"] == "test")
     found = judge(match_targets(sweep.assign(mass=sweep["mass"].mask(lost, 0.0)), panel, n_bootstrap=19), N, N)
-    assert found.unread_as_wrong["gain"] < found.gain.estimate
+    assert found.unread_as_wrong["gain"] < found.gain.value
     assert found.unread_as_wrong["reproduced"] == verdict.NOT_REPRODUCED != found.reproduced
     assert verdict.UNREAD_DECIDE in found.flags
 
@@ -313,9 +314,9 @@ def test_unread_answers_that_decide_are_flagged_and_those_that_do_not_are_not(st
 def test_the_numbers_are_means_within_a_base_model_first(steered_matches):
     found, table = judge(steered_matches, N, N), steered_matches.table
     for name, value in (
-        ("kappa_rate", found.signal.estimate),
-        ("gain", found.gain.estimate),
-        ("order_gain", found.order.estimate),
+        ("kappa_rate", found.signal.value),
+        ("gain", found.gain.value),
+        ("order_gain", found.order.value),
         ("agreement", found.agreement),
     ):
         assert table.groupby("model")[name].mean().mean() == pytest.approx(value)
@@ -340,7 +341,7 @@ def test_copies_of_one_model_under_further_framings_do_not_move_the_verdict():
     respondents = pd.DataFrame({"model": [*panel.columns, *["target 0"] * 5]}, index=more.columns)
     again = judge(match_targets(sweep, more, respondents=respondents, n_bootstrap=19), 199, 199)
     for part in ("signal", "gain", "order"):
-        one, two = dataclasses.asdict(getattr(once, part)), dataclasses.asdict(getattr(again, part))
+        one, two = (dict(flat(dataclasses.asdict(getattr(each, part)))) for each in (once, again))
         assert two == pytest.approx(one, nan_ok=True)
 
 
@@ -393,7 +394,7 @@ def test_a_signal_of_about_the_detectable_size_is_found_about_four_times_in_five
     weak = simulation.Scenario("moved cut", {"reordering": 0.4}, {"noise": 4.3})
     matches = [match_targets(*weak.draw(seed, 120, 6), n_bootstrap=19) for seed in range(20)]
     found = [judge(each, N, 199).signal for each in matches]
-    assert np.mean([each.estimate for each in found]) == pytest.approx(
+    assert np.mean([each.value for each in found]) == pytest.approx(
         np.mean([each.detectable for each in found]), abs=0.02
     )
     assert 0.65 < np.mean([each.p <= 0.05 for each in found]) < 0.95
@@ -430,7 +431,7 @@ def test_permutations_within_topics_leave_what_topics_share_in_the_null():
     panel = pd.DataFrame((ease[:, None] + noise > 0).astype(float), index=topics.index).add_prefix("t")
     blind = judge(match_targets(sweep, panel, n_bootstrap=19), 199, N).signal
     within = judge(match_targets(sweep, panel, topics=topics, n_bootstrap=19), 199, N).signal
-    assert blind.estimate == within.estimate
+    assert blind.value == within.value
     assert blind.p < 0.05 < within.p
     assert within.null_mean > 0.1
 

@@ -6,6 +6,7 @@ import pytest
 from verdict_tables import simulated
 
 from onedial.asking import AS_ASKED, PREFERENCE, REVERSED_WORDING
+from onedial.stats import Estimate
 from onedial.verdict import judge, match_targets, simulation, yes_bias
 from onedial.verdict.rivals.facts import MOSTLY_BIAS
 from onedial.verdict.verdict import YES_BIAS
@@ -144,8 +145,8 @@ def test_the_flag_rests_on_the_logits_and_on_the_rates_of_facts_only_where_there
     sweep, panel = simulated()
     matches = match_targets(sweep, panel, respondents=simulation.framings_of(panel.columns), n_bootstrap=19)
     biased, confident = (yes_bias(planted(*each)[0], "v", n_bootstrap=99) for each in ((4, 0), (0, 4)))
-    many = type("Rates", (), {"share": MOSTLY_BIAS + 0.5})()
-    few = type("Rates", (), {"share": MOSTLY_BIAS - 0.2})()
+    many = type("Rates", (), {"share": Estimate(MOSTLY_BIAS + 0.5)})()
+    few = type("Rates", (), {"share": Estimate(MOSTLY_BIAS - 0.2)})()
     flagged = {}
     for bias in (biased, confident, None):
         for facts in (many, few):

@@ -29,7 +29,7 @@ from scipy import stats
 
 from onedial.core import InputError, flat, json_value, one_line
 from onedial.panels import TEST, panel_from_long
-from onedial.stats import QUANTILES_95
+from onedial.stats import QUANTILES_95, rank_correlation, rates
 from onedial.verdict.criteria.status import JUDGED
 from onedial.verdict.dial import Dial, dial_of_grid
 from onedial.verdict.match import dose_response
@@ -217,17 +217,12 @@ def _answer(verdict: Mapping[str, Any]) -> dict[str, Any]:
     row = {name: verdict[name] for name in ("sentence", "reproduced", "dial", "push", "n_eligible", "n_targets")}
     for name in ("signal", "gain", "order"):
         row |= {
-            name: verdict[name]["estimate"],
+            name: verdict[name]["value"],
             f"{name}_low": verdict[name]["low"],
             f"{name}_high": verdict[name]["high"],
         }
-    order = verdict["order"]
-    return row | {
-        "rho": order["rho"],
-        "rho_low": order["rho_low"],
-        "rho_high": order["rho_high"],
-        "p": verdict["signal"]["p"],
-    }
+    rho = verdict["order"]["rho"]
+    return row | {"rho": rho["value"], "rho_low": rho["low"], "rho_high": rho["high"], "p": verdict["signal"]["p"]}
 
 
 def _dose(told: _Told) -> pd.DataFrame:
@@ -269,7 +264,7 @@ def _pair(one: _Told, other: _Told) -> tuple[dict[str, Any], pd.DataFrame, pd.Da
         **counts,
         "turn_p": mcnemar(counts["turn_in_first"], counts["turn_in_second"]),
         **_cosine(one.run, other.run),
-        "order": _spearman(ease[0][read], ease[1][read]),
+        "order": rank_correlation(ease[0], ease[1]).value,
         "order_n": int(read.sum()),
         "n_differ_at_half": int((np.abs(half[0][0] - half[1][0]) == 1).sum()),
         "half_first": half[0][1],
@@ -335,16 +330,8 @@ def _at_half(grid: SweepGrid, rows: np.ndarray) -> tuple[np.ndarray, float]:
     if not len(rows):
         return np.array([]), math.nan
     answers = grid.answers[rows]
-    read = (~np.isnan(answers)).sum(axis=0)
-    rates = np.where(read > 0, np.nansum(answers, axis=0) / np.maximum(read, 1), np.inf)
-    place = int(np.abs(rates - RATE).argmin())
+    place = int(np.nan_to_num(np.abs(rates(answers)[0] - RATE), nan=np.inf).argmin())
     return answers[:, place], float(grid.magnitudes[place])
-
-
-def _spearman(one: np.ndarray, other: np.ndarray) -> float:
-    if len(one) < 3 or np.ptp(one) == 0 or np.ptp(other) == 0:
-        return math.nan
-    return float(stats.spearmanr(one, other).statistic)
 
 
 def _paired_by_target(one: _Told, other: _Told, shared: pd.Index) -> tuple[pd.DataFrame, dict[str, Any]]:

@@ -14,14 +14,14 @@ matters.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from onedial.panels import ResponseMatrix, wordings_of
-from onedial.stats import N_RESAMPLES
+from onedial.stats import N_RESAMPLES, rates
 from onedial.verdict.dial import Dial, dial_of_crossings, grid_of_dial
 from onedial.verdict.match import match_grid
 from onedial.verdict.verdict import CANNOT_BE_JUDGED, OPEN, Verdict, judge
@@ -150,22 +150,19 @@ def no_result() -> dict[str, Any]:
 
 
 def _row(verdict: Verdict, dial: Dial, unsteered: np.ndarray) -> dict[str, Any]:
-    order = asdict(verdict.order)
     row: dict[str, Any] = {}
     for name, number in (("signal", verdict.signal), ("gain", verdict.gain), ("order_gain", verdict.order)):
-        row |= {name: number.estimate, f"{name}_low": number.low, f"{name}_high": number.high}
-    read = ~np.isnan(unsteered)
+        row |= number.columns(name)
+    rate, n = rates(np.where(np.isnan(unsteered), np.nan, unsteered > 0))
     row |= {
         "signal_p": verdict.signal.p,
-        "rho_dial": order["rho"],
-        "rho_dial_low": order["rho_low"],
-        "rho_dial_high": order["rho_high"],
-        "turning": order["turning"],
+        **verdict.order.rho.columns("rho_dial"),
+        "turning": verdict.order.turning,
         "push": verdict.direction.own["push"],
         "low": dial.low,
         "high": dial.high,
-        "yes_rate": float((unsteered[read] > 0).mean()) if read.any() else float("nan"),
-        "unread": float((~read).mean()),
+        "yes_rate": float(rate),
+        "unread": float(1 - n / len(unsteered)),
         "reach": verdict.reach,
         "n_judged": verdict.n_eligible,
         "judged": verdict.reproduced != CANNOT_BE_JUDGED,

@@ -32,12 +32,12 @@ from onedial.stats import (
     LEVEL,
     N_RESAMPLES,
     QUANTILES_95,
-    Number,
+    PanelEstimate,
     adjusted,
     average_within_models,
     interval_95,
     model_means,
-    number_of,
+    panel_estimate,
     resampled_weights,
     strata_of,
 )
@@ -61,18 +61,6 @@ NAMED = 3
 
 
 @dataclass(frozen=True)
-class Share:
-    """A ratio of two means of bits; 95% over questions (over topics where there are ten), and with base models drawn
-    as well (nan under five of them)."""
-
-    estimate: float = float("nan")
-    low: float = float("nan")
-    high: float = float("nan")
-    low_models: float = float("nan")
-    high_models: float = float("nan")
-
-
-@dataclass(frozen=True)
 class Prediction:
     """What the dial predicts of the judged targets, placed by all of their fitting answers.
 
@@ -93,11 +81,11 @@ class Prediction:
     n_models: int = 0
     n_predicted: int = 0
     yes_rate: float = float("nan")
-    bits: Number = field(default_factory=Number)
-    possible: Number = field(default_factory=Number)
-    share: Share = field(default_factory=Share)
+    bits: PanelEstimate = field(default_factory=PanelEstimate)
+    possible: PanelEstimate = field(default_factory=PanelEstimate)
+    share: PanelEstimate = field(default_factory=PanelEstimate)
     surface: str = ""
-    beyond: Number = field(default_factory=Number)
+    beyond: PanelEstimate = field(default_factory=PanelEstimate)
     by: str = "questions"
     topics: bool = True
     models: dict[str, dict[str, float]] = field(default_factory=dict)
@@ -107,7 +95,7 @@ class Prediction:
     def enough(self) -> bool:
         """Whether more than half of the base models are predicted, the share's interval lies above its floor and the
         dial's bits above theirs, and no source without a reader predicts as well."""
-        above = self.share.low >= FLOOR and self.bits.estimate >= OPEN_FLOOR * self.yes_rate
+        above = self.share.low >= FLOOR and self.bits.value >= OPEN_FLOOR * self.yes_rate
         return 2 * self.n_predicted > self.n_models and above and not self.surface_suffices
 
     @property
@@ -136,7 +124,7 @@ class Prediction:
         of_one = f", all of the family {family}," if family else ""
         told = (
             f"{self.n_predicted} of {self.n_models} base models{named}{of_one} are predicted better than by their yes "
-            f"rates, by {self.bits.estimate:.3f} of {self.yes_rate:.3f} bits a question{self._share_clause()}"
+            f"rates, by {self.bits.value:.3f} of {self.yes_rate:.3f} bits a question{self._share_clause()}"
         )
         if not self.hangs_on_kin or self.kin is None:
             of_topics = self.enough and not self.suffices
@@ -149,15 +137,15 @@ class Prediction:
 
     def _share_clause(self) -> str:
         mark = words_of_mark(self.mark)
-        if np.isnan(self.share.estimate):
+        if np.isnan(self.share.value):
             return f"; {mark} are not shown to predict any"
-        if not share_is_told(self.possible.estimate, self.yes_rate):
-            return f"; {mark} predict {self.possible.estimate:.3f}, too little for a share"
+        if not share_is_told(self.possible.value, self.yes_rate):
+            return f"; {mark} predict {self.possible.value:.3f}, too little for a share"
         low, high = self.share.low, self.share.high
         ends = f"{percent(low)} to {percent(high)}" if np.isfinite(high) else f"{percent(low)} or more"
-        return f", {percent(self.share.estimate)} ({ends}) of what {mark} predict"
+        return f", {percent(self.share.value)} ({ends}) of what {mark} predict"
 
-    def _low(self, number: Number) -> float:
+    def _low(self, number: PanelEstimate) -> float:
         return number.low_topics if self.by == "topics" else number.low
 
 
@@ -228,9 +216,9 @@ def predict(
                     unscored[name],
                     average(found[name, size], models),
                 ),
-                *(number.estimate, number.low, number.high, number.low_topics, number.high_topics),
+                *(number.value, number.low, number.high, number.low_topics, number.high_topics),
                 *(number.low_models, number.high_models),
-                *(share.estimate, share.low, share.high),
+                *(share.value, share.low, share.high),
             ]
         )
     rate = mean_of_answers(found[ALONE, ALL])
@@ -280,7 +268,7 @@ def _with_needed(summary: Prediction, rate: np.ndarray, drawn: "_Resampled", mar
 def _summary(rate: np.ndarray, drawn: "_Resampled", mark: str) -> Prediction:
     """Args: rate: bits that the yes rate alone leaves of a question, by target."""
     surfaces = [name for name in SURFACE_SOURCES if (name, ALL) in drawn.place]
-    surface = max(surfaces, key=lambda name: drawn.number(name, ALL).estimate, default="")
+    surface = max(surfaces, key=lambda name: drawn.number(name, ALL).value, default="")
     models = drawn.by_model(mark)
     return Prediction(
         mark=mark,
@@ -288,10 +276,10 @@ def _summary(rate: np.ndarray, drawn: "_Resampled", mark: str) -> Prediction:
         n_predicted=int(sum(own["predicted"] for own in models.values())),
         yes_rate=float(average_within_models(rate, drawn.models)),
         bits=drawn.number(DIAL, ALL),
-        possible=drawn.number(mark, ALL) if mark else Number(),
+        possible=drawn.number(mark, ALL) if mark else PanelEstimate(),
         share=drawn.share((DIAL, ALL), (mark, ALL)),
         surface=surface,
-        beyond=drawn.number(DIAL, ALL, surface) if surface else Number(),
+        beyond=drawn.number(DIAL, ALL, surface) if surface else PanelEstimate(),
         by="questions" if drawn.topics is None else "topics",
         models=models,
     )
@@ -319,7 +307,7 @@ class _Resampled:
         n_bootstrap: int,
         seed: int,
     ) -> None:
-        self.models, self.seed = models, seed
+        self.models, self.seed, self.n = models, seed, len(topics)
         self.place = {name: number for number, name in enumerate(gains)}
         stacked = np.stack(list(gains.values()), axis=-1)  # question x target x source and size
         self.values = np.stack([mean_of_answers(own) for own in gains.values()], axis=-1)
@@ -360,7 +348,7 @@ class _Resampled:
         """Resample x target x source and size, over topics where there are enough."""
         return self.questions if self.topics is None else self.topics
 
-    def number(self, name: str, size: int | str, minus: str = "") -> Number:
+    def number(self, name: str, size: int | str, minus: str = "") -> PanelEstimate:
         """Bits of a source, or of it minus those of another one."""
 
         def of(means: np.ndarray) -> np.ndarray:
@@ -368,23 +356,23 @@ class _Resampled:
             return own - means[..., self.place[minus, size]] if minus else own
 
         by_topic = None if self.topics is None else of(self.topics)
-        return number_of(of(self.values), of(self.questions), by_topic, self.models)
+        return panel_estimate(of(self.values), of(self.questions), by_topic, self.models, self.n)
 
-    def share(self, one: tuple[str, int | str], other: tuple[str, int | str]) -> Share:
+    def share(self, one: tuple[str, int | str], other: tuple[str, int | str]) -> PanelEstimate:
         """Ratio of the bits of one source to another's; nan where the other's interval does not lie above 0."""
         if other not in self.place:
-            return Share()
+            return PanelEstimate()
         top, bottom = (model_means(self.deciding[..., self.place[name]], self.models) for name in (one, other))
         values = [average_within_models(self.values[..., self.place[name]], self.models) for name in (one, other)]
         if not interval_95(bottom.mean(axis=1))[0] > 0:
-            return Share()
+            return PanelEstimate()
         ends = _ratio_interval(top, bottom)
         n_models = top.shape[1]
         if n_models < FEWEST_MODELS:
-            return Share(float(values[0] / values[1]), *ends)
+            return PanelEstimate(float(values[0] / values[1]), *ends, n=self.n)
         chosen = np.random.default_rng(self.seed).integers(n_models, size=top.shape)
         wider = _ratio_interval(*(np.take_along_axis(means, chosen, axis=1) for means in (top, bottom)))
-        return Share(float(values[0] / values[1]), *ends, *wider)
+        return PanelEstimate(float(values[0] / values[1]), *ends, n=self.n, low_models=wider[0], high_models=wider[1])
 
     def by_model(self, mark: str) -> dict[str, dict[str, float]]:
         """The dial's bits of each base model's targets; see `Prediction.models`."""

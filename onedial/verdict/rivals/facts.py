@@ -16,7 +16,7 @@ import pandas as pd
 
 from onedial.asking import is_read
 from onedial.panels import EXTRACTION
-from onedial.stats import interval, resampled_weights
+from onedial.stats import Estimate, estimate, rates, resampled_weights
 from onedial.verdict.dial import HIGH_RATE, LOW_RATE, readable_range
 from onedial.verdict.tables import SweepGrid
 
@@ -25,20 +25,14 @@ MOSTLY_BIAS = 0.25
 
 @dataclass(frozen=True)
 class FactsResult:
-    """See the module's text; low and high are 95% bootstrap intervals over facts."""
+    """See the module's text; intervals are over facts."""
 
     n: int
     n_unread: int
-    share: float
-    share_low: float
-    share_high: float
-    accuracy: float
-    accuracy_low: float
-    accuracy_high: float
+    share: Estimate
+    accuracy: Estimate
     worst_accuracy: float
-    loss: float
-    loss_low: float
-    loss_high: float
+    loss: Estimate
     shrink: float
     from_magnitude: float
     to_magnitude: float
@@ -60,12 +54,12 @@ def facts_result(
     >>> facts = sweep[["question_id", "magnitude", "margin", "mass"]]
     >>> truth = pd.Series(1.0, index=facts["question_id"].unique())
     >>> found = facts_result(sweep_grid(sweep), facts, truth, n_bootstrap=19)
-    >>> round(found.share, 2)
+    >>> round(found.share.value, 2)
     0.9
     """
     used = readable_range(grid)
-    rates = np.nanmean(grid.answers[~grid.rows(EXTRACTION)], axis=0)
-    low, high = _between(rates, used)
+    own_rates, _ = rates(grid.answers[~grid.rows(EXTRACTION)])
+    low, high = _between(own_rates, used)
     margins = facts.assign(margin=facts["margin"].where(is_read(facts["mass"]))).pivot(
         index="question_id", columns="magnitude", values="margin"
     )
@@ -76,35 +70,30 @@ def facts_result(
     place = {int(position): number for number, position in enumerate(used)}
     ends, zero = [place[low], place[high]], place[grid.unsteered]
     span = slice(min(ends), max(ends) + 1)
-    shift = float(rates[high] - rates[low])
+    shift = float(own_rates[high] - own_rates[low])
 
-    def numbers(weights: np.ndarray) -> np.ndarray:
-        """Rows: share, accuracy, loss."""
-        yes, known = np.nan_to_num(answers), (~np.isnan(answers)).astype(float)
-        with np.errstate(invalid="ignore", divide="ignore"):
-            rate = (weights @ yes) / (weights @ known)
-            accuracy = (weights @ np.nan_to_num(correct)) / (weights @ known)
-        own = (rate[:, ends[1]] - rate[:, ends[0]]) / shift if shift > 0 else np.full(len(weights), np.nan)
-        return np.stack([own, accuracy[:, zero], accuracy[:, zero] - accuracy[:, span].min(axis=1)])
+    yes, known, right_ones = np.nan_to_num(answers), (~np.isnan(answers)).astype(float), np.nan_to_num(correct)
+    weights = np.concatenate(list(resampled_weights(len(values), n_bootstrap, seed)))
 
-    share, accuracy, loss = numbers(np.ones((1, len(values))))[:, 0]
-    drawn = np.concatenate([numbers(weights) for weights in resampled_weights(len(values), n_bootstrap, seed)], axis=1)
-    lows, highs = interval(drawn.T)
+    def shift_share(weights: np.ndarray) -> np.ndarray:
+        rate = (weights @ yes) / (weights @ known)
+        return (rate[:, ends[1]] - rate[:, ends[0]]) / (shift if shift > 0 else np.nan)
+
+    def accuracy(weights: np.ndarray) -> np.ndarray:
+        return (weights @ right_ones) / (weights @ known)
+
+    share = estimate(shift_share, weights)
+    at_zero = estimate(lambda weights: accuracy(weights)[:, zero], weights)
+    loss = estimate(lambda weights: accuracy(weights)[:, zero] - accuracy(weights)[:, span].min(axis=1), weights)
     sizes = np.nanmedian(np.abs(values), axis=0)
     worst = float(sizes[span].min() / sizes[zero]) if sizes[zero] > 0 else math.nan
     return FactsResult(
         n=len(values),
         n_unread=int(np.isnan(values[:, zero]).sum()),
-        share=float(share),
-        share_low=float(lows[0]),
-        share_high=float(highs[0]),
-        accuracy=float(accuracy),
-        accuracy_low=float(lows[1]),
-        accuracy_high=float(highs[1]),
-        worst_accuracy=float(accuracy - loss),
-        loss=float(loss),
-        loss_low=float(lows[2]),
-        loss_high=float(highs[2]),
+        share=share,
+        accuracy=at_zero,
+        worst_accuracy=at_zero.value - loss.value,
+        loss=loss,
         shrink=worst,
         from_magnitude=float(grid.magnitudes[low]),
         to_magnitude=float(grid.magnitudes[high]),

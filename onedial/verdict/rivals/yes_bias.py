@@ -31,26 +31,17 @@ the yardstick.
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from onedial.asking import AS_ASKED, PREFERENCE, REVERSED_WORDING, is_read
-from onedial.stats import N_RESAMPLES, interval, resampled_weights
+from onedial.stats import N_RESAMPLES, Estimate, interval, resampled_weights
 from onedial.verdict.dial import HIGH_RATE, LOW_RATE
 
 MOSTLY = 0.5
-
-
-@dataclass(frozen=True)
-class Estimate:
-    """With its 95% interval; nan where it cannot be said."""
-
-    value: float = math.nan
-    low: float = math.nan
-    high: float = math.nan
 
 
 @dataclass(frozen=True)
@@ -75,15 +66,15 @@ class Slopes:
     confidence: Estimate
     share: Estimate
     alike: Estimate
-    facts: Estimate = Estimate()
-    facts_share: Estimate = Estimate()
+    facts: Estimate = field(default_factory=Estimate)
+    facts_share: Estimate = field(default_factory=Estimate)
     n_facts: int = 0
-    preferences: Estimate = Estimate()
-    preferences_share: Estimate = Estimate()
+    preferences: Estimate = field(default_factory=Estimate)
+    preferences_share: Estimate = field(default_factory=Estimate)
     n_preferences: int = 0
-    answer_bias: Estimate = Estimate()
-    threshold: Estimate = Estimate()
-    order: Estimate = Estimate()
+    answer_bias: Estimate = field(default_factory=Estimate)
+    threshold: Estimate = field(default_factory=Estimate)
+    order: Estimate = field(default_factory=Estimate)
 
 
 @dataclass(frozen=True)
@@ -97,8 +88,11 @@ class YesBias:
     def mostly(self) -> bool:
         """Whether the dial is mostly a yes-bias; False also where that cannot be said."""
         own = self.own
-        moves = own.as_asked.low > 0 or own.as_asked.high < 0
-        return moves and own.share.value > MOSTLY and (not own.alike.low > 0 or own.facts_share.value > MOSTLY)
+        return (
+            own.as_asked.beyond_zero
+            and own.share.value > MOSTLY
+            and (not own.alike.low > 0 or own.facts_share.value > MOSTLY)
+        )
 
 
 def yes_bias(
