@@ -12,7 +12,7 @@ from onedial.report.figures.figures import unread_share
 from onedial.scale import FactorModel, Simulated
 from onedial.show import Column, Rows, between, count, digits, interval, number, p_value, yes_or_no
 from onedial.stats import LEVEL
-from onedial.verdict import EDGE, SweepGrid, share_is_told
+from onedial.verdict import EDGE, Case, share_is_told
 
 CHANCE = 0.5
 """Of the facts that are true."""
@@ -457,7 +457,7 @@ def _beside_null(parabola: Simulated | None) -> str:
     )
 
 
-def limits(verdict: Mapping[str, Any], matches: pd.DataFrame, grid: SweepGrid) -> list[str]:
+def limits(verdict: Mapping[str, Any], matches: pd.DataFrame, grid: Case) -> list[str]:
     """What the verdict does not say."""
     n_test = int(grid.rows(TEST).sum())
     excluded = verdict["excluded"]

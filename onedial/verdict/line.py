@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from onedial.stats import permuted_rows
-from onedial.verdict.match import TargetMatches
+from onedial.verdict.case import Case
 from onedial.verdict.placement import matched_magnitudes, orthogonal_line
 
 PERMUTATIONS = 99
@@ -38,20 +38,20 @@ class Line:
     dial_high: float
 
 
-def line_of(matches: TargetMatches, n_permutations: int = PERMUTATIONS, seed: int = 0) -> Line:
+def line_of(case: Case) -> Line:
     """The line of a panel's targets."""
-    table, asked = matches.table, matches.dose_response["magnitude"]
+    table = case.matches
     names = ("threshold", "magnitude_ml", "threshold_se", "magnitude_ml_se")
     threshold, place, threshold_se, place_se = (table[name].to_numpy(float) for name in names)
     slope, intercept, r2 = orthogonal_line(threshold, place, threshold_se, place_se)
     on_line = np.isfinite(threshold) & np.isfinite(place) & (place_se > 0) & (threshold_se > 0)
-    low, high = float(asked.min()), float(asked.max())
+    low, high = float(case.magnitudes[0]), float(case.magnitudes[-1])
     within = on_line & (place >= low) & (place <= high)
     return Line(
         slope=slope,
         intercept=intercept,
         r2=r2,
-        r2_null_median=_null_median(matches, min(n_permutations, PERMUTATIONS), seed),
+        r2_null_median=_null_median(case),
         n=int(on_line.sum()),
         n_beyond=int((on_line & ~within).sum()),
         r2_within=orthogonal_line(threshold[within], place[within], threshold_se[within], place_se[within])[2],
@@ -60,12 +60,12 @@ def line_of(matches: TargetMatches, n_permutations: int = PERMUTATIONS, seed: in
     )
 
 
-def _null_median(matches: TargetMatches, n_permutations: int, seed: int) -> float:
-    evidence, table = matches.evidence, matches.table
+def _null_median(case: Case) -> float:
+    table, given = case.matches, case.given[case.ordered]
     threshold, error = table["threshold"].to_numpy(float), table["threshold_se"].to_numpy(float)
-    rng = np.random.default_rng(seed)
+    rng = np.random.default_rng(case.seed)
     null = []
-    for rows in permuted_rows(len(evidence.given), n_permutations, rng):
-        place, place_se = matched_magnitudes(evidence.dial.place[evidence.ordered], evidence.given[rows])
+    for rows in permuted_rows(len(given), min(case.n_resamples, PERMUTATIONS), rng):
+        place, place_se = matched_magnitudes(case.dial.place[case.ordered], given[rows])
         null.append(orthogonal_line(threshold, place, error, place_se)[2])
     return float(np.nanmedian(null)) if np.isfinite(null).any() else math.nan

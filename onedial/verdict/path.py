@@ -21,11 +21,10 @@ import numpy as np
 import pandas as pd
 
 from onedial.core import InputError, one_line
-from onedial.panels import EXTRACTION, ResponseMatrix
+from onedial.panels import EXTRACTION
 from onedial.scale import PlacedRespondents, QuestionScale
 from onedial.stats import FEWEST_TOPICS, Z_95, Estimate
-from onedial.verdict.dial import readable_range
-from onedial.verdict.tables import SweepGrid, all_answers
+from onedial.verdict.case import Case
 
 LEAST_RATE, MOST_RATE = 0.05, 0.95
 MOST_SETTINGS = 21
@@ -72,35 +71,21 @@ def _estimate_of(stored: Mapping[str, Any]) -> Estimate:
     return Estimate(**{name: math.nan if value is None else value for name, value in stored.items()})
 
 
-def dial_path(
-    grid: SweepGrid, panel: ResponseMatrix, topics: pd.Series | None = None, models: pd.Series | None = None
-) -> DialPath | None:
-    """The path of a sweep; None where the panel is too small for a scale.
+def dial_path(case: Case) -> DialPath | None:
+    """The path of the intervention under test; None where the panel is too small for a scale.
 
-    Args:
-        grid: the intervention under test. The questions that its vector was made from have no part.
-        topics: question -> topic.
-        models: target -> what its base model counts as (`TargetMatches.table`); None: as the panel says.
-
-    >>> from onedial.panels import panel_from_long
-    >>> from onedial.verdict import sweep_grid
-    >>> from onedial.verdict.simulation import dial_order_targets, simulate_sweep
-    >>> rng = np.random.default_rng(0)
-    >>> sweep = simulate_sweep(rng, 60, 5)
-    >>> panel = dial_order_targets(rng, sweep, 2).rename_axis("question_id", axis=0).rename_axis("respondent", axis=1)
-    >>> dial_path(sweep_grid(sweep), panel_from_long(panel.stack().rename("said_yes").reset_index())) is None
-    True
+    The questions that its vector was made from have no part.
     """
-    answers = all_answers(panel)
+    answers = case.panel
     try:
         scale = QuestionScale.of(answers)
     except InputError:  # fewer than three respondents that vary: no factor, as `judgement` has said
         return None
-    subject = _subject(grid)
+    subject, topics = _subject(case), case.about.get("topic")
     groups = _groups(topics, subject.index)
     path = scale.place(subject, groups=groups)
     settings = path.table.rename_axis("magnitude")
-    models = (panel.respondents["model"] if models is None else models).reindex(answers.columns)
+    models = pd.Series(case.models, index=answers.columns)
     targets = []
     for model in models.unique():
         own = [str(name) for name in answers.columns[models == model]]
@@ -114,14 +99,14 @@ def dial_path(
     return DialPath(settings, table, slope, change, low, high, groups is not None)
 
 
-def _subject(grid: SweepGrid) -> pd.DataFrame:
+def _subject(case: Case) -> pd.DataFrame:
     """Question x magnitude, within what can be read, of at most MOST_SETTINGS evenly chosen settings with 0."""
-    usable = readable_range(grid)
+    usable = case.readable
     chosen = np.unique(usable[np.linspace(0, len(usable) - 1, min(len(usable), MOST_SETTINGS)).round().astype(int)])
-    chosen = np.union1d(chosen, [grid.unsteered])
-    rows = grid.splits != EXTRACTION
+    chosen = np.union1d(chosen, [case.unsteered])
+    rows = case.splits != EXTRACTION
     return pd.DataFrame(
-        grid.answers[rows][:, chosen], index=grid.questions[rows], columns=pd.Index(grid.magnitudes[chosen])
+        case.answers[rows][:, chosen], index=case.questions[rows], columns=pd.Index(case.magnitudes[chosen])
     )
 
 

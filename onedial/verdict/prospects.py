@@ -13,8 +13,8 @@ from onedial.asking import questions_frame
 from onedial.core import InputError, one_line
 from onedial.panels import FITTING, TEST, ExperimentInputs, wordings_of
 from onedial.stats import counted_once, groups_among
+from onedial.verdict.case import wording_groups
 from onedial.verdict.criteria.status import CONSTANT, FEW, MIN_FITTING, MIN_OF_A_KIND, MIN_TEST
-from onedial.verdict.tables import wording_groups
 from onedial.verdict.verdict import MIN_TARGETS
 
 POSSIBLE = "possible"

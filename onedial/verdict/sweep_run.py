@@ -42,6 +42,7 @@ from onedial.asking import (
 from onedial.core import InputError, Parts, Run, html_card, plain, sha256_of_text
 from onedial.panels import ResponseMatrix, panel_from_long
 from onedial.scale import FactorModel, Simulated
+from onedial.verdict.case import Case, sweep_grid
 from onedial.verdict.comparing.reasoned import ReasonedComparison, as_sweep, compare_reasoned
 from onedial.verdict.criteria.usable import UsableRange
 from onedial.verdict.judgement import (
@@ -55,7 +56,6 @@ from onedial.verdict.judgement import (
 from onedial.verdict.match import dose_response
 from onedial.verdict.path import DialPath
 from onedial.verdict.rivals.texts import TEXT_COLUMNS
-from onedial.verdict.tables import sweep_grid
 
 INTERVENTIONS = "interventions.json"
 VERDICT, MATCHES, FACTOR, SCAN, PROMPT = "verdict.json", "matches.csv", "factor.json", "layer_scan.csv", "prompt.txt"
@@ -261,6 +261,10 @@ class SweepRun:
             reversed_wordings=self.wording_parts.read(),
         )
 
+    def case(self, seed: int = 0) -> Case:
+        """The intervention under test beside the run's panel, ready to be judged (`judge`)."""
+        return self.tables().case(panel_from_long(self.panel()), seed)
+
     # ---- what comes out ---------------------------------------------------------------------------------------------
 
     def judge(self, panel: ResponseMatrix | None = None, seed: int = 0) -> Judgement:
@@ -329,7 +333,7 @@ class SweepRun:
         self.run.write_table(REASONED_SETTINGS, found.settings)
         self.run.write_table(REASONED_EASE, found.ease, index=True)
         if judgement is not None:
-            self.run.write_table(REASONED_MATCHES, judgement.matches.table.rename_axis("target"), index=True)
+            self.run.write_table(REASONED_MATCHES, judgement.case.matches.rename_axis("target"), index=True)
         self.run.write_json(
             REASONED,
             plain(
@@ -357,7 +361,7 @@ class SweepRun:
     def write_judgement(self, judgement: Judgement) -> None:
         """Write matches, rivals, prediction, controls and factor (where there are any) and verdict, which
         ends the run."""
-        self.run.write_table(MATCHES, judgement.matches.table.rename_axis("target"), index=True)
+        self.run.write_table(MATCHES, judgement.case.matches.rename_axis("target"), index=True)
         self.run.write_table(RIVALS, judgement.rivals, index=True)
         self.run.write_table(PREDICTION, judgement.prediction)
         for name, table in ((CONTROLS, judgement.controls), (KNOWING, judgement.knowing)):

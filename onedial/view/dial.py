@@ -12,7 +12,6 @@ from onedial.core import InputError, did_you_mean
 from onedial.panels import TEST, ResponseMatrix, correctness_of, panel_from_long
 from onedial.report import Contents
 from onedial.show import number
-from onedial.verdict import dial_of_grid
 
 _WORDS = {1.0: "yes", 0.0: "no"}
 
@@ -39,7 +38,7 @@ class Turned:
 
     @cached_property
     def _turns_at(self) -> list[float]:
-        turned = dial_of_grid(self.grid).crossings
+        turned = self.grid.dial.crossings
         return [float(own[0]) if own is not None and len(own) else math.nan for own in turned]
 
     @cached_property

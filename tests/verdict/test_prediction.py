@@ -6,17 +6,18 @@ import dataclasses
 import numpy as np
 import pandas as pd
 import pytest
+import simulated_panels
 from scipy import special, stats
 from sklearn.linear_model import LogisticRegression
-from verdict_tables import simulated
+from verdict_tables import case_of, simulated
 
 from onedial.stats import PanelEstimate
-from onedial.verdict import DIAL, OWN_FRAMINGS, ground_of, match_targets, predict, simulation
+from onedial.verdict import DIAL, OWN_FRAMINGS, predict
 from onedial.verdict.prediction.losses import ALL, Losses
 from onedial.verdict.prediction.placing import Prior, bits, learn_priors, normal_scores, place, predicted
 from onedial.verdict.prediction.prediction import ALONE, Prediction
 from onedial.verdict.prediction.retest import RETEST
-from onedial.verdict.prediction.sources import MEAN, Ground
+from onedial.verdict.prediction.sources import MEAN
 
 
 def answers(rng, n=200, n_targets=30, slope=1.0, spread=0.3):
@@ -31,8 +32,8 @@ def flat(n_targets, variance=1e8):
 
 def matched(kind="dial order", n_targets=12, n_questions=400, topics=None, **options):
     sweep, panel = simulated(kind, n_targets=n_targets, n_questions=n_questions, **options)
-    models = simulation.framings_of(panel.columns)
-    return match_targets(sweep, panel, respondents=models, topics=topics, n_bootstrap=19)
+    models = simulated_panels.framings_of(panel.columns)
+    return case_of(sweep, panel, respondents=models, topics=topics)
 
 
 def test_under_a_flat_prior_a_place_is_that_of_logistic_regression():
@@ -98,12 +99,10 @@ def test_an_answer_given_for_certain_costs_nothing_and_a_coin_one_bit():
 
 def test_no_test_answer_of_a_target_is_used_to_predict_it():
     matches = matched()
-    ground = ground_of(matches)
-    losses = Losses(ground, np.arange(12), 0)
-    before = losses.order(np.repeat(ground.ease[:, None], 12, axis=1))
-    hidden = np.where(matches.evidence.test_rows[:, None], np.nan, matches.evidence.answers)
-    matches = dataclasses.replace(matches, evidence=dataclasses.replace(matches.evidence, answers=hidden))
-    other = Losses(ground_of(matches), np.arange(12), 0).order(np.repeat(ground.ease[:, None], 12, axis=1))
+    losses, ease = Losses(matches), matches.dial.ease
+    before = losses.order(np.repeat(ease[:, None], 12, axis=1))
+    hidden = matches.knowing(np.where(matches.test[:, None], np.nan, matches.given))
+    other = Losses(hidden).order(np.repeat(ease[:, None], 12, axis=1))
     for one, two in ((before[0], other[0]), (before[1].mean, other[1].mean)):
         np.testing.assert_array_equal(one, two)
 
@@ -111,7 +110,7 @@ def test_no_test_answer_of_a_target_is_used_to_predict_it():
 def test_a_dial_that_the_targets_follow_predicts_what_the_other_models_predict():
     sweep, _ = simulated("dial order", n_targets=12)
     matches = matched(topics=sweep.drop_duplicates("question_id").set_index("question_id")["topic"])
-    found, table = predict(matches, ground_of(matches), (10, 50, ALL), n_bootstrap=199)
+    found, table = predict(dataclasses.replace(matches, n_resamples=199), (10, 50, ALL))
     assert found.n_predicted == found.n_models == 4
     assert found.suffices
     assert 0.8 < found.share.low < found.share.value
@@ -129,8 +128,8 @@ def test_a_base_model_is_needed_where_without_it_half_or_fewer_of_the_others_are
     panel = panel.mask(np.random.default_rng(0).random(panel.shape) < 0.1, 1 - panel)
     models = pd.DataFrame({"model": list("aabbccddee")}, index=panel.columns)
     topics = sweep.drop_duplicates("question_id").set_index("question_id")["topic"]
-    matches = match_targets(sweep, panel, respondents=models, topics=topics, n_bootstrap=19)
-    found, _ = predict(matches, ground_of(matches), (ALL,), n_bootstrap=199)
+    matches = case_of(sweep, panel, respondents=models, topics=topics)
+    found, _ = predict(dataclasses.replace(matches, n_resamples=199), (ALL,))
     assert (found.n_predicted, found.n_models, found.enough) == (3, 5, True)
     assert [own["needed"] for own in found.models.values()] == [1, 1, 1, 0, 0]
 
@@ -156,7 +155,7 @@ def test_a_panel_hangs_on_kin_where_they_make_up_more_than_half_only_as_models_o
 
 
 def test_a_dial_without_relation_predicts_no_base_model():
-    found, _ = predict(matched("unrelated"), ground_of(matched("unrelated")), (ALL,), n_bootstrap=199)
+    found, _ = predict(dataclasses.replace(matched("unrelated"), n_resamples=199), (ALL,))
     assert found.n_predicted == 0
     assert abs(found.bits.value) < 0.01 < found.possible.value
     assert not found.suffices
@@ -164,7 +163,7 @@ def test_a_dial_without_relation_predicts_no_base_model():
 
 def test_the_bits_of_a_base_model_are_the_mean_over_its_targets():
     matches = matched()
-    found, _ = predict(matches, ground_of(matches), (ALL,), n_bootstrap=199)
+    found, _ = predict(dataclasses.replace(matches, n_resamples=199), (ALL,))
     assert np.mean([own["bits"] for own in found.models.values()]) == pytest.approx(found.bits.value)
     p = stats.norm.sf([own["bits"] / (own["high"] - own["low"]) * 3.92 for own in found.models.values()])
     np.testing.assert_allclose(p, [own["p"] for own in found.models.values()], atol=0.02)
@@ -173,17 +172,16 @@ def test_the_bits_of_a_base_model_are_the_mean_over_its_targets():
 def test_one_base_model_predicts_nothing_since_it_has_no_other():
     sweep, panel = simulated("dial order", n_targets=6)
     respondents = pd.DataFrame({"model": "one"}, index=panel.columns)
-    matches = match_targets(sweep, panel, respondents=respondents, n_bootstrap=19)
-    found, table = predict(matches, ground_of(matches))
+    matches = case_of(sweep, panel, respondents=respondents)
+    found, table = predict(matches)
     assert (found.n_models, found.mark, len(table)) == (1, "", 0)
 
 
 def test_a_question_without_a_score_lies_in_the_middle_and_is_counted():
     matches = matched()
-    ground = ground_of(matches)
-    ground.ease[np.flatnonzero(matches.evidence.test_rows)[:30]] = np.nan
-    found, table = predict(matches, ground, (ALL,), (DIAL, MEAN), n_bootstrap=99)
-    answered = ~np.isnan(matches.evidence.test_targets[:30])
+    matches.dial.ease[np.flatnonzero(matches.test)[:30]] = np.nan
+    found, table = predict(matches, (ALL,), (DIAL, MEAN))
+    answered = ~np.isnan(matches.given[matches.test][:30])
     assert table.set_index("source").loc[DIAL, "n_unscored"] == answered.sum()
     assert ALONE not in set(table["source"])
     assert found.bits.value > 0
@@ -220,21 +218,20 @@ def test_the_sentence_says_where_topics_alone_stand_in_the_way_and_where_all_mod
 
 
 def asked_again(propensity, n_samples=3, seed=17, targets=None):
-    """A dial order's targets whose answers are drawn several times: (question, target) chances of a yes -> ground."""
+    """A dial order's targets whose answers are drawn several times: (question, target) chances of a yes -> case."""
     matches = matched(n_targets=12, n_questions=400)
-    ground = ground_of(matches)
-    rng, shape = np.random.default_rng(seed), ground.material.given.shape
+    rng, shape = np.random.default_rng(seed), matches.given.shape
     yes = rng.binomial(n_samples, np.broadcast_to(propensity(rng, shape), shape)).astype(float)
     read = np.full(shape, float(n_samples))
     if targets is not None:
         yes[:, targets], read[:, targets] = np.minimum(yes[:, targets], 1), 1
-    return matches, Ground(dataclasses.replace(ground.material, samples=(yes, read)), ground.ease)
+    return dataclasses.replace(matches, samples=(yes, read))
 
 
 def test_a_second_asking_predicts_nothing_of_tosses_and_all_of_what_is_always_said():
     for propensity, share in ((lambda rng, shape: np.full(shape, 0.4), 0.0),
                               (lambda rng, shape: rng.random(shape) < 0.4, 1.0)):  # fmt: skip
-        found, table = predict(*asked_again(propensity), sizes=(ALL,), n_bootstrap=19)
+        found, table = predict(asked_again(propensity), sizes=(ALL,))
         assert found.mark == RETEST
         assert found.possible.value == pytest.approx(share * found.yes_rate, abs=0.03)
         row = table.set_index("source").loc[RETEST]
@@ -244,7 +241,7 @@ def test_a_second_asking_predicts_nothing_of_tosses_and_all_of_what_is_always_sa
 def test_a_second_asking_predicts_what_the_chances_allow():
     """Chances of .1 and .9, two samples: I(X; Y) of a symmetric channel with P(X = Y) = .9^2 + .1^2."""
     propensity = lambda rng, shape: np.where(rng.random(shape) < 0.5, 0.9, 0.1)  # noqa: E731
-    found, _ = predict(*asked_again(propensity, n_samples=2), sizes=(ALL,), n_bootstrap=19)
+    found, _ = predict(asked_again(propensity, n_samples=2), sizes=(ALL,))
     same = 0.82
     told = 1 + same * np.log2(same) + (1 - same) * np.log2(1 - same)
     assert found.possible.value == pytest.approx(told, abs=0.03)
@@ -253,9 +250,9 @@ def test_a_second_asking_predicts_what_the_chances_allow():
 
 def test_one_target_without_repeats_leaves_the_mark_to_other_models_answers():
     propensity = lambda rng, shape: rng.random(shape) < 0.4  # noqa: E731
-    matches, ground = asked_again(propensity, targets=[3])
-    found, _ = predict(matches, ground, sizes=(ALL,), n_bootstrap=19)
-    plain, _ = predict(matches, ground_of(matches), sizes=(ALL,), n_bootstrap=19)
+    case = asked_again(propensity, targets=[3])
+    found, _ = predict(case, sizes=(ALL,))
+    plain, _ = predict(dataclasses.replace(case, samples=None), sizes=(ALL,))
     assert found == plain
 
 

@@ -3,9 +3,10 @@
 import numpy as np
 import pandas as pd
 import pytest
+from verdict_tables import case_of
 
 from onedial.panels import ExperimentInputs, ResponseMatrix
-from onedial.verdict import as_sweep, compare_reasoned, match_targets, sweep_grid
+from onedial.verdict import as_sweep, compare_reasoned, sweep_grid
 
 MAGNITUDES = np.linspace(-1, 1, 9)
 
@@ -103,8 +104,8 @@ def test_of_written_answers_the_cut_is_moved_on_the_direct_margin():
     panel = pd.DataFrame({f"t{c:g}": (ease > c).astype(float) for c in (-0.4, 0.0, 0.4)}, index=questions(n))
     table = as_sweep(written(sweep_of(rng.permutation(ease))))
     margin = pd.Series(ease, index=questions(n))
-    with_margin = match_targets(table, panel, splits, n_bootstrap=19, direct=margin).table
-    without = match_targets(table, panel, splits, n_bootstrap=19).table
+    with_margin = case_of(table, panel, splits, direct=margin).matches
+    without = case_of(table, panel, splits).matches
     assert (with_margin["moved_cut"] > 0.97).all()
     assert (without["moved_cut"] < 0.9).all()
 

@@ -30,11 +30,11 @@ from scipy import stats
 from onedial.core import InputError, flat, json_value, one_line
 from onedial.panels import TEST, panel_from_long
 from onedial.stats import QUANTILES_95, rank_correlation, rates
+from onedial.verdict.case import Case, all_answers, sweep_grid
 from onedial.verdict.criteria.status import JUDGED
-from onedial.verdict.dial import Dial, dial_of_grid
+from onedial.verdict.dial import Dial
 from onedial.verdict.match import dose_response
 from onedial.verdict.sweep_run import SweepRun
-from onedial.verdict.tables import SweepGrid, all_answers, sweep_grid
 from onedial.verdict.verdict import RULE
 
 RATE = 0.5
@@ -82,8 +82,7 @@ class _Told:
     """What is read of one run."""
 
     run: SweepRun
-    grid: SweepGrid
-    dial: Dial
+    grid: Case
     answers: pd.DataFrame
     matches: pd.DataFrame
     verdict: dict[str, Any]
@@ -193,7 +192,7 @@ def _read(run: SweepRun) -> _Told:
         )
     grid = sweep_grid(run.sweep(), run.splits(), run.under_test())
     answers = all_answers(panel_from_long(run.panel()))
-    return _Told(run, grid, dial_of_grid(grid), answers, run.matches(), verdict)
+    return _Told(run, grid, answers, run.matches(), verdict)
 
 
 def _asked(told: _Told) -> dict[str, Any]:
@@ -248,8 +247,8 @@ def _agreement(told: Mapping[str, _Told]) -> pd.DataFrame:
 def _pair(one: _Told, other: _Told) -> tuple[dict[str, Any], pd.DataFrame, pd.DataFrame]:
     shared = one.grid.questions.intersection(other.grid.questions, sort=False)
     rows = [each.grid.questions.get_indexer(shared) for each in (one, other)]
-    ease = [each.dial.ease[own] for each, own in zip((one, other), rows, strict=True)]
-    turns = [each.dial.n_turns[own] > 0 for each, own in zip((one, other), rows, strict=True)]
+    ease = [each.grid.dial.ease[own] for each, own in zip((one, other), rows, strict=True)]
+    turns = [each.grid.dial.n_turns[own] > 0 for each, own in zip((one, other), rows, strict=True)]
     read = ~np.isnan(ease[0]) & ~np.isnan(ease[1])
     half = [_at_half(each.grid, own) for each, own in zip((one, other), rows, strict=True)]
     counts = {
@@ -276,8 +275,8 @@ def _pair(one: _Told, other: _Told) -> tuple[dict[str, Any], pd.DataFrame, pd.Da
         {
             "id": shared.astype(str),
             "question": texts.reindex(shared.astype(str)).to_numpy(),
-            "first_turns": _first_turn(one.dial, rows[0]),
-            "second_turns": _first_turn(other.dial, rows[1]),
+            "first_turns": _first_turn(one.grid.dial, rows[0]),
+            "second_turns": _first_turn(other.grid.dial, rows[1]),
             "first_says": half[0][0],
             "second_says": half[1][0],
         }
@@ -325,7 +324,7 @@ def _first_turn(dial: Dial, rows: np.ndarray) -> list[float]:
     return [float(own[0]) if own is not None and len(own) else math.nan for own in found]
 
 
-def _at_half(grid: SweepGrid, rows: np.ndarray) -> tuple[np.ndarray, float]:
+def _at_half(grid: Case, rows: np.ndarray) -> tuple[np.ndarray, float]:
     """Answers at the setting whose yes rate on these questions is nearest to .5, and that setting."""
     if not len(rows):
         return np.array([]), math.nan

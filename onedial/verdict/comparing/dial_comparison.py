@@ -42,8 +42,7 @@ from onedial.stats import (
     resampled_weights,
 )
 from onedial.stats import rates as yes_rates
-from onedial.verdict.match import base_models
-from onedial.verdict.tables import describe_targets, panel_answers, wording_groups
+from onedial.verdict.case import base_models, describe_targets, panel_answers, wording_groups
 
 CUT = "moved cut"
 COMPARISON_COLUMNS = [
@@ -138,7 +137,8 @@ def compare_dials(
     given = panel_answers(panel, questions)
     named = None if topics is None else topics.reindex(questions).fillna("").astype(str).to_numpy()
     same = wording_groups(wordings, questions)
-    models = np.array(base_models(given, describe_targets(panel, given.columns)["model"], same, named).counted_as)
+    described = describe_targets(given.columns, getattr(panel, "respondents", None))
+    models = np.array(base_models(given.to_numpy(), described["model"], same, named).counted_as)
     split = splits.loc[questions].to_numpy()
     groups = groups_among(same, split == TEST)
     if named is not None:

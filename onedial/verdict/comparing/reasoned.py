@@ -22,8 +22,7 @@ import pandas as pd
 from onedial.asking import SWEEP_COLUMNS
 from onedial.core import one_line
 from onedial.stats import Estimate, count, rank_correlation, wilson_interval
-from onedial.verdict.dial import dial_of_grid
-from onedial.verdict.tables import SweepGrid
+from onedial.verdict.case import Case
 
 READ_ENOUGH = 0.5
 """Share of the texts that must hold a yes or no before anything is judged by them."""
@@ -89,17 +88,17 @@ def as_sweep(reasoned: pd.DataFrame) -> pd.DataFrame:
     return reasoned.assign(margin=margin, mass=read.astype(float))[SWEEP_COLUMNS]
 
 
-def compare_reasoned(direct: SweepGrid, reasoned: SweepGrid) -> ReasonedComparison:
+def compare_reasoned(direct: Case, reasoned: Case) -> ReasonedComparison:
     """Set the two dials side by side.
 
     Args:
         direct: the sweep of the same intervention; the settings of `reasoned` are among its own.
 
     >>> from onedial.verdict import sweep_grid
-    >>> from onedial.verdict.simulation import simulate_sweep
-    >>> grid = sweep_grid(simulate_sweep(np.random.default_rng(0), 40, 5))
+    >>> sweep = pd.DataFrame({"question_id": list("aabb"), "magnitude": [0.0, 1.0] * 2, "margin": [-1.0, 1, 2, 3]})
+    >>> grid = sweep_grid(sweep.assign(split="test", mass=0.9))
     >>> compare_reasoned(grid, grid).settings["kappa"].tolist()
-    [1.0, 1.0, 1.0, 1.0, 0.0]
+    [1.0, 0.0]
     """
     places = pd.Index(direct.questions).get_indexer(reasoned.questions)
     first = direct.answers[places]
@@ -114,7 +113,7 @@ def compare_reasoned(direct: SweepGrid, reasoned: SweepGrid) -> ReasonedComparis
              *_rate(other[both]), kappa)
         )  # fmt: skip
     order = pd.DataFrame(
-        {"direct": dial_of_grid(direct).ease[places], "reasoned": dial_of_grid(reasoned).ease},
+        {"direct": direct.dial.ease[places], "reasoned": reasoned.dial.ease},
         index=pd.Index(reasoned.questions, name="question_id"),
     )
     rho = rank_correlation(order["direct"].to_numpy(), order["reasoned"].to_numpy())

@@ -30,7 +30,6 @@ from onedial.stats import (
     FEWEST_MODELS,
     FEWEST_TOPICS,
     LEVEL,
-    N_RESAMPLES,
     QUANTILES_95,
     PanelEstimate,
     adjusted,
@@ -39,13 +38,11 @@ from onedial.stats import (
     model_means,
     panel_estimate,
     resampled_weights,
-    strata_of,
 )
-from onedial.verdict.criteria.status import JUDGED
-from onedial.verdict.match import TargetMatches
+from onedial.verdict.case import Case
 from onedial.verdict.prediction.losses import ALL, Losses, mean_of_answers
 from onedial.verdict.prediction.retest import RETEST, retest_gains, shares_of_samples
-from onedial.verdict.prediction.sources import ACCOUNTS, DIAL, SURFACE_SOURCES, Ground, every_source
+from onedial.verdict.prediction.sources import ACCOUNTS, DIAL, SURFACE_SOURCES, every_source
 
 ALONE = "yes rate alone"
 SIZES: tuple[int | str, ...] = (10, 20, 50, ALL)
@@ -150,12 +147,7 @@ class Prediction:
 
 
 def predict(
-    matches: TargetMatches,
-    ground: Ground,
-    sizes: Sequence[int | str] = SIZES,
-    sources: Sequence[str] | None = None,
-    n_bootstrap: int = N_RESAMPLES,
-    seed: int = 0,
+    case: Case, sizes: Sequence[int | str] = SIZES, sources: Sequence[str] | None = None
 ) -> tuple[Prediction, pd.DataFrame]:
     """Predict every judged target from every source, with the intervals of the module's description.
 
@@ -167,24 +159,13 @@ def predict(
         What the dial predicts, and a row for each source and size (`COLUMNS`): loss and bits, their share of mark 1,
         n_unscored test answers of judged targets to whose question the source gives no score. A source that has no
         score for any target is left out; one trained on a target's own answers is given for all of them alone.
-
-    >>> from onedial.verdict import ground_of, match_targets
-    >>> from onedial.verdict.simulation import dial_order_targets, simulate_sweep
-    >>> rng = np.random.default_rng(0)
-    >>> sweep = simulate_sweep(rng, 200, 11)
-    >>> panel = dial_order_targets(rng, sweep, 6)
-    >>> matches = match_targets(sweep, panel, n_bootstrap=99)
-    >>> prediction, table = predict(matches, ground_of(matches), sizes=("all",), n_bootstrap=19)
-    >>> prediction.n_predicted, prediction.n_models
-    (5, 5)
     """
-    judged = np.flatnonzero(matches.table["status"].isin(JUDGED).to_numpy())
-    models = ground.material.models[judged]
-    if not len(judged) or len(np.unique(models)) < 2:
+    models = case.models[case.judged]
+    if not len(models) or len(np.unique(models)) < 2:
         return Prediction(n_models=len(np.unique(models))), pd.DataFrame(columns=COLUMNS)
-    shares, known = shares_of_samples(ground, judged), every_source()
-    losses = Losses(ground, judged, seed, shares)
-    scored = {name: known[name].scores(ground)[:, judged] for name in (known if sources is None else sources)}
+    shares, known = shares_of_samples(case), every_source()
+    losses = Losses(case, shares)
+    scored = {name: known[name].scores(case)[:, case.judged] for name in (known if sources is None else sources)}
     scored = {name: scores for name, scores in scored.items() if name == DIAL or not np.isnan(scores).all()}
     orders = {name: losses.order(scores) for name, scores in scored.items()}
     alone = losses.order(np.full(losses.asked.shape, np.nan))
@@ -199,9 +180,9 @@ def predict(
             found[name, size] = losses.of(*orders[name], size)
             gains[name, size] = rate - found[name, size]
     if shares is not None:
-        mark, gains[RETEST, ALL] = RETEST, retest_gains(ground, judged, seed)
+        mark, gains[RETEST, ALL] = RETEST, retest_gains(case)
         found[RETEST, ALL] = found[ALONE, ALL] - gains[RETEST, ALL]
-    drawn = _Resampled(gains, losses.test_topics, losses.test_groups, models, n_bootstrap, seed)
+    drawn = _Resampled(gains, case)
     unscored = {name: int((np.isnan(scored[name]) & losses.asked).sum()) for name in scored} | {RETEST: 0}
     rows = []
     for (name, size), own in gains.items():
@@ -223,10 +204,10 @@ def predict(
         )
     rate = mean_of_answers(found[ALONE, ALL])
     summary = _with_needed(_summary(rate, drawn, mark), rate, drawn, mark)
-    kin = np.array(matches.near_copies.kin_counted_as, dtype=str)[judged]
+    kin = np.array(case.near_copies.kin_counted_as, dtype=str)[case.judged]
     if set(kin) != set(models.astype(str)):
         summary = replace(summary, kin=_summary(rate, drawn.counted_as(kin), mark))
-    return replace(summary, topics=len(set(ground.material.topics)) > 1), pd.DataFrame(rows, columns=COLUMNS)
+    return replace(summary, topics=len(set(case.topics)) > 1), pd.DataFrame(rows, columns=COLUMNS)
 
 
 def share_is_told(possible: float, yes_rate: float) -> bool:
@@ -298,16 +279,8 @@ def _ratio_interval(top: np.ndarray, bottom: np.ndarray) -> tuple[float, float]:
 class _Resampled:
     """Bits in the same resamples of questions for every source, and of whole topics where there are ten."""
 
-    def __init__(
-        self,
-        gains: Gains,
-        topics: np.ndarray,
-        wordings: np.ndarray | None,
-        models: np.ndarray,
-        n_bootstrap: int,
-        seed: int,
-    ) -> None:
-        self.models, self.seed, self.n = models, seed, len(topics)
+    def __init__(self, gains: Gains, case: Case) -> None:
+        self.models, self.seed, self.n = case.models[case.judged], case.seed, int(case.test.sum())
         self.place = {name: number for number, name in enumerate(gains)}
         stacked = np.stack(list(gains.values()), axis=-1)  # question x target x source and size
         self.values = np.stack([mean_of_answers(own) for own in gains.values()], axis=-1)
@@ -316,14 +289,13 @@ class _Resampled:
 
         def drawn(groups: np.ndarray | None) -> np.ndarray:
             pieces = []
-            for weights in resampled_weights(len(flat), n_bootstrap, seed, groups):
+            for weights in resampled_weights(len(flat), case.n_resamples, case.seed, groups):
                 with np.errstate(invalid="ignore", divide="ignore"):
                     means = (weights @ flat).reshape(-1, *stacked.shape[1:]) / (weights @ known)[..., None]
                 pieces.append(means)
             return np.concatenate(pieces).astype(float)
 
-        groups = strata_of(topics)
-        self.questions = drawn(wordings)
+        self.questions, groups = drawn(case.groups(case.test)), case.strata
         self.topics = drawn(groups) if groups.max(initial=0) + 1 >= FEWEST_TOPICS else None
 
     def of(self, targets: np.ndarray) -> "_Resampled":

@@ -12,13 +12,12 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
-import pandas as pd
 
 from onedial.asking import is_read
 from onedial.panels import EXTRACTION
 from onedial.stats import Estimate, estimate, rates, resampled_weights
-from onedial.verdict.dial import HIGH_RATE, LOW_RATE, readable_range
-from onedial.verdict.tables import SweepGrid
+from onedial.verdict.case import Case
+from onedial.verdict.dial import HIGH_RATE, LOW_RATE
 
 MOSTLY_BIAS = 0.25
 
@@ -38,42 +37,28 @@ class FactsResult:
     to_magnitude: float
 
 
-def facts_result(
-    grid: SweepGrid, facts: pd.DataFrame, truth: pd.Series, n_bootstrap: int = 1999, seed: int = 0
-) -> FactsResult:
-    """What the dial does to the facts.
-
-    Args:
-        grid: of the question itself.
-        facts: long table question_id, magnitude, margin, mass, of the same intervention at magnitudes of the grid.
-        truth: question_id -> 1 where yes is right, 0 where no is.
-
-    >>> from onedial.verdict import sweep_grid
-    >>> from onedial.verdict.simulation import simulate_sweep
-    >>> sweep = simulate_sweep(np.random.default_rng(0), 40, 5)
-    >>> facts = sweep[["question_id", "magnitude", "margin", "mass"]]
-    >>> truth = pd.Series(1.0, index=facts["question_id"].unique())
-    >>> found = facts_result(sweep_grid(sweep), facts, truth, n_bootstrap=19)
-    >>> round(found.share.value, 2)
-    0.9
-    """
-    used = readable_range(grid)
-    own_rates, _ = rates(grid.answers[~grid.rows(EXTRACTION)])
+def facts_result(case: Case) -> FactsResult | None:
+    """What the dial does to the facts (`Case.facts`, at magnitudes of the case); None where none were asked."""
+    if case.facts is None or case.facts.empty:
+        return None
+    facts, used = case.facts, case.readable
+    truth = facts.drop_duplicates("question_id").set_index("question_id")["truth"]
+    own_rates, _ = rates(case.answers[case.splits != EXTRACTION])
     low, high = _between(own_rates, used)
     margins = facts.assign(margin=facts["margin"].where(is_read(facts["mass"]))).pivot(
         index="question_id", columns="magnitude", values="margin"
     )
-    margins = margins.reindex(columns=grid.magnitudes[used])
+    margins = margins.reindex(columns=case.magnitudes[used])
     values, right = margins.to_numpy(float), truth.reindex(margins.index).to_numpy(float)[:, None]
     answers = np.where(np.isnan(values), np.nan, (values > 0).astype(float))
     correct = np.where(np.isnan(answers), np.nan, (answers == right).astype(float))
     place = {int(position): number for number, position in enumerate(used)}
-    ends, zero = [place[low], place[high]], place[grid.unsteered]
+    ends, zero = [place[low], place[high]], place[case.unsteered]
     span = slice(min(ends), max(ends) + 1)
     shift = float(own_rates[high] - own_rates[low])
 
     yes, known, right_ones = np.nan_to_num(answers), (~np.isnan(answers)).astype(float), np.nan_to_num(correct)
-    weights = np.concatenate(list(resampled_weights(len(values), n_bootstrap, seed)))
+    weights = np.concatenate(list(resampled_weights(len(values), case.n_resamples, case.seed)))
 
     def shift_share(weights: np.ndarray) -> np.ndarray:
         rate = (weights @ yes) / (weights @ known)
@@ -95,8 +80,8 @@ def facts_result(
         worst_accuracy=at_zero.value - loss.value,
         loss=loss,
         shrink=worst,
-        from_magnitude=float(grid.magnitudes[low]),
-        to_magnitude=float(grid.magnitudes[high]),
+        from_magnitude=float(case.magnitudes[low]),
+        to_magnitude=float(case.magnitudes[high]),
     )
 
 

@@ -39,6 +39,7 @@ import pandas as pd
 
 from onedial.asking import AS_ASKED, PREFERENCE, REVERSED_WORDING, is_read
 from onedial.stats import N_RESAMPLES, Estimate, interval, resampled_weights
+from onedial.verdict.case import Case
 from onedial.verdict.dial import HIGH_RATE, LOW_RATE
 
 MOSTLY = 0.5
@@ -95,7 +96,16 @@ class YesBias:
         )
 
 
-def yes_bias(
+def yes_bias(case: Case) -> YesBias | None:
+    """Split what the dial does to the margin; None where the question was not reversed."""
+    if case.reversed_wordings is None or case.reversed_wordings.empty:
+        return None
+    return split_margin(
+        case.reversed_wordings, case.intervention, case.norms_per_unit, case.facts, case.n_resamples, case.seed
+    )
+
+
+def split_margin(
     asked: pd.DataFrame,
     own: str,
     norms_per_unit: float = 1.0,
@@ -120,7 +130,7 @@ def yes_bias(
     >>> asked = grid.to_frame(index=False, name=["question_id", "magnitude", "wording"])
     >>> asked["intervention_id"], asked["mass"] = "dial", 1.0
     >>> asked["margin"] = 3 * asked["magnitude"] + rng.normal(0, 0.1, len(asked))  # either wording is moved towards yes
-    >>> round(yes_bias(asked, "dial", n_bootstrap=19).own.share.value, 1)
+    >>> round(split_margin(asked, "dial", n_bootstrap=19).own.share.value, 1)
     1.0
     """
     found = {
