@@ -15,7 +15,7 @@ What the question's words alone say about a label: the number to hold every prob
 Difficulty can be read off the words of a question ("capital" is easy, "1412" is hard), so that a probe may read them
 and nothing of the model's own. The baseline sees the words and pairs of words (TF-IDF over those that stand in at least
 two training questions), the length in letters and in words, and goes through the same folds and the same inner choice
-of the penalty as the probes. With the optional package sentence-transformers it sees a sentence embedding too.
+of the penalty as the probes.
 """
 
 from collections.abc import Mapping, Sequence
@@ -76,33 +76,6 @@ def words_of(texts: Sequence[str], embedding: Floats | None = None) -> Features:
         return np.hstack([words, numbers]), False
 
     return features
-
-
-def sentence_embeddings(texts: Sequence[str], model: str) -> Floats:
-    """(question, dimension) embeddings by a sentence-transformers model: a name on the hub, or a folder.
-
-    Raises:
-        InputError: the package is not installed, or the model cannot be loaded.
-
-    >>> try:
-    ...     sentence_embeddings(["Who wrote Emma?"], "no/such/folder")
-    ... except InputError:
-    ...     print("not there")  # neither is sentence-transformers, where it was not installed
-    not there
-    """
-    try:
-        from sentence_transformers import SentenceTransformer
-    except ImportError:
-        raise InputError(
-            "sentence embeddings need the package sentence-transformers; run `pip install sentence-transformers`, or "
-            "leave --embedding out"
-        ) from None
-    try:
-        loaded = SentenceTransformer(model)
-    except (OSError, ValueError) as error:
-        reason = str(error).splitlines()[0]
-        raise InputError(f"the sentence-transformers model {model!r} cannot be loaded ({reason}); check it") from error
-    return np.asarray(loaded.encode(list(texts)), dtype=float)
 
 
 N_SHUFFLED, N_CONTROL = 5, 5

@@ -160,9 +160,6 @@ def cases() -> dict[str, list[tuple[str, Draw]]]:
         "near and far": of(
             planted.near_and_far, *({"noise": noise, "effect": effect} for effect in (0.0, 0.5) for noise in (0.0, 1.0))
         ),
-        "words": of(
-            planted.words_for_a_dial, *({"text": a, "margin": b} for a, b in ((0.0, 0.0), (0.4, 0.0), (0.8, 0.3)))
-        ),
         "own ability": of(
             planted.own_ability,
             *({"shared": a, "private": b} for a, b in ((0.0, 0.0), (1.0, 0.0), (0.0, 1.0), (1.0, 1.0))),
@@ -181,7 +178,7 @@ def cases() -> dict[str, list[tuple[str, Draw]]]:
 
 SAMPLES = 500
 SLOW = (
-    "directions", "transfer", "one label", "best layer", "another label", "subspaces", "statements", "words",
+    "directions", "transfer", "one label", "best layer", "another label", "subspaces", "statements",
     "own ability",
 )  # fmt: skip
 """Groups of which a sample takes longer than a tenth of a second: half as many are drawn."""
