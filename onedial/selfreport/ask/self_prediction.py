@@ -201,8 +201,9 @@ def ask_difficulty(
 
     Returns:
         group_id, question_id, correct (1 / 0; an answer that declines is 0, as in the study, and so is any to what
-        nobody can know; nan where the request failed, or the answer could not be read or graded), tokens, predicted_rank (nan
-        where the ranking is no permutation), ranking_tokens, text; with `again` correct_again, tokens_again.
+        nobody can know; nan where the request failed, or the answer could not be read or graded), tokens,
+        predicted_rank (nan where the ranking is no permutation), ranking_tokens, text; with `again` correct_again,
+        tokens_again.
     """
     groups = [list(questions[start : start + GROUP]) for start in range(0, len(questions) - GROUP + 1, GROUP)]
     for group in groups:
