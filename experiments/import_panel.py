@@ -1,4 +1,4 @@
-"""Turn logs that somebody else's evaluation wrote into a panel: Inspect, lm-eval, Every Eval Ever, HELM, plain tables.
+"""Turn logs that somebody else's evaluation wrote into a panel: Inspect, lm-eval, Every Eval Ever, plain tables.
 
     python experiments/import_panel.py logs/ --out panels/mine                         # format found from the files
     python experiments/import_panel.py can_you.eval closed_book.eval --out panels/mine # yes/no, and what was then right
@@ -86,11 +86,9 @@ def print_report(found: "ImportedPanel") -> None:
 
 def parse_options(arguments: list[str] | None = None) -> argparse.Namespace:
     parser = program_parser(__doc__)
-    parser.add_argument("sources", nargs="+", metavar="SOURCE", help="log, table, HELM run folder, or a folder of them")
+    parser.add_argument("sources", nargs="+", metavar="SOURCE", help="log, table, or a folder of them")
     parser.add_argument("--out", type=Path, required=True, metavar="DIR", help="new folder to write to")
-    parser.add_argument(
-        "--format", help="inspect, lm-eval, every-eval-ever, helm, table (default: found from the file)"
-    )
+    parser.add_argument("--format", help="inspect, lm-eval, every-eval-ever, table (default: found from the file)")
     parser.add_argument(
         "--asked", default="auto", choices=["auto", "yes-no", "question"], help="what the logs asked (default auto)"
     )

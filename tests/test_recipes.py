@@ -72,9 +72,9 @@ def followed(tmp_path_factory):
     return folder, "".join(run(line, folder) for line in commands())
 
 
-def test_there_are_eight_and_each_is_one_short_file():
+def test_there_are_seven_and_each_is_one_short_file():
     named = [name.removeprefix("Add ").split()[1] for name in RECIPES]
-    assert named == ["direction", "operator", "instrument", "respondent", "criterion", "rival", "layout", "section"]
+    assert named == ["direction", "operator", "instrument", "respondent", "rival", "layout", "section"]
     for name, recipe in RECIPES.items():
         blocks = blocks_of(recipe)
         assert sum(language == "python" for language, _ in blocks) == 1, name
@@ -88,8 +88,6 @@ def test_all_recipes_can_be_followed(followed):
     assert judged.config["method"] == "median_difference"
     assert SweepRun.open(folder / "runs" / "stretched").interventions()["operator"].tolist() == ["stretch"]
     assert "would bet" in said
-    assert "log_score" in judged.criteria().index
-    assert {"magnitude_log_score", "agreement_log_score", "kappa_log_score"} <= set(judged.matches())
     assert "longest word" in judged.rivals().index
     assert "The longest questions" in (judged.path / "report.html").read_text()
 

@@ -18,7 +18,7 @@ from typing import Any, NoReturn
 
 import pandas as pd
 
-from onedial.core import LARGEST, InputError, from_csv_cell, notice, one_line, refuse_large, within_time
+from onedial.core import LARGEST, InputError, notice, one_line, refuse_large
 
 _BYTES_OF_A_CELL = 8
 """That a cell of a Parquet file takes at least: a billion empty ones may lie in a few bytes."""
@@ -100,8 +100,7 @@ def read_table(path: str | Path) -> Table:
     if reader is None:
         raise InputError(f"{path} ends in {path.suffix or 'nothing'!r}; tables are read from {', '.join(SUFFIXES)}")
     refuse_large(path)
-    with within_time(path):
-        table = reader(path)
+    table = reader(path)
     if table.frame.empty:
         raise InputError(f"{path} is empty: it holds no rows; check that it was written to its end")
     return table
@@ -181,7 +180,6 @@ def _read_csv(path: Path) -> Table:
         ) from error
     if not rows:
         raise InputError(f"{path} is empty; the first line must name the columns")
-    rows = [[from_csv_cell(cell) for cell in row] for row in rows]
     header = [name.strip() for name in rows[0]]
     _refuse_repeated_columns(path, header)
     for row, place in zip(rows, places, strict=True):

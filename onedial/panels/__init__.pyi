@@ -12,7 +12,7 @@ from .formats.records import LogChoices, LogRecord, LogRun
 from .formats.writing import write_imported
 from .grading.choice_grading import grade_answer
 from .grading.closed_book import accuracy_by_level, grade_closed_book, non_answers_by_level, outcome_counts
-from .grading.grading import answer_label, answer_spans, grade
+from .grading.grading import answer_label, answer_spans, grade, outcome_as_number
 from .inputs import ExperimentInputs, load_inputs
 from .joining import drop_own, join_questions_and_panel, same_model
 from .own_answers import load_answers
@@ -95,6 +95,7 @@ __all__ = [
     "load_respondents",
     "non_answers_by_level",
     "often_unread",
+    "outcome_as_number",
     "outcome_counts",
     "panel_from_logs",
     "panel_from_long",
