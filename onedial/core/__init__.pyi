@@ -1,5 +1,5 @@
 from .cards import html_card, one_line
-from .command_line import KeysOf, listed, natural, positive, program_parser, run_command
+from .command_line import EXIT_CODES, KeysOf, listed, natural, positive, program_parser, run_command
 from .errors import InputError, ProcessLostError
 from .files import (
     LARGEST,
@@ -15,7 +15,7 @@ from .files import (
     write_json,
     write_text,
 )
-from .notices import Notice, notice, noticed
+from .notices import Notice, leave_undone, notice, noticed
 from .plain_values import plain, whole_characters
 from .plugins import load_plugin
 from .processes import is_first_process, process_number
@@ -38,6 +38,7 @@ __all__ = [
     "LEDGER",
     "InputError",
     "Journal",
+    "EXIT_CODES",
     "KeysOf",
     "Ledger",
     "Manifest",
@@ -68,6 +69,7 @@ __all__ = [
     "listed",
     "natural",
     "nearest",
+    "leave_undone",
     "notice",
     "noted",
     "noticed",

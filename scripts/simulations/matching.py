@@ -26,15 +26,17 @@ Draw = Callable[[int], Found | list[Found]]
 
 
 def unrelated(seed: int) -> dict[str, float]:
-    from onedial.verdict import EDGE, MIN_TARGETS, judge, match_targets
+    from simulated_panels import simulate_sweep, unrelated_targets
+
+    from onedial.verdict import EDGE, MIN_TARGETS, sweep_grid
     from onedial.verdict.criteria.status import OK
-    from onedial.verdict.simulation import simulate_sweep, unrelated_targets
+    from onedial.verdict.line import line_of
 
     rng = np.random.default_rng([1, seed])
     sweep = simulate_sweep(rng, 1000)
-    matches = match_targets(sweep, unrelated_targets(rng, sweep, 19), n_bootstrap=19, seed=seed)
-    line = judge(matches, 19, 19, seed=seed, line_permutations=19).line
-    table = matches.table
+    case = sweep_grid(sweep).beside(unrelated_targets(rng, sweep, 19), n_resamples=19, seed=seed)
+    line = line_of(case)
+    table = case.matches
     return {
         "targets at an edge": (table["status"] == EDGE).sum(),
         "fewer than five are ok": (table["status"] == OK).sum() < MIN_TARGETS,
@@ -70,15 +72,15 @@ def wandering(turn: float) -> Draw:
 
 def path(breaking: float, reordering: float) -> Draw:
     def one(seed: int) -> Found | list[Found]:
-        from onedial.panels import ResponseMatrix
+        from simulated_panels import framings_of, moved_cut_targets, simulate_sweep, with_own_difficulty
+
         from onedial.verdict import dial_path, sweep_grid
-        from onedial.verdict.simulation import framings_of, moved_cut_targets, simulate_sweep, with_own_difficulty
 
         rng = np.random.default_rng([3, seed])
         sweep = simulate_sweep(rng, reordering=reordering)
         answers = moved_cut_targets(rng, sweep, 9)
         sweep = with_own_difficulty(rng, sweep, breaking=breaking)
-        found = dial_path(sweep_grid(sweep), ResponseMatrix(answers, framings_of(answers.columns)))
+        found = dial_path(sweep_grid(sweep).beside(answers, framings_of(answers.columns)))
         if found is None:
             return []
         return {"the change leaves out 0": not found.change.low <= 0 <= found.change.high}

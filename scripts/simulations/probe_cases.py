@@ -13,7 +13,6 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from onedial.panels import ResponseMatrix
-from onedial.verdict import replacement_table
 from probes import (
     OWN_CORRECT,
     Concordance,
@@ -253,27 +252,6 @@ def near_and_far(rng: np.random.Generator, noise: float, effect: float) -> Found
     fitted = CrossFitted(("a",), truth[:, None], score, np.repeat(score[None], 5, axis=0), np.zeros((5, 1)), FOLDS)
     row = distance_table(rows, task_of(truth[:, None], ["a"]), fitted, ["a"]).iloc[0]
     return {"near minus far off 0": off(0.0, row["gap_low"], row["gap_high"])}
-
-
-def words_for_a_dial(rng: np.random.Generator, text: float, margin: float) -> Found:
-    """12 targets of 4 base models with one difficulty, which words and the margin tell so often, or not at all."""
-    ease = rng.standard_normal(N_QUESTIONS) + 0.5 * rng.standard_normal(N_TOPICS)[FOLDS.topic]
-    told = np.where(rng.random(N_QUESTIONS) < text, ease > 0, rng.random(N_QUESTIONS) < 0.5)
-    thing = rng.integers(60, size=N_QUESTIONS)
-    words = [f"what is the {'plain' if one else 'odd'} thing {what}?" for one, what in zip(told, thing, strict=True)]
-    cuts = np.tile([-0.7, 0.0, 0.7], 4)
-    answers = (ease[:, None] + rng.standard_normal((N_QUESTIONS, 12)) > cuts).astype(float)
-    models = [f"model {place // 3}" for place in range(12)]
-    frame = pd.DataFrame(answers, columns=[f"{model}, {place % 3}" for place, model in enumerate(models)])
-    order = margin * ease + rng.standard_normal(N_QUESTIONS)
-    table, _ = replacement_table(frame, models, words, FOLDS.fold, FOLDS.topic, {"dial": order}, n_bootstrap=N_DRAWS)
-    own = table.set_index("order")
-    return {
-        "kappa of the words off 0": off(0.0, own.loc["text", "low"], own.loc["text", "high"]),
-        "dial minus words off 0": off(0.0, own.loc["dial", "over_text_low"], own.loc["dial", "over_text_high"]),
-        "mean kappa of the words": own.loc["text", "kappa"],
-        "mean kappa of the dial": own.loc["dial", "kappa"],
-    }
 
 
 def own_ability(rng: np.random.Generator, shared: float, private: float) -> Found:

@@ -17,7 +17,6 @@ from probes import (
     TopicFolds,
     added_test,
     direction_table,
-    likelihood_ratio,
     topic_draws,
     transfer_table,
 )
@@ -40,12 +39,9 @@ def labelled_scores(rng: np.random.Generator, gain: float, effect: float) -> Dra
 
 
 def added(rng: np.random.Generator, gain: float, effect: float) -> dict[str, float]:
-    """p of both tests that a reading adds nothing."""
+    """p of the test that a reading adds nothing."""
     truth, base, score = labelled_scores(rng, gain, effect)
-    return {
-        "added, topics drawn": added_test(truth, base, score, FOLDS, n_flips=999),
-        "added, likelihood ratio": likelihood_ratio(truth, base, score, FOLDS)[1],
-    }
+    return {"added, topics drawn": added_test(truth, base, score, FOLDS, n_flips=999)}
 
 
 def streams(rng: np.random.Generator, cosine: float, shift: float, effect: float) -> Draws:
@@ -164,9 +160,6 @@ def cases() -> dict[str, list[tuple[str, Draw]]]:
         "near and far": of(
             planted.near_and_far, *({"noise": noise, "effect": effect} for effect in (0.0, 0.5) for noise in (0.0, 1.0))
         ),
-        "words": of(
-            planted.words_for_a_dial, *({"text": a, "margin": b} for a, b in ((0.0, 0.0), (0.4, 0.0), (0.8, 0.3)))
-        ),
         "own ability": of(
             planted.own_ability,
             *({"shared": a, "private": b} for a, b in ((0.0, 0.0), (1.0, 0.0), (0.0, 1.0), (1.0, 1.0))),
@@ -185,7 +178,7 @@ def cases() -> dict[str, list[tuple[str, Draw]]]:
 
 SAMPLES = 500
 SLOW = (
-    "directions", "transfer", "one label", "best layer", "another label", "subspaces", "statements", "words",
+    "directions", "transfer", "one label", "best layer", "another label", "subspaces", "statements",
     "own ability",
 )  # fmt: skip
 """Groups of which a sample takes longer than a tenth of a second: half as many are drawn."""

@@ -299,7 +299,7 @@ def test_framings_of_a_table_are_respondents_of_one_model(tmp_path):
 @pytest.mark.parametrize(
     ("text", "choices", "complaint"),
     [
-        ("question_id,m1\nq1,1\n", LogChoices(), "a wide panel, with a column per respondent, is given to --panel"),
+        ("m1,m2\n1,0\n", LogChoices(), "no column for the respondent"),
         ("model,question\nm,Who?\n", LogChoices(), "has no column of answers"),
         ("model,said_yes\nm,1\n", LogChoices(), "line 2 has neither a question_id nor a question"),
         ("model,question_id,said_yes\n,q1,1\n", LogChoices(), "line 2 leaves the respondent blank"),

@@ -42,8 +42,8 @@ def test_stages_summary_and_pictures_are_those_of_the_folder(logged):
     read = events(logged.path)
     assert read.Scalars("stages/sweep")[0].value == 2.5
     verdict = json.loads((logged.path / "verdict.json").read_text())
-    signal = read.Scalars("summary/verdict.signal.estimate")[0].value
-    assert signal == pytest.approx(verdict["signal"]["estimate"], abs=1e-6)
+    signal = read.Scalars("summary/verdict.signal.value")[0].value
+    assert signal == pytest.approx(verdict["signal"]["value"], abs=1e-6)
     assert set(read.Tags()["images"]) == {f"figures/{name}" for name in captions_of(logged.run)}
     (sentence,) = read.Tensors("summary/verdict.sentence/text_summary")
     assert sentence.tensor_proto.string_val[0].decode() == verdict["sentence"]
