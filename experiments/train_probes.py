@@ -16,7 +16,6 @@ cache).
     use          what happens when the directions are pushed         effects.csv
     own          own correctness beyond words and difficulty         own.csv
     where        layer by position; the last token patched           where.csv, patching.csv
-    replacement  the words alone in the place of a dial (--dial)     replacement.csv, replacement_targets.csv
     writing      readings while the model reasons                    writing.csv, tokens_written.parquet
     elsewhere    far from home: other questions, --other-model       distance.csv, readings.csv, elsewhere.csv
     lens         what each layer would answer                        lens.csv, tokens.csv
@@ -56,7 +55,7 @@ if TYPE_CHECKING:
     from probes import Probe
 
 PROGRAM = "train_probes"
-MAY_CHANGE = ("stages", "store", "dial", "other_model", "embedding")
+MAY_CHANGE = ("stages", "store", "other_model")
 
 
 def train_probes(options: argparse.Namespace, notes: Notes) -> None:
@@ -108,14 +107,13 @@ def stages_of(options: argparse.Namespace) -> "list[Stage[Study]]":
 
     here: dict[str, Callable[[Study], None]] = {
         "use": lambda study: use_stage(study, options),
-        "replacement": lambda study: replacement_stage(study, options),
     }
     works = STUDY_STAGES | here
     return [Stage(name, works[name], wanted=name in options.stages, once=True) for name in STAGES]
 
 
 STAGES = (
-    "probes", "facts", "statements", "directions", "use", "own", "where", "replacement", "writing", "elsewhere", "lens",
+    "probes", "facts", "statements", "directions", "use", "own", "where", "writing", "elsewhere", "lens",
 )  # fmt: skip
 """Names, in the order in which they are done."""
 
@@ -160,40 +158,6 @@ def use_stage(study: "Study", options: argparse.Namespace) -> None:
     study.run.write_table("effects.csv", table)
 
 
-def replacement_stage(study: "Study", options: argparse.Namespace) -> None:
-    """Words and a threshold per target in the place of a dial, on topics not seen: replacement.csv and by target."""
-    import numpy as np
-
-    from onedial.asking import is_read
-    from onedial.verdict import SweepRun, dial_order, replacement_table
-    from probes import sentence_embeddings
-
-    panel, folds = study.labels.panel, study.task.folds
-    if panel.respondents["model"].nunique() < 2:
-        say("replacement: left out, since all targets are of one base model")
-        return
-    margin = study.store.margin.double().numpy()
-    orders = {"unsteered margin": np.where(is_read(study.store.mass.numpy()), margin, np.nan)}
-    if options.dial:
-        ease = dial_order(SweepRun.open(options.dial))
-        orders = {"dial": ease.reindex(list(study.prompts.question_ids)).to_numpy(float), **orders}
-    texts = [question.text for question in study.questions]
-    embedding = sentence_embeddings(texts, options.embedding) if options.embedding else None
-    table, by_target = replacement_table(
-        panel.answers,
-        list(panel.respondents["model"]),
-        texts,
-        folds.fold,
-        folds.topic,
-        orders,
-        embedding,
-        n_bootstrap=options.replicates,
-        seed=options.seed,
-    )
-    study.run.write_table("replacement.csv", table)
-    study.run.write_table("replacement_targets.csv", by_target)
-
-
 # ---- beginning and end ---------------------------------------------------------------------------------------------
 
 
@@ -236,10 +200,6 @@ def check_comparison(options: argparse.Namespace, layers: Sequence[int]) -> None
         raise InputError(f"--compare-at {options.compare_at} is none of the layers {layers}; choose one of them")
     if not options.step > 0:
         raise InputError(f"--step is {options.step}, but a push needs a step above 0; 0.05 is the default")
-    if options.dial:
-        from onedial.verdict import SweepRun, dial_order
-
-        dial_order(SweepRun.open(options.dial))
     if options.facts:
         load_facts(options.facts)
         if options.facts < 2 * LEAST_OF_A_KIND:
@@ -280,8 +240,6 @@ def parse_options(arguments: Sequence[str] | None = None) -> argparse.Namespace:
     group.add_argument("--n-mapped", type=natural, default=60, help="questions read at each token (%(default)s)")
     group.add_argument("--n-reasoned", type=natural, default=32, help="questions answered with reasons (%(default)s)")
     group.add_argument("--other-model", help="a checkpoint of the same width on which the probes are read")
-    group.add_argument("--dial", help="folder of a finished steer_sweep run, which the words are to replace")
-    group.add_argument("--embedding", help="a sentence-transformers model, for words that see sentences too")
     group.add_argument("--stages", default=",".join(STAGES), help=f"all of {', '.join(STAGES)}")
     group.add_argument("--store", help="folder of the activations (in the user's cache)")
     add_run_options(parser)

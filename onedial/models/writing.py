@@ -39,16 +39,6 @@ class Generated:
     n_tokens: int
     finished: bool
 
-    @classmethod
-    def of(cls, model: OpenModel, token_ids: Sequence[int], stop: Stop | None = None) -> "Generated":
-        """What an engine of another kind wrote, up to the first end token, or to where `stop` says that it is done."""
-        ends = end_tokens(model)
-        for n_tokens, token in enumerate(token_ids, 1):
-            text = model.tokenizer.decode(token_ids[:n_tokens], skip_special_tokens=True)
-            if token in ends or (stop is not None and stop(text)):
-                return cls(text, n_tokens, finished=True)
-        return cls(model.tokenizer.decode(token_ids, skip_special_tokens=True), len(token_ids), finished=False)
-
 
 FORGET_WITH_A_CACHE = {"moshi", "deepseek_v32", "glm_moe_dsa"}
 """Types that write other words with a cache than without, in transformers 5.23 (scripts/causal_types.py): each token is
