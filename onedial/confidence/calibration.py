@@ -64,7 +64,8 @@ def expected_calibration_error(
     if not len(c):
         return Estimate()
     if bins == "width":
-        which = np.clip(np.ceil(c * n_bins).astype(int) - 1, 0, n_bins - 1)
+        # An edge is k / n as it is written, so that .28 is the edge 7 / 25: .28 * 25 would be 7.000000000000001.
+        which = np.searchsorted(np.arange(1, n_bins) / n_bins, c, side="left")
     else:
         which = np.ceil(np.searchsorted(np.sort(c), c, side="right") / len(c) * n_bins).astype(int) - 1
     gap = c - y

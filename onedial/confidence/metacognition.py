@@ -13,7 +13,7 @@ d' says how well yes and no tell the two apart. Looking only at how sure right a
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -27,6 +27,7 @@ from onedial.stats import QUANTILES_95, Floats, as_answers
 
 LEAST_JUDGEMENTS = 10  # right ones and wrong ones of each answer, for meta-d' to be worth its interval
 LEAST_DPRIME = 0.3  # below it a ratio to d' says nothing
+ONE_LEVEL = "confidence has one level only"
 _STEPS = 60
 _PADDING = 0.5
 _TINY = 1e-10
@@ -70,6 +71,9 @@ def meta_d_prime(when_wrong: ArrayLike, when_right: ArrayLike) -> MetaD:
     Raises:
         InputError: the two have not the same even length of at least 4, or a count is negative.
 
+    Where yes, or no, was given with one level of confidence only, nothing says how sure right and wrong judgements are:
+    meta-d' and M-ratio are nan, and the status says so.
+
     R: `metaSDT::fit_meta_d_MLE(nR_S1, nR_S2, add_padding = FALSE)`; Python: `metadpy.mle.fit_metad`.
 
     >>> found = meta_d_prime([40, 30, 20, 10], [10, 20, 30, 60])
@@ -81,7 +85,10 @@ def meta_d_prime(when_wrong: ArrayLike, when_right: ArrayLike) -> MetaD:
         raise InputError(
             f"{counts.shape[1]} ratings; give the same even number of counts (at least 4, none negative) for both"
         )
-    return _fitted(counts[None])[0]
+    found = _fitted(counts[None])[0]
+    if one_level(counts):
+        return replace(found, meta_d=float("nan"), m_ratio=float("nan"), status=found.status or ONE_LEVEL)
+    return found
 
 
 def metacognition_table(
@@ -195,8 +202,12 @@ def too_few(counts: Floats) -> str:
     by_answer = np.stack([counts[:, :half].sum(axis=1), counts[:, half:].sum(axis=1)])
     if by_answer.min() < LEAST_JUDGEMENTS:
         return f"fewer than {LEAST_JUDGEMENTS} right or wrong judgements of some kind"
-    used = (counts.sum(axis=0) > 0).reshape(2, half).sum(axis=1)
-    return "confidence has one level only" if used.min() < 2 else ""
+    return ONE_LEVEL if one_level(counts) else ""
+
+
+def one_level(counts: Floats) -> bool:
+    """Whether yes, or no, was given with one level of confidence only; counts (outcome, rating)."""
+    return int((counts.sum(axis=0) > 0).reshape(2, -1).sum(axis=1).min()) < 2
 
 
 def _ratings(p: Floats, points: Floats) -> np.ndarray:
