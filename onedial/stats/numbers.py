@@ -7,6 +7,7 @@ for models like these  base models are drawn too: variance over questions plus t
 """
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from scipy import stats
@@ -90,7 +91,7 @@ def panel_estimate(
     drawn = average_within_models(resampled, models)
     low, high = (float(end) for end in interval(drawn))
     low_90, high_90 = (float(end) for end in interval(drawn, 0.90))
-    scopes = {}
+    scopes: dict[str, Any] = {}
     if by_topic is not None:
         ends = interval(average_within_models(by_topic, models))
         scopes = {"low_topics": float(ends[0]), "high_topics": float(ends[1])}

@@ -68,7 +68,8 @@ class DialPath:
 
 
 def _estimate_of(stored: Mapping[str, Any]) -> Estimate:
-    return Estimate(**{name: math.nan if value is None else value for name, value in stored.items()})
+    known: dict[str, Any] = {name: math.nan if value is None else value for name, value in stored.items()}
+    return Estimate(**known)
 
 
 def dial_path(case: Case) -> DialPath | None:

@@ -385,7 +385,7 @@ def _direction(case: Case, controls: pd.DataFrame | None, dial: str) -> Push:
         return Push(own=own)
     by = "push" if dial == MOVED_CUT else "order_gain"
     drawn = controls[controls["drawn"]]
-    measured = [name for name in ("signal", "order_gain", "push", "kl") if name in own]
+    measured: list[str] = [name for name in ("signal", "order_gain", "push", "kl") if name in own]
     ranks = {name: _rank(own[name], drawn[name], smaller=name in ("push", "kl")) for name in measured}
     apart = controls[controls["cosine"].abs() <= ORTHOGONAL]
     if by == "push":

@@ -257,8 +257,8 @@ def _judge(
     targets = np.flatnonzero(met)
     ease, ease_cut = _ease(answers), _ease(reference)
     known = np.isfinite(ease) & np.isfinite(ease_cut)
-    drawn = resampled_weights(len(ease), n_bootstrap, seed, groups) if n_bootstrap else ()
-    found |= rank_correlation(np.where(known, ease, np.nan), plain[rows], drawn).columns("rho")
+    weights = resampled_weights(len(ease), n_bootstrap, seed, groups) if n_bootstrap else ()
+    found |= rank_correlation(np.where(known, ease, np.nan), plain[rows], weights).columns("rho")
     sides = {"own": np.where(known, ease, np.nan), "cut": np.where(known, ease_cut, np.nan)}
     areas = {side: auc(order, truth) for side, order in sides.items()}
     gain = average_within_models(areas["own"] - areas["cut"], models)
