@@ -41,7 +41,7 @@ def main() -> None:
     expect(bool(own["margin"].notna().all() and own["mass"].between(0, 1).all()), "margins or masses are no numbers")
     again, stored = run.judge(seed=int(run.config["seed"])), run.matches()
     pd.testing.assert_frame_equal(
-        again.matches.table[["agreement", "kappa", "magnitude"]], stored[["agreement", "kappa", "magnitude"]]
+        again.case.matches[["agreement", "kappa", "magnitude"]], stored[["agreement", "kappa", "magnitude"]]
     )
     verdict = run.verdict()
     expect(verdict["reproduced"] in ANSWERS, f"no such answer: {verdict['reproduced']}")

@@ -104,7 +104,7 @@ def rank_correlation(
     >>> f"{rank_correlation(np.arange(9.0), np.arange(9.0) ** 2):.2f}"
     '1.00 (1.00 to 1.00)'
     >>> f"{rank_correlation(np.array([1.0, 2, 3, 4, 5, 6]), np.array([2.0, 1, 3, 4, 6, 5])):.2f}"
-    '.89 (.16 to .99)'
+    '.89 (.07 to .99)'
     """
     taken = np.ones(len(one), bool) if rows is None else rows
     known = taken & np.isfinite(one) & np.isfinite(other)
