@@ -1,9 +1,10 @@
-"""Turn logs that somebody else's evaluation wrote into a panel: Inspect, lm-eval, Every Eval Ever, HELM, plain tables.
+"""Turn logs that somebody else's evaluation wrote into a panel: Inspect, lm-eval, Every Eval Ever, plain tables.
 
     python experiments/import_panel.py logs/ --out panels/mine                         # format found from the files
     python experiments/import_panel.py can_you.eval closed_book.eval --out panels/mine # yes/no, and what was then right
     python experiments/import_panel.py samples_gsm8k_*.jsonl --score strict-match/exact_match --out panels/gsm8k
     python experiments/import_panel.py answers.csv --columns said_yes=verdict,respondent=llm --out panels/table
+    python experiments/import_panel.py panel.csv --yes Ja --no Nein --out panels/german     # a column per model
 
 A log asked either "can you answer this?" (then said_yes is read from its answers) or the questions themselves (then it
 tells what was answered correctly); which of the two is found from its answers and said. What cannot be read as yes or
@@ -27,7 +28,7 @@ PROGRAM = "import_panel"
 
 
 def import_panel(options: argparse.Namespace, notes: Notes) -> None:
-    from onedial.panels import LogChoices, panel_from_logs, read_logs, write_imported
+    from onedial.panels import LogChoices, Spellings, panel_from_logs, read_logs, write_imported
 
     configuration = configuration_of(options)
     if (options.out / "config.yaml").exists():
@@ -36,7 +37,8 @@ def import_panel(options: argparse.Namespace, notes: Notes) -> None:
         )
     Run.check(configuration, options.out, resume=False)
     about = (options.confidence, options.confidence_scale, options.question_field, options.columns)
-    choices = LogChoices(*about, incomplete=options.incomplete)
+    spellings = Spellings(tuple(options.yes), tuple(options.no), tuple(options.blank))
+    choices = LogChoices(*about, incomplete=options.incomplete, spellings=spellings)
     runs = [run for source in options.sources for run in read_logs(source, choices, options.format)]
     found = panel_from_logs(runs, options.asked, options.score)
     with Run.create(options.out, PROGRAM, configuration) as run:
@@ -84,11 +86,9 @@ def print_report(found: "ImportedPanel") -> None:
 
 def parse_options(arguments: list[str] | None = None) -> argparse.Namespace:
     parser = program_parser(__doc__)
-    parser.add_argument("sources", nargs="+", metavar="SOURCE", help="log, table, HELM run folder, or a folder of them")
+    parser.add_argument("sources", nargs="+", metavar="SOURCE", help="log, table, or a folder of them")
     parser.add_argument("--out", type=Path, required=True, metavar="DIR", help="new folder to write to")
-    parser.add_argument(
-        "--format", help="inspect, lm-eval, every-eval-ever, helm, table (default: found from the file)"
-    )
+    parser.add_argument("--format", help="inspect, lm-eval, every-eval-ever, table (default: found from the file)")
     parser.add_argument(
         "--asked", default="auto", choices=["auto", "yes-no", "question"], help="what the logs asked (default auto)"
     )
@@ -111,10 +111,23 @@ def parse_options(arguments: list[str] | None = None) -> argparse.Namespace:
         metavar="OURS=THEIRS,...",
         help="columns of a plain table: said_yes=verdict",
     )
+    for name, what in (("yes", "yes"), ("no", "no"), ("blank", "nothing")):
+        parser.add_argument(
+            f"--{name}",
+            type=words,
+            default=[],
+            metavar="WORD,...",
+            help=f"how a plain table spells {what}, besides the usual",
+        )
     options = parser.parse_args(arguments)
     if options.confidence_scale <= 0:
         raise InputError(f"--confidence-scale {options.confidence_scale:g}; give 1, or 100 for percent")
     return options
+
+
+def words(text: str) -> list[str]:
+    """For argparse: words with commas between."""
+    return [word.strip() for word in text.split(",") if word.strip()]
 
 
 def columns(text: str) -> dict[str, str]:

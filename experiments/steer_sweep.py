@@ -12,7 +12,6 @@ run continues with --resume and the same options.
 """
 
 import argparse
-import os
 import sys
 from collections.abc import Sequence
 
@@ -148,8 +147,6 @@ def parse_options(arguments: Sequence[str] | None = None) -> argparse.Namespace:
             f"--reasoned-settings {options.reasoned_settings} --reasoned-tokens {options.reasoned_tokens}: give 2 or "
             "more of either"
         )
-    if options.engine:
-        check_engine(options)
     if options.controls and "+" in str(options.layer):
         raise InputError(
             f"--controls are made for one layer, and --layer {options.layer} names several; give --controls 0"
@@ -246,22 +243,6 @@ def add_reasoned_options(parser: argparse.ArgumentParser) -> None:
         default="same",
         help="where the dial acts while it writes; same: as --positions, where all holds what is generated too",
     )
-    group.add_argument(
-        "--engine",
-        metavar="FILE:NAME",
-        help="what writes in the model's place, such as my_engine.py:Engine, once it is shown to write the same",
-    )
-
-
-def check_engine(options: argparse.Namespace) -> None:
-    """Raise InputError before anything is asked if the engine cannot be had, or would have nothing to do."""
-    from steering import load_engine
-
-    if options.answer != "reasoned":
-        raise InputError(f"--engine {options.engine} writes reasoned answers; give --answer reasoned as well")
-    if int(os.environ.get("WORLD_SIZE", "1")) > 1:
-        raise InputError(f"--engine {options.engine} is started once; run one process, and let the engine use all GPUs")
-    load_engine(options.engine)
 
 
 main = noted(parse_options, steer_sweep)

@@ -1,42 +1,23 @@
-"""Look at every run of a folder in a browser, finished or going on: overview, dial, questions, tables, comparison.
+"""Look at every run of a folder in a browser, finished or going on: overview, progress, report, tables, files.
 
     python experiments/view.py                      # the runs below runs/, at http://127.0.0.1:7575/
     python experiments/view.py runs/mine --port 8000
-    python experiments/view.py runs --export site   # the same pages as files, to publish
 
-Reads and shows, and changes nothing; a model is loaded only where somebody lets it write about a question. Only this
-machine can see it, unless --host says otherwise.
+Reads and shows, and changes nothing. Only this machine can see it, unless --host says otherwise.
 """
 
 import argparse
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from onedial.core import InputError, program_parser, run_command, say
-
-if TYPE_CHECKING:
-    from onedial.view import Write
 
 
 def main() -> None:
     options = parse_options()
-    if options.export is not None:
-        from onedial.view import RunFolder, export_to
-
-        n = export_to(options.export, RunFolder(options.folder))
-        say(f"{n} files; begin at {options.export / 'index.html'}")
-        return
     from onedial.view import serve
 
-    serve(options.folder, options.host, options.port, say, writer)
-
-
-def writer() -> "Write":
-    """What has a run's subject write; it loads no model before it is asked to."""
-    from onedial.studies import WriteOnDemand
-
-    return WriteOnDemand()
+    serve(options.folder, options.host, options.port, say)
 
 
 def parse_options(arguments: list[str] | None = None) -> argparse.Namespace:
@@ -44,7 +25,6 @@ def parse_options(arguments: list[str] | None = None) -> argparse.Namespace:
     parser.add_argument("folder", metavar="FOLDER", nargs="?", type=Path, default=Path("runs"), help="(%(default)s)")
     parser.add_argument("--port", type=int, help="by default the first free one from 7575 on")
     parser.add_argument("--host", default="127.0.0.1", help="address to listen on; another lets others read the runs")
-    parser.add_argument("--export", metavar="DIR", type=Path, help="write the pages as files there, and stop")
     options = parser.parse_args(arguments)
     if not options.folder.is_dir():
         raise InputError(f"{options.folder} is no folder; give one that holds runs, or make a run first: onedial sweep")

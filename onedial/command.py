@@ -29,7 +29,7 @@ COMMANDS = {
     "place": ("place", "a new model on a panel's scale from few answers, and what to ask it next"),
     "confidence": ("score_confidence", "what a panel's confidence is worth"),
     "panel collect": ("collect_panel", "ask local models, providers and servers"),
-    "panel import": ("import_panel", "Inspect, lm-eval, HELM and other logs as a panel"),
+    "panel import": ("import_panel", "Inspect, lm-eval and other logs as a panel"),
     "panel export": ("export_panel", "a panel in other people's formats"),
     "ask battery": ("ask_battery", "models about themselves in every way: choices, pressure, second looks, ..."),
     "ask questionnaire": ("ask_questionnaire", "self-efficacy and other scales"),
@@ -38,7 +38,6 @@ COMMANDS = {
     "score self-prediction": ("score_self_prediction", "the Self-Execution study's scores of such answers"),
     "compare": ("compare_runs", "several runs on one page"),
     "view": ("view", "every run of a folder in a browser, finished or going on"),
-    "verify": ("verify", "are a run's files as the run wrote them?"),
     "doctor": ("doctor", "is everything here that the experiments need?"),
 }
 """Words after `onedial` -> (program in experiments/, what it is for)."""

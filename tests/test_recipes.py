@@ -99,7 +99,7 @@ def test_the_instrument_of_the_recipe_moves_when_the_dial_is_turned(followed):
 
 
 def test_what_the_respondent_and_the_layout_of_the_recipes_give_is_a_panel(followed):
-    for name, n_questions in (("by-length", 60), ("arc", 1)):
+    for name, n_questions in (("by-length", 60), ("cloze", 1)):
         panel = pd.read_csv(followed[0] / "runs" / name / "panel.csv")
         assert len(panel) == n_questions
         assert panel["said_yes"].notna().all()
@@ -115,7 +115,7 @@ def test_a_package_that_names_a_plugin_as_its_entry_point_needs_no_option(follow
     group, line = re.search(r'entry-points\."(.*)"\]\n(.*)', entries).groups()
     (record / "entry_points.txt").write_text(f"[{group}]\n{line.split('=')[0]} = my_layout\n")
     asked = "from onedial.core import program_parser; program_parser('').parse_args([]);"
-    asked += "from onedial.panels import LAYOUTS; print('arc' in LAYOUTS)"
+    asked += "from onedial.panels import LAYOUTS; print('cloze' in LAYOUTS)"
     paths = os.pathsep.join(map(str, (ROOT, tmp_path, followed[0])))
     done = subprocess.run(
         [sys.executable, "-c", asked],

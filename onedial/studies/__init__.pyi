@@ -10,17 +10,14 @@ from .inputs import (
     read_inputs,
 )
 from .start import Start
-from .writing import WriteOnDemand, intervention_of
 
 __all__ = [
     "BUDGET_MAY_CHANGE",
     "Start",
-    "WriteOnDemand",
     "add_budget_options",
     "add_panel_options",
     "add_subject_options",
     "bill_of",
-    "intervention_of",
     "layers_by_config",
     "model_names",
     "money",

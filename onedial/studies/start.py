@@ -5,7 +5,7 @@ from collections.abc import Collection, Iterator, Sequence
 from itertools import chain
 from typing import TYPE_CHECKING, Any
 
-from onedial.core import InputError, Mirror, Notes, Run, at_work, configuration_of, is_first_process, say
+from onedial.core import Notes, Run, at_work, configuration_of, is_first_process, say
 
 if TYPE_CHECKING:
     from onedial.models import OpenModel
@@ -23,8 +23,8 @@ class Start:
         threads: on how many the model works, once `set_threads` has chosen; a run that goes on keeps its number.
 
     Raises:
-        InputError: the run's folder cannot be used, as `Run.check`, or its `--mirror`: of several processes the first
-            one says so. Or W&B cannot be logged to.
+        InputError: the run's folder cannot be used, as `Run.check`: of several processes the first one says so. Or
+            W&B cannot be logged to.
     """
 
     def __init__(
@@ -38,9 +38,7 @@ class Start:
         self._program, self._label, self._may_change = program, label, may_change
         self._configuration, self._out, self._resume = configuration_of(options), options.out, options.resume
         self._recorded: dict[str, Any] = {}
-        self._mirror: Mirror | None = None
         if is_first_process():
-            self._mirror = _mirror_of(options)
             self._recorded = Run.check(self._configuration, self._out, self._resume, may_change)
         log = _log_of(options)
         self._log = None if tells_writers else log
@@ -103,8 +101,6 @@ class Start:
                 from onedial.show import watch
 
                 watch(run, self._log)
-        if self._mirror is not None:
-            run.copied_by(self._mirror)
         return run
 
 
@@ -117,18 +113,3 @@ def _log_of(options: argparse.Namespace) -> "LogOptions | None":
     found = LogOptions.of(options)
     found.check()
     return found
-
-
-def _mirror_of(options: argparse.Namespace) -> Mirror | None:
-    """The copy that `--mirror` asks for; where a lost machine's run is to go on, it is fetched."""
-    if not options.mirror:
-        return None
-    if not options.out:
-        raise InputError("--mirror copies the folder of the run; name it with --out")
-    mirror = Mirror(options.out, options.mirror)
-    held = mirror.holds_a_run()
-    if held and not options.resume:
-        raise InputError(f"--mirror {options.mirror} already holds a run; pass --resume to continue it, or another")
-    if held and not (mirror.folder.exists() and any(mirror.folder.iterdir())):
-        say(f"fetched from {options.mirror}: {mirror.fetch()} files")
-    return mirror

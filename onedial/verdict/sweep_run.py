@@ -376,6 +376,7 @@ class SweepRun:
             self.run.write_table(PATH_TARGETS, path.targets, index=True)
             self.run.write_json(PATH_NUMBERS, plain(path.numbers()))
         self.run.write_json(VERDICT, judgement.verdict.to_dict())
+        self.run.record(sentence=judgement.verdict.sentence)
 
     @property
     def is_finished(self) -> bool:

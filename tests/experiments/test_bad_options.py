@@ -45,7 +45,7 @@ REFUSED = {
     "import_panel nowhere": "there is no file or folder nowhere",
     "import_panel few.csv --confidence-scale 0": "--confidence-scale 0; give 1, or 100",
     "import_panel few.csv --columns said_yes": "write OURS=THEIRS",
-    "import_panel few.csv --format helm": "few.csv",
+    "import_panel few.csv --format inspect": "few.csv",
     "import_panel no_respondent.csv": "has no column for the respondent",
     "import_panel no_respondent.csv --out few.csv": "few.csv is a file, but a run needs a folder",
     "place embedded --answers maybe.csv": "holds 'maybe'; answers are 1/0",

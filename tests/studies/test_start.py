@@ -11,8 +11,7 @@ from onedial.studies import Start, model_names
 
 def options(out, **more):
     return argparse.Namespace(
-        **{"seed": 0, "out": out, "resume": False, "config": None, "mirror": None, "tensorboard": False, "wandb": "off"}
-        | more
+        **{"seed": 0, "out": out, "resume": False, "config": None, "tensorboard": False, "wandb": "off"} | more
     )
 
 

@@ -21,7 +21,7 @@ def simulated(seed, breaking=0.0, kind="moved cut", n_targets=9, reordering=0.0)
 
 
 def test_a_moved_cut_runs_level_and_one_that_breaks_the_answers_falls():
-    """Of 200 sets each (scripts/simulate_matching.py) the change is told from 0 in 7% and in 95%."""
+    """Of 200 sets each (scripts/simulate.py matching) the change is told from 0 in 7% and in 95%."""
     wrong = [path.change for seed in range(4) if (path := dial_path(simulated(seed))) is not None]
     assert sum(not change.low <= 0 <= change.high for change in wrong) <= 1
     for seed in range(2):

@@ -13,13 +13,13 @@ from typing import Any
 from onedial.core.command_line import natural
 from onedial.core.errors import InputError
 
-NOT_STORED = frozenset({"config", "dry_run", "mirror", "show_prompt"})
+NOT_STORED = frozenset({"config", "dry_run", "show_prompt"})
 """Options of one start, which a run's configuration does not hold."""
 NOT_FROM_FILE = ("out", "resume")
 
 
 def add_run_options(parser: argparse.ArgumentParser, *, seed: str = "of every draw", dry_run: str = "") -> None:
-    """Add `--seed --out --resume --mirror --config`, `--tensorboard`, and `--wandb` and its names.
+    """Add `--seed --out --resume --config`, `--tensorboard`, and `--wandb` and its names.
 
     Args:
         seed: what the seed is of, for the help. dry_run: what `--dry-run` prints, for the help; "" = no such option.
@@ -28,9 +28,6 @@ def add_run_options(parser: argparse.ArgumentParser, *, seed: str = "of every dr
     group.add_argument("--seed", type=natural, default=0, help=f"{seed} (%(default)s)")
     group.add_argument("--out", metavar="DIR", help="folder of the run (runs/<time>-<name>-<configuration>)")
     group.add_argument("--resume", action="store_true", help="continue an interrupted run")
-    group.add_argument(
-        "--mirror", metavar="ADDRESS", help="keep a copy of --out there (s3://, gs://, a folder); --resume fetches it"
-    )
     group.add_argument("--config", metavar="FILE", help="YAML file of options, for example a run's config.yaml")
     if dry_run:
         group.add_argument("--dry-run", action="store_true", help=f"{dry_run}, and stop")
@@ -86,7 +83,7 @@ def read_config(path: str, known: Collection[str]) -> dict[str, Any]:
     """
     import yaml
 
-    from onedial.core.yaml_text import parsed_yaml
+    from onedial.core.files import parsed_yaml
 
     if not Path(path).is_file():
         raise InputError(f"there is no config file {path}; check the path")

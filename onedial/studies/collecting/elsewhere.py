@@ -4,7 +4,7 @@ import argparse
 from pathlib import Path
 
 from onedial.asking import ProviderRespondent
-from onedial.core import LEDGER, InputError, Journal, Ledger, Notes, Run
+from onedial.core import LEDGER, InputError, Journal, Ledger, Notes, Run, leave_undone
 from onedial.panels import (
     JUDGE,
     WRITTEN,
@@ -107,7 +107,7 @@ def ask_elsewhere(
     if budget is None or not budget.exhausted:
         return False
     left = sum(len(each.questions) for each in collection.missing())
-    notes.tell(
+    leave_undone(
         f"the budget of {options.budget:g} would have been passed: {budget.spent:.4g} is spent, {left} questions are "
         "not asked; a larger --budget with --resume goes on"
     )

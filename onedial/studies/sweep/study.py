@@ -27,7 +27,7 @@ class SweepOptions:
         tests: of what the answers hang on, keys of `causes.TESTS`.
         side_effects: whether passages are read at every magnitude.
         limit: by which share of the facts accuracy may fall where the dial counts as usable.
-        reasoned_*: of answers that are written, which `answer` "reasoned" asks for. engine: what writes them.
+        reasoned_*: of answers that are written, which `answer` "reasoned" asks for.
     """
 
     layer: str
@@ -49,7 +49,6 @@ class SweepOptions:
     reasoned_settings: int
     reasoned_tokens: int
     reasoned_positions: str
-    engine: str | None
     seed: int
 
     @classmethod
