@@ -111,8 +111,12 @@ def _gain(verdict: Mapping[str, Any]) -> Card:
             f"{number(other['gain'], signed=True)} {interval(other['gain_low'], other['gain_high'], signed=True)}, and "
             f"the first answer is another one: {other['reproduced']}."
         )
-    found = f"a true gain of {number(gain['detectable'])} would be found 4 times in 5 with this many questions"
-    return _card("G", "Gain over the majority answer", gain, meaning, [*scopes(gain, signed=True), found], signed=True)
+    details = scopes(gain, signed=True)
+    if gain["detectable"]:
+        details.append(
+            f"a true gain of {number(gain['detectable'])} would be found 4 times in 5 with this many questions"
+        )
+    return _card("G", "Gain over the majority answer", gain, meaning, details, signed=True)
 
 
 def _order(verdict: Mapping[str, Any]) -> Card:

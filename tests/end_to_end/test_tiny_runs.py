@@ -123,7 +123,7 @@ def test_matches_and_verdict_are_what_their_own_tables_give(one_run):
     interventions = pd.DataFrame(json.loads((run.path / "interventions.json").read_text())["interventions"])
     judgement = judge_tables(SweepTables(sweep, interventions, questions, facts=facts), panel, seed=0)
     stored = pd.read_csv(run.path / "matches.csv", index_col="target", keep_default_na=False, na_values=["nan", ""])
-    table = judgement.matches.table
+    table = judgement.case.matches
     numbers = table.select_dtypes("number").columns
     np.testing.assert_allclose(stored[numbers], table[numbers], rtol=0, atol=1e-12)
     assert stored["status"].tolist() == table["status"].tolist()

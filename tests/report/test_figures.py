@@ -21,7 +21,7 @@ from onedial.scale.study.factor_figures import correlation_map, scree
 from onedial.show import family_styles, save_figure, target_labels
 from onedial.show.labels import shortened
 
-OWN = ["magnitude_threshold", "dose_response", "agreement", "kappa"]
+OWN = ["dose_response", "agreement", "kappa"]  # of a run that cannot be judged: no line of place on threshold
 OF_QUESTIONS = ["question_map", "margin_histogram", "rates_by_group", "loadings", "scree"]
 BESIDE = ["rivals", "prediction", "dial_path"]
 NAMES = [*OWN, "layer_map", *BESIDE, *OF_QUESTIONS]

@@ -6,6 +6,7 @@ import hashlib
 import itertools
 import re
 import shutil
+from dataclasses import replace
 from html import escape
 from html.parser import HTMLParser
 
@@ -465,3 +466,18 @@ def test_a_yes_among_right_or_wrong_answers_says_of_how_many():
     row |= {"yes_within_right": 0.5, "yes_within_wrong": 0.4}
     row |= {"n_within_right": 25, "n_within_wrong": 15}
     assert [column.shown(row) for column in KNOWING[-2:]] == ["0.50 (n 25)", "0.40 (n 15)"]
+
+
+def test_a_run_that_cannot_be_judged_shows_no_line_and_no_empty_number(undrawn, tmp_path):
+    run = make_run(tmp_path / "run", n_targets=2)
+    text = parsed(write_report(run).read_text(encoding="utf-8")).text
+    assert not (run.path / "figures" / "magnitude_threshold.svg").exists()
+    assert "– steered" not in text
+    assert "a true gain of –" not in text
+
+
+def test_a_dial_that_runs_the_wrong_way_is_among_the_doubts(run):
+    contents = Contents(run)
+    contents.__dict__["grid"] = replace(contents.grid, margins=contents.grid.margins[:, ::-1])
+    assert any("the wrong way" in words for words, _ in doubts(contents))
+    assert not any("the wrong way" in words for words, _ in doubts(Contents(run)))

@@ -30,7 +30,7 @@ def test_it_counts_the_answers_of_every_scenario_and_goes_on_from_its_table(
     assert rows["scenario"].tolist() == list(some_scenarios)
     assert rows["push_p"].notna().tolist() == [False, True, True]
 
-    monkeypatch.setattr("onedial.verdict.match_targets", lambda *_, **__: pytest.fail("computed anew"))
+    monkeypatch.setattr("onedial.verdict.judge", lambda *_, **__: pytest.fail("computed anew"))
     again = call(CALIBRATE, "--seeds", 1, "--table", table, *SMALL)
     assert (again.code, again.out) == (ended.code, ended.out)
     other = call(CALIBRATE, "--seeds", 1, "--table", table, *SMALL[:4], "--n-permutations", 99)

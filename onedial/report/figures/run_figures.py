@@ -29,7 +29,7 @@ from onedial.show import (
     set_title,
     styled,
 )
-from onedial.verdict import SweepRun, rates_along_controls
+from onedial.verdict import CANNOT_BE_JUDGED, SweepRun, rates_along_controls
 
 
 @styled
@@ -120,8 +120,10 @@ def write_figures(contents: Contents) -> dict[str, dict[str, str]]:
     excluded = set(verdict["excluded"])
     found = run.side_effects()
     usable = None if found is None else (float(found[1]["low"]), float(found[1]["high"]))
-    drawings = {
-        "magnitude_threshold": figures.magnitude_against_threshold(matches, verdict["line"], unit, usable),
+    drawings = {}
+    if verdict["reproduced"] != CANNOT_BE_JUDGED:  # else a line through what nothing can be said of is all one sees
+        drawings["magnitude_threshold"] = figures.magnitude_against_threshold(matches, verdict["line"], unit, usable)
+    drawings |= {
         "dose_response": figures.dose_response_curves(
             contents.dose_response, matches, unit, usable, rates_along_controls(contents.tables)
         ),
