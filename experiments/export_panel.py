@@ -15,18 +15,42 @@ or `ask_self_prediction` asked, a sample per answer:
 What is not known is left out and counted, never written as 0.
 """
 
-import argparse
 import sys
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Literal
 
-from onedial.core import InputError, noticed, program_parser, run_command
-from onedial.studies import add_panel_options
+from onedial.core import KeysOf, Notes, noticed, option, program, run_command
+from onedial.studies.options import PanelOptions
 
 INSPECT_LOG = "inspect-log"
 
 
-def main() -> None:
-    options = parse_options()
+@dataclass(frozen=True, kw_only=True)
+class ExportOptions(PanelOptions, group="export"):
+    """What is written, and how."""
+
+    to: str = option(
+        ...,
+        "format; inspect-log of a run",
+        choices=KeysOf("onedial.panels.formats.exporting:EXPORTERS", INSPECT_LOG),
+        metavar="FORMAT",
+    )
+    out: Path = option(
+        ...,
+        "a new file: JSONL, or .eval",
+        metavar="FILE",
+        check=lambda out: "that is taken; choose another name" if out.exists() else None,
+    )
+    value: Literal["said_yes", "answered_correctly", "came_true"] = option(
+        "said_yes",
+        "what is written; came_true: whether the yes or no did",
+    )
+    questions: str | None = option(None, "give accepted answers: a name or a file (the panel's name)")
+    respondent: tuple[str, ...] = option((), "only this one; may be repeated", metavar="NAME", repeated=True)
+
+
+def export(options: ExportOptions, _: Notes) -> None:
     with noticed(print):
         if options.to == INSPECT_LOG:
             export_run(options)
@@ -34,12 +58,10 @@ def main() -> None:
             export_panel(options)
 
 
-def export_run(options: argparse.Namespace) -> None:
+def export_run(options: ExportOptions) -> None:
     from onedial.core import Run
     from onedial.verdict import SweepRun
 
-    if options.out.exists():
-        raise InputError(f"{options.out} is taken; choose another name with --out")
     if any(Path(options.panel).glob("asked/*/*.parquet")):
         from onedial.report import write_answer_log
 
@@ -54,21 +76,15 @@ def export_run(options: argparse.Namespace) -> None:
     print(f"to look at it: inspect view --log-dir {options.out.parent}")
 
 
-def export_panel(options: argparse.Namespace) -> None:
-    from onedial.asking import NAMED_QUESTIONS, panel_and_cuts, unknown_name
-    from onedial.panels import EXPORT_VALUES, EXPORTERS, load_panel, load_questions
+def export_panel(options: ExportOptions) -> None:
+    from onedial.asking import NAMED_QUESTIONS, panel_and_cuts
+    from onedial.panels import EXPORTERS, load_panel, load_questions
 
-    if options.to not in EXPORTERS:
-        raise unknown_name("is no format called", options.to, [*EXPORTERS, INSPECT_LOG], "one of these")
-    if options.value not in EXPORT_VALUES:
-        raise unknown_name("is no value called", options.value, EXPORT_VALUES, "one of these")
     panel = load_panel(options.panel, options.respondents)
     if options.respondent:
-        panel = panel.select(respondents=options.respondent)
+        panel = panel.select(respondents=list(options.respondent))
     source = options.questions or (named if (named := panel_and_cuts(options.panel)[0]) in NAMED_QUESTIONS else None)
     questions = load_questions(source) if source else []
-    if options.out.exists():
-        raise InputError(f"{options.out} is taken; choose another name with --out")
     n_left_out = EXPORTERS[options.to](panel, questions, options.value, options.out)
     n_answers = len(panel.responses) if panel.responses is not None else panel.answers.size
     print(f"{n_answers - n_left_out} answers of {panel.answers.shape[1]} respondents written to {options.out}")
@@ -76,20 +92,7 @@ def export_panel(options: argparse.Namespace) -> None:
         print(f"left out: {n_left_out} answers whose {options.value} is not known")
 
 
-def parse_options(arguments: list[str] | None = None) -> argparse.Namespace:
-    parser = program_parser(__doc__)
-    add_panel_options(parser)
-    parser.add_argument(
-        "--to", required=True, metavar="FORMAT", help="every-eval-ever, py-irt, inspect-scores; inspect-log of a run"
-    )
-    parser.add_argument("--out", type=Path, required=True, metavar="FILE", help="a new file: JSONL, or .eval")
-    parser.add_argument(
-        "--value", default="said_yes", help="said_yes (default), answered_correctly, or came_true (the yes or no did)"
-    )
-    parser.add_argument("--questions", help="give accepted answers: a name or a file (default: the panel's name)")
-    parser.add_argument("--respondent", action="append", metavar="NAME", help="only this one; may be repeated")
-    return parser.parse_args(arguments)
-
+main = program(ExportOptions, export, __doc__)
 
 if __name__ == "__main__":
     sys.exit(run_command(main))

@@ -19,24 +19,14 @@ What the respondents' confidence is worth, where the panel says what they then g
 experiments/score_confidence.py. Needs no model and no GPU.
 """
 
-import argparse
-import math
 import sys
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
-from onedial.core import (
-    InputError,
-    Notes,
-    Run,
-    add_run_options,
-    noted,
-    parse_run_options,
-    positive,
-    program_parser,
-    run_command,
-)
-from onedial.studies import Start, add_panel_options
+from onedial.core import InputError, Notes, Run, RunOptions, option, program, run_command
+from onedial.studies import Start
+from onedial.studies.options import PanelOptions
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -47,16 +37,45 @@ if TYPE_CHECKING:
 
 
 PROGRAM = "fit_factor"
+YES_AND_NO = ("link", "questions", "n_factors", "extraction")
 
 
-def fit_factor(options: argparse.Namespace, notes: Notes) -> None:
+@dataclass(frozen=True, kw_only=True)
+class FactorOptions(PanelOptions, RunOptions, group="factor"):
+    """What is asked of a panel's scale."""
+
+    questions: str | None = option(
+        None, "file with id, question, topic, level of the questions (none; of embedded its own)"
+    )
+    link: str | None = option(None, "another panel, or a run's bank.csv, to put on this scale", metavar="PANEL")
+    categories: tuple[float, ...] = option(
+        (),
+        "read numbers as ordered categories that begin at these points, as 70,80,90,95,99 (yes and no)",
+        metavar="POINTS",
+        check=lambda points: None if sorted(set(points)) == list(points) else "give points that rise",
+        excludes=YES_AND_NO,
+    )
+    n_factors: int = option(1, "that are fitted", at_least=1)
+    extraction: Literal["minres", "principal"] = option("minres", "of the factors")
+    thresholds: str = option("pairwise", "of each pair, or of all answers", choices=("pairwise", "global"))
+    zero_cells: str = option("half", "what is done about empty cells", choices=("half", "none", "exclude"))
+    replicates: int = option(
+        999,
+        "of each null and bootstrap; 0: none",
+        at_least=0,
+        check=lambda n: "give 0, or at least 2" if n == 1 else None,
+    )
+    sensitivity_replicates: int = option(199, "of each row's nulls; 0: no table", at_least=0)
+
+
+def fit_factor(options: FactorOptions, notes: Notes) -> None:
     from onedial.panels import load_panel
     from onedial.scale import write_factor_report
     from onedial.show import save_results
     from onedial.stats import fits_remembered
 
-    panel = load_panel(options.panel, options.respondents, numbers=options.categories is not None)
-    tables_of = factor_tables if options.categories is None else graded_results
+    panel = load_panel(options.panel, options.respondents, numbers=bool(options.categories))
+    tables_of = graded_results if options.categories else factor_tables
     with Start(PROGRAM, options, f"factor-{Path(options.panel).stem}").begin(notes) as run:
         with run.withdrawn_if_refused(), run.stage("fit"), fits_remembered():
             tables, figures = tables_of(panel, options, run)
@@ -65,47 +84,8 @@ def fit_factor(options: argparse.Namespace, notes: Notes) -> None:
     print(f"report: {report}; what confidence is worth: python experiments/score_confidence.py {options.panel}")
 
 
-def parse_options(arguments: list[str] | None = None) -> argparse.Namespace:
-    parser = program_parser(__doc__)
-    add_panel_options(parser)
-    parser.add_argument(
-        "--questions", help="file with id, question, topic, level of the questions (default: none; 'embedded')"
-    )
-    parser.add_argument("--link", metavar="PANEL", help="another panel, or a run's bank.csv, to put on this scale")
-    parser.add_argument(
-        "--categories",
-        metavar="POINTS",
-        type=rising_points,
-        help="read numbers as ordered categories that begin at these points, as 70,80,90,95,99 (default: yes and no)",
-    )
-    parser.add_argument("--n-factors", type=positive, default=1)
-    parser.add_argument("--extraction", choices=["minres", "principal"], default="minres")
-    parser.add_argument("--thresholds", choices=["pairwise", "global"], default="pairwise")
-    parser.add_argument("--zero-cells", choices=["half", "none", "exclude"], default="half")
-    parser.add_argument("--replicates", type=int, default=999, help="of each null and bootstrap; 0 = none")
-    parser.add_argument("--sensitivity-replicates", type=int, default=199, help="of each row's nulls; 0 = no table")
-    add_run_options(parser)
-    options = parse_run_options(parser, arguments)
-    for name in ("replicates", "sensitivity_replicates"):
-        if getattr(options, name) < 0 or (name == "replicates" and options.replicates == 1):
-            raise InputError(f"--{name.replace('_', '-')} {getattr(options, name)}; give 0, or at least 2")
-    if options.categories is not None:
-        for name in ("link", "questions", "n_factors", "extraction"):
-            if getattr(options, name) != parser.get_default(name):
-                raise InputError(f"--{name.replace('_', '-')} is for yes and no; leave it or --categories out")
-    return options
-
-
-def rising_points(given: str) -> list[float]:
-    """Numbers between commas, each above the one before it."""
-    points = [float(point) for point in given.split(",")]
-    if not all(math.isfinite(point) for point in points) or sorted(set(points)) != points:
-        raise argparse.ArgumentTypeError(f"{given!r} does not rise; give points such as 70,80,90,95,99")
-    return points
-
-
 def graded_results(
-    panel: "ResponseMatrix", options: argparse.Namespace, run: Run
+    panel: "ResponseMatrix", options: FactorOptions, run: Run
 ) -> tuple[dict[str, Any], dict[str, "Drawing"]]:
     """What can be asked of a panel in ordered categories; print the page, return tables and figures."""
     from onedial.panels import stated_confidence
@@ -116,12 +96,12 @@ def graded_results(
     numbers, known = stated_confidence(panel), panel.respondents
     if numbers is None:
         raise InputError(f"{options.panel} holds no number; give a panel of numbers, or leave --categories out")
-    rules = {"thresholds": options.thresholds, "zero_cells": options.zero_cells}
+    rules: dict[str, Any] = {"thresholds": options.thresholds, "zero_cells": options.zero_cells}
     found = analyse_graded_panel(
-        numbers.values, options.categories, known, n_replicates=options.replicates, seed=options.seed, **rules
+        numbers.values, list(options.categories), known, n_replicates=options.replicates, seed=options.seed, **rules
     )
     tables = graded_tables(found)
-    tables["summary"]["rules"] = {**rules, "categories": options.categories, "seed": options.seed}
+    tables["summary"]["rules"] = {**rules, "categories": list(options.categories), "seed": options.seed}
     print("\n".join(tables["summary"]["page"]))
     families = known["family"] if (known["family"] != "").any() else None
     difficulty = found.model.difficulty
@@ -133,14 +113,14 @@ def graded_results(
 
 
 def factor_tables(
-    panel: "ResponseMatrix", options: argparse.Namespace, run: Run
+    panel: "ResponseMatrix", options: FactorOptions, run: Run
 ) -> tuple[dict[str, Any], dict[str, "Drawing"]]:
     """Ask everything of the panel; print the page, save factor.json, return the other tables and the figures."""
     from onedial.scale import ScaleBank, analyse_panel, analysis_summary, analysis_tables, plausible_values
 
     bank = ScaleBank.of(panel.answers)
     linked = linked_tables(bank, options.link) if options.link else {}
-    rules = {"thresholds": options.thresholds, "zero_cells": options.zero_cells}
+    rules: dict[str, Any] = {"thresholds": options.thresholds, "zero_cells": options.zero_cells}
     analysis = analyse_panel(
         panel,
         panel.respondents,
@@ -176,7 +156,7 @@ def linked_tables(bank: "ScaleBank", other: str) -> dict[str, "pd.DataFrame"]:
     return {"link": pd.DataFrame([values]).set_index("by"), "linked_questions": link.moved(other_bank)}
 
 
-def known_questions(panel: "ResponseMatrix", options: argparse.Namespace) -> "pd.DataFrame | None":
+def known_questions(panel: "ResponseMatrix", options: FactorOptions) -> "pd.DataFrame | None":
     """What is known of the questions: topic, level, whether they can be known at all, and the length of their text."""
     import pandas as pd
 
@@ -223,7 +203,7 @@ def factor_figures(analysis: "PanelAnalysis", families: "pd.Series | None" = Non
     return figures
 
 
-main = noted(parse_options, fit_factor)
+main = program(FactorOptions, fit_factor, __doc__)
 
 if __name__ == "__main__":
     sys.exit(run_command(main))

@@ -12,12 +12,13 @@ respondents.csv (complete `family` by hand) and import_report.json into a run's 
 libraries that wrote the logs.
 """
 
-import argparse
 import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
-from onedial.core import InputError, Notes, Run, configuration_of, noted, program_parser, run_command
+from onedial.core import InputError, KeysOf, Notes, Options, Run, configuration_of, option, program, run_command
 
 if TYPE_CHECKING:
     from onedial.panels import ImportedPanel
@@ -26,7 +27,37 @@ if TYPE_CHECKING:
 PROGRAM = "import_panel"
 
 
-def import_panel(options: argparse.Namespace, notes: Notes) -> None:
+def columns_fault(pairs: Sequence[str]) -> str | None:
+    """What to give instead of what is no OURS=THEIRS."""
+    both = all(all(part.strip() for part in pair.partition("=")) for pair in pairs)
+    return None if both else "write OURS=THEIRS, such as said_yes=verdict,respondent=llm"
+
+
+@dataclass(frozen=True, kw_only=True)
+class ImportOptions(Options):
+    """What is read, and as what."""
+
+    sources: tuple[Path, ...] = option(
+        ..., "log, table, HELM run folder, or a folder of them", positional=True, metavar="SOURCE"
+    )
+    out: Path = option(..., "new folder to write to", metavar="DIR")
+    format: str | None = option(
+        None, "of the files (found from each)", choices=KeysOf("onedial.panels.formats.formats:IMPORTERS")
+    )
+    asked: Literal["auto", "yes-no", "question"] = option(
+        "auto", "what the logs asked", choices=("auto", "yes-no", "question")
+    )
+    score: str | None = option(None, "which score says that the question itself was answered correctly")
+    confidence: str = option("confidence", "field of a stated confidence in the logs' metadata", metavar="FIELD")
+    confidence_scale: float = option(1.0, "1, or 100 for percent", above=0, metavar="N")
+    question_field: str | None = option(None, "field that holds the question without its prompt", metavar="FIELD")
+    incomplete: bool = option(False, "take what is there of an evaluation that ended in an error")
+    columns: tuple[str, ...] = option(
+        (), "columns of a plain table: said_yes=verdict", metavar="OURS=THEIRS,...", check=columns_fault
+    )
+
+
+def import_panel(options: ImportOptions, notes: Notes) -> None:
     from onedial.panels import LogChoices, panel_from_logs, read_logs, write_imported
 
     configuration = configuration_of(options)
@@ -35,7 +66,9 @@ def import_panel(options: argparse.Namespace, notes: Notes) -> None:
             f"{options.out} already holds a run; an import is made anew: delete it, or choose another --out"
         )
     Run.check(configuration, options.out, resume=False)
-    about = (options.confidence, options.confidence_scale, options.question_field, options.columns)
+    pairs = [pair.split("=", 1) for pair in options.columns]
+    columns = {ours.strip(): theirs.strip() for ours, theirs in pairs}
+    about = (options.confidence, options.confidence_scale, options.question_field, columns)
     choices = LogChoices(*about, incomplete=options.incomplete)
     runs = [run for source in options.sources for run in read_logs(source, choices, options.format)]
     found = panel_from_logs(runs, options.asked, options.score)
@@ -82,50 +115,7 @@ def print_report(found: "ImportedPanel") -> None:
     print()
 
 
-def parse_options(arguments: list[str] | None = None) -> argparse.Namespace:
-    parser = program_parser(__doc__)
-    parser.add_argument("sources", nargs="+", metavar="SOURCE", help="log, table, HELM run folder, or a folder of them")
-    parser.add_argument("--out", type=Path, required=True, metavar="DIR", help="new folder to write to")
-    parser.add_argument(
-        "--format", help="inspect, lm-eval, every-eval-ever, helm, table (default: found from the file)"
-    )
-    parser.add_argument(
-        "--asked", default="auto", choices=["auto", "yes-no", "question"], help="what the logs asked (default auto)"
-    )
-    parser.add_argument("--score", help="which score says that the question itself was answered correctly")
-    parser.add_argument(
-        "--confidence",
-        default="confidence",
-        metavar="FIELD",
-        help="field of a stated confidence in the logs' metadata (default %(default)s)",
-    )
-    parser.add_argument("--confidence-scale", type=float, default=1.0, metavar="N", help="1, or 100 for percent")
-    parser.add_argument("--question-field", metavar="FIELD", help="field that holds the question without its prompt")
-    parser.add_argument(
-        "--incomplete", action="store_true", help="take what is there of an evaluation that ended in an error"
-    )
-    parser.add_argument(
-        "--columns",
-        type=columns,
-        default={},
-        metavar="OURS=THEIRS,...",
-        help="columns of a plain table: said_yes=verdict",
-    )
-    options = parser.parse_args(arguments)
-    if options.confidence_scale <= 0:
-        raise InputError(f"--confidence-scale {options.confidence_scale:g}; give 1, or 100 for percent")
-    return options
-
-
-def columns(text: str) -> dict[str, str]:
-    """For argparse: our_name=their_name, several with commas between."""
-    pairs = [part.partition("=") for part in text.split(",")]
-    if any(not name.strip() or not sign or not other.strip() for name, sign, other in pairs):
-        raise argparse.ArgumentTypeError(f"{text!r}; write OURS=THEIRS, such as said_yes=verdict,respondent=llm")
-    return {name.strip(): other.strip() for name, _, other in pairs}
-
-
-main = noted(parse_options, import_panel)
+main = program(ImportOptions, import_panel, __doc__)
 
 if __name__ == "__main__":
     sys.exit(run_command(main))

@@ -15,13 +15,14 @@ others'?), summary.json, figures/ and report.html. Framings of one base model ar
 compared, they are averaged first. Needs no model and no GPU.
 """
 
-import argparse
 import sys
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from onedial.core import Notes, add_run_options, natural, noted, parse_run_options, program_parser, run_command
-from onedial.studies import Start, add_panel_options
+from onedial.core import Notes, RunOptions, option, program, run_command
+from onedial.studies import Start
+from onedial.studies.options import PanelOptions
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -32,7 +33,14 @@ if TYPE_CHECKING:
 PROGRAM = "score_confidence"
 
 
-def score_confidence(options: argparse.Namespace, notes: Notes) -> None:
+@dataclass(frozen=True, kw_only=True)
+class ConfidenceOptions(PanelOptions, RunOptions, group="confidence"):
+    """What is asked of a panel's confidence."""
+
+    replicates: int = option(999, "of intervals and tests; 0: none", at_least=0)
+
+
+def score_confidence(options: ConfidenceOptions, notes: Notes) -> None:
     from onedial.confidence import write_confidence_report
     from onedial.panels import correctness_of, load_panel
     from onedial.show import save_results
@@ -55,7 +63,7 @@ def score_confidence(options: argparse.Namespace, notes: Notes) -> None:
 
 
 def worth_tables(
-    panel: "ResponseMatrix", correctness: "pd.DataFrame", options: argparse.Namespace, rates: "pd.DataFrame"
+    panel: "ResponseMatrix", correctness: "pd.DataFrame", options: ConfidenceOptions, rates: "pd.DataFrame"
 ) -> tuple[dict[str, Any], dict[str, "Drawing"]]:
     """F-beta, the line between base models, calibration, and whose knowledge it is."""
     from onedial.studies.panel import (
@@ -73,8 +81,8 @@ def worth_tables(
         attitude_tables(panel, correctness),
         line_between_models(panel, correctness, rates),
         screening_tables(panel, correctness),
-        calibration_tables(panel, correctness, options),
-        knowledge_tables(panel, correctness, options),
+        calibration_tables(panel, correctness, options.replicates, options.seed),
+        knowledge_tables(panel, correctness, options.replicates, options.seed),
     ):
         tables |= more_tables
         figures |= more_figures
@@ -82,17 +90,7 @@ def worth_tables(
     return tables | {"summary": summary}, figures
 
 
-def parse_options(arguments: list[str] | None = None) -> argparse.Namespace:
-    parser = program_parser(__doc__)
-    add_panel_options(parser)
-    parser.add_argument(
-        "--replicates", type=natural, default=999, help="of intervals and tests; 0 = none (%(default)s)"
-    )
-    add_run_options(parser)
-    return parse_run_options(parser, arguments)
-
-
-main = noted(parse_options, score_confidence)
+main = program(ConfidenceOptions, score_confidence, __doc__)
 
 if __name__ == "__main__":
     sys.exit(run_command(main))

@@ -12,13 +12,14 @@ topics. Needs no model and no GPU. Doubts go further: experiments/fit_factor.py 
 experiments/score_confidence.py of confidence.
 """
 
-import argparse
 import sys
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from onedial.core import Notes, add_run_options, natural, noted, parse_run_options, program_parser, run_command
-from onedial.studies import Start, add_panel_options
+from onedial.core import Notes, RunOptions, option, program, run_command
+from onedial.studies import Start
+from onedial.studies.options import PANELS, PanelOptions
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -31,7 +32,15 @@ if TYPE_CHECKING:
 PROGRAM = "study_panel"
 
 
-def study_panel(options: argparse.Namespace, notes: Notes) -> None:
+@dataclass(frozen=True, kw_only=True)
+class StudyOptions(PanelOptions, RunOptions, group="study"):
+    """What is asked of a panel."""
+
+    panel: str = option("frontier-confidence", f"CSV, JSONL or Parquet; or {PANELS}", positional=True)
+    replicates: int = option(199, "random draws of each null and interval; 0: none", at_least=0)
+
+
+def study_panel(options: StudyOptions, notes: Notes) -> None:
     from onedial.panels import correctness_of, load_panel
     from onedial.show import save_results
     from onedial.studies.panel import sentences_of, write_study_report
@@ -52,7 +61,7 @@ def study_panel(options: argparse.Namespace, notes: Notes) -> None:
 
 
 def scale_results(
-    panel: "ResponseMatrix", options: argparse.Namespace, run: "Run"
+    panel: "ResponseMatrix", options: StudyOptions, run: "Run"
 ) -> tuple[dict[str, Any], dict[str, "Drawing"]]:
     """One scale? The factor as answered and in every other reading, with its nulls."""
     from onedial.scale import fit_factor_model, permutation_null, quadratic_fit_test, revised_parallel_analysis
@@ -85,7 +94,7 @@ def of_models(model: "FactorModel") -> dict[str, "pd.DataFrame"]:
 
 
 def graded_results(
-    panel: "ResponseMatrix", correctness: "pd.DataFrame", options: argparse.Namespace, run: "Run"
+    panel: "ResponseMatrix", correctness: "pd.DataFrame", options: StudyOptions, run: "Run"
 ) -> tuple[dict[str, Any], dict[str, "Drawing"], dict[str, Any]]:
     """What confidence is worth where the panel says what was answered correctly."""
     from onedial.panels import rates_of_respondents
@@ -103,7 +112,7 @@ def graded_results(
         attitudes, f_beta, _ = attitude_tables(panel, correctness)
         screened, _, screening = screening_tables(panel, correctness)
     with run.stage("knowledge"):
-        own_tables, own_figures, own = knowledge_tables(panel, correctness, options)
+        own_tables, own_figures, own = knowledge_tables(panel, correctness, options.replicates, options.seed)
     tables = line_tables | attitudes | screened | own_tables
     topics = topic_table(panel, correctness)
     if topics is not None:
@@ -143,17 +152,7 @@ def in_words(panel: "ResponseMatrix", correctness: "pd.DataFrame | None") -> str
     return f"{size}{asked}; {blank} of {answers.size} answers are blank; {graded}{unknown}."
 
 
-def parse_options(arguments: list[str] | None = None) -> argparse.Namespace:
-    parser = program_parser(__doc__)
-    add_panel_options(parser, "frontier-confidence")
-    parser.add_argument(
-        "--replicates", type=natural, default=199, help="random draws of each null and interval; 0 = none"
-    )
-    add_run_options(parser)
-    return parse_run_options(parser, arguments)
-
-
-main = noted(parse_options, study_panel)
+main = program(StudyOptions, study_panel, __doc__)
 
 if __name__ == "__main__":
     sys.exit(run_command(main))

@@ -8,19 +8,25 @@ each that is other, missing, or stands in no list; writes nothing. Exit code 0 w
 folder holds no run. Whoever changes a file can change the list too: keep its fingerprint, the last line, elsewhere.
 """
 
-import argparse
 import sys
+from dataclasses import dataclass
 from pathlib import Path
 
-from onedial.core import InputError, Run, check_files, program_parser, run_command, say
+from onedial.core import InputError, Notes, Options, Run, check_files, option, program, run_command, say
 
 
-def main() -> int:
-    folders = parse_options().run
-    for folder in folders:
+@dataclass(frozen=True, kw_only=True)
+class VerifyOptions(Options):
+    """What is looked at."""
+
+    run: tuple[Path, ...] = option(..., "folders of runs", positional=True)
+
+
+def verify_all(options: VerifyOptions, _: Notes) -> int:
+    for folder in options.run:
         if not Run.is_at(folder):
             raise InputError(f"{folder} holds no run (no config.yaml with a manifest.json); give the folder of a run")
-    return max([verify(Path(folder)) for folder in folders])
+    return max([verify(folder) for folder in options.run])
 
 
 def verify(folder: Path) -> int:
@@ -38,11 +44,7 @@ def verify(folder: Path) -> int:
     return int(any(differences.values()))
 
 
-def parse_options() -> argparse.Namespace:
-    parser = program_parser(__doc__)
-    parser.add_argument("run", nargs="+", help="folder of a run")
-    return parser.parse_args()
-
+main = program(VerifyOptions, verify_all, __doc__)
 
 if __name__ == "__main__":
     sys.exit(run_command(main))

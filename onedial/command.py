@@ -55,9 +55,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print(overview())
         return 0
     if given[0] == "--version":
-        from onedial.core import program_parser
+        from onedial.core import Options, parse_options
 
-        program_parser(None, prog="onedial").parse_args(["--version"])
+        parse_options(Options, arguments=["--version"])
     for n_words in (2, 1):
         words = " ".join(given[:n_words])
         if words in COMMANDS and len(given) >= n_words:

@@ -1,5 +1,5 @@
 from .cards import html_card, one_line
-from .command_line import KeysOf, listed, natural, positive, program_parser, run_command
+from .command_line import natural, positive, program_parser, run_command
 from .csv_cells import from_csv_cell, write_csv
 from .errors import InputError, ProcessLostError
 from .files import (
@@ -17,6 +17,18 @@ from .files import (
     write_text,
 )
 from .notices import Notice, notice, noticed
+from .options import (
+    DryRunOptions,
+    KeysOf,
+    Options,
+    RunOptions,
+    changeable,
+    configuration_of,
+    declared,
+    flag,
+    option,
+    parse_options,
+)
 from .plain_values import plain, whole_characters
 from .plugins import load_plugin
 from .processes import is_first_process, process_number
@@ -28,8 +40,7 @@ from .run.journal import Journal
 from .run.ledger import LEDGER, Ledger, read_ledger
 from .run.manifest import Manifest
 from .run.mirror import Mirror
-from .run.notes import Notes, noted
-from .run.options import add_run_options, configuration_of, parse_run_options
+from .run.notes import Notes, program
 from .run.parts import Parts
 from .run.provenance import library_versions, machine
 from .run.run import Run
@@ -48,13 +59,24 @@ __all__ = [
     "Manifest",
     "Mirror",
     "Named",
+    "DryRunOptions",
+    "Options",
+    "RunOptions",
+    "natural",
+    "positive",
+    "program_parser",
     "Notes",
     "Notice",
     "Parts",
     "ProcessLostError",
     "Run",
     "Stage",
-    "add_run_options",
+    "changeable",
+    "declared",
+    "flag",
+    "option",
+    "parse_options",
+    "program",
     "at_work",
     "atomic_path",
     "cache_dir",
@@ -73,20 +95,14 @@ __all__ = [
     "library_versions",
     "load_plugin",
     "machine",
-    "listed",
-    "natural",
     "nearest",
     "notice",
-    "noted",
     "noticed",
     "one_line",
-    "parse_run_options",
     "parsed_yaml",
     "path_inside",
     "plain",
-    "positive",
     "process_number",
-    "program_parser",
     "read_json",
     "read_ledger",
     "read_table",

@@ -50,9 +50,10 @@ class Seen:
             return {"program": "", "model": "", "begun": ""}
         manifest = self.run.manifest
         model = manifest.facts.get("model")
-        named = model.get("name") if isinstance(model, Mapping) else None
+        named = model.get("name") if isinstance(model, Mapping) else self.run.config.get("model")
+        named = ", ".join(named) if isinstance(named, list) else named
         begun = str(manifest.started).replace("T", " ").removesuffix("Z")
-        return {"program": manifest.program, "model": str(named or self.run.config.get("model") or ""), "begun": begun}
+        return {"program": manifest.program, "model": str(named or ""), "begun": begun}
 
     @property
     def is_sweep(self) -> bool:

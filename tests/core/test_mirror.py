@@ -1,22 +1,27 @@
 """The copy of a run elsewhere: whole files, what is new, what is gone, and the way back."""
 
-import argparse
 import time
+from dataclasses import dataclass
 
 import fsspec
 import pandas as pd
 import pytest
 
-from onedial.core import InputError, Mirror, Notes, Run
+from onedial.core import InputError, Mirror, Notes, Run, RunOptions, option
 from onedial.studies import Start
 
 OPTIONS = {"model": "somebody", "seed": 0}
 
 
+@dataclass(frozen=True, kw_only=True)
+class Mirrored(RunOptions):
+    """Options of a program."""
+
+    model: str = option("somebody", "who")
+
+
 def options(**given):
-    return argparse.Namespace(
-        **(OPTIONS | {"out": None, "resume": False, "mirror": None, "tensorboard": False, "wandb": "off"} | given)
-    )
+    return Mirrored(**given)
 
 
 def begun(notes=None, **given):
@@ -138,7 +143,7 @@ def test_an_address_that_fails_does_not_end_the_run_but_is_said(tmp_path, addres
 @pytest.mark.parametrize(
     ("given", "words"),
     [
-        ({"mirror": "memory://bucket/run"}, "name it with --out"),
+        ({"mirror": "memory://bucket/run"}, "--out"),
         ({"out": "run", "mirror": "nosuch://bucket/run"}, "give an address that fsspec knows"),
         ({"out": "run", "mirror": "sftp://me:secret@host/run"}, "give it by the environment"),
     ],

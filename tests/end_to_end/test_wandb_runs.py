@@ -10,7 +10,7 @@ import yaml
 from tiny_experiment import ROOT, STEER_SWEEP, as_arguments, main_of, run_here, write_experiment
 from wandb_files import artifacts_of, complete_records, history_of, items_of, start_of
 
-from onedial.core import Parts, Run, configuration_hash
+from onedial.core import Parts, Run, configuration_hash, parse_options
 from onedial.show import captions_of
 from onedial.verdict import SweepRun
 
@@ -266,13 +266,11 @@ def test_every_choice_of_the_sweep_file_is_one_that_the_program_takes():
     described = yaml.safe_load((ROOT / "scripts" / "wandb_sweep.yaml").read_text())
     assert (ROOT / described["program"]) == STEER_SWEEP
     assert set(described["parameters"]) == {"layer", "method", "positions"}
-    main_of(STEER_SWEEP)
-    import steer_sweep
-
+    main = main_of(STEER_SWEEP)
     fixed = [word for word in described["command"] if not word.startswith("${")]
     for name, choice in described["parameters"].items():
         for value in choice["values"]:
-            options = steer_sweep.parse_options([*shlex.split(" ".join(fixed)), f"--{name}={value}"])
+            options = parse_options(main.options, None, [*shlex.split(" ".join(fixed)), f"--{name}={value}"])
             assert str(getattr(options, name)) == str(value)
             assert options.wandb == "offline"
 

@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 from tiny_experiment import ROOT, main_of
 
-from onedial.core import run_command
+from onedial.core import parse_options, run_command
 
 REFERENCE = ROOT / "tests" / "reference"
 
@@ -75,8 +75,12 @@ def test_every_command_is_one_that_its_program_understands(script, monkeypatch, 
                 assert ROOT.joinpath(*words[2].split(".")).with_suffix(".py").is_file()
                 continue
             program = ROOT / words[1]
-            module = sys.modules[main_of(program).__module__]
+            main = main_of(program)
             monkeypatch.setattr(sys, "argv", words[1:])
+            if hasattr(main, "options"):
+                parse_options(main.options)
+                continue
+            module = sys.modules[main.__module__]
             if hasattr(module, "parse_options"):
                 module.parse_options()
                 continue

@@ -1,11 +1,11 @@
 """What the libraries say on the way, printed at once and kept with the run as soon as there is one."""
 
-import argparse
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from onedial.core.notices import noticed
+from onedial.core.options import Options, parse_options
 from onedial.core.pulse import say
 
 if TYPE_CHECKING:
@@ -47,19 +47,21 @@ class Notes:
             yield
 
 
-def noted(
-    parse: Callable[[], argparse.Namespace], work: Callable[[argparse.Namespace, Notes], None]
-) -> Callable[[], None]:
+def program(
+    options: type[Options], work: Callable[[Any, Notes], int | None], documentation: str | None
+) -> Callable[[], int | None]:
     """What a program's file starts: its options are read, then its work is done while notes are collected.
 
     Args:
-        parse: the options of this process. work: takes them and the notes; begins, if it comes so far, a run.
+        options: what it understands. work: takes them and the notes; begins, if it comes so far, a run; its exit code.
+        documentation: stands above the options in the help, as it is.
     """
 
-    def main() -> None:
-        options, notes = parse(), Notes()
+    def main() -> int | None:
+        given, notes = parse_options(options, documentation), Notes()
         with notes.collected():
-            work(options, notes)
+            return work(given, notes)
 
     main.__module__ = work.__module__
+    main.options, main.documentation = options, documentation  # type: ignore[attr-defined]
     return main
