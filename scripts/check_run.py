@@ -4,9 +4,10 @@ python scripts/check_run.py RUN
 """
 
 import sys
+from dataclasses import dataclass
 from pathlib import Path
 
-from onedial.core import InputError, check_files, program_parser, run_command
+from onedial.core import InputError, Options, check_files, option, parse_options, run_command
 
 FILES = [
     *("config.yaml", "manifest.json", "questions.parquet", "panel.parquet", "prompt.txt", "log.txt"),
@@ -15,10 +16,15 @@ FILES = [
 ]
 
 
+@dataclass(frozen=True, kw_only=True)
+class ScriptOptions(Options):
+    """What it is told."""
+
+    run: Path = option(..., "the folder of a run of experiments/steer_sweep.py", positional=True)
+
+
 def main() -> None:
-    parser = program_parser(__doc__)
-    parser.add_argument("run", metavar="RUN", type=Path, help="the folder of a run of experiments/steer_sweep.py")
-    folder = parser.parse_args().run
+    folder = parse_options(ScriptOptions, __doc__).run
 
     import pandas as pd
 

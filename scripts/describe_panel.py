@@ -8,15 +8,15 @@ knows), levels.csv (share right of the closed-book answers, and of non-answers, 
 kinship.csv and eigenvalues.csv (correlations within and between base models).
 """
 
-import argparse
 import sys
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 import pandas as pd
 
 from onedial.asking import Question
-from onedial.core import InputError, atomic_path, program_parser, run_command
+from onedial.core import InputError, Options, atomic_path, option, parse_options, run_command
 from onedial.panels import (
     accuracy_by_level,
     load_panel,
@@ -31,16 +31,17 @@ from onedial.scale import kinship_of
 FILES = ("panel.csv", "closed_book.csv")
 
 
-def parse_options(arguments: Sequence[str] | None = None) -> argparse.Namespace:
-    parser = program_parser(__doc__)
-    parser.add_argument("folder", type=Path, metavar="FOLDER", help=f"holds {', '.join(FILES)}")
-    parser.add_argument("--questions", default="embedded", help="that were asked: a name or a file (default embedded)")
-    parser.add_argument("--out", type=Path, metavar="DIR", help="folder for the tables as CSV (default: printed only)")
-    return parser.parse_args(arguments)
+@dataclass(frozen=True, kw_only=True)
+class ScriptOptions(Options):
+    """What it is told."""
+
+    folder: Path = option(..., f"holds {', '.join(FILES)}", positional=True)
+    questions: str = option("embedded", "that were asked: a name or a file")
+    out: Path | None = option(None, "folder for the tables as CSV (default: printed only)", metavar="DIR")
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    options = parse_options(arguments)
+    options = parse_options(ScriptOptions, __doc__, arguments)
     tables = describe(options.folder, load_questions(options.questions))
     for name, table in tables.items():
         print(f"{name}\n{table.round(3).to_string()}\n")

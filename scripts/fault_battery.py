@@ -1,9 +1,9 @@
 """Do to every program that writes a run what can happen to it, go on, and compare with a run that nothing happened to.
 
     python scripts/fault_battery.py                                          # everything: about half an hour on a CPU
-    python scripts/fault_battery.py --programs steer_sweep --faults kill two_writers --kills 3
+    python scripts/fault_battery.py --programs steer_sweep --faults kill,two_writers --kills 3
     python scripts/fault_battery.py --tiny --kills 3 --table FILE     # a model of random weights; FILE is gone on with
-    python scripts/fault_battery.py --tiny --programs ask_questionnaire --faults kill power_loss --kills 15
+    python scripts/fault_battery.py --tiny --programs ask_questionnaire --faults kill,power_loss --kills 15
     python scripts/fault_battery.py --list
 
 One row for each program and fault: how often it struck, how often the run was there to go on with, how often every
@@ -14,7 +14,6 @@ Exit code 1 if a row fails; in --table it stands until its line is deleted. What
 server_battery.py, what may be left of a folder when the power goes in recorded_disk.py.
 """
 
-import argparse
 import contextlib
 import json
 import os
@@ -36,7 +35,7 @@ import pandas as pd
 from fault_programs import NEED_A_SWEEP, PATIENCE_SECONDS, ROOT, Going, Program, embedded, programs, tiny
 from simulating import GrowingTable
 
-from onedial.core import InputError, natural, positive, program_parser, run_command
+from onedial.core import InputError, Options, option, parse_options, run_command
 from onedial.stats import wilson_interval
 
 NOT_COMPARED = ("manifest.json", "config.yaml", "log.txt", "sha256.txt", "report.html", "figures", ".lock*")
@@ -491,24 +490,23 @@ def rates_of(rows: pd.DataFrame) -> pd.DataFrame:
     return table.reset_index()[["fault", *columns]].round(5)
 
 
-def parse_options() -> argparse.Namespace:
-    parser = program_parser(__doc__)
-    parser.add_argument("--programs", nargs="+", metavar="NAME", help="only these")
-    parser.add_argument("--faults", nargs="+", choices=FAULTS, default=FAULTS, metavar="NAME", help="only these")
-    parser.add_argument(
-        "--kills", type=positive, default=20, help="how often a program is killed, and loses its power (%(default)s)"
-    )
-    parser.add_argument("--model", default="smollm2-135m-instruct", help="subject and respondent (%(default)s)")
-    parser.add_argument("--tiny", action="store_true", help="a model of random weights in its place, and few questions")
-    parser.add_argument("--n-questions", type=positive, default=80, help="that are asked (%(default)s)")
-    parser.add_argument("--seed", type=natural, default=0, help="of the moments (%(default)s)")
-    parser.add_argument("--table", type=Path, metavar="CSV", help="keep the rows here, and go on with those in it")
-    parser.add_argument("--list", action="store_true", help="show the faults and stop")
-    return parser.parse_args()
+@dataclass(frozen=True, kw_only=True)
+class ScriptOptions(Options):
+    """What it is told."""
+
+    programs: tuple[str, ...] = option((), "only these", metavar="NAME")
+    faults: tuple[str, ...] = option(tuple(FAULTS), "only these", choices=FAULTS, metavar="NAME")
+    kills: int = option(20, "how often a program is killed, and loses its power", at_least=1)
+    model: str = option("smollm2-135m-instruct", "subject and respondent")
+    tiny: bool = option(False, "a model of random weights in its place, and few questions")
+    n_questions: int = option(80, "that are asked", at_least=1)
+    seed: int = option(0, "of the moments", at_least=0)
+    table: Path | None = option(None, "keep the rows here, and go on with those in it", metavar="CSV")
+    list: bool = option(False, "show the faults and stop")
 
 
 def main() -> int:
-    options = parse_options()
+    options = parse_options(ScriptOptions, __doc__)
     if options.list:
         print("\n".join(f"{name:18}{getattr(Battery, name).__doc__.splitlines()[0]}" for name in FAULTS))
         return 0

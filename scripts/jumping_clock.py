@@ -5,14 +5,14 @@
 Durations are measured by another clock, which the system promises never to jump, and are as they are.
 """
 
-import argparse
 import random
 import runpy
 import sys
 import time
+from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta, tzinfo
 
-from onedial.core import natural, program_parser, run_command
+from onedial.core import Options, option, parse_options, run_command
 
 FURTHEST = 3 * 365 * 86400.0
 PACKAGES = ("onedial", "steering", "probes")
@@ -40,13 +40,18 @@ def jump(seed: int) -> None:
             module.datetime = JumpingDatetime  # type: ignore[attr-defined]
 
 
+@dataclass(frozen=True, kw_only=True)
+class ScriptOptions(Options):
+    """What it is told."""
+
+    seed: int = option(..., "of the jumps", at_least=0, positional=True)
+    program: tuple[str, ...] = option((), "the program and its options", leading_hyphen=True, positional=True)
+
+
 def main() -> None:
-    parser = program_parser(__doc__)
-    parser.add_argument("seed", type=natural, help="of the jumps")
-    parser.add_argument("program", nargs=argparse.REMAINDER, help="the program and its options")
-    options = parser.parse_args()
+    options = parse_options(ScriptOptions, __doc__)
     jump(options.seed)
-    sys.argv = options.program
+    sys.argv = list(options.program)
     runpy.run_path(sys.argv[0], run_name="__main__")
 
 

@@ -16,7 +16,7 @@ from pathlib import Path
 
 from packaging.requirements import Requirement
 
-from onedial.core import InputError, program_parser, run_command
+from onedial.core import InputError, Options, parse_options, run_command
 
 ROOT = Path(__file__).resolve().parent.parent
 LOCK, PINNED = ROOT / "requirements.lock", ROOT / "requirements.txt"
@@ -30,7 +30,7 @@ HEAD = """# Linux x86-64, Python 3.11: the tested set with all it needs, each fi
 
 
 def main() -> None:
-    program_parser(__doc__).parse_args()
+    parse_options(Options, __doc__)
     pinned = [line for line in PINNED.read_text().splitlines() if "==" in line]
     names = {name: version for line in pinned for name, version in needed(Requirement(line), set())}
     torch = names.pop(LEFT_OUT).partition("+")[0]  # +cpu names the build

@@ -31,7 +31,7 @@ from typing import Any
 import yaml
 from tests_for import ROOT, tests_for
 
-from onedial.core import InputError, program_parser, run_command
+from onedial.core import InputError, Options, option, parse_options, run_command
 
 LISTED = "tests/survivors.yaml"
 COMPARISONS = {
@@ -211,14 +211,19 @@ def tests_of(file: str) -> list[str]:
     return sorted((each for each in tests_for([file]) if each != "tests/test_structure.py"), key=far)
 
 
+@dataclass(frozen=True, kw_only=True)
+class ScriptOptions(Options):
+    """What it is told."""
+
+    rooms: tuple[str, ...] = option(..., "folders or files whose decisions are turned", positional=True)
+    n: int = option(20, "mutants, drawn at random")
+    seed: int = option(0, "of the draw")
+    list: bool = option(False, "print the draw and test nothing")
+    quick: bool = option(False, "without slow tests, and without those on the list")
+
+
 def main(arguments: Sequence[str] | None = None) -> int:
-    parser = program_parser(__doc__)
-    parser.add_argument("rooms", nargs="+", help="folders or files whose decisions are turned")
-    parser.add_argument("--n", type=int, default=20, help="mutants, drawn at random (default %(default)s)")
-    parser.add_argument("--seed", type=int, default=0, help="of the draw (default %(default)s)")
-    parser.add_argument("--list", action="store_true", help="print the draw and test nothing")
-    parser.add_argument("--quick", action="store_true", help="without slow tests, and without those on the list")
-    options = parser.parse_args(arguments)
+    options = parse_options(ScriptOptions, __doc__, arguments)
     files = []
     for room in options.rooms:
         found = [ROOT / room] if (ROOT / room).is_file() else sorted((ROOT / room).rglob("*.py"))

@@ -12,11 +12,13 @@ domain, text, question, A-D, answer) and respondents.csv. Two things are changed
 
 import gzip
 import shutil
+import sys
+from dataclasses import dataclass
 from pathlib import Path
 
 import pandas as pd
 
-from onedial.core import program_parser
+from onedial.core import Options, option, parse_options, run_command
 from onedial.panels.grading.choice_grading import with_options
 
 DATA = Path(__file__).resolve().parents[1] / "elicitation" / "data" / "frontier_confidence"
@@ -30,10 +32,15 @@ IMPUTED = {
 """Respondent to its imputed confidences, by the atlas's own count; none of these models ever states 50 itself."""
 
 
+@dataclass(frozen=True, kw_only=True)
+class ScriptOptions(Options):
+    """What it is told."""
+
+    folder: Path = option(..., "folder", positional=True)
+
+
 def main() -> None:
-    parser = program_parser(__doc__)
-    parser.add_argument("folder", type=Path, metavar="FOLDER")
-    folder = parser.parse_args().folder
+    folder = parse_options(ScriptOptions, __doc__).folder
     answers, questions = pd.read_csv(folder / "answers.csv.gz"), pd.read_csv(folder / "questions.csv")
     imputed = answers["respondent"].isin(IMPUTED) & (answers["confidence"] == 50)
     if answers[imputed].groupby("respondent").size().to_dict() != IMPUTED:
@@ -69,4 +76,4 @@ def write(frame: pd.DataFrame, path: Path) -> None:
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(run_command(main))

@@ -8,7 +8,6 @@ the disk or not, each name and each file by itself and in any order, and of a fi
 a block (`Recording.after_power_loss`). That is less than a journaling file system keeps.
 """
 
-import argparse
 import os
 import pickle
 import random
@@ -22,7 +21,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from onedial.core import program_parser, run_command
+from onedial.core import Options, option, parse_options, run_command
 
 BLOCK = 512
 Names = dict[str, int]
@@ -192,14 +191,19 @@ class Recorder:
             self._seen.files[inode] = os.pread(self._held[inode], about.st_size, 0)
 
 
+@dataclass(frozen=True, kw_only=True)
+class ScriptOptions(Options):
+    """What it is told."""
+
+    events: Path = option(..., "where the recording goes (a pickle, for the batteries alone)", positional=True)
+    folder: Path = option(..., "what is watched; its runs lie in it", positional=True)
+    program: tuple[str, ...] = option((), "the program and its options", leading_hyphen=True, positional=True)
+
+
 def main() -> int:
     from recorded_disk import Recorder  # by its name, under which what is stored is read
 
-    parser = program_parser(__doc__)
-    parser.add_argument("events", type=Path, help="where the recording goes (a pickle, for the batteries alone)")
-    parser.add_argument("folder", type=Path, help="what is watched; its runs lie in it")
-    parser.add_argument("program", nargs=argparse.REMAINDER, help="the program and its options")
-    options = parser.parse_args()
+    options = parse_options(ScriptOptions, __doc__)
     sys.argv = list(map(str, options.program))
     code: int | str | None = 0
     with Recorder(options.folder) as recorder:

@@ -7,19 +7,19 @@
 Exit code 0 if every cell of every notebook ran, 1 if one did not, 2 if a file is no notebook.
 """
 
-import argparse
 import os
 import sys
 import time
+from dataclasses import dataclass
 from pathlib import Path
 
-from onedial.core import InputError, program_parser, run_command, write_text
+from onedial.core import InputError, Options, option, parse_options, run_command, write_text
 
 FOLDER = Path(__file__).resolve().parent.parent / "notebooks"
 
 
 def main() -> int:
-    options = parse_options()
+    options = parse_options(ScriptOptions, __doc__)
     paths = options.notebooks or sorted(FOLDER.glob("*.ipynb"))
     if not paths:
         raise InputError(f"there is no notebook in {FOLDER}; name one")
@@ -74,12 +74,13 @@ def read(path: Path):
         raise InputError(f"{path} is no notebook ({type(error).__name__}); give an .ipynb file") from error
 
 
-def parse_options() -> argparse.Namespace:
-    parser = program_parser(__doc__)
-    parser.add_argument("notebooks", nargs="*", type=Path, help="which (default: all of notebooks/)")
-    parser.add_argument("--save", action="store_true", help="write the outputs into the notebooks")
-    parser.add_argument("--timeout", type=int, default=600, help="seconds for one cell (default %(default)s)")
-    return parser.parse_args()
+@dataclass(frozen=True, kw_only=True)
+class ScriptOptions(Options):
+    """What it is told."""
+
+    notebooks: tuple[Path, ...] = option((), "which (default: all of notebooks/)", positional=True)
+    save: bool = option(False, "write the outputs into the notebooks")
+    timeout: int = option(600, "seconds for one cell")
 
 
 if __name__ == "__main__":

@@ -12,7 +12,6 @@ until nothing is missing. One row of --table for each trial. Rates have 95% Wils
 was lost, asked twice, unaccounted for, or the budget was passed.
 """
 
-import argparse
 import contextlib
 import json
 import multiprocessing
@@ -35,7 +34,7 @@ sys.path.insert(0, str(ROOT / "tests" / "helpers"))
 from misbehaving_server import MisbehavingServer  # noqa: E402
 from simulating import GrowingTable  # noqa: E402
 
-from onedial.core import natural, positive, program_parser, read_ledger, run_command  # noqa: E402
+from onedial.core import Options, option, parse_options, read_ledger, run_command  # noqa: E402  # noqa: E402
 from onedial.stats import wilson_interval  # noqa: E402
 
 FORKS = multiprocessing.get_context("forkserver")
@@ -173,18 +172,19 @@ def rates_of(trials: pd.DataFrame) -> pd.DataFrame:
     return pd.concat([table, pd.DataFrame(more)], ignore_index=True).round(5)
 
 
-def parse_options() -> argparse.Namespace:
-    parser = program_parser(__doc__.replace("{share}", f"{1 - SHARE:.0%}"))
-    parser.add_argument("--n", type=positive, default=20, help="trials (%(default)s)")
-    parser.add_argument("--n-questions", type=positive, default=40, help="asked in each (%(default)s)")
-    parser.add_argument("--kills", type=natural, default=2, help="in each (%(default)s)")
-    parser.add_argument("--seed", type=natural, default=0, help="of the first trial (%(default)s)")
-    parser.add_argument("--table", type=Path, metavar="CSV", help="keep the trials here, and go on with those in it")
-    return parser.parse_args()
+@dataclass(frozen=True, kw_only=True)
+class ScriptOptions(Options):
+    """What it is told."""
+
+    n: int = option(20, "trials", at_least=1)
+    n_questions: int = option(40, "asked in each", at_least=1)
+    kills: int = option(2, "in each", at_least=0)
+    seed: int = option(0, "of the first trial", at_least=0)
+    table: Path | None = option(None, "keep the trials here, and go on with those in it", metavar="CSV")
 
 
 def main() -> int:
-    options = parse_options()
+    options = parse_options(ScriptOptions, __doc__)
     settings = {"n_questions": options.n_questions, "n_kills": options.kills}
     table = GrowingTable(options.table, ("seed",), settings)
     for seed in range(options.seed, options.seed + options.n):

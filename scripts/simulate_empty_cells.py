@@ -8,16 +8,16 @@
 the repeats.
 """
 
-import argparse
 import sys
 import warnings
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 from scipy.special import ndtri
 
-from onedial.core import atomic_path, natural, positive, program_parser, run_command
+from onedial.core import Options, atomic_path, option, parse_options, run_command
 from onedial.scale import fit_factor_model, one_factor_bootstrap, permutation_null, quadratic_fit, two_parameter_irt
 from onedial.stats import PsychometricsWarning
 
@@ -76,7 +76,7 @@ def table(sizes: list[int], repeats: int, seed: int = 0) -> pd.DataFrame:
 
 
 def main() -> None:
-    options = parse_options()
+    options = parse_options(ScriptOptions, __doc__)
     found = table(options.questions, options.repeats, options.seed)
     print(found.round(2).to_string())
     if options.table:
@@ -84,13 +84,14 @@ def main() -> None:
             found.round(5).to_csv(path, lineterminator="\n")
 
 
-def parse_options() -> argparse.Namespace:
-    parser = program_parser(__doc__)
-    parser.add_argument("--questions", type=positive, nargs="+", default=[200, 1000, 5000])
-    parser.add_argument("--repeats", type=positive, default=10)
-    parser.add_argument("--seed", type=natural, default=0)
-    parser.add_argument("--table", type=Path, help="also write the means there, as CSV")
-    return parser.parse_args()
+@dataclass(frozen=True, kw_only=True)
+class ScriptOptions(Options):
+    """What it is told."""
+
+    questions: tuple[int, ...] = option((200, 1000, 5000), "questions", at_least=1)
+    repeats: int = option(10, "repeats", at_least=1)
+    seed: int = option(0, "seed", at_least=0)
+    table: Path | None = option(None, "also write the means there, as CSV")
 
 
 if __name__ == "__main__":

@@ -4,13 +4,13 @@ A `Cell` is drawn with the seeds 0, 1, ...; its rows go into a table that is kep
 goes on where the first stopped. `simulate` tells of each cell, `by_seed` of single draws.
 """
 
-import argparse
 import sys
 from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from onedial.core import InputError, atomic_path, positive, program_parser
+from onedial.core import InputError, Options, atomic_path, option, parse_options
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -116,7 +116,9 @@ def simulate(
     """
     import pandas as pd
 
-    options = parse_options(doc, studies)
+    options = parse_options(SimulationOptions, f"{doc}\nStudies: {', '.join(studies)}")
+    if unknown := set(options.studies) - set(studies):
+        raise InputError(f"no study is called {', '.join(sorted(unknown))}; choose of {', '.join(studies)}")
     table = GrowingTable(options.table, columns)
     for study in options.studies or studies:
         for cell in studies[study]:
@@ -133,15 +135,13 @@ def simulate(
                 print(" | ".join(values), flush=True)
 
 
-def parse_options(doc: str | None, studies: Mapping[str, Iterable[Cell]]) -> argparse.Namespace:
-    parser = program_parser(doc)
-    parser.add_argument("studies", nargs="*", metavar="STUDY", help=f"of {', '.join(studies)} (default: all)")
-    parser.add_argument("--sets", type=positive, help="draws of each kind (default: as on the page)")
-    parser.add_argument("--table", type=Path, help="also keep the rows there, as CSV; what it holds is not drawn anew")
-    options = parser.parse_args()
-    if unknown := set(options.studies) - set(studies):
-        parser.error(f"no study is called {', '.join(sorted(unknown))}; choose of {', '.join(studies)}")
-    return options
+@dataclass(frozen=True, kw_only=True)
+class SimulationOptions(Options):
+    """What it is told."""
+
+    studies: tuple[str, ...] = option((), "these alone (all)", positional=True)
+    sets: int | None = option(None, "draws of each kind (default: as on the page)", at_least=1)
+    table: Path | None = option(None, "also keep the rows there, as CSV; what it holds is not drawn anew")
 
 
 def by_seed(

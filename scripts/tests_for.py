@@ -13,9 +13,10 @@ import re
 import subprocess
 import sys
 from collections.abc import Iterable
+from dataclasses import dataclass
 from pathlib import Path
 
-from onedial.core import program_parser, run_command
+from onedial.core import Options, option, parse_options, run_command
 
 ROOT = Path(__file__).resolve().parent.parent
 ALWAYS = "tests/test_structure.py"
@@ -95,10 +96,15 @@ def _git(*words: str, check: bool = True) -> list[str]:
     return done.stdout.splitlines()
 
 
+@dataclass(frozen=True, kw_only=True)
+class ScriptOptions(Options):
+    """What it is told."""
+
+    files: tuple[str, ...] = option((), "changed files (those that git finds)", positional=True)
+
+
 def main() -> None:
-    parser = program_parser(__doc__)
-    parser.add_argument("files", nargs="*", help="changed files (those that git finds)")
-    print("\n".join(tests_for(parser.parse_args().files or changed_files())))
+    print("\n".join(tests_for(parse_options(ScriptOptions, __doc__).files or changed_files())))
 
 
 if __name__ == "__main__":

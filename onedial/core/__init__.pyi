@@ -1,5 +1,5 @@
 from .cards import html_card, one_line
-from .command_line import natural, positive, program_parser, run_command
+from .command_line import run_command
 from .csv_cells import from_csv_cell, write_csv
 from .errors import InputError, ProcessLostError
 from .files import (
@@ -62,9 +62,6 @@ __all__ = [
     "DryRunOptions",
     "Options",
     "RunOptions",
-    "natural",
-    "positive",
-    "program_parser",
     "Notes",
     "Notice",
     "Parts",

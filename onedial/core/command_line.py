@@ -1,6 +1,5 @@
 """How every program here ends: a bad input gives one sentence and exit code 2."""
 
-import argparse
 import contextlib
 import errno
 import os
@@ -10,7 +9,6 @@ import threading
 from collections.abc import Callable, Iterator
 
 from onedial.core.errors import InputError, ProcessLostError
-from onedial.core.options import version
 from onedial.core.processes import held, is_first_process
 
 _REMEDIES = {
@@ -86,26 +84,3 @@ def _sigterm_ends_like_ctrl_c() -> Iterator[None]:
         yield
     finally:
         signal.signal(signal.SIGTERM, before)
-
-
-def program_parser(description: str | None, prog: str | None = None) -> argparse.ArgumentParser:
-    """A parser that shows a script's docstring as it stands, knows --version and takes no abbreviated options."""
-    parser = argparse.ArgumentParser(
-        prog=prog, description=description, formatter_class=argparse.RawDescriptionHelpFormatter, allow_abbrev=False
-    )
-    parser.add_argument("--version", action="version", version=f"onedial {version()}")
-    return parser
-
-
-def positive(text: str) -> int:
-    """For argparse: a whole number above 0."""
-    if not text.isdigit() or int(text) == 0:
-        raise argparse.ArgumentTypeError(f"{text!r} is no whole number above 0")
-    return int(text)
-
-
-def natural(text: str) -> int:
-    """For argparse: a whole number from 0 on."""
-    if not text.isdigit():
-        raise argparse.ArgumentTypeError(f"{text!r} is no whole number from 0 on")
-    return int(text)

@@ -76,19 +76,13 @@ class Declared:
 
     def bounds(self) -> str:
         """Where a number must lie, in words."""
-        words = [
-            f"{word} {bound:g}"
-            for word, bound in (
-                ("from", self.at_least),
-                ("above", self.above),
-                ("to", self.at_most),
-                ("below", self.below),
-            )
-            if bound is not None
-        ]
-        if self.at_least is not None and len(words) == 1:
-            words.append("on")
-        return (" and " if self.above is not None else " ").join(words) or "that is finite"
+        low = f"from {self.at_least:g}" if self.at_least is not None else ""
+        low = f"above {self.above:g}" if self.above is not None else low
+        high = f"to {self.at_most:g}" if self.at_most is not None else ""
+        high = f"below {self.below:g}" if self.below is not None else high
+        if low and high:
+            return f"{low} {high}" if low.startswith("from") and high.startswith("to") else f"{low} and {high}"
+        return f"{low} on" if low.startswith("from") else low or high or "that is finite"
 
 
 def option(default: Any, help: str, *, positional: bool = False, **declared: Any) -> Any:

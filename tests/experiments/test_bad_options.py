@@ -36,7 +36,7 @@ REFUSED = {
     "ask_self_prediction --model a,b --families half.csv": "no family of b",
     "ask_self_prediction --model a,b --families one.csv": "two families",
     "export_panel embedded --to pyirt": "did you mean 'py-irt'",
-    "export_panel embedded --to py-irt --value saidyes": "did you mean 'said_yes'",
+    "export_panel embedded --to py-irt --value saidyes": "said_yes",
     "export_panel embedded --to inspect-scores": "holds 25; choose one with --respondent",
     "export_panel embedded --to py-irt --respondent gpt": "no respondent 'gpt'",
     "export_panel embeded --to py-irt": "did you mean 'embedded'",

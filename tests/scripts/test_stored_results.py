@@ -81,8 +81,8 @@ def test_every_command_is_one_that_its_program_understands(script, monkeypatch, 
                 parse_options(main.options)
                 continue
             module = sys.modules[main.__module__]
-            if hasattr(module, "parse_options"):
-                module.parse_options()
+            if hasattr(module, "ScriptOptions"):
+                parse_options(module.ScriptOptions)
                 continue
             read = mock.patch("simulating.GrowingTable", side_effect=InterruptedError)
             with read, pytest.raises(InterruptedError):
@@ -197,6 +197,6 @@ def test_what_cannot_be_done_is_refused_in_one_sentence(call, arguments, sentenc
 
 def test_what_rests_on_the_embedded_panel_is_chosen_by_one_option(script, monkeypatch):
     monkeypatch.setattr(sys, "argv", ["stored_results.py", "--embedded", "--runs", "r"])
-    names = script.chosen_names(script.parse_options())
+    names = script.chosen_names(parse_options(script.ScriptOptions))
     assert not {"frontier-all", "frontier-safe", "simulated"} & set(names)
     assert {"default", "written", "notebooks"} <= set(names)
