@@ -38,8 +38,8 @@ COMMANDS = {
     "score self-prediction": ("score_self_prediction", "the Self-Execution study's scores of such answers"),
     "compare": ("compare_runs", "several runs on one page"),
     "view": ("view", "every run of a folder in a browser, finished or going on"),
-    "verify": ("verify", "are a run's files as the run wrote them?"),
-    "doctor": ("doctor", "is everything here that the experiments need?"),
+    "doctor": ("doctor", "is everything here that the experiments need? are the files of a run as it wrote them?"),
+    "verify": ("doctor", "the same of runs: onedial verify RUN"),
 }
 """Words after `onedial` -> (program in experiments/, what it is for)."""
 

@@ -516,7 +516,7 @@ def main() -> int:
     os.chdir(ROOT)
     with tempfile.TemporaryDirectory() as temporary:
         place = Path(temporary)
-        Going(["experiments/verify.py", "--help"]).end()  # which imports what all of them need, and takes its time
+        Going(["experiments/doctor.py", "--help"]).end()  # which imports what all of them need, and takes its time
         known = programs(tiny(place) if options.tiny else embedded(options.model), options.n_questions, place)
         wanted = options.programs or list(known)
         if unknown := [name for name in wanted if name not in known]:

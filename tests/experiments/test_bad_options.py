@@ -21,7 +21,7 @@ FILES = {
     "none/.keep": "",
     "a/.keep": "",
 }
-WITHOUT_OUT = ("gate", "judge_run", "verify", "view")
+WITHOUT_OUT = ("doctor", "gate", "judge_run", "view")
 REFUSED = {
     "ask_battery --instruments charm": "choose among choices",
     "ask_battery --vector v.safetensors": "--magnitudes",
@@ -122,7 +122,8 @@ REFUSED = {
     "train_probes --step 0": "--step",
     "train_probes --statement-layers 0": "--statement-layers",
     "train_probes --folds 2": "--folds",
-    "verify nowhere": "holds no run",
+    "doctor nowhere": "holds no run",
+    "doctor nowhere --model x": "exclude each other",
     "view nowhere": "is no folder",
     "view --port 0": "--port",
 }

@@ -1,4 +1,4 @@
-"""`onedial verify` says which files of a run are not as the run wrote them."""
+"""`onedial doctor RUN` says which files of a run are not as the run wrote them."""
 
 import shutil
 
@@ -9,7 +9,7 @@ from onedial.core.run.hashes import FILE
 
 __all__ = ["call"]
 
-VERIFY = ROOT / "experiments" / "verify.py"
+VERIFY = ROOT / "experiments" / "doctor.py"
 
 
 def test_whoever_asks_learns_by_line_and_exit_code_what_became_of_each_run(call, tmp_path):
