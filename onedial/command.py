@@ -28,9 +28,9 @@ COMMANDS = {
     "factor": ("fit_factor", "is a panel one shared scale?"),
     "place": ("place", "a new model on a panel's scale from few answers, and what to ask it next"),
     "confidence": ("score_confidence", "what a panel's confidence is worth"),
-    "panel collect": ("collect_panel", "ask local models, providers and servers"),
-    "panel import": ("import_panel", "Inspect, lm-eval, HELM and other logs as a panel"),
-    "panel export": ("export_panel", "a panel in other people's formats"),
+    "panel collect": ("panel collect", "ask local models, providers and servers"),
+    "panel import": ("panel import", "Inspect, lm-eval, HELM and other logs as a panel"),
+    "panel export": ("panel export", "a panel in other people's formats"),
     "ask battery": ("ask_battery", "models about themselves in every way: choices, pressure, second looks, ..."),
     "ask questionnaire": ("ask_questionnaire", "self-efficacy and other scales"),
     "ask self-prediction": ("ask_self_prediction", "what would you answer, and what do you answer?"),
@@ -41,7 +41,7 @@ COMMANDS = {
     "doctor": ("doctor", "is everything here that the experiments need? are the files of a run as it wrote them?"),
     "verify": ("doctor", "the same of runs: onedial verify RUN"),
 }
-"""Words after `onedial` -> (program in experiments/, what it is for)."""
+"""Words after `onedial` -> (program in experiments/ and its own word, where it has several; what it is for)."""
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -76,8 +76,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def run_program(words: str, options: Sequence[str]) -> int:
     """Run one of `COMMANDS` as if its file had been started; its own `--help` and errors then bear the short name."""
-    name, before = COMMANDS[words][0], sys.argv
-    sys.argv = [f"onedial {words}", *options]
+    (name, *part), before = COMMANDS[words][0].split(), sys.argv
+    sys.argv = [" ".join(["onedial", *words.split()[: len(words.split()) - len(part)]]), *part, *options]
     try:
         if (CHECKOUT / "pyproject.toml").is_file():  # also one that is not installed, or is installed from elsewhere
             package = types.ModuleType("onedial.experiments")

@@ -3,7 +3,7 @@
     python scripts/describe_panel.py onedial/panels/data                      # the embedded panel
     python scripts/describe_panel.py runs/panel --questions my_questions.jsonl --out described
 
-FOLDER is one that collect_panel.py wrote. Writes, with --out: respondents.csv (yes rate, unread, mass, what the margin
+FOLDER is one that panel.py collect wrote. Writes, with --out: respondents.csv (yes rate, unread, mass, what the margin
 knows), levels.csv (share right of the closed-book answers, and of non-answers, by intended level), outcomes.csv,
 kinship.csv and eigenvalues.csv (correlations within and between base models).
 """
@@ -62,9 +62,9 @@ def describe(folder: Path, questions: list[Question]) -> Mapping[str, pd.DataFra
     """
     for name in FILES:
         if not (folder / name).is_file():
-            raise InputError(f"there is no file {folder / name}; give a folder that collect_panel.py wrote")
+            raise InputError(f"there is no file {folder / name}; give a folder that panel.py collect wrote")
     panel, closed = load_panel(folder / FILES[0]), pd.read_csv(folder / FILES[1])
-    assert panel.responses is not None  # a panel.csv of collect_panel.py is long
+    assert panel.responses is not None  # a panel.csv of panel.py collect is long
     kin = kinship_of(panel)
     return {
         "respondents": summarise_panel(panel.responses, questions),

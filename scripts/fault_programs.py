@@ -146,9 +146,9 @@ def programs(subject: Subject, n_questions: int, place: Path) -> dict[str, Progr
                 vectors="vectors/wording-0",
             ),
             program(
-                "collect_panel",
+                "panel",
                 "",
-                ["--respondents", str(respondents), *questions, *common],
+                ["collect", "--respondents", str(respondents), *questions, *common],
                 parts="measurements",
             ),
             program("fit_factor", "--replicates 20 --sensitivity-replicates 0", ["embedded"]),

@@ -57,7 +57,7 @@ def regrade(folder: Path, questions: Sequence[Question]) -> tuple[pd.DataFrame, 
     ):
         missing = [column for column in columns if column not in table.columns]
         if missing:
-            raise InputError(f"{folder / name} has no column {missing[0]!r}; give a folder that collect_panel.py wrote")
+            raise InputError(f"{folder / name} has no column {missing[0]!r}; give a folder that panel.py collect wrote")
     after = grade_closed_book(closed, questions)
     correct = after.set_index(["model", "question_id"])["correct"]
     if correct.index.has_duplicates:
@@ -85,7 +85,7 @@ def changes(before: pd.DataFrame, after: pd.DataFrame) -> pd.DataFrame:
 def _table(path: Path) -> pd.DataFrame:
     """Every cell as it stands; blank is nan, and "NA" is text."""
     if not path.is_file():
-        raise InputError(f"there is no file {path}; give a folder that collect_panel.py wrote")
+        raise InputError(f"there is no file {path}; give a folder that panel.py collect wrote")
     return pd.read_csv(path, dtype=str, keep_default_na=False, na_values=[""])
 
 

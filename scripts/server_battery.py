@@ -1,4 +1,4 @@
-"""Have `collect_panel.py` ask a server that misbehaves, kill it, go on, and count what was lost or paid twice.
+"""Have `panel.py collect` ask a server that misbehaves, kill it, go on, and count what was lost or paid twice.
 
     python scripts/server_battery.py --n 20               # trials; a minute or more each
     python scripts/server_battery.py --n 40               # twenty more: what stands in --table is not done again
@@ -129,9 +129,9 @@ def trial(seed: int, place: Path, n_questions: int, n_kills: int) -> Trial:
 
 def collect(arguments: list[str]) -> None:
     """The program in a process of its own, which has the libraries already: each start would take seconds."""
-    sys.argv = ["experiments/collect_panel.py", *arguments]
+    sys.argv = ["experiments/panel.py", "collect", *arguments]
     with open(os.devnull, "w") as nothing, contextlib.redirect_stdout(nothing), contextlib.redirect_stderr(nothing):
-        runpy.run_path(str(ROOT / "experiments" / "collect_panel.py"), run_name="__main__")
+        runpy.run_path(str(ROOT / "experiments" / "panel.py"), run_name="__main__")
 
 
 def answers(panel: Path) -> pd.Series:

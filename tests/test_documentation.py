@@ -108,6 +108,8 @@ def check_program(program, arguments):
     ]
     if program.parent.name == "experiments":
         main = main_of(program)
+        if hasattr(main, "parts"):
+            main, given = main.parts[given[0]], given[1:]
         try:
             parse_options(main.options, main.documentation, given)
         except InputError as refused:

@@ -40,7 +40,7 @@ from .run.journal import Journal
 from .run.ledger import LEDGER, Ledger, read_ledger
 from .run.manifest import Manifest
 from .run.mirror import Mirror
-from .run.notes import Notes, program
+from .run.notes import Notes, program, programs
 from .run.parts import Parts
 from .run.provenance import library_versions, machine
 from .run.run import Run
@@ -74,6 +74,7 @@ __all__ = [
     "option",
     "parse_options",
     "program",
+    "programs",
     "at_work",
     "atomic_path",
     "cache_dir",

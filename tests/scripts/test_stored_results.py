@@ -77,8 +77,10 @@ def test_every_command_is_one_that_its_program_understands(script, monkeypatch, 
             program = ROOT / words[1]
             main = main_of(program)
             monkeypatch.setattr(sys, "argv", words[1:])
+            if hasattr(main, "parts"):
+                main, words = main.parts[words[2]], words[1:]
             if hasattr(main, "options"):
-                parse_options(main.options)
+                parse_options(main.options, arguments=words[2:])
                 continue
             module = sys.modules[main.__module__]
             if hasattr(module, "ScriptOptions"):

@@ -1,7 +1,14 @@
 """What each program understands, as dataclasses (`onedial.core.options`): groups that several share, and each's own."""
 
 from onedial.studies.options.asked import BatteryOptions, QuestionnaireOptions, SelfPredictionOptions, WrittenOptions
-from onedial.studies.options.collecting import SAMPLE_JUDGED, CollectOptions, part_of
+from onedial.studies.options.collecting import (
+    INSPECT_LOG,
+    SAMPLE_JUDGED,
+    CollectOptions,
+    ExportOptions,
+    ImportOptions,
+    part_of,
+)
 from onedial.studies.options.dials import PARAPHRASES, DialOptions, MultiverseOptions
 from onedial.studies.options.probes import STAGES, ProbeOptions
 from onedial.studies.options.profile import ProfileOptions
@@ -27,6 +34,9 @@ __all__ = [
     "AskedModels",
     "BatteryOptions",
     "CollectOptions",
+    "ExportOptions",
+    "INSPECT_LOG",
+    "ImportOptions",
     "DialOptions",
     "MultiverseOptions",
     "PanelOptions",
