@@ -25,9 +25,9 @@ COMMANDS = {
     "gate": ("gate", "yes or no to new questions at a chosen attitude to risk"),
     "probe": ("train_probes", "what the residual stream knows about knowing, and whether it is used"),
     "study": ("study_panel", "a panel on one page: one scale? do surer models know more? do they know themselves?"),
-    "factor": ("fit_factor", "is a panel one shared scale?"),
+    "factor": ("study_panel --deep", "is a panel one shared scale?"),
     "place": ("place", "a new model on a panel's scale from few answers, and what to ask it next"),
-    "confidence": ("score_confidence", "what a panel's confidence is worth"),
+    "confidence": ("study_panel --confidence", "what a panel's confidence is worth"),
     "panel collect": ("panel collect", "ask local models, providers and servers"),
     "panel import": ("panel import", "Inspect, lm-eval, HELM and other logs as a panel"),
     "panel export": ("panel export", "a panel in other people's formats"),
@@ -41,7 +41,7 @@ COMMANDS = {
     "doctor": ("doctor", "is everything here that the experiments need? are the files of a run as it wrote them?"),
     "verify": ("doctor", "the same of runs: onedial verify RUN"),
 }
-"""Words after `onedial` -> (program in experiments/ and its own word, where it has several; what it is for)."""
+"""Words after `onedial` -> (program in experiments/, with its own word or option; what it is for)."""
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -77,7 +77,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def run_program(words: str, options: Sequence[str]) -> int:
     """Run one of `COMMANDS` as if its file had been started; its own `--help` and errors then bear the short name."""
     (name, *part), before = COMMANDS[words][0].split(), sys.argv
-    sys.argv = [" ".join(["onedial", *words.split()[: len(words.split()) - len(part)]]), *part, *options]
+    called = words.removesuffix("".join(part)).strip()
+    sys.argv = [f"onedial {called}".strip(), *part, *options]
     try:
         if (CHECKOUT / "pyproject.toml").is_file():  # also one that is not installed, or is installed from elsewhere
             package = types.ModuleType("onedial.experiments")

@@ -131,8 +131,8 @@ def programs(subject: Subject, n_questions: int, place: Path) -> dict[str, Progr
     questions = [each for each in subject.asked if each.startswith("--questions")]
     of_subject = [*model, *subject.asked, *common]
 
-    def program(name: str, options: str, given: list[str], **more: object) -> Program:
-        return Program(name, [f"experiments/{name}.py", *given, *options.split()], **more)  # type: ignore[arg-type]
+    def program(name: str, options: str, given: list[str], file: str | None = None, **more: object) -> Program:
+        return Program(name, [f"experiments/{file or name}.py", *given, *options.split()], **more)  # type: ignore[arg-type]
 
     return {
         each.name: each
@@ -151,9 +151,9 @@ def programs(subject: Subject, n_questions: int, place: Path) -> dict[str, Progr
                 ["collect", "--respondents", str(respondents), *questions, *common],
                 parts="measurements",
             ),
-            program("fit_factor", "--replicates 20 --sensitivity-replicates 0", ["embedded"]),
+            program("fit_factor", "--deep --replicates 9 --sensitivity-replicates 0", ["embedded"], file="study_panel"),
             program("study_panel", "--replicates 9", ["embedded"]),
-            program("score_confidence", "--replicates 19", ["embedded"]),
+            program("score_confidence", "--confidence --replicates 19", ["embedded"], file="study_panel"),
             program("score_self_prediction", "--replicates 19", ["tests/reference/self_execution"]),
             program("place", "--next 6", ["embedded", *model]),
             program("judge_run", "", ["{run}"], resumes=False, prepare=judged_run),

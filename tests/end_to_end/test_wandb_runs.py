@@ -14,7 +14,7 @@ from onedial.core import Parts, Run, configuration_hash, parse_options
 from onedial.show import captions_of
 from onedial.verdict import SweepRun
 
-DIAL_PROFILE, FIT_FACTOR = ROOT / "experiments" / "dial_profile.py", ROOT / "experiments" / "fit_factor.py"
+DIAL_PROFILE, FIT_FACTOR = ROOT / "experiments" / "dial_profile.py", ROOT / "experiments" / "study_panel.py"
 MAGNITUDES = "-1,-0.5,0.5,1"
 
 
@@ -211,8 +211,8 @@ def test_a_factor_model_is_mirrored_and_without_the_option_wandb_is_not_even_imp
     given = [run.path.parent / "panel.csv", "--replicates", 0, "--sensitivity-replicates", 0]
     with environment.context() as hidden:
         hidden.setitem(sys.modules, "wandb", None)
-        assert run_here(FIT_FACTOR, *given, "--out", tmp_path / "plain") == 0
-    assert run_here(FIT_FACTOR, *given, "--out", tmp_path / "out", "--wandb", "offline") == 0
+        assert run_here(FIT_FACTOR, *given, "--deep", "--out", tmp_path / "plain") == 0
+    assert run_here(FIT_FACTOR, *given, "--deep", "--out", tmp_path / "out", "--wandb", "offline") == 0
     (file,) = (tmp_path / "out" / "wandb").glob("offline-run-*/*.wandb")
     records = complete_records(file)
     told, fitted = told_in([records]), Run.open(tmp_path / "out")
@@ -227,7 +227,7 @@ def test_a_factor_model_is_mirrored_and_without_the_option_wandb_is_not_even_imp
 @pytest.mark.parametrize(
     ("program", "work"),
     [
-        ("fit_factor", "onedial.scale.analyse_panel"),
+        ("study_panel", "onedial.studies.panel.overview.fit_factor_model"),
         ("score_self_prediction", "onedial.selfreport.association_scores"),
         ("compare_runs", "onedial.verdict.compare_runs"),
     ],
@@ -240,7 +240,7 @@ def test_online_without_a_login_is_refused_before_anything_is_done(
     for name in ("config.yaml", "manifest.json"):
         shutil.copy(run.path / name, tmp_path / "other")
     reads = {
-        "fit_factor": [run.path.parent / "panel.csv"],
+        "study_panel": [run.path.parent / "panel.csv"],
         "score_self_prediction": [ROOT / "tests" / "reference" / "self_prediction"],
         "compare_runs": [run.path, tmp_path / "other"],
     }
@@ -257,7 +257,7 @@ def test_a_run_that_is_refused_leaves_no_wandb_run_behind(environment, tmp_path,
         "question_id,a,b\n" + "".join(f"q{n},{n % 2},{n % 3 == 0:d}\n" for n in range(40))
     )
     given = [tmp_path / "panel.csv", "--out", tmp_path / "out", "--wandb", "offline"]
-    assert run_here(FIT_FACTOR, *given) == 2
+    assert run_here(FIT_FACTOR, *given, "--deep") == 2
     assert "needs at least 3 such respondents" in capsys.readouterr().err
     assert not (tmp_path / "out").exists()
 

@@ -12,7 +12,7 @@ STRUCTURE = "tests/test_structure.py"
         ("onedial/stats/roc.py", {"tests/stats/test_roc.py", "tests/confidence/test_calibration.py"}),
         ("steering/effects/written.py", {"tests/steering/test_written.py", "tests/steering/test_operators.py"}),
         ("onedial/studies/battery/__init__.py", {"tests/experiments/test_ask_battery.py"}),
-        ("experiments/fit_factor.py", {"tests/experiments/test_fit_factor.py"}),
+        ("experiments/study_panel.py", {"tests/experiments/test_study_panel.py"}),
         ("tests/helpers/tiny_models.py", {"tests/models/test_batches.py"}),
         ("docs/method.md", {"tests/test_documentation.py"}),
         ("tests/end_to_end/test_golden.py", {"tests/end_to_end/test_golden.py"}),

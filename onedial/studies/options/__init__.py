@@ -10,6 +10,7 @@ from onedial.studies.options.collecting import (
     part_of,
 )
 from onedial.studies.options.dials import PARAPHRASES, DialOptions, MultiverseOptions
+from onedial.studies.options.panel import StudyOptions
 from onedial.studies.options.probes import STAGES, ProbeOptions
 from onedial.studies.options.profile import ProfileOptions
 from onedial.studies.options.shared import (
@@ -46,6 +47,7 @@ __all__ = [
     "QuestionnaireOptions",
     "ReplicateOptions",
     "SelfPredictionOptions",
+    "StudyOptions",
     "SubjectOptions",
     "SweepOptions",
     "TargetOptions",
