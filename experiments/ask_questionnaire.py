@@ -73,7 +73,7 @@ def ask_model(
     from onedial.asking import CLOSED_BOOK, Respondent, answers_in_order
     from onedial.confidence import token_scores
     from onedial.models import LocalRespondent, read_written
-    from onedial.panels import grade_answer
+    from onedial.panels import grade_answer, outcome_as_number
     from onedial.selfreport import (
         PRESENTATIONS,
         RATING_COLUMNS,
@@ -102,7 +102,7 @@ def ask_model(
                     rows = administer(
                         respondent, questionnaire, condition, number, presentation, follow_ups, options.seed
                     )
-                parts.append(rows.assign(model=name))
+                    bill.keep(parts, rows.assign(model=name), name)
             advance(1)
     explained = run.parts("explanations", EXPLANATIONS, EXPLANATIONS[:3])
     if name not in explained.done("model"):
@@ -114,7 +114,7 @@ def ask_model(
                 explain(respondent, questionnaire, condition, int(number), text, options.seed)
                 for condition, number, text in said.itertuples(index=False)
             ]
-        explained.append(said.assign(model=name, text=texts)[EXPLANATIONS])
+            bill.keep(explained, said.assign(model=name, text=texts), name)
     tasks = run.parts("tasks", TASKS, ["model", "task"])
     if name not in tasks.done("model"):
         graded: list[list[object]] = []
@@ -127,9 +127,10 @@ def ask_model(
                 found = read_written(respondent.model, prompts, texts)
                 log_p = [token_scores(each.statistics)["mean log-probability"] for each in found]
             for task, text, sure in zip(own, texts, log_p, strict=True):
-                correct = {"right": 1.0, "wrong": 0.0}.get(grade_answer(task, text).outcome, float("nan"))
+                correct = outcome_as_number(grade_answer(task, text).outcome)
                 graded.append([name, condition, task.id, task.level, correct, sure, text])
-        tasks.append(pd.DataFrame(graded, columns=tasks.columns))
+        with bill.occasion("tasks"):
+            bill.keep(tasks, pd.DataFrame(graded, columns=tasks.columns), name)
 
 
 def finish(run: Run, questionnaire: "Questionnaire", options: QuestionnaireOptions) -> None:

@@ -87,7 +87,7 @@ def ask_self_prediction(options: SelfPredictionOptions, notes: Notes) -> None:
                         with bill.occasion(test), progress_bar(None, f"{name}, {test}: answers") as advance:
                             own = kept(make, run, test, name, advance)
                             rows = ask(own(0), items, again=own(1))  # type: ignore[operator]
-                        parts.append(rows.assign(model=name))
+                            bill.keep(parts, rows.assign(model=name), name)
         answers = {test: run.parts(f"parts/{test}", COLUMNS[test], KEYS[test]).read() for test in asked}
         for test, table in answers.items():
             run.write_table(f"{test}.csv", table.drop(columns="text"))

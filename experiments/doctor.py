@@ -2,15 +2,9 @@
 
     python experiments/doctor.py
     python experiments/doctor.py --model mistralai/Mistral-7B-Instruct-v0.3      # and whether this model can be had
-    python experiments/doctor.py runs/MY-SWEEP copies/*        # are the files of runs as they wrote them?
 
 Looks at versions, devices, memory, disk, the cache of models, several processes, and the login to W&B; loads no weights
 and downloads nothing. Exit code 0 where the embedded experiment can run, 1 where something that it needs is missing.
-
-Of runs it compares every file with sha256.txt, which a run writes at the end of each stage and of its work, and prints
-a line for each that is other, missing, or stands in no list; writes nothing. Exit code 0 where all is as listed, else
-1; 2 where a folder holds no run. Whoever changes a file can change the list too: keep its fingerprint, the last line,
-elsewhere.
 """
 
 import importlib.util
@@ -21,7 +15,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from onedial.core import InputError, Notes, Options, Run, cache_dir, check_files, option, program, run_command, say
+from onedial.core import InputError, Notes, Options, cache_dir, option, program, run_command, say
 
 EMBEDDED = "smollm2-135m-instruct"
 GIB = 2**30
@@ -46,20 +40,12 @@ class Finding:
 
 @dataclass(frozen=True, kw_only=True)
 class DoctorOptions(Options):
-    """What is looked at."""
+    """What is looked for besides."""
 
-    run: tuple[Path, ...] = option((), "folders of runs, to compare their files with their lists", positional=True)
-    model: str | None = option(
-        None, "look for this one too: built-in name, hub id, folder or GGUF file", excludes=("run",)
-    )
+    model: str | None = option(None, "look for this one too: built-in name, hub id, folder or GGUF file")
 
 
 def doctor(options: DoctorOptions, _: Notes) -> int:
-    if options.run:
-        for folder in options.run:
-            if not Run.is_at(folder):
-                raise InputError(f"{folder} holds no run (no config.yaml with a manifest.json); give a run's folder")
-        return max([verify(folder) for folder in options.run])
     findings = [finding for look in LOOKS for finding in look()]
     if options.model:
         findings.append(model_finding(options.model))
@@ -71,21 +57,6 @@ def doctor(options: DoctorOptions, _: Notes) -> int:
     missing = [finding.name for finding in findings if finding.mark == "missing"]
     say(f"missing: {', '.join(missing)}" if missing else "ready: python experiments/steer_sweep.py")
     return 1 if missing else 0
-
-
-def verify(folder: Path) -> int:
-    """Print how a run's files stand beside its list; 0 where all is as listed, else 1."""
-    found = check_files(folder)
-    if found is None:
-        say(f"{folder}: no sha256.txt: the run was made by an earlier version, or broken off in its first stage")
-        return 1
-    differences = {"other": found.other, "missing": found.missing, "not listed": found.unlisted}
-    for word, names in differences.items():
-        for name in names:
-            say(f"{word:12}{ascii(name)[1:-1] if not name.isprintable() else name}")
-    say(f"{folder}: {found.same} files as listed, " + ", ".join(f"{len(n)} {word}" for word, n in differences.items()))
-    say(f"fingerprint of the list: {found.fingerprint}")
-    return int(any(differences.values()))
 
 
 def versions() -> Iterator[Finding]:

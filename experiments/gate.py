@@ -97,7 +97,7 @@ def gate(options: GateOptions, _: Notes) -> None:
 
 def choose(options: GateOptions) -> None:
     from onedial.asking import load_prompt
-    from onedial.verdict import SweepRun, dial_order, newcomer_bits
+    from onedial.verdict import SweepRun
     from steering import Intervention, SteeringVector, choose_gate
 
     assert options.run is not None
@@ -109,9 +109,9 @@ def choose(options: GateOptions) -> None:
     table = swept.sweep()
     questions = swept.questions().set_index("id")
     correct = questions["subject_correct"].astype(float) if "subject_correct" in questions else None
-    rate, words, interval, answers = options.yes_rate, "", None, None
+    rate, words, interval = options.yes_rate, "", None
     if options.target is not None and (placed := Path(options.target)).is_dir():
-        rate, interval, answers = placed_rate(swept, placed)
+        rate, interval = placed_rate(swept, placed)
         words = f"chosen for the yes rate of {placed}, {rate:.2f} (95% interval {interval[0]:.2f} to {interval[1]:.2f})"
     elif options.target is not None:
         rate, words = target_rate(swept, options.target)
@@ -126,22 +126,15 @@ def choose(options: GateOptions) -> None:
         choice=words,
         interval=interval,
     )
-    predicted = None if answers is None else newcomer_bits(dial_order(swept), *panel_of(swept), answers)
     gate.save(options.save)
     for line in gate.lines():
         say(line)
-    if predicted is not None and predicted[1]:
-        number, n = predicted
-        say(
-            f"the dial's order predicts {n} of its answers, each from the others, by {number.estimate:+.2f} bits an "
-            f"answer over its yes rate alone (95% interval {number.low:+.2f} to {number.high:+.2f})"
-        )
     say(f"saved to {options.save}")
 
 
-def placed_rate(swept: "SweepRun", folder: Path) -> tuple[float, tuple[float, float], "pd.Series"]:
-    """The yes rate on the fitting split of a respondent that place.py has placed (`rate_over`), its 95% interval, and
-    its answers (question -> 1 or 0)."""
+def placed_rate(swept: "SweepRun", folder: Path) -> tuple[float, tuple[float, float]]:
+    """The yes rate on the fitting split of a respondent that place.py has placed (`rate_over`), and its 95%
+    interval."""
     import pandas as pd
 
     from onedial.asking import name_of, read_table
@@ -172,15 +165,7 @@ def placed_rate(swept: "SweepRun", folder: Path) -> tuple[float, tuple[float, fl
     if not 0 < expected.mean() < 1:
         raise InputError(SAYS_THE_SAME.format(folder, expected.mean()))
     rate, *interval = rate_over(expected, threshold, low, high)
-    return rate, (interval[0], interval[1]), answers
-
-
-def panel_of(swept: "SweepRun") -> tuple["pd.DataFrame", "pd.Series"]:
-    """The answers of the run's targets, and their base models."""
-    from onedial.panels import panel_from_long
-
-    panel = panel_from_long(swept.panel())
-    return panel.answers, panel.respondents["model"]
+    return rate, (interval[0], interval[1])
 
 
 def target_rate(swept: "SweepRun", target: str) -> tuple[float, str]:

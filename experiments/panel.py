@@ -36,12 +36,13 @@ A model in one of whose framings yes and no cannot be told apart is refused befo
 get little probability, and respondents that often cannot be read, are named at the end.
 """
 IMPORTING = """
-Turn logs that somebody else's evaluation wrote into a panel: Inspect, lm-eval, Every Eval Ever, HELM, plain tables.
+Turn logs that somebody else's evaluation wrote into a panel: Inspect, lm-eval, Every Eval Ever, plain tables.
 
     python experiments/panel.py import logs/ --out panels/mine                         # format found from the files
     python experiments/panel.py import can_you.eval closed_book.eval --out panels/mine # yes/no, and what was then right
     python experiments/panel.py import samples_gsm8k_*.jsonl --score strict-match/exact_match --out panels/gsm8k
     python experiments/panel.py import answers.csv --columns said_yes=verdict,respondent=llm --out panels/table
+    python experiments/panel.py import panel.csv --yes Ja --no Nein --out panels/german     # a column per model
 
 A log asked either "can you answer this?" (then said_yes is read from its answers) or the questions themselves (then it
 tells what was answered correctly); which of the two is found from its answers and said. What cannot be read as yes or

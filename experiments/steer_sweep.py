@@ -11,10 +11,9 @@ The run's folder (default runs/<time>-<model>-<configuration>) holds everything 
 run continues with --resume and the same options.
 """
 
-import os
 import sys
 
-from onedial.core import InputError, Notes, Stage, at_work, go_through, is_first_process, program, run_command, say
+from onedial.core import Notes, Stage, at_work, go_through, is_first_process, program, run_command, say
 from onedial.studies import Start, layers_by_config, read_inputs
 from onedial.studies.options import SweepOptions
 
@@ -28,8 +27,6 @@ def steer_sweep(options: SweepOptions, notes: Notes) -> None:
     template = load_prompt(str(options.prompt))
     if options.facts:
         load_facts(options.facts)
-    if options.engine:
-        check_engine(options)
     inputs = read_inputs(options, hold_out_topics=options.hold_out == "topics", judged=True)
     with at_work("importing PyTorch and transformers"):
         from onedial.models import PromptSet, own_device, quiet_libraries, start_processes, told_if_lost
@@ -83,15 +80,6 @@ def steer_sweep(options: SweepOptions, notes: Notes) -> None:
         )
         if is_first_process():
             sweep.finish(study)
-
-
-def check_engine(options: SweepOptions) -> None:
-    """Raise InputError before anything is asked if the engine cannot be had, or would have nothing to do."""
-    from steering import load_engine
-
-    if int(os.environ.get("WORLD_SIZE", "1")) > 1:
-        raise InputError(f"--engine {options.engine} is started once; run one process, and let the engine use all GPUs")
-    load_engine(str(options.engine))
 
 
 main = program(SweepOptions, steer_sweep, __doc__)

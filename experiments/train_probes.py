@@ -16,7 +16,6 @@ cache).
     use          what happens when the directions are pushed         effects.csv
     own          own correctness beyond words and difficulty         own.csv
     where        layer by position; the last token patched           where.csv, patching.csv
-    replacement  the words alone in the place of a dial (--dial)     replacement.csv, replacement_targets.csv
     writing      readings while the model reasons                    writing.csv, tokens_written.parquet
     elsewhere    far from home: other questions, --other-model       distance.csv, readings.csv, elsewhere.csv
     lens         what each layer would answer                        lens.csv, tokens.csv
@@ -91,7 +90,6 @@ def stages_of(options: ProbeOptions) -> "list[Stage[Study]]":
 
     here: dict[str, Callable[[Study], None]] = {
         "use": lambda study: use_stage(study, options),
-        "replacement": lambda study: replacement_stage(study, options),
     }
     works = STUDY_STAGES | here
     return [Stage(name, works[name], wanted=name in options.stages, once=True) for name in STAGES]
@@ -137,40 +135,6 @@ def use_stage(study: "Study", options: ProbeOptions) -> None:
     study.run.write_table("effects.csv", table)
 
 
-def replacement_stage(study: "Study", options: ProbeOptions) -> None:
-    """Words and a threshold per target in the place of a dial, on topics not seen: replacement.csv and by target."""
-    import numpy as np
-
-    from onedial.asking import is_read
-    from onedial.verdict import SweepRun, dial_order, replacement_table
-    from probes import sentence_embeddings
-
-    panel, folds = study.labels.panel, study.task.folds
-    if panel.respondents["model"].nunique() < 2:
-        say("replacement: left out, since all targets are of one base model")
-        return
-    margin = study.store.margin.double().numpy()
-    orders = {"unsteered margin": np.where(is_read(study.store.mass.numpy()), margin, np.nan)}
-    if options.dial:
-        ease = dial_order(SweepRun.open(options.dial))
-        orders = {"dial": ease.reindex(list(study.prompts.question_ids)).to_numpy(float), **orders}
-    texts = [question.text for question in study.questions]
-    embedding = sentence_embeddings(texts, options.embedding) if options.embedding else None
-    table, by_target = replacement_table(
-        panel.answers,
-        list(panel.respondents["model"]),
-        texts,
-        folds.fold,
-        folds.topic,
-        orders,
-        embedding,
-        n_bootstrap=options.replicates,
-        seed=options.seed,
-    )
-    study.run.write_table("replacement.csv", table)
-    study.run.write_table("replacement_targets.csv", by_target)
-
-
 # ---- beginning and end ---------------------------------------------------------------------------------------------
 
 
@@ -188,10 +152,6 @@ def check_comparison(options: ProbeOptions, layers: Sequence[int]) -> None:
     """Raise InputError where the stages after the first could not be done with these options."""
     if options.compare_at is not None and options.compare_at not in layers:
         raise InputError(f"--compare-at {options.compare_at} is none of the layers {layers}; choose one of them")
-    if options.dial:
-        from onedial.verdict import SweepRun, dial_order
-
-        dial_order(SweepRun.open(options.dial))
 
 
 def print_summary(run: Run) -> None:

@@ -29,7 +29,7 @@ COMMANDS = {
     "place": ("place", "a new model on a panel's scale from few answers, and what to ask it next"),
     "confidence": ("study_panel --confidence", "what a panel's confidence is worth"),
     "panel collect": ("panel collect", "ask local models, providers and servers"),
-    "panel import": ("panel import", "Inspect, lm-eval, HELM and other logs as a panel"),
+    "panel import": ("panel import", "Inspect, lm-eval and other logs as a panel"),
     "panel export": ("panel export", "a panel in other people's formats"),
     "ask battery": ("ask_battery", "models about themselves in every way: choices, pressure, second looks, ..."),
     "ask questionnaire": ("ask_questionnaire", "self-efficacy and other scales"),
@@ -38,8 +38,7 @@ COMMANDS = {
     "score self-prediction": ("score_self_prediction", "the Self-Execution study's scores of such answers"),
     "compare": ("compare_runs", "several runs on one page"),
     "view": ("view", "every run of a folder in a browser, finished or going on"),
-    "doctor": ("doctor", "is everything here that the experiments need? are the files of a run as it wrote them?"),
-    "verify": ("doctor", "the same of runs: onedial verify RUN"),
+    "doctor": ("doctor", "is everything here that the experiments need?"),
 }
 """Words after `onedial` -> (program in experiments/, with its own word or option; what it is for)."""
 

@@ -4,7 +4,7 @@
     python scripts/calibrate_verdict.py --seeds 10 --n-questions 1000 --table /tmp/thousand.csv
     python scripts/calibrate_verdict.py --null-orders 300      # C_A alone where nothing is shared: a second for each
 
-Margins and answers are synthetic (`onedial.verdict.simulation.SCENARIOS` says how each is made): what is studied is the
+Margins and answers are synthetic (`simulated_panels.SCENARIOS` says how each is made): what is studied is the
 procedure, no model. Every verdict is a row of the table, which is kept as it grows. Printed are, for each scenario, how
 often each answer was given to each of the three questions; size and power of S, G, C_A and of the rank among controls;
 and how often an interval held the mean over seeds, which stands for the truth. The program ends with exit code 1 where
@@ -27,7 +27,7 @@ from typing import TYPE_CHECKING, Any
 
 from simulating import GrowingTable, by_seed
 
-from onedial.core import Options, option, parse_options, run_command
+from onedial.core import Options, flat, option, parse_options, run_command
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -74,8 +74,9 @@ def main() -> int:
 
 def filled_table(options: "ScriptOptions") -> "pd.DataFrame":
     """A row for every scenario and seed; those that the file holds are taken from it."""
+    from simulated_panels import SCENARIOS
+
     from onedial.verdict import RULE
-    from onedial.verdict.simulation import SCENARIOS
 
     settings = {"rule": RULE, "n_questions": options.n_questions, "n_targets": options.n_targets}
     settings["n_permutations"] = options.n_permutations
@@ -90,31 +91,31 @@ def filled_table(options: "ScriptOptions") -> "pd.DataFrame":
 
 def one_row(name: str, seed: int, options: "ScriptOptions") -> dict[str, Any]:
     """The verdict on one simulated subject and panel, and its push among controls that are like it."""
-    from dataclasses import asdict
+    from dataclasses import asdict, replace
 
     import numpy as np
+    from simulated_panels import SCENARIOS, framings_of, simulated_controls
 
-    from onedial.verdict import control_table, judge, match_targets
-    from onedial.verdict.simulation import SCENARIOS, framings_of, simulated_controls
+    from onedial.verdict import control_table, judge, sweep_grid
 
     scenario = SCENARIOS[name]
     sweep, panel = scenario.draw(seed, options.n_questions, options.n_targets)
     topics = sweep.drop_duplicates("question_id").set_index("question_id")["topic"]
-    options_of_match = {"respondents": framings_of(panel.columns), "n_bootstrap": 19, "seed": seed}
-    matches = match_targets(sweep, panel, topics=topics, **options_of_match)
+    known = {"n_resamples": options.n_permutations, "seed": seed}
+    grid, respondents = sweep_grid(sweep), framings_of(panel.columns)
+    case = grid.beside(panel, respondents, about=topics.to_frame(), **known)
     tables = {}
     if name in WITH_CONTROLS:
         rng, reordering = np.random.default_rng([seed, 11]), scenario.sweep["reordering"]
         for alike in (True, False):
-            tables[alike] = control_table(matches, simulated_controls(rng, sweep, reordering=reordering, alike=alike))
-    times = options.n_permutations
-    verdict = judge(matches, times, times, tables.get(False), seed=seed, line_permutations=19)
+            controls = simulated_controls(rng, sweep, reordering=reordering, alike=alike)
+            tables[alike] = control_table(replace(case, controls=controls))
+    verdict = judge(case, controls=tables.get(False))
     row: dict[str, Any] = {"reproduced": verdict.reproduced, "dial": verdict.dial, "flags": "; ".join(verdict.flags)}
     for number in NUMBERS:
-        row |= {f"{number}_{part}": value for part, value in asdict(getattr(verdict, number)).items()}
+        row |= {f"{number}_{part}".replace(".", "_"): value for part, value in flat(asdict(getattr(verdict, number)))}
     if name in CLUSTERED:
-        blind = judge(match_targets(sweep, panel, **options_of_match), times, 19, seed=seed, line_permutations=19)
-        row["signal_p_over_all"] = blind.signal.p
+        row["signal_p_over_all"] = judge(grid.beside(panel, respondents, **known)).signal.p
     if tables:
         by = verdict.direction.by
         own, others = verdict.direction.own[by], tables[True][by]
@@ -129,13 +130,11 @@ def null_orders(options: "ScriptOptions") -> int:
 
     Quicker than whole verdicts: one bootstrap of one number, 499 resamples. Seeds begin after those of the table.
     """
-    import numpy as np
+    from simulated_panels import SCENARIOS, framings_of
 
     from onedial.show import progress_bar
-    from onedial.stats import LEVEL, auc, auc_resampled, number_of
-    from onedial.verdict import dial_of_grid, sweep_grid
-    from onedial.verdict.simulation import SCENARIOS, framings_of
-    from onedial.verdict.tables import panel_answers
+    from onedial.stats import LEVEL, auc, auc_resampled, panel_estimate
+    from onedial.verdict import sweep_grid
 
     given_options = {"n_questions": options.n_questions, "n_targets": options.n_targets}
     found = GrowingTable(options.table or Path("runs/null_orders.csv"), ("seed",), given_options)
@@ -144,16 +143,12 @@ def null_orders(options: "ScriptOptions") -> int:
             rows = []
             for name in NOTHING_SHARED if (seed,) not in found else ():
                 sweep, panel = SCENARIOS[name].draw(seed, options.n_questions, options.n_targets)
-                grid = sweep_grid(sweep)
-                asked = grid.splits != "extraction"
-                ease, margin = dial_of_grid(grid).ease[asked], grid.margins[asked, grid.unsteered]
-                known = ~np.isnan(ease) & ~np.isnan(margin)
-                orders = [np.where(known, scores, np.nan) for scores in (ease, margin)]
-                given = panel_answers(panel, grid.questions).to_numpy()[asked]
+                case = sweep_grid(sweep).beside(panel)
+                orders, given = case.orders, case.given[case.ordered]
                 models = framings_of(panel.columns)["model"].to_numpy()
                 own, other = (auc(order, given) for order in orders)
                 drawn, others = (auc_resampled(order, given, 499, seed) for order in orders)
-                number = number_of(own - other, drawn - others, None, models)
+                number = panel_estimate(own - other, drawn - others, None, models)
                 rows.append({"seed": seed, "scenario": name, "towards": number.low > 0, "away": number.high < 0})
             if rows:
                 found.add(rows)
@@ -189,10 +184,10 @@ def rates_of(table: "pd.DataFrame") -> "pd.DataFrame":
     from onedial.verdict.verdict import AWAY, MOVED_CUT, TOWARDS
 
     claims = {
-        "S": table["signal_estimate"],
-        "G": table["gain_estimate"],
-        "C_A": table["order_estimate"],
-        "rho": table["order_rho"],
+        "S": table["signal_value"],
+        "G": table["gain_value"],
+        "C_A": table["order_value"],
+        "rho": table["order_rho_value"],
         "S: p <= .05": (table["signal_p"] <= LEVEL).astype(float),
         "over all": (table["signal_p_over_all"] <= LEVEL).astype(float).where(table["signal_p_over_all"].notna()),
         "G: low > 0": (table["gain_low"] > 0).astype(float),
@@ -215,8 +210,8 @@ def coverage_of(table: "pd.DataFrame") -> "pd.DataFrame":
     for name, own in table.groupby("scenario", sort=False):
         held[name] = {}
         for number in (*NUMBERS, "rho"):
-            prefix, estimate = ("order_rho", "order_rho") if number == "rho" else (number, f"{number}_estimate")
-            truth = own[estimate].mean()
+            prefix = "order_rho" if number == "rho" else number
+            truth = own[f"{prefix}_value"].mean()
             held[name][f"{number}, panel"] = own[f"{prefix}_low"].le(truth).mul(own[f"{prefix}_high"].ge(truth)).mean()
             if number != "rho":
                 low, high = own[f"{prefix}_low_models"], own[f"{prefix}_high_models"]

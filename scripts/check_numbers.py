@@ -9,7 +9,7 @@ the page, with {} in the place of each number, the stored values in order (`stor
 
     - phrase: mean kappa is {}, shuffled within topics {} (p = {})
       is:
-      - default/verdict.json signal.estimate
+      - default/verdict.json signal.value
       - default/verdict.json signal.null_mean
       - default/verdict.json signal.p
 

@@ -27,7 +27,7 @@ RIVALS_OF = "0.5b"
 """The run whose rivals are drawn as lines: they hang on the questions, not on the subject."""
 PANELS = {"bits": "bits per test question saved", "signal": "mean kappa at matched yes rates"}
 LINES = {"shared difficulty": "-", "mean of other models": "--", "text, from other models": ":"}
-ENDS = {"": "estimate", "_low": "low", "_high": "high"}
+ENDS = {"": "value", "_low": "low", "_high": "high"}
 
 
 def sizes(folder: Path) -> pd.DataFrame:
@@ -62,10 +62,10 @@ def _row(folder: Path) -> dict[str, Any]:
         **{f"signal{end}": signal[name] for end, name in ENDS.items()},
         "p": signal["p"],
         "margin": bits_by_source(folder)["unsteered margin"],
-        "rho": verdict["order"]["rho"],
-        "r2_ml": line["r2_ml"],
-        "r2_ml_by_chance": line["r2_ml_null_median"],
-        "possible": prediction["possible"]["estimate"],
+        "rho": verdict["order"]["rho"]["value"],
+        "r2_ml": line["r2"],
+        "r2_ml_by_chance": line["r2_null_median"],
+        "possible": prediction["possible"]["value"],
     }
 
 

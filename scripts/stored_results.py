@@ -1,4 +1,4 @@
-"""Which command made each stored result of tests/reference, docs/images and notebooks/, and how to make it again.
+"""Which command made each stored result of tests/reference and docs/images, and how to make it again.
 
     python scripts/stored_results.py --list                          # every run: its command, cost, files and pages
     python scripts/stored_results.py default --runs runs/stored      # run it into runs/stored/default, copy its files
@@ -65,7 +65,6 @@ class Stored:
     files: list[File]
     rests_on: tuple[str, ...] = ()
     after: tuple[str, ...] = ()
-    in_place: tuple[str, ...] = ()
     text: str = ""
 
     @classmethod
@@ -129,7 +128,6 @@ def told(name: str) -> str:
         + (f"; after {', '.join(own.after)}" if own.after else ""),
         *(f"  {command}" for command in own.commands),
         *(f"  -> {file.stored}" + (f"  ({file.by} of {', '.join(file.of)})" if file.by else "") for file in own.files),
-        *(f"  -> {place}/, in place" for place in own.in_place),
     ]
     if pages := pages_of(own):
         lines.append(f"  quoted in {', '.join(pages)}")

@@ -9,6 +9,7 @@ import threading
 from collections.abc import Callable, Iterator
 
 from onedial.core.errors import InputError, ProcessLostError
+from onedial.core.notices import counting_undone
 from onedial.core.processes import held, is_first_process
 
 _REMEDIES = {
@@ -27,6 +28,14 @@ _REMEDIES = {
 }
 
 
+EXIT_CODES = (
+    "exit codes: 0 all is done; 1 what was checked is not in order, or another process is lost; 2 an input cannot be "
+    "used,\nor something was left undone (a budget ended it, a respondent answered nothing): what is there is kept; "
+    "130, 143 broken off"
+)
+"""One rule for all programs; docs/reliability.md has it as a table."""
+
+
 class _Terminated(KeyboardInterrupt):
     """SIGTERM, as a scheduler sends it before it takes the machine away."""
 
@@ -38,13 +47,14 @@ def run_command(main: Callable[[], int | None], *, resumes: bool = False) -> int
         resumes: whether the program knows --resume, as is said after Ctrl-C or SIGTERM once a run had begun.
 
     Returns:
-        main's exit code (None counts as 0); 2 for an `InputError` or for a file-system error that the user can
-        mend; 1 where another process is lost; 130 after Ctrl-C; 143 after SIGTERM; 141 when nobody reads what is
-        printed. Any other exception passes through, with its traceback: it is a bug.
+        main's exit code (None counts as 0); 2 for an `InputError`, for a file-system error that the user can mend, or
+        where something was left undone (`leave_undone`); 1 where another process is lost; 130 after Ctrl-C; 143 after
+        SIGTERM; 141 when nobody reads what is printed. Any other exception passes through, with its traceback: it is
+        a bug. `EXIT_CODES` says it in every help.
     """
     try:
-        with _sigterm_ends_like_ctrl_c():
-            return main() or 0
+        with _sigterm_ends_like_ctrl_c(), counting_undone() as undone:
+            return main() or (2 if undone else 0)
     except InputError as error:
         print(f"error: {error}", file=sys.stderr)
         return 2

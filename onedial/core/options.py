@@ -23,6 +23,7 @@ from pathlib import Path
 from types import NoneType
 from typing import Annotated, Any, ClassVar, Self, get_args, get_origin
 
+from onedial.core.command_line import EXIT_CODES
 from onedial.core.errors import InputError
 from onedial.core.plugins import load_installed_plugins, load_plugin
 from onedial.core.suggestions import did_you_mean
@@ -142,13 +143,6 @@ class RunOptions(Options, group="run"):
     seed: int = option(0, "of every draw", at_least=0)
     out: Path | None = option(None, "folder of the run (runs/<time>-<name>-<configuration>)", metavar="DIR")
     resume: bool = option(False, "continue an interrupted run")
-    mirror: str | None = option(
-        None,
-        "keep a copy of --out there (s3://, gs://, a folder); --resume fetches it",
-        metavar="ADDRESS",
-        stored=False,
-        needs=("out",),
-    )
     config: Path | None = option(
         None, "YAML file of options, such as a run's config.yaml; others go before it", metavar="FILE", stored=False
     )
@@ -294,6 +288,8 @@ def parse_options(
         if not {"-h", "--help"}.isdisjoint(given):
             print(f"{(documentation or '').strip()}\n")  # as it stands, however wide the terminal is
         command(*bound.args, **bound.kwargs)
+        if not {"-h", "--help"}.isdisjoint(given):
+            print(EXIT_CODES)
         raise SystemExit(0)
     places = {key: _of_file(options, key, value) for key, value in stored.items() if key not in named}
     return options(**places | bound.arguments).settled()
@@ -462,7 +458,7 @@ def read_config(path: str, options: type[Options]) -> dict[str, Any]:
     """
     import yaml
 
-    from onedial.core.yaml_text import parsed_yaml
+    from onedial.core.files import parsed_yaml
 
     if not Path(path).is_file():
         raise InputError(f"there is no config file {path}; check the path")

@@ -3,16 +3,13 @@ from .exporting import export_panel, export_run
 from .importing import import_panel
 from .inputs import layers_by_config, questions_by_split, read_inputs
 from .start import Start
-from .writing import WriteOnDemand, intervention_of
 
 __all__ = [
     "Start",
-    "WriteOnDemand",
     "bill_of",
     "export_panel",
     "export_run",
     "import_panel",
-    "intervention_of",
     "layers_by_config",
     "questions_by_split",
     "read_inputs",

@@ -61,10 +61,13 @@ def prices_of(text: str) -> "dict[str, Price]":
 
 
 def tell_costs(costs: "pd.DataFrame | None", run: Run) -> None:
-    """Print what was asked of providers and what it cost, and write costs.csv; nothing where nobody was asked."""
+    """Print what was asked of providers and what it cost, and write costs.csv; nothing where nobody was asked.
+
+    A respondent of whom no request was ever answered is work left undone (exit code 2).
+    """
     if costs is None:
         return
-    from onedial.core import write_table
+    from onedial.core import leave_undone, write_table
 
     print(f"\nwhat it did cost, failed requests and all starts included:\n{costs.round(4).to_string()}")
     if unknown := int(costs["unknown"].iloc[-1]):
@@ -72,5 +75,8 @@ def tell_costs(costs: "pd.DataFrame | None", run: Run) -> None:
             f"of {unknown} requests nobody knows what they did cost (timed out, interrupted, failed at the server, "
             "or counted absurdly): they count as what they may have cost at most"
         )
+    counts = costs.iloc[:-1].groupby(level=0, sort=False)[["calls", "failed"]].sum()
+    for name, n in counts.loc[counts["calls"] == counts["failed"], "calls"].items():
+        leave_undone(f"{name}: none of {n:.0f} requests was answered; --resume asks again")
     table = costs.rename_axis(["respondent", "instrument"]).reset_index()
     write_table(run.file("costs.csv"), table, float_format="%.6g")

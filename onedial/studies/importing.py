@@ -4,7 +4,7 @@ import pandas as pd
 
 from onedial.asking import MANY_UNREAD
 from onedial.core import InputError, Notes, Run, configuration_of
-from onedial.panels import ImportedPanel, LogChoices, panel_from_logs, read_logs, write_imported
+from onedial.panels import ImportedPanel, LogChoices, Spellings, panel_from_logs, read_logs, write_imported
 from onedial.studies.options import ImportOptions
 
 PROGRAM = "import_panel"
@@ -21,7 +21,8 @@ def import_panel(options: ImportOptions, notes: Notes) -> None:
     pairs = [pair.split("=", 1) for pair in options.columns]
     columns = {ours.strip(): theirs.strip() for ours, theirs in pairs}
     about = (options.confidence, options.confidence_scale, options.question_field, columns)
-    choices = LogChoices(*about, incomplete=options.incomplete)
+    spellings = Spellings(options.yes, options.no, options.blank)
+    choices = LogChoices(*about, incomplete=options.incomplete, spellings=spellings)
     runs = [run for source in options.sources for run in read_logs(source, choices, options.format)]
     found = panel_from_logs(runs, options.asked, options.score)
     with Run.create(options.out, PROGRAM, configuration) as run:

@@ -34,8 +34,7 @@ def read_inputs(options: TargetOptions, *, hold_out_topics: bool = False, judged
 
     Args:
         hold_out_topics: see `onedial.panels.load_inputs`.
-        judged: a verdict is to come of it; where the panel is too small for one, or more targets could be judged on
-            more of its questions, this is noticed.
+        judged: a verdict is to come of it; where the panel is too small for one, this is noticed.
 
     Raises:
         InputError: as `onedial.panels.load_inputs`.
@@ -64,8 +63,8 @@ def _inputs_of(options: TargetOptions, hold_out_topics: bool, judged: bool) -> "
     if said := inputs.asked_otherwise(load_prompt(str(options.prompt))):
         notice(f"asked otherwise: {'; '.join(said)}")
     if judged:
-        prospects = prospects_of(inputs, options.seed)
-        if not prospects.suffices or prospects.n_for_most is not None:
+        prospects = prospects_of(inputs)
+        if not prospects.suffices:
             notice(f"warning: {prospects}")
     return inputs
 

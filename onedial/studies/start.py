@@ -5,8 +5,6 @@ from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 from onedial.core import (
-    InputError,
-    Mirror,
     Notes,
     Run,
     RunOptions,
@@ -34,8 +32,8 @@ class Start:
         threads: on how many the model works, once `set_threads` has chosen; a run that goes on keeps its number.
 
     Raises:
-        InputError: the run's folder cannot be used, as `Run.check`, or its `--mirror`: of several processes the first
-            one says so. Or W&B cannot be logged to.
+        InputError: the run's folder cannot be used, as `Run.check`: of several processes the first one says so. Or
+            W&B cannot be logged to.
     """
 
     def __init__(
@@ -48,9 +46,7 @@ class Start:
         self._program, self._label, self._may_change = program, label, changeable(options)
         self._configuration, self._out, self._resume = configuration_of(options), options.out, options.resume
         self._recorded: dict[str, Any] = {}
-        self._mirror: Mirror | None = None
         if is_first_process():
-            self._mirror = _mirror_of(options)
             self._recorded = Run.check(self._configuration, self._out, self._resume, self._may_change)
         log = _log_of(options)
         self._log = None if tells_writers else log
@@ -118,8 +114,6 @@ class Start:
                 from onedial.show import watch
 
                 watch(run, self._log)
-        if self._mirror is not None:
-            run.copied_by(self._mirror)
         return run
 
 
@@ -132,16 +126,3 @@ def _log_of(options: RunOptions) -> "LogOptions | None":
     found = LogOptions.of(options)
     found.check()
     return found
-
-
-def _mirror_of(options: RunOptions) -> Mirror | None:
-    """The copy that `--mirror` asks for; where a lost machine's run is to go on, it is fetched."""
-    if options.mirror is None or options.out is None:
-        return None
-    mirror = Mirror(options.out, options.mirror)
-    held = mirror.holds_a_run()
-    if held and not options.resume:
-        raise InputError(f"--mirror {options.mirror} already holds a run; pass --resume to continue it, or another")
-    if held and not (mirror.folder.exists() and any(mirror.folder.iterdir())):
-        say(f"fetched from {options.mirror}: {mirror.fetch()} files")
-    return mirror

@@ -52,8 +52,6 @@ def write_probe_figures(run: Run) -> None:
         drawings["where"] = more.where(run.read_table("where.csv"))
     if run.has("patching.csv"):
         drawings["patching"] = more.patching(run.read_table("patching.csv"))
-    if run.has("replacement_targets.csv"):
-        drawings["replacement"] = more.replacement(run.read_table("replacement_targets.csv"))
     if run.has("writing.csv"):
         course, tokens = run.read_table("writing.csv"), run.read_table("tokens_written.parquet")
         if len(tokens):

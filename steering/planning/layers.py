@@ -6,19 +6,29 @@ without steering. No target is looked at. Where no layer reaches both, the one w
 the scan says so.
 """
 
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
 
-from onedial.core import InputError, one_line
+from onedial.core import InputError, notice, one_line
 from onedial.models import OpenModel, PromptSet
 from steering.interventions import Intervention
-from steering.planning.magnitudes import doubling, most_unread, yes_rates
+from steering.planning.magnitudes import (
+    RANGE_QUESTIONS,
+    coarse_grid,
+    doubling,
+    find_range,
+    most_unread,
+    yes_rates,
+)
 from steering.sweeping import sweep
 
 SPAN_LOW, SPAN_HIGH = 0.05, 0.95
+NOT_BOTH_WAYS = "does not turn the answers both ways"
+WRONG_WAY = "the dial runs the wrong way: the yes rate falls as"
 
 
 @dataclass(frozen=True)
@@ -125,6 +135,25 @@ def scan_layers(
         layers[place],
         bool(np.isfinite(reach).any()),
     )
+
+
+def even_grid(model: OpenModel, prompts: PromptSet, interventions: Sequence[Intervention]) -> dict[str, list[float]]:
+    """Even magnitudes over the stretch in which the first of these turns the answers, the same pushes for all of them.
+
+    Found by doubling on the first questions (`RANGE_QUESTIONS`); a notice where they do not turn, or the wrong way.
+
+    Returns:
+        intervention_id -> `COARSE_POINTS` magnitudes in its unit, 0 among them.
+    """
+    first, few = interventions[0], prompts.subset(prompts.question_ids[:RANGE_QUESTIONS])
+    rates = yes_rates(sweep(model, first, few, doubling(first.units_per_norm)).table)
+    if math.isinf(spanning_magnitude(rates.set_axis(rates.index / first.units_per_norm))):
+        notice(f"{first.intervention_id} {NOT_BOTH_WAYS}")
+    if _rise(rates.loc[rates["unread"] <= most_unread(rates), "yes_rate"]) < 0:
+        notice(f"{WRONG_WAY} {first.intervention_id} is pushed towards yes; try another layer, contrast or prompt")
+    found = find_range(rates)
+    norms = [magnitude / first.units_per_norm for magnitude in coarse_grid(found)]
+    return {each.intervention_id: [norm * each.units_per_norm for norm in norms] for each in interventions}
 
 
 def best_place(rates: Sequence[pd.DataFrame], units_per_norm: Sequence[float]) -> tuple[int, list[float]]:

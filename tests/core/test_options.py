@@ -140,7 +140,6 @@ REFUSED = {
     "--chat --loud --quiet": "--quiet and --loud",
     "--wandb sometimes": "offline",
     "--nothing-like-it": "--nothing-like-it",
-    "--mirror s3://x": "--out",
 }
 
 

@@ -20,7 +20,7 @@ from tiny_models import byte_tokenizer, save_outspoken, tiny_hf
 
 __all__ = ["call"]
 
-JOURNAL = ("log.txt", "manifest.json", "sha256.txt")
+JOURNAL = ("log.txt", "manifest.json")
 """What a refused attempt may write into a run: that it was tried."""
 
 

@@ -21,7 +21,7 @@ FILES = {
     "none/.keep": "",
     "a/.keep": "",
 }
-WITHOUT_OUT = ("doctor", "gate", "judge_run", "view")
+WITHOUT_OUT = ("gate", "judge_run", "view")
 REFUSED = {
     "ask_battery --instruments charm": "choose among choices",
     "ask_battery --vector v.safetensors": "--magnitudes",
@@ -47,7 +47,7 @@ REFUSED = {
     "panel import nowhere": "there is no file or folder nowhere",
     "panel import few.csv --confidence-scale 0": "--confidence-scale",
     "panel import few.csv --columns said_yes": "write OURS=THEIRS",
-    "panel import few.csv --format helm": "few.csv",
+    "panel import few.csv --format inspect": "few.csv",
     "panel import no_respondent.csv": "has no column for the respondent",
     "panel import no_respondent.csv --out few.csv": "few.csv is a file, but a run needs a folder",
     "place embedded --answers maybe.csv": "holds 'maybe'; answers are 1/0",
@@ -108,8 +108,6 @@ REFUSED = {
     "steer_sweep --tests interchange,mediator": "did you mean 'mediation'",
     "steer_sweep --controls 3 --layer 1+2": "--layer 1+2 names several",
     "steer_sweep --positions generated": "choose among last, prompt, all",
-    "steer_sweep --engine none.py:Engine": "--answer reasoned",
-    "steer_sweep --engine none.py:Engine --answer reasoned": "no such Python file",
     "steer_sweep --side-effects --facts 0": "--side-effects rests on unrelated facts",
     "steer_sweep --reasoned-settings 1": "--reasoned-settings",
     "steer_sweep --limit 2": "--limit",
@@ -124,8 +122,6 @@ REFUSED = {
     "train_probes --step 0": "--step",
     "train_probes --statement-layers 0": "--statement-layers",
     "train_probes --folds 2": "--folds",
-    "doctor nowhere": "holds no run",
-    "doctor nowhere --model x": "exclude each other",
     "view nowhere": "is no folder",
     "view --port 0": "--port",
 }

@@ -205,5 +205,4 @@ def test_a_panel_without_grades_gives_rates_alone(tmp_path):
         "report.html",
         "manifest.json",
         "log.txt",
-        "sha256.txt",
     }

@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 import yaml
 from forks import run_program
-from simulate_shared_or_own import panel as planted_panel
+from simulations.shared_or_own import panel as planted_panel
 
 from onedial.confidence import shared_or_own
 from onedial.scale import fit_factor_model

@@ -2,9 +2,8 @@
 
 import pandas as pd
 import pytest
+from simulated_panels import SCENARIOS
 from tiny_experiment import ROOT, call
-
-from onedial.verdict.simulation import SCENARIOS
 
 __all__ = ["call"]
 
@@ -15,7 +14,7 @@ SMALL = ("--n-questions", 160, "--n-targets", 6, "--n-permutations", 19)
 @pytest.fixture
 def some_scenarios(monkeypatch):
     chosen = ("unrelated", "pure shift", "towards, much")
-    monkeypatch.setattr("onedial.verdict.simulation.SCENARIOS", {name: SCENARIOS[name] for name in chosen})
+    monkeypatch.setattr("simulated_panels.SCENARIOS", {name: SCENARIOS[name] for name in chosen})
     return chosen
 
 

@@ -201,4 +201,4 @@ def test_what_rests_on_the_embedded_panel_is_chosen_by_one_option(script, monkey
     monkeypatch.setattr(sys, "argv", ["stored_results.py", "--embedded", "--runs", "r"])
     names = script.chosen_names(parse_options(script.ScriptOptions))
     assert not {"frontier-all", "frontier-safe", "simulated"} & set(names)
-    assert {"default", "written", "notebooks"} <= set(names)
+    assert {"default", "written"} <= set(names)

@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from onedial.core.command_line import EXIT_CODES
 from onedial.core.errors import InputError
 from onedial.core.notices import noticed
 from onedial.core.options import Options, parse_options
@@ -87,7 +88,8 @@ def programs(parts: Mapping[str, Callable[[], int | None]], documentation: str |
             sys.argv = [f"{name} {word}", *given[1:]]
             return parts[word]()
         if word in ("-h", "--help"):
-            print(f"{(documentation or '').strip()}\n\nUsage: {Path(name).name} {{{','.join(parts)}}} [OPTIONS]")
+            print(f"{(documentation or '').strip()}\n\nUsage: {Path(name).name} {{{','.join(parts)}}} [OPTIONS]\n")
+            print(EXIT_CODES)
             return 0
         if word == "--version":
             parse_options(Options)

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from onedial.asking import ProviderRespondent
-from onedial.core import LEDGER, InputError, Journal, Ledger, Notes, Run
+from onedial.core import LEDGER, InputError, Journal, Ledger, Notes, Run, leave_undone
 from onedial.panels import (
     JUDGE,
     WRITTEN,
@@ -105,7 +105,7 @@ def ask_elsewhere(collection: Collection, journal: Journal, run: Run, options: C
     if budget is None or not budget.exhausted:
         return False
     left = sum(len(each.questions) for each in collection.missing())
-    notes.tell(
+    leave_undone(
         f"the budget of {options.budget:g} would have been passed: {budget.spent:.4g} is spent, {left} questions are "
         "not asked; a larger --budget with --resume goes on"
     )

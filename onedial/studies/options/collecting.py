@@ -70,9 +70,7 @@ def columns_fault(pairs: Sequence[str]) -> str | None:
 class ImportOptions(Options):
     """What is read, and as what."""
 
-    sources: tuple[Path, ...] = option(
-        ..., "log, table, HELM run folder, or a folder of them", positional=True, metavar="SOURCE"
-    )
+    sources: tuple[Path, ...] = option(..., "log, table, or a folder of them", positional=True, metavar="SOURCE")
     out: Path = option(..., "new folder to write to", metavar="DIR")
     format: str | None = option(
         None, "of the files (found from each)", choices=KeysOf("onedial.panels.formats.formats:IMPORTERS")
@@ -86,6 +84,9 @@ class ImportOptions(Options):
     columns: tuple[str, ...] = option(
         (), "columns of a plain table: said_yes=verdict", metavar="OURS=THEIRS,...", check=columns_fault
     )
+    yes: tuple[str, ...] = option((), "how a plain table spells yes, besides the usual", metavar="WORD,...")
+    no: tuple[str, ...] = option((), "how a plain table spells no, besides the usual", metavar="WORD,...")
+    blank: tuple[str, ...] = option((), "how a plain table spells nothing, besides the usual", metavar="WORD,...")
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -7,7 +7,7 @@ from onedial.core import InputError, KeysOf, RunOptions, option
 from onedial.studies.options.shared import LAYERS, QuestionOptions, ReplicateOptions, even_up_to_200
 
 STAGES = (
-    "probes", "facts", "statements", "directions", "use", "own", "where", "replacement", "writing", "elsewhere", "lens",
+    "probes", "facts", "statements", "directions", "use", "own", "where", "writing", "elsewhere", "lens",
 )  # fmt: skip
 """Names, in the order in which they are done."""
 METHODS = KeysOf("probes.fitting.solvers:METHODS")
@@ -41,12 +41,6 @@ class ProbeOptions(QuestionOptions, ReplicateOptions, RunOptions, group="probes"
     n_reasoned: int = option(32, "questions answered with reasons", at_least=0)
     other_model: str | None = option(
         None, "a checkpoint of the same width on which the probes are read", may_change=True
-    )
-    dial: str | None = option(
-        None, "folder of a finished steer_sweep run, which the words are to replace", may_change=True
-    )
-    embedding: str | None = option(
-        None, "a sentence-transformers model, for words that see sentences too", may_change=True
     )
     stages: tuple[str, ...] = option(STAGES, "what is done", choices=STAGES, may_change=True)
     store: str | None = option(None, "folder of the activations (in the user's cache)", may_change=True)

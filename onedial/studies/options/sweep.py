@@ -76,12 +76,6 @@ class ReasonedOptions(Options, group="reasoned answers"):
         "where the dial acts while it writes; same: as --positions, where all holds what is generated too",
         choices=("same", "last", "prompt", "all", "generated", "uncertain"),
     )
-    engine: str | None = option(
-        None,
-        "what writes in the model's place, such as my_engine.py:Engine, once it is shown to write the same",
-        metavar="FILE:NAME",
-        needs={"answer": "reasoned"},
-    )
 
 
 @dataclass(frozen=True, kw_only=True)

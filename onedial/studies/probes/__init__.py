@@ -2,7 +2,7 @@
 
 Every stage has one signature, `stage(study) -> None`. It reads the activations and what earlier stages wrote, and
 writes the tables that are named in its text; one that cannot be done with these inputs writes nothing. What needs
-steering or a panel's match on top of the probes (`use`, `replacement`) stands in `experiments/train_probes.py`.
+steering or a panel's match on top of the probes (`use`) stands in `experiments/train_probes.py`.
 """
 
 from collections.abc import Callable

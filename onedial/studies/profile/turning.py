@@ -6,7 +6,6 @@ from onedial.asking import PromptTemplate, Question, load_prompt, questions_from
 from onedial.core import InputError
 from onedial.models import OpenModel, load_model
 from onedial.panels import load_questions
-from onedial.studies import intervention_of
 from onedial.studies.options import ProfileOptions
 from onedial.verdict import SweepRun
 from steering import Intervention, SteeringVector, yes_rates
@@ -44,6 +43,17 @@ def dial_of_run(options: ProfileOptions) -> Dial:
     )
     intervention.check_model(model)
     return Dial(model, intervention, magnitudes, names, questions, load_prompt(config["prompt"]))
+
+
+def intervention_of(swept: SweepRun) -> Intervention:
+    """What a finished sweep turned, with its vectors.
+
+    Raises:
+        InputError: a vector's file is missing or broken.
+    """
+    entry = swept.interventions().set_index("intervention_id", drop=False).loc[swept.under_test()]
+    vectors = {name: SteeringVector.load(swept.path / swept.vector_file(name)) for name in entry["vectors"]}
+    return Intervention.from_dict(entry.to_dict(), vectors)
 
 
 def settings_of(swept: SweepRun, intervention_id: str, options: ProfileOptions) -> tuple[list[float], dict[float, str]]:
