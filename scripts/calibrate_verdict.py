@@ -20,14 +20,14 @@ calibrations:
            the two orders are one, and there is no width to speak of), all three for models like these where they differ
 """
 
-import argparse
 import sys
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from simulating import GrowingTable, by_seed
 
-from onedial.core import flat, natural, positive, program_parser, run_command
+from onedial.core import Options, flat, option, parse_options, run_command
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -48,10 +48,10 @@ NULL_SEED = 20000
 
 
 def main() -> int:
-    options = parse_options()
+    options = parse_options(ScriptOptions, __doc__)
     if options.null_orders:
         return null_orders(options)
-    options.table = options.table or Path("runs/calibration.csv")
+    options = replace(options, table=options.table or Path("runs/calibration.csv"))
     table = filled_table(options)
     import pandas as pd
 
@@ -72,7 +72,7 @@ def main() -> int:
 # ---- the table -------------------------------------------------------------------------------------------------------
 
 
-def filled_table(options: argparse.Namespace) -> "pd.DataFrame":
+def filled_table(options: "ScriptOptions") -> "pd.DataFrame":
     """A row for every scenario and seed; those that the file holds are taken from it."""
     from simulated_panels import SCENARIOS
 
@@ -89,7 +89,7 @@ def filled_table(options: argparse.Namespace) -> "pd.DataFrame":
     return by_seed(table, options.seeds, ((name,) for name in SCENARIOS), rows_of)
 
 
-def one_row(name: str, seed: int, options: argparse.Namespace) -> dict[str, Any]:
+def one_row(name: str, seed: int, options: "ScriptOptions") -> dict[str, Any]:
     """The verdict on one simulated subject and panel, and its push among controls that are like it."""
     from dataclasses import asdict, replace
 
@@ -125,7 +125,7 @@ def one_row(name: str, seed: int, options: argparse.Namespace) -> dict[str, Any]
     return row
 
 
-def null_orders(options: argparse.Namespace) -> int:
+def null_orders(options: "ScriptOptions") -> int:
     """How often C_A's 95% interval leaves out 0 on panels that have nothing in common with the subject.
 
     Quicker than whole verdicts: one bootstrap of one number, 499 resamples. Seeds begin after those of the table.
@@ -274,24 +274,16 @@ def _too_many(scenario: str, what: str, rate: float, mark: float, n: int) -> lis
     return [f"{scenario}: {what} in {count} of {n}, at most {most} may"] if count > most else []
 
 
-def parse_options() -> argparse.Namespace:
-    parser = program_parser(__doc__)
-    parser.add_argument("--seeds", type=positive, default=60, help="verdicts on each scenario (default 60)")
-    parser.add_argument("--n-questions", type=positive, default=400, help="questions of each (default 400)")
-    parser.add_argument("--n-targets", type=positive, default=18, help="targets, three to a base model (default 18)")
-    parser.add_argument("--n-permutations", type=positive, default=999, help="permutations and resamples (default 999)")
-    parser.add_argument(
-        "--table",
-        type=Path,
-        help="what is there so far (default runs/calibration.csv, runs/null_orders.csv)",
-    )
-    parser.add_argument(
-        "--null-orders",
-        type=natural,
-        default=0,
-        help="instead: C_A on this many panels of each kind that share nothing",
-    )
-    return parser.parse_args()
+@dataclass(frozen=True, kw_only=True)
+class ScriptOptions(Options):
+    """What it is told."""
+
+    seeds: int = option(60, "verdicts on each scenario", at_least=1)
+    n_questions: int = option(400, "questions of each", at_least=1)
+    n_targets: int = option(18, "targets, three to a base model", at_least=1)
+    n_permutations: int = option(999, "permutations and resamples", at_least=1)
+    table: Path | None = option(None, "what is there so far (default runs/calibration.csv, runs/null_orders.csv)")
+    null_orders: int = option(0, "instead: C_A on this many panels of each kind that share nothing", at_least=0)
 
 
 if __name__ == "__main__":

@@ -2,7 +2,7 @@
 
     python scripts/fault_battery.py                                 # every program: about half an hour on a CPU
     python scripts/fault_battery.py --tiny --n 20 --table FILE      # a model of random weights; FILE is gone on with
-    python scripts/fault_battery.py --tiny --programs score_confidence --faults kill two_writers
+    python scripts/fault_battery.py --tiny --programs score_confidence --faults kill,two_writers
 
 kill          kill -9 at random moments, again and again in one folder
 two_writers   a second start while the first is writing: refused, and the first ends as if alone
@@ -16,7 +16,6 @@ compared as the values that they hold, so that a table in parts is one table how
 1 if a row fails; in --table it stands until its line is deleted.
 """
 
-import argparse
 import contextlib
 import os
 import shutil
@@ -33,7 +32,7 @@ import numpy as np
 import pandas as pd
 from simulating import GrowingTable
 
-from onedial.core import InputError, natural, positive, program_parser, run_command
+from onedial.core import InputError, Options, option, parse_options, run_command
 from onedial.stats import wilson_interval
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -108,10 +107,10 @@ def programs(model: str, asked: list[str], layers: str, n_questions: int, place:
     rows: list[tuple[str, list[str], str]] = [
         ("steer_sweep", own, f"{n} --controls 1"),
         ("multiverse", own, f"{n} --layer {layers} --resamples 1 --wordings neutral --replicates 19"),
-        ("collect_panel", ["--respondents", str(respondents), *texts], n),
-        ("fit_factor", ["embedded"], "--replicates 20 --sensitivity-replicates 0"),
+        ("collect_panel", ["collect", "--respondents", str(respondents), *texts], n),
+        ("fit_factor", ["embedded", "--deep"], "--replicates 20 --sensitivity-replicates 0"),
         ("study_panel", ["embedded"], "--replicates 9"),
-        ("score_confidence", ["embedded"], "--replicates 19"),
+        ("score_confidence", ["embedded", "--confidence"], "--replicates 19"),
         ("score_self_prediction", ["tests/reference/self_execution"], "--replicates 19"),
         ("place", ["embedded", *subject], "--next 6"),
         ("compare_dials", own, f"{n} --layer {layer} --dials interventions,cut --method mean_difference --operator add "
@@ -125,7 +124,11 @@ def programs(model: str, asked: list[str], layers: str, n_questions: int, place:
         ("train_probes", own, f"--n-questions 120 --layer {layers} --method ridge --shuffles 1 --replicates 49 "
          f"--facts 120 --nulls 9 --n-pushed 10 --controls 2 --store {place / 'store'}"),
     ]  # fmt: skip
-    known = {name: Program(name, [f"experiments/{name}.py", *given, *options.split()]) for name, given, options in rows}
+    files = {"collect_panel": "panel", "fit_factor": "study_panel", "score_confidence": "study_panel"}
+    known = {
+        name: Program(name, [f"experiments/{files.get(name, name)}.py", *given, *options.split()])
+        for name, given, options in rows
+    }
     judge = ["experiments/judge_run.py", "{run}"]
     known["judge_run"] = Program("judge_run", judge, False, prepare=lambda folder: shutil.copytree(swept, folder))
     compare = ["experiments/compare_runs.py", str(swept), str(place / "another")]
@@ -345,21 +348,22 @@ def rates_of(rows: pd.DataFrame) -> pd.DataFrame:
     return table.reset_index()[["fault", *columns]].round(5)
 
 
-def parse_options() -> argparse.Namespace:
-    parser = program_parser(__doc__)
-    parser.add_argument("--programs", nargs="+", metavar="NAME", help="only these")
-    parser.add_argument("--faults", nargs="+", choices=FAULTS, default=list(FAULTS), metavar="NAME", help="only these")
-    parser.add_argument("--n", type=positive, default=20, help="how often a program is killed (%(default)s)")
-    parser.add_argument("--model", default="smollm2-135m-instruct", help="subject and respondent (%(default)s)")
-    parser.add_argument("--tiny", action="store_true", help="a model of random weights in its place, and few questions")
-    parser.add_argument("--n-questions", type=positive, default=80, help="that are asked (%(default)s)")
-    parser.add_argument("--seed", type=natural, default=0, help="of the moments (%(default)s)")
-    parser.add_argument("--table", type=Path, metavar="CSV", help="keep the rows here, and go on with those in it")
-    return parser.parse_args()
+@dataclass(frozen=True, kw_only=True)
+class ScriptOptions(Options):
+    """What it is told."""
+
+    programs: tuple[str, ...] = option((), "only these", metavar="NAME")
+    faults: tuple[str, ...] = option(tuple(FAULTS), "only these", choices=FAULTS, metavar="NAME")
+    n: int = option(20, "how often a program is killed", at_least=1)
+    model: str = option("smollm2-135m-instruct", "subject and respondent")
+    tiny: bool = option(False, "a model of random weights in its place, and few questions")
+    n_questions: int = option(80, "that are asked", at_least=1)
+    seed: int = option(0, "of the moments", at_least=0)
+    table: Path | None = option(None, "keep the rows here, and go on with those in it", metavar="CSV")
 
 
 def main() -> int:
-    options = parse_options()
+    options = parse_options(ScriptOptions, __doc__)
     model = "tiny" if options.tiny else options.model
     settings = {"model": model, "n_questions": options.n_questions, "kills": options.n}
     table = GrowingTable(options.table, ("program", "fault", "seed"), settings)

@@ -14,9 +14,10 @@ import shutil
 import subprocess
 import sys
 import tempfile
+from dataclasses import dataclass
 from pathlib import Path
 
-from onedial.core import InputError, natural, positive, program_parser, run_command
+from onedial.core import InputError, Options, option, parse_options, run_command
 
 ROOT = Path(__file__).resolve().parent.parent
 TURNED: dict[type, type] = {
@@ -49,12 +50,17 @@ def turned(source: str, number: int | None = None) -> tuple[int, str, str]:
     return seen, where, ast.unparse(ast.fix_missing_locations(tree))
 
 
+@dataclass(frozen=True, kw_only=True)
+class ScriptOptions(Options):
+    """What it is told."""
+
+    file: Path = option(..., "whose decisions are turned", positional=True)
+    n: int = option(20, "how many", at_least=1)
+    seed: int = option(0, "of the draw", at_least=0)
+
+
 def main() -> int:
-    parser = program_parser(__doc__)
-    parser.add_argument("file", type=Path, help="whose decisions are turned")
-    parser.add_argument("--n", type=positive, default=20, help="how many (default %(default)s)")
-    parser.add_argument("--seed", type=natural, default=0, help="of the draw (default %(default)s)")
-    options = parser.parse_args()
+    options = parse_options(ScriptOptions, __doc__)
     name = options.file.resolve().relative_to(ROOT) if options.file.resolve().is_relative_to(ROOT) else options.file
     room = name.parts[1] if name.parts[0] == "onedial" else name.parts[0]
     if not (ROOT / name).is_file() or not (ROOT / "tests" / room).is_dir():

@@ -48,15 +48,14 @@ the procedure, and says nothing about any model.
     three settings       r = .6, three magnitudes
 """
 
-import argparse
 import sys
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from simulating import GrowingTable, by_seed
 
-from onedial.core import positive, program_parser, run_command
+from onedial.core import Options, option, parse_options, run_command
 
 if TYPE_CHECKING:
     import numpy as np
@@ -112,7 +111,7 @@ N_TOPICS, N_WORDINGS = 20, 5
 
 
 def main() -> None:
-    options = parse_options()
+    options = parse_options(ScriptOptions, __doc__)
     from onedial.verdict import RULE
 
     settings = {"rule": RULE, "n_draws": options.n_draws}
@@ -350,12 +349,13 @@ def operating_table(table: "pd.DataFrame") -> "pd.DataFrame":
     return pd.concat([by_cell.size().rename("n"), counts, by_cell[numbers].mean()], axis=1)
 
 
-def parse_options() -> argparse.Namespace:
-    parser = program_parser(__doc__)
-    parser.add_argument("--seeds", type=positive, default=50, help="verdicts in each cell (default 50)")
-    parser.add_argument("--n-draws", type=positive, default=499, help="permutations and resamples (default 499)")
-    parser.add_argument("--table", type=Path, default=Path("runs/red_team.csv"), help="what is there so far")
-    return parser.parse_args()
+@dataclass(frozen=True, kw_only=True)
+class ScriptOptions(Options):
+    """What it is told."""
+
+    seeds: int = option(50, "verdicts in each cell", at_least=1)
+    n_draws: int = option(499, "permutations and resamples", at_least=1)
+    table: Path = option(Path("runs/red_team.csv"), "what is there so far")
 
 
 if __name__ == "__main__":

@@ -9,16 +9,16 @@ A file of scripts/simulations says what is drawn and what is told of it (`SIMULA
 verdict's own are red_team.py and calibrate_verdict.py, those of the instruments zoo.py.
 """
 
-import argparse
 import ast
 import importlib
 import sys
 import warnings
+from dataclasses import dataclass
 from pathlib import Path
 
 from simulating import GrowingTable
 
-from onedial.core import InputError, positive, program_parser, run_command
+from onedial.core import InputError, Options, option, parse_options, run_command
 
 FOLDER = Path(__file__).with_name("simulations")
 NO_SIMULATION = ("__init__", "frame", "probe_cases")
@@ -26,7 +26,7 @@ KNOWN = sorted(file.stem for file in FOLDER.glob("*.py") if file.stem not in NO_
 
 
 def main() -> None:
-    options = parse_options()
+    options = parse_options(ScriptOptions, __doc__)
     if options.list:
         for name in KNOWN:
             said = ast.get_docstring(ast.parse((FOLDER / f"{name}.py").read_text(encoding="utf-8"))) or ""
@@ -56,17 +56,21 @@ def main() -> None:
                 print(" | ".join(values), flush=True)
 
 
-def parse_options() -> argparse.Namespace:
-    parser = program_parser(__doc__)
-    parser.add_argument("name", nargs="?", choices=KNOWN, help="which; --list says what each is about")
-    parser.add_argument("studies", nargs="*", metavar="STUDY", help="of it (default: all)")
-    parser.add_argument("--sets", type=positive, help="draws of each kind (default: as on the page)")
-    parser.add_argument("--table", type=Path, help="also keep the rows there, as CSV; what it holds is not drawn anew")
-    parser.add_argument("--list", action="store_true", help="say what there is, and stop")
-    options = parser.parse_args()
-    if not options.list and options.name is None:
-        raise InputError(f"nothing is named; give one of {', '.join(KNOWN)}")
-    return options
+@dataclass(frozen=True, kw_only=True)
+class ScriptOptions(Options):
+    """What it is told."""
+
+    name: str | None = option(None, "which; --list says what each is about", choices=KNOWN, positional=True)
+    studies: tuple[str, ...] = option((), "of it (default: all)", positional=True)
+    sets: int | None = option(None, "draws of each kind (default: as on the page)", at_least=1)
+    table: Path | None = option(None, "also keep the rows there, as CSV; what it holds is not drawn anew")
+    list: bool = option(False, "say what there is, and stop")
+
+    def check(self) -> None:
+        """Something is named, or the list is wanted."""
+        super().check()
+        if not self.list and self.name is None:
+            raise InputError(f"nothing is named; give one of {', '.join(KNOWN)}")
 
 
 if __name__ == "__main__":

@@ -114,7 +114,7 @@ def test_a_package_that_names_a_plugin_as_its_entry_point_needs_no_option(follow
     (entries,) = (text for language, text in blocks_of(PAGE) if language == "toml")
     group, line = re.search(r'entry-points\."(.*)"\]\n(.*)', entries).groups()
     (record / "entry_points.txt").write_text(f"[{group}]\n{line.split('=')[0]} = my_layout\n")
-    asked = "from onedial.core import program_parser; program_parser('').parse_args([]);"
+    asked = "from onedial.core import Options, parse_options; parse_options(Options, arguments=[]);"
     asked += "from onedial.panels import LAYOUTS; print('cloze' in LAYOUTS)"
     paths = os.pathsep.join(map(str, (ROOT, tmp_path, followed[0])))
     done = subprocess.run(

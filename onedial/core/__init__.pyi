@@ -1,5 +1,5 @@
 from .cards import html_card, one_line
-from .command_line import EXIT_CODES, KeysOf, listed, natural, positive, program_parser, run_command
+from .command_line import EXIT_CODES, run_command
 from .errors import InputError, ProcessLostError
 from .files import (
     LARGEST,
@@ -16,6 +16,18 @@ from .files import (
     write_text,
 )
 from .notices import Notice, leave_undone, notice, noticed
+from .options import (
+    DryRunOptions,
+    KeysOf,
+    Options,
+    RunOptions,
+    changeable,
+    configuration_of,
+    declared,
+    flag,
+    option,
+    parse_options,
+)
 from .plain_values import plain, whole_characters
 from .plugins import load_plugin
 from .processes import is_first_process, process_number
@@ -25,8 +37,7 @@ from .run.files import read_json, read_table, write_csv, write_table
 from .run.journal import Journal
 from .run.ledger import LEDGER, Ledger, read_ledger
 from .run.manifest import Manifest
-from .run.notes import Notes, noted
-from .run.options import add_run_options, configuration_of, parse_run_options
+from .run.notes import Notes, program, programs
 from .run.parts import Parts
 from .run.provenance import library_versions, machine
 from .run.run import Run
@@ -43,13 +54,22 @@ __all__ = [
     "Ledger",
     "Manifest",
     "Named",
+    "DryRunOptions",
+    "Options",
+    "RunOptions",
+    "changeable",
+    "declared",
+    "flag",
+    "option",
+    "parse_options",
+    "program",
+    "programs",
     "Notes",
     "Notice",
     "Parts",
     "ProcessLostError",
     "Run",
     "Stage",
-    "add_run_options",
     "at_work",
     "atomic_path",
     "cache_dir",
@@ -66,21 +86,15 @@ __all__ = [
     "library_versions",
     "load_plugin",
     "machine",
-    "listed",
-    "natural",
     "nearest",
     "leave_undone",
     "notice",
-    "noted",
     "noticed",
     "one_line",
-    "parse_run_options",
     "parsed_yaml",
     "path_inside",
     "plain",
-    "positive",
     "process_number",
-    "program_parser",
     "read_json",
     "read_ledger",
     "read_table",

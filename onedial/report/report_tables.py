@@ -427,14 +427,14 @@ def scale_sentence(factor: FactorModel, parabola: Simulated | None = None) -> st
         if eigenvalues[0] > upper:
             said += (
                 f"; shuffled answers stay under {upper / size:.0%}, so that the targets answer alike; whether models "
-                "share a scale, or only the framings of each one, experiments/fit_factor.py tells apart"
+                "share a scale, or only the framings of each one, experiments/study_panel.py --deep tells apart"
             )
         else:
             said += f"; shuffled answers reach {upper / size:.0%}, so no shared scale shows"
     if parabola is None:
         return (
             f"{said}. Whether one is enough, and whether the parabola is more than its correction makes, "
-            "experiments/fit_factor.py tests."
+            "experiments/study_panel.py --deep tests."
         )
     upper = float(np.nanquantile(parabola.simulated, 0.95))
     null = (
@@ -445,7 +445,7 @@ def scale_sentence(factor: FactorModel, parabola: Simulated | None = None) -> st
         said += f". The loadings bend along the thresholds more than chance has it: {null}"
     else:
         said += f". The parabola of the loadings along the thresholds is no more than its null: {null}"
-    return f"{said}. Whether one scale is enough, experiments/fit_factor.py tests."
+    return f"{said}. Whether one scale is enough, experiments/study_panel.py --deep tests."
 
 
 def _beside_null(parabola: Simulated | None) -> str:

@@ -1,11 +1,20 @@
 """How a run begins: its folder is checked before a model is loaded for it, and made once there is one."""
 
-import argparse
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from itertools import chain
 from typing import TYPE_CHECKING, Any
 
-from onedial.core import Notes, Run, at_work, configuration_of, is_first_process, say
+from onedial.core import (
+    Notes,
+    Run,
+    RunOptions,
+    at_work,
+    changeable,
+    configuration_of,
+    is_first_process,
+    say,
+)
+from onedial.studies.options import SubjectOptions
 
 if TYPE_CHECKING:
     from onedial.models import OpenModel
@@ -13,10 +22,10 @@ if TYPE_CHECKING:
 
 
 class Start:
-    """The beginning of one program's run, by its options of `onedial.core.add_run_options`.
+    """The beginning of one program's run, by its options.
 
     Args:
-        label, may_change: see `Run.begin`.
+        label: see `Run.begin`.
         tells_writers: whether the program itself says how it goes to W&B and TensorBoard, where its options ask for it.
 
     Attributes:
@@ -30,16 +39,15 @@ class Start:
     def __init__(
         self,
         program: str,
-        options: argparse.Namespace,
+        options: RunOptions,
         label: str | None = None,
-        may_change: Collection[str] = (),
         tells_writers: bool = False,
     ) -> None:
-        self._program, self._label, self._may_change = program, label, may_change
+        self._program, self._label, self._may_change = program, label, changeable(options)
         self._configuration, self._out, self._resume = configuration_of(options), options.out, options.resume
         self._recorded: dict[str, Any] = {}
         if is_first_process():
-            self._recorded = Run.check(self._configuration, self._out, self._resume, may_change)
+            self._recorded = Run.check(self._configuration, self._out, self._resume, self._may_change)
         log = _log_of(options)
         self._log = None if tells_writers else log
         self.threads: int | None = None
@@ -53,7 +61,7 @@ class Start:
         if is_split():  # another number of threads adds up in another order
             self.threads = choose_threads(as_first(self.threads))
 
-    def load_subject(self, options: argparse.Namespace, device: str | None = None) -> "OpenModel":
+    def load_subject(self, options: SubjectOptions, device: str | None = None) -> "OpenModel":
         """The model of `--model --revision --dtype --device-map`; says which it is.
 
         Raises:
@@ -63,8 +71,13 @@ class Start:
             self.set_threads()
             from onedial.models import everyone, is_split, load_model
 
-            how = {"revision": options.revision, "dtype": options.dtype, "device_map": options.device_map}
-            model = load_model(options.model, device=device, **how)
+            model = load_model(
+                options.model,
+                revision=options.revision,
+                dtype=options.dtype,
+                device=device,
+                device_map=options.device_map,
+            )
         split = f", split over {len(everyone(None))} processes" if is_split() else ""
         say(f"subject: {model.identity.name}, {model.n_layers} layers, {model.dtype}, on {model.device}{split}")
         return model
@@ -104,7 +117,7 @@ class Start:
         return run
 
 
-def _log_of(options: argparse.Namespace) -> "LogOptions | None":
+def _log_of(options: RunOptions) -> "LogOptions | None":
     """Where the run is logged besides its folder, if anywhere."""
     if options.wandb == "off" and not options.tensorboard:
         return None

@@ -23,7 +23,7 @@ from onedial.verdict.rivals.texts import push_settings, text_cost
 from onedial.verdict.verdict import Verdict, judge
 
 FACTOR_PERMUTATIONS = 99
-"""For the null of the first eigenvalue; `experiments/fit_factor.py` asks more of the scale."""
+"""For the null of the first eigenvalue; `experiments/study_panel.py --deep` asks more of the scale."""
 PARABOLA_REPLICATES = 499
 """For the null of the loadings' parabola; those in which a respondent gives one kind of answer only say nothing."""
 

@@ -30,7 +30,7 @@ def write_probe_figures(run: Run) -> None:
 
     drawings: dict[str, Drawing] = {}
     if run.has("probes.csv"):
-        table, method = run.read_table("probes.csv"), run.config["method"][0]
+        table, method = run.read_table("probes.csv"), run.config["methods"][0]
         drawings["layer_curves"] = draw.layer_curves(table, MAIN_LABELS, method)
         if run.has("facts.csv"):
             table = pd.concat([table, run.read_table("facts.csv")], ignore_index=True)

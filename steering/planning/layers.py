@@ -63,7 +63,8 @@ class LayerScan:
 
 
 def candidate_layers(option: str, n_layers: int) -> list[int]:
-    """What `--layer` stands for: `14`, `10,12,14`, `8-20`, or `auto` (every second of the middle half).
+    """What `--layer` stands for: `14`, `10,12,14`, `8-20`, `all`, `auto` (every second of the middle half), or `few`
+    (at .5, .6 and .7 of the depth).
 
     `10+14+18` stands for all of these layers at once (`layers_together`).
 
@@ -73,6 +74,10 @@ def candidate_layers(option: str, n_layers: int) -> list[int]:
     >>> candidate_layers("8-10", 30), candidate_layers("10,20", 30), candidate_layers("auto", 12)
     ([8, 9, 10], [10, 20], [3, 5, 7, 9])
     """
+    if option == "all":
+        return list(range(n_layers))
+    if option == "few":
+        return sorted({n_layers * tenths // 10 for tenths in (5, 6, 7)})
     if option == "auto":
         return list(range(n_layers // 4, max(3 * n_layers // 4, n_layers // 4) + 1, 2))
     layers: list[int] = []
@@ -80,8 +85,8 @@ def candidate_layers(option: str, n_layers: int) -> list[int]:
         first, dash, last = piece.strip().partition("-")
         if not first.isdecimal() or (dash and not last.isdecimal()):
             raise InputError(
-                f"--layer {option!r} is none of: an index (14), a list (10,12), a range (8-20), auto, or layers at "
-                "once (10+14)"
+                f"--layer {option!r} is none of: an index (14), a list (10,12), a range (8-20), all, auto, few, or "
+                "layers at once (10+14)"
             )
         highest = max(int(first), int(last or first))
         if highest >= n_layers:

@@ -24,7 +24,7 @@ from onedial.panels import Budget, Price, agreement, load_panel, load_respondent
 from onedial.panels.collecting import collecting
 
 ROOT = Path(__file__).resolve().parents[2]
-COLLECT = ROOT / "experiments" / "collect_panel.py"
+COLLECT = (ROOT / "experiments" / "panel.py", "collect")
 CANARY = "sk-canary-5d2a9e71c3"
 needs_inspect = pytest.mark.skipif(
     importlib.util.find_spec("inspect_ai") is None,
@@ -50,7 +50,7 @@ def entry(server, name="tiny", **more):
 
 
 def collect(folder, who, questions, *more):
-    return run_here(COLLECT, "--respondents", who, "--questions", questions, "--out", folder, *more)
+    return run_here(*COLLECT, "--respondents", who, "--questions", questions, "--out", folder, *more)
 
 
 def asked_about(server):
@@ -281,7 +281,7 @@ def test_a_kill_loses_at_most_what_was_in_flight(tmp_path, number):
 
     with FakeServer(counted, seconds=0.1) as server:
         who = write_models(tmp_path / "who.yaml", entry(server, connections=2))
-        program = [COLLECT, "--respondents", who, "--questions", questions, "--out", out]
+        program = [*COLLECT, "--respondents", who, "--questions", questions, "--out", out]
         with open(tmp_path / "log.txt", "wb") as log:
             running = start_program(*program, log=log, env=alone())
             while running.poll() is None and n_answered[0] < 20:
@@ -452,7 +452,7 @@ def test_what_was_in_flight_at_a_kill_counts_as_spent_and_its_answers_are_asked_
         who = write_models(tmp_path / "who.yaml", entry(server, price=price, max_tokens=3, connections=2))
         with open(tmp_path / "log.txt", "wb") as log:
             running = start_program(
-                COLLECT, "--respondents", who, "--questions", questions, "--out", out, log=log, env=alone()
+                *COLLECT, "--respondents", who, "--questions", questions, "--out", out, log=log, env=alone()
             )
             while running.poll() is None and billing.n_billed < 5:
                 time.sleep(0.02)

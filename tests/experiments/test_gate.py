@@ -156,14 +156,8 @@ def test_ctrl_c_ends_a_chat_without_a_traceback(eager, tmp_path):
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        ([], "give a saved gate and questions, or --run"),
-        (["--run", "RUN", "--beta", "1", "--yes-rate", "0.5", "--save", "OUT"], "exactly one of --beta"),
         (["--run", "RUN", "--beta", "1", "--save", "OUT"], "which questions the subject answers rightly"),
         (["--run", "RUN", "--target", "nobody", "--save", "OUT"], "no target 'nobody'"),
-        (["OUT", "Who?"], "there is no gate in"),
-        (["OUT", "--chat", "Who?"], "--chat reads its questions from standard input"),
-        (["OUT", "--steered", "Who?"], "--steered is about what is written in a chat"),
-        (["--run", "RUN", "--yes-rate", "0.5", "--save", "OUT", "--chat"], "no questions"),
     ],
 )
 def test_what_cannot_be_done_is_said(call, run, tmp_path, arguments, said):  # noqa: F811

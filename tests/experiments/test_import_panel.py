@@ -1,4 +1,4 @@
-"""experiments/import_panel.py from a folder of logs to a panel that the other programs take."""
+"""experiments/panel.py import from a folder of logs to a panel that the other programs take."""
 
 from pathlib import Path
 
@@ -12,7 +12,7 @@ LOGS = ROOT / "tests" / "reference" / "imports"
 
 
 def run(*arguments):
-    return run_program(ROOT / "experiments" / "import_panel.py", *arguments)
+    return run_program(ROOT / "experiments" / "panel.py", "import", *arguments)
 
 
 def test_logs_become_a_panel_with_questions_respondents_and_a_report(tmp_path):

@@ -89,15 +89,3 @@ def test_side_effects_stand_at_every_magnitude_and_mark_the_usable_range(run):
     assert said["outside"] == list(outside.index)
     assert said["sentence"].split(";")[0] in (run.path / "report.html").read_text("utf-8")
     assert (run.path / "figures" / "side_effects.svg").is_file()
-
-
-def test_side_effects_without_facts_are_refused(options, call, tmp_path):
-    ended = call(STEER_SWEEP, *as_arguments(options | {"facts": 0, "out": tmp_path / "run"}))
-    assert ended.code == 2
-    assert "--side-effects rests on unrelated facts" in ended.err
-
-
-def test_one_setting_is_refused(options, call, tmp_path):
-    ended = call(STEER_SWEEP, *as_arguments(options | {"reasoned_settings": 1, "out": tmp_path / "run"}))
-    assert ended.code == 2
-    assert "give 2 or more of either" in ended.err

@@ -205,17 +205,9 @@ def test_a_second_run_reads_no_activation_anew(options, finished, tmp_path, call
 @pytest.mark.parametrize(
     ("wrong", "sentence"),
     [
-        ({"layer": "2-9"}, "layer 5 requested, but this model has layers 0-4"),
-        ({"layer": "last"}, "--layer 'last' is no list of layers"),
-        ({"method": "svm"}, "--method 'svm' is not known; choose among logistic"),
-        ({"stages": "nothing"}, "--stages 'nothing' is not known; choose among probes"),
-        ({"facts": 20}, "--facts 20 are too few; give 40 or more"),
-        ({"facts": 101}, "101 facts requested; give an even number"),
+        ({"layer": "2-9"}, "layer 9 requested, but this model has layers 0-4"),
+        ({"layer": "last"}, "--layer 'last' is none of"),
         ({"compare_at": 9}, "--compare-at 9 is none of the layers"),
-        ({"step": 0}, "a push needs a step above 0"),
-        ({"stages": "use"}, "--stages use rests on the probes"),
-        ({"statement_layers": 0}, "--statement-layers"),
-        ({"folds": 2}, "give at least three folds"),
         ({"n_questions": 30}, "no label has"),
     ],
 )

@@ -153,4 +153,4 @@ def test_a_run_judged_before_its_null_was_drawn_is_reported_without_it(undrawn, 
     run = make_run(tmp_path / "run")
     (run.path / "parabola.json").unlink()
     html = write_report(SweepRun.open(run.path)).read_text("utf-8")
-    assert "whether the parabola is more than its correction makes, experiments/fit_factor.py tests" in html
+    assert "whether the parabola is more than its correction makes, experiments/study_panel.py --deep tests" in html

@@ -90,7 +90,7 @@ def test_a_port_that_is_taken_is_passed_over_or_said_to_be_taken():
     ("arguments", "words"),
     [
         (["nowhere"], "nowhere is no folder"),
-        ([".", "--port", "0"], "--port 0 is no port"),
+        ([".", "--port", "0"], "--port 0"),
         ([".", "--host", "999.1.1.1"], "another --port or --host"),
     ],
 )
