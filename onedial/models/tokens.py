@@ -42,7 +42,12 @@ THOUGHT_MARKS: dict[str, str] = {
 HARMONY_TURN = "<|start|>assistant"
 HARMONY_ANSWER = "<|channel|>final<|message|>"
 """In gpt-oss' format a turn goes on with the name of a channel, and an answer stands in the final one."""
-CONTENT_FORMS: tuple[frozenset[str], ...] = (frozenset(), frozenset({"user", "assistant"}), frozenset({"user"}), frozenset({"assistant"}))
+CONTENT_FORMS: tuple[frozenset[str], ...] = (
+    frozenset(),
+    frozenset({"user", "assistant"}),
+    frozenset({"user"}),
+    frozenset({"assistant"}),
+)
 """Whose content a template takes as a list of parts; templates of models that read pictures loop over them."""
 
 
