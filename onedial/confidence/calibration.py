@@ -17,6 +17,7 @@ from onedial.stats import (
     Booleans,
     Estimate,
     Floats,
+    Integers,
     as_answers,
     estimate,
     resampled_weights,
@@ -64,10 +65,9 @@ def expected_calibration_error(
     if not len(c):
         return Estimate()
     if bins == "width":
-        # An edge is k / n as it is written, so that .28 is the edge 7 / 25: .28 * 25 would be 7.000000000000001.
-        which = np.searchsorted(np.arange(1, n_bins) / n_bins, c, side="left")
+        which = width_bins(c, n_bins)
     else:
-        which = np.ceil(np.searchsorted(np.sort(c), c, side="right") / len(c) * n_bins).astype(int) - 1
+        which = (np.searchsorted(np.sort(c), c, side="right") * n_bins - 1) // len(c)
     gap = c - y
     members = (which[:, None] == np.unique(which)).astype(float)
 
@@ -75,6 +75,11 @@ def expected_calibration_error(
         return np.abs((weight * gap) @ members).sum(axis=-1) / weight.sum(axis=-1)
 
     return _bootstrap(error, len(c), n_bootstrap, seed)
+
+
+def width_bins(confidence: Floats, n_bins: int) -> Integers:
+    """Bins of equal width over [0, 1], closed on the right. A product such as .28 x 25 would end above its edge, 7."""
+    return np.searchsorted(np.arange(1, n_bins) / n_bins, confidence)
 
 
 def brier_score(confidence: ArrayLike, correct: ArrayLike, n_bootstrap: int = 1000, seed: int = 0) -> Estimate:

@@ -27,7 +27,7 @@ from onedial.stats import QUANTILES_95, Floats, as_answers
 
 LEAST_JUDGEMENTS = 10  # right ones and wrong ones of each answer, for meta-d' to be worth its interval
 LEAST_DPRIME = 0.3  # below it a ratio to d' says nothing
-ONE_LEVEL = "confidence has one level only"
+_ONE_LEVEL = "confidence has one level only"
 _STEPS = 60
 _PADDING = 0.5
 _TINY = 1e-10
@@ -66,13 +66,11 @@ def meta_d_prime(when_wrong: ArrayLike, when_right: ArrayLike) -> MetaD:
             need not be whole numbers.
 
     Returns:
-        MetaD. Sign: higher meta-d' = confidence tells right from wrong judgements better.
+        MetaD. Sign: higher meta-d' = confidence tells right from wrong judgements better. Where only one level of
+        confidence was used, nothing tells how much it knows: meta-d' and M-ratio are nan, and the status says so.
 
     Raises:
         InputError: the two have not the same even length of at least 4, or a count is negative.
-
-    Where yes, or no, was given with one level of confidence only, nothing says how sure right and wrong judgements are:
-    meta-d' and M-ratio are nan, and the status says so.
 
     R: `metaSDT::fit_meta_d_MLE(nR_S1, nR_S2, add_padding = FALSE)`; Python: `metadpy.mle.fit_metad`.
 
@@ -85,9 +83,13 @@ def meta_d_prime(when_wrong: ArrayLike, when_right: ArrayLike) -> MetaD:
         raise InputError(
             f"{counts.shape[1]} ratings; give the same even number of counts (at least 4, none negative) for both"
         )
-    found = _fitted(counts[None])[0]
-    if one_level(counts):
-        return replace(found, meta_d=float("nan"), m_ratio=float("nan"), status=found.status or ONE_LEVEL)
+    found, used = _fitted(counts[None])[0], levels_used(counts)
+    if used.max() < 2:
+        nan = float("nan")
+        return replace(found, meta_d=nan, m_ratio=nan, log_likelihood=nan, cuts=found.cuts * nan, status=_ONE_LEVEL)
+    if used.min() < 2 and not found.status:
+        said = ("no", "yes")[int(used.argmin())]
+        return replace(found, status=f"confidence has one level only where the answer is {said}")
     return found
 
 
@@ -202,12 +204,12 @@ def too_few(counts: Floats) -> str:
     by_answer = np.stack([counts[:, :half].sum(axis=1), counts[:, half:].sum(axis=1)])
     if by_answer.min() < LEAST_JUDGEMENTS:
         return f"fewer than {LEAST_JUDGEMENTS} right or wrong judgements of some kind"
-    return ONE_LEVEL if one_level(counts) else ""
+    return _ONE_LEVEL if levels_used(counts).min() < 2 else ""
 
 
-def one_level(counts: Floats) -> bool:
-    """Whether yes, or no, was given with one level of confidence only; counts (outcome, rating)."""
-    return int((counts.sum(axis=0) > 0).reshape(2, -1).sum(axis=1).min()) < 2
+def levels_used(counts: Floats) -> np.ndarray:
+    """(answer,) how many levels of confidence counts (outcome, rating) hold, of no and of yes."""
+    return (counts.sum(axis=0) > 0).reshape(2, -1).sum(axis=1)
 
 
 def _ratings(p: Floats, points: Floats) -> np.ndarray:
