@@ -66,7 +66,7 @@ class LogOptions:
 
     @classmethod
     def of(cls, options: Any) -> "LogOptions":
-        """From a program's options (`onedial.core.add_run_options`)."""
+        """From a program's options (`onedial.core.RunOptions`)."""
         return cls(WandbOptions.of(options), options.tensorboard)
 
     def check(self) -> None:
