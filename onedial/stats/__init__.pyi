@@ -29,7 +29,7 @@ from .remembered import fits_remembered, remembered
 from .resampling import N_RESAMPLES, chunks, counted_once, groups_among, permuted_rows, resampled_weights, strata_of
 from .roc import auc, auc_resampled, roc_area, roc_area_interval
 from .shares import rates, share_of, wilson_interval
-from .texts import ALPHAS, ridge_scores, surface_features, text_features
+from .texts import ALPHAS, nearest_texts, ridge_scores, surface_features, text_features
 
 __all__ = [
     "ALPHAS",
@@ -75,6 +75,7 @@ __all__ = [
     "mean_interval",
     "model_means",
     "names",
+    "nearest_texts",
     "number",
     "panel_estimate",
     "rank_correlation",

@@ -8,7 +8,8 @@
     a shared signal, not enough to reproduce  half of the base models or fewer predicted better than by their yes rates;
                                               or not shown to be 10% of the predictable; or under 5% of what yes rates
                                               leave; or not shown to be more than length, label or topic predict; or
-                                              no topics are known, so that it may tell of topics alone
+                                              no topics are known, or none that texts know of, and it may tell
+                                              of topics alone (`alike`)
     reproduced                                else
 
 *What is the dial?* By the account that it tests (one scale of difficulty, a threshold of each model's own) a dial that
@@ -76,10 +77,9 @@ from onedial.verdict.rivals.rivals import ceiling
 from onedial.verdict.rivals.yes_bias import YesBias, yes_bias
 from onedial.verdict.screening import CHECKS, Screened, of_one_name, screen
 
-RULE = 5
+RULE = 4
 """Version of the rule; 1: one sentence on a ladder, with C, agreement minus the moved cut's, as a rung; 2: the majority
-answer was chosen on the fitting questions; 3: G, the gain over the majority answer, decided where prediction does; 4:
-texts that read alike took the place of topics that are not named."""
+answer was chosen on the fitting questions; 3: G, the gain over the majority answer, decided where prediction does."""
 
 CANNOT_BE_JUDGED = "cannot be judged"
 NOT_REPRODUCED = "not reproduced"

@@ -282,13 +282,28 @@ def test_a_signal_is_said_without_topics_only_with_a_flag_and_no_signal_needs_no
     assert (unrelated.reproduced, unrelated.flags) == (verdict.NOT_REPRODUCED, [])
 
 
-def test_where_no_question_names_a_topic_nothing_is_reproduced():
-    sweep, panel = simulated("dial order", n_targets=12)
-    topics = sweep.drop_duplicates("question_id").set_index("question_id")["topic"]
-    named, untold = (judge(case_of(sweep, panel, topics=each), N) for each in (topics, None))
-    assert (named.reproduced, named.flags) == (verdict.REPRODUCED, [])
-    assert (untold.reproduced, untold.flags) == (verdict.NOT_ENOUGH, [verdict.TOPICS_UNKNOWN])
-    assert untold.prediction.bits.value == pytest.approx(named.prediction.bits.value, rel=0.5)
+def test_where_no_question_names_a_topic_nothing_is_reproduced_unless_texts_show_that_topics_are_not_all():
+    """Questions of one topic share a word. The dial's order is its topic's alone, or each question's own."""
+    rng, magnitudes = np.random.default_rng(0), np.linspace(-2.5, 2.5, 41)
+    topic, own = np.repeat(np.arange(20), 20), rng.standard_normal(400)
+    words = ["river", "opera", "planet", "football", "king", "enzyme", "engine", "poem", "cheese", "bridge"]
+    words += ["saint", "guitar", "volcano", "senator", "virus", "triangle", "desert", "painter", "whale", "verb"]
+    texts = [f"about the {words[place]}, number {rng.integers(10**6)}" for place in topic]
+    names = [f"q{n}" for n in range(400)]
+    for ease, reproduced in ((rng.standard_normal(20)[topic], verdict.NOT_ENOUGH), (own, verdict.REPRODUCED)):
+        margins = ease[:, None] + 0.2 * own[:, None] + magnitudes
+        sweep = plain_sweep(margins, np.tile(["extraction", "fitting", "test", "test"], 100), magnitudes)
+        noise, cuts = rng.standard_normal((400, 9)), np.linspace(-1, 1, 9)
+        panel = pd.DataFrame((ease[:, None] + 0.7 * noise > cuts).astype(float), names)
+        panel = panel.rename(columns=lambda name: f"target {name}")
+        told = pd.Series(texts, names)
+        found = judge(case_of(sweep, panel, texts=told), N)
+        assert (found.reproduced, found.flags) == (reproduced, [verdict.TOPICS_UNKNOWN])
+        untold = judge(case_of(sweep, panel), N)
+        assert untold.reproduced == verdict.NOT_ENOUGH
+        assert np.isnan(untold.prediction.alike.high)
+        named = pd.Series(topic.astype(str), names)
+        assert judge(case_of(sweep, panel, texts=told, topics=named), N).prediction.topics
 
 
 def test_unread_answers_that_decide_are_flagged_and_those_that_do_not_are_not(steered_matches):
