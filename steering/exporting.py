@@ -170,7 +170,7 @@ def import_vectors(
     >>> from onedial.asking import METACOGNITIVE
     >>> model = load_model("smollm2-135m-instruct")
     >>> prompts = PromptSet.build(model, load_questions("embedded", n=4), METACOGNITIVE)
-    >>> found = import_vectors({"layer_21": torch.ones(model.d_model)}, model, "output", prompts)
+    >>> found = import_vectors({"layer_2": torch.ones(model.d_model)}, model, "output", prompts)
     >>> len(found)
     1
     """

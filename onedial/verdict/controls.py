@@ -56,6 +56,12 @@ def control_table(case: Case) -> pd.DataFrame:
 
     Returns:
         Index control (as given); columns `CONTROL_COLUMNS`.
+
+    >>> from dataclasses import replace
+    >>> from onedial.verdict import SweepRun
+    >>> case = replace(SweepRun.open("tests/reference/golden/all_positions").case(), n_resamples=19)
+    >>> control_table(case).index.tolist()
+    ['L20-random-1', 'L20-random-2', 'L20-random-3']
     """
     rows = {}
     for name, control in case.controls.items():

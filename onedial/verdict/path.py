@@ -76,6 +76,13 @@ def dial_path(case: Case) -> DialPath | None:
     """The path of the intervention under test; None where the panel is too small for a scale.
 
     The questions that its vector was made from have no part.
+
+    >>> from dataclasses import replace
+    >>> from onedial.verdict import SweepRun
+    >>> case = replace(SweepRun.open("tests/reference/golden/default").case(), n_resamples=19)
+    >>> path = dial_path(case)
+    >>> path.slope.low > 0  # a larger magnitude, a higher threshold: more often yes
+    True
     """
     answers = case.panel
     try:

@@ -49,7 +49,14 @@ class Screened:
 
 
 def screen(case: Case) -> list[Screened]:
-    """Everything that the checks find, in the order of `CHECKS`."""
+    """Everything that the checks find, in the order of `CHECKS`.
+
+    >>> from dataclasses import replace
+    >>> from onedial.verdict import SweepRun
+    >>> case = replace(SweepRun.open("tests/reference/golden/default").case(), n_resamples=19)
+    >>> [(finding.check, finding.about) for finding in screen(case)]
+    [('informative gaps', ['gemma-3-270m: neutral'])]
+    """
     found = [check(case) for check in (_copies, _near, _framings, _gaps, _twice, _one_sided)]
     return [finding for finding in found if finding is not None]
 

@@ -96,7 +96,7 @@ def test_without_a_prompt_to_go_by_one_is_asked_for(model, vector, prompts):
         ([], "there are no questions"),
         (["", "Why?"], "what was given, row 1, column 'question' is blank"),
         ([3, 4], "questions hold a int: '3'"),
-        (pd.DataFrame({"prompt": TEXTS}), "has no column 'question'; it holds 'prompt'"),
+        (pd.DataFrame({"sayings": TEXTS}), "has no column 'question'"),
     ],
     ids=["a text", "a name", "nothing", "a blank", "numbers", "another column"],
 )

@@ -317,7 +317,7 @@ class QuestionTable:
         else:
             answers = self.parse("answers", answers_of, _WANTED_ANSWERS)
         more = self.parse("aliases", answers_of, _WANTED_ANSWERS)
-        self.refuse_keys_without_options(answers)
+        self.refuse_keys_without_options(answers, texts)
         is_truth = _are_true_or_false(answers, texts)
         if is_truth:
             notice(f"{self.table.path}: the answers true and false are taken for yes and no")
@@ -332,10 +332,12 @@ class QuestionTable:
             questions.append(Question(question_id(text), text, own, grading=grading))
         return questions
 
-    def refuse_keys_without_options(self, answers: Sequence[tuple[str, ...]]) -> None:
-        """Letters alone, or a column that is called like a key, belong to options."""
+    def refuse_keys_without_options(self, answers: Sequence[tuple[str, ...]], texts: Sequence[str]) -> None:
+        """Letters alone, or a column that is called like a key, belong to options, if not to some in the texts."""
         given = [answer for own in answers for answer in own]
         names = [name for name in self.key_columns() if _simple(name) in _KEYS[: _KEYS.index("label")]]
+        if any(options_shown(text) for text in texts):
+            return
         if names and not given:
             name = names[0]
         elif len(answers) > 1 and len(given) == len(answers) and all(len(own) == 1 and own in "ABCDE" for own in given):

@@ -53,7 +53,7 @@ def one_page(analysis: PanelAnalysis) -> str:
     >>> ease = rng.standard_normal((40, 1))
     >>> panel = pd.DataFrame((ease + rng.standard_normal((40, 4)) > 0) * 1.0, columns=list("abcd"))
     >>> print(one_page(analyse_panel(panel, n_replicates=0, n_sensitivity=0)).split(";")[0])
-    One factor would explain 49% of the variance
+    One factor would explain 50% of the variance
     """
     return "\n".join(page_lines(verdict(analysis), page_sections(analysis)))
 

@@ -168,6 +168,13 @@ def predict(
         What the dial predicts, and a row for each source and size (`COLUMNS`): loss and bits, their share of mark 1,
         n_unscored test answers of judged targets to whose question the source gives no score. A source that has no
         score for any target is left out; one trained on a target's own answers is given for all of them alone.
+
+    >>> from dataclasses import replace
+    >>> from onedial.verdict import SweepRun
+    >>> case = replace(SweepRun.open("tests/reference/golden/default").case(), n_resamples=19)
+    >>> found, table = predict(case, sources=[DIAL])
+    >>> found.n_models, table["source"].unique().tolist()
+    (3, ['the dial'])
     """
     models = case.models[case.judged]
     if not len(models) or len(np.unique(models)) < 2:

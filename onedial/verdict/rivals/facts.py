@@ -38,7 +38,14 @@ class FactsResult:
 
 
 def facts_result(case: Case) -> FactsResult | None:
-    """What the dial does to the facts (`Case.facts`, at magnitudes of the case); None where none were asked."""
+    """What the dial does to the facts (`Case.facts`, at magnitudes of the case); None where none were asked.
+
+    >>> from dataclasses import replace
+    >>> from onedial.verdict import SweepRun
+    >>> case = replace(SweepRun.open("tests/reference/golden/default").case(), n_resamples=19)
+    >>> facts_result(case) is None  # that run asked none
+    True
+    """
     if case.facts is None or case.facts.empty:
         return None
     facts, used = case.facts, case.readable

@@ -97,7 +97,14 @@ class YesBias:
 
 
 def yes_bias(case: Case) -> YesBias | None:
-    """Split what the dial does to the margin; None where the question was not reversed."""
+    """Split what the dial does to the margin; None where the question was not reversed.
+
+    >>> from dataclasses import replace
+    >>> from onedial.verdict import SweepRun
+    >>> case = replace(SweepRun.open("tests/reference/golden/default").case(), n_resamples=19)
+    >>> yes_bias(case) is None  # that run reversed no question
+    True
+    """
     if case.reversed_wordings is None or case.reversed_wordings.empty:
         return None
     return split_margin(
