@@ -64,7 +64,7 @@ from .questions import (
     stratified_sample,
     without_repeats,
 )
-from .replies import spoken, unmarked, without_disclaimer
+from .replies import spoken, unmarked, without_disclaimer, without_thoughts
 from .respondents import (
     RESPONDENTS,
     Identity,
@@ -231,5 +231,6 @@ __all__ = [
     "with_question",
     "without_disclaimer",
     "without_repeats",
+    "without_thoughts",
     "spoken",
 ]

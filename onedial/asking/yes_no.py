@@ -95,6 +95,6 @@ def parse_direct_yes_no(text: str, finished: bool = True) -> bool | None:
         said = begun(text)
         text = said if ended_a_thought(text) else re.split(r"(?<=[.!?])\s", said, maxsplit=1)[0]
     for line in without_thoughts(text).splitlines():
-        if line.strip() and (said := parse_yes_no(line)) is not None:
-            return said
+        if line.strip() and (answer := parse_yes_no(line)) is not None:
+            return answer
     return None

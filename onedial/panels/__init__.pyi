@@ -27,8 +27,10 @@ from .panel_scores import (
 )
 from .panels import ResponseMatrix, counts_of_samples, panel_from_long, panel_long
 from .questions.facts import load_facts, load_passages, truth_of
-from .questions.layouts import LAYOUTS, Layout, choice_question
-from .questions.question_files import load_questions, read_questions
+from .questions.layouts import LAYOUTS, Layout
+from .questions.options import choice_question
+from .questions.question_files import load_questions
+from .spellings import Spellings
 from .splits import EXTRACTION, FITTING, SPLITS, TEST, assign_splits, wordings_of
 
 __all__ = [
@@ -60,6 +62,7 @@ __all__ = [
     "RespondentModel",
     "ResponseMatrix",
     "SPLITS",
+    "Spellings",
     "TEST",
     "WRITTEN",
     "accuracy_by_level",
@@ -101,7 +104,6 @@ __all__ = [
     "probes_for",
     "rates_of_respondents",
     "read_logs",
-    "read_questions",
     "respondents_table",
     "same_model",
     "stated_confidence",

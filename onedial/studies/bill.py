@@ -1,41 +1,18 @@
-"""What models of providers cost where one test is asked after another: options, prices, and what is told at the end."""
+"""What models of providers cost where one test is asked after another: prices, and what is told at the end."""
 
-import argparse
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from onedial.core import InputError, Run
+from onedial.studies.options import AskedModels
 
 if TYPE_CHECKING:
     import pandas as pd
 
     from onedial.panels import Bill, Price
 
-BUDGET_MAY_CHANGE = ("budget", "prices")
 
-
-def money(text: str) -> float:
-    """For argparse: a number above 0."""
-    try:
-        value = float(text)
-    except ValueError:
-        value = 0.0
-    if not 0 < value < float("inf"):
-        raise argparse.ArgumentTypeError(f"{text!r} is no number above 0")
-    return value
-
-
-def add_budget_options(parser: argparse.ArgumentParser) -> None:
-    """Add `--budget` and `--prices`, for models of providers."""
-    parser.add_argument("--budget", type=money, metavar="MONEY", help="ask nothing that could pass it; needs --prices")
-    parser.add_argument(
-        "--prices",
-        metavar="MODEL=IN/OUT,...",
-        help="money for a million tokens read and written, such as openai:gpt-4.1-mini=0.4/1.6",
-    )
-
-
-def bill_of(options: argparse.Namespace, models: Sequence[str], elsewhere: Sequence[str]) -> "Bill":
+def bill_of(options: AskedModels, models: Sequence[str], elsewhere: Sequence[str]) -> "Bill":
     """The account by `--budget` and `--prices`.
 
     Args:

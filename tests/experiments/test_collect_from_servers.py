@@ -4,7 +4,6 @@ import errno
 import importlib.util
 import json
 import os
-import pickle
 import random
 import signal
 import threading
@@ -14,7 +13,7 @@ from pathlib import Path
 import pandas as pd
 import pytest
 from fake_server import FakeServer, Fault, question_of
-from forks import run_program, start_program
+from forks import start_program
 from misbehaving_server import FAULTS, MisbehavingServer
 from tiny_experiment import alone, run_here
 
@@ -25,7 +24,7 @@ from onedial.panels import Budget, Price, agreement, load_panel, load_respondent
 from onedial.panels.collecting import collecting
 
 ROOT = Path(__file__).resolve().parents[2]
-COLLECT = ROOT / "experiments" / "collect_panel.py"
+COLLECT = (ROOT / "experiments" / "panel.py", "collect")
 CANARY = "sk-canary-5d2a9e71c3"
 needs_inspect = pytest.mark.skipif(
     importlib.util.find_spec("inspect_ai") is None,
@@ -51,7 +50,7 @@ def entry(server, name="tiny", **more):
 
 
 def collect(folder, who, questions, *more):
-    return run_here(COLLECT, "--respondents", who, "--questions", questions, "--out", folder, *more)
+    return run_here(*COLLECT, "--respondents", who, "--questions", questions, "--out", folder, *more)
 
 
 def asked_about(server):
@@ -282,7 +281,7 @@ def test_a_kill_loses_at_most_what_was_in_flight(tmp_path, number):
 
     with FakeServer(counted, seconds=0.1) as server:
         who = write_models(tmp_path / "who.yaml", entry(server, connections=2))
-        program = [COLLECT, "--respondents", who, "--questions", questions, "--out", out]
+        program = [*COLLECT, "--respondents", who, "--questions", questions, "--out", out]
         with open(tmp_path / "log.txt", "wb") as log:
             running = start_program(*program, log=log, env=alone())
             while running.poll() is None and n_answered[0] < 20:
@@ -453,7 +452,7 @@ def test_what_was_in_flight_at_a_kill_counts_as_spent_and_its_answers_are_asked_
         who = write_models(tmp_path / "who.yaml", entry(server, price=price, max_tokens=3, connections=2))
         with open(tmp_path / "log.txt", "wb") as log:
             running = start_program(
-                COLLECT, "--respondents", who, "--questions", questions, "--out", out, log=log, env=alone()
+                *COLLECT, "--respondents", who, "--questions", questions, "--out", out, log=log, env=alone()
             )
             while running.poll() is None and billing.n_billed < 5:
                 time.sleep(0.02)
@@ -692,65 +691,3 @@ def test_from_a_server_that_does_everything_wrong_each_answer_comes_once_and_its
         each["question_id"] for each in attempts if each["outcome"] == "answered" and "probe" not in each["question_id"]
     ]
     assert len(answered) == len(set(answered)) == 24
-
-
-@pytest.mark.launched
-@needs_inspect
-def test_after_a_loss_of_power_at_any_moment_nothing_that_was_kept_is_asked_again_and_all_that_was_billed_counts(
-    tmp_path,
-):
-    questions, disk = write_questions(tmp_path / "q.jsonl", 12), tmp_path / "disk"
-    disk.mkdir()
-    billed = []
-
-    def answering(body):
-        billed.append(time.monotonic())
-        return even(body)
-
-    with FakeServer(answering) as server:
-        price = {"input": 0.0, "output": 1_000_000.0}
-        who = write_models(tmp_path / "who.yaml", entry(server, price=price, max_tokens=3, connections=2))
-        options = ("--respondents", who, "--questions", questions, "--no-inspect-logs")
-        through = (ROOT / "scripts" / "recorded_disk.py", tmp_path / "events", disk)
-        done = run_program(*through, COLLECT, *options, "--out", disk / "run", env=alone())
-        assert done.returncode == 0, done.stderr
-        recording = pickle.loads((tmp_path / "events").read_bytes())
-        assert len(billed) == 12 + 3
-        rng = random.Random(3)
-        asking = [each for each in recording.moments if billed[0] < each.at < billed[-1]]
-        for number, moment in enumerate(rng.sample(asking, 4)):
-            after = tmp_path / f"after-{number}"
-            recording.after_power_loss(moment, rng, after)
-            kept = {each["question_id"] for each in read_ledger(after / "run" / "ledger.log") if "ended" in each}
-            before, n_before = len(asked_about(server)), len(billed)
-            assert collect(after / "run", who, questions, "--no-inspect-logs", "--resume") == 0
-            again = {f"q{int(text.split()[2]):03d}" for text in asked_about(server)[before:]}
-            assert not again & kept
-            n_billed = sum(at < moment.at for at in billed[:15]) + len(billed) - n_before
-            assert money_of(after / "run")["money"] >= n_billed
-            assert pd.read_csv(after / "run" / "panel.csv")["said_yes"].tolist() == [1.0, 0.0] * 6
-
-
-@pytest.mark.launched
-@needs_inspect
-def test_with_a_clock_that_jumps_by_years_each_answer_is_asked_once_and_every_attempt_counts(tmp_path):
-    questions, out = write_questions(tmp_path / "q.jsonl", 6), tmp_path / "out"
-    failing = {"What is 2 + 2?", "What is 3 + 3?"}
-
-    def at_first(body):
-        if question_of(body) in failing:
-            failing.discard(question_of(body))
-            return Fault(500)
-        return even(body)
-
-    with FakeServer(at_first) as server:
-        who = write_models(tmp_path / "who.yaml", entry(server))
-        for seed in (1, 2):
-            through = (ROOT / "scripts" / "jumping_clock.py", seed, COLLECT)
-            options = ("--respondents", who, "--questions", questions, "--out", out, "--resume")
-            done = run_program(*through, *options, env=alone())
-            assert done.returncode == 0, done.stderr
-        attempts = read_ledger(out / "ledger.log")
-        assert len(attempts) == server.n_asked == (6 + 3) + (2 + 3)
-    assert len({each["begun"][:4] for each in attempts}) > 1  # it did jump
-    assert pd.read_csv(out / "panel.csv")["said_yes"].tolist() == [1.0, 0.0] * 3

@@ -10,7 +10,7 @@ from tiny_experiment import ROOT, run_here
 
 from onedial.core import EXIT_CODES, InputError, ProcessLostError, leave_undone, run_command
 
-COLLECT = ROOT / "experiments" / "collect_panel.py"
+COLLECT = (ROOT / "experiments" / "panel.py", "collect")
 N = 6
 
 
@@ -44,7 +44,7 @@ def test_how_a_program_ends_is_told_by_its_exit_code(main, code, capfd):
     assert run_command(lambda: None) == 0  # what one left undone is no other's
 
 
-@pytest.mark.parametrize("program", ["collect_panel", "steer_sweep", "verify"])
+@pytest.mark.parametrize("program", ["panel", "steer_sweep", "doctor"])
 def test_the_rule_is_in_the_help(program, capsys):
     assert run_here(ROOT / "experiments" / f"{program}.py", "--help") == 0
     assert EXIT_CODES.splitlines()[0] in capsys.readouterr().out
@@ -96,7 +96,7 @@ def test_a_collection_that_lacks_a_respondent_or_was_ended_by_its_budget_is_not_
     for server in servers:
         server.__enter__()
     try:
-        assert run_here(COLLECT, *given, *options) == code
+        assert run_here(*COLLECT, *given, *options) == code
     finally:
         for server in servers:
             server.__exit__()

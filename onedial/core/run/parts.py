@@ -93,7 +93,7 @@ class Parts:
         """The values of one column that stand in a part.
 
         Raises:
-            InputError: what is there was begun by a version of onedial that kept other columns.
+            InputError: what is there has other columns.
         """
         return {value for file in self._own() for value in read_table(file, [column])[column].unique()}
 
@@ -103,11 +103,11 @@ class Parts:
         return {row for part in parts for row in part.itertuples(index=False, name=None)}
 
     def _own(self) -> list[Path]:
-        """The files, to go on with; their columns are seen from the first, as one version wrote them all."""
+        """The files, to go on with; their columns are seen from the first, as one program wrote them all."""
         files = self.files()
         if files and (lacking := [column for column in self.columns if column not in read_table(files[0])]):
             raise InputError(
-                f"{self.folder} was begun by an earlier version of onedial, which kept no {', '.join(lacking)}; "
+                f"{self.folder} holds other columns than this program writes, and no {', '.join(lacking)}; "
                 "make the run again with another --out"
             )
         return files

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from onedial.core import InputError, one_line, refuse_large
+from onedial.panels.spellings import Spellings
 
 NAN = float("nan")
 APPLICATION = "onedial"
@@ -118,6 +119,7 @@ class LogChoices:
         question_field: name of the field that holds the bare question.
         columns: for plain tables, our name to the table's.
         incomplete: take what is there of an evaluation that did not come to its end.
+        spellings: of yes, no and nothing, for plain tables.
     """
 
     confidence: str = "confidence"
@@ -125,6 +127,7 @@ class LogChoices:
     question_field: str | None = None
     columns: Mapping[str, str] = field(default_factory=dict)
     incomplete: bool = False
+    spellings: Spellings = field(default_factory=Spellings)
 
     def confidence_of(self, *holders: Any, where: str) -> float:
         """The first value under `confidence` in these dictionaries, as a share; nan where there is none.

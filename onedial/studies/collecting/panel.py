@@ -3,7 +3,6 @@
 panel.csv  respondents.csv  closed_book.csv  judged.csv  judge_agreement.csv  costs.csv
 """
 
-import argparse
 from pathlib import Path
 
 import numpy as np
@@ -32,13 +31,14 @@ from onedial.panels import (
 from onedial.show import progress_bar
 from onedial.studies import tell_costs
 from onedial.studies.collecting.elsewhere import logs_of
+from onedial.studies.options import CollectOptions
 
 N_SHOWN = 10
 """Texts that could not be read, and are shown."""
 
 
 def save(
-    collection: Collection, run: Run, options: argparse.Namespace, notes: Notes, *, may_lack: bool, sample: int
+    collection: Collection, run: Run, options: CollectOptions, notes: Notes, *, may_lack: bool, sample: int
 ) -> None:
     """Put the parts together, grade the closed-book answers, write the files, and show how the respondents answer.
 
@@ -81,7 +81,7 @@ def grade(
     said: pd.DataFrame,
     collection: Collection,
     run: Run,
-    options: argparse.Namespace,
+    options: CollectOptions,
     notes: Notes,
     sample: int,
 ) -> np.ndarray:
@@ -102,7 +102,7 @@ def grade(
 
 
 def judge(
-    closed: pd.DataFrame, collection: Collection, run: Run, options: argparse.Namespace, notes: Notes, sample: int
+    closed: pd.DataFrame, collection: Collection, run: Run, options: CollectOptions, notes: Notes, sample: int
 ) -> pd.DataFrame:
     """Put closed-book answers before the file's judge, those that it has not judged; write and print what it says."""
     entry, questions = collection.judge, collection.questions
