@@ -486,10 +486,14 @@ def test_a_folder_without_logs_and_a_missing_file_are_refused(tmp_path):
 
 def inspect_log(path, text, stop="stop", **about):
     samples = [
-        {"id": n, "epoch": 1, "input": f"Question: Item {n}?\nCan you answer? Yes or No?", "target": "Yes", "uuid": f"u{n}",
-         "output": {"choices": [{"message": {"role": "assistant", "content": text}, "stop_reason": stop}]}}
+        {
+            "id": n,
+            "input": f"Question: Item {n}?\nCan you answer? Yes or No?",
+            "uuid": f"u{n}",
+            "output": {"choices": [{"message": {"role": "assistant", "content": text}, "stop_reason": stop}]},
+        }
         for n in range(6)
-    ]  # fmt: skip
+    ]
     log = {"version": 2, "status": "success", "eval": {"task": "can", "task_id": "t", "model": "srv/m"} | about}
     path.write_text(json.dumps(log | {"samples": samples}))
     return read_logs(path)
