@@ -118,8 +118,9 @@ def material(seed: int) -> "Material":
     """Questions with and without options, of each seed its own: who goes by what questions look like would else agree
     with what everybody knows of them in all seeds or in none."""
     from onedial.studies.battery import material_of
+    from onedial.studies.options import BatteryOptions
 
-    return material_of("ScriptOptions"(questions="embedded", n_questions=ITEMS, seed=seed, samples=2, n_each=4))
+    return material_of(BatteryOptions(n_questions=ITEMS, seed=seed, samples=2, n_each=4))
 
 
 @cache
