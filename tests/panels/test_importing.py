@@ -479,3 +479,13 @@ def test_a_folder_without_logs_and_a_missing_file_are_refused(tmp_path):
         read_logs(tmp_path / "nowhere")
     with pytest.raises(InputError, match="no format called 'inspct'; did you mean 'inspect'"):
         read_logs(tmp_path, format="inspct")
+
+
+def test_a_column_of_prompts_gives_bare_questions_and_raw_response_is_the_text(tmp_path):
+    path = tmp_path / "prompts.csv"
+    rivers = ("Vienna", "Cairo", "Rome")
+    prompts = [f"Rate your confidence.\nQuestion: Which river flows through {city}?\nReply as: x" for city in rivers]
+    pd.DataFrame({"model": "m", "prompt": prompts, "raw_response": "Nile", "correct": [0, 1, 0]}).to_csv(path)
+    found = panel_from_logs(read_logs(path))
+    assert [question.text for question in found.questions] == [f"Which river flows through {city}?" for city in rivers]
+    assert list(found.panel["raw_text"]) == ["Nile"] * 3
