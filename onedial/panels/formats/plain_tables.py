@@ -23,7 +23,7 @@ NAMES = {
     "question": ("question", "prompt", "query", "input"),
     "respondent": ("respondent", "model", "model_id", "model_name"),
     "said_yes": ("said_yes", "yes_no", "says_yes"),
-    "raw_text": ("raw_text", "response", "output", "completion", "generation", "text"),
+    "raw_text": ("raw_text", "raw_response", "response", "output", "completion", "generation", "text"),
     "answered_correctly": ("answered_correctly", "correct", "is_correct"),
     "confidence": ("confidence", "stated_confidence"),
     "accepted": ("answers", "accepted", "target", "reference"),
@@ -32,6 +32,8 @@ NAMES = {
     "error": ("error",),
 }
 """Our names, and under which others a column is found."""
+_PROMPTS = ("prompt", "input")
+"""Columns that may hold more than the question: what all rows share is taken away."""
 _ANSWERS = {"said_yes", "raw_text", "answered_correctly"}
 
 
@@ -61,12 +63,13 @@ def read(path: Path, choices: LogChoices) -> list[LogRun]:
             f"{path} has no column of answers (said_yes, raw_text or answered_correctly); it holds "
             f"{listed(map(str, table.frame.columns))}: name one with --columns said_yes=COLUMN"
         )
+    is_prompt = "question" not in choices.columns and columns.get("question") in _PROMPTS
     together: dict[tuple[str, str], list[LogRecord]] = {}
     for number, row in enumerate(table.frame.to_dict("records")):
         cells = {name: row[column] for name, column in columns.items()}
         where = table.where(number)
         key = (_required(cells, "respondent", where), _text(cells, "framing") or "")
-        together.setdefault(key, []).append(_record(cells, choices, where))
+        together.setdefault(key, []).append(_record(cells, choices, where, is_prompt))
     raw = choices.confidence_scale
     for (model, _), records in together.items():
         numbers = [record.confidence * raw for record in records if record.confidence == record.confidence]
@@ -129,7 +132,7 @@ def _columns(table: Table, chosen: Mapping[str, str]) -> dict[str, str]:
     return found
 
 
-def _record(cells: dict[str, Any], choices: LogChoices, where: str) -> LogRecord:
+def _record(cells: dict[str, Any], choices: LogChoices, where: str, is_prompt: bool) -> LogRecord:
     question, identity = _text(cells, "question"), _text(cells, "question_id")
     if question is None and identity is None:
         raise InputError(f"{where} has neither a question_id nor a question; give one of them")
@@ -142,7 +145,7 @@ def _record(cells: dict[str, Any], choices: LogChoices, where: str) -> LogRecord
         item=identity or question_id(question or ""),
         prompt=question or "",
         text=text,
-        question=question,
+        question=None if is_prompt else question,
         accepted=_accepted(cells.get("accepted")),
         topic=_text(cells, "topic"),
         said_yes=said,
