@@ -145,18 +145,21 @@ def _order(verdict: Mapping[str, Any]) -> Card:
         f"90% {interval(order['low_90'], order['high_90'], signed=True)}",
         f"rank correlation of the two orders {between(order['rho'])} over {order['rho']['n']} questions",
     ]
+    if order["value"] is None:
+        details = []
     return _card("C", "Order: the dial's over the unsteered margin's", order, meaning, details, signed=True)
 
 
 def _push(verdict: Mapping[str, Any]) -> Card:
     direction, name = verdict["direction"], "Push against control directions"
     own, n_controls = direction["own"], direction["n_controls"]
-    needed = f"from yes rate .1 to .9 it takes {number(own.get('push'), 2)} residual norms"
-    if own.get("kl") is not None:
-        needed += f" and a KL of {number(own['kl'])} on neutral text"
+    needed = []
+    if own.get("push") is not None:
+        kl = "" if own.get("kl") is None else f" and a KL of {number(own['kl'])} on neutral text"
+        needed = [f"from yes rate .1 to .9 it takes {number(own['push'], 2)} residual norms{kl}"]
     if not n_controls:
         meaning = "Whether another push of the same kind does as well was not tried (--controls 99 tries it)."
-        return Card("D", name, None, "not run", meaning, [needed])
+        return Card("D", name, None, "not run", meaning, needed)
     by = {"push": "the push that is needed", "order_gain": "how well its order fits the targets"}[direction["by"]]
     others = ", ".join(
         f"{words} {direction['ranks'][key]}"
@@ -176,7 +179,7 @@ def _push(verdict: Mapping[str, Any]) -> Card:
         named = ", ".join(direction["as_good"][:6])
         more = f" and {len(direction['as_good']) - 6} more" if len(direction["as_good"]) > 6 else ""
         meaning += f" At right angles to the vector and within 90% of it: {named}{more}."
-    return Card("D", name, float(direction["rank"]), "untested" if untested else rank, meaning, [needed, ranked])
+    return Card("D", name, float(direction["rank"]), "untested" if untested else rank, meaning, [*needed, ranked])
 
 
 def _card(
