@@ -4,7 +4,6 @@
     python experiments/fit_factor.py PANEL                      # a CSV: question_id and a column per target, or long
     python experiments/fit_factor.py PANEL --questions FILE     # with topic and level: is the scale the same in each?
     python experiments/fit_factor.py PANEL --out factor --zero-cells none --thresholds global
-    python experiments/fit_factor.py PANEL --link OTHER         # OTHER's questions on this panel's scale; or a bank.csv
     python experiments/fit_factor.py PANEL --replicates 0       # no nulls and no intervals: seconds
     python experiments/fit_factor.py PANEL --categories 70,80,90,95,99      # numbers, in six ordered categories
 
@@ -12,9 +11,7 @@ Writes report.html, factor.json (onedial.scale.FactorModel), summary.json (every
 respondents, questions, eigenvalues, correlations with intervals, missingness, respondents_fit, questions_fit, scale,
 accounts (what else would make the parabola or a second factor), residuals, sensitivity; with base models in the table
 of respondents clusters; with models or families of several respondents specific_* (which share is everybody's, theirs,
-one's own); bank (difficulties with their information, for other panels to be linked to), plausible_values (draws of
-each difficulty, to go on computing with) and, with --link, link and linked_questions; where models share framings
-generalizability; with known groups respondents_by_* and questions_by_*; with several factors factors and factor_names.
+one's own); with known groups respondents_by_* and questions_by_*; with several factors factors and factor_names.
 What the respondents' confidence is worth, where the panel says what they then got right, is told by
 experiments/score_confidence.py. Needs no model and no GPU.
 """
@@ -42,7 +39,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from onedial.panels import ResponseMatrix
-    from onedial.scale import PanelAnalysis, ScaleBank
+    from onedial.scale import PanelAnalysis
     from onedial.show import Drawing
 
 
@@ -71,7 +68,6 @@ def parse_options(arguments: list[str] | None = None) -> argparse.Namespace:
     parser.add_argument(
         "--questions", help="file with id, question, topic, level of the questions (default: none; 'embedded')"
     )
-    parser.add_argument("--link", metavar="PANEL", help="another panel, or a run's bank.csv, to put on this scale")
     parser.add_argument(
         "--categories",
         metavar="POINTS",
@@ -90,7 +86,7 @@ def parse_options(arguments: list[str] | None = None) -> argparse.Namespace:
         if getattr(options, name) < 0 or (name == "replicates" and options.replicates == 1):
             raise InputError(f"--{name.replace('_', '-')} {getattr(options, name)}; give 0, or at least 2")
     if options.categories is not None:
-        for name in ("link", "questions", "n_factors", "extraction"):
+        for name in ("questions", "n_factors", "extraction"):
             if getattr(options, name) != parser.get_default(name):
                 raise InputError(f"--{name.replace('_', '-')} is for yes and no; leave it or --categories out")
     return options
@@ -136,10 +132,8 @@ def factor_tables(
     panel: "ResponseMatrix", options: argparse.Namespace, run: Run
 ) -> tuple[dict[str, Any], dict[str, "Drawing"]]:
     """Ask everything of the panel; print the page, save factor.json, return the other tables and the figures."""
-    from onedial.scale import ScaleBank, analyse_panel, analysis_summary, analysis_tables, plausible_values
+    from onedial.scale import analyse_panel, analysis_summary, analysis_tables
 
-    bank = ScaleBank.of(panel.answers)
-    linked = linked_tables(bank, options.link) if options.link else {}
     rules = {"thresholds": options.thresholds, "zero_cells": options.zero_cells}
     analysis = analyse_panel(
         panel,
@@ -157,23 +151,7 @@ def factor_tables(
     print("\n".join(summary["page"]))
     known = panel.respondents
     families = known["family"] if "family" in known and (known["family"] != "").any() else None
-    kept = {"bank": bank.questions, "plausible_values": plausible_values(panel.answers, seed=options.seed), **linked}
-    return {**analysis_tables(analysis), **kept, "summary": summary}, factor_figures(analysis, families)
-
-
-def linked_tables(bank: "ScaleBank", other: str) -> dict[str, "pd.DataFrame"]:
-    """How another panel's scale stands to this one's, said aloud, and where its questions lie on it."""
-    import pandas as pd
-
-    from onedial.panels import load_panel
-    from onedial.scale import ScaleBank, link_panels
-
-    stored = Path(other).name == "bank.csv"
-    other_bank = ScaleBank.kept(pd.read_csv(other, index_col=0)) if stored else ScaleBank.of(load_panel(other).answers)
-    link = link_panels(bank, other_bank)
-    print(f"{link.sentence()}\n")
-    values = {name: getattr(link, name) for name in ("slope", "slope_se", "shift", "shift_se", "by", "n")}
-    return {"link": pd.DataFrame([values]).set_index("by"), "linked_questions": link.moved(other_bank)}
+    return {**analysis_tables(analysis), "summary": summary}, factor_figures(analysis, families)
 
 
 def known_questions(panel: "ResponseMatrix", options: argparse.Namespace) -> "pd.DataFrame | None":

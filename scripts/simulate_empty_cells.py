@@ -18,7 +18,7 @@ import pandas as pd
 from scipy.special import ndtri
 
 from onedial.core import atomic_path, natural, positive, program_parser, run_command
-from onedial.scale import fit_factor_model, one_factor_bootstrap, permutation_null, quadratic_fit, two_parameter_irt
+from onedial.scale import fit_factor_model, one_factor_bootstrap, permutation_null, quadratic_fit, response_model
 from onedial.stats import PsychometricsWarning
 
 LOADING = 0.8
@@ -66,7 +66,7 @@ def table(sizes: list[int], repeats: int, seed: int = 0) -> pd.DataFrame:
     columns = {}
     for n_questions in sizes:
         drawn = [simulate(n_questions, np.random.default_rng([seed, n_questions, repeat])) for repeat in range(repeats)]
-        marginal = [two_parameter_irt(answers).respondents["loading"][EXTREME].mean() for answers in drawn]
+        marginal = [response_model(answers).respondents["loading"][EXTREME].mean() for answers in drawn]
         for rule in RULES:
             column = pd.DataFrame([analyse(answers, rule, seed) for answers in drawn]).mean()
             column["the same by marginal likelihood"] = np.mean(marginal)

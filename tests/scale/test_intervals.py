@@ -102,9 +102,9 @@ def test_reliability_is_the_squared_correlation_with_the_true_place():
     for m, rates in ((6, (0.3, 0.7)), (20, (0.2, 0.8))):
         truth = one_factor(3, 4000, m, rates=rates, loadings=(0.5, 0.85))
         found = difficulty_reliability(truth.answers)
-        from onedial.scale import two_parameter_irt
+        from onedial.scale import response_model
 
-        scores = two_parameter_irt(truth.answers).difficulty
+        scores = response_model(truth.answers).difficulty
         assert found.empirical == pytest.approx(np.corrcoef(scores, truth.easiness)[0, 1] ** 2, abs=0.03)
         assert found.expected == pytest.approx(found.empirical, abs=0.03)
         assert found.n == 4000

@@ -22,7 +22,7 @@ from onedial.scale import (
 )
 from onedial.scale.checks.draws import one_factor_answers
 from onedial.scale.checks.permutation import shuffled
-from onedial.scale.irt.null_model import null_model
+from onedial.scale.gap_model import null_model
 from onedial.stats import PsychometricsWarning, as_answers
 
 
