@@ -95,7 +95,8 @@ class Data:
     """Answers, ready for many E steps.
 
     Attributes:
-        codes: (question, respondent) 0 .. K - 1, MISSING. families: of those that have a factor of their own.
+        codes: (question, respondent) 0 .. K - 1, MISSING. rows: the different ones among them. times: (row,) how often
+            each occurs. families: of those that have a factor of their own.
         pattern: for each family (question,) its pattern.
     """
 
@@ -104,7 +105,7 @@ class Data:
         self.codes, self.n_categories = codes, int(codes.max()) + 1
         rows, of, times = np.unique(codes, axis=0, return_inverse=True, return_counts=True)
         self.of = of.ravel()
-        self._times = times.astype(float)
+        self.times = times.astype(float)
         labels = np.full(codes.shape[1], -1) if families is None else families
         groups = [np.flatnonzero(labels == one) for one in np.unique(labels[labels >= 0])]
         groups = [members for members in groups if len(members) > 1]
@@ -117,7 +118,7 @@ class Data:
             self.pattern.append(own.ravel()[self.of])
             lookups.append(_lookup(own.ravel(), len(patterns)))
         self.alone = np.flatnonzero(alone)
-        self._rows, self._lookup = rows, hstack(lookups).tocsr() if lookups else None
+        self.rows, self._lookup = rows, hstack(lookups).tocsr() if lookups else None
         self._kept: list[tuple[Shown, csr_matrix | None, Floats]] = []
 
     @cached_property
@@ -189,17 +190,17 @@ class Data:
 
     def _blocks(self) -> Iterator[tuple[Shown, csr_matrix | None, Floats]]:
         """Rows that go through at once: which categories they show, which patterns they are, how often they occur."""
-        if self._rows.size * self.n_categories > _CELLS_KEPT:
+        if self.rows.size * self.n_categories > _CELLS_KEPT:
             return self._cut()
         if not self._kept:
             self._kept.extend(self._cut())
         return iter(self._kept)
 
     def _cut(self) -> Iterator[tuple[Shown, csr_matrix | None, Floats]]:
-        for start in range(0, len(self._rows), _ROWS_AT_ONCE):
+        for start in range(0, len(self.rows), _ROWS_AT_ONCE):
             rows = slice(start, start + _ROWS_AT_ONCE)
-            shown = Shown.of(self._rows[rows][:, self.alone], self.alone, self.n_categories)
-            yield shown, None if self._lookup is None else self._lookup[rows], self._times[rows]
+            shown = Shown.of(self.rows[rows][:, self.alone], self.alone, self.n_categories)
+            yield shown, None if self._lookup is None else self._lookup[rows], self.times[rows]
 
 
 def _posterior(

@@ -10,7 +10,9 @@ respondent. The scale is
     normal      N(0, 1)
     smooth      N(0, 1) times exp(c3 L3(Phi(z)) + c4 L4(Phi(z))), normalised, L = Legendre polynomials on (0, 1):
                 Neyman's smooth alternatives, two parameters
-    histogram   any weight at every node (Bock and Aitkin, 1981, Psychometrika 46, 443-459)
+    histogram   any weight at every node (Bock and Aitkin, 1981, Psychometrika 46, 443-459), drawn towards the smooth
+                scale as 10 questions of known place would draw it, w ~ Dirichlet(1 + 10 smooth weights): else lumps
+                that few answers tell of creep up for ever, and stand in for answers at random
 
 Gradient by Fisher's identity: the derivative of the log likelihood is that of the expected complete log likelihood,
 
@@ -46,6 +48,8 @@ AsymptoteKind = Literal["none", "common", "own", "held"]
 FamilySlopes = Literal["free", "equal"]
 PRIOR_ANSWERS = 20.0
 """How many answers of known origin the prior of a respondent's own asymptotes counts for."""
+PRIOR_QUESTIONS = 10.0
+"""How many questions of known place the prior of a histogram counts for."""
 _LEAST_NODES, _HISTOGRAM_NODES, _WIDER = 61, 81, 1.5
 _STARTING_LOADINGS = 0.3, 0.9
 _LEAST_GAP, _LOG_GAPS = 1e-5, (-14.0, 4.0)
@@ -53,7 +57,7 @@ _LEAST_WEIGHT_ROOT = 1e-8  # of a histogram
 _FAR = 38.0  # a cut: where nobody but at random says otherwise, it would run away
 _START_FLOOR, _START_FAMILY = 0.03, 0.4
 _MOST_ROOT, _LEAST_ROOT, _NEAR_ZERO = 7.0, 1e-5, 0.03  # of the odds of answers at random against the others
-_ENOUGH = {"normal": 1e-6, "smooth": 1e-6, "histogram": 1e-3}  # gain of a step of the climb, about
+_ENOUGH = {"normal": 1e-6, "smooth": 1e-6, "histogram": 1e-4}  # gain of a step of the climb, about
 _LEFT = {"normal": 1e-3, "smooth": 1e-3, "histogram": 0.03}
 """What may be left to gain in log likelihood where a climb counts as converged; a histogram's creeps for ever."""
 _MOST_STEPS, _ROUNDS = 400, 4
@@ -94,8 +98,9 @@ class MarginalFit:
         model: which parameters there are. codes: (question, respondent) the answers. curves: of the respondents.
         nodes: (node,). log_weight: (node,). bends: (parameter, node) derivatives of the log weights by the parameters
             of a smooth scale. point: where the climb ended, before mean and variance were set.
-        log_likelihood: at the maximum. objective: that and the log prior of own asymptotes. converged: whether no more
-            than `_LEFT` is left to gain.
+        log_likelihood: at the maximum, with the log priors of a histogram and of own asymptotes; they are 0 where the
+            model is the one nested in it, and below 0 elsewhere.
+        converged: whether no more than `_LEFT` is left to gain.
         known_posterior: (question, node) where more than these answers tells it.
     """
 
@@ -107,7 +112,6 @@ class MarginalFit:
     bends: Floats
     point: "Point"
     log_likelihood: float
-    objective: float
     converged: bool
     known_posterior: Floats | None = None
 
@@ -165,12 +169,15 @@ def fit_marginal(
         return _climbed(data, model, [start.point], [start], n_nodes)
     nested = [fit_marginal(codes, simpler) for simpler in _simpler(model)]
     if not nested:
-        return _climbed(data, model, [_starting_point(codes)], nested, n_nodes)
+        return _climbed(data, model, [_starting_point(data)], nested, n_nodes)
     first = _inside(data, model, nested[0].point)
     if len(nested) > 1:  # answers at random as on the simpler scale, where they do not stand in for its shape
         other = nested[1].point
         first = replace(first, curves=replace(first.curves, floors=other.curves.floors), centre=other.centre)
-    others = [replace(fit.point, centre=first.centre) for fit in sorted(nested, key=lambda fit: -fit.log_likelihood)]
+    if model.scale == "histogram" and first.bend is None:
+        first = replace(first, bend=nested[0].point.scale)
+    ranked = sorted(nested, key=lambda fit: -fit.log_likelihood)
+    others = [replace(fit.point, centre=first.centre, bend=first.bend) for fit in ranked]
     return _climbed(data, model, [first, *others], nested, n_nodes)
 
 
@@ -194,28 +201,31 @@ class Point:
 
     Attributes:
         curves: of the respondents. nodes: (node,). scale: the scale's parameters on these nodes, none if it is normal.
-        centre: (category,) of the prior of own asymptotes, or None.
+        centre: (category,) of the prior of own asymptotes, or None. bend: the parameters of the smooth scale that a
+            histogram is drawn towards, or None.
     """
 
     curves: Curves
     nodes: Floats
     scale: Floats
     centre: Floats | None = None
+    bend: Floats | None = None
 
 
-def _starting_point(codes: Codes) -> Point:
+def _starting_point(data: Data) -> Point:
     """Slopes from the first eigenvector of the answers' correlations, cuts from the rates over each one's answers."""
+    codes, times = data.rows, data.times  # in an order of their own, so that that of the questions does not matter
     answered = codes != MISSING
-    n = answered.sum(axis=0)
-    centred = np.where(answered, codes - np.where(answered, codes, 0).sum(axis=0) / n, 0.0)
-    unit = centred / np.sqrt((centred**2).sum(axis=0) / n)
+    n = times @ answered
+    centred = np.where(answered, codes - times @ np.where(answered, codes, 0) / n, 0.0)
+    unit = centred / np.sqrt(times @ centred**2 / n)
     seen = answered.astype(float)
-    values, vectors = np.linalg.eigh((unit.T @ unit) / np.maximum(seen.T @ seen, 1.0))
+    values, vectors = np.linalg.eigh(((unit.T * times) @ unit) / np.maximum((seen.T * times) @ seen, 1.0))
     loading = vectors[:, -1] * np.sqrt(max(values[-1], 0.0))
     loading *= 1 if loading.sum() >= 0 else -1
     loading = np.where(loading < 0, -1, 1) * np.clip(np.abs(loading), *_STARTING_LOADINGS)
     slope = loading / np.sqrt(1 - loading**2)
-    above = np.stack([(codes >= k).sum(axis=0) for k in range(1, int(codes.max()) + 1)])
+    above = np.stack([times @ (codes >= k) for k in range(1, data.n_categories)])
     threshold = normal_quantile(np.where(above > 0, above, 1), np.where(above > 0, n - above, 1))
     return Point(
         Curves(slope, np.where(above > 0, threshold * np.sqrt(1 + slope**2), UNUSED)), np.zeros(0), np.zeros(0)
@@ -300,7 +310,7 @@ class _Parameters:
     """
 
     def __init__(self, data: Data, model: Model, point: Point) -> None:
-        self.data, self.model, self.nodes = data, model, point.nodes
+        self.data, self.model, self.point, self.nodes = data, model, point, point.nodes
         self.held = point.curves.floors if model.asymptotes == "held" else None
         self.centre = centre = point.centre if model.asymptotes == "own" else None
         self.m, self.n = data.codes.shape[1], len(data.codes)
@@ -325,10 +335,9 @@ class _Parameters:
             self.prior_of_all = self._log_prior(self.pull / (1 - self.pull.sum(axis=0)))
         self.at = len(self._bounds)
         self.basis = smooth_basis(self.nodes) if model.scale == "smooth" else np.zeros((0, len(self.nodes)))
-        size, low = {"normal": (0, 0.0), "smooth": (2, -9.0), "histogram": (len(self.nodes), _LEAST_WEIGHT_ROOT)}[
-            model.scale
-        ]
-        self._bounds += [(low, 9.0)] * size
+        self.towards = _bent(self.nodes, point.bend)
+        n_weights = len(self.nodes) if model.scale == "histogram" else 0
+        self._bounds += [(-9.0, 9.0)] * len(self.basis) + [(_LEAST_WEIGHT_ROOT, 9.0)] * n_weights
         self.bounds = np.array(self._bounds)
 
     def _placed(self, groups: Integers, low: float, high: float) -> Integers:
@@ -371,10 +380,7 @@ class _Parameters:
     def _scale_to_begin(self, point: Point) -> Floats:
         if len(point.scale) == len(self.bounds) - self.at:
             return point.scale
-        if self.model.scale != "histogram":
-            return np.zeros(len(self.basis))
-        weight = np.exp(-(self.nodes**2) / 2 + point.scale @ smooth_basis(self.nodes)[: len(point.scale)])
-        return np.sqrt(weight * len(weight) / weight.sum())
+        return np.zeros(len(self.basis)) if self.model.scale != "histogram" else np.sqrt(self.towards * len(self.nodes))
 
     def unpacked(self, x: Floats) -> Point:
         """The point of a vector."""
@@ -388,7 +394,7 @@ class _Parameters:
         if self.possible.any():
             odds = self._odds(x)
             floors = odds / (1 + odds.sum(axis=0))
-        return Point(replace(curves, cuts=cuts, floors=floors), self.nodes, x[self.at :], self.centre)
+        return replace(self.point, curves=replace(curves, cuts=cuts, floors=floors), scale=x[self.at :])
 
     def log_weight(self, scale: Floats) -> Floats:
         """(node,) of the scale's parameters."""
@@ -428,6 +434,9 @@ class _Parameters:
                 by_odds += PRIOR_ANSWERS * (self.pull / np.where(self.pull > 0, odds, 1.0) - 1 / whole)
             add(self.floors, 2 * (x[self.floors] + _NEAR_ZERO) * by_odds)
         over = found.mass - self.n * np.exp(log_weight)
+        if self.model.scale == "histogram":
+            value += PRIOR_QUESTIONS * float(self.towards @ (log_weight - np.log(self.towards)))
+            over += PRIOR_QUESTIONS * (self.towards - np.exp(log_weight))
         gradient[self.at :] = 2 * over / point.scale if self.model.scale == "histogram" else self.basis @ over
         return -value, -gradient
 
@@ -453,10 +462,14 @@ def _standardised(data: Data, model: Model, point: Point, value: float, left: fl
     if curves.slope.sum() < 0:
         curves = replace(curves, slope=-curves.slope)
         nodes, log_weight, bends = -nodes[::-1], log_weight[::-1], bends[:, ::-1]
-    likelihood = float(data.expect(curves, nodes, log_weight).log_likelihood)
-    return MarginalFit(
-        model, data.codes, curves, nodes, log_weight, bends, point, likelihood, value, left < _LEFT[model.scale]
-    )
+    return MarginalFit(model, data.codes, curves, nodes, log_weight, bends, point, value, left < _LEFT[model.scale])
+
+
+def _bent(nodes: Floats, bend: Floats | None) -> Floats:
+    """(node,) weights of a smooth scale with these parameters; None = normal."""
+    log_weight = -(nodes**2) / 2 + (0.0 if bend is None else bend @ smooth_basis(nodes))
+    weight = np.exp(log_weight - log_weight.max())
+    return np.asarray(weight / weight.sum())
 
 
 def smooth_basis(nodes: Floats, highest: int = 4) -> Floats:

@@ -23,6 +23,7 @@ from onedial.scale.factor.usable import linked_respondents, require_usable
 from onedial.scale.gap_model import null_fit
 from onedial.scale.likelihood import (
     PRIOR_ANSWERS,
+    PRIOR_QUESTIONS,
     AsymptoteKind,
     FamilySlopes,
     MarginalFit,
@@ -67,8 +68,9 @@ class ResponseModel:
             explains. Loadings and thresholds are of the answers that look at the question.
         thresholds: (respondent, category above the lowest); nan for categories that the respondent never used.
         difficulty, difficulty_se: (question,) -EAP and posterior standard deviation; nan where nobody answered.
-        log_likelihood: at the maximum; without `prior`. converged: whether it was reached.
-        prior: what is known of answers at random before they are seen, in words; empty where there are none.
+        log_likelihood: at the maximum, log prior included (0 where the model is the one nested in it).
+        converged: whether the maximum was reached.
+        prior: what is known before answers are seen, in words; empty where nothing is.
         scale: kind of the distribution of the questions' easiness. nodes, weights: (node,) that distribution, of mean 0
             and variance 1. asymptotes: which were estimated.
         shares: index part (`general`, `specific`, `own`); `share`, mean over the respondents of the squared loadings,
@@ -347,13 +349,13 @@ def _shares(fit: MarginalFit, covariance: Floats, labels: pd.Series | None) -> t
 
 
 def _prior(fit: MarginalFit, graded: GradedAnswers) -> str:
-    centre = fit.point.centre
-    if centre is None:
-        return ""
-    each = ", ".join(f"{share:.1%} {value:g}" for value, share in zip(graded.values, centre, strict=False))
-    return (
-        f"each respondent's own answers at random, as if {PRIOR_ANSWERS:.0f} answers of known origin had shown {each}"
-    )
+    known, centre = [], fit.point.centre
+    if fit.model.scale == "histogram":
+        known.append(f"the scale, as if {PRIOR_QUESTIONS:.0f} questions of known place had been smoothly spread")
+    if centre is not None:
+        each = ", ".join(f"{share:.1%} {value:g}" for value, share in zip(graded.values, centre, strict=False))
+        known.append(f"answers at random of each, as if {PRIOR_ANSWERS:.0f} of known origin had shown {each}")
+    return "; ".join(known)
 
 
 def _thresholds(fit: MarginalFit, graded: GradedAnswers, own: pd.Index, categories: list[list[int]]) -> pd.DataFrame:

@@ -84,7 +84,7 @@ def drawn(seed: int, n: int = 300, graded: bool = False) -> np.ndarray:
 def test_the_gradient_is_that_of_the_likelihood(name, graded):
     model, codes, rng = MODELS[name], drawn(1, graded=graded), np.random.default_rng(0)
     data = Data(codes, model.families)
-    begin = _starting_point(codes)
+    begin = _starting_point(data)
     for kind in ("common", "own")[: {"none": 0, "common": 1, "own": 2}[model.asymptotes]]:
         begin = _inside(data, Model(asymptotes=kind), begin)
     begin = _inside(data, model, begin)
@@ -95,7 +95,7 @@ def test_the_gradient_is_that_of_the_likelihood(name, graded):
     gradient = parameters.loss(x)[1]
     for place, step in enumerate(1e-6 * np.eye(len(x))):
         numeric = (parameters.loss(x + step)[0] - parameters.loss(x - step)[0]) / 2e-6
-        assert gradient[place] == pytest.approx(numeric, rel=1e-5, abs=1e-4)
+        assert gradient[place] == pytest.approx(numeric, rel=1e-4, abs=1e-4)
 
 
 def test_nothing_nearby_is_likelier_and_the_scores_of_the_questions_add_up_to_nothing():

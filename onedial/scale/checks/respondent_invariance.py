@@ -224,9 +224,9 @@ def _enough(equal: MultigroupModel) -> Booleans:
     """(respondent,) True with enough yes and enough no in every group for a curve, expected and given."""
     _, posteriors, curves = equal.evidence()
     enough = np.ones(len(equal.freedom), dtype=bool)
-    for codes, posterior, log_p in zip(equal.codes, posteriors, curves, strict=True):
+    for codes, posterior, here in zip(equal.codes, posteriors, curves, strict=True):
         mass = (codes != MISSING).T.astype(float) @ posterior
-        enough &= (mass * np.exp(log_p)).sum(axis=2).min(axis=0) >= _LEAST_EXPECTED
+        enough &= (mass * np.exp(here.log_p)).sum(axis=2).min(axis=0) >= _LEAST_EXPECTED
         enough &= np.minimum((codes == 1).sum(axis=0), (codes == 0).sum(axis=0)) >= _LEAST_KINDS
     return enough
 
@@ -289,11 +289,11 @@ def _power(base: MultigroupModel, n_tests: int) -> Floats:
     critical, information = chdtri(df, LEVEL / n_tests), shift_information(base)
     root = np.sqrt(1 + base.slope.mean(axis=0) ** 2)
     found = []
-    for group, (codes, posterior, log_p) in enumerate(zip(base.codes, posteriors, curves, strict=True)):
-        own, p = base.curves(group), np.exp(log_p[1])
+    for group, (codes, posterior, here) in enumerate(zip(base.codes, posteriors, curves, strict=True)):
+        own, p = base.curves(group), np.exp(here.log_p[1])
         density = np.exp(Chances.of(own, base.nodes).log_rise[0])
         mass = (codes != MISSING).T.astype(float) @ posterior
-        weight = mass * density * np.exp(-log_p.sum(axis=0))
+        weight = mass * density * np.exp(-here.log_p.sum(axis=0))
         for side in (-1, 1):
             moves = [replace(own, cuts=own.cuts + side * shift * root) for shift in _SHIFTS]
             moved = np.exp([log_categories(move, base.nodes)[1] for move in moves])
