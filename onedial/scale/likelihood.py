@@ -153,7 +153,11 @@ class MarginalFit:
 
 @remembered
 def fit_marginal(
-    codes: Codes, model: Model | None = None, start: MarginalFit | None = None, n_nodes: int | None = None
+    codes: Codes,
+    model: Model | None = None,
+    start: MarginalFit | None = None,
+    n_nodes: int | None = None,
+    enough: float | None = None,
 ) -> MarginalFit:
     """Curves and the scale's distribution of greatest marginal likelihood, times the prior of own asymptotes.
 
@@ -162,14 +166,16 @@ def fit_marginal(
         model: which parameters there are; default: free slopes on a normal scale.
         start: a fit of a model nested in this one, to begin with; default: what is nested is fitted first.
         n_nodes: default: as many as the sharpest posterior needs.
+        enough: log likelihood that a step must gain for the climb to go on, about; default: by the kind of scale.
     """
     model = model or Model()
     data = Data(codes, model.families)
+    enough = enough or _ENOUGH["histogram" if model.asymptotes == "own" else model.scale]
     if start is not None:
-        return _climbed(data, model, [start.point], [start], n_nodes)
+        return _climbed(data, model, [start.point], [start], n_nodes, enough)
     nested = [fit_marginal(codes, simpler) for simpler in _simpler(model)]
     if not nested:
-        return _climbed(data, model, [_starting_point(data)], nested, n_nodes)
+        return _climbed(data, model, [_starting_point(data)], nested, n_nodes, enough)
     first = _inside(data, model, nested[0].point)
     if len(nested) > 1:  # answers at random as on the simpler scale, where they do not stand in for its shape
         other = nested[1].point
@@ -178,7 +184,7 @@ def fit_marginal(
         first = replace(first, bend=nested[0].point.scale)
     ranked = sorted(nested, key=lambda fit: -fit.log_likelihood)
     others = [replace(fit.point, centre=first.centre, bend=first.bend) for fit in ranked]
-    return _climbed(data, model, [first, *others], nested, n_nodes)
+    return _climbed(data, model, [first, *others], nested, n_nodes, enough)
 
 
 def _simpler(model: Model) -> list[Model]:
@@ -255,7 +261,7 @@ def _possible(codes: Codes, model: Model) -> Booleans:
 
 
 def _climbed(
-    data: Data, model: Model, begin: list[Point], nested: list[MarginalFit], n_nodes: int | None
+    data: Data, model: Model, begin: list[Point], nested: list[MarginalFit], n_nodes: int | None, enough: float
 ) -> MarginalFit:
     """The best fit from these points; the later ones are tried only where a climb ends below a nested model."""
     floor = max((fit.log_likelihood for fit in nested), default=-np.inf)
@@ -264,10 +270,10 @@ def _climbed(
         wanted = n_nodes or _n_nodes(model, point.curves)
         is_same_scale = len(point.scale) == len(point.nodes) or model.scale == "smooth"
         nodes = point.nodes if len(point.scale) and is_same_scale and n_nodes is None else quadrature(wanted)[0]
-        climb = _climb(data, model, replace(point, nodes=nodes))
+        climb = _climb(data, model, replace(point, nodes=nodes), enough)
         while n_nodes is None and model.scale == "normal" and _n_nodes(model, climb[0].curves) > len(climb[0].nodes):
             finer = quadrature(_n_nodes(model, climb[0].curves))[0]
-            climb = _climb(data, model, replace(climb[0], nodes=finer))
+            climb = _climb(data, model, replace(climb[0], nodes=finer), enough)
         if found is None or climb[1] > found[1]:
             found = climb
         if found[1] >= floor:
@@ -282,12 +288,11 @@ def _n_nodes(model: Model, curves: Curves) -> int:
     return nodes_for(curves.loading, _LEAST_NODES)
 
 
-def _climb(data: Data, model: Model, point: Point) -> tuple[Point, float, float]:
+def _climb(data: Data, model: Model, point: Point, enough: float) -> tuple[Point, float, float]:
     """Where the climb ends, the log likelihood and log prior there, and what may be left to gain."""
     parameters = _Parameters(data, model, point)
     low, high = parameters.bounds.T
     x, value, left = parameters.packed(point), np.inf, np.inf
-    enough = _ENOUGH["histogram" if model.asymptotes == "own" else model.scale]
     for _ in range(_ROUNDS):
         options = {"maxiter": _MOST_STEPS, "maxcor": 20, "ftol": enough / data.codes.size, "gtol": 0.0}
         found = minimize(parameters.loss, x, jac=True, method="L-BFGS-B", bounds=parameters.bounds, options=options)

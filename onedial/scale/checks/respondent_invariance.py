@@ -17,10 +17,10 @@ import pandas as pd
 from scipy.special import chdtri, chndtr, ndtr
 
 from onedial.core import InputError, one_line
-from onedial.scale.checks.multigroup import EQUAL, FREE, SHIFTED, MultigroupModel, climb, fit_equal, shift_information
 from onedial.scale.evidence import MISSING, Codes, codes_of
 from onedial.scale.factor.usable import linked_answers
 from onedial.scale.likelihood import Model, fit_marginal
+from onedial.scale.multigroup import EQUAL, FREE, SHIFTED, MultigroupModel, climb, fit_equal, shift_information
 from onedial.scale.response_curves import Chances, log_categories
 from onedial.stats import (
     LEVEL,

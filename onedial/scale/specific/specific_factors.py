@@ -14,6 +14,8 @@ from onedial.scale.likelihood import AsymptoteKind, MarginalFit, Model, ScaleKin
 from onedial.scale.response_model import PARTS, ResponseModel, comparable, described, family_labels
 from onedial.stats import LEVEL, Booleans, adjusted, chi_squared_tail, number, p_text
 
+_ENOUGH = 0.01  # of log likelihood, for a test: more moves no p
+
 
 @dataclass(frozen=True)
 class SpecificFactors:
@@ -86,7 +88,8 @@ def specific_factors(
         zero = np.where(gone[number_of], 0.0, np.asarray(curves.family_slope))
         start = replace(full, point=replace(full.point, curves=replace(curves, family_slope=zero)))
         own = np.arange(len(number_of)) + len(group_names)
-        return fit_marginal(codes, replace(model, families=np.where(gone[number_of], own, number_of)), start=start)
+        fewer = replace(model, families=np.where(gone[number_of], own, number_of))
+        return fit_marginal(codes, fewer, start=start, enough=_ENOUGH)
 
     every = np.arange(len(shared))
     fewer = {name: without(every == k) for k, name in enumerate(group_names) if shared[k]}
