@@ -1,13 +1,13 @@
 # `make study`, `make sweep` and `make test`. Each makes the virtual environment if need be.
 # `make test` runs the tests on all cores; `make long` those that kill programs or wait for launchers, servers, browsers
-# or pretended GPUs, sizes and powers over many seeds, and the embedded model's weights; `make check` what answers for
-# changed files, within a minute.
+# or pretended GPUs, sizes and powers over many seeds, and the embedded model's weights; `make check` the quick ones
+# of the rooms that were changed.
 
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: study sweep test long check mutants lint notebooks docs sbom clean
+.PHONY: study sweep test long check mutants lint notebooks docs lock sbom clean
 
 study: $(VENV)/installed
 	$(BIN)/python experiments/study_panel.py $(ARGS)
@@ -29,27 +29,36 @@ long: $(VENV)/installed-dev
 	$(BIN)/python -m pytest --numprocesses auto --maxprocesses 8 --dist loadfile --no-loadscope-reorder \
 		-m "launched or long" $(ARGS)
 
+# The rooms in which a file differs from main, committed or not.
 check: $(VENV)/installed-dev
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
-	@tests="$$($(BIN)/python scripts/tests_for.py)" && if test -z "$$tests"; then echo "nothing was changed"; else \
-	$(BIN)/python -m pytest --numprocesses auto --maxprocesses 8 --dist worksteal -m "not slow and not launched and not long" $$tests $(ARGS); fi
+	@rooms="$$({ git diff --name-only $$(git merge-base HEAD main); git ls-files -o --exclude-standard; } \
+		| sed -nE 's#^(onedial|tests)/([a-z]+)/.*#tests/\2#p; s#^(probes|steering|experiments|scripts)/.*#tests/\1#p' | sort -u)"; \
+	for room in $$rooms tests/test_structure.py; do test -e $$room && echo $$room; done \
+		| xargs $(BIN)/python -m pytest --numprocesses auto --maxprocesses 8 --dist worksteal -m "not slow and not launched and not long" $(ARGS)
 
-# Which decisions of a folder no test notices when they are turned: make mutants ROOM=onedial/core/run ARGS="--n 40"
+# Which decisions of one file no test of its room notices when they are turned: make mutants FILE=onedial/stats/rates.py
 mutants: $(VENV)/installed-dev
-	$(BIN)/python scripts/mutants.py $(ROOM) $(ARGS)
+	$(BIN)/python scripts/mutants.py $(FILE) $(ARGS)
 
 lint: $(VENV)/installed-dev
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 
+# Each in a fresh kernel, and fails where a cell fails; ARGS=--inplace keeps the new outputs.
 notebooks: $(VENV)/installed-dev
-	$(BIN)/python scripts/run_notebooks.py $(ARGS)
+	$(BIN)/jupyter execute --timeout=600 $(ARGS) notebooks/*.ipynb
 
 # Into site/, without a network once the requirements are there; a link that leads nowhere is an error.
 docs: $(VENV)/installed-docs
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet $(ARGS)
+
+# The tested set with all it needs, each file with its hash; torch is left out, whose build is the machine's.
+lock:
+	uvx uv@0.13.9 pip compile requirements.txt --generate-hashes --no-annotate --torch-backend cpu --python-version 3.11 \
+		--no-emit-package torch --no-emit-package onedial --python-platform x86_64-manylinux_2_28 -o requirements.lock
 
 # What is installed, by name, version, licence and what needs it (CycloneDX), into sbom.json; hashes: requirements.lock.
 sbom: $(VENV)/installed

@@ -14,23 +14,13 @@ scale of your own is a CSV file with the columns text (shown as it stands) and k
 continues with --resume and the same options.
 """
 
-import argparse
 import sys
 from itertools import chain
 from typing import TYPE_CHECKING
 
-from onedial.core import (
-    LEDGER,
-    Notes,
-    Run,
-    add_run_options,
-    noted,
-    parse_run_options,
-    positive,
-    program_parser,
-    run_command,
-)
-from onedial.studies import BUDGET_MAY_CHANGE, Start, add_budget_options, bill_of, model_names, tell_costs
+from onedial.core import LEDGER, Notes, Run, program, run_command
+from onedial.studies import Start, bill_of, tell_costs
+from onedial.studies.options import QuestionnaireOptions
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -39,7 +29,6 @@ if TYPE_CHECKING:
     from onedial.selfreport import Questionnaire
 
 PROGRAM = "ask_questionnaire"
-MODEL = "smollm2-135m-instruct"
 FEWEST_MODELS = 3
 EXPLANATIONS = ["model", "condition", "administration", "text"]
 TASKS = ["model", "condition", "task", "level", "correct", "log_p", "text"]
@@ -47,13 +36,13 @@ TASKS = ["model", "condition", "task", "level", "correct", "log_p", "text"]
 KEY = ["model", "condition", "administration", "presentation", "follow_up", "item"]
 
 
-def ask_questionnaire(options: argparse.Namespace, notes: Notes) -> None:
+def ask_questionnaire(options: QuestionnaireOptions, notes: Notes) -> None:
     from onedial.selfreport import FOLLOW_UPS, load_questionnaire
 
     questionnaire = load_questionnaire(options.questionnaire)
     follow_ups = tuple(FOLLOW_UPS) if options.follow_ups == "all" else ()
-    models = model_names(options.model)
-    start = Start(PROGRAM, options, "questionnaire", BUDGET_MAY_CHANGE)
+    models = options.model
+    start = Start(PROGRAM, options, "questionnaire")
     from onedial.studies.battery import models_elsewhere, respondents_of
 
     bill = bill_of(options, models, models_elsewhere(models))
@@ -76,7 +65,7 @@ def ask_model(
     respondent: object,
     questionnaire: object,
     follow_ups: tuple[str, ...],
-    options: argparse.Namespace,
+    options: QuestionnaireOptions,
 ) -> None:
     """Ask what is not on disk yet, administration by administration."""
     import pandas as pd
@@ -84,7 +73,7 @@ def ask_model(
     from onedial.asking import CLOSED_BOOK, Respondent, answers_in_order
     from onedial.confidence import token_scores
     from onedial.models import LocalRespondent, read_written
-    from onedial.panels import grade_answer
+    from onedial.panels import grade_answer, outcome_as_number
     from onedial.selfreport import (
         PRESENTATIONS,
         RATING_COLUMNS,
@@ -113,7 +102,7 @@ def ask_model(
                     rows = administer(
                         respondent, questionnaire, condition, number, presentation, follow_ups, options.seed
                     )
-                parts.append(rows.assign(model=name))
+                    bill.keep(parts, rows.assign(model=name), name)
             advance(1)
     explained = run.parts("explanations", EXPLANATIONS, EXPLANATIONS[:3])
     if name not in explained.done("model"):
@@ -125,7 +114,7 @@ def ask_model(
                 explain(respondent, questionnaire, condition, int(number), text, options.seed)
                 for condition, number, text in said.itertuples(index=False)
             ]
-        explained.append(said.assign(model=name, text=texts)[EXPLANATIONS])
+            bill.keep(explained, said.assign(model=name, text=texts), name)
     tasks = run.parts("tasks", TASKS, ["model", "task"])
     if name not in tasks.done("model"):
         graded: list[list[object]] = []
@@ -138,12 +127,13 @@ def ask_model(
                 found = read_written(respondent.model, prompts, texts)
                 log_p = [token_scores(each.statistics)["mean log-probability"] for each in found]
             for task, text, sure in zip(own, texts, log_p, strict=True):
-                correct = {"right": 1.0, "wrong": 0.0}.get(grade_answer(task, text).outcome, float("nan"))
+                correct = outcome_as_number(grade_answer(task, text).outcome)
                 graded.append([name, condition, task.id, task.level, correct, sure, text])
-        tasks.append(pd.DataFrame(graded, columns=tasks.columns))
+        with bill.occasion("tasks"):
+            bill.keep(tasks, pd.DataFrame(graded, columns=tasks.columns), name)
 
 
-def finish(run: Run, questionnaire: "Questionnaire", options: argparse.Namespace) -> None:
+def finish(run: Run, questionnaire: "Questionnaire", options: QuestionnaireOptions) -> None:
     """Scores, stability, revision, conditions, and accuracy beside them."""
     import numpy as np
     import pandas as pd
@@ -294,19 +284,7 @@ def coherence_of(ratings: "pd.DataFrame") -> "pd.DataFrame":
     return pd.DataFrame(rows)
 
 
-def parse_options(arguments: list[str] | None = None) -> argparse.Namespace:
-    parser = program_parser(__doc__)
-    parser.add_argument("--model", default=MODEL, help="names, folders, PROVIDER:MODEL or MODEL@ADDRESS (%(default)s)")
-    parser.add_argument("--questionnaire", default="ipip", help="ipip, or a CSV file with text and keyed (%(default)s)")
-    parser.add_argument("--administrations", type=positive, default=3, help="passes per condition (%(default)s)")
-    parser.add_argument("--follow-ups", choices=("all", "none"), default="all", help="ask again, in three wordings")
-    parser.add_argument("--replicates", type=positive, default=1999, help="of the bootstrap (%(default)s)")
-    add_budget_options(parser)
-    add_run_options(parser, seed="of the orders and resamples")
-    return parse_run_options(parser, arguments)
-
-
-main = noted(parse_options, ask_questionnaire)
+main = program(QuestionnaireOptions, ask_questionnaire, __doc__)
 
 if __name__ == "__main__":
     sys.exit(run_command(main, resumes=True))

@@ -13,32 +13,21 @@ again. Words are our own list of 120 with four options each; requests are those 
 embedded ones. An interrupted run continues with --resume and the same options.
 """
 
-import argparse
 import sys
+from collections.abc import Sequence
 from functools import partial
 from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from onedial.core import (
-    LEDGER,
-    InputError,
-    Notes,
-    add_run_options,
-    noted,
-    parse_run_options,
-    positive,
-    program_parser,
-    run_command,
-)
-from onedial.studies import BUDGET_MAY_CHANGE, Start, add_budget_options, bill_of, model_names, tell_costs
+from onedial.core import LEDGER, InputError, Notes, program, run_command
+from onedial.studies import Start, bill_of, tell_costs
+from onedial.studies.options import SelfPredictionOptions
 
 if TYPE_CHECKING:
     import pandas as pd
 
 PROGRAM = "ask_self_prediction"
-REPLICATES = 1999
-MODEL = "smollm2-135m-instruct"
 COLUMNS = {
     "association": ["model", "word", "option", "predicted", "listed", "listed_again", "text"],
     "restriction": ["model", "prompt_id", "predicted", "perceived", "behaved", "behaved_again", "margin", "text"],
@@ -55,9 +44,9 @@ KEYS = {
 }
 
 
-def ask_self_prediction(options: argparse.Namespace, notes: Notes) -> None:
-    models = model_names(options.model)
-    start = Start(PROGRAM, options, "self-prediction", BUDGET_MAY_CHANGE)
+def ask_self_prediction(options: SelfPredictionOptions, notes: Notes) -> None:
+    models = list(options.model)
+    start = Start(PROGRAM, options, "self-prediction")
     from onedial.asking import sample_questions
     from onedial.panels import load_questions
     from onedial.selfreport import ask_association, ask_difficulty, ask_restriction, association_words
@@ -98,20 +87,22 @@ def ask_self_prediction(options: argparse.Namespace, notes: Notes) -> None:
                         with bill.occasion(test), progress_bar(None, f"{name}, {test}: answers") as advance:
                             own = kept(make, run, test, name, advance)
                             rows = ask(own(0), items, again=own(1))  # type: ignore[operator]
-                        parts.append(rows.assign(model=name))
+                            bill.keep(parts, rows.assign(model=name), name)
         answers = {test: run.parts(f"parts/{test}", COLUMNS[test], KEYS[test]).read() for test in asked}
         for test, table in answers.items():
             run.write_table(f"{test}.csv", table.drop(columns="text"))
             print(f"{test}: {len(table)} rows, {n_unread(table)} of which something could not be read")
         if kin is not None:
             run.write_table("families.csv", kin)
-        scored = score_self_prediction(answers if kin is None else answers | {"families": kin}, REPLICATES, seed)
+        scored = score_self_prediction(
+            answers if kin is None else answers | {"families": kin}, options.replicates, seed
+        )
         tables = {f"scores_{test}": table for test, table in scored.scores.items()} | scored.tables
         save_results(run, tables, scored.figures)  # tuning takes longest, and these do not wait for it
         if options.tuned:
             families = None if kin is None else dict(zip(kin["model"], kin["family"], strict=True))
             predicted, left_out = tuned_answers(run, models, answers["association"], seed)
-            tuned, sentences = score_tuned(predicted, left_out, families, REPLICATES, seed)
+            tuned, sentences = score_tuned(predicted, left_out, families, options.replicates, seed)
             scored.sentences.extend(sentences)
             if tuned is not None:
                 tables["tuned"] = tuned
@@ -127,7 +118,7 @@ def n_unread(table: "pd.DataFrame") -> int:
     return int(read.isna().any(axis=1).sum())
 
 
-def families_of(file: Path | None, models: list[str]) -> "pd.DataFrame | None":
+def families_of(file: Path | None, models: Sequence[str]) -> "pd.DataFrame | None":
     """The table of families, checked before anything is asked: each model once, and two families or more."""
     import pandas as pd
 
@@ -149,18 +140,7 @@ def families_of(file: Path | None, models: list[str]) -> "pd.DataFrame | None":
     return own
 
 
-def parse_options(arguments: list[str] | None = None) -> argparse.Namespace:
-    parser = program_parser(__doc__)
-    parser.add_argument("--model", default=MODEL, help="names, folders, PROVIDER:MODEL or MODEL@ADDRESS (%(default)s)")
-    parser.add_argument("--n-questions", type=positive, default=40, help="words, requests, questions (%(default)s)")
-    parser.add_argument("--families", type=Path, metavar="FILE", help="CSV of model and family: siblings as controls")
-    parser.add_argument("--tuned", action="store_true", help="also fine-tune each model on each one's lists (LoRA)")
-    add_budget_options(parser)
-    add_run_options(parser, seed="of the draw of requests and questions")
-    return parse_run_options(parser, arguments)
-
-
-main = noted(parse_options, ask_self_prediction)
+main = program(SelfPredictionOptions, ask_self_prediction, __doc__)
 
 if __name__ == "__main__":
     sys.exit(run_command(main, resumes=True))

@@ -9,12 +9,13 @@ questions that both asked; they must be finished and judged by the present rule 
 older one again). Needs no model.
 """
 
-import argparse
 import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from onedial.core import InputError, Notes, add_run_options, noted, parse_run_options, program_parser, run_command, say
+from onedial.core import InputError, Notes, RunOptions, option, program, run_command, say
 from onedial.studies import Start
 
 if TYPE_CHECKING:
@@ -23,11 +24,23 @@ if TYPE_CHECKING:
 PROGRAM = "compare_runs"
 
 
-def compare(options: argparse.Namespace, notes: Notes) -> None:
+@dataclass(frozen=True, kw_only=True)
+class ComparisonOptions(RunOptions, group="comparison"):
+    """The runs that are compared."""
+
+    runs: tuple[Path, ...] = option(
+        ...,
+        "folders of finished runs; two or more",
+        positional=True,
+        check=lambda runs: "a comparison takes two runs or more" if len(runs) < 2 else None,
+    )
+
+
+def compare(options: ComparisonOptions, notes: Notes) -> None:
     from onedial.report import write_comparison
     from onedial.verdict import compare_runs
 
-    runs = named_runs([Path(folder) for folder in options.runs])
+    runs = named_runs(options.runs)
     start = Start(PROGRAM, options, "comparison")
     comparison = compare_runs(runs)
     with start.begin(notes) as run:
@@ -37,7 +50,7 @@ def compare(options: argparse.Namespace, notes: Notes) -> None:
     say(f"report: {report}")
 
 
-def named_runs(folders: list[Path]) -> "dict[str, SweepRun]":
+def named_runs(folders: Sequence[Path]) -> "dict[str, SweepRun]":
     """The runs by the names of their folders, with as much of the path as it takes to tell them apart.
 
     Raises:
@@ -55,17 +68,7 @@ def named_runs(folders: list[Path]) -> "dict[str, SweepRun]":
     return {"/".join(folder.parts[-depth:]): SweepRun.open(folder) for folder in whole}
 
 
-def parse_options(arguments: list[str] | None = None) -> argparse.Namespace:
-    parser = program_parser(__doc__)
-    parser.add_argument("runs", metavar="RUN", nargs="+", help="folder of a finished run; two or more")
-    add_run_options(parser)
-    options = parse_run_options(parser, arguments)
-    if len(options.runs) < 2:
-        raise InputError(f"a comparison takes two runs or more, and {len(options.runs)} came; name their folders")
-    return options
-
-
-main = noted(parse_options, compare)
+main = program(ComparisonOptions, compare, __doc__)
 
 if __name__ == "__main__":
     sys.exit(run_command(main))

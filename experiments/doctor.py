@@ -7,7 +7,6 @@ Looks at versions, devices, memory, disk, the cache of models, several processes
 and downloads nothing. Exit code 0 where the embedded experiment can run, 1 where something that it needs is missing.
 """
 
-import argparse
 import importlib.util
 import os
 import shutil
@@ -16,7 +15,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from onedial.core import InputError, cache_dir, program_parser, run_command, say
+from onedial.core import InputError, Notes, Options, cache_dir, option, program, run_command, say
 
 EMBEDDED = "smollm2-135m-instruct"
 GIB = 2**30
@@ -39,8 +38,14 @@ class Finding:
     remedy: str = ""
 
 
-def main() -> int:
-    options = parse_options()
+@dataclass(frozen=True, kw_only=True)
+class DoctorOptions(Options):
+    """What is looked for besides."""
+
+    model: str | None = option(None, "look for this one too: built-in name, hub id, folder or GGUF file")
+
+
+def doctor(options: DoctorOptions, _: Notes) -> int:
     findings = [finding for look in LOOKS for finding in look()]
     if options.model:
         findings.append(model_finding(options.model))
@@ -195,11 +200,7 @@ def _memory() -> tuple[int | None, int | None]:
     return total, free
 
 
-def parse_options() -> argparse.Namespace:
-    parser = program_parser(__doc__)
-    parser.add_argument("--model", help="look for this one too: built-in name, hub id, folder or GGUF file")
-    return parser.parse_args()
-
+main = program(DoctorOptions, doctor, __doc__)
 
 if __name__ == "__main__":
     sys.exit(run_command(main))

@@ -14,14 +14,24 @@ its test split. In a chat the answer comes token by token and unsteered, as thos
 `gate = Gate.load("my-gate"); gate.answer(load_model(gate.model), questions)`.
 """
 
-import argparse
 import sys
-from collections.abc import Iterator, Sequence
-from dataclasses import replace
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from onedial.core import InputError, program_parser, run_command, say
+from onedial.core import (
+    InputError,
+    Notes,
+    Options,
+    declared,
+    did_you_mean,
+    flag,
+    option,
+    program,
+    run_command,
+    say,
+)
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -35,18 +45,63 @@ WORDS, UNREAD = {1.0: "yes", 0.0: "no"}, "unread"
 SAYS_THE_SAME = "{} says the same to every fitting question (yes rate {}); choose --yes-rate"
 
 
-def main() -> None:
-    options = parse_options()
+CHOICES = ("beta", "yes_rate", "target")
+
+
+@dataclass(frozen=True, kw_only=True)
+class ChoosingOptions(Options, group="choosing a gate"):
+    """From which run, and by what."""
+
+    run: Path | None = option(None, "a finished run of steer_sweep.py", needs=("save",))
+    beta: float | None = option(
+        None, "risk attitude: 0.5 punishes a wrong yes, 2 a missed one", needs=("run",), excludes=("yes_rate", "target")
+    )
+    yes_rate: float | None = option(None, "share of the questions to say yes to", needs=("run",), excludes=("target",))
+    target: str | None = option(
+        None, "whose yes rate is taken: a target of the run's panel, or the folder of a place run", needs=("run",)
+    )
+    save: Path | None = option(None, "folder to save the gate in", needs=("run",))
+
+
+@dataclass(frozen=True, kw_only=True)
+class GateOptions(ChoosingOptions, group="answering"):
+    """Which gate, and which questions."""
+
+    gate: Path | None = option(None, "folder of a saved gate", positional=True, excludes=("run",))
+    questions: tuple[str, ...] = option(
+        (), "to answer; - reads one per line", positional=True, leading_hyphen=True, excludes=("chat",)
+    )
+    chat: bool = option(
+        False, "one question of standard input after the other, a yes followed by the answer", excludes=("run",)
+    )
+    steered: bool = option(False, "write the answer at the gate's setting", needs=("chat",))
+    model: str | None = option(None, "where the subject lies now (the name it was loaded by)")
+
+    def check(self) -> None:
+        """A gate is chosen by one thing, or there already."""
+        super().check()
+        if self.run is None and self.gate is None:
+            raise InputError("give a saved gate and questions, or --run with --beta, --yes-rate or --target and --save")
+        if self.run is not None and all(getattr(self, name) is None for name in CHOICES):
+            raise InputError("with --run give one of --beta, --yes-rate, --target")
+        for text in self.questions:
+            if text.startswith("-") and text != "-":
+                raise InputError(f"{text} is no option{did_you_mean(text, map(flag, declared(self)))}")
+
+
+def gate(options: GateOptions, _: Notes) -> None:
     if options.run:
         return choose(options)
     return answer(options)
 
 
-def choose(options: argparse.Namespace) -> None:
+def choose(options: GateOptions) -> None:
     from onedial.asking import load_prompt
-    from onedial.verdict import SweepRun, dial_order, newcomer_bits
+    from onedial.verdict import SweepRun
     from steering import Intervention, SteeringVector, choose_gate
 
+    assert options.run is not None
+    assert options.save is not None
     swept = SweepRun.open(options.run)
     name = swept.under_test()
     entry = swept.interventions().set_index("intervention_id", drop=False).loc[name].to_dict()
@@ -54,9 +109,9 @@ def choose(options: argparse.Namespace) -> None:
     table = swept.sweep()
     questions = swept.questions().set_index("id")
     correct = questions["subject_correct"].astype(float) if "subject_correct" in questions else None
-    rate, words, interval, answers = options.yes_rate, "", None, None
+    rate, words, interval = options.yes_rate, "", None
     if options.target is not None and (placed := Path(options.target)).is_dir():
-        rate, interval, answers = placed_rate(swept, placed)
+        rate, interval = placed_rate(swept, placed)
         words = f"chosen for the yes rate of {placed}, {rate:.2f} (95% interval {interval[0]:.2f} to {interval[1]:.2f})"
     elif options.target is not None:
         rate, words = target_rate(swept, options.target)
@@ -71,22 +126,15 @@ def choose(options: argparse.Namespace) -> None:
         choice=words,
         interval=interval,
     )
-    predicted = None if answers is None else newcomer_bits(dial_order(swept), *panel_of(swept), answers)
     gate.save(options.save)
     for line in gate.lines():
         say(line)
-    if predicted is not None and predicted[1]:
-        number, n = predicted
-        say(
-            f"the dial's order predicts {n} of its answers, each from the others, by {number.estimate:+.2f} bits an "
-            f"answer over its yes rate alone (95% interval {number.low:+.2f} to {number.high:+.2f})"
-        )
     say(f"saved to {options.save}")
 
 
-def placed_rate(swept: "SweepRun", folder: Path) -> tuple[float, tuple[float, float], "pd.Series"]:
-    """The yes rate on the fitting split of a respondent that place.py has placed (`rate_over`), its 95% interval, and
-    its answers (question -> 1 or 0)."""
+def placed_rate(swept: "SweepRun", folder: Path) -> tuple[float, tuple[float, float]]:
+    """The yes rate on the fitting split of a respondent that place.py has placed (`rate_over`), and its 95%
+    interval."""
     import pandas as pd
 
     from onedial.asking import name_of, read_table
@@ -117,15 +165,7 @@ def placed_rate(swept: "SweepRun", folder: Path) -> tuple[float, tuple[float, fl
     if not 0 < expected.mean() < 1:
         raise InputError(SAYS_THE_SAME.format(folder, expected.mean()))
     rate, *interval = rate_over(expected, threshold, low, high)
-    return rate, (interval[0], interval[1]), answers
-
-
-def panel_of(swept: "SweepRun") -> tuple["pd.DataFrame", "pd.Series"]:
-    """The answers of the run's targets, and their base models."""
-    from onedial.panels import panel_from_long
-
-    panel = panel_from_long(swept.panel())
-    return panel.answers, panel.respondents["model"]
+    return rate, (interval[0], interval[1])
 
 
 def target_rate(swept: "SweepRun", target: str) -> tuple[float, str]:
@@ -145,12 +185,13 @@ def target_rate(swept: "SweepRun", target: str) -> tuple[float, str]:
     return rate, f"chosen for the yes rate of {target}, {rate:.2f}"
 
 
-def answer(options: argparse.Namespace) -> None:
+def answer(options: GateOptions) -> None:
     from onedial.models import choose_threads, load_model, quiet_libraries
     from steering import Gate
 
+    assert options.gate is not None
     gate = Gate.load(options.gate)
-    given = options.questions
+    given = list(options.questions)
     questions = [] if options.chat else list(asked()) if given == ["-"] else given
     if not questions and not options.chat:
         raise InputError("no question was given; write questions after the gate, or - to read one per line")
@@ -198,36 +239,7 @@ def chat(gate: "Gate", model: "OpenModel", steered: bool) -> None:
             print()
 
 
-def parse_options(arguments: Sequence[str] | None = None) -> argparse.Namespace:
-    parser = program_parser(__doc__)
-    parser.add_argument("gate", nargs="?", type=Path, help="folder of a saved gate")
-    parser.add_argument("questions", nargs="*", help="questions to answer; - reads one per line")
-    parser.add_argument(
-        "--chat", action="store_true", help="one question after the other, a yes followed by the answer"
-    )
-    parser.add_argument("--steered", action="store_true", help="with --chat: write the answer at the gate's setting")
-    parser.add_argument("--model", help="where the subject lies now (default: the name it was loaded by)")
-    chosen = parser.add_argument_group("choosing a gate")
-    chosen.add_argument("--run", type=Path, help="a finished run of steer_sweep.py")
-    chosen.add_argument("--beta", type=float, help="risk attitude: 0.5 punishes a wrong yes, 2 a missed one")
-    chosen.add_argument("--yes-rate", type=float, help="share of the questions to say yes to")
-    chosen.add_argument(
-        "--target", help="whose yes rate is taken: a target of the run's panel, or the folder of a place run"
-    )
-    chosen.add_argument("--save", type=Path, help="folder to save the gate in")
-    options = parser.parse_intermixed_args(arguments)  # options may stand between the gate and its questions
-    wanted = [name for name in ("beta", "yes_rate", "target") if getattr(options, name) is not None]
-    if options.run is None:
-        if options.chat and options.questions:
-            raise InputError("--chat reads its questions from standard input; give none beside it")
-        if options.steered and not options.chat:
-            raise InputError("--steered is about what is written in a chat; give --chat too")
-        if options.gate is None or wanted or options.save:
-            raise InputError("give a saved gate and questions, or --run with --beta, --yes-rate or --target and --save")
-    elif len(wanted) != 1 or options.save is None or options.gate is not None or options.chat:
-        raise InputError("with --run give exactly one of --beta, --yes-rate, --target, and --save FOLDER; no questions")
-    return options
-
+main = program(GateOptions, gate, __doc__)
 
 if __name__ == "__main__":
     sys.exit(run_command(main))

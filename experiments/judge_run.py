@@ -9,12 +9,13 @@ had, and the vector stays as it was made. Control interventions that the run has
 test.
 """
 
-import argparse
 import sys
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from onedial.core import InputError, Notes, Run, natural, noted, notice, program_parser, run_command
+from onedial.core import InputError, Notes, Options, Run, notice, option, program, run_command
+from onedial.studies.options import PANELS
 
 if TYPE_CHECKING:
     from onedial.panels import ResponseMatrix
@@ -23,7 +24,21 @@ if TYPE_CHECKING:
 PROGRAM = "judge_run"
 
 
-def judge_run(options: argparse.Namespace, notes: Notes) -> None:
+@dataclass(frozen=True, kw_only=True)
+class JudgeOptions(Options):
+    """A finished run, and what it is judged by."""
+
+    run: Path = option(..., "folder of a run", positional=True)
+    panel: str | None = option(None, f"another panel: CSV, JSONL or Parquet; or {PANELS}", metavar="FILE")
+    questions: str | None = option(None, "only these, by id: a file or a name", metavar="FILE", needs=("panel",))
+    respondents: Path | None = option(
+        None, "what is known of that panel's respondents", metavar="FILE", needs=("panel",)
+    )
+    out: Path | None = option(None, "new folder (RUN/judged-<name of the panel>)", metavar="DIR", needs=("panel",))
+    seed: int | None = option(None, "of resamples and permutations (the run's)", at_least=0)
+
+
+def judge_run(options: JudgeOptions, notes: Notes) -> None:
     from onedial.panels import load_panel, load_questions
     from onedial.report import print_summary, write_report
     from onedial.verdict import SweepRun
@@ -105,21 +120,7 @@ def with_panel(
     return run, panel
 
 
-def parse_options() -> argparse.Namespace:
-    parser = program_parser(__doc__)
-    parser.add_argument("run", metavar="RUN", type=Path, help="folder of a run")
-    parser.add_argument("--panel", metavar="FILE", help="another panel (CSV, JSONL, Parquet), or 'embedded'")
-    parser.add_argument("--questions", metavar="FILE", help="only these, by id, with --panel: a file or a name")
-    parser.add_argument("--respondents", type=Path, metavar="FILE", help="what is known of that panel's respondents")
-    parser.add_argument("--out", type=Path, help="new folder, with --panel (default RUN/judged-<name of the panel>)")
-    parser.add_argument("--seed", type=natural, help="of resamples and permutations (default: the run's)")
-    options = parser.parse_args()
-    if options.panel is None and (options.out or options.respondents or options.questions):
-        parser.error("--out, --questions and --respondents belong to another panel; give it with --panel")
-    return options
-
-
-main = noted(parse_options, judge_run)
+main = program(JudgeOptions, judge_run, __doc__)
 
 if __name__ == "__main__":
     sys.exit(run_command(main))

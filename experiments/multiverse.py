@@ -12,36 +12,20 @@ summary.json with the sentence, figures/ and report.html. An interrupted run con
 options.
 """
 
-import argparse
 import sys
-from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from onedial.core import (
-    InputError,
-    KeysOf,
-    Notes,
-    add_run_options,
-    configuration_hash,
-    listed,
-    natural,
-    noted,
-    parse_run_options,
-    positive,
-    program_parser,
-    run_command,
-    say,
-)
-from onedial.studies import Start, add_subject_options, layers_by_config, prompt_of, read_inputs
+from onedial.core import InputError, Notes, configuration_hash, program, run_command, say
+from onedial.studies import Start, layers_by_config, read_inputs
+from onedial.studies.options import PARAPHRASES, MultiverseOptions
 
 if TYPE_CHECKING:
     from onedial.asking import PromptTemplate
 
 PROGRAM = "multiverse"
-PARAPHRASES = "paraphrases"
 
 
-def multiverse(options: argparse.Namespace, notes: Notes) -> None:
+def multiverse(options: MultiverseOptions, notes: Notes) -> None:
     templates = read_wordings(options)
     inputs = read_inputs(options, judged=True)
     from onedial.models import quiet_libraries
@@ -69,7 +53,7 @@ def multiverse(options: argparse.Namespace, notes: Notes) -> None:
                 layer = own_layer(study, candidates)
             wordings = [template.name for template in templates]
             universes = universes_of(
-                candidates, options.contrast, wordings, options.resamples, layer, cross=options.cross
+                candidates, options.contrasts, wordings, options.resamples, layer, cross=options.cross
             )
             say(f"{len(universes)} universes in {len(wordings)} wordings; the run's own layer is {layer}")
             plan_wording(study, 0, universes, notes)
@@ -81,11 +65,11 @@ def multiverse(options: argparse.Namespace, notes: Notes) -> None:
             finish(study, universes)
 
 
-def read_wordings(options: argparse.Namespace) -> "list[PromptTemplate]":
+def read_wordings(options: MultiverseOptions) -> "list[PromptTemplate]":
     """The wordings, the run's own first."""
     from onedial.asking import load_prompt, paraphrases
 
-    template = load_prompt(options.prompt)
+    template = load_prompt(str(options.prompt))
     if options.wordings == PARAPHRASES:
         templates = paraphrases(template)
     else:
@@ -97,55 +81,7 @@ def read_wordings(options: argparse.Namespace) -> "list[PromptTemplate]":
     return templates
 
 
-# ---- options ---------------------------------------------------------------------------------------------------------
-
-
-def parse_options(arguments: Sequence[str] | None = None) -> argparse.Namespace:
-    parser = program_parser(__doc__)
-    add_subject_options(parser)
-    varied = parser.add_argument_group("what is varied, each from the run's own choice")
-    varied.add_argument(
-        "--layer", default="auto", help="candidates: 10,12,14, 8-20, or auto: every second of the middle half"
-    )
-    varied.add_argument(
-        "--contrast", default="response,answer", help="separated by commas, the run's own first (%(default)s)"
-    )
-    varied.add_argument(
-        "--wordings",
-        default=PARAPHRASES,
-        help="paraphrases: two more ways of asking, and every one with no named before yes; or prompts (files or "
-        "framings), separated by commas",
-    )
-    varied.add_argument(
-        "--resamples", type=natural, default=5, help="further draws of the extraction questions (%(default)s)"
-    )
-    varied.add_argument("--cross", action="store_true", help="every combination, instead of one change at a time")
-    parser.add_argument(
-        "--method",
-        default="mean_difference",
-        choices=KeysOf("steering", "DIRECTIONS"),
-        help="how a direction is made (%(default)s)",
-    )
-    parser.add_argument("--replicates", type=positive, default=1999, help="permutations and resamples (%(default)s)")
-    add_run_options(parser, seed="of questions, splits and draws", dry_run="predict operations, memory and time")
-    options = parse_run_options(parser, arguments)
-    options.prompt = prompt_of(options)
-    check_options(options)
-    return options
-
-
-def check_options(options: argparse.Namespace) -> None:
-    """Raise InputError for what no universe can be made of; split the contrasts."""
-    from steering import CONTRASTS
-
-    options.contrast = listed("--contrast", str(options.contrast), CONTRASTS)
-    if "+" in str(options.layer):
-        raise InputError(f"--layer {options.layer} names layers at once; separate the candidates by commas")
-    if options.replicates < 19:
-        raise InputError(f"--replicates {options.replicates}: a 5% level needs 19 permutations or more; 1999 are usual")
-
-
-main = noted(parse_options, multiverse)
+main = program(MultiverseOptions, multiverse, __doc__)
 
 if __name__ == "__main__":
     sys.exit(run_command(main, resumes=True))

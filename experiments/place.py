@@ -12,25 +12,14 @@ question not asked), answers.csv (of --model) and figures/; of --evaluate summar
 the panel left out with its family and placed as if it were new, against random questions.
 """
 
-import argparse
 import sys
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from onedial.core import (
-    InputError,
-    Notes,
-    Run,
-    add_run_options,
-    noted,
-    notice,
-    parse_run_options,
-    positive,
-    program_parser,
-    run_command,
-    say,
-)
-from onedial.studies import Start, add_panel_options, prompt_of
+from onedial.core import InputError, Notes, Run, RunOptions, notice, option, program, run_command, say
+from onedial.studies import Start
+from onedial.studies.options import PanelOptions, SubjectOptions, prompt_of
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -42,14 +31,28 @@ if TYPE_CHECKING:
 
 
 PROGRAM = "place"
-FIRST = 25
 FEWEST_TO_JUDGE = 20
 """Answers from which on something is said of whether a respondent follows the scale."""
 
 Results = tuple[dict[str, Any], "dict[str, Drawing]"]
 
 
-def place(options: argparse.Namespace, notes: Notes) -> None:
+@dataclass(frozen=True, kw_only=True)
+class PlaceOptions(PanelOptions, SubjectOptions, RunOptions, group="place"):
+    """Who is placed, by what."""
+
+    model: str = option("", "ask this model here: built-in name, hub id, local folder or GGUF file")
+    answers: Path | None = option(
+        None, "table of question_id and answer, as given so far", metavar="FILE", excludes=("model", "evaluate")
+    )
+    evaluate: bool = option(False, "place each respondent of the panel as if it were new", excludes=("model",))
+    next: int = option(25, "questions to ask next, or to ask --model", at_least=1, metavar="N")
+    draws: int = option(10, "of --evaluate, for each respondent", at_least=1)
+    questions: str | None = option(None, "the questions' texts for --model, where the panel has none (embedded)")
+    prompt: str | None = option(None, "of --model: file or framing (what the panel was asked)")
+
+
+def place(options: PlaceOptions, notes: Notes) -> None:
     from onedial.panels import drop_own, load_answers, load_panel
     from onedial.show import save_results
 
@@ -71,7 +74,7 @@ def place(options: argparse.Namespace, notes: Notes) -> None:
         say_where(run, tables)
 
 
-def evaluated(panel: "ResponseMatrix", options: argparse.Namespace) -> Results:
+def evaluated(panel: "ResponseMatrix", options: PlaceOptions) -> Results:
     """How good placing is on the panel's own respondents; prints the table."""
     from onedial.scale import evaluate_placing, kin_of, placing_summary
     from onedial.scale.place import placing_figures
@@ -90,7 +93,7 @@ def evaluated(panel: "ResponseMatrix", options: argparse.Namespace) -> Results:
 
 
 def placed(
-    panel: "ResponseMatrix", answers: "pd.Series | None", model: "OpenModel | None", options: argparse.Namespace
+    panel: "ResponseMatrix", answers: "pd.Series | None", model: "OpenModel | None", options: PlaceOptions
 ) -> Results:
     """Where the respondent stands, what it will say to the rest, and what to ask it next."""
     from onedial.scale import QuestionBank, kin_of
@@ -142,7 +145,7 @@ def next_questions_table(questions: list[Any], predicted: "pd.Series", panel: "R
 
 
 def ask(
-    model: "OpenModel", panel: "ResponseMatrix", placement: "Placement", askable: set[Any], options: argparse.Namespace
+    model: "OpenModel", panel: "ResponseMatrix", placement: "Placement", askable: set[Any], options: PlaceOptions
 ) -> "tuple[Placement, pd.DataFrame]":
     """Ask the model one question after the other, each chosen after the answers before it."""
     from dataclasses import replace
@@ -160,7 +163,7 @@ def ask(
         askable = askable & set(texts.index)
     if not askable:
         raise InputError("no text is known of the panel's questions; give them with --questions, by the panel's ids")
-    template = load_prompt(prompt_of(options))
+    template = load_prompt(prompt_of(options.model, options.panel, options.prompt))
     if panel.elicitation is not None and (said := panel.elicitation.otherwise(template.user)):
         notice(f"asked otherwise: {'; '.join(said)}")
     instrument = replace(CAN_YOU_ANSWER, template=template)
@@ -202,32 +205,7 @@ def say_where(run: Run, tables: dict[str, Any]) -> None:
     say(f"written: {', '.join(f'{name}.csv' for name in tables)} in {run.path}")
 
 
-def parse_options(arguments: list[str] | None = None) -> argparse.Namespace:
-    parser = program_parser(__doc__)
-    add_panel_options(parser)
-    way = parser.add_mutually_exclusive_group()
-    way.add_argument("--answers", type=Path, metavar="FILE", help="table of question_id and answer, as given so far")
-    way.add_argument("--model", help="ask this model here: built-in name, hub id, local folder or GGUF file")
-    way.add_argument("--evaluate", action="store_true", help="place each respondent of the panel as if it were new")
-    parser.add_argument(
-        "--next",
-        type=positive,
-        default=FIRST,
-        metavar="N",
-        help="questions to ask next, or to ask --model (%(default)s)",
-    )
-    parser.add_argument("--draws", type=positive, default=10, help="of --evaluate, for each respondent (%(default)s)")
-    subject = parser.add_argument_group("with --model")
-    subject.add_argument("--questions", help="the questions' texts, where the panel has none (embedded)")
-    subject.add_argument("--prompt", help="file or framing (default: what the panel was asked)")
-    subject.add_argument("--revision", help="branch, tag or commit of a hub id")
-    subject.add_argument("--dtype", choices=("auto", "float32", "bfloat16", "float16"), default="auto")
-    subject.add_argument("--device-map", help="auto spreads a large model over several GPUs")
-    add_run_options(parser)
-    return parse_run_options(parser, arguments)
-
-
-main = noted(parse_options, place)
+main = program(PlaceOptions, place, __doc__)
 
 if __name__ == "__main__":
     sys.exit(run_command(main))

@@ -12,21 +12,12 @@ the study published; cross_TEST.csv and matrix_TEST.csv, who predicts whom; mean
 tests; figures; and report.html, with answers to look through. Needs no model and no GPU.
 """
 
-import argparse
 import sys
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from onedial.core import (
-    InputError,
-    Notes,
-    add_run_options,
-    noted,
-    parse_run_options,
-    positive,
-    program_parser,
-    run_command,
-)
+from onedial.core import InputError, Notes, RunOptions, option, program, run_command
 from onedial.studies import Start
 
 if TYPE_CHECKING:
@@ -37,7 +28,15 @@ TESTS = ("association", "restriction", "difficulty")
 BESIDE = ("benchmarks", "families")
 
 
-def score_self_prediction(options: argparse.Namespace, notes: Notes) -> None:
+@dataclass(frozen=True, kw_only=True)
+class ScoreOptions(RunOptions, group="scores"):
+    """What is scored."""
+
+    folder: Path = option(..., "of the raw answers", positional=True)
+    replicates: int = option(4999, "of intervals and tests", at_least=1)
+
+
+def score_self_prediction(options: ScoreOptions, notes: Notes) -> None:
     found = {name: table for name in (*TESTS, *BESIDE) if (table := read_answers(options.folder, name)) is not None}
     if not set(TESTS) & set(found):
         raise InputError(f"{options.folder} holds none of {', '.join(TESTS)} as .csv or .csv.gz; check the folder")
@@ -79,15 +78,7 @@ def read_answers(folder: Path, name: str) -> "pd.DataFrame | None":
     return None
 
 
-def parse_options(arguments: list[str] | None = None) -> argparse.Namespace:
-    parser = program_parser(__doc__)
-    parser.add_argument("folder", metavar="FOLDER", type=Path, help="of the raw answers")
-    parser.add_argument("--replicates", type=positive, default=4999, help="of intervals and tests (%(default)s)")
-    add_run_options(parser)
-    return parse_run_options(parser, arguments)
-
-
-main = noted(parse_options, score_self_prediction)
+main = program(ScoreOptions, score_self_prediction, __doc__)
 
 if __name__ == "__main__":
     sys.exit(run_command(main))

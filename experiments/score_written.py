@@ -12,25 +12,12 @@ score for being right, with intervals over topics), votes.csv, zones.csv, a figu
 through. Local models only. An interrupted run continues with --resume and the same options.
 """
 
-import argparse
 import sys
 from typing import TYPE_CHECKING
 
-from onedial.core import (
-    LEDGER,
-    InputError,
-    Notes,
-    Run,
-    add_run_options,
-    listed,
-    natural,
-    noted,
-    parse_run_options,
-    positive,
-    program_parser,
-    run_command,
-)
-from onedial.studies import BUDGET_MAY_CHANGE, Start, add_budget_options, bill_of, model_names, tell_costs
+from onedial.core import LEDGER, InputError, Notes, Run, program, run_command
+from onedial.studies import Start, bill_of, tell_costs
+from onedial.studies.options import WrittenOptions
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -40,7 +27,6 @@ if TYPE_CHECKING:
     from onedial.studies.written import MeaningJudge
 
 PROGRAM = "score_written"
-MODEL = "smollm2-135m-instruct"
 CHANCE = 0.5
 WRITTEN = (["model", "question_id", "sample", "text", "outcome", "correct"], ["model", "question_id", "sample"])
 STATISTICS = ["log_p", "entropy", "self_certainty", "margin"]
@@ -49,17 +35,16 @@ TOKENS = (
     ["model", "question_id", "prompt", "token"],
 )
 ASKED = (["model", "report", "question_id", "score"], ["model", "report", "question_id"])
-REPORTS = "can you answer,confidence in numbers,P(IK),P(True)"
 PROMPTS = ("question", "without", "shown")
 
 
-def score_written(options: argparse.Namespace, notes: Notes) -> None:
+def score_written(options: WrittenOptions, notes: Notes) -> None:
     from onedial.asking import stratified_sample
     from onedial.panels import load_questions
 
-    reports = chosen_reports(options.instruments)
-    models = model_names(options.model)
-    start = Start(PROGRAM, options, "written", BUDGET_MAY_CHANGE)
+    reports = [name for name in options.instruments if name != "none"]
+    models = list(options.model)
+    start = Start(PROGRAM, options, "written")
     answerable = [each for each in load_questions(options.questions) if each.answers]
     if not answerable:
         raise InputError(f"none of the questions {options.questions!r} has an accepted answer; give some that have")
@@ -70,7 +55,7 @@ def score_written(options: argparse.Namespace, notes: Notes) -> None:
     start.set_threads()
     judges = [options.same_meaning] if options.same_meaning else []
     bill = bill_of(options, judges or models, models_elsewhere(judges))
-    judge = MeaningJudge(options.same_meaning, bill) if judges else None
+    judge = MeaningJudge(options.same_meaning, bill) if options.same_meaning else None
     loaded = start.load_in_turn(models)
     with start.begin(notes) as run:
         bill.opens(run.file(LEDGER))
@@ -88,18 +73,10 @@ def score_written(options: argparse.Namespace, notes: Notes) -> None:
         tell_costs(bill.costs(), run)
 
 
-def chosen_reports(names: str) -> list[str]:
-    """Names of the self-reports to ask; their items are questions, or answers to them."""
-    from onedial.selfreport import SELF_REPORTS
-
-    known = [name for name, report in SELF_REPORTS.items() if report.about in ("questions", "answers")]
-    return [] if names == "none" else listed("--instruments", names, known)
-
-
 # ---- asking and reading ----------------------------------------------------------------------------------------------
 
 
-def answer(run: Run, name: str, model: "OpenModel", questions: "list[Question]", options: argparse.Namespace) -> None:
+def answer(run: Run, name: str, model: "OpenModel", questions: "list[Question]", options: WrittenOptions) -> None:
     """The likeliest answer to each question (sample 0), and samples of it at temperature 1, graded."""
     from dataclasses import replace
 
@@ -217,7 +194,7 @@ def first_answers(run: Run, name: str) -> dict[str, str]:
 
 
 def finish(
-    run: Run, models: list[str], questions: "list[Question]", options: argparse.Namespace, judge: "MeaningJudge | None"
+    run: Run, models: list[str], questions: "list[Question]", options: WrittenOptions, judge: "MeaningJudge | None"
 ) -> None:
     """Scores, their worth, votes and zones; tables and figure."""
     import pandas as pd
@@ -335,25 +312,7 @@ def as_measurements(name: str, scores: "pd.DataFrame", first: "pd.DataFrame") ->
     return long.reindex(columns=MEASUREMENT_COLUMNS)
 
 
-def parse_options(arguments: list[str] | None = None) -> argparse.Namespace:
-    parser = program_parser(__doc__)
-    parser.add_argument("--model", default=MODEL, help="names or folders, separated by commas (%(default)s)")
-    parser.add_argument("--questions", default="embedded", help="a name or a file with accepted answers (%(default)s)")
-    parser.add_argument("--n-questions", type=positive, default=200, help="drawn by topic and level (%(default)s)")
-    parser.add_argument("--samples", type=natural, default=5, help="of each answer at temperature 1 (%(default)s)")
-    parser.add_argument("--instruments", default=REPORTS, help="self-reports to set beside them, or none (%(default)s)")
-    parser.add_argument(
-        "--same-meaning",
-        metavar="MODEL",
-        help="compare samples by meaning: a model of natural language inference, or any other as a judge",
-    )
-    parser.add_argument("--replicates", type=positive, default=1999, help="of the bootstrap (%(default)s)")
-    add_budget_options(parser)
-    add_run_options(parser, seed="of questions, samples and resamples")
-    return parse_run_options(parser, arguments)
-
-
-main = noted(parse_options, score_written)
+main = program(WrittenOptions, score_written, __doc__)
 
 if __name__ == "__main__":
     sys.exit(run_command(main, resumes=True))

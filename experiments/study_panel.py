@@ -3,157 +3,46 @@
     python experiments/study_panel.py                       # 33 frontier models' confidence on 1,500 questions
     python experiments/study_panel.py PANEL --out study     # a CSV: question_id and a column per model, or long
     python experiments/study_panel.py embedded
+    python experiments/study_panel.py PANEL --deep                      # everything on its scale
+    python experiments/study_panel.py PANEL --deep --questions FILE     # with topic and level: is the scale the same?
+    python experiments/study_panel.py PANEL --deep --out factor --zero-cells none --thresholds global
+    python experiments/study_panel.py PANEL --deep --categories 70,80,90,95,99     # numbers, in six ordered categories
+    python experiments/study_panel.py PANEL --deep --replicates 0       # no nulls and no intervals: seconds
+    python experiments/study_panel.py PANEL --confidence    # what its confidence is worth, where it has grades
 
 Writes report.html, its sentence (summary.json), figures/ and as tables readings (the factor of each way to cut numbers
 into yes and no), respondents, questions, and where the panel says what was answered correctly base_models,
 confidence_accuracy, f_beta, attitudes, screening (whose confidence says anything of its own answers), predictors (what
 tells right answers from wrong ones), shared_or_own (is what a model knows everybody's, its family's, its own?) and
-topics. Needs no model and no GPU. Doubts go further: experiments/fit_factor.py asks everything of the scale,
-experiments/score_confidence.py of confidence.
+topics. Needs no model and no GPU.
+
+--deep writes factor.json (onedial.scale.FactorModel), and as tables respondents, questions, eigenvalues, correlations
+with intervals, missingness, respondents_fit, questions_fit, scale, accounts (what else would make the parabola or a
+second factor), residuals, sensitivity; with base models clusters; with models or families of several respondents
+specific_* (which share is everybody's, theirs, one's own); with known groups respondents_by_* and questions_by_*; with
+several factors factors and factor_names.
+
+--confidence writes respondents.csv (yes rate, accuracy, what came true, each with its interval and counts of what is
+missing), and of grades f_beta, attitudes, confidence_accuracy (the line between base models), screening, calibration
+and metacognition (of numeric confidence: stated, or by margins), shared_or_own and predictors. Framings of one base
+model are no further models: where models are compared, they are averaged first.
 """
 
-import argparse
 import sys
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
 
-from onedial.core import Notes, add_run_options, natural, noted, parse_run_options, program_parser, run_command
-from onedial.studies import Start, add_panel_options
-
-if TYPE_CHECKING:
-    import pandas as pd
-
-    from onedial.core import Run
-    from onedial.panels import ResponseMatrix
-    from onedial.scale import FactorModel
-    from onedial.show import Drawing
-
-PROGRAM = "study_panel"
+from onedial.core import Notes, program, run_command
+from onedial.studies.options import StudyOptions
 
 
-def study_panel(options: argparse.Namespace, notes: Notes) -> None:
-    from onedial.panels import correctness_of, load_panel
-    from onedial.show import save_results
-    from onedial.studies.panel import sentences_of, write_study_report
+def study(options: StudyOptions, notes: Notes) -> None:
+    from onedial.studies.panel import study_confidence, study_overview, study_scale
 
-    panel = load_panel(options.panel, options.respondents)
-    correctness = correctness_of(panel)
-    with Start(PROGRAM, options, f"study-{Path(options.panel).stem}").begin(notes) as run:
-        with run.withdrawn_if_refused():
-            tables, figures = scale_results(panel, options, run)
-            facts: dict[str, Any] = {"readings": tables["readings"]}
-            if correctness is not None:
-                graded_tables, graded_figures, more = graded_results(panel, correctness, options, run)
-                tables, figures, facts = tables | graded_tables, figures | graded_figures, facts | more
-        summary = sentences_of(facts, in_words(panel, correctness))
-        save_results(run, {**tables, "summary": summary}, figures)
-        report = write_study_report(run)
-    print(f"\n{summary['sentence'][0].upper()}{summary['sentence'][1:]}.\nreport: {report}")
+    if options.deep:
+        return study_scale(options, notes)
+    return study_confidence(options, notes) if options.confidence else study_overview(options, notes)
 
 
-def scale_results(
-    panel: "ResponseMatrix", options: argparse.Namespace, run: "Run"
-) -> tuple[dict[str, Any], dict[str, "Drawing"]]:
-    """One scale? The factor as answered and in every other reading, with its nulls."""
-    from onedial.scale import fit_factor_model, permutation_null, quadratic_fit_test, revised_parallel_analysis
-    from onedial.scale.study import factor_figures as draw
-    from onedial.studies.panel import readings_table
-
-    n, seed = options.replicates, options.seed
-    with run.stage("scale"):
-        model = fit_factor_model(panel.answers)
-        shuffled = permutation_null(panel.answers, n, seed=seed) if n else None
-        parallel = revised_parallel_analysis(panel.answers, n_replicates=n, seed=seed) if n else None
-        parabola = quadratic_fit_test(panel.answers, n, seed=seed) if n else None
-    with run.stage("readings"):
-        readings = readings_table(panel, model, n, seed)
-    print(readings.round(3).to_string())
-    families = panel.respondents["family"]
-    figures = {
-        "scree": draw.scree(model.eigenvalues, shuffled, parallel),
-        "loadings": draw.loadings_against_threshold(model, null=parabola, families=families),
-    }
-    return {"readings": readings, "questions": model.difficulty.to_frame("difficulty"), **of_models(model)}, figures
-
-
-def of_models(model: "FactorModel") -> dict[str, "pd.DataFrame"]:
-    """Loading and threshold of every respondent."""
-    table = model.loadings.rename(columns={"factor_1": "loading"}).assign(
-        threshold=model.thresholds, threshold_se=model.threshold_se
-    )
-    return {"respondents": table.rename_axis("respondent")}
-
-
-def graded_results(
-    panel: "ResponseMatrix", correctness: "pd.DataFrame", options: argparse.Namespace, run: "Run"
-) -> tuple[dict[str, Any], dict[str, "Drawing"], dict[str, Any]]:
-    """What confidence is worth where the panel says what was answered correctly."""
-    from onedial.panels import rates_of_respondents
-    from onedial.studies.panel import (
-        attitude_tables,
-        knowledge_tables,
-        line_between_models,
-        screening_tables,
-        topic_table,
-    )
-
-    with run.stage("worth"):
-        rates = rates_of_respondents(panel, correctness)
-        line_tables, line_figures, line = line_between_models(panel, correctness, rates)
-        attitudes, f_beta, _ = attitude_tables(panel, correctness)
-        screened, _, screening = screening_tables(panel, correctness)
-    with run.stage("knowledge"):
-        own_tables, own_figures, own = knowledge_tables(panel, correctness, options)
-    tables = line_tables | attitudes | screened | own_tables
-    topics = topic_table(panel, correctness)
-    if topics is not None:
-        tables["topics"] = topics
-    numbers = line_tables["confidence_accuracy"].loc["as is"] if "confidence_accuracy" in line_tables else None
-    facts = {
-        "line": line["line_between_models"],
-        "line_numbers": numbers,
-        "attitudes": attitudes["attitudes"],
-        "own": own["shared_or_own"],
-        **screening,
-        **predictors_of(own_tables, screened["screening"]["tells"].groupby(panel.respondents["model"]).any()),
-    }
-    return tables, line_figures | f_beta | own_figures, facts
-
-
-def predictors_of(tables: dict[str, Any], tells: "pd.Series[bool]") -> dict[str, Any]:
-    """What the page says of them, where they could be compared; and their means over the models whose confidence tells
-    right from wrong answers at all.
-    """
-    if "predictors" not in tables:
-        return {}
-    by_model = tables["predictors_by_model"]
-    one, telling = by_model["one model of another family"].mean(), by_model[tells[by_model.index]].mean()
-    return {"predictors": tables["predictors"], "one_other": one, "of_those_that_tell": telling}
-
-
-def in_words(panel: "ResponseMatrix", correctness: "pd.DataFrame | None") -> str:
-    """What the panel is."""
-    answers, n_models = panel.answers, panel.respondents["model"].nunique()
-    blank = int(answers.isna().to_numpy().sum())
-    asked = f", {panel.elicitation.in_words()}" if panel.elicitation is not None else ""
-    graded = "nobody knows which are right" if correctness is None else "answers are graded"
-    size = f"{n_models} models on {len(answers)} questions"
-    alone = (panel.respondents["family"] == "").all()
-    unknown = "; no families are known, so relatives count as other families" if alone else ""
-    return f"{size}{asked}; {blank} of {answers.size} answers are blank; {graded}{unknown}."
-
-
-def parse_options(arguments: list[str] | None = None) -> argparse.Namespace:
-    parser = program_parser(__doc__)
-    add_panel_options(parser, "frontier-confidence")
-    parser.add_argument(
-        "--replicates", type=natural, default=199, help="random draws of each null and interval; 0 = none"
-    )
-    add_run_options(parser)
-    return parse_run_options(parser, arguments)
-
-
-main = noted(parse_options, study_panel)
+main = program(StudyOptions, study, __doc__)
 
 if __name__ == "__main__":
     sys.exit(run_command(main))

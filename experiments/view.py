@@ -1,57 +1,42 @@
-"""Look at every run of a folder in a browser, finished or going on: overview, dial, questions, tables, comparison.
+"""Look at every run of a folder in a browser, finished or going on: overview, progress, report, tables, files.
 
     python experiments/view.py                      # the runs below runs/, at http://127.0.0.1:7575/
     python experiments/view.py runs/mine --port 8000
-    python experiments/view.py runs --export site   # the same pages as files, to publish
 
-Reads and shows, and changes nothing; a model is loaded only where somebody lets it write about a question. Only this
-machine can see it, unless --host says otherwise.
+Reads and shows, and changes nothing. Only this machine can see it, unless --host says otherwise.
 """
 
-import argparse
 import sys
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
 
-from onedial.core import InputError, program_parser, run_command, say
-
-if TYPE_CHECKING:
-    from onedial.view import Write
+from onedial.core import InputError, Notes, Options, option, program, run_command, say
 
 
-def main() -> None:
-    options = parse_options()
-    if options.export is not None:
-        from onedial.view import RunFolder, export_to
+@dataclass(frozen=True, kw_only=True)
+class ViewOptions(Options):
+    """What is shown, and to whom."""
 
-        n = export_to(options.export, RunFolder(options.folder))
-        say(f"{n} files; begin at {options.export / 'index.html'}")
-        return
+    folder: Path = option(Path("runs"), "that holds runs", positional=True)
+    port: int | None = option(None, "by default the first free one from 7575 on", at_least=1, at_most=65535)
+    host: str = option("127.0.0.1", "address to listen on; another lets others read the runs")
+
+    def check(self) -> None:
+        """The default folder need not be there either."""
+        super().check()
+        if not self.folder.is_dir():
+            raise InputError(
+                f"{self.folder} is no folder; give one that holds runs, or make a run first: onedial sweep"
+            )
+
+
+def view(options: ViewOptions, _: Notes) -> None:
     from onedial.view import serve
 
-    serve(options.folder, options.host, options.port, say, writer)
+    serve(options.folder, options.host, options.port, say)
 
 
-def writer() -> "Write":
-    """What has a run's subject write; it loads no model before it is asked to."""
-    from onedial.studies import WriteOnDemand
-
-    return WriteOnDemand()
-
-
-def parse_options(arguments: list[str] | None = None) -> argparse.Namespace:
-    parser = program_parser(__doc__)
-    parser.add_argument("folder", metavar="FOLDER", nargs="?", type=Path, default=Path("runs"), help="(%(default)s)")
-    parser.add_argument("--port", type=int, help="by default the first free one from 7575 on")
-    parser.add_argument("--host", default="127.0.0.1", help="address to listen on; another lets others read the runs")
-    parser.add_argument("--export", metavar="DIR", type=Path, help="write the pages as files there, and stop")
-    options = parser.parse_args(arguments)
-    if not options.folder.is_dir():
-        raise InputError(f"{options.folder} is no folder; give one that holds runs, or make a run first: onedial sweep")
-    if options.port is not None and not 0 < options.port < 65536:
-        raise InputError(f"--port {options.port} is no port; give a number from 1 to 65535")
-    return options
-
+main = program(ViewOptions, view, __doc__)
 
 if __name__ == "__main__":
     sys.exit(run_command(main))

@@ -25,12 +25,12 @@ COMMANDS = {
     "gate": ("gate", "yes or no to new questions at a chosen attitude to risk"),
     "probe": ("train_probes", "what the residual stream knows about knowing, and whether it is used"),
     "study": ("study_panel", "a panel on one page: one scale? do surer models know more? do they know themselves?"),
-    "factor": ("fit_factor", "is a panel one shared scale?"),
+    "factor": ("study_panel --deep", "is a panel one shared scale?"),
     "place": ("place", "a new model on a panel's scale from few answers, and what to ask it next"),
-    "confidence": ("score_confidence", "what a panel's confidence is worth"),
-    "panel collect": ("collect_panel", "ask local models, providers and servers"),
-    "panel import": ("import_panel", "Inspect, lm-eval, HELM and other logs as a panel"),
-    "panel export": ("export_panel", "a panel in other people's formats"),
+    "confidence": ("study_panel --confidence", "what a panel's confidence is worth"),
+    "panel collect": ("panel collect", "ask local models, providers and servers"),
+    "panel import": ("panel import", "Inspect, lm-eval and other logs as a panel"),
+    "panel export": ("panel export", "a panel in other people's formats"),
     "ask battery": ("ask_battery", "models about themselves in every way: choices, pressure, second looks, ..."),
     "ask questionnaire": ("ask_questionnaire", "self-efficacy and other scales"),
     "ask self-prediction": ("ask_self_prediction", "what would you answer, and what do you answer?"),
@@ -38,10 +38,9 @@ COMMANDS = {
     "score self-prediction": ("score_self_prediction", "the Self-Execution study's scores of such answers"),
     "compare": ("compare_runs", "several runs on one page"),
     "view": ("view", "every run of a folder in a browser, finished or going on"),
-    "verify": ("verify", "are a run's files as the run wrote them?"),
     "doctor": ("doctor", "is everything here that the experiments need?"),
 }
-"""Words after `onedial` -> (program in experiments/, what it is for)."""
+"""Words after `onedial` -> (program in experiments/, with its own word or option; what it is for)."""
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -55,9 +54,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print(overview())
         return 0
     if given[0] == "--version":
-        from onedial.core import program_parser
+        from onedial.core import Options, parse_options
 
-        program_parser(None, prog="onedial").parse_args(["--version"])
+        parse_options(Options, arguments=["--version"])
     for n_words in (2, 1):
         words = " ".join(given[:n_words])
         if words in COMMANDS and len(given) >= n_words:
@@ -76,8 +75,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def run_program(words: str, options: Sequence[str]) -> int:
     """Run one of `COMMANDS` as if its file had been started; its own `--help` and errors then bear the short name."""
-    name, before = COMMANDS[words][0], sys.argv
-    sys.argv = [f"onedial {words}", *options]
+    (name, *part), before = COMMANDS[words][0].split(), sys.argv
+    called = words.removesuffix("".join(part)).strip()
+    sys.argv = [f"onedial {called}".strip(), *part, *options]
     try:
         if (CHECKOUT / "pyproject.toml").is_file():  # also one that is not installed, or is installed from elsewhere
             package = types.ModuleType("onedial.experiments")

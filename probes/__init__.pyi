@@ -39,8 +39,8 @@ from .fitting.labels import (
     target_label,
 )
 from .fitting.linear import Probe, fit_probe, probe_layers
-from .fitting.measure import PROBE_COLUMNS, LayerReading, ProbeTask, measure_layer, sentence_embeddings, words_of
-from .fitting.nested import added_test, likelihood_ratio, what_is_added
+from .fitting.measure import PROBE_COLUMNS, LayerReading, ProbeTask, measure_layer, words_of
+from .fitting.nested import added_test, what_is_added
 from .fitting.reads_at_all import N_COPIES, Readers, auroc_of_copies, readers_of, reads_by_chance
 from .fitting.solvers import METHODS, PENALTIES, Training
 from .layer_files import load_layer, save_layer
@@ -108,7 +108,6 @@ __all__ = [
     "fit_probe",
     "labels_of",
     "lens_table",
-    "likelihood_ratio",
     "load_layer",
     "measure_layer",
     "of_rows",
@@ -127,7 +126,6 @@ __all__ = [
     "readers_of",
     "reads_by_chance",
     "save_layer",
-    "sentence_embeddings",
     "shared_difficulty",
     "shuffled_within",
     "subspace_table",

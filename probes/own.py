@@ -39,7 +39,7 @@ Floats = NDArray[np.float64]
 
 OWN_COLUMNS = (
     "label", "own", "n", "n_positive", "reading", "by_own_probe", "base", "both", "added", "low", "high",
-    "brier_skill_base", "brier_skill_both", "deviance", "p_likelihood", "p", "beyond", "beyond_null", "p_beyond",
+    "brier_skill_base", "brier_skill_both", "p", "beyond", "beyond_null", "p_beyond",
     "reads_shared", "verdict",
 )  # fmt: skip
 ITS_OWN, MEASURED_BADLY, NOTHING_FOUND = "its own", "shared, or measured badly", "nothing found"
@@ -109,8 +109,6 @@ def own_or_shared(rows: Floats, fitted: CrossFitted, task: ProbeTask, labels: Pr
                 "high": gain.high,
                 "brier_skill_base": gain.brier_skill_base,
                 "brier_skill_both": gain.brier_skill_both,
-                "deviance": gain.deviance,
-                "p_likelihood": gain.p_likelihood,
                 "p": gain.p,
                 "beyond": beyond.correlation,
                 "beyond_null": beyond.null_high,

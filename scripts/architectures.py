@@ -16,7 +16,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from onedial.core import InputError, program_parser, run_command
+from onedial.core import InputError, Options, option, parse_options, run_command
 
 SMALL: dict[str, Any] = dict(
     vocab_size=320,
@@ -288,11 +288,17 @@ def found(rows: Sequence[Architecture]) -> list[str]:
         return [said(row, *path_of(row)) for row in rows]
 
 
+@dataclass(frozen=True, kw_only=True)
+class ScriptOptions(Options):
+    """What it is told."""
+
+    only: tuple[str, ...] = option(
+        (), "of transformers' model types", choices=[row.model_type for row in ROWS], metavar="TYPE[,TYPE]"
+    )
+
+
 def main() -> None:
-    parser = program_parser(__doc__)
-    known = list(dict.fromkeys(row.model_type for row in ROWS))
-    parser.add_argument("--only", nargs="+", choices=known, metavar="TYPE", help="of transformers' model types")
-    options = parser.parse_args()
+    options = parse_options(ScriptOptions, __doc__)
     chosen = [row for row in ROWS if not options.only or row.model_type in options.only]
     lines = found(chosen)
     print("Fast: " + ", ".join(line for line in lines if not line.startswith("|")) + ".\n")

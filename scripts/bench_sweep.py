@@ -10,7 +10,6 @@ is timed at `--peer-magnitudes` of them and its rate taken as it is; ours is tim
 margins must agree to 1e-3, else the script fails.
 """
 
-import argparse
 import math
 import os
 import resource
@@ -18,11 +17,12 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any
 
-from onedial.core import atomic_path, program_parser, run_command
+from onedial.core import Options, atomic_path, option, parse_options, run_command
 
 AGREEMENT = 1e-3
 BATCH = 16
@@ -39,26 +39,26 @@ SHAPES = {
 """Of Llama 3: widths of stream and MLP, layers, heads, whether embedding and unembedding are one."""
 
 
-def parse_options() -> argparse.Namespace:
-    """The command line."""
-    parser = program_parser(__doc__)
-    parser.add_argument("--model", default="smollm2-135m-instruct")
-    parser.add_argument("--n-questions", type=int, default=64)
-    parser.add_argument("--framing", default="neutral", help="the prompt; the more tokens all share, the more is saved")
-    parser.add_argument("--magnitudes", type=int, nargs="+", default=[11, 41], help="numbers of magnitudes, K")
-    parser.add_argument("--layers", type=int, nargs="+", help="by default a third and two thirds of the depth")
-    parser.add_argument("--positions", nargs="+", choices=("last", "all"), default=["last", "all"])
-    parser.add_argument("--peer-magnitudes", type=int, default=2, help="how many of them each peer is timed at")
-    parser.add_argument("--threads", type=int, default=1)
-    parser.add_argument("--parts", nargs="+", choices=PARTS, default=list(PARTS))
-    parser.add_argument("--tables", type=Path, metavar="DIR", help="also write PART.csv into this folder")
-    parser.add_argument("--one-share", action="store_true", help=argparse.SUPPRESS)  # what `processes` starts
-    return parser.parse_args()
+@dataclass(frozen=True, kw_only=True)
+class ScriptOptions(Options):
+    """What it is told."""
+
+    model: str = option("smollm2-135m-instruct", "model")
+    n_questions: int = option(64, "n questions")
+    framing: str = option("neutral", "the prompt; the more tokens all share, the more is saved")
+    magnitudes: tuple[int, ...] = option((11, 41), "numbers of magnitudes, K")
+    layers: tuple[int, ...] = option((), "by default a third and two thirds of the depth")
+    positions: tuple[str, ...] = option(("last", "all"), "positions", choices=("last", "all"))
+    peer_magnitudes: int = option(2, "how many of them each peer is timed at")
+    threads: int = option(1, "threads")
+    parts: tuple[str, ...] = option(tuple(PARTS), "parts", choices=PARTS)
+    tables: Path | None = option(None, "also write PART.csv into this folder", metavar="DIR")
+    one_share: bool = option(False, "one process of several; for this script alone")
 
 
 def main() -> None:
     """Run the parts asked for and print Markdown."""
-    options = parse_options()
+    options = parse_options(ScriptOptions, __doc__)
     # Set before torch is imported: its thread pool takes its size from the environment.
     os.environ["OMP_NUM_THREADS"] = os.environ["MKL_NUM_THREADS"] = str(options.threads)
     bench = Bench(options)
@@ -81,7 +81,7 @@ def main() -> None:
 class Bench:
     """One model, one set of prompts, one random direction per layer."""
 
-    def __init__(self, options: argparse.Namespace) -> None:
+    def __init__(self, options: "ScriptOptions") -> None:
         import torch
 
         from onedial.asking import FRAMINGS
@@ -151,7 +151,7 @@ class Bench:
                 margins = table.pivot(index="question_id", columns="magnitude", values="margin")
                 place = {"positions": positions, "layer": layer}
                 for rival in (*RIVALS, HAND_TUNED):
-                    if not rival.installed or positions not in rival.positions:
+                    if not rival.installed:
                         continue
                     count = self.options.peer_magnitudes
                     seconds, difference = self.time_rival(rival, layer, positions, margins)

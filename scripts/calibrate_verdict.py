@@ -4,7 +4,7 @@
     python scripts/calibrate_verdict.py --seeds 10 --n-questions 1000 --table /tmp/thousand.csv
     python scripts/calibrate_verdict.py --null-orders 300      # C_A alone where nothing is shared: a second for each
 
-Margins and answers are synthetic (`onedial.verdict.simulation.SCENARIOS` says how each is made): what is studied is the
+Margins and answers are synthetic (`simulated_panels.SCENARIOS` says how each is made): what is studied is the
 procedure, no model. Every verdict is a row of the table, which is kept as it grows. Printed are, for each scenario, how
 often each answer was given to each of the three questions; size and power of S, G, C_A and of the rank among controls;
 and how often an interval held the mean over seeds, which stands for the truth. The program ends with exit code 1 where
@@ -20,14 +20,14 @@ calibrations:
            the two orders are one, and there is no width to speak of), all three for models like these where they differ
 """
 
-import argparse
 import sys
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from simulating import GrowingTable, by_seed
 
-from onedial.core import natural, positive, program_parser, run_command
+from onedial.core import Options, flat, option, parse_options, run_command
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -48,10 +48,10 @@ NULL_SEED = 20000
 
 
 def main() -> int:
-    options = parse_options()
+    options = parse_options(ScriptOptions, __doc__)
     if options.null_orders:
         return null_orders(options)
-    options.table = options.table or Path("runs/calibration.csv")
+    options = replace(options, table=options.table or Path("runs/calibration.csv"))
     table = filled_table(options)
     import pandas as pd
 
@@ -72,10 +72,11 @@ def main() -> int:
 # ---- the table -------------------------------------------------------------------------------------------------------
 
 
-def filled_table(options: argparse.Namespace) -> "pd.DataFrame":
+def filled_table(options: "ScriptOptions") -> "pd.DataFrame":
     """A row for every scenario and seed; those that the file holds are taken from it."""
+    from simulated_panels import SCENARIOS
+
     from onedial.verdict import RULE
-    from onedial.verdict.simulation import SCENARIOS
 
     settings = {"rule": RULE, "n_questions": options.n_questions, "n_targets": options.n_targets}
     settings["n_permutations"] = options.n_permutations
@@ -88,33 +89,33 @@ def filled_table(options: argparse.Namespace) -> "pd.DataFrame":
     return by_seed(table, options.seeds, ((name,) for name in SCENARIOS), rows_of)
 
 
-def one_row(name: str, seed: int, options: argparse.Namespace) -> dict[str, Any]:
+def one_row(name: str, seed: int, options: "ScriptOptions") -> dict[str, Any]:
     """The verdict on one simulated subject and panel, and its push among controls that are like it."""
-    from dataclasses import asdict
+    from dataclasses import asdict, replace
 
     import numpy as np
+    from simulated_panels import SCENARIOS, framings_of, simulated_controls
 
-    from onedial.verdict import control_table, judge, match_targets
-    from onedial.verdict.simulation import SCENARIOS, framings_of, simulated_controls
+    from onedial.verdict import control_table, judge, sweep_grid
 
     scenario = SCENARIOS[name]
     sweep, panel = scenario.draw(seed, options.n_questions, options.n_targets)
     topics = sweep.drop_duplicates("question_id").set_index("question_id")["topic"]
-    options_of_match = {"respondents": framings_of(panel.columns), "n_bootstrap": 19, "seed": seed}
-    matches = match_targets(sweep, panel, topics=topics, **options_of_match)
+    known = {"n_resamples": options.n_permutations, "seed": seed}
+    grid, respondents = sweep_grid(sweep), framings_of(panel.columns)
+    case = grid.beside(panel, respondents, about=topics.to_frame(), **known)
     tables = {}
     if name in WITH_CONTROLS:
         rng, reordering = np.random.default_rng([seed, 11]), scenario.sweep["reordering"]
         for alike in (True, False):
-            tables[alike] = control_table(matches, simulated_controls(rng, sweep, reordering=reordering, alike=alike))
-    times = options.n_permutations
-    verdict = judge(matches, times, times, tables.get(False), seed=seed, line_permutations=19)
+            controls = simulated_controls(rng, sweep, reordering=reordering, alike=alike)
+            tables[alike] = control_table(replace(case, controls=controls))
+    verdict = judge(case, controls=tables.get(False))
     row: dict[str, Any] = {"reproduced": verdict.reproduced, "dial": verdict.dial, "flags": "; ".join(verdict.flags)}
     for number in NUMBERS:
-        row |= {f"{number}_{part}": value for part, value in asdict(getattr(verdict, number)).items()}
+        row |= {f"{number}_{part}".replace(".", "_"): value for part, value in flat(asdict(getattr(verdict, number)))}
     if name in CLUSTERED:
-        blind = judge(match_targets(sweep, panel, **options_of_match), times, 19, seed=seed, line_permutations=19)
-        row["signal_p_over_all"] = blind.signal.p
+        row["signal_p_over_all"] = judge(grid.beside(panel, respondents, **known)).signal.p
     if tables:
         by = verdict.direction.by
         own, others = verdict.direction.own[by], tables[True][by]
@@ -124,18 +125,16 @@ def one_row(name: str, seed: int, options: argparse.Namespace) -> dict[str, Any]
     return row
 
 
-def null_orders(options: argparse.Namespace) -> int:
+def null_orders(options: "ScriptOptions") -> int:
     """How often C_A's 95% interval leaves out 0 on panels that have nothing in common with the subject.
 
     Quicker than whole verdicts: one bootstrap of one number, 499 resamples. Seeds begin after those of the table.
     """
-    import numpy as np
+    from simulated_panels import SCENARIOS, framings_of
 
     from onedial.show import progress_bar
-    from onedial.stats import LEVEL, auc, auc_resampled, number_of
-    from onedial.verdict import dial_of_grid, sweep_grid
-    from onedial.verdict.simulation import SCENARIOS, framings_of
-    from onedial.verdict.tables import panel_answers
+    from onedial.stats import LEVEL, auc, auc_resampled, panel_estimate
+    from onedial.verdict import sweep_grid
 
     given_options = {"n_questions": options.n_questions, "n_targets": options.n_targets}
     found = GrowingTable(options.table or Path("runs/null_orders.csv"), ("seed",), given_options)
@@ -144,16 +143,12 @@ def null_orders(options: argparse.Namespace) -> int:
             rows = []
             for name in NOTHING_SHARED if (seed,) not in found else ():
                 sweep, panel = SCENARIOS[name].draw(seed, options.n_questions, options.n_targets)
-                grid = sweep_grid(sweep)
-                asked = grid.splits != "extraction"
-                ease, margin = dial_of_grid(grid).ease[asked], grid.margins[asked, grid.unsteered]
-                known = ~np.isnan(ease) & ~np.isnan(margin)
-                orders = [np.where(known, scores, np.nan) for scores in (ease, margin)]
-                given = panel_answers(panel, grid.questions).to_numpy()[asked]
+                case = sweep_grid(sweep).beside(panel)
+                orders, given = case.orders, case.given[case.ordered]
                 models = framings_of(panel.columns)["model"].to_numpy()
                 own, other = (auc(order, given) for order in orders)
                 drawn, others = (auc_resampled(order, given, 499, seed) for order in orders)
-                number = number_of(own - other, drawn - others, None, models)
+                number = panel_estimate(own - other, drawn - others, None, models)
                 rows.append({"seed": seed, "scenario": name, "towards": number.low > 0, "away": number.high < 0})
             if rows:
                 found.add(rows)
@@ -189,10 +184,10 @@ def rates_of(table: "pd.DataFrame") -> "pd.DataFrame":
     from onedial.verdict.verdict import AWAY, MOVED_CUT, TOWARDS
 
     claims = {
-        "S": table["signal_estimate"],
-        "G": table["gain_estimate"],
-        "C_A": table["order_estimate"],
-        "rho": table["order_rho"],
+        "S": table["signal_value"],
+        "G": table["gain_value"],
+        "C_A": table["order_value"],
+        "rho": table["order_rho_value"],
         "S: p <= .05": (table["signal_p"] <= LEVEL).astype(float),
         "over all": (table["signal_p_over_all"] <= LEVEL).astype(float).where(table["signal_p_over_all"].notna()),
         "G: low > 0": (table["gain_low"] > 0).astype(float),
@@ -215,8 +210,8 @@ def coverage_of(table: "pd.DataFrame") -> "pd.DataFrame":
     for name, own in table.groupby("scenario", sort=False):
         held[name] = {}
         for number in (*NUMBERS, "rho"):
-            prefix, estimate = ("order_rho", "order_rho") if number == "rho" else (number, f"{number}_estimate")
-            truth = own[estimate].mean()
+            prefix = "order_rho" if number == "rho" else number
+            truth = own[f"{prefix}_value"].mean()
             held[name][f"{number}, panel"] = own[f"{prefix}_low"].le(truth).mul(own[f"{prefix}_high"].ge(truth)).mean()
             if number != "rho":
                 low, high = own[f"{prefix}_low_models"], own[f"{prefix}_high_models"]
@@ -279,24 +274,16 @@ def _too_many(scenario: str, what: str, rate: float, mark: float, n: int) -> lis
     return [f"{scenario}: {what} in {count} of {n}, at most {most} may"] if count > most else []
 
 
-def parse_options() -> argparse.Namespace:
-    parser = program_parser(__doc__)
-    parser.add_argument("--seeds", type=positive, default=60, help="verdicts on each scenario (default 60)")
-    parser.add_argument("--n-questions", type=positive, default=400, help="questions of each (default 400)")
-    parser.add_argument("--n-targets", type=positive, default=18, help="targets, three to a base model (default 18)")
-    parser.add_argument("--n-permutations", type=positive, default=999, help="permutations and resamples (default 999)")
-    parser.add_argument(
-        "--table",
-        type=Path,
-        help="what is there so far (default runs/calibration.csv, runs/null_orders.csv)",
-    )
-    parser.add_argument(
-        "--null-orders",
-        type=natural,
-        default=0,
-        help="instead: C_A on this many panels of each kind that share nothing",
-    )
-    return parser.parse_args()
+@dataclass(frozen=True, kw_only=True)
+class ScriptOptions(Options):
+    """What it is told."""
+
+    seeds: int = option(60, "verdicts on each scenario", at_least=1)
+    n_questions: int = option(400, "questions of each", at_least=1)
+    n_targets: int = option(18, "targets, three to a base model", at_least=1)
+    n_permutations: int = option(999, "permutations and resamples", at_least=1)
+    table: Path | None = option(None, "what is there so far (default runs/calibration.csv, runs/null_orders.csv)")
+    null_orders: int = option(0, "instead: C_A on this many panels of each kind that share nothing", at_least=0)
 
 
 if __name__ == "__main__":

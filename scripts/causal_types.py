@@ -17,18 +17,18 @@ config (windows, chunks).
 `reason` holds the sentence, or why the path is plain. The table is gone on with where it stopped.
 """
 
-import argparse
 import copy
 import csv
 import sys
 import warnings
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from architectures import EXPERTS, LATENT, LINEAR, ONE_DENSE, ROWS, SMALL, hooked_logits, tokenizer
 
-from onedial.core import InputError, atomic_path, program_parser, run_command
+from onedial.core import InputError, Options, atomic_path, option, parse_options, run_command
 
 YES, NO = [3, 5, 7, 50], [11, 13, 200]
 MAGNITUDES = (0.0, -1.5)
@@ -88,19 +88,19 @@ SIZES: dict[str, dict[str, Any]] = {
 config knows."""
 
 
-def parse_options() -> argparse.Namespace:
-    """The command line."""
-    parser = program_parser(__doc__)
-    parser.add_argument("table", type=Path, help="CSV of type, outcome and reason")
-    parser.add_argument("types", nargs="*", metavar="TYPE", help="these alone, anew")
-    return parser.parse_args()
+@dataclass(frozen=True, kw_only=True)
+class ScriptOptions(Options):
+    """What it is told."""
+
+    table: Path = option(..., "CSV of type, outcome and reason", positional=True)
+    types: tuple[str, ...] = option((), "these alone, anew", positional=True)
 
 
 def main() -> int:
     """Try the types; 1 where margins of one are wrong."""
     from transformers.models.auto.modeling_auto import MODEL_FOR_CAUSAL_LM_MAPPING_NAMES as TYPES
 
-    options = parse_options()
+    options = parse_options(ScriptOptions, __doc__)
     if unknown := set(options.types) - set(TYPES):
         raise InputError(f"transformers has no causal language model of the type {min(unknown)}; it has {len(TYPES)}")
     found: dict[str, dict[str, str]] = {}

@@ -9,7 +9,7 @@ the page, with {} in the place of each number, the stored values in order (`stor
 
     - phrase: mean kappa is {}, shuffled within topics {} (p = {})
       is:
-      - default/verdict.json signal.estimate
+      - default/verdict.json signal.value
       - default/verdict.json signal.null_mean
       - default/verdict.json signal.p
 
@@ -37,7 +37,6 @@ A number is right if it is the stored one rounded to the digits that it has; one
 around the numbers are to be read again.
 """
 
-import argparse
 import re
 import sys
 from collections.abc import Iterable, Iterator, Sequence
@@ -48,7 +47,7 @@ from pathlib import Path
 import yaml
 from stored_values import ROOT, stored_value
 
-from onedial.core import InputError, program_parser, run_command, write_text
+from onedial.core import InputError, Options, option, parse_options, run_command, write_text
 
 DOCS = ROOT / "docs"
 NUMBERS = DOCS / "numbers"
@@ -223,7 +222,7 @@ class Page:
 
 
 def main() -> int:
-    options = parse_options()
+    options = parse_options(ScriptOptions, __doc__)
     pages = options.pages or [ROOT / "README.md", *sorted(DOCS.rglob("*.md"))]
     complaints = [] if options.pages else without_page(options.numbers, pages)
     held: dict[Path, list[Claim]] = {}
@@ -395,13 +394,14 @@ def write(wrong: Iterable[Claim], with_plus: set[tuple[str, str]]) -> None:
         write_text(claim.page, text)
 
 
-def parse_options() -> argparse.Namespace:
-    parser = program_parser(__doc__)
-    parser.add_argument("pages", nargs="*", type=Path, help="which (README.md and docs/)")
-    parser.add_argument("--count", action="store_true", help="say how many numbers of each page repeat a result")
-    parser.add_argument("--write", action="store_true", help="put the stored numbers in the place of those that differ")
-    parser.add_argument("--numbers", type=Path, default=NUMBERS, metavar="DIR", help="where it stands what they repeat")
-    return parser.parse_args()
+@dataclass(frozen=True, kw_only=True)
+class ScriptOptions(Options):
+    """What it is told."""
+
+    pages: tuple[Path, ...] = option((), "which (README.md and docs/)", positional=True)
+    count: bool = option(False, "say how many numbers of each page repeat a result")
+    write: bool = option(False, "put the stored numbers in the place of those that differ")
+    numbers: Path = option(NUMBERS, "where it stands what they repeat", metavar="DIR")
 
 
 if __name__ == "__main__":

@@ -3,20 +3,20 @@
     python scripts/describe_panel.py onedial/panels/data                      # the embedded panel
     python scripts/describe_panel.py runs/panel --questions my_questions.jsonl --out described
 
-FOLDER is one that collect_panel.py wrote. Writes, with --out: respondents.csv (yes rate, unread, mass, what the margin
+FOLDER is one that panel.py collect wrote. Writes, with --out: respondents.csv (yes rate, unread, mass, what the margin
 knows), levels.csv (share right of the closed-book answers, and of non-answers, by intended level), outcomes.csv,
 kinship.csv and eigenvalues.csv (correlations within and between base models).
 """
 
-import argparse
 import sys
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 import pandas as pd
 
 from onedial.asking import Question
-from onedial.core import InputError, atomic_path, program_parser, run_command
+from onedial.core import InputError, Options, atomic_path, option, parse_options, run_command
 from onedial.panels import (
     accuracy_by_level,
     load_panel,
@@ -31,16 +31,17 @@ from onedial.scale import kinship_of
 FILES = ("panel.csv", "closed_book.csv")
 
 
-def parse_options(arguments: Sequence[str] | None = None) -> argparse.Namespace:
-    parser = program_parser(__doc__)
-    parser.add_argument("folder", type=Path, metavar="FOLDER", help=f"holds {', '.join(FILES)}")
-    parser.add_argument("--questions", default="embedded", help="that were asked: a name or a file (default embedded)")
-    parser.add_argument("--out", type=Path, metavar="DIR", help="folder for the tables as CSV (default: printed only)")
-    return parser.parse_args(arguments)
+@dataclass(frozen=True, kw_only=True)
+class ScriptOptions(Options):
+    """What it is told."""
+
+    folder: Path = option(..., f"holds {', '.join(FILES)}", positional=True)
+    questions: str = option("embedded", "that were asked: a name or a file")
+    out: Path | None = option(None, "folder for the tables as CSV (default: printed only)", metavar="DIR")
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    options = parse_options(arguments)
+    options = parse_options(ScriptOptions, __doc__, arguments)
     tables = describe(options.folder, load_questions(options.questions))
     for name, table in tables.items():
         print(f"{name}\n{table.round(3).to_string()}\n")
@@ -61,9 +62,9 @@ def describe(folder: Path, questions: list[Question]) -> Mapping[str, pd.DataFra
     """
     for name in FILES:
         if not (folder / name).is_file():
-            raise InputError(f"there is no file {folder / name}; give a folder that collect_panel.py wrote")
+            raise InputError(f"there is no file {folder / name}; give a folder that panel.py collect wrote")
     panel, closed = load_panel(folder / FILES[0]), pd.read_csv(folder / FILES[1])
-    assert panel.responses is not None  # a panel.csv of collect_panel.py is long
+    assert panel.responses is not None  # a panel.csv of panel.py collect is long
     kin = kinship_of(panel)
     return {
         "respondents": summarise_panel(panel.responses, questions),

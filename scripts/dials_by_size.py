@@ -7,15 +7,15 @@ writes sizes.csv (a row for each subject) and sizes.png: bits per test question 
 questions, and as lines what other models, topics and text tell without steering. Told in docs/findings.md.
 """
 
-import argparse
 import json
 import sys
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
-from onedial.core import InputError, program_parser, run_command
+from onedial.core import InputError, Options, option, parse_options, run_command
 
 if TYPE_CHECKING:
     from onedial.show import Drawing
@@ -27,7 +27,7 @@ RIVALS_OF = "0.5b"
 """The run whose rivals are drawn as lines: they hang on the questions, not on the subject."""
 PANELS = {"bits": "bits per test question saved", "signal": "mean kappa at matched yes rates"}
 LINES = {"shared difficulty": "-", "mean of other models": "--", "text, from other models": ":"}
-ENDS = {"": "estimate", "_low": "low", "_high": "high"}
+ENDS = {"": "value", "_low": "low", "_high": "high"}
 
 
 def sizes(folder: Path) -> pd.DataFrame:
@@ -62,10 +62,10 @@ def _row(folder: Path) -> dict[str, Any]:
         **{f"signal{end}": signal[name] for end, name in ENDS.items()},
         "p": signal["p"],
         "margin": bits_by_source(folder)["unsteered margin"],
-        "rho": verdict["order"]["rho"],
-        "r2_ml": line["r2_ml"],
-        "r2_ml_by_chance": line["r2_ml_null_median"],
-        "possible": prediction["possible"]["estimate"],
+        "rho": verdict["order"]["rho"]["value"],
+        "r2_ml": line["r2"],
+        "r2_ml_by_chance": line["r2_null_median"],
+        "possible": prediction["possible"]["value"],
     }
 
 
@@ -113,7 +113,7 @@ def draw(table: pd.DataFrame, rivals: dict[str, pd.Series]) -> "Drawing":
 def main() -> None:
     from onedial.show import save_figure
 
-    options = parse_options()
+    options = parse_options(ScriptOptions, __doc__)
     table, folder = sizes(STORED), STORED / RIVALS_OF
     kappas = pd.read_csv(folder / "rivals.csv").set_index("rival")["signal"]
     drawing = draw(table, {"bits": bits_by_source(folder), "signal": kappas})
@@ -123,10 +123,11 @@ def main() -> None:
     print(table.round(3).to_string())
 
 
-def parse_options() -> argparse.Namespace:
-    parser = program_parser(__doc__)
-    parser.add_argument("--out", type=Path, required=True, metavar="FOLDER", help="where the table and the figure go")
-    return parser.parse_args()
+@dataclass(frozen=True, kw_only=True)
+class ScriptOptions(Options):
+    """What it is told."""
+
+    out: Path = option(..., "where the table and the figure go", metavar="FOLDER")
 
 
 if __name__ == "__main__":

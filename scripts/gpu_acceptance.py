@@ -25,7 +25,6 @@ was broken off is begun anew, what has passed stays. Not measured: real weights 
 weights say nothing of what a model answers, only what it costs.
 """
 
-import argparse
 import gc
 import importlib.util
 import json
@@ -35,6 +34,7 @@ import sys
 import time
 import warnings
 from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -60,7 +60,7 @@ from acceptance_runs import memory, random_subject, resume, two
 from acceptance_shapes import drawn_prompts, large, shapes
 from architectures import ROWS, SMALL, Architecture, hooked_logits, tiny_hf, tokenizer
 
-from onedial.core import InputError, machine, program_parser, run_command, write_json
+from onedial.core import InputError, Options, machine, option, parse_options, run_command, write_json
 
 Figures = dict[str, Any]
 LIMITS = {"float32": 1e-4, "bfloat16": 2.0, "float16": 2.0}
@@ -230,17 +230,18 @@ def flips(one: Any, other: Any) -> int:
     return int(((one > 0) != (other > 0)).sum())
 
 
-def parse_options() -> argparse.Namespace:
-    parser = program_parser(__doc__)
-    parser.add_argument("out", type=Path, help="folder for figures.json and the default runs")
-    parser.add_argument("--small", action="store_true", help="in small, on the CPU")
-    parser.add_argument("--steps", nargs="+", choices=list(STEPS), default=list(STEPS))
-    return parser.parse_args()
+@dataclass(frozen=True, kw_only=True)
+class ScriptOptions(Options):
+    """What it is told."""
+
+    out: Path = option(..., "folder for figures.json and the default runs", positional=True)
+    small: bool = option(False, "in small, on the CPU")
+    steps: tuple[str, ...] = option(tuple(STEPS), "steps", choices=list(STEPS))
 
 
 def main() -> int:
     """Run the steps that are not done yet; 1 where any of those asked for has failed."""
-    options = parse_options()
+    options = parse_options(ScriptOptions, __doc__)
     import torch
 
     if not options.small and not torch.cuda.is_available():

@@ -48,15 +48,14 @@ the procedure, and says nothing about any model.
     three settings       r = .6, three magnitudes
 """
 
-import argparse
 import sys
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from simulating import GrowingTable, by_seed
 
-from onedial.core import positive, program_parser, run_command
+from onedial.core import Options, option, parse_options, run_command
 
 if TYPE_CHECKING:
     import numpy as np
@@ -112,7 +111,7 @@ N_TOPICS, N_WORDINGS = 20, 5
 
 
 def main() -> None:
-    options = parse_options()
+    options = parse_options(ScriptOptions, __doc__)
     from onedial.verdict import RULE
 
     settings = {"rule": RULE, "n_draws": options.n_draws}
@@ -168,9 +167,9 @@ def panel_of(
     import numpy as np
     import pandas as pd
     from scipy import stats
+    from simulated_panels import dial_ease, simulate_sweep
 
     from onedial.panels import assign_splits
-    from onedial.verdict.simulation import dial_ease, simulate_sweep
 
     share = (0.9 if by == "wordings" else 0.5) if share is None else share
     drawn = real_questions(rng, texts, n_questions) if texts else None
@@ -280,8 +279,7 @@ def drifting(rng: "np.random.Generator", n: int) -> "np.ndarray":
 def put_in_drifting_order(rng: "np.random.Generator", sweep: "pd.DataFrame") -> "pd.DataFrame":
     """The same questions under other ids, so that half of what tells their order apart drifts along the ids."""
     import numpy as np
-
-    from onedial.verdict.simulation import dial_ease
+    from simulated_panels import dial_ease
 
     ids = np.sort(sweep["question_id"].unique())
     alike = np.sqrt(0.5) * (dial_ease(rng, sweep)[:, 0] + rng.standard_normal(len(ids)))
@@ -304,43 +302,32 @@ def one_row(cell: str, seed: int, n_draws: int) -> dict[str, Any]:
     """What is said of one simulated panel."""
     import numpy as np
 
-    from onedial.panels import wordings_of
-    from onedial.verdict import ground_of, judge, match_targets, predict, sweep_grid
+    from onedial.verdict import judge, predict, sweep_grid
     from onedial.verdict.prediction.losses import ALL
     from onedial.verdict.prediction.sources import DIAL, LENGTH, MEAN, SHARED, TOPICS
-    from onedial.verdict.rivals.rivals import material_of
-    from onedial.verdict.tables import panel_answers
     from onedial.verdict.verdict import NOT_ENOUGH, REPRODUCED
 
     rng = np.random.default_rng([seed, *cell.encode()])
     sweep, questions, panel, respondents = panel_of(rng, **CELLS[cell])
-    topics = questions.set_index("id")["topic"]
-    wordings = wordings_of(questions)
-    matches = match_targets(
-        sweep, panel, respondents=respondents, topics=topics, n_bootstrap=19, seed=seed, wordings=wordings
-    )
-    grid = sweep_grid(sweep)
-    answers = panel_answers(panel, grid.questions)
-    ground = ground_of(matches, material_of(matches, questions, answers, grid.splits, grid.unsteered_margins))
-    sources = (DIAL, LENGTH, TOPICS, MEAN, SHARED)
-    found, _ = predict(matches, ground, (ALL,), sources, n_draws, seed)
-    texts = list(questions["question"])
-    verdict = judge(matches, n_draws, n_draws, seed=seed, line_permutations=19, prediction=found, texts=texts)
+    about = questions.assign(id=questions["id"].astype(str)).set_index("id")
+    case = sweep_grid(sweep).beside(panel, respondents, about=about, n_resamples=n_draws, seed=seed)
+    found, _ = predict(case, (ALL,), (DIAL, LENGTH, TOPICS, MEAN, SHARED))
+    verdict = judge(case, found)
     return {
         "reproduced": verdict.reproduced,
         "flags": "; ".join(verdict.flags),
         "n_predicted": found.n_predicted,
         "n_models": found.n_models,
-        "bits": found.bits.estimate,
+        "bits": found.bits.value,
         "yes_rate": found.yes_rate,
-        "share": found.share.estimate,
+        "share": found.share.value,
         "share_low": found.share.low,
         "share_high": found.share.high,
         "reproduced_if_named": verdict.reproduced in (NOT_ENOUGH, REPRODUCED) and replace(found, topics=True).suffices,
         "hangs_on_kin": found.hangs_on_kin,
-        "alike": found.alike.estimate,
+        "alike": found.alike.value,
         "alike_high": found.alike.high,
-        "signal": verdict.signal.estimate,
+        "signal": verdict.signal.value,
         "gain_low": verdict.gain.low,
     }
 
@@ -364,12 +351,13 @@ def operating_table(table: "pd.DataFrame") -> "pd.DataFrame":
     return pd.concat([by_cell.size().rename("n"), counts, by_cell[numbers].mean()], axis=1)
 
 
-def parse_options() -> argparse.Namespace:
-    parser = program_parser(__doc__)
-    parser.add_argument("--seeds", type=positive, default=50, help="verdicts in each cell (default 50)")
-    parser.add_argument("--n-draws", type=positive, default=499, help="permutations and resamples (default 499)")
-    parser.add_argument("--table", type=Path, default=Path("runs/red_team.csv"), help="what is there so far")
-    return parser.parse_args()
+@dataclass(frozen=True, kw_only=True)
+class ScriptOptions(Options):
+    """What it is told."""
+
+    seeds: int = option(50, "verdicts in each cell", at_least=1)
+    n_draws: int = option(499, "permutations and resamples", at_least=1)
+    table: Path = option(Path("runs/red_team.csv"), "what is there so far")
 
 
 if __name__ == "__main__":

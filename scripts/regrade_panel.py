@@ -9,22 +9,28 @@ through the models in respondents.csv); every other cell stays as it is. Prints 
 
 import sys
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 import pandas as pd
 
 from onedial.asking import Question
-from onedial.core import InputError, atomic_path, program_parser, run_command
+from onedial.core import InputError, Options, atomic_path, option, parse_options, run_command
 from onedial.panels import accuracy_by_level, grade_closed_book, load_questions, non_answers_by_level, outcome_counts
 
 FILES = ("closed_book.csv", "panel.csv", "respondents.csv")
 
 
+@dataclass(frozen=True, kw_only=True)
+class ScriptOptions(Options):
+    """What it is told."""
+
+    folder: Path = option(..., f"holds {', '.join(FILES)}", positional=True)
+    questions: str = option("embedded", "that were asked: a name or a file")
+
+
 def main(arguments: Sequence[str] | None = None) -> None:
-    parser = program_parser(__doc__)
-    parser.add_argument("folder", type=Path, metavar="FOLDER", help=f"holds {', '.join(FILES)}")
-    parser.add_argument("--questions", default="embedded", help="that were asked: a name or a file (default embedded)")
-    options = parser.parse_args(arguments)
+    options = parse_options(ScriptOptions, __doc__, arguments)
     questions = load_questions(options.questions)
     before, after = regrade(options.folder, questions)
     print(changes(before, after).to_string(), "\n\nshare of answers that are correct, by level:", sep="")
@@ -51,7 +57,7 @@ def regrade(folder: Path, questions: Sequence[Question]) -> tuple[pd.DataFrame, 
     ):
         missing = [column for column in columns if column not in table.columns]
         if missing:
-            raise InputError(f"{folder / name} has no column {missing[0]!r}; give a folder that collect_panel.py wrote")
+            raise InputError(f"{folder / name} has no column {missing[0]!r}; give a folder that panel.py collect wrote")
     after = grade_closed_book(closed, questions)
     correct = after.set_index(["model", "question_id"])["correct"]
     if correct.index.has_duplicates:
@@ -79,7 +85,7 @@ def changes(before: pd.DataFrame, after: pd.DataFrame) -> pd.DataFrame:
 def _table(path: Path) -> pd.DataFrame:
     """Every cell as it stands; blank is nan, and "NA" is text."""
     if not path.is_file():
-        raise InputError(f"there is no file {path}; give a folder that collect_panel.py wrote")
+        raise InputError(f"there is no file {path}; give a folder that panel.py collect wrote")
     return pd.read_csv(path, dtype=str, keep_default_na=False, na_values=[""])
 
 

@@ -1,16 +1,11 @@
-"""The frame of every simulation: a script says what is drawn and what is told of it, the rest is here.
+"""A table that is kept as it grows, so that a second call goes on where the first stopped."""
 
-A `Cell` is drawn with the seeds 0, 1, ...; its rows go into a table that is kept as it grows, so that a second call
-goes on where the first stopped. `simulate` tells of each cell, `by_seed` of single draws.
-"""
-
-import argparse
 import sys
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
-from onedial.core import InputError, atomic_path, positive, program_parser
+from onedial.core import InputError, atomic_path
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -70,78 +65,6 @@ class GrowingTable:
                     f"{self._path} holds rows with {name} {others.iloc[0]}, and now it is {value}; give another file"
                 )
         return [{str(name): value for name, value in row.items()} for row in stored.to_dict("records")]
-
-
-Found = dict[str, float]
-Rows = list[dict[str, Any]]
-
-
-class Cell(NamedTuple):
-    """What is simulated under one name.
-
-    Attributes:
-        name: of the cell.
-        sets: how many are drawn if --sets does not say.
-        draw: seed -> what was found, once or several times; an empty list where nothing can be said.
-    """
-
-    name: str
-    sets: int
-    draw: Callable[[int], Found | list[Found]]
-
-
-def mean_and_error(found: "pd.DataFrame") -> Rows:
-    """A row for each number: its mean over the draws, and the mean's standard error."""
-    return [{"what": str(what), "found": column.mean(), "se": column.sem()} for what, column in found.items()]
-
-
-def means(found: "pd.DataFrame") -> Rows:
-    """One row: the mean of each number."""
-    return [{str(what): float(column.mean()) for what, column in found.items()}]
-
-
-def simulate(
-    doc: str | None,
-    studies: Mapping[str, Iterable[Cell]],
-    columns: tuple[str, ...],
-    told: Callable[["pd.DataFrame"], Rows] = mean_and_error,
-) -> None:
-    """The main function of a script: simulate the cells that are asked for and not yet in the table, and print them.
-
-    Args:
-        doc: the script's docstring.
-        studies: what the command line can choose of.
-        columns: what names a row: (study,) cell, number of sets.
-        told: a table with a line for everything found -> rows.
-    """
-    import pandas as pd
-
-    options = parse_options(doc, studies)
-    table = GrowingTable(options.table, columns)
-    for study in options.studies or studies:
-        for cell in studies[study]:
-            sets = options.sets or cell.sets
-            key = (study, cell.name, sets)[-len(columns) :]
-            if key in table:
-                continue
-            drawn = [found if isinstance(found, list) else [found] for found in map(cell.draw, range(sets))]
-            found = pd.DataFrame([one for several in drawn for one in several], dtype=float)
-            rows = [dict(zip(columns, key, strict=True)) | row for row in told(found)]
-            table.add(rows)
-            for row in rows:
-                values = (f"{each:.3f}" if isinstance(each, float) else str(each) for each in row.values())
-                print(" | ".join(values), flush=True)
-
-
-def parse_options(doc: str | None, studies: Mapping[str, Iterable[Cell]]) -> argparse.Namespace:
-    parser = program_parser(doc)
-    parser.add_argument("studies", nargs="*", metavar="STUDY", help=f"of {', '.join(studies)} (default: all)")
-    parser.add_argument("--sets", type=positive, help="draws of each kind (default: as on the page)")
-    parser.add_argument("--table", type=Path, help="also keep the rows there, as CSV; what it holds is not drawn anew")
-    options = parser.parse_args()
-    if unknown := set(options.studies) - set(studies):
-        parser.error(f"no study is called {', '.join(sorted(unknown))}; choose of {', '.join(studies)}")
-    return options
 
 
 def by_seed(

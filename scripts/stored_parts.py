@@ -37,13 +37,6 @@ def draws_side_by_side(*tables: pd.DataFrame) -> pd.DataFrame:
     return pd.DataFrame(beside).reindex(order).rename_axis("dial").reset_index()
 
 
-def rates_under_a_bad_server(trials: pd.DataFrame) -> pd.DataFrame:
-    """What all trials of server_battery.py say together."""
-    from server_battery import rates_of
-
-    return rates_of(trials)
-
-
 def rates_under_faults(rows: pd.DataFrame) -> pd.DataFrame:
     """What all programs of fault_battery.py say together."""
     from fault_battery import rates_of
@@ -57,12 +50,12 @@ def five_digits(table: pd.DataFrame) -> pd.DataFrame:
 
 
 def verdicts_of_the_rule(table: pd.DataFrame) -> pd.DataFrame:
-    """What simulate_profile.py found, without the number of subjects."""
+    """What simulate.py profile found, without the number of subjects."""
     return table.drop(columns="sets")
 
 
 def panels_of_families(table: pd.DataFrame) -> pd.DataFrame:
-    """What simulate_shared_or_own.py found, and for each row what names it and its place."""
+    """What simulate.py shared_or_own found, and for each row what names it and its place."""
     table.insert(0, "kind", table["layout"] + ", 1500: " + table["planted"])
     table.insert(1, "place", table["layout"] + ", 1,500")
     table.insert(3, "questions", 1500)
@@ -167,8 +160,14 @@ def order_effects(table: pd.DataFrame) -> pd.DataFrame:
     return table.pivot(index="report", columns="effect", values="difference").abs().round(5).reset_index()
 
 
+def rules_side_by_side(table: pd.DataFrame) -> pd.DataFrame:
+    """What simulate.py empty_cells found, a column for each rule and number of questions; five digits."""
+    beside = table.pivot(index="what", columns="rule", values="found")
+    return beside.reindex(table["what"].unique())[table["rule"].unique()].reset_index().round(5)
+
+
 def tests_on_kinds_of_scale(table: pd.DataFrame) -> pd.DataFrame:
-    """The study `scale` of simulate_structure_tests.py, its kinds side by side; five digits."""
+    """The study `scale` of simulate.py structure, its kinds side by side; five digits."""
     table = table.query("study == 'scale'")
     table = table.assign(kind=table["panel"].str.split().str[0])
     beside = table.pivot(index="what", columns="kind", values="found").reindex(table["what"].unique())
@@ -176,12 +175,12 @@ def tests_on_kinds_of_scale(table: pd.DataFrame) -> pd.DataFrame:
 
 
 def tests_of_structure(table: pd.DataFrame) -> pd.DataFrame:
-    """The other studies of simulate_structure_tests.py; five digits."""
+    """The other studies of simulate.py structure; five digits."""
     return table.round(5).query("study != 'scale'")[["study", "panel", "what", "sets", "found", "se"]]
 
 
 def accounts_of_panels(table: pd.DataFrame) -> pd.DataFrame:
-    """What simulate_accounts.py found, a row for each kind of panel; five digits."""
+    """What simulate.py accounts found, a row for each kind of panel; five digits."""
     beside = table.pivot(index=["panel", "sets"], columns="what", values="found")[table["what"].unique()]
     return beside.reindex(table["panel"].unique(), level="panel").reset_index().round(5)
 

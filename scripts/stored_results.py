@@ -1,4 +1,4 @@
-"""Which command made each stored result of tests/reference, docs/images and notebooks/, and how to make it again.
+"""Which command made each stored result of tests/reference and docs/images, and how to make it again.
 
     python scripts/stored_results.py --list                          # every run: its command, cost, files and pages
     python scripts/stored_results.py default --runs runs/stored      # run it into runs/stored/default, copy its files
@@ -12,7 +12,6 @@ copied byte for byte; of a few tables a part is stored (stored_parts.py). Then r
 the pages to what is stored.
 """
 
-import argparse
 import json
 import os
 import re
@@ -32,7 +31,7 @@ import stored_parts
 import yaml
 from check_numbers import NUMBERS, file_of
 
-from onedial.core import InputError, atomic_path, program_parser, run_command
+from onedial.core import InputError, Options, atomic_path, option, parse_options, run_command
 
 ROOT = Path(__file__).resolve().parent.parent
 REFERENCE = "tests/reference"
@@ -66,7 +65,6 @@ class Stored:
     files: list[File]
     rests_on: tuple[str, ...] = ()
     after: tuple[str, ...] = ()
-    in_place: tuple[str, ...] = ()
     text: str = ""
 
     @classmethod
@@ -88,7 +86,7 @@ KEPT: dict[str, str] = _TABLE["kept"]
 
 
 def main() -> int:
-    options = parse_options()
+    options = parse_options(ScriptOptions, __doc__)
     names = chosen_names(options)
     if options.list:
         print("\n\n".join([*(told(name) for name in names), *(f"{name}: kept\n  {why}" for name, why in KEPT.items())]))
@@ -104,7 +102,7 @@ def main() -> int:
     return 0
 
 
-def chosen_names(options: argparse.Namespace) -> list[str]:
+def chosen_names(options: "ScriptOptions") -> list[str]:
     """The runs that are asked for, in the order of the table, in which each comes after those that it reads."""
     for name in options.names:
         if name in KEPT:
@@ -130,7 +128,6 @@ def told(name: str) -> str:
         + (f"; after {', '.join(own.after)}" if own.after else ""),
         *(f"  {command}" for command in own.commands),
         *(f"  -> {file.stored}" + (f"  ({file.by} of {', '.join(file.of)})" if file.by else "") for file in own.files),
-        *(f"  -> {place}/, in place" for place in own.in_place),
     ]
     if pages := pages_of(own):
         lines.append(f"  quoted in {', '.join(pages)}")
@@ -236,18 +233,17 @@ def stored_files() -> Iterable[str]:
     return (file.stored for own in RUNS.values() for file in own.files)
 
 
-def parse_options(arguments: list[str] | None = None) -> argparse.Namespace:
-    parser = program_parser(__doc__)
-    parser.add_argument("names", nargs="*", metavar="NAME", help="which runs; --list names them")
-    parser.add_argument("--list", action="store_true", help="say what there is, and stop")
-    parser.add_argument("--all", action="store_true", help="every run, in order")
-    parser.add_argument("--embedded", action="store_true", help="those that rest on the embedded questions or panel")
-    parser.add_argument("--runs", type=Path, metavar="DIR", help="folder of the runs, one folder each")
-    parser.add_argument("--copy-only", action="store_true", help="run nothing: the runs are there")
-    parser.add_argument(
-        "--into", type=Path, default=ROOT, metavar="DIR", help="copy beneath another folder than this one"
-    )
-    return parser.parse_args(arguments)
+@dataclass(frozen=True, kw_only=True)
+class ScriptOptions(Options):
+    """What it is told."""
+
+    names: tuple[str, ...] = option((), "which runs; --list names them", positional=True)
+    list: bool = option(False, "say what there is, and stop")
+    all: bool = option(False, "every run, in order")
+    embedded: bool = option(False, "those that rest on the embedded questions or panel")
+    runs: Path | None = option(None, "folder of the runs, one folder each", metavar="DIR")
+    copy_only: bool = option(False, "run nothing: the runs are there")
+    into: Path = option(ROOT, "copy beneath another folder than this one", metavar="DIR")
 
 
 if __name__ == "__main__":

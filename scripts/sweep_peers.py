@@ -11,7 +11,6 @@ from dataclasses import dataclass
 from importlib.util import find_spec
 from typing import Any
 
-import numpy as np
 from torch import Tensor
 
 from onedial.models import OpenModel, TokenBatch
@@ -24,12 +23,11 @@ Peer = Callable[[OpenModel, int, str], contextlib.AbstractContextManager[Answer]
 
 @dataclass(frozen=True)
 class Rival:
-    """A way to steer; `positions` that it offers."""
+    """A way to steer."""
 
     name: str
     peer: Peer
     module: str | None = None
-    positions: tuple[str, ...] = ("last", "all")
 
     @property
     def installed(self) -> bool:
@@ -77,26 +75,6 @@ def plain_hook_last_logits(model: OpenModel, layer: int, positions: str) -> Iter
 
 
 @contextlib.contextmanager
-def transformer_lens(model: OpenModel, layer: int, positions: str) -> Iterator[Answer]:
-    """`TransformerBridge.run_with_hooks`."""
-    bridge = model.bridge()
-
-    def answer(batch: TokenBatch, addition: Tensor) -> Tensor:
-        def hook(stream: Tensor, hook: Any) -> Tensor:
-            return _added(stream, addition, positions)
-
-        logits = bridge.run_with_hooks(
-            batch.input_ids,
-            attention_mask=batch.attention_mask.long(),
-            position_ids=batch.position_ids,
-            fwd_hooks=[(f"blocks.{layer}.hook_out", hook)],
-        )
-        return logits[:, -1]
-
-    yield answer
-
-
-@contextlib.contextmanager
 def steering_vectors(model: OpenModel, layer: int, positions: str) -> Iterator[Answer]:
     """`SteeringVector.apply`."""
     import steering_vectors as library
@@ -106,21 +84,6 @@ def steering_vectors(model: OpenModel, layer: int, positions: str) -> Iterator[A
         vector = library.SteeringVector({layer: addition})
         with vector.apply(model.hf, multiplier=1.0, min_token_index=None, **where):
             return model.hf(**_inputs(batch)).logits[:, -1]
-
-    yield answer
-
-
-@contextlib.contextmanager
-def repeng(model: OpenModel, layer: int, positions: str) -> Iterator[Answer]:
-    """`ControlModel.set_raw_control`; repeng steers all positions only."""
-    vars(np).setdefault("float_", np.float64)  # repeng 0.4 still names an alias that numpy 2 has dropped
-    from repeng import ControlModel
-
-    control = ControlModel(copy.deepcopy(model.hf), [layer])
-
-    def answer(batch: TokenBatch, addition: Tensor) -> Tensor:
-        control.set_raw_control({layer: addition})
-        return control(**_inputs(batch)).logits[:, -1]
 
     yield answer
 
@@ -150,9 +113,7 @@ def nnsight(model: OpenModel, layer: int, positions: str) -> Iterator[Answer]:
 
 RIVALS = (
     Rival("plain Hugging Face hook", plain_hook),
-    Rival("TransformerLens bridge", transformer_lens, "transformer_lens"),
     Rival("steering-vectors", steering_vectors, "steering_vectors"),
-    Rival("repeng", repeng, "repeng", ("all",)),
     Rival("nnsight", nnsight, "nnsight"),
 )
 HAND_TUNED = Rival("plain hook, last logits only", plain_hook_last_logits)

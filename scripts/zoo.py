@@ -52,7 +52,6 @@ where it lies below, `nothing` where it holds it, `no number` where the score gi
 Synthetic: this studies the instruments, and says nothing about any model.
 """
 
-import argparse
 import json
 import math
 import random
@@ -67,7 +66,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from simulating import GrowingTable, by_seed
 
-from onedial.core import positive, program_parser, run_command
+from onedial.core import Options, option, parse_options, run_command
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -119,8 +118,9 @@ def material(seed: int) -> "Material":
     """Questions with and without options, of each seed its own: who goes by what questions look like would else agree
     with what everybody knows of them in all seeds or in none."""
     from onedial.studies.battery import material_of
+    from onedial.studies.options import BatteryOptions
 
-    return material_of(argparse.Namespace(questions="embedded", n_questions=ITEMS, seed=seed, samples=2, n_each=4))
+    return material_of(BatteryOptions(n_questions=ITEMS, seed=seed, samples=2, n_each=4))
 
 
 @cache
@@ -869,18 +869,19 @@ def operating_table(table: "pd.DataFrame") -> "pd.DataFrame":
 
 
 def main() -> None:
-    options = parse_options()
+    options = parse_options(ScriptOptions, __doc__)
     table = GrowingTable(options.table, ("trial", "kind", "seed"), {"items": ITEMS})
     expected = {(trial, kind): each for trial, kind, each in cells()}
     found = by_seed(table, options.seeds, expected, lambda *cell: rows_of(*cell[:2], expected[cell[:2]], cell[2]))
     print(operating_table(found).to_string(float_format="{:.2f}".format))
 
 
-def parse_options() -> argparse.Namespace:
-    parser = program_parser(__doc__)
-    parser.add_argument("--seeds", type=positive, default=5, help="respondents of each kind (default 5)")
-    parser.add_argument("--table", type=Path, default=Path("runs/zoo.csv"), help="what is there so far")
-    return parser.parse_args()
+@dataclass(frozen=True, kw_only=True)
+class ScriptOptions(Options):
+    """What it is told."""
+
+    seeds: int = option(5, "respondents of each kind", at_least=1)
+    table: Path = option(Path("runs/zoo.csv"), "what is there so far")
 
 
 if __name__ == "__main__":

@@ -31,7 +31,6 @@ from .dials.dials import (
 from .dials.gate import Expected, Gate, choose_gate, expected_share
 from .directions import DIRECTIONS, Directions, unit_and_length
 from .effects.effects import EFFECT_COLUMNS, effects_of
-from .effects.engines import Engine, LocalEngine, Parity, check_parity, load_engine
 from .effects.interchange import INTERCHANGE_COLUMNS, INTERCHANGE_PAIRS, interchange
 from .effects.mediation import (
     MEDIATION_COLUMNS,
@@ -95,7 +94,6 @@ __all__ = [
     "DirectionComparison",
     "Directions",
     "EFFECT_COLUMNS",
-    "Engine",
     "Expected",
     "FACT_EFFECT_COLUMNS",
     "Gate",
@@ -105,7 +103,6 @@ __all__ = [
     "InterventionDial",
     "LIMIT",
     "LayerScan",
-    "LocalEngine",
     "LoraDial",
     "MEDIATION_COLUMNS",
     "MEDIATION_DRAWN",
@@ -116,7 +113,6 @@ __all__ = [
     "MovedCut",
     "OPERATORS",
     "POSITIONS",
-    "Parity",
     "PromptDial",
     "Push",
     "RATES",
@@ -138,7 +134,6 @@ __all__ = [
     "ask_together",
     "candidate_layers",
     "check_making",
-    "check_parity",
     "check_readability",
     "choose_gate",
     "compare_directions",
@@ -162,7 +157,6 @@ __all__ = [
     "instructed_threshold",
     "interchange",
     "kl_on_text",
-    "load_engine",
     "make_plan",
     "measure_and_forecast",
     "mediation",

@@ -26,8 +26,8 @@ import torch
 
 from onedial.asking import CROSSING_COLUMNS, PromptTemplate
 from onedial.core import InputError, one_line
-from onedial.models import OpenModel, PromptSet, gather, halving_on_out_of_memory, own_share, widened
-from steering.at_hand import AtHand, prompts_at_hand
+from onedial.models import AtHand, OpenModel, PromptSet, gather, halving_on_out_of_memory, own_share, widened
+from steering.at_hand import prompts_at_hand
 from steering.interventions import Intervention, as_intervention
 from steering.planning.margin_curves import MarginCurve
 from steering.planning.margin_search import MarginSearch

@@ -14,9 +14,11 @@ Layers are counted in three ways, and no file says which. `import_vectors` asks:
     one-based   number L: the output of the L-th block, counted from 1 (hidden_states)
 """
 
+import re
 from collections.abc import Mapping
 from importlib.metadata import version
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import torch
@@ -32,6 +34,13 @@ from steering.vectors import SteeringVector
 
 CONVENTIONS = {"output": 0, "input": -1, "one-based": -1}
 """What is added to a layer's number to make it ours."""
+LAYER_NAME = re.compile(
+    r"(?:(?:\w+\.)*?(?:layers?|blocks?|h|direction|hidden_states?)[._ -]?)?(\d+)(?:\.(hook_\w+))?", re.IGNORECASE
+)
+"""What a key of a source may be: a number, or a name such as `layer_2`, `model.layers.2` or `transformer.h.2`, which no
+other place within the layer follows, or `blocks.2.hook_resid_post`."""
+HOOKS = {"hook_resid_post": "output", "hook_out": "output", "hook_resid_pre": "input", "hook_in": "input"}
+"""TransformerLens' hooks at the stream, and how they count."""
 TENSORS_FORMAT = "onedial-additions-1"
 
 
@@ -136,12 +145,16 @@ def export_tensors(intervention: Intervention | SteeringVector, magnitude: float
 
 
 def import_vectors(
-    source: Path | str | Mapping[int, Float[Tensor, " _"]], model: OpenModel, convention: str, prompts: PromptSet
+    source: Path | str | Mapping[Any, Any], model: OpenModel, convention: str, prompts: PromptSet
 ) -> list[SteeringVector]:
-    """Other people's vectors: a GGUF control vector, safetensors with layer.N, or layer -> tensor, such as the
-    `layer_activations` of steering-vectors or vectors read at TransformerLens' hooks.
+    """Other people's vectors: a GGUF control vector, safetensors, or layer -> vector.
+
+    The last is what repeng's `directions` and the `layer_activations` of steering-vectors are, and what can be read at
+    TransformerLens' hooks.
 
     Args:
+        source: a key is the number of a layer, or its name (`layer_2`, `model.layers.2`, `blocks.2.hook_resid_post`); a
+            vector is a tensor, an array or a list of numbers, of shape (d_model,), (1, d_model) or (d_model, 1).
         convention: how the source counts layers, one of `CONVENTIONS`; asked for, since guessing wrong is silent.
         prompts: on which the residual norm, the unit of magnitudes, is measured.
 
@@ -149,15 +162,15 @@ def import_vectors(
         Vectors for `Intervention.of`; a magnitude of 1 in `raw` units is the vector as it came.
 
     Raises:
-        InputError: an unknown convention, a pickle, a file without directions, a layer that the model has not, another
-            width.
+        InputError: an unknown convention, a pickle, a key that names no layer or the same as another, a layer that the
+            model has not, what is no single vector of finite numbers of the model's width.
 
     >>> import torch
     >>> from onedial import PromptSet, load_model, load_questions
     >>> from onedial.asking import METACOGNITIVE
     >>> model = load_model("smollm2-135m-instruct")
     >>> prompts = PromptSet.build(model, load_questions("embedded", n=4), METACOGNITIVE)
-    >>> found = import_vectors({21: torch.ones(model.d_model)}, model, "output", prompts)
+    >>> found = import_vectors({"layer_2": torch.ones(model.d_model)}, model, "output", prompts)
     >>> len(found)
     1
     """
@@ -165,21 +178,21 @@ def import_vectors(
         raise InputError(
             f"the convention {convention!r} is not known; say how the source counts layers: {', '.join(CONVENTIONS)}"
         )
-    given = source if isinstance(source, Mapping) else _read(Path(source))
-    found = {int(number) + CONVENTIONS[convention]: tensor.detach().float().cpu() for number, tensor in given.items()}
-    if not found or min(found) < 0:
-        raise InputError(
-            f"the source has the layers {', '.join(map(str, given)) or 'none'}, which by the convention {convention!r} "
-            "begin before the first block; check how it counts"
-        )
-    layers = sorted(found)
-    model.check_layers(layers)
-    for layer in layers:
-        if found[layer].shape != (model.d_model,) or not found[layer].norm() > 0:
+    given = source if isinstance(source, Mapping) else _read(source)
+    if not given:
+        raise InputError("the source holds no vectors; give layer -> vector")
+    found: dict[int, Tensor] = {}
+    for key, values in given.items():
+        layer = _layer_named(key, convention) + CONVENTIONS[convention]
+        if not 0 <= layer < model.n_layers:
             raise InputError(
-                f"the vector of layer {layer} has shape {tuple(found[layer].shape)} and length "
-                f"{found[layer].norm().item():.3g}, but the model is {model.d_model} wide; take vectors of this model"
+                f"{key!r} is layer {layer} by the convention {convention!r}, counted from 0, but this model has layers "
+                f"0-{model.n_layers - 1}; check how the source counts"
             )
+        if layer in found:
+            raise InputError(f"two keys of the source name layer {layer}, {key!r} the second; give one vector for each")
+        found[layer] = _vector_of(values, key, model.d_model)
+    layers = sorted(found)
     norms = read_activations(model, prompts, layers).residuals.norm(dim=-1).median(dim=0).values.tolist()
     return [
         SteeringVector(
@@ -221,30 +234,74 @@ def _additions(intervention: Intervention, magnitude: float) -> dict[int, Float[
     }
 
 
-def _read(path: Path) -> dict[int, Tensor]:
+def _layer_named(key: Any, convention: str) -> int:
+    """The number that a key of a source is, or that it names."""
+    if isinstance(key, int | np.integer) and not isinstance(key, bool):
+        return int(key)
+    named = LAYER_NAME.fullmatch(key.strip()) if isinstance(key, str) else None
+    if named is None or (named[2] and named[2] not in HOOKS):
+        raise InputError(
+            f"the key {key!r} names no layer's output or input alone; give its number, as 2, 'layer_2', "
+            "'model.layers.2' or 'blocks.2.hook_resid_post'"
+        )
+    if named[2] and HOOKS[named[2]] != convention:
+        raise InputError(
+            f"the key {key!r} is the {HOOKS[named[2]]} of a block, and the convention was given as {convention!r}; "
+            f"give {HOOKS[named[2]]!r}"
+        )
+    return int(named[1])
+
+
+def _vector_of(values: Any, key: Any, d_model: int) -> Float[Tensor, " d_model"]:
+    """One vector of a source, as it came."""
+    try:
+        array = values if isinstance(values, Tensor) else torch.as_tensor(np.ascontiguousarray(values))
+    except (TypeError, ValueError, RuntimeError) as error:
+        raise InputError(f"the vector of {key!r} is no array of numbers ({type(values).__name__}: {error})") from error
+    if array.is_complex() or array.dtype == torch.bool:
+        raise InputError(f"the vector of {key!r} is of {str(array.dtype).removeprefix('torch.')}; give real numbers")
+    shape = tuple(array.shape)
+    if array.numel() != d_model or max(shape, default=0) != d_model:
+        raise InputError(
+            f"the vector of {key!r} has shape {shape}, and this model takes one of {d_model} numbers after each layer; "
+            + ("give each of its rows its layer" if d_model in shape else "take vectors of this model")
+        )
+    vector = array.detach().to_dense().float().cpu().reshape(d_model)
+    if not vector.isfinite().all():
+        raise InputError(
+            f"the vector of {key!r} holds {int((~vector.isfinite()).sum())} numbers that are not finite; make it anew, "
+            "in float32"
+        )
+    if not 0 < vector.norm() < torch.inf:
+        raise InputError(f"the vector of {key!r} has length {float(vector.norm()):.3g}, so that it has no direction")
+    return vector
+
+
+def _read(source: Any) -> dict[str, Tensor]:
+    if not isinstance(source, str | Path):
+        raise InputError(
+            f"the vectors were given as {type(source).__name__}, which does not say which layer each is for; give "
+            "layer -> vector, such as {14: vector}, or dict(enumerate(rows)) for one of each layer"
+        )
+    path = Path(source)
     if not path.is_file():
         raise InputError(f"there is no file {path}; check the path")
     if path.suffix == ".gguf":
         import gguf
 
         try:
-            tensors = {each.name: torch.from_numpy(np.array(each.data)) for each in gguf.GGUFReader(path).tensors}
+            return {each.name: torch.from_numpy(np.array(each.data)) for each in gguf.GGUFReader(path).tensors}
         except (ValueError, IndexError) as error:
             raise InputError(f"{path} cannot be read as GGUF ({error}); save it again") from error
-        prefix = "direction."
-    elif path.suffix == ".safetensors":
-        try:
-            with safe_open(path, framework="pt") as file:
-                tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
-        except SafetensorError as error:
-            raise InputError(f"{path} cannot be read as safetensors ({error}); save it again") from error
-        prefix = "layer."
-    else:
+    if path.suffix != ".safetensors":
         raise InputError(
             f"{path} is neither .gguf nor .safetensors; pickles (.pt, .pkl) are code and are not read: load it where "
             "it was made and give its tensors, as layer -> tensor"
         )
-    found = {name.removeprefix(prefix): tensor for name, tensor in tensors.items() if name.startswith(prefix)}
-    if not found or not all(name.isdecimal() for name in found):
-        raise InputError(f"{path} holds no tensors named {prefix}N, but {', '.join(list(tensors)[:4])}; rename them")
-    return {int(name): tensor for name, tensor in found.items()}
+    try:
+        with safe_open(path, framework="pt") as file:
+            if "steering-vector" in str((file.metadata() or {}).get("format")):
+                raise InputError(f"{path} is a vector of this project; read it by SteeringVector.load")
+            return {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
+    except SafetensorError as error:
+        raise InputError(f"{path} cannot be read as safetensors ({error}); save it again") from error

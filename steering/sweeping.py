@@ -5,6 +5,7 @@ reuse what does not depend on them (`onedial.models.forward.runner`), so memory 
 questions nor with that of magnitudes, and each finished batch is handed on at once.
 """
 
+import math
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -15,9 +16,9 @@ from jaxtyping import Float
 from torch import Tensor
 
 from onedial.asking import SWEEP_COLUMNS, PromptTemplate, is_read
-from onedial.core import InputError, one_line
-from onedial.models import OpenModel, PromptSet, Runner, gather, halving_on_out_of_memory, own_share
-from steering.at_hand import AtHand, prompts_at_hand
+from onedial.core import InputError, notice, one_line
+from onedial.models import AtHand, OpenModel, PromptSet, Runner, gather, halving_on_out_of_memory, own_share
+from steering.at_hand import prompts_at_hand
 from steering.interventions import Intervention, as_interventions
 from steering.pushes import Push, say_if_far
 from steering.vectors import SteeringVector
@@ -114,11 +115,12 @@ def sweep(
         raise InputError("the vectors stand where the questions belong; write sweep(model, vectors, questions)")
     asked = as_interventions(interventions)
     prompts = prompts_at_hand(model, asked, questions, prompt)
-    if magnitudes is None:
-        from steering.planning.magnitudes import even_grid
+    looking = magnitudes is not None and not isinstance(questions, PromptSet)  # a program that looks for the range
+    if magnitudes is None:  # itself is not told that it does
+        from steering.planning.layers import even_grid
 
         magnitudes = even_grid(model, prompts, asked)
-    elif not isinstance(questions, PromptSet):  # a program that looks for the range itself is not told that it does
+    elif looking:
         say_if_far(asked, magnitudes)
     grids = check_sweep(model, asked, magnitudes)
     names = prompts.question_ids
@@ -149,7 +151,21 @@ def sweep(
     place = {question: index for index, question in enumerate(prompts.question_ids)}
     order = table["question_id"].map(place)
     table = table.assign(_order=order).sort_values(["intervention_id", "_order", "magnitude"], kind="stable")
-    return SweepResult(table.drop(columns="_order").reset_index(drop=True))
+    result = SweepResult(table.drop(columns="_order").reset_index(drop=True))
+    if looking:
+        _say_if_still(result, asked[0].intervention_id)
+    return result
+
+
+def grid_of(magnitudes: Iterable[float]) -> list[float]:
+    """Each magnitude once, ascending; what rounding has left of 0 (2.8e-17 in the middle of an even grid) is 0.
+
+    >>> grid_of([0.3, 0.0, -0.3, -2.8e-17])
+    [-0.3, 0.0, 0.3]
+    """
+    given = [float(magnitude) for magnitude in magnitudes]
+    nothing = 1e-12 * max(filter(math.isfinite, map(abs, given)), default=0.0)
+    return sorted({0.0 if abs(magnitude) <= nothing else magnitude for magnitude in given})
 
 
 def tables_of_batches(
@@ -169,6 +185,17 @@ def tables_of_batches(
             if progress:
                 progress(frame["question_id"].nunique())
     return frames
+
+
+def _say_if_still(result: SweepResult, intervention_id: str) -> None:
+    """Notice that no answer is another one at another magnitude."""
+    margins = result.margins(intervention_id)
+    yes = (margins > 0).where(margins.notna()).astype(float)
+    if margins.shape[1] > 1 and not (yes.max(axis=1) > yes.min(axis=1)).any():
+        notice(
+            f"{intervention_id} turns no answer between {margins.columns[0]:g} and {margins.columns[-1]:g}; try larger "
+            "magnitudes, another layer, contrast or prompt"
+        )
 
 
 def _are_pushed(given: object) -> bool:
@@ -200,10 +227,7 @@ def check_sweep(
     identifiers = [each.intervention_id for each in interventions]
     if len(set(identifiers)) < len(identifiers):
         raise InputError(f"two interventions share a name among {', '.join(identifiers)}; leave one out")
-    grids = {
-        name: sorted({float(m) for m in (magnitudes[name] if isinstance(magnitudes, Mapping) else magnitudes)})
-        for name in identifiers
-    }
+    grids = {name: grid_of(magnitudes[name] if isinstance(magnitudes, Mapping) else magnitudes) for name in identifiers}
     for name, grid in grids.items():
         if not grid or not np.isfinite(grid).all():
             raise InputError(f"the magnitudes of {name} are {grid}; give at least one number, all of them finite")

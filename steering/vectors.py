@@ -22,8 +22,7 @@ from torch import Tensor
 
 from onedial.asking import METACOGNITIVE, POLES, PromptTemplate
 from onedial.core import InputError, atomic_path, html_card, json_value
-from onedial.models import ModelIdentity, OpenModel, PromptSet, margin_gradients
-from steering.at_hand import AtHand, questions_at_hand, template_at_hand
+from onedial.models import AtHand, ModelIdentity, OpenModel, PromptSet, margin_gradients
 from steering.contrasts import CONTRASTS, Contrast, Progress
 from steering.directions import DIRECTIONS, NEED_GRADIENTS, READ_NO_SIDES, random_unit
 from steering.pushes import Scalable
@@ -344,7 +343,7 @@ def extract_vector(
     >>> round(float(vector.direction.norm()), 3)
     1.0
     """
-    prompts = PromptSet.build(model, questions_at_hand(questions), template_at_hand(template))
+    prompts = PromptSet.build(model, questions, template)
     return extract_vectors(model, prompts, [layer], contrast, method=method, seed=seed)[0]
 
 

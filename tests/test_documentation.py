@@ -16,6 +16,8 @@ from forks import run_program
 from tiny_experiment import checked_once, main_of
 from tiny_models import save_outspoken
 
+from onedial.core import InputError, parse_options
+
 ROOT = Path(__file__).resolve().parent.parent
 SHOWN = (
     "onedial",
@@ -70,12 +72,12 @@ def test_every_block_says_what_it_is():
 
 
 @pytest.mark.parametrize("text", named("", "console", "bash"))
-def test_every_command_is_one_that_its_program_understands(text, monkeypatch):
+def test_every_command_is_one_that_its_program_understands(text):
     for words in commands_of(text):
-        check_command(words, monkeypatch)
+        check_command(words)
 
 
-def check_command(words, monkeypatch):
+def check_command(words):
     tool = Path(words[0]).name
     if tool == "make":
         targets = re.search(r"^\.PHONY: (.*)$", (ROOT / "Makefile").read_text(), re.MULTILINE)[1].split()
@@ -83,20 +85,20 @@ def check_command(words, monkeypatch):
     elif tool == "sbatch":
         script = next(word for word in words if word.endswith(".sh"))
         place = words.index(script)
-        check_program(ROOT / "experiments" / "steer_sweep.py", words[place + 2 :], monkeypatch)
+        check_program(ROOT / "experiments" / "steer_sweep.py", words[place + 2 :])
     elif tool in ("python", "accelerate", "torchrun"):
         place = next(index for index, word in enumerate(words) if word.endswith(".py") or word == "-m")
         if words[place] == "-m":
             parts = words[place + 1].split(".")
             assert parts[0] == "pytest" or ROOT.joinpath(*parts).with_suffix(".py").is_file(), words
         else:
-            check_program(ROOT / words[place], words[place + 1 :], monkeypatch)
+            check_program(ROOT / words[place], words[place + 1 :])
     else:
         known = ("source", "git", "grep", "pip", "wandb", "tail", "hf", "export", "cd")
         assert tool in known, f"{words}: mark it as text"
 
 
-def check_program(program, arguments, monkeypatch):
+def check_program(program, arguments):
     """Its own parser takes the arguments; three dots stand for anything."""
     assert program.is_file(), program
     given = [
@@ -104,14 +106,15 @@ def check_program(program, arguments, monkeypatch):
         for place, word in enumerate(arguments)
         if word not in ("...", "…") or (0 < place < len(arguments) - 1 and arguments[place - 1].startswith("--"))
     ]
-    module = sys.modules[main_of(program).__module__] if program.parent.name == "experiments" else None
-    parse = getattr(module, "parse_options", None)
-    if parse is not None:
-        monkeypatch.setattr(sys, "argv", [str(program), *given])
+    if program.parent.name == "experiments":
+        main = main_of(program)
+        if hasattr(main, "parts"):
+            main, given = main.parts[given[0]], given[1:]
         try:
-            parse()
-        except SystemExit as ended:
-            pytest.fail(f"{program.name} refuses {given} ({ended})")
+            parse_options(main.options, main.documentation, given)
+        except InputError as refused:
+            if not any(where in str(refused) for where in ("there is no ", "that is taken", "is no folder")):
+                pytest.fail(f"{program.name} refuses {given} ({refused})")
 
 
 @pytest.fixture(scope="module")
@@ -171,7 +174,7 @@ def test_every_public_function_has_an_example():
 def test_the_numbers_of_the_pages_are_those_of_the_stored_results():
     done = run_program(ROOT / "scripts" / "check_numbers.py")
     assert done.returncode == 0, done.stdout + done.stderr
-    assert int(done.stdout.split()[0]) > 1500, done.stdout
+    assert int(done.stdout.split()[0]) > 1000, done.stdout
 
 
 @pytest.mark.launched

@@ -64,7 +64,7 @@ from .questions import (
     stratified_sample,
     without_repeats,
 )
-from .replies import spoken, unmarked, without_disclaimer
+from .replies import leaves_a_thought_open, spoken, unmarked, without_disclaimer, without_thoughts
 from .respondents import (
     RESPONDENTS,
     Identity,
@@ -197,6 +197,7 @@ __all__ = [
     "interventions_table",
     "is_blank",
     "is_read",
+    "leaves_a_thought_open",
     "listed",
     "load_prompt",
     "load_statements",
@@ -231,5 +232,6 @@ __all__ = [
     "with_question",
     "without_disclaimer",
     "without_repeats",
+    "without_thoughts",
     "spoken",
 ]

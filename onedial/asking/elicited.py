@@ -7,6 +7,7 @@
     answer: yes/no                               # yes/no (default), or number
     yes: ["Yes, I can", ja]                      # further spellings of yes and no in the table (yes/no)
     no: [nein]
+    blank: [refused, "?"]                        # further words for a blank (NA, N/A, null, None and - are known)
     top: 100                                     # the number that stands for certain (number; default 1)
     cut: 95                                      # at least this number is a yes (number), or median: each one's own
     prompt: {user: "Request: {question} ...", assistant_prefix: "Answer:"}     # what a subject is shown
@@ -56,6 +57,7 @@ class Elicitation:
     answer: str = YES_OR_NO
     yes: tuple[str, ...] = ()
     no: tuple[str, ...] = ()
+    blank: tuple[str, ...] = ()
     top: float = 1.0
     cut: Cut | None = None
     prompt: dict[str, str] | None = None
@@ -158,26 +160,29 @@ def cut_of(value: Any) -> Cut:
     return MEDIAN if value == MEDIAN else float(value)
 
 
-def panel_and_cuts(given: str) -> tuple[str, tuple[Cut, ...]]:
-    """A panel as it is named, and the cuts behind its colon: "frontier-confidence:90,95" has 90 and 95.
+def panel_and_cuts(given: str) -> tuple[str, tuple[Cut, ...], float | None]:
+    """A panel as it is named, the cuts behind its colon ("frontier-confidence:90,95" has 90 and 95), and what stands
+    for certain, where that is said ("panel.csv:8/10" has 10).
 
     Raises:
         InputError: what follows the name of a panel is no cut, or stands twice.
     """
     name, colon, behind = given.rpartition(":")
     if not colon or not name or Path(given).exists():
-        return given, ()
+        return given, (), None
     try:
-        cuts = tuple(cut_of(each.strip()) for each in behind.split(","))
+        cuts_named, slash, certain = behind.partition("/")
+        cuts = tuple(cut_of(each.strip()) for each in cuts_named.split(","))
+        top = _top(certain) if slash else None
     except ValueError:
         if name not in NAMED_PANELS:
-            return given, ()
+            return given, (), None
         raise InputError(
             f"the panel {given!r} has no cut that can be read; write {name}:95, {name}:90,95,100 or {name}:median"
         ) from None
     if len(set(cuts)) < len(cuts):
         raise InputError(f"the panel {given!r} names a cut twice; name each once")
-    return name, cuts
+    return name, cuts, top
 
 
 def elicitation_of(panel: str) -> Elicitation | None:
@@ -186,7 +191,7 @@ def elicitation_of(panel: str) -> Elicitation | None:
     Raises:
         InputError: as `read_elicitation`.
     """
-    name, _ = panel_and_cuts(panel)
+    name, *_ = panel_and_cuts(panel)
     with ExitStack() as stack:
         if name in NAMED_PANELS:
             return read_elicitation(embedded_file(beside(NAMED_PANELS[name][0], ELICITATION_FILE), stack))
@@ -199,7 +204,7 @@ def prompt_of_panel(panel: str) -> str | None:
     found = elicitation_of(panel)
     if found is None or found.prompt is None:
         return None
-    name, _ = panel_and_cuts(panel)
+    name, *_ = panel_and_cuts(panel)
     return name if name in NAMED_PANELS else str(Path(name).parent / ELICITATION_FILE)
 
 
@@ -259,6 +264,7 @@ _READERS: dict[str, tuple[Any, str]] = {
     "answer": _one_of(YES_OR_NO, NUMBER),
     "yes": _LIST,
     "no": _LIST,
+    "blank": _LIST,
     "top": (_top, "write a number above 0"),
     "cut": (cut_of, "write a number, or median"),
     "prompt": (_prompt, "write user, and if wanted assistant_prefix and name"),

@@ -10,7 +10,7 @@
 | value | the answer on the instrument's scale (`onedial.asking.instruments`); nan where unread, and for text |
 | said_yes, margin, mass, confidence | see `Response`; nan where there is none |
 | answered_correctly | 1, 0, nan where nothing was graded |
-| raw_text, prompt_hash, tokens_in, tokens_out, error | see `Response` |
+| raw_text, prompt_hash, tokens_in, tokens_out, error, unread | see `Response` |
 | served_model, served_fingerprint, answered_at, seconds | see `Response`; of a model behind a provider or server |
 
 The response matrix is the table's binary view (`matrix_of(..., "said_yes")`); confidence and correctness are others.
@@ -26,7 +26,7 @@ from onedial.asking.respondents import Identity, Response
 MEASUREMENT_COLUMNS = [
     *("respondent", "model", "setting", "model_sha256", "framing", "instrument", "question_id", "sample"),
     *("value", "said_yes", "margin", "mass", "confidence", "answered_correctly"),
-    *("raw_text", "prompt_hash", "tokens_in", "tokens_out", "error"),
+    *("raw_text", "prompt_hash", "tokens_in", "tokens_out", "error", "unread"),
     *("served_model", "served_fingerprint", "answered_at", "seconds"),
 ]
 NUMBERS = [
@@ -88,6 +88,7 @@ def measurement_row(
         "tokens_in": response.tokens_in,
         "tokens_out": response.tokens_out,
         "error": response.error,
+        "unread": response.unread,
         "served_model": response.served_model,
         "served_fingerprint": response.served_fingerprint,
         "answered_at": response.answered_at,

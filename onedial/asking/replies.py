@@ -4,15 +4,104 @@ import json
 import re
 import unicodedata
 
+_TAG = r"(?:\w+[:_-])?(?:think(?:ing)?|thoughts?|reason(?:ing)?|reflection|scratchpad|analysis|inner_monologue)"
+THOUGHTS: dict[str, tuple[str, str]] = {
+    "tags: <think>, <thinking>, <seed:think>, <reasoning>, ...": (rf"<{_TAG}(?:\s[^<>]*)?>", rf"</{_TAG}\s*>"),
+    "Mistral": (r"\[THINK\]", r"\[/THINK\]"),
+    "Kimi": ("\u25c1think\u25b7", "\u25c1/think\u25b7"),
+    "QwQ-like": (r"<\|begin_of_thought\|>", r"<\|end_of_thought\|>"),
+    "Cohere": (r"<\|START_THINKING\|>", r"<\|END_THINKING\|>"),
+    "Apertus": (r"<\|inner_prefix\|>", r"<\|inner_suffix\|>"),
+    "bars": (r"<\|think(?:ing)?\|>", r"<\|/think(?:ing)?\|>"),
+    "DeepSeek's bars": (r"<\uff5cbegin\u2581of\u2581thinking\uff5c>", r"<\uff5cend\u2581of\u2581thinking\uff5c>"),
+    "Gemma": (r"<\|channel>\s*thought\b", r"<channel\|>"),
+    "harmony": (r"<\|channel\|>\s*(?:analysis|commentary)\b", r"<\|channel\|>\s*final\b[^<\n]*(?:<\|message\|>)?"),
+    "harmony without its tokens": (r"\A\s*(?-i:(?:assistant)?(?:analysis|commentary)(?=[A-Z\"']))", r"assistantfinal"),
+    "Granite": (r"\A\s*Here(?: is|'s) my thought process:", r"^\s*Here(?: is|'s) my response:"),
+    "headings": (r"\A\s*#+\s*Thinking\b", r"^#+\s*Final Response\b:?"),
+    "Ollama": (r"\A\s*Thinking\.\.\.\s*$", r"^\s*\.\.\.\s*done thinking\.?"),
+    "Open WebUI": (r"<details\s+type=.?reasoning\b", r"<details\s+type=.?reasoning\b(?s:.*?)</details>"),
+}
+"""How thoughts open and close, by who writes them so: patterns, read everywhere, live and in logs.
+
+A closing mark alone counts, since a template may have opened the thought."""
+_QUOTE = "[`\"'\u2018\u2019\u201c\u201d]"
+_OPENS, _CLOSES = (
+    re.compile(
+        "|".join(rf"(?!(?<={_QUOTE})(?:{each[side]}){_QUOTE})(?:{each[side]})" for each in THOUGHTS.values()),
+        re.IGNORECASE | re.MULTILINE,
+    )
+    for side in (0, 1)
+)
+_ENDS_A_TURN = re.compile(
+    r"<\|(?:end|return|call|im_end|eot_id|eom_id|endoftext|end_of_text|end_of_solution|END_RESPONSE|user|observation)\|>"
+    r"|</s>|<end_of_turn>|<eos>|<turn\|>|\[/?INST\]|<\uff5cend\u2581of\u2581sentence\uff5c>"
+)
+_AROUND_AN_ANSWER = re.compile(
+    r"<\|\w+\|>|</?(?:answer|final_answer|response|output|solution|conclusion)>", re.IGNORECASE
+)
+_DELIBERATES = re.compile(
+    r"\W*(?:ok(?:ay)?|h+m+|alright|all right|got it|wait|analysis|thinking|(?:right|so|well|now|first(?:ly)?)(?=,)"
+    r"|let(?:'s|\u2019s| me| us)|(?:the |this )?(?:user|question|problem|prompt)|(?:this|that) is (?:a|an|the) question"
+    r"|we (?:need|have|are|should|must|can)|i (?:need|should|have|must|am asked|recall)"
+    r"|here(?: is|'s|\u2019s) (?:a|my) think|to (?:answer|determine|decide))\b"
+    r"|[^.!?\n]*\b(?:wait|hold on|let me|let's|hmm)\b",
+    re.IGNORECASE,
+)
+"""How a reasoning begins."""
+
+
+def _opening(text: str) -> int:
+    """Where an opened thought begins; the text's length where none does. In the midst of a sentence it is a word of it
+    ("The tag <think> opens ...").
+    """
+    for mark in _OPENS.finditer(text):
+        before = text[: mark.start()].rpartition("\n")[2].rstrip()
+        if not before or not (before[-1].isalnum() or before[-1] in ",;"):
+            return mark.start()
+    return len(text)
+
 
 def without_thoughts(text: str) -> str:
-    """What is said after the last thought; "" where a thought was cut off.
+    """What is said after the last thought, in whatever marks (`THOUGHTS`); "" where a thought was cut off.
 
     >>> without_thoughts("<think>Rome? No.</think>\\n\\nParis"), without_thoughts("<think>It may be")
     ('Paris', '')
+    >>> without_thoughts("[THINK]No?[/THINK]Yes"), without_thoughts("analysisIs it no?assistantfinalYes")
+    ('Yes', 'Yes')
     """
-    after = re.split(r"</think>", text, flags=re.IGNORECASE)[-1]
-    return re.split(r"<think>", after, flags=re.IGNORECASE)[0].strip()
+    after = text[max([closing.end() for closing in _CLOSES.finditer(text)], default=0) :]
+    said = after[: _opening(after)].strip()
+    return _AROUND_AN_ANSWER.sub("", _ENDS_A_TURN.split(said, maxsplit=1)[0]).strip()
+
+
+def ended_a_thought(text: str) -> bool:
+    """Whether a thought closes in it, so that what follows is an answer."""
+    return _CLOSES.search(text) is not None
+
+
+def leaves_a_thought_open(prompt: str) -> bool:
+    """Whether a prompt ends with an opened thought, so that its reply begins within one; a mark in the question opens
+    none.
+
+    >>> leaves_a_thought_open("Yes or no?\\nassistant: <think>\\n"), leaves_a_thought_open("What does <think> do?")
+    (True, False)
+    """
+    return any(not prompt[mark.end() :].strip() for mark in _OPENS.finditer(prompt))
+
+
+def begun(text: str) -> str:
+    """What a reply that was cut off says for sure: what follows a thought that closes in it, else its first line.
+
+    "" where that begins to reason: what is said on the way to an answer is none.
+
+    >>> begun("Yes, since the"), begun("Okay. Is it no?\\nNo, that is not"), begun("Hm, no.</think>\\nYes, I")
+    ('Yes, since the', '', 'Yes, I')
+    """
+    said = without_thoughts(text)
+    if ended_a_thought(text):
+        return said
+    return "" if _DELIBERATES.match(said) else next(iter(said.splitlines()), "")
 
 
 _DISCLAIMER = re.compile(

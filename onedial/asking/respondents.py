@@ -44,6 +44,8 @@ class Response:
         prompt_hash: SHA-256 of the rendered prompt, so that two runs can be told to have asked the same.
         tokens_in, tokens_out: how many were read and written; None where nobody knows.
         error: why there is no answer; "" where there is one, or one that merely cannot be read.
+        unread: why an answer that came cannot be read ("length, nothing but reasoning; raise max_tokens"); "" where
+            it can, or where nothing more is known than its text.
         served_model, served_fingerprint: who answered, by the server's own word; "" where it says nothing.
         answered_at: when, ISO 8601 in UTC; "" where nobody noted it.
         seconds: how long it took, retries included; nan where nobody measured.
@@ -61,6 +63,7 @@ class Response:
     tokens_in: int | None = None
     tokens_out: int | None = None
     error: str = ""
+    unread: str = ""
     served_model: str = ""
     served_fingerprint: str = ""
     answered_at: str = ""

@@ -18,11 +18,11 @@ from typing import Any, NoReturn
 
 import pandas as pd
 
-from onedial.core import LARGEST, InputError, from_csv_cell, notice, one_line, refuse_large, within_time
+from onedial.core import LARGEST, InputError, notice, one_line, refuse_large
 
 _BYTES_OF_A_CELL = 8
 """That a cell of a Parquet file takes at least: a billion empty ones may lie in a few bytes."""
-SUFFIXES = (".jsonl", ".csv", ".tsv", ".parquet", ".xlsx")
+SUFFIXES = (".jsonl", ".json", ".csv", ".tsv", ".parquet", ".xlsx")
 
 
 @dataclass(frozen=True)
@@ -81,9 +81,10 @@ class Table:
 
 
 def read_table(path: str | Path) -> Table:
-    """Read a table by its file name's ending: .jsonl, .csv (or .tsv), either with .gz after it, .parquet, .xlsx.
+    """Read a table by its file name's ending: .jsonl, .json, .csv (or .tsv), either with .gz after it, .parquet, .xlsx.
 
-    Of a workbook the first sheet is read, its formulas by the values that were stored; the first row names the columns.
+    A .json file holds an array of rows, or an object around one. Of a workbook the first sheet is read, its formulas by
+    the values that were stored; the first row names the columns.
     CSV may be separated by commas, semicolons or tabs; text is UTF-8, with or without a byte order mark.
 
     Raises:
@@ -99,8 +100,7 @@ def read_table(path: str | Path) -> Table:
     if reader is None:
         raise InputError(f"{path} ends in {path.suffix or 'nothing'!r}; tables are read from {', '.join(SUFFIXES)}")
     refuse_large(path)
-    with within_time(path):
-        table = reader(path)
+    table = reader(path)
     if table.frame.empty:
         raise InputError(f"{path} is empty: it holds no rows; check that it was written to its end")
     return table
@@ -180,7 +180,6 @@ def _read_csv(path: Path) -> Table:
         ) from error
     if not rows:
         raise InputError(f"{path} is empty; the first line must name the columns")
-    rows = [[from_csv_cell(cell) for cell in row] for row in rows]
     header = [name.strip() for name in rows[0]]
     _refuse_repeated_columns(path, header)
     for row, place in zip(rows, places, strict=True):
@@ -202,25 +201,63 @@ def _read_jsonl(path: Path) -> Table:
     return Table(path, pd.DataFrame(rows, dtype=object), places, "line")
 
 
+def _read_json(path: Path) -> Table:
+    """One JSON value that holds rows (see `_rows_of`); else a JSONL file that is called .json."""
+    try:
+        rows = _rows_of(json.loads(_read_text(path)))
+    except (ValueError, RecursionError):
+        rows = None
+    if rows is None:
+        return _read_jsonl(path)
+    for number, row in enumerate(rows, start=1):
+        _refuse_half_pairs(row, f"{path}, row {number}")
+    return Table(path, pd.DataFrame(rows, dtype=object), list(range(1, len(rows) + 1)), "row")
+
+
+def _rows_of(value: Any) -> list[dict[str, Any]] | None:
+    """The rows of an array of objects, an object around one, columns of equal length, or rows by id; else None."""
+    if isinstance(value, list):
+        return value if value and all(isinstance(row, dict) for row in value) else None
+    if not isinstance(value, dict) or not value:
+        return None
+    if held := [rows for rows in map(_rows_of, value.values()) if rows is not None and isinstance(rows, list)]:
+        lists = [rows for rows in value.values() if isinstance(rows, list)]
+        return held[0] if len(lists) == 1 else None
+    columns = list(value.values())
+    if all(isinstance(column, list) for column in columns):
+        rows = zip(*columns, strict=False) if len({*map(len, columns)}) == 1 else ()
+        return [dict(zip(value, cells, strict=True)) for cells in rows] or None
+    if not all(isinstance(column, dict) and column for column in columns):
+        return None
+    if all(column.keys() == columns[0].keys() and all(key.isdigit() for key in column) for column in columns):
+        return [{name: column[key] for name, column in value.items()} for key in columns[0]]
+    return [{"id": name, **row} for name, row in value.items()]
+
+
 def _json_object(line: str, path: Path, number: int) -> dict[str, Any]:
     place = f"{path}, line {number}"
     try:
         value = json.loads(line)
-        json.dumps(value, ensure_ascii=False).encode("utf-8")
     except json.JSONDecodeError as error:
         raise InputError(
             f"{place} is no whole JSON object ({error.msg}); write one object per line, "
             "or check that the file was written to its end"
         ) from error
-    except UnicodeEncodeError as error:
-        raise InputError(f"{place} holds half of a surrogate pair, which is no character; correct it") from error
     except RecursionError as error:
         raise InputError(f"{place} is nested too deeply; write one flat object per line") from error
     except ValueError as error:
         raise InputError(f"{place} holds a number that cannot be read ({error}); correct it") from error
+    _refuse_half_pairs(value, place)
     if not isinstance(value, dict):
         raise InputError(f"{place} holds a {type(value).__name__}; write one JSON object per line")
     return value
+
+
+def _refuse_half_pairs(value: Any, place: str) -> None:
+    try:
+        json.dumps(value, ensure_ascii=False).encode("utf-8")
+    except UnicodeEncodeError as error:
+        raise InputError(f"{place} holds half of a surrogate pair, which is no character; correct it") from error
 
 
 def _read_parquet(path: Path) -> Table:
@@ -309,7 +346,7 @@ def _refuse_bytes(path: Path, data: bytes, error: UnicodeDecodeError) -> NoRetur
 _READERS: dict[str, Callable[[Path], Table]] = {
     ".jsonl": _read_jsonl,
     ".ndjson": _read_jsonl,
-    ".json": _read_jsonl,
+    ".json": _read_json,
     ".csv": _read_csv,
     ".tsv": _read_csv,
     ".parquet": _read_parquet,

@@ -8,7 +8,7 @@ import re
 import unicodedata
 from typing import Any
 
-from onedial.asking.replies import without_thoughts
+from onedial.asking.replies import begun, ended_a_thought, without_thoughts
 
 YES_VARIANTS = ("Yes", "yes", "YES", " Yes", " yes", " YES")
 NO_VARIANTS = ("No", "no", "NO", " No", " no", " NO")
@@ -44,17 +44,22 @@ def is_read(mass: Any) -> Any:
     return mass >= MASS_FLOOR
 
 
-def parse_yes_no(text: str) -> bool | None:
+def parse_yes_no(text: str, finished: bool = True) -> bool | None:
     """Read an answer that may reason before it decides.
 
     The last sentence that holds a clear yes or no decides, a question ("Is it yes?") only where there is no other
     sentence. A doubt makes an answer no other: "Yes, but I am not sure" is a yes. "Yes or no" repeats the choice and
-    decides nothing; "no doubt", "no one" and "know" are no answers; what stands in <think> is not the answer. "Of
-    course not" and its like are read where nothing else is said. English alone is read.
+    decides nothing; "no doubt", "no one" and "know" are no answers; a thought (`onedial.asking.replies.THOUGHTS`) is
+    not the answer. "Of course not" and its like are read where nothing else is said. English alone is read.
+
+    Args:
+        finished: False where it was cut off: then `parse_direct_yes_no` reads it.
 
     Returns:
         True for yes, False for no; None where neither is clear, or where the deciding sentence says both.
     """
+    if not finished:
+        return parse_direct_yes_no(text, finished)
     plain = unicodedata.normalize("NFKC", without_thoughts(text)).casefold()
     plain = re.sub(r"[*_`~#]+", "", plain)
     plain = re.sub(_CHOICE, " ", plain)
@@ -74,16 +79,22 @@ def parse_yes_no(text: str) -> bool | None:
     return None
 
 
-def parse_direct_yes_no(text: str) -> bool | None:
+def parse_direct_yes_no(text: str, finished: bool = True) -> bool | None:
     """Read an answer that comes first, with or without talk after it.
 
-    The first line that says a clear yes or no decides; where none does, `parse_yes_no` of the whole. What stands in
-    <think> is not the answer.
+    The first line that says a clear yes or no decides. A thought is not the answer.
+
+    Args:
+        finished: False where it was cut off: it may have been reasoning still, so that its first sentence alone
+            decides, unless a thought has closed in it (`begun`).
 
     Returns:
         True for yes, False for no, None where neither is clear.
     """
+    if not finished:
+        said = begun(text)
+        text = said if ended_a_thought(text) else re.split(r"(?<=[.!?])\s", said, maxsplit=1)[0]
     for line in without_thoughts(text).splitlines():
-        if line.strip() and (said := parse_yes_no(line)) is not None:
-            return said
+        if line.strip() and (answer := parse_yes_no(line)) is not None:
+            return answer
     return None

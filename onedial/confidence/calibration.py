@@ -5,7 +5,6 @@ Confidence is a probability of being right (a yes is 1, a no is 0; or, better, t
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any, Literal, get_args
 
 import numpy as np
@@ -13,20 +12,20 @@ import pandas as pd
 from numpy.typing import ArrayLike
 
 from onedial.core import InputError
-from onedial.stats import QUANTILES_95, Answers, Booleans, Floats, Integers, as_answers, roc_area, unmasked
+from onedial.stats import (
+    Answers,
+    Booleans,
+    Estimate,
+    Floats,
+    Integers,
+    as_answers,
+    estimate,
+    resampled_weights,
+    roc_area,
+    unmasked,
+)
 
 Bins = Literal["width", "mass"]
-_CELLS_AT_ONCE = 4_000_000
-
-
-@dataclass(frozen=True)
-class Estimate:
-    """A number with its 95% bootstrap interval and the answers behind it; nan where it is undefined."""
-
-    value: float
-    low: float
-    high: float
-    n: int
 
 
 def expected_calibration_error(
@@ -64,11 +63,11 @@ def expected_calibration_error(
         raise InputError(f"bins={bins!r}, n_bins={n_bins}; choose width or mass, and at least one bin")
     c, y = _pairs(confidence, correct)
     if not len(c):
-        return _nothing()
+        return Estimate()
     if bins == "width":
-        which = np.clip(np.ceil(c * n_bins).astype(int) - 1, 0, n_bins - 1)
+        which = width_bins(c, n_bins)
     else:
-        which = np.ceil(np.searchsorted(np.sort(c), c, side="right") / len(c) * n_bins).astype(int) - 1
+        which = (np.searchsorted(np.sort(c), c, side="right") * n_bins - 1) // len(c)
     gap = c - y
     members = (which[:, None] == np.unique(which)).astype(float)
 
@@ -76,6 +75,11 @@ def expected_calibration_error(
         return np.abs((weight * gap) @ members).sum(axis=-1) / weight.sum(axis=-1)
 
     return _bootstrap(error, len(c), n_bootstrap, seed)
+
+
+def width_bins(confidence: Floats, n_bins: int) -> Integers:
+    """Bins of equal width over [0, 1], closed on the right. A product such as .28 x 25 would end above its edge, 7."""
+    return np.searchsorted(np.arange(1, n_bins) / n_bins, confidence)
 
 
 def brier_score(confidence: ArrayLike, correct: ArrayLike, n_bootstrap: int = 1000, seed: int = 0) -> Estimate:
@@ -90,8 +94,8 @@ def brier_score(confidence: ArrayLike, correct: ArrayLike, n_bootstrap: int = 10
 
     R: `DescTools::BrierScore(correct, confidence)`. Python: `sklearn.metrics.brier_score_loss`.
 
-    >>> brier_score([1.0, 0.5], [1, 0])
-    Estimate(value=0.125, low=0.0, high=0.25, n=2)
+    >>> f"{brier_score([1.0, 0.5], [1, 0]):.2f}"
+    '.12 (.00 to .25)'
     """
     c, y = _pairs(confidence, correct)
     squared = (c - y) ** 2
@@ -189,8 +193,8 @@ def calibration_table(
             "auroc": auroc(c, y, n_bootstrap, seed),
         }
         row: dict[str, float] = {"n": len(c), "accuracy": _mean(y), "mean_confidence": _mean(c)}
-        for name, estimate in measures.items():
-            row |= {name: estimate.value, f"{name}_low": estimate.low, f"{name}_high": estimate.high}
+        for name, measured in measures.items():
+            row |= measured.columns(name)
         rows.append(row)
     return pd.DataFrame(rows, index=answered.respondents)
 
@@ -226,34 +230,12 @@ def _bootstrap(statistic: Callable[[Floats], Floats], n: int, n_bootstrap: int, 
     if n_bootstrap < 1:
         raise InputError(f"n_bootstrap={n_bootstrap}; ask for at least 1")
     if n == 0:
-        return _nothing()
-    rng = np.random.default_rng(seed)
-    size = max(1, _CELLS_AT_ONCE // n)
-    values = np.concatenate(
-        [
-            statistic(_resampling_weights(rng.integers(0, n, (min(size, n_bootstrap - start), n)), n))
-            for start in range(0, n_bootstrap, size)
-        ]
-    )
-    value = float(statistic(np.ones(n)))
-    if np.isnan(values).all():
-        return Estimate(value, float("nan"), float("nan"), n)
-    low, high = np.nanquantile(values, QUANTILES_95)
-    return Estimate(value, float(low), float(high), n)
-
-
-def _resampling_weights(rows: Integers, n: int) -> Floats:
-    """(replicate, answer): how often each answer was drawn."""
-    shifted = rows + n * np.arange(len(rows))[:, None]
-    return np.bincount(shifted.ravel(), minlength=n * len(rows)).reshape(len(rows), n).astype(float)
+        return Estimate()
+    return estimate(statistic, (piece.astype(float) for piece in resampled_weights(n, n_bootstrap, seed)))
 
 
 def _mean(values: Floats) -> float:
     return float(values.mean()) if len(values) else float("nan")
-
-
-def _nothing() -> Estimate:
-    return Estimate(float("nan"), float("nan"), float("nan"), 0)
 
 
 def aligned_correctness(said: Answers, right: Answers) -> tuple[Answers, Answers, Booleans]:

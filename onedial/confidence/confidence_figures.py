@@ -12,6 +12,7 @@ import numpy as np
 import pandas as pd
 from matplotlib.lines import Line2D
 
+from onedial.confidence.calibration import width_bins
 from onedial.confidence.confidence_accuracy import ConfidenceAccuracy
 from onedial.confidence.f_beta import FBetaCurve
 from onedial.show import (
@@ -172,7 +173,7 @@ def reliability(confidence: pd.DataFrame, correctness: pd.DataFrame, models: pd.
         if not known.any():
             continue
         n_all += int(known.sum())
-        bins = np.clip(np.ceil(sure[known] * _BINS).astype(int) - 1, 0, _BINS - 1)
+        bins = width_bins(sure[known], _BINS)
         n = np.bincount(bins, minlength=_BINS)
         filled = n >= _FEWEST_IN_A_BIN
         n_left_out += int(n[~filled].sum())

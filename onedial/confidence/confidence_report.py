@@ -83,7 +83,7 @@ _WORDS = {
 
 
 def write_confidence_report(run: Run) -> Path:
-    """Write report.html of a run of `score_confidence.py`, and return its path.
+    """Write report.html of a run of `study_panel.py --confidence`, and return its path.
 
     Raises:
         InputError: a table is missing or broken.

@@ -13,7 +13,7 @@ d' says how well yes and no tell the two apart. Looking only at how sure right a
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -27,6 +27,7 @@ from onedial.stats import QUANTILES_95, Floats, as_answers
 
 LEAST_JUDGEMENTS = 10  # right ones and wrong ones of each answer, for meta-d' to be worth its interval
 LEAST_DPRIME = 0.3  # below it a ratio to d' says nothing
+_ONE_LEVEL = "confidence has one level only"
 _STEPS = 60
 _PADDING = 0.5
 _TINY = 1e-10
@@ -65,7 +66,8 @@ def meta_d_prime(when_wrong: ArrayLike, when_right: ArrayLike) -> MetaD:
             need not be whole numbers.
 
     Returns:
-        MetaD. Sign: higher meta-d' = confidence tells right from wrong judgements better.
+        MetaD. Sign: higher meta-d' = confidence tells right from wrong judgements better. Where only one level of
+        confidence was used, nothing tells how much it knows: meta-d' and M-ratio are nan, and the status says so.
 
     Raises:
         InputError: the two have not the same even length of at least 4, or a count is negative.
@@ -81,7 +83,14 @@ def meta_d_prime(when_wrong: ArrayLike, when_right: ArrayLike) -> MetaD:
         raise InputError(
             f"{counts.shape[1]} ratings; give the same even number of counts (at least 4, none negative) for both"
         )
-    return _fitted(counts[None])[0]
+    found, used = _fitted(counts[None])[0], levels_used(counts)
+    if used.max() < 2:
+        nan = float("nan")
+        return replace(found, meta_d=nan, m_ratio=nan, log_likelihood=nan, cuts=found.cuts * nan, status=_ONE_LEVEL)
+    if used.min() < 2 and not found.status:
+        said = ("no", "yes")[int(used.argmin())]
+        return replace(found, status=f"confidence has one level only where the answer is {said}")
+    return found
 
 
 def metacognition_table(
@@ -195,8 +204,12 @@ def too_few(counts: Floats) -> str:
     by_answer = np.stack([counts[:, :half].sum(axis=1), counts[:, half:].sum(axis=1)])
     if by_answer.min() < LEAST_JUDGEMENTS:
         return f"fewer than {LEAST_JUDGEMENTS} right or wrong judgements of some kind"
-    used = (counts.sum(axis=0) > 0).reshape(2, half).sum(axis=1)
-    return "confidence has one level only" if used.min() < 2 else ""
+    return _ONE_LEVEL if levels_used(counts).min() < 2 else ""
+
+
+def levels_used(counts: Floats) -> np.ndarray:
+    """(answer,) how many levels of confidence counts (outcome, rating) hold, of no and of yes."""
+    return (counts.sum(axis=0) > 0).reshape(2, -1).sum(axis=1)
 
 
 def _ratings(p: Floats, points: Floats) -> np.ndarray:

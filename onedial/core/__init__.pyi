@@ -1,70 +1,83 @@
 from .cards import html_card, one_line
-from .command_line import KeysOf, listed, natural, positive, program_parser, run_command
-from .csv_cells import from_csv_cell, write_csv
+from .command_line import EXIT_CODES, run_command
 from .errors import InputError, ProcessLostError
 from .files import (
     LARGEST,
     atomic_path,
     cache_dir,
     json_value,
+    parsed_yaml,
     path_inside,
     refuse_large,
     refuse_links_outwards,
     sha256_of_file,
     sha256_of_text,
-    within_time,
     write_json,
     write_text,
 )
-from .notices import Notice, notice, noticed
+from .notices import Notice, leave_undone, notice, noticed
+from .options import (
+    DryRunOptions,
+    KeysOf,
+    Options,
+    RunOptions,
+    changeable,
+    configuration_of,
+    declared,
+    flag,
+    option,
+    parse_options,
+)
 from .plain_values import plain, whole_characters
 from .plugins import load_plugin
 from .processes import is_first_process, process_number
 from .pulse import at_work, heard, say, what_is_done
 from .run.configuration import configuration_hash, first_difference, flat
-from .run.files import read_json, read_table, write_table
-from .run.hashes import FilesCheck, check_files
+from .run.files import read_json, read_table, write_csv, write_table
 from .run.journal import Journal
 from .run.ledger import LEDGER, Ledger, read_ledger
 from .run.manifest import Manifest
-from .run.mirror import Mirror
-from .run.notes import Notes, noted
-from .run.options import add_run_options, configuration_of, parse_run_options
+from .run.notes import Notes, program, programs
 from .run.parts import Parts
 from .run.provenance import library_versions, machine
 from .run.run import Run
 from .run.stages import Stage, go_through
 from .suggestions import Named, did_you_mean, nearest
-from .yaml_text import parsed_yaml
 
 __all__ = [
     "LARGEST",
     "LEDGER",
-    "FilesCheck",
     "InputError",
     "Journal",
+    "EXIT_CODES",
     "KeysOf",
     "Ledger",
     "Manifest",
-    "Mirror",
     "Named",
+    "DryRunOptions",
+    "Options",
+    "RunOptions",
+    "changeable",
+    "declared",
+    "flag",
+    "option",
+    "parse_options",
+    "program",
+    "programs",
     "Notes",
     "Notice",
     "Parts",
     "ProcessLostError",
     "Run",
     "Stage",
-    "add_run_options",
     "at_work",
     "atomic_path",
     "cache_dir",
-    "check_files",
     "configuration_hash",
     "configuration_of",
     "did_you_mean",
     "first_difference",
     "flat",
-    "from_csv_cell",
     "go_through",
     "heard",
     "html_card",
@@ -73,20 +86,15 @@ __all__ = [
     "library_versions",
     "load_plugin",
     "machine",
-    "listed",
-    "natural",
     "nearest",
+    "leave_undone",
     "notice",
-    "noted",
     "noticed",
     "one_line",
-    "parse_run_options",
     "parsed_yaml",
     "path_inside",
     "plain",
-    "positive",
     "process_number",
-    "program_parser",
     "read_json",
     "read_ledger",
     "read_table",
@@ -98,7 +106,6 @@ __all__ = [
     "sha256_of_text",
     "what_is_done",
     "whole_characters",
-    "within_time",
     "write_csv",
     "write_json",
     "write_table",

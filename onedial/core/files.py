@@ -4,24 +4,18 @@ import contextlib
 import hashlib
 import json
 import os
-import signal
 import tempfile
-import threading
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
+
+import yaml
 
 from onedial.core.errors import InputError
 
 APPLICATION = "onedial"
 LARGEST = 1 << 30
 """Bytes of a file of somebody else's that are read, as it lies there and unpacked: a gibibyte."""
-LONGEST = 900.0
-"""Seconds that reading one may take."""
-
-
-class _TooLong(BaseException):
-    """No library catches it on the way."""
 
 
 def cache_dir() -> Path:
@@ -96,37 +90,6 @@ def refuse_large(path: Path, size: int | None = None, most: int | None = None) -
         raise InputError(f"{path} has {found:,} bytes{unpacked}, and at most {most:,} are read; split it")
 
 
-@contextlib.contextmanager
-def within_time(what: Path | str) -> Iterator[None]:
-    """Raise InputError where reading files of somebody else's takes too long.
-
-    Held in the main thread of a POSIX system, where a signal can break off what has no end; within another limit, that
-    one holds.
-
-    Args:
-        what: the file or folder, for the sentence.
-    """
-    in_main = threading.current_thread() is threading.main_thread()
-    if not in_main or not hasattr(signal, "setitimer") or signal.getitimer(signal.ITIMER_REAL)[0]:
-        yield
-        return
-
-    def too_long(number: int, frame: object) -> None:
-        raise _TooLong
-
-    before = signal.signal(signal.SIGALRM, too_long)
-    try:
-        signal.setitimer(signal.ITIMER_REAL, LONGEST)
-        yield
-    except _TooLong:
-        raise InputError(
-            f"reading {what} took longer than {LONGEST:g} s; split it, or leave out what is not needed"
-        ) from None
-    finally:
-        signal.setitimer(signal.ITIMER_REAL, 0)
-        signal.signal(signal.SIGALRM, before)
-
-
 def refuse_links_outwards(folder: Path) -> None:
     """Raise InputError where anything in a folder that is to be written is a link to what lies outside of it.
 
@@ -156,6 +119,21 @@ def json_value(text: str | bytes) -> Any:
     except (RecursionError, ValueError) as error:
         reason = "nested too deeply" if isinstance(error, RecursionError) else str(error).partition(";")[0]
         raise json.JSONDecodeError(reason, "", 0) from None
+
+
+def parsed_yaml(text: str) -> Any:
+    """The plain values of a YAML text; tags that would build anything else are refused.
+
+    >>> parsed_yaml("models: [a, b]")
+    {'models': ['a', 'b']}
+
+    Raises:
+        yaml.YAMLError: it is no YAML, or nests too deeply.
+    """
+    try:
+        return yaml.safe_load(text)
+    except (RecursionError, ValueError) as error:  # a date or a number that is none
+        raise yaml.YAMLError(str(error)) from None
 
 
 def write_json(path: Path | str, value: Any) -> None:

@@ -25,6 +25,26 @@ def notice(text: str) -> None:
     warnings.warn(text, Notice, stacklevel=depth + 1)
 
 
+_UNDONE: list[str] = []
+
+
+def leave_undone(text: str) -> None:
+    """Issue a notice of work that was asked for and is not all there: the program goes on and ends with exit code 2.
+
+    Args:
+        text: what is missing, why, and what would bring it, such as a larger --budget with --resume.
+    """
+    _UNDONE.append(text)
+    notice(text)
+
+
+@contextmanager
+def counting_undone() -> Iterator[list[str]]:
+    """What is left undone while the context lasts, sentence by sentence as it comes."""
+    _UNDONE.clear()
+    yield _UNDONE
+
+
 @contextmanager
 def noticed(tell: Callable[[str], None]) -> Iterator[None]:
     """While the context lasts, `tell` gets the text of every notice at once; other warnings go where they went."""

@@ -1,3 +1,4 @@
+from .at_hand import AtHand
 from .checkpoints.embedded import ensure_converted, is_converted
 from .checkpoints.folders import attention_for, auto_class
 from .checkpoints.pieces import OFFLINE_MODELS, find_offline_model
@@ -42,6 +43,7 @@ from .writing import Generated, check_room, generate, handing_on, write_after
 from .written_scores import read_written, read_written_in_ways
 
 __all__ = [
+    "AtHand",
     "ActivationStore",
     "Activations",
     "AnswerTokens",

@@ -62,7 +62,7 @@ class OpenModel:
         self._paths: dict[tuple[int, ...], FastPaths] = {}
         self._kept: KeptPrefills | None = None
         self._writes_padded: bool | None = None
-        self.stack, self.readout = proven(hf, pad_id(tokenizer), name)
+        self.stack, self.readout = proven(hf, pad_id(tokenizer, hf.get_input_embeddings().weight.shape[0]), name)
         self.identity = ModelIdentity(
             name=name,
             source=source,
@@ -104,6 +104,11 @@ class OpenModel:
         return self.stack.dtype
 
     @property
+    def n_embedded(self) -> int:
+        """How many tokens the model has an embedding for."""
+        return int(self.hf.get_input_embeddings().weight.shape[0])
+
+    @property
     def max_tokens(self) -> int | None:
         """How many tokens the model reads at most, where its config says so."""
         return getattr(self.stack.config, "max_position_embeddings", None)
@@ -124,8 +129,20 @@ class OpenModel:
         return render(self.tokenizer, prompt)
 
     def token_ids(self, prompts: Sequence[Prompt]) -> list[list[int]]:
-        """Token ids of each rendered prompt, unpadded."""
-        return [encode(self.tokenizer, self.render(prompt)) for prompt in prompts]
+        """Token ids of each rendered prompt, unpadded.
+
+        Raises:
+            InputError: a token that the model has no embedding for.
+        """
+        found = [encode(self.tokenizer, self.render(prompt)) for prompt in prompts]
+        highest = max((token for ids in found for token in ids), default=0)
+        if highest >= self.n_embedded:
+            raise InputError(
+                f"the tokenizer of {self.identity.name} makes of a prompt the token {highest} "
+                f"({self.tokenizer.decode([highest])!r}), but the model's embedding has {self.n_embedded} rows; use "
+                "the tokenizer that the model was trained with"
+            )
+        return found
 
     def tokenise(self, prompts: Sequence[Prompt], side: str = "left") -> TokenBatch:
         """Rendered, tokenised and padded prompts on the model's device."""
@@ -369,6 +386,10 @@ class OpenModel:
             self.identity.name, hf_model=twin, tokenizer=self.tokenizer, dtype=self.dtype, device=str(self.device)
         )
 
+    def check_finite(self, numbers: Float[Tensor, "prompt _"]) -> None:
+        """Raise InputError unless what was computed of each prompt, unsteered, is finite; see `check_finite`."""
+        check_finite(numbers, self.dtype, self.identity.name)
+
     def check_layers(self, layers: Sequence[int]) -> None:
         """Raise InputError for a layer outside 0..n_layers-1."""
         self.stack.check_layers(layers)
@@ -405,11 +426,7 @@ def proven(hf: Any, pad_id: int, name: str) -> tuple[Decoder, Readout]:
         cap = getattr(stack.config, "final_logit_softcapping", None)
         readout = Readout(stack.norm, unembedding, cap, stack.family.logit_scale(stack.config))
         own = stack.tried.logits
-        if not own.isfinite().all():
-            raise InputError(
-                f"{name} gives no finite logits in {str(stack.dtype).removeprefix('torch.')}; choose another --dtype, "
-                "such as float32 or bfloat16"
-            )
+        check_finite(own[None], stack.dtype, name)
         with torch.inference_mode():
             read = readout.logits(stack.tried.final, slice(None))[0].to(own.device)
         error = (own - read).abs().max().item()
@@ -426,6 +443,21 @@ def proven(hf: Any, pad_id: int, name: str) -> tuple[Decoder, Readout]:
         f"knows of (they differ by {nearest:.3g}), so margins can't be read; declare its form in a plugin "
         "(onedial.models.FAMILIES)"
     )
+
+
+def check_finite(numbers: Float[Tensor, "prompt _"], dtype: torch.dtype, name: str) -> None:
+    """Raise InputError unless what a model computes of each prompt, unsteered, is finite, as where 16 bits overflow.
+
+    Such an answer is not one that can't be read: asking other questions, or in other words, is no remedy.
+    """
+    n_bad = int((~numbers.isfinite()).any(dim=1).sum())
+    if n_bad:
+        which = str(dtype).removeprefix("torch.")
+        remedy = "its weights are damaged, or hold no numbers; download the model again"
+        if dtype != torch.float32:
+            remedy = f"choose another --dtype, such as {'bfloat16 or ' if dtype == torch.float16 else ''}float32"
+        to = f" to {n_bad} of {len(numbers)} prompts, however they are worded" if len(numbers) > 1 else ""
+        raise InputError(f"{name} gives no finite logits in {which}{to}; {remedy}")
 
 
 def _check_same_bits(final: Tensor, name: str) -> None:

@@ -5,10 +5,12 @@ from dataclasses import dataclass, replace
 
 from onedial.asking import Prompt, PromptTemplate, Question
 from onedial.core import InputError, sha256_of_text
+from onedial.models.at_hand import AtHand, questions_at_hand, template_at_hand
 from onedial.models.forward.batches import batches_by_length, questions_per_batch
 from onedial.models.forward.readout import AnswerTokens
 from onedial.models.model import OpenModel
 from onedial.models.processes import gather
+from onedial.models.tokens import tokenised
 
 SLOT = "{question}"
 
@@ -46,24 +48,25 @@ class PromptSet:
     def build(
         cls,
         model: OpenModel,
-        questions: Sequence[Question],
-        template: PromptTemplate,
+        questions: AtHand,
+        template: PromptTemplate | str,
         parts: Mapping[str, str] | None = None,
     ) -> "PromptSet":
-        """Render every question; `parts` says of each by its id which part of the set it is of.
+        """Render every question.
+
+        Args:
+            questions: `Question`s; or texts, rows, a data frame, or the name of a set or file.
+            template: how they are put; or the name of a framing, a prompt file, or a text with {question}.
+            parts: says of each question by its id which part of the set it is of.
 
         Raises:
-            InputError: no questions, texts in their place, or a prompt longer than the model's context.
+            InputError: no questions, no such prompt, a prompt longer than the model's context, or two different
+                questions that give one prompt.
         """
-        if not questions:
-            raise InputError("there are no questions to ask; check --questions and --panel")
-        if isinstance(questions[0], str):
-            raise InputError(
-                f"questions were given as texts: {questions[0][:40]!r}; make them onedial.asking.Question(id, text), "
-                "or load them by load_questions"
-            )
+        questions, template = questions_at_hand(questions), template_at_hand(template)
         prompts = [template.fill(question.text) for question in questions]
         sequences = tuple(tuple(ids) for ids in model.token_ids(prompts))
+        _check_told_apart(questions, sequences)
         limit = model.max_tokens
         longest = max(range(len(sequences)), key=lambda index: len(sequences[index]))
         if limit and len(sequences[longest]) + 1 > limit:
@@ -171,6 +174,18 @@ class PromptSet:
         return batches_by_length(lengths, size, model.fast_paths_for(longest).alone, self.parts)
 
 
+def _check_told_apart(questions: Sequence[Question], sequences: Sequence[tuple[int, ...]]) -> None:
+    """Raise InputError where two questions of other words are the same tokens to the model."""
+    first: dict[tuple[int, ...], Question] = {}
+    for question, sequence in zip(questions, sequences, strict=True):
+        other = first.setdefault(sequence, question)
+        if other.text.casefold().split() != question.text.casefold().split():
+            raise InputError(
+                f"to this model the questions {other.id} ({other.text[:40]!r}) and {question.id} "
+                f"({question.text[:40]!r}) are one prompt; its tokenizer has no tokens for what tells them apart"
+            )
+
+
 def question_ends(model: OpenModel, blank: str, rendered: Sequence[str], texts: Sequence[str]) -> tuple[int, ...]:
     """For each rendered prompt, the place of the token that holds the last letter of its question.
 
@@ -185,7 +200,7 @@ def question_ends(model: OpenModel, blank: str, rendered: Sequence[str], texts: 
     pairs = list(zip(rendered, texts, ends, strict=True))
     if start < 0 or not model.tokenizer.is_fast or any(one[start:end] != text.rstrip() for one, text, end in pairs):
         return ()
-    spans = model.tokenizer(list(rendered), add_special_tokens=False, return_offsets_mapping=True)["offset_mapping"]
+    spans = [tokenised(model.tokenizer, text, offsets=True)[1] for text in rendered]
     return tuple(
         max(place for place, (first, last) in enumerate(span) if first < end and last > first)
         for span, end in zip(spans, ends, strict=True)

@@ -2,25 +2,53 @@
 
 A prompt is rendered through the model's chat template as text, the assistant's turn is begun with the prompt's
 prefix, and the text is tokenised once with `add_special_tokens=False` (the template has put BOS there already; doing
-it twice shifts every logit). Base models without a template get the plain text, with BOS where the tokenizer adds one.
+it twice shifts every logit). Base models without a template get the plain text, and it begins with whatever tokens the
+tokenizer puts before a text.
 """
 
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import torch
 from jaxtyping import Bool, Int
+from jinja2 import TemplateError
 from torch import Tensor
 
-from onedial.asking import Prompt
+from onedial.asking import Prompt, without_thoughts
 from onedial.core import InputError, one_line
 
 # Templates that print today's date would make the same prompt another one tomorrow; some ask for it by a function.
 TODAY = "01 Jan 2025"
 FIXED_TEMPLATE_ARGUMENTS: dict[str, Any] = {"date_string": TODAY, "enable_thinking": False}
 FIXED_CLOCK = f"{{%- macro strftime_now(format) -%}}{TODAY}{{%- endmacro -%}}"
-OPEN_THOUGHT, CLOSED_THOUGHT = "<think>", "</think>"
+THOUGHT_MARKS: dict[str, str] = {
+    "<think>": "</think>",  # DeepSeek R1, Qwen 3, GLM, SmolLM 3, Nemotron, Hunyuan, MiniMax
+    "<thinking>": "</thinking>",
+    "<thought>": "</thought>",  # EXAONE Deep
+    "<reasoning>": "</reasoning>",
+    "<seed:think>": "</seed:think>",
+    "<longcat_think>": "</longcat_think>",
+    "[THINK]": "[/THINK]",  # Magistral
+    "◁think▷": "◁/think▷",  # Kimi VL
+    "<|START_THINKING|>": "<|END_THINKING|>",  # Command A
+    "<|begin_of_thought|>": "<|end_of_thought|>",  # Sky-T1, OpenThinker
+    "<|inner_prefix|>": "<|inner_suffix|>",  # Apertus
+    "<|channel>thought": "<channel|>",  # Gemma 4
+    "<|channel|>analysis<|message|>": "<|end|>",  # gpt-oss
+}
+"""What opens a thought at the end of a template, and what closes it. How replies are read, `onedial.asking` says."""
+HARMONY_TURN = "<|start|>assistant"
+HARMONY_ANSWER = "<|channel|>final<|message|>"
+"""In gpt-oss' format a turn goes on with the name of a channel, and an answer stands in the final one."""
+CONTENT_FORMS: tuple[frozenset[str], ...] = (
+    frozenset(),
+    frozenset({"user", "assistant"}),
+    frozenset({"user"}),
+    frozenset({"assistant"}),
+)
+"""Whose content a template takes as a list of parts; templates of models that read pictures loop over them."""
 
 
 @dataclass(frozen=True)
@@ -65,54 +93,156 @@ class TokenBatch:
 
 
 def render(tokenizer: Any, prompt: Prompt) -> str:
-    """The text that the model reads, from BOS to the point where its answer begins.
+    """The text that the model reads, up to the point where its answer begins.
 
-    A template that leaves a thought open (`<think>`) has it closed, empty, before a prefix is put: what stands within a
-    thought is no answer. Without a prefix the thought stays open, and the respondent thinks first.
+    A template that leaves a thought open (`THOUGHT_MARKS`) has it closed, empty, before a prefix is put:
+    what stands within a thought is no answer. Without a prefix the thought stays open, and the respondent thinks first.
+
+    Raises:
+        InputError: the chat template fails, there are several without a default, or the text that it makes does not
+            hold everything that was said.
     """
-    if tokenizer.chat_template:
-        said = [*prompt.earlier, (prompt.user, None)]
-        messages = [
-            {"role": role, "content": content}
-            for user, assistant in said
-            for role, content in (("user", user), ("assistant", assistant))
-            if content is not None
-        ]
-        text = tokenizer.apply_chat_template(
-            messages,
-            tokenize=False,
-            add_generation_prompt=True,
-            chat_template=_with_a_fixed_clock(tokenizer.get_chat_template()),
-            **FIXED_TEMPLATE_ARGUMENTS,
-        )
-        if prompt.assistant_prefix and opens_a_thought(text):
-            text = f"{text.rstrip()}\n\n{CLOSED_THOUGHT}\n\n"
-        joint = "" if text[-1:].isspace() or not prompt.assistant_prefix else " "
+    template = chat_template_of(tokenizer)
+    if template is not None:
+        text, begun = _templated(tokenizer, prompt, template)
+        if not prompt.assistant_prefix:
+            return text
+        text = text.removesuffix(begun) + _at_the_answer(begun)
+        joint = "" if text[-1:].isspace() or text.endswith(HARMONY_ANSWER) else " "
         return text + joint + prompt.assistant_prefix
-    bos = tokenizer.bos_token if _adds_bos(tokenizer) else ""
     earlier = "".join(f"{user}\n\n{assistant}\n\n" for user, assistant in prompt.earlier)
-    user = f"{bos}{earlier}{prompt.user}"
+    user = f"{earlier}{prompt.user}"
     return f"{user}\n\n{prompt.assistant_prefix}".rstrip() if prompt.assistant_prefix else user
+
+
+def chat_template_of(tokenizer: Any) -> str | None:
+    """The template that conversations are put into; None for a base model.
+
+    Raises:
+        InputError: there are several, and none of them is the default.
+    """
+    found = tokenizer.chat_template
+    if isinstance(found, dict):
+        if "default" not in found and len(found) > 1:
+            raise InputError(
+                f"the tokenizer has the chat templates {', '.join(found)}, and none is called default; save the one "
+                "that is wanted as tokenizer.chat_template"
+            )
+        found = found.get("default") or next(iter(found.values()), None)
+    return found or None
+
+
+def _templated(tokenizer: Any, prompt: Prompt, template: str) -> tuple[str, str]:
+    """The rendered conversation, and of it what the template has put after the user's last words.
+
+    A template may loop over the content's parts where another wants a text. Given the wrong one, it says nothing of it
+    and leaves out what was said; so that what it made is searched for that.
+    """
+    said = [(role, text) for turn in prompt.earlier for role, text in zip(("user", "assistant"), turn, strict=True)]
+    said.append(("user", prompt.user))
+    failed = None
+    for parted in CONTENT_FORMS:
+        messages = [
+            {"role": role, "content": [{"type": "text", "text": text}] if role in parted else text}
+            for role, text in said
+        ]
+        try:
+            text: str = tokenizer.apply_chat_template(
+                messages,
+                tokenize=False,
+                add_generation_prompt=True,
+                chat_template=_with_a_fixed_clock(template),
+                **FIXED_TEMPLATE_ARGUMENTS,
+            )
+        except (TemplateError, TypeError, ValueError, LookupError, AttributeError) as error:
+            failed = failed or error
+            continue
+        begun = _after_all(text, said)
+        if begun is not None:
+            return text, begun
+    if failed is not None:
+        raise InputError(
+            f"the chat template of this tokenizer fails ({str(failed).splitlines()[0]}); use another model, or mend "
+            "tokenizer.chat_template"
+        ) from failed
+    raise InputError(
+        f"the chat template of this tokenizer leaves out what it is to say, given as text and as a list of parts: of a "
+        f"prompt with {prompt.user.strip()[:60]!r} it makes {text[:120]!r}; use another model, or mend "
+        "tokenizer.chat_template"
+    )
+
+
+def _after_all(text: str, said: Sequence[tuple[str, str]]) -> str | None:
+    """What stands after the last words, where all of them stand in the text one after the other; else None.
+
+    White space may differ, since templates trim, and thoughts of earlier answers may be left out.
+    """
+    rest = text
+    for role, words in said:
+        either = [words.strip(), *([without_thoughts(words)] if role == "assistant" else [])]
+        patterns = [*map(re.escape, either), *(r"\s+".join(map(re.escape, bare.split())) for bare in either)]
+        found = next((found for pattern in patterns if (found := re.search(pattern, rest))), None)
+        if found is None:
+            return None
+        rest = rest[found.end() :]
+    return rest
 
 
 def _with_a_fixed_clock(template: str) -> str:
     return FIXED_CLOCK + template if "strftime_now" in template else template
 
 
-def opens_a_thought(text: str) -> bool:
-    """Whether the text ends within a thought that was begun and not ended."""
-    return text.rfind(OPEN_THOUGHT) > text.rfind(CLOSED_THOUGHT)
+def _at_the_answer(begun: str) -> str:
+    """The beginning of an assistant's turn, gone on with to where its answer begins."""
+    if mark := open_thought(begun):
+        close = THOUGHT_MARKS[mark]
+        begun = begun.rstrip() + (f"\n\n{close}\n\n" if close.startswith("</") else close)
+        if close == "<|end|>":
+            begun += HARMONY_TURN
+    return begun + HARMONY_ANSWER if begun.endswith(HARMONY_TURN) else begun
 
 
-def pad_id(tokenizer: Any) -> int:
-    """A token to fill rectangles with; it is always masked."""
+def open_thought(begun: str) -> str | None:
+    """The mark by which the beginning of an assistant's turn opens a thought that it does not close."""
+    opened = {
+        mark: begun.rfind(mark) for mark, close in THOUGHT_MARKS.items() if begun.rfind(mark) > begun.rfind(close)
+    }
+    return max(opened, key=lambda mark: opened[mark], default=None)
+
+
+def pad_id(tokenizer: Any, n_embedded: int) -> int:
+    """A token to fill rectangles with; it is always masked.
+
+    Args:
+        n_embedded: rows of the embedding. A padding token that was added to the tokenizer alone has none.
+    """
     candidates = (tokenizer.pad_token_id, tokenizer.eos_token_id)
-    return next((candidate for candidate in candidates if candidate is not None), 0)
+    return next((each for each in candidates if each is not None and 0 <= each < n_embedded), 0)
 
 
 def encode(tokenizer: Any, text: str) -> list[int]:
-    """Token ids of rendered text; special tokens stand in the text already."""
-    return tokenizer.encode(text, add_special_tokens=False)
+    """Token ids of a rendered prompt, or of one with what follows it; see `tokenised`."""
+    return tokenised(tokenizer, text)[0]
+
+
+def tokenised(tokenizer: Any, text: str, offsets: bool = False) -> tuple[list[int], list[tuple[int, int]]]:
+    """Token ids of rendered text, and where in it each of them begins and ends (with `offsets`, else none).
+
+    Under a chat template special tokens stand in the text already. Else the tokenizer puts its own before it, such as
+    BOS, as it does for whoever calls it; what it puts after a text would end it, and is left out.
+    """
+    templated = chat_template_of(tokenizer) is not None
+    found = tokenizer(
+        text,
+        add_special_tokens=not templated,
+        return_special_tokens_mask=not templated,
+        return_offsets_mapping=offsets,
+    )
+    ids, spans = found["input_ids"], found["offset_mapping"] if offsets else []
+    n = len(ids)
+    while n and not templated and found["special_tokens_mask"][n - 1] and len(ids) > 1:
+        n -= 1
+    return ids[:n], spans[:n]
 
 
 def pad_batch(sequences: Sequence[Sequence[int]], pad_id: int, side: str = "left") -> TokenBatch:
@@ -144,8 +274,3 @@ def common_prefix_length(sequences: Sequence[Sequence[int]]) -> int:
         if any(sequence[index] != first[index] for sequence in sequences):
             return index
     return shortest
-
-
-def _adds_bos(tokenizer: Any) -> bool:
-    ids = tokenizer.encode("a")
-    return bool(ids) and tokenizer.bos_token_id is not None and ids[0] == tokenizer.bos_token_id

@@ -1,7 +1,7 @@
 """What a model writes after its prompts, in batches of which each row ends on its own.
 
 A checkpoint brings settings of its own for writing (sampling, a penalty on repetition). They are not used: temperature
-0 takes the likeliest token each time, a temperature above 0 draws from the whole vocabulary.
+0 takes the likeliest token each time, a temperature above 0 draws from the whole vocabulary. Its end tokens are.
 """
 
 import contextlib
@@ -38,16 +38,6 @@ class Generated:
     text: str
     n_tokens: int
     finished: bool
-
-    @classmethod
-    def of(cls, model: OpenModel, token_ids: Sequence[int], stop: Stop | None = None) -> "Generated":
-        """What an engine of another kind wrote, up to the first end token, or to where `stop` says that it is done."""
-        ends = end_tokens(model)
-        for n_tokens, token in enumerate(token_ids, 1):
-            text = model.tokenizer.decode(token_ids[:n_tokens], skip_special_tokens=True)
-            if token in ends or (stop is not None and stop(text)):
-                return cls(text, n_tokens, finished=True)
-        return cls(model.tokenizer.decode(token_ids, skip_special_tokens=True), len(token_ids), finished=False)
 
 
 FORGET_WITH_A_CACHE = {"moshi", "deepseek_v32", "glm_moe_dsa"}
@@ -90,7 +80,7 @@ def generate(
     mask = torch.cat([torch.ones_like(shared), own.attention_mask.long()], dim=1)
     width, ends = input_ids.shape[1], end_tokens(model)
     watch = _StopRows(model.tokenizer, width, stop) if stop else None
-    with _seeded(model, seed), model.stack.turned_by_row():
+    with _seeded(model, seed), model.stack.turned_by_row(), _own_settings_aside(model):
         output = model.hf.generate(
             input_ids=input_ids,
             attention_mask=mask,
@@ -157,13 +147,14 @@ def pads_rightly(model: OpenModel) -> bool:
     """
     drawn = torch.arange(3, 26).remainder(int(model.stack.config.vocab_size)).tolist()
     batch = pad_batch([drawn, drawn[:9]], model.stack.pad_id).to(model.device)
-    output = model.hf.generate(
-        input_ids=batch.input_ids,
-        attention_mask=batch.attention_mask.long(),
-        generation_config=_settings(model, 3, 0.0, [], use_cache=True),
-        output_logits=True,
-        return_dict_in_generate=True,
-    )
+    with _own_settings_aside(model):
+        output = model.hf.generate(
+            input_ids=batch.input_ids,
+            attention_mask=batch.attention_mask.long(),
+            generation_config=_settings(model, 3, 0.0, [], use_cache=True),
+            output_logits=True,
+            return_dict_in_generate=True,
+        )
     alone = model.hf(input_ids=output.sequences[1:, -len(drawn[:9]) - 3 : -1], use_cache=False).logits[:, -1].float()
     tolerance = 1e-3 if model.dtype == torch.float32 else 0.05
     return bool((output.logits[2][1:].float() - alone).norm() <= tolerance * alone.norm())
@@ -218,21 +209,27 @@ def end_tokens(model: OpenModel) -> list[int]:
     return sorted({int(token) for token in ends if token is not None})
 
 
+@contextlib.contextmanager
+def _own_settings_aside(model: OpenModel) -> Iterator[None]:
+    """While the context lasts, the checkpoint has no settings for writing: what is left open is filled in from them."""
+    own, model.hf.generation_config = model.hf.generation_config, GenerationConfig()
+    try:
+        yield
+    finally:
+        model.hf.generation_config = own
+
+
 def _settings(
     model: OpenModel, max_new_tokens: int, temperature: float, ends: list[int], use_cache: bool
 ) -> GenerationConfig:
     drawing: dict[str, Any] = {"do_sample": False}
     if temperature > 0:
         drawing = {"do_sample": True, "temperature": temperature, "top_k": 0, "top_p": 1.0}
-    # Spelled out, for what is left open is filled in from the checkpoint's own settings.
     return GenerationConfig(
         max_new_tokens=max_new_tokens,
         use_cache=use_cache,
         eos_token_id=ends or None,
         pad_token_id=model.stack.pad_id,
-        repetition_penalty=1.0,
-        no_repeat_ngram_size=0,
-        num_beams=1,
         **drawing,
     )
 

@@ -18,7 +18,7 @@ from onedial.confidence import TokenStatistics
 from onedial.core import InputError
 from onedial.models.forward.batches import batches_by_length, halving_on_out_of_memory, questions_per_batch
 from onedial.models.model import OpenModel
-from onedial.models.tokens import TokenBatch, pad_batch
+from onedial.models.tokens import TokenBatch, pad_batch, tokenised
 
 FinalStreams = Callable[[TokenBatch, Int[Tensor, " row"]], Iterable[Float[Tensor, "row pos d_model"]]]
 """From a batch of prompts with their texts, and where in each row (padding not counted) its text begins, to the
@@ -147,13 +147,13 @@ def read_written_in_ways(
 def _tokenised(model: OpenModel, prompt: str, text: str) -> tuple[list[int], list[tuple[int, int]]]:
     """Token ids of prompt and text, and (start, end) in the text of each token of the text."""
     joint = "" if not text or prompt[-1:].isspace() or text[:1].isspace() else " "
-    found = model.tokenizer(prompt + joint + text, add_special_tokens=False, return_offsets_mapping=True)
+    ids, spans = tokenised(model.tokenizer, prompt + joint + text, offsets=True)
     begin = len(prompt) + len(joint)
     if not text.strip():
-        return list(found["input_ids"]), []
+        return ids, []
     # The blank that joins them belongs to the text, whether it is a token or part of one.
-    places = [(start - begin, end - begin) for start, end in found["offset_mapping"] if end > len(prompt)]
-    return list(found["input_ids"]), [(max(start, 0), end) for start, end in places]
+    places = [(start - begin, end - begin) for start, end in spans if end > len(prompt)]
+    return ids, [(max(start, 0), end) for start, end in places]
 
 
 def _statistics(model: OpenModel, final: Tensor, written: Sequence[int]) -> TokenStatistics:

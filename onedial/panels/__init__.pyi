@@ -12,7 +12,7 @@ from .formats.records import LogChoices, LogRecord, LogRun
 from .formats.writing import write_imported
 from .grading.choice_grading import grade_answer
 from .grading.closed_book import accuracy_by_level, grade_closed_book, non_answers_by_level, outcome_counts
-from .grading.grading import answer_label, answer_spans, grade
+from .grading.grading import answer_label, answer_spans, grade, outcome_as_number
 from .inputs import ExperimentInputs, load_inputs
 from .joining import drop_own, join_questions_and_panel, same_model
 from .own_answers import load_answers
@@ -27,8 +27,10 @@ from .panel_scores import (
 )
 from .panels import ResponseMatrix, counts_of_samples, panel_from_long, panel_long
 from .questions.facts import load_facts, load_passages, truth_of
-from .questions.layouts import LAYOUTS, Layout, choice_question
-from .questions.question_files import load_questions, read_questions
+from .questions.layouts import LAYOUTS, Layout
+from .questions.options import choice_question
+from .questions.question_files import load_questions
+from .spellings import Spellings
 from .splits import EXTRACTION, FITTING, SPLITS, TEST, assign_splits, wordings_of
 
 __all__ = [
@@ -60,6 +62,7 @@ __all__ = [
     "RespondentModel",
     "ResponseMatrix",
     "SPLITS",
+    "Spellings",
     "TEST",
     "WRITTEN",
     "accuracy_by_level",
@@ -92,6 +95,7 @@ __all__ = [
     "load_respondents",
     "non_answers_by_level",
     "often_unread",
+    "outcome_as_number",
     "outcome_counts",
     "panel_from_logs",
     "panel_from_long",
@@ -100,7 +104,6 @@ __all__ = [
     "probes_for",
     "rates_of_respondents",
     "read_logs",
-    "read_questions",
     "respondents_table",
     "same_model",
     "stated_confidence",

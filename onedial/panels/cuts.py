@@ -28,7 +28,7 @@ def panel_at_cuts(panel: ResponseMatrix, cuts: Sequence[Cut], top: float) -> Res
         InputError: the panel holds no numbers, no cut is given, or one lies outside the scale.
     """
     stated, elicitation = panel.responses, panel.elicitation
-    if stated is None or "confidence" not in stated or stated["confidence"].isin([0, 1 / top, np.nan]).all():
+    if stated is None or "confidence" not in stated or stated["confidence"].isna().all():
         raise InputError("the panel holds no numbers to cut (confidence), only yes and no; leave the cut out")
     if not cuts and elicitation is not None and elicitation.cut is not None:
         cuts = (elicitation.cut,)

@@ -6,7 +6,8 @@ import pandas as pd
 
 from onedial.asking import Elicitation, listed, name_of, read_table
 from onedial.core import InputError, notice
-from onedial.panels.panel_files import WANTED, answer_reader
+from onedial.panels.panel_files import WANTED
+from onedial.panels.spellings import Spellings
 
 
 def load_answers(path: str | Path, questions: pd.Index, elicitation: Elicitation | None = None) -> pd.Series:
@@ -32,7 +33,9 @@ def load_answers(path: str | Path, questions: pd.Index, elicitation: Elicitation
     table = read_table(path)
     table.require("question_id", "answer")
     ids = pd.Index(table.parse("question_id", name_of, "give every question its id"), name="question_id")
-    answers = pd.Series(table.parse("answer", answer_reader(elicitation), WANTED), ids, dtype=float, name="said_yes")
+    answers = pd.Series(
+        table.parse("answer", Spellings.of(elicitation).said, WANTED), ids, dtype=float, name="said_yes"
+    )
     if ids.has_duplicates:
         row = int(ids.duplicated().argmax())
         raise InputError(f"{table.where(row)} repeats the question {ids[row]!r}; keep one row per question")

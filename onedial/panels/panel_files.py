@@ -1,15 +1,14 @@
 """Load a panel: a wide or a long table of yes/no answers, with what is known of each respondent beside it.
 
-Answers are 1/0, yes/no or true/false in any case; blank (also NA and NaN, as R and pandas write it) is unread.
+Answers are 1/0, yes/no or true/false in any case; blank (also NA, N/A, null, None and -) is unread.
 Other spellings are given in elicitation.yaml beside the panel (`onedial.asking.elicited`), which says how it was asked.
 Anything else is refused: an answer that cannot be read must be seen, never counted as no. A panel of numbers, long or
 wide, is cut into yes and no (`onedial.panels.cuts`); the numbers stay beside them.
 """
 
-import numbers
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -44,24 +43,24 @@ from onedial.core import InputError, notice
 from onedial.panels.cuts import panel_at_cuts
 from onedial.panels.formats.plain_tables import NAMES as OTHER_NAMES
 from onedial.panels.panels import METADATA, SAMPLES, ResponseMatrix, panel_from_long, respondents_table
+from onedial.panels.questions.cells import clean_text
+from onedial.panels.spellings import Spellings
+from onedial.panels.stated_numbers import PERCENT, refuse_mixed_scales, share, stated, tops_of
+from onedial.panels.wide_tables import columns_of, turned, without_summaries
 
 RESPONDENTS_FILE = "respondents.csv"
-_ANSWERS = {"1": 1.0, "1.0": 1.0, "yes": 1.0, "true": 1.0, "0": 0.0, "0.0": 0.0, "no": 0.0, "false": 0.0}
-_UNREAD = {"na", "nan"}
-_Reader = tuple[Callable[[Any], float], str]
-"""What a cell means, and what is wanted of it."""
-_CERTAIN_IN_PERCENT = 100.0
 _WANTED_NUMBER = "give a number, or leave it blank"
-WANTED = "answers are 1/0, yes/no or true/false, and blank where none was read"
+WANTED = (
+    "answers are 1/0, yes/no or true/false, and blank where none was read; elicitation.yaml adds spellings of all three"
+)
 _WANTED_IN_A_CELL = (
     f"{WANTED}; numbers become a yes at a cut, which stands behind the panel's name (panel.csv:95); onedial factor "
     "reads them with --categories too"
 )
-# What a wide file may say of its questions; every other column is a respondent.
-_ABOUT_QUESTIONS = (
-    *("question_id", "id", "question", "text", "answers", "answer", "exact_answers"),
-    *("topic", "level", "unknowable", "grading", "split", "wording_of"),
-)
+_OF_ANSWERS = ("said_yes", "confidence", "margin", "mass", "answered_correctly", *sorted(SAMPLES))
+"""Columns of a long table in which a word may stand for a blank."""
+_OF_QUESTIONS = ("topic", "level")
+"""Columns of a long table that are kept as what is known of its questions."""
 
 
 def load_panel(path: str | Path, respondents: str | Path | None = None, numbers: bool = False) -> ResponseMatrix:
@@ -70,7 +69,8 @@ def load_panel(path: str | Path, respondents: str | Path | None = None, numbers:
     Args:
         path: "embedded"; "frontier" (18 frontier models on 450 requests: about refusal, not ability);
             "frontier-confidence" (33 on 1500 questions: numbers, of which 95 of 100 or more are a yes; other cuts
-            behind a colon, ":90", ":median", or several, ":90,95,100"); or a file, whose numbers are cut likewise.
+            behind a colon, ":90", ":median", or several, ":90,95,100"); or a file, whose numbers are cut likewise
+            (":8/10" where 10 stands for certain; else each respondent's scale is told by its own numbers).
             Wide: `question_id` (or `id`; else a hash of `question`), optionally `question` (or `text`) and what a
             question file may hold, and one column per respondent, of answers or of numbers. Long: `question_id,
             respondent, said_yes`, optionally `question, model, framing, family, margin, mass, confidence` (0 to 1; of a
@@ -92,7 +92,7 @@ def load_panel(path: str | Path, respondents: str | Path | None = None, numbers:
     >>> panel.answers.shape
     (533, 25)
     """
-    name, cuts = panel_and_cuts(str(path))
+    name, cuts, top = panel_and_cuts(str(path))
     with ExitStack() as stack:
         if name in NAMED_PANELS:
             say_what_it_is_about(name)
@@ -102,29 +102,83 @@ def load_panel(path: str | Path, respondents: str | Path | None = None, numbers:
                 return embedded_file(beside(answers_file, file), stack)
 
             about = respondents or embedded_file(respondents_file, stack)
-            return _load(embedded_file(answers_file, stack), about, elicitation_of(name), cuts, file_beside, numbers)
+            own = _Asked(elicitation_of(name), cuts, top, numbers)
+            return _load(embedded_file(answers_file, stack), about, own, file_beside)
     if not Path(name).suffix and not Path(name).exists():
         raise unknown_name("is no panel called", name, NAMED_PANELS, "a file (CSV, JSONL or Parquet)")
-    return _load(Path(name), respondents, elicitation_of(name), cuts, lambda file: Path(name).parent / file, numbers)
+    own = _Asked(elicitation_of(name), cuts, top, numbers)
+    return _load(Path(name), respondents, own, lambda file: Path(name).parent / file)
+
+
+@dataclass(frozen=True)
+class _Asked:
+    """How a panel's cells are to be read.
+
+    Attributes:
+        elicitation: how it was asked, if that is known.
+        cuts: of numbers; empty for that of the elicitation, if any.
+        top: what stands for certain, if that is said.
+        in_numbers: whether numbers stay uncut.
+    """
+
+    elicitation: Elicitation | None
+    cuts: tuple[Cut, ...]
+    top: float | None
+    in_numbers: bool
+
+    @property
+    def about(self) -> tuple[str, ...]:
+        return () if self.elicitation is None else self.elicitation.about
+
+    def certain(self) -> float | None:
+        """What stands for certain, where the user says so."""
+        is_number = self.elicitation is not None and self.elicitation.answer == NUMBER
+        return self.elicitation.top if self.top is None and self.elicitation is not None and is_number else self.top
+
+    def holds_numbers(self, is_long: bool, columns: Collection[str]) -> bool:
+        """Whether the panel's cells are numbers, which become a yes at a cut."""
+        return bool(
+            self.cuts
+            or (self.elicitation is not None and self.elicitation.answer == NUMBER)
+            or (is_long and "confidence" in columns and "said_yes" not in columns)
+        )
+
+    def top_of_cuts(self, tops: Collection[float], path: Path) -> float:
+        """What stands for certain on the scale on which the cuts are named.
+
+        Raises:
+            InputError: a cut that may be a share or a percentage.
+        """
+        if (certain := self.certain()) is not None:
+            return certain
+        cuts = [float(cut) for cut in self.cuts if cut != MEDIAN]
+        shares = [cut for cut in cuts if cut <= 1]
+        if set(tops) <= {1.0} and not any(cut > 1 for cut in cuts):
+            return 1.0
+        if shares and set(tops) != {1.0}:
+            raise InputError(
+                f"{path} holds numbers to 100, and a cut at {shares[0]:g}: name it as {shares[0] * 100:g}, or as "
+                f"{shares[0]:g}/100 if that is meant"
+            )
+        return next(iter(tops)) if len(set(tops)) == 1 and 1.0 not in tops else PERCENT
 
 
 def _load(
-    path: Path,
-    respondents: str | Path | None,
-    elicitation: Elicitation | None,
-    cuts: tuple[Cut, ...],
-    file_beside: Callable[[str], Path],
-    numbers: bool,
+    path: Path, respondents: str | Path | None, asked: _Asked, file_beside: Callable[[str], Path]
 ) -> ResponseMatrix:
     """See `load_panel`.
 
     Args:
-        cuts: of numbers; empty for those that the elicitation names, if any.
         file_beside: the path of a file that lies beside the panel.
     """
-    if numbers and cuts:
-        raise InputError(f"{path} is to be read in numbers, and cut at {listed(map(str, cuts))}; leave the cut out")
+    elicitation = asked.elicitation
+    if asked.in_numbers and asked.cuts:
+        raise InputError(
+            f"{path} is to be read in numbers, and cut at {listed(map(str, asked.cuts))}; leave the cut out"
+        )
+    spellings = Spellings.of(elicitation)
     table = _by_usual_names(_in_our_words(read_table(path), elicitation))
+    table = without_summaries(turned(table, spellings.holds))
     table_beside = table.path.parent / RESPONDENTS_FILE
     if respondents is not None:
         known = _read_respondents(Path(respondents))
@@ -132,17 +186,11 @@ def _load(
         known = _read_respondents(table_beside)
     else:
         known = None
-    answer = answer_reader(elicitation)
-    is_long = bool({"respondent", "said_yes"} & set(table.frame.columns))
-    about = () if elicitation is None else elicitation.about
-    numbers_top = _top_of_numbers(table, is_long, elicitation, cuts)
-    stated = None if numbers_top is None else _share_of(numbers_top)
-    if numbers:
-        stated = _stated, _WANTED_NUMBER
+    is_long = bool({"respondent", "said_yes", "confidence"} & set(table.frame.columns))
     if is_long:
-        panel = _read_long(table, known, answer, stated)
+        panel, tops = _read_long(spellings.without_blanks(table, _OF_ANSWERS), known, asked)
     else:
-        panel = _read_wide(with_question(table), known, answer, about, stated)
+        panel, tops = _read_wide(with_question(table), known, asked)
     panel = replace(panel, elicitation=elicitation)
     if elicitation is not None and elicitation.questions:
         panel = _with_questions(panel, [file_beside(file) for file in elicitation.questions])
@@ -159,7 +207,9 @@ def _load(
                 f"of {listed(unsaid)}; check the names, since the base models that are counted come from there"
             )
     panel = _with_families(panel)
-    return panel if numbers or numbers_top is None else panel_at_cuts(panel, cuts, numbers_top)
+    if tops is None or asked.in_numbers:
+        return panel
+    return panel_at_cuts(panel, asked.cuts, asked.top_of_cuts(tops.values(), path))
 
 
 def _with_families(panel: ResponseMatrix) -> ResponseMatrix:
@@ -210,24 +260,6 @@ def _by_usual_names(table: Table) -> Table:
     return replace(table, frame=table.frame.rename(columns=taken))
 
 
-def _top_of_numbers(table: Table, is_long: bool, elicitation: Elicitation | None, cuts: Sequence[Cut]) -> float | None:
-    """What stands for certain where the panel holds numbers, else None: 1 or 100, if nothing says so."""
-    columns = set(table.frame.columns)
-    if elicitation is not None and elicitation.answer == NUMBER:
-        return elicitation.top
-    if not cuts and not (is_long and "confidence" in columns and "said_yes" not in columns):
-        return None
-    about = () if elicitation is None else elicitation.about
-    cells = table.frame[[each for each in columns & {"confidence"}] if is_long else _respondents_of(table, about)]
-    percent = pd.to_numeric(cells.astype(str).stack().str.strip().str.removesuffix("%"), errors="coerce") > 1
-    return _CERTAIN_IN_PERCENT if percent.any() or any(cut != MEDIAN and float(cut) > 1 for cut in cuts) else 1.0
-
-
-def _respondents_of(table: Table, about: Sequence[str]) -> list[str]:
-    """The columns of a wide table that hold answers."""
-    return [column for column in table.frame.columns if column not in (*_ABOUT_QUESTIONS, *about)]
-
-
 def _with_questions(panel: ResponseMatrix, files: Sequence[Path]) -> ResponseMatrix:
     """What the files say of the panel's questions: `question` is their text, everything else what is known of them."""
     frames = []
@@ -247,19 +279,19 @@ def _with_questions(panel: ResponseMatrix, files: Sequence[Path]) -> ResponseMat
 
 
 def _read_wide(
-    table: Table,
-    known: pd.DataFrame | None,
-    answer: Callable[[Any], float],
-    about: Sequence[str],
-    stated: _Reader | None,
-) -> ResponseMatrix:
-    table.require(*about)
-    names = _respondents_of(table, about)
-    if "" in names:
+    table: Table, known: pd.DataFrame | None, asked: _Asked
+) -> tuple[ResponseMatrix, dict[str, float] | None]:
+    table.require(*asked.about)
+    if {"", "Unnamed: 0"} & set(table.frame.columns) and not {"question_id", "id", "question"} & set(
+        table.frame.columns
+    ):
         raise InputError(
             f"{table.path} has a column without a name; name it question_id if it holds the ids, "
             "else write the file without row names"
         )
+    spellings = Spellings.of(asked.elicitation)
+    columns = columns_of(table, spellings.holds, asked.about, () if known is None else known.index, asked.certain())
+    names = list(columns.respondents)
     ids = _question_ids(table)
     if not names:
         raise InputError(
@@ -268,48 +300,97 @@ def _read_wide(
         )
     for row in _true_rows(pd.Index(ids).duplicated()):
         raise InputError(f"{table.where(row)} repeats the question {ids[row]!r}; keep one row per question")
-    index = pd.Index(ids, name="question_id")
-    read, wanted = stated or (answer, _WANTED_IN_A_CELL)
-    answers = pd.DataFrame(
-        {name: table.parse(name, read, wanted) for name in names}, index=index, dtype=float
-    ).rename_axis(columns="respondent")
-    responses = None
-    if stated is not None:
+    table = spellings.without_blanks(table, names)
+    index, tops, responses = pd.Index(ids, name="question_id"), None, None
+    if asked.in_numbers or asked.holds_numbers(is_long=False, columns=names):
+        tops, values = _shares(table, {name: (name, range(len(ids))) for name in names}, known, asked)
+        answers = pd.DataFrame({name: values[name] for name in names}, index=index).rename_axis(columns="respondent")
         responses = answers.reset_index().melt("question_id", value_name="confidence")
         answers = answers * np.nan
-    texts = pd.Series(table.parse("question", text_of, "write the question as text"), index=index, dtype=object)
+    else:
+        cells = {name: table.parse(name, spellings.said, _WANTED_IN_A_CELL) for name in names}
+        answers = pd.DataFrame(cells, index=index, dtype=float).rename_axis(columns="respondent")
+    texts = pd.Series(table.parse("question", clean_text, "write the question as text"), index=index, dtype=object)
+    about = table.frame[list(columns.about)].set_axis(index)
+    if "topic" not in about and (topic := next((name for name in ("subject", "category") if name in about), None)):
+        about = about.assign(topic=about[topic])
     return ResponseMatrix(
         answers,
         respondents_table(names, known),
         texts if "question" in table.frame.columns else None,
         responses,
-        about_questions=table.frame[list(about)].set_axis(index) if about else None,
+        about_questions=about if len(about.columns) else None,
+    ), tops
+
+
+def _shares(
+    table: Table, places: Mapping[str, tuple[str, Sequence[int]]], known: pd.DataFrame | None, asked: _Asked
+) -> tuple[dict[str, float], dict[str, list[float]]]:
+    """What stands for certain for each respondent, and its numbers as shares of that; as they are where they stay so.
+
+    Args:
+        places: respondent to the column and the rows of its numbers.
+    """
+    certain = asked.certain()
+    most = certain or (1.0 if asked.cuts and all(cut != MEDIAN and float(cut) <= 1 for cut in asked.cuts) else PERCENT)
+    wanted = _WANTED_NUMBER if asked.in_numbers else f"give a number from 0 to {most:g}, or leave it blank"
+    held = dict.fromkeys(column for column, _ in places.values())
+    columns = {column: table.parse(column, stated, wanted) for column in held}
+    numbers = {name: [columns[column][row] for row in rows] for name, (column, rows) in places.items()}
+    if asked.in_numbers:
+        refuse_mixed_scales(numbers, table)
+        return {}, {name: [number.value for number in own] for name, own in numbers.items()}
+    given = dict.fromkeys(numbers, certain) if certain is not None else {}
+    if not given and known is not None and "top" in known:
+        given = {name: float(top) for name, top in known["top"].dropna().items() if name in numbers}
+    cut = next((f"{float(each):g}" for each in asked.cuts if each != MEDIAN), "8")
+    remedy = (
+        f"Name what stands for certain behind the cut ({table.path}:{cut}/10 or {table.path}:{cut}/100), as top: in "
+        f"{ELICITATION_FILE}, or of each respondent in a column top of {RESPONDENTS_FILE}"
     )
+    tops = tops_of(numbers, given, table, remedy)
+    values = {name: [share(number, tops[name]) for number in own] for name, own in numbers.items()}
+    for name, (column, rows) in places.items():
+        for row, value in zip(rows, values[name], strict=True):
+            if value < 0 or value > 1:
+                raise InputError(
+                    f"{table.where(row, column)} holds {table.frame[column].iloc[row]!r}; give a number from 0 to "
+                    f"{tops[name]:g}, or leave it blank"
+                )
+    stands = {number.value for own in numbers.values() for number in own if number.value == number.value}
+    if asked.cuts and certain is None and stands <= {0.0, 1.0}:
+        raise InputError("the panel holds no numbers to cut (confidence), only yes and no; leave the cut out")
+    return tops, values
 
 
 def _read_long(
-    table: Table,
-    known: pd.DataFrame | None,
-    answer: Callable[[Any], float],
-    stated: _Reader | None,
-) -> ResponseMatrix:
-    if stated is not None:
+    table: Table, known: pd.DataFrame | None, asked: _Asked
+) -> tuple[ResponseMatrix, dict[str, float] | None]:
+    is_cut = asked.in_numbers or asked.holds_numbers(is_long=True, columns=set(table.frame.columns))
+    if is_cut:
         table.require("respondent", "confidence")
         table = replace(table, frame=table.frame.assign(said_yes=None))
     table.require("respondent", "said_yes")
-    responses = table.frame.copy()
+    responses, tops = table.frame.copy(), None
     responses["question_id"] = _question_ids(table)
     responses["respondent"] = table.parse("respondent", name_of, "name the respondent")
-    responses["said_yes"] = table.parse("said_yes", answer, WANTED)
+    responses["said_yes"] = table.parse("said_yes", Spellings.of(asked.elicitation).said, WANTED)
     for column in ("margin", "mass", *SAMPLES):
         if column in responses.columns:
             responses[column] = table.parse(column, _number, _WANTED_NUMBER)
     if "confidence" in responses.columns:
-        responses["confidence"] = table.parse("confidence", *(stated or _share_of(1.0)))
+        rows = responses.groupby("respondent", sort=False).indices
+        tops, values = _shares(
+            table, {str(name): ("confidence", list(map(int, own))) for name, own in rows.items()}, known, asked
+        )
+        confidence = np.full(len(responses), np.nan)
+        for name, own in rows.items():
+            confidence[own] = values[str(name)]
+        responses["confidence"] = confidence
     if "sample" in responses.columns:
         responses["sample"] = table.parse("sample", text_of, "number the samples")
     if "answered_correctly" in responses.columns:
-        responses["answered_correctly"] = table.parse("answered_correctly", _answer, WANTED)
+        responses["answered_correctly"] = table.parse("answered_correctly", Spellings().said, WANTED)
     if "mass" in responses.columns:
         unread = responses["mass"].notna() & ~is_read(responses["mass"]) & responses["said_yes"].notna()
         responses.loc[unread, "said_yes"] = np.nan
@@ -330,16 +411,23 @@ def _read_long(
         panel = ResponseMatrix(panel.answers, respondents_table(list(said.index), known))
     texts = None
     if "question" in responses.columns:
-        responses["question"] = table.parse("question", text_of, "write the question as text")
+        responses["question"] = table.parse("question", clean_text, "write the question as text")
         _refuse_two_values(table, responses, "question_id", ("question",))
         texts = responses.groupby("question_id", sort=False)["question"].first().reindex(panel.answers.index)
-    return ResponseMatrix(panel.answers, panel.respondents, texts, responses)
+    about = None
+    if held := [name for name in _OF_QUESTIONS if name in responses]:
+        about = responses.groupby("question_id", sort=False)[held].first().reindex(panel.answers.index)
+    return ResponseMatrix(panel.answers, panel.respondents, texts, responses, about_questions=about), (
+        tops if is_cut else None
+    )
 
 
 def _question_ids(table: Table) -> list[str]:
     columns = table.frame.columns
     if "question_id" not in columns and "id" not in columns and "question" in columns:
-        texts = table.parse("question", name_of, "write the question as text")
+        texts = table.parse("question", clean_text, "write the question as text")
+        for row in (row for row, text in enumerate(texts) if text is None):
+            raise InputError(f"{table.where(row, 'question')} is blank; write the question as text")
         return [question_id(text) for text in texts]
     column = "id" if "id" in columns and "question_id" not in columns else "question_id"
     table.require(column)
@@ -398,47 +486,6 @@ def _read_respondents(path: Path) -> pd.DataFrame:
     for row in _true_rows(pd.Index(names).duplicated()):
         raise InputError(f"{table.where(row)} repeats the respondent {names[row]!r}; keep one row of each")
     return known.assign(respondent=names).set_index("respondent")
-
-
-def answer_reader(elicitation: Elicitation | None) -> Callable[[Any], float]:
-    """What a cell of answers means, with the spellings that the elicitation adds."""
-    spelt = dict(_ANSWERS)
-    if elicitation is not None:
-        for word, value in [*((each, 1.0) for each in elicitation.yes), *((each, 0.0) for each in elicitation.no)]:
-            if spelt.setdefault(word.lower(), value) != value:
-                raise InputError(f"{ELICITATION_FILE} gives {word!r} as a spelling of yes and of no; give it to one")
-    return lambda cell: _answer(cell, spelt)
-
-
-def _answer(cell: Any, spelt: Mapping[str, float] = _ANSWERS) -> float:
-    if is_blank(cell):
-        return np.nan
-    if isinstance(cell, str):
-        word = cell.strip().lower()
-        if word in spelt:
-            return spelt[word]
-        if word in _UNREAD:
-            return np.nan
-    elif isinstance(cell, bool | np.bool_ | numbers.Real) and cell in (0, 1):
-        return float(cell)
-    raise ValueError("no answer")
-
-
-def _share_of(top: float) -> _Reader:
-    """A reader of numbers from 0 to `top`, as shares of it, and what it wants."""
-
-    def share(cell: Any) -> float:
-        value = _stated(cell) / top
-        if value < 0 or value > 1:
-            raise ValueError("outside")
-        return value
-
-    return share, f"give a {'number' if top != 1 else 'probability'} from 0 to {top:g}, or leave it blank"
-
-
-def _stated(cell: Any) -> float:
-    """A number that may be written in percent."""
-    return _number(cell.strip().removesuffix("%") if isinstance(cell, str) else cell)
 
 
 def _number(cell: Any) -> float:

@@ -25,11 +25,15 @@ import pandas as pd
 
 from onedial.asking import normalised_text
 from onedial.core import InputError
-from onedial.panels.questions.wording import FUNCTION_WORDS
 
 EXTRACTION, FITTING, TEST = "extraction", "fitting", "test"
 SPLITS = (EXTRACTION, FITTING, TEST)
 
+_FUNCTION_WORDS = (
+    " a an and are as at be by did do does for from had has have in is it its name of on or that the this to was were "
+    "what which with "
+)
+"""Two questions that differ in these words alone ask the same; "who" and "when" do not."""
 _ROUND = (EXTRACTION, FITTING, TEST, TEST)
 FEWEST_HELD_OUT = 4
 """Topics, of which half can be held out."""
@@ -98,7 +102,7 @@ def wordings_of(questions: pd.DataFrame) -> list[list[str]]:
 
 def _words(text: str) -> str:
     words = normalised_text(text).split()
-    telling = [word for word in words if word not in FUNCTION_WORDS] or words
+    telling = [word for word in words if f" {word} " not in _FUNCTION_WORDS] or words
     return " ".join(telling if any(map(str.isdigit, "".join(words))) else sorted(telling))
 
 

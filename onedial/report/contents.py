@@ -11,7 +11,7 @@ from safetensors import SafetensorError, safe_open
 
 from onedial.core import InputError, Manifest, json_value
 from onedial.scale import FactorModel, Simulated
-from onedial.verdict import DialPath, SweepGrid, SweepRun, SweepTables, dose_response
+from onedial.verdict import Case, DialPath, SweepRun, SweepTables, dose_response
 
 
 class Contents:
@@ -40,11 +40,6 @@ class Contents:
     def matches(self) -> pd.DataFrame:
         """matches.csv, index target."""
         return self.run.matches()
-
-    @cached_property
-    def criteria(self) -> pd.DataFrame | None:
-        """criteria.csv, index criterion; None for runs judged before there was one."""
-        return self.run.criteria()
 
     @cached_property
     def rivals(self) -> pd.DataFrame | None:
@@ -110,7 +105,7 @@ class Contents:
         return dose_response(self.grid)
 
     @cached_property
-    def grid(self) -> SweepGrid:
+    def grid(self) -> Case:
         """The sweep of the intervention under test, questions x magnitudes."""
         return self.tables.grid
 

@@ -17,7 +17,7 @@ from onedial.report.contents import Contents
 from onedial.report.figures.figures import UNITS
 from onedial.report.reasons import why_left_out
 from onedial.show import Explorer
-from onedial.verdict import JUDGED, SweepGrid, dial_of_grid
+from onedial.verdict import JUDGED, Case
 
 MOST_CHARACTERS = 4_000_000
 """Of JSON in a page; a longer one is thinned: every second magnitude, then questions that are not in the test split."""
@@ -130,8 +130,8 @@ def _targets(contents: Contents, names: list[str], magnitudes: np.ndarray) -> li
     return told
 
 
-def _turns(grid: SweepGrid, questions: np.ndarray) -> list[list[float] | None]:
-    crossings = dial_of_grid(grid).crossings
+def _turns(grid: Case, questions: np.ndarray) -> list[list[float] | None]:
+    crossings = grid.dial.crossings
     return [None if (own := crossings[q]) is None else [round(float(m), 4) for m in own] for q in questions]
 
 

@@ -7,7 +7,7 @@ softened or left out.
 from collections.abc import Mapping
 from typing import Any
 
-from onedial.show import NOTHING, Card, interval, number, p_value, percent
+from onedial.show import NOTHING, Card, between, interval, number, p_value, percent
 from onedial.stats import LEVEL
 from onedial.verdict import CANNOT_BE_JUDGED, UNREAD_DECIDE, share_is_told, words_of_mark
 
@@ -26,21 +26,21 @@ def findings(verdict: Mapping[str, Any]) -> list[Card]:
 def _bits(found: Mapping[str, Any]) -> Card:
     name = "Bits of held-out answers that the dial predicts"
     own, possible, share = found["bits"], found["possible"], found["share"]
-    if own["estimate"] is None:
+    if own["value"] is None:
         return Card("B", name, None, "not given", "It takes targets of two base models that can be judged.")
     meaning = (
         f"{found['n_predicted']} of {found['n_models']} base models are predicted better than by their yes rates, "
-        f"which leave {number(found['yes_rate'])} bits a question. Of these the dial tells {number(own['estimate'])}, "
-        f"{words_of_mark(found['mark'])} ({found['mark']}) tell {number(possible['estimate'])} "
+        f"which leave {number(found['yes_rate'])} bits a question. Of these the dial tells {number(own['value'])}, "
+        f"{words_of_mark(found['mark'])} ({found['mark']}) tell {number(possible['value'])} "
         f"{_deciding(possible, found['by'])}"
     )
     if found["surface"]:
-        meaning += f", {found['surface']} {number(found['bits']['estimate'] - found['beyond']['estimate'])}"
+        meaning += f", {found['surface']} {number(found['bits']['value'] - found['beyond']['value'])}"
     details = scopes(own, signed=True)
-    if share["estimate"] is not None and share_is_told(possible["estimate"], found["yes_rate"]):
+    if share["value"] is not None and share_is_told(possible["value"], found["yes_rate"]):
         high = "no bound" if share["high"] is None else percent(share["high"])
         ends = f"[{percent(share['low'])}, {high}]"
-        details.append(f"{percent(share['estimate'])} {ends} of what {words_of_mark(found['mark'])} predict")
+        details.append(f"{percent(share['value'])} {ends} of what {words_of_mark(found['mark'])} predict")
     return _card("B", name, own, meaning + ".", details, signed=True)
 
 
@@ -52,7 +52,7 @@ def _deciding(found: Mapping[str, Any], by: str) -> str:
 
 
 def _signal(signal: Mapping[str, Any]) -> Card:
-    estimate, p, detectable = signal["estimate"], signal["p"], signal.get("detectable")
+    estimate, p, detectable = signal["value"], signal["p"], signal.get("detectable")
     if estimate is None or p is None:
         meaning = "No target could be judged, so whether there is any signal is unknown."
     elif p <= LEVEL:
@@ -86,7 +86,7 @@ def _signal_details(signal: Mapping[str, Any]) -> list[str]:
 
 def _gain(verdict: Mapping[str, Any]) -> Card:
     gain = verdict["gain"]
-    estimate, low, high = gain["estimate"], gain["low"], gain["high"]
+    estimate, low, high = gain["value"], gain["low"], gain["high"]
     if estimate is None or low is None:
         meaning = "No target could be judged, so nothing can be said against the majority answer."
     elif low > 0:
@@ -111,8 +111,12 @@ def _gain(verdict: Mapping[str, Any]) -> Card:
             f"{number(other['gain'], signed=True)} {interval(other['gain_low'], other['gain_high'], signed=True)}, and "
             f"the first answer is another one: {other['reproduced']}."
         )
-    found = f"a true gain of {number(gain['detectable'])} would be found 4 times in 5 with this many questions"
-    return _card("G", "Gain over the majority answer", gain, meaning, [*scopes(gain, signed=True), found], signed=True)
+    details = scopes(gain, signed=True)
+    if gain["detectable"]:
+        details.append(
+            f"a true gain of {number(gain['detectable'])} would be found 4 times in 5 with this many questions"
+        )
+    return _card("G", "Gain over the majority answer", gain, meaning, details, signed=True)
 
 
 def _order(verdict: Mapping[str, Any]) -> Card:
@@ -139,8 +143,7 @@ def _order(verdict: Mapping[str, Any]) -> Card:
     details = [
         *scopes(order, signed=True),
         f"90% {interval(order['low_90'], order['high_90'], signed=True)}",
-        f"rank correlation of the two orders {number(order['rho'])} {interval(order['rho_low'], order['rho_high'])} "
-        f"over {order['n_questions']} questions",
+        f"rank correlation of the two orders {between(order['rho'])} over {order['rho']['n']} questions",
     ]
     return _card("C", "Order: the dial's over the unsteered margin's", order, meaning, details, signed=True)
 
@@ -182,7 +185,7 @@ def _card(
     """The card of a number; its interval in this panel stands beside it, where it has one."""
     ends = interval(found["low"], found["high"], signed=signed)
     beside = "" if ends == NOTHING else ends
-    return Card(letter, name, found["estimate"], number(found["estimate"], signed=signed), meaning, details, beside)
+    return Card(letter, name, found["value"], number(found["value"], signed=signed), meaning, details, beside)
 
 
 def scopes(found: Mapping[str, Any], signed: bool = False) -> list[str]:

@@ -77,6 +77,8 @@ def doubts(contents: Contents) -> list[tuple[str, str]]:
     verdict, said = contents.verdict, []
     if verdict["reproduced"] == CANNOT_BE_JUDGED:
         said.append((f"Cannot be judged: {verdict['because']}", "remedies"))
+    if contents.grid.dial.falls:
+        said.append(("The dial runs the wrong way: turned up, it gives fewer yes", "numbers"))
     for found in verdict["screening"]:
         about = ", ".join(found["about"][:NAMED])
         more = f" and {len(found['about']) - NAMED} more" if len(found["about"]) > NAMED else ""

@@ -8,7 +8,8 @@ import pandas as pd
 
 from onedial.panels import FITTING
 from onedial.show import number
-from onedial.verdict import MIN_TARGETS, ONE_MODEL, REACH, SweepGrid, readable_range
+from onedial.stats import rates
+from onedial.verdict import MIN_TARGETS, ONE_MODEL, REACH, Case
 
 _STANDS = 0.02
 """A yes rate that moves by less over the last quarter of a side has come to rest, unless its margins still move."""
@@ -21,7 +22,7 @@ _CURES = {
 }
 
 
-def what_to_try(verdict: Mapping[str, Any], grid: SweepGrid, matches: pd.DataFrame) -> list[str]:
+def what_to_try(verdict: Mapping[str, Any], grid: Case, matches: pd.DataFrame) -> list[str]:
     """A sentence for each thing that keeps the run from being judged, and what may fix it.
 
     Args:
@@ -46,19 +47,19 @@ def what_to_try(verdict: Mapping[str, Any], grid: SweepGrid, matches: pd.DataFra
     return told
 
 
-def _reach(grid: SweepGrid, matches: pd.DataFrame) -> str:
-    rates = np.nanmean(grid.answers[grid.rows(FITTING)][:, readable_range(grid)], axis=0)
+def _reach(grid: Case, matches: pd.DataFrame) -> str:
+    yes_rates, _ = rates(grid.answers[grid.fitting][:, grid.readable])
     wanted = matches["yes_rate"].dropna()
+    reached = f"{number(yes_rates.min(), 2)} to {number(yes_rates.max(), 2)}"
     return (
-        f"Where its answers can be read, the subject says yes to {number(rates.min(), 2)} to {number(rates.max(), 2)} "
-        f"of the fitting questions; the targets' yes rates run from {number(wanted.min(), 2)} to "
-        f"{number(wanted.max(), 2)}."
+        f"Where its answers can be read, the subject says yes to {reached} of the fitting questions; the targets' yes "
+        f"rates run from {number(wanted.min(), 2)} to {number(wanted.max(), 2)}."
     )
 
 
-def _end(grid: SweepGrid, side: int) -> str:
+def _end(grid: Case, side: int) -> str:
     """Why the dial ends where it does, on one side of 0."""
-    used = readable_range(grid)
+    used = grid.readable
     last = used[0] if side < 0 else used[-1]
     where, magnitude = "Downwards" if side < 0 else "Upwards", number(grid.magnitudes[last], signed=True)
     if last not in (0, len(grid.magnitudes) - 1):

@@ -36,12 +36,7 @@ def write_report(run: SweepRun) -> Path:
             f"Does one steering vector in {contents.subject} reproduce the yes/no of {verdict['n_targets']} targets?"
         ),
         headline=words,
-        lead=Markup(
-            f"{judged_targets(verdict)} on {contents.n_test} test questions. "
-            f"Mean agreement with a target: <b>{number(verdict['agreement'])}</b> steered, "
-            f"<b>{number(verdict['majority'])}</b> by the majority answer, <b>{number(verdict['moved_cut'])}</b> "
-            "by the unsteered subject with its cut moved."
-        ),
+        lead=_lead(contents),
         sections=sections,
         overview=overview(contents, {section.name: section.anchor for section in sections}),
         title=f"{words} {name}",
@@ -49,3 +44,16 @@ def write_report(run: SweepRun) -> Path:
     )
     run.run.write_text("report.html", html)
     return run.path / "report.html"
+
+
+def _lead(contents: Contents) -> Markup:
+    """How much was judged, and how well it agrees, where anything was."""
+    verdict = contents.verdict
+    lead = Markup("{} on {} test questions.").format(judged_targets(verdict), contents.n_test)
+    if verdict["agreement"] is None:
+        return lead
+    return lead + Markup(
+        f" Mean agreement with a target: <b>{number(verdict['agreement'])}</b> steered, "
+        f"<b>{number(verdict['majority'])}</b> by the majority answer, <b>{number(verdict['moved_cut'])}</b> by the "
+        "unsteered subject with its cut moved."
+    )

@@ -10,9 +10,9 @@ from onedial.asking import MASS_FLOOR
 from onedial.panels import FITTING, TEST
 from onedial.report.figures.figures import unread_share
 from onedial.scale import FactorModel, Simulated
-from onedial.show import Column, Rows, count, digits, interval, number, p_value, yes_or_no
+from onedial.show import Column, Rows, between, count, digits, interval, number, p_value, yes_or_no
 from onedial.stats import LEVEL
-from onedial.verdict import EDGE, SweepGrid, share_is_told
+from onedial.verdict import EDGE, Case, share_is_told
 
 CHANCE = 0.5
 """Of the facts that are true."""
@@ -55,14 +55,6 @@ REASONED = (
     Column("n_both", "read both ways", count),
     Column("n_unread", "unread", count),
     Column("n", "texts", count),
-)
-CRITERIA = (
-    Column("kappa", form=digits(3), ends=SIDES),
-    Column("n_judged", "targets judged", count),
-    Column("r2", "R²", digits(2)),
-    Column("r2_null_median", "by chance, median", digits(2)),
-    Column("r2_null_95", "95%", digits(2)),
-    Column("n_line", "targets on the line", count),
 )
 RIVALS = (
     Column("order"),
@@ -199,7 +191,7 @@ def prediction_lines(prediction: pd.DataFrame, found: Mapping[str, Any]) -> pd.D
     Args:
         found: of the verdict; where its best account predicts next to nothing no share is shown.
     """
-    if not share_is_told(found["possible"]["estimate"] or 0.0, found["yes_rate"]):
+    if not share_is_told(found["possible"]["value"] or 0.0, found["yes_rate"]):
         prediction = prediction.assign(share=np.nan, share_low=np.nan, share_high=np.nan)
     sizes = {str(size): place for place, size in enumerate(prediction["k"].unique())}
     lines = prediction.assign(place=prediction["k"].astype(str).map(sizes))
@@ -213,16 +205,16 @@ def facts_rows(found: Mapping[str, Any]) -> Rows:
         ("facts asked", f"{found['n']}, of which {found['n_unread']} were not read unsteered"),
         (
             "shift of their yes rate, as a share of the question's own",
-            f"{number(found['share'], 2)} {interval(found['share_low'], found['share_high'], 2)}",
+            between(found["share"], 2),
         ),
         (
             "answered rightly, unsteered",
-            f"{number(found['accuracy'], 2)} {interval(found['accuracy_low'], found['accuracy_high'], 2)}"
+            between(found["accuracy"], 2)
             + ("; no better than guessing, so the loss below says nothing" if _guessed(found) else ""),
         ),
         (
             "loss at the worst magnitude",
-            f"{number(found['loss'], 2)} {interval(found['loss_low'], found['loss_high'], 2)}",
+            between(found["loss"], 2),
         ),
         ("median |margin| at its smallest, of the unsteered one", number(found["shrink"], 2)),
         ("between magnitudes", f"{number(found['from_magnitude'])} and {number(found['to_magnitude'])}"),
@@ -288,7 +280,7 @@ def cause_lines(table: pd.DataFrame, by: str, shares: Sequence[str]) -> pd.DataF
 
 def _guessed(found: Mapping[str, Any]) -> bool:
     """Whether the unsteered subject may know nothing of the facts."""
-    return found["accuracy_low"] is not None and found["accuracy_low"] <= CHANCE
+    return found["accuracy"]["low"] is not None and found["accuracy"]["low"] <= CHANCE
 
 
 def control_lines(controls: pd.DataFrame, own: Mapping[str, Any]) -> list[tuple[str, dict[str, Any]]]:
@@ -435,14 +427,14 @@ def scale_sentence(factor: FactorModel, parabola: Simulated | None = None) -> st
         if eigenvalues[0] > upper:
             said += (
                 f"; shuffled answers stay under {upper / size:.0%}, so that the targets answer alike; whether models "
-                "share a scale, or only the framings of each one, experiments/fit_factor.py tells apart"
+                "share a scale, or only the framings of each one, experiments/study_panel.py --deep tells apart"
             )
         else:
             said += f"; shuffled answers reach {upper / size:.0%}, so no shared scale shows"
     if parabola is None:
         return (
             f"{said}. Whether one is enough, and whether the parabola is more than its correction makes, "
-            "experiments/fit_factor.py tests."
+            "experiments/study_panel.py --deep tests."
         )
     upper = float(np.nanquantile(parabola.simulated, 0.95))
     null = (
@@ -453,7 +445,7 @@ def scale_sentence(factor: FactorModel, parabola: Simulated | None = None) -> st
         said += f". The loadings bend along the thresholds more than chance has it: {null}"
     else:
         said += f". The parabola of the loadings along the thresholds is no more than its null: {null}"
-    return f"{said}. Whether one scale is enough, experiments/fit_factor.py tests."
+    return f"{said}. Whether one scale is enough, experiments/study_panel.py --deep tests."
 
 
 def _beside_null(parabola: Simulated | None) -> str:
@@ -465,7 +457,7 @@ def _beside_null(parabola: Simulated | None) -> str:
     )
 
 
-def limits(verdict: Mapping[str, Any], matches: pd.DataFrame, grid: SweepGrid) -> list[str]:
+def limits(verdict: Mapping[str, Any], matches: pd.DataFrame, grid: Case) -> list[str]:
     """What the verdict does not say."""
     n_test = int(grid.rows(TEST).sum())
     excluded = verdict["excluded"]

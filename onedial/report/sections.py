@@ -22,7 +22,7 @@ from onedial.report.meaning import findings
 from onedial.report.reasons import why_left_out
 from onedial.report.remedies import what_to_try
 from onedial.show import Section, number, page, run_tables
-from onedial.verdict import CANNOT_BE_JUDGED, DECISIVE, OPEN_FLOOR, words_of_mark
+from onedial.verdict import CANNOT_BE_JUDGED, OPEN_FLOOR, words_of_mark
 
 OVERVIEW = "magnitude_threshold"
 """The figure that is seen first."""
@@ -30,7 +30,6 @@ BESIDE = {
     "vector": ("layer_map",),
     "prediction": ("prediction",),
     "rivals": ("rivals",),
-    "criteria": ("criteria",),
     "targets": ("agreement", "kappa"),
     "path": ("dial_path",),
     "side effects": ("side_effects",),
@@ -151,16 +150,6 @@ def prediction(contents: Contents) -> Section | None:
     blocks = _beside_its_figure(contents, "prediction", [page.text(words), page.text(said), by_model])
     folded = page.folded("Every source, by 10, 20, 50 and all fitting answers", [shown])
     return Section("How much is predicted?", [*blocks, folded])
-
-
-def criteria(contents: Contents) -> Section | None:
-    """By what each target's magnitude can be chosen, where there is more than what the verdict rests on."""
-    if contents.criteria is None or len(contents.criteria) <= len(DECISIVE):
-        return None
-    shown = page.table("Criteria", "criterion", report_tables.CRITERIA, contents.criteria)
-    return Section(
-        "By which magnitude?", [page.text(words_of("criteria")), *drawn(contents, "criteria"), shown], folded=True
-    )
 
 
 def path(contents: Contents) -> Section | None:
@@ -413,7 +402,6 @@ SECTIONS: dict[str, Callable[[Contents], Section | None]] = {
     "side effects": side_effects,
     "reasoned": reasoned,
     "knowing": knowing,
-    "criteria": criteria,
     "asked": asked,
     "missing": missing,
     "limits": limits,

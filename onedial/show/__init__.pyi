@@ -1,4 +1,17 @@
-from .columns import NOTHING, Column, columns_of, count, digits, headline, interval, number, p_value, percent, yes_or_no
+from .columns import (
+    NOTHING,
+    Column,
+    between,
+    columns_of,
+    count,
+    digits,
+    headline,
+    interval,
+    number,
+    p_value,
+    percent,
+    yes_or_no,
+)
 from .figure_marks import band, entry, legend_below, mark_rows, reach, rule
 from .figure_style import (
     COLOURS,
@@ -64,6 +77,7 @@ __all__ = [
     "artifact_name",
     "band",
     "captions_of",
+    "between",
     "columns_of",
     "check_wandb",
     "count",

@@ -10,6 +10,7 @@ from .answers import (
     warn,
 )
 from .arrays import Booleans, Floats, Integers, number, unmasked
+from .estimate import Estimate, estimate, rank_correlation
 from .groups import labels_of
 from .intervals import FEWEST_UNITS, area_interval, drawn_units, mean_interval, resampled_interval, unit_weights
 from .level import LEVEL, MOST_UNREAD, QUANTILES_95, Z_95, interval_95, p_value
@@ -17,17 +18,17 @@ from .multiple_tests import adjusted, chi_squared_tail, p_text
 from .numbers import (
     FEWEST_MODELS,
     FEWEST_TOPICS,
-    Number,
+    PanelEstimate,
     average_within_models,
     model_means,
-    number_of,
+    panel_estimate,
     without_each_model,
 )
 from .power import POWER, least_on_average, least_z
 from .remembered import fits_remembered, remembered
 from .resampling import N_RESAMPLES, chunks, counted_once, groups_among, permuted_rows, resampled_weights, strata_of
 from .roc import auc, auc_resampled, roc_area, roc_area_interval
-from .shares import Share, share_of, wilson_interval
+from .shares import rates, share_of, wilson_interval
 from .texts import ALPHAS, nearest_texts, ridge_scores, surface_features, text_features
 
 __all__ = [
@@ -42,10 +43,12 @@ __all__ = [
     "LEVEL",
     "MOST_UNREAD",
     "N_RESAMPLES",
-    "Number",
+    "Estimate",
+    "PanelEstimate",
+    "estimate",
     "POWER",
     "PsychometricsWarning",
-    "Share",
+    "rates",
     "QUANTILES_95",
     "Z_95",
     "adjusted",
@@ -74,7 +77,8 @@ __all__ = [
     "names",
     "nearest_texts",
     "number",
-    "number_of",
+    "panel_estimate",
+    "rank_correlation",
     "numbers_or_nan",
     "one_kind_of_answer",
     "p_text",

@@ -7,38 +7,36 @@ for models like these  base models are drawn too: variance over questions plus t
 """
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from scipy import stats
 
 from onedial.stats.agreement import interval
+from onedial.stats.estimate import NAN, Estimate
 from onedial.stats.level import QUANTILES_95
 
 FEWEST_MODELS, FEWEST_TOPICS = 5, 10
-NAN = float("nan")
 
 
 @dataclass(frozen=True)
-class Number:
+class PanelEstimate(Estimate):
     """An average over targets of one base model first, then over base models.
 
     Attributes:
-        estimate: the number.
         low, high, low_90, high_90, se: over questions.
         low_topics, high_topics: 95% over topics; nan under ten of them.
         low_models, high_models: 95% for models like these; nan under five base models.
+        detectable: the true value that a panel of this size would find 4 times in 5; nan where that is not asked.
     """
 
-    estimate: float = NAN
-    low: float = NAN
-    high: float = NAN
     low_90: float = NAN
     high_90: float = NAN
-    se: float = NAN
     low_topics: float = NAN
     high_topics: float = NAN
     low_models: float = NAN
     high_models: float = NAN
+    detectable: float = NAN
 
     def within(self, bound: float) -> bool:
         """Whether the 90% interval lies within +-bound: two one-sided tests at 5%."""
@@ -76,33 +74,35 @@ def model_means(values: np.ndarray, models: np.ndarray) -> np.ndarray:
         return np.stack([filled[..., mask].sum(-1) / known[..., mask].sum(-1) for mask in own], axis=-1)
 
 
-def number_of(values: np.ndarray, resampled: np.ndarray, by_topic: np.ndarray | None, models: np.ndarray) -> Number:
-    """Put a number together.
+def panel_estimate(
+    values: np.ndarray, resampled: np.ndarray, by_topic: np.ndarray | None, models: np.ndarray, n: int = 0
+) -> PanelEstimate:
+    """An average over targets with all of its intervals.
 
     Args:
-        values: target. resampled: resample x target, over questions. by_topic: the same over topics, None where
-            there are too few.
-        models: base model of each target.
+        values: target. resampled: resample x target, over questions. by_topic: the same over topics, None where there
+            are too few. models: base model of each target. n: questions, to state.
 
-    >>> number = number_of(np.array([1.0, 0.5]), np.array([[0.9, 0.4], [1.0, 0.6]]), None, np.array(["a", "b"]))
-    >>> number.estimate
+    >>> number = panel_estimate(np.array([1.0, 0.5]), np.array([[0.9, 0.4], [1.0, 0.6]]), None, np.array(["a", "b"]))
+    >>> number.value
     0.75
     """
-    estimate = float(average_within_models(values, models))
+    value = float(average_within_models(values, models))
     drawn = average_within_models(resampled, models)
     low, high = (float(end) for end in interval(drawn))
     low_90, high_90 = (float(end) for end in interval(drawn, 0.90))
-    se = float(np.nanstd(drawn, ddof=1))
-    low_topics = high_topics = low_models = high_models = NAN
+    scopes: dict[str, Any] = {}
     if by_topic is not None:
-        low_topics, high_topics = (float(end) for end in interval(average_within_models(by_topic, models)))
+        ends = interval(average_within_models(by_topic, models))
+        scopes = {"low_topics": float(ends[0]), "high_topics": float(ends[1])}
+    se = float(np.nanstd(drawn, ddof=1))
     means = model_means(values, models)
     means = means[~np.isnan(means)]
     if len(means) >= FEWEST_MODELS:
         spread = np.sqrt(se**2 + means.var(ddof=1) / len(means))
         reach = float(stats.t.ppf(QUANTILES_95[1], len(means) - 1) * spread)
-        low_models, high_models = estimate - reach, estimate + reach
-    return Number(estimate, low, high, low_90, high_90, se, low_topics, high_topics, low_models, high_models)
+        scopes |= {"low_models": value - reach, "high_models": value + reach}
+    return PanelEstimate(value, low, high, se, n, low_90=low_90, high_90=high_90, **scopes)
 
 
 def without_each_model(values: np.ndarray, models: np.ndarray) -> dict[str, float]:

@@ -1,60 +1,56 @@
-"""How well a share is known: one from a count, and one of two means."""
-
-from dataclasses import dataclass
+"""Shares: of yes among the answers, of one mean in another, and how well one from a count is known."""
 
 import numpy as np
 import pandas as pd
 
-from onedial.stats.arrays import Floats
-from onedial.stats.level import Z_95, interval_95
+from onedial.stats.arrays import Floats, Integers
+from onedial.stats.estimate import Estimate, estimate
+from onedial.stats.level import Z_95
 
 
-@dataclass(frozen=True)
-class Share:
-    """One mean as a share of another, with 95% intervals.
+def rates(answers: Floats) -> tuple[Floats, Integers]:
+    """Yes rate down each column, over the answers that were read, and how many those are; nan where none is.
 
-    Attributes:
-        value, low, high: nan where the interval of the whole holds 0: there is nothing to have a share of.
-        whole, whole_low, whole_high: the mean below the line. n: units that had both.
+    Args:
+        answers: (question, ...) 1 yes, 0 no, nan not read.
+
+    >>> [part.tolist() for part in rates(np.array([[1.0, np.nan], [0.0, np.nan]]))]
+    [[0.5, nan], [2, 0]]
     """
-
-    value: float
-    low: float
-    high: float
-    whole: float
-    whole_low: float
-    whole_high: float
-    n: int
+    n = (~np.isnan(answers)).sum(axis=0)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        return np.asarray(np.nansum(answers, axis=0) / n), np.asarray(n)
 
 
-def share_of(part: Floats, whole: Floats, weights: Floats) -> Share:
-    """Mean of `part` over mean of `whole`, by the units that have both.
+def share_of(part: Floats, whole: Floats, weights: Floats) -> tuple[Estimate, Estimate]:
+    """Mean of `part` over mean of `whole`, by the units that have both; and the mean of the whole.
 
     A ratio of means and not a mean of ratios: that of one unit, whose whole hardly differs from 0, may be anything.
+    Where the interval of the whole holds 0 there is nothing to have a share of, and the share is nan.
 
     Args:
         part, whole: (unit,), nan where not known. weights: (resample, unit), how often each resample draws each unit.
 
     >>> drawn = np.random.default_rng(0).multinomial(4, [0.25] * 4, 99).astype(float)
-    >>> share_of(np.array([1.0, 2, 3, np.nan]), np.array([2.0, 4, 6, 9]), drawn).value
+    >>> share_of(np.array([1.0, 2, 3, np.nan]), np.array([2.0, 4, 6, 9]), drawn)[0].value
     0.5
-    >>> share_of(np.ones(4), np.array([5.0, -5, 4, -4]), drawn).value
+    >>> share_of(np.ones(4), np.array([5.0, -5, 4, -4]), drawn)[0].value
     nan
     """
     known = np.isfinite(part) & np.isfinite(whole)
-    nothing = float("nan")
-    if not known.any():
-        return Share(nothing, nothing, nothing, nothing, nothing, nothing, 0)
+    n, n_missing = int(known.sum()), int((~known).sum())
+    if not n:
+        return Estimate(n_missing=n_missing), Estimate(n_missing=n_missing)
+
+    def mean(values: Floats, weights: Floats) -> Floats:
+        return np.asarray(weights @ values[known] / weights.sum(axis=1))
+
     drawn = weights[:, known]
-    size = np.where(drawn.sum(axis=1) > 0, drawn.sum(axis=1), np.nan)
-    parts, wholes = (drawn @ each[known] / size for each in (part, whole))
-    mean, n = float(whole[known].mean()), int(known.sum())
-    whole_low, whole_high = interval_95(wholes)
-    if not (whole_low > 0 or whole_high < 0):
-        return Share(nothing, nothing, nothing, mean, whole_low, whole_high, n)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        low, high = interval_95(parts / wholes)
-    return Share(float(part[known].mean()) / mean, low, high, mean, whole_low, whole_high, n)
+    below = estimate(lambda weights: mean(whole, weights), drawn, n_missing=n_missing)
+    if not below.beyond_zero:
+        return Estimate(n=n, n_missing=n_missing), below
+    ratio = estimate(lambda weights: mean(part, weights) / mean(whole, weights), drawn, n_missing=n_missing)
+    return ratio, below
 
 
 def wilson_interval(n_positive: pd.Series, n: pd.Series) -> tuple[pd.Series, pd.Series]:

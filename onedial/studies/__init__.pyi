@@ -1,31 +1,16 @@
-from .bill import BUDGET_MAY_CHANGE, add_budget_options, bill_of, money, tell_costs
-from .inputs import (
-    add_panel_options,
-    add_subject_options,
-    layers_by_config,
-    model_names,
-    numbers_of,
-    prompt_of,
-    questions_by_split,
-    read_inputs,
-)
+from .bill import bill_of, tell_costs
+from .exporting import export_panel, export_run
+from .importing import import_panel
+from .inputs import layers_by_config, questions_by_split, read_inputs
 from .start import Start
-from .writing import WriteOnDemand, intervention_of
 
 __all__ = [
-    "BUDGET_MAY_CHANGE",
     "Start",
-    "WriteOnDemand",
-    "add_budget_options",
-    "add_panel_options",
-    "add_subject_options",
     "bill_of",
-    "intervention_of",
+    "export_panel",
+    "export_run",
+    "import_panel",
     "layers_by_config",
-    "model_names",
-    "money",
-    "numbers_of",
-    "prompt_of",
     "questions_by_split",
     "read_inputs",
     "tell_costs",

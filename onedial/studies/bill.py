@@ -1,41 +1,18 @@
-"""What models of providers cost where one test is asked after another: options, prices, and what is told at the end."""
+"""What models of providers cost where one test is asked after another: prices, and what is told at the end."""
 
-import argparse
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from onedial.core import InputError, Run
+from onedial.studies.options import AskedModels
 
 if TYPE_CHECKING:
     import pandas as pd
 
     from onedial.panels import Bill, Price
 
-BUDGET_MAY_CHANGE = ("budget", "prices")
 
-
-def money(text: str) -> float:
-    """For argparse: a number above 0."""
-    try:
-        value = float(text)
-    except ValueError:
-        value = 0.0
-    if not 0 < value < float("inf"):
-        raise argparse.ArgumentTypeError(f"{text!r} is no number above 0")
-    return value
-
-
-def add_budget_options(parser: argparse.ArgumentParser) -> None:
-    """Add `--budget` and `--prices`, for models of providers."""
-    parser.add_argument("--budget", type=money, metavar="MONEY", help="ask nothing that could pass it; needs --prices")
-    parser.add_argument(
-        "--prices",
-        metavar="MODEL=IN/OUT,...",
-        help="money for a million tokens read and written, such as openai:gpt-4.1-mini=0.4/1.6",
-    )
-
-
-def bill_of(options: argparse.Namespace, models: Sequence[str], elsewhere: Sequence[str]) -> "Bill":
+def bill_of(options: AskedModels, models: Sequence[str], elsewhere: Sequence[str]) -> "Bill":
     """The account by `--budget` and `--prices`.
 
     Args:
@@ -84,10 +61,13 @@ def prices_of(text: str) -> "dict[str, Price]":
 
 
 def tell_costs(costs: "pd.DataFrame | None", run: Run) -> None:
-    """Print what was asked of providers and what it cost, and write costs.csv; nothing where nobody was asked."""
+    """Print what was asked of providers and what it cost, and write costs.csv; nothing where nobody was asked.
+
+    A respondent of whom no request was ever answered is work left undone (exit code 2).
+    """
     if costs is None:
         return
-    from onedial.core import write_table
+    from onedial.core import leave_undone, write_table
 
     print(f"\nwhat it did cost, failed requests and all starts included:\n{costs.round(4).to_string()}")
     if unknown := int(costs["unknown"].iloc[-1]):
@@ -95,5 +75,8 @@ def tell_costs(costs: "pd.DataFrame | None", run: Run) -> None:
             f"of {unknown} requests nobody knows what they did cost (timed out, interrupted, failed at the server, "
             "or counted absurdly): they count as what they may have cost at most"
         )
+    counts = costs.iloc[:-1].groupby(level=0, sort=False)[["calls", "failed"]].sum()
+    for name, n in counts.loc[counts["calls"] == counts["failed"], "calls"].items():
+        leave_undone(f"{name}: none of {n:.0f} requests was answered; --resume asks again")
     table = costs.rename_axis(["respondent", "instrument"]).reset_index()
     write_table(run.file("costs.csv"), table, float_format="%.6g")

@@ -1,11 +1,20 @@
 """How a run begins: its folder is checked before a model is loaded for it, and made once there is one."""
 
-import argparse
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from itertools import chain
 from typing import TYPE_CHECKING, Any
 
-from onedial.core import InputError, Mirror, Notes, Run, at_work, configuration_of, is_first_process, say
+from onedial.core import (
+    Notes,
+    Run,
+    RunOptions,
+    at_work,
+    changeable,
+    configuration_of,
+    is_first_process,
+    say,
+)
+from onedial.studies.options import SubjectOptions
 
 if TYPE_CHECKING:
     from onedial.models import OpenModel
@@ -13,35 +22,32 @@ if TYPE_CHECKING:
 
 
 class Start:
-    """The beginning of one program's run, by its options of `onedial.core.add_run_options`.
+    """The beginning of one program's run, by its options.
 
     Args:
-        label, may_change: see `Run.begin`.
+        label: see `Run.begin`.
         tells_writers: whether the program itself says how it goes to W&B and TensorBoard, where its options ask for it.
 
     Attributes:
         threads: on how many the model works, once `set_threads` has chosen; a run that goes on keeps its number.
 
     Raises:
-        InputError: the run's folder cannot be used, as `Run.check`, or its `--mirror`: of several processes the first
-            one says so. Or W&B cannot be logged to.
+        InputError: the run's folder cannot be used, as `Run.check`: of several processes the first one says so. Or
+            W&B cannot be logged to.
     """
 
     def __init__(
         self,
         program: str,
-        options: argparse.Namespace,
+        options: RunOptions,
         label: str | None = None,
-        may_change: Collection[str] = (),
         tells_writers: bool = False,
     ) -> None:
-        self._program, self._label, self._may_change = program, label, may_change
+        self._program, self._label, self._may_change = program, label, changeable(options)
         self._configuration, self._out, self._resume = configuration_of(options), options.out, options.resume
         self._recorded: dict[str, Any] = {}
-        self._mirror: Mirror | None = None
         if is_first_process():
-            self._mirror = _mirror_of(options)
-            self._recorded = Run.check(self._configuration, self._out, self._resume, may_change)
+            self._recorded = Run.check(self._configuration, self._out, self._resume, self._may_change)
         log = _log_of(options)
         self._log = None if tells_writers else log
         self.threads: int | None = None
@@ -55,7 +61,7 @@ class Start:
         if is_split():  # another number of threads adds up in another order
             self.threads = choose_threads(as_first(self.threads))
 
-    def load_subject(self, options: argparse.Namespace, device: str | None = None) -> "OpenModel":
+    def load_subject(self, options: SubjectOptions, device: str | None = None) -> "OpenModel":
         """The model of `--model --revision --dtype --device-map`; says which it is.
 
         Raises:
@@ -65,8 +71,13 @@ class Start:
             self.set_threads()
             from onedial.models import everyone, is_split, load_model
 
-            how = {"revision": options.revision, "dtype": options.dtype, "device_map": options.device_map}
-            model = load_model(options.model, device=device, **how)
+            model = load_model(
+                options.model,
+                revision=options.revision,
+                dtype=options.dtype,
+                device=device,
+                device_map=options.device_map,
+            )
         split = f", split over {len(everyone(None))} processes" if is_split() else ""
         say(f"subject: {model.identity.name}, {model.n_layers} layers, {model.dtype}, on {model.device}{split}")
         return model
@@ -103,12 +114,10 @@ class Start:
                 from onedial.show import watch
 
                 watch(run, self._log)
-        if self._mirror is not None:
-            run.copied_by(self._mirror)
         return run
 
 
-def _log_of(options: argparse.Namespace) -> "LogOptions | None":
+def _log_of(options: RunOptions) -> "LogOptions | None":
     """Where the run is logged besides its folder, if anywhere."""
     if options.wandb == "off" and not options.tensorboard:
         return None
@@ -117,18 +126,3 @@ def _log_of(options: argparse.Namespace) -> "LogOptions | None":
     found = LogOptions.of(options)
     found.check()
     return found
-
-
-def _mirror_of(options: argparse.Namespace) -> Mirror | None:
-    """The copy that `--mirror` asks for; where a lost machine's run is to go on, it is fetched."""
-    if not options.mirror:
-        return None
-    if not options.out:
-        raise InputError("--mirror copies the folder of the run; name it with --out")
-    mirror = Mirror(options.out, options.mirror)
-    held = mirror.holds_a_run()
-    if held and not options.resume:
-        raise InputError(f"--mirror {options.mirror} already holds a run; pass --resume to continue it, or another")
-    if held and not (mirror.folder.exists() and any(mirror.folder.iterdir())):
-        say(f"fetched from {options.mirror}: {mirror.fetch()} files")
-    return mirror

@@ -1,6 +1,6 @@
 """Does one steered model reproduce the yes/no of others? Works on saved tables, needs no model.
 
-sweep (question x magnitude) + panel (question x target) -> match_targets -> TargetMatches -> judge -> Verdict
+sweep (question x magnitude) + panel (question x target) -> Case -> judge -> Verdict
 """
 
 import lazy_loader

@@ -1,3 +1,4 @@
+from .case import Case, sweep_grid
 from .comparing.comparison import Comparison, compare_runs, mcnemar, paired_difference
 from .comparing.dial_comparison import CUT, DialComparison, compare_dials, reach_at_kl
 from .comparing.dial_profile import (
@@ -18,25 +19,20 @@ from .comparing.multiverse import (
 )
 from .comparing.reasoned import ReasonedComparison, as_sweep, compare_reasoned
 from .controls import ControlDial, control_table
-from .criteria.criteria import CRITERIA, DECISIVE
-from .criteria.criteria_table import criteria_table
 from .criteria.status import EDGE, JUDGED, MIN_FITTING, MIN_OF_A_KIND, MIN_TEST
 from .criteria.usable import UsableRange, usable_range
-from .dial import Dial, dial_of_crossings, dial_of_grid, readable_range
+from .dial import Dial, dial_of_crossings
 from .judgement import Judgement, SweepTables, judge_tables, rates_along_controls
-from .match import TargetMatches, dose_response, match_targets
+from .match import dose_response
 from .path import DialPath, dial_path
-from .prediction.newcomer import newcomer_bits
 from .prediction.prediction import ALONE, FLOOR, OPEN_FLOOR, Prediction, predict, share_is_told, words_of_mark
-from .prediction.sources import DIAL, OWN_FRAMINGS, ground_of
+from .prediction.sources import DIAL, OWN_FRAMINGS
 from .prospects import Prospects, prospects_of
 from .rivals.facts import FactsResult, facts_result
-from .rivals.replacement import dial_order, replacement_table
-from .rivals.rivals import RIVALS, Material, Rival
-from .rivals.yes_bias import YesBias, yes_bias
+from .rivals.rivals import RIVALS, Rival
+from .rivals.yes_bias import YesBias, split_margin, yes_bias
 from .screening import CHECKS, Screened, screen
 from .sweep_run import SweepRun
-from .tables import SweepGrid, sweep_grid
 from .verdict import (
     ANSWERS,
     ASKED_OTHERWISE,
@@ -66,11 +62,10 @@ __all__ = [
     "ASKED_OTHERWISE",
     "CANNOT_BE_JUDGED",
     "CHECKS",
-    "CRITERIA",
+    "Case",
     "CUT",
     "Comparison",
     "ControlDial",
-    "DECISIVE",
     "DIAL",
     "DIALS",
     "Dial",
@@ -88,7 +83,6 @@ __all__ = [
     "MIN_OF_A_KIND",
     "MIN_TARGETS",
     "MIN_TEST",
-    "Material",
     "NOT_REPRODUCED",
     "ONE_MODEL",
     "OWN_FRAMINGS",
@@ -104,11 +98,9 @@ __all__ = [
     "Rival",
     "Screened",
     "SURFACE_AS_GOOD",
-    "SweepGrid",
     "SweepRun",
     "SweepTables",
     "THIS_DIRECTION",
-    "TargetMatches",
     "UNREAD_DECIDE",
     "UNTESTED",
     "Universe",
@@ -121,22 +113,16 @@ __all__ = [
     "compare_reasoned",
     "compare_runs",
     "control_table",
-    "criteria_table",
     "dial_of_crossings",
-    "dial_of_grid",
-    "dial_order",
     "dial_path",
     "dose_response",
     "facts_result",
-    "ground_of",
     "judge",
     "judge_tables",
     "judge_universe",
-    "match_targets",
     "mcnemar",
     "multiverse_summary",
     "multiverse_table",
-    "newcomer_bits",
     "no_result",
     "paired_difference",
     "predict",
@@ -144,11 +130,10 @@ __all__ = [
     "prospects_of",
     "rates_along_controls",
     "reach_at_kl",
-    "readable_range",
-    "replacement_table",
     "screen",
     "share_is_told",
     "sureness_by_setting",
+    "split_margin",
     "sweep_grid",
     "universes_of",
     "usable_range",

@@ -12,17 +12,15 @@ Each control is swept on a range of its own, as the vector is, and what is compa
 A control may turn its dial the other way round: its order is then read backwards, so it loses nothing by that.
 """
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
 
-from onedial.stats import auc, average_within_models
+from onedial.stats import auc, average_within_models, rates
+from onedial.verdict.case import Case
 from onedial.verdict.criteria.nulls import signal
-from onedial.verdict.criteria.status import JUDGED
 from onedial.verdict.dial import Dial
-from onedial.verdict.match import TargetMatches
 
 ORTHOGONAL = 0.2
 """A control whose cosine with the vector is at most this has nothing of it."""
@@ -53,25 +51,21 @@ class ControlDial:
     kl: float = float("nan")
 
 
-def control_table(matches: TargetMatches, controls: Mapping[str, ControlDial]) -> pd.DataFrame:
+def control_table(case: Case) -> pd.DataFrame:
     """What each control does, for the targets that the vector itself is judged by.
 
     Returns:
         Index control (as given); columns `CONTROL_COLUMNS`.
 
-    >>> from onedial.verdict import match_targets
-    >>> from onedial.verdict.simulation import simulated_controls
-    >>> from onedial.verdict.simulation import dial_order_targets, simulate_sweep
-    >>> rng = np.random.default_rng(0)
-    >>> sweep = simulate_sweep(rng, 200, 11)
-    >>> panel = dial_order_targets(rng, sweep, 6)
-    >>> matches = match_targets(sweep, panel, n_bootstrap=99)
-    >>> control_table(matches, simulated_controls(rng, sweep, 3)).shape[0]
-    3
+    >>> from dataclasses import replace
+    >>> from onedial.verdict import SweepRun
+    >>> case = replace(SweepRun.open("tests/reference/golden/all_positions").case(), n_resamples=19)
+    >>> control_table(case).index.tolist()
+    ['L20-random-1', 'L20-random-2', 'L20-random-3']
     """
     rows = {}
-    for name, control in controls.items():
-        numbers = dial_numbers(matches, control.dial)
+    for name, control in case.controls.items():
+        numbers = dial_numbers(case, control.dial)
         numbers["push"] *= control.norms_per_unit
         numbers["kl"] = control.kl
         rows[name] = {"role": control.role, "drawn": control.drawn, **numbers, "cosine": control.cosine}
@@ -79,70 +73,61 @@ def control_table(matches: TargetMatches, controls: Mapping[str, ControlDial]) -
     return table.rename_axis("intervention_id")
 
 
-def control_rates(controls: Mapping[str, ControlDial], rows: np.ndarray, norms_per_unit: float = 1.0) -> pd.DataFrame:
-    """The dose-response of each control: the share of yes over its range.
+def control_rates(case: Case) -> pd.DataFrame:
+    """The dose-response of each control: the yes rate of the test questions over its range.
 
     A control that was swept for where its answers turn has no mass, so an answer counts however little of it is left.
-
-    Args:
-        rows: mask (Q) of the questions that the rates are over.
-        norms_per_unit: residual norms that one unit of the vector's magnitude is.
 
     Returns:
         Columns `RATE_COLUMNS`: magnitude in the vector's unit, n answers that were read. Sign: positive magnitudes
         are those along the control as it was made, whichever way its yes rate goes.
     """
     tables = []
-    for name, control in controls.items():
+    for name, control in case.controls.items():
         magnitudes = np.linspace(control.dial.low, control.dial.high, RATE_POINTS)
-        answers = control.dial.answers_at(magnitudes)[rows]
-        read = (~np.isnan(answers)).sum(axis=0)
-        table = pd.DataFrame({"magnitude": magnitudes * control.norms_per_unit / norms_per_unit, "n": read})
-        rates = np.where(read > 0, np.nansum(answers, axis=0) / np.maximum(read, 1), np.nan)
-        tables.append(table.assign(intervention_id=name, role=control.role, yes_rate=rates)[RATE_COLUMNS])
+        answers = control.dial.answers_at(magnitudes)[case.test]
+        yes_rate, read = rates(answers)
+        table = pd.DataFrame({"magnitude": magnitudes * control.norms_per_unit / case.norms_per_unit, "n": read})
+        tables.append(table.assign(intervention_id=name, role=control.role, yes_rate=yes_rate)[RATE_COLUMNS])
     return pd.concat(tables, ignore_index=True) if tables else pd.DataFrame(columns=RATE_COLUMNS)
 
 
-def dial_numbers(matches: TargetMatches, dial: Dial) -> dict[str, float]:
+def dial_numbers(case: Case, dial: Dial) -> dict[str, float]:
     """signal, order_gain, push (in the dial's own unit) and turning of one dial, from where its answers turn.
 
     Args:
         dial: over the same questions, in the same order, as the sweep's.
     """
-    evidence = matches.evidence
-    judged = matches.table["status"].isin(JUDGED).to_numpy()
-    models = matches.table["model"].to_numpy()[judged]
+    models = case.models[case.judged]
     nothing = {"signal": np.nan, "order_gain": np.nan}
-    rows = np.zeros(len(dial.questions), bool)
-    rows[evidence.ordered] = True
-    numbers = {"push": dial.push(rows), "turning": dial.turning}
-    if not judged.any():
+    numbers = {"push": dial.push(case.ordering), "turning": dial.turning}
+    if not case.judged.any():
         return nothing | numbers
-    ease = np.where(np.isnan(evidence.ease), np.nan, dial.ease[evidence.ordered])
-    given = evidence.given[:, judged]
-    margin = auc(np.where(np.isnan(ease), np.nan, evidence.unsteered), given)
+    known, margins = case.orders
+    ease = np.where(np.isnan(known), np.nan, dial.ease[case.ordered])
+    given = case.given[case.ordered][:, case.judged]
+    margin = auc(np.where(np.isnan(ease), np.nan, margins), given)
     own = auc(ease, given)
     forwards, backwards = own - margin, (1 - own) - margin
     return {
-        "signal": _signal(matches, dial, judged, models),
+        "signal": _signal(case, dial, models),
         "order_gain": float(max(average_within_models(each, models) for each in (forwards, backwards))),
         **numbers,
     }
 
 
-def _signal(matches: TargetMatches, dial: Dial, judged: np.ndarray, models: np.ndarray) -> float:
+def _signal(case: Case, dial: Dial, models: np.ndarray) -> float:
     """S at the magnitudes at which the yes rate on the fitting split is nearest to each target's."""
-    evidence = matches.evidence
-    fitting, test = evidence.fitting_rows, evidence.test_rows
     turns = [each for each in dial.crossings if each is not None and len(each)]
     points = np.unique(np.concatenate([[dial.low, dial.high], *turns]))
     middles = np.concatenate([[dial.low], (points[:-1] + points[1:]) / 2, [dial.high]])
     answers = dial.answers_at(middles)
-    given = evidence.fitting_targets[:, judged]
-    read, seen = ~np.isnan(answers[fitting]), ~np.isnan(given)
-    yes = np.where(read, answers[fitting], 0)
+    given = case.given[case.fitting][:, case.judged]
+    fitting = answers[case.fitting]
+    read, seen = ~np.isnan(fitting), ~np.isnan(given)
+    yes = np.where(read, fitting, 0)
     with np.errstate(invalid="ignore", divide="ignore"):
         both = seen.T.astype(float) @ read
         distance = np.abs(seen.T.astype(float) @ yes - (np.nan_to_num(given).T @ read)) / both
     chosen = np.nanargmin(np.where(both > 0, distance, np.inf), axis=1)
-    return signal(answers[test][:, chosen], evidence.test_targets[:, judged], models)
+    return signal(answers[case.test][:, chosen], case.given[case.test][:, case.judged], models)

@@ -18,16 +18,9 @@ from functools import cached_property
 
 import numpy as np
 import pandas as pd
-from scipy import stats
 
-from onedial.asking import is_read
 from onedial.core import one_line
-from onedial.panels import FITTING
-from onedial.verdict.criteria import choice
-from onedial.verdict.tables import SweepGrid
 
-GRID_POINTS = 41
-"""Of a grid that is made of crossings: as many magnitudes to choose from as a sweep has."""
 LOW_RATE, HIGH_RATE = 0.1, 0.9
 """The push of a dial is how far it is turned between these yes rates."""
 
@@ -117,7 +110,7 @@ class Dial:
 
     def push_ends(self, rows: np.ndarray) -> tuple[float, float] | None:
         """The two magnitudes that `push` is between, that of few yes first; None where there is no such way."""
-        turns = [each for each, own in zip(self.crossings, rows, strict=True) if own and each is not None]
+        turns = [turn for turn, taken in zip(self.crossings, rows, strict=True) if taken and turn is not None]
         points = np.unique(np.concatenate([[self.low], *turns, [self.high]]))
         middles = (points[:-1] + points[1:]) / 2
         rates = np.nanmean(self.answers_at(middles)[rows], axis=0) if len(middles) else np.array([])
@@ -134,39 +127,26 @@ class Dial:
         shortest = int(np.abs(ends_many - ends_few).argmin())
         return float(ends_few[shortest]), float(ends_many[shortest])
 
-    def rank_correlation(self, scores: np.ndarray, rows: np.ndarray) -> float:
-        """Spearman's correlation of the order with other scores, over the questions in `rows` that have both."""
-        both = rows & ~np.isnan(self.ease) & ~np.isnan(scores)
-        if both.sum() < 3 or np.ptp(self.ease[both]) == 0 or np.ptp(scores[both]) == 0:
-            return float("nan")
-        return float(stats.spearmanr(self.ease[both], scores[both]).statistic)
-
     def _spans(self, turns: np.ndarray) -> np.ndarray:
         return np.diff(np.concatenate([[self.low], turns, [self.high]]))
 
 
-def dial_of_grid(grid: SweepGrid) -> Dial:
-    """The dial of a sweep, over the magnitudes around 0 at which the subject can be read.
+def dial_of_margins(questions: pd.Index, magnitudes: np.ndarray, margins: np.ndarray) -> Dial:
+    """The dial of a grid: between two magnitudes at which it was read, a margin is taken for straight.
 
-    An answer that was not read inside the range is bridged by its neighbours'; at an end the nearest one that was read
-    is taken to last.
+    Args:
+        magnitudes: ascending (K). margins: Q x K, nan where unread.
 
-    >>> from onedial.verdict import sweep_grid
-    >>> from onedial.verdict.simulation import dial_order_targets, simulate_sweep
-    >>> rng = np.random.default_rng(0)
-    >>> sweep = simulate_sweep(rng, 200, 11)
-    >>> panel = dial_order_targets(rng, sweep, 6)
-    >>> dial_of_grid(sweep_grid(sweep)).turning  # no answer turns twice
-    0.0
+    >>> margins = np.array([[-2.0, -1.0, 1.0]])
+    >>> dial_of_margins(pd.Index(["a"]), np.array([-1.0, 0.0, 1.0]), margins).crossings[0].tolist()
+    [0.5]
     """
-    used = readable_range(grid)
-    magnitudes, margins = grid.magnitudes[used], grid.margins[:, used]
     crossings: list[np.ndarray | None] = []
     for margin in margins:
         read = ~np.isnan(margin)
         crossings.append(_straight_crossings(magnitudes[read], margin[read]) if read.any() else None)
     first = np.array([bool((row[~np.isnan(row)][:1] > 0).any()) for row in margins], dtype=bool)
-    return Dial(grid.questions, crossings, first, float(magnitudes[0]), float(magnitudes[-1]))
+    return Dial(questions, crossings, first, float(magnitudes[0]), float(magnitudes[-1]))
 
 
 def dial_of_crossings(crossings: pd.DataFrame, questions: pd.Index, low: float, high: float) -> Dial:
@@ -191,51 +171,6 @@ def dial_of_crossings(crossings: pd.DataFrame, questions: pd.Index, low: float, 
         low,
         high,
     )
-
-
-def grid_of_dial(dial: Dial, unsteered: pd.DataFrame, splits: pd.Series) -> SweepGrid:
-    """What a sweep would have seen, as far as a match needs it: the answers at magnitudes even in yes rate.
-
-    Margins are +1 where the answer is yes and -1 where it is no, since the crossings tell no more; at 0 they are the
-    unsteered ones. Magnitudes lie in the middle between neighbouring turns of fitting questions.
-
-    Args:
-        unsteered: index question; margin, mass. An answer that could not be read there is unread at 0 alone.
-        splits: question -> split.
-    """
-    own = splits.reindex(dial.questions).to_numpy(dtype=object)
-    turns = [each for each, split in zip(dial.crossings, own, strict=True) if split == FITTING and each is not None]
-    points = np.unique(np.concatenate([[dial.low], *turns, [dial.high]]))
-    middles = np.concatenate([[dial.low], (points[:-1] + points[1:]) / 2, [dial.high]])
-    even = np.linspace(0, len(middles) - 1, min(GRID_POINTS - 1, len(middles))).round().astype(int)
-    magnitudes = np.unique(np.concatenate([[0.0], middles[even]]))
-    answers = dial.answers_at(magnitudes)
-    known = unsteered.reindex(dial.questions)
-    zero = np.flatnonzero(magnitudes == 0.0)
-    margins, masses = 2 * answers - 1, np.where(np.isnan(answers), 0.0, 1.0)
-    masses[:, zero] = known["mass"].to_numpy(float)[:, None]
-    margins[:, zero] = np.where(is_read(known["mass"]), known["margin"], np.nan)[:, None]
-    return SweepGrid(dial.questions, own, magnitudes, margins, masses)
-
-
-def readable_range(grid: SweepGrid) -> np.ndarray:
-    """Positions of the magnitudes from 0 outwards until, on either side, too much of the fitting split is unread.
-
-    >>> from onedial.verdict import sweep_grid
-    >>> from onedial.verdict.simulation import dial_order_targets, simulate_sweep
-    >>> rng = np.random.default_rng(0)
-    >>> sweep = simulate_sweep(rng, 200, 11)
-    >>> panel = dial_order_targets(rng, sweep, 6)
-    >>> len(readable_range(sweep_grid(sweep)))
-    11
-    """
-    allowed = choice.readable_magnitudes(grid.answers[grid.rows(FITTING)], grid.unsteered)
-    first = last = grid.unsteered
-    while first > 0 and allowed[first - 1]:
-        first -= 1
-    while last < len(allowed) - 1 and allowed[last + 1]:
-        last += 1
-    return np.arange(first, last + 1)
 
 
 def _straight_crossings(magnitudes: np.ndarray, margins: np.ndarray) -> np.ndarray:

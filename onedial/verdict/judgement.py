@@ -10,25 +10,20 @@ import pandas as pd
 
 from onedial.asking import DRAWN_ROLES, controls_of, under_test
 from onedial.core import InputError, notice, one_line
-from onedial.panels import TEST, ResponseMatrix, correctness_of, counts_of_samples, wordings_of
+from onedial.panels import ResponseMatrix, correctness_of, counts_of_samples
 from onedial.scale import FactorModel, Simulated, fit_factor_model, quadratic_fit_test
+from onedial.verdict.case import Case, sweep_grid
 from onedial.verdict.controls import ControlDial, control_rates, control_table
-from onedial.verdict.criteria.criteria_table import criteria_table
-from onedial.verdict.dial import Dial, dial_of_crossings, dial_of_grid
-from onedial.verdict.match import TargetMatches, match_grid, ordering_questions
+from onedial.verdict.dial import Dial, dial_of_crossings
 from onedial.verdict.path import DialPath, dial_path
 from onedial.verdict.prediction.prediction import predict
-from onedial.verdict.prediction.sources import ground_of
-from onedial.verdict.rivals.facts import FactsResult, facts_result
 from onedial.verdict.rivals.knowing import knowing_table
-from onedial.verdict.rivals.rivals import ceiling, material_of, rival_table
+from onedial.verdict.rivals.rivals import instructed_margins, rival_table
 from onedial.verdict.rivals.texts import push_settings, text_cost
-from onedial.verdict.rivals.yes_bias import YesBias, yes_bias
-from onedial.verdict.tables import SweepGrid, panel_answers, sweep_grid
 from onedial.verdict.verdict import Verdict, judge
 
 FACTOR_PERMUTATIONS = 99
-"""For the null of the first eigenvalue; `experiments/fit_factor.py` asks more of the scale."""
+"""For the null of the first eigenvalue; `experiments/study_panel.py --deep` asks more of the scale."""
 PARABOLA_REPLICATES = 499
 """For the null of the loadings' parabola; those in which a respondent gives one kind of answer only say nothing."""
 
@@ -78,19 +73,56 @@ class SweepTables:
         return {str(entry["intervention_id"]): entry for entry in self.interventions.to_dict("records")}
 
     @cached_property
-    def grid(self) -> SweepGrid:
+    def grid(self) -> Case:
         """The intervention under test, questions x magnitudes."""
-        return self.grid_of(self.own)
+        return replace(
+            self.grid_of(self.own),
+            about=self.questions.assign(id=self.questions["id"].astype(str)).set_index("id"),
+            norms_per_unit=_norms_per_unit(self.entries[self.own]),
+            facts=None if self.facts is None else self.facts[self.facts["intervention_id"] == self.own],
+            reversed_wordings=self.reversed_wordings,
+            intervention=self.own,
+            asked_otherwise=self.asked_otherwise,
+        )
 
-    def grid_of(self, intervention_id: str) -> SweepGrid:
-        """The same of another intervention."""
+    def grid_of(self, intervention_id: str) -> Case:
+        """The answers under another intervention."""
         direct = self.direct if intervention_id == self.own else None
         return sweep_grid(self.sweep, self.questions.set_index("id")["split"], intervention_id, direct)
 
     @cached_property
-    def topics(self) -> pd.Series | None:
-        """Question id -> topic, where topics are known."""
-        return self.questions.set_index("id")["topic"] if "topic" in self.questions else None
+    def beside_it(self) -> Case:
+        """The intervention under test with its cost on text and its controls, as a case without a panel."""
+        return replace(
+            self.grid,
+            kl=text_cost(self.texts, self.own, self.grid.dial.push(self.grid.ordering)),
+            controls={str(entry["intervention_id"]): self._control(entry) for entry in _controls_of(self)},
+            instructed=instructed_margins(self.instructed, self.grid.questions, self.grid.unsteered_margins),
+        )
+
+    def _control(self, entry: dict[Any, Any]) -> ControlDial:
+        name = str(entry["intervention_id"])
+        dial = _dial_of(self, name)
+        return ControlDial(
+            role=str(entry["role"]),
+            drawn=entry["role"] in DRAWN_ROLES,
+            dial=dial,
+            norms_per_unit=_norms_per_unit(entry),
+            cosine=float(entry.get("cosine", float("nan"))),
+            kl=text_cost(self.texts, name, dial.push(self.grid.ordering)),
+        )
+
+    def case(self, panel: ResponseMatrix, seed: int = 0, **known: Any) -> Case:
+        """All of it beside a panel.
+
+        Args:
+            known: other attributes of the case.
+
+        Raises:
+            InputError: the tables do not fit together.
+        """
+        samples = counts_of_samples(panel, self.grid.questions)
+        return self.beside_it.beside(panel, samples=samples, seed=seed, **known)
 
 
 @dataclass(frozen=True)
@@ -98,9 +130,9 @@ class Judgement:
     """What a run's tables say of a panel.
 
     Attributes:
-        matches: of every target.
+        case: what it is about; `Case.matches` is the table of its targets.
         verdict: the sentence and its numbers.
-        criteria: `criteria.criteria_table`. rivals: `rivals.rival_table`. prediction: columns `prediction.COLUMNS`.
+        rivals: `rivals.rival_table`. prediction: columns `prediction.COLUMNS`.
         controls: `controls.control_table`, None where none was swept.
         knowing: `knowing.knowing_table`, None where nobody's correctness is known.
         factor: the shared difficulty; None where the panel is too small for one.
@@ -109,9 +141,8 @@ class Judgement:
             said.
     """
 
-    matches: TargetMatches
+    case: Case
     verdict: Verdict
-    criteria: pd.DataFrame
     rivals: pd.DataFrame
     prediction: pd.DataFrame
     controls: pd.DataFrame | None
@@ -145,48 +176,33 @@ def judge_tables(tables: SweepTables, panel: ResponseMatrix, seed: int = 0, para
     'cannot be judged'
     """
     factor = _fit_factor(panel, seed)
-    thresholds = None if factor is None else factor.thresholds
-    own, grid = tables.own, tables.grid
-    norms_per_unit = _norms_per_unit(tables.entries[own])
-    wordings = wordings_of(tables.questions)
-    matches = match_grid(grid, panel, thresholds, topics=tables.topics, seed=seed, wordings=wordings)
-    answers = panel_answers(panel, grid.questions)
-    material = material_of(matches, tables.questions, answers, grid.splits, grid.unsteered_margins, tables.instructed)
-    material = replace(material, samples=counts_of_samples(panel, grid.questions))
-    rivals = rival_table(matches, material, seed=seed)
-    prediction, predictions = predict(matches, ground_of(matches, material), seed=seed)
-    dials = _controls_of(tables)
-    controls = control_table(matches, dials) if dials else None
-    verdict = judge(
-        matches,
-        controls=controls,
-        norms_per_unit=norms_per_unit,
-        kl=text_cost(tables.texts, own, matches.evidence.dial.push(ordering_questions(grid, tables.topics))),
-        facts=_facts(tables, seed),
-        bias=_bias(tables, norms_per_unit, seed),
-        ceiling=lambda signal: ceiling(rivals, signal),
-        seed=seed,
-        asked_otherwise=tables.asked_otherwise,
-        prediction=prediction,
-        texts=material.texts,
-    )
-    subject_correct = None
-    if "subject_correct" in tables.questions:
-        subject_correct = tables.questions.set_index("id")["subject_correct"]
-    knowing = knowing_table(matches, grid.questions, correctness_of(panel), subject_correct, seed=seed)
-    path = None if factor is None else dial_path(grid, panel, tables.topics, matches.table["model"])
+    case = tables.case(panel, seed, thresholds=None if factor is None else factor.thresholds)
+    rivals = rival_table(case)
+    prediction, predictions = predict(case)
+    controls = control_table(case) if case.controls else None
+    verdict = judge(case, prediction, rivals, controls)
+    correct = case.about.get("subject_correct")
     parabola = None
     if parabola_replicates and factor is not None and math.isfinite(factor.quadratic_fit.r2):
         parabola = quadratic_fit_test(panel, parabola_replicates, seed=seed)
-    criteria = criteria_table(matches, seed=seed)
-    return Judgement(matches, verdict, criteria, rivals, predictions, controls, knowing, factor, path, parabola)
+    return Judgement(
+        case,
+        verdict,
+        rivals,
+        predictions,
+        controls,
+        knowing_table(case, correctness_of(panel), correct),
+        factor,
+        None if factor is None else dial_path(case),
+        parabola,
+    )
 
 
 def settings_on_text(tables: SweepTables) -> dict[str, list[float]]:
     """intervention_id -> the magnitudes at which its cost on neutral text is to be measured: the ends of its push."""
-    controls = controls_of(tables.interventions).index.astype(str)
-    dials = {tables.own: dial_of_grid(tables.grid)} | {name: _dial_of(tables, name) for name in controls}
-    return push_settings(dials, ordering_questions(tables.grid, tables.topics))
+    controls = (str(entry["intervention_id"]) for entry in _controls_of(tables))
+    dials = {tables.own: tables.grid.dial} | {name: _dial_of(tables, name) for name in controls}
+    return push_settings(dials, tables.grid.ordering)
 
 
 def rates_along_controls(tables: SweepTables) -> pd.DataFrame:
@@ -197,53 +213,24 @@ def rates_along_controls(tables: SweepTables) -> pd.DataFrame:
     >>> rates_along_controls(SweepRun.open("tests/reference/golden/default").tables()).shape
     (0, 5)
     """
-    units = _norms_per_unit(tables.entries[tables.own])
-    return control_rates(_controls_of(tables), tables.grid.rows(TEST), units)
+    return control_rates(tables.beside_it)
 
 
-def _controls_of(tables: SweepTables) -> dict[str, ControlDial]:
-    """Every control that was swept, by its identifier."""
-    dials = {}
-    rows = ordering_questions(tables.grid, tables.topics)
-    for entry in controls_of(tables.interventions).reset_index().to_dict("records"):
-        name = str(entry["intervention_id"])
-        dial = _dial_of(tables, name)
-        dials[name] = ControlDial(
-            role=str(entry["role"]),
-            drawn=entry["role"] in DRAWN_ROLES,
-            dial=dial,
-            norms_per_unit=_norms_per_unit(entry),
-            cosine=float(entry.get("cosine", float("nan"))),
-            kl=text_cost(tables.texts, name, dial.push(rows)),
-        )
-    return dials
+def _controls_of(tables: SweepTables) -> list[dict[Any, Any]]:
+    """The entry of every control that was swept."""
+    return controls_of(tables.interventions).reset_index().to_dict("records")
 
 
 def _dial_of(tables: SweepTables, name: str) -> Dial:
-    if tables.crossings is not None and (own := tables.crossings["intervention_id"] == name).any():
+    if tables.crossings is not None and (rows := tables.crossings["intervention_id"] == name).any():
         low, *_, high = (float(magnitude) for magnitude in tables.entries[name]["magnitudes"])
-        return dial_of_crossings(tables.crossings[own], tables.grid.questions, low, high)
-    return dial_of_grid(tables.grid_of(name))
+        return dial_of_crossings(tables.crossings[rows], tables.grid.questions, low, high)
+    return tables.grid_of(name).dial
 
 
 def _norms_per_unit(entry: dict[Any, Any]) -> float:
     value = entry.get("norms_per_unit", 1.0)
     return 1.0 if value is None or value != value else float(value)
-
-
-def _facts(tables: SweepTables, seed: int) -> FactsResult | None:
-    if tables.facts is None or tables.facts.empty:
-        return None
-    facts = tables.facts[tables.facts["intervention_id"] == tables.own]
-    truth = facts.drop_duplicates("question_id").set_index("question_id")["truth"]
-    return facts_result(tables.grid, facts, truth, seed=seed)
-
-
-def _bias(tables: SweepTables, norms_per_unit: float, seed: int) -> YesBias | None:
-    if tables.reversed_wordings is None or tables.reversed_wordings.empty:
-        return None
-    facts = None if tables.facts is None else tables.facts[tables.facts["intervention_id"] == tables.own]
-    return yes_bias(tables.reversed_wordings, tables.own, norms_per_unit, facts, seed=seed)
 
 
 def _fit_factor(panel: ResponseMatrix, seed: int) -> FactorModel | None:

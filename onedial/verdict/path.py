@@ -21,23 +21,13 @@ import numpy as np
 import pandas as pd
 
 from onedial.core import InputError, one_line
-from onedial.panels import EXTRACTION, ResponseMatrix
+from onedial.panels import EXTRACTION
 from onedial.scale import PlacedRespondents, QuestionScale
-from onedial.stats import FEWEST_TOPICS, Z_95
-from onedial.verdict.dial import readable_range
-from onedial.verdict.tables import SweepGrid, all_answers
+from onedial.stats import FEWEST_TOPICS, Z_95, Estimate
+from onedial.verdict.case import Case
 
 LEAST_RATE, MOST_RATE = 0.05, 0.95
 MOST_SETTINGS = 21
-
-
-@dataclass(frozen=True)
-class Slope:
-    """A number with its 95% interval."""
-
-    estimate: float = math.nan
-    low: float = math.nan
-    high: float = math.nan
 
 
 @dataclass(frozen=True)
@@ -56,8 +46,8 @@ class DialPath:
 
     settings: pd.DataFrame
     targets: pd.DataFrame
-    slope: Slope
-    change: Slope
+    slope: Estimate
+    change: Estimate
     low: float
     high: float
     over_topics: bool
@@ -71,45 +61,39 @@ class DialPath:
     @classmethod
     def of(cls, settings: pd.DataFrame, targets: pd.DataFrame, numbers: Mapping[str, Any]) -> "DialPath":
         """From the two tables and `numbers()`, in which None stands for nan."""
-        slope, change = (_slope_of(numbers[name]) for name in ("slope", "change"))
+        slope, change = (_estimate_of(numbers[name]) for name in ("slope", "change"))
         low, high = (math.nan if numbers[name] is None else float(numbers[name]) for name in ("low", "high"))
         targets = targets.set_index("target") if "target" in targets else targets
         return cls(settings, targets, slope, change, low, high, bool(numbers["over_topics"]))
 
 
-def _slope_of(found: Mapping[str, Any]) -> Slope:
-    return Slope(**{name: math.nan if value is None else float(value) for name, value in found.items()})
+def _estimate_of(stored: Mapping[str, Any]) -> Estimate:
+    known: dict[str, Any] = {name: math.nan if value is None else value for name, value in stored.items()}
+    return Estimate(**known)
 
 
-def dial_path(
-    grid: SweepGrid, panel: ResponseMatrix, topics: pd.Series | None = None, models: pd.Series | None = None
-) -> DialPath | None:
-    """The path of a sweep; None where the panel is too small for a scale.
+def dial_path(case: Case) -> DialPath | None:
+    """The path of the intervention under test; None where the panel is too small for a scale.
 
-    Args:
-        grid: the intervention under test. The questions that its vector was made from have no part.
-        topics: question -> topic.
-        models: target -> what its base model counts as (`TargetMatches.table`); None: as the panel says.
+    The questions that its vector was made from have no part.
 
-    >>> from onedial.panels import panel_from_long
-    >>> from onedial.verdict import sweep_grid
-    >>> from onedial.verdict.simulation import dial_order_targets, simulate_sweep
-    >>> rng = np.random.default_rng(0)
-    >>> sweep = simulate_sweep(rng, 60, 5)
-    >>> panel = dial_order_targets(rng, sweep, 2).rename_axis("question_id", axis=0).rename_axis("respondent", axis=1)
-    >>> dial_path(sweep_grid(sweep), panel_from_long(panel.stack().rename("said_yes").reset_index())) is None
+    >>> from dataclasses import replace
+    >>> from onedial.verdict import SweepRun
+    >>> case = replace(SweepRun.open("tests/reference/golden/default").case(), n_resamples=19)
+    >>> path = dial_path(case)
+    >>> path.slope.low > 0  # a larger magnitude, a higher threshold: more often yes
     True
     """
-    answers = all_answers(panel)
+    answers = case.panel
     try:
         scale = QuestionScale.of(answers)
     except InputError:  # fewer than three respondents that vary: no factor, as `judgement` has said
         return None
-    subject = _subject(grid)
+    subject, topics = _subject(case), case.about.get("topic")
     groups = _groups(topics, subject.index)
     path = scale.place(subject, groups=groups)
     settings = path.table.rename_axis("magnitude")
-    models = (panel.respondents["model"] if models is None else models).reindex(answers.columns)
+    models = pd.Series(case.models, index=answers.columns)
     targets = []
     for model in models.unique():
         own = [str(name) for name in answers.columns[models == model]]
@@ -123,14 +107,14 @@ def dial_path(
     return DialPath(settings, table, slope, change, low, high, groups is not None)
 
 
-def _subject(grid: SweepGrid) -> pd.DataFrame:
+def _subject(case: Case) -> pd.DataFrame:
     """Question x magnitude, within what can be read, of at most MOST_SETTINGS evenly chosen settings with 0."""
-    usable = readable_range(grid)
+    usable = case.readable
     chosen = np.unique(usable[np.linspace(0, len(usable) - 1, min(len(usable), MOST_SETTINGS)).round().astype(int)])
-    chosen = np.union1d(chosen, [grid.unsteered])
-    rows = grid.splits != EXTRACTION
+    chosen = np.union1d(chosen, [case.unsteered])
+    rows = case.splits != EXTRACTION
     return pd.DataFrame(
-        grid.answers[rows][:, chosen], index=grid.questions[rows], columns=pd.Index(grid.magnitudes[chosen])
+        case.answers[rows][:, chosen], index=case.questions[rows], columns=pd.Index(case.magnitudes[chosen])
     )
 
 
@@ -141,7 +125,7 @@ def _groups(topics: pd.Series | None, questions: pd.Index) -> pd.Series | None:
     return own if own.nunique() >= FEWEST_TOPICS else None
 
 
-def _along(path: PlacedRespondents) -> tuple[Slope, Slope, float, float]:
+def _along(path: PlacedRespondents) -> tuple[Estimate, Estimate, float, float]:
     """Slope of the threshold and change of the loading over the settings that answer both ways."""
     table = path.table
     magnitudes = table.index.to_numpy(float)
@@ -149,7 +133,7 @@ def _along(path: PlacedRespondents) -> tuple[Slope, Slope, float, float]:
         table["yes_rate"].between(LEAST_RATE, MOST_RATE) & table["threshold_se"].notna() & (table["threshold_se"] > 0)
     ).to_numpy()
     if used.sum() < 3:
-        return Slope(), Slope(), math.nan, math.nan
+        return Estimate(), Estimate(), math.nan, math.nan
     low, high = float(magnitudes[used].min()), float(magnitudes[used].max())
     centred = np.where(used, magnitudes - magnitudes[used].mean(), 0.0)
     weights, nothing = centred / (centred**2).sum(), np.zeros(len(table))
@@ -158,14 +142,14 @@ def _along(path: PlacedRespondents) -> tuple[Slope, Slope, float, float]:
     return slope, change, low, high
 
 
-def _slope(estimate: float, error: float) -> Slope:
-    return Slope(estimate, estimate - Z_95 * error, estimate + Z_95 * error)
+def _slope(value: float, error: float) -> Estimate:
+    return Estimate(value, value - Z_95 * error, value + Z_95 * error, error)
 
 
 def _beside(placed: PlacedRespondents, around: PlacedRespondents) -> pd.DataFrame:
     """Each target, and the path where it has the target's threshold."""
     path = around.table[around.table["threshold_se"].notna()]
-    slope = _along(around)[0].estimate
+    slope = _along(around)[0].value
     rows = []
     for threshold in placed.table["threshold"]:
         rows.append(_meeting(path, float(threshold)))

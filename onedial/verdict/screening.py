@@ -9,8 +9,6 @@
                                         later (Mann-Whitney, adjusted over targets)
     questions stand there twice         one normalised text under several ids
     nearly one answer only              over half of the judged targets give the rarer answer in 15% or less
-    settings too coarse                 over half of the judged targets lie .05 or more from every yes rate of the
-                                        subject, though within their range
 
 A check warns and takes nothing out: what it finds may be the truth about a panel. Near-copies are kept too, and count
 as one base model (`match`).
@@ -18,16 +16,15 @@ as one base model (`match`).
 
 import re
 from collections import Counter
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from onedial.asking import listed, normalised_text
-from onedial.stats import LEVEL, adjusted
-from onedial.verdict.criteria import choice
-from onedial.verdict.criteria.status import JUDGED, MIN_OF_A_KIND
-from onedial.verdict.match import TargetMatches
+from onedial.stats import LEVEL, adjusted, rates
+from onedial.verdict.case import Case
+from onedial.verdict.criteria.choice import answers_of
+from onedial.verdict.criteria.status import MIN_OF_A_KIND
 
 COPIES, NEAR, FRAMINGS, GAPS = (
     "copies among the targets",
@@ -35,9 +32,9 @@ COPIES, NEAR, FRAMINGS, GAPS = (
     "framings may count as models",
     "informative gaps",
 )
-TWICE, ONE_SIDED, COARSE = "questions stand there twice", "nearly one answer only", "settings too coarse"
-CHECKS = (COPIES, NEAR, FRAMINGS, GAPS, TWICE, ONE_SIDED, COARSE)
-ALIKE, MANY_GAPS, RARE, FAR = 0.95, 0.05, 0.15, 0.05
+TWICE, ONE_SIDED = "questions stand there twice", "nearly one answer only"
+CHECKS = (COPIES, NEAR, FRAMINGS, GAPS, TWICE, ONE_SIDED)
+ALIKE, MANY_GAPS, RARE = 0.95, 0.05, 0.15
 _SEPARATOR = re.compile(r"\s*[:,]\s+|\s+[/|]\s+|\s+\(")
 """Between a model and a framing; `llama3:8b` and `openai/o3` are models."""
 
@@ -51,37 +48,30 @@ class Screened:
     sentence: str
 
 
-def screen(matches: TargetMatches, texts: Sequence[str] = ()) -> list[Screened]:
+def screen(case: Case) -> list[Screened]:
     """Everything that the checks find, in the order of `CHECKS`.
 
-    Args:
-        texts: of the sweep's questions; empty where they are not known.
-
-    >>> from onedial.verdict import match_targets
-    >>> from onedial.verdict.simulation import dial_order_targets, simulate_sweep
-    >>> rng = np.random.default_rng(0)
-    >>> sweep = simulate_sweep(rng, 200, 11)
-    >>> panel = dial_order_targets(rng, sweep, 6)
-    >>> screen(match_targets(sweep, panel, n_bootstrap=99))
-    []
+    >>> from dataclasses import replace
+    >>> from onedial.verdict import SweepRun
+    >>> case = replace(SweepRun.open("tests/reference/golden/default").case(), n_resamples=19)
+    >>> [(finding.check, finding.about) for finding in screen(case)]
+    [('informative gaps', ['gemma-3-270m: neutral'])]
     """
-    found = [_copies(matches), _near(matches), _framings(matches), _gaps(matches), _twice(matches, texts)]
-    found += [_one_sided(matches), _coarse(matches)]
-    return [each for each in found if each is not None]
+    found = [check(case) for check in (_copies, _near, _framings, _gaps, _twice, _one_sided)]
+    return [finding for finding in found if finding is not None]
 
 
-def _copies(matches: TargetMatches) -> Screened | None:
-    evidence, names = matches.evidence, [str(name) for name in matches.table.index]
-    subject = np.where(np.isnan(evidence.margins), np.nan, (evidence.margins > 0).astype(float))
-    answers = np.column_stack([evidence.answers, subject])
-    models = [*matches.near_copies.models, "\0the subject"]
+def _copies(case: Case) -> Screened | None:
+    names = [str(name) for name in case.targets]
+    answers = np.column_stack([case.given, answers_of(case.unsteered_margins)])
+    models = [*case.near_copies.models, "\0the subject"]
     kappas = _kappas(answers)
     pairs = [(one, other) for one, other in np.argwhere(np.triu(kappas >= ALIKE, k=1)) if models[one] != models[other]]
     labels = [*names, "the unsteered subject"]
     told = [f"{labels[one]} and {labels[other]} ({kappas[one, other]:.2f})" for one, other in pairs]
     about = {labels[place] for pair in pairs for place in pair} & set(names)
-    for name, own, unsteered in zip(names, evidence.answers.T, kappas[-1], strict=False):
-        kappa = _kappas(np.column_stack([own, _as_often(evidence.dial.ease, own)]))[0, 1]
+    for name, own, unsteered in zip(names, case.given.T, kappas[-1], strict=False):
+        kappa = _kappas(np.column_stack([own, _as_often(case.dial.ease, own)]))[0, 1]
         if kappa >= ALIKE and not unsteered >= ALIKE:
             told.append(f"{name} and the subject where it says yes as often ({kappa:.2f})")
             about.add(name)
@@ -103,8 +93,8 @@ def _as_often(ease: np.ndarray, given: np.ndarray) -> np.ndarray:
     return np.where(np.isnan(ease), np.nan, (ease >= cut).astype(float))
 
 
-def _near(matches: TargetMatches) -> Screened | None:
-    found = matches.near_copies
+def _near(case: Case) -> Screened | None:
+    found = case.near_copies
     if not found.groups:
         return None
     joins = found.joins.set_index("models")
@@ -112,8 +102,8 @@ def _near(matches: TargetMatches) -> Screened | None:
     for group in found.groups:
         own = joins.loc[" + ".join(group)]
         told.append(f"{listed(group)} ({own['correlation']:.2f}, where {own['expected']:.2f} was expected)")
-    names = matches.table["model"].astype(str)
-    about = [str(name) for name in matches.table.index[names.isin([" + ".join(group) for group in found.groups])]]
+    joined = np.isin(case.models, [" + ".join(group) for group in found.groups])
+    about = [str(name) for name in case.targets[joined]]
     return Screened(
         NEAR,
         about,
@@ -122,8 +112,8 @@ def _near(matches: TargetMatches) -> Screened | None:
     )
 
 
-def _framings(matches: TargetMatches) -> Screened | None:
-    names = _stems(matches)
+def _framings(case: Case) -> Screened | None:
+    names = _stems(case)
     times = Counter(names.values())
     about = [name for name, stem in names.items() if times[stem] > 1]
     if not about:
@@ -137,33 +127,32 @@ def _framings(matches: TargetMatches) -> Screened | None:
     )
 
 
-def of_one_name(matches: TargetMatches) -> bool:
+def of_one_name(case: Case) -> bool:
     """Whether all judged targets may be one base model under framings, for all that is said of them."""
-    judged = matches.table.index[matches.table["status"].isin(JUDGED)]
-    stems = _stems(matches)
+    judged = case.targets[case.judged]
+    stems = _stems(case)
     return len(judged) > 1 and len({stems.get(str(name), str(name)) for name in judged}) == 1
 
 
-def _stems(matches: TargetMatches) -> dict[str, str]:
+def _stems(case: Case) -> dict[str, str]:
     """How each name begins, of those that go on with a framing; none where framings or base models are told."""
-    table = matches.table
-    if (table["framing"].astype(str) != "").any() or list(matches.near_copies.models) != list(table.index.astype(str)):
+    named = (case.respondents["framing"].astype(str) != "").any()
+    if named or list(case.near_copies.models) != list(case.targets.astype(str)):
         return {}
-    parts = {str(name): _SEPARATOR.split(str(name), maxsplit=1) for name in table.index}
+    parts = {str(name): _SEPARATOR.split(str(name), maxsplit=1) for name in case.targets}
     return {name: own[0] for name, own in parts.items() if len(own) > 1}
 
 
-def _gaps(matches: TargetMatches) -> Screened | None:
+def _gaps(case: Case) -> Screened | None:
     from scipy.stats import mannwhitneyu  # scipy.stats takes a second to load
 
-    evidence = matches.evidence
-    ease, gone = evidence.dial.ease, np.isnan(evidence.answers)
+    ease, gone = case.dial.ease, np.isnan(case.given)
     known = ~np.isnan(ease)
     p = np.full(gone.shape[1], np.nan)
     for target, own in enumerate(gone.T):
         if MANY_GAPS <= own[known].mean() < 1:
             p[target] = mannwhitneyu(ease[known & own], ease[known & ~own], method="asymptotic").pvalue
-    about = [str(name) for name in matches.table.index[np.nan_to_num(adjusted(p), nan=1.0) <= LEVEL]]
+    about = [str(name) for name in case.targets[np.nan_to_num(adjusted(p), nan=1.0) <= LEVEL]]
     if not about:
         return None
     return Screened(
@@ -174,14 +163,12 @@ def _gaps(matches: TargetMatches) -> Screened | None:
     )
 
 
-def _twice(matches: TargetMatches, texts: Sequence[str]) -> Screened | None:
-    times = Counter(normalised_text(text) for text in texts)
+def _twice(case: Case) -> Screened | None:
+    times = Counter(normalised_text(text) for text in case.texts)
     again = {text for text, n in times.items() if n > 1}
     if not again:
         return None
-    ids = [
-        str(q) for q, text in zip(matches.evidence.dial.questions, texts, strict=True) if normalised_text(text) in again
-    ]
+    ids = [str(q) for q, text in zip(case.questions, case.texts, strict=True) if normalised_text(text) in again]
     return Screened(
         TWICE,
         ids,
@@ -190,38 +177,17 @@ def _twice(matches: TargetMatches, texts: Sequence[str]) -> Screened | None:
     )
 
 
-def _one_sided(matches: TargetMatches) -> Screened | None:
-    judged = matches.table["status"].isin(JUDGED).to_numpy()
-    rates = matches.table["yes_rate"].to_numpy(float)
-    rare = judged & (np.minimum(rates, 1 - rates) <= RARE)
+def _one_sided(case: Case) -> Screened | None:
+    judged, (yes_rates, _) = case.judged, rates(case.panel.to_numpy())
+    rare = judged & (np.minimum(yes_rates, 1 - yes_rates) <= RARE)
     if not judged.any() or 2 * rare.sum() <= judged.sum():
         return None
-    about = [str(name) for name in matches.table.index[rare]]
+    about = [str(name) for name in case.targets[rare]]
     return Screened(
         ONE_SIDED,
         about,
         f"{rare.sum()} of {judged.sum()} judged targets give one answer in {1 - RARE:.0%} or more: hardly a gain over "
         "that answer is possible, and little is left to predict.",
-    )
-
-
-def _coarse(matches: TargetMatches) -> Screened | None:
-    evidence = matches.evidence
-    judged = matches.table["status"].isin(JUDGED).to_numpy()
-    if not judged.any():
-        return None
-    given = evidence.fitting_targets[:, judged]
-    away = choice.rate_distance(evidence.fitting_subject, given).min(axis=1)
-    rates, reached = np.nanmean(given, axis=0), np.nanmean(evidence.fitting_subject, axis=0)
-    far = (away >= FAR) & (rates >= reached.min()) & (rates <= reached.max())
-    if 2 * far.sum() <= judged.sum():
-        return None
-    about = [str(name) for name in matches.table.index[judged][far]]
-    return Screened(
-        COARSE,
-        about,
-        f"no setting comes within {FAR:g} of the yes rates of {far.sum()} of {judged.sum()} judged targets: S and G "
-        "are lower for it, what is predicted is not, since places between settings are interpolated; sweep more.",
     )
 
 

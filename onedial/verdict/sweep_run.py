@@ -5,7 +5,7 @@ interventions.json   what was done at which magnitudes, one entry each      vect
 sweep/, crossings/, facts/, wordings/, instructed/part-*.parquet    see onedial.asking.sweep_tables
 texts.csv            what the pushes do to neutral text, see onedial.verdict.rivals.texts
 prompt.txt           one rendered example and its hash
-layer_scan.csv  matches.csv  criteria.csv  rivals.csv  prediction.csv  controls.csv  knowing.csv  verdict.json
+layer_scan.csv  matches.csv  rivals.csv  prediction.csv  controls.csv  knowing.csv  verdict.json
 factor.json
 parabola.json   R^2 of the loadings on the thresholds, beside those of panels in which the two are unrelated
 path.csv  path_targets.csv  path.json   the dial's way through the factor, see onedial.verdict.path
@@ -42,6 +42,7 @@ from onedial.asking import (
 from onedial.core import InputError, Parts, Run, html_card, plain, sha256_of_text
 from onedial.panels import ResponseMatrix, panel_from_long
 from onedial.scale import FactorModel, Simulated
+from onedial.verdict.case import Case, sweep_grid
 from onedial.verdict.comparing.reasoned import ReasonedComparison, as_sweep, compare_reasoned
 from onedial.verdict.criteria.usable import UsableRange
 from onedial.verdict.judgement import (
@@ -55,11 +56,10 @@ from onedial.verdict.judgement import (
 from onedial.verdict.match import dose_response
 from onedial.verdict.path import DialPath
 from onedial.verdict.rivals.texts import TEXT_COLUMNS
-from onedial.verdict.tables import sweep_grid
 
 INTERVENTIONS = "interventions.json"
 VERDICT, MATCHES, FACTOR, SCAN, PROMPT = "verdict.json", "matches.csv", "factor.json", "layer_scan.csv", "prompt.txt"
-CRITERIA, RIVALS, PREDICTION, CONTROLS = "criteria.csv", "rivals.csv", "prediction.csv", "controls.csv"
+RIVALS, PREDICTION, CONTROLS = "rivals.csv", "prediction.csv", "controls.csv"
 KNOWING, TEXTS = "knowing.csv", "texts.csv"
 PARABOLA = "parabola.json"
 PATH, PATH_TARGETS, PATH_NUMBERS = "path.csv", "path_targets.csv", "path.json"
@@ -261,6 +261,10 @@ class SweepRun:
             reversed_wordings=self.wording_parts.read(),
         )
 
+    def case(self, seed: int = 0) -> Case:
+        """The intervention under test beside the run's panel, ready to be judged (`judge`)."""
+        return self.tables().case(panel_from_long(self.panel()), seed)
+
     # ---- what comes out ---------------------------------------------------------------------------------------------
 
     def judge(self, panel: ResponseMatrix | None = None, seed: int = 0) -> Judgement:
@@ -290,7 +294,7 @@ class SweepRun:
             raise InputError(f"{self.path} holds no reasoned answers; make it with --answer reasoned")
         splits, sweep = self.splits(), as_sweep(table)
         direct = sweep_grid(self.sweep(), splits, own)
-        found = compare_reasoned(direct, sweep_grid(sweep, splits, own), seed)
+        found = compare_reasoned(direct, sweep_grid(sweep, splits, own))
         if not found.suffices:
             return found, None
         entries = self.interventions()
@@ -329,15 +333,13 @@ class SweepRun:
         self.run.write_table(REASONED_SETTINGS, found.settings)
         self.run.write_table(REASONED_EASE, found.ease, index=True)
         if judgement is not None:
-            self.run.write_table(REASONED_MATCHES, judgement.matches.table.rename_axis("target"), index=True)
+            self.run.write_table(REASONED_MATCHES, judgement.case.matches.rename_axis("target"), index=True)
         self.run.write_json(
             REASONED,
             plain(
                 {
                     "sentence": found.sentence(),
-                    "rho": found.rho,
-                    "rho_low": found.rho_low,
-                    "rho_high": found.rho_high,
+                    **found.rho.columns("rho"),
                     "read": found.read,
                     "verdict": None if judgement is None else judgement.verdict.to_dict(),
                 }
@@ -357,10 +359,9 @@ class SweepRun:
         return self.run.read_table(REASONED_EASE).set_index("question_id")
 
     def write_judgement(self, judgement: Judgement) -> None:
-        """Write matches, criteria, rivals, prediction, controls and factor (where there are any) and verdict, which
+        """Write matches, rivals, prediction, controls and factor (where there are any) and verdict, which
         ends the run."""
-        self.run.write_table(MATCHES, judgement.matches.table.rename_axis("target"), index=True)
-        self.run.write_table(CRITERIA, judgement.criteria, index=True)
+        self.run.write_table(MATCHES, judgement.case.matches.rename_axis("target"), index=True)
         self.run.write_table(RIVALS, judgement.rivals, index=True)
         self.run.write_table(PREDICTION, judgement.prediction)
         for name, table in ((CONTROLS, judgement.controls), (KNOWING, judgement.knowing)):
@@ -375,6 +376,7 @@ class SweepRun:
             self.run.write_table(PATH_TARGETS, path.targets, index=True)
             self.run.write_json(PATH_NUMBERS, plain(path.numbers()))
         self.run.write_json(VERDICT, judgement.verdict.to_dict())
+        self.run.record(sentence=judgement.verdict.sentence)
 
     @property
     def is_finished(self) -> bool:
@@ -390,11 +392,6 @@ class SweepRun:
     def verdict(self) -> dict[str, Any]:
         """verdict.json; what could not be computed is None. `rule` says by which version of the rule."""
         return self.run.read_json(VERDICT)
-
-    def criteria(self) -> pd.DataFrame | None:
-        """What each criterion's magnitudes give, index criterion; None for runs that were judged before there was
-        one."""
-        return self.run.read_table(CRITERIA).set_index("criterion") if self.run.has(CRITERIA) else None
 
     def rivals(self) -> pd.DataFrame | None:
         """The table of rivals, index rival; None where none was judged."""

@@ -37,43 +37,44 @@ docs/method_evidence.md argues each choice.
 """
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
 import numpy as np
 import pandas as pd
-from scipy import stats
+from scipy.special import ndtri
 
 from onedial.core import InputError, html_card, plain
 from onedial.stats import (
     FEWEST_TOPICS,
     LEVEL,
-    N_RESAMPLES,
-    Z_95,
-    Number,
+    POWER,
+    Estimate,
+    PanelEstimate,
     auc,
     auc_resampled,
     average_within_models,
     count,
     count_resampled,
-    groups_among,
-    number_of,
+    least_z,
     p_value,
+    panel_estimate,
+    rank_correlation,
+    strata_of,
     without_each_model,
 )
-from onedial.verdict.controls import ORTHOGONAL, dial_numbers
+from onedial.verdict.case import Case
+from onedial.verdict.controls import ORTHOGONAL, control_table, dial_numbers
 from onedial.verdict.criteria.choice import majority_answers
 from onedial.verdict.criteria.nulls import signal, signal_null
 from onedial.verdict.criteria.reach import reached_share
-from onedial.verdict.criteria.status import JUDGED
 from onedial.verdict.line import Line, line_of
-from onedial.verdict.match import Evidence, TargetMatches
 from onedial.verdict.prediction.losses import ALL
 from onedial.verdict.prediction.prediction import Prediction, predict
-from onedial.verdict.prediction.sources import ground_of
-from onedial.verdict.rivals.facts import MOSTLY_BIAS, FactsResult
-from onedial.verdict.rivals.yes_bias import YesBias
+from onedial.verdict.rivals.facts import MOSTLY_BIAS, FactsResult, facts_result
+from onedial.verdict.rivals.rivals import ceiling
+from onedial.verdict.rivals.yes_bias import YesBias, yes_bias
 from onedial.verdict.screening import CHECKS, Screened, of_one_name, screen
 
 RULE = 4
@@ -112,39 +113,25 @@ SAME_RHO = 0.99
 AS_GOOD = 0.9
 REACH = 0.5
 """The dial must reach the yes rates of at least this share of the targets."""
-_FOUR_IN_FIVE = float(stats.norm.ppf(0.8))
-_DETECTABLE = Z_95 + _FOUR_IN_FIVE
 
 
 @dataclass(frozen=True)
-class Signal(Number):
-    """S, with its one-sided p, mean and 95% point of its null; `detectable` is the true S found 4 times in 5."""
+class Signal(PanelEstimate):
+    """S, with its one-sided p, and the mean and the 95% point of its null."""
 
     p: float = math.nan
     null_mean: float = math.nan
     null_95: float = math.nan
     n_permutations: int = 0
-    detectable: float = math.nan
 
 
 @dataclass(frozen=True)
-class Gain(Number):
-    """G; `detectable` is the true gain that this size would find 4 times in 5."""
-
-    detectable: float = math.nan
-
-
-@dataclass(frozen=True)
-class Order(Number):
-    """C_A; with rho_dial and its interval, the questions it rests on, and the share of them that turn more than
+class Order(PanelEstimate):
+    """C_A over the questions that the order rests on; with rho_dial, and the share of the questions that turn more than
     once."""
 
     equivalent: bool = False
-    rho: float = math.nan
-    rho_low: float = math.nan
-    rho_high: float = math.nan
-    n_questions: int = 0
-    n_unread: int = 0
+    rho: Estimate = field(default_factory=Estimate)
     turning: float = math.nan
 
 
@@ -200,7 +187,7 @@ class Verdict:
     prediction: Prediction
     screening: list[Screened]
     signal: Signal
-    gain: Gain
+    gain: PanelEstimate
     order: Order
     direction: Push
     facts: FactsResult | None
@@ -217,8 +204,8 @@ class Verdict:
     def _repr_html_(self) -> str:
         """In Jupyter: the sentence, the three answers and their numbers."""
 
-        def shown(number: Number) -> str:
-            return f"{number.estimate:.3f} [{number.low:.3f}, {number.high:.3f}]"
+        def shown(number: Estimate) -> str:
+            return f"{number.value:.3f} [{number.low:.3f}, {number.high:.3f}]"
 
         return html_card(
             self.sentence,
@@ -238,94 +225,76 @@ class Verdict:
 
 
 def judge(
-    matches: TargetMatches,
-    n_permutations: int = N_RESAMPLES,
-    n_bootstrap: int = N_RESAMPLES,
+    case: Case,
+    prediction: Prediction | None = None,
+    rivals: pd.DataFrame | None = None,
     controls: pd.DataFrame | None = None,
-    norms_per_unit: float = 1.0,
-    kl: float = math.nan,
     facts: FactsResult | None = None,
     bias: YesBias | None = None,
-    ceiling: Callable[[float], dict[str, float | str]] | None = None,
-    seed: int = 0,
-    line_permutations: int | None = None,
-    asked_otherwise: bool = False,
-    prediction: Prediction | None = None,
-    texts: Sequence[str] = (),
 ) -> Verdict:
     """Say whether the steered subject reproduces the targets, what its dial is, and which push does it.
 
     Args:
-        controls: `controls.control_table`; None where none was swept.
-        norms_per_unit: residual norms that one unit of the vector's magnitude is.
-        kl: of the vector, as in `controls.control_table`; nan where it was not measured.
-        facts: what the dial does to unrelated facts; None where they were not asked.
-        bias: yes-bias and confidence in logits; None where the question was not reversed.
-        ceiling: from S to its share of the best account without steering (`rivals.ceiling`).
-        seed: of permutations and resamples.
-        line_permutations: for the nulls of the line, which decide nothing; None: as many as `line` finds enough.
-        asked_otherwise: whether the subject is asked something else than the panel was, or in another form.
-        prediction: what the dial predicts (`prediction.predict`); None: from the matches and the texts.
-        texts: of the sweep's questions; without them, and without topics, nothing is called reproduced.
+        prediction: what the dial predicts (`prediction.predict`). rivals: `rivals.rival_table`; without them S is said
+            to be no share of anything. controls: `controls.control_table`. facts, bias: what the dial does to unrelated
+            facts, and to reversed questions. All but the rivals are computed where they are not handed over.
 
     Raises:
-        InputError: fewer than 19 permutations or resamples are asked for.
+        InputError: the case allows fewer than 19 permutations and resamples.
 
-    >>> from onedial.verdict import match_targets
-    >>> from onedial.verdict.simulation import dial_order_targets, simulate_sweep
-    >>> rng = np.random.default_rng(0)
-    >>> sweep = simulate_sweep(rng, 200, 11)
-    >>> panel = dial_order_targets(rng, sweep, 6)
-    >>> verdict = judge(match_targets(sweep, panel, n_bootstrap=99), n_permutations=99, n_bootstrap=99)
-    >>> verdict.reproduced, verdict.dial
-    ('a shared signal, not enough to reproduce', 'a moved cut')
+    >>> from dataclasses import replace
+    >>> from onedial.verdict import SweepRun
+    >>> case = SweepRun.open("tests/reference/golden/default").case()
+    >>> judge(replace(case, n_resamples=99)).reproduced
+    'a shared signal, not enough to reproduce'
     """
-    if min(n_permutations, n_bootstrap) < 19:
+    if case.n_resamples < 19:
         raise InputError("a 5% level needs at least 19 permutations and 19 resamples; 1999 are usual")
-    table = matches.table
-    judged = table["status"].isin(JUDGED).to_numpy()
-    own = _Own(matches.evidence, judged, table["model"].to_numpy()[judged], n_bootstrap, seed)
-    signal_number = own.signal(n_permutations)
-    gain, means = own.gain()
-    order = own.order()
-    reach = reached_share(matches)
+    numbers, judged = _Numbers(case), case.judged
+    signal_number = numbers.signal()
+    gain, means = numbers.gain()
+    order = numbers.order()
     if prediction is None:
-        prediction, _ = predict(matches, ground_of(matches, texts=texts), (ALL,), n_bootstrap=n_bootstrap, seed=seed)
-    one_model = of_one_name(matches) or prediction.n_models < MIN_MODELS
-    reproduced, because = _reproduced(judged, one_model, reach, signal_number, prediction)
+        prediction, _ = predict(case, (ALL,))
+    if controls is None and case.controls:
+        controls = control_table(case)
+    facts, bias = facts or facts_result(case), bias or yes_bias(case)
+    reached = reached_share(case)
+
+    def answered(found: Signal) -> tuple[str, str]:
+        return _reproduced(case, reached, found, prediction)
+
+    reproduced, because = answered(signal_number)
     dial = _dial(order, signal_number)
-    direction = _direction(matches, controls, norms_per_unit, kl, dial)
+    direction = _direction(case, controls, dial)
     push = _push(direction)
-    worst = own.unread_as_wrong(n_permutations)
-    flags = []
-    if bias.mostly if bias is not None else facts is not None and facts.share > MOSTLY_BIAS:
-        flags.append(YES_BIAS)
-    if (
-        reproduced != CANNOT_BE_JUDGED
-        and worst
-        and _reproduced(judged, one_model, reach, worst[0], prediction)[0] != reproduced
-    ):
-        flags.append(UNREAD_DECIDE)
-    if reproduced in (NOT_ENOUGH, REPRODUCED) and prediction.surface_suffices:
-        flags.append(SURFACE_AS_GOOD)
-    if reproduced in (NOT_ENOUGH, REPRODUCED) and not prediction.topics:
-        flags.append(TOPICS_UNKNOWN)
-    screened = screen(matches, texts)
-    flags += [each.check for each in screened]
-    if asked_otherwise:
-        flags.append(ASKED_OTHERWISE)
+    worst = numbers.unread_as_wrong()
+    has_signal = reproduced in (NOT_ENOUGH, REPRODUCED)
+    screened = screen(case)
+    flags = [
+        flag
+        for flag, holds in {
+            YES_BIAS: bias.mostly if bias is not None else facts is not None and facts.share.value > MOSTLY_BIAS,
+            UNREAD_DECIDE: reproduced != CANNOT_BE_JUDGED and worst and answered(worst[0])[0] != reproduced,
+            SURFACE_AS_GOOD: has_signal and prediction.surface_suffices,
+            TOPICS_UNKNOWN: has_signal and not prediction.topics,
+            **{finding.check: True for finding in screened},
+            ASKED_OTHERWISE: case.asked_otherwise,
+        }.items()
+        if holds
+    ]
     return Verdict(
         rule=RULE,
-        sentence=sentence_of(reproduced, because, dial, push, flags, prediction.clause(_one_family(table[judged]))),
+        sentence=sentence_of(reproduced, because, dial, push, flags, prediction.clause(_one_family(case))),
         reproduced=reproduced,
         dial=dial,
         push=push,
         flags=flags,
         because=because,
-        n_targets=len(table),
+        n_targets=len(judged),
         n_eligible=int(judged.sum()),
-        excluded={str(target): str(name) for target, name in table.loc[~judged, "status"].items()},
-        reach=reach,
+        excluded={str(target): str(case.status[t]) for t, target in enumerate(case.targets) if not judged[t]},
+        reach=reached,
         prediction=prediction,
         screening=screened,
         signal=signal_number,
@@ -334,21 +303,21 @@ def judge(
         direction=direction,
         facts=facts,
         bias=bias,
-        ceiling=ceiling(signal_number.estimate) if ceiling is not None else {},
-        models=own.by_model(),
-        unread_as_wrong=_told(worst, judged, one_model, reach, prediction),
-        line=line_of(matches, n_permutations if line_permutations is None else line_permutations, seed),
+        ceiling={} if rivals is None else ceiling(rivals, signal_number.value),
+        models=numbers.by_model(),
+        unread_as_wrong={} if worst is None else _told(*worst, answered(worst[0])[0]),
+        line=line_of(case),
         agreement=means["agreement"],
         majority=means["majority"],
         moved_cut=means["moved_cut"],
-        seed=seed,
+        seed=case.seed,
     )
 
 
-def _one_family(judged: pd.DataFrame) -> str:
+def _one_family(case: Case) -> str:
     """The family that all judged targets are of, where they are of two base models or more."""
-    families = set(judged["family"].astype(str))
-    return families.pop() if len(families) == 1 and judged["model"].nunique() > 1 else ""
+    families = set(case.respondents["family"][case.judged].astype(str))
+    return families.pop() if len(families) == 1 and len(set(case.models[case.judged])) > 1 else ""
 
 
 def sentence_of(reproduced: str, because: str, dial: str, push: str, flags: Sequence[str], predicted: str = "") -> str:
@@ -378,15 +347,15 @@ def sentence_of(reproduced: str, because: str, dial: str, push: str, flags: Sequ
 # ---- the three answers -----------------------------------------------------------------------------------------------
 
 
-def _reproduced(
-    judged: np.ndarray, one_model: bool, reach: float, found: Signal, prediction: Prediction
-) -> tuple[str, str]:
-    if judged.sum() < MIN_TARGETS:
-        return CANNOT_BE_JUDGED, f"{judged.sum()} of {len(judged)} targets can be judged, and it takes {MIN_TARGETS}"
-    if one_model:
-        return CANNOT_BE_JUDGED, f"all {judged.sum()} judged targets are {ONE_MODEL}, and it takes {MIN_MODELS}"
-    if reach < REACH:
-        return CANNOT_BE_JUDGED, f"the dial does not reach, with {reach:.0%} of the targets' yes rates in its range"
+def _reproduced(case: Case, reached: float, found: Signal, prediction: Prediction) -> tuple[str, str]:
+    """The answer, and why it cannot be judged."""
+    judged, n_judged = case.judged, int(case.judged.sum())
+    if n_judged < MIN_TARGETS:
+        return CANNOT_BE_JUDGED, f"{n_judged} of {len(judged)} targets can be judged, and it takes {MIN_TARGETS}"
+    if of_one_name(case) or prediction.n_models < MIN_MODELS:
+        return CANNOT_BE_JUDGED, f"all {n_judged} judged targets are {ONE_MODEL}, and it takes {MIN_MODELS}"
+    if reached < REACH:
+        return CANNOT_BE_JUDGED, f"the dial does not reach, with {reached:.0%} of the targets' yes rates in its range"
     if found.p > LEVEL:
         return NOT_REPRODUCED, ""
     return (REPRODUCED if prediction.suffices else NOT_ENOUGH), ""
@@ -394,7 +363,7 @@ def _reproduced(
 
 def _dial(order: Order, found: Signal) -> str:
     # Two orders that know nothing of the targets do equally well: without a signal, equivalence says nothing.
-    if order.rho >= SAME_RHO or (order.equivalent and found.p <= LEVEL):
+    if order.rho.value >= SAME_RHO or (order.equivalent and found.p <= LEVEL):
         return MOVED_CUT
     if order.low > 0:
         return TOWARDS
@@ -407,18 +376,16 @@ def _push(direction: Push) -> str:
     return ANY_PUSH if direction.p > LEVEL or direction.as_good else THIS_DIRECTION
 
 
-def _direction(
-    matches: TargetMatches, controls: pd.DataFrame | None, norms_per_unit: float, kl: float, dial: str
-) -> Push:
-    own = dial_numbers(matches, matches.evidence.dial)
-    own["push"] *= norms_per_unit
-    if not math.isnan(kl):
-        own["kl"] = kl
+def _direction(case: Case, controls: pd.DataFrame | None, dial: str) -> Push:
+    own = dial_numbers(case, case.dial)
+    own["push"] *= case.norms_per_unit
+    if not math.isnan(case.kl):
+        own["kl"] = case.kl
     if controls is None or controls.empty:
         return Push(own=own)
     by = "push" if dial == MOVED_CUT else "order_gain"
     drawn = controls[controls["drawn"]]
-    measured = [name for name in ("signal", "order_gain", "push", "kl") if name != "kl" or not math.isnan(kl)]
+    measured: list[str] = [name for name in ("signal", "order_gain", "push", "kl") if name in own]
     ranks = {name: _rank(own[name], drawn[name], smaller=name in ("push", "kl")) for name in measured}
     apart = controls[controls["cosine"].abs() <= ORTHOGONAL]
     if by == "push":
@@ -447,159 +414,119 @@ def _rank(own: float, others: pd.Series, *, smaller: bool) -> int:
 # ---- the numbers -----------------------------------------------------------------------------------------------------
 
 
-class _Own:
+class _Numbers:
     """S, G and C_A of the judged targets, and their parts by base model, over the same resamples."""
 
-    def __init__(self, evidence: Evidence, judged: np.ndarray, models: np.ndarray, n_bootstrap: int, seed: int) -> None:
-        self.evidence, self.judged, self.models = evidence, judged, models
-        self.n_bootstrap, self.seed = n_bootstrap, seed
+    def __init__(self, case: Case) -> None:
+        self.case, self.judged, self.models = case, case.judged, case.models[case.judged]
+        self.given = case.given[case.test][:, self.judged]
+        self.groups = case.groups(case.test)
         self.parts: dict[str, np.ndarray] = {}
 
-    def signal(self, n_permutations: int) -> Signal:
+    def signal(self) -> Signal:
         """S at the rate-matched magnitudes."""
-        return self._signal_of(self.evidence.rate_matched[:, self.judged], n_permutations, "signal")
+        return self._signal_of(self.case.rate_matched[:, self.judged], "signal")
 
-    def _signal_of(self, subject: np.ndarray, n_permutations: int, name: str = "") -> Signal:
+    def _signal_of(self, subject: np.ndarray, name: str = "") -> Signal:
+        case, n = self.case, self.case.n_resamples
         if not self.judged.any():
-            return Signal(n_permutations=n_permutations)
-        given = self.evidence.test_targets[:, self.judged]
-        values, groups = (
-            np.nan_to_num(count(subject, given).kappa()),
-            groups_among(self.evidence.wordings, self.evidence.test_rows),
-        )
+            return Signal(n_permutations=n)
+        values = np.nan_to_num(count(subject, self.given).kappa())
         if name:
             self.parts[name] = values
         number = self._number(
             values,
-            lambda groups: np.nan_to_num(count_resampled(subject, given, self.n_bootstrap, self.seed, groups).kappa()),
-            self.evidence.strata,
-            groups,
+            lambda groups: np.nan_to_num(count_resampled(subject, self.given, n, case.seed, groups).kappa()),
+            case.strata,
+            self.groups,
         )
-        estimate = signal(subject, given, self.models)
-        null = signal_null(subject, given, self.models, n_permutations, self.seed, self.evidence.strata, groups)
+        null = signal_null(subject, self.given, self.models, n, case.seed, case.strata, self.groups)
+        null_95 = float(np.quantile(null, 1 - LEVEL))
         return Signal(
-            **asdict(number),
-            p=p_value(estimate, null),
+            **asdict(number) | {"detectable": float(null_95 + ndtri(POWER) * number.se)},
+            p=p_value(signal(subject, self.given, self.models), null),
             null_mean=float(null.mean()),
-            null_95=float(null_95 := np.quantile(null, 1 - LEVEL)),
-            n_permutations=n_permutations,
-            detectable=float(null_95 + _FOUR_IN_FIVE * number.se),
+            null_95=null_95,
+            n_permutations=n,
         )
 
-    def gain(self) -> tuple[Gain, dict[str, float]]:
+    def gain(self) -> tuple[PanelEstimate, dict[str, float]]:
         """G, and the three mean agreements."""
-        evidence, given = self.evidence, self.evidence.test_targets[:, self.judged]
-        predictions = {"agreement": evidence.steered, "majority": evidence.majority, "moved_cut": evidence.cut}
+        case = self.case
+        predictions = {"agreement": case.steered, "majority": case.majority, "moved_cut": case.moved_cut}
         if not self.judged.any():
-            return Gain(), dict.fromkeys(predictions, math.nan)
-        own = {name: predicted[:, self.judged] for name, predicted in predictions.items()}
-        agreements = {name: count(predicted, given).agreement() for name, predicted in own.items()}
-        gain = self._gain_of(own["agreement"], own["majority"], given, "gain")
+            return PanelEstimate(), dict.fromkeys(predictions, math.nan)
+        predictions = {name: predicted[:, self.judged] for name, predicted in predictions.items()}
+        agreements = {name: count(predicted, self.given).agreement() for name, predicted in predictions.items()}
+        gain = self._gain_of(predictions["agreement"], predictions["majority"], "gain")
         return gain, {name: float(average_within_models(each, self.models)) for name, each in agreements.items()}
 
-    def _gain_of(self, steered: np.ndarray, majority: np.ndarray, given: np.ndarray, name: str = "") -> Gain:
-        values = count(steered, given).agreement() - count(majority, given).agreement()
+    def _gain_of(self, steered: np.ndarray, majority: np.ndarray, name: str = "") -> PanelEstimate:
+        values = count(steered, self.given).agreement() - count(majority, self.given).agreement()
         if name:
             self.parts[name] = values
 
         def drawn(groups: np.ndarray | None) -> np.ndarray:
             one, other = (
-                count_resampled(each, given, self.n_bootstrap, self.seed, groups).agreement()
-                for each in (steered, majority)
+                count_resampled(answers, self.given, self.case.n_resamples, self.case.seed, groups).agreement()
+                for answers in (steered, majority)
             )
             return one - other
 
-        groups = groups_among(self.evidence.wordings, self.evidence.test_rows)
-        number = self._number(values, drawn, self.evidence.strata, groups)
-        return Gain(**asdict(number), detectable=_DETECTABLE * number.se)
+        number = self._number(values, drawn, self.case.strata, self.groups)
+        return replace(number, detectable=least_z() * number.se)
 
     def order(self) -> Order:
         """C_A over fitting and test questions, and rho_dial."""
-        evidence = self.evidence
-        margins = np.full(len(evidence.dial.questions), np.nan)
-        margins[evidence.ordered] = evidence.unsteered
-        rows = np.isin(np.arange(len(margins)), evidence.ordered)
-        rho = evidence.dial.rank_correlation(margins, rows)
-        n_read = int((~np.isnan(evidence.ease)).sum())
-        low, high = _rho_interval(rho, n_read)
-        order = Order(
-            rho=rho,
-            rho_low=low,
-            rho_high=high,
-            n_questions=n_read,
-            n_unread=len(evidence.ordered) - n_read,
-            turning=evidence.dial.turning,
-        )
+        case, (ease, margins) = self.case, self.case.orders
+        rho = rank_correlation(ease, margins)
+        order = Order(rho=rho, n=rho.n, n_missing=rho.n_missing, turning=case.dial.turning)
         if not self.judged.any():
             return order
-        given = evidence.given[:, self.judged]
-        values = auc(evidence.ease, given) - auc(evidence.unsteered, given)
+        given = case.given[case.ordered][:, self.judged]
+        values = auc(ease, given) - auc(margins, given)
         self.parts["order"] = values
 
         def drawn(groups: np.ndarray | None) -> np.ndarray:
             one, other = (
-                auc_resampled(scores, given, self.n_bootstrap, self.seed, groups)
-                for scores in (evidence.ease, evidence.unsteered)
+                auc_resampled(scores, given, case.n_resamples, case.seed, groups) for scores in (ease, margins)
             )
             return one - other
 
-        number = self._number(values, drawn, evidence.topics, groups_among(evidence.wordings, evidence.ordered))
-        return replace(order, **asdict(number), equivalent=number.within(SAME))
+        number = self._number(values, drawn, strata_of(case.topics[case.ordered]), case.groups(case.ordered))
+        counts = {"n": rho.n, "n_missing": rho.n_missing}
+        return replace(order, **asdict(number) | counts, equivalent=number.within(SAME))
 
     def by_model(self) -> dict[str, dict[str, float]]:
         """Each number of each base model's targets, and of all others together (`without_...`)."""
-        names = [str(name) for name in np.unique(self.models.astype(str))]
-        told: dict[str, dict[str, float]] = {}
-        for model in names:
-            own = self.models.astype(str) == model
-            told[model] = {"n_targets": int(own.sum())}
+        table: dict[str, dict[str, float]] = {}
+        for model in [str(name) for name in np.unique(self.models)]:
+            targets = self.models == model
+            table[model] = {"n_targets": int(targets.sum())}
             for name, values in self.parts.items():
-                told[model][name] = float(average_within_models(values[own], self.models[own]))
-                told[model][f"without_{name}"] = without_each_model(values, self.models)[model]
-        return told
+                table[model][name] = float(average_within_models(values[targets], self.models[targets]))
+                table[model][f"without_{name}"] = without_each_model(values, self.models)[model]
+        return table
 
-    def unread_as_wrong(self, n_permutations: int) -> tuple[Signal, Gain] | None:
+    def unread_as_wrong(self) -> tuple[Signal, PanelEstimate] | None:
         """S and G with every answer that was not read counted as the wrong one; None where all were read."""
         if not self.judged.any():
             return None
-        evidence, given = self.evidence, self.evidence.test_targets[:, self.judged]
-        steered, matched = evidence.steered[:, self.judged], evidence.rate_matched[:, self.judged]
-        majority = np.broadcast_to(majority_answers(given), given.shape)
-        answered = ~np.isnan(given)
+        steered, matched = self.case.steered[:, self.judged], self.case.rate_matched[:, self.judged]
+        majority = np.broadcast_to(majority_answers(self.given), self.given.shape)
+        answered = ~np.isnan(self.given)
         if not (np.isnan(steered) & answered).any() and not (np.isnan(matched) & answered).any():
             return None
-        wrong = 1 - given
+        wrong = 1 - self.given
         return (
-            self._signal_of(np.where(np.isnan(matched), wrong, matched), n_permutations),
-            self._gain_of(np.where(np.isnan(steered), wrong, steered), majority, given),
+            self._signal_of(np.where(np.isnan(matched), wrong, matched)),
+            self._gain_of(np.where(np.isnan(steered), wrong, steered), majority),
         )
 
-    def _number(self, values: np.ndarray, drawn: Any, topics: np.ndarray, groups: np.ndarray | None) -> Number:
+    def _number(self, values: np.ndarray, drawn: Any, topics: np.ndarray, groups: np.ndarray | None) -> PanelEstimate:
         by_topic = drawn(topics) if topics.max(initial=0) + 1 >= FEWEST_TOPICS else None
-        return number_of(values, drawn(groups), by_topic, self.models)
+        return panel_estimate(values, drawn(groups), by_topic, self.models, n=len(topics))
 
 
-def _rho_interval(rho: float, n: int) -> tuple[float, float]:
-    """95% interval of Spearman's correlation by Fisher's z with the variance of Bonett and Wright (2000)."""
-    if math.isnan(rho) or n < 5:
-        return math.nan, math.nan
-    if abs(rho) >= 1:
-        return rho, rho
-    reach = Z_95 * math.sqrt((1 + rho**2 / 2) / (n - 3))
-    return math.tanh(math.atanh(rho) - reach), math.tanh(math.atanh(rho) + reach)
-
-
-def _told(
-    worst: tuple[Signal, Gain] | None, judged: np.ndarray, one_model: bool, reach: float, prediction: Prediction
-) -> dict[str, Any]:
-    if worst is None:
-        return {}
-    found, gain = worst
-    return {
-        "reproduced": _reproduced(judged, one_model, reach, found, prediction)[0],
-        "signal": found.estimate,
-        "p": found.p,
-        "gain": gain.estimate,
-        "gain_low": gain.low,
-        "gain_high": gain.high,
-    }
+def _told(found: Signal, gain: PanelEstimate, reproduced: str) -> dict[str, Any]:
+    return {"reproduced": reproduced, "signal": found.value, "p": found.p, **gain.columns("gain")}

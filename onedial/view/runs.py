@@ -2,27 +2,22 @@
 asks for."""
 
 import os
-import re
-import xml.etree.ElementTree as ElementTree
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
-import pandas as pd
-
 from onedial.core import InputError, Run, did_you_mean, refuse_links_outwards
-from onedial.show import captions_of, headline
-from onedial.view.progress import log_lines, present_stage
-from onedial.view.stored import as_table, is_table, stored_files
+from onedial.show import headline
+from onedial.view.progress import log_lines
+from onedial.view.tables import PARTS
 
 FINISHED, GOING_ON, INTERRUPTED, UNREADABLE, NO_RUN = "finished", "going on", "interrupted", "unreadable", "no run"
-STATES = (FINISHED, GOING_ON, INTERRUPTED, UNREADABLE, NO_RUN)
-"""Of a folder: its program has done all of its work; a process is writing it; it was interrupted and continues with
---resume; it is damaged, of another version, or holds a link that leads out; it is something else."""
+STATES = (GOING_ON, INTERRUPTED, UNREADABLE, FINISHED, NO_RUN)
+"""Of a folder: a process is writing it; it was broken off and continues with --resume; it is damaged, of another
+version, or holds a link that leads out; its program has done all of its work; it is something else."""
 DEEPEST = 5
 """Folders within each other that are searched."""
-SWEEPS = ("steer_sweep", "judge_run")
 _BESIDES = ("vectors", "figures", "wandb", "tensorboard")
 """Folders of a run in which no run is searched."""
 
@@ -35,6 +30,7 @@ class Seen:
         key: its place below it, with / between names.
         run: what it holds; None where that cannot be read.
         state: one of `STATES`. sentence: what it says, or why it cannot be read.
+        program, model, begun: as far as they are known.
     """
 
     key: str
@@ -42,35 +38,30 @@ class Seen:
     state: str
     sentence: str
     run: Run | None = None
-
-    @cached_property
-    def facts(self) -> dict[str, str]:
-        """Program, model and beginning, as far as they are known."""
-        if self.run is None:
-            return {"program": "", "model": "", "begun": ""}
-        manifest = self.run.manifest
-        model = manifest.facts.get("model")
-        named = model.get("name") if isinstance(model, Mapping) else None
-        begun = str(manifest.started).replace("T", " ").removesuffix("Z")
-        return {"program": manifest.program, "model": str(named or self.run.config.get("model") or ""), "begun": begun}
-
-    @property
-    def is_sweep(self) -> bool:
-        """Whether the dial of a subject was turned in it."""
-        return self.run is not None and self.facts["program"] in SWEEPS
+    program: str = ""
+    model: str = ""
+    begun: str = ""
 
     @cached_property
     def files(self) -> dict[str, Path]:
-        """Name -> whatever it stores; see `onedial.view.stored`."""
-        return stored_files(self.path)
+        """Name below the folder -> file, or the folder of a table that grows in parts.
 
-    def table(self, name: str) -> pd.DataFrame:
-        """One of its files as a table.
-
-        Raises:
-            InputError: there is none of this name, or it cannot be read as one.
+        Hidden files, links, runs within the run and its report, which has a page of its own, are left out.
         """
-        return as_table(self.file(name))
+        found = {}
+        for place, folders, files in os.walk(self.path):
+            path = Path(place)
+            if path != self.path and "config.yaml" in files:
+                folders[:] = []
+                continue
+            folders[:] = sorted(name for name in folders if not name.startswith("."))
+            if any(path.glob(PARTS)):
+                found[path.relative_to(self.path).as_posix()] = path
+                files = [name for name in files if not Path(name).match(PARTS)]
+            for file in sorted(path / name for name in files if not name.startswith(".") and name != "report.html"):
+                if not file.is_symlink():
+                    found[file.relative_to(self.path).as_posix()] = file
+        return found
 
     def file(self, name: str) -> Path:
         """One of its files.
@@ -83,23 +74,6 @@ class Seen:
             raise InputError(f"{self.key} stores no {name!r}{near}; the page of its files lists them")
         return self.files[name]
 
-    @cached_property
-    def captions(self) -> dict[str, dict[str, str]]:
-        """name -> {"title", "caption"} of its figures that are there.
-
-        Raises:
-            InputError: a figure holds more than a drawing.
-        """
-        if self.run is None:
-            return {}
-        drawn = {name: words for name, words in captions_of(self.run).items() if self._drawing(name).is_file()}
-        for name in drawn:
-            _check_drawing(self._drawing(name))
-        return drawn
-
-    def _drawing(self, name: str) -> Path:
-        return self.path / "figures" / (f"{name}.svg" if re.fullmatch(r"[\w-]+", name) else "")
-
 
 class RunFolder:
     """A folder of runs, looked at anew whenever it is asked."""
@@ -111,24 +85,25 @@ class RunFolder:
 
     def seen(self) -> list[Seen]:
         """Every run and whatever else lies beside them, newest first, what is no run last."""
-        found = [look_at(path, path.relative_to(self._base).as_posix()) for path in self._candidates()]
-        found.sort(key=lambda each: each.key)
-        found.sort(key=lambda each: each.facts["begun"], reverse=True)
-        return found
+        found = [look_at(path, self._key(path)) for path in sorted(self._candidates())]
+        return sorted(found, key=lambda each: each.begun, reverse=True)
 
     def one(self, key: str) -> Seen:
-        """The run of this name.
+        """The run of this key.
 
         Raises:
-            InputError: there is none, or it is no run.
+            InputError: the folder holds none of this name, or it cannot be read.
         """
         for path in self._candidates():
-            if path.relative_to(self._base).as_posix() == key:
+            if self._key(path) == key:
                 seen = look_at(path, key)
                 if seen.run is None:
                     raise InputError(f"{key}: {seen.sentence}")
                 return seen
         raise InputError(f"{self.path} holds no run {key!r}; the list of runs says which there are")
+
+    def _key(self, path: Path) -> str:
+        return path.relative_to(self._base).as_posix()
 
     def _candidates(self) -> Iterator[Path]:
         for place, folders, files in os.walk(self.path):
@@ -160,54 +135,21 @@ def look_at(path: Path, key: str) -> Seen:
     try:
         refuse_links_outwards(path)
         run = Run.open(path)
-        program = run.manifest.program
-        state = GOING_ON if Run.is_held(path) else FINISHED if _is_finished(run) else INTERRUPTED
-        so_far = (log_lines(run) or ["begun"])[-1].partition("Z ")[2]
-        return Seen(key, path, state, _sentence(run, program) if state == FINISHED else so_far, run)
-    except (InputError, OSError, AttributeError, KeyError, TypeError, ValueError) as error:
-        said = (
-            str(error) if isinstance(error, InputError) else f"its files do not fit together ({type(error).__name__})"
-        )
-        return Seen(key, path, UNREADABLE, said)
-
-
-def _is_finished(run: Run) -> bool:
-    manifest = run.manifest
-    if manifest.finished is not None:
-        return bool(manifest.finished)
-    return bool(manifest.stages) and bool(manifest.stages[-1]["completed"]) and present_stage(run) is None
-
-
-def _sentence(run: Run, program: str) -> str:
-    """What the program recorded as its sentence, in the manifest or beside its numbers; else what it stores."""
-    if isinstance(said := run.manifest.facts.get("sentence"), str):
-        return headline(said)
-    for name in ("verdict.json", "summary.json", "comparison.json"):
-        stored = run.read_json(name) if run.has(name) else {}
-        for said in (stored.get("sentence"), stored.get("verdict"), stored.get("sentences")):
-            if isinstance(said, str):
-                return headline(said)
-            if isinstance(said, list) and said:
-                return str(said[0])
-    n = sum(is_table(path) for path in stored_files(run.path).values())
-    return f"{program}: {n} tables, {len(captions_of(run))} figures"
+        manifest = run.manifest
+        state = GOING_ON if Run.is_held(path) else FINISHED if manifest.finished else INTERRUPTED
+        if state == FINISHED:
+            said = headline(str(manifest.facts.get("sentence") or f"{manifest.program} has done its work"))
+        else:
+            said = (log_lines(run) or ["begun"])[-1].partition("Z ")[2]
+        model = manifest.facts.get("model")
+        named = model.get("name") if isinstance(model, dict) else run.config.get("model")
+        begun = str(manifest.started).replace("T", " ").removesuffix("Z")
+        return Seen(key, path, state, said, run, manifest.program, str(named or ""), begun)
+    except InputError as error:
+        return Seen(key, path, UNREADABLE, str(error))
+    except (OSError, AttributeError, KeyError, TypeError, ValueError) as error:
+        return Seen(key, path, UNREADABLE, f"its files do not fit together ({type(error).__name__})")
 
 
 def _has_run_below(folder: Path) -> bool:
     return any(next(folder.rglob(name), None) is not None for name in ("manifest.json", "config.yaml"))
-
-
-def _check_drawing(file: Path) -> None:
-    """Raise InputError where an SVG holds anything that acts or asks for something elsewhere."""
-    try:
-        for element in ElementTree.parse(file).iter():
-            tag = str(element.tag).rpartition("}")[2].lower()
-            links = [value for name, value in element.attrib.items() if name.rpartition("}")[2].lower() == "href"]
-            acts = any(name.lower().startswith("on") for name in element.attrib)
-            if tag in _ACTING or acts or any(not link.startswith(("#", "data:image/")) for link in links):
-                raise InputError(f"{file} holds more than a drawing (<{tag}>), and is not shown; make the report again")
-    except ElementTree.ParseError as error:
-        raise InputError(f"{file} is no SVG ({error}); make the report again") from error
-
-
-_ACTING = ("script", "foreignobject", "iframe", "meta", "link", "form", "a", "set", "animate")

@@ -1,6 +1,5 @@
-"""The viewer as a server of the standard library: it has one reader, on this machine, and answers GET, and POST where a
-model may write (`onedial.view.desk`), for which `http.server` with a thread per request is enough. A framework would
-bring three packages for the sixty lines below.
+"""The viewer as a server of the standard library: it has one reader, on this machine, and answers GET alone, for which
+`http.server` with a thread per request is enough. A framework would bring three packages for the sixty lines below.
 
 A page elsewhere may send a browser here under a name of its own (DNS rebinding); only requests that name this machine
 by a number, as localhost, or as it was told to be called are answered.
@@ -20,10 +19,8 @@ from onedial.core import InputError
 
 if TYPE_CHECKING:
     from onedial.view.application import Answer, Viewer
-    from onedial.view.desk import Write
 
 PORT, TRIED = 7575, 20
-LONGEST_FORM = 10_000
 _HEADERS = {
     "X-Content-Type-Options": "nosniff",
     "Referrer-Policy": "no-referrer",
@@ -32,13 +29,10 @@ _HEADERS = {
 }
 
 
-def serve(
-    folder: Path, host: str, port: int | None, tell: Callable[[str], None], writer: "Callable[[], Write] | None" = None
-) -> None:
+def serve(folder: Path, host: str, port: int | None, tell: Callable[[str], None]) -> None:
     """Answer until interrupted.
 
     Args:
-        writer: makes what has a model write on demand, for readers on this machine only.
         port: None for the first free one from `PORT` on. tell: is told the address, before anything is read.
 
     Raises:
@@ -48,16 +42,10 @@ def serve(
         shown = f"[{host}]" if ":" in host else host
         tell(f"{folder} at http://{shown}:{server.server_port}/ (Ctrl-C ends)")
         from onedial.view.application import Viewer
-        from onedial.view.desk import Desk
         from onedial.view.runs import RunFolder
 
-        desk = Desk(writer()) if writer is not None and is_loopback(host) else None
-        server.viewer = Viewer(RunFolder(folder), desk)
-        try:
-            server.serve_forever()
-        finally:
-            if desk is not None:
-                desk.close()
+        server.viewer = Viewer(RunFolder(folder))
+        server.serve_forever()
 
 
 def bound(host: str, port: int | None) -> "_Server":
@@ -89,18 +77,6 @@ def is_ours(host_header: str, host: str) -> bool:
     return True
 
 
-def is_loopback(host: str) -> bool:
-    """Whether only this machine can reach an address.
-
-    >>> [is_loopback(host) for host in ("127.0.0.1", "::1", "localhost", "0.0.0.0", "192.168.0.7")]
-    [True, True, True, False, False]
-    """
-    try:
-        return ipaddress.ip_address(host).is_loopback
-    except ValueError:
-        return host.lower() == "localhost"
-
-
 class _Server(ThreadingHTTPServer):
     daemon_threads = True
     viewer: "Viewer"
@@ -113,7 +89,7 @@ class _Server(ThreadingHTTPServer):
         super().__init__(address, handler)
 
     def handle_error(self, request: object, client_address: object) -> None:
-        """A browser that turned the dial on does not wait for the page before."""
+        """A browser that went on does not wait for the page before."""
         if not isinstance(sys.exception(), ConnectionError):
             super().handle_error(request, client_address)  # type: ignore[arg-type]
 
@@ -129,22 +105,6 @@ class _Handler(BaseHTTPRequestHandler):
                 answer = self.server.viewer.answer(self.path)
             self._send(answer)
 
-    def do_POST(self) -> None:
-        """Take the one form that there is."""
-        length = self.headers.get("Content-Length", "")
-        if not self._is_for_us():
-            return
-        if self.headers.get("Sec-Fetch-Site", "same-origin") != "same-origin":
-            self.send_error(403, "a form is taken from this viewer's own pages alone")
-            return
-        if not length.isascii() or not length.isdigit() or int(length[:9]) > LONGEST_FORM:
-            self.send_error(413, f"a form of at most {LONGEST_FORM} bytes is taken")
-            return
-        form = self.rfile.read(int(length)).decode(errors="replace")
-        with self.server.one_at_a_time:
-            answer = self.server.viewer.take(self.path, form)
-        self._send(answer)
-
     def _is_for_us(self) -> bool:
         if is_ours(self.headers.get("Host", ""), self.server.host):
             return True
@@ -156,8 +116,6 @@ class _Handler(BaseHTTPRequestHandler):
         told = {"Content-Type": answer.kind, "Content-Length": str(len(answer.body))}
         if answer.name:
             told["Content-Disposition"] = f"attachment; filename*=UTF-8''{quote(answer.name, safe='')}"
-        if answer.to:
-            told["Location"] = answer.to
         for name, value in (told | _HEADERS | {"Content-Security-Policy": answer.policy}).items():
             self.send_header(name, value)
         self.end_headers()

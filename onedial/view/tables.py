@@ -1,163 +1,99 @@
-"""What a page asks of any table: which rows, in which order, and which stretch of them; or all of them as CSV."""
+"""A table of a run for the eye: a stretch of its rows, in the order that an address asks for."""
 
 import math
-import tempfile
-from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pandas as pd
 
-from onedial.core import InputError, did_you_mean, write_csv
-from onedial.show import NOTHING
-from onedial.view.expression import matching
+from onedial.core import InputError, did_you_mean, read_table
+from onedial.show import NOTHING, columns_of
 
+PARTS = "part-*.parquet"
 PAGE = 50
 """Rows of a page."""
 
 
 @dataclass(frozen=True)
-class Asked:
-    """What an address asks of a table.
+class Rows:
+    """One page of a table.
 
     Attributes:
-        filter: see `onedial.view.expression`. sort: a column, with - before it for the largest first. page: from 1.
+        heads: name of each column, and whether it holds numbers. lines: of cells as text. n: rows of the table.
+        page, n_pages: from 1. sort: a column, with - before it for the largest first; "" as it is stored.
     """
 
-    filter: str = ""
-    sort: str = ""
-    page: int = 1
-
-    @classmethod
-    def of(cls, query: Mapping[str, str]) -> "Asked":
-        """Of an address's parameters.
-
-        Raises:
-            InputError: the page is no number from 1 on.
-        """
-        page = query.get("page") or "1"
-        if not page.isascii() or not page.isdigit() or not int(page[:9]) >= 1 or len(page) > 9:
-            raise InputError(f"page={page} is no whole number from 1 on")
-        return cls(query.get("filter", "").strip(), query.get("sort", ""), int(page))
-
-    def rows_of(self, table: pd.DataFrame) -> pd.DataFrame:
-        """The rows that the filter keeps, in order; what is missing comes last either way.
-
-        Raises:
-            InputError: the filter cannot be read, or the table has no such column.
-        """
-        kept = table[matching(table, self.filter)]
-        if not self.sort:
-            return kept
-        down, name = self.sort.startswith("-"), self.sort.removeprefix("-")
-        if name not in map(str, kept.columns):
-            known = [str(column) for column in kept.columns]
-            raise InputError(f"sort={self.sort} names no column{did_you_mean(name, known)}; take one of the headings")
-        values = kept.iloc[:, [str(column) for column in kept.columns].index(name)]
-        if not pd.api.types.is_numeric_dtype(values):
-            values = values.map(lambda value: None if _is_missing(value) else str(value).lower())
-        order = values.reset_index(drop=True).sort_values(ascending=not down, na_position="last", kind="stable").index
-        return kept.iloc[order]
-
-
-@dataclass(frozen=True)
-class Shown:
-    """One page of a table, for the eye.
-
-    Attributes:
-        columns: headings. rows: what names each row in an address ("" for nothing), and its cells as text.
-        numeric: whether a column holds numbers.
-        exact: what each cell holds to its last digit, "" where it is missing and None where its text says all; None
-            where nobody asked for it. n: rows that were kept, of n_all. page, n_pages: of them.
-    """
-
-    columns: list[str]
-    rows: list[tuple[str, list[str]]]
-    numeric: list[bool]
+    heads: list[tuple[str, bool]]
+    lines: list[list[str]]
     n: int
-    n_all: int
     page: int
     n_pages: int
-    asked: Asked
-    exact: list[list[str | None]] | None = None
+    sort: str
 
 
-def shown(table: pd.DataFrame, asked: Asked, key: str = "", whole: bool = False, exact: bool = False) -> Shown:
-    """The page of the table that is asked for; the last one where there are fewer.
+def is_table(path: Path) -> bool:
+    """Whether a file can be shown; any other can be had as it lies there."""
+    return path.is_dir() or path.suffix in (".csv", ".parquet")
 
-    Args:
-        key: column that names a row in an address. whole: all rows on one page. exact: for a page that filters by
-            itself: with what each cell holds, and every column apart.
+
+def stored_table(path: Path) -> pd.DataFrame:
+    """A file, or the folder of a table in parts, as a table.
+
+    Raises:
+        InputError: it is no table, or cannot be read.
     """
-    kept = asked.rows_of(table)
-    size = max(len(kept), 1) if whole else PAGE
-    n_pages = max(math.ceil(len(kept) / size), 1)
-    page = min(asked.page, n_pages)
-    part = kept.iloc[(page - 1) * size : page * size]
-    names = [str(name) for name in table.columns]
-    ends = {} if exact else _ends(names)
-    kept_apart = [place for place in range(len(names)) if not any(place in each for each in ends.values())]
-    cells = [
-        [cell(row[place]) + _between(row, ends.get(place)) for place in kept_apart]
-        for row in part.itertuples(index=False, name=None)
-    ]
-    keys = [str(value) for value in part[key]] if key else [""] * len(part)
-    columns = [names[place] for place in kept_apart]
-    numeric = [bool(pd.api.types.is_numeric_dtype(table.dtypes.iloc[place])) for place in kept_apart]
-    rows = list(zip(keys, cells, strict=True))
-    held = [[_held(value) for value in row] for row in part.itertuples(index=False, name=None)] if exact else None
-    return Shown(columns, rows, numeric, len(kept), len(table), page, n_pages, asked, held)
+    if not is_table(path):
+        raise InputError(f"{path.name} is no table; the page of the run's files hands it out")
+    if path.is_dir():
+        return pd.concat([read_table(part) for part in sorted(path.glob(PARTS))], ignore_index=True)
+    return read_table(path)
 
 
-def _ends(names: list[str]) -> dict[int, tuple[int, int]]:
-    """Place of a column -> those of the ends of its interval, which are shown in its cells: NAME_low and NAME_high, or
-    low and high right after it."""
-    at = {name: place for place, name in enumerate(names)}
-    ends = {
-        place: (at[f"{name}_low"], at[f"{name}_high"])
-        for name, place in at.items()
-        if f"{name}_low" in at and f"{name}_high" in at
-    }
-    low = at.get("low", 0)
-    return ends | ({low - 1: (low, low + 1)} if low and at.get("high") == low + 1 and low - 1 not in ends else {})
+def rows_of(table: pd.DataFrame, sort: str = "", page: str = "") -> Rows:
+    """A page of a table, the last one where there are fewer; the ends of an interval stand in the cell of its number.
+
+    Raises:
+        InputError: the table has no such column, or the page is no number from 1 on.
+    """
+    if page and not (page.isascii() and page.isdigit() and len(page) < 10 and int(page)):
+        raise InputError(f"page={page} is no whole number from 1 on")
+    table = table.rename(columns=str)
+    columns = [replace(column, form=cell) for column in columns_of(table)]
+    n_pages = max(math.ceil(len(table) / PAGE), 1)
+    at = min(int(page or 1), n_pages)
+    part = in_order(table, sort).iloc[(at - 1) * PAGE : at * PAGE]
+    records: list[dict[str, Any]] = part.to_dict("records")  # type: ignore[assignment]  # of texts, as renamed
+    lines = [[column.shown(row) for column in columns] for row in records]
+    heads = [(column.name, bool(pd.api.types.is_numeric_dtype(table[column.name]))) for column in columns]
+    return Rows(heads, lines, len(table), at, n_pages, sort)
 
 
-def _between(row: tuple[Any, ...], ends: tuple[int, int] | None) -> str:
-    if ends is None or any(_is_missing(row[end]) for end in ends):
-        return ""
-    return f" [{cell(row[ends[0]])}, {cell(row[ends[1]])}]"
+def in_order(table: pd.DataFrame, sort: str) -> pd.DataFrame:
+    """The rows by a column, texts without regard to capitals; what is missing comes last either way.
+
+    Raises:
+        InputError: there is no such column.
+    """
+    if not sort:
+        return table
+    name = sort.removeprefix("-")
+    if name not in table.columns:
+        raise InputError(f"sort={sort} names no column{did_you_mean(name, list(table.columns))}")
+    values = table[name].reset_index(drop=True)
+    if not pd.api.types.is_numeric_dtype(values):
+        values = values.map(lambda value: str(value).lower(), na_action="ignore")
+    return table.iloc[values.sort_values(ascending=name == sort, kind="stable", na_position="last").index]
 
 
 def cell(value: Any) -> str:
-    """A value as text: numbers to four digits, a dash where nothing is."""
-    if _is_missing(value):
-        return NOTHING
-    if isinstance(value, bool | np.bool_):
+    """A value as text: numbers to four digits, a dash where nothing is.
+
+    >>> [cell(value) for value in (0.000123456, -2.0, 7, None, True)]
+    ['0.0001235', '−2', '7', '–', 'yes']
+    """
+    if isinstance(value, bool):
         return "yes" if value else "no"
-    if isinstance(value, float | np.floating):
-        return f"{value:.4g}".replace("-", "−") if math.isfinite(value) else str(value)
-    return str(value)
-
-
-def as_csv(table: pd.DataFrame) -> bytes:
-    """Every row and digit, with no text that a spreadsheet would take for a formula."""
-    with tempfile.TemporaryDirectory() as folder:
-        file = Path(folder) / "table.csv"
-        write_csv(file, table)
-        return file.read_bytes()
-
-
-def _held(value: Any) -> str | None:
-    if _is_missing(value):
-        return ""
-    if isinstance(value, bool | np.bool_ | int | np.integer):
-        return str(int(value))
-    if isinstance(value, float | np.floating):
-        return repr(float(value)).replace("inf", "Infinity")
-    return None
-
-
-def _is_missing(value: Any) -> bool:
-    return value is None or (isinstance(value, float | np.floating) and math.isnan(value)) or value is pd.NA
+    if value is None or value is pd.NA or value is pd.NaT or (isinstance(value, float) and math.isnan(value)):
+        return NOTHING
+    return f"{value:.4g}".replace("-", "−") if isinstance(value, float) else str(value)

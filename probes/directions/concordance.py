@@ -9,7 +9,7 @@ where w_t is how often topic t was drawn: 1 for the estimate itself, a multinomi
 replicate. The sums need one matrix of topics by topics, whatever the number of replicates.
 
 Intervals are percentiles of the replicates. With 17 topics, 533 questions and topic effects of label and score from
-none to strong they covered .955 to .976 of 1,000 simulated truths (scripts/calibrate_probes.py). They speak of other
+none to strong they covered .955 to .976 of 1,000 simulated truths (scripts/simulate.py probes). They speak of other
 topics,
 the probes as they are: that other training questions would have given other probes is not in them.
 """

@@ -22,7 +22,7 @@ from scipy.special import expit
 from onedial.core import InputError, one_line
 from probes.directions.concordance import auroc_by_column
 from probes.fitting.folds import TopicFolds
-from probes.fitting.solvers import METHODS, NO_PENALTY, PENALISED, PENALTIES, Training
+from probes.fitting.solvers import METHODS, NO_PENALTY, PENALISED, PENALTIES, Training, fit_logistic
 
 Floats = NDArray[np.float64]
 
@@ -200,29 +200,14 @@ def platt(score: Floats, truth: Floats) -> tuple[Floats, Floats]:
     >>> bool(slope[0] > 0)
     True
     """
-    known = np.isfinite(score) & np.isfinite(truth)
-    x, y = np.where(known, np.nan_to_num(score), 0.0), np.where(known, np.nan_to_num(truth), 0.0)
-    n = np.maximum(known.sum(axis=0), 1)
-    mean = x.sum(axis=0) / n
-    spread = np.sqrt(np.where(known, (x - mean) ** 2, 0.0).sum(axis=0) / n)
-    scale = np.where(spread > 0, spread, 1.0)
-    z = np.where(known, (x - mean) / scale, 0.0)
-    n_yes = y.sum(axis=0)
-    target = np.where(y == 1, (n_yes + 1) / (n_yes + 2), 1 / (n - n_yes + 2))
-    rate = np.clip(n_yes / n, 1e-6, 1 - 1e-6)
-    shift, slope = np.log(rate / (1 - rate)), np.zeros(z.shape[1])
-    for _ in range(50):
-        p = expit(shift + slope * z)
-        error, weight = (p - target) * known, p * (1 - p) * known
-        g0, g1 = error.sum(axis=0), (error * z).sum(axis=0)
-        h00, h01, h11 = weight.sum(axis=0) + 1e-9, (weight * z).sum(axis=0), (weight * z * z).sum(axis=0) + 1e-9
-        determinant = h00 * h11 - h01**2
-        d0, d1 = (h11 * g0 - h01 * g1) / determinant, (h00 * g1 - h01 * g0) / determinant
-        largest = np.maximum(np.maximum(np.abs(d0), np.abs(d1)), 1.0)
-        shift, slope = shift - d0 / largest, slope - d1 / largest
-        if max(np.abs(d0).max(), np.abs(d1).max()) < 1e-9:
-            break
-    return shift - slope * mean / scale, slope / scale
+    lines = []
+    for column, label in zip(score.T, truth.T, strict=True):
+        known = np.isfinite(column) & np.isfinite(label)
+        y, n_yes = label[known], label[known].sum()
+        target = np.where(y == 1, (n_yes + 1) / (n_yes + 2), 1 / (known.sum() - n_yes + 2))
+        lines.append(fit_logistic(column[known][:, None], target, 1e-9))
+    shift, slope = np.array(lines).reshape(-1, 2).T
+    return shift, slope
 
 
 def check_truth(labels: Sequence[str], truth: Floats, folds: TopicFolds, least: int = LEAST_OF_A_KIND) -> None:

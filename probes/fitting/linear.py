@@ -8,8 +8,9 @@ h is one residual stream in the model's own coordinates; scaling is folded back,
 positive towards label 1) may be added to the stream as it is. How readable the label is: the AUROC on held-out
 questions, 0.5 = not at all, 1 = perfectly. Held out are whole topics, and all wordings of a question at once
 (`probes.fitting.folds`): a probe that has seen a topic reads the topic, which may tell the label well enough. The
-strength of the penalty is chosen for each fold by questions of the others (`probes.fitting.crossfit`). A label that can
-be read off is not thereby used by the model; whether a direction matters for the answer is what steering asks.
+strength of the penalty is chosen for each fold by questions of the others (`probes.fitting.crossfit`); slope and
+intercept are calibrated on held-out scores. A label that can be read off is not thereby used by the model; whether a
+direction matters for the answer is what steering asks.
 """
 
 from collections.abc import Hashable, Sequence
@@ -20,18 +21,14 @@ import pandas as pd
 import torch
 from jaxtyping import Float
 from numpy.typing import ArrayLike, NDArray
-from scipy.stats import rankdata
-from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import StratifiedKFold
-from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import StandardScaler
 from torch import Tensor
 
 from onedial.core import InputError, notice, one_line
 from probes.directions.concordance import Concordance, topic_draws
-from probes.fitting.crossfit import best_penalties, cross_fit, of_rows
+from probes.fitting.crossfit import CrossFitted, best_penalties, cross_fit, of_rows, platt
 from probes.fitting.folds import N_FOLDS, TopicFolds, group_numbers
-from probes.fitting.solvers import Training
+from probes.fitting.solvers import METHODS, NO_PENALTY, PENALISED, PENALTIES, Training
 
 LEAST = 2 * N_FOLDS
 """Questions of either label: the variance within a fold has no meaning for one."""
@@ -46,9 +43,11 @@ class Probe:
 
     Attributes:
         direction: unit length, float32, on the CPU, positive towards label 1.
-        slope: log-odds per unit of the stream's projection on `direction`, above 0.
+        slope: log-odds per unit of the stream's projection on `direction`, calibrated on held-out questions; 0 where
+            their scores lean the wrong way, so that nothing is read.
         intercept: log-odds of a stream of zeros.
-        auroc: on held-out questions, compared within folds; `se`: its standard error (see `held_out_auroc`).
+        auroc: on held-out questions, compared within folds. se: the standard deviation over draws of the topics
+            (`probes.Concordance`), the probes as they are.
         n_positive, n_negative: questions of label 1 and 0.
     """
 
@@ -98,27 +97,7 @@ def fit_probe(
     True
     """
     rows, truth = _check(residuals, labels)
-    folds = _folds(truth, topics, groups, seed)
-    auroc, se, strength = _read(rows, truth, folds)
-    # Scaling is a part of what is fitted, so that held-out questions lend nothing to the scale.
-    fitted = make_pipeline(StandardScaler(), LogisticRegression(C=strength, max_iter=1000)).fit(rows, truth)
-    scaler, regression = fitted[0], fitted[-1]
-    weight = regression.coef_[0] / scaler.scale_
-    length = float(np.linalg.norm(weight))
-    if not length > 0:
-        raise InputError(
-            f"the activations of {len(truth)} questions are all the same, so no direction separates them; "
-            "read them after a layer, at the last position"
-        )
-    return Probe(
-        direction=torch.from_numpy(weight / length).float(),
-        slope=length,
-        intercept=float(regression.intercept_[0] - weight @ scaler.mean_),
-        auroc=auroc,
-        se=se,
-        n_positive=int(truth.sum()),
-        n_negative=int((~truth).sum()),
-    )
+    return _fit(rows, truth, _folds(truth, topics, groups, seed))
 
 
 def probe_layers(
@@ -156,51 +135,58 @@ def probe_layers(
     checked = [_check(residuals[:, place], labels) for place in range(len(layers))]
     folds = _folds(checked[0][1], topics, groups, seed) if checked else None
     measured = [
-        (layer, *_read(rows, truth, folds)[:2])
+        (layer, probe.auroc, probe.se)
         for layer, (rows, truth) in zip(layers, checked, strict=True)
         if folds is not None
+        for probe in [_fit(rows, truth, folds)]
     ]
     return pd.DataFrame(measured, columns=["layer", "auroc", "se"])
 
 
-def _read(rows: Floats, truth: Labels, folds: TopicFolds) -> tuple[float, float, float]:
-    """AUROC on held-out questions, its standard error, and the strength of the penalty for a probe of all of them."""
-    fitted = cross_fit(of_rows(rows), ["the label"], truth[:, None].astype(float), folds, least=LEAST)["logistic"]
-    unit = max(Training.of(rows).unit, np.finfo(float).tiny)
-    strength = 1 / (len(rows) * float(best_penalties(fitted)[0]) * unit)
-    return *held_out_auroc(fitted.score[:, 0], truth, folds), strength
+def probes_of(rows: Floats, fitted: CrossFitted, method: str, draws: Floats) -> dict[str, Probe]:
+    """Label -> one probe of all questions, with the penalty that the folds chose for the label.
 
+    Log-odds are calibrated on the scores of held-out topics: in-sample scores would be too sure of themselves. Every
+    model's scores are counted in standard deviations of its own training questions, so that the one scale serves.
 
-def held_out_auroc(score: Floats, truth: Labels, folds: TopicFolds) -> tuple[float, float]:
-    """AUROC of held-out scores and its standard error; nan where no fold holds questions of both labels.
+    Args:
+        rows: (question, d_model). fitted: held-out scores of the same questions. method: a key of `METHODS`, the one
+            that gave them. draws: of topics, see `topic_draws`.
 
-    Formula: a held-out question's placement is the share of the questions of the other label in its fold that its
-    score is on the right side of (a tie counts half). The AUROC is the mean placement of label 1, each fold weighted by
-    its pairs. Scores are compared within a fold only: each fold has its own probe, and across folds scores lean against
-    the held-out labels. Where questions are their own topics, with variances v_1, v_0 of the placements within folds
-    and n_1, n_0 questions of each label, SE^2 = v_1 / n_1 + v_0 / n_0 (DeLong, DeLong and Clarke-Pearson, 1988,
-    Biometrics 44, 837-845); else it is the standard deviation over draws of the topics (`probes.Concordance`).
-
-    The error is that of the questions asked, the probes as they are; that other questions would have given other probes
-    is not in it.
-
-    R: `pROC::var(pROC::roc(truth, score), method = "delong")` for one fold.
+    Raises:
+        InputError: activations that do not differ.
     """
-    pairs = Concordance.of(score, truth.astype(float), folds)
-    if folds.n_topics < len(folds):
-        area = pairs.area(topic_draws(folds.n_topics))
-        return area.auroc, area.se
-    variance = 0.0
-    for label in (True, False):
-        each = [
-            _placements(score[own], truth[own], label)
-            for own in (folds.inside(fold) for fold in range(folds.n_folds))
-            if 0 < truth[own].sum() < own.sum()
-        ]
-        n = sum(len(fold) for fold in each)
-        within = sum(float(((fold - fold.mean()) ** 2).sum()) for fold in each) / max(n - len(each), 1)
-        variance += within / max(n, 1)
-    return pairs.auroc, float(np.sqrt(variance))
+    training = Training.of(rows)
+    grid = PENALTIES if method in PENALISED else NO_PENALTY
+    directions = training.normalised(METHODS[method](training, fitted.truth, grid))
+    shift, slope = platt(fitted.score, fitted.truth)
+    chosen = best_penalties(fitted)
+    found = {}
+    for at, label in enumerate(fitted.labels):
+        weight = directions[grid.index(chosen[at]), :, at] / training.scale
+        length = float(np.linalg.norm(weight))
+        if not length > 0:
+            raise InputError(
+                f"the activations of {len(rows)} questions are all the same, so no direction reads {label!r}; read "
+                "them after a layer, at the last position"
+            )
+        area = Concordance.of(fitted.score[:, at], fitted.truth[:, at], fitted.folds).area(draws)
+        readable = max(float(slope[at]), 0.0)  # scores that lean the wrong way on held-out topics tell nothing
+        found[label] = Probe(
+            direction=torch.from_numpy(weight / length).float(),
+            slope=readable * length,
+            intercept=float(shift[at] - readable * (weight @ training.mean)),
+            auroc=area.auroc,
+            se=area.se,
+            n_positive=area.n_positive,
+            n_negative=area.n_negative,
+        )
+    return found
+
+
+def _fit(rows: Floats, truth: Labels, folds: TopicFolds) -> Probe:
+    fitted = cross_fit(of_rows(rows), ["the label"], truth[:, None].astype(float), folds, least=LEAST)["logistic"]
+    return probes_of(rows, fitted, "logistic", topic_draws(folds.n_topics))["the label"]
 
 
 def _folds(
@@ -223,13 +209,6 @@ def _folds(
     for number, (_, judged) in enumerate(split):
         fold[judged] = number
     return TopicFolds(fold, np.arange(len(truth)), names, N_FOLDS)
-
-
-def _placements(score: Floats, truth: Labels, label: bool) -> Floats:
-    """For each question of `label`: the share of the others that it is on the right side of."""
-    upward = score if label else -score
-    own, n_other = truth == label, int((truth != label).sum())
-    return (rankdata(upward)[own] - rankdata(upward[own])) / n_other
 
 
 def _check(residuals: Tensor, labels: ArrayLike | Tensor) -> tuple[Floats, Labels]:

@@ -15,7 +15,7 @@ What the question's words alone say about a label: the number to hold every prob
 Difficulty can be read off the words of a question ("capital" is easy, "1412" is hard), so that a probe may read them
 and nothing of the model's own. The baseline sees the words and pairs of words (TF-IDF over those that stand in at least
 two training questions), the length in letters and in words, and goes through the same folds and the same inner choice
-of the penalty as the probes. With the optional package sentence-transformers it sees a sentence embedding too.
+of the penalty as the probes.
 """
 
 from collections.abc import Mapping, Sequence
@@ -24,7 +24,6 @@ from functools import cached_property
 
 import numpy as np
 import pandas as pd
-import torch
 from numpy.typing import NDArray
 
 from onedial.confidence import expected_calibration_error
@@ -39,12 +38,11 @@ from probes.fitting.crossfit import (
     cross_fit,
     cross_fit_jobs,
     of_rows,
-    platt,
 )
 from probes.fitting.folds import TopicFolds
-from probes.fitting.linear import Probe
+from probes.fitting.linear import Probe, probes_of
 from probes.fitting.nested import brier_skill_of, what_is_added
-from probes.fitting.solvers import METHODS, NO_PENALTY, PENALISED, PENALTIES, Training
+from probes.fitting.solvers import METHODS
 
 Floats = NDArray[np.float64]
 
@@ -78,33 +76,6 @@ def words_of(texts: Sequence[str], embedding: Floats | None = None) -> Features:
         return np.hstack([words, numbers]), False
 
     return features
-
-
-def sentence_embeddings(texts: Sequence[str], model: str) -> Floats:
-    """(question, dimension) embeddings by a sentence-transformers model: a name on the hub, or a folder.
-
-    Raises:
-        InputError: the package is not installed, or the model cannot be loaded.
-
-    >>> try:
-    ...     sentence_embeddings(["Who wrote Emma?"], "no/such/folder")
-    ... except InputError:
-    ...     print("not there")  # neither is sentence-transformers, where it was not installed
-    not there
-    """
-    try:
-        from sentence_transformers import SentenceTransformer
-    except ImportError:
-        raise InputError(
-            "sentence embeddings need the package sentence-transformers; run `pip install sentence-transformers`, or "
-            "leave --embedding out"
-        ) from None
-    try:
-        loaded = SentenceTransformer(model)
-    except (OSError, ValueError) as error:
-        reason = str(error).splitlines()[0]
-        raise InputError(f"the sentence-transformers model {model!r} cannot be loaded ({reason}); check it") from error
-    return np.asarray(loaded.encode(list(texts)), dtype=float)
 
 
 N_SHUFFLED, N_CONTROL = 5, 5
@@ -253,45 +224,8 @@ def measure_layer(
                 }  # fmt: skip
             lines.append(line)
     table = pd.DataFrame(lines).reindex(columns=list(PROBE_COLUMNS))
-    return LayerReading(table, fitted, fit_all(rows, task, fitted, table))
-
-
-def fit_all(
-    rows: Floats, task: ProbeTask, fitted: Mapping[str, CrossFitted], table: pd.DataFrame
-) -> dict[str, dict[str, Probe]]:
-    """Method -> label -> one probe of all questions, with the penalty that the folds chose for the label.
-
-    Log-odds are calibrated on the scores of held-out topics: in-sample scores would be too sure of themselves. Every
-    model's scores are counted in standard deviations of its own training questions, so that the one scale serves.
-    """
-    training = Training.of(rows)
-    found: dict[str, dict[str, Probe]] = {}
-    for name, scores in fitted.items():
-        grid = PENALTIES if name in PENALISED else NO_PENALTY
-        directions = training.normalised(METHODS[name](training, task.values, grid))
-        shift, slope = platt(scores.score, task.values)
-        chosen = best_penalties(scores)
-        lines = {line["label"]: line for line in table[table["method"] == name].to_dict("records")}
-        found[name] = {}
-        for at, label in enumerate(task.labels):
-            weight = directions[grid.index(chosen[at]), :, at] / training.scale
-            length = float(np.linalg.norm(weight))
-            if not length > 0:
-                raise InputError(
-                    f"the activations of {len(rows)} questions are all the same, so no direction reads {label!r}; read "
-                    "them after a layer, at the last position"
-                )
-            readable = max(float(slope[at]), 0.0)  # scores that lean the wrong way on held-out topics tell nothing
-            found[name][label] = Probe(
-                direction=torch.from_numpy(weight / length).float(),
-                slope=readable * length,
-                intercept=float(shift[at] - readable * (weight @ training.mean)),
-                auroc=lines[label]["auroc"],
-                se=lines[label]["se"],
-                n_positive=lines[label]["n_positive"],
-                n_negative=lines[label]["n"] - lines[label]["n_positive"],
-            )
-    return found
+    probes = {name: probes_of(rows, scores, name, task.draws) for name, scores in fitted.items()}
+    return LayerReading(table, fitted, probes)
 
 
 def calibration_error(probability: Floats, truth: Floats) -> float:

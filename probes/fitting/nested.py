@@ -10,8 +10,8 @@ The test asks whether s adds anything. With p the base model's probabilities, e 
 it (weighted by p (1 - p)), the score of d at 0 is the sum over topics of S_t = sum_i (y_i - p_i) e_i. Questions of a
 topic hang together, so the signs of whole topics are flipped: p = (1 + number of draws with a sum at least as large) /
 (1 + draws) (score wild bootstrap: Kline and Santos, 2012, Journal of Econometric Methods 1, 23-41). One-sided: a
-reading that helps has d > 0. The likelihood-ratio test beside it takes every question for a draw of its own, and finds
-too much where topics differ. How often either errs is counted by scripts/calibrate_probes.py (docs/probes_evidence.md).
+reading that helps has d > 0. How often it errs is counted by scripts/simulate.py probes (docs/probes_evidence.md); a
+likelihood-ratio test, which takes every question for a draw of its own, would find too much where topics differ.
 """
 
 from collections.abc import Sequence
@@ -19,12 +19,12 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.stats import chi2
 
 from onedial.core import InputError
 from probes.directions.concordance import Concordance, difference_interval
 from probes.fitting.crossfit import CrossFitted
 from probes.fitting.folds import TopicFolds
+from probes.fitting.solvers import fit_logistic
 
 Floats = NDArray[np.float64]
 
@@ -41,7 +41,6 @@ class Added:
         added, low, high: both - base, with its 95% interval over topics.
         brier_skill_base, brier_skill_both: 1 - Brier / that of the label's mean, on held-out topics.
         p: of the test that nothing is added; see the module's text.
-        deviance, p_likelihood: of the likelihood-ratio test, see `likelihood_ratio`.
     """
 
     n: int
@@ -53,8 +52,6 @@ class Added:
     brier_skill_base: float
     brier_skill_both: float
     p: float
-    deviance: float
-    p_likelihood: float
 
 
 def what_is_added(
@@ -110,7 +107,6 @@ def what_is_added(
             scores[name][judged] = weight[0] + more_outer[judged] @ weight[1:]
     pairs = {name: Concordance.of(score, truth, folds) for name, score in scores.items()}
     added, low, high = difference_interval(pairs["both"], pairs["base"], draws)
-    deviance, p_likelihood = likelihood_ratio(truth, outer, reading.score[:, own], folds)
     skills = {name: brier_skill_of(1 / (1 + np.exp(-score[usable])), truth[usable]) for name, score in scores.items()}
     return Added(
         n=int(usable.sum()),
@@ -122,8 +118,6 @@ def what_is_added(
         brier_skill_base=skills["base"],
         brier_skill_both=skills["both"],
         p=added_test(truth, outer, reading.score[:, own], folds, seed=seed),
-        deviance=deviance,
-        p_likelihood=p_likelihood,
     )
 
 
@@ -142,7 +136,7 @@ def added_test(
     True
     """
     y, s, design, topic = _nested_design(truth, base, score, folds)
-    weight = fit_logistic(design[:, 1:], y, faint=1e-6)
+    weight = fit_logistic(design[:, 1:], y, penalty=1e-6)
     p = 1 / (1 + np.exp(-(weight[0] + design[:, 1:] @ weight[1:])))
     variance = p * (1 - p)
     weighted = design * variance[:, None]
@@ -150,30 +144,6 @@ def added_test(
     by_topic = np.bincount(topic, (y - p) * left, minlength=folds.n_topics)
     signs = np.random.default_rng(seed).choice([-1.0, 1.0], (n_flips, folds.n_topics))
     return float((1 + (signs @ by_topic >= by_topic.sum() - 1e-12).sum()) / (1 + n_flips))
-
-
-def likelihood_ratio(truth: Floats, base: Floats, score: Floats, folds: TopicFolds) -> tuple[float, float]:
-    """Deviance of base against base and score, and its p by chi-squared with one degree of freedom.
-
-    It takes questions for independent: within topics they are not, so that its p is too small; see `added_test`.
-
-    R: `anova(glm(y ~ base + fold, binomial), glm(y ~ base + fold + score, binomial), test = "LRT")`.
-
-    >>> rng = np.random.default_rng(0)
-    >>> truth = rng.random(80) < 0.5
-    >>> folds = TopicFolds.of([f"topic {place // 10}" for place in range(80)])
-    >>> deviance, p = likelihood_ratio(truth * 1.0, np.zeros((80, 1)), truth + rng.standard_normal(80), folds)
-    >>> bool(p < 0.05)
-    True
-    """
-    y, s, design, _ = _nested_design(truth, base, score, folds)
-    log_likelihood = []
-    for rows in (design[:, 1:], np.c_[design[:, 1:], s]):
-        weight = fit_logistic(rows, y, faint=1e-6)
-        odds = weight[0] + rows @ weight[1:]
-        log_likelihood.append(float((y * odds - np.logaddexp(0, odds)).sum()))
-    deviance = max(2 * (log_likelihood[1] - log_likelihood[0]), 0.0)
-    return deviance, float(chi2.sf(deviance, 1))
 
 
 def _nested_design(
@@ -185,29 +155,6 @@ def _nested_design(
     fold = (folds.fold[usable][:, None] == np.arange(1, folds.n_folds)).astype(float)
     design = np.c_[np.ones(int(usable.sum())), base[usable], fold]
     return truth[usable], score[usable], design, folds.topic[usable]
-
-
-def fit_logistic(rows: Floats, truth: Floats, faint: float = 1e-3) -> Floats:
-    """(1 + number,) intercept and slopes by Newton's method, with a faint penalty on standardised slopes.
-
-    The penalty keeps a separable sample finite; it is `faint` times the number of questions.
-    """
-    mean, spread = rows.mean(axis=0), rows.std(axis=0)
-    scale = np.where(spread > 0, spread, 1.0)
-    design = np.c_[np.ones(len(rows)), (rows - mean) / scale]
-    penalty = np.r_[0.0, np.full(rows.shape[1], faint * len(rows))]
-    rate = np.clip(truth.mean(), 1e-3, 1 - 1e-3) if len(truth) else 0.5
-    weight = np.r_[np.log(rate / (1 - rate)), np.zeros(rows.shape[1])]
-    for _ in range(50):
-        p = 1 / (1 + np.exp(-np.clip(design @ weight, -35, 35)))
-        gradient = design.T @ (p - truth) + penalty * weight
-        hessian = (design * (p * (1 - p))[:, None]).T @ design + np.diag(penalty + 1e-9)
-        step = np.linalg.solve(hessian, gradient)
-        weight = weight - step / max(1.0, float(np.abs(step).max()))
-        if np.abs(step).max() < 1e-9:
-            break
-    slopes = weight[1:] / scale
-    return np.r_[weight[0] - slopes @ mean, slopes]
 
 
 def brier_skill_of(probability: Floats, truth: Floats) -> float:

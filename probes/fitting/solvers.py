@@ -21,6 +21,7 @@ import numpy as np
 from einops import rearrange
 from numpy.typing import NDArray
 from scipy.special import expit
+from sklearn.linear_model import LogisticRegression
 
 from onedial.core import one_line
 
@@ -159,9 +160,8 @@ def lda(training: Training, labels: Floats, penalties: Sequence[float]) -> Float
     """Linear discriminant analysis with the shrinkage of Ledoit and Wolf in place of a penalty that is chosen.
 
     Formula: (S + shrinkage of S towards its mean eigenvalue)^-1 (mean_1 - mean_0), with S the covariance of all
-    training
-    questions: within classes or over all, the direction is the same. It is ridge with another penalty (Ledoit and Wolf,
-    2004, Journal of Multivariate Analysis 88, 365-411).
+    training questions: within classes or over all, the direction is the same. It is ridge with another penalty (Ledoit
+    and Wolf, 2004, Journal of Multivariate Analysis 88, 365-411).
     """
     shrinkage = ledoit_wolf(training)
     mean_eigenvalue = float((training.singular**2).sum()) / len(training.rows) / training.rows.shape[1]
@@ -185,10 +185,38 @@ PENALISED = frozenset({"logistic", "ridge"})
 """Methods whose penalty is chosen by inner folds."""
 
 
+def fit_logistic(rows: Floats, target: Floats, penalty: float = 1e-3) -> Floats:
+    """(1 + number,) intercept and slopes of log-odds on a few numbers, by scikit-learn's Newton solver.
+
+    Formula: minimise the mean over questions of -t log p - (1 - t) log(1 - p), plus (penalty / 2) |w|^2 over the slopes
+    of standardised numbers. The penalty keeps a separable sample finite.
+
+    Args:
+        rows: (question, number). target: (question,) 1 / 0, or a probability between them.
+
+    >>> fit_logistic(np.arange(8.0)[:, None], np.array([0, 0, 1, 0, 1, 0, 1, 1.0])).round(1).tolist()
+    [-2.1, 0.6]
+    """
+    if not len(target):
+        return np.zeros(1 + rows.shape[1])
+    rate = float(np.clip(target.mean(), 1e-3, 1 - 1e-3))
+    mean, spread = rows.mean(axis=0), rows.std(axis=0)
+    if not (spread > 0).any() or np.isin(target.mean(), (0, 1)):
+        return np.r_[np.log(rate / (1 - rate)), np.zeros(rows.shape[1])]
+    scale = np.where(spread > 0, spread, 1.0)
+    twice = np.tile((rows - mean) / scale, (2, 1))  # as a yes and as a no, weighted by what speaks for each
+    weight, label = np.r_[target, 1 - target], np.repeat([1, 0], len(target))
+    model = LogisticRegression(C=1 / (penalty * len(rows)), solver="newton-cholesky", tol=1e-7, max_iter=100)
+    model.fit(twice[weight > 0], label[weight > 0], sample_weight=weight[weight > 0])
+    slopes = model.coef_[0] / scale
+    return np.r_[model.intercept_[0] - slopes @ mean, slopes]
+
+
 def ledoit_wolf(training: Training) -> float:
     """The shrinkage that Ledoit and Wolf estimate, from the rows' lengths and the singular values alone.
 
-    scikit-learn: `ledoit_wolf_shrinkage(rows, assume_centered=True)`.
+    scikit-learn: `ledoit_wolf_shrinkage(rows, assume_centered=True)`, which takes 2 s a call for 1,000 rows of 4,096
+    coordinates, four times as long as all else of a fit.
     """
     n, d = training.rows.shape
     squared = training.singular**2 / n

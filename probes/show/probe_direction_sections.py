@@ -74,13 +74,6 @@ PATCHES = (
     Column("half", "half recovered from layer", count),
     Column("n", "pairs", count),
 )
-REPLACEMENT = (
-    Column("kappa", form=digits(2), ends=_ENDS),
-    Column("agreement", form=digits(2), ends=("agreement_low", "agreement_high")),
-    Column("over_text", "kappa over text", _SIGNED, ("over_text_low", "over_text_high")),
-    Column("n_targets", "targets", count),
-    Column("n_missing", "missing answers", count),
-)
 WRITING = (
     Column("auroc", "AUROC of the verdict, first tenth", digits(2), ("auroc_low", "auroc_high")),
     Column("last", "last tenth", digits(2), ("last_low", "last_high")),
@@ -194,20 +187,6 @@ def where(contents: ProbeContents) -> Section | None:
     return Section(
         "Where in the prompt?", [*blocks, page.text(WORDS["where"]), page.table("Patches", "kind", PATCHES, rows)]
     )
-
-
-@of_table("replacement")
-def replacement(contents: ProbeContents, table: pd.DataFrame) -> Section:
-    """The words alone in the place of a dial."""
-    words = WORDS["replacement"]
-    shown = page.table(
-        "Replacement",
-        "order of the questions",
-        REPLACEMENT,
-        table.set_index("order", drop=False),
-        faint=lambda row: row["order"] in ("majority", "shared difficulty"),
-    )
-    return Section("Would the words do?", [page.text(words), shown, *contents.figures("replacement")])
 
 
 @of_table("writing")

@@ -4,7 +4,6 @@ without_labels   truth of statements found without labels, layer by layer, besid
 where            layer by position: where labels read, and where their directions are written
 patching         how much of another question's answer the last token holds after each layer
 writing          readings while the model reasons, averaged by verdict; writing_one: one question, token by token
-replacement      how well words alone, a dial and others agree with each target
 distraction      what the same methods read once a feature is planted that has nothing to do with truth
 """
 
@@ -87,31 +86,6 @@ def distraction(table: pd.DataFrame) -> Drawing:
     title = "A prominent feature wins"
     caption = WORDS["distraction"].format(layer=table["layer"].iloc[0])
     return Drawing(figure, title, caption)
-
-
-@styled
-def replacement(table: pd.DataFrame) -> Drawing:
-    """Kappa of each target with each order of the questions, targets by their yes rate.
-
-    Args:
-        table: columns order, target, yes_rate, kappa.
-    """
-    shown = [name for name in dict.fromkeys(table["order"]) if name != "majority"]
-    figure = new_figure(4.0)
-    axes = figure.subplots()
-    for place, name in enumerate(shown):
-        own = table[table["order"] == name]
-        axes.plot(
-            own["yes_rate"], own["kappa"], linestyle="", color=COLOURS[place], marker=MARKERS[place], markersize=5,
-            alpha=0.8, markerfacecolor="none" if name == "shared difficulty" else COLOURS[place], label=name,
-        )  # fmt: skip
-    rule(axes, 0)
-    axes.set_xlabel("yes rate of the target")
-    axes.set_ylabel("kappa, topics not seen")
-    legend_below(figure)
-    title = "Would the words do?"
-    set_title(axes, title, "each mark a target; 0 is the majority answer")
-    return Drawing(figure, title, WORDS["replacement caption"])
 
 
 @styled

@@ -30,7 +30,7 @@ def write_probe_figures(run: Run) -> None:
 
     drawings: dict[str, Drawing] = {}
     if run.has("probes.csv"):
-        table, method = run.read_table("probes.csv"), run.config["method"][0]
+        table, method = run.read_table("probes.csv"), run.config["methods"][0]
         drawings["layer_curves"] = draw.layer_curves(table, MAIN_LABELS, method)
         if run.has("facts.csv"):
             table = pd.concat([table, run.read_table("facts.csv")], ignore_index=True)
@@ -52,8 +52,6 @@ def write_probe_figures(run: Run) -> None:
         drawings["where"] = more.where(run.read_table("where.csv"))
     if run.has("patching.csv"):
         drawings["patching"] = more.patching(run.read_table("patching.csv"))
-    if run.has("replacement_targets.csv"):
-        drawings["replacement"] = more.replacement(run.read_table("replacement_targets.csv"))
     if run.has("writing.csv"):
         course, tokens = run.read_table("writing.csv"), run.read_table("tokens_written.parquet")
         if len(tokens):

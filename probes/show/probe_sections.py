@@ -177,7 +177,6 @@ PROBE_SECTIONS: dict[str, Make] = {
     "used": more.used,
     "own or shared": own_or_shared,
     "where": more.where,
-    "replacement": more.replacement,
     "writing": more.writing,
     "elsewhere": more.elsewhere,
     "lens": more.lens,

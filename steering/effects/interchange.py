@@ -103,12 +103,11 @@ def interchange(
     rows = []
     for place, (kind, name) in enumerate(lines):
         came = (swapped[:, 1, place] - plain[:, 1]) + (plain[:, 0] - swapped[:, 0, place])
-        of = share_of(came / 2, gap, weights)
+        share, whole = share_of(came / 2, gap, weights)
         rows.append(
             {
-                "direction": name, "kind": kind, "share": of.value, "low": of.low, "high": of.high,
-                "gap": of.whole, "gap_low": of.whole_low, "gap_high": of.whole_high,
-                "n": of.n, "n_unread": len(pairs) - of.n,
+                "direction": name, "kind": kind, "share": share.value, "low": share.low,
+                "high": share.high, **whole.columns("gap"), "n": share.n, "n_unread": share.n_missing,
             }
         )  # fmt: skip
     table = ranked(pd.DataFrame(rows), "share", {"p": "random", "p_covariance": "covariance"})

@@ -114,15 +114,14 @@ def mediation(
     for place, (kind, name) in enumerate(mediators):
         direct, indirect = rest[:, place, 0] - rest[:, place, 1], rest[:, place, 2] - rest[:, place, 3]
         whole = np.where(np.isfinite(direct + indirect), total, np.nan)
-        carried, removed = share_of(indirect, whole, weights), share_of(whole - direct, whole, weights)
+        carried, of = share_of(indirect, whole, weights)
+        removed, _ = share_of(whole - direct, whole, weights)
         rows.append(
             {
                 "direction": name, "kind": kind, "layer": layer,
-                "carried": carried.value, "carried_low": carried.low, "carried_high": carried.high,
-                "removed": removed.value, "removed_low": removed.low, "removed_high": removed.high,
+                **carried.columns("carried"), **removed.columns("removed"),
                 "indirect": _mean(indirect, whole), "direct": _mean(direct, whole),
-                "total": carried.whole, "total_low": carried.whole_low, "total_high": carried.whole_high,
-                "n": carried.n, "n_unread": len(margins) - carried.n,
+                **of.columns("total"), "n": carried.n, "n_unread": carried.n_missing,
             }
         )  # fmt: skip
     table = ranked(pd.DataFrame(rows), "carried", {"p": "random", "p_shuffled": "shuffled"})

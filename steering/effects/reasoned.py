@@ -10,6 +10,7 @@ positions are `all` or `generated` (`steering.apply`).
 
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 import pandas as pd
@@ -24,8 +25,18 @@ from onedial.asking import (
     response_from_text,
 )
 from onedial.core import InputError
-from onedial.models import OpenModel, batches_by_length, gather, own_share, questions_per_batch
-from steering.effects.engines import AT_ONCE, Engine, LocalEngine
+from onedial.models import (
+    Generated,
+    OpenModel,
+    batches_by_length,
+    check_room,
+    gather,
+    generate,
+    halving_on_out_of_memory,
+    own_share,
+    questions_per_batch,
+)
+from steering.apply import steered
 from steering.interventions import Intervention
 from steering.planning.magnitudes import most_unread, yes_rates
 
@@ -91,7 +102,6 @@ def reasoned_sweep(
     *,
     sink: Callable[[pd.DataFrame], None],
     done: Collection[tuple[str, float]] = frozenset(),
-    engine: Engine | None = None,
     batch_size: int | None = None,
     progress: Callable[[int], None] | None = None,
 ) -> None:
@@ -104,7 +114,6 @@ def reasoned_sweep(
         instrument: `reasoned_instrument`.
         sink: is given each finished batch of one magnitude, `REASONED_COLUMNS`.
         done: (question id, magnitude) that need not be asked again.
-        engine: what writes, of this model and intervention, once `check_parity` holds; None takes the model itself.
         batch_size: questions that are written to side by side; by default what memory holds.
         progress: is told how many texts were finished.
 
@@ -132,16 +141,22 @@ def reasoned_sweep(
     lengths = [len(ids) for ids in prompts]
     longest = max(lengths) + reader.max_new_tokens
     # Processes find different room; one plan for all of them, or their shares would overlap here and leave gaps there.
-    room = min(gather([questions_per_batch(model.stack, longest)])) if engine is None else AT_ONCE
-    size, alone = batch_size or room, engine is None and model.writes_alone(longest)
-    batches = batches_by_length(lengths, size, alone)
+    size = batch_size or min(gather([questions_per_batch(model.stack, longest)]))
+    batches = batches_by_length(lengths, size, model.writes_alone(longest))
     work = [(float(m), batch) for m in sorted(magnitudes) for batch in batches]
     left = [(m, batch) for m, batch in work if any((questions[index].id, m) not in done for index in batch)]
-    writer = engine or LocalEngine(model, intervention, size)
+    intervention.check_model(model)
+    check_room(model, prompts, reader.max_new_tokens)
+
+    def write(batch: list[int], magnitude: float) -> list[tuple[int, Generated]]:
+        own = [prompts[index] for index in batch]
+        with steered(model, intervention, magnitude):
+            return list(zip(batch, generate(model, own, reader.max_new_tokens, stop=reader.stop), strict=True))
+
     for magnitude, batch in own_share(left):
         rows = []
-        texts = writer.write([prompts[index] for index in batch], magnitude, reader.max_new_tokens, reader.stop)
-        for index, each in zip(batch, texts, strict=True):
+        parts = halving_on_out_of_memory(partial(write, magnitude=magnitude), list(batch))
+        for index, each in (one for part in parts for one in part):
             response = response_from_text(
                 instrument.scale, reader, each.text, each.finished, place=index, tokens_out=each.n_tokens
             )

@@ -6,19 +6,29 @@ without steering. No target is looked at. Where no layer reaches both, the one w
 the scan says so.
 """
 
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
 
-from onedial.core import InputError, one_line
+from onedial.core import InputError, notice, one_line
 from onedial.models import OpenModel, PromptSet
 from steering.interventions import Intervention
-from steering.planning.magnitudes import doubling, most_unread, yes_rates
+from steering.planning.magnitudes import (
+    RANGE_QUESTIONS,
+    coarse_grid,
+    doubling,
+    find_range,
+    most_unread,
+    yes_rates,
+)
 from steering.sweeping import sweep
 
 SPAN_LOW, SPAN_HIGH = 0.05, 0.95
+NOT_BOTH_WAYS = "does not turn the answers both ways"
+WRONG_WAY = "the dial runs the wrong way: the yes rate falls as"
 
 
 @dataclass(frozen=True)
@@ -53,7 +63,8 @@ class LayerScan:
 
 
 def candidate_layers(option: str, n_layers: int) -> list[int]:
-    """What `--layer` stands for: `14`, `10,12,14`, `8-20`, or `auto` (every second of the middle half).
+    """What `--layer` stands for: `14`, `10,12,14`, `8-20`, `all`, `auto` (every second of the middle half), or `few`
+    (at .5, .6 and .7 of the depth).
 
     `10+14+18` stands for all of these layers at once (`layers_together`).
 
@@ -63,6 +74,10 @@ def candidate_layers(option: str, n_layers: int) -> list[int]:
     >>> candidate_layers("8-10", 30), candidate_layers("10,20", 30), candidate_layers("auto", 12)
     ([8, 9, 10], [10, 20], [3, 5, 7, 9])
     """
+    if option == "all":
+        return list(range(n_layers))
+    if option == "few":
+        return sorted({n_layers * tenths // 10 for tenths in (5, 6, 7)})
     if option == "auto":
         return list(range(n_layers // 4, max(3 * n_layers // 4, n_layers // 4) + 1, 2))
     layers: list[int] = []
@@ -70,8 +85,8 @@ def candidate_layers(option: str, n_layers: int) -> list[int]:
         first, dash, last = piece.strip().partition("-")
         if not first.isdecimal() or (dash and not last.isdecimal()):
             raise InputError(
-                f"--layer {option!r} is none of: an index (14), a list (10,12), a range (8-20), auto, or layers at "
-                "once (10+14)"
+                f"--layer {option!r} is none of: an index (14), a list (10,12), a range (8-20), all, auto, few, or "
+                "layers at once (10+14)"
             )
         highest = max(int(first), int(last or first))
         if highest >= n_layers:
@@ -120,6 +135,25 @@ def scan_layers(
         layers[place],
         bool(np.isfinite(reach).any()),
     )
+
+
+def even_grid(model: OpenModel, prompts: PromptSet, interventions: Sequence[Intervention]) -> dict[str, list[float]]:
+    """Even magnitudes over the stretch in which the first of these turns the answers, the same pushes for all of them.
+
+    Found by doubling on the first questions (`RANGE_QUESTIONS`); a notice where they do not turn, or the wrong way.
+
+    Returns:
+        intervention_id -> `COARSE_POINTS` magnitudes in its unit, 0 among them.
+    """
+    first, few = interventions[0], prompts.subset(prompts.question_ids[:RANGE_QUESTIONS])
+    rates = yes_rates(sweep(model, first, few, doubling(first.units_per_norm)).table)
+    if math.isinf(spanning_magnitude(rates.set_axis(rates.index / first.units_per_norm))):
+        notice(f"{first.intervention_id} {NOT_BOTH_WAYS}")
+    if _rise(rates.loc[rates["unread"] <= most_unread(rates), "yes_rate"]) < 0:
+        notice(f"{WRONG_WAY} {first.intervention_id} is pushed towards yes; try another layer, contrast or prompt")
+    found = find_range(rates)
+    norms = [magnitude / first.units_per_norm for magnitude in coarse_grid(found)]
+    return {each.intervention_id: [norm * each.units_per_norm for norm in norms] for each in interventions}
 
 
 def best_place(rates: Sequence[pd.DataFrame], units_per_norm: Sequence[float]) -> tuple[int, list[float]]:

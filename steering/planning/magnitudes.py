@@ -17,7 +17,7 @@ from onedial.asking import is_read
 from onedial.core import InputError
 from onedial.models import OpenModel, PromptSet
 from steering.interventions import Intervention
-from steering.sweeping import sweep
+from steering.sweeping import grid_of, sweep
 
 FIRST, LAST = 0.05, 4.0
 """Doubling starts at +-0.05 residual norms and ends at 4."""
@@ -52,7 +52,7 @@ def read_magnitudes(option: str | Sequence[float]) -> list[float] | None:
         raise InputError(
             f"--magnitudes {option!r} is neither auto nor a list of two or more numbers like -1,-0.5,0.5,1"
         )
-    return sorted({0.0, *values})
+    return grid_of([0.0, *values])
 
 
 def doubling(units_per_norm: float = 1.0) -> list[float]:
@@ -131,7 +131,7 @@ def find_range(rates: pd.DataFrame) -> Range:
 
 def coarse_grid(found: Range) -> list[float]:
     """Even points over the range, 0 among them."""
-    return sorted({0.0, *np.linspace(found.low, found.high, COARSE_POINTS).tolist()})
+    return grid_of([0.0, *np.linspace(found.low, found.high, COARSE_POINTS)])
 
 
 def even_in_yes_rate(margins: pd.DataFrame, points: int = GRID_POINTS) -> list[float]:
@@ -165,20 +165,6 @@ def _with_zero(grid: Floats) -> list[float]:
         inner = moved[1:-1]
         moved[1 + int(np.abs(inner).argmin())] = 0.0
     return sorted(float(f"{value:.6g}") for value in moved)
-
-
-def even_grid(model: OpenModel, prompts: PromptSet, interventions: Sequence[Intervention]) -> dict[str, list[float]]:
-    """Even magnitudes over the stretch in which the first of these turns the answers, the same pushes for all of them.
-
-    Found by doubling on the first questions (`RANGE_QUESTIONS`).
-
-    Returns:
-        intervention_id -> `COARSE_POINTS` magnitudes in its unit, 0 among them.
-    """
-    first, few = interventions[0], prompts.subset(prompts.question_ids[:RANGE_QUESTIONS])
-    found = find_range(yes_rates(sweep(model, first, few, doubling(first.units_per_norm)).table))
-    norms = [magnitude / first.units_per_norm for magnitude in coarse_grid(found)]
-    return {each.intervention_id: [norm * each.units_per_norm for norm in norms] for each in interventions}
 
 
 def choose_magnitudes(

@@ -14,10 +14,18 @@ from onedial.core import one_line
 from onedial.models import OpenModel, PromptSet
 from steering.controls import Material, control_interventions, cosine
 from steering.interventions import Intervention
-from steering.planning.layers import LayerScan, best_place, candidate_layers, layers_together, scan_layers
+from steering.planning.layers import (
+    NOT_BOTH_WAYS,
+    WRONG_WAY,
+    LayerScan,
+    best_place,
+    candidate_layers,
+    layers_together,
+    scan_layers,
+)
 from steering.planning.magnitudes import RANGE_QUESTIONS, choose_magnitudes, doubling, find_range, yes_rates
 from steering.planning.reliability import Reliability, reliability_of
-from steering.sweeping import sweep
+from steering.sweeping import grid_of, sweep
 from steering.vectors import SteeringVector, contrast_of, vectors_of
 
 Bar = Callable[[int, str], AbstractContextManager[Callable[[int], None]]]
@@ -136,7 +144,7 @@ def make_plan(
         candidates = [each for each in candidates if each.layers[0] == scan.layer]
     chosen = candidates[0]
     if magnitudes is not None or scan is None:
-        grid = sorted({0.0, *(magnitudes or ())})
+        grid = grid_of([0.0, *(magnitudes or ())])
     else:
         with bar(len(fitting), "placing the magnitudes") as advance:
             grid, _ = choose_magnitudes(model, fitting, chosen, scan.rates(), advance)
@@ -274,14 +282,14 @@ def _notes(layers: Sequence[int], scan: LayerScan | None, reliability: Reliabili
     notes = []
     if scan is not None and not scan.spans:
         which = (
-            f"layer {scan.layer} does not turn the answers both ways"
+            f"layer {scan.layer} {NOT_BOTH_WAYS}"
             if len(layers) == 1
             else (f"no layer turns the answers both ways; layer {scan.layer} raises the yes rate most")
         )
         notes.append(f"warning: {which}")
     if scan is not None and scan.falls:
         notes.append(
-            f"warning: the dial runs the wrong way: the yes rate falls as layer {scan.layer} is pushed towards yes, so "
+            f"warning: {WRONG_WAY} layer {scan.layer} is pushed towards yes, so "
             "targets get no place on it; try another --layer, --contrast or --prompt"
         )
     if scan is not None and len(layers) > 1 and scan.layer in (min(layers), max(layers)):

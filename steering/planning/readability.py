@@ -2,7 +2,7 @@
 
 The mass (probability of all yes and no tokens together) at the answer position varies from .2 to 1 between prompts of
 a small model. Under a median of .5 a warning is due, under .2 the prompt is refused, with what the model would rather
-say and an assistant prefix that draws out the answer.
+say and an assistant prefix that draws out the answer. What is not finite is no prompt's fault, and refused as such.
 """
 
 from collections.abc import Sequence
@@ -42,7 +42,7 @@ def check_readability(model: OpenModel, template: PromptTemplate, questions: Seq
     """Measure the mass on some of the questions, unsteered.
 
     Raises:
-        InputError: the median is under .2.
+        InputError: an answer is not finite, as where 16 bits overflow, or the median is under .2.
 
     >>> from onedial import load_model, load_questions
     >>> from onedial.asking import METACOGNITIVE
@@ -77,7 +77,9 @@ def _ask(model: OpenModel, prompts: PromptSet) -> tuple[Float[Tensor, " question
         return runner.start([prompts.sequences[index] for index in batch]).final
 
     final = [part for batch in prompts.batches(model) for part in halving_on_out_of_memory(work, batch)]
-    chances = model.readout.logits(torch.cat(final), slice(None)).softmax(dim=-1)
+    logits = model.readout.logits(torch.cat(final), slice(None))
+    model.check_finite(logits)
+    chances = logits.softmax(dim=-1)
     return chances[:, prompts.tokens.every].sum(dim=-1), chances
 
 

@@ -82,7 +82,7 @@ def test_numbers_of_one_s_own_are_cut_and_kept(tmp_path):
         ("question: Can you?\ncut: 95\n", "gives a cut, but the answers are yes and no"),
         ("question: Can you?\nanswer: number\ntop: 0\n", "gives top as 0; write a number above 0"),
         ("question: Can you?\nanswer: number\ncut: .nan\n", "write a number, or median"),
-        ("question: Can you?\nyes: ja\nno: JA\n", "'JA' as a spelling of yes and of no"),
+        ("question: Can you?\nyes: ja\nno: JA\n", "'JA' is given as a spelling of two"),
         ("question: Can you?\ncolumns: {question_id: id_of_it}\n", "no column 'id_of_it'"),
         ("question: Can you?\nabout: [place]\n", "no column 'place'"),
         ("question: [\n", "is no YAML"),
@@ -125,7 +125,8 @@ def test_every_panel_in_the_box_says_how_it_was_asked():
 
 
 def test_a_cut_belongs_to_a_panel_and_a_path_keeps_its_colons(tmp_path):
-    assert panel_and_cuts("frontier-confidence:90,median") == ("frontier-confidence", (90.0, "median"))
-    assert panel_and_cuts("my:panel.csv") == ("my:panel.csv", ())
+    assert panel_and_cuts("frontier-confidence:90,median") == ("frontier-confidence", (90.0, "median"), None)
+    assert panel_and_cuts("my.csv:8/10") == ("my.csv", (8.0,), 10.0)
+    assert panel_and_cuts("my:panel.csv") == ("my:panel.csv", (), None)
     (tmp_path / "a:90").write_text("")
-    assert panel_and_cuts(str(tmp_path / "a:90")) == (str(tmp_path / "a:90"), ())
+    assert panel_and_cuts(str(tmp_path / "a:90")) == (str(tmp_path / "a:90"), (), None)

@@ -2,6 +2,7 @@
 
 import gzip
 import importlib.util
+import json
 import math
 import threading
 import time
@@ -30,6 +31,7 @@ from onedial.asking import (
     response_of,
 )
 from onedial.asking.providers import providers
+from onedial.asking.providers.provider_reading import from_the_answer_on, why_unread
 from onedial.core import InputError
 from onedial.selfreport import lettered
 
@@ -91,6 +93,94 @@ def test_the_first_clear_line_of_a_direct_answer_decides_and_nothing_else_is_a_n
     assert response.value == (None if said is None else float(said))
     assert response.raw_text == text
     assert math.isnan(response.mass)
+
+
+NOTHING_SAID = "length, nothing but reasoning; raise max_tokens"
+FILTERED = "content_filter, nothing was written"
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("Okay, can I answer this?\nNo, hold on, first let me recall. The", None),
+        ("We need to decide. No, that is", None),
+        ("<think>Yes, I", None),
+        ("Is it hard? Yes, it", None),
+        ("No, wait. Let me", None),
+        ("Yes", True),
+        ("**No**, since the records were", False),
+        ("The answer is yes, because", True),
+        ("<think>No?</think>\nYes, because the", True),
+    ],
+)
+def test_of_an_answer_that_was_cut_off_nothing_that_it_says_while_it_reasons_is_read(text, said):
+    assert response_of(CAN_YOU_ANSWER, text, False, []).said_yes is said
+    assert (response_of(CAN_YOU_ANSWER, text, False, []).unread != "") is (said is None)
+
+
+@pytest.mark.parametrize(
+    ("instrument", "text", "kept"),
+    [
+        (CLOSED_BOOK, "Okay, who wrote Emma?\nIt was", ""),
+        (CLOSED_BOOK, "[THINK]Jane Austen", ""),
+        (CLOSED_BOOK, "Jane Austen\n\nQuestion: Who wrote", "Jane Austen"),
+        (CONFIDENCE_IN_NUMBERS, "Hmm, 60% or so", "Hmm, 60% or so"),
+    ],
+)
+def test_a_free_text_of_nothing_but_reasoning_is_not_there_to_be_graded(instrument, text, kept):
+    response = response_of(instrument, text, False, [], unread=why_unread("max_tokens", text, False))
+    assert (response.raw_text, response.value) == (kept, None)
+    assert (response.unread == NOTHING_SAID) is (kept != "Jane Austen")
+
+
+def alternatives(*tokens):
+    """As OpenAI's protocol gives them: (written, its log probability, {others: theirs}) for each token."""
+    return [
+        {
+            "token": token,
+            "logprob": log,
+            "top_logprobs": [{"token": k, "logprob": v} for k, v in ({token: log} | others).items()],
+        }
+        for token, log, others in tokens
+    ]
+
+
+def thought(*words):
+    return [(word, -0.1, {"Yes": -3.0}) for word in words]
+
+
+LAST = ("Yes", -0.2, {"No": -1.8})
+
+
+@pytest.mark.parametrize(
+    ("tokens", "text", "reasoned", "margin"),
+    [
+        ([LAST], "Yes", False, 1.6),
+        ([("**", -0.1, {}), LAST, ("**", -0.1, {})], "**Yes**", False, 1.6),
+        ([("\u0120Yes", -0.2, {"\u0120No": -1.8})], "Yes", False, 1.6),
+        ([*thought("<think>", "No", "</think>"), LAST], "Yes", True, 1.6),
+        ([*thought("[THINK]", "No", "[/THINK]"), LAST], "[THINK]No[/THINK]Yes", False, 1.6),
+        ([*thought("analysis", "No", ".", "assistant", "final"), LAST], "Yes", True, 1.6),
+        ([*thought("No", ",", " easy", ".", "\n"), LAST], "Yes", True, 1.6),
+        ([LAST, ("<|im_end|>", -0.1, {})], "Yes", False, 1.6),
+        ([LAST, *thought(",", " it", " is", "\n"), LAST], "Yes", True, 1.6),
+        (thought("<think>", "No", ",", " easy"), "Yes", True, None),
+        (thought("No", ",", " easy"), "Yes", True, None),
+        ([("Yes", 0.0, {"No": -9999.0})], "Yes", False, 0.0),
+        ([("Yes", -0.1, {"I": -2.5, "No": -math.inf})], "Yes", False, 2.4),
+        ([("Yes", -0.1, {"I": -2.5, "No": -1e30})], "Yes", False, 2.4),
+        ([("Yes", -0.1, {"I": -2.5, "No": -3.4028235e38})], "Yes", False, 2.4),
+        ([("Yes", -0.1, {"I": -2.5, "No": 0.0})], "Yes", False, 2.4),
+        ([("Yes", -0.1, {"I": -2.5, "No": -0.05})], "Yes", False, None),
+        ([("Yes", -9999.0, {"No": -0.1})], "Yes", False, None),
+        ([("Yes", None, {"No": -0.1})], "Yes", False, None),
+    ],
+)
+def test_a_margin_is_of_the_tokens_of_the_answer_and_no_sentinel_enlarges_it(tokens, text, reasoned, margin):
+    shown = from_the_answer_on(alternatives(*tokens), text, reasoned)
+    response = response_of(CAN_YOU_ANSWER, text, True, shown)
+    assert response.said_yes is True
+    assert response.margin == pytest.approx(math.nan if margin is None else margin, nan_ok=True)
 
 
 LETTERS = lettered("known", "{question}", "I know it", "I do not know it")
@@ -423,7 +513,7 @@ def test_every_attempt_is_permitted_begun_and_ended_once_retries_included():
         {"usage": {"completion_tokens": 1.5}},
         {"usage": {}},
         {"model": None},
-        *({"logprob": value} for value in (math.nan, math.inf, -math.inf, 1e308, "many")),
+        *({"logprob": value} for value in (math.nan, math.inf, 1e308, "many")),
     ],
 )
 def test_an_answer_beside_which_something_cannot_be_is_read_and_asked_for_once(beside):
@@ -466,3 +556,112 @@ def test_an_account_that_breaks_is_heard_of_and_takes_no_answer_with_it():
         pytest.raises(ValueError, match="a row that cannot be written"),
     ):
         list(answers_side_by_side([Asking(respondent(server), prompts("q"), CAN_YOU_ANSWER)], Breaks(3)))
+
+
+# ---- what servers send in place of a text, or beside it --------------------------------------------------------------
+
+
+def sends(server, **choice):
+    """The server's completion with another message, or other fields of its choice."""
+    completion = server._completion
+
+    def odd(body, text):
+        whole = completion(body, text)
+        whole["choices"][0] |= choice
+        return whole
+
+    server._completion = odd
+
+
+@needs_inspect
+@pytest.mark.parametrize(
+    "content",
+    [
+        [{"type": "thinking", "thinking": "No, easy."}, {"type": "text", "text": "Yes"}],
+        [{"type": "thinking", "thinking": [{"type": "text", "text": "No."}]}, {"type": "text", "text": "Yes"}],
+        [{"type": "reasoning", "text": "No."}, {"type": "output_text", "text": "Yes"}],
+        [{"text": "Yes"}],
+        ["Ye", "s"],
+        {"type": "text", "text": "Yes"},
+    ],
+)
+def test_of_a_content_in_parts_the_text_is_read_at_the_first_attempt(content):
+    with FakeServer(lambda body: "") as server:
+        sends(server, message={"role": "assistant", "content": content})
+        (response,) = respondent(server, retries=1).answer(prompts("q"), CAN_YOU_ANSWER)
+        assert server.n_asked == 1
+    assert (response.said_yes, response.raw_text, response.error) == (True, "Yes", "")
+
+
+@needs_inspect
+@pytest.mark.parametrize(
+    ("choice", "why"),
+    [
+        (
+            {"message": {"role": "assistant", "content": None, "reasoning_content": "No?"}, "finish_reason": "length"},
+            NOTHING_SAID,
+        ),
+        (
+            {"message": {"role": "assistant", "content": "", "reasoning": "No?"}, "finish_reason": "length"},
+            NOTHING_SAID,
+        ),
+        ({"message": {"role": "assistant", "content": "<think>No, it is"}, "finish_reason": "length"}, NOTHING_SAID),
+        ({"message": {"role": "assistant", "content": "", "reasoning_content": "No?"}}, "stop, nothing but reasoning"),
+        ({"message": {"role": "assistant", "content": ""}, "finish_reason": "content_filter"}, FILTERED),
+    ],
+)
+def test_an_empty_answer_says_why_it_is_empty_and_is_no_failure(choice, why):
+    with FakeServer(lambda body: "") as server:
+        sends(server, **choice)
+        (response,) = respondent(server, retries=1).answer(prompts("q"), CAN_YOU_ANSWER)
+        assert server.n_asked == 1
+    assert (response.said_yes, response.error, response.unread) == (None, "", why)
+
+
+@needs_inspect
+@pytest.mark.parametrize(
+    ("status", "body", "words", "n_asked"),
+    [
+        (
+            200,
+            {"object": "error", "message": "maximum context length is 10 tokens", "code": 400},
+            "maximum context length",
+            1,
+        ),
+        (200, {"error": {"message": "Provider returned error", "code": 502, "metadata": {"raw": "busy"}}}, "busy", 2),
+        (200, {"error": "model is loading"}, "model is loading", 2),
+        (200, {"detail": "Rate limited"}, "Rate limited", 2),
+        (422, {"detail": [{"loc": ["body", "logprobs"], "msg": "extra fields not permitted"}]}, "not permitted", 1),
+        (422, {"error": "Input validation error", "error_type": "validation"}, "Input validation error", 1),
+        (400, {"message": "max_tokens is too large", "type": "BadRequestError"}, "max_tokens is too large", 1),
+        (400, {"error": {"message": "too long", "code": "context_length_exceeded"}}, "too long", 1),
+        (503, {"detail": "no worker"}, "no worker", 2),
+    ],
+)
+def test_an_error_in_place_of_an_answer_fails_in_the_servers_own_words(status, body, words, n_asked, monkeypatch):
+    monkeypatch.setattr(providers, "seconds_to_wait", lambda *_: 0)
+    with FakeServer(lambda asked: Fault(status, json.dumps(body))) as server:
+        (response,) = respondent(server, retries=1).answer(prompts("q"), CAN_YOU_ANSWER)
+        assert server.n_asked == n_asked
+    assert words in response.error
+    assert response.said_yes is None
+
+
+@needs_inspect
+@pytest.mark.parametrize("error", [{"code": 502, "message": "Upstream error"}, None])
+def test_an_error_inside_a_choice_is_a_failure_and_tried_again(error, monkeypatch):
+    monkeypatch.setattr(providers, "seconds_to_wait", lambda *_: 0)
+    with FakeServer(lambda body: "") as server:
+        sends(server, finish_reason="error", **({} if error is None else {"error": error}))
+        (response,) = respondent(server, retries=1).answer(prompts("q"), CAN_YOU_ANSWER)
+        assert server.n_asked == 2
+    assert (error or {"message": "without a reason"})["message"] in response.error
+
+
+@needs_inspect
+def test_extra_fields_and_the_number_of_top_logprobs_are_sent_as_given():
+    with FakeServer(lambda body: "Yes") as server:
+        asked = respondent(server, extra={"enable_thinking": False, "chat_template_kwargs": {"a": 1}}, top_logprobs=5)
+        list(asked.answer(prompts("q"), CAN_YOU_ANSWER))
+        (body,) = server.asked
+    assert (body["enable_thinking"], body["chat_template_kwargs"], body["top_logprobs"]) == (False, {"a": 1}, 5)

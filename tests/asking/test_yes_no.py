@@ -2,7 +2,8 @@
 
 import pytest
 
-from onedial.asking import NO_VARIANTS, YES_VARIANTS, parse_yes_no
+from onedial.asking import NO_VARIANTS, YES_VARIANTS, parse_direct_yes_no, parse_yes_no, unmarked
+from onedial.asking.replies import leaves_a_thought_open
 
 YES = [
     "Yes.",
@@ -144,3 +145,67 @@ def test_every_variant_reads_as_itself():
 
 def test_long_answers_are_read_in_no_time():
     assert parse_yes_no("not " * 20_000 + "\n" + "no doubt, " * 20_000 + "yes") is True
+
+
+THOUGHTS = [
+    "<thinking>\nNo, hard.\n</thinking>\nYes",
+    "[THINK]No, hard.\n[/THINK]\nYes",
+    "analysisThe user asks.\nNo, hard.assistantfinalYes",
+    "<|channel|>analysis<|message|>No.<|end|><|start|>assistant<|channel|>final<|message|>Yes<|return|>",
+    "<|channel|>commentary<|message|>No.<|end|><|channel|>final<|message|>Yes",
+    "<seed:think>No<seed:cot_budget_reflect>a</seed:cot_budget_reflect></seed:think>Yes",
+    "<reasoning>No.</reasoning>\n<answer>Yes</answer>",
+    "\u25c1think\u25b7No.\u25c1/think\u25b7Yes",
+    "<|begin_of_thought|>No.<|end_of_thought|>\n\n<|begin_of_solution|>Yes<|end_of_solution|>",
+    "<|START_THINKING|>No.<|END_THINKING|><|START_RESPONSE|>Yes<|END_RESPONSE|>",
+    "<|channel>thought\nNo.<channel|>Yes",
+    "<Thought>No.</Thought>\n<Output>Yes</Output>",
+    "<longcat_think>No.</longcat_think>Yes",
+    "Thinking...\nNo.\n...done thinking.\n\nYes",
+    "Here is my thought process:\nNo.\n\nHere is my response:\nYes",
+    "## Thinking\nNo.\n\n## Final Response\nYes",
+    '<details type="reasoning" done="true"><summary>Thought</summary>\nNo.\n</details>\nYes',
+    "Okay. No, hard.\n</think>\n\nYes",
+    "<think>No.</think>Hm. <think>No.</think>Yes",
+]
+
+
+@pytest.mark.parametrize("text", THOUGHTS)
+def test_thoughts_in_any_marks_are_no_answer(text):
+    assert parse_yes_no(text) is True
+    assert parse_direct_yes_no(text) is True
+    assert unmarked(text) == "Yes"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "<think>No",
+        "[THINK]No",
+        "<thinking>\nNo",
+        "analysisWe know: no.",
+        "<|channel|>analysis<|message|>No",
+        "<reasoning>No",
+    ],
+)
+def test_a_thought_that_does_not_close_is_no_answer(text):
+    assert parse_yes_no(text) is None
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "The tag <think> opens a thought. Yes.",
+        "Yes, `<think>` is a tag.",
+        'Yes, "</think>" closes it.',
+        "Analysis: Yes.",
+    ],
+)
+def test_a_mark_that_is_spoken_of_hides_nothing(text):
+    assert parse_yes_no(text) is True
+
+
+def test_a_mark_within_a_question_leaves_no_thought_open():
+    assert leaves_a_thought_open("Question: Can you?<|im_end|>\n<|im_start|>assistant\n<think>\n")
+    assert leaves_a_thought_open("Can you?[/INST][THINK]")
+    assert not leaves_a_thought_open("Question: What does <think> open? Yes or No?\nassistant:")

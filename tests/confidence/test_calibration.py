@@ -209,3 +209,13 @@ def test_the_interval_of_a_share_is_wilsons():
         assert (low[row], high[row]) == pytest.approx(expected, abs=1e-12)
     assert np.isnan(low[3])
     assert np.isnan(high[3])
+
+
+@pytest.mark.parametrize("n_bins", [10, 20, 25, 50, 100])
+def test_an_edge_belongs_to_the_bin_below_it_however_many_there_are(n_bins):
+    """Confidence on every edge and below it, one bin each: the error is the mean distance within them."""
+    edges = np.arange(1, n_bins + 1) / n_bins
+    confidence = np.concatenate([edges, edges - 0.4 / n_bins])
+    correct = np.r_[np.ones(n_bins), np.zeros(n_bins)]
+    expected = np.abs(edges - 0.2 / n_bins - 0.5).mean()
+    assert expected_calibration_error(confidence, correct, n_bins, n_bootstrap=1).value == pytest.approx(expected)

@@ -108,3 +108,10 @@ def test_counts_that_are_no_ratings_are_refused():
         meta_d_prime([1, 2, 3, -1], [3, 2, 1, 1])
     with pytest.raises(InputError, match="rising points"):
         metacognition_table(pd.DataFrame({"a": [0.5]}), pd.DataFrame({"a": [1]}), at=[0.5, 0.2])
+
+
+def test_one_level_of_confidence_gives_a_reason_and_no_number():
+    found = meta_d_prime([0, 60, 20, 0], [0, 20, 60, 0])
+    assert np.isnan([found.meta_d, found.m_ratio]).all()
+    assert found.status == "confidence has one level only"
+    assert np.isfinite(found.d_prime)

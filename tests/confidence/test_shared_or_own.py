@@ -3,7 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
-from simulate_shared_or_own import FAMILIES, KINDS, panel
+from simulations.shared_or_own import FAMILIES, KINDS, panel
 
 from onedial.confidence import shared_or_own
 from onedial.confidence.shared_or_own import NO_KIN, NOT_OWN, OWN, _family_diagonal, _low_rank, _Pairs

@@ -2,6 +2,7 @@
 
 import subprocess
 import sys
+from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
@@ -9,7 +10,7 @@ from programs import helps_without_libraries
 
 import steering
 from onedial.command import COMMANDS, main, overview
-from onedial.core import InputError, KeysOf, program_parser
+from onedial.core import InputError, KeysOf, Options, configuration_of, option, parse_options
 from onedial.core.plugins import load_installed_plugins, load_plugin
 
 EXPERIMENTS = Path(__file__).resolve().parents[2] / "experiments"
@@ -17,10 +18,15 @@ RECIPES = {"own": 1}
 """Stands for a dictionary of the project that a plugin adds to."""
 
 
-def parser():
-    built = program_parser("Try.")
-    built.add_argument("--recipe", choices=KeysOf(__name__, "RECIPES"))
-    return built
+@dataclass(frozen=True, kw_only=True)
+class Recipes(Options):
+    """What can be cooked."""
+
+    recipe: str | None = option(None, "of one's own", choices=KeysOf(f"{__name__}:RECIPES"))
+
+
+def parsed(*given):
+    return parse_options(Recipes, "Try.", list(map(str, given)))
 
 
 @pytest.fixture
@@ -35,25 +41,24 @@ def plugin(tmp_path):
 def test_what_a_plugin_adds_can_be_chosen_by_another_option(plugin, form, monkeypatch):
     monkeypatch.setattr(sys, "recipes_of_the_test", RECIPES, raising=False)
     plugin.write_text("import sys\nsys.recipes_of_the_test['added'] = 2\n")
-    options = parser().parse_args([*(word.format(plugin) for word in form), "--recipe", "added"])
+    options = parsed(*(word.format(plugin) for word in form), "--recipe", "added")
     assert options.recipe == "added"
-    assert options.plugin == str(plugin)
+    assert options.plugin == (plugin,)
 
 
 def test_the_choices_of_the_sweep_are_read_without_the_libraries_and_are_those_of_the_dictionaries():
     said = "".join(helps_without_libraries(EXPERIMENTS / "steer_sweep.py")["steer_sweep.py"].split())
-    for name in ("CONTRASTS", "DIRECTIONS", "OPERATORS", "POSITIONS", "UNITS"):
-        assert "{" + ",".join(getattr(steering, name)) + "}" in said
+    for name in ("CONTRASTS", "DIRECTIONS", "OPERATORS", "UNITS"):
+        assert ",".join(getattr(steering, name)) in said
 
 
-def test_without_plugins_the_options_are_as_they_were():
-    assert not hasattr(parser().parse_args(["--recipe", "own"]), "plugin")
+def test_without_plugins_the_configuration_is_as_it_was():
+    assert "plugin" not in configuration_of(parsed("--recipe", "own"))
 
 
-def test_what_no_plugin_adds_is_refused(capsys):
-    with pytest.raises(SystemExit, match="2"):
-        parser().parse_args(["--recipe", "added"])
-    assert "added" in capsys.readouterr().err
+def test_what_no_plugin_adds_is_refused():
+    with pytest.raises(InputError, match="added"):
+        parsed("--recipe", "added")
 
 
 def test_a_plugin_that_fails_is_said_with_its_line(plugin):
@@ -90,7 +95,7 @@ def test_an_installed_plugin_is_imported_and_one_that_fails_is_named(tmp_path, m
 
 def test_every_program_has_its_command_and_every_command_its_program():
     programs = {file.stem for file in EXPERIMENTS.glob("*.py") if file.stem != "__init__"}
-    assert {name for name, _ in COMMANDS.values()} == programs
+    assert {name.split()[0] for name, _ in COMMANDS.values()} == programs
     assert all(words in overview() for words in COMMANDS)
 
 
@@ -123,4 +128,4 @@ def test_a_command_helps_under_its_own_name():
     done = subprocess.run(
         [sys.executable, "-m", "onedial", "panel", "export", "--help"], capture_output=True, text=True, check=True
     )
-    assert done.stdout.startswith("usage: onedial panel export ")
+    assert "onedial panel export" in done.stdout

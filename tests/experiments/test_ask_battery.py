@@ -71,7 +71,7 @@ def test_every_single_answer_is_kept_with_what_was_asked(asked):
 def test_every_single_answer_is_a_sample_of_an_inspect_log(asked, call, tmp_path):
     folder, _ = asked
     ended = call(
-        ROOT / "experiments" / "export_panel.py", folder / "run", "--to", "inspect-log", "--out", tmp_path / "a.eval"
+        ROOT / "experiments" / "panel.py", "export", folder / "run", "--to", "inspect-log", "--out", tmp_path / "a.eval"
     )
     assert ended.code == 0, ended.err
     from inspect_ai.log import read_eval_log
@@ -174,7 +174,7 @@ def test_what_was_written_is_scored_again_from_an_inspect_log_of_it_byte_for_byt
     pytest.importorskip("inspect_ai", reason="it reads and writes the log")
     folder, options = asked
     log = tmp_path / "log.eval"
-    assert call(PROGRAM.with_name("export_panel.py"), folder / "run", "--to", "inspect-log", "--out", log).code == 0
+    assert call(PROGRAM.with_name("panel.py"), "export", folder / "run", "--to", "inspect-log", "--out", log).code == 0
     written = ("--model", f"recorded:{log}", "--instruments", "correction", *options[4:])
     ended = call(PROGRAM, *written, "--out", tmp_path / "again")
     assert ended.code == 0, ended.err

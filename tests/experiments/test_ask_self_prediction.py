@@ -4,7 +4,7 @@ import importlib.util
 
 import pandas as pd
 import pytest
-from fake_server import FakeServer
+from fake_server import FakeServer, Fault
 from tiny_experiment import ROOT, call, run_here
 from tiny_models import save_outspoken
 
@@ -61,6 +61,33 @@ def test_a_model_behind_a_server_is_asked_as_a_local_one_is(call, tmp_path):
     assert association["listed"].notna().all()
     assert set(pd.read_csv(tmp_path / "run" / "restriction.csv")["predicted"]) == {"other"}
     assert pd.read_csv(tmp_path / "run" / "difficulty.csv")["predicted_rank"].sum() == 1 + 2 + 3 + 4
+
+
+@pytest.mark.skipif(importlib.util.find_spec("inspect_ai") is None, reason="inspect_ai is an optional extra")
+def test_an_answer_that_failed_is_blank_and_told_and_asked_again(call, tmp_path):
+    failing = True
+
+    def answer(body):
+        asked = body["messages"][-1]["content"]
+        if failing and asked.startswith("Answer this question") and len(server.asked) % 2:
+            return Fault(400)
+        if asked.startswith("Name 5 words"):
+            return "water, ship, blue"
+        return "Q2, Q1, Q4, Q3" if "Order them" in asked else "I do not know" if "Answer this" in asked else "A"
+
+    with FakeServer(answer) as server:
+        given = ("--model", f"tiny@{server.url}", "--n-questions", "4", "--out", tmp_path / "run")
+        ended = call(PROGRAM, *given)
+        assert ended.code == 0, ended.err
+        first = pd.read_csv(tmp_path / "run" / "difficulty.csv")
+        n_failed = int(first["correct"].isna().sum() + first["correct_again"].isna().sum())
+        assert n_failed > 0
+        assert f"{n_failed} requests failed ({n_failed}: 400 " in ended.out
+        assert (first[["correct", "correct_again"]].stack().dropna() == 0).all()  # who declines is not right
+        failing, n_asked = False, server.n_asked
+        assert call(PROGRAM, *given, "--resume").code == 0
+        assert server.n_asked == n_asked + n_failed
+    assert pd.read_csv(tmp_path / "run" / "difficulty.csv")["correct"].notna().all()
 
 
 @pytest.mark.parametrize(

@@ -20,7 +20,7 @@ from tiny_models import byte_tokenizer, save_outspoken, tiny_hf
 
 __all__ = ["call"]
 
-JOURNAL = ("log.txt", "manifest.json", "sha256.txt")
+JOURNAL = ("log.txt", "manifest.json")
 """What a refused attempt may write into a run: that it was tried."""
 
 
@@ -70,7 +70,6 @@ def assert_refused(ended, *words):
         ("model", "years of work", "is a file but no GGUF file"),
         ("questions", "id,question\n1,Who?\n2,\n", "line 3"),
         ("panel", "question_id,a\nother,1\n", "answers none of the 80 questions"),
-        ("vector", "no vector", "thing.csv"),
     ],
 )
 def test_a_file_that_cannot_be_used_is_refused_and_no_folder_is_left(steer, tmp_path, option, text, words):
@@ -117,7 +116,7 @@ def test_a_model_that_says_neither_yes_nor_no_is_refused_with_its_ten_likeliest_
         ({"layer": "99"}, "layer 99 requested, but this model has layers 0-4; pass --layer 4 or less"),
         ({"layer": "2-99"}, "layer 99 requested"),
         ({"layer": "4-2"}, "names no layer; write a range upwards"),
-        ({"layer": "upper"}, "is none of: an index (14), a list (10,12), a range (8-20), auto"),
+        ({"layer": "upper"}, "is none of: an index (14), a list (10,12), a range (8-20), all, auto"),
         ({"layer": "1,,3"}, "is none of"),
         ({"layer": "-1"}, "is none of"),
         *(

@@ -1,7 +1,7 @@
 """Interchange and mediation as a stage of the sweep: on test questions alone, once, and in the report."""
 
 import pytest
-from tiny_experiment import STEER_SWEEP, as_arguments, call, finished_run, write_experiment
+from tiny_experiment import call, finished_run, write_experiment
 
 from onedial.studies.sweep.causes import layers_above
 from steering import INTERCHANGE_COLUMNS, MEDIATION_COLUMNS
@@ -40,12 +40,3 @@ def test_both_tables_hold_what_was_swapped_and_what_was_held(run):
     html = (run.path / "report.html").read_text(encoding="utf-8")
     assert "Through what does the push go?" in html
     assert "Does the answer hang on what lies along the vector?" in html
-
-
-@pytest.mark.parametrize(
-    "other", [{"layer": "1+2"}, {"operator": "ablate"}, {"positions": "all"}, {"tests": "interchange,mediator"}]
-)
-def test_what_they_cannot_follow_is_refused_before_a_model_is_loaded(options, other, call):
-    ended = call(STEER_SWEEP, *as_arguments(options | other))
-    assert ended.code == 2
-    assert "interchange" in ended.err

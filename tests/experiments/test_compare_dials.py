@@ -74,22 +74,3 @@ def test_a_dry_run_tells_how_much_is_asked_and_writes_nothing(run, options, tmp_
         assert rows(stage) <= steered[stage] <= 2 * rows(stage)
     (total,) = [words for words in cells if words[:1] == ["total"]]
     assert total[-1] in ("s", "min", "h")
-
-
-@pytest.mark.parametrize(
-    ("change", "said"),
-    [
-        ({"method": "pca9"}, "--method 'pca9' is not known; choose among mean_difference"),
-        ({"dials": "prayer"}, "--dials 'prayer' is not known; choose among interventions"),
-        ({"layer": "1+3"}, "names layers at once"),
-        ({"facts": 7}, "--facts 7: give an even number"),
-        ({"lora_rate": 1.0}, "--lora-rate 1.0: give a share between 0 and 1"),
-        ({"passages": 65}, "--passages 65: there are 64"),
-        ({"limit": 3}, "--limit 3.0: give a share"),
-    ],
-)
-def test_a_bad_option_is_said_before_anything_slow(call, options, change, said, tmp_path):  # noqa: F811
-    ended = call(PROGRAM, *as_arguments(options | change | {"out": tmp_path / "out"}))
-    assert ended.code == 2
-    assert said in ended.err
-    assert not (tmp_path / "out").exists()

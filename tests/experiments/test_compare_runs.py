@@ -47,15 +47,3 @@ def test_a_run_without_a_sweep_is_named_by_its_program(folders, call, tmp_path):
     ended = call(COMPARE_RUNS, folders[0], tmp_path / "factor", "--out", tmp_path / "out")
     assert ended.code == 2
     assert "factor is a run of fit_factor, which has no sweep; give the folder of a steer_sweep run" in ended.err
-
-
-@pytest.mark.parametrize(
-    ("arguments", "words"),
-    [(["a"], "two runs or more, and 1 came"), (["a", "a"], "given twice"), (["a", "nowhere"], "nowhere")],
-)
-def test_what_cannot_be_compared_is_refused_before_a_folder_is_made(arguments, words, folders, call, tmp_path):  # noqa: F811
-    named = [folders[0].parent / name for name in arguments]
-    ended = call(COMPARE_RUNS, *named, "--out", tmp_path / "out")
-    assert ended.code == 2
-    assert words in ended.err
-    assert not (tmp_path / "out").exists()

@@ -81,26 +81,6 @@ def test_a_run_that_was_broken_off_ends_with_the_same_tables(swept, profiled, tm
         assert (tmp_path / "run" / name).read_bytes() == whole[Path(name)], name
 
 
-@pytest.mark.parametrize(
-    ("arguments", "words"),
-    [
-        ((), "give the folder of a finished sweep"),
-        (("{run}", "--instruments", "mood"), "choose among can you answer"),
-        (("{run}", "--yes-rates", "1.5"), "beyond 0 and 1"),
-        (("{run}", "--magnitudes", "much"), "no list of numbers"),
-        (("{run}/nowhere",), "holds no run"),
-        (("{run}", "--vector", "v.safetensors"), "leave out --vector"),
-    ],
-)
-def test_what_cannot_be_done_is_said_in_one_sentence_and_nothing_is_written(swept, tmp_path, call, arguments, words):
-    given = [argument.format(run=swept.path) for argument in arguments]
-    ended = call(PROGRAM, *given, "--out", tmp_path / "out")
-    assert ended.code == 2
-    assert words in ended.err
-    assert len(ended.err.strip().splitlines()) == 1
-    assert not (tmp_path / "out").exists()
-
-
 def test_the_batterys_instruments_are_asked_of_the_steered_subject_like_the_others(swept, tmp_path, call):
     names = "right option,belief, first person,confidence in numbers, answer shown,language"
     quick = ("--n-questions", "4", "--controls", "1", "--replicates", "9", "--yes-rates", ".8", "--no-answers")

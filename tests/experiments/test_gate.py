@@ -67,7 +67,6 @@ def test_a_target_that_was_never_run_gets_its_setting_from_few_answers(call, run
     assert 0 < low < rate < high < 1
     gate = Gate.load(tmp_path / "gate")
     assert gate.between[0] <= gate.magnitude <= gate.between[1]
-    assert "each from the others, by" in ended.out
     (tmp_path / "empty").mkdir()
     ended = call(GATE, "--run", run, "--target", tmp_path / "empty", "--save", tmp_path / "other")
     assert (ended.code, "holds no steps.csv" in ended.err) == (2, True)
@@ -157,14 +156,8 @@ def test_ctrl_c_ends_a_chat_without_a_traceback(eager, tmp_path):
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        ([], "give a saved gate and questions, or --run"),
-        (["--run", "RUN", "--beta", "1", "--yes-rate", "0.5", "--save", "OUT"], "exactly one of --beta"),
         (["--run", "RUN", "--beta", "1", "--save", "OUT"], "which questions the subject answers rightly"),
         (["--run", "RUN", "--target", "nobody", "--save", "OUT"], "no target 'nobody'"),
-        (["OUT", "Who?"], "there is no gate in"),
-        (["OUT", "--chat", "Who?"], "--chat reads its questions from standard input"),
-        (["OUT", "--steered", "Who?"], "--steered is about what is written in a chat"),
-        (["--run", "RUN", "--yes-rate", "0.5", "--save", "OUT", "--chat"], "no questions"),
     ],
 )
 def test_what_cannot_be_done_is_said(call, run, tmp_path, arguments, said):  # noqa: F811

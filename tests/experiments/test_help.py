@@ -1,10 +1,49 @@
 """Every program gives its help at once: no heavy library is imported for it."""
 
+import resource
+import subprocess
+import sys
+
+import pytest
 from programs import helps_without_libraries
-from tiny_experiment import ROOT
+from tiny_experiment import ROOT, main_of
+
+from onedial.core import declared, parse_options
+
+PROGRAMS = sorted((ROOT / "experiments").glob("*.py"))
 
 
 def test_every_program_gives_its_help_without_a_heavy_library():
-    programs = sorted((ROOT / "experiments").glob("*.py"))
-    for name, said in helps_without_libraries(*programs).items():
-        assert said.startswith(f"usage: {name} [-h] [--version]"), (name, said)
+    for name, said in helps_without_libraries(*PROGRAMS).items():
+        main = main_of(ROOT / "experiments" / name)
+        assert said.startswith(main.documentation.strip()), name
+        assert name in said
+        assert all(word in said for word in getattr(main, "parts", ()))
+
+
+@pytest.mark.parametrize("program", PROGRAMS, ids=lambda program: program.stem)
+def test_the_help_names_every_option_and_what_can_be_chosen(program, capsys):
+    main = main_of(program)
+    for part in getattr(main, "parts", {"": main}).values():
+        with pytest.raises(SystemExit):
+            parse_options(part.options, part.documentation, ["--help"])
+        said = "".join(capsys.readouterr().out.split())
+        for name, (field, known) in declared(part.options).items():
+            assert (f"--{name.replace('_', '-')}" if field.kw_only else name.upper()) in said, name
+            assert ",".join(known.choices or ()).replace(" ", "") in said, name
+
+
+def test_the_help_of_a_program_comes_within_a_second():
+    for program in PROGRAMS:
+        before = resource.getrusage(resource.RUSAGE_CHILDREN)
+        subprocess.run([sys.executable, program, "--help"], check=True, capture_output=True)
+        after = resource.getrusage(resource.RUSAGE_CHILDREN)
+        worked = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+        assert worked < 1.5, program.name  # of the processor, whatever else it has to do; some room for slow ones
+
+
+def test_the_help_says_where_frontier_confidence_is_cut(capsys):
+    for name in ("place", "study_panel"):
+        with pytest.raises(SystemExit):
+            parse_options(main_of(ROOT / "experiments" / f"{name}.py").options, "", ["--help"])
+        assert "frontier-confidence (cut at 95" in " ".join(capsys.readouterr().out.split())

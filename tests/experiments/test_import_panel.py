@@ -1,6 +1,5 @@
-"""experiments/import_panel.py from a folder of logs to a panel that the other programs take."""
+"""experiments/panel.py import from a folder of logs to a panel that the other programs take."""
 
-import shutil
 from pathlib import Path
 
 import pandas as pd
@@ -13,14 +12,14 @@ LOGS = ROOT / "tests" / "reference" / "imports"
 
 
 def run(*arguments):
-    return run_program(ROOT / "experiments" / "import_panel.py", *arguments)
+    return run_program(ROOT / "experiments" / "panel.py", "import", *arguments)
 
 
 def test_logs_become_a_panel_with_questions_respondents_and_a_report(tmp_path):
     done = run(LOGS / "inspect", "--out", tmp_path / "out")
     assert done.returncode == 0, done.stderr
     written = {file.name for file in (tmp_path / "out").iterdir()}
-    about_the_run = {"config.yaml", "manifest.json", "log.txt", "sha256.txt"}
+    about_the_run = {"config.yaml", "manifest.json", "log.txt"}
     assert written - about_the_run == {"panel.csv", "questions.jsonl", "respondents.csv", "import_report.json"}
     assert "asked whether it can answer (4 of 6 texts read as yes or no)" in done.stdout
     assert "asked the questions themselves" in done.stdout
@@ -41,10 +40,3 @@ def test_a_table_with_columns_of_other_names_is_read(tmp_path):
     done = run(tmp_path / "t.csv", "--columns", "respondent=llm,question=q,said_yes=verdict", "--out", out)
     assert done.returncode == 0, done.stderr
     assert pd.read_csv(out / "panel.csv")["missing"].fillna("").tolist() == ["", "", "unread"]
-
-
-def test_a_helm_folder_is_found_wherever_it_lies(tmp_path):
-    shutil.copytree(LOGS / "helm", tmp_path / "runs" / "v1")
-    done = run(tmp_path / "runs", "--out", tmp_path / "out")
-    assert done.returncode == 0, done.stderr
-    assert "no log asked for a yes or no: the panel holds correctness alone" in done.stdout

@@ -128,12 +128,11 @@ def test_what_is_no_run_or_does_not_fit_is_refused_in_one_sentence(run, tmp_path
             "is not empty and holds no run",
         ),
         ([run.path, "--panel", tmp_path / "missing.csv"], "missing.csv"),
-        ([run.path, "--questions", "frontier-safe"], "give it with --panel"),
         (
             [run.path, "--panel", tmp_path / "other.csv", "--questions", tmp_path / "strange.csv"],
             "none of the 1 questions was asked",
         ),
-        ([run.path, "--out", tmp_path / "new"], "give it with --panel"),
+        ([run.path, "--out", tmp_path / "new"], "--panel"),
     ):
         code, _, complaint = judge_run(*arguments)
         assert code == 2

@@ -65,48 +65,6 @@ def test_a_run_broken_off_among_the_texts_ends_with_the_same_ones(options, run, 
     assert (folder / "reasoned.json").read_bytes() == (run.path / "reasoned.json").read_bytes()
 
 
-ENGINE = """
-from steering import LocalEngine
-
-class Engine(LocalEngine):
-    name = "mine 1.0"
-
-class Slack(Engine):
-    def write(self, prompts, magnitude, max_new_tokens, stop=None):
-        return super().write(prompts, 0.9 * magnitude, max_new_tokens, stop)
-"""
-
-
-def test_another_engine_writes_once_it_is_shown_to_write_the_same(options, run, call, tmp_path):
-    folder, engine = shutil.copytree(run.path, tmp_path / "run"), tmp_path / "my_engine.py"
-    engine.write_text(ENGINE)
-    for late in ("verdict.json", "matches.csv", "reasoned.json", "report.html"):
-        (folder / late).unlink()
-    shutil.rmtree(folder / "reasoned")
-    given = options | {"out": folder, "resume": True}
-    refused = call(STEER_SWEEP, *as_arguments(given | {"engine": f"{engine}:Slack"}))
-    assert refused.code == 2
-    assert "does not steer as the local one does" in refused.err
-    assert not list((folder / "reasoned").glob("*.parquet"))
-    ended = call(STEER_SWEEP, *as_arguments(given | {"engine": f"{engine}:Engine"}))
-    assert ended.code == 0, ended.err
-    order = ["question_id", "magnitude"]
-    ours, theirs = (
-        each.reasoned_parts.read().sort_values(order, ignore_index=True) for each in (run, SweepRun.open(folder))
-    )
-    pd.testing.assert_frame_equal(ours, theirs)
-    facts = SweepRun.open(folder).run.manifest.facts["engine"]
-    assert facts["holds"]
-    assert facts["engine"] == "mine 1.0"
-    assert facts["n_texts"] == 3 * 32
-
-
-def test_an_engine_that_would_write_nothing_is_refused_before_anything_is_asked(options, call, tmp_path):
-    given = options | {"engine": f"{tmp_path}/none.py:Engine", "out": tmp_path / "run"}
-    assert "no such Python file" in call(STEER_SWEEP, *as_arguments(given)).err
-    assert "give --answer reasoned" in call(STEER_SWEEP, *as_arguments(given | {"answer": "direct"})).err
-
-
 def test_its_cost_is_in_the_dry_run(options, call):
     told = call(STEER_SWEEP, *as_arguments(options | {"dry_run": True}))
     assert told.code == 0, told.err
@@ -131,15 +89,3 @@ def test_side_effects_stand_at_every_magnitude_and_mark_the_usable_range(run):
     assert said["outside"] == list(outside.index)
     assert said["sentence"].split(";")[0] in (run.path / "report.html").read_text("utf-8")
     assert (run.path / "figures" / "side_effects.svg").is_file()
-
-
-def test_side_effects_without_facts_are_refused(options, call, tmp_path):
-    ended = call(STEER_SWEEP, *as_arguments(options | {"facts": 0, "out": tmp_path / "run"}))
-    assert ended.code == 2
-    assert "--side-effects rests on unrelated facts" in ended.err
-
-
-def test_one_setting_is_refused(options, call, tmp_path):
-    ended = call(STEER_SWEEP, *as_arguments(options | {"reasoned_settings": 1, "out": tmp_path / "run"}))
-    assert ended.code == 2
-    assert "give 2 or more of either" in ended.err

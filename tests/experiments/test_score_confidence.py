@@ -1,4 +1,4 @@
-"""experiments/score_confidence.py: what it prints and writes is what the statistics say, and it refuses in words."""
+"""experiments/study_panel.py --confidence: what it prints and writes is what the statistics say."""
 
 import html
 import json
@@ -19,11 +19,11 @@ from onedial.confidence import (
     metacognition_table,
 )
 
-PROGRAM = Path(__file__).parents[2] / "experiments" / "score_confidence.py"
+PROGRAM = Path(__file__).parents[2] / "experiments" / "study_panel.py"
 
 
 def run(*arguments, drawn=False):
-    return run_program(PROGRAM, *arguments, drawn=drawn)
+    return run_program(PROGRAM, *arguments, "--confidence", drawn=drawn)
 
 
 def long_panel(n=120, n_models=4, n_framings=2, **more):
@@ -205,5 +205,4 @@ def test_a_panel_without_grades_gives_rates_alone(tmp_path):
         "report.html",
         "manifest.json",
         "log.txt",
-        "sha256.txt",
     }

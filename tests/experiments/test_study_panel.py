@@ -7,8 +7,9 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
+import yaml
 from forks import run_program
-from simulate_shared_or_own import panel as planted_panel
+from simulations.shared_or_own import panel as planted_panel
 
 from onedial.confidence import shared_or_own
 from onedial.scale import fit_factor_model
@@ -80,3 +81,17 @@ def test_yes_and_no_alone_make_one_reading_and_no_claim_about_knowledge(tmp_path
     page = page_of(tmp_path / "out")
     assert "nobody knows which are right" in page
     assert "Does a model know itself?" not in page
+
+
+def test_what_a_run_has_stored_can_be_given_back_as_a_file_of_options_and_goes_on(tmp_path):
+    folder = tmp_path / "run"
+    begun = run_program(PROGRAM, "embedded", "--replicates", "0", "--seed", "3", "--out", folder)
+    assert begun.returncode == 0, begun.stderr
+    stored = yaml.safe_load((folder / "config.yaml").read_text())
+    assert (stored["panel"], stored["replicates"], stored["seed"]) == ("embedded", 0, 3)
+    again = run_program(PROGRAM, "--config", folder / "config.yaml", "--out", folder, "--resume")
+    assert again.returncode == 0, again.stderr
+    assert yaml.safe_load((folder / "config.yaml").read_text()) == stored
+    other = run_program(PROGRAM, "--config", folder / "config.yaml", "--seed", "4", "--out", folder, "--resume")
+    assert other.returncode == 2
+    assert "seed = 3, but now seed = 4" in other.stderr

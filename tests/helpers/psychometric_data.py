@@ -57,7 +57,7 @@ def equal_loadings(
     kind: str, rates: np.ndarray, n: int, rng: np.random.Generator, loading: float | np.ndarray = 0.8
 ) -> np.ndarray:
     """Answers from one scale of that kind, at these yes rates; nobody answers in one way only."""
-    from simulate_structure_tests import panel
+    from simulations.structure import panel
 
     return panel(kind, n, rates, loading, rng)[0]
 

@@ -7,7 +7,6 @@ from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any, NamedTuple
 
-import numpy as np
 from reporting_run import VECTOR_ID, intervention, make_run
 
 from onedial.core import Run
@@ -21,7 +20,6 @@ HOSTILE = [
     "</title>\"bold\" 'quoted' ${window.hacked = 1} {{ 7 * 7 }}",
 ]
 ODD = "a <b>run<b> of $x \"q\" 'é\u2028' 100% #1?&=+"
-SETTINGS = (-1.0, 0.0, 1.0)
 
 
 class Folder(NamedTuple):
@@ -36,7 +34,6 @@ def make_folder(folder: Path) -> Folder:
     inside = folder / "runs"
     inside.mkdir(parents=True)
     run = make_run(inside / "plain", n_targets=6, n_questions=160, texts=HOSTILE)
-    write_texts(run)
     write_report(run)
     shutil.copytree(inside / "plain", inside / ODD)
     live = Run.create(inside / "live", "steer_sweep", {"model": HOSTILE[0], "budget": 3})
@@ -50,15 +47,6 @@ def make_folder(folder: Path) -> Folder:
     (inside / "notes").mkdir()
     (inside / "notes" / "readme.txt").write_text("TOPSECRET", encoding="utf-8")
     return Folder(inside, live)
-
-
-def write_texts(run: SweepRun) -> None:
-    """Texts at three settings, as answers that were written after a reasoning have them."""
-    sweep = run.sweep()
-    kept = sweep[np.isclose(sweep["magnitude"].to_numpy()[:, None], SETTINGS).any(axis=1)]
-    said = (kept["margin"] > 0).astype(float)
-    words = [f"<i>{name}</i> at {m:g}" for name, m in zip(kept["question_id"], kept["magnitude"], strict=True)]
-    run.reasoned_parts.append(kept.assign(said_yes=said, tokens_out=8, text=words, intervention_id=VECTOR_ID))
 
 
 def sweep_halfway(going_on: Run, finished: SweepRun, n: int) -> Any:

@@ -18,8 +18,9 @@ from tiny_gguf import CHAT_TEMPLATE, write_tiny_gguf, write_wheels
 from tiny_models import ARCHITECTURES, byte_tokenizer, save_tiny, tiny_hf
 from transformers import AutoModelForCausalLM, AutoTokenizer
 
-from onedial.core import InputError, run_command, sha256_of_file
-from onedial.models import OFFLINE_MODELS, find_offline_model, resolve_weights
+from onedial.asking import Prompt
+from onedial.core import InputError, Notice, run_command, sha256_of_file
+from onedial.models import OFFLINE_MODELS, find_offline_model, render, resolve_weights
 from onedial.models.checkpoints import conversion, embedded, gguf, hub
 from onedial.models.checkpoints.fetch import main
 from onedial.models.checkpoints.gguf import convert_gguf, load_gguf
@@ -372,6 +373,138 @@ def test_weights_that_are_missing_are_never_made_up(tmp_path):
         load_weights(resolve_weights(str(tmp_path)), torch.float32)
 
 
+def with_weights(folder, more=(), rename=str):
+    """More weights in a model's file, or the same by other names."""
+    tensors = load_file(folder / "model.safetensors") | {name: torch.ones(48) for name in more}
+    save_file({rename(key): each for key, each in tensors.items()}, folder / "model.safetensors", {"format": "pt"})
+
+
+def with_config(folder, **changed):
+    config = json.loads((folder / "config.json").read_text())
+    (folder / "config.json").write_text(json.dumps({**config, "layer_types": None, **changed}))
+
+
+@pytest.mark.parametrize("architecture", ["llama", "gpt2", "qwen3"])
+def test_layers_that_the_config_does_not_count_are_refused(architecture, tmp_path):
+    save_tiny(tmp_path, architecture)
+    with_config(tmp_path, **{"n_layer" if architecture == "gpt2" else "num_hidden_layers": 3})
+    with pytest.raises(InputError, match="holds weights of 5 layers, but its config counts 3"):
+        load_weights(resolve_weights(str(tmp_path)), torch.float32)
+
+
+@pytest.mark.parametrize(
+    ("unused", "sentence"),
+    [
+        ("model.layers.1.self_attn.q_proj.bias", "1 weights of the layers of .* would be left out"),
+        ("layers.2.self_attn.q_norm.weight", "would be left out.*restore the config"),
+        ("model.layers.0.mlp.up_proj.lora_A.default.weight", "would be left out.*merge the adapter"),
+        ("model.layers.5.eh_proj.weight", "holds weights of 6 layers"),
+    ],
+)
+def test_weights_of_layers_that_would_be_left_out_are_refused(unused, sentence, tmp_path):
+    save_tiny(tmp_path)
+    with_weights(tmp_path, [unused])
+    with pytest.raises(InputError, match=sentence):
+        load_weights(resolve_weights(str(tmp_path)), torch.float32)
+
+
+def test_other_weights_that_are_not_used_are_said(tmp_path):
+    save_tiny(tmp_path)
+    with_weights(tmp_path, ["vision_tower.layers.9.mlp.weight", "score.weight"])
+    with pytest.warns(Notice, match=r"2 weights of .* are not used \(score\.weight first\)"):
+        model, _, _ = load_weights(resolve_weights(str(tmp_path)), torch.float32)
+    assert torch.equal(logits(model), logits(tiny_hf().eval()))
+
+
+@pytest.mark.parametrize(
+    ("unused", "changed"),
+    [
+        ("model.layers.1.self_attn.rotary_emb.inv_freq", {}),
+        ("model.layers.1.self_attn.attn.bias", {}),
+        ("layers.1.attn.masked_bias", {}),
+        ("model.layers.1.self_attn.k_scale", {}),
+    ],
+)
+def test_what_older_versions_saved_beside_the_weights_is_passed_over(unused, changed, tmp_path, recwarn):
+    save_tiny(tmp_path)
+    with_weights(tmp_path, [unused])
+    model, _, _ = load_weights(resolve_weights(str(tmp_path)), torch.float32)
+    assert torch.equal(logits(model), logits(tiny_hf().eval()))
+    assert not [each for each in recwarn if each.category is Notice]
+
+
+def test_layers_that_guess_ahead_are_no_layers_that_are_left_out(tmp_path):
+    save_tiny(tmp_path)
+    with_config(tmp_path, num_nextn_predict_layers=1)
+    with_weights(tmp_path, ["model.layers.5.eh_proj.weight"])
+    with pytest.warns(Notice, match="the decoder's layers are all there"):
+        load_weights(resolve_weights(str(tmp_path)), torch.float32)
+
+
+@pytest.mark.parametrize(
+    ("changed", "sentence"),
+    [
+        ({"num_hidden_layers": 7}, r"lacks 18 weights \(model\.layers\.5\."),
+        ({"tie_word_embeddings": False}, r"lacks 1 weights \(lm_head\.weight first\)"),
+        ({"vocab_size": 400}, r"1 weights of .* \(model\.embed_tokens\.weight first: \(\d+, 48\) for \(400, 48\)\)"),
+        ({"hidden_size": 60}, "are of another shape than its config says"),
+    ],
+)
+def test_a_config_that_wants_more_than_the_weights_are_is_refused(changed, sentence, tmp_path):
+    save_tiny(tmp_path)
+    with_config(tmp_path, **changed)
+    with pytest.raises(InputError, match=sentence):
+        load_weights(resolve_weights(str(tmp_path)), torch.float32)
+
+
+def test_weights_by_other_names_are_said_to_be(tmp_path):
+    save_tiny(tmp_path)
+    with_weights(tmp_path, rename="_orig_mod.{}".format)
+    with pytest.raises(InputError, match=r"lacks \d+ weights .* and holds \d+ that LlamaForCausalLM knows nothing of"):
+        load_weights(resolve_weights(str(tmp_path)), torch.float32)
+
+
+def test_an_unembedding_of_its_own_is_used_although_the_config_ties_it(tmp_path):
+    save_tiny(tmp_path, tie_word_embeddings=False)
+    with_config(tmp_path, tie_word_embeddings=True)
+    model, _, _ = load_weights(resolve_weights(str(tmp_path)), torch.float32)
+    assert torch.equal(logits(model), logits(tiny_hf(tie_word_embeddings=False).eval()))
+
+
+@pytest.mark.parametrize("base", ["", "somebody/model", None])
+def test_an_adapter_beside_whole_weights_is_asked_about_with_and_without_peft(base, tmp_path):
+    save_tiny(tmp_path)
+    adapter = {"peft_type": "LORA", "base_model_name_or_path": base, "r": 4, "target_modules": ["q_proj"]}
+    (tmp_path / "adapter_config.json").write_text(json.dumps(adapter))
+    with pytest.raises(InputError, match=r"does not say whether it was merged .* take adapter_config\.json out"):
+        resolve_weights(str(tmp_path))
+
+
+def test_a_padding_token_of_the_config_without_an_embedding_is_forgotten(tmp_path):
+    save_tiny(tmp_path)
+    with_config(tmp_path, pad_token_id=5000)
+    model, _, _ = load_weights(resolve_weights(str(tmp_path)), torch.float32)
+    assert torch.equal(logits(model), logits(tiny_hf().eval()))
+
+
+@pytest.mark.parametrize("file", ["chat_template.json", "processor_config.json", "chat_template.jinja"])
+def test_a_chat_template_in_a_file_of_its_own_is_found(file, tmp_path):
+    save_tiny(tmp_path, chat=False)
+    template = "{{ messages[0]['content'] }} said the user."
+    (tmp_path / file).write_text(template if file.endswith("jinja") else json.dumps({"chat_template": template}))
+    for _, tokenizer, *_ in (
+        load_config(resolve_weights(str(tmp_path))),
+        load_weights(resolve_weights(str(tmp_path)), "auto"),
+    ):
+        assert render(tokenizer, Prompt("How many?")) == "How many? said the user."
+
+
+def test_the_tokenisers_own_chat_template_is_not_replaced(tmp_path):
+    save_tiny(tmp_path)
+    (tmp_path / "chat_template.json").write_text('{"chat_template": "another"}')
+    assert load_config(resolve_weights(str(tmp_path)))[1].chat_template == byte_tokenizer().chat_template
+
+
 def test_a_models_own_code_never_runs(tmp_path):
     marker = tmp_path / "ran"
     save_tiny(tmp_path)
@@ -482,7 +615,7 @@ def test_a_config_that_does_not_fit_its_weights_is_refused(tmp_path):
     save_tiny(tmp_path)
     config = json.loads((tmp_path / "config.json").read_text())
     (tmp_path / "config.json").write_text(json.dumps(config | {"hidden_size": 60}))
-    with pytest.raises(InputError, match="transformers cannot read"):
+    with pytest.raises(InputError, match="are of another shape than its config says"):
         load_weights(resolve_weights(str(tmp_path)), torch.float32)
 
 

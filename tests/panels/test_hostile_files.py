@@ -1,6 +1,5 @@
 """Files of strangers: whatever is in them, they are read or refused in one sentence, and take no more than they may."""
 
-import contextlib
 import copy
 import gzip
 import io
@@ -8,10 +7,7 @@ import json
 import os
 import random
 import shutil
-import signal
-import time
 import zipfile
-from itertools import pairwise
 from pathlib import Path
 
 import openpyxl
@@ -23,7 +19,6 @@ from hypothesis import strategies as st
 from onedial.asking import load_prompt, read_table
 from onedial.core import InputError, Run, files
 from onedial.panels import load_respondents, panel_from_logs, read_logs
-from onedial.panels.formats import formats
 from onedial.panels.formats.zip_members import read_member, zip_members
 
 LOGS = Path(__file__).parents[1] / "reference" / "imports"
@@ -33,10 +28,6 @@ SOURCES = {
     "inspect .json": LOGS / "inspect" / "can_you_reasoned_as.json",
     "lm-eval": SAMPLES,
     "every-eval-ever": LOGS / "every_eval_ever" / "can_you_samples.jsonl",
-    **{
-        f"helm {name}": LOGS / "helm" / "simple_mcqa_model1" / f"{name}.json"
-        for name in ("scenario_state", "per_instance_stats", "run_spec")
-    },
 }
 HOSTILE = [
     None,
@@ -78,10 +69,6 @@ def whole(name):
 def place(name, folder, data):
     """The file of this format with other bytes, beside what it needs; what is to be read."""
     shutil.rmtree(folder, ignore_errors=True)
-    if name.startswith("helm"):
-        shutil.copytree(SOURCES[name].parent, folder)
-        (folder / SOURCES[name].name).write_bytes(data)
-        return folder
     folder.mkdir()
     (folder / SOURCES[name].name).write_bytes(data)
     return folder / SOURCES[name].name
@@ -198,9 +185,8 @@ def test_a_table_that_is_too_large_is_refused_also_where_it_is_small_on_the_disk
 
 @pytest.mark.parametrize("name", SOURCES)
 def test_a_log_that_is_too_large_is_refused(small, name):
-    source = SOURCES[name].parent if name.startswith("helm") else SOURCES[name]
     with pytest.raises(InputError, match="are read; split it"):
-        read_logs(source)
+        read_logs(SOURCES[name])
 
 
 def test_many_members_that_may_each_be_read_are_refused_together(tmp_path, small):
@@ -211,25 +197,17 @@ def test_many_members_that_may_each_be_read_are_refused_together(tmp_path, small
         read_logs(tmp_path / "log.eval")
 
 
-BOMB = "a: &a [x, x, x, x, x, x, x, x, x]\n" + "".join(
-    f"{here}: &{here} [{', '.join([f'*{before}'] * 9)}]\n" for before, here in pairwise("abcdefghi")
-)
-
-
 @pytest.mark.parametrize(
     "text",
     [
-        BOMB,
-        "a: &a [*a]",
         "[" * 5000,
         "a: 2024-99-99",
         "a: " + "9" * 5000,
         "a: !!python/object:os.system x",
-        "x" * 2**23,
     ],
-    ids=["bomb", "itself", "deep", "date", "number", "tag", "large"],
+    ids=["deep", "date", "number", "tag"],
 )
-def test_yaml_of_a_stranger_is_read_within_bounds_or_refused_in_one_sentence(tmp_path, text):
+def test_yaml_of_a_stranger_is_refused_in_one_sentence(tmp_path, text):
     for name, read in {"who.yaml": load_respondents, "prompt.yaml": load_prompt}.items():
         (tmp_path / name).write_text(text)
         with pytest.raises(InputError, match=name):
@@ -237,18 +215,3 @@ def test_yaml_of_a_stranger_is_read_within_bounds_or_refused_in_one_sentence(tmp
     (tmp_path / "config.yaml").write_text(text)
     with pytest.raises(InputError, match=r"config\.yaml"):
         Run.open(tmp_path)
-
-
-def test_a_log_that_takes_for_ever_is_refused_and_the_clock_is_given_back(tmp_path, monkeypatch):
-    def for_ever(path, choices):
-        with contextlib.suppress(Exception):
-            while True:
-                time.sleep(0.01)
-
-    monkeypatch.setattr(files, "LONGEST", 0.1)
-    monkeypatch.setitem(formats.IMPORTERS, "lm-eval", formats.Importer(lambda path: True, for_ever))
-    before = signal.getsignal(signal.SIGALRM)
-    with pytest.raises(InputError, match=r"took longer than 0\.1 s"):
-        read_logs(SAMPLES, format="lm-eval")
-    assert signal.getsignal(signal.SIGALRM) is before
-    assert signal.getitimer(signal.ITIMER_REAL)[0] == 0

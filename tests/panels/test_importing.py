@@ -1,7 +1,7 @@
 """Logs of other tools, as those tools wrote them, become panels in which nothing unread or failed is a no.
 
-tests/reference/imports holds what inspect_ai 0.3.285, lm_eval 0.4.13, every_eval_ever 0.3.0 (converting the other two)
-and crfm-helm 0.5.16 wrote on the embedded model, or on a mock where an answer had to be reasoned.
+tests/reference/imports holds what inspect_ai 0.3.285, lm_eval 0.4.13 and every_eval_ever 0.3.0 (which converts the
+other two) wrote on the embedded model, or on a mock where an answer had to be reasoned.
 """
 
 import json
@@ -253,61 +253,6 @@ def test_filters_of_one_sample_are_put_together_again():
     assert len(imported(path, score="exact_match:last-word").panel) == 4
 
 
-# ---- HELM --------------------------------------------------------------------------------------------------------
-
-
-def test_a_helm_run_gives_options_keys_and_correctness():
-    found = imported("helm")
-    (run,) = found.report["runs"]
-    assert (run["format"], run["model"], run["task"]) == ("helm", "simple/model1", "simple_mcqa")
-    assert len(found.panel) == 3
-    assert (found.panel["raw_text"] == "Answer:").all()  # begins with A, and yet chooses nothing
-    assert (found.panel["answered_correctly"] == 0).all()
-    assert found.questions[0].text.endswith("A) Even\nB) Odd")
-    assert found.questions[0].answers in {("A",), ("B",)}
-
-
-def changed_helm(tmp_path, change):
-    folder = tmp_path / "run"
-    shutil.copytree(LOGS / "helm" / "simple_mcqa_model1", folder)
-    path = folder / "scenario_state.json"
-    state = json.loads(path.read_text())
-    change(state["request_states"])
-    path.write_text(json.dumps(state))
-    return folder
-
-
-def test_a_letter_alone_stands_for_its_option_and_failed_requests_are_blank(tmp_path):
-    def change(requests):
-        requests[0]["result"]["completions"][0]["text"] = " B."
-        requests[1]["result"]["success"] = False
-
-    found = panel_from_logs(read_logs(changed_helm(tmp_path, change)))
-    assert found.panel["raw_text"][0] == "Odd"
-    assert found.panel["missing"].fillna("").tolist() == ["", "error", ""]
-    assert math.isnan(found.panel["answered_correctly"][1])
-
-
-def test_perturbed_instances_and_requests_for_single_references_are_left_out_and_counted(tmp_path):
-    def change(requests):
-        requests[0]["instance"]["perturbation"] = {"name": "typos"}
-        requests[1]["reference_index"] = 0
-
-    found = panel_from_logs(read_logs(changed_helm(tmp_path, change)))
-    assert len(found.panel) == 1
-    assert found.report["left_out"] == {"perturbed instance": 1, "request for one reference of several": 1}
-
-
-def test_without_statistics_the_grader_here_decides(tmp_path):
-    folder = changed_helm(tmp_path, lambda requests: requests[0]["result"]["completions"][0].update(text="A"))
-    (folder / "per_instance_stats.json").unlink()
-    found = panel_from_logs(read_logs(folder))
-    state = json.loads((folder / "scenario_state.json").read_text())["request_states"]
-    even = "correct" in state[0]["instance"]["references"][0]["tags"]
-    assert found.panel["answered_correctly"].iloc[0] == even
-    assert found.panel["missing"].iloc[1] == "not graded"  # "Answer:" chooses nothing
-
-
 # ---- plain tables ------------------------------------------------------------------------------------------------
 
 TABLE = """model,question,verdict,reply,correct,confidence
@@ -354,7 +299,7 @@ def test_framings_of_a_table_are_respondents_of_one_model(tmp_path):
 @pytest.mark.parametrize(
     ("text", "choices", "complaint"),
     [
-        ("question_id,m1\nq1,1\n", LogChoices(), "a wide panel, with a column per respondent, is given to --panel"),
+        ("m1,m2\n1,0\n", LogChoices(), "no column for the respondent"),
         ("model,question\nm,Who?\n", LogChoices(), "has no column of answers"),
         ("model,said_yes\nm,1\n", LogChoices(), "line 2 has neither a question_id nor a question"),
         ("model,question_id,said_yes\n,q1,1\n", LogChoices(), "line 2 leaves the respondent blank"),
@@ -378,7 +323,6 @@ def test_the_format_is_found_from_the_file():
         "inspect/can_you_reasoned_as.json": "inspect",
         LM: "lm-eval",
         "every_eval_ever/can_you_samples.jsonl": "every-eval-ever",
-        "helm": "helm",
     }
     for path, name in expected.items():
         assert {run.format for run in read_logs(LOGS / path)} == {name}
@@ -535,3 +479,61 @@ def test_a_folder_without_logs_and_a_missing_file_are_refused(tmp_path):
         read_logs(tmp_path / "nowhere")
     with pytest.raises(InputError, match="no format called 'inspct'; did you mean 'inspect'"):
         read_logs(tmp_path, format="inspct")
+
+
+# ---- what logs say of an answer that is none -------------------------------------------------------------------------
+
+
+def inspect_log(path, text, stop="stop", **about):
+    samples = [
+        {
+            "id": n,
+            "input": f"Question: Item {n}?\nCan you answer? Yes or No?",
+            "uuid": f"u{n}",
+            "output": {"choices": [{"message": {"role": "assistant", "content": text}, "stop_reason": stop}]},
+        }
+        for n in range(6)
+    ]
+    log = {"version": 2, "status": "success", "eval": {"task": "can", "task_id": "t", "model": "srv/m"} | about}
+    path.write_text(json.dumps(log | {"samples": samples}))
+    return read_logs(path)
+
+
+@pytest.mark.parametrize(
+    ("text", "stop", "said"),
+    [
+        ("Okay. Let me see. No, that is not it. The", "max_tokens", None),
+        ("Okay. Let me see. No, that is not it. The", "model_length", None),
+        ("<think>No, hard", "stop", None),
+        ("[THINK]No.[/THINK]Yes, since", "max_tokens", 1.0),
+        ("Yes", "max_tokens", 1.0),
+        ("analysisIs it? No.assistantfinalYes", "stop", 1.0),
+    ],
+)
+def test_an_answer_that_was_cut_off_in_its_reasoning_is_unread_at_import_too(tmp_path, text, stop, said):
+    panel = panel_from_logs(inspect_log(tmp_path / "log.json", text, stop), asked="yes-no").panel
+    assert (panel["said_yes"].isna() if said is None else panel["said_yes"] == said).all()
+
+
+@pytest.mark.parametrize("model", ["none/none", "none"])
+def test_a_log_without_a_model_is_of_the_model_that_has_a_role(tmp_path, model):
+    roles = {"target": {"model": "openai/gpt-x"}}
+    (run,) = inspect_log(tmp_path / "log.json", "Yes", model=model, model_roles=roles)
+    assert run.model == "openai/gpt-x"
+
+
+def test_rows_of_lm_eval_that_name_no_metric_and_no_filter_are_scored_and_their_filters_stay_apart(tmp_path):
+    rows = [
+        {"doc_id": n, "doc": {"question": f"{n} + {n}?"}, "target": str(2 * n), "arguments": {}, "resps": [["x"]],
+         "filtered_resps": ["x"], "doc_hash": f"h{n}", "exact_match": float(n < right)}
+        for right in (2, 3)
+        for n in range(4)
+    ]  # fmt: skip
+    path = tmp_path / "samples_gsm8k_2024-09-01T10-00-00.000000.jsonl"
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    runs = read_logs(path)
+    for number, n_right in ((1, 2), (2, 3)):
+        found = panel_from_logs(runs, score=f"filter {number}/exact_match").panel["answered_correctly"]
+        assert (found.sum(), found.notna().sum()) == (n_right, 4)
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows[:4]))
+    assert panel_from_logs(read_logs(path), score="exact_match").panel["answered_correctly"].sum() == 2

@@ -245,6 +245,7 @@ HOSTILE = [
     (",m1\nq1,1\n", "a column without a name; name it question_id"),
     ("question_id,respondent,answer\nq1,m1,1\n", "has no column 'said_yes'"),
     ("question_id,said_yes\nq1,1\n", "has no column 'respondent'"),
+    ("question_id,confidence\nq1,0.5\n", "has no column 'respondent'"),
     ("question_id,respondent,said_yes\nq1,,1\n", "line 2, column 'respondent' is blank"),
     ("question_id,respondent,said_yes\nq1,m1,perhaps\n", "line 2, column 'said_yes' holds 'perhaps'"),
     ("question_id,respondent,said_yes,mass\nq1,m1,1,much\n", "line 2, column 'mass' holds 'much'; give a number"),

@@ -4,12 +4,12 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from calibrate_probes import labelled_scores
-from probe_cases import FOLDS
+from simulations.probe_cases import FOLDS
+from simulations.probes import labelled_scores
 
 from onedial.core import InputError
 from probes import TopicFolds, added_test, cross_fit, of_rows, topic_draws, what_is_added
-from probes.fitting.nested import brier_skill_of, fit_logistic
+from probes.fitting.nested import brier_skill_of
 
 
 def test_nothing_added_is_rejected_about_one_time_in_twenty_and_something_most_times():
@@ -68,16 +68,6 @@ def test_a_base_of_other_folds_is_refused():
     other = cross_fit(rows, ["a"], truth, TopicFolds.of([f"t{i % 17}" for i in range(340)], seed=4), ["lda"])["lda"]
     with pytest.raises(InputError, match="knows no label 'a' on these folds"):
         what_is_added("a", own, [other], topic_draws(17, 19))
-
-
-def test_logistic_regression_is_that_of_statsmodels():
-    import statsmodels.api as sm
-
-    rng = np.random.default_rng(4)
-    rows = rng.standard_normal((200, 2)) * [1, 30] + [0, 100]
-    truth = (rng.random(200) < 1 / (1 + np.exp(-rows[:, 0]))).astype(float)
-    expected = sm.Logit(truth, sm.add_constant(rows)).fit(disp=0).params
-    np.testing.assert_allclose(fit_logistic(rows, truth, faint=0.0), expected, rtol=1e-5)
 
 
 def test_the_skill_of_the_mean_is_nothing_and_that_of_the_truth_is_all():

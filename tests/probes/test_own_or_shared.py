@@ -15,7 +15,6 @@ from probes import (
     TopicFolds,
     correct_label,
     cross_fit,
-    likelihood_ratio,
     of_rows,
     own_or_shared,
 )
@@ -59,7 +58,6 @@ def test_a_stream_that_holds_private_knowledge_adds_to_its_own_correctness_and_t
     own, one, two = (row for _, row in table.iterrows())
     assert own["low"] > 0.05
     assert own["p"] < 0.01
-    assert own["p_likelihood"] < 0.01
     assert own["p_beyond"] < 0.01
     assert (table["verdict"] == ITS_OWN).tolist() == [True, False, False]
     for other in (one, two):
@@ -82,17 +80,3 @@ def test_without_anybodys_correctness_there_is_nothing_to_say():
     object.__setattr__(renamed, "labels", ("yes: one: a",))
     with pytest.raises(InputError, match="nobody's correctness is known"):
         own_or_shared(rows, renamed, task, labels)
-
-
-def test_the_likelihood_ratio_is_that_of_statsmodels():
-    import statsmodels.api as sm
-
-    _, fitted, task, _ = drawn(own=1.0)
-    y, s = task.values[:, 0], fitted.score[:, 0]
-    base = fitted.score[:, [1]]
-    dummies = (task.folds.fold[:, None] == np.arange(1, 5)).astype(float)
-    small = sm.Logit(y, np.c_[np.ones(N), base, dummies]).fit(disp=0).llf
-    large = sm.Logit(y, np.c_[np.ones(N), base, dummies, s]).fit(disp=0).llf
-    deviance, p = likelihood_ratio(y, base, s, task.folds)
-    assert deviance == pytest.approx(2 * (large - small), rel=1e-3)
-    assert 0 <= p < 0.01

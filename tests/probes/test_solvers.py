@@ -2,13 +2,14 @@
 
 import numpy as np
 import pytest
+import statsmodels.api as sm
 from planted import planted
 from sklearn.covariance import ledoit_wolf_shrinkage
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from sklearn.linear_model import LogisticRegression, Ridge
 
 from probes import METHODS, PENALTIES, Training
-from probes.fitting.solvers import ledoit_wolf, logistic, mean_difference, ridge
+from probes.fitting.solvers import fit_logistic, ledoit_wolf, logistic, mean_difference, ridge
 
 
 def cosine(one, other):
@@ -67,6 +68,23 @@ def test_ridge_is_scikit_learns(sample, penalty):
 def test_the_shrinkage_is_scikit_learns(sample):
     training, _ = sample
     assert ledoit_wolf(training) == pytest.approx(ledoit_wolf_shrinkage(training.rows, assume_centered=True), rel=1e-9)
+
+
+def test_a_logistic_line_is_that_of_statsmodels_and_takes_probabilities_for_answers():
+    rng = np.random.default_rng(4)
+    rows = rng.standard_normal((200, 2)) * [1, 30] + [0, 100]
+    chance = 1 / (1 + np.exp(-rows[:, 0]))
+    truth = (rng.random(200) < chance).astype(float)
+    for target in (truth, chance):
+        expected = sm.GLM(target, sm.add_constant(rows), family=sm.families.Binomial()).fit().params
+        np.testing.assert_allclose(fit_logistic(rows, target, 1e-10), expected, rtol=1e-4, atol=1e-6)
+
+
+def test_a_number_that_tells_nothing_gets_no_slope_and_separated_answers_a_finite_one():
+    truth = np.r_[np.zeros(20), np.ones(20)]
+    assert fit_logistic(np.ones((40, 1)), truth)[1] == 0
+    assert fit_logistic(np.arange(40.0)[:, None], np.ones(40))[1] == 0
+    assert 0 < fit_logistic(truth[:, None], truth)[1] < 100
 
 
 def test_lda_with_the_covariance_over_all_points_where_that_within_classes_points():

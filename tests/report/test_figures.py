@@ -21,7 +21,7 @@ from onedial.scale.study.factor_figures import correlation_map, scree
 from onedial.show import family_styles, save_figure, target_labels
 from onedial.show.labels import shortened
 
-OWN = ["magnitude_threshold", "dose_response", "agreement", "kappa"]
+OWN = ["dose_response", "agreement", "kappa"]  # of a run that cannot be judged: no line of place on threshold
 OF_QUESTIONS = ["question_map", "margin_histogram", "rates_by_group", "loadings", "scree"]
 BESIDE = ["rivals", "prediction", "dial_path"]
 NAMES = [*OWN, "layer_map", *BESIDE, *OF_QUESTIONS]
@@ -64,11 +64,11 @@ def test_old_runs_without_rivals_and_panels_without_a_scale_are_drawn_without_th
 
 
 def test_rivals_stand_in_the_order_of_their_signal_with_steering_among_them(run):
-    rivals = run.rivals().assign(n_targets=lambda table: table["n_targets"].where(table.index != "surface", 0))
-    drawing = rivals_figure(rivals, {"estimate": 0.2, "low": 0.1, "high": None})
+    rivals = run.rivals().assign(n_targets=lambda table: table["n_targets"].where(table.index != "text", 0))
+    drawing = rivals_figure(rivals, {"value": 0.2, "low": 0.1, "high": None})
     (axes,) = drawing.figure.axes
     said = [label.get_text() for label in axes.get_yticklabels()]
-    assert set(said) == {"steering", *rivals.index} - {"surface"}
+    assert set(said) == {"steering", *rivals.index} - {"text"}
     signal = rivals["signal"].to_dict() | {"steering": 0.2}
     assert [signal[name] for name in said] == sorted(signal[name] for name in said)
 
@@ -94,7 +94,7 @@ def saved(file, name, *columns):
 def test_points_and_bars_of_rivals_and_sources_are_the_numbers_of_the_saved_tables(run):
     verdict = json.loads((run.path / "verdict.json").read_text())
     wanted = saved(run.path / "rivals.csv", "rival", "signal", "low", "high")
-    wanted["steering"] = tuple(verdict["signal"][name] for name in ("estimate", "low", "high"))
+    wanted["steering"] = tuple(verdict["signal"][name] for name in ("value", "low", "high"))
     shown = read_off(rivals_figure(run.rivals(), verdict["signal"]).figure.axes[0])
     assert len(shown) > 5
     assert shown == {name: pytest.approx(wanted[name], nan_ok=True) for name in shown}
@@ -259,8 +259,8 @@ def test_places_beyond_the_dial_are_hollow_and_counted_and_r2_is_told_without_th
     matches = matches.assign(threshold=places, magnitude_ml=places, magnitude_ml_se=0.1)
     matches.loc[matches.index[0], "magnitude_ml"] = -9.0
     matches.loc[matches.index[-1], "magnitude_ml"] = 9.0
-    line = line | {"r2_ml": 0.9, "r2_ml_null_median": 0.5, "slope_ml": 1.0, "intercept_ml": 0.0, "n_ml": len(matches)}
-    line |= {"dial_low": -1.0, "dial_high": 1.0, "n_ml_beyond": 2, "r2_ml_within": 0.42}
+    line = line | {"r2": 0.9, "r2_null_median": 0.5, "slope": 1.0, "intercept": 0.0, "n": len(matches)}
+    line |= {"dial_low": -1.0, "dial_high": 1.0, "n_beyond": 2, "r2_within": 0.42}
     drawing = figures.magnitude_against_threshold(matches, line, "residual_norm")
     faces = [
         each.get_markerfacecolor() for each in drawing.figure.axes[0].lines if each.get_marker() not in ("None", "|")

@@ -61,7 +61,7 @@ def pictures(tmp_path_factory):
             fit.respondents[["place"]],
             pd.Series([name.partition("-")[0] for name in names], names),
         ),
-        "what does as well": rivals_figure(run.rivals(), {"estimate": 0.2, "low": 0.1, "high": 0.3}),
+        "what does as well": rivals_figure(run.rivals(), {"value": 0.2, "low": 0.1, "high": 0.3}),
         "what moves together": dial_profile(pd.DataFrame(cells).assign(status="cannot be read"), reports),
     }
     for name, drawing in drawings.items():

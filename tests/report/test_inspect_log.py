@@ -53,8 +53,8 @@ def test_metrics_are_the_yes_rates_of_each_magnitude(run, log):
 
 
 def test_the_program_writes_it_and_refuses_what_is_no_finished_sweep(run, call, tmp_path):  # noqa: F811
-    program = ROOT / "experiments" / "export_panel.py"
-    ended = call(program, run.path, "--to", "inspect-log", "--out", tmp_path / "sweep.json")
+    program = (ROOT / "experiments" / "panel.py", "export")
+    ended = call(*program, run.path, "--to", "inspect-log", "--out", tmp_path / "sweep.json")
     assert ended.code == 0, ended.err
     assert len(read_eval_log(str(tmp_path / "sweep.json")).samples) == len(SweepRun.open(run.path).questions())
     for arguments, words in (
@@ -62,7 +62,7 @@ def test_the_program_writes_it_and_refuses_what_is_no_finished_sweep(run, call, 
         ((run.path, "--out", tmp_path / "sweep.txt"), "ends in .eval or .json"),
         (("embedded", "--out", tmp_path / "other.eval"), "embedded"),
     ):
-        refused = call(program, arguments[0], "--to", "inspect-log", *arguments[1:])
+        refused = call(*program, arguments[0], "--to", "inspect-log", *arguments[1:])
         assert refused.code == 2
         assert words in refused.err
         assert refused.err.count("\n") == 1

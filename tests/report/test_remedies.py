@@ -7,7 +7,7 @@ from reporting_run import make_run
 
 from onedial.report import write_report
 from onedial.report.remedies import what_to_try
-from onedial.verdict import CANNOT_BE_JUDGED, SweepGrid
+from onedial.verdict import CANNOT_BE_JUDGED, Case
 
 MAGNITUDES = np.linspace(-1, 1, 9)
 MATCHES = pd.DataFrame({"status": ["ok", "edge", "constant"], "yes_rate": [0.1, 0.5, 0.9]}, index=["a", "b", "c"])
@@ -18,7 +18,7 @@ def grid(rates, unread=0.0):
     order = np.arange(400)[:, None] / 400
     margins = np.where(order < np.asarray(rates)[None, :], 1.0, -1.0)
     margins[:, MAGNITUDES > 0.4] = np.where(order < unread, np.nan, margins[:, MAGNITUDES > 0.4])
-    return SweepGrid(pd.Index(range(400)), np.full(400, "fitting"), MAGNITUDES, margins, np.ones_like(margins))
+    return Case(pd.Index(range(400)), np.full(400, "fitting"), MAGNITUDES, margins, np.ones_like(margins))
 
 
 def told(rates, unread=0.0, reach=0.3, n_eligible=12):
@@ -43,7 +43,7 @@ def test_a_yes_rate_that_stands_while_the_margins_move_asks_for_larger_magnitude
     rising = np.linspace(-1.2, -0.2, 9)[None, :] + np.linspace(-0.1, 0.1, 400)[:, None]
     resting = np.tile([-1.2, -1.2, -1.1, -1.0, -0.6, -0.3, -0.25, -0.25, -0.25], (400, 1))
     for margins, words in ((rising, "but the margins behind it still move"), (resting, "has come to rest")):
-        own = SweepGrid(pd.Index(range(400)), np.full(400, "fitting"), MAGNITUDES, margins, np.ones_like(margins))
+        own = Case(pd.Index(range(400)), np.full(400, "fitting"), MAGNITUDES, margins, np.ones_like(margins))
         assert words in what_to_try({"reach": 0.0, "n_eligible": 12}, own, MATCHES)[-1]
 
 

@@ -6,6 +6,7 @@ import hashlib
 import itertools
 import re
 import shutil
+from dataclasses import replace
 from html import escape
 from html.parser import HTMLParser
 
@@ -124,7 +125,7 @@ def test_the_numbers_on_the_page_are_those_of_the_verdict(run, html):
     verdict, page = run.verdict(), parsed(html)
     assert headline(verdict["sentence"]) in page.text
     exact = [
-        found["estimate"] for found in (verdict["prediction"]["bits"], *map(verdict.get, ("signal", "gain", "order")))
+        found["value"] for found in (verdict["prediction"]["bits"], *map(verdict.get, ("signal", "gain", "order")))
     ]
     assert [float(value) for value in page.values[:4]] == exact
     assert page.values[4] == ""
@@ -187,7 +188,7 @@ def test_every_number_of_the_overview_and_the_cards_is_one_of_the_run(run, html,
     verdict, text = run.verdict(), parsed(html).of_class(place)
     for name in (*verdict["models"], *run.matches().index, *run.rivals().index):
         text = text.replace(str(name), "")
-    bits, beyond = (verdict["prediction"][name]["estimate"] for name in ("bits", "beyond"))
+    bits, beyond = (verdict["prediction"][name]["value"] for name in ("bits", "beyond"))
     known = [*leaves(verdict), len(verdict["models"]), len(verdict["excluded"]), bits - beyond]
     known += [each + 1 for each in leaves(verdict["direction"]) if each == int(each)]
     dose = run.dose_response().groupby("magnitude")[["n", "n_unread"]].sum()
@@ -310,9 +311,9 @@ def test_targets_that_are_matched_at_an_end_are_counted_among_what_the_verdict_d
 
 @pytest.mark.parametrize(("low", "guessed"), [(0.37, True), (0.61, False), (None, False)])
 def test_a_loss_on_facts_that_the_subject_only_guesses_is_said_to_say_nothing(low, guessed):
-    numbers = ("share", "share_low", "share_high", "accuracy", "accuracy_high", "loss", "loss_low", "loss_high",
-               "shrink", "from_magnitude", "to_magnitude")  # fmt: skip
-    rows = dict(facts_rows({**dict.fromkeys(numbers, 0.5), "n": 60, "n_unread": 0, "accuracy_low": low}))
+    measured = {"value": 0.5, "low": 0.5, "high": 0.5}
+    found = {"share": measured, "loss": measured, "accuracy": measured | {"low": low}, "n": 60, "n_unread": 0}
+    rows = dict(facts_rows(found | dict.fromkeys(("shrink", "from_magnitude", "to_magnitude"), 0.5)))
     assert ("no better than guessing" in rows["answered rightly, unsteered"]) == guessed
 
 
@@ -341,13 +342,13 @@ def outcome(signal_p=0.001, gain=(0.05, 0.02, 0.08), dial=MOVED_CUT, push=UNTEST
     scopes = dict.fromkeys(("low_topics", "high_topics", "low_models", "high_models"))
 
     def shown(estimate, low, high):
-        return {"estimate": estimate, "low": low, "high": high, "low_90": low, "high_90": high, **scopes}
+        return {"value": estimate, "low": low, "high": high, "low_90": low, "high_90": high, **scopes}
 
     return {
         "prediction": {"bits": shown(None, None, None), "possible": {}, "share": {}},
         "signal": shown(0.2, 0.1, 0.3) | {"p": signal_p, "null_mean": 0.0, "null_95": 0.05, "n_permutations": 1999},
         "gain": shown(*gain) | {"detectable": 0.03},
-        "order": shown(0.01, 0.0, 0.02) | {"rho": 0.95, "rho_low": 0.9, "rho_high": 0.97, "n_questions": 300},
+        "order": shown(0.01, 0.0, 0.02) | {"rho": {"value": 0.95, "low": 0.9, "high": 0.97, "n": 300}},
         "dial": dial,
         "push": push,
         "flags": list(flags),
@@ -465,3 +466,18 @@ def test_a_yes_among_right_or_wrong_answers_says_of_how_many():
     row |= {"yes_within_right": 0.5, "yes_within_wrong": 0.4}
     row |= {"n_within_right": 25, "n_within_wrong": 15}
     assert [column.shown(row) for column in KNOWING[-2:]] == ["0.50 (n 25)", "0.40 (n 15)"]
+
+
+def test_a_run_that_cannot_be_judged_shows_no_line_and_no_empty_number(undrawn, tmp_path):
+    run = make_run(tmp_path / "run", n_targets=2)
+    text = parsed(write_report(run).read_text(encoding="utf-8")).text
+    assert not (run.path / "figures" / "magnitude_threshold.svg").exists()
+    assert "– steered" not in text
+    assert "a true gain of –" not in text
+
+
+def test_a_dial_that_runs_the_wrong_way_is_among_the_doubts(run):
+    contents = Contents(run)
+    contents.__dict__["grid"] = replace(contents.grid, margins=contents.grid.margins[:, ::-1])
+    assert any("the wrong way" in words for words, _ in doubts(contents))
+    assert not any("the wrong way" in words for words, _ in doubts(Contents(run)))

@@ -1,7 +1,6 @@
-"""TensorBoard's events are written without it: a reader of its own finds what the run's folder says."""
+"""What TensorBoard reads of a run is what the run's folder says."""
 
 import json
-import struct
 
 import pytest
 from reporting_run import make_run
@@ -10,56 +9,14 @@ from onedial.core import InputError, Run
 from onedial.report import SweepWatcher, write_report
 from onedial.show import RunWatcher, TensorBoardRun, captions_of
 
-REFERENCE = (
-    "2c00000000000000f4aecc4509000000000000f83f1086feffffffffffffff01"
-    "2a160a140a0d746573742f7965735f72617465150000803ed47b7279"
-)
-
-
-def fields(message):
-    """(field, value) of a protocol buffer message: numbers, and bytes."""
-    at, found = 0, []
-
-    def varint():
-        nonlocal at
-        value, shift = 0, 0
-        while True:
-            byte = message[at]
-            at += 1
-            value |= (byte & 127) << shift
-            shift += 7
-            if byte < 128:
-                return value
-
-    while at < len(message):
-        key = varint()
-        if key & 7 == 0:
-            value = varint()
-        else:
-            size = {1: 8, 5: 4}.get(key & 7) or varint()
-            value, at = message[at : at + size], at + size
-        found.append((key >> 3, value))
-    return found
+pytest.importorskip("tensorboard", reason="TensorBoard is missing: pip install 'onedial[tensorboard]'")
 
 
 def events(folder):
-    """(step, tag, field, content) of every value of every file, in order."""
-    found = []
-    for file in sorted(folder.rglob("events.out.tfevents.*")):
-        content, at = file.read_bytes(), 0
-        while at < len(content):
-            (size,) = struct.unpack_from("<Q", content, at)
-            event = fields(content[at + 12 : at + 12 + size])
-            at += size + 16
-            step = struct.unpack("<q", struct.pack("<Q", dict(event)[2]))[0]
-            for value in [fields(dict(fields(each))[1]) for field, each in event if field == 5]:
-                (tag,) = [each.decode() for field, each in value if field == 1]
-                found += [(step, tag, field, each) for field, each in value if field not in (1, 9)]
-    return found
+    """What TensorBoard itself reads from every file of a folder."""
+    from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
 
-
-def numbers(folder):
-    return [(step, tag, struct.unpack("<f", each)[0]) for step, tag, field, each in events(folder) if field == 2]
+    return EventAccumulator(str(folder / "tensorboard"), size_guidance={"images": 0, "scalars": 0}).Reload()
 
 
 @pytest.fixture(scope="module")
@@ -74,36 +31,22 @@ def logged(tmp_path_factory):
     return run
 
 
-def test_the_bytes_are_those_that_tensorboards_own_writer_makes(tmp_path, monkeypatch):
-    """TensorBoard 2.21: RecordWriter, of Event(wall_time=1.5, step=-250) with the value .25 of test/yes_rate."""
-    monkeypatch.setattr("time.time", lambda: 1.5)
-    writer = TensorBoardRun(Run.create(tmp_path / "run", "program", {}))
-    writer.measure_along("test/*", "magnitude")
-    writer.log({"test/yes_rate": 0.25, "magnitude": -0.25})
-    writer.close()
-    (file,) = (tmp_path / "run" / "tensorboard").iterdir()
-    assert bytes.fromhex(REFERENCE) in file.read_bytes()
-
-
 def test_the_dose_response_lies_along_the_magnitude_in_thousandths(logged):
-    told = [(step, value) for step, tag, value in numbers(logged.path / "tensorboard") if tag == "test/yes_rate"]
+    told = events(logged.path).Scalars("test/yes_rate")
     test = logged.dose_response().query("split == 'test'").sort_values("magnitude").dropna(subset=["yes_rate"])
-    assert [step for step, _ in told] == [round(1000 * magnitude) for magnitude in test["magnitude"]]
-    assert [value for _, value in told] == pytest.approx(list(test["yes_rate"]), abs=1e-6)
+    assert [each.step for each in told] == [round(1000 * magnitude) for magnitude in test["magnitude"]]
+    assert [each.value for each in told] == pytest.approx(list(test["yes_rate"]), abs=1e-6)
 
 
 def test_stages_summary_and_pictures_are_those_of_the_folder(logged):
-    folder = logged.path / "tensorboard"
-    told = {tag: value for _, tag, value in numbers(folder)}
-    assert told["stages/sweep"] == 2.5
-    signal = json.loads((logged.path / "verdict.json").read_text())["signal"]["estimate"]
-    assert told["summary/verdict.signal.estimate"] == pytest.approx(signal, abs=1e-6)
-    pictures = {tag: dict(fields(each)) for _, tag, field, each in events(folder) if field == 4}
-    assert set(pictures) == {f"figures/{name}" for name in captions_of(logged.run)}
-    for tag, picture in pictures.items():
-        assert picture[4] == (logged.path / f"{tag}.png").read_bytes()
-    texts = {tag: dict(fields(each))[8].decode() for _, tag, field, each in events(folder) if field == 8}
-    assert texts["summary/verdict.sentence"] == logged.verdict()["sentence"]
+    read = events(logged.path)
+    assert read.Scalars("stages/sweep")[0].value == 2.5
+    verdict = json.loads((logged.path / "verdict.json").read_text())
+    signal = read.Scalars("summary/verdict.signal.value")[0].value
+    assert signal == pytest.approx(verdict["signal"]["value"], abs=1e-6)
+    assert set(read.Tags()["images"]) == {f"figures/{name}" for name in captions_of(logged.run)}
+    (sentence,) = read.Tensors("summary/verdict.sentence/text_summary")
+    assert sentence.tensor_proto.string_val[0].decode() == verdict["sentence"]
 
 
 def test_a_run_that_goes_on_adds_a_file_and_one_that_is_withdrawn_leaves_none(tmp_path):
@@ -113,9 +56,17 @@ def test_a_run_that_goes_on_adds_a_file_and_one_that_is_withdrawn_leaves_none(tm
             pass
     run = Run.resume(tmp_path / "kept", "program", {})
     RunWatcher(run, TensorBoardRun(run)).stage_ended("second", 1.0)
-    assert [tag for _, tag, _ in numbers(tmp_path / "kept")] == ["stages/first", "stages/second"]
+    assert len(list((tmp_path / "kept" / "tensorboard").iterdir())) == 2
     with pytest.raises(InputError), Run.create(tmp_path / "refused", "program", {}) as run:  # noqa: PT012
         run.watched_by(RunWatcher(run, TensorBoardRun(run)))
         with run.withdrawn_if_refused():
             raise InputError("no such thing")
     assert not (tmp_path / "refused").exists()
+
+
+def test_without_tensorboard_it_is_said_before_the_work_what_to_install(monkeypatch):
+    from onedial.show.writers import tensorboard
+
+    monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
+    with pytest.raises(InputError, match=r"pip install 'onedial\[tensorboard\]'"):
+        tensorboard.check_tensorboard()

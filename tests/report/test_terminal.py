@@ -32,7 +32,7 @@ def test_the_summary_names_every_target_and_ends_with_the_sentence(tmp_path, wid
         assert status in text
     sentence = run.verdict()["sentence"]
     assert sentence[1:].replace(" ", "") in words[-600:]
-    assert f"{run.verdict()['signal']['estimate']:.3f}" in text
+    assert f"{run.verdict()['signal']['value']:.3f}" in text
     assert all(len(line) <= width for line in text.splitlines())
 
 

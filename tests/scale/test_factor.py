@@ -147,7 +147,7 @@ def test_a_saved_model_comes_back_the_same(tmp_path):
 
 @pytest.mark.parametrize(
     ("content", "message"),
-    [(None, "does not exist"), ("not json", "is not JSON"), ("{}", "does not say"), ("[1]", "does not say")],
+    [(None, "there is no file"), ("not json", "is not JSON"), ("{}", "does not say"), ("[1]", "does not say")],
 )
 def test_a_file_that_is_no_factor_model_is_refused(tmp_path, content, message):
     path = tmp_path / "factor.json"

@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 from psychometric_data import REFERENCE, answers, equal_loadings, matrix, one_factor
 from scipy.special import ndtr
-from simulate_structure_tests import EXTREME, grouped_scales, without_hard_ones
+from simulations.structure import EXTREME, grouped_scales, without_hard_ones
 
 from onedial.core import InputError
 from onedial.scale import (

@@ -1,7 +1,6 @@
 """What is counted for docs/probes_evidence.md: every case gives numbers, and what is planted strongly is found."""
 
 import importlib
-import sys
 
 import numpy as np
 import pytest
@@ -11,9 +10,7 @@ pytestmark = pytest.mark.slow
 
 @pytest.fixture(scope="module")
 def scripts():
-    yield importlib.import_module("calibrate_probes")
-    for name in ("calibrate_probes", "probe_cases"):
-        sys.modules.pop(name, None)
+    return importlib.import_module("simulations.probes")
 
 
 @pytest.mark.long

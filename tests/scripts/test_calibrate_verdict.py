@@ -2,9 +2,8 @@
 
 import pandas as pd
 import pytest
+from simulated_panels import SCENARIOS
 from tiny_experiment import ROOT, call
-
-from onedial.verdict.simulation import SCENARIOS
 
 __all__ = ["call"]
 
@@ -15,7 +14,7 @@ SMALL = ("--n-questions", 160, "--n-targets", 6, "--n-permutations", 19)
 @pytest.fixture
 def some_scenarios(monkeypatch):
     chosen = ("unrelated", "pure shift", "towards, much")
-    monkeypatch.setattr("onedial.verdict.simulation.SCENARIOS", {name: SCENARIOS[name] for name in chosen})
+    monkeypatch.setattr("simulated_panels.SCENARIOS", {name: SCENARIOS[name] for name in chosen})
     return chosen
 
 
@@ -31,7 +30,7 @@ def test_it_counts_the_answers_of_every_scenario_and_goes_on_from_its_table(
     assert rows["scenario"].tolist() == list(some_scenarios)
     assert rows["push_p"].notna().tolist() == [False, True, True]
 
-    monkeypatch.setattr("onedial.verdict.match_targets", lambda *_, **__: pytest.fail("computed anew"))
+    monkeypatch.setattr("onedial.verdict.judge", lambda *_, **__: pytest.fail("computed anew"))
     again = call(CALIBRATE, "--seeds", 1, "--table", table, *SMALL)
     assert (again.code, again.out) == (ended.code, ended.out)
     other = call(CALIBRATE, "--seeds", 1, "--table", table, *SMALL[:4], "--n-permutations", 99)

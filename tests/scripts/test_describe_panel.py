@@ -43,5 +43,5 @@ def test_every_share_counts_what_it_says():
 
 
 def test_a_folder_without_a_panel_is_refused(tmp_path):
-    with pytest.raises(InputError, match="give a folder that collect_panel"):
+    with pytest.raises(InputError, match=r"give a folder that panel\.py collect"):
         describe(tmp_path, load_questions("embedded", n=5))

@@ -52,7 +52,7 @@ def test_a_step_that_breaks_off_is_noted_and_the_next_ones_follow(script, monkey
 
     monkeypatch.setitem(script.STEPS, "exact", out_of_memory)
     monkeypatch.setitem(script.STEPS, "devices", lambda small, device: {"passed": True})
-    assert run(script, monkeypatch, tmp_path, "--small", "--steps", "exact", "devices") == 1
+    assert run(script, monkeypatch, tmp_path, "--small", "--steps", "exact,devices") == 1
     figures = json.loads((tmp_path / "figures.json").read_text())
     assert (figures["exact"]["passed"], figures["devices"]["passed"]) == (False, True)
     assert "2 GiB" in figures["exact"]["failed"]
@@ -152,8 +152,7 @@ def test_killed_in_between_it_goes_on_with_the_step_that_was_broken_off(tmp_path
         str(tmp_path),
         "--small",
         "--steps",
-        "devices",
-        "two",
+        "devices,two",
     ]
     process = subprocess.Popen(command, start_new_session=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     while not (tmp_path / "undisturbed").is_dir():

@@ -1,6 +1,5 @@
 """Every script says what it does before it does anything."""
 
-import re
 from pathlib import Path
 
 import pytest
@@ -14,5 +13,5 @@ PROGRAMS = sorted(path.name for path in SCRIPTS.glob("*.py") if "__main__" in pa
 def test_a_script_gives_its_help_and_writes_nothing(name, tmp_path):
     done = run_program(SCRIPTS / name, "--help", cwd=tmp_path)
     assert done.returncode == 0, done.stderr
-    assert re.match(rf"usage: {re.escape(name)} \[-h\] \[--version\]", done.stdout)
+    assert f"Usage: {name}" in done.stdout
     assert not list(tmp_path.iterdir())

@@ -10,7 +10,7 @@ from onedial.core import InputError
 
 __all__ = ["call"]
 
-SCRIPTS = ROOT / "scripts"
+SIMULATE = ROOT / "scripts" / "simulate.py"
 
 
 def test_a_table_grows_and_holds_what_was_added_when_it_is_opened_again(tmp_path):
@@ -37,35 +37,35 @@ def test_rows_of_other_settings_or_another_table_are_refused(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("script", "study", "again"),
+    ("name", "study", "again"),
     [
-        ("simulate_structure_tests.py", "rasch", "onedial.scale.rasch_test"),
-        ("simulate_matching.py", "falls", "onedial.verdict.criteria.status.falls"),
-        ("calibrate_probes.py", "patches", "calibrate_probes.count"),
+        ("structure", "rasch", "onedial.scale.rasch_test"),
+        ("matching", "falls", "onedial.verdict.criteria.status.falls"),
+        ("probes", "patches", "simulations.probe_cases.patches"),
     ],
 )
-def test_what_the_table_holds_is_not_simulated_anew(script, study, again, tmp_path, call, monkeypatch):
-    given = [study, "--sets", 3]
-    first = call(SCRIPTS / script, *given, "--table", tmp_path / "t.csv")
+def test_what_the_table_holds_is_not_simulated_anew(name, study, again, tmp_path, call, monkeypatch):
+    given = [name, study, "--sets", 3]
+    first = call(SIMULATE, *given, "--table", tmp_path / "t.csv")
     assert first.code == 0
     rows = pd.read_csv(tmp_path / "t.csv")
     assert len(first.out.splitlines()) == len(rows) > 1
     assert {"found", "mean"} & set(rows.columns)
     assert rows["se"].ge(0).all()
     monkeypatch.setattr(again, lambda *_, **__: pytest.fail("simulated anew"))
-    second = call(SCRIPTS / script, *given, "--table", tmp_path / "t.csv")
+    second = call(SIMULATE, *given, "--table", tmp_path / "t.csv")
     assert (second.code, second.out) == (0, "")
 
 
 def test_a_study_that_is_none_is_refused_with_those_that_are(call):
-    for script in ("simulate_structure_tests.py", "simulate_matching.py"):
-        ended = call(SCRIPTS / script, "nothing")
+    for name in ("structure", "matching"):
+        ended = call(SIMULATE, name, "nothing")
         assert ended.code == 2
         assert "no study is called nothing; choose of" in ended.err
 
 
 def test_a_plateau_is_not_said_to_fall_and_one_that_falls_is(call, tmp_path):
-    call(SCRIPTS / "simulate_matching.py", "falls", "--sets", 30, "--table", tmp_path / "t.csv")
+    call(SIMULATE, "matching", "falls", "--sets", 30, "--table", tmp_path / "t.csv")
     found = pd.read_csv(tmp_path / "t.csv").set_index(["case", "what"])["mean"]
     assert found["a plateau", "two standard errors somewhere"] > 0.5  # what the rule guards against
     assert found["a plateau", "said to fall"] <= 2 / 30
@@ -73,13 +73,10 @@ def test_a_plateau_is_not_said_to_fall_and_one_that_falls_is(call, tmp_path):
 
 
 @pytest.mark.long
-def test_the_rule_half_makes_a_second_factor_out_of_one(call, tmp_path):
-    made = call(
-        SCRIPTS / "simulate_empty_cells.py", "--questions", 300, "--repeats", 2, "--table", tmp_path / "cells.csv"
-    )
-    assert made.code == 0
-    table = pd.read_csv(tmp_path / "cells.csv", index_col="what")
-    assert table.columns.tolist() == ["half_300", "none_300", "exclude_300"]
-    second = table.loc["second eigenvalue's share"]
-    assert second["half_300"] > 3 * second["exclude_300"]
-    assert table.loc["the same by marginal likelihood", "half_300"] == pytest.approx(0.8, abs=0.1)
+def test_the_rule_half_makes_a_second_factor_out_of_one():
+    from simulations.empty_cells import cell
+
+    found = {rule: cell(rule, 300).draw(0) for rule in ("half", "exclude")}
+    second = {rule: row["second eigenvalue's share"] for rule, row in found.items()}
+    assert second["half"] > 3 * second["exclude"]
+    assert found["half"]["the same by marginal likelihood"] == pytest.approx(0.8, abs=0.1)

@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 from tiny_experiment import ROOT, main_of
 
-from onedial.core import run_command
+from onedial.core import parse_options, run_command
 
 REFERENCE = ROOT / "tests" / "reference"
 
@@ -75,10 +75,16 @@ def test_every_command_is_one_that_its_program_understands(script, monkeypatch, 
                 assert ROOT.joinpath(*words[2].split(".")).with_suffix(".py").is_file()
                 continue
             program = ROOT / words[1]
-            module = sys.modules[main_of(program).__module__]
+            main = main_of(program)
             monkeypatch.setattr(sys, "argv", words[1:])
-            if hasattr(module, "parse_options"):
-                module.parse_options()
+            if hasattr(main, "parts"):
+                main, words = main.parts[words[2]], words[1:]
+            if hasattr(main, "options"):
+                parse_options(main.options, arguments=words[2:])
+                continue
+            module = sys.modules[main.__module__]
+            if hasattr(module, "ScriptOptions"):
+                parse_options(module.ScriptOptions)
                 continue
             read = mock.patch("simulating.GrowingTable", side_effect=InterruptedError)
             with read, pytest.raises(InterruptedError):
@@ -193,6 +199,6 @@ def test_what_cannot_be_done_is_refused_in_one_sentence(call, arguments, sentenc
 
 def test_what_rests_on_the_embedded_panel_is_chosen_by_one_option(script, monkeypatch):
     monkeypatch.setattr(sys, "argv", ["stored_results.py", "--embedded", "--runs", "r"])
-    names = script.chosen_names(script.parse_options())
+    names = script.chosen_names(parse_options(script.ScriptOptions))
     assert not {"frontier-all", "frontier-safe", "simulated"} & set(names)
-    assert {"default", "written", "notebooks"} <= set(names)
+    assert {"default", "written"} <= set(names)

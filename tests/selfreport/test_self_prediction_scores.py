@@ -95,6 +95,19 @@ def test_the_measured_ranking_is_right_before_wrong_then_fewer_tokens_and_ties_s
     assert (ranks[asked] == known.loc[asked, "measured_rank"]).all()
 
 
+def test_a_group_with_a_blank_answer_is_left_out_and_counted_and_its_blank_is_not_wrong():
+    own = pd.DataFrame(
+        {"model": "m", "group_id": [1] * 4 + [2] * 4, "tokens": range(8), "predicted_rank": [1, 2, 3, 4] * 2}
+    )
+    own["predicted_rank"] = [1, 2, 3, 4] * 2
+    own["correct"] = [1, 1, 1, 0, 1, 1, np.nan, 0]
+    row = difficulty_scores(own, 9).loc["m"]
+    assert (row["n_groups"], row["n_ungraded"], row["accuracy"], row["right"]) == (1, 1, 1.0, pytest.approx(5 / 7))
+    nothing = difficulty_scores(own.assign(correct=np.nan), 9).loc["m"]
+    assert (nothing["n_groups"], nothing["n_ungraded"]) == (0, 2)
+    assert np.isnan(nothing["accuracy"])
+
+
 def test_the_papers_own_example_scores_two_thirds():
     assert pair_scores([1, 3, 4, 2], [1, 2, 3, 4]) == pytest.approx(4 / 6)
     assert np.isnan(pair_scores([1, 1, 2, 3], [1, 2, 3, 4]))

@@ -5,11 +5,12 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 import pytest
-from tiny_models import vectors_at
+from tiny_models import byte_tokenizer, vectors_at
+from tokenizers import Regex, normalizers
 
 from onedial.asking import CAN_YOU_ANSWER, FRAMINGS, METACOGNITIVE, PromptTemplate, Question
 from onedial.core import InputError, Notice
-from onedial.models import PromptSet
+from onedial.models import OpenModel, PromptSet
 from steering import (
     Intervention,
     SteeringVector,
@@ -19,6 +20,7 @@ from steering import (
     random_vector,
     sweep,
 )
+from steering.planning.magnitudes import Range, coarse_grid, read_magnitudes
 
 TEXTS = [f"Who was number {number} of the line?" for number in range(24)]
 QUESTIONS = [Question(f"q{place}", text) for place, text in enumerate(TEXTS)]
@@ -94,7 +96,7 @@ def test_without_a_prompt_to_go_by_one_is_asked_for(model, vector, prompts):
         ([], "there are no questions"),
         (["", "Why?"], "what was given, row 1, column 'question' is blank"),
         ([3, 4], "questions hold a int: '3'"),
-        (pd.DataFrame({"prompt": TEXTS}), "has no column 'question'; it holds 'prompt'"),
+        (pd.DataFrame({"sayings": TEXTS}), "has no column 'question'"),
     ],
     ids=["a text", "a name", "nothing", "a blank", "numbers", "another column"],
 )
@@ -130,3 +132,41 @@ def test_an_unknown_framing_says_which_is_near():
     with pytest.raises(KeyError, match="nothing is called 'netural'; did you mean 'neutral'"):
         FRAMINGS["netural"]
     assert FRAMINGS.get("netural") is None
+
+
+@pytest.mark.parametrize("template", ["cautious", CAUTIOUS, CAUTIOUS.user])
+@pytest.mark.parametrize(
+    "questions", [TEXTS, QUESTIONS, pd.DataFrame({"question": TEXTS})], ids=["texts", "own", "frame"]
+)
+def test_prompts_are_built_of_whatever_a_vector_is_extracted_from(model, questions, template):
+    built = PromptSet.build(model, questions, template)
+    prefix = "" if template == CAUTIOUS.user else CAUTIOUS.assistant_prefix
+    expected = PromptSet.build(model, QUESTIONS, replace(CAUTIOUS, assistant_prefix=prefix))
+    assert (built.sequences, built.prompt_hash) == (expected.sequences, expected.prompt_hash)
+
+
+def test_questions_that_are_one_prompt_to_the_model_are_refused(model):
+    blind = OpenModel(model.hf, byte_tokenizer(), name="tiny")
+    blind.tokenizer.backend_tokenizer.normalizer = normalizers.Replace(Regex("[0-9]"), "#")
+    with pytest.raises(InputError, match=r"q0 .* and q1 .* are one prompt"):
+        PromptSet.build(blind, QUESTIONS[:4], "neutral")
+    PromptSet.build(blind, [QUESTIONS[0], replace(QUESTIONS[0], id="again")], "neutral")
+
+
+def test_a_sweep_in_a_notebook_that_turns_nothing_says_so(model, vector):
+    with pytest.warns(Notice, match=r"L2-response-mean_difference turns no answer between -1e-06 and 1e-06"):
+        sweep(model, vector, TEXTS, [-1e-6, 0, 1e-6])
+    short = replace(vector, residual_norm=1e-9)  # so that 4 of its norms are nothing
+    with pytest.warns(Notice, match="does not turn the answers both ways"):
+        sweep(model, short, TEXTS)
+
+
+def test_automatic_magnitudes_hold_zero_once(model, vector):
+    for grid in (
+        coarse_grid(Range(-0.4, 0.4, "yes rate", "yes rate")),
+        read_magnitudes(list(np.linspace(-0.4, 0.4, 25))),
+        sweep(model, vector, TEXTS[:2], np.linspace(-0.4, 0.4, 25)).rates().loc[vector.vector_id].index,
+        sweep(model, vector, TEXTS[:8]).rates().loc[vector.vector_id].index,
+    ):
+        assert sum(abs(magnitude) < 1e-9 for magnitude in grid) == 1
+        assert 0.0 in list(grid)

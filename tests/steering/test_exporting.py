@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 import torch
 from safetensors import safe_open
+from safetensors.torch import save_file
 from tiny_models import save_tiny, tiny_hf, tiny_model, vectors_at
 
 from onedial.asking import METACOGNITIVE, Question
@@ -117,10 +118,100 @@ def test_other_mistakes_are_said(model, tmp_path):
         export_lm_eval(everywhere(model, operator="clamp"), 0.0, tmp_path / "v.pt")
     with pytest.raises(InputError, match="'guess' is not known; say how the source counts layers"):
         import_vectors({1: torch.ones(48)}, model, "guess", prompts)
-    with pytest.raises(InputError, match="begin before the first block"):
-        import_vectors({0: torch.ones(48)}, model, "input", prompts)
-    with pytest.raises(InputError, match="the model is 48 wide"):
-        import_vectors({1: torch.ones(47)}, model, "output", prompts)
     (tmp_path / "v.pt").write_bytes(b"")
     with pytest.raises(InputError, match=r"pickles .* are code and are not read"):
         import_vectors(tmp_path / "v.pt", model, "output", prompts)
+
+
+VECTOR = np.arange(1.0, 49.0)
+"""As many numbers as the model is wide."""
+
+
+@pytest.mark.parametrize(
+    "key",
+    [
+        *(3, np.int64(3), "3", "layer_3", "layer.3", "Layer 3", "layers.3", "model.layers.3", "transformer.h.3"),
+        *("model.language_model.layers.3", "direction.3", "blocks.3", "blocks.3.hook_resid_post", "hidden_states_3"),
+    ],
+)
+def test_a_layer_may_be_named_as_others_name_it(model, key):
+    (vector,) = import_vectors({key: VECTOR}, model, "output", prompts_of(model))
+    assert vector.layer == 3
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        *(VECTOR, VECTOR.astype(np.float16), VECTOR.astype(int), VECTOR.tolist(), VECTOR[::-1].copy()[::-1]),
+        *(VECTOR[None], VECTOR[:, None], VECTOR[None, None], [VECTOR.tolist()]),
+        torch.tensor(VECTOR).to(torch.bfloat16),
+        torch.nn.Parameter(torch.tensor(VECTOR)),
+    ],
+)
+def test_a_vector_may_be_whatever_holds_its_numbers(model, values):
+    (vector,) = import_vectors({3: values}, model, "output", prompts_of(model))
+    assert vector.raw_norm == pytest.approx(float(np.linalg.norm(VECTOR)))
+    np.testing.assert_allclose(vector.direction * vector.raw_norm, VECTOR, rtol=1e-5)
+
+
+def test_safetensors_with_other_peoples_names_are_read(model, tmp_path):
+    save_file({"model.layers.3": torch.tensor(VECTOR), "model.layers.1": torch.ones(1, 48)}, tmp_path / "v.safetensors")
+    found = import_vectors(tmp_path / "v.safetensors", model, "one-based", prompts_of(model))
+    assert [vector.layer for vector in found] == [0, 2]
+
+
+NAN, ENDLESS = (np.where(np.arange(48) == 2, value, VECTOR) for value in (np.nan, np.inf))
+
+
+@pytest.mark.parametrize(
+    ("source", "said"),
+    [
+        (
+            {3: VECTOR[:47]},
+            r"of 3 has shape \(47,\), and this model takes one of 48 numbers .* take vectors of this model",
+        ),
+        ({3: np.ones((5, 48))}, r"has shape \(5, 48\), .* give each of its rows its layer"),
+        ({3: VECTOR.reshape(4, 12)}, r"has shape \(4, 12\)"),
+        ({3: 1.0}, r"has shape \(1?,?\)"),
+        ({3: []}, r"has shape \(0,\)"),
+        ({3: NAN}, "holds 1 numbers that are not finite"),
+        ({3: ENDLESS}, "holds 1 numbers that are not finite"),
+        ({3: VECTOR * 1e300}, "holds 48 numbers that are not finite"),
+        ({3: VECTOR * 1e30}, "has length inf, so that it has no direction"),
+        ({3: VECTOR * 0}, "has length 0, so that it has no direction"),
+        ({3: VECTOR.astype(complex)}, "is of complex128; give real numbers"),
+        ({3: VECTOR > 3}, "is of bool"),
+        ({3: None}, "is no array of numbers"),
+        ({3: "a vector"}, "is no array of numbers"),
+        ({3: [VECTOR, VECTOR[:3]]}, "is no array of numbers"),
+        ({"model.layers.3.mlp": VECTOR}, "'model.layers.3.mlp' names no layer's output or input alone"),
+        ({"blocks.3.hook_mlp_out": VECTOR}, "names no layer's output or input alone"),
+        ({"blocks.3.hook_resid_pre": VECTOR}, "is the input of a block, .* give 'input'"),
+        ({"mean": VECTOR}, "names no layer"),
+        ({True: VECTOR}, "True names no layer"),
+        ({3.5: VECTOR}, "names no layer"),
+        ({3: VECTOR, "layer_3": VECTOR}, "two keys of the source name layer 3, 'layer_3' the second"),
+        ({-1: VECTOR}, "-1 is layer -1 by the convention 'output'"),
+        ({5: VECTOR}, "5 is layer 5 by the convention 'output', counted from 0, but this model has layers 0-4"),
+        ({}, "holds no vectors"),
+        (
+            np.ones((5, 48)),
+            r"given as ndarray, which does not say which layer each is for; .* dict\(enumerate\(rows\)\)",
+        ),
+        (torch.tensor(VECTOR), "given as Tensor, which does not say"),
+    ],
+)
+def test_what_is_no_vector_of_a_layer_is_refused_in_a_sentence_that_is_true(model, source, said):
+    with pytest.raises(InputError, match=said):
+        import_vectors(source, model, "output", prompts_of(model))
+
+
+def test_layers_that_a_convention_puts_outside_the_model_are_refused(model):
+    with pytest.raises(InputError, match="0 is layer -1 by the convention 'input'"):
+        import_vectors({0: VECTOR}, model, "input", prompts_of(model))
+
+
+def test_a_vector_of_this_project_is_read_by_its_own_way(model, tmp_path):
+    vectors_at(model, [2])[0].save(tmp_path / "v.safetensors")
+    with pytest.raises(InputError, match=r"is a vector of this project; read it by SteeringVector\.load"):
+        import_vectors(tmp_path / "v.safetensors", model, "output", prompts_of(model))

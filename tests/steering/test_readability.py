@@ -2,10 +2,12 @@
 
 import pytest
 import torch
-from tiny_models import outspoken_model
+from tiny_models import byte_tokenizer, outspoken_hf, outspoken_model
 
 from onedial.asking import METACOGNITIVE, Question
-from steering import check_readability
+from onedial.core import InputError
+from onedial.models import OpenModel
+from steering import check_readability, extract_vector
 
 QUESTIONS = [Question(f"q{place}", f"Who is poet {place}?{' And why?' * (place % 3)}") for place in range(80)]
 
@@ -25,3 +27,30 @@ def test_the_masses_are_those_of_each_prompt_alone_and_few_forwards_are_run():
     assert found.likeliest[0][1] == pytest.approx(float(likeliest), abs=1e-5)
     assert found.n_asked == 32
     assert forwards == [1, 16, 16]
+
+
+def overflowing(word: str) -> OpenModel:
+    """In 16 bits it overflows wherever it reads this word's first letter, which the first tokens of all are not."""
+    hf = outspoken_hf("llama")
+    with torch.no_grad():
+        hf.model.embed_tokens.weight[byte_tokenizer().encode(word)[0], 0] = 60000.0
+        for layer in hf.model.layers:
+            layer.mlp.down_proj.weight[0] *= 1000
+    return OpenModel(hf.to(torch.float16), byte_tokenizer(), name="tiny-overflowing")
+
+
+@pytest.mark.parametrize(
+    "work",
+    [
+        lambda model, questions: check_readability(model, METACOGNITIVE, questions),
+        lambda model, questions: extract_vector(model, questions, layer=2),
+    ],
+    ids=["before a run", "in a notebook"],
+)
+@pytest.mark.parametrize("n", [1, 20])
+def test_what_is_not_finite_is_blamed_on_the_dtype_be_it_one_question_or_all(work, n):
+    asked = [
+        Question(question.id, question.text + ("Z" if place < n else "")) for place, question in enumerate(QUESTIONS)
+    ]
+    with pytest.raises(InputError, match=rf"in float16 to {n} of 20 prompts.*--dtype.* bfloat16 or float32"):
+        work(overflowing("Z"), asked[:20])

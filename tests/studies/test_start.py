@@ -1,19 +1,16 @@
 """How a run begins: refused before a model is loaded for it, and made with all that a later start must find."""
 
-import argparse
+from dataclasses import replace
 
 import pytest
 from tiny_models import tiny_model
 
-from onedial.core import InputError, Notes, Run
-from onedial.studies import Start, model_names
+from onedial.core import InputError, Notes, Run, RunOptions
+from onedial.studies import Start
 
 
 def options(out, **more):
-    return argparse.Namespace(
-        **{"seed": 0, "out": out, "resume": False, "config": None, "mirror": None, "tensorboard": False, "wandb": "off"}
-        | more
-    )
+    return RunOptions(out=out, **more)
 
 
 def test_a_folder_that_is_taken_is_refused_at_once(tmp_path):
@@ -42,7 +39,7 @@ def test_a_run_begins_with_identity_device_threads_and_what_was_said_before(tmp_
 def test_a_run_does_not_go_on_with_other_weights_and_stays_as_it_was(tmp_path):
     given = options(tmp_path / "run")
     Start("program", given).begin(Notes(), tiny_model()).release()
-    given.resume = True
+    given = replace(given, resume=True)
     with pytest.raises(InputError, match="made with a model whose"):
         Start("program", given).begin(Notes(), tiny_model(seed=1))
     Start("program", given).begin(Notes(), tiny_model()).release()
@@ -54,17 +51,10 @@ def test_a_run_that_goes_on_keeps_its_number_of_threads(tmp_path, monkeypatch):
     given = options(tmp_path / "run")
     with Start("program", given).begin(Notes()) as run:
         run.record(threads=37)
-    given.resume = True
+    given = replace(given, resume=True)
     start = Start("program", given)
     start.set_threads()
     assert start.threads == 37
-
-
-@pytest.mark.parametrize("given", ["", " , ", "one,one", "one, two,one "])
-def test_models_are_named_and_each_once(given):
-    with pytest.raises(InputError, match="names no model, or one twice"):
-        model_names(given)
-    assert model_names("one, two,") == ["one", "two"]
 
 
 def test_models_are_loaded_in_their_turn_but_for_the_first(tmp_path, monkeypatch):

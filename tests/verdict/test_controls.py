@@ -1,16 +1,17 @@
 """The yes rate along each control, from where its answers turn or from a grid of its own."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
+from simulated_panels import framings_of
 from sklearn.metrics import cohen_kappa_score, roc_auc_score
-from verdict_tables import simulated
+from verdict_tables import case_of, simulated
 
-from onedial.verdict import JUDGED, ControlDial, SweepRun, control_table, dial_of_crossings, match_targets, sweep_grid
+from onedial.verdict import JUDGED, Case, ControlDial, SweepRun, control_table, dial_of_crossings, sweep_grid
 from onedial.verdict.controls import RATE_COLUMNS, RATE_POINTS, control_rates
-from onedial.verdict.simulation import framings_of
 
 GOLDEN = Path(__file__).parents[1] / "reference" / "golden"
 QUESTIONS = pd.Index([f"q{i}" for i in range(10)])
@@ -22,9 +23,17 @@ def turning_at(places, norms_per_unit=1.0):
     return ControlDial("random", True, dial_of_crossings(table, QUESTIONS, -1.0, 2.0), norms_per_unit)
 
 
+def rates_of(control, rows, norms_per_unit=1.0):
+    """Along one control, over these questions."""
+    nothing = np.zeros((len(QUESTIONS), 1))
+    splits = np.where(rows, "test", "fitting")
+    case = Case(QUESTIONS, splits, np.zeros(1), nothing, nothing, norms_per_unit=norms_per_unit)
+    return control_rates(replace(case, controls={"r": control}))
+
+
 def test_the_rate_at_a_magnitude_is_the_share_of_the_answers_that_have_turned_below_it():
     places = np.array([-0.51, 0.01, 0.52, 0.52, 1.01, 1.51, np.nan, np.nan, np.nan])
-    rates = control_rates({"r": turning_at(places)}, np.ones(len(QUESTIONS), bool))
+    rates = rates_of(turning_at(places), np.ones(len(QUESTIONS), bool))
     assert list(rates.columns) == RATE_COLUMNS
     assert len(rates) == RATE_POINTS
     assert (rates["n"] == 9).all()
@@ -35,14 +44,14 @@ def test_the_rate_at_a_magnitude_is_the_share_of_the_answers_that_have_turned_be
 def test_rates_are_over_the_questions_asked_for_and_in_the_unit_of_the_vector():
     control = turning_at(np.linspace(-0.9, 1.9, 9), norms_per_unit=0.5)
     few = np.isin(QUESTIONS, ["q0", "q9"])
-    rates = control_rates({"r": control}, few, norms_per_unit=0.1)
+    rates = rates_of(control, few, norms_per_unit=0.1)
     assert (rates["n"] == 1).all()
     assert set(rates["yes_rate"]) == {0.0, 1.0}
     assert (rates["magnitude"].min(), rates["magnitude"].max()) == (-5.0, 10.0)
     assert rates.loc[rates["yes_rate"] == 1, "magnitude"].min() == pytest.approx(
         -0.9 * 5, abs=1.01 * 15 / (RATE_POINTS - 1)
     )
-    unread = control_rates({"r": control}, QUESTIONS == "q9")
+    unread = rates_of(control, QUESTIONS == "q9")
     assert (unread["n"] == 0).all()
     assert unread["yes_rate"].isna().all()
 
@@ -72,19 +81,20 @@ def test_a_control_is_judged_by_its_own_answers_as_the_vector_is(way, order):
     order from both, beside the unsteered margin on the same questions; read backwards where that fits better."""
     sweep, panel = simulated("moved cut", n_questions=240)
     panel.iloc[::5, ::2] = np.nan
-    matches = match_targets(sweep, panel, respondents=framings_of(panel.columns), n_bootstrap=19)
+    matches = case_of(sweep, panel, respondents=framings_of(panel.columns))
     grid, rng = sweep_grid(sweep), np.random.default_rng(8)
     unsteered = pd.Series(grid.margins[:, grid.unsteered], grid.questions)
     turns = pd.Series(-way * order * (unsteered.fillna(0) + 0.8 * rng.standard_normal(240)), grid.questions)
     turns = turns.drop(grid.questions[7::20])  # never read along the control
     table = pd.DataFrame({"question_id": turns.index, "magnitude": turns.to_numpy(), "yes_at_low": way < 0})
     dial = dial_of_crossings(table, grid.questions, -5.0, 5.0)
-    (row,) = control_table(matches, {"c": ControlDial("random", True, dial, norms_per_unit=0.5)}).to_dict("records")
+    control = ControlDial("random", True, dial, norms_per_unit=0.5)
+    (row,) = control_table(replace(matches, controls={"c": control})).to_dict("records")
 
     split = pd.Series(grid.splits, grid.questions)
     points = np.unique([-5.0, *turns, 5.0])
     settings = [-5.0, *(points[:-1] + points[1:]) / 2, 5.0]
-    judged = matches.table.index[matches.table["status"].isin(JUDGED)]
+    judged = matches.matches.index[matches.matches["status"].isin(JUDGED)]
     kappas, gains = {}, {}
     for target in judged:
         given = panel[target].reindex(turns.index).dropna()
@@ -96,7 +106,7 @@ def test_a_control_is_judged_by_its_own_answers_as_the_vector_is(way, order):
         both = given[(split[given.index] != "extraction") & unsteered[given.index].notna()]
         margin = roc_auc_score(both, unsteered[both.index])
         gains[target] = [roc_auc_score(both, sign * turns[both.index]) - margin for sign in (-1, 1)]
-    models = matches.table.loc[judged, "model"]
+    models = matches.matches.loc[judged, "model"]
     assert row["signal"] == pytest.approx(pd.Series(kappas).groupby(models).mean().mean())
     assert row["order_gain"] == pytest.approx(pd.DataFrame(gains).T.groupby(models).mean().mean().max())
     own = turns[split[turns.index] != "extraction"].sort_values().to_numpy()

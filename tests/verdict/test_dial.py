@@ -7,9 +7,9 @@ import statsmodels.api as sm
 from scipy import odr, stats
 from verdict_tables import plain_sweep, simulated
 
-from onedial.stats import auc, auc_resampled
-from onedial.verdict import dial_of_crossings, dial_of_grid, sweep_grid
-from onedial.verdict.dial import grid_of_dial
+from onedial.stats import auc, auc_resampled, rank_correlation
+from onedial.verdict import dial_of_crossings, sweep_grid
+from onedial.verdict.comparing.multiverse import case_of_dial
 from onedial.verdict.placement import matched_magnitudes, orthogonal_line
 
 MAGNITUDES = np.array([-2.0, -1.0, 0.0, 1.0, 2.0])
@@ -18,7 +18,7 @@ MAGNITUDES = np.array([-2.0, -1.0, 0.0, 1.0, 2.0])
 def dial(*margins, mass=0.9):
     """Of questions with these margins at `MAGNITUDES`, all on the fitting split but the last."""
     splits = ["fitting"] * (len(margins) - 1) + ["test"]
-    return dial_of_grid(sweep_grid(plain_sweep(np.array(margins, dtype=float), splits, MAGNITUDES, mass)))
+    return sweep_grid(plain_sweep(np.array(margins, dtype=float), splits, MAGNITUDES, mass)).dial
 
 
 # ---- ease and crossings ----------------------------------------------------------------------------------------------
@@ -55,8 +55,8 @@ def test_an_answer_that_turns_back_counts_with_the_share_at_which_it_is_yes():
 def test_where_answers_turn_once_ease_orders_as_the_crossing_does_and_a_shift_as_the_margin_does():
     sweep, _ = simulated(reordering=0.0)
     grid = sweep_grid(sweep.assign(mass=0.9))
-    found, margins = dial_of_grid(grid), grid.margins[:, grid.unsteered]
-    assert found.rank_correlation(margins, np.ones(len(margins), bool)) > 0.9999
+    found, margins = grid.dial, grid.margins[:, grid.unsteered]
+    assert rank_correlation(found.ease, margins).value > 0.9999
     turned = found.n_turns == 1
     crossings = np.array([found.crossings[row][0] for row in np.flatnonzero(turned)])
     assert stats.spearmanr(-crossings, found.ease[turned]).statistic == pytest.approx(1)
@@ -94,7 +94,7 @@ def test_a_margin_of_exactly_0_is_a_no():
 def test_answers_at_any_magnitude_follow_from_the_crossings():
     sweep, _ = simulated()
     grid = sweep_grid(sweep.assign(mass=0.9))
-    found = dial_of_grid(grid)
+    found = grid.dial
     between = np.concatenate([grid.magnitudes, (grid.magnitudes[1:] + grid.magnitudes[:-1]) / 2])
     answers = found.answers_at(between)
     assert (answers[:, : len(grid.magnitudes)] == grid.answers).all()
@@ -103,7 +103,7 @@ def test_answers_at_any_magnitude_follow_from_the_crossings():
 def test_crossings_that_were_sought_directly_make_the_same_dial():
     sweep, _ = simulated(reordering=0.9)
     grid = sweep_grid(sweep.assign(mass=0.9))
-    found = dial_of_grid(grid)
+    found = grid.dial
     rows = [
         (question, turn, yes)
         for question, turns, yes in zip(found.questions, found.crossings, found.yes_at_low, strict=True)
@@ -123,7 +123,7 @@ def test_a_grid_that_is_made_of_crossings_has_its_magnitudes_from_the_fitting_qu
     grids = []
     for own in (turns, turns.where(splits == "fitting", rng.uniform(-0.1, 0.1, 90))):
         table = pd.DataFrame({"question_id": questions, "magnitude": own.to_numpy(), "yes_at_low": False})
-        grids.append(grid_of_dial(dial_of_crossings(table, questions, -1, 1), unsteered, splits))
+        grids.append(case_of_dial(dial_of_crossings(table, questions, -1, 1), unsteered, splits))
     assert np.array_equal(grids[0].magnitudes, grids[1].magnitudes)
     rates = grids[0].answers[grids[0].rows("fitting")].mean(axis=0)
     assert len(np.unique(np.delete(rates, grids[0].unsteered))) == 31  # as even as 30 questions allow

@@ -8,13 +8,14 @@ from types import SimpleNamespace
 import numpy as np
 import pandas as pd
 import pytest
+import simulated_panels
 from scipy import stats
 from sklearn.metrics import roc_auc_score
-from verdict_tables import plain_sweep, simulated
+from verdict_tables import case_of, judge, plain_sweep, simulated
 
 from onedial.core import InputError
 from onedial.scale import threshold_table
-from onedial.verdict import criteria_table, dial_of_grid, judge, match_targets, simulation, sweep_grid
+from onedial.verdict import dose_response, sweep_grid
 from onedial.verdict.rivals.knowing import knowing_table
 
 HEADER = (
@@ -29,15 +30,15 @@ HEADER = (
 @pytest.fixture(scope="module")
 def steered_matches():
     sweep, panel = simulated()
-    return match_targets(sweep, panel, respondents=simulation.framings_of(panel.columns), n_bootstrap=199)
+    return case_of(sweep, panel, respondents=simulated_panels.framings_of(panel.columns), n_resamples=199)
 
 
 # ---- the match -----------------------------------------------------------------------------------------------------
 
 
 def test_the_table_has_the_columns_that_reports_rely_on(steered_matches):
-    assert list(steered_matches.table.columns) == HEADER.split()
-    assert steered_matches.table.index.name == "target"
+    assert list(steered_matches.matches.columns) == HEADER.split()
+    assert steered_matches.matches.index.name == "target"
 
 
 def test_a_noiseless_target_gets_the_magnitude_that_made_it_and_full_agreement():
@@ -45,7 +46,7 @@ def test_a_noiseless_target_gets_the_magnitude_that_made_it_and_full_agreement()
     margins = sweep.pivot(index="question_id", columns="magnitude", values="margin")
     truth = margins.columns[[10, 20, 33]]
     panel = (margins[truth] > 0).astype(float).set_axis(["a", "b", "c"], axis=1)
-    table = match_targets(sweep.assign(mass=0.9), panel, n_bootstrap=99).table
+    table = case_of(sweep.assign(mass=0.9), panel, n_resamples=99).matches
     assert (table["magnitude_low"] <= truth).all()
     assert (table["magnitude_high"] >= truth).all()
     assert np.allclose(table["magnitude_rate"], table["magnitude"])
@@ -54,7 +55,7 @@ def test_a_noiseless_target_gets_the_magnitude_that_made_it_and_full_agreement()
 
 
 def test_differences_are_between_the_agreements_beside_them(steered_matches):
-    table = steered_matches.table
+    table = steered_matches.matches
     assert np.allclose(table["gain"], table["agreement"] - table["majority"])
     assert np.allclose(table["steering"], table["agreement"] - table["moved_cut"])
     for name in ("agreement", "kappa", "majority", "moved_cut", "gain", "steering"):
@@ -67,9 +68,9 @@ def test_every_answer_of_a_target_is_counted_or_reported_as_unread(steered_match
     split = sweep.drop_duplicates("question_id").set_index("question_id")["split"]
     for name in ("fitting", "test"):
         answered = panel[panel.index.map(split) == name].notna().sum()
-        counted = steered_matches.table[f"n_{name}"] + steered_matches.table[f"n_unread_{name}"]
+        counted = steered_matches.matches[f"n_{name}"] + steered_matches.matches[f"n_unread_{name}"]
         assert (counted == answered).all()
-    assert steered_matches.table["n_unread_test"].sum() > 0
+    assert steered_matches.matches["n_unread_test"].sum() > 0
 
 
 def test_test_answers_do_not_move_a_choice():
@@ -78,7 +79,7 @@ def test_test_answers_do_not_move_a_choice():
     other = panel.copy()
     other.loc[test_ids] = 1 - other.loc[test_ids]
     chosen = ["magnitude", "magnitude_low", "magnitude_high", "magnitude_rate", "cut"]
-    one, two = (match_targets(sweep, table, n_bootstrap=19).table[chosen] for table in (panel, other))
+    one, two = (case_of(sweep, table).matches[chosen] for table in (panel, other))
     pd.testing.assert_frame_equal(one, two)
 
 
@@ -88,8 +89,8 @@ def test_test_answers_do_not_move_a_prediction():
     test_ids = sweep.loc[sweep["split"] == "test", "question_id"].unique()
     other = panel.copy()
     other.loc[test_ids] = 1 - other.loc[test_ids]
-    one, two = (match_targets(sweep, table, n_bootstrap=19).evidence for table in (panel, other))
-    for name in ("steered", "cut", "rate_matched"):
+    one, two = (case_of(sweep, table) for table in (panel, other))
+    for name in ("steered", "moved_cut", "rate_matched"):
         np.testing.assert_array_equal(getattr(one, name), getattr(two, name))
 
 
@@ -98,10 +99,10 @@ def test_no_constant_answer_does_better_than_the_majority_answer_on_any_target()
     sweep, panel = simulated()
     fitting_ids = sweep.loc[sweep["split"] == "fitting", "question_id"].unique()
     panel.loc[fitting_ids] = 1 - panel.loc[fitting_ids]
-    evidence = match_targets(sweep, panel, n_bootstrap=19).evidence
-    given = np.where(np.isnan(evidence.majority), np.nan, evidence.test_targets)
+    case = case_of(sweep, panel)
+    given = np.where(np.isnan(case.majority), np.nan, case.given[case.test])
     share = np.nanmean(given, axis=0)
-    agreement = np.nanmean(np.where(np.isnan(given), np.nan, evidence.majority == given), axis=0)
+    agreement = np.nanmean(np.where(np.isnan(given), np.nan, case.majority == given), axis=0)
     np.testing.assert_allclose(agreement, np.maximum(share, 1 - share))
 
 
@@ -113,7 +114,7 @@ def test_the_majority_answer_is_of_the_answers_that_are_compared_alone():
     panel = pd.DataFrame({"target": np.arange(160) % 2.0}, index=names)
     panel.iloc[80:, 0] = (np.arange(80) < 44).astype(float)
     mute = sweep["question_id"].isin(names[80:100]) & (sweep["magnitude"] == 0)
-    table = match_targets(sweep.assign(mass=sweep["mass"].mask(mute, 0.0)), panel, n_bootstrap=19).table
+    table = case_of(sweep.assign(mass=sweep["mass"].mask(mute, 0.0)), panel).matches
     assert table.loc["target", ["n_test", "n_unread_test"]].tolist() == [60, 20]
     assert table.loc["target", "majority"] == 36 / 60
 
@@ -122,20 +123,20 @@ def test_what_is_unread_on_the_test_split_takes_no_magnitude_from_the_choice():
     sweep, panel = simulated()
     magnitudes = np.unique(sweep["magnitude"])
     mute = (sweep["split"] == "test") & sweep["magnitude"].isin(magnitudes[20:])
-    evidence = match_targets(sweep.assign(mass=sweep["mass"].mask(mute, 0.0)), panel, n_bootstrap=19).evidence
-    assert np.array_equal(evidence.magnitudes, magnitudes)
+    case = case_of(sweep.assign(mass=sweep["mass"].mask(mute, 0.0)), panel)
+    assert case.allowed.all()
 
 
 def test_a_question_that_was_unread_without_steering_enters_none_of_the_three_predictions():
     sweep, panel = simulated()
     mute = (sweep["magnitude"] == 0) & sweep["question_id"].isin(sweep["question_id"].unique()[::5])
-    matches = match_targets(sweep.assign(mass=sweep["mass"].mask(mute, 0.0)), panel, n_bootstrap=19)
+    matches = case_of(sweep.assign(mass=sweep["mass"].mask(mute, 0.0)), panel)
     test = sweep[(sweep["split"] == "test") & (sweep["magnitude"] == 0)]
     rows = test["question_id"].isin(sweep.loc[mute, "question_id"]).to_numpy()
     assert rows.sum() > 20
-    for name in ("steered", "majority", "cut"):
-        assert np.isnan(getattr(matches.evidence, name)[rows]).all()
-        assert not np.isnan(getattr(matches.evidence, name)[~rows]).all(axis=0).any()
+    for name in ("steered", "majority", "moved_cut"):
+        assert np.isnan(getattr(matches, name)[rows]).all()
+        assert not np.isnan(getattr(matches, name)[~rows]).all(axis=0).any()
 
 
 def test_equal_predictions_differ_by_nothing_in_every_resample():
@@ -143,26 +144,24 @@ def test_equal_predictions_differ_by_nothing_in_every_resample():
     rng = np.random.default_rng(0)
     sweep = plain_sweep(np.ones((240, 3)), np.tile(["fitting", "test", "test"], 80))
     panel = pd.DataFrame((rng.random((240, 4)) < 0.7).astype(float), index=sweep["question_id"].unique())
-    table = match_targets(sweep, panel, n_bootstrap=99).table
+    table = case_of(sweep, panel, n_resamples=99).matches
     assert (table["agreement_high"] > table["agreement_low"]).all()
     assert (table[["gain_low", "gain", "gain_high", "steering_low", "steering", "steering_high"]] == 0).all(axis=None)
 
 
 def test_the_order_of_rows_and_targets_changes_nothing():
     sweep, panel = simulated()
-    one = match_targets(sweep, panel, n_bootstrap=19).table
+    one = case_of(sweep, panel).matches
     shuffled = sweep.sample(frac=1, random_state=0)
-    two = match_targets(shuffled, panel.iloc[::-1, ::-1], n_bootstrap=19).table.loc[one.index]
+    two = case_of(shuffled, panel.iloc[::-1, ::-1]).matches.loc[one.index]
     pd.testing.assert_frame_equal(one, two)
 
 
 def test_a_panel_object_brings_its_own_metadata_and_thresholds_can_be_given():
     sweep, panel = simulated(n_targets=6)
-    respondents = simulation.framings_of(panel.columns)
+    respondents = simulated_panels.framings_of(panel.columns)
     thresholds = pd.Series(np.arange(6.0), index=panel.columns[::-1])
-    table = match_targets(
-        sweep, SimpleNamespace(answers=panel, respondents=respondents), thresholds=thresholds, n_bootstrap=19
-    ).table
+    table = case_of(sweep, SimpleNamespace(answers=panel, respondents=respondents), thresholds=thresholds).matches
     assert table["model"].tolist() == respondents["model"].tolist()
     assert table["framing"].tolist() == respondents["framing"].tolist()
     assert table["threshold"].tolist() == [5, 4, 3, 2, 1, 0]
@@ -170,7 +169,7 @@ def test_a_panel_object_brings_its_own_metadata_and_thresholds_can_be_given():
 
 def test_without_metadata_a_target_is_its_own_model():
     sweep, panel = simulated(n_targets=3)
-    table = match_targets(sweep, panel, n_bootstrap=19).table
+    table = case_of(sweep, panel).matches
     assert table["model"].tolist() == list(panel.columns)
     assert (table["framing"] == "").all()
 
@@ -178,7 +177,7 @@ def test_without_metadata_a_target_is_its_own_model():
 def test_yes_rate_and_threshold_rest_on_the_whole_panel_not_on_the_questions_of_the_run():
     sweep, panel = simulated(n_targets=5)
     more = pd.concat([panel, pd.DataFrame(1.0, index=[f"other {i}" for i in range(300)], columns=panel.columns)])
-    table, expected = match_targets(sweep, more, n_bootstrap=19).table, threshold_table(more)
+    table, expected = case_of(sweep, more).matches, threshold_table(more)
     for ours, theirs in (("yes_rate", "yes_rate"), ("threshold", "threshold"), ("threshold_se", "se")):
         assert np.allclose(table[ours], expected[theirs])
 
@@ -186,8 +185,7 @@ def test_yes_rate_and_threshold_rest_on_the_whole_panel_not_on_the_questions_of_
 def test_dose_response_has_the_standard_error_of_a_binomial_share():
     margins = np.where(np.arange(40)[:, None] % 10 < [1, 4, 7], 1.0, -1.0)
     sweep = plain_sweep(margins, np.repeat(["fitting", "test"], 20))
-    panel = pd.DataFrame({"t": 1.0}, index=sweep["question_id"].unique())
-    dose = match_targets(sweep, panel, n_bootstrap=19).dose_response
+    dose = dose_response(sweep_grid(sweep))
     assert dose["yes_rate"].tolist() == pytest.approx([0.1, 0.4, 0.7] * 2)
     assert dose["yes_rate_se"].tolist() == pytest.approx((stats.binom(20, dose["yes_rate"]).std() / 20).tolist())
 
@@ -197,8 +195,7 @@ def test_dose_response_counts_unread_answers_apart():
     mass = np.full((40, 3), 0.9)
     mass[:10, 1] = 0.05
     sweep = plain_sweep(margins, np.repeat(["fitting", "test"], 20), mass=mass)
-    panel = pd.DataFrame({"t": 1.0}, index=sweep["question_id"].unique())
-    dose = match_targets(sweep, panel, n_bootstrap=19).dose_response.set_index(["split", "magnitude"])
+    dose = dose_response(sweep_grid(sweep)).set_index(["split", "magnitude"])
     assert dose.loc[("fitting", 0.0), ["n", "n_unread"]].tolist() == [10, 10]
     assert dose.loc[("test", 0.0), ["n", "n_unread"]].tolist() == [20, 0]
     assert dose["yes_rate"].tolist() == [0.0, 1.0, 1.0] * 2
@@ -210,7 +207,7 @@ def test_dose_response_counts_unread_answers_apart():
 
 def statuses(sweep, **targets):
     ids = sweep["question_id"].unique()
-    return match_targets(sweep, pd.DataFrame(targets, index=ids), n_bootstrap=19).table["status"].to_dict()
+    return case_of(sweep, pd.DataFrame(targets, index=ids)).matches["status"].to_dict()
 
 
 def test_each_status_is_given_for_its_own_reason():
@@ -235,7 +232,7 @@ def test_a_target_without_fitting_answers_or_without_any_gets_no_magnitude():
     test_ids = sweep.loc[sweep["split"] == "test", "question_id"].unique()
     panel["only test"] = panel["target 1"].where(panel.index.isin(test_ids))
     panel["silent"] = np.nan
-    table = match_targets(sweep, panel, n_bootstrap=19).table.loc[["only test", "silent"]]
+    table = case_of(sweep, panel).matches.loc[["only test", "silent"]]
     assert table["status"].tolist() == ["few", "few"]
     assert table[["magnitude", "magnitude_low", "magnitude_rate", "cut", "agreement", "kappa"]].isna().all(axis=None)
     assert table["n_test"].tolist() == [0, 0]
@@ -266,16 +263,16 @@ def test_a_target_without_fitting_answers_or_without_any_gets_no_magnitude():
 def test_tables_that_do_not_fit_are_refused_in_one_sentence(change, words):
     sweep, panel = change(*simulated(n_targets=3, n_questions=80))
     with pytest.raises(InputError, match=words):
-        match_targets(sweep, panel, n_bootstrap=19)
+        case_of(sweep, panel)
 
 
 def test_where_topics_are_held_out_the_order_is_judged_by_test_questions_alone():
     sweep, panel = simulated()
     own = sweep.drop_duplicates("question_id").set_index("question_id")
-    both = match_targets(sweep, panel, topics=own["topic"], n_bootstrap=19).evidence
+    both = case_of(sweep, panel, topics=own["topic"])
     assert len(both.ordered) == (own["split"] != "extraction").sum()
     other = own["topic"].where(own["split"] != "test", "another " + own["topic"])
-    alone = match_targets(sweep, panel, topics=other, n_bootstrap=19).evidence
+    alone = case_of(sweep, panel, topics=other)
     assert len(alone.ordered) == (own["split"] == "test").sum()
 
 
@@ -283,8 +280,8 @@ def test_the_dials_order_and_the_margins_are_compared_on_the_questions_that_have
     sweep, panel = simulated("moved cut", n_questions=200)
     gone = sweep["question_id"].isin(panel.index[::4]) & (sweep["magnitude"] == 0)
     grid = sweep_grid(sweep.assign(mass=sweep["mass"].mask(gone, 0.0)))
-    table = match_targets(sweep.assign(mass=sweep["mass"].mask(gone, 0.0)), panel, n_bootstrap=19).table
-    margins, ease = grid.margins[:, grid.unsteered], dial_of_grid(grid).ease
+    table = case_of(sweep.assign(mass=sweep["mass"].mask(gone, 0.0)), panel).matches
+    margins, ease = grid.margins[:, grid.unsteered], grid.dial.ease
     both = ~np.isnan(margins) & ~np.isnan(ease) & (grid.splits != "extraction")
     for target, row in table.iterrows():
         given = panel[target].reindex(grid.questions).to_numpy()
@@ -305,24 +302,17 @@ def test_wordings_of_one_question_are_drawn_together():
         list("abcdef"),
     )
     wordings = [[f"q{5 * number + place}" for place in range(5)] for number in range(120)]
-    told = match_targets(sweep, panel, wordings=wordings, n_bootstrap=399)
-    untold = match_targets(sweep, panel, n_bootstrap=399)
-    assert untold.evidence.wordings is None
-    wide, narrow = ((each.table["kappa_high"] - each.table["kappa_low"]).mean() for each in (told, untold))
+    told = case_of(sweep, panel, wordings=wordings, n_resamples=399)
+    untold = case_of(sweep, panel, n_resamples=399)
+    assert untold.wordings is None
+    wide, narrow = ((each.matches["kappa_high"] - each.matches["kappa_low"]).mean() for each in (told, untold))
     assert wide / narrow == pytest.approx(np.sqrt(5), rel=0.2)
-    found, narrow = (judge(each, 199, 199, line_permutations=19) for each in (told, untold))
+    found, narrow = (judge(each, 199) for each in (told, untold))
     assert found.signal.se / narrow.signal.se == pytest.approx(np.sqrt(5), rel=0.2)
     assert found.prediction.bits.se / narrow.prediction.bits.se == pytest.approx(np.sqrt(5), rel=0.25)
     assert found.signal.null_95 > 1.5 * narrow.signal.null_95
-    wide, narrow = (
-        criteria_table(each, 399).loc["agreement", ["low", "high"]].diff().iloc[1] for each in (told, untold)
-    )
-    assert wide / narrow == pytest.approx(np.sqrt(5), rel=0.25)
     right = pd.DataFrame(rng.integers(2, size=(120, 1))[one].astype(float), panel.index, ["a"])
-    ends = [
-        knowing_table(each, sweep_grid(sweep).questions, right, None, 399).loc["a", ["low", "high"]]
-        for each in (told, untold)
-    ]
+    ends = [knowing_table(each, right, None).loc["a", ["low", "high"]] for each in (told, untold)]
     assert ends[0].diff().iloc[1] / ends[1].diff().iloc[1] == pytest.approx(np.sqrt(5), rel=0.25)
 
 
@@ -335,5 +325,5 @@ def test_wordings_count_once_where_it_is_asked_whether_a_target_can_be_judged():
     answers = (rng.standard_normal((40, 3)) > 0)[one].astype(float)
     panel = pd.DataFrame(answers, [f"q{number}" for number in range(200)], list("abc"))
     wordings = [[f"q{5 * number + place}" for place in range(5)] for number in range(40)]
-    assert (match_targets(sweep, panel, n_bootstrap=19).table["status"] != "few").all()
-    assert (match_targets(sweep, panel, n_bootstrap=19, wordings=wordings).table["status"] == "few").all()
+    assert (case_of(sweep, panel).matches["status"] != "few").all()
+    assert (case_of(sweep, panel, wordings=wordings).matches["status"] == "few").all()

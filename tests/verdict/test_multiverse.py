@@ -3,26 +3,22 @@
 import numpy as np
 import pandas as pd
 import pytest
-from verdict_tables import simulated
+from simulated_panels import framings_of
+from verdict_tables import case_of, judge, simulated
 
 from onedial.asking import CROSSING_COLUMNS
 from onedial.panels import ResponseMatrix
 from onedial.verdict import (
     Universe,
     dial_of_crossings,
-    dial_of_grid,
-    judge,
     judge_universe,
-    match_targets,
     multiverse_summary,
     multiverse_table,
     no_result,
     sweep_grid,
     universes_of,
 )
-from onedial.verdict.comparing.multiverse import RESULT_COLUMNS, axes_table
-from onedial.verdict.dial import grid_of_dial
-from onedial.verdict.simulation import framings_of
+from onedial.verdict.comparing.multiverse import RESULT_COLUMNS, axes_table, case_of_dial
 
 CHOICES = ([9, 15, 21], ["response", "answer"], ["plain", "plain, no first"], 2)
 
@@ -43,7 +39,7 @@ def test_one_thing_is_varied_at_a_time_and_crossed_every_combination_is_there_on
 def crossings_of(sweep):
     """A simulated sweep as crossings, with the ends of its range."""
     grid = sweep_grid(sweep)
-    dial = dial_of_grid(grid)
+    dial = grid.dial
     rows = [
         (question, "own", turn, yes)
         for question, turns, yes in zip(dial.questions, dial.crossings, dial.yes_at_low, strict=True)
@@ -66,7 +62,7 @@ def judged(kind, seed=0, **options):
         table, (dial.low, dial.high), 1.0, matrix, questions.rename(columns={"question_id": "id"}), n_draws=199
     )
     topics = questions.set_index("question_id")["topic"]
-    return judge(match_targets(sweep, matrix, topics=topics), 199, 199, line_permutations=19), found
+    return judge(case_of(sweep, matrix, topics=topics), 199), found
 
 
 @pytest.mark.parametrize(
@@ -81,10 +77,10 @@ def test_a_universe_is_judged_as_the_sweep_that_its_crossings_come_from(kind, re
     verdict, found = judged(kind, reordering=reordering)
     assert list(found) == RESULT_COLUMNS
     assert (found["reproduced"], found["dial"]) == (reproduced, dial)
-    assert found["order_gain"] == pytest.approx(verdict.order.estimate, abs=1e-9)  # the same order: nothing is chosen
-    assert found["rho_dial"] == pytest.approx(verdict.order.rho, abs=1e-9)
+    assert found["order_gain"] == pytest.approx(verdict.order.value, abs=1e-9)  # the same order: nothing is chosen
+    assert found["rho_dial"] == pytest.approx(verdict.order.rho.value, abs=1e-9)
     assert found["push"] == pytest.approx(verdict.direction.own["push"], abs=1e-9)
-    assert found["signal"] == pytest.approx(verdict.signal.estimate, abs=0.03)  # magnitudes are of another grid
+    assert found["signal"] == pytest.approx(verdict.signal.value, abs=0.03)  # magnitudes are of another grid
 
 
 def test_a_grid_made_of_crossings_holds_their_answers_and_the_unsteered_margins():
@@ -94,7 +90,7 @@ def test_a_grid_made_of_crossings_holds_their_answers_and_the_unsteered_margins(
     unsteered = table.drop_duplicates("question_id").set_index("question_id")[["margin", "mass"]]
     splits = sweep.drop_duplicates("question_id").set_index("question_id")["split"]
     again = dial_of_crossings(table, dial.questions, dial.low, dial.high)
-    grid = grid_of_dial(again, unsteered, splits)
+    grid = case_of_dial(again, unsteered, splits)
     others = np.delete(np.arange(len(grid.magnitudes)), grid.unsteered)
     np.testing.assert_array_equal(grid.answers[:, others], again.answers_at(grid.magnitudes[others]))
     here = grid.margins[:, grid.unsteered]

@@ -6,19 +6,19 @@ import dataclasses
 import numpy as np
 import pandas as pd
 import pytest
+import simulated_panels
 from scipy import special, stats
 from sklearn.linear_model import LogisticRegression
-from verdict_tables import simulated
+from verdict_tables import case_of, plain_sweep, simulated
 
-from onedial.stats import Number
-from onedial.verdict import DIAL, OWN_FRAMINGS, ground_of, match_targets, newcomer_bits, predict, simulation
+from onedial.stats import PanelEstimate
+from onedial.verdict import DIAL, OWN_FRAMINGS, predict
 from onedial.verdict.prediction.alike import told_of_alike
 from onedial.verdict.prediction.losses import ALL, Losses
 from onedial.verdict.prediction.placing import Prior, bits, learn_priors, normal_scores, place, predicted
-from onedial.verdict.prediction.prediction import ALONE, Prediction, Share
+from onedial.verdict.prediction.prediction import ALONE, Prediction
 from onedial.verdict.prediction.retest import RETEST
-from onedial.verdict.prediction.sources import MEAN, Ground
-from onedial.verdict.rivals.rivals import Material
+from onedial.verdict.prediction.sources import MEAN
 
 
 def answers(rng, n=200, n_targets=30, slope=1.0, spread=0.3):
@@ -33,8 +33,8 @@ def flat(n_targets, variance=1e8):
 
 def matched(kind="dial order", n_targets=12, n_questions=400, topics=None, **options):
     sweep, panel = simulated(kind, n_targets=n_targets, n_questions=n_questions, **options)
-    models = simulation.framings_of(panel.columns)
-    return match_targets(sweep, panel, respondents=models, topics=topics, n_bootstrap=19)
+    models = simulated_panels.framings_of(panel.columns)
+    return case_of(sweep, panel, respondents=models, topics=topics)
 
 
 def test_under_a_flat_prior_a_place_is_that_of_logistic_regression():
@@ -100,12 +100,10 @@ def test_an_answer_given_for_certain_costs_nothing_and_a_coin_one_bit():
 
 def test_no_test_answer_of_a_target_is_used_to_predict_it():
     matches = matched()
-    ground = ground_of(matches)
-    losses = Losses(ground, np.arange(12), 0)
-    before = losses.order(np.repeat(ground.ease[:, None], 12, axis=1))
-    hidden = np.where(matches.evidence.test_rows[:, None], np.nan, matches.evidence.answers)
-    matches = dataclasses.replace(matches, evidence=dataclasses.replace(matches.evidence, answers=hidden))
-    other = Losses(ground_of(matches), np.arange(12), 0).order(np.repeat(ground.ease[:, None], 12, axis=1))
+    losses, ease = Losses(matches), matches.dial.ease
+    before = losses.order(np.repeat(ease[:, None], 12, axis=1))
+    hidden = matches.knowing(np.where(matches.test[:, None], np.nan, matches.given))
+    other = Losses(hidden).order(np.repeat(ease[:, None], 12, axis=1))
     for one, two in ((before[0], other[0]), (before[1].mean, other[1].mean)):
         np.testing.assert_array_equal(one, two)
 
@@ -113,13 +111,13 @@ def test_no_test_answer_of_a_target_is_used_to_predict_it():
 def test_a_dial_that_the_targets_follow_predicts_what_the_other_models_predict():
     sweep, _ = simulated("dial order", n_targets=12)
     matches = matched(topics=sweep.drop_duplicates("question_id").set_index("question_id")["topic"])
-    found, table = predict(matches, ground_of(matches), (10, 50, ALL), n_bootstrap=199)
+    found, table = predict(dataclasses.replace(matches, n_resamples=199), (10, 50, ALL))
     assert found.n_predicted == found.n_models == 4
     assert found.suffices
-    assert 0.8 < found.share.low < found.share.estimate
+    assert 0.8 < found.share.low < found.share.value
     dial = table[table["source"] == DIAL].set_index("k")
     assert dial.loc[10, "loss"] > dial.loc[50, "loss"] > dial.loc[ALL, "loss"]
-    assert dial.loc[ALL, "bits"] == pytest.approx(found.bits.estimate)
+    assert dial.loc[ALL, "bits"] == pytest.approx(found.bits.value)
     assert (table[table["source"] == OWN_FRAMINGS]["bits"] > 0.1).all()
     assert dial.loc[ALL, "loss"] + dial.loc[ALL, "bits"] == pytest.approx(found.yes_rate)
 
@@ -131,14 +129,19 @@ def test_a_base_model_is_needed_where_without_it_half_or_fewer_of_the_others_are
     panel = panel.mask(np.random.default_rng(0).random(panel.shape) < 0.1, 1 - panel)
     models = pd.DataFrame({"model": list("aabbccddee")}, index=panel.columns)
     topics = sweep.drop_duplicates("question_id").set_index("question_id")["topic"]
-    matches = match_targets(sweep, panel, respondents=models, topics=topics, n_bootstrap=19)
-    found, _ = predict(matches, ground_of(matches), (ALL,), n_bootstrap=199)
+    matches = case_of(sweep, panel, respondents=models, topics=topics)
+    found, _ = predict(dataclasses.replace(matches, n_resamples=199), (ALL,))
     assert (found.n_predicted, found.n_models, found.enough) == (3, 5, True)
     assert [own["needed"] for own in found.models.values()] == [1, 1, 1, 0, 0]
 
 
 def test_a_panel_hangs_on_kin_where_they_make_up_more_than_half_only_as_models_of_their_own():
-    shared = {"yes_rate": 0.7, "bits": Number(0.1), "possible": Number(0.3), "share": Share(0.3, 0.2, 0.4)}
+    shared = {
+        "yes_rate": 0.7,
+        "bits": PanelEstimate(0.1),
+        "possible": PanelEstimate(0.3),
+        "share": PanelEstimate(0.3, 0.2, 0.4),
+    }
     told = {name: {"predicted": int(name in "abc")} for name in "abcde"}
     few = Prediction(n_models=3, n_predicted=1, models={"a + b + c": {}, "d": {}, "e": {}}, **shared)
     found = Prediction(n_models=5, n_predicted=3, models=told, **shared)
@@ -153,16 +156,16 @@ def test_a_panel_hangs_on_kin_where_they_make_up_more_than_half_only_as_models_o
 
 
 def test_a_dial_without_relation_predicts_no_base_model():
-    found, _ = predict(matched("unrelated"), ground_of(matched("unrelated")), (ALL,), n_bootstrap=199)
+    found, _ = predict(dataclasses.replace(matched("unrelated"), n_resamples=199), (ALL,))
     assert found.n_predicted == 0
-    assert abs(found.bits.estimate) < 0.01 < found.possible.estimate
+    assert abs(found.bits.value) < 0.01 < found.possible.value
     assert not found.suffices
 
 
 def test_the_bits_of_a_base_model_are_the_mean_over_its_targets():
     matches = matched()
-    found, _ = predict(matches, ground_of(matches), (ALL,), n_bootstrap=199)
-    assert np.mean([own["bits"] for own in found.models.values()]) == pytest.approx(found.bits.estimate)
+    found, _ = predict(dataclasses.replace(matches, n_resamples=199), (ALL,))
+    assert np.mean([own["bits"] for own in found.models.values()]) == pytest.approx(found.bits.value)
     p = stats.norm.sf([own["bits"] / (own["high"] - own["low"]) * 3.92 for own in found.models.values()])
     np.testing.assert_allclose(p, [own["p"] for own in found.models.values()], atol=0.02)
 
@@ -173,42 +176,51 @@ def test_what_is_told_of_questions_that_read_alike_is_the_share_of_neighbours_of
     topic = np.repeat(np.arange(40), 10)
     shared, own = stats.zscore(rng.standard_normal(40))[topic], stats.zscore(rng.standard_normal(400))
     texts = [f"{'abcdefghij'[one // 10] * 4}{'klmnopqrst'[one % 10] * 4} {number}" for number, one in enumerate(topic)]
-    judged = np.arange(6)
+    magnitudes = np.linspace(-3, 3, 41)
+
+    def case(order, signal, texts):
+        sweep = plain_sweep(order[:, None] + magnitudes, np.tile(["fitting", "test"], 200), magnitudes)
+        given = signal[:, None] + 0.5 * rng.standard_normal((400, 6)) > np.linspace(-1, 1, 6)
+        names = [f"q{number}" for number in range(400)]
+        panel = pd.DataFrame(given.astype(float), names).rename(columns=lambda column: f"target {column}")
+        return case_of(sweep, panel, texts=pd.Series(texts, names), n_resamples=199)
+
     for signal, told in ((shared, 1.0), (own, 0.0), ((shared + own) / np.sqrt(2), 0.5)):
-        given = pd.DataFrame(signal[:, None] + 0.5 * rng.standard_normal((400, 6)) > np.linspace(-1, 1, 6), dtype=float)
-        material = Material(texts, np.full(400, ""), np.full(400, "test"), given, judged.astype(str), own)
-        estimate, low, high = told_of_alike(Ground(material, signal), judged, 199, 0)
-        assert low < estimate < high
-        assert estimate == pytest.approx(told, abs=0.12)
-    nothing = dataclasses.replace(material, texts=[])
-    assert np.isnan(told_of_alike(Ground(nothing, signal), judged, 199, 0)).all()
-    assert np.isnan(told_of_alike(Ground(material, -signal), judged, 199, 0)).all()
+        found = told_of_alike(case(signal, signal, texts))
+        assert found.low < found.value < found.high
+        assert found.value == pytest.approx(told, abs=0.12)
+    assert np.isnan(told_of_alike(case(own, own, [None] * 400)).value)
+    assert np.isnan(told_of_alike(case(-own, own, texts)).value)
 
 
 def test_one_base_model_predicts_nothing_since_it_has_no_other():
     sweep, panel = simulated("dial order", n_targets=6)
     respondents = pd.DataFrame({"model": "one"}, index=panel.columns)
-    matches = match_targets(sweep, panel, respondents=respondents, n_bootstrap=19)
-    found, table = predict(matches, ground_of(matches))
+    matches = case_of(sweep, panel, respondents=respondents)
+    found, table = predict(matches)
     assert (found.n_models, found.mark, len(table)) == (1, "", 0)
 
 
 def test_a_question_without_a_score_lies_in_the_middle_and_is_counted():
     matches = matched()
-    ground = ground_of(matches)
-    ground.ease[np.flatnonzero(matches.evidence.test_rows)[:30]] = np.nan
-    found, table = predict(matches, ground, (ALL,), (DIAL, MEAN), n_bootstrap=99)
-    answered = ~np.isnan(matches.evidence.test_targets[:30])
+    matches.dial.ease[np.flatnonzero(matches.test)[:30]] = np.nan
+    found, table = predict(matches, (ALL,), (DIAL, MEAN))
+    answered = ~np.isnan(matches.given[matches.test][:30])
     assert table.set_index("source").loc[DIAL, "n_unscored"] == answered.sum()
     assert ALONE not in set(table["source"])
-    assert found.bits.estimate > 0
+    assert found.bits.value > 0
 
 
 @pytest.mark.parametrize(("possible", "told"), [(0.30, True), (0.04, True), (0.03, False)])
 def test_a_share_is_said_only_of_what_is_worth_a_share(possible, told):
     """The dial's .023 bits are 134% of .017, of .7 that are open: a number of no use, and the bits alone are said."""
     found = Prediction(
-        n_models=3, n_predicted=1, yes_rate=0.7, bits=Number(0.023), possible=Number(possible), share=Share(1.3, 0.7, 4)
+        n_models=3,
+        n_predicted=1,
+        yes_rate=0.7,
+        bits=PanelEstimate(0.023),
+        possible=PanelEstimate(possible),
+        share=PanelEstimate(1.3, 0.7, 4),
     )
     assert ("130% (70% to 400%)" in found.clause()) == told
     assert (f"predict {possible:.3f}, too little for a share" in found.clause()) != told
@@ -216,7 +228,12 @@ def test_a_share_is_said_only_of_what_is_worth_a_share(possible, told):
 
 
 def test_the_sentence_says_where_topics_alone_stand_in_the_way_and_where_all_models_are_of_one_family():
-    shared = {"yes_rate": 0.7, "bits": Number(0.1), "possible": Number(0.3), "share": Share(0.3, 0.2, 0.4)}
+    shared = {
+        "yes_rate": 0.7,
+        "bits": PanelEstimate(0.1),
+        "possible": PanelEstimate(0.3),
+        "share": PanelEstimate(0.3, 0.2, 0.4),
+    }
     found = Prediction(n_models=5, n_predicted=5, topics=False, **shared)
     assert "; topics may be all that they share with the dial" in found.clause()
     assert "topics may" not in dataclasses.replace(found, topics=True).clause()
@@ -224,65 +241,42 @@ def test_the_sentence_says_where_topics_alone_stand_in_the_way_and_where_all_mod
     assert found.clause("claude").startswith("5 of 5 base models, all of the family claude, are predicted")
 
 
-def test_a_newcomer_s_every_answer_is_predicted_from_its_others_alone():
-    """By hand: one answer taken out, the others placed; a follower gains, and by a dealt order nobody does."""
-    rng = np.random.default_rng(3)
-    z, given, *_ = answers(rng, n_targets=12, slope=3.0)
-    models = np.arange(12).astype(str)
-    ease, own = pd.Series(z[:, 0]), pd.Series(given[:, 11]).iloc[::2]
-    panel, names = pd.DataFrame(given[:, :11]), pd.Series(models[:11])
-    found, n = newcomer_bits(ease, panel, names, own)
-    losses = []
-    for order in (0 * z, z):
-        prior = learn_priors(order, np.where(np.arange(12) < 11, given, np.nan), models).take(np.array([11]))
-        for left in own.index:
-            known = own.drop(left).reindex(range(len(z))).to_numpy(float)[:, None]
-            p = predicted(order[:, :1], known, prior, np.arange(len(z)) == left)
-            losses.append(bits(p, np.array([[own[left]]])).item())
-    assert n == 100
-    assert found.estimate == pytest.approx(np.mean(losses[:100]) - np.mean(losses[100:]), abs=1e-9)
-    assert found.low > 0
-    assert newcomer_bits(pd.Series(rng.permutation(z[:, 0])), panel, names, own)[0].low < 0
-    assert newcomer_bits(ease, panel, names, own.iloc[:4])[1] == 0
-
-
 def asked_again(propensity, n_samples=3, seed=17, targets=None):
-    """A dial order's targets whose answers are drawn several times: (question, target) chances of a yes -> ground."""
+    """A dial order's targets whose answers are drawn several times: (question, target) chances of a yes -> case."""
     matches = matched(n_targets=12, n_questions=400)
-    ground = ground_of(matches)
-    rng, shape = np.random.default_rng(seed), ground.material.given.shape
+    rng, shape = np.random.default_rng(seed), matches.given.shape
     yes = rng.binomial(n_samples, np.broadcast_to(propensity(rng, shape), shape)).astype(float)
     read = np.full(shape, float(n_samples))
     if targets is not None:
         yes[:, targets], read[:, targets] = np.minimum(yes[:, targets], 1), 1
-    return matches, Ground(dataclasses.replace(ground.material, samples=(yes, read)), ground.ease)
+    return dataclasses.replace(matches, samples=(yes, read))
 
 
 def test_a_second_asking_predicts_nothing_of_tosses_and_all_of_what_is_always_said():
     for propensity, share in ((lambda rng, shape: np.full(shape, 0.4), 0.0),
                               (lambda rng, shape: rng.random(shape) < 0.4, 1.0)):  # fmt: skip
-        found, table = predict(*asked_again(propensity), sizes=(ALL,), n_bootstrap=19)
+        found, table = predict(asked_again(propensity), sizes=(ALL,))
         assert found.mark == RETEST
-        assert found.possible.estimate == pytest.approx(share * found.yes_rate, abs=0.03)
+        assert found.possible.value == pytest.approx(share * found.yes_rate, abs=0.03)
         row = table.set_index("source").loc[RETEST]
-        assert (row["bits"], row["own_answers"]) == (found.possible.estimate, True)
+        assert (row["bits"], row["own_answers"]) == (found.possible.value, True)
 
 
 def test_a_second_asking_predicts_what_the_chances_allow():
     """Chances of .1 and .9, two samples: I(X; Y) of a symmetric channel with P(X = Y) = .9^2 + .1^2."""
     propensity = lambda rng, shape: np.where(rng.random(shape) < 0.5, 0.9, 0.1)  # noqa: E731
-    found, _ = predict(*asked_again(propensity, n_samples=2), sizes=(ALL,), n_bootstrap=19)
+    found, _ = predict(asked_again(propensity, n_samples=2), sizes=(ALL,))
     same = 0.82
     told = 1 + same * np.log2(same) + (1 - same) * np.log2(1 - same)
-    assert found.possible.estimate == pytest.approx(told, abs=0.03)
+    assert found.possible.value == pytest.approx(told, abs=0.03)
     assert "of what the targets' repeated answers predict" in found.clause()
 
 
 def test_one_target_without_repeats_leaves_the_mark_to_other_models_answers():
     propensity = lambda rng, shape: rng.random(shape) < 0.4  # noqa: E731
-    matches, ground = asked_again(propensity, targets=[3])
-    found, _ = predict(matches, ground, sizes=(ALL,), n_bootstrap=19)
-    plain, _ = predict(matches, ground_of(matches), sizes=(ALL,), n_bootstrap=19)
+    case = asked_again(propensity, targets=[3])
+    found, _ = predict(case, sizes=(ALL,))
+    plain, _ = predict(dataclasses.replace(case, samples=None), sizes=(ALL,))
     assert found == plain
 
 

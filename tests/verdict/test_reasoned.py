@@ -3,9 +3,10 @@
 import numpy as np
 import pandas as pd
 import pytest
+from verdict_tables import case_of
 
 from onedial.panels import ExperimentInputs, ResponseMatrix
-from onedial.verdict import as_sweep, compare_reasoned, match_targets, sweep_grid
+from onedial.verdict import as_sweep, compare_reasoned, sweep_grid
 
 MAGNITUDES = np.linspace(-1, 1, 9)
 
@@ -44,7 +45,7 @@ def compare(ease, other, **more):
 def test_the_same_answers_have_the_same_order_and_kappa_1():
     ease = np.random.default_rng(0).uniform(-0.9, 0.9, 200)
     found = compare(ease, ease)
-    assert found.rho > 0.95
+    assert found.rho.value > 0.95
     assert found.settings["direct"].tolist() == found.settings["reasoned"].tolist()
     inner = found.settings[found.settings["direct"].between(0.01, 0.99)]
     assert (inner["kappa"] == 1).all()
@@ -71,9 +72,9 @@ def test_rates_and_kappa_are_over_the_questions_that_were_read_both_ways():
 def test_orders_that_share_nothing_are_found_to_share_nothing():
     rng = np.random.default_rng(1)
     found = [compare(*rng.uniform(-0.9, 0.9, (2, 120))) for _ in range(40)]
-    outside = sum(not each.rho_low <= 0 <= each.rho_high for each in found)
+    outside = sum(not each.rho.low <= 0 <= each.rho.high for each in found)
     assert outside <= 6  # 2 of 40 expected of 95% intervals
-    assert abs(np.mean([each.rho for each in found])) < 0.06
+    assert abs(np.mean([each.rho.value for each in found])) < 0.06
 
 
 def test_texts_that_could_not_be_read_are_counted_and_left_out():
@@ -103,8 +104,8 @@ def test_of_written_answers_the_cut_is_moved_on_the_direct_margin():
     panel = pd.DataFrame({f"t{c:g}": (ease > c).astype(float) for c in (-0.4, 0.0, 0.4)}, index=questions(n))
     table = as_sweep(written(sweep_of(rng.permutation(ease))))
     margin = pd.Series(ease, index=questions(n))
-    with_margin = match_targets(table, panel, splits, n_bootstrap=19, direct=margin).table
-    without = match_targets(table, panel, splits, n_bootstrap=19).table
+    with_margin = case_of(table, panel, splits, direct=margin).matches
+    without = case_of(table, panel, splits).matches
     assert (with_margin["moved_cut"] > 0.97).all()
     assert (without["moved_cut"] < 0.9).all()
 

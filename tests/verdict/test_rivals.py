@@ -5,49 +5,45 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 import pytest
+import simulated_panels
 from scipy import sparse
 from sklearn.linear_model import RidgeCV
-from verdict_tables import plain_sweep, simulated
+from verdict_tables import case_of, plain_sweep, simulated
 
 from onedial.core import InputError
 from onedial.stats import ALPHAS, ridge_scores, text_features
 from onedial.verdict import (
     RIVALS,
-    Material,
+    Case,
     Rival,
     SweepTables,
     facts_result,
-    ground_of,
     judge_tables,
-    match_targets,
     predict,
-    simulation,
     sweep_grid,
 )
 from onedial.verdict.rivals.knowing import SUBJECT, knowing_table
-from onedial.verdict.rivals.rivals import ceiling, cut_at_rate, material_of, rival_table
-from onedial.verdict.tables import panel_answers
+from onedial.verdict.rivals.rivals import ceiling, cut_at_rate, instructed_margins, rival_table
 
 
 def table_for(*given, **named):
     """Rivals of a simulated sweep."""
-    material, matches = material_for(*given, **named)
-    return rival_table(matches, material, n_bootstrap=99), matches
+    case = case_for(*given, **named)
+    return rival_table(case), case
 
 
-def material_for(sweep, panel, texts=None, topics=None, instructed=None, levels=None):
-    grid = sweep_grid(sweep)
-    respondents = simulation.framings_of(panel.columns)
-    matches = match_targets(sweep, panel, respondents=respondents, n_bootstrap=19)
-    ids = list(grid.questions)
-    questions = pd.DataFrame({"id": ids, "question": texts or [f"What is {name}?" for name in ids]})
+def case_for(sweep, panel, texts=None, topics=None, instructed=None, levels=None):
+    case = case_of(sweep, panel, respondents=simulated_panels.framings_of(panel.columns), n_resamples=99)
+    texts = texts or [f"What is {name}?" for name in case.questions]
+    about = pd.DataFrame({"question": texts}, case.questions)
     if topics is not None:
-        questions["topic"] = topics
+        about["topic"] = topics
     if levels is not None:
-        questions["level"] = levels(ids)
-    answers = panel_answers(panel, grid.questions)
-    unsteered = grid.margins[:, grid.unsteered]
-    return material_of(matches, questions, answers, grid.splits, unsteered, instructed), matches
+        about["level"] = levels(list(case.questions))
+    asked = instructed_margins(instructed, case.questions, case.unsteered_margins)
+    case = replace(case, about=about, instructed=asked)
+    case.__dict__["wordings"] = None  # texts that stand there twice are questions of their own here
+    return case
 
 
 @pytest.fixture(scope="module")
@@ -61,7 +57,7 @@ def test_every_rival_has_its_row_and_differences_are_between_the_signals_beside_
     rivals, matches = shared
     absent = ("level", "instructed threshold")  # no label was given, and no threshold asked for
     assert list(rivals.index) == [name for name in RIVALS if name not in absent]
-    judged = matches.table[matches.table["status"].isin(["ok", "edge", "not monotone"])]
+    judged = matches.matches[matches.matches["status"].isin(["ok", "edge", "not monotone"])]
     own = judged.groupby("model")["kappa_rate"].mean().mean()
     full = rivals[rivals["n_targets"] == len(judged)]
     assert len(full) >= 4
@@ -157,58 +153,59 @@ def test_a_rival_is_cut_at_the_targets_rate_on_the_fitting_questions():
 
 
 @pytest.fixture(scope="module")
-def material():
+def asked_case():
     """Three base models of three targets each, 120 questions of 30 topics, and two instructed levels."""
     rng = np.random.default_rng(7)
     ease, ids = rng.standard_normal((120, 1)), [f"q{number:03d}" for number in range(120)]
     given = (ease + rng.standard_normal((120, 9)) > np.linspace(-0.8, 0.8, 9)).astype(float)
     given[rng.random(given.shape) < 0.03] = np.nan
     words = np.array(["river", "stone", "garden", "window", "paper", "who", "when", "very"])
-    return Material(
-        texts=[" ".join(rng.choice(words, 6)) for _ in ids],
-        topics=np.array([f"topic {number // 4}" for number in range(120)], dtype=object),
-        splits=rng.permutation(np.repeat(["extraction", "fitting", "test"], [30, 30, 60])),
-        given=pd.DataFrame(given, index=ids, columns=[f"t{number}" for number in range(9)]),
-        models=np.repeat(["a", "b", "c"], 3),
-        unsteered=ease[:, 0],
-        instructed=rng.standard_normal((120, 6)) + np.linspace(-1.5, 1.5, 6),
-        levels=np.round(ease[:, 0] + rng.standard_normal(120)),
-    )
+    about = {
+        "question": [" ".join(rng.choice(words, 6)) for _ in ids],
+        "topic": [f"topic {number // 4}" for number in range(120)],
+    }
+    splits = rng.permutation(np.repeat(["extraction", "fitting", "test"], [30, 30, 60]))
+    instructed = rng.standard_normal((120, 6)) + np.linspace(-1.5, 1.5, 6)
+    about["level"] = np.round(ease[:, 0] + rng.standard_normal(120))
+    panel = pd.DataFrame(given, index=ids, columns=[f"t{number}" for number in range(9)])
+    respondents = pd.DataFrame({"model": np.repeat(["a", "b", "c"], 3)}, panel.columns)
+    subject = Case(pd.Index(ids), splits, np.zeros(1), ease, np.ones_like(ease))
+    return subject.beside(panel, respondents, about=pd.DataFrame(about, ids), instructed=instructed)
 
 
 OWN_ANSWERS = [name for name, rival in RIVALS.items() if rival.own_answers]
 
 
 @pytest.mark.parametrize("rival", RIVALS)
-def test_no_rival_sees_what_the_target_says_to_the_test_questions(rival, material):
+def test_no_rival_sees_what_the_target_says_to_the_test_questions(rival, asked_case):
     """Not even through the other targets of its base model. Its yes rate over all questions may find its neighbour."""
-    scores, own = RIVALS[rival].scores, material.models == "b"
-    given, test = material.given.to_numpy().copy(), np.flatnonzero(material.splits == "test")
+    scores, own = RIVALS[rival].scores, asked_case.models == "b"
+    given, test = asked_case.given.copy(), np.flatnonzero(asked_case.test)
     if rival == "nearest threshold":
         given[np.ix_(test, np.flatnonzero(own))] = given[np.ix_(np.random.default_rng(1).permutation(test), own)]
     else:
         given[np.ix_(test, np.flatnonzero(own))] = 1 - given[np.ix_(test, own)]
-    told = replace(material, given=pd.DataFrame(given, material.given.index, material.given.columns))
-    np.testing.assert_array_equal(scores(told)[:, own], scores(material)[:, own])
+    told = asked_case.knowing(given)
+    np.testing.assert_array_equal(scores(told)[:, own], scores(asked_case)[:, own])
 
 
 @pytest.mark.parametrize("rival", sorted(set(RIVALS) - set(OWN_ANSWERS)))
-def test_what_other_models_tell_comes_from_other_base_models_alone(rival, material):
-    scores, own = RIVALS[rival].scores, material.models == "b"
-    given = material.given.to_numpy().copy()
+def test_what_other_models_tell_comes_from_other_base_models_alone(rival, asked_case):
+    scores, own = RIVALS[rival].scores, asked_case.models == "b"
+    given = asked_case.given.copy()
     given[:, own] = np.random.default_rng(1).permutation(given[:, own])
-    told = replace(material, given=pd.DataFrame(given, material.given.index, material.given.columns))
-    np.testing.assert_array_equal(scores(told)[:, own], scores(material)[:, own])
+    told = asked_case.knowing(given)
+    np.testing.assert_array_equal(scores(told)[:, own], scores(asked_case)[:, own])
     if rival not in ("unsteered margin", "level"):  # of the label they tell which way it goes, and nothing else
-        assert not np.array_equal(scores(told)[:, ~own], scores(material)[:, ~own], equal_nan=True)
+        assert not np.array_equal(scores(told)[:, ~own], scores(asked_case)[:, ~own], equal_nan=True)
 
 
 @pytest.mark.parametrize("rival", [*OWN_ANSWERS, "text, from other models"])
-def test_what_is_trained_on_answers_is_trained_outside_the_test_questions(rival, material):
-    given = material.given.copy()
-    given[material.splits == "test"] = 1 - given[material.splits == "test"]
-    told = replace(material, given=given)
-    np.testing.assert_array_equal(RIVALS[rival].scores(told), RIVALS[rival].scores(material))
+def test_what_is_trained_on_answers_is_trained_outside_the_test_questions(rival, asked_case):
+    given = asked_case.given.copy()
+    given[asked_case.test] = 1 - given[asked_case.test]
+    told = asked_case.knowing(given)
+    np.testing.assert_array_equal(RIVALS[rival].scores(told), RIVALS[rival].scores(asked_case))
 
 
 def test_scores_of_questions_that_were_trained_on_come_from_models_that_did_not_see_them():
@@ -254,7 +251,11 @@ def facts_table(shift, knowledge=4.0, n=200, magnitudes=MAGNITUDES):
     own = knowledge * (2 * truth.to_numpy() - 1) + rng.standard_normal(n)
     table = plain_sweep(own[:, None] + shift * magnitudes, ["test"] * n, magnitudes)
     table["question_id"] = table["question_id"].str.replace("q", "f")
-    return table, truth
+    return table.assign(truth=table["question_id"].map(truth)), truth
+
+
+def facts_of(grid, facts, n_resamples=19):
+    return facts_result(replace(grid, facts=facts, n_resamples=n_resamples))
 
 
 @pytest.fixture(scope="module")
@@ -264,21 +265,21 @@ def own_grid():
 
 
 def test_a_dial_that_leaves_facts_alone_shares_nothing_and_loses_nothing(own_grid):
-    found = facts_result(own_grid, *facts_table(0.0), n_bootstrap=99)
-    assert found.share == 0
-    assert found.loss == 0
-    assert found.accuracy > 0.98
+    found = facts_of(own_grid, facts_table(0.0)[0], 99)
+    assert found.share.value == 0
+    assert found.loss.value == 0
+    assert found.accuracy.value > 0.98
     assert found.shrink == pytest.approx(1)
 
 
 def test_a_dial_that_turns_every_yes_shares_it_with_the_facts(own_grid):
-    ignorant = facts_result(own_grid, *facts_table(1.0, knowledge=0.0), n_bootstrap=199)
-    assert ignorant.share == pytest.approx(1, abs=0.2)
-    assert ignorant.share_low <= ignorant.share <= ignorant.share_high
-    assert ignorant.accuracy == pytest.approx(0.5, abs=0.1)
-    knowing = facts_result(own_grid, *facts_table(3.0), n_bootstrap=99)
-    assert 0.1 < knowing.share < 0.9
-    assert knowing.loss > 0.1
+    ignorant = facts_of(own_grid, facts_table(1.0, knowledge=0.0)[0], 199)
+    assert ignorant.share.value == pytest.approx(1, abs=0.2)
+    assert ignorant.share.low <= ignorant.share.value <= ignorant.share.high
+    assert ignorant.accuracy.value == pytest.approx(0.5, abs=0.1)
+    knowing = facts_of(own_grid, facts_table(3.0)[0], 99)
+    assert 0.1 < knowing.share.value < 0.9
+    assert knowing.loss.value > 0.1
     assert knowing.shrink < 1
 
 
@@ -288,28 +289,26 @@ def test_the_range_on_which_facts_are_watched_is_that_of_the_questions_the_vecto
     other = plain_sweep(np.full((150, 1), 9.0) + MAGNITUDES, ["extraction"] * 150, MAGNITUDES)
     other["question_id"] = "x" + other["question_id"]
     facts = facts_table(1.0)
-    alone, beside = (
-        facts_result(grid, *facts, n_bootstrap=19) for grid in (own_grid, sweep_grid(pd.concat([table, other])))
-    )
+    alone, beside = (facts_of(grid, facts[0]) for grid in (own_grid, sweep_grid(pd.concat([table, other]))))
     assert beside == alone
     assert (alone.from_magnitude, alone.to_magnitude) == pytest.approx((-1.28, 1.28), abs=0.3)
 
 
 def test_what_facts_do_beyond_the_watched_range_is_no_loss(own_grid):
-    table, truth = facts_table(0.0)
+    table, _ = facts_table(0.0)
     broken = table.assign(margin=table["margin"].mask(table["magnitude"].abs() > 2, -table["margin"]))
-    assert facts_result(own_grid, broken, truth, n_bootstrap=19).loss == 0
+    assert facts_of(own_grid, broken).loss.value == 0
     nearer = table.assign(margin=table["margin"].mask(table["magnitude"].abs() > 0.9, -table["margin"]))
-    assert facts_result(own_grid, nearer, truth, n_bootstrap=19).loss > 0.9
+    assert facts_of(own_grid, nearer).loss.value > 0.9
 
 
 def test_a_fact_that_cannot_be_read_counts_neither_as_yes_nor_as_no(own_grid):
     table, truth = facts_table(1.0)
     fewer = table["question_id"].isin(truth.index[:30])
-    unread = facts_result(own_grid, table.assign(mass=table["mass"].mask(fewer, 0.0)), truth, n_bootstrap=19)
-    without = facts_result(own_grid, table[~fewer], truth, n_bootstrap=19)
+    unread = facts_of(own_grid, table.assign(mass=table["mass"].mask(fewer, 0.0)))
+    without = facts_of(own_grid, table[~fewer])
     assert (unread.n, unread.n_unread, without.n) == (200, 30, 170)
-    assert (unread.share, unread.accuracy, unread.loss) == (without.share, without.accuracy, without.loss)
+    assert all(getattr(unread, name).value == getattr(without, name).value for name in ("share", "accuracy", "loss"))
 
 
 # ---- knowing ---------------------------------------------------------------------------------------------------------
@@ -323,16 +322,16 @@ def test_an_order_that_is_about_being_right_says_nothing_within_right_or_wrong()
     right = (np.nan_to_num(ease) + rng.standard_normal(2000) > 0).astype(float)
     says = np.where(rng.random((2000, 5)) < 0.9, right[:, None], 1 - right[:, None])
     panel = pd.DataFrame(says, index=grid.questions).add_prefix("t")
-    matches = match_targets(sweep, panel, n_bootstrap=19)
+    matches = case_of(sweep, panel)
     correctness = pd.DataFrame({name: right for name in panel}, index=grid.questions)
-    table = knowing_table(matches, grid.questions, correctness, pd.Series(right, grid.questions), n_bootstrap=99)
+    table = knowing_table(matches, correctness, pd.Series(right, grid.questions))
     assert list(table.index) == [SUBJECT, *panel.columns]
     assert (table["target_correct"] > 0.75).all()
     assert (table["low"] < table["target_correct"]).all()
     assert table["yes_within_right"].dropna().between(0.4, 0.6).all()
     both = table.loc[panel.columns, ["n_within_right", "n_within_wrong"]].sum(axis=1)
     assert (both == table.loc[panel.columns, "n_graded"]).all()  # every target answers every question here
-    assert knowing_table(matches, grid.questions, None, None) is None
+    assert knowing_table(matches, None, None) is None
 
 
 def test_an_order_that_fits_a_target_only_where_it_is_right_is_told_so():
@@ -346,8 +345,8 @@ def test_an_order_that_fits_a_target_only_where_it_is_right_is_told_so():
     panel = pd.DataFrame(says.astype(float), index=grid.questions).add_prefix("t")
     panel.iloc[::7] = np.nan
     correctness = pd.DataFrame({name: right.astype(float) for name in panel}, index=grid.questions)
-    matches = match_targets(sweep, panel, n_bootstrap=19)
-    table = knowing_table(matches, grid.questions, correctness, None, n_bootstrap=19).loc[panel.columns]
+    matches = case_of(sweep, panel)
+    table = knowing_table(matches, correctness, None).loc[panel.columns]
     assert (table["yes_within_right"] > 0.85).all()
     assert table["yes_within_wrong"].between(0.4, 0.6).all()
     judged = ~np.isnan(grid.margins[:, grid.unsteered]) & (grid.splits != "extraction") & panel["t0"].notna().to_numpy()
@@ -361,7 +360,7 @@ def test_an_order_that_fits_a_target_only_where_it_is_right_is_told_so():
 def test_judging_from_tables_gives_every_part_and_controls_of_either_kind():
     sweep, panel = simulated(n_targets=9)
     rng = np.random.default_rng(4)
-    control = simulation.simulate_sweep(rng)
+    control = simulated_panels.simulate_sweep(rng)
     ids = np.sort(sweep["question_id"].unique())
     crossed = pd.DataFrame({"question_id": ids, "magnitude": rng.uniform(-1, 1, len(ids)), "yes_at_low": False})
     crossed["intervention_id"] = "L1-covariance-2"
@@ -378,8 +377,8 @@ def test_judging_from_tables_gives_every_part_and_controls_of_either_kind():
     )
     both = pd.concat([sweep.assign(intervention_id="v"), control.assign(intervention_id="L1-random-1")])
     questions = sweep.drop_duplicates("question_id").rename(columns={"question_id": "id"})[["id", "split", "topic"]]
-    facts, truth = facts_table(2.0, magnitudes=np.unique(sweep["magnitude"]))
-    facts = facts.assign(intervention_id="v", truth=facts["question_id"].map(truth))
+    facts, _ = facts_table(2.0, magnitudes=np.unique(sweep["magnitude"]))
+    facts = facts.assign(intervention_id="v")
     tables = SweepTables(both, interventions, questions, crossed, facts)
     found = judge_tables(tables, panel_of(panel), seed=1)
     assert list(found.controls.index) == ["L1-random-1", "L1-covariance-2"]
@@ -388,13 +387,13 @@ def test_judging_from_tables_gives_every_part_and_controls_of_either_kind():
     assert found.factor is not None
     assert found.knowing is None
     assert found.verdict.facts.n == 200
-    assert 0 < found.verdict.facts.share < 0.5
+    assert 0 < found.verdict.facts.share.value < 0.5
 
 
 def panel_of(answers):
     from onedial.panels import ResponseMatrix
 
-    return ResponseMatrix(answers, simulation.framings_of(answers.columns))
+    return ResponseMatrix(answers, simulated_panels.framings_of(answers.columns))
 
 
 # ---- instructed thresholds -------------------------------------------------------------------------------------------
@@ -415,10 +414,9 @@ def test_a_target_is_set_against_the_instructed_level_whose_yes_rate_is_nearest(
     margins = instructed.pivot(index="question_id", columns="level", values="margin")
     follows = {f"target {number}": margins[(50.0, 90.0)[number % 2]] for number in range(9)}
     panel = pd.DataFrame({name: (own + 0.3 * rng.normal(size=len(own)) > 0) * 1.0 for name, own in follows.items()})
-    material, matches = material_for(sweep, panel, instructed=instructed)
-    rivals = rival_table(matches, material, n_bootstrap=99)
+    rivals, case = table_for(sweep, panel, instructed=instructed)
     sources = ("the dial", "mean of other models", "unsteered margin", "instructed threshold")
-    _, told = predict(matches, ground_of(matches, material), ("all",), sources, n_bootstrap=19)
+    _, told = predict(case, ("all",), sources)
     assert told.set_index("source")["bits"].idxmax() == "instructed threshold"
     assert rivals.loc["instructed threshold", "signal"] > 0.6
     assert abs(rivals.loc["unsteered margin", "signal"]) < 0.15
@@ -443,20 +441,20 @@ def test_a_rival_that_is_added_stands_among_the_rivals_and_among_the_predictions
     sweep, panel = simulated("unrelated", n_targets=12)
     ease = panel.mean(axis=1)
 
-    def planted(material):
-        return np.repeat(ease.reindex(material.given.index).to_numpy()[:, None], material.given.shape[1], axis=1)
+    def planted(case):
+        return np.repeat(ease.reindex(case.questions).to_numpy()[:, None], len(case.targets), axis=1)
 
     monkeypatch.setitem(RIVALS, "planted", Rival(planted, one_order=True))
     rivals, matches = table_for(sweep, panel)
     assert rivals.loc["planted", "one_order"]
     assert rivals.loc["planted", "signal"] > rivals.loc["mean of other models", "signal"] - 0.05
-    _, told = predict(matches, ground_of(matches), n_bootstrap=99)
+    _, told = predict(matches)
     bits = told[told["k"].astype(str) == "all"].set_index("source")["bits"]
     assert bits["planted"] > bits["mean of other models"] - 0.02
     assert bits["planted"] > bits["unsteered margin"] + 0.1
 
 
-def test_a_rival_whose_scores_have_another_shape_is_refused_by_its_name(monkeypatch, material):
-    monkeypatch.setitem(RIVALS, "broken", Rival(lambda material: material.unsteered))
+def test_a_rival_whose_scores_have_another_shape_is_refused_by_its_name(monkeypatch, asked_case):
+    monkeypatch.setitem(RIVALS, "broken", Rival(lambda case: case.unsteered_margins))
     with pytest.raises(InputError, match=r"'broken' gives scores of shape \(120,\)"):
-        RIVALS["broken"].of("broken", material)
+        RIVALS["broken"].of("broken", asked_case)

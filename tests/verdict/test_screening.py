@@ -3,14 +3,15 @@
 import numpy as np
 import pandas as pd
 import pytest
-from verdict_tables import simulated
+import simulated_panels
+from verdict_tables import case_of, judge, simulated
 
-from onedial.verdict import CANNOT_BE_JUDGED, CHECKS, judge, match_targets, screen, simulation
-from onedial.verdict.screening import COARSE, COPIES, FRAMINGS, GAPS, NEAR, ONE_SIDED, TWICE
+from onedial.verdict import CANNOT_BE_JUDGED, CHECKS, screen
+from onedial.verdict.screening import COPIES, FRAMINGS, GAPS, NEAR, ONE_SIDED, TWICE
 
 
-def matched(sweep, panel, respondents=None):
-    return match_targets(sweep, panel, respondents=respondents, n_bootstrap=19)
+def matched(sweep, panel, respondents=None, texts=None):
+    return case_of(sweep, panel, respondents=respondents, texts=texts)
 
 
 def checks(found):
@@ -22,11 +23,11 @@ def sound():
     return simulated("dial order", n_targets=9)
 
 
-@pytest.mark.parametrize("kind", simulation.TARGETS)
+@pytest.mark.parametrize("kind", simulated_panels.TARGETS)
 def test_a_sound_panel_raises_nothing_but_what_is_said_of_coins(kind):
     sweep, panel = simulated(kind, n_targets=9)
     texts = [f"question {number}" for number in range(400)]
-    assert checks(screen(matched(sweep, panel), texts)) == ([ONE_SIDED] if kind == "base rates" else [])
+    assert checks(screen(matched(sweep, panel, texts=texts))) == ([ONE_SIDED] if kind == "base rates" else [])
 
 
 def test_a_copy_of_a_target_and_of_the_subject_is_found_unless_it_is_said_to_be_one(sound):
@@ -45,7 +46,7 @@ def test_a_copy_of_a_target_and_of_the_subject_is_found_unless_it_is_said_to_be_
 
 def test_the_subject_at_another_setting_is_found_among_the_targets_and_an_honest_one_is_not(sound):
     sweep, panel = sound
-    ease = matched(sweep, panel).evidence.dial.ease
+    ease = matched(sweep, panel).dial.ease
     at = pd.Series((ease > np.quantile(ease, 0.8)).astype(float), panel.index)
     noisy = at.where(np.arange(len(at)) % 20 > 0, 1 - at)  # one answer in twenty
     assert screen(matched(sweep, panel.assign(noisy=noisy))) == []
@@ -63,10 +64,10 @@ def test_near_copies_count_as_one_base_model_and_models_of_one_scale_do_not(soun
     both = np.hstack([tunes, apart]).astype(float)
     names = ["tune a", "tune b", "tune c", "other d", "other e", "other f"]
     found = matched(sweep, pd.DataFrame(both, panel.index, names))
-    assert found.table["model"].tolist() == ["tune a + tune b + tune c"] * 3 + names[3:]
+    assert found.matches["model"].tolist() == ["tune a + tune b + tune c"] * 3 + names[3:]
     near = screen(found)[0]
     assert (near.check, near.about) == (NEAR, names[:3])
-    assert matched(sweep, panel).table["model"].tolist() == list(panel.columns)
+    assert matched(sweep, panel).matches["model"].tolist() == list(panel.columns)
 
 
 def test_framings_without_a_table_of_respondents_are_noticed(sound):
@@ -74,9 +75,9 @@ def test_framings_without_a_table_of_respondents_are_noticed(sound):
     named = panel.rename(columns=lambda name: f"gpt: {name}")
     (found,) = screen(matched(sweep, named))
     assert (found.check, len(found.about)) == (FRAMINGS, 9)
-    assert judge(matched(sweep, named), 19, 19).reproduced == CANNOT_BE_JUDGED
+    assert judge(matched(sweep, named), 19).reproduced == CANNOT_BE_JUDGED
     two = matched(sweep, named.rename(columns={"gpt: target 3": "o3"}))
-    assert judge(two, 19, 19).reproduced != CANNOT_BE_JUDGED
+    assert judge(two, 19).reproduced != CANNOT_BE_JUDGED
     assert screen(matched(sweep, panel.rename(columns=lambda name: f"openai/{name}"))) == []
     assert screen(matched(sweep, named, pd.DataFrame({"model": "gpt"}, index=named.columns))) == []
 
@@ -94,20 +95,13 @@ def test_gaps_that_go_with_the_order_are_told_from_gaps_by_chance(sound):
 
 def test_one_text_under_two_ids_is_found(sound):
     texts = [f"question {number}" for number in range(399)] + ["  Question 7 "]
-    (found,) = screen(matched(*sound), texts)
+    (found,) = screen(matched(*sound, texts=texts))
     assert found.check == TWICE
     assert found.about == ["q0007", "q0399"]
 
 
-def test_settings_that_match_no_rate_are_too_coarse(sound):
-    sweep, panel = sound
-    kept = sorted(sweep["magnitude"].unique())
-    coarse = sweep[sweep["magnitude"].isin([kept[0], 0.0, kept[-1]])]
-    assert checks(screen(matched(coarse, panel))) == [COARSE]
-
-
 def test_what_screening_finds_is_among_the_flags_and_in_the_sentence(sound):
     sweep, panel = sound
-    found = judge(matched(sweep, panel.assign(again=panel["target 4"])), 19, 19)
+    found = judge(matched(sweep, panel.assign(again=panel["target 4"])), 19)
     assert [each for each in found.flags if each in CHECKS] == [COPIES, NEAR]
     assert found.sentence.endswith(f"{COPIES}; {NEAR}")

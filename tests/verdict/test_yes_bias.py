@@ -3,10 +3,12 @@
 import numpy as np
 import pandas as pd
 import pytest
-from verdict_tables import simulated
+import simulated_panels
+from verdict_tables import case_of, judge, simulated
 
 from onedial.asking import AS_ASKED, PREFERENCE, REVERSED_WORDING
-from onedial.verdict import judge, match_targets, simulation, yes_bias
+from onedial.stats import Estimate
+from onedial.verdict import split_margin
 from onedial.verdict.rivals.facts import MOSTLY_BIAS
 from onedial.verdict.verdict import YES_BIAS
 
@@ -42,7 +44,7 @@ def planted(bias, confidence, n=60, understood=True, base=0.0, seed=0):
 @pytest.mark.parametrize(("bias", "confidence", "share"), [(4, 0, 1), (0, 4, 0), (1, 3, 0.25), (3, 1, 0.75)])
 def test_a_planted_split_is_found_whatever_the_unsteered_yes_rates(bias, confidence, share, base):
     wordings, facts = planted(bias, confidence, base=base)
-    found = yes_bias(wordings, "v", facts=facts, n_bootstrap=499)
+    found = split_margin(wordings, "v", facts=facts, n_bootstrap=499)
     own = found.own
     for estimate, truth in (
         (own.bias, bias),
@@ -66,7 +68,7 @@ def test_single_questions_shifts_are_split_into_bias_threshold_and_order(bias, c
     u, c = bias + spread * rng.normal(size=400), confidence + spread * rng.normal(size=400)
     ability = rng.normal(size=400)
     both = pd.concat([sweep_of(ability, u + c, AS_ASKED), sweep_of(-ability, u - c, REVERSED_WORDING)])
-    own = yes_bias(both, "v", n_bootstrap=199).own
+    own = split_margin(both, "v", n_bootstrap=199).own
     whole = bias**2 + confidence**2 + 2 * spread**2
     found = {"answer_bias": bias**2, "threshold": confidence**2, "order": 2 * spread**2}
     for name, part in found.items():
@@ -79,11 +81,11 @@ def test_preferences_move_as_the_word_yes_does():
     asked, _ = planted(3, 1)
     rng = np.random.default_rng(4)
     likes = sweep_of(rng.normal(size=40), 3 + rng.normal(0, 0.3, 40), PREFERENCE)
-    found = yes_bias(pd.concat([asked, likes]), "v", n_bootstrap=199)
+    found = split_margin(pd.concat([asked, likes]), "v", n_bootstrap=199)
     assert found.own.preferences.value == pytest.approx(3, abs=0.2)
     assert found.own.preferences_share.value == pytest.approx(0.75, abs=0.06)
     assert found.own.n_preferences == 40
-    without = yes_bias(asked, "v", n_bootstrap=199).own
+    without = split_margin(asked, "v", n_bootstrap=199).own
     assert without.n_preferences == 0
     assert np.isnan(without.preferences.value)
     assert found.own.share == without.share
@@ -91,8 +93,8 @@ def test_preferences_move_as_the_word_yes_does():
 
 def test_slopes_are_per_residual_norm_whatever_the_unit_of_the_magnitudes():
     wordings, _ = planted(2, 1)
-    told = yes_bias(wordings.assign(magnitude=wordings["magnitude"] * 4), "v", norms_per_unit=0.25, n_bootstrap=49)
-    plain = yes_bias(wordings, "v", n_bootstrap=49)
+    told = split_margin(wordings.assign(magnitude=wordings["magnitude"] * 4), "v", norms_per_unit=0.25, n_bootstrap=49)
+    plain = split_margin(wordings, "v", n_bootstrap=49)
     assert told.own.bias.value == pytest.approx(plain.own.bias.value)
     assert told.own.share.low == pytest.approx(plain.own.share.low)
 
@@ -102,7 +104,7 @@ def test_intervals_hold_the_planted_share_as_often_as_they_say():
     held = []
     for seed in range(120):
         wordings, _ = planted(1, 1, n=40, seed=seed)
-        share = yes_bias(wordings, "v", n_bootstrap=199, seed=seed).own.share
+        share = split_margin(wordings, "v", n_bootstrap=199, seed=seed).own.share
         held.append(share.low <= 0.5 <= share.high)
     assert 0.87 <= np.mean(held) <= 0.99
 
@@ -111,22 +113,22 @@ def test_where_both_wordings_are_read_as_one_the_facts_must_say_so_too():
     """A dial of confidence in a subject that does not read the reversal: only the facts tell it from a yes-bias."""
     wordings, still = planted(4, 0, understood=False, seed=1)[0], planted(0, 4, seed=2)[1]
     moved = planted(4, 0, seed=3)[1]
-    assert yes_bias(wordings, "v", n_bootstrap=99).own.alike.low > 0
-    assert not yes_bias(wordings, "v", n_bootstrap=99).mostly
-    assert not yes_bias(wordings, "v", facts=still, n_bootstrap=99).mostly
-    assert yes_bias(wordings, "v", facts=moved, n_bootstrap=99).mostly
+    assert split_margin(wordings, "v", n_bootstrap=99).own.alike.low > 0
+    assert not split_margin(wordings, "v", n_bootstrap=99).mostly
+    assert not split_margin(wordings, "v", facts=still, n_bootstrap=99).mostly
+    assert split_margin(wordings, "v", facts=moved, n_bootstrap=99).mostly
 
 
 def test_a_push_that_does_not_move_the_margin_is_called_nothing():
     wordings, facts = planted(0, 0)
-    assert not yes_bias(wordings, "v", facts=facts, n_bootstrap=199).mostly
+    assert not split_margin(wordings, "v", facts=facts, n_bootstrap=199).mostly
 
 
 def test_unread_answers_are_left_out_and_a_question_lost_in_one_wording_is_counted():
     wordings, _ = planted(3, 1)
     lost = (wordings["question_id"] < "q010") & (wordings["wording"] == REVERSED_WORDING) & (wordings["magnitude"] < 2)
     garbled = wordings.assign(mass=wordings["mass"].mask(lost, 0.01), margin=wordings["margin"].mask(lost, 99.0))
-    own = yes_bias(garbled, "v", n_bootstrap=99).own
+    own = split_margin(garbled, "v", n_bootstrap=99).own
     assert (own.n, own.n_lost) == (50, 10)
     assert own.share.value == pytest.approx(0.75, abs=0.05)
 
@@ -134,23 +136,23 @@ def test_unread_answers_are_left_out_and_a_question_lost_in_one_wording_is_count
 def test_yes_minus_no_is_the_yardstick_and_a_run_without_both_wordings_has_nothing():
     wordings, _ = planted(0, 4)
     words = planted(4, 0, seed=5)[0].assign(intervention_id="words")
-    found = yes_bias(pd.concat([wordings, words]), "v", n_bootstrap=99)
+    found = split_margin(pd.concat([wordings, words]), "v", n_bootstrap=99)
     assert found.own.share.value == pytest.approx(0, abs=0.1)
     assert found.yardstick.share.value == pytest.approx(1, abs=0.1)
-    assert yes_bias(wordings[wordings["wording"] == AS_ASKED], "v") is None
+    assert split_margin(wordings[wordings["wording"] == AS_ASKED], "v") is None
 
 
 def test_the_flag_rests_on_the_logits_and_on_the_rates_of_facts_only_where_there_are_none():
     sweep, panel = simulated()
-    matches = match_targets(sweep, panel, respondents=simulation.framings_of(panel.columns), n_bootstrap=19)
-    biased, confident = (yes_bias(planted(*each)[0], "v", n_bootstrap=99) for each in ((4, 0), (0, 4)))
-    many = type("Rates", (), {"share": MOSTLY_BIAS + 0.5})()
-    few = type("Rates", (), {"share": MOSTLY_BIAS - 0.2})()
+    matches = case_of(sweep, panel, respondents=simulated_panels.framings_of(panel.columns))
+    biased, confident = (split_margin(planted(*each)[0], "v", n_bootstrap=99) for each in ((4, 0), (0, 4)))
+    many = type("Rates", (), {"share": Estimate(MOSTLY_BIAS + 0.5)})()
+    few = type("Rates", (), {"share": Estimate(MOSTLY_BIAS - 0.2)})()
     flagged = {}
     for bias in (biased, confident, None):
         for facts in (many, few):
             flagged[bias is biased, bias is None, facts is many] = (
-                YES_BIAS in judge(matches, N, N, facts=facts, bias=bias).flags
+                YES_BIAS in judge(matches, N, facts=facts, bias=bias).flags
             )
     assert flagged == {
         (True, False, True): True,

@@ -1,13 +1,14 @@
 """One attempt to get an answer: what is told of it, when it is made again, and how long to wait before.
 
-A request is made again unless the server refused it for good (400, 401, 403, 404, ...): after a limit (429), a failure
-of the server (5xx), a lost connection, a timeout, and after what is no answer at all (half a JSON text, a gateway's
-page of HTML with status 200). What an attempt did cost is the server's word; where it said
-none, nobody knows, and only a refusal is known to cost nothing.
+A request is made again unless the server refused it for good (400, 401, 403, 404, ..., as a status or as the code of
+an error that comes with status 200 or inside a choice): after a limit (429), a failure of the server (5xx), a lost
+connection, a timeout, and after what is no answer at all (half a JSON text, a gateway's page of HTML with status 200).
+What an attempt did cost is the server's word; where it said none, nobody knows, and only a refusal by its status is
+known to cost nothing.
 """
 
 import random
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextvars import ContextVar
 from dataclasses import dataclass
 from typing import Any, Protocol
@@ -22,6 +23,42 @@ _NEVER_ARRIVED = {"ConnectError", "ConnectTimeout", "ConnectionRefusedError"}
 _OURS = (ImportError, NotImplementedError)
 _LONGEST_WAIT = 120.0
 _LONGEST_WAIT_ASKED_FOR = 300.0
+
+
+class ErrorInsteadOfAnswer(RuntimeError):
+    """What a server says in place of an answer, with status 200 or inside a choice.
+
+    Args:
+        told: its error, in whatever form.
+    """
+
+    def __init__(self, told: Any) -> None:
+        super().__init__(words_of(told) or "the server sent an error in place of an answer, without a reason")
+        code = told.get("code", told.get("status")) if isinstance(told, Mapping) else None
+        self.code = int(code) if isinstance(code, int | str) and str(code).isdigit() else None
+
+
+def words_of(told: Any) -> str:
+    """The reason in a server's error: its message, wherever it stands ("" where there is none).
+
+    >>> words_of({"error": {"message": "Too long.", "code": 400}}), words_of({"detail": "Not Found"})
+    ('Too long.', 'Not Found')
+    >>> words_of({"detail": [{"loc": ["body", "logprobs"], "msg": "extra fields not permitted"}]})
+    'body.logprobs: extra fields not permitted'
+    """
+    if isinstance(told, str):
+        return " ".join(told.split())
+    if isinstance(told, Sequence):
+        return "; ".join(filter(None, map(words_of, told)))
+    if not isinstance(told, Mapping):
+        return ""
+    if (message := told.get("msg")) and isinstance(where := told.get("loc"), list | tuple):
+        return f"{'.'.join(map(str, where))}: {message}"
+    words = (words_of(told.get(name)) for name in ("message", "error", "detail", "details", "msg", "reason"))
+    said = next(filter(None, words), "")
+    upstream = told.get("metadata")
+    raw = words_of(upstream.get("raw")) if isinstance(upstream, Mapping) else ""
+    return f"{said} ({raw})" if said and raw else said or raw
 
 
 @dataclass(frozen=True)
@@ -102,10 +139,17 @@ def status_of(error: BaseException) -> int | None:
     return next((status for status in statuses if isinstance(status, int)), None)
 
 
+def code_of(error: BaseException) -> int | None:
+    """The status that an error in place of an answer names; None where there is none."""
+    return next((each.code for each in chain_of(error) if isinstance(each, ErrorInsteadOfAnswer)), None)
+
+
 def failed(response: Response, error: BaseException, sent: bool) -> Attempt:
     """The attempt that ended in this exception."""
     status, chain = status_of(error), chain_of(error)
+    code = code_of(error)
     again = not any(isinstance(each, _OURS) for each in chain)
+    again = again and not (code is not None and 400 <= code < 500 and code not in _FOR_THE_TIME_BEING)
     nothing_done = any(type(each).__name__ in _NEVER_ARRIVED for each in chain)
     if status is not None and 400 <= status < 500:
         again = again and status in _FOR_THE_TIME_BEING

@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterable
 
 from onedial.asking.instruments import Scale, TokenReader
-from onedial.asking.replies import unmarked, without_disclaimer
+from onedial.asking.replies import begun, unmarked, without_disclaimer
 from onedial.asking.yes_no import parse_direct_yes_no
 
 _NUMBER = r"(?<![\d.,/])(?:\d{1,3}(?:[.,]\d+)?|[.,]\d+)"
@@ -67,8 +67,11 @@ _DENIED = re.compile(r"(?:\bnot|n't|\bnever)\b[^,;:.]*[,;:.]?\s*$", re.IGNORECAS
 _JOINED = r"\s*(?:/|\u2013|-|,|\bor\b|\bto\b|\band\b|\bout of\b)\s*"
 
 
-def option_said(scale: Scale, reader: TokenReader, text: str) -> int | None:
+def option_said(scale: Scale, reader: TokenReader, text: str, finished: bool = True) -> int | None:
     """The place of the option that a text says; None where it says none, or several ("3/4", "A or B").
+
+    Args:
+        finished: False where it was cut off; then what it says for sure is read (`onedial.asking.replies.begun`).
 
     >>> from onedial.asking import CONFIDENCE_IN_NUMBERS as NUMBERS, CONFIDENCE_IN_WORDS as WORDS
     >>> option_said(NUMBERS.scale, NUMBERS.reader, "**About 85%.**"), option_said(WORDS.scale, WORDS.reader, "low/high")
@@ -79,8 +82,10 @@ def option_said(scale: Scale, reader: TokenReader, text: str) -> int | None:
     }
     folded = {spelling.casefold(): place for spelling, place in reversed(spelt.items())}
     if scale.kind == "yes/no" and "yes" in folded:
-        said = parse_direct_yes_no(unmarked(text))
+        said = parse_direct_yes_no(unmarked(text) if finished else text, finished)
         return None if said is None else int(not said)
+    if not finished:
+        text = begun(text)
     if scale.kind == "probability" and scale.values and all(each.isdigit() for each in spelt):
         p = stated_probability(without_disclaimer(text))
         return None if p is None else min(range(len(scale.values)), key=lambda place: abs(scale.values[place] - p))

@@ -6,38 +6,114 @@ The text is the answer. Where the provider shows the likeliest first tokens, the
     mass   = P(yes tokens) + P(no tokens)            of those tokens that are shown: a lower bound
 
 An option none of whose tokens is shown counts as likely as the least likely token that is, so that a margin is never
-larger than it can be known to be. Where the first token that says something is no answer, there is no margin.
+larger than it can be known to be; what servers write for none (-9999, -inf) is no token that is shown, nor is a 0.0
+with which some fill up. Where the first token that says something is no answer, there is no margin. Thoughts that stand
+among the tokens are left out.
 """
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from onedial.asking.instruments import Instrument, Scale, TextReader, TokenReader
 from onedial.asking.providers.options_said import option_said
+from onedial.asking.replies import begun, without_thoughts
 from onedial.asking.respondents import Response, as_read, response_from_text
 from onedial.asking.yes_no import is_read
 
 _MARKS = " \t\n*_\"'`#>:-."
+_ROUNDED = 1e-3
+"""So much may a logarithm of a probability be above 0; where one is not, none of them is believed."""
+_SENTINEL = -100.0
+"""From here down a logarithm says that there is none: of no token is one known that is so unlikely."""
+_AS_TOKENIZERS_WRITE = str.maketrans({"\u0120": " ", "\u2581": " ", "\u010a": "\n"})
+
+
+def why_unread(stop_reason: str, text: str, reasoned: bool) -> str:
+    """Why an answer that came has nothing to be read; "" where it has.
+
+    Args:
+        stop_reason: as inspect_ai calls it. reasoned: whether the server gave a reasoning apart from the text.
+
+    >>> why_unread("max_tokens", "", True), why_unread("stop", "Yes", False)
+    ('length, nothing but reasoning; raise max_tokens', '')
+    """
+    is_cut_off = stop_reason in ("max_tokens", "model_length")
+    if without_thoughts(text) and (not is_cut_off or begun(text)):
+        return ""
+    why = "length" if is_cut_off else stop_reason
+    what = "nothing but reasoning" if reasoned or text.strip() else "nothing was written"
+    return f"{why}, {what}{'; raise max_tokens' if is_cut_off else ''}"
+
+
+def from_the_answer_on(
+    tokens: Sequence[Mapping[str, Any]], text: str, reasoned: bool = False
+) -> list[dict[str, float]]:
+    """The alternatives at each token from the first of the answer on, the written one first.
+
+    Args:
+        tokens: as OpenAI's protocol gives them: token, logprob, top_logprobs.
+        text: what was written, as the server gives it.
+        reasoned: whether it gives a reasoning apart from it, which may stand among the tokens.
+
+    Returns:
+        token -> log probability; empty where they cannot be, or where the answer is not found among them.
+    """
+    written = [str(token.get("token", "")).translate(_AS_TOKENIZERS_WRITE) for token in tokens]
+    whole, answer = "".join(written), without_thoughts(text)
+    said = without_thoughts(whole)
+    if not said or not answer:
+        return []
+    start = whole.rfind(said) if said != whole.strip() else 0
+    if reasoned and len(said) > len(answer):
+        if not said.endswith(answer):
+            return []
+        start = whole.rfind(answer)
+    shown, at = [], 0
+    for token, name in zip(tokens, written, strict=True):
+        at += len(name)
+        if at > start:
+            shown.append(_alternatives(token))
+    return shown if all(shown) else []
+
+
+def _alternatives(token: Mapping[str, Any]) -> dict[str, float]:
+    """The likeliest tokens at one place, the written one first; empty where their logarithms cannot be."""
+    listed = [token, *(token.get("top_logprobs") or [])]
+    logs = [(str(each.get("token", "")).translate(_AS_TOKENIZERS_WRITE), each.get("logprob")) for each in listed]
+    if not all(isinstance(log, int | float) and log <= _ROUNDED for _, log in logs):
+        return {}
+    found: dict[str, float] = {}
+    for name, log in logs:
+        if log > _SENTINEL:
+            found.setdefault(name, float(log))
+    first = logs[0][0]
+    if sum(map(math.exp, found.values())) > 1.01:  # more than there is: some are there to fill up
+        found = {name: log for name, log in found.items() if name == first or log != 0}
+    return found if first in found and sum(map(math.exp, found.values())) <= 1.01 else {}
 
 
 def response_of(
-    instrument: Instrument, text: str, finished: bool, shown: Sequence[dict[str, float]], **rest: Any
+    instrument: Instrument, text: str, finished: bool, shown: Sequence[dict[str, float]], unread: str = "", **rest: Any
 ) -> Response:
     """Read one answer.
 
     Args:
+        finished: False where it was cut off: what it says while it reasons is not its answer.
         shown: of each token that was written, from the first on, the likeliest alternatives and their log
             probabilities, the written one first; empty where none are shown.
+        unread: why it cannot be read, where it cannot (`why_unread`).
         rest: other fields of the response.
     """
     if isinstance(instrument.reader, TextReader):
-        return response_from_text(instrument.scale, instrument.reader, text, finished, **rest)
-    option = option_said(instrument.scale, instrument.reader, text)
+        return _from_text(instrument.scale, instrument.reader, text, finished, unread, **rest)
+    option = option_said(instrument.scale, instrument.reader, text, finished)
     value, first = _value(instrument.scale, option), _first_that_says(shown)
     logs = None if option is None or first is None else _logs(instrument.reader, first)
     if logs is None:
-        return Response(**as_read(instrument.scale, value), raw_text=text, **rest)
+        why = "" if value is not None else unread or ("" if finished else _NOT_YET)
+        return Response(**as_read(instrument.scale, value), raw_text=text, unread=why, **rest)
     known, floored = logs
     mass = min(1.0, sum(map(math.exp, known)))
     total = sum(map(math.exp, floored))
@@ -54,6 +130,20 @@ def response_of(
         raw_text=text,
         **rest,
     )
+
+
+_NOT_YET = "length, cut off before it says; raise max_tokens"
+
+
+def _from_text(scale: Scale, reader: TextReader, text: str, finished: bool, unread: str, **rest: Any) -> Response:
+    """What a written text says; a free text that holds nothing but reasoning is kept as none, lest it be graded."""
+    response = response_from_text(scale, reader, text, finished, **rest)
+    if response.value is not None:
+        return response
+    if scale.kind == "text":
+        return replace(response, unread=unread, raw_text="" if unread else response.raw_text or text)
+    why = unread or (_NOT_YET if reader.must_finish and not finished else "")
+    return replace(response, unread=why, raw_text=response.raw_text or text)
 
 
 def _value(scale: Scale, option: int | None) -> float | None:

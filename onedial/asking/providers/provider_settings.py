@@ -1,7 +1,10 @@
 """Where a model behind a provider or a server is found, and how it is asked; the key itself never stands here."""
 
+import json
 import os
+from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import Any
 
 from onedial.core import InputError
 
@@ -10,6 +13,8 @@ ROOM = {"direct": 256, "closed book": 256, "reasoned": 2048}
 ROOM_TO_REASON = 8192
 """The same where a reasoning effort is asked for: what a model thinks to itself counts too."""
 NO_KEY = "none"
+TOP_LOGPROBS = 20
+"""Likeliest tokens that are asked for; few servers show more, and some refuse so many."""
 
 
 @dataclass(frozen=True)
@@ -27,6 +32,8 @@ class ProviderModel:
         retries: of a request that was refused for the time being, or failed on the way, waiting longer each time.
         timeout: seconds until an attempt counts as failed.
         cache: keep answers in inspect_ai's own cache, and take them from there.
+        top_logprobs: how many of the likeliest tokens are asked for.
+        extra: further fields of each request, such as {"enable_thinking": False}.
     """
 
     model: str
@@ -40,6 +47,8 @@ class ProviderModel:
     retries: int = 8
     timeout: int = 600
     cache: bool = False
+    top_logprobs: int = TOP_LOGPROBS
+    extra: Mapping[str, Any] = field(default_factory=dict, hash=False)
 
     @property
     def inspect_name(self) -> str:
@@ -50,7 +59,8 @@ class ProviderModel:
     def what_is_asked(self) -> str:
         """What tells its answers from those of other settings; the address is no part of it, for servers move."""
         settings = (self.temperature, self.reasoning_effort, self.max_tokens)
-        return "\x1f".join([self.inspect_name, *("" if each is None else str(each) for each in settings)])
+        known = [self.inspect_name, *("" if each is None else str(each) for each in settings)]
+        return "\x1f".join(known + ([json.dumps(self.extra, sort_keys=True)] if self.extra else []))
 
     def room(self, instrument: str) -> int:
         """How many tokens may be written.

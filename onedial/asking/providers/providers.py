@@ -11,13 +11,12 @@ What a provider is asked is a conversation: earlier turns, then the user's. The 
 
 import importlib.util
 import json
-import math
 import queue
 import threading
 import time
 import warnings
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -28,20 +27,21 @@ from onedial.asking.prompts import Prompt
 from onedial.asking.providers.attempts import (
     Account,
     Attempt,
+    ErrorInsteadOfAnswer,
     UnderWay,
     chain_of,
+    code_of,
     failed,
     seconds_to_wait,
     status_of,
     under_way,
+    words_of,
 )
-from onedial.asking.providers.provider_reading import response_of
+from onedial.asking.providers.provider_reading import from_the_answer_on, response_of, why_unread
 from onedial.asking.providers.provider_settings import ROOM, ProviderModel, known_secrets, without_secrets
 from onedial.asking.respondents import Identity, Response
 from onedial.core import InputError, sha256_of_text, whole_characters
 
-N_SHOWN = 20
-"""Likeliest tokens that are asked for; no provider shows more."""
 _INSTALL = "python -m pip install -e '.[providers]'"
 _AT_ONCE = 64
 _WAIT = 0.05
@@ -50,8 +50,10 @@ _NO_USE = 10
 _REFUSED = {401: "refused the key", 403: "refused the key", 404: "knows no such model"}
 _LARGEST = 1 << 26
 """Bytes of an answer that are read: many times what the longest has, with the likeliest tokens at each of its own."""
-_ROUNDED = 1e-3
-"""So much may a logarithm of a probability be above 0; where one is not, none of them is believed."""
+_CUT_OFF = ("max_tokens", "model_length")
+"""As inspect_ai says that an answer has not come to its end."""
+_INSTEAD = ("model_length", "content_filter")
+"""As it says that the server has refused a prompt, whose reason it gives as if it were an answer, without usage."""
 _one_at_a_time = threading.Lock()
 
 
@@ -106,7 +108,7 @@ class ProviderRespondent:
     @staticmethod
     def identity_of(settings: ProviderModel, model: str) -> Identity:
         """The identity of a model with these settings; nobody can know the fingerprint of its weights."""
-        parts = {"temperature": settings.temperature, "reasoning effort": settings.reasoning_effort}
+        parts = {"temperature": settings.temperature, "reasoning effort": settings.reasoning_effort, **settings.extra}
         return Identity(model, "", ", ".join(f"{name} {value}" for name, value in parts.items() if value is not None))
 
     def answer(self, prompts: Sequence[Prompt], instrument: Instrument) -> Iterator[Response]:
@@ -147,9 +149,10 @@ class ProviderRespondent:
                 "max_connections": own.connections,
                 "max_retries": 0,
                 "attempt_timeout": own.timeout,
+                "extra_body": dict(own.extra) or None,
             }
             if logprobs:
-                config |= {"logprobs": True, "top_logprobs": N_SHOWN}
+                config |= {"logprobs": True, "top_logprobs": own.top_logprobs}
             if own.cache:
                 config["cache"] = CachePolicy(expiry=None, scopes={"sample": str(self.sample)})
             try:
@@ -410,7 +413,8 @@ async def _ask_one(
         text = asking.respondent.without_secrets(whole_characters(_failure(error)))
         return failed(Response(error=text, **_noted(began), **about), error, way.sent), None
     no_answer = bool(response.error) and not output.error
-    return Attempt(response, way.sent, again=no_answer), None if no_answer else output
+    is_passing = no_answer and not (output.choices and _is_refusal(output))
+    return Attempt(response, way.sent, again=is_passing), None if no_answer else output
 
 
 def _noted(began: float) -> dict[str, Any]:
@@ -432,28 +436,29 @@ def _read(asking: Asking, output: Any, about: Mapping[str, Any]) -> Response:
         return Response(error=output.error or "the server sent no answer", **rest)
     choice = output.choices[0]
     text = asking.respondent.without_secrets(output.completion)
-    if output.error and not text:
-        return Response(error=asking.respondent.without_secrets(output.error), **rest)
-    response = response_of(asking.instrument, text, choice.stop_reason != "max_tokens", _shown(choice), **rest)
-    return replace(response, raw_text=text) if response.value is None and not response.raw_text else response
+    refused = _is_refusal(output)
+    if refused or (output.error and not text):
+        told = (text or output.error) if refused else output.error
+        return Response(error=asking.respondent.without_secrets(told or choice.stop_reason), **rest)
+    content = choice.message.content
+    reasoned = not isinstance(content, str) and any(part.type == "reasoning" for part in content)
+    shown = [] if choice.logprobs is None else [token.model_dump() for token in choice.logprobs.content]
+    return response_of(
+        asking.instrument,
+        text,
+        choice.stop_reason not in _CUT_OFF,
+        from_the_answer_on(shown, text, reasoned),
+        unread=why_unread(choice.stop_reason, text, reasoned),
+        **rest,
+    )
+
+
+def _is_refusal(output: Any) -> bool:
+    return output.usage is None and output.choices[0].stop_reason in _INSTEAD
 
 
 def _tokens_in(usage: Any) -> int:
     return usage.input_tokens + (usage.input_tokens_cache_read or 0) + (usage.input_tokens_cache_write or 0)
-
-
-def _shown(choice: Any) -> list[dict[str, float]]:
-    if choice.logprobs is None:
-        return []
-    shown = []
-    for token in choice.logprobs.content[:8]:
-        alternatives = {token.token: token.logprob}
-        for other in token.top_logprobs or []:
-            alternatives.setdefault(other.token, other.logprob)
-        if not all(-math.inf < log <= _ROUNDED for log in alternatives.values()):
-            return []
-        shown.append(alternatives)
-    return shown
 
 
 def _failure(error: BaseException) -> str:
@@ -465,10 +470,19 @@ def _failure(error: BaseException) -> str:
             del told[1:]
     else:
         told = [next(each for each in reversed(chain) if getattr(each, "status_code", None) == status)]
-    reason = ", ".join(f"{type(each).__name__}: {_plain(str(each))}" for each in told[:2])
+    reason = ", ".join(f"{type(each).__name__}: {_plain(_with_its_body(each))}" for each in told[:2])
     if status is not None and 300 <= status < 400 and (elsewhere := told[0].response.headers.get("location")):
         reason = f"the server sends on to {elsewhere}; ask that one if you trust it"
+    status = code_of(error) if status is None else status
+    if "logprobs" in reason:
+        reason += "; give this model `top_logprobs: 5`, or `logprobs: false`"
     return f"{'' if status is None else f'{status} '}{reason}"[:500]
+
+
+def _with_its_body(error: BaseException) -> str:
+    """An exception's words, and the server's own where they are not among them."""
+    said, words = str(error), words_of(getattr(error, "body", None))
+    return said if words in said else f"{said}: {words}"
 
 
 def _plain(text: str) -> str:
@@ -537,19 +551,28 @@ def _refusing_errors(looked_at: Callable[[Any], None]) -> Callable[[Any], None]:
     """What looks at an answer; gateways send errors with status 200, too."""
 
     def on_response(response: Any) -> None:
+        if not response.get("choices"):
+            told = response.get("error") or response
+            if isinstance(told, str) or words_of(told):
+                raise ErrorInsteadOfAnswer(told)
         looked_at(response)
-        if (told := response.get("error")) and not response.get("choices"):
-            raise RuntimeError(f"the server sent an error in place of an answer: {told}")
 
     return on_response
 
 
 def _sparing(choices_of: Callable[..., Any]) -> Callable[..., Any]:
     """What finds the choices in an OpenAI completion, sparing answers that were paid for: counts of tokens,
-    probabilities and a model's name that are none of the kind count as not given."""
+    probabilities and a model's name that are none of the kind count as not given, and of a content in parts the texts
+    are the answer. An error inside a choice is raised.
+    """
     from pydantic import ValidationError
 
     def choices(completion: Any, *more: Any) -> Any:
+        for choice in completion.choices or ():
+            if (told := getattr(choice, "error", None)) or choice.finish_reason == "error":
+                raise ErrorInsteadOfAnswer(told or {})
+            if not isinstance(choice.message.content, str | None):
+                _join_parts(choice.message)
         try:
             type(completion).model_validate(completion.model_dump(warnings=False))
         except ValidationError as error:
@@ -561,6 +584,20 @@ def _sparing(choices_of: Callable[..., Any]) -> Callable[..., Any]:
         return choices_of(completion, *more)
 
     return choices
+
+
+def _join_parts(message: Any) -> None:
+    """Make one text of a message's content in parts; parts that are thoughts become its reasoning."""
+    parts = message.content if isinstance(message.content, list) else [message.content]
+    texts, thoughts = [], []
+    for part in parts:
+        if isinstance(part, Mapping) and (kind := str(part.get("type", "text"))) not in ("text", "output_text"):
+            thoughts += [words_of(part.get(kind) or part.get("text"))] if kind in ("thinking", "reasoning") else []
+        else:
+            texts.append(str(part.get("text") or part.get("content") or "") if isinstance(part, Mapping) else str(part))
+    message.content = "".join(texts)
+    if any(thoughts) and not getattr(message, "reasoning_content", None):
+        message.reasoning_content = "\n".join(thoughts)
 
 
 def _clean(value: Any, respondent: ProviderRespondent) -> Any:

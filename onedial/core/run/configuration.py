@@ -12,7 +12,6 @@ WITHOUT_EFFECT = frozenset(
     {
         "out",
         "resume",
-        "mirror",
         "config",
         "tensorboard",
         "wandb",
@@ -23,7 +22,6 @@ WITHOUT_EFFECT = frozenset(
         "wandb_name",
         "dry_run",
         "tensor_parallel",
-        "engine",  # is used where it was shown to write the same
         "show_prompt",
         "log_level",
         "quiet",

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any
 
 import lazy_loader
 
-from onedial.core.csv_cells import from_csv_cell, with_cells, write_csv
 from onedial.core.errors import InputError
 from onedial.core.files import atomic_path, json_value
 from onedial.core.run.lock import LOCKS
@@ -56,7 +55,7 @@ def read_table(path: Path, columns: list[str] | None = None) -> pd.DataFrame:
         InputError: no such file, or it cannot be read as a table.
     """
     try:
-        return _read_csv(path) if path.suffix == ".csv" else pd.read_parquet(path, columns=columns)
+        return pd.read_csv(path) if path.suffix == ".csv" else pd.read_parquet(path, columns=columns)
     except FileNotFoundError:
         raise InputError(f"{path} is missing; finish the run with --resume") from None
     except (ValueError, OSError) as error:  # pyarrow tells of broken content by an OSError without a number
@@ -74,8 +73,10 @@ def write_table(path: Path, table: pd.DataFrame, *, index: bool = False, float_f
         table.to_parquet(temporary, index=index)
 
 
-def _read_csv(path: Path) -> pd.DataFrame:
-    return with_cells(pd.read_csv(path).rename(columns=from_csv_cell), from_csv_cell)
+def write_csv(path: Path | str, table: pd.DataFrame, *, index: bool = False, float_format: str | None = None) -> None:
+    """Write a table as CSV, all or nothing, every text as it is."""
+    with atomic_path(path) as temporary:
+        table.to_csv(temporary, index=index, float_format=float_format, lineterminator="\n")
 
 
 def same_content(one: pd.DataFrame, other: pd.DataFrame) -> bool:

@@ -65,7 +65,7 @@ class Journal:
 
     def _left_over(self) -> list[dict[str, Any]]:
         """Rows that a process which was killed had not made a part of; a line that was cut off is none."""
-        rows = read_records(self._records.file)[0]
+        rows = read_records(self._records.file)
         rows = [row for row in rows if set(row) == set(self._parts.columns)]
         done = self._parts.done_keys() if rows else set()  # it may have been killed right after writing the part
         return [row for row in rows if tuple(row[name] for name in self._parts.key) not in done]

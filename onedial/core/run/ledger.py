@@ -17,7 +17,6 @@ from itertools import count
 from pathlib import Path
 from typing import Any
 
-from onedial.core.notices import notice
 from onedial.core.run.records import Record, Records, read_records
 
 LEDGER = "ledger.log"
@@ -61,13 +60,11 @@ class Ledger:
 def read_ledger(file: Path) -> list[Record]:
     """One entry for each attempt, in the order of their beginnings; one without the key `ended` has no end.
 
-    Damaged places in the file are told of.
+    Raises:
+        InputError: a line of the file is damaged.
     """
-    records, n_damaged = read_records(file)
-    if n_damaged:
-        notice(f"{file} is damaged in {n_damaged} places: what was noted there is in no sum; restore it from a copy")
     attempts: dict[str, Record] = {}
-    for record in records:
+    for record in read_records(file):
         attempts.setdefault(record["attempt"], {}).update(record)
     return list(attempts.values())
 

@@ -23,8 +23,7 @@ class Manifest:
         format_version: of the run's folder.
         program: which program wrote it, by its file's name.
         started: ISO 8601, UTC. resumed: time, commit and state of the checkout of each start after the first.
-        finished: when its program had done all of its work; "" until then, None where the code that wrote it kept no
-            such mark.
+        finished: when its program had done all of its work; "" until then.
         command, commit, dirty, versions, machine: see `onedial.core.run.provenance`.
         stages: name, start, seconds, and whether it was completed, one entry for each time that a stage was begun.
         notes: what a user should know of: everything that was left out, counted, or warned of on the way.
@@ -33,7 +32,7 @@ class Manifest:
 
     program: str = ""
     started: str = ""
-    finished: str | None = ""
+    finished: str = ""
     command: str = ""
     commit: str | None = None
     dirty: bool | None = None
@@ -72,7 +71,7 @@ class Manifest:
                 f"{folder} is written in format {version}, and this version of the project reads format "
                 f"{FORMAT_VERSION}; update it to read the run"
             )
-        known = {"finished": None} | {name: content.pop(name) for name in _KNOWN if name in content}
+        known = {name: content.pop(name) for name in _KNOWN if name in content}
         return cls(**known, facts=content, format_version=version)
 
     def write(self, folder: Path) -> None:

@@ -1,12 +1,18 @@
 """What the libraries say on the way, printed at once and kept with the run as soon as there is one."""
 
-import argparse
-from collections.abc import Callable, Iterator
+import inspect
+import sys
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
+from onedial.core.command_line import EXIT_CODES
+from onedial.core.errors import InputError
 from onedial.core.notices import noticed
+from onedial.core.options import Options, parse_options
 from onedial.core.pulse import say
+from onedial.core.suggestions import did_you_mean
 
 if TYPE_CHECKING:
     from onedial.core.run.run import Run  # with pandas, for which no --help waits
@@ -47,19 +53,47 @@ class Notes:
             yield
 
 
-def noted(
-    parse: Callable[[], argparse.Namespace], work: Callable[[argparse.Namespace, Notes], None]
-) -> Callable[[], None]:
+def program(
+    options: type[Options], work: Callable[[Any, Notes], int | None], documentation: str | None = None
+) -> Callable[[], int | None]:
     """What a program's file starts: its options are read, then its work is done while notes are collected.
 
     Args:
-        parse: the options of this process. work: takes them and the notes; begins, if it comes so far, a run.
+        options: what it understands. work: takes them and the notes; begins, if it comes so far, a run; its exit code.
+        documentation: stands above the options in the help, as it is; by default what `work` says of itself.
     """
+    documentation = documentation or inspect.getdoc(work)
 
-    def main() -> None:
-        options, notes = parse(), Notes()
+    def main() -> int | None:
+        given, notes = parse_options(options, documentation), Notes()
         with notes.collected():
-            work(options, notes)
+            return work(given, notes)
 
     main.__module__ = work.__module__
+    main.options, main.documentation = options, documentation  # type: ignore[attr-defined]
+    return main
+
+
+def programs(parts: Mapping[str, Callable[[], int | None]], documentation: str | None) -> Callable[[], int | None]:
+    """What the file of several programs starts: the one that the first word names.
+
+    Args:
+        parts: word -> what `program` made. documentation: stands above the words in the help.
+    """
+
+    def main() -> int | None:
+        name, *given = sys.argv
+        word = given[0] if given else ""
+        if word in parts:
+            sys.argv = [f"{name} {word}", *given[1:]]
+            return parts[word]()
+        if word in ("-h", "--help"):
+            print(f"{(documentation or '').strip()}\n\nUsage: {Path(name).name} {{{','.join(parts)}}} [OPTIONS]\n")
+            print(EXIT_CODES)
+            return 0
+        if word == "--version":
+            parse_options(Options)
+        raise InputError(f"{Path(name).name} takes one of the words {', '.join(parts)}{did_you_mean(word, parts)}")
+
+    main.parts, main.documentation = parts, documentation  # type: ignore[attr-defined]
     return main

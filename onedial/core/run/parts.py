@@ -31,10 +31,19 @@ class Parts:
         columns: what a part holds; every part has all of them.
         key: columns that tell one row from another, and by which the whole table is ordered.
         writes: False where another process appends the same rows.
+        held: rows that are no part of it (`hold`), shared by all who read the same folder.
     """
 
-    def __init__(self, folder: Path, columns: Sequence[str], key: Sequence[str], writes: bool = True) -> None:
+    def __init__(
+        self,
+        folder: Path,
+        columns: Sequence[str],
+        key: Sequence[str],
+        writes: bool = True,
+        held: list[pd.DataFrame] | None = None,
+    ) -> None:
         self.folder, self.columns, self.key, self._writes = folder, list(columns), list(key), writes
+        self._held = [] if held is None else held
 
     def append(self, rows: pd.DataFrame, process: int = 0) -> Path:
         """Write rows as the next part and return its path.
@@ -57,13 +66,19 @@ class Parts:
             write_table(final, rows[self.columns])
         return final
 
+    def hold(self, rows: pd.DataFrame) -> None:
+        """Have rows read with the others until this process ends, without writing them: they hold what failed, are not
+        done, and the next start asks for them again.
+        """
+        self._held.append(rows[self.columns])
+
     def read(self) -> pd.DataFrame:
         """All parts as one table, in an order that does not depend on how often the run was interrupted.
 
         Raises:
             InputError: a part cannot be read, or rows stand there more than once (two programs wrote at once).
         """
-        parts = [read_table(file) for file in self.files()]
+        parts = [*(read_table(file) for file in self.files()), *self._held]
         if not parts:
             return pd.DataFrame(columns=self.columns)
         table = pd.concat(parts, ignore_index=True).sort_values(self.key, kind="stable", ignore_index=True)
@@ -78,7 +93,7 @@ class Parts:
         """The values of one column that stand in a part.
 
         Raises:
-            InputError: what is there was begun by a version of onedial that kept other columns.
+            InputError: what is there has other columns.
         """
         return {value for file in self._own() for value in read_table(file, [column])[column].unique()}
 
@@ -88,11 +103,11 @@ class Parts:
         return {row for part in parts for row in part.itertuples(index=False, name=None)}
 
     def _own(self) -> list[Path]:
-        """The files, to go on with; their columns are seen from the first, as one version wrote them all."""
+        """The files, to go on with; their columns are seen from the first, as one program wrote them all."""
         files = self.files()
         if files and (lacking := [column for column in self.columns if column not in read_table(files[0])]):
             raise InputError(
-                f"{self.folder} was begun by an earlier version of onedial, which kept no {', '.join(lacking)}; "
+                f"{self.folder} holds other columns than this program writes, and no {', '.join(lacking)}; "
                 "make the run again with another --out"
             )
         return files

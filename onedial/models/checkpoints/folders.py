@@ -17,6 +17,8 @@ from onedial.core import InputError, json_value
 SINGLE = "model.safetensors"
 INDEX = "model.safetensors.index.json"
 PICKLES = ("*.bin", "*.pt", "*.pth", "*.ckpt")
+ADAPTER = "adapter_config.json"
+PROCESSOR_FILES = ("chat_template.json", "processor_config.json", "preprocessor_config.json")
 TOKENIZER_FILES = ("tokenizer.json", "tokenizer.model", "vocab.json", "vocab.txt", "spiece.model", "tekken.json")
 
 
@@ -78,6 +80,30 @@ def declared_tokenizer_class(folder: Path) -> str | None:
     return _read_json(path).get("tokenizer_class") if path.is_file() else None
 
 
+def processor_template(folder: Path) -> Any:
+    """The chat template of a processor, of which older checkpoints that read pictures keep none beside the tokeniser.
+
+    Raises:
+        InputError: its file is no JSON.
+    """
+    files = [folder / name for name in PROCESSOR_FILES]
+    found = (_read_json(file).get("chat_template") for file in files if file.is_file())
+    return next((template for template in found if template), None)
+
+
+def check_no_adapter(folder: Path) -> None:
+    """Raise InputError where an adapter lies beside a whole model's weights: was it merged into them, or is it to be?
+
+    transformers adds it where peft is installed, and leaves it out where it is not.
+    """
+    if (folder / ADAPTER).is_file():
+        raise InputError(
+            f"{folder} holds a model's weights and an adapter beside them ({ADAPTER}), and does not say whether it was "
+            f"merged into them; where it was, take {ADAPTER} out of the folder, else merge it (merge_and_unload) and "
+            "save that in a folder of its own"
+        )
+
+
 def _check_config(folder: Path, classifies: bool) -> None:
     path = folder / "config.json"
     if not path.is_file():
@@ -102,7 +128,7 @@ def _check_config(folder: Path, classifies: bool) -> None:
 
 
 def _what_it_is_instead(folder: Path) -> str:
-    if (folder / "adapter_config.json").is_file():
+    if (folder / ADAPTER).is_file():
         return "only an adapter's; merge the adapter into its model (merge_and_unload) and save that"
     ggufs = sorted(folder.glob("*.gguf"))
     if ggufs:
@@ -129,6 +155,8 @@ def _weight_files(folder: Path) -> list[Path]:
 
 def _no_safetensors(folder: Path) -> str:
     pickles = sorted(file.name for pattern in PICKLES for file in folder.glob(pattern))
+    if not pickles and (folder / ADAPTER).is_file():
+        return f"{folder} holds no weights but {_what_it_is_instead(folder)}"
     if not pickles:
         return f"{folder} has no {SINGLE} and no {INDEX}; give a folder that holds the weights as safetensors"
     return (

@@ -21,6 +21,7 @@ from transformers import AutoConfig, AutoModelForCausalLM, AutoTokenizer, GgufCo
 
 from onedial.core import InputError, notice
 from onedial.models.checkpoints.conversion import cached_model, converted_once, holds_conversion
+from onedial.models.checkpoints.fit import check_fit
 from onedial.models.checkpoints.folders import attention_for
 
 if TYPE_CHECKING:
@@ -44,12 +45,12 @@ def load_gguf(path: Path, dtype: torch.dtype, device_map: str | dict[str, Any] |
         The Hugging Face model in eval mode and its tokeniser.
 
     Raises:
-        InputError: the file is damaged or truncated.
+        InputError: the file is damaged or truncated, or its weights do not fit what it says of them.
         ValueError, NotImplementedError: transformers does not read this architecture or this quantisation.
     """
     config, tokenizer = load_gguf_config(path)
     with _no_bar_in_a_log():
-        model = AutoModelForCausalLM.from_pretrained(
+        loaded: Any = AutoModelForCausalLM.from_pretrained(
             path.parent,
             gguf_file=path.name,
             config=config,
@@ -57,7 +58,11 @@ def load_gguf(path: Path, dtype: torch.dtype, device_map: str | dict[str, Any] |
             dtype=dtype,
             device_map=device_map,
             attn_implementation=attention_for(config),
+            output_loading_info=True,
+            ignore_mismatched_sizes=True,
         )
+    model, report = loaded
+    check_fit(model, report, path)
     model.config.architectures = [type(model).__name__]
     return model.eval(), tokenizer
 

@@ -19,11 +19,14 @@ from transformers import AutoConfig, AutoTokenizer, PreTrainedTokenizerFast
 
 from onedial.core import InputError, sha256_of_file
 from onedial.models.checkpoints.embedded import converted_folder, ensure_converted, ensure_fetched, is_converted
+from onedial.models.checkpoints.fit import check_fit
 from onedial.models.checkpoints.folders import (
     attention_for,
     auto_class,
     check_folder,
+    check_no_adapter,
     declared_tokenizer_class,
+    processor_template,
 )
 from onedial.models.checkpoints.gguf import check_gguf, ensure_gguf_converted, load_gguf, load_gguf_config
 from onedial.models.checkpoints.hub import HubUnreachable, cached_folder, hub_commit, hub_folder
@@ -129,6 +132,7 @@ def load_weights(
         assert location.commit is not None
         folder = hub_folder(location.path, location.commit)
         check_folder(folder)
+        check_no_adapter(folder)
     else:
         folder = Path(location.path)
     if is_split() and location.kind == "gguf":
@@ -165,6 +169,7 @@ def _explained(location: WeightsLocation, place: Any = None) -> Iterator[None]:
 
 def _load_folder(folder: Path, dtype: torch.dtype | str, placement: Any) -> tuple[Any, Any]:
     config = AutoConfig.from_pretrained(folder, trust_remote_code=False)
+    _forget_padding_without_embedding(config.get_text_config())
     spread: dict[str, Any] = {"device_map": placement}
     if is_split():  # transformers takes the launcher's devices
         spread = {"distributed_config": split_config(config, folder.name, len(everyone(folder)))}
@@ -177,23 +182,32 @@ def _load_folder(folder: Path, dtype: torch.dtype | str, placement: Any) -> tupl
         trust_remote_code=False,
         attn_implementation=attention_for(config),
         output_loading_info=True,
+        ignore_mismatched_sizes=True,  # they are refused by name
     )
     model, report = loaded
-    missing = sorted(report["missing_keys"])
-    if missing:  # transformers fills them with random numbers
-        raise InputError(f"{folder} lacks {len(missing)} weights ({missing[0]} first); download the model again")
+    check_fit(model, report, folder)
     return model.eval(), _load_tokenizer(folder)
 
 
+def _forget_padding_without_embedding(config: Any) -> None:
+    """Where a config names a padding token that it has no embedding for, torch makes none; padding is masked."""
+    token = getattr(config, "pad_token_id", None)
+    if token is not None and not 0 <= token < config.vocab_size:
+        config.pad_token_id = None
+
+
 def _load_tokenizer(folder: Path) -> Any:
-    """The tokeniser as the folder states it.
+    """The tokeniser as the folder states it, with the chat template that may lie beside it.
 
     AutoTokenizer puts a model type's own class over a tokenizer.json that names no particular one (for qwen2), and
     Mistral's package, where installed, over the file that the model came with; both would change the token ids.
     """
     if (folder / "tokenizer.json").is_file() and declared_tokenizer_class(folder) in GENERIC_TOKENIZERS:
-        return PreTrainedTokenizerFast.from_pretrained(folder)
-    return AutoTokenizer.from_pretrained(folder, trust_remote_code=False, mistral_format=False)
+        tokenizer: Any = PreTrainedTokenizerFast.from_pretrained(folder)
+    else:
+        tokenizer = AutoTokenizer.from_pretrained(folder, trust_remote_code=False, mistral_format=False)
+    tokenizer.chat_template = tokenizer.chat_template or processor_template(folder)
+    return tokenizer
 
 
 def _from_index(model: OfflineModel, convert: bool) -> WeightsLocation:
@@ -240,6 +254,7 @@ def _from_hub(hub_id: str, revision: str | None) -> WeightsLocation:
 def _from_path(path: Path) -> WeightsLocation:
     if path.is_dir():
         check_folder(path)
+        check_no_adapter(path)
         return WeightsLocation(kind="folder", path=str(path.resolve()), source=f"local folder {path.resolve()}")
     if not path.exists():
         raise InputError(f"{path} does not exist; give a folder with config.json and safetensors, or a GGUF file")

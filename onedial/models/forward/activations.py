@@ -47,6 +47,9 @@ def read_activations(
     """Run every prompt once, unsteered; `progress` is told how many questions were done.
 
     With several processes each reads its share, and all of them get everything.
+
+    Raises:
+        InputError: an answer is not finite, as where 16 bits overflow.
     """
     runner = model.runner(prompts.sequences, layers)
     rows: list[tuple[int, float, float, Tensor]] = []
@@ -64,6 +67,7 @@ def read_activations(
             if progress:
                 progress(len(part))
     rows = sorted(gather(rows), key=lambda row: row[0])
+    model.check_finite(torch.tensor([row[1:3] for row in rows]))
     return Activations(
         prompts.question_ids,
         tuple(layers),

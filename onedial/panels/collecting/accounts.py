@@ -11,6 +11,7 @@ Their answers stand in the ledger itself, so that a test which a kill cut short 
 """
 
 import math
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, replace
@@ -31,7 +32,7 @@ from onedial.asking import (
     answers_side_by_side,
     prompt_key,
 )
-from onedial.core import InputError, Ledger, plain, read_ledger, sha256_of_text
+from onedial.core import InputError, Ledger, Parts, notice, plain, read_ledger, sha256_of_text
 from onedial.panels.collecting.costs import Budget, Price, actual_costs, believed, most_tokens_of
 
 _WHAT = ["respondent", "occasion", "asked", "sample"]
@@ -163,6 +164,41 @@ class Bill:
         table["outcome"] = table["outcome"].astype(object).fillna("unknown")
         numbers = _OF_AN_ATTEMPT[3:]
         return actual_costs(table.astype(dict.fromkeys(numbers, float)), self.prices)
+
+    def failed(self, name: str, occasion: str | None = None) -> Counter[str]:
+        """Why requests of a respondent on one occasion (the present one by default) have no answer: reason -> number.
+
+        Each is counted once, by its last attempt, however often it was made again.
+        """
+        if self._file is None:
+            return Counter()
+        occasion = self._occasion if occasion is None else occasion
+        last: dict[tuple[Any, ...], str] = {}
+        for entry in read_ledger(self._file):
+            if entry.get("respondent") == name and entry.get("occasion") == occasion:
+                key = tuple(entry[part] for part in _WHAT)
+                answered = "response" in entry or last.get(key) == ""
+                last[key] = "" if answered else entry.get("error") or "nobody knows: it was interrupted"
+        return Counter(error for error in last.values() if error)
+
+    def keep(self, parts: Parts, rows: pd.DataFrame, name: str) -> None:
+        """Append what a respondent's answers of this occasion have come to; where requests failed, hold it for this
+        start alone, with their blanks, and say so.
+        """
+        if self.tell_failed(name):
+            parts.hold(rows)
+        else:
+            parts.append(rows)
+
+    def tell_failed(self, name: str) -> int:
+        """Say how many of a respondent's requests on this occasion failed, and why; how many these are."""
+        found = self.failed(name)
+        if n := found.total():
+            reasons = "; ".join(f"{count}: {reason}" for reason, count in found.most_common())
+            notice(
+                f"{name}, {self._occasion}: {n} requests failed ({reasons}); they are blank, and --resume asks again"
+            )
+        return n
 
     def _answers(
         self, name: str, respondent: ProviderRespondent, prompts: Sequence[Prompt], instrument: Instrument

@@ -13,7 +13,7 @@ PANEL_COLUMNS = [
     *("question_id", "respondent", "said_yes", "margin", "mass"),
     *("sample", "prompt_hash", "answered_correctly", "raw_text"),
 ]
-FROM_PROVIDERS = ["tokens_in", "tokens_out", "served_model", "answered_at", "error"]
+FROM_PROVIDERS = ["tokens_in", "tokens_out", "served_model", "answered_at", "error", "unread"]
 """Columns that a panel has besides where some of its models were asked elsewhere."""
 
 
@@ -85,21 +85,21 @@ def where_it_comes_from(collection: Collection, rows: pd.DataFrame, source: str)
     }
 
 
-def failures(said: pd.DataFrame) -> list[str]:
-    """A sentence for each respondent of which requests failed.
+def failures(rows: pd.DataFrame) -> dict[str, bool]:
+    """A sentence for each respondent of which requests failed, and whether all of them did.
 
     Args:
-        said: respondent, error; one row per answer.
+        rows: respondent, error; one row per answer.
 
     >>> failures(pd.DataFrame({"respondent": ["m", "m"], "error": ["timeout", None]}))
-    ['m: 1 requests failed, the last by timeout; they are blank, and --resume asks again']
+    {'m: 1 of 2 requests failed (1: timeout); they are blank, and --resume asks again': False}
     """
-    failed = said[said["error"].fillna("") != ""]
-    return [
-        f"{name}: {len(own)} requests failed, the last by {own['error'].iloc[-1]}; "
-        "they are blank, and --resume asks again"
-        for name, own in failed.groupby("respondent", sort=False)
-    ]
+    found = {}
+    for name, own in rows.groupby("respondent", sort=False):
+        if n := int((own["error"].fillna("") != "").sum()):
+            told = f"{name}: {n} of {len(own)} requests failed{reasons_of(own['error'])}"
+            found[f"{told}; they are blank, and --resume asks again"] = n == len(own)
+    return found
 
 
 def often_unread(said: pd.DataFrame) -> dict[str, pd.DataFrame]:
@@ -119,5 +119,16 @@ def often_unread(said: pd.DataFrame) -> dict[str, pd.DataFrame]:
         unread = own[own["said_yes"].isna() & own["mass"].isna()]
         if len(unread) > MANY_UNREAD * len(own):
             share = f"{len(unread)} of {len(own)} answers ({len(unread) / len(own):.0%})"
-            found[f"{name}: {share} could not be read"] = unread[["question_id", "raw_text"]]
+            told = reasons_of(unread["unread"]) if "unread" in unread else ""
+            found[f"{name}: {share} could not be read{told}"] = unread[["question_id", "raw_text"]]
     return found
+
+
+def reasons_of(why: pd.Series) -> str:
+    """How many have which reason, in brackets; "" where none has one.
+
+    >>> reasons_of(pd.Series(["cut off", "", "cut off", None]))
+    ' (2: cut off)'
+    """
+    counts = why[why.fillna("") != ""].value_counts()
+    return f" ({'; '.join(f'{n}: {reason}' for reason, n in counts.items())})" if len(counts) else ""

@@ -16,12 +16,14 @@ models:
     price: {input: 0.25, output: 2.0}       # money for a million tokens
   - model: my-model
     server: http://127.0.0.1:8000/v1        # any server that speaks OpenAI's protocol
+    extra: {enable_thinking: false}         # further fields of each request, as this server knows them
+    top_logprobs: 5                         # likeliest tokens that are asked for (default 20); or logprobs: false
     key: MY_SERVER_KEY                      # name of the environment variable that holds the key
 framings: [neutral, cautious, my_prompt.yaml]    # names of onedial.asking.FRAMINGS, or prompt files beside this one
 """
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any
@@ -36,7 +38,7 @@ from onedial.asking import (
     ProviderModel,
     load_prompt,
 )
-from onedial.core import InputError, parsed_yaml
+from onedial.core import InputError, did_you_mean, parsed_yaml
 from onedial.panels.collecting.costs import Price
 
 ASKED_WITH = ("direct", "reasoned", "closed book")
@@ -47,8 +49,10 @@ _MODEL_KEYS = {
     *_OF_PROVIDERS,
 }
 _TEXTS = ("model", "name", "family", "dtype", "revision", "provider", "server", "key", "reasoning_effort")
-_COUNTS = ("n_questions", "samples", "max_tokens", "connections", "retries", "timeout")
+_COUNTS = ("n_questions", "samples", "max_tokens", "connections", "retries", "timeout", "top_logprobs")
 _SWITCHES = ("cache", "logprobs")
+_ELSEWHERE = {"base_url": "server", "api_base": "server", "url": "server", "api_key": "key", "extra_body": "extra"}
+"""How other tools call a key."""
 _CLOSED_BOOK = {
     True: CLOSED_BOOK_PROMPTS["closed book"],
     "examples": CLOSED_BOOK_PROMPTS["closed book, examples"],
@@ -167,11 +171,9 @@ def _content(path: Path) -> dict[str, Any]:
         mark = getattr(error, "problem_mark", None)
         where = f"line {mark.line + 1}: " if mark else ""
         raise InputError(f"{path} is no YAML ({where}{getattr(error, 'problem', 'broken')}); correct it") from None
-    if (
-        not isinstance(content, dict)
-        or not content.keys() <= {"models", "framings", "judge"}
-        or not content.get("models")
-    ):
+    if isinstance(content, dict):
+        _refuse_unknown(content, {"models", "framings", "judge"}, "", path)
+    if not isinstance(content, dict) or not content.get("models"):
         raise InputError(
             f"{path} must hold the key `models` (a list), and if wanted `framings` (a list) and `judge` (a model)"
         )
@@ -181,13 +183,14 @@ def _content(path: Path) -> dict[str, Any]:
 
 def _model(entry: Any, shared: Any, path: Path) -> RespondentModel:
     given = {"model": entry} if isinstance(entry, str) else entry
-    if not isinstance(given, dict) or not given.get("model") or not given.keys() <= _MODEL_KEYS:
-        # Values are not shown: what stands under a key that is not known may be a secret.
+    # Values are not shown: what stands under a key that is not known may be a secret.
+    if not isinstance(given, dict) or not given.get("model"):
         came = f"with {', '.join(map(str, given))}" if isinstance(given, dict) else repr(entry)
         raise InputError(
             f"{path} lists the model {came}; give its name, or the key `model` and if wanted "
             f"{', '.join(sorted(_MODEL_KEYS - {'model'}))}"
         )
+    _refuse_unknown(given, _MODEL_KEYS, f"for {given['model']} ", path)
     framings = tuple(
         load_prompt(str(name), path.parent) for name in _list(given.get("framings", shared), "framings", path)
     )
@@ -241,6 +244,9 @@ def _check_values(values: dict[str, Any], path: Path) -> None:
             raise InputError(f"{path} gives {name} as {value!r}; write a whole number{remedy}")
         if name in _SWITCHES and not isinstance(value, bool):
             raise InputError(f"{path} gives {name} as {value!r}; write true or false")
+    extra = values.get("extra", {})
+    if not isinstance(extra, dict) or not all(isinstance(each, str) for each in extra):
+        raise InputError(f"{path} gives extra as a {type(extra).__name__}; write fields, as {{enable_thinking: false}}")
     asked = values.get("closed_book", True)
     if not isinstance(asked, bool) and asked != "examples":
         raise InputError(
@@ -267,6 +273,16 @@ def _price(value: Any, path: Path) -> Price:
         if isinstance(each, bool) or not isinstance(each, int | float) or each < 0:
             raise InputError(f"{path} gives price as {value!r}; its two values are numbers from 0 on")
     return Price(float(value["input"]), float(value["output"]))
+
+
+def _refuse_unknown(given: Mapping[Any, Any], known: Iterable[str], of_what: str, path: Path) -> None:
+    for key in given:
+        if key not in known:
+            meant = (
+                f"; did you mean {_ELSEWHERE[key]!r}?" if key in _ELSEWHERE else did_you_mean(str(key), sorted(known))
+            )
+            meant = meant or ";"
+            raise InputError(f"{path} gives {of_what}the key {key!r}{meant} known are {', '.join(sorted(known))}")
 
 
 def _list(value: Any, key: str, path: Path) -> list[Any]:

@@ -1,1 +1,1 @@
-"""Other people's logs as panels: Inspect, lm-evaluation-harness, Every Eval Ever, HELM, plain tables."""
+"""Other people's logs as panels: Inspect, lm-evaluation-harness, Every Eval Ever, plain tables."""

@@ -87,7 +87,7 @@ class AskedRun:
 def decide(run: LogRun, asked: Asked) -> AskedRun:
     texts = [record.text for record in run.records if record.text and record.failed is None]
     outright = sum(record.said_yes is not None for record in run.records)
-    readable = sum(parse_yes_no(text) is not None for text in texts)
+    readable = sum(parse_yes_no(text) is not None for text in texts)  # cut off or not: what was asked is the same
     share = readable / len(texts) if texts else 0.0
     if asked != "auto":
         kind, why = asked, "as chosen"

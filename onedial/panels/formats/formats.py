@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import NamedTuple
 
 from onedial.asking import listed, unknown_name
-from onedial.core import InputError, within_time
-from onedial.panels.formats import every_eval_ever, helm_runs, inspect_logs, lm_eval_samples, plain_tables
+from onedial.core import InputError
+from onedial.panels.formats import every_eval_ever, inspect_logs, lm_eval_samples, plain_tables
 from onedial.panels.formats.records import LogChoices, LogRun
 
 
@@ -23,7 +23,7 @@ class Importer(NamedTuple):
 
 IMPORTERS = {
     module.FORMAT: Importer(module.is_mine, module.read)
-    for module in (inspect_logs, lm_eval_samples, every_eval_ever, helm_runs, plain_tables)
+    for module in (inspect_logs, lm_eval_samples, every_eval_ever, plain_tables)
 }
 """Name of a format to its reader; the first that recognises a file reads it."""
 _PICKLES = {".man", ".pkl", ".pickle", ".pt", ".bin", ".joblib"}
@@ -34,7 +34,7 @@ def read_logs(source: str | Path, choices: LogChoices | None = None, format: str
     """All runs of a file, or of all files below a folder.
 
     Args:
-        source: a log, a table, a HELM run folder, or a folder that holds such.
+        source: a log, a table, or a folder that holds such.
         choices: what the user chose for the readers.
         format: a key of `IMPORTERS`; None finds it from each file.
 
@@ -60,8 +60,7 @@ def read_logs(source: str | Path, choices: LogChoices | None = None, format: str
             f"{path} is a pickle, which can run any code when it is opened; it is never read here: write what it holds "
             "as JSON or CSV where it was made (docs/importing.md has a snippet)"
         )
-    with within_time(path):
-        runs = [run for found, name in _logs(path, format) for run in _read(found, name, choices)]
+    runs = [run for found, name in _logs(path, format) for run in _read(found, name, choices)]
     if not runs:
         raise InputError(f"{path} holds no log of {', '.join(IMPORTERS)}; give a log, or name its format with --format")
     return runs

@@ -87,7 +87,7 @@ def read(path: Path, choices: LogChoices) -> list[LogRun]:
         LogRun(
             source=str(path),
             format=FORMAT,
-            model=str(about["model"]),
+            model=_model(about),
             task=str(about["task"]).rpartition("/")[2],
             settings=settings,
             records=tuple(records),
@@ -100,6 +100,15 @@ def read(path: Path, choices: LogChoices) -> list[LogRun]:
             },
         )
     ]
+
+
+def _model(about: dict[str, Any]) -> str:
+    """Who was asked: where no model was named ("none/none"), the one that has a role."""
+    named = str(about["model"])
+    if named not in ("none/none", "none"):
+        return named
+    roles = [dig(role, "model") for role in (about.get("model_roles") or {}).values()]
+    return next((str(model) for model in roles if model), named)
 
 
 def _read_zip(path: Path) -> tuple[dict[str, Any], Iterator[dict[str, Any]]]:
@@ -162,6 +171,7 @@ def _record(sample: dict[str, Any], choices: LogChoices, where: str) -> LogRecor
         margin=_margin(output, text),
         scores=_scores(scores),
         confidence=choices.confidence_of(*holders, where=where),
+        finished=dig((output.get("choices") or [{}])[0], "stop_reason") not in ("max_tokens", "model_length"),
         failed=_failure(sample, output),
         uid=str(sample.get("uuid") or ""),
         asked_as={} if None in asked_as.values() else asked_as,

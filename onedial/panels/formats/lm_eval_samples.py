@@ -14,7 +14,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from onedial.asking import NO_VARIANTS, YES_VARIANTS
+from onedial.asking import NO_VARIANTS, YES_VARIANTS, leaves_a_thought_open
 from onedial.core import InputError
 from onedial.panels.formats.records import (
     LogChoices,
@@ -116,10 +116,11 @@ def _records(rows: list[dict[str, Any]], choices: LogChoices, path: Path) -> lis
     found = (dig(doc, name) for name in fields)
     question = next((text.strip() for text in found if isinstance(text, str) and text.strip()), None)
     filters = {str(row.get("filter", "none")) for row in rows}
+    many = len(filters) > 1 or len(rows) > 1
     scores = {
-        (f"{row.get('filter', 'none')}/{metric}" if len(filters) > 1 else metric): is_right(row.get(metric))
-        for row in rows
-        for metric in row.get("metrics") or ()
+        (f"{row.get('filter', f'filter {number}')}/{metric}" if many else metric): is_right(row.get(metric))
+        for number, row in enumerate(rows, start=1)
+        for metric in _metrics(row)
     }
     common = LogRecord(
         item=item or str(first.get("doc_hash") or first["doc_id"])[:12],
@@ -140,9 +141,28 @@ def _records(rows: list[dict[str, Any]], choices: LogChoices, path: Path) -> lis
     else:
         is_scored = [True] * len(texts)
     return [
-        replace(common, text=text, scores=scores if scored else {}, failed=None if text is not None else "no text")
+        replace(
+            common,
+            text=text,
+            scores=scores if scored else {},
+            finished=not leaves_a_thought_open(common.prompt),
+            failed=None if text is not None else "no text",
+        )
         for text, scored in zip(texts, is_scored, strict=True)
     ]
+
+
+_FIELDS = {
+    *("doc_id", "doc", "target", "arguments", "resps", "filtered_resps", "filter", "metrics", "input", "model_name"),
+    *("doc_hash", "prompt_hash", "target_hash", "schema_version", "eval_id", "task_name"),
+}
+
+
+def _metrics(row: Mapping[str, Any]) -> list[str]:
+    """Names of a row's metrics; older versions do not list them, and every number beside their own fields is one."""
+    if row.get("metrics"):
+        return list(row["metrics"])
+    return [name for name, value in row.items() if name not in _FIELDS and isinstance(value, bool | int | float)]
 
 
 def _are_likelihoods(resps: Any) -> bool:

@@ -21,7 +21,7 @@ import numpy as np
 import pandas as pd
 
 from onedial.asking import Question, listed, parse_yes_no, unknown_name
-from onedial.core import InputError, one_line, within_time
+from onedial.core import InputError, one_line
 from onedial.panels.formats.asked import ASKED, Asked, AskedRun, decide, question_ids, questions_of
 from onedial.panels.formats.records import NAN, UNREAD, LogRecord, LogRun, cleaned
 from onedial.panels.grading.choice_grading import grade_answer
@@ -148,11 +148,6 @@ def panel_from_logs(runs: Sequence[LogRun], asked: Asked = "auto", score: str | 
     names = sorted({name for run in runs for record in run.records for name in record.scores})
     if score is not None and score not in names:
         raise unknown_name("is no score called", score, names, "nothing, where each run has one score only")
-    with within_time("these logs"):
-        return _put_together(runs, asked, score)
-
-
-def _put_together(runs: Sequence[LogRun], asked: Asked, score: str | None) -> ImportedPanel:
     runs, n_copies = _without_copies(runs)
     known = [decide(run, asked) for run in runs]
     ids = question_ids(known)
@@ -225,7 +220,7 @@ def _labels(runs: Sequence[LogRun]) -> dict[int, tuple[str, str]]:
 def _row(record: LogRecord, kind: str) -> dict[str, Any]:
     said = record.said_yes
     if said is None and record.text and kind == "yes-no":
-        said = parse_yes_no(record.text)
+        said = parse_yes_no(record.text, record.finished)
     missing = record.failed
     if missing is not None:
         said = None

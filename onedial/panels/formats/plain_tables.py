@@ -1,6 +1,7 @@
 """Plain tables (CSV, JSONL, Parquet): one row per answer, columns under their usual names or named by the user.
 
 respondent  the column respondent, or model
+            (a table without one is wide: a column of answers for each respondent)
 item        question_id, or a hash of the question's text
 answer      said_yes where it is one (1/0, yes/no, true/false; a longer text is read like any answer), and raw_text
 score       answered_correctly: whether the question itself was answered correctly
@@ -13,6 +14,8 @@ from typing import Any
 from onedial.asking import SUFFIXES, Table, is_blank, listed, question_id, read_table, text_of
 from onedial.core import InputError
 from onedial.panels.formats.records import LogChoices, LogRecord, LogRun, is_right, texts_of
+from onedial.panels.spellings import Spellings
+from onedial.panels.wide_tables import columns_of, melted, turned, without_summaries
 
 FORMAT = "table"
 NAMES = {
@@ -29,7 +32,7 @@ NAMES = {
     "error": ("error",),
 }
 """Our names, and under which others a column is found."""
-_SAID = {"1": True, "1.0": True, "yes": True, "true": True, "0": False, "0.0": False, "no": False, "false": False}
+_ANSWERS = {"said_yes", "raw_text", "answered_correctly"}
 
 
 def is_mine(path: Path) -> bool:
@@ -45,13 +48,15 @@ def read(path: Path, choices: LogChoices) -> list[LogRun]:
     """
     table = read_table(path)
     columns = _columns(table, choices.columns)
+    if "respondent" not in columns or not columns.keys() & _ANSWERS:
+        table = _wide_as_long(table, choices)
+        columns = _columns(table, choices.columns)
     if "respondent" not in columns:
         raise InputError(
-            f"{path} has no column for the respondent ({listed(NAMES['respondent'])}); name it with --columns "
-            "respondent=COLUMN; a wide panel, with a column per respondent, is given to --panel as it is"
+            f"{path} has no column for the respondent ({listed(NAMES['respondent'])}), and none of answers for each; "
+            "name it with --columns respondent=COLUMN"
         )
-    answers = [name for name in ("said_yes", "raw_text", "answered_correctly") if name in columns]
-    if not answers:
+    if not columns.keys() & _ANSWERS:
         raise InputError(
             f"{path} has no column of answers (said_yes, raw_text or answered_correctly); it holds "
             f"{listed(map(str, table.frame.columns))}: name one with --columns said_yes=COLUMN"
@@ -62,6 +67,14 @@ def read(path: Path, choices: LogChoices) -> list[LogRun]:
         where = table.where(number)
         key = (_required(cells, "respondent", where), _text(cells, "framing") or "")
         together.setdefault(key, []).append(_record(cells, choices, where))
+    raw = choices.confidence_scale
+    for (model, _), records in together.items():
+        numbers = [record.confidence * raw for record in records if record.confidence == record.confidence]
+        if raw > 1 and max(numbers, default=raw) <= 1 and any(0 < number < 1 for number in numbers):
+            raise InputError(
+                f"{path}: {model!r} states numbers from 0 to 1, and --confidence-scale is {raw:g}; write all on "
+                "one scale"
+            )
     return [
         LogRun(
             source=str(path),
@@ -75,6 +88,30 @@ def read(path: Path, choices: LogChoices) -> list[LogRun]:
         )
         for (model, framing), records in together.items()
     ]
+
+
+def _wide_as_long(table: Table, choices: LogChoices) -> Table:
+    """A table with a column for each respondent, or its models in the rows, as one with a row for each answer.
+
+    Raises:
+        InputError: it is neither, or holds no yes or no.
+    """
+    table = without_summaries(turned(table, choices.spellings.holds))
+    columns = _columns(table, choices.columns)
+    if "respondent" in columns or not {"question_id", "question"} & columns.keys():
+        return table
+    names = columns_of(table, choices.spellings.holds, tuple(columns.values())).respondents
+    if not names:
+        return table
+    table = melted(choices.spellings.without_blanks(table, names), names)
+    said = [_said(cell, choices.spellings) for cell in table.frame["said_yes"]]
+    if all(value is None for value in said):
+        words = listed(dict.fromkeys(str(cell) for cell in table.frame["said_yes"].dropna()), 4)
+        raise InputError(
+            f"{table.path} has a column for each respondent, and none of its cells can be read as yes or no: they hold "
+            f"{words}; name their spellings with --yes and --no; numbers need no import, but a cut (panel.csv:95)"
+        )
+    return table
 
 
 def _columns(table: Table, chosen: Mapping[str, str]) -> dict[str, str]:
@@ -96,7 +133,7 @@ def _record(cells: dict[str, Any], choices: LogChoices, where: str) -> LogRecord
     question, identity = _text(cells, "question"), _text(cells, "question_id")
     if question is None and identity is None:
         raise InputError(f"{where} has neither a question_id nor a question; give one of them")
-    said, text = _said(cells.get("said_yes")), _text(cells, "raw_text")
+    said, text = _said(cells.get("said_yes"), choices.spellings), _text(cells, "raw_text")
     if said is None and text is None:
         text = _text(cells, "said_yes")
     correct = is_right(_plain(cells.get("answered_correctly")))
@@ -115,10 +152,12 @@ def _record(cells: dict[str, Any], choices: LogChoices, where: str) -> LogRecord
     )
 
 
-def _said(cell: Any) -> bool | None:
-    if isinstance(cell, bool):
-        return cell
-    return None if is_blank(cell) else _SAID.get(str(cell).strip().lower())
+def _said(cell: Any, spellings: Spellings) -> bool | None:
+    try:
+        value = spellings.said(cell)
+    except ValueError:
+        return None
+    return None if value != value else bool(value)
 
 
 def _accepted(cell: Any) -> tuple[str, ...]:

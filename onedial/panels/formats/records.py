@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from onedial.core import InputError, one_line, refuse_large
+from onedial.panels.spellings import Spellings
 
 NAN = float("nan")
 APPLICATION = "onedial"
@@ -44,6 +45,8 @@ class LogRecord:
         mass: probability of yes and no together; nan.
         scores: name of a score to whether it says correct; None where it says neither.
         confidence: a stated probability of being right, 0 to 1; nan.
+        finished: False where it was cut off (`length`, `max_tokens`), or where its prompt has left a thought open that
+            does not close: what is said on the way is no answer.
         failed: why this is no answer ("error", "limit", "invalidated", ...); None where it is one.
         uid: identifies this very answer among all logs; "" where the log has none.
         asked_as: of a log of ours, `ASKED_AS` by name; else empty.
@@ -62,6 +65,7 @@ class LogRecord:
     mass: float = NAN
     scores: Mapping[str, bool | None] = field(default_factory=dict)
     confidence: float = NAN
+    finished: bool = True
     failed: str | None = None
     uid: str = ""
     asked_as: Mapping[str, Any] = field(default_factory=dict)
@@ -115,6 +119,7 @@ class LogChoices:
         question_field: name of the field that holds the bare question.
         columns: for plain tables, our name to the table's.
         incomplete: take what is there of an evaluation that did not come to its end.
+        spellings: of yes, no and nothing, for plain tables.
     """
 
     confidence: str = "confidence"
@@ -122,6 +127,7 @@ class LogChoices:
     question_field: str | None = None
     columns: Mapping[str, str] = field(default_factory=dict)
     incomplete: bool = False
+    spellings: Spellings = field(default_factory=Spellings)
 
     def confidence_of(self, *holders: Any, where: str) -> float:
         """The first value under `confidence` in these dictionaries, as a share; nan where there is none.

@@ -53,7 +53,7 @@ def answer_label(text: str, question: str = "") -> str | None:
     return " ".join(first_statement(text, question).tokens) or None
 
 
-__all__ = ["UNGRADED", "Grade", "Outcome", "grade", "normalised_tokens"]
+__all__ = ["UNGRADED", "Grade", "Outcome", "grade", "normalised_tokens", "outcome_as_number"]
 
 Outcome = Literal["right", "wrong", "no answer", "ungraded"]
 
@@ -82,6 +82,18 @@ class Grade:
     f1: float
     correct: bool | None
     outcome: Outcome
+
+
+def outcome_as_number(outcome: str, declined: float = float("nan")) -> float:
+    """What an outcome is as a number: 1 for right, 0 for wrong, nan for what was not answered or not graded.
+
+    Args:
+        declined: for "no answer", where whoever declines is to count: 0 as not right.
+
+    >>> [outcome_as_number(each) for each in ("right", "wrong", "ungraded", "no answer")]
+    [1.0, 0.0, nan, nan]
+    """
+    return {"right": 1.0, "wrong": 0.0, "no answer": declined}.get(outcome, float("nan"))
 
 
 UNGRADED = Grade(exact=None, f1=float("nan"), correct=None, outcome="ungraded")

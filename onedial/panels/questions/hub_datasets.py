@@ -1,17 +1,19 @@
 """Questions of published data sets, read through `datasets`: by name from the hub, or from a folder in its layout.
 
-Which columns a data set has decides how it is read (`onedial.panels.questions.layouts`); whatever passage there is
-stays out.
+Which columns a data set has decides how it is read (`onedial.panels.questions.question_table`); whatever passage there
+is stays out.
 """
 
+import warnings
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
 
-from onedial.asking import Question
-from onedial.core import InputError
-from onedial.panels.questions.layouts import LAYOUTS, Layout, layout_or_refusal
+import pandas as pd
+
+from onedial.asking import Question, Table
+from onedial.core import InputError, Notice
+from onedial.panels.questions.layouts import questions_of
 
 
 @dataclass(frozen=True)
@@ -48,6 +50,9 @@ DATA_SETS = {
 }
 """Names that a user can give; the hub ids do as well."""
 CODE = ("humaneval", "openai_humaneval", "openai/openai_humaneval", "mbpp", "google-research-datasets/mbpp")
+_SPLITS = ("test", "validation", "eval", "dev", "train")
+_LOOKED_AT = 50
+"""Rows that tell whether a split has answers."""
 _CONFIGURATIONS = tuple(dict.fromkeys(part for known in DATA_SETS.values() for part in known.configurations))
 
 
@@ -69,37 +74,27 @@ def load_from_hub(name: str) -> list[Question]:
     Questions come as they stand, repeats included.
 
     Raises:
-        InputError: the hub cannot be reached, the data set cannot be read, has no split to ask, or no questions.
+        InputError: the hub cannot be reached, the data set cannot be read, or no split of it holds questions.
     """
-    questions = []
-    for rows, layout in _tables(name):
-        wanted = (*layout.needs, *layout.also)
-        kept = rows.select_columns([column for column in wanted if column in rows.column_names])
-        for number, row in enumerate(kept, start=1):
-            questions.append(layout.question(row, f"the data set {name}, row {number}"))
-    return questions
-
-
-def _tables(name: str) -> Iterator[tuple[Any, Layout]]:
     import datasets
 
     try:
         if Path(name).is_dir():
-            yield from _local_tables(Path(name))
+            tables = list(_local_tables(Path(name)))
         elif (known := named_data_set(name)) is not None:
-            for configuration in known.configurations or (None,):
-                yield _to_ask(name, known.hub_id, configuration)
-    except InputError:
-        raise
+            tables = [_to_ask(name, known.hub_id, part) for part in known.configurations or (None,)]
     except (OSError, ValueError, datasets.exceptions.DatasetsError) as error:
+        if isinstance(error, InputError):
+            raise
         reason = (str(error).splitlines() or [type(error).__name__])[0].rstrip(".")
         raise InputError(
             f"the data set {name} cannot be read ({reason}); "
             "without a connection give a local folder in the hub's layout, or a JSONL, CSV or Parquet file"
         ) from error
+    return [question for table in tables for question in questions_of(table)[0]]
 
 
-def _local_tables(folder: Path) -> Iterator[tuple[Any, Layout]]:
+def _local_tables(folder: Path) -> Iterator[Table]:
     """The parts of a folder: those that a data set of its name has, else any that are known, else all of it."""
     import datasets
 
@@ -119,10 +114,8 @@ def _local_tables(folder: Path) -> Iterator[tuple[Any, Layout]]:
         yield _to_ask(name, name)
 
 
-def _to_ask(
-    name: str, path: str, configuration: str | None = None, data_files: str | None = None
-) -> tuple[Any, Layout]:
-    """The split that a data set's questions are asked from, and how it is read; no other split is loaded in vain.
+def _to_ask(name: str, path: str, configuration: str | None = None, data_files: str | None = None) -> Table:
+    """The split that a data set's questions are asked from: the first of `_SPLITS` that tells right answers.
 
     Args:
         name: what the user gave. path, configuration, data_files: what `datasets.load_dataset` takes.
@@ -130,14 +123,22 @@ def _to_ask(
     import datasets
 
     splits = ["train"] if data_files else datasets.get_dataset_split_names(path, configuration)
-    layout, asked = None, dict.fromkeys(split for known in LAYOUTS.values() for split in known.splits)
-    for split in [*(split for split in asked if split in splits), *splits]:
+    tables = []
+    for split in [
+        *(split for split in _SPLITS if split in splits),
+        *(split for split in splits if split not in _SPLITS),
+    ]:
         rows = datasets.load_dataset(path, configuration, split=split, data_files=data_files)
-        layout = layout_or_refusal(rows.column_names, f"the data set {name}")
-        if split in layout.splits:
-            return rows, layout
-    wanted = " or ".join(layout.splits) if layout else "validation"
-    raise InputError(
-        f"the data set {name} has no {wanted} split, from which its questions are asked; it has {', '.join(splits)}: "
-        "give a JSONL, CSV or Parquet file"
-    )
+        frame = pd.DataFrame(rows.to_list(), columns=rows.column_names, dtype=object)
+        tables.append(Table(Path(f"the data set {name}"), frame, list(range(1, len(frame) + 1)), "row"))
+        if _tells_answers(tables[-1]):
+            return tables[-1]
+    return tables[0]
+
+
+def _tells_answers(table: Table) -> bool:
+    """Whether some of its first questions have an answer: test splits often keep theirs back."""
+    head = replace(table, frame=table.frame.head(_LOOKED_AT))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", Notice)
+        return any(question.answers for question in questions_of(head)[0])

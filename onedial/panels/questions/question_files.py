@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import ExitStack
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -13,25 +14,17 @@ from onedial.asking import (
     Question,
     Table,
     embedded_file,
-    is_blank,
-    name_of,
-    normalised_text,
-    question_id,
     read_table,
     sample_questions,
     say_what_it_is_about,
-    text_of,
     unknown_name,
-    with_question,
     without_repeats,
 )
 from onedial.core import InputError, notice
-from onedial.panels.grading.choice_grading import GRADERS
 from onedial.panels.questions.hub_datasets import DATA_SETS, load_from_hub, named_data_set
-from onedial.panels.questions.layouts import LAYOUTS, PLAIN, layout_of
-
-_TRUTH = {"true": True, "yes": True, "1": True, "false": False, "no": False, "0": False}
-
+from onedial.panels.questions.layouts import questions_of
+from onedial.panels.questions.question_table import OF_A_LONG_PANEL
+from onedial.panels.wide_tables import without_summaries
 
 Rows = pd.DataFrame | Sequence[str | Mapping[str, Any]]
 """Questions that are in memory: a data frame, texts, or rows such as those of a JSONL file."""
@@ -47,12 +40,12 @@ def load_questions(source: str | Path | Rows, n: int | None = None, seed: int = 
         source: "embedded"; "development" (on which wordings are chosen; no run uses it); "frontier" or
             "frontier-safe" (requests that a model may refuse: about refusal, not ability); a published data set by
             its name (`hub_datasets.DATA_SETS`: "squad", with the passage removed, "mmlu", "gpqa", ...) or hub id, or
-            as a local folder in the hub's layout; or the path of a JSONL, CSV or Parquet file with `question` and
-            optionally `id` (or `question_id`), `answers` or `answer` (a list, or text with | between),
+            as a local folder in the hub's layout; or the path of a JSONL, JSON, CSV or Parquet file with `question` and
+            optionally `id`, `answers` or `answer` (a list, or text with | between), `choices` or `options`,
             `exact_answers`, `topic`, `level`, `unknowable`, `grading` (how answers are graded: text, choice or
-            number), `wording_of` (a name that wordings of one question share). A file written as one of these data
-            sets, or by a layout of `layouts.LAYOUTS`, and a panel file that holds its questions' text, wide or long,
-            serve too. Or a list of texts, a list of rows, or a data frame with the same columns.
+            number), `wording_of` (a name that wordings of one question share), or the other names and forms under
+            which data sets have these (`questions.question_table`). A panel file that holds its questions' text, wide
+            or long, serves too. Or a list of texts, a list of rows, or a data frame with the same columns.
         n: how many to draw (`sample_questions`); None takes all.
         seed: of the draw.
 
@@ -96,21 +89,6 @@ def _whole(name: str, questions: list[Question], has_ids: bool, n: int | None, s
     return questions if n is None else sample_questions(questions, n, seed)
 
 
-def read_questions(source: str | Path) -> list[Question]:
-    """Every row of a file as a question, repeats and all; only the repeated rows of a long panel are folded.
-
-    Args:
-        source: a path, or a name of onedial/panels/data ("embedded").
-
-    Raises:
-        InputError: as in `load_questions`, apart from repeats.
-
-    >>> len(read_questions("embedded"))
-    533
-    """
-    return _read(source)[0]
-
-
 def _read(source: str | Path) -> tuple[list[Question], bool]:
     """The questions of a file, and whether the file gives their ids."""
     with ExitStack() as stack:
@@ -141,80 +119,15 @@ def _table_of(rows: Rows) -> Table:
 
 
 def _read_table(table: Table) -> tuple[list[Question], bool]:
-    """As `_read`."""
-    if not {"respondent", "said_yes"} & set(table.frame.columns):
-        layout = layout_of(table.frame.columns)
-        if layout is not None and layout not in [LAYOUTS.get(name) for name in PLAIN]:
-            rows = [dict(zip(table.frame, cells, strict=True)) for cells in table.frame.to_numpy()]
-            has_ids = bool({"id", "question_id"} & set(table.frame.columns))
-            return [layout.question(row, table.where(number)) for number, row in enumerate(rows)], has_ids
-        table = with_question(table)
-    table.require("question")
-    texts = table.parse("question", _question_text, f"write the question as text, or remove the {table.unit}")
-    id_column = next((name for name in ("id", "question_id") if name in table.frame.columns), None)
-    if id_column:
-        ids = table.parse(id_column, name_of, "give every question an id (text or a number), or leave the column out")
-    else:
-        ids = [question_id(text) for text in texts]
-    answers_column = "answers" if "answers" in table.frame.columns else "answer"
-    columns = (
-        ids,
-        texts,
-        table.parse(answers_column, _answers, "give a list of texts, or one text with | between answers"),
-        table.parse("topic", text_of, "give text, or leave it blank"),
-        table.parse("level", _level, "give a whole number, or leave it blank"),
-        table.parse("unknowable", _unknowable, "give true or false, or leave it blank"),
-        table.parse("exact_answers", _answers, "give a list of texts, or one text with | between answers"),
-        table.parse("grading", _grading, f"give {', '.join(GRADERS)}, or leave it blank for text"),
-        table.parse("wording_of", text_of, "give a name that the wordings of one question share, or leave it blank"),
-    )
-    questions = [Question(*cells) for cells in zip(*columns, strict=True)]
-    if {"respondent", "said_yes"} <= set(table.frame.columns):
-        questions = list(dict.fromkeys(questions))
-    return questions, id_column is not None
-
-
-def _question_text(cell: Any) -> str:
-    if not isinstance(cell, str) or not normalised_text(cell):
-        raise ValueError("no text, or text without words")
-    return cell.strip()
-
-
-def _answers(cell: Any) -> tuple[str, ...]:
-    if is_blank(cell):
-        return ()
-    if isinstance(cell, str):
-        given: list[Any] = cell.split("|")
-    elif isinstance(cell, Iterable) and not isinstance(cell, dict | bytes):
-        given = list(cell)
-    else:
-        given = [cell]
-    texts = (text_of(answer) for answer in given)
-    return tuple(dict.fromkeys(text for text in texts if text is not None))
-
-
-def _level(cell: Any) -> int | None:
-    if is_blank(cell):
-        return None
-    if isinstance(cell, bool | list | dict) or not float(cell).is_integer():
-        raise ValueError("not a whole number")
-    return int(float(cell))
-
-
-def _unknowable(cell: Any) -> bool:
-    if is_blank(cell):
-        return False
-    value = _TRUTH.get(str(cell).strip().lower())
-    if value is None:
-        raise ValueError("neither true nor false")
-    return value
-
-
-def _grading(cell: Any) -> str:
-    name = text_of(cell) or "text"
-    if name not in GRADERS:
-        raise ValueError("no such grader")
-    return name
+    """The questions of a table, the repeated rows of a long panel folded, and whether it gives their ids."""
+    names = set(map(str, table.frame.columns))
+    of_whom = names & {"respondent", "model"}
+    is_long = bool(of_whom and names & {"said_yes", "confidence", "answered_correctly", "correct"})
+    table = without_summaries(table)
+    if is_long:
+        table = replace(table, frame=table.frame[[name for name in table.frame if name in OF_A_LONG_PANEL]])
+    questions, has_ids = questions_of(table)
+    return list(dict.fromkeys(questions)) if is_long else questions, has_ids
 
 
 def _is_folder(name: str) -> bool:

@@ -16,7 +16,8 @@ from matplotlib.colors import TwoSlopeNorm
 
 from onedial.report.figures.captions import CAPTIONS, TITLES
 from onedial.show import COLOURS, FAINT, INK, Drawing, named, new_figure, number, set_title, styled
-from onedial.verdict import SweepGrid
+from onedial.stats import rates
+from onedial.verdict import Case
 
 YES, NO = COLOURS[0], COLOURS[1]
 SETTINGS = (0.1, 0.5, 0.9)
@@ -28,7 +29,7 @@ _TICKS = 7
 
 
 @styled
-def question_map(grid: SweepGrid, difficulty: pd.Series | None) -> Drawing:
+def question_map(grid: Case, difficulty: pd.Series | None) -> Drawing:
     """Margins of all questions at all magnitudes; yes purple, no orange, unread grey.
 
     Args:
@@ -66,7 +67,7 @@ def question_map(grid: SweepGrid, difficulty: pd.Series | None) -> Drawing:
 
 
 @styled
-def rates_by_group(grid: SweepGrid, questions: pd.DataFrame, unit: str) -> Drawing:
+def rates_by_group(grid: Case, questions: pd.DataFrame, unit: str) -> Drawing:
     """Yes rate along the dial for each level and each topic of ten or more questions.
 
     Args:
@@ -88,7 +89,7 @@ def rates_by_group(grid: SweepGrid, questions: pd.DataFrame, unit: str) -> Drawi
 
 
 @styled
-def margin_histogram(grid: SweepGrid) -> Drawing:
+def margin_histogram(grid: Case) -> Drawing:
     """Margins at the settings whose yes rates over the test questions are nearest to .1, .5 and .9."""
     answers = grid.answers[grid.rows("test")]
     n_read = (~np.isnan(answers)).sum(axis=0)
@@ -124,11 +125,13 @@ def _groups(values: pd.Series) -> Sequence[Any]:
     return sorted(counts.index[counts >= FEWEST])
 
 
-def _rate_curves(axes: Axes, grid: SweepGrid, values: pd.Series, name: str) -> None:
+def _rate_curves(axes: Axes, grid: Case, values: pd.Series, name: str) -> None:
     groups = _groups(values)
-    curves: Mapping[Any, np.ndarray] = {each: _rates(grid, (values == each).to_numpy(bool)) for each in groups}
+    curves: Mapping[Any, np.ndarray] = {
+        each: rates(grid.answers[(values == each).to_numpy(bool)])[0] for each in groups
+    }
     ordinal = matplotlib.colormaps["cividis"]
-    middle = int(np.nanargmin(np.abs(_rates(grid, np.ones(len(values), bool)) - 0.5)))
+    middle = int(np.nanargmin(np.abs(rates(grid.answers)[0] - 0.5)))
     heights = {each: curve[middle] for each, curve in curves.items()}
     ends = {max(heights, key=lambda each: heights[each]), min(heights, key=lambda each: heights[each])}
     for i, (each, curve) in enumerate(curves.items()):
@@ -145,9 +148,3 @@ def _rate_curves(axes: Axes, grid: SweepGrid, values: pd.Series, name: str) -> N
         )
         named(line, f"{name} {words}: {int((values == each).sum())} questions")
     axes.legend(loc="upper left", title=None if name == "topic" else name, fontsize=7)
-
-
-def _rates(grid: SweepGrid, rows: np.ndarray) -> np.ndarray:
-    answers = grid.answers[rows]
-    n_read = (~np.isnan(answers)).sum(axis=0)
-    return np.where(n_read > 0, np.nansum(answers, axis=0) / np.maximum(n_read, 1), np.nan)

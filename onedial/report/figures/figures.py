@@ -61,9 +61,7 @@ def magnitude_against_threshold(
 
     Args:
         matches: table of matches, index target; targets without a finite threshold or place are left out.
-        line: slope_ml, intercept_ml, r2_ml, r2_ml_null_median, n_ml of the verdict; r2, r2_rate with their nulls'
-            medians (None where not computed); r2_ml_within, dial_low, dial_high, which older runs have
-            not: then hollow is what stands at the edge.
+        line: of the verdict (`onedial.verdict.line`).
         unit: residual_norm or raw.
         usable: magnitudes beyond it are shaded.
     """
@@ -76,9 +74,7 @@ def magnitude_against_threshold(
     axes = figure.add_subplot()
     bottom, top = _shown_places(matches)
     outside = (drawn["magnitude_ml"] < bottom) | (drawn["magnitude_ml"] > top)
-    beyond = outside
-    if line.get("dial_low") is not None:
-        beyond = (drawn["magnitude_ml"] < line["dial_low"]) | (drawn["magnitude_ml"] > line["dial_high"])
+    beyond = ~drawn["magnitude_ml"].between(line["dial_low"] or bottom, line["dial_high"] or top)
     for target, row in drawn.iterrows():
         colour, marker = styles[groups[target]]
         place, error = row["magnitude_ml"], 1.96 * row["magnitude_ml_se"]
@@ -97,9 +93,9 @@ def magnitude_against_threshold(
         )
         told = f"{target}: threshold {number(row['threshold'], 2)}, place {number(place)} ± {number(error)}"
         named(drawn_point[0], told)
-    if line.get("r2_ml") is not None and len(drawn):
+    if line["r2"] is not None and len(drawn):
         ends = np.linspace(drawn["threshold"].min(), drawn["threshold"].max(), 101)
-        along = line["intercept_ml"] + line["slope_ml"] * ends
+        along = line["intercept"] + line["slope"] * ends
         inside = (along >= bottom) & (along <= top)
         axes.plot(ends[inside], along[inside], color=INK, linewidth=1.2, zorder=2)
     shade_beyond([axes], usable, horizontal=True)
@@ -118,7 +114,6 @@ def magnitude_against_threshold(
         )
     figure.legend(handles=handles, loc="outside lower left", ncols=columns)
     caption = CAPTIONS["magnitude_threshold"] + _extrapolated(line, int(beyond.sum()), int(outside.sum()))
-    caption += _other_fits(line)
     if absent := len(matches) - len(drawn):
         caption += f" Not drawn: {absent} of {len(matches)} targets, which have no finite threshold or place."
     return Drawing(figure, TITLES["magnitude_threshold"], caption)
@@ -135,34 +130,24 @@ def _shown_places(matches: pd.DataFrame) -> tuple[float, float]:
 
 
 def _fit(line: Mapping[str, Any]) -> str:
-    if line.get("r2_ml") is None:
+    if line["r2"] is None:
         return "no line: too few targets have a place"
-    chance = number(line["r2_ml_null_median"], 2)
-    return f"R² {number(line['r2_ml'], 2)} over {line['n_ml']} targets; by chance {chance} in the middle"
+    chance = number(line["r2_null_median"], 2)
+    return f"R² {number(line['r2'], 2)} over {line['n']} targets; by chance {chance} in the middle"
 
 
 def _extrapolated(line: Mapping[str, Any], n_beyond: int, n_outside: int) -> str:
     """How many places are extrapolated, that they count in R², and R² without them; and what stands at the edge."""
     told = ""
     if n_beyond:
-        where = "magnitudes that were asked" if line.get("dial_low") is not None else "edge of the picture"
-        of_them = f"{n_beyond} hollow {'point lies' if n_beyond == 1 else 'points lie'} beyond the {where}"
+        lie = "point lies" if n_beyond == 1 else "points lie"
+        of_them = f"{n_beyond} hollow {lie} beyond the magnitudes that were asked"
         told += f" {of_them}: extrapolated by maximum likelihood, and counted in R²"
-        without = line.get("r2_ml_within")
+        without = line["r2_within"]
         told += "." if without is None else f" (without what is extrapolated {number(without, 2)})."
     if n_outside:
         told += f" Outside of the picture, and drawn at its edge: {n_outside}."
     return told
-
-
-def _other_fits(line: Mapping[str, Any]) -> str:
-    """R² of the two other estimates of a target's place, each beside the median of its null."""
-    told = [
-        f"{words} {number(line[key], 2)} (by chance {number(line[f'{key}_null_median'], 2)})"
-        for key, words in (("r2_rate", "at equal yes rates"), ("r2", "at best agreement on the fitting questions"))
-        if line.get(key) is not None
-    ]
-    return f" Other places, over {line['n']} targets: R² {', '.join(told)}." if told else ""
 
 
 @styled

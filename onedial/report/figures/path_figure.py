@@ -73,9 +73,9 @@ def dial_path_figure(path: DialPath) -> Drawing:
     axes.set_ylabel("loading on the shared difficulty")
     change = path.change
     remark = (
-        f"change of the dial's loading {number(change.estimate, 2, signed=True)} "
+        f"change of the dial's loading {number(change.value, 2, signed=True)} "
         f"{interval(change.low, change.high, 2, signed=True)}"
-        if np.isfinite(change.estimate)
+        if np.isfinite(change.value)
         else "too few settings with a place for a change of the loading"
     )
     set_title(axes, TITLES["dial_path"], remark)
@@ -97,11 +97,11 @@ def path_rows(path: DialPath, unit: str) -> list[tuple[str, str]]:
     return [
         (
             f"threshold per unit of magnitude ({unit})",
-            f"{number(path.slope.estimate, 2)} {interval(path.slope.low, path.slope.high, 2)} over {over}",
+            f"{number(path.slope.value, 2)} {interval(path.slope.low, path.slope.high, 2)} over {over}",
         ),
         (
             f"change of the loading from magnitude {number(path.low, 2)} to {number(path.high, 2)}",
-            f"{number(path.change.estimate, 2, signed=True)} "
+            f"{number(path.change.value, 2, signed=True)} "
             f"{interval(path.change.low, path.change.high, 2, signed=True)}",
         ),
         ("targets whose threshold the dial reaches", f"{len(distances)} of {len(path.targets)}"),

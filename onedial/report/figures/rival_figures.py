@@ -37,7 +37,7 @@ def rivals_figure(rivals: pd.DataFrame, signal: Mapping[str, Any]) -> Drawing:
         rivals: `rivals.csv`, index rival. signal: of verdict.json.
     """
     rows = rivals.loc[rivals["n_targets"] > 0, ["signal", "low", "high", "one_order"]].copy()
-    own = {name: np.nan if signal.get(name) is None else float(signal[name]) for name in ("estimate", "low", "high")}
+    own = {name: np.nan if signal.get(name) is None else float(signal[name]) for name in ("value", "low", "high")}
     rows.loc["steering"] = [*own.values(), True]
     rows = rows.sort_values("signal", kind="stable", na_position="first")
     figure = new_figure(MARGIN + ROW * len(rows))

@@ -9,7 +9,7 @@ import pandas as pd
 from onedial.report.contents import Contents
 from onedial.report.figures import dial_figures, figures
 from onedial.report.figures.captions import CAPTIONS, TITLES
-from onedial.report.figures.figures import point, shade_beyond
+from onedial.report.figures.figures import shade_beyond
 from onedial.report.figures.path_figure import dial_path_figure
 from onedial.report.figures.rival_figures import controls_figure, prediction_figure, rivals_figure
 from onedial.scale.study import factor_figures
@@ -20,7 +20,6 @@ from onedial.show import (
     COLOURS,
     FAINT,
     INK,
-    PAPER,
     Drawing,
     interval,
     named,
@@ -30,7 +29,7 @@ from onedial.show import (
     set_title,
     styled,
 )
-from onedial.verdict import DECISIVE, SweepRun, rates_along_controls
+from onedial.verdict import CANNOT_BE_JUDGED, SweepRun, rates_along_controls
 
 
 @styled
@@ -110,46 +109,6 @@ def reasoned_figure(settings: pd.DataFrame, ease: pd.DataFrame, rho: tuple[float
     return Drawing(figure, TITLES["reasoned"], CAPTIONS["reasoned"])
 
 
-CHOSEN = "#0072b2"
-COLUMNS = 2
-
-
-@styled
-def criteria_figure(matches: pd.DataFrame, criteria: pd.DataFrame, unit: str) -> Drawing:
-    """One panel for each criterion, with its R² and what chance gives in the title.
-
-    Args:
-        matches: table of matches, index target. criteria: `criteria.csv`, index criterion. unit: of magnitudes, in
-            words.
-    """
-    n_rows = -(-len(criteria) // COLUMNS)
-    figure = new_figure(0.9 + 2.1 * n_rows)
-    panels = figure.subplots(n_rows, COLUMNS, squeeze=False, sharex=True, sharey=True).ravel()
-    for axes in panels[len(criteria) :]:
-        axes.set_visible(False)
-    for axes, (name, row) in zip(panels, criteria.iterrows(), strict=False):
-        column = "magnitude" if "magnitude_" + str(name) not in matches else f"magnitude_{name}"
-        drawn = matches[np.isfinite(matches["threshold"]) & np.isfinite(matches[column])]
-        for target, own in drawn.iterrows():
-            fill = CHOSEN if own["status"] == "ok" else PAPER
-            words = f"{target}: threshold {number(own['threshold'], 2)}, magnitude {number(own[column])}"
-            style = {"color": CHOSEN, "markerfacecolor": fill, "markeredgewidth": 1.0}
-            point(axes, own["threshold"], own[column], words, size=18, **style)
-        on_line = drawn[drawn["status"] == "ok"]
-        if np.isfinite(row["r2"]) and np.ptp(on_line["threshold"]) > 0:
-            slope, intercept = np.polyfit(on_line["threshold"], on_line[column], 1)
-            ends = np.array([on_line["threshold"].min(), on_line["threshold"].max()])
-            axes.plot(ends, intercept + slope * ends, color=INK, linewidth=1.0, zorder=0)
-        axes.set_title(
-            f"{name}: R² {number(row['r2'], 2)} ({number(row['r2_null_median'], 2)})", loc="left", fontsize=8
-        )
-    for axes in panels[: len(criteria)][-COLUMNS:]:
-        axes.tick_params(labelbottom=True)
-    figure.supxlabel("target's threshold (higher = more often yes)", fontsize=8)
-    figure.supylabel(f"magnitude ({unit})", fontsize=8)
-    return Drawing(figure, TITLES["criteria"], CAPTIONS["criteria"])
-
-
 def write_figures(contents: Contents) -> dict[str, dict[str, str]]:
     """Draw everything that the run's tables allow, as PNG and SVG.
 
@@ -161,16 +120,16 @@ def write_figures(contents: Contents) -> dict[str, dict[str, str]]:
     excluded = set(verdict["excluded"])
     found = run.side_effects()
     usable = None if found is None else (float(found[1]["low"]), float(found[1]["high"]))
-    drawings = {
-        "magnitude_threshold": figures.magnitude_against_threshold(matches, verdict["line"], unit, usable),
+    drawings = {}
+    if verdict["reproduced"] != CANNOT_BE_JUDGED:  # else a line through what nothing can be said of is all one sees
+        drawings["magnitude_threshold"] = figures.magnitude_against_threshold(matches, verdict["line"], unit, usable)
+    drawings |= {
         "dose_response": figures.dose_response_curves(
             contents.dose_response, matches, unit, usable, rates_along_controls(contents.tables)
         ),
         "agreement": figures.agreement_per_target(matches, excluded),
         "kappa": figures.kappa_per_target(matches, excluded),
     }
-    if (criteria := contents.criteria) is not None and len(criteria) > len(DECISIVE):
-        drawings["criteria"] = criteria_figure(matches, criteria, figures.UNITS.get(unit, unit))
     if (scan := run.layer_scan()) is not None:
         own = contents.own
         ends = (min(own["magnitudes"]), max(own["magnitudes"]))

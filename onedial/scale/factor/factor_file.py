@@ -33,7 +33,7 @@ def load(kind: type, path: Path | str) -> Any:
     try:
         content = json_value(Path(path).read_text(encoding="utf-8"))
     except FileNotFoundError as error:
-        raise InputError(f"{path} does not exist; write it first with FactorModel.save or fit_factor.py") from error
+        raise InputError(f"there is no file {path}; write it with FactorModel.save or study_panel.py --deep") from error
     except (json.JSONDecodeError, UnicodeDecodeError) as error:
         raise InputError(f"{path} is not JSON; give a factor.json that FactorModel.save wrote") from error
     if not isinstance(content, dict) or content.get("format") != FORMAT:

@@ -36,6 +36,8 @@ from onedial.stats import LEVEL, Answers, Booleans, Floats, Integers, as_answers
 
 _MOST_PAIRS = 2500
 CLOSE, ACCEPTABLE = 0.05, 0.08  # Browne and Cudeck's words for an RMSEA
+CLOSE_CFI, ACCEPTABLE_CFI = 0.95, 0.90  # Hu and Bentler (1999) and the bound before them
+CLOSE_SRMR, ACCEPTABLE_SRMR = 0.08, 0.10
 
 
 @dataclass(frozen=True)
@@ -69,16 +71,25 @@ class FactorFit:
 
     __repr__ = one_line
 
-    def sentence(self) -> str:
-        """What the fit says, by the usual words."""
+    def sentence(self, beside: str = "") -> str:
+        """What the fit says by RMSEA, CFI and SRMR together, in the usual words.
+
+        Args:
+            beside: what else speaks against so few factors; where there is something they do not fit closely.
+        """
         number = "One factor" if self.n_factors == 1 else f"{self.n_factors} factors"
         if not np.isfinite(self.rmsea):
             return f"{number}: fit could not be judged (no degrees of freedom left)."
         fits, do = ("fits", "does") if self.n_factors == 1 else ("fit", "do")
-        word = "closely" if self.rmsea <= CLOSE else "acceptably"
+        close = self.rmsea <= CLOSE and self.cfi >= CLOSE_CFI and self.srmr <= CLOSE_SRMR
+        word = "closely" if close and not beside else "acceptably"
         judged = f"{fits} {word}" if self.rmsea <= ACCEPTABLE else f"{do} not fit well"
         if self.rmsea <= ACCEPTABLE < self.rmsea_high:
             judged = "may fit, but so few answers cannot tell"
+        elif self.rmsea <= ACCEPTABLE and (self.cfi < ACCEPTABLE_CFI or self.srmr > ACCEPTABLE_SRMR):
+            judged = f"{fits} by one index and not by another"
+        if beside and self.rmsea <= ACCEPTABLE:
+            judged += f", though {beside}"
         chance = "no more than chance gives" if self.p > LEVEL else "more than chance gives"
         return (
             f"{number} {judged}: RMSEA {self.rmsea:.3f} ({self.rmsea_low:.3f} to {self.rmsea_high:.3f}), "

@@ -25,7 +25,8 @@ from onedial.scale.checks.simulation import checked_for_simulation
 from onedial.scale.evidence import MISSING, Codes, codes_of
 from onedial.scale.likelihood import MarginalFit, Model, ScaleKind, fit_marginal
 from onedial.scale.response_curves import Chances, Curves
-from onedial.stats import LEVEL, Answers, Booleans, Floats, adjusted, wilson_interval
+from onedial.scale.standard_errors import loading_errors
+from onedial.stats import LEVEL, Z_95, Answers, Booleans, Floats, adjusted, wilson_interval
 
 OTHER_LOADING = 0.1
 """By how much a loading must differ from that of all for the difference to be called one, however certain it is."""
@@ -45,7 +46,9 @@ class AnswerFit:
         respondents: index respondent; `n` answers, `infit, outfit, l_z, p` (two-sided), `q` (adjusted), `follows` (how
             closely: q <= .05, and a loading that differs by `OTHER_LOADING` from that of all), `loading` and `place`
             of its own curve (the difficulty to which it says yes half of the time; nan for a loading below `SALIENT`),
-            `belongs` (loading of at least `SALIENT`).
+            `loading_low`, `loading_high` (its 95% interval), `belongs` (an interval that reaches `SALIENT`),
+            `reversed` (a loading of at most -`SALIENT`, the interval below 0: it answers the other way
+            round).
         questions: index question; `n, difficulty, infit, outfit, l_z, p` (of surprises as large among simulated
             questions; nan where nobody answered).
         curves: index (respondent, bin); `difficulty` by the others' answers, `n, yes, low, high` (share of yes with 95%
@@ -67,7 +70,7 @@ class AnswerFit:
     def sentences(self) -> list[str]:
         """Who does not follow the scale as the others do, and whether the questions fit."""
         table = self.respondents
-        loose = table[table["follows"] == LOOSER].sort_values("l_z")
+        loose = table[(table["follows"] == LOOSER) & ~table["reversed"]].sort_values("l_z")
         told = [f"None of {len(table)} respondents was found to follow the scale less or more closely than the others."]
         if len(loose):
             each = "; ".join(f"{name} {row['loading']:.2f}" for name, row in loose.iloc[:_SHOWN].iterrows())
@@ -78,10 +81,11 @@ class AnswerFit:
             ]
         elif (table["follows"] == CLOSER).any():
             told = ["No respondent follows the scale less closely than the others."]
-        off = table[~table["belongs"]]
+        turned, off = table[table["reversed"]], table[~table["belongs"] & ~table["reversed"]]
+        if len(turned):
+            told.append(f"The other way round, yes where the others say no: {_with_intervals(turned)}.")
         if len(off):
-            each = ", ".join(f"{name} ({value:+.2f})" for name, value in off["loading"].items())
-            told.append(f"Not on this scale, by a loading below {SALIENT:g}: {each}.")
+            told.append(f"Not on this scale, by a loading below {SALIENT:g}: {_with_intervals(off)}.")
         told.append(
             f"{self.odd_questions:.1%} of the questions get answers as surprising as {_TAIL:.0%} of simulated ones."
         )
@@ -129,7 +133,11 @@ def answer_fit(matrix: Any, scale: ScaleKind = "histogram", n_replicates: int = 
     certain, differs = respondents["q"] <= LEVEL, np.abs(loading) - np.abs(alike.curves.loading)
     lower, higher = (certain & (side * differs >= OTHER_LOADING) for side in (-1, 1))
     respondents["follows"] = np.select([lower, higher], [LOOSER, CLOSER], FITS)
-    respondents["loading"], respondents["belongs"] = loading, loading >= SALIENT
+    error = Z_95 * loading_errors(own)
+    respondents["loading"] = loading
+    respondents["loading_low"], respondents["loading_high"] = loading - error, loading + error
+    respondents["reversed"] = (loading <= -SALIENT) & ~(loading + error >= 0)
+    respondents["belongs"] = ~(loading < SALIENT) | ~respondents["reversed"] & (loading + error >= SALIENT)
     with np.errstate(divide="ignore", invalid="ignore"):
         respondents["place"] = np.where(loading >= SALIENT, own.curves.cuts[0] / own.curves.slope, np.nan)
     questions = _summed(codes, expected, 1, answers.questions).assign(difficulty=difficulty)
@@ -142,6 +150,15 @@ def answer_fit(matrix: Any, scale: ScaleKind = "histogram", n_replicates: int = 
         loading=float(alike.curves.loading[0]),
         odd_questions=odd,
     )
+
+
+def _with_intervals(table: pd.DataFrame) -> str:
+    lines = [
+        f"{name} {row['loading']:.2f}"
+        + (f" ({row['loading_low']:.2f} to {row['loading_high']:.2f})" if np.isfinite(row["loading_low"]) else "")
+        for name, row in table.iterrows()
+    ]
+    return ", ".join(lines)
 
 
 def _predicted(codes: Codes, fit: MarginalFit) -> Floats:

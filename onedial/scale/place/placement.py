@@ -31,7 +31,7 @@ from onedial.stats import QUANTILES_95, Z_95, Booleans, Floats, Integers
 SHORTLIST, RANDOM_EVERY = 20, 4
 FOLLOWS = 5.0
 """Evidence from which on a respondent is said to follow the scale; one that does not reaches it in 1 of 20 cases after
-25 answers (scripts/simulate_placing.py)."""
+25 answers (scripts/simulate.py placing)."""
 _NO_LOADING = 0.05
 _EDGES = np.arange(-4.0, 4.0001, 0.04)
 _UNLIKELY = 1e-6

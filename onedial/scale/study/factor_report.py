@@ -27,7 +27,7 @@ _RESPONDENTS = (
 
 
 def write_factor_report(run: Run) -> Path:
-    """Write report.html of a run of `fit_factor.py`, and return its path.
+    """Write report.html of a run of `study_panel.py --deep`, and return its path.
 
     Raises:
         InputError: a table is missing or broken.

@@ -20,7 +20,7 @@ import numpy as np
 import pandas as pd
 
 from onedial.asking import listed
-from onedial.core import InputError, one_line, program_parser, run_command
+from onedial.core import InputError, Options, one_line, option, parse_options, run_command
 from onedial.panels import ResponseMatrix, load_panel
 
 LEAST = 0.05
@@ -126,18 +126,17 @@ def _eigenvalue_shares(correlation: np.ndarray) -> np.ndarray:
     return np.linalg.eigvalsh(correlation)[::-1] / len(correlation)
 
 
+@dataclass(frozen=True, kw_only=True)
+class KinshipOptions(Options):
+    """Whose answers are compared."""
+
+    panel: str = option(..., "embedded, frontier (refusal, not ability), or a file", positional=True)
+    respondents: str | None = option(None, "table with respondent, model (default: respondents.csv beside the panel)")
+    least: float = option(LEAST, "smallest yes rate and no rate", at_least=0, below=0.5)
+
+
 def main(arguments: Sequence[str] | None = None) -> None:
-    parser = program_parser(__doc__, prog="python -m onedial.scale.study.kinship")
-    parser.add_argument("panel", metavar="PANEL", help="embedded, frontier (refusal, not ability), or a file")
-    parser.add_argument(
-        "--respondents", help="table with respondent, model (default: respondents.csv beside the panel)"
-    )
-    parser.add_argument(
-        "--least", type=float, default=LEAST, help="smallest yes rate and no rate (default %(default)s)"
-    )
-    options = parser.parse_args(arguments)
-    if not 0 <= options.least < 0.5:
-        raise InputError(f"--least {options.least:g}; give a rate from 0 up to, but not, .5")
+    options = parse_options(KinshipOptions, __doc__, arguments, "python -m onedial.scale.study.kinship")
     found = kinship_of(load_panel(options.panel, options.respondents), options.least)
     print(f"{len(found.kept)} respondents of {found.n_models} base models", end="")
     print(f"; left out for their yes rates: {listed(found.left_out)}" if found.left_out else "")

@@ -18,6 +18,13 @@ from onedial.stats import LEVEL, names, number, p_text
 
 _WIDTH = 100
 STRONG = 0.5  # of the variance: more shared than not
+_FEWEST_QUESTIONS = 20
+_MOST_EMPTY = 0.5
+"""Share of pairs that lack an answer pattern, above which correlations come from a rule and not from answers."""
+_POOR = 0.10
+"""RMSEA above which one factor is rejected whatever else it explains (MacCallum, Browne and Sugawara, 1996)."""
+_AS_LARGE = 0.5
+"""Size of a second factor beside the first from which on no scale is common to all."""
 WORTH_A_NAME = 0.05  # of a variance
 _FEWEST_FOR_A_TEST = 4  # respondents whose correlations can speak against one factor
 FEWEST_KIN = 3  # groups, of which none can be taken for everybody
@@ -46,7 +53,7 @@ def one_page(analysis: PanelAnalysis) -> str:
     >>> ease = rng.standard_normal((40, 1))
     >>> panel = pd.DataFrame((ease + rng.standard_normal((40, 4)) > 0) * 1.0, columns=list("abcd"))
     >>> print(one_page(analyse_panel(panel, n_replicates=0, n_sensitivity=0)).split(";")[0])
-    One factor would explain 49% of the variance
+    One factor would explain 50% of the variance
     """
     return "\n".join(page_lines(verdict(analysis), page_sections(analysis)))
 
@@ -69,12 +76,16 @@ def page_sections(analysis: PanelAnalysis) -> dict[str, list[str]]:
 
 def verdict(analysis: PanelAnalysis) -> str:
     """The judgement in one or two sentences."""
+    if small := too_small(analysis):
+        return small
     against, missed = objections(analysis), _missed(analysis)
-    share, clusters = shared_variance(analysis), analysis.clusters
-    usual = analysis.marginal.respondents["loading"].pow(2).mean()
+    clusters = analysis.clusters
+    share, low, high = shared_variance(analysis)
     of_variance = f"{share:.0%} of the variance"
-    if abs(share - usual) >= WORTH_A_NAME:
-        of_variance += f"; {usual:.0%} by one normal scale alone"
+    if np.isfinite(low):
+        of_variance += f", {low:.0%} to {high:.0%}"
+    if other := _share_by_another_account(analysis, share):
+        of_variance += f"; {other}"
     if analysis.shuffled is None:
         opening = f"One factor would explain {share:.0%} of the variance; nothing was compared with chance."
     elif analysis.shuffled.p[0] > LEVEL:
@@ -99,6 +110,10 @@ def verdict(analysis: PanelAnalysis) -> str:
             f"Something is shared ({p_text(analysis.shuffled.p[0])}); whether it is one scale {_FEWEST_FOR_A_TEST - 1} "
             "respondents cannot say, since one factor fits any three correlations."
         )
+    elif _nothing_common(analysis):
+        opening = "There is no scale that is common to all."
+    elif _several_stand(analysis):
+        opening = f"Something is shared ({of_variance}), but one scale is not all of it."
     elif share >= STRONG:
         opening = f"One scale is shared, and it explains most of the answers ({of_variance})."
     else:
@@ -123,24 +138,57 @@ def nothing_shared(shuffled: EigenvalueNull, least: float | None) -> str:
     return f"{opening}, but it could have been missed: a scale would be found in 80% {much}."
 
 
-def shared_variance(analysis: PanelAnalysis) -> float:
-    """Mean squared loading on everybody's scale, of any shape, beside answers at random that are as frequent for all,
-    and what kin share; on a normal scale with neither where nothing else was fitted.
+def too_small(analysis: PanelAnalysis) -> str:
+    """Why nothing can be said of so small a panel; empty where it can."""
+    used = analysis.model.tetrachoric
+    n, pairs = len(analysis.model.difficulty), math.comb(_n_varied(used.thresholds), 2)
+    reasons = []
+    if used.n_zero_cell_pairs > _MOST_EMPTY * pairs:
+        reasons.append(
+            f"{used.n_zero_cell_pairs} of {pairs} pairs have an empty cell, so that a rule makes their correlation"
+        )
+    if n < _FEWEST_QUESTIONS:
+        reasons.append(f"there are {n} questions, and {_FEWEST_QUESTIONS} are the least")
+    return f"Too small to say whether a scale is shared: {'; '.join(reasons)}. Ask more questions." if reasons else ""
+
+
+def shared_variance(analysis: PanelAnalysis) -> tuple[float, float, float]:
+    """Mean squared loading of the page's own loadings; its 95% interval over questions, nan where none was drawn."""
+    share = number(analysis.model.explained, "factor_1", "squared_loadings_of_total_variance")
+    if analysis.bootstrap is None:
+        return share, float("nan"), float("nan")
+    low, high = (number(analysis.bootstrap.shares, "squared_loadings", end) for end in ("low", "high"))
+    return share, low, high
+
+
+def _share_by_another_account(analysis: PanelAnalysis, share: float) -> str:
+    """The share under an account that is not the usual one, named, where it is another.
 
     Shares of random answers of each respondent's own are at least 0, and raise loadings where nobody guesses: of .49
     planted they made .54, those of all .52; where a third guesses at .3, .51 and .46.
     """
     if analysis.specific is not None and len(analysis.specific.tests) >= FEWEST_KIN:
-        return number(analysis.specific.model.shares, "general", "share")
-    if analysis.accounts is not None:
-        return number(analysis.accounts.table, "any scale, random answers all alike", "loadings_share")
-    return float(analysis.marginal.respondents["loading"].pow(2).mean())
+        other = number(analysis.specific.model.shares, "general", "share")
+        account = f"beside what each {analysis.kin} shares"
+    elif analysis.accounts is not None:
+        other = number(analysis.accounts.table, "any scale, random answers all alike", "loadings_share")
+        account = "if all guess equally often and the scale has any shape"
+    else:
+        return ""
+    return f"{other:.0%} {account}" if abs(share - other) >= WORTH_A_NAME else ""
+
+
+def _nothing_common(analysis: PanelAnalysis) -> bool:
+    """Whether a second factor is nearly as large as the first, or one factor does not fit at all."""
+    sizes = factor_shares(analysis)
+    poor = analysis.fit is not None and analysis.fit.rmsea_low > _POOR
+    return _several_stand(analysis) and (sizes[1] >= _AS_LARGE * sizes[0] or poor)
 
 
 def objections(analysis: PanelAnalysis) -> list[str]:
     """What speaks against one scale that is the same for all, strongest first."""
     found = []
-    if analysis.several is not None:
+    if analysis.several is not None and _several_stand(analysis):
         sizes = ", ".join(f"{share:.0%}" for share in factor_shares(analysis))
         made = analysis.by_kin is not None and analysis.by_kin.p[1] > LEVEL
         kin = f"; what each {analysis.kin} shares would make the second" if made else ""
@@ -169,10 +217,22 @@ def objections(analysis: PanelAnalysis) -> list[str]:
             found.append(
                 f"for {broken} respondents some topics lie elsewhere (standard deviation {spread:.2f} spreads)"
             )
+    turned = int(analysis.answer_fit.respondents["reversed"].sum())
+    if turned:
+        found.append(f"{turned} of {len(analysis.answer_fit.respondents)} answer the other way round")
+    if analysis.copies:
+        found.append(
+            f"{len(analysis.copies)} {'pair is' if len(analysis.copies) == 1 else 'pairs are'} one respondent twice"
+        )
     alike = 0 if analysis.residuals is None else len(analysis.residuals.violations())
     if alike:
         found.append(f"{alike} {'pair shares' if alike == 1 else 'pairs share'} something beyond the scale")
     return found
+
+
+def _several_stand(analysis: PanelAnalysis) -> bool:
+    """Whether there is more than one factor, and no account of one scale would make the second."""
+    return analysis.several is not None and _second_stands(analysis)
 
 
 def _second_stands(analysis: PanelAnalysis) -> bool:
@@ -201,6 +261,8 @@ def _panel(analysis: PanelAnalysis) -> Iterable[str]:
     constant = m - _n_varied(model.thresholds)
     placed = f" ({constant} with one kind of answer only, and so without a place on the scale)" if constant else ""
     yield f"{n} questions, {m} respondents{models}{placed}, {gaps} answers missing ({gaps / (n * m):.1%})."
+    if analysis.copies:
+        yield f"Hardly two respondents each, so that what they share is no scale: {'; '.join(analysis.copies)}."
     not_random = missing.index[missing["p_adjusted"] < LEVEL]
     if len(not_random):
         part = missing.loc[not_random]
@@ -257,7 +319,8 @@ def _enough(analysis: PanelAnalysis) -> Iterable[str]:
         power = f"{analysis.second_scale:.0%}"
         yield f"A second scale that correlates {SECOND_SCALE:g} with the first would be found in {power}."
     if analysis.fit is not None:
-        yield analysis.fit.sentence()
+        found = f"{analysis.n_factors} factors were found" if _several_stand(analysis) else ""
+        yield analysis.fit.sentence(found)
         other = analysis.fit_global
         if other is not None and np.isfinite(other.rmsea) and abs(other.rmsea - analysis.fit.rmsea) > 0.005:
             cause = "gaps" if analysis.missing["n_missing"].any() else "empty cells"
@@ -335,7 +398,11 @@ def _known(analysis: PanelAnalysis) -> Iterable[str]:
     low, high = loading.idxmin(), loading.idxmax()
     yield f"Loadings run from {loading.min():.2f} ({low}) to {loading.max():.2f} ({high}){bars}."
     yield from analysis.answer_fit.sentences()
-    yield analysis.rasch.sentence()
+    turned = int(analysis.answer_fit.respondents["reversed"].sum())
+    if turned:
+        yield f"A Rasch model, one slope for all, does not hold: {turned} answer the other way round."
+    else:
+        yield analysis.rasch.sentence()
     yield analysis.reliability.sentence()
 
 

@@ -27,7 +27,7 @@ from onedial.asking import (
     normalised_text,
 )
 from onedial.core import sha256_of_text
-from onedial.panels import grade_answer
+from onedial.panels import grade_answer, outcome_as_number
 from onedial.selfreport.ask.requests import Request, drawn, once_more, writes
 from onedial.selfreport.ask.self_reports import SELF_REPORTS, Item, ask_self_report
 
@@ -42,7 +42,7 @@ def _listed(words: str) -> tuple[str, ...]:
 
 def correct(question: Question, text: str) -> float:
     """1 for a right answer, 0 for a wrong one, nan for none."""
-    return {"right": 1.0, "wrong": 0.0}.get(grade_answer(question, text).outcome, math.nan)
+    return outcome_as_number(grade_answer(question, text).outcome)
 
 
 # ---- a second look ---------------------------------------------------------------------------------------------------

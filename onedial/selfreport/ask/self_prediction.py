@@ -22,9 +22,9 @@ from itertools import permutations
 
 import pandas as pd
 
-from onedial.asking import CLOSED_BOOK, Question, Respondent, answers_in_order, unmarked
+from onedial.asking import CLOSED_BOOK, Question, Respondent, Response, answers_in_order, unmarked
 from onedial.core import InputError, sha256_of_text
-from onedial.panels import grade_answer
+from onedial.panels import grade_answer, outcome_as_number
 from onedial.selfreport.ask.requests import Request, once_more, refuses, writes
 from onedial.selfreport.ask.self_reports import SELF_REPORTS, Item, SelfReport, ask_self_report, lettered
 
@@ -200,8 +200,10 @@ def ask_difficulty(
         seed: of the order in which the four are shown. again: as in `ask_association`.
 
     Returns:
-        group_id, question_id, correct (1 / 0; no readable answer is 0, as in the study), tokens, predicted_rank (nan
-        where the ranking is no permutation), ranking_tokens, text; with `again` correct_again, tokens_again.
+        group_id, question_id, correct (1 / 0; an answer that declines is 0, as in the study, and so is any to what
+        nobody can know; nan where the request failed, or the answer could not be read or graded), tokens,
+        predicted_rank (nan where the ranking is no permutation), ranking_tokens, text; with `again` correct_again,
+        tokens_again.
     """
     groups = [list(questions[start : start + GROUP]) for start in range(0, len(questions) - GROUP + 1, GROUP)]
     for group in groups:
@@ -221,12 +223,20 @@ def ask_difficulty(
             row: dict[str, object] = {"group_id": f"g{number:03d}", "question_id": question.id}
             for name, given in single.items():
                 answer = given[number * GROUP + place]
-                row[f"correct{name}"] = float(grade_answer(question, answer.raw_text).outcome == "right")
+                row[f"correct{name}"] = _graded(question, answer)
                 row[f"tokens{name}"] = math.nan if answer.tokens_out is None else float(answer.tokens_out)
             tokens = math.nan if ranking.tokens_out is None else float(ranking.tokens_out)
             rows.append(row | {"predicted_rank": ranks[place], "ranking_tokens": tokens, "text": ranking.raw_text})
     columns = [f"{each}{name}" for name in single for each in ("correct", "tokens")]
     return pd.DataFrame(rows, columns=["group_id", "question_id", *columns, "predicted_rank", "ranking_tokens", "text"])
+
+
+def _graded(question: Question, answer: Response) -> float:
+    if answer.error or answer.unread or not answer.raw_text.strip():
+        return math.nan
+    if question.unknowable:
+        return 0.0
+    return outcome_as_number(grade_answer(question, answer.raw_text).outcome, declined=0.0)
 
 
 _NUMBERED_LABEL = re.compile(r"\W*\d[.)]\s*Q[1-4]\b(?!.*\bQ[1-4]\b)")

@@ -13,7 +13,7 @@ import pandas as pd
 
 from onedial.asking import Question, Respondent, answers_in_order, unmarked
 from onedial.confidence import brier_skill, expected_calibration_error, signal_table
-from onedial.panels import grade_answer
+from onedial.panels import grade_answer, outcome_as_number
 from onedial.selfreport.ask.requests import writes
 from onedial.selfreport.battery.line import BatteryTest, Topics, area
 
@@ -112,12 +112,17 @@ def ask_guesses(respondent: Respondent, questions: Sequence[Question]) -> pd.Dat
     rows: list[list[object]] = []
     for question, answer in zip(questions, written, strict=True):
         guesses = parse_guesses(answer.raw_text)
-        right = [float(grade_answer(question, guess).outcome == "right") for guess, _ in guesses]
+        right = [outcome_as_number(grade_answer(question, guess).outcome, declined=0.0) for guess, _ in guesses]
         p = [each for _, each in guesses]
         best = p.index(max(p)) if p else 0
-        found = [p[best], right[best], sum(p), max(right)] if p else [math.nan] * 4
+        found = [p[best], right[best], sum(p), _any(right)] if p else [math.nan] * 4
         rows.append([question.id, len(p) or math.nan, *found, answer.raw_text])
     return pd.DataFrame(rows, columns=["question_id", "n_guesses", "top", "top_right", "total", "any_right", "text"])
+
+
+def _any(right: Sequence[float]) -> float:
+    """1 where one is right, nan where none is and one could not be graded."""
+    return 1.0 if 1.0 in right else math.nan if any(map(math.isnan, right)) else 0.0
 
 
 def guess_scores(own: pd.DataFrame, topics: Topics, n_bootstrap: int = 1999, seed: int = 0) -> pd.DataFrame:
@@ -137,10 +142,10 @@ def guess_scores(own: pd.DataFrame, topics: Topics, n_bootstrap: int = 1999, see
     for which, (said, truth) in {"top": ("top", "top_right"), "all": ("total", "any_right")}.items():
         where = [topics[key] for key in own["question_id"]]
         # An answer without guesses is unread, and not ungraded.
-        right = own[truth].fillna(0).reset_index(drop=True)
+        right = own[truth].where(own[said].notna(), 0).reset_index(drop=True)
         found = signal_table(own[[said]].reset_index(drop=True), right, where, None, n_bootstrap, seed).loc[said]
-        read = own[own[said].notna()]
-        n_unread = len(own) - len(read)
+        read = own[own[said].notna() & right.notna().to_numpy()]
+        n_unread = int(own[said].isna().sum())
         row: dict[str, object] = {"n": len(read), "n_unread": n_unread}
         if len(read) >= max(1, n_unread):
             held, y = read[said].clip(upper=1), read[truth]

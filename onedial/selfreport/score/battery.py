@@ -390,21 +390,21 @@ def _d_prime_ends(hits: np.ndarray, alarms: np.ndarray, n_bootstrap: int, seed: 
     return resampled_interval(float(drawn[0]), drawn[1:], n, -most, most)
 
 
+SCORES = {
+    "choices": _choices,
+    "pairs": _pairs,
+    "pressure": _pressure,
+    "correction": _correction,
+    "confidence": _confidence,
+    "properties": _properties,
+    "failing": _failing,
+    "passages": _passages,
+    "beliefs": _beliefs,
+    "honesty": _honesty,
+    "unknowable": _unknowable,
+    "hedges": _hedges,
+}
+AT_THE_END = {"critics": _critics}
 BATTERY: Mapping[str, Callable[[pd.DataFrame, Topics, int, int], Tables]] = WithTests(
-    lambda test: test.tables,
-    {
-        "choices": _choices,
-        "pairs": _pairs,
-        "pressure": _pressure,
-        "correction": _correction,
-        "confidence": _confidence,
-        "properties": _properties,
-        "failing": _failing,
-        "passages": _passages,
-        "beliefs": _beliefs,
-        "honesty": _honesty,
-        "unknowable": _unknowable,
-        "hedges": _hedges,
-    },
-    {"critics": _critics},
+    lambda test: test.tables, SCORES, AT_THE_END
 )

@@ -176,7 +176,8 @@ def restriction_scores(answers: pd.DataFrame, n_bootstrap: int = 999, seed: int 
 def measured_ranks(answers: pd.DataFrame, ties: str = "order") -> pd.Series:
     """How hard each question of a group turned out to be, 1 = easiest.
 
-    Right before wrong; then fewer tokens first, a missing count last.
+    Right before wrong; then fewer tokens first, a missing count last. Of a group in which it is not known whether an
+    answer was right, no rank is.
 
     Args:
         answers: columns model, group_id, correct, tokens; rows of a group in the order in which it was shown.
@@ -186,15 +187,16 @@ def measured_ranks(answers: pd.DataFrame, ties: str = "order") -> pd.Series:
     Formula: ranks of (not correct, tokens, row).
 
     Returns:
-        one rank per row. Sign: higher = harder.
+        one rank per row, nan in such a group. Sign: higher = harder.
     """
     tokens = answers["tokens"].fillna(np.inf)
     keyed = answers.assign(_wrong=-answers["correct"].fillna(0), _tokens=tokens)
     ordered = keyed.sort_values(["_wrong", "_tokens"], kind="stable")
     ranks = (ordered.groupby(["model", "group_id"], sort=False).cumcount() + 1).reindex(answers.index)
-    if ties == "order":
-        return ranks
-    return ranks.groupby([keyed[each] for each in ("model", "group_id", "_wrong", "_tokens")]).transform("mean")
+    if ties != "order":
+        ranks = ranks.groupby([keyed[each] for each in ("model", "group_id", "_wrong", "_tokens")]).transform("mean")
+    is_known = answers["correct"].notna().groupby([answers["model"], answers["group_id"]]).transform("all")
+    return ranks.where(is_known)
 
 
 def pair_scores(predicted: Sequence[float] | Floats, measured: Sequence[float] | Floats) -> float:
@@ -237,10 +239,11 @@ def difficulty_scores(answers: pd.DataFrame, n_bootstrap: int = 999, seed: int =
         n_bootstrap: of the adjusted accuracy, over groups. seed: of it.
 
     Returns:
-        index model; n_groups, n_valid, accuracy, adjusted_accuracy, adjusted_low, adjusted_high; retest and
-        share_of_possible with their intervals, where there are second answers; right (share of the questions answered
-        rightly) and, where tokens are known, tokens (mean of an answer), tokens_spread (standard deviation within a
-        group over the group's mean, on average) and ranking_tokens (mean of a ranking).
+        index model; n_groups, n_valid, n_ungraded (groups of which an answer is blank; they are left out), accuracy,
+        adjusted_accuracy, adjusted_low, adjusted_high; retest and share_of_possible with their intervals, where there
+        are second answers; right (share of the graded questions answered rightly) and, where tokens are known, tokens
+        (mean of an answer), tokens_spread (standard deviation within a group over the group's mean, on average) and
+        ranking_tokens (mean of a ranking).
 
     Raises:
         InputError: columns are missing, or a group has not four questions.
@@ -249,7 +252,8 @@ def difficulty_scores(answers: pd.DataFrame, n_bootstrap: int = 999, seed: int =
     """
     scores = group_scores(answers)
     rows = {}
-    for model, table in scores.groupby("model", sort=False):
+    for model in answers["model"].unique():
+        table = scores[scores["model"] == model]
         own = table["score"]
         valid = own.dropna().to_numpy()
         told = valid if _mostly(len(valid), len(own)) else valid[:0]
@@ -257,6 +261,7 @@ def difficulty_scores(answers: pd.DataFrame, n_bootstrap: int = 999, seed: int =
         rows[model] = {
             "n_groups": len(own),
             "n_valid": len(valid),
+            "n_ungraded": int(answers.loc[answers["model"] == model, "group_id"].nunique() - len(own)),
             "accuracy": float(own.fillna(0).mean()),
             "adjusted_accuracy": float(valid.mean()) if len(valid) else float("nan"),
             "adjusted_low": low,
@@ -284,12 +289,15 @@ def difficulty_scores(answers: pd.DataFrame, n_bootstrap: int = 999, seed: int =
 
 def group_scores(answers: pd.DataFrame) -> pd.DataFrame:
     """Score of every model and group: columns model, group_id, score (nan for an invalid ranking), and retest (of the
-    second answers' order, ties counting half) where there are second answers."""
+    second answers' order, ties counting half) where there are second answers. A group of which an answer is blank
+    (failed, unread, ungraded) has no row."""
     _need(answers, ["model", "group_id", "predicted_rank"], "difficulty")
     table = answers
+    is_known = pd.Series(True, index=table.index)
     if "measured_rank" not in table:
         _need(table, ["correct", "tokens"], "difficulty")
         table = table.assign(measured_rank=measured_ranks(table, "half"))
+        is_known = table["measured_rank"].notna()
     if again := "correct_again" in table:
         second = table.assign(correct=table["correct_again"], tokens=table["tokens_again"])
         table = table.assign(rank_again=measured_ranks(second, "half"))
@@ -297,6 +305,8 @@ def group_scores(answers: pd.DataFrame) -> pd.DataFrame:
     for (model, group), own in table.groupby(["model", "group_id"], sort=False):
         if len(own) != GROUP_SIZE:
             raise InputError(f"group {group} of {model} holds {len(own)} questions; give {GROUP_SIZE} in each")
+        if not is_known[own.index].all():
+            continue
         measured = own["measured_rank"].to_numpy(float)
         row = {"model": model, "group_id": group, "score": pair_scores(own["predicted_rank"].to_numpy(float), measured)}
         rows.append(row | ({"retest": _in_order(own["rank_again"].to_numpy(float), measured)} if again else {}))
@@ -505,6 +515,9 @@ def _beside_retest(
     """Retest and share_of_possible with intervals, from what `score` reads off sums over the units of (unit, part)."""
     own, again = own_and_again
     n = len(own)
+    if not n:
+        names = (f"{name}{end}" for name in ("retest", "share_of_possible") for end in ("", "_low", "_high"))
+        return dict.fromkeys(names, float("nan"))
     weights = np.concatenate([np.ones((1, n)), unit_weights(np.arange(n), n_bootstrap, seed)])
     with np.errstate(invalid="ignore", divide="ignore"):
         retest = score(weights @ again)

@@ -89,7 +89,7 @@ class WandbOptions:
 
     @classmethod
     def of(cls, options: Any) -> "WandbOptions":
-        """From a program's options (`onedial.core.add_run_options`)."""
+        """From a program's options (`onedial.core.RunOptions`)."""
         tags = tuple(tag.strip() for tag in (options.wandb_tags or "").split(",") if tag.strip())
         return cls(
             options.wandb, options.wandb_project, options.wandb_entity, options.wandb_group, tags, options.wandb_name

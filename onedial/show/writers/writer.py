@@ -21,6 +21,7 @@ from typing import Any, Protocol
 
 from onedial.core import Run, say
 from onedial.show.progress import listening
+from onedial.show.writers.tensorboard import check_tensorboard
 from onedial.show.writers.wandb_run import FILES, WandbOptions, check_wandb
 
 
@@ -65,17 +66,19 @@ class LogOptions:
 
     @classmethod
     def of(cls, options: Any) -> "LogOptions":
-        """From a program's options (`onedial.core.add_run_options`)."""
+        """From a program's options (`onedial.core.RunOptions`)."""
         return cls(WandbOptions.of(options), options.tensorboard)
 
     def check(self) -> None:
         """Find out before the work whether logging can go ahead.
 
         Raises:
-            InputError: as `check_wandb`.
+            InputError: as `check_wandb`; or TensorBoard is asked for and not installed.
         """
         if self.wandb.mode != "off":
             check_wandb(self.wandb.mode)
+        if self.tensorboard:
+            check_tensorboard()
 
     def writers(self, run: Run, kind: str, process: int = 0, n_processes: int = 1) -> list[Writer]:
         """The writers that are asked for, each begun; `kind` is W&B's job type.

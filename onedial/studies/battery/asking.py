@@ -8,7 +8,7 @@ import pandas as pd
 
 from onedial.asking import CLOSED_BOOK, Respondent, answers_in_order, load_statements
 from onedial.core import InputError, Notes, Run
-from onedial.panels import Bill, BudgetSpent, grade_answer, load_facts
+from onedial.panels import Bill, BudgetSpent, grade_answer, load_facts, outcome_as_number
 from onedial.selfreport import (
     DONT_KNOW,
     SELF_REPORTS,
@@ -57,11 +57,12 @@ def _ask(
     run: Run, bill: Bill, test: str, name: str, make: Make, asked: Callable[[Make], pd.DataFrame], notes: Notes
 ) -> None:
     file = f"answers/{test}/{file_name(name)}.parquet"
-    if (run.path / file).is_file():
+    if (run.path / file).is_file() and not bill.failed(name, test):
         return
     try:
         with bill.occasion(test), progress_bar(None, f"{name}, {test}: answers") as advance:
             answers = asked(kept(make, run, test, name, advance))
+            bill.tell_failed(name)
     except (BudgetSpent, NotRecorded):
         raise
     except InputError as error:
@@ -104,7 +105,7 @@ def pairs(make: Make, material: Material) -> pd.DataFrame:
             "first": range(len(material.questions)),
             "second": -1,
             "correct": [
-                {"right": 1.0, "wrong": 0.0}.get(grade_answer(each, answer.raw_text).outcome, float("nan"))
+                outcome_as_number(grade_answer(each, answer.raw_text).outcome)
                 for each, answer in zip(material.questions, given, strict=True)
             ],
         }

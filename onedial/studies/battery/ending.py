@@ -1,6 +1,5 @@
 """Scores of every test, from the answers on disk: tables, figures, and what is printed."""
 
-import argparse
 from collections.abc import Sequence
 from typing import Any
 
@@ -19,9 +18,10 @@ from onedial.selfreport.show import battery_figures
 from onedial.show import save_results
 from onedial.studies.battery.asking import answers_to
 from onedial.studies.battery.material import Material
+from onedial.studies.options import BatteryOptions
 
 
-def finish(run: Run, tests: Sequence[str], material: Material, options: argparse.Namespace) -> None:
+def finish(run: Run, tests: Sequence[str], material: Material, options: BatteryOptions) -> None:
     """Scores of every test, and the figures."""
     tables: dict[str, pd.DataFrame] = {}
     for test in tests:

@@ -1,12 +1,12 @@
 """What the battery asks about: questions with accepted answers, and the same with options."""
 
-import argparse
 from dataclasses import dataclass
 
 from onedial.asking import Question, stratified_sample
 from onedial.core import InputError
 from onedial.panels import load_questions
 from onedial.selfreport import ChoiceItem, choice_items
+from onedial.studies.options import BatteryOptions
 
 FEWEST = 8
 
@@ -29,7 +29,7 @@ class Material:
     n_each: int
 
 
-def material_of(options: argparse.Namespace) -> Material:
+def material_of(options: BatteryOptions) -> Material:
     """Questions drawn by topic and level, and their options.
 
     Raises:

@@ -25,7 +25,7 @@ Make = Callable[[int], Respondent]
 
 
 def respondents_of(
-    models: Sequence[str], bill: "Bill", vector: str | None = None, magnitudes: Sequence[float] = ()
+    models: Sequence[str], bill: "Bill", vector: Path | None = None, magnitudes: Sequence[float] = ()
 ) -> Iterator[tuple[str, Make]]:
     """Name of each respondent, and what makes it; one model is in memory at a time.
 
@@ -45,7 +45,7 @@ def respondents_of(
 
 
 def _each(
-    models: Sequence[str], bill: "Bill", vector: str | None, magnitudes: Sequence[float]
+    models: Sequence[str], bill: "Bill", vector: Path | None, magnitudes: Sequence[float]
 ) -> Iterator[tuple[str, Make]]:
     from onedial.models import load_model
     from steering import SteeringVector

@@ -1,4 +1,4 @@
-"""The stages of `experiments/collect_panel.py`: whom it asks here, whom elsewhere, and the panel that comes of it.
+"""The stages of `experiments/panel.py collect`: whom it asks here, whom elsewhere, and the panel that comes of it.
 
 Every answer lies in the run's measurements before anything is made of it. here: models on this machine; elsewhere:
 providers and servers, and what they cost; panel: grading and the files.

@@ -1,10 +1,9 @@
 """Models of providers and servers: what they need, what they would cost, and all of them asked at once."""
 
-import argparse
 from pathlib import Path
 
 from onedial.asking import ProviderRespondent
-from onedial.core import LEDGER, InputError, Journal, Ledger, Notes, Run
+from onedial.core import LEDGER, InputError, Journal, Ledger, Notes, Run, leave_undone
 from onedial.panels import (
     JUDGE,
     WRITTEN,
@@ -16,12 +15,13 @@ from onedial.panels import (
     probes_for,
 )
 from onedial.show import progress_bar
+from onedial.studies.options import CollectOptions
 
 INSPECT_LOGS = "inspect_logs"
 
 
 def check_what_is_asked_elsewhere(
-    models: list[RespondentModel], judge: RespondentModel | None, options: argparse.Namespace
+    models: list[RespondentModel], judge: RespondentModel | None, options: CollectOptions
 ) -> None:
     """Before anything is asked: libraries, keys, the judge, and prices where there is a budget.
 
@@ -45,7 +45,7 @@ def check_what_is_asked_elsewhere(
         raise InputError(f"--budget was given, but {options.respondents} names no model that costs money")
 
 
-def keep_judge(collection: Collection, run: Run, options: argparse.Namespace) -> None:
+def keep_judge(collection: Collection, run: Run, options: CollectOptions) -> None:
     """Put the judge into the manifest: whoever has judged some of the answers judges the others.
 
     Raises:
@@ -56,7 +56,7 @@ def keep_judge(collection: Collection, run: Run, options: argparse.Namespace) ->
         run.record_once("judge", {"model": asked}, f"restore it, or choose another --out with --merge {run.path}")
 
 
-def show_costs(collection: Collection, options: argparse.Namespace, sample: int) -> None:
+def show_costs(collection: Collection, options: CollectOptions, sample: int) -> None:
     """Print what is still to be asked of whom, in calls, tokens and money; nothing is written.
 
     Args:
@@ -88,9 +88,7 @@ def show_costs(collection: Collection, options: argparse.Namespace, sample: int)
         print("what a model thinks to itself comes on top: money_at_most counts all that it may write")
 
 
-def ask_elsewhere(
-    collection: Collection, journal: Journal, run: Run, options: argparse.Namespace, notes: Notes
-) -> bool:
+def ask_elsewhere(collection: Collection, journal: Journal, run: Run, options: CollectOptions, notes: Notes) -> bool:
     """Ask all models of providers and servers at once; True where the budget ended it."""
     pending = collection.missing([model for model in collection.models if model.provider is not None])
     if not pending:
@@ -107,12 +105,12 @@ def ask_elsewhere(
     if budget is None or not budget.exhausted:
         return False
     left = sum(len(each.questions) for each in collection.missing())
-    notes.tell(
+    leave_undone(
         f"the budget of {options.budget:g} would have been passed: {budget.spent:.4g} is spent, {left} questions are "
         "not asked; a larger --budget with --resume goes on"
     )
     return True
 
 
-def logs_of(run: Run, options: argparse.Namespace) -> Path | None:
+def logs_of(run: Run, options: CollectOptions) -> Path | None:
     return run.path / INSPECT_LOGS if options.inspect_logs else None

@@ -1,7 +1,6 @@
 """Models on this machine, loaded one by one and looked at before they are asked, and respondents of one's own: asked
 chunk by chunk."""
 
-import argparse
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import partial
@@ -21,13 +20,14 @@ from onedial.core import InputError, Parts
 from onedial.models import LocalRespondent, OpenModel, encode, load_model
 from onedial.panels import Collection, Pending, RespondentModel, key_of
 from onedial.show import progress_bar
+from onedial.studies.options import CollectOptions
 
 CHUNK = 64
 """Prompts whose answers are written at once: what a kill can cost."""
 NO_WEIGHTS = {"source": "", "revision": "", "dtype": ""}
 
 
-def ask(entry: RespondentModel, collection: Collection, options: argparse.Namespace) -> None:
+def ask(entry: RespondentModel, collection: Collection, options: CollectOptions) -> None:
     """Ask one model on this machine whatever it has not answered yet; it is loaded only if there is something."""
     pending = [] if entry.provider is not None else collection.missing([entry])
     if not pending:

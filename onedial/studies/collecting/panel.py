@@ -3,14 +3,13 @@
 panel.csv  respondents.csv  closed_book.csv  judged.csv  judge_agreement.csv  costs.csv
 """
 
-import argparse
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 
 from onedial.asking import CLOSED_BOOK, check_mass, findings_table
-from onedial.core import LEDGER, Ledger, Notes, Run, write_table
+from onedial.core import LEDGER, Ledger, Notes, Run, leave_undone, write_table
 from onedial.panels import (
     JUDGED,
     JUDGED_KEY,
@@ -32,13 +31,14 @@ from onedial.panels import (
 from onedial.show import progress_bar
 from onedial.studies import tell_costs
 from onedial.studies.collecting.elsewhere import logs_of
+from onedial.studies.options import CollectOptions
 
 N_SHOWN = 10
 """Texts that could not be read, and are shown."""
 
 
 def save(
-    collection: Collection, run: Run, options: argparse.Namespace, notes: Notes, *, may_lack: bool, sample: int
+    collection: Collection, run: Run, options: CollectOptions, notes: Notes, *, may_lack: bool, sample: int
 ) -> None:
     """Put the parts together, grade the closed-book answers, write the files, and show how the respondents answer.
 
@@ -63,8 +63,10 @@ def save(
     faint = [f for name, own in masses if own.notna().any() for f in check_mass(str(name), own.dropna().tolist())]
     if faint:
         print(f"\n{findings_table(faint)}")
-    for sentence in failures(said):
-        notes.tell(sentence)
+    for sentence, is_all in failures(rows).items():
+        (leave_undone if is_all else notes.tell)(sentence)
+    if n and said["error"].fillna("").eq("").any() and panel["said_yes"].isna().all():
+        leave_undone("no answer could be read as yes or no: what was asked, or how, has to change")
     for sentence, unread in often_unread(said).items():
         notes.tell(sentence)
         for question, text in unread.head(N_SHOWN).to_numpy():
@@ -79,13 +81,14 @@ def grade(
     said: pd.DataFrame,
     collection: Collection,
     run: Run,
-    options: argparse.Namespace,
+    options: CollectOptions,
     notes: Notes,
     sample: int,
 ) -> np.ndarray:
     """Write closed_book.csv and print what it says; whether each row of `said` comes from who answered correctly."""
     questions = collection.questions
-    written = closed_rows[closed_rows["error"].fillna("") == ""].drop_duplicates(["label", "question_id"])
+    came = (closed_rows[["error", "unread"]].fillna("") == "").all(axis=1)
+    written = closed_rows[came].drop_duplicates(["label", "question_id"])
     closed = grade_closed_book(written.assign(model=written["label"], text=written["raw_text"]), questions)
     write_csv(closed, run.file("closed_book.csv"))
     unanswered, accuracy = non_answers_by_level(closed, questions), accuracy_by_level(closed, questions)
@@ -99,7 +102,7 @@ def grade(
 
 
 def judge(
-    closed: pd.DataFrame, collection: Collection, run: Run, options: argparse.Namespace, notes: Notes, sample: int
+    closed: pd.DataFrame, collection: Collection, run: Run, options: CollectOptions, notes: Notes, sample: int
 ) -> pd.DataFrame:
     """Put closed-book answers before the file's judge, those that it has not judged; write and print what it says."""
     entry, questions = collection.judge, collection.questions
@@ -111,7 +114,7 @@ def judge(
         ledger, logs = Ledger(run.file(LEDGER)), logs_of(run, options)
         judged = judge_answers(rows, questions, entry, parts, ledger, budget=budget, logs=logs, advance=advance)
     if budget is not None and budget.exhausted:
-        notes.tell(
+        leave_undone(
             f"the budget of {budget.limit:g} would have been passed: {budget.spent:.4g} is spent, and "
             f"{int(judged['judged_right'].isna().sum())} of {len(judged)} answers have no verdict; a larger --budget "
             "with --resume goes on"

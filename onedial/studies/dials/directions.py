@@ -44,9 +44,9 @@ def directions(study: DialStudy) -> dict[tuple[int, str], SteeringVector]:
         study.model,
         made_on,
         held_out,
-        candidates_of(options.layer, study.model.n_layers),
+        candidate_layers(options.layer, study.model.n_layers),
         progress_bar,
-        methods=options.method,
+        methods=options.methods,
         contrast=options.contrast,
         framings=options.framings,
         seed=options.seed,
@@ -56,13 +56,6 @@ def directions(study: DialStudy) -> dict[tuple[int, str], SteeringVector]:
     run.write_table("cosines.csv", found.cosines)
     run.write_table("directions.csv", found.table)
     return found.vectors
-
-
-def candidates_of(option: str, n_layers: int) -> list[int]:
-    """Layers that are compared; auto: three, since each is made by every method and measured with all of them."""
-    if option == "auto":
-        return sorted({n_layers * tenths // 10 for tenths in (5, 6, 7)})
-    return candidate_layers(option, n_layers)
 
 
 def vector_file(layer: int, method: str) -> str:
@@ -76,7 +69,7 @@ def chosen_layer(study: DialStudy, vectors: dict[tuple[int, str], SteeringVector
     candidates = [
         Intervention.of(vector, positions=study.options.positions)
         for (_, method), vector in vectors.items()
-        if method == study.options.method[0]
+        if method == study.options.methods[0]
     ]
     fitting = PromptSet.build(study.model, study.inputs.in_splits("fitting"), study.template)
     with progress_bar(len(fitting), f"scanning {len(candidates)} layer(s)") as advance:
@@ -91,13 +84,13 @@ def make_dials(study: DialStudy, vectors: dict[tuple[int, str], SteeringVector],
     options, how = study.options, {"positions": study.options.positions}
     dials: list[Any] = []
     if "interventions" in options.dials:
-        for method in (*options.method, *options.framings):
+        for method in (*options.methods, *options.framings):
             if (layer, method) not in vectors:
                 continue
             kind = "control" if method == "random" else "intervention"
             dials.append(InterventionDial(Intervention.of(vectors[layer, method], **how), f"{method}, add", kind))
-        first = options.method[0]
-        for operator in options.operator:
+        first = options.methods[0]
+        for operator in options.operators:
             if operator != "add":
                 intervention = Intervention.of(vectors[layer, first], operator=operator, **how)
                 dials.append(InterventionDial(intervention, f"{first}, {operator}"))

@@ -50,7 +50,7 @@ def asked(study: MultiverseStudy, universes: Sequence[Universe]) -> str:
     layers = sorted({each.layer for each in universes})
     how = "Every combination of" if options.cross else "One thing at a time is changed, of"
     return (
-        f"{how} {len(layers)} layer(s) ({', '.join(map(str, layers))}), {len(options.contrast)} contrast(s), "
+        f"{how} {len(layers)} layer(s) ({', '.join(map(str, layers))}), {len(options.contrasts)} contrast(s), "
         f"{len(study.templates)} wording(s) and {options.resamples} further draw(s) of the extraction questions, with "
         f"replacement. As run: layer {base.layer}, {base.contrast} contrast, {base.wording}, every question once; "
         f"{len(study.inputs.questions)} questions in all. Each vector has a range of its own."

@@ -1,6 +1,5 @@
 """What the stages of a multiverse share, and what it would cost."""
 
-import argparse
 from dataclasses import dataclass
 
 from onedial.asking import PromptTemplate
@@ -8,6 +7,7 @@ from onedial.core import Parts, Run
 from onedial.models import OpenModel, PromptSet
 from onedial.panels import ExperimentInputs
 from onedial.studies import questions_by_split
+from onedial.studies.options import MultiverseOptions
 from onedial.verdict import universes_of
 from steering import forecast_multiverse, measure_and_forecast
 
@@ -28,7 +28,7 @@ class MultiverseStudy:
     model: OpenModel
     inputs: ExperimentInputs
     templates: list[PromptTemplate]
-    options: argparse.Namespace
+    options: MultiverseOptions
 
     def prompts(self, wording: int, *splits: str) -> PromptSet:
         """The questions of some splits in one wording."""
@@ -40,7 +40,7 @@ class MultiverseStudy:
 
 
 def predict(
-    options: argparse.Namespace,
+    options: MultiverseOptions,
     inputs: ExperimentInputs,
     templates: list[PromptTemplate],
     candidates: list[int],
@@ -48,7 +48,7 @@ def predict(
     """What the run would cost; the middle candidate stands for the run's own layer."""
     names = [template.name for template in templates]
     middle = candidates[len(candidates) // 2]
-    universes = universes_of(candidates, options.contrast, names, options.resamples, middle, cross=options.cross)
+    universes = universes_of(candidates, options.contrasts, names, options.resamples, middle, cross=options.cross)
     forecast = measure_and_forecast(
         options.model,
         questions_by_split(inputs),

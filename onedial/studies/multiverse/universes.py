@@ -23,7 +23,9 @@ def own_layer(study: MultiverseStudy, candidates: list[int]) -> int:
     if run.has("layer.json"):
         return int(run.read_json("layer.json")["layer"])
     prompts = study.prompts(0, "extraction")
-    found = contrast_of(study.model, prompts, candidates, options.contrast[0], method=options.method, seed=options.seed)
+    found = contrast_of(
+        study.model, prompts, candidates, options.contrasts[0], method=options.method, seed=options.seed
+    )
     vectors = vectors_of(study.model.identity, found, options.method, prompts.prompt_hash, prompts.template)
     fitting = study.prompts(0, "fitting")
     with progress_bar(len(fitting), f"scanning {len(candidates)} layers") as advance:

@@ -1,28 +1,23 @@
-"""The stages of `experiments/study_panel.py` and `experiments/score_confidence.py`: a panel, and no model."""
+"""The stages of `experiments/study_panel.py`: a panel, and no model.
 
+overview    the study's questions on one page        scale         everything that can be asked of its scale
+confidence  what its confidence is worth             readings, worth, study_page    of which they are made
+"""
+
+from onedial.studies.panel.confidence import study_confidence
+from onedial.studies.panel.overview import study_overview
 from onedial.studies.panel.readings import readings_table
+from onedial.studies.panel.scale import study_scale
 from onedial.studies.panel.study_page import sentences_of, write_study_report
-from onedial.studies.panel.worth import (
-    attitude_tables,
-    calibration_tables,
-    knowledge_tables,
-    line_between_models,
-    print_table,
-    rate_tables,
-    screening_tables,
-    topic_table,
-)
+from onedial.studies.panel.worth import print_table, rate_tables
 
 __all__ = [
-    "attitude_tables",
-    "calibration_tables",
-    "knowledge_tables",
-    "line_between_models",
     "print_table",
     "rate_tables",
     "readings_table",
-    "screening_tables",
     "sentences_of",
-    "topic_table",
+    "study_confidence",
+    "study_overview",
+    "study_scale",
     "write_study_report",
 ]

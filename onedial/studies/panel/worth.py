@@ -3,7 +3,6 @@
 Each function prints what it found and returns (tables, figures, what goes into summary.json).
 """
 
-import argparse
 from typing import Any
 
 import numpy as np
@@ -162,7 +161,7 @@ def screening_tables(panel: ResponseMatrix, correctness: pd.DataFrame) -> Result
     return {"screening": table}, {}, {"screening": sentence, **facts}
 
 
-def calibration_tables(panel: ResponseMatrix, correctness: pd.DataFrame, options: argparse.Namespace) -> Results:
+def calibration_tables(panel: ResponseMatrix, correctness: pd.DataFrame, replicates: int, seed: int) -> Results:
     """Calibration of numeric confidence, and meta-d'; said in words where there is none."""
     from onedial.confidence import calibration_table, metacognition_sentences, metacognition_table
     from onedial.confidence import confidence_figures as draw
@@ -175,9 +174,9 @@ def calibration_tables(panel: ResponseMatrix, correctness: pd.DataFrame, options
         return {}, {}, {"calibration": sentence}
     sure = confidence.values[confidence.values.columns[confidence.values.notna().any()]]
     right = correctness[sure.columns]
-    table = calibration_table(sure, right, n_bootstrap=max(options.replicates, 1), seed=options.seed)
-    second_order = metacognition_table(sure, right, n_bootstrap=min(options.replicates, 200), seed=options.seed)
-    if not options.replicates:
+    table = calibration_table(sure, right, n_bootstrap=max(replicates, 1), seed=seed)
+    second_order = metacognition_table(sure, right, n_bootstrap=min(replicates, 200), seed=seed)
+    if not replicates:
         table, second_order = (
             each[[column for column in each.columns if not column.endswith(("_low", "_high"))]]
             for each in (table, second_order)
@@ -221,25 +220,25 @@ def topic_table(panel: ResponseMatrix, correctness: pd.DataFrame) -> pd.DataFram
     return table.rename_axis("respondent")
 
 
-def knowledge_tables(panel: ResponseMatrix, correctness: pd.DataFrame, options: argparse.Namespace) -> Results:
+def knowledge_tables(panel: ResponseMatrix, correctness: pd.DataFrame, replicates: int, seed: int) -> Results:
     """Whose knowledge is it: everybody's, a family's, one's own? And what predicts correctness better?"""
     from onedial.confidence import compare_predictors, predictors_of_correctness, shared_or_own
     from onedial.confidence import knowledge_figures as draw
 
-    if not options.replicates:
+    if not replicates:
         print("\nwhose knowledge it is was not tested: --replicates 0")
         return {}, {}, {"shared_or_own": "not tested: --replicates 0"}
     sure, right, families, answered = by_base_model(panel, correctness)
-    drawn = min(options.replicates, 199)
+    drawn = min(replicates, 199)
     try:
-        found = shared_or_own(sure, right, families, drawn, options.seed)
+        found = shared_or_own(sure, right, families, drawn, seed)
     except InputError as error:
         print(f"\nwhose knowledge it is cannot be said: {error}")
         return {}, {}, {"shared_or_own": str(error)}
     print(f"\n{found.sentence()}")
     texts = panel.question_texts
     predictors = predictors_of_correctness(sure, right, families, answered, texts)
-    compared = compare_predictors(predictors, right, families, drawn, options.seed)
+    compared = compare_predictors(predictors, right, families, drawn, seed)
     print("\nwhat tells a model's right from its wrong answers? AUROC, mean over models")
     print_table({"auroc": share_with_interval(compared.summary, "auroc", "auroc")})
     tables = {

@@ -2,7 +2,7 @@
 
 Every stage has one signature, `stage(study) -> None`. It reads the activations and what earlier stages wrote, and
 writes the tables that are named in its text; one that cannot be done with these inputs writes nothing. What needs
-steering or a panel's match on top of the probes (`use`, `replacement`) stands in `experiments/train_probes.py`.
+steering or a panel's match on top of the probes (`use`) stands in `experiments/train_probes.py`.
 """
 
 from collections.abc import Callable
@@ -13,7 +13,7 @@ from onedial.studies.probes.layers import facts_stage, probes_stage
 from onedial.studies.probes.lens import lens_stage
 from onedial.studies.probes.sameness import directions_stage
 from onedial.studies.probes.statements import statements_stage
-from onedial.studies.probes.study import Facts, Study, StudyOptions
+from onedial.studies.probes.study import Facts, Study
 from onedial.studies.probes.where import where_stage
 from onedial.studies.probes.writing import writing_stage
 
@@ -30,4 +30,4 @@ STUDY_STAGES: dict[str, Callable[[Study], None]] = {
 }
 """Name to what is done. All but the first rest on `probes`, which comes first."""
 
-__all__ = ["STUDY_STAGES", "Facts", "Study", "StudyOptions"]
+__all__ = ["STUDY_STAGES", "Facts", "Study"]

@@ -11,7 +11,7 @@ def own_stage(study: Study) -> None:
     respondents = study.labels.panel.respondents["model"]
     if not {OWN_CORRECT, *(correct_label(str(model)) for model in respondents)} & set(study.task.labels):
         return
-    method, tables = study.options.method[0], []
+    method, tables = study.options.methods[0], []
     chosen = study.run.read_table("chosen.csv").set_index("label")["layer"]
     places = {"where all are compared": study.one_layer}
     if OWN_CORRECT in chosen.index:

@@ -16,7 +16,7 @@ from probes import OWN_MARGIN, OWN_YES, ProbeTask, Surroundings, distance_table,
 
 def elsewhere_stage(study: Study) -> None:
     """All three, at the study's one layer."""
-    layer, method = study.one_layer, study.options.method[0]
+    layer, method = study.one_layer, study.options.methods[0]
     rows, fitted = study.rows(layer), study.fitted(layer)[method]
     distance = distance_table(rows, study.task, fitted, study.main_labels)
     study.run.write_table("distance.csv", distance.assign(layer=layer))
@@ -42,12 +42,12 @@ def read_on_other_model(study: Study, name: str, layer: int) -> pd.DataFrame:
             prompts,
             study.folder("other"),
             layers=[layer],
-            positions=[options.position],
+            positions=[options.read_at],
             progress=advance,
         )
-    fitted = study.fitted(layer)[options.method[0]]
+    fitted = study.fitted(layer)[options.methods[0]]
     truth = own_labels_there(study.task, store)
-    table = read_elsewhere(study.rows(layer), study.rows(layer, store), study.task, fitted, truth, options.method[0])
+    table = read_elsewhere(study.rows(layer), study.rows(layer, store), study.task, fitted, truth, options.methods[0])
     return table.assign(model=name, layer=layer)
 
 

@@ -30,9 +30,9 @@ from probes import (
 
 def probes_stage(study: Study) -> None:
     """The questions, by all methods."""
-    table = measure_layers(study, "probes", study.store, study.task, study.options.method)
-    by_layer = {layer: study.fitted(layer)[study.options.method[0]] for layer in study.store.layers}
-    chosen, methods = chosen_tables(table, study.task, by_layer, study.options.method[0], study.rows)
+    table = measure_layers(study, "probes", study.store, study.task, study.options.methods)
+    by_layer = {layer: study.fitted(layer)[study.options.methods[0]] for layer in study.store.layers}
+    chosen, methods = chosen_tables(table, study.task, by_layer, study.options.methods[0], study.rows)
     study.run.write_table("chosen.csv", chosen)
     study.run.write_table("methods.csv", methods)
 
@@ -41,7 +41,7 @@ def facts_stage(study: Study) -> None:
     """The truth of facts, and the subject's yes to them, by the first method."""
     if study.facts is None:
         return
-    asked, method = study.facts, study.options.method[0]
+    asked, method = study.facts, study.options.methods[0]
     table = measure_layers(study, "facts", asked.store, asked.task, [method])
     by_layer = {layer: study.fitted(layer, facts=True)[method] for layer in asked.store.layers}
 

@@ -19,12 +19,12 @@ from probes import direct_effects, lens_table
 
 def lens_stage(study: Study) -> None:
     """Left out where the last position or the last layer was not read."""
-    if study.options.position != "last" or study.model.n_layers - 1 not in study.store.layers:
+    if study.options.read_at != "last" or study.model.n_layers - 1 not in study.store.layers:
         say("lens: left out, since it needs the last position and the last layer")
         return
     lens = lens_of(study.model, study.store, study.prompts.tokens)
     study.run.write_table("lens.csv", lens_table(lens, study.task, study.main_labels))
-    layer, method = study.one_layer, study.options.method[0]
+    layer, method = study.one_layer, study.options.methods[0]
     directions = _directions(study, layer)
     if study.measured_facts is not None:
         of_facts = study.probes_at(layer, facts=True)[method]
@@ -53,5 +53,5 @@ def tokens_table(model: OpenModel, directions: Mapping[str, Float[Tensor, " d_mo
 
 def _directions(study: Study, layer: int) -> dict[str, Float[Tensor, " d_model"]]:
     """Main label -> direction of its probe, by the first method."""
-    probes = study.probes_at(layer)[study.options.method[0]]
+    probes = study.probes_at(layer)[study.options.methods[0]]
     return {label: probes[label].direction for label in study.main_labels}

@@ -25,7 +25,7 @@ BEST_ESTIMATED = "mean_difference"
 
 def directions_stage(study: Study) -> None:
     """All comparisons at the study's one layer."""
-    layer, task, method = study.one_layer, study.task, study.options.method[0]
+    layer, task, method = study.one_layer, study.task, study.options.methods[0]
     rows, main, nulls = study.rows(layer), study.main_labels, study.options.nulls
     penalties = study.penalties(layer)
     tables = {

@@ -11,7 +11,7 @@ DISTRACTIONS = (0.0, 0.5, 1.0, 2.0)
 
 def statements_stage(study: Study) -> None:
     """At some layers; and where truth reads best with labels, the same with a planted distraction."""
-    if not study.options.facts or study.options.position != "last":
+    if not study.options.facts or study.options.read_at != "last":
         return
     options, statements = study.options, load_statements(load_facts(study.options.facts, study.options.seed))
     layers = study.spread_layers(options.statement_layers)

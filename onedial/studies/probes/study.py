@@ -1,10 +1,9 @@
 """What the stages of a study share: a run, a model, its activations, and everything that is made of them once."""
 
-import argparse
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
@@ -14,6 +13,7 @@ from onedial.asking import FACT, PromptTemplate, Question, normalised_text, ques
 from onedial.core import Run, notice, one_line
 from onedial.models import ActivationStore, OpenModel, PromptSet, store_activations
 from onedial.panels import ResponseMatrix, load_facts, truth_of
+from onedial.studies.options import ProbeOptions
 from probes import (
     MAIN_LABELS,
     CrossFitted,
@@ -64,40 +64,6 @@ def wordings_of(questions: Sequence[Question]) -> list[tuple[str, str] | None] |
 
 
 @dataclass(frozen=True)
-class StudyOptions:
-    """What a study is to do; the help of `experiments/train_probes.py` says what each stands for, and its default.
-
-    Attributes:
-        position: "last" or "question". method: keys of `METHODS`; the first is reported.
-        compare_at: layer at which directions are compared; None: the median of the main labels' chosen layers.
-        store: folder of the activations, and beginning of the names of others; None: in the user's cache.
-        other_model: on which the probes are read as well; None: nowhere else.
-    """
-
-    position: str
-    method: list[str]
-    folds: int
-    shuffles: int
-    replicates: int
-    facts: int
-    statement_layers: int
-    compare_at: int | None
-    nulls: int
-    n_mapped: int
-    n_reasoned: int
-    other_model: str | None
-    store: str | None
-    dtype: str
-    device_map: str | None
-    seed: int
-
-    @classmethod
-    def of(cls, options: argparse.Namespace) -> "StudyOptions":
-        """From a command line that has an option of each name."""
-        return cls(**{field.name: getattr(options, field.name) for field in fields(cls)})
-
-
-@dataclass(frozen=True)
 class Facts:
     """Facts that have nothing to do with ability: their activations, labels and folds."""
 
@@ -116,7 +82,7 @@ class Study:
     Everything else is made of these when first asked for.
     """
 
-    options: StudyOptions
+    options: ProbeOptions
     run: Run
     model: OpenModel
     questions: list[Question]
@@ -163,7 +129,7 @@ class Study:
                 prompts,
                 self.folder("facts"),
                 layers=self.store.layers,
-                positions=[self.options.position],
+                positions=[self.options.read_at],
                 progress=advance,
             )
         task = ProbeTask(
@@ -191,7 +157,7 @@ class Study:
 
     def rows(self, layer: int, store: ActivationStore | None = None) -> Floats:
         """(question, d_model) activations of one layer, float64."""
-        found: Floats = (store or self.store).read(layer, position=self.options.position).double().numpy()
+        found: Floats = (store or self.store).read(layer, position=self.options.read_at).double().numpy()
         return found
 
     def folder(self, name: str) -> str | None:
@@ -212,7 +178,7 @@ class Study:
 
     def penalties(self, layer: int, facts: bool = False) -> dict[str, float]:
         """Label -> the penalty that the folds chose, for a probe of all questions by the first method."""
-        fitted = self.fitted(layer, facts)[self.options.method[0]]
+        fitted = self.fitted(layer, facts)[self.options.methods[0]]
         return dict(zip(fitted.labels, best_penalties(fitted).tolist(), strict=True))
 
     def _loaded(self, layer: int, facts: bool) -> tuple[dict[str, CrossFitted], dict[str, dict[str, Probe]]]:

@@ -12,7 +12,7 @@ MAPPED_LAYERS = 10
 
 def where_stage(study: Study) -> None:
     """Maps of some questions, and patches between the easiest and the hardest."""
-    if study.options.position != "last" or not study.options.n_mapped:
+    if study.options.read_at != "last" or not study.options.n_mapped:
         return
     options, asked = study.options, study.spread_over_topics(study.options.n_mapped)
     prompts = study.prompts.subset(asked)
@@ -26,7 +26,7 @@ def where_stage(study: Study) -> None:
             progress=advance,
         )
     mapped = MappedQuestions(store, prompts, study.places(asked))
-    probes = study.probes_at(study.one_layer)[options.method[0]]
+    probes = study.probes_at(study.one_layer)[options.methods[0]]
     directions = {label: probes[label].direction for label in study.main_labels}
     study.run.write_table("where.csv", position_map(mapped, study.store, study.task, directions, study.model))
     pairs = easy_and_hard(study.labels.difficulty, options.n_mapped // 3, options.seed)

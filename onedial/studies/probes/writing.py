@@ -13,7 +13,7 @@ def writing_stage(study: Study) -> None:
     if not study.options.n_reasoned:
         return
     layer = study.one_layer
-    rows, own = study.rows(layer), study.probes_at(layer)[study.options.method[0]]
+    rows, own = study.rows(layer), study.probes_at(layer)[study.options.methods[0]]
     around, probes = Surroundings.of(rows, study.task), {label: own[label] for label in study.main_labels}
     by_id = {question.id: question for question in study.questions}
     asked = [by_id[question] for question in study.spread_over_topics(study.options.n_reasoned)]

@@ -6,7 +6,6 @@ second is one more instrument (`WRITING`), for which nothing is asked.
 written/  answers/
 """
 
-import argparse
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
 from typing import Any
@@ -18,6 +17,7 @@ from onedial.core import InputError, Notes, Run
 from onedial.panels import grade_closed_book, load_facts, load_questions, truth_of
 from onedial.selfreport import BATTERY_REPORTS, SELF_REPORTS, Item, SelfReport, self_efficacy_items
 from onedial.show import progress_bar
+from onedial.studies.options import ProfileOptions
 from onedial.studies.profile.turning import Dial
 from onedial.verdict import PROFILE_COLUMNS, WRITING
 from steering import SURENESS_OF_WRITING, Intervention, ask_along, ask_settings, random_vector, written_along
@@ -27,7 +27,7 @@ TEXTS_AT_ONCE = 8
 """So many answers are read under all pushes before they are on disk."""
 
 
-def closed_book(run: Run, dial: Dial, options: argparse.Namespace) -> pd.DataFrame:
+def closed_book(run: Run, dial: Dial, options: ProfileOptions) -> pd.DataFrame:
     """What the subject answers to the questions themselves, unsteered and (but for --no-answers) at every setting."""
     columns = [*WRITTEN_KEY, "text", *SURENESS_OF_WRITING]
     parts = run.parts("written", columns, WRITTEN_KEY)
@@ -54,7 +54,7 @@ def closed_book(run: Run, dial: Dial, options: argparse.Namespace) -> pd.DataFra
     return table.assign(outcome=graded["outcome"].to_numpy(), correct=graded["correct"].to_numpy(float))
 
 
-def items_of(report: SelfReport, dial: Dial, written: pd.DataFrame, options: argparse.Namespace) -> list[Item]:
+def items_of(report: SelfReport, dial: Dial, written: pd.DataFrame, options: ProfileOptions) -> list[Item]:
     """What the report is about; the answers proposed to P(True) are the subject's own, unsteered at every setting."""
     n, seed = options.n_questions, options.seed
     if report.name in BATTERY_REPORTS and (items := BATTERY_REPORTS[report.name].items) is not None:
@@ -88,7 +88,7 @@ def ask_everything(
     dial: Dial,
     names: Sequence[str],
     written: pd.DataFrame,
-    options: argparse.Namespace,
+    options: ProfileOptions,
     notes: Notes,
 ) -> pd.DataFrame:
     """Ask what is not on disk yet; every score, of the vector and of random directions.

@@ -1,7 +1,5 @@
 """From the answers to tables, figure, page and sentences."""
 
-import argparse
-
 import pandas as pd
 
 from onedial.asking import questions_frame
@@ -12,12 +10,13 @@ from onedial.report.figures import profile_figure
 from onedial.selfreport import BATTERY_REPORTS, SELF_REPORTS
 from onedial.show import save_results
 from onedial.stats import wilson_interval
+from onedial.studies.options import ProfileOptions
 from onedial.studies.profile.turning import Dial
 from onedial.verdict import WRITING, profile_of, sureness_by_setting
 from steering import SURENESS_OF_WRITING
 
 
-def finish(run: Run, dial: Dial, answers: pd.DataFrame, written: pd.DataFrame, options: argparse.Namespace) -> None:
+def finish(run: Run, dial: Dial, answers: pd.DataFrame, written: pd.DataFrame, options: ProfileOptions) -> None:
     """Tables, figure, page and sentences."""
     order = {name: place for place, name in enumerate((*SELF_REPORTS, *BATTERY_REPORTS, WRITING))}
     answers = answers.sort_values("report", key=lambda names: names.map(order), kind="stable")

@@ -1,13 +1,12 @@
 """What is turned, and how far: the vector of a finished sweep, or one from a file."""
 
-import argparse
 from dataclasses import dataclass
 
 from onedial.asking import PromptTemplate, Question, load_prompt, questions_from_frame, sample_questions
 from onedial.core import InputError
 from onedial.models import OpenModel, load_model
 from onedial.panels import load_questions
-from onedial.studies import intervention_of, numbers_of
+from onedial.studies.options import ProfileOptions
 from onedial.verdict import SweepRun
 from steering import Intervention, SteeringVector, yes_rates
 
@@ -29,8 +28,9 @@ class Dial:
     template: PromptTemplate
 
 
-def dial_of_run(options: argparse.Namespace) -> Dial:
+def dial_of_run(options: ProfileOptions) -> Dial:
     """Vector, prompt, questions (of the test split) and settings of a finished sweep."""
+    assert options.run is not None
     swept = SweepRun.open(options.run)
     intervention = intervention_of(swept)
     magnitudes, names = settings_of(swept, intervention.intervention_id, options)
@@ -45,9 +45,18 @@ def dial_of_run(options: argparse.Namespace) -> Dial:
     return Dial(model, intervention, magnitudes, names, questions, load_prompt(config["prompt"]))
 
 
-def settings_of(
-    swept: SweepRun, intervention_id: str, options: argparse.Namespace
-) -> tuple[list[float], dict[float, str]]:
+def intervention_of(swept: SweepRun) -> Intervention:
+    """What a finished sweep turned, with its vectors.
+
+    Raises:
+        InputError: a vector's file is missing or broken.
+    """
+    entry = swept.interventions().set_index("intervention_id", drop=False).loc[swept.under_test()]
+    vectors = {name: SteeringVector.load(swept.path / swept.vector_file(name)) for name in entry["vectors"]}
+    return Intervention.from_dict(entry.to_dict(), vectors)
+
+
+def settings_of(swept: SweepRun, intervention_id: str, options: ProfileOptions) -> tuple[list[float], dict[float, str]]:
     """Magnitudes as given, or those swept at which the fitting questions' yes rate is nearest to those wanted."""
     table, splits = swept.sweep(), swept.splits()
     own = table[(table["intervention_id"] == intervention_id) & (table["question_id"].map(splits) == "fitting")]
@@ -55,13 +64,10 @@ def settings_of(
         raise InputError(f"{swept.path} holds no sweep of its fitting questions; finish it with --resume")
     rates = yes_rates(own)["yes_rate"].dropna()
     if options.magnitudes:
-        magnitudes = numbers_of(options.magnitudes, "--magnitudes")
+        magnitudes = list(options.magnitudes)
     else:
-        wanted = numbers_of(options.yes_rates, "--yes-rates")
-        if not all(0 < rate < 1 for rate in wanted):
-            raise InputError(f"--yes-rates {options.yes_rates} goes beyond 0 and 1; give rates such as .1,.3,.7,.9")
         turned = rates.drop(0.0, errors="ignore")
-        magnitudes = [float(turned.index[int((turned - rate).abs().argmin())]) for rate in wanted]
+        magnitudes = [float(turned.index[int((turned - rate).abs().argmin())]) for rate in options.yes_rates]
     chosen = sorted({magnitude for magnitude in magnitudes if magnitude != 0})
     if not chosen:
         raise InputError("no setting other than 0 is left; give others with --yes-rates or --magnitudes")
@@ -69,14 +75,16 @@ def settings_of(
     return chosen, {each: f"yes {rates[each]:.2f}" if each in rates.index else f"{each:+.3g}" for each in chosen}
 
 
-def dial_of_vector(options: argparse.Namespace) -> Dial:
+def dial_of_vector(options: ProfileOptions) -> Dial:
     """A vector's file, a model and magnitudes; the embedded questions."""
+    assert options.vector is not None
+    assert options.model is not None
     vector = SteeringVector.load(options.vector)
     questions = load_questions(options.questions)
     model = load_model(options.model)
     intervention = Intervention.of(vector)
     intervention.check_model(model)
-    magnitudes = sorted(set(numbers_of(options.magnitudes, "--magnitudes")) - {0.0})
+    magnitudes = sorted(set(options.magnitudes) - {0.0})
     if not magnitudes:
         raise InputError("--magnitudes holds nothing but 0; give at least one other")
     drawn = sample_questions(questions, min(options.n_questions, len(questions)), options.seed)

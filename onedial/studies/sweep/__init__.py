@@ -15,11 +15,10 @@ from onedial.studies.sweep.ending import finish
 from onedial.studies.sweep.planning import settle_plan
 from onedial.studies.sweep.rivals import ask_instructed, write_reasons
 from onedial.studies.sweep.side_effects import ask_facts, ask_reversed, run_on_text
-from onedial.studies.sweep.study import SweepOptions, SweepStudy, begin_sweep, watch_sweep
+from onedial.studies.sweep.study import SweepStudy, begin_sweep, watch_sweep
 from onedial.studies.sweep.turning import cross_controls, measure_texts, sweep_questions
 
 __all__ = [
-    "SweepOptions",
     "SweepStudy",
     "ask_facts",
     "ask_instructed",

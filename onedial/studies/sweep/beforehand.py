@@ -1,12 +1,10 @@
 """What can be said before the subject is loaded: what it reads first, and what a run would cost."""
 
-import argparse
-
 from onedial.asking import PromptTemplate, reversed_wording
 from onedial.models import load_config, render, resolve_weights
 from onedial.panels import ExperimentInputs
 from onedial.studies import questions_by_split
-from onedial.studies.sweep.study import SweepOptions
+from onedial.studies.options import SweepOptions
 from steering import SURENESS, measure_and_forecast
 
 
@@ -16,23 +14,18 @@ def first_prompt(model: str, revision: str | None, inputs: ExperimentInputs, tem
     return render(tokenizer, template.fill(inputs.questions[0].text))
 
 
-def predict(
-    subject: argparse.Namespace, inputs: ExperimentInputs, template: PromptTemplate, options: SweepOptions
-) -> str:
-    """What the run would cost.
-
-    Args:
-        subject: model, revision and dtype.
-    """
+def predict(options: SweepOptions, inputs: ExperimentInputs, template: PromptTemplate) -> str:
+    """What the run would cost."""
+    settings = options.settings()
     forecast = measure_and_forecast(
-        subject.model,
+        options.model,
         questions_by_split(inputs),
         template,
-        subject.revision,
-        subject.dtype,
+        options.revision,
+        options.dtype,
         layer=options.layer,
         positions=options.positions,
-        n_magnitudes=None if options.magnitudes is None else len(options.magnitudes),
+        n_magnitudes=None if settings is None else len(settings),
         n_controls=options.controls,
         n_facts=options.facts,
         n_reversed=options.reversed if reversed_wording(template) else 0,
@@ -42,4 +35,4 @@ def predict(
         n_reasoned=options.reasoned_settings if options.answer == "reasoned" else 0,
         reasoned_tokens=options.reasoned_tokens,
     )
-    return f"{subject.model}, {len(inputs.questions)} questions, {forecast}"
+    return f"{options.model}, {len(inputs.questions)} questions, {forecast}"

@@ -56,7 +56,7 @@ def new_plan(study: SweepStudy) -> SweepPlan:
         operator=options.operator,
         positions=options.positions,
         unit=options.unit,
-        magnitudes=options.magnitudes,
+        magnitudes=options.settings(),
         n_controls=options.controls,
         seed=options.seed,
     )

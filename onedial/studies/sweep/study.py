@@ -1,8 +1,7 @@
 """What the stages of a sweep share: options, run, subject, what it is asked, what will be done to it."""
 
-import argparse
 from collections.abc import Callable
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field
 
 import pandas as pd
 
@@ -13,55 +12,9 @@ from onedial.panels import ExperimentInputs, panel_long
 from onedial.report import SweepWatcher
 from onedial.show import LogOptions
 from onedial.studies import Start
+from onedial.studies.options import SweepOptions
 from onedial.verdict import RULE, SweepRun
-from steering import SweepPlan, check_making, read_magnitudes
-
-
-@dataclass(frozen=True)
-class SweepOptions:
-    """What a sweep is to do; the help of `experiments/steer_sweep.py` says what each stands for, and its default.
-
-    Attributes:
-        magnitudes: None: chosen on the fitting split.
-        facts, passages: how many are asked and read; reversed: how many questions are asked in either wording.
-        tests: of what the answers hang on, keys of `causes.TESTS`.
-        side_effects: whether passages are read at every magnitude.
-        limit: by which share of the facts accuracy may fall where the dial counts as usable.
-        reasoned_*: of answers that are written, which `answer` "reasoned" asks for. engine: what writes them.
-    """
-
-    layer: str
-    contrast: str
-    method: str
-    operator: str
-    positions: str
-    unit: str
-    magnitudes: list[float] | None
-    controls: int
-    facts: int
-    reversed: int
-    tests: list[str]
-    instructed: bool
-    side_effects: bool
-    limit: float
-    passages: int
-    answer: str
-    reasoned_settings: int
-    reasoned_tokens: int
-    reasoned_positions: str
-    engine: str | None
-    seed: int
-
-    @classmethod
-    def of(cls, options: argparse.Namespace) -> "SweepOptions":
-        """From a command line that has an option of each name.
-
-        Raises:
-            InputError: the magnitudes are no list of numbers, or contrast and method do not go together.
-        """
-        check_making(options.contrast, options.method)
-        given = {each.name: getattr(options, each.name) for each in fields(cls)}
-        return cls(**given | {"layer": str(options.layer), "magnitudes": read_magnitudes(options.magnitudes)})
+from steering import SweepPlan
 
 
 @dataclass

@@ -29,12 +29,12 @@ from scipy import stats
 
 from onedial.core import InputError, flat, json_value, one_line
 from onedial.panels import TEST, panel_from_long
-from onedial.stats import QUANTILES_95
+from onedial.stats import QUANTILES_95, rank_correlation, rates
+from onedial.verdict.case import Case, all_answers, sweep_grid
 from onedial.verdict.criteria.status import JUDGED
-from onedial.verdict.dial import Dial, dial_of_grid
+from onedial.verdict.dial import Dial
 from onedial.verdict.match import dose_response
 from onedial.verdict.sweep_run import SweepRun
-from onedial.verdict.tables import SweepGrid, all_answers, sweep_grid
 from onedial.verdict.verdict import RULE
 
 RATE = 0.5
@@ -82,8 +82,7 @@ class _Told:
     """What is read of one run."""
 
     run: SweepRun
-    grid: SweepGrid
-    dial: Dial
+    grid: Case
     answers: pd.DataFrame
     matches: pd.DataFrame
     verdict: dict[str, Any]
@@ -193,7 +192,7 @@ def _read(run: SweepRun) -> _Told:
         )
     grid = sweep_grid(run.sweep(), run.splits(), run.under_test())
     answers = all_answers(panel_from_long(run.panel()))
-    return _Told(run, grid, dial_of_grid(grid), answers, run.matches(), verdict)
+    return _Told(run, grid, answers, run.matches(), verdict)
 
 
 def _asked(told: _Told) -> dict[str, Any]:
@@ -217,17 +216,12 @@ def _answer(verdict: Mapping[str, Any]) -> dict[str, Any]:
     row = {name: verdict[name] for name in ("sentence", "reproduced", "dial", "push", "n_eligible", "n_targets")}
     for name in ("signal", "gain", "order"):
         row |= {
-            name: verdict[name]["estimate"],
+            name: verdict[name]["value"],
             f"{name}_low": verdict[name]["low"],
             f"{name}_high": verdict[name]["high"],
         }
-    order = verdict["order"]
-    return row | {
-        "rho": order["rho"],
-        "rho_low": order["rho_low"],
-        "rho_high": order["rho_high"],
-        "p": verdict["signal"]["p"],
-    }
+    rho = verdict["order"]["rho"]
+    return row | {"rho": rho["value"], "rho_low": rho["low"], "rho_high": rho["high"], "p": verdict["signal"]["p"]}
 
 
 def _dose(told: _Told) -> pd.DataFrame:
@@ -253,8 +247,8 @@ def _agreement(told: Mapping[str, _Told]) -> pd.DataFrame:
 def _pair(one: _Told, other: _Told) -> tuple[dict[str, Any], pd.DataFrame, pd.DataFrame]:
     shared = one.grid.questions.intersection(other.grid.questions, sort=False)
     rows = [each.grid.questions.get_indexer(shared) for each in (one, other)]
-    ease = [each.dial.ease[own] for each, own in zip((one, other), rows, strict=True)]
-    turns = [each.dial.n_turns[own] > 0 for each, own in zip((one, other), rows, strict=True)]
+    ease = [each.grid.dial.ease[own] for each, own in zip((one, other), rows, strict=True)]
+    turns = [each.grid.dial.n_turns[own] > 0 for each, own in zip((one, other), rows, strict=True)]
     read = ~np.isnan(ease[0]) & ~np.isnan(ease[1])
     half = [_at_half(each.grid, own) for each, own in zip((one, other), rows, strict=True)]
     counts = {
@@ -269,7 +263,7 @@ def _pair(one: _Told, other: _Told) -> tuple[dict[str, Any], pd.DataFrame, pd.Da
         **counts,
         "turn_p": mcnemar(counts["turn_in_first"], counts["turn_in_second"]),
         **_cosine(one.run, other.run),
-        "order": _spearman(ease[0][read], ease[1][read]),
+        "order": rank_correlation(ease[0], ease[1]).value,
         "order_n": int(read.sum()),
         "n_differ_at_half": int((np.abs(half[0][0] - half[1][0]) == 1).sum()),
         "half_first": half[0][1],
@@ -281,8 +275,8 @@ def _pair(one: _Told, other: _Told) -> tuple[dict[str, Any], pd.DataFrame, pd.Da
         {
             "id": shared.astype(str),
             "question": texts.reindex(shared.astype(str)).to_numpy(),
-            "first_turns": _first_turn(one.dial, rows[0]),
-            "second_turns": _first_turn(other.dial, rows[1]),
+            "first_turns": _first_turn(one.grid.dial, rows[0]),
+            "second_turns": _first_turn(other.grid.dial, rows[1]),
             "first_says": half[0][0],
             "second_says": half[1][0],
         }
@@ -330,21 +324,13 @@ def _first_turn(dial: Dial, rows: np.ndarray) -> list[float]:
     return [float(own[0]) if own is not None and len(own) else math.nan for own in found]
 
 
-def _at_half(grid: SweepGrid, rows: np.ndarray) -> tuple[np.ndarray, float]:
+def _at_half(grid: Case, rows: np.ndarray) -> tuple[np.ndarray, float]:
     """Answers at the setting whose yes rate on these questions is nearest to .5, and that setting."""
     if not len(rows):
         return np.array([]), math.nan
     answers = grid.answers[rows]
-    read = (~np.isnan(answers)).sum(axis=0)
-    rates = np.where(read > 0, np.nansum(answers, axis=0) / np.maximum(read, 1), np.inf)
-    place = int(np.abs(rates - RATE).argmin())
+    place = int(np.nan_to_num(np.abs(rates(answers)[0] - RATE), nan=np.inf).argmin())
     return answers[:, place], float(grid.magnitudes[place])
-
-
-def _spearman(one: np.ndarray, other: np.ndarray) -> float:
-    if len(one) < 3 or np.ptp(one) == 0 or np.ptp(other) == 0:
-        return math.nan
-    return float(stats.spearmanr(one, other).statistic)
 
 
 def _paired_by_target(one: _Told, other: _Told, shared: pd.Index) -> tuple[pd.DataFrame, dict[str, Any]]:

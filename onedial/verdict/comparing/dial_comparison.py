@@ -23,13 +23,13 @@ from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
-from scipy import stats
 
 from onedial.asking import is_read
 from onedial.core import InputError, one_line
 from onedial.panels import FITTING, TEST, ResponseMatrix
 from onedial.stats import (
     FEWEST_TOPICS,
+    Estimate,
     auc,
     auc_resampled,
     average_within_models,
@@ -38,10 +38,11 @@ from onedial.stats import (
     groups_among,
     interval,
     interval_95,
+    rank_correlation,
     resampled_weights,
 )
-from onedial.verdict.match import base_models
-from onedial.verdict.tables import describe_targets, panel_answers, wording_groups
+from onedial.stats import rates as yes_rates
+from onedial.verdict.case import base_models, describe_targets, panel_answers, wording_groups
 
 CUT = "moved cut"
 COMPARISON_COLUMNS = [
@@ -136,7 +137,8 @@ def compare_dials(
     given = panel_answers(panel, questions)
     named = None if topics is None else topics.reindex(questions).fillna("").astype(str).to_numpy()
     same = wording_groups(wordings, questions)
-    models = np.array(base_models(given, describe_targets(panel, given.columns)["model"], same, named).counted_as)
+    described = describe_targets(given.columns, getattr(panel, "respondents", None))
+    models = np.array(base_models(given.to_numpy(), described["model"], same, named).counted_as)
     split = splits.loc[questions].to_numpy()
     groups = groups_among(same, split == TEST)
     if named is not None:
@@ -255,7 +257,8 @@ def _judge(
     targets = np.flatnonzero(met)
     ease, ease_cut = _ease(answers), _ease(reference)
     known = np.isfinite(ease) & np.isfinite(ease_cut)
-    found |= _with_interval("rho", *_rho(np.where(known, ease, np.nan), plain[rows], groups, n_bootstrap, seed))
+    weights = resampled_weights(len(ease), n_bootstrap, seed, groups) if n_bootstrap else ()
+    found |= rank_correlation(np.where(known, ease, np.nan), plain[rows], weights).columns("rho")
     sides = {"own": np.where(known, ease, np.nan), "cut": np.where(known, ease_cut, np.nan)}
     areas = {side: auc(order, truth) for side, order in sides.items()}
     gain = average_within_models(areas["own"] - areas["cut"], models)
@@ -297,44 +300,12 @@ def _judge(
 
 
 def _with_interval(name: str, value: float, drawn: np.ndarray) -> dict[str, float]:
-    kept = drawn[np.isfinite(drawn)] if len(drawn) else drawn
-    low, high = interval_95(kept, fewest=2)
-    return {name: value, f"{name}_low": float(low), f"{name}_high": float(high)}
-
-
-def _rho(
-    ease: np.ndarray, plain: np.ndarray, groups: np.ndarray | None, n_bootstrap: int, seed: int
-) -> tuple[float, np.ndarray]:
-    known = np.isfinite(ease) & np.isfinite(plain)
-    if known.sum() < 3 or np.ptp(ease[known]) == 0 or np.ptp(plain[known]) == 0:
-        return float("nan"), np.array([])
-    estimate = float(stats.spearmanr(ease[known], plain[known]).statistic)
-    drawn = [
-        _rank_correlations(weights[:, known], ease[known], plain[known])
-        for weights in (resampled_weights(len(ease), n_bootstrap, seed, groups) if n_bootstrap else ())
-    ]
-    return estimate, np.concatenate([*drawn, np.array([])])
-
-
-def _rank_correlations(weights: np.ndarray, *columns: np.ndarray) -> np.ndarray:
-    """Spearman's correlation of two columns in each resample of three rows or more in which neither is constant."""
-    weights = weights.astype(np.float64)
-    ranks = []
-    for column in columns:
-        place = np.unique(column, return_inverse=True)[1]
-        often = weights @ np.eye(place.max() + 1)[place]
-        ranks.append((np.cumsum(often, axis=1) - often / 2)[:, place])
-    n = weights.sum(axis=1)
-    x, y = (rank - n[:, None] / 2 for rank in ranks)
-    xx, yy, xy = ((weights * a * b).sum(axis=1) for a, b in ((x, x), (y, y), (x, y)))
-    shown = (n > 2) & (xx > 1e-9) & (yy > 1e-9)
-    return xy[shown] / np.sqrt(xx[shown] * yy[shown])
+    return Estimate(value, *interval_95(drawn[np.isfinite(drawn)], fewest=2)).columns(name)
 
 
 def _by_rate(answers: np.ndarray, rates: np.ndarray, truth: np.ndarray, models: np.ndarray) -> pd.DataFrame:
     read = np.isfinite(answers)
-    with np.errstate(invalid="ignore", divide="ignore"):
-        yes = np.nansum(answers, axis=0) / read.sum(axis=0)
+    yes, n = yes_rates(answers)
     kappa = [
         float(
             average_within_models(count(np.repeat(answers[:, [place]], truth.shape[1], axis=1), truth).kappa(), models)
@@ -344,7 +315,7 @@ def _by_rate(answers: np.ndarray, rates: np.ndarray, truth: np.ndarray, models: 
     return pd.DataFrame(
         {
             "rate": rates,
-            "n": read.sum(axis=0),
+            "n": n,
             "n_unread": (~read).sum(axis=0) * read.any(axis=0),
             "yes_rate": yes,
             "kappa": kappa,

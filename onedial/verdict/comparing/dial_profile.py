@@ -26,7 +26,7 @@ import pandas as pd
 from onedial.asking import VECTOR
 from onedial.core import InputError, one_line
 from onedial.stats import LEVEL, MOST_UNREAD, N_RESAMPLES, groups_among, interval, resampled_weights
-from onedial.verdict.tables import wording_groups
+from onedial.verdict.case import wording_groups
 
 Wordings = Sequence[Sequence[str]]
 PROFILE_COLUMNS = ["report", "form", "question_id", "intervention_id", "role", "magnitude", "score", "truth"]

@@ -14,16 +14,17 @@ matters.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from onedial.panels import ResponseMatrix, wordings_of
-from onedial.stats import N_RESAMPLES
-from onedial.verdict.dial import Dial, dial_of_crossings, grid_of_dial
-from onedial.verdict.match import match_grid
+from onedial.asking import is_read
+from onedial.panels import FITTING, ResponseMatrix
+from onedial.stats import N_RESAMPLES, rates
+from onedial.verdict.case import Case
+from onedial.verdict.dial import Dial, dial_of_crossings
 from onedial.verdict.verdict import CANNOT_BE_JUDGED, OPEN, Verdict, judge
 
 AXES = ("layer", "contrast", "wording", "resample")
@@ -36,6 +37,8 @@ RESULT_COLUMNS = [
 """`push`: residual norms from a yes rate of .1 to .9; `low`, `high`: ends of the range; `yes_rate`, `unread`: without
 steering, of all questions asked; `judged`: whether the first answer is another than "cannot be judged"."""
 AS_RUN = "as run"
+GRID_POINTS = 41
+"""Magnitudes to choose from, as many as a sweep has, of a dial whose crossings are known."""
 
 
 @dataclass(frozen=True)
@@ -114,8 +117,8 @@ def judge_universe(
     Args:
         crossings: of one intervention: question_id, magnitude, yes_at_low, and the unsteered margin and mass.
         ends: of the range in which they were sought.
-        questions: columns id, split, and where known topic and question, the text; those that were not asked (of the
-            extraction split) are left out.
+        questions: columns id, split, and where known topic; those that were not asked (of the extraction split) are
+            left out.
         n_draws: permutations and resamples.
 
     >>> from onedial.panels import panel_from_long
@@ -131,16 +134,36 @@ def judge_universe(
     unsteered = crossings.drop_duplicates("question_id").set_index("question_id")[["margin", "mass"]]
     indexed = questions.assign(id=questions["id"].astype(str)).set_index("id")
     dial = dial_of_crossings(crossings, pd.Index(sorted(unsteered.index.astype(str))), *ends)
-    grid = grid_of_dial(dial, unsteered, indexed["split"])
-    topics = indexed.get("topic")
-    wordings = wordings_of(questions)
-    matches = match_grid(grid, panel, topics=topics, dial=dial, n_bootstrap=19, seed=seed, wordings=wordings)
-    named = topics is not None and topics.nunique() > 1
-    texts = [] if named or "question" not in indexed else list(indexed["question"].reindex(grid.questions))
-    verdict = judge(
-        matches, n_draws, n_draws, norms_per_unit=norms_per_unit, seed=seed, line_permutations=19, texts=texts
+    case = case_of_dial(dial, unsteered, indexed["split"]).beside(
+        panel, about=indexed, norms_per_unit=norms_per_unit, n_resamples=n_draws, seed=seed
     )
-    return _row(verdict, dial, grid.margins[:, grid.unsteered])
+    verdict = judge(case)
+    return _row(verdict, dial, case.margins[:, case.unsteered])
+
+
+def case_of_dial(dial: Dial, unsteered: pd.DataFrame, splits: pd.Series) -> Case:
+    """What a sweep would have seen, as far as a match needs it: the answers at magnitudes even in yes rate.
+
+    Margins are +1 where the answer is yes and -1 where it is no, since the crossings tell no more; at 0 they are the
+    unsteered ones. Magnitudes lie in the middle between neighbouring turns of fitting questions.
+
+    Args:
+        unsteered: index question; margin, mass. An answer that could not be read there is unread at 0 alone.
+        splits: question -> split.
+    """
+    named = splits.reindex(dial.questions).to_numpy(dtype=object)
+    turns = [turn for turn, split in zip(dial.crossings, named, strict=True) if split == FITTING and turn is not None]
+    points = np.unique(np.concatenate([[dial.low], *turns, [dial.high]]))
+    middles = np.concatenate([[dial.low], (points[:-1] + points[1:]) / 2, [dial.high]])
+    even = np.linspace(0, len(middles) - 1, min(GRID_POINTS - 1, len(middles))).round().astype(int)
+    magnitudes = np.unique(np.concatenate([[0.0], middles[even]]))
+    answers = dial.answers_at(magnitudes)
+    known = unsteered.reindex(dial.questions)
+    zero = np.flatnonzero(magnitudes == 0.0)
+    margins, masses = 2 * answers - 1, np.where(np.isnan(answers), 0.0, 1.0)
+    masses[:, zero] = known["mass"].to_numpy(float)[:, None]
+    margins[:, zero] = np.where(is_read(known["mass"]), known["margin"], np.nan)[:, None]
+    return Case(dial.questions, named, magnitudes, margins, masses, turns=dial)
 
 
 def no_result() -> dict[str, Any]:
@@ -154,22 +177,19 @@ def no_result() -> dict[str, Any]:
 
 
 def _row(verdict: Verdict, dial: Dial, unsteered: np.ndarray) -> dict[str, Any]:
-    order = asdict(verdict.order)
     row: dict[str, Any] = {}
     for name, number in (("signal", verdict.signal), ("gain", verdict.gain), ("order_gain", verdict.order)):
-        row |= {name: number.estimate, f"{name}_low": number.low, f"{name}_high": number.high}
-    read = ~np.isnan(unsteered)
+        row |= number.columns(name)
+    rate, n = rates(np.where(np.isnan(unsteered), np.nan, unsteered > 0))
     row |= {
         "signal_p": verdict.signal.p,
-        "rho_dial": order["rho"],
-        "rho_dial_low": order["rho_low"],
-        "rho_dial_high": order["rho_high"],
-        "turning": order["turning"],
+        **verdict.order.rho.columns("rho_dial"),
+        "turning": verdict.order.turning,
         "push": verdict.direction.own["push"],
         "low": dial.low,
         "high": dial.high,
-        "yes_rate": float((unsteered[read] > 0).mean()) if read.any() else float("nan"),
-        "unread": float((~read).mean()),
+        "yes_rate": float(rate),
+        "unread": float(1 - n / len(unsteered)),
         "reach": verdict.reach,
         "n_judged": verdict.n_eligible,
         "judged": verdict.reproduced != CANNOT_BE_JUDGED,

@@ -7,7 +7,7 @@ text was cut off, it is unread.
     rates      yes rate of either at each setting, over the questions that were read both ways there, with Wilson's 95%
                interval; kappa: Cohen's, between the two
     rho        Spearman's correlation of the two orders: the share of its settings at which a dial says yes to a
-               question (`Dial.ease`), over the questions that both order; 95% percentiles of a bootstrap over questions
+               question (`Dial.ease`), over the questions that both order, with its 95% interval
 
 Written answers have no margin: as a table of a sweep (`as_sweep`) they have 1 and -1, and a cut is moved on the direct
 unsteered margin. Where fewer than half of the texts can be read, nothing is judged by them.
@@ -18,13 +18,11 @@ from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
-from scipy import stats
 
 from onedial.asking import SWEEP_COLUMNS
 from onedial.core import one_line
-from onedial.stats import QUANTILES_95, count, resampled_weights, wilson_interval
-from onedial.verdict.dial import dial_of_grid
-from onedial.verdict.tables import SweepGrid
+from onedial.stats import Estimate, count, rank_correlation, wilson_interval
+from onedial.verdict.case import Case
 
 READ_ENOUGH = 0.5
 """Share of the texts that must hold a yes or no before anything is judged by them."""
@@ -32,7 +30,6 @@ SETTING_COLUMNS = [
     "magnitude", "n", "n_unread", "n_both", "reasoned", "reasoned_low", "reasoned_high", "direct", "direct_low",
     "direct_high", "kappa",
 ]  # fmt: skip
-N_BOOTSTRAP = 999
 
 
 @dataclass(frozen=True)
@@ -42,15 +39,13 @@ class ReasonedComparison:
     Attributes:
         settings: one row per setting, `SETTING_COLUMNS`; n: questions asked, n_both: those read both ways.
         ease: index question id; direct, reasoned.
-        rho, rho_low, rho_high: of the two orders; nan where one of them is constant.
+        rho: of the two orders; nan where one of them is constant.
         read: share of the texts that hold a yes or no.
     """
 
     settings: pd.DataFrame
     ease: pd.DataFrame
-    rho: float
-    rho_low: float
-    rho_high: float
+    rho: Estimate
     read: float
 
     __repr__ = one_line
@@ -69,8 +64,8 @@ class ReasonedComparison:
         ends = [f"{known[name].min():.2f} to {known[name].max():.2f}" for name in ("reasoned", "direct")]
         order = (
             "their orders cannot be compared"
-            if math.isnan(self.rho)
-            else f"the two orders correlate {self.rho:.2f} ({self.rho_low:.2f} to {self.rho_high:.2f})"
+            if math.isnan(self.rho.value)
+            else f"the two orders correlate {self.rho:.2f}"
         )
         return (
             f"After reasoning the yes rate runs over {ends[0]} where the first token's runs over {ends[1]}, and "
@@ -93,17 +88,17 @@ def as_sweep(reasoned: pd.DataFrame) -> pd.DataFrame:
     return reasoned.assign(margin=margin, mass=read.astype(float))[SWEEP_COLUMNS]
 
 
-def compare_reasoned(direct: SweepGrid, reasoned: SweepGrid, seed: int = 0) -> ReasonedComparison:
+def compare_reasoned(direct: Case, reasoned: Case) -> ReasonedComparison:
     """Set the two dials side by side.
 
     Args:
         direct: the sweep of the same intervention; the settings of `reasoned` are among its own.
 
     >>> from onedial.verdict import sweep_grid
-    >>> from onedial.verdict.simulation import simulate_sweep
-    >>> grid = sweep_grid(simulate_sweep(np.random.default_rng(0), 40, 5))
+    >>> sweep = pd.DataFrame({"question_id": list("aabb"), "magnitude": [0.0, 1.0] * 2, "margin": [-1.0, 1, 2, 3]})
+    >>> grid = sweep_grid(sweep.assign(split="test", mass=0.9))
     >>> compare_reasoned(grid, grid).settings["kappa"].tolist()
-    [1.0, 1.0, 1.0, 1.0, 0.0]
+    [1.0, 0.0]
     """
     places = pd.Index(direct.questions).get_indexer(reasoned.questions)
     first = direct.answers[places]
@@ -118,12 +113,12 @@ def compare_reasoned(direct: SweepGrid, reasoned: SweepGrid, seed: int = 0) -> R
              *_rate(other[both]), kappa)
         )  # fmt: skip
     order = pd.DataFrame(
-        {"direct": dial_of_grid(direct).ease[places], "reasoned": dial_of_grid(reasoned).ease},
+        {"direct": direct.dial.ease[places], "reasoned": reasoned.dial.ease},
         index=pd.Index(reasoned.questions, name="question_id"),
     )
-    rho, low, high = _rank_correlation(order.dropna().to_numpy(float), seed)
+    rho = rank_correlation(order["direct"].to_numpy(), order["reasoned"].to_numpy())
     read = float((~np.isnan(reasoned.answers)).mean())
-    return ReasonedComparison(pd.DataFrame(rows, columns=SETTING_COLUMNS), order, rho, low, high, read)
+    return ReasonedComparison(pd.DataFrame(rows, columns=SETTING_COLUMNS), order, rho, read)
 
 
 def _rate(answers: np.ndarray) -> tuple[float, float, float]:
@@ -132,20 +127,3 @@ def _rate(answers: np.ndarray) -> tuple[float, float, float]:
     k, n = int((answers == 1).sum()), len(answers)
     low, high = wilson_interval(pd.Series([k]), pd.Series([n]))
     return k / n, float(low.iloc[0]), float(high.iloc[0])
-
-
-def _rank_correlation(pairs: np.ndarray, seed: int) -> tuple[float, float, float]:
-    """Spearman's, with the ranks ranked once and Pearson's correlation of them resampled."""
-    if len(pairs) < 3 or (np.ptp(pairs, axis=0) == 0).any():
-        return math.nan, math.nan, math.nan
-    x, y = (stats.rankdata(column) for column in pairs.T)
-
-    def correlation(weights: np.ndarray) -> np.ndarray:
-        w = weights / weights.sum(axis=1, keepdims=True)
-        a, b = x - (w @ x)[:, None], y - (w @ y)[:, None]
-        with np.errstate(invalid="ignore", divide="ignore"):
-            return (w * a * b).sum(axis=1) / np.sqrt((w * a**2).sum(axis=1) * (w * b**2).sum(axis=1))
-
-    drawn = np.concatenate([correlation(weights) for weights in resampled_weights(len(x), N_BOOTSTRAP, seed)])
-    low, high = np.nanquantile(drawn, QUANTILES_95)
-    return float(correlation(np.ones((1, len(x))))[0]), float(low), float(high)

@@ -24,7 +24,7 @@ passes 2 standard errors somewhere in 8 of 10 simulated sweeps. So the chance of
 import numpy as np
 from scipy import stats
 
-from onedial.stats import counted_once
+from onedial.stats import counted_once, rates
 
 OK, EDGE, FLAT, NOT_MONOTONE, CONSTANT, FEW = "ok", "edge", "flat", "not monotone", "constant", "few"
 JUDGED = (OK, EDGE, NOT_MONOTONE)
@@ -69,8 +69,7 @@ def target_status(
 
 def yes_rate_range(answers: np.ndarray) -> float:
     """Largest minus smallest yes rate over the magnitudes (question x magnitude, 1, 0, nan)."""
-    rates = np.nanmean(answers, axis=0)
-    return float(rates.max() - rates.min())
+    return float(np.ptp(rates(answers)[0]))
 
 
 def falls(answers: np.ndarray) -> bool:

@@ -2,10 +2,9 @@
 
 import numpy as np
 
-from onedial.panels import FITTING, TEST
-from onedial.stats import average_within_models, groups_among
+from onedial.stats import average_within_models
+from onedial.verdict.case import Case
 from onedial.verdict.prediction.placing import Prior, bits, learn_priors, normal_scores, predicted
-from onedial.verdict.prediction.sources import Ground
 
 ALL = "all"
 DRAWS, FOLDS = 10, 5
@@ -14,19 +13,16 @@ DRAWS, FOLDS = 10, 5
 class Losses:
     """Bits of the test answers of the judged targets, question x target; nan where nothing was answered."""
 
-    def __init__(self, ground: Ground, judged: np.ndarray, seed: int, given: np.ndarray | None = None) -> None:
-        """Args: given: question x judged target: other answers than the material's, such as shares of samples."""
-        material = ground.material
+    def __init__(self, case: Case, given: np.ndarray | None = None) -> None:
+        """Args: given: question x judged target: other answers than the case's, such as shares of samples."""
         if given is None:
-            given = material.given.to_numpy(float)[:, judged]
-        self.models, self.seed = material.models[judged], seed
-        used = (material.splits == FITTING) | (material.splits == TEST)
+            given = case.given[:, case.judged]
+        self.models, self.seed = case.models[case.judged], case.seed
+        used = case.fitting | case.test
         self.rows = np.flatnonzero(used)
-        self.fitting, self.test = (material.splits[used] == split for split in (FITTING, TEST))
+        self.fitting, self.test = case.fitting[used], case.test[used]
         self.known = np.where(self.fitting[:, None], given[used], np.nan)
         self.answers = given[used][self.test]
-        self.test_topics = material.topics[used][self.test]
-        self.test_groups = groups_among(material.wordings, material.splits == TEST)
         self.asked = np.zeros(given.shape, dtype=bool)
         self.asked[self.rows[self.test]] = ~np.isnan(self.answers)
 

@@ -33,23 +33,21 @@ from onedial.stats import (
     FEWEST_MODELS,
     FEWEST_TOPICS,
     LEVEL,
-    N_RESAMPLES,
     QUANTILES_95,
-    Number,
+    Estimate,
+    PanelEstimate,
     adjusted,
     average_within_models,
     interval_95,
     model_means,
-    number_of,
+    panel_estimate,
     resampled_weights,
-    strata_of,
 )
-from onedial.verdict.criteria.status import JUDGED
-from onedial.verdict.match import TargetMatches
+from onedial.verdict.case import Case
 from onedial.verdict.prediction.alike import MOST, texts_know_topics, told_of_alike
 from onedial.verdict.prediction.losses import ALL, Losses, mean_of_answers
 from onedial.verdict.prediction.retest import RETEST, retest_gains, shares_of_samples
-from onedial.verdict.prediction.sources import ACCOUNTS, DIAL, SURFACE_SOURCES, Ground, every_source
+from onedial.verdict.prediction.sources import ACCOUNTS, DIAL, SURFACE_SOURCES, every_source
 
 ALONE = "yes rate alone"
 SIZES: tuple[int | str, ...] = (10, 20, 50, ALL)
@@ -62,18 +60,6 @@ COLUMNS = ["source", "k", "own_answers", "n_targets", "n_unscored", "loss", "bit
 COLUMNS += ["high_topics", "low_models", "high_models", "share", "share_low", "share_high"]
 NAMED = 3
 """So many predicted base models or fewer are named in the sentence."""
-
-
-@dataclass(frozen=True)
-class Share:
-    """A ratio of two means of bits; 95% over questions (over topics where there are ten), and with base models drawn
-    as well (nan under five of them)."""
-
-    estimate: float = float("nan")
-    low: float = float("nan")
-    high: float = float("nan")
-    low_models: float = float("nan")
-    high_models: float = float("nan")
 
 
 @dataclass(frozen=True)
@@ -99,14 +85,14 @@ class Prediction:
     n_models: int = 0
     n_predicted: int = 0
     yes_rate: float = float("nan")
-    bits: Number = field(default_factory=Number)
-    possible: Number = field(default_factory=Number)
-    share: Share = field(default_factory=Share)
+    bits: PanelEstimate = field(default_factory=PanelEstimate)
+    possible: PanelEstimate = field(default_factory=PanelEstimate)
+    share: PanelEstimate = field(default_factory=PanelEstimate)
     surface: str = ""
-    beyond: Number = field(default_factory=Number)
+    beyond: PanelEstimate = field(default_factory=PanelEstimate)
     by: str = "questions"
     topics: bool = True
-    alike: Share = field(default_factory=Share)
+    alike: Estimate = field(default_factory=Estimate)
     models: dict[str, dict[str, float]] = field(default_factory=dict)
     kin: "Prediction | None" = None
 
@@ -114,7 +100,7 @@ class Prediction:
     def enough(self) -> bool:
         """Whether more than half of the base models are predicted, the share's interval lies above its floor and the
         dial's bits above theirs, and no source without a reader predicts as well."""
-        above = self.share.low >= FLOOR and self.bits.estimate >= OPEN_FLOOR * self.yes_rate
+        above = self.share.low >= FLOOR and self.bits.value >= OPEN_FLOOR * self.yes_rate
         return 2 * self.n_predicted > self.n_models and above and not self.surface_suffices
 
     @property
@@ -144,7 +130,7 @@ class Prediction:
         of_one = f", all of the family {family}," if family else ""
         told = (
             f"{self.n_predicted} of {self.n_models} base models{named}{of_one} are predicted better than by their yes "
-            f"rates, by {self.bits.estimate:.3f} of {self.yes_rate:.3f} bits a question{self._share_clause()}"
+            f"rates, by {self.bits.value:.3f} of {self.yes_rate:.3f} bits a question{self._share_clause()}"
         )
         if not self.hangs_on_kin or self.kin is None:
             of_topics = self.enough and not self.suffices
@@ -157,25 +143,20 @@ class Prediction:
 
     def _share_clause(self) -> str:
         mark = words_of_mark(self.mark)
-        if np.isnan(self.share.estimate):
+        if np.isnan(self.share.value):
             return f"; {mark} are not shown to predict any"
-        if not share_is_told(self.possible.estimate, self.yes_rate):
-            return f"; {mark} predict {self.possible.estimate:.3f}, too little for a share"
+        if not share_is_told(self.possible.value, self.yes_rate):
+            return f"; {mark} predict {self.possible.value:.3f}, too little for a share"
         low, high = self.share.low, self.share.high
         ends = f"{percent(low)} to {percent(high)}" if np.isfinite(high) else f"{percent(low)} or more"
-        return f", {percent(self.share.estimate)} ({ends}) of what {mark} predict"
+        return f", {percent(self.share.value)} ({ends}) of what {mark} predict"
 
-    def _low(self, number: Number) -> float:
+    def _low(self, number: PanelEstimate) -> float:
         return number.low_topics if self.by == "topics" else number.low
 
 
 def predict(
-    matches: TargetMatches,
-    ground: Ground,
-    sizes: Sequence[int | str] = SIZES,
-    sources: Sequence[str] | None = None,
-    n_bootstrap: int = N_RESAMPLES,
-    seed: int = 0,
+    case: Case, sizes: Sequence[int | str] = SIZES, sources: Sequence[str] | None = None
 ) -> tuple[Prediction, pd.DataFrame]:
     """Predict every judged target from every source, with the intervals of the module's description.
 
@@ -188,23 +169,19 @@ def predict(
         n_unscored test answers of judged targets to whose question the source gives no score. A source that has no
         score for any target is left out; one trained on a target's own answers is given for all of them alone.
 
-    >>> from onedial.verdict import ground_of, match_targets
-    >>> from onedial.verdict.simulation import dial_order_targets, simulate_sweep
-    >>> rng = np.random.default_rng(0)
-    >>> sweep = simulate_sweep(rng, 200, 11)
-    >>> panel = dial_order_targets(rng, sweep, 6)
-    >>> matches = match_targets(sweep, panel, n_bootstrap=99)
-    >>> prediction, table = predict(matches, ground_of(matches), sizes=("all",), n_bootstrap=19)
-    >>> prediction.n_predicted, prediction.n_models
-    (5, 5)
+    >>> from dataclasses import replace
+    >>> from onedial.verdict import SweepRun
+    >>> case = replace(SweepRun.open("tests/reference/golden/default").case(), n_resamples=19)
+    >>> found, table = predict(case, sources=[DIAL])
+    >>> found.n_models, table["source"].unique().tolist()
+    (3, ['the dial'])
     """
-    judged = np.flatnonzero(matches.table["status"].isin(JUDGED).to_numpy())
-    models = ground.material.models[judged]
-    if not len(judged) or len(np.unique(models)) < 2:
+    models = case.models[case.judged]
+    if not len(models) or len(np.unique(models)) < 2:
         return Prediction(n_models=len(np.unique(models))), pd.DataFrame(columns=COLUMNS)
-    shares, known = shares_of_samples(ground, judged), every_source()
-    losses = Losses(ground, judged, seed, shares)
-    scored = {name: known[name].scores(ground)[:, judged] for name in (known if sources is None else sources)}
+    shares, known = shares_of_samples(case), every_source()
+    losses = Losses(case, shares)
+    scored = {name: known[name].scores(case)[:, case.judged] for name in (known if sources is None else sources)}
     scored = {name: scores for name, scores in scored.items() if name == DIAL or not np.isnan(scores).all()}
     orders = {name: losses.order(scores) for name, scores in scored.items()}
     alone = losses.order(np.full(losses.asked.shape, np.nan))
@@ -219,9 +196,9 @@ def predict(
             found[name, size] = losses.of(*orders[name], size)
             gains[name, size] = rate - found[name, size]
     if shares is not None:
-        mark, gains[RETEST, ALL] = RETEST, retest_gains(ground, judged, seed)
+        mark, gains[RETEST, ALL] = RETEST, retest_gains(case)
         found[RETEST, ALL] = found[ALONE, ALL] - gains[RETEST, ALL]
-    drawn = _Resampled(gains, losses.test_topics, losses.test_groups, models, n_bootstrap, seed)
+    drawn = _Resampled(gains, case)
     unscored = {name: int((np.isnan(scored[name]) & losses.asked).sum()) for name in scored} | {RETEST: 0}
     rows = []
     for (name, size), own in gains.items():
@@ -236,20 +213,20 @@ def predict(
                     unscored[name],
                     average(found[name, size], models),
                 ),
-                *(number.estimate, number.low, number.high, number.low_topics, number.high_topics),
+                *(number.value, number.low, number.high, number.low_topics, number.high_topics),
                 *(number.low_models, number.high_models),
-                *(share.estimate, share.low, share.high),
+                *(share.value, share.low, share.high),
             ]
         )
     rate = mean_of_answers(found[ALONE, ALL])
     summary = _with_needed(_summary(rate, drawn, mark), rate, drawn, mark)
-    kin = np.array(matches.near_copies.kin_counted_as, dtype=str)[judged]
+    kin = np.array(case.near_copies.kin_counted_as, dtype=str)[case.judged]
     if set(kin) != set(models.astype(str)):
         summary = replace(summary, kin=_summary(rate, drawn.counted_as(kin), mark))
-    named = len(set(ground.material.topics)) > 1 and not (summary.suffices and not texts_know_topics(ground, seed))
+    named = len(set(case.topics)) > 1 and not (summary.suffices and not texts_know_topics(case))
     if not named or summary.suffices:
-        alike = Share(*told_of_alike(ground, judged, n_bootstrap, seed, within=named))
-        if not named or alike.estimate >= MOST:
+        alike = told_of_alike(case, within=named)
+        if not named or alike.value >= MOST:
             summary = replace(summary, topics=False, alike=alike)
     return summary, pd.DataFrame(rows, columns=COLUMNS)
 
@@ -293,7 +270,7 @@ def _with_needed(summary: Prediction, rate: np.ndarray, drawn: "_Resampled", mar
 def _summary(rate: np.ndarray, drawn: "_Resampled", mark: str) -> Prediction:
     """Args: rate: bits that the yes rate alone leaves of a question, by target."""
     surfaces = [name for name in SURFACE_SOURCES if (name, ALL) in drawn.place]
-    surface = max(surfaces, key=lambda name: drawn.number(name, ALL).estimate, default="")
+    surface = max(surfaces, key=lambda name: drawn.number(name, ALL).value, default="")
     models = drawn.by_model(mark)
     return Prediction(
         mark=mark,
@@ -301,10 +278,10 @@ def _summary(rate: np.ndarray, drawn: "_Resampled", mark: str) -> Prediction:
         n_predicted=int(sum(own["predicted"] for own in models.values())),
         yes_rate=float(average_within_models(rate, drawn.models)),
         bits=drawn.number(DIAL, ALL),
-        possible=drawn.number(mark, ALL) if mark else Number(),
+        possible=drawn.number(mark, ALL) if mark else PanelEstimate(),
         share=drawn.share((DIAL, ALL), (mark, ALL)),
         surface=surface,
-        beyond=drawn.number(DIAL, ALL, surface) if surface else Number(),
+        beyond=drawn.number(DIAL, ALL, surface) if surface else PanelEstimate(),
         by="questions" if drawn.topics is None else "topics",
         models=models,
     )
@@ -323,16 +300,8 @@ def _ratio_interval(top: np.ndarray, bottom: np.ndarray) -> tuple[float, float]:
 class _Resampled:
     """Bits in the same resamples of questions for every source, and of whole topics where there are ten."""
 
-    def __init__(
-        self,
-        gains: Gains,
-        topics: np.ndarray,
-        wordings: np.ndarray | None,
-        models: np.ndarray,
-        n_bootstrap: int,
-        seed: int,
-    ) -> None:
-        self.models, self.seed = models, seed
+    def __init__(self, gains: Gains, case: Case) -> None:
+        self.models, self.seed, self.n = case.models[case.judged], case.seed, int(case.test.sum())
         self.place = {name: number for number, name in enumerate(gains)}
         stacked = np.stack(list(gains.values()), axis=-1)  # question x target x source and size
         self.values = np.stack([mean_of_answers(own) for own in gains.values()], axis=-1)
@@ -341,14 +310,13 @@ class _Resampled:
 
         def drawn(groups: np.ndarray | None) -> np.ndarray:
             pieces = []
-            for weights in resampled_weights(len(flat), n_bootstrap, seed, groups):
+            for weights in resampled_weights(len(flat), case.n_resamples, case.seed, groups):
                 with np.errstate(invalid="ignore", divide="ignore"):
                     means = (weights @ flat).reshape(-1, *stacked.shape[1:]) / (weights @ known)[..., None]
                 pieces.append(means)
             return np.concatenate(pieces).astype(float)
 
-        groups = strata_of(topics)
-        self.questions = drawn(wordings)
+        self.questions, groups = drawn(case.groups(case.test)), case.strata
         self.topics = drawn(groups) if groups.max(initial=0) + 1 >= FEWEST_TOPICS else None
 
     def of(self, targets: np.ndarray) -> "_Resampled":
@@ -373,7 +341,7 @@ class _Resampled:
         """Resample x target x source and size, over topics where there are enough."""
         return self.questions if self.topics is None else self.topics
 
-    def number(self, name: str, size: int | str, minus: str = "") -> Number:
+    def number(self, name: str, size: int | str, minus: str = "") -> PanelEstimate:
         """Bits of a source, or of it minus those of another one."""
 
         def of(means: np.ndarray) -> np.ndarray:
@@ -381,23 +349,23 @@ class _Resampled:
             return own - means[..., self.place[minus, size]] if minus else own
 
         by_topic = None if self.topics is None else of(self.topics)
-        return number_of(of(self.values), of(self.questions), by_topic, self.models)
+        return panel_estimate(of(self.values), of(self.questions), by_topic, self.models, self.n)
 
-    def share(self, one: tuple[str, int | str], other: tuple[str, int | str]) -> Share:
+    def share(self, one: tuple[str, int | str], other: tuple[str, int | str]) -> PanelEstimate:
         """Ratio of the bits of one source to another's; nan where the other's interval does not lie above 0."""
         if other not in self.place:
-            return Share()
+            return PanelEstimate()
         top, bottom = (model_means(self.deciding[..., self.place[name]], self.models) for name in (one, other))
         values = [average_within_models(self.values[..., self.place[name]], self.models) for name in (one, other)]
         if not interval_95(bottom.mean(axis=1))[0] > 0:
-            return Share()
+            return PanelEstimate()
         ends = _ratio_interval(top, bottom)
         n_models = top.shape[1]
         if n_models < FEWEST_MODELS:
-            return Share(float(values[0] / values[1]), *ends)
+            return PanelEstimate(float(values[0] / values[1]), *ends, n=self.n)
         chosen = np.random.default_rng(self.seed).integers(n_models, size=top.shape)
         wider = _ratio_interval(*(np.take_along_axis(means, chosen, axis=1) for means in (top, bottom)))
-        return Share(float(values[0] / values[1]), *ends, *wider)
+        return PanelEstimate(float(values[0] / values[1]), *ends, n=self.n, low_models=wider[0], high_models=wider[1])
 
     def by_model(self, mark: str) -> dict[str, dict[str, float]]:
         """The dial's bits of each base model's targets; see `Prediction.models`."""

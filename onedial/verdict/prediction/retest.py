@@ -13,45 +13,41 @@ and not on what more than half of them say, which is easier to predict and would
 import numpy as np
 
 from onedial.stats import Booleans, Floats
+from onedial.verdict.case import Case
 from onedial.verdict.prediction.losses import ALL, Losses, mean_of_answers
-from onedial.verdict.prediction.sources import Ground
 
 RETEST = "test-retest"
 MOST = 5
 """Samples of an answer that are left out in turn; of more, that many drawn ones."""
 
 
-def shares_of_samples(ground: Ground, judged: np.ndarray) -> Floats | None:
+def shares_of_samples(case: Case) -> Floats | None:
     """question x judged target: the share of yes among two read samples or more, else nan.
 
     Returns:
         None unless every judged target has them for half of the questions that it answered, or more.
     """
-    if ground.material.samples is None:
+    if case.samples is None:
         return None
-    yes, read = (counts[:, judged] for counts in ground.material.samples)
+    yes, read = (counts[:, case.judged] for counts in case.samples)
     repeated = read >= 2
     if (2 * repeated.sum(axis=0) < (read > 0).sum(axis=0)).any() or not repeated.any(axis=0).all():
         return None
     return np.where(repeated, yes / np.maximum(read, 1), np.nan)
 
 
-def retest_gains(ground: Ground, judged: np.ndarray, seed: int) -> Floats:
+def retest_gains(case: Case) -> Floats:
     """test question x judged target: bits of a sample by its others beyond the yes rate alone, mean over samples."""
-    assert ground.material.samples is not None
-    yes, read = (counts[:, judged] for counts in ground.material.samples)
-    rng, n = np.random.default_rng(seed), int(read.max())
+    assert case.samples is not None
+    yes, read = (counts[:, case.judged] for counts in case.samples)
+    rng, n = np.random.default_rng(case.seed), int(read.max())
     drawn = np.where(np.arange(n)[:, None, None] < read, rng.random((n, *read.shape)), np.inf)
     said = drawn.argsort(axis=0).argsort(axis=0) < yes  # which of the samples are the yeses is not known, nor needed
-    gains = [
-        _gains_of(ground, judged, seed, said[left], yes, read, read >= max(2, left + 1)) for left in range(min(n, MOST))
-    ]
+    gains = [_gains_of(case, said[left], yes, read, read >= max(2, left + 1)) for left in range(min(n, MOST))]
     return mean_of_answers(np.stack(gains))
 
 
-def _gains_of(
-    ground: Ground, judged: np.ndarray, seed: int, said: Booleans, yes: Floats, read: Floats, known: Booleans
-) -> Floats:
-    losses = Losses(ground, judged, seed, np.where(known, said, np.nan))
+def _gains_of(case: Case, said: Booleans, yes: Floats, read: Floats, known: Booleans) -> Floats:
+    losses = Losses(case, np.where(known, said, np.nan))
     others = np.where(known, (yes - said) / np.maximum(read - 1, 1), np.nan)
     return losses.of(*losses.order(np.full(known.shape, np.nan)), ALL) - losses.of(*losses.order(others), ALL)

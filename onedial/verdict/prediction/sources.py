@@ -10,24 +10,24 @@ that a few answers place the target on (but for leaving out its base model, wher
     level                           `rivals`: the data set's own label
     topics, from other models       the other base models' yes rate in the topic, outside the test split
     text, from other models         `rivals`; shared difficulty (the shared scale) and mean of other models likewise
-    topic means, surface, text      `rivals`, trained on the target's fitting answers
+    topic means, text               `rivals`, trained on the target's fitting answers
     own base model, otherwise asked the base model's other framings: no rival, but what a retest might give
 """
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable
+from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
 
-from onedial.panels import EXTRACTION, FITTING, TEST
-from onedial.verdict.match import TargetMatches
+from onedial.panels import EXTRACTION
+from onedial.verdict.case import Case
 from onedial.verdict.rivals.rivals import (
     LEVEL_LABEL,
     MEAN,
     RIVALS,
-    Material,
     others_means,
+    scores_of,
     topic_means,
     turned_as_others_answer,
 )
@@ -43,92 +43,54 @@ ACCOUNTS = (MEAN, SHARED)
 _FOLDS = 5
 
 
-@dataclass(frozen=True)
-class Ground:
-    """What sources are made of.
-
-    Attributes:
-        material: `rivals.Material`, of all of the sweep's questions. ease: question, the dial's order.
-    """
-
-    material: Material
-    ease: np.ndarray
-
-    @property
-    def own(self) -> Material:
-        """The material with the answers outside of fitting and test questions taken out: all that is known of a target
-        are its fitting answers."""
-        given = self.material.given.copy()
-        given[self.material.splits == EXTRACTION] = np.nan
-        return replace(self.material, given=given)
+def known_of_targets(case: Case) -> Case:
+    """The case without the answers outside of fitting and test questions: all that is known of a target are its fitting
+    answers."""
+    return case.knowing(np.where((case.splits == EXTRACTION)[:, None], np.nan, case.given))
 
 
-def ground_of(matches: TargetMatches, material: Material | None = None, texts: Sequence[str] = ()) -> Ground:
-    """From the matches, and what else is known of the questions: the whole material, or their texts.
-
-    >>> from onedial.verdict import match_targets
-    >>> from onedial.verdict.simulation import dial_order_targets, simulate_sweep
-    >>> rng = np.random.default_rng(0)
-    >>> sweep = simulate_sweep(rng, 200, 11)
-    >>> panel = dial_order_targets(rng, sweep, 6)
-    >>> ground_of(match_targets(sweep, panel, n_bootstrap=99)).ease.shape
-    (200,)
-    """
-    evidence = matches.evidence
-    if material is None:
-        splits = np.full(len(evidence.answers), EXTRACTION, dtype=object)
-        splits[evidence.fitting_rows], splits[evidence.test_rows] = FITTING, TEST
-        given = pd.DataFrame(evidence.answers, evidence.dial.questions, matches.table.index)
-        models = matches.table["model"].astype(str).to_numpy()
-        material = Material(
-            list(texts), evidence.all_topics, splits, given, models, evidence.margins, wordings=evidence.wordings
-        )
-    return Ground(material, evidence.dial.ease)
+def _same_for_all(scores: np.ndarray, case: Case) -> np.ndarray:
+    return np.repeat(scores[:, None], case.given.shape[1], axis=1)
 
 
-def _same_for_all(scores: np.ndarray, ground: Ground) -> np.ndarray:
-    return np.repeat(scores[:, None], ground.material.given.shape[1], axis=1)
+def _dial(case: Case) -> np.ndarray:
+    return _same_for_all(case.dial.ease, case)
 
 
-def _dial(ground: Ground) -> np.ndarray:
-    return _same_for_all(ground.ease, ground)
+def _length(case: Case) -> np.ndarray:
+    lengths = np.array([len(text) for text in case.texts], dtype=float)
+    return turned_as_others_answer(lengths, case) if case.texts else _nothing(case)
 
 
-def _length(ground: Ground) -> np.ndarray:
-    texts = ground.material.texts
-    lengths = np.array([len(text) for text in texts], dtype=float)
-    return turned_as_others_answer(lengths, ground.material) if texts else _nothing(ground)
-
-
-def _topics_of_others(ground: Ground) -> np.ndarray:
-    topics = ground.material.topics.astype(str)
-    found = _nothing(ground)
+def _topics_of_others(case: Case) -> np.ndarray:
+    topics = case.topics.astype(str)
+    scores = _nothing(case)
     if len(set(topics)) < 2:
-        return found
-    for own, mean in others_means(ground.material):
-        known = np.where(ground.material.splits != TEST, mean, np.nan)
+        return scores
+    for targets, mean in others_means(case):
+        known = np.where(case.test, np.nan, mean)
         by_topic = pd.Series(known).groupby(topics).transform("mean")
-        found[:, own] = by_topic.to_numpy()[:, None]
-    return found
+        scores[:, targets] = by_topic.to_numpy()[:, None]
+    return scores
 
 
-def _topic_means(ground: Ground) -> np.ndarray:
+def _topic_means(case: Case) -> np.ndarray:
     """As in `rivals`; a fitting question's is made of the other folds' answers, so that its own is not among them."""
-    material = ground.own
-    found = topic_means(material)
-    fitting = np.flatnonzero(material.splits == FITTING)
+    known = known_of_targets(case)
+    scores = topic_means(known)
+    fitting = np.flatnonzero(case.fitting)
     fold = np.random.default_rng(0).integers(_FOLDS, size=len(fitting))
     for number in range(_FOLDS):
         left = fitting[fold == number]
-        given = material.given.copy()
-        given.iloc[left] = np.nan
-        found[left] = topic_means(replace(material, given=given))[left]
-    return found
+        given = known.given.copy()
+        given[left] = np.nan
+        scores[left] = topic_means(case.knowing(given))[left]
+    return scores
 
 
-def _own_framings(ground: Ground) -> np.ndarray:
-    found = _nothing(ground)
-    answers, models = ground.material.given.to_numpy(float), ground.material.models
+def _own_framings(case: Case) -> np.ndarray:
+    found = _nothing(case)
+    answers, models = case.given, case.models
     for target, model in enumerate(models):
         same = (models == model) & (np.arange(len(models)) != target)
         if same.any():
@@ -142,8 +104,8 @@ def _mean(answers: np.ndarray) -> np.ndarray:
         return np.nan_to_num(answers).sum(axis=1) / known.sum(axis=1)
 
 
-def _nothing(ground: Ground) -> np.ndarray:
-    return np.full(ground.material.given.shape, np.nan)
+def _nothing(case: Case) -> np.ndarray:
+    return np.full(case.given.shape, np.nan)
 
 
 @dataclass(frozen=True)
@@ -151,12 +113,12 @@ class Source:
     """Scores of every question for every target, and whether they are trained on the target's own fitting answers,
     and so need all of them."""
 
-    scores: Callable[[Ground], np.ndarray]
+    scores: Callable[[Case], np.ndarray]
     own_answers: bool = False
 
 
 def every_source() -> dict[str, Source]:
-    """Name to source: the dial, what is known of the questions, every rival that predicts, the target's own kin."""
+    """Name to source: the dial, what is known of the questions, every rival, the target's own kin."""
     found = {
         DIAL: Source(_dial),
         MARGIN: _of_rival(MARGIN),
@@ -164,15 +126,15 @@ def every_source() -> dict[str, Source]:
         LEVEL_LABEL: _of_rival(LEVEL_LABEL),
     }
     found[TOPICS] = Source(_topics_of_others)
-    found |= {name: _of_rival(name) for name, rival in RIVALS.items() if rival.predicts and name not in found}
+    found |= {name: _of_rival(name) for name in RIVALS if name not in found}
     return found | {"topic means": Source(_topic_means, True), OWN_FRAMINGS: Source(_own_framings)}
 
 
 def _of_rival(name: str) -> Source:
     rival = RIVALS[name]
 
-    def scores(ground: Ground) -> np.ndarray:
-        found = (ground.own if rival.own_answers else ground.material).scores(name)
-        return _nothing(ground) if found is None else found
+    def scores(case: Case) -> np.ndarray:
+        made = scores_of(name, known_of_targets(case) if rival.own_answers else case)
+        return _nothing(case) if made is None else made
 
     return Source(scores, rival.own_answers)

@@ -12,102 +12,83 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
-import pandas as pd
 
 from onedial.asking import is_read
 from onedial.panels import EXTRACTION
-from onedial.stats import interval, resampled_weights
-from onedial.verdict.dial import HIGH_RATE, LOW_RATE, readable_range
-from onedial.verdict.tables import SweepGrid
+from onedial.stats import Estimate, estimate, rates, resampled_weights
+from onedial.verdict.case import Case
+from onedial.verdict.dial import HIGH_RATE, LOW_RATE
 
 MOSTLY_BIAS = 0.25
 
 
 @dataclass(frozen=True)
 class FactsResult:
-    """See the module's text; low and high are 95% bootstrap intervals over facts."""
+    """See the module's text; intervals are over facts."""
 
     n: int
     n_unread: int
-    share: float
-    share_low: float
-    share_high: float
-    accuracy: float
-    accuracy_low: float
-    accuracy_high: float
+    share: Estimate
+    accuracy: Estimate
     worst_accuracy: float
-    loss: float
-    loss_low: float
-    loss_high: float
+    loss: Estimate
     shrink: float
     from_magnitude: float
     to_magnitude: float
 
 
-def facts_result(
-    grid: SweepGrid, facts: pd.DataFrame, truth: pd.Series, n_bootstrap: int = 1999, seed: int = 0
-) -> FactsResult:
-    """What the dial does to the facts.
+def facts_result(case: Case) -> FactsResult | None:
+    """What the dial does to the facts (`Case.facts`, at magnitudes of the case); None where none were asked.
 
-    Args:
-        grid: of the question itself.
-        facts: long table question_id, magnitude, margin, mass, of the same intervention at magnitudes of the grid.
-        truth: question_id -> 1 where yes is right, 0 where no is.
-
-    >>> from onedial.verdict import sweep_grid
-    >>> from onedial.verdict.simulation import simulate_sweep
-    >>> sweep = simulate_sweep(np.random.default_rng(0), 40, 5)
-    >>> facts = sweep[["question_id", "magnitude", "margin", "mass"]]
-    >>> truth = pd.Series(1.0, index=facts["question_id"].unique())
-    >>> found = facts_result(sweep_grid(sweep), facts, truth, n_bootstrap=19)
-    >>> round(found.share, 2)
-    0.9
+    >>> from dataclasses import replace
+    >>> from onedial.verdict import SweepRun
+    >>> case = replace(SweepRun.open("tests/reference/golden/default").case(), n_resamples=19)
+    >>> facts_result(case) is None  # that run asked none
+    True
     """
-    used = readable_range(grid)
-    rates = np.nanmean(grid.answers[~grid.rows(EXTRACTION)], axis=0)
-    low, high = _between(rates, used)
+    if case.facts is None or case.facts.empty:
+        return None
+    facts, used = case.facts, case.readable
+    truth = facts.drop_duplicates("question_id").set_index("question_id")["truth"]
+    own_rates, _ = rates(case.answers[case.splits != EXTRACTION])
+    low, high = _between(own_rates, used)
     margins = facts.assign(margin=facts["margin"].where(is_read(facts["mass"]))).pivot(
         index="question_id", columns="magnitude", values="margin"
     )
-    margins = margins.reindex(columns=grid.magnitudes[used])
+    margins = margins.reindex(columns=case.magnitudes[used])
     values, right = margins.to_numpy(float), truth.reindex(margins.index).to_numpy(float)[:, None]
     answers = np.where(np.isnan(values), np.nan, (values > 0).astype(float))
     correct = np.where(np.isnan(answers), np.nan, (answers == right).astype(float))
     place = {int(position): number for number, position in enumerate(used)}
-    ends, zero = [place[low], place[high]], place[grid.unsteered]
+    ends, zero = [place[low], place[high]], place[case.unsteered]
     span = slice(min(ends), max(ends) + 1)
-    shift = float(rates[high] - rates[low])
+    shift = float(own_rates[high] - own_rates[low])
 
-    def numbers(weights: np.ndarray) -> np.ndarray:
-        """Rows: share, accuracy, loss."""
-        yes, known = np.nan_to_num(answers), (~np.isnan(answers)).astype(float)
-        with np.errstate(invalid="ignore", divide="ignore"):
-            rate = (weights @ yes) / (weights @ known)
-            accuracy = (weights @ np.nan_to_num(correct)) / (weights @ known)
-        own = (rate[:, ends[1]] - rate[:, ends[0]]) / shift if shift > 0 else np.full(len(weights), np.nan)
-        return np.stack([own, accuracy[:, zero], accuracy[:, zero] - accuracy[:, span].min(axis=1)])
+    yes, known, right_ones = np.nan_to_num(answers), (~np.isnan(answers)).astype(float), np.nan_to_num(correct)
+    weights = np.concatenate(list(resampled_weights(len(values), case.n_resamples, case.seed)))
 
-    share, accuracy, loss = numbers(np.ones((1, len(values))))[:, 0]
-    drawn = np.concatenate([numbers(weights) for weights in resampled_weights(len(values), n_bootstrap, seed)], axis=1)
-    lows, highs = interval(drawn.T)
+    def shift_share(weights: np.ndarray) -> np.ndarray:
+        rate = (weights @ yes) / (weights @ known)
+        return (rate[:, ends[1]] - rate[:, ends[0]]) / (shift if shift > 0 else np.nan)
+
+    def accuracy(weights: np.ndarray) -> np.ndarray:
+        return (weights @ right_ones) / (weights @ known)
+
+    share = estimate(shift_share, weights)
+    at_zero = estimate(lambda weights: accuracy(weights)[:, zero], weights)
+    loss = estimate(lambda weights: accuracy(weights)[:, zero] - accuracy(weights)[:, span].min(axis=1), weights)
     sizes = np.nanmedian(np.abs(values), axis=0)
     worst = float(sizes[span].min() / sizes[zero]) if sizes[zero] > 0 else math.nan
     return FactsResult(
         n=len(values),
         n_unread=int(np.isnan(values[:, zero]).sum()),
-        share=float(share),
-        share_low=float(lows[0]),
-        share_high=float(highs[0]),
-        accuracy=float(accuracy),
-        accuracy_low=float(lows[1]),
-        accuracy_high=float(highs[1]),
-        worst_accuracy=float(accuracy - loss),
-        loss=float(loss),
-        loss_low=float(lows[2]),
-        loss_high=float(highs[2]),
+        share=share,
+        accuracy=at_zero,
+        worst_accuracy=at_zero.value - loss.value,
+        loss=loss,
         shrink=worst,
-        from_magnitude=float(grid.magnitudes[low]),
-        to_magnitude=float(grid.magnitudes[high]),
+        from_magnitude=float(case.magnitudes[low]),
+        to_magnitude=float(case.magnitudes[high]),
     )
 
 

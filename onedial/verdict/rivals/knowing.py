@@ -14,8 +14,8 @@
 import numpy as np
 import pandas as pd
 
-from onedial.stats import N_RESAMPLES, QUANTILES_95, auc, auc_resampled, counted_once, groups_among
-from onedial.verdict.match import TargetMatches
+from onedial.stats import QUANTILES_95, auc, auc_resampled, counted_once
+from onedial.verdict.case import Case
 
 KNOWING_COLUMNS = ["n_graded", "target_correct", "low", "high", "yes_within_right", "yes_within_wrong"]
 KNOWING_COLUMNS += ["n_within_right", "n_within_wrong"]
@@ -24,32 +24,26 @@ FEWEST = 10
 
 
 def knowing_table(
-    matches: TargetMatches,
-    questions: pd.Index,
-    correctness: pd.DataFrame | None,
-    subject_correct: pd.Series | None,
-    n_bootstrap: int = N_RESAMPLES,
-    seed: int = 0,
+    case: Case, correctness: pd.DataFrame | None, subject_correct: pd.Series | None
 ) -> pd.DataFrame | None:
     """One row for the subject and each target whose correctness is known on ten questions of a kind or more.
 
     Args:
-        questions: of the sweep, in its order. correctness: question x target (1, 0, nan). subject_correct: question.
+        correctness: question x target (1, 0, nan). subject_correct: question.
 
     Returns:
         Index respondent (the subject's row is `SUBJECT`); columns `KNOWING_COLUMNS`, 95% intervals over questions,
         wordings of one together;
         None where nobody's correctness is known.
     """
-    ease, ordered = matches.evidence.ease, questions[matches.evidence.ordered]
-    groups = groups_among(matches.evidence.wordings, matches.evidence.ordered)
+    ease, ordered, groups = case.orders[0], case.questions[case.ordered], case.groups(case.ordered)
     known: dict[str, np.ndarray] = {}
     if subject_correct is not None:
         known[SUBJECT] = subject_correct.reindex(ordered).to_numpy(float)
     if correctness is not None:
         known |= {
             str(target): correctness[target].reindex(ordered).to_numpy(float)
-            for target in matches.table.index
+            for target in case.targets
             if target in correctness
         }
     rows = {}
@@ -57,10 +51,12 @@ def knowing_table(
         graded = ~np.isnan(right) & ~np.isnan(ease)
         if counted_once(np.stack([right == 1, right == 0], axis=1) & graded[:, None], groups).min() < FEWEST:
             continue
-        low, high = np.nanquantile(auc_resampled(ease, right[:, None], n_bootstrap, seed, groups)[:, 0], QUANTILES_95)
+        low, high = np.nanquantile(
+            auc_resampled(ease, right[:, None], case.n_resamples, case.seed, groups)[:, 0], QUANTILES_95
+        )
         within, counts = [np.nan, np.nan], [0, 0]
         if name != SUBJECT:
-            given = matches.evidence.given[:, matches.table.index.get_loc(name)]
+            given = case.given[case.ordered, case.targets.get_loc(name)]
             within = [float(auc(ease, np.where(right == kind, given, np.nan)[:, None])[0]) for kind in (1, 0)]
             counts = [int((graded & (right == kind) & ~np.isnan(given)).sum()) for kind in (1, 0)]
         rows[name] = [int(graded.sum()), float(auc(ease, right[:, None])[0]), float(low), float(high), *within, *counts]

@@ -11,13 +11,11 @@ over the same resamples of the test questions.
     mean of other models        what the other base models say to the very question
     shared difficulty           the factor score of the panel without the target's base model
     topic means                 the target's yes rate in the question's topic, drawn towards its mean
-    surface                     length, digits, capitals, superlatives: ridge
-    text                        words by TF-IDF beside the surface: ridge
-    nearest threshold           the target of another base model whose yes rate is nearest
+    text                        words by TF-IDF beside length, digits, capitals, superlatives: ridge
     instructed threshold        the subject told "only if you are at least t% sure", at the t at which it says yes most
                                 nearly as often as the target; where it was asked so
 
-Surface, topic means and text are trained on the target's answers outside the test split, extraction questions included:
+Topic means and text are trained on the target's answers outside the test split, extraction questions included:
 a rival is worth the more the stronger it is. Each of them is an account of that one target alone.
 
 The unsteered margin, the level, the text from other models, their mean and the shared difficulty are one-dimensional
@@ -26,7 +24,7 @@ by leaving these out).
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -38,18 +36,14 @@ from onedial.core import InputError, noticed, one_line
 from onedial.panels import FITTING, TEST
 from onedial.scale import fit_factor_model
 from onedial.stats import (
-    N_RESAMPLES,
     average_within_models,
     count,
     count_resampled,
-    groups_among,
     interval,
     ridge_scores,
-    surface_features,
     text_features,
 )
-from onedial.verdict.criteria.status import JUDGED
-from onedial.verdict.match import TargetMatches
+from onedial.verdict.case import Case
 
 RIVAL_COLUMNS = ["one_order", "n_targets", "signal", "low", "high", "difference", "difference_low", "difference_high"]
 MEAN, LEVEL_LABEL = "mean of other models", "level"
@@ -57,58 +51,18 @@ _SHRINK = 5.0
 """Topic means are drawn towards the target's mean as if by five further answers."""
 
 
-@dataclass(frozen=True)
-class Material:
-    """What rivals are made of, question by question in the order of the sweep's.
-
-    Attributes:
-        texts: the questions; empty where they are not known. topics: "" where none.
-        splits: of each question. given: question x target, all answers. models: base model of each target.
-        unsteered: margin at magnitude 0.
-        instructed: question x level, the margin under each instructed threshold and without one; None where it was not
-            asked.
-        levels: question, the data set's own label, nan where unknown; None where it tells no question from another.
-        wordings: of each question, the number of what it is a wording of; None where each is its own.
-        samples: question x target, how many samples of the answer said yes, and how many were read; None where no
-            answer was asked for twice.
-    """
-
-    texts: list[str]
-    topics: np.ndarray
-    splits: np.ndarray
-    given: pd.DataFrame
-    models: np.ndarray
-    unsteered: np.ndarray
-    instructed: np.ndarray | None = None
-    levels: np.ndarray | None = None
-    wordings: np.ndarray | None = None
-    samples: tuple[np.ndarray, np.ndarray] | None = None
-    _made: dict[str, np.ndarray | None] = field(default_factory=dict, init=False, repr=False, compare=False)
-    __repr__ = one_line
-
-    def others(self, target: int) -> np.ndarray:
-        """Mask of the targets of other base models."""
-        return self.models != self.models[target]
-
-    def scores(self, rival: str) -> np.ndarray | None:
-        """(question, target) of a rival of `RIVALS`; made once, since rivals are sources too."""
-        if rival not in self._made:
-            self._made[rival] = RIVALS[rival].of(rival, self)
-        return self._made[rival]
+Scores = Callable[[Case], np.ndarray | None]
 
 
-Scores = Callable[[Material], np.ndarray | None]
+def _unsteered(case: Case) -> np.ndarray:
+    return np.repeat(case.unsteered_margins[:, None], case.given.shape[1], axis=1)
 
 
-def _unsteered(material: Material) -> np.ndarray:
-    return np.repeat(material.unsteered[:, None], material.given.shape[1], axis=1)
+def _level(case: Case) -> np.ndarray | None:
+    return None if case.levels is None else turned_as_others_answer(case.levels, case)
 
 
-def _level(material: Material) -> np.ndarray | None:
-    return None if material.levels is None else turned_as_others_answer(material.levels, material)
-
-
-def turned_as_others_answer(scores: np.ndarray, material: Material) -> np.ndarray:
+def turned_as_others_answer(scores: np.ndarray, case: Case) -> np.ndarray:
     """The scores or their opposite, whichever the other base models' answers outside the test split go with.
 
     Args:
@@ -117,98 +71,84 @@ def turned_as_others_answer(scores: np.ndarray, material: Material) -> np.ndarra
     Returns:
         question x target; nan for a target where fewer than three questions tell.
     """
-    found = _nothing(material)
-    for own, mean in others_means(material):
-        known = (material.splits != TEST) & ~np.isnan(scores) & ~np.isnan(mean)
+    found = _nothing(case)
+    for own, mean in others_means(case):
+        known = (case.splits != TEST) & ~np.isnan(scores) & ~np.isnan(mean)
         if known.sum() > 2:
             along = np.cov(scores[known], mean[known])[0, 1]
             found[:, own] = (scores if along >= 0 else -scores)[:, None]
     return found
 
 
-def others_means(material: Material) -> list[tuple[np.ndarray, np.ndarray]]:
+def others_means(case: Case) -> list[tuple[np.ndarray, np.ndarray]]:
     """For each base model its targets, as a mask, and the mean answer of the others to each question."""
     pairs = []
-    for model in np.unique(material.models):
-        own = material.models == model
+    for model in np.unique(case.models):
+        own = case.models == model
         if not own.all():
-            given = material.given.to_numpy(float)[:, ~own]
-            pairs.append((own, average_within_models(given, material.models[~own])))
+            given = case.given[:, ~own]
+            pairs.append((own, average_within_models(given, case.models[~own])))
     return pairs
 
 
-def _surface(material: Material) -> np.ndarray:
-    return _ridge_on_own(material, surface_features(material.texts)) if material.texts else _nothing(material)
+def _text(case: Case) -> np.ndarray:
+    return _ridge_on_own(case, text_features(case.texts)) if case.texts else _nothing(case)
 
 
-def _text(material: Material) -> np.ndarray:
-    return _ridge_on_own(material, text_features(material.texts)) if material.texts else _nothing(material)
+def _ridge_on_own(case: Case, features: np.ndarray | sparse.csr_matrix) -> np.ndarray:
+    return ridge_scores(features, case.given, case.splits != TEST)
 
 
-def _ridge_on_own(material: Material, features: np.ndarray | sparse.csr_matrix) -> np.ndarray:
-    return ridge_scores(features, material.given.to_numpy(float), material.splits != TEST)
+def _text_from_others(case: Case) -> np.ndarray:
+    if not case.texts:
+        return _nothing(case)
+    return ridge_scores(text_features(case.texts), _mean_of_others(case), case.splits != TEST)
 
 
-def _text_from_others(material: Material) -> np.ndarray:
-    if not material.texts:
-        return _nothing(material)
-    return ridge_scores(text_features(material.texts), _mean_of_others(material), material.splits != TEST)
-
-
-def _mean_of_others(material: Material) -> np.ndarray:
+def _mean_of_others(case: Case) -> np.ndarray:
     """The same for all targets of a base model: the mean answer of the other base models."""
-    scores = _nothing(material)
-    for own, mean in others_means(material):
+    scores = _nothing(case)
+    for own, mean in others_means(case):
         scores[:, own] = mean[:, None]
     return scores
 
 
-def topic_means(material: Material) -> np.ndarray:
+def topic_means(case: Case) -> np.ndarray:
     """The target's yes rate in each topic outside the test split, a fitting question's own answer included."""
-    if len(set(material.topics)) < 2:
-        return _nothing(material)
-    scores = _nothing(material)
-    for target, own in enumerate(material.given.to_numpy().T):
-        known = (material.splits != TEST) & ~np.isnan(own)
+    if len(set(case.topics)) < 2:
+        return _nothing(case)
+    scores = _nothing(case)
+    for target, own in enumerate(case.given.T):
+        known = (case.splits != TEST) & ~np.isnan(own)
         if not known.any():
             continue
         mean = own[known].mean()
-        for topic in np.unique(material.topics):
-            here = material.topics == topic
+        for topic in np.unique(case.topics):
+            here = case.topics == topic
             scores[here, target] = (own[known & here].sum() + _SHRINK * mean) / ((known & here).sum() + _SHRINK)
     return scores
 
 
-def _nearest_threshold(material: Material) -> np.ndarray:
-    rates = np.array([np.nanmean(own) if (~np.isnan(own)).any() else np.nan for own in material.given.to_numpy().T])
-    scores = _nothing(material)
-    for target in range(len(rates)):
-        others = np.flatnonzero(material.others(target) & ~np.isnan(rates))
-        if len(others) and not np.isnan(rates[target]):
-            nearest = others[np.abs(rates[others] - rates[target]).argmin()]
-            scores[:, target] = material.given.to_numpy()[:, nearest]
-    return scores
-
-
-def _shared_difficulty(material: Material) -> np.ndarray:
-    scores = _nothing(material)
-    for model in np.unique(material.models):
-        own = material.models == model
+def _shared_difficulty(case: Case) -> np.ndarray:
+    scores = _nothing(case)
+    for model in np.unique(case.models):
+        own = case.models == model
         try:
             with noticed(lambda text: None):  # said once already, of the whole panel
-                factor = fit_factor_model(material.given.loc[:, ~own], n_permutations=0)
+                others = pd.DataFrame(case.given[:, ~own], case.questions, case.targets[~own])
+                factor = fit_factor_model(others, n_permutations=0)
         except InputError:  # too few respondents or questions are left for a factor
             continue
-        scores[:, own] = -factor.difficulty.reindex(material.given.index).to_numpy(float)[:, None]
+        scores[:, own] = -factor.difficulty.reindex(case.questions).to_numpy(float)[:, None]
     return scores
 
 
-def _instructed(material: Material) -> np.ndarray | None:
-    if material.instructed is None:
+def _instructed(case: Case) -> np.ndarray | None:
+    if case.instructed is None:
         return None
-    scores = _nothing(material)
-    fitting, margins = material.splits == FITTING, material.instructed
-    for target, given in enumerate(material.given.to_numpy().T):
+    scores = _nothing(case)
+    fitting, margins = case.splits == FITTING, case.instructed
+    for target, given in enumerate(case.given.T):
         both = fitting[:, None] & ~np.isnan(margins) & ~np.isnan(given)[:, None]
         if not both.any():
             continue
@@ -219,8 +159,8 @@ def _instructed(material: Material) -> np.ndarray | None:
     return scores
 
 
-def _nothing(material: Material) -> np.ndarray:
-    return np.full(material.given.shape, np.nan)
+def _nothing(case: Case) -> np.ndarray:
+    return np.full(case.given.shape, np.nan)
 
 
 @dataclass(frozen=True)
@@ -228,31 +168,29 @@ class Rival:
     """An account of the targets that needs no steering: an order of the questions for each of them.
 
     Attributes:
-        scores: from `Material` to question x target, higher where a yes is likelier and nan where it says nothing; or
+        scores: from a case to question x target, higher where a yes is likelier and nan where it says nothing; or
             None, where what it is made of was not measured. What a target says to test questions must not enter its
             scores, nor its base model's other targets; what it says to a question must not enter that question's.
         one_order: one order for all targets (but for leaving out each base model), as a dial has.
         own_answers: trained, or chosen, on the target's own answers outside the test split.
-        predicts: also a source of the predictions (`prediction.sources`).
     """
 
     scores: Scores
     one_order: bool = False
     own_answers: bool = False
-    predicts: bool = True
     __repr__ = one_line
 
-    def of(self, name: str, material: Material) -> np.ndarray | None:
+    def of(self, name: str, case: Case) -> np.ndarray | None:
         """Its scores, checked.
 
         Raises:
             InputError: another shape than question x target.
         """
-        found = self.scores(material)
-        if found is not None and np.shape(found) != material.given.shape:
+        found = self.scores(case)
+        if found is not None and np.shape(found) != case.given.shape:
             raise InputError(
-                f"the rival {name!r} gives scores of shape {np.shape(found)} for {material.given.shape[0]} questions "
-                f"and {material.given.shape[1]} targets; return one score for each, {material.given.shape}"
+                f"the rival {name!r} gives scores of shape {np.shape(found)} for {case.given.shape[0]} questions "
+                f"and {case.given.shape[1]} targets; return one score for each, {case.given.shape}"
             )
         return found
 
@@ -264,17 +202,20 @@ RIVALS: dict[str, Rival] = {
     MEAN: Rival(_mean_of_others, one_order=True),
     "shared difficulty": Rival(_shared_difficulty, one_order=True),
     "topic means": Rival(topic_means, own_answers=True),
-    "surface": Rival(_surface, own_answers=True),
     "text": Rival(_text, own_answers=True),
-    "nearest threshold": Rival(_nearest_threshold, predicts=False),  # its choice looks at all of the target's answers
     "instructed threshold": Rival(_instructed, own_answers=True),
 }
 """Name to rival; a plugin's stands in the same tables and figures."""
 
 
-def rival_table(
-    matches: TargetMatches, material: Material, n_bootstrap: int = N_RESAMPLES, seed: int = 0
-) -> pd.DataFrame:
+def scores_of(name: str, case: Case) -> np.ndarray | None:
+    """(question, target) of a rival of `RIVALS`; made once, since rivals are sources of the predictions too."""
+    if name not in case.scores_made:
+        case.scores_made[name] = RIVALS[name].of(name, case)
+    return case.scores_made[name]
+
+
+def rival_table(case: Case) -> pd.DataFrame:
     """S of every rival, and S of steering minus it.
 
     Both are over the targets for which the rival has an order, so the differences' n_targets may differ.
@@ -282,36 +223,36 @@ def rival_table(
     Returns:
         Index rival; columns `RIVAL_COLUMNS`; 95% intervals over test questions.
     """
-    evidence, table = matches.evidence, matches.table
-    judged = np.flatnonzero(table["status"].isin(JUDGED).to_numpy())
-    test, fitting = material.splits == TEST, material.splits == FITTING
-    given, groups = material.given.to_numpy(), groups_among(material.wordings, test)
+    groups, test_targets = case.groups(case.test), case.given[case.test]
     rows: dict[str, list[Any]] = {}
     for name, rival in RIVALS.items():
-        if (scores := material.scores(name)) is None:
+        if (scores := scores_of(name, case)) is None:
             continue
-        cut = {int(target): cut_at_rate(scores[:, target], given[:, target], fitting)[test] for target in judged}
-        own = [target for target, answers in cut.items() if not np.isnan(answers).all()]
-        if not own:
+        cut = {
+            int(target): cut_at_rate(scores[:, target], case.given[:, target], case.fitting)[case.test]
+            for target in np.flatnonzero(case.judged)
+        }
+        placed = [target for target, answers in cut.items() if not np.isnan(answers).all()]
+        if not placed:
             rows[name] = [rival.one_order, 0, *[np.nan] * 6]
             continue
         sides = {
-            "rival": np.stack([cut[target] for target in own], axis=1),
-            "steered": evidence.rate_matched[:, own],
+            "rival": np.stack([cut[target] for target in placed], axis=1),
+            "steered": case.rate_matched[:, placed],
         }
-        models, values, drawn = material.models[own], {}, {}
+        models, values, drawn = case.models[placed], {}, {}
         for side, answers in sides.items():
-            kappas = count(answers, evidence.test_targets[:, own]).kappa()
-            resampled = count_resampled(answers, evidence.test_targets[:, own], n_bootstrap, seed, groups).kappa()
+            kappas = count(answers, test_targets[:, placed]).kappa()
+            resampled = count_resampled(answers, test_targets[:, placed], case.n_resamples, case.seed, groups).kappa()
             values[side] = float(average_within_models(np.nan_to_num(kappas), models))
             drawn[side] = average_within_models(np.nan_to_num(resampled), models)
         low, high = interval(drawn["rival"])
         apart_low, apart_high = interval(drawn["steered"] - drawn["rival"])
         apart = values["steered"] - values["rival"]
-        rows[name] = [rival.one_order, len(own), values["rival"], float(low), float(high), apart]
+        rows[name] = [rival.one_order, len(placed), values["rival"], float(low), float(high), apart]
         rows[name] += [float(apart_low), float(apart_high)]
-    found = pd.DataFrame.from_dict(rows, orient="index", columns=RIVAL_COLUMNS).rename_axis("rival")
-    return found.astype(dict.fromkeys(RIVAL_COLUMNS[2:], float))
+    table = pd.DataFrame.from_dict(rows, orient="index", columns=RIVAL_COLUMNS).rename_axis("rival")
+    return table.astype(dict.fromkeys(RIVAL_COLUMNS[2:], float))
 
 
 def cut_at_rate(scores: np.ndarray, given: np.ndarray, fitting: np.ndarray) -> np.ndarray:
@@ -347,39 +288,7 @@ def ceiling(rivals: pd.DataFrame, signal: float) -> dict[str, float | str]:
     return {"account": best, "signal": highest, "share": signal / highest}
 
 
-def material_of(
-    matches: TargetMatches,
-    questions: pd.DataFrame,
-    answers: pd.DataFrame,
-    splits: np.ndarray,
-    unsteered: np.ndarray,
-    instructed: pd.DataFrame | None = None,
-) -> Material:
-    """Put together what rivals are made of.
-
-    Args:
-        questions: columns id, and where known question, topic, level. answers: question x target, in the sweep's order.
-        splits, unsteered: of the sweep's questions.
-        instructed: question_id, level, margin, mass; None where it was not asked.
-    """
-    known = questions.assign(id=questions["id"].astype(str)).set_index("id").reindex(answers.index.astype(str))
-    has_texts = "question" in known and bool(known["question"].notna().all())
-    topics = known["topic"] if "topic" in known else pd.Series("", index=known.index)
-    levels = pd.to_numeric(known.get("level", pd.Series(np.nan, known.index)), errors="coerce").to_numpy(float)
-    return Material(
-        texts=list(known["question"].astype(str)) if has_texts else [],
-        topics=topics.fillna("").astype(str).to_numpy(dtype=object),
-        splits=splits,
-        given=answers,
-        models=matches.table["model"].astype(str).to_numpy(),
-        unsteered=unsteered,
-        instructed=_instructed_margins(instructed, answers.index, unsteered),
-        levels=levels if len(np.unique(levels[~np.isnan(levels)])) > 1 else None,
-        wordings=matches.evidence.wordings,
-    )
-
-
-def _instructed_margins(
+def instructed_margins(
     instructed: pd.DataFrame | None, questions: pd.Index, unsteered: np.ndarray
 ) -> np.ndarray | None:
     """Question x level, without an instruction first; nan where unread, and where a question was not asked so."""

@@ -31,26 +31,18 @@ the yardstick.
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from onedial.asking import AS_ASKED, PREFERENCE, REVERSED_WORDING, is_read
-from onedial.stats import N_RESAMPLES, interval, resampled_weights
+from onedial.stats import N_RESAMPLES, Estimate, interval, resampled_weights
+from onedial.verdict.case import Case
 from onedial.verdict.dial import HIGH_RATE, LOW_RATE
 
 MOSTLY = 0.5
-
-
-@dataclass(frozen=True)
-class Estimate:
-    """With its 95% interval; nan where it cannot be said."""
-
-    value: float = math.nan
-    low: float = math.nan
-    high: float = math.nan
 
 
 @dataclass(frozen=True)
@@ -75,15 +67,15 @@ class Slopes:
     confidence: Estimate
     share: Estimate
     alike: Estimate
-    facts: Estimate = Estimate()
-    facts_share: Estimate = Estimate()
+    facts: Estimate = field(default_factory=Estimate)
+    facts_share: Estimate = field(default_factory=Estimate)
     n_facts: int = 0
-    preferences: Estimate = Estimate()
-    preferences_share: Estimate = Estimate()
+    preferences: Estimate = field(default_factory=Estimate)
+    preferences_share: Estimate = field(default_factory=Estimate)
     n_preferences: int = 0
-    answer_bias: Estimate = Estimate()
-    threshold: Estimate = Estimate()
-    order: Estimate = Estimate()
+    answer_bias: Estimate = field(default_factory=Estimate)
+    threshold: Estimate = field(default_factory=Estimate)
+    order: Estimate = field(default_factory=Estimate)
 
 
 @dataclass(frozen=True)
@@ -97,11 +89,30 @@ class YesBias:
     def mostly(self) -> bool:
         """Whether the dial is mostly a yes-bias; False also where that cannot be said."""
         own = self.own
-        moves = own.as_asked.low > 0 or own.as_asked.high < 0
-        return moves and own.share.value > MOSTLY and (not own.alike.low > 0 or own.facts_share.value > MOSTLY)
+        return (
+            own.as_asked.beyond_zero
+            and own.share.value > MOSTLY
+            and (not own.alike.low > 0 or own.facts_share.value > MOSTLY)
+        )
 
 
-def yes_bias(
+def yes_bias(case: Case) -> YesBias | None:
+    """Split what the dial does to the margin; None where the question was not reversed.
+
+    >>> from dataclasses import replace
+    >>> from onedial.verdict import SweepRun
+    >>> case = replace(SweepRun.open("tests/reference/golden/default").case(), n_resamples=19)
+    >>> yes_bias(case) is None  # that run reversed no question
+    True
+    """
+    if case.reversed_wordings is None or case.reversed_wordings.empty:
+        return None
+    return split_margin(
+        case.reversed_wordings, case.intervention, case.norms_per_unit, case.facts, case.n_resamples, case.seed
+    )
+
+
+def split_margin(
     asked: pd.DataFrame,
     own: str,
     norms_per_unit: float = 1.0,
@@ -126,7 +137,7 @@ def yes_bias(
     >>> asked = grid.to_frame(index=False, name=["question_id", "magnitude", "wording"])
     >>> asked["intervention_id"], asked["mass"] = "dial", 1.0
     >>> asked["margin"] = 3 * asked["magnitude"] + rng.normal(0, 0.1, len(asked))  # either wording is moved towards yes
-    >>> round(yes_bias(asked, "dial", n_bootstrap=19).own.share.value, 1)
+    >>> round(split_margin(asked, "dial", n_bootstrap=19).own.share.value, 1)
     1.0
     """
     found = {

@@ -1,0 +1,36 @@
+"""A panel, or what a run has asked, in other people's formats."""
+
+from pathlib import Path
+
+from onedial.asking import NAMED_QUESTIONS, panel_and_cuts
+from onedial.core import Run
+from onedial.panels import EXPORTERS, load_panel, load_questions
+from onedial.report import write_answer_log, write_inspect_log
+from onedial.studies.options import ExportOptions
+from onedial.verdict import SweepRun
+
+
+def export_run(options: ExportOptions) -> None:
+    """A finished run as an Inspect log."""
+    if any(Path(options.panel).glob("asked/*/*.parquet")):
+        n, n_without = write_answer_log(Run.open(options.panel), options.out)
+        print(f"{n} answers written to {options.out}; {n_without} are texts, or could not be read, and have no score")
+    else:
+        run = SweepRun.open(options.panel)
+        n_unread = write_inspect_log(run, options.out)
+        print(f"{len(run.questions())} questions written to {options.out}; {n_unread} answers could not be read")
+    print(f"to look at it: inspect view --log-dir {options.out.parent}")
+
+
+def export_panel(options: ExportOptions) -> None:
+    """A panel in another format."""
+    panel = load_panel(options.panel, options.respondents)
+    if options.respondent:
+        panel = panel.select(respondents=list(options.respondent))
+    source = options.questions or (named if (named := panel_and_cuts(options.panel)[0]) in NAMED_QUESTIONS else None)
+    questions = load_questions(source) if source else []
+    n_left_out = EXPORTERS[options.to](panel, questions, options.value, options.out)
+    n_answers = len(panel.responses) if panel.responses is not None else panel.answers.size
+    print(f"{n_answers - n_left_out} answers of {panel.answers.shape[1]} respondents written to {options.out}")
+    if n_left_out:
+        print(f"left out: {n_left_out} answers whose {options.value} is not known")

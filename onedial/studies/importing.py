@@ -1,0 +1,64 @@
+"""Logs of other people's evaluations as a panel: read, written, and what was left out said."""
+
+import pandas as pd
+
+from onedial.asking import MANY_UNREAD
+from onedial.core import InputError, Notes, Run, configuration_of
+from onedial.panels import ImportedPanel, LogChoices, Spellings, panel_from_logs, read_logs, write_imported
+from onedial.studies.options import ImportOptions
+
+PROGRAM = "import_panel"
+
+
+def import_panel(options: ImportOptions, notes: Notes) -> None:
+    """Read the logs, write the panel into a run's folder, and say what was read as what."""
+    configuration = configuration_of(options)
+    if (options.out / "config.yaml").exists():
+        raise InputError(
+            f"{options.out} already holds a run; an import is made anew: delete it, or choose another --out"
+        )
+    Run.check(configuration, options.out, resume=False)
+    pairs = [pair.split("=", 1) for pair in options.columns]
+    columns = {ours.strip(): theirs.strip() for ours, theirs in pairs}
+    about = (options.confidence, options.confidence_scale, options.question_field, columns)
+    spellings = Spellings(options.yes, options.no, options.blank)
+    choices = LogChoices(*about, incomplete=options.incomplete, spellings=spellings)
+    runs = [run for source in options.sources for run in read_logs(source, choices, options.format)]
+    found = panel_from_logs(runs, options.asked, options.score)
+    with Run.create(options.out, PROGRAM, configuration) as run:
+        notes.keep_in(run)
+        with run.withdrawn_if_refused():
+            write_imported(found, run.path)
+            n, n_questions = found.report["n_answers"], found.report["n_questions"]
+            run.record(
+                sentence=f"{n} answers of {len(found.report['respondents'])} respondents to {n_questions} questions"
+            )
+    print_report(found)
+    print(f"panel: {options.out / 'panel.csv'}")
+
+
+def print_report(found: ImportedPanel) -> None:
+    """What was read as what, what was left out, and some of the answers that could not be read."""
+    report = found.report
+    for run in report["runs"]:
+        failed = "".join(f", {n} failed ({reason})" for reason, n in run["failed"].items())
+        print(f"{run['source']}: {run['format']}, {run['model']}, task {run['task'] or '-'}")
+        what = "whether it can answer" if run["asked"] == "yes-no" else "the questions themselves"
+        print(f"  {run['answers']} answers{failed}; asked {what} ({run['because']}); --asked says otherwise")
+    for reason, n in report["left_out"].items():
+        print(f"left out: {n} x {reason}")
+    counts = pd.DataFrame(report["respondents"]).T.drop(columns=["missing", "unread_of_answered"])
+    missing = pd.DataFrame({name: own["missing"] for name, own in report["respondents"].items()}).T
+    print(f"\n{report['n_questions']} questions, {report['n_answers']} answers\n{counts.to_string()}")
+    if not missing.empty:
+        print(f"\nblank, and why:\n{missing.fillna(0).astype(int).to_string()}")
+    if not found.panel["said_yes"].notna().any():
+        print("\nno log asked for a yes or no: the panel holds correctness alone, and said_yes is blank throughout")
+    many = [name for name, own in report["respondents"].items() if (own["unread_of_answered"] or 0) > MANY_UNREAD]
+    if many:
+        print(
+            f"\nwarning: more than {MANY_UNREAD:.0%} of the answers of {', '.join(many)} cannot be read; some of them:"
+        )
+        for example in (each for each in report["unread_examples"] if each["respondent"] in many):
+            print(f"  {example['respondent']}, {example['question_id']}: {example['text']!r}")
+    print()

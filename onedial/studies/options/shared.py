@@ -1,0 +1,116 @@
+"""Groups of options that several programs share: the subject, what it is asked, a panel, what providers may cost."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Self
+
+from onedial.core import Options, RunOptions, option
+
+SUBJECT = "smollm2-135m-instruct"
+PROMPT = "neutral"
+PROMPT_OF_EMBEDDED = "examples YN"
+"""The embedded model knows little of itself when asked without examples (docs/experiment_log.md)."""
+PANELS = "embedded, frontier (refusal, not ability), frontier-confidence (cut at 95; :90, :median elsewhere)"
+LAYERS = "14, 10,12,14, 8-20, all, auto (every second of the middle half) or few (at .5, .6 and .7 of the depth)"
+QUESTIONS = "embedded, squad, nq_open, trivia_qa, a folder or a file"
+
+
+def names_fault(given: Sequence[str]) -> str | None:
+    """What to give instead of no name at all, or one twice."""
+    fault = not given or len(set(given)) < len(given)
+    return "that names no model, or one twice; separate names by commas" if fault else None
+
+
+@dataclass(frozen=True, kw_only=True)
+class SubjectOptions(Options, group="subject"):
+    """The open-weight model that is steered or read."""
+
+    model: str = option(SUBJECT, "built-in name, hub id, local folder or GGUF file")
+    revision: str | None = option(None, "branch, tag or commit of a hub id")
+    dtype: str = option(
+        "auto",
+        "auto: the checkpoint's own on CUDA, float32 on the CPU",
+        choices=("auto", "float32", "bfloat16", "float16"),
+    )
+    device_map: str | None = option(None, "auto spreads a large model over several GPUs")
+
+
+@dataclass(frozen=True, kw_only=True)
+class QuestionOptions(SubjectOptions, RunOptions, group="questions, panel, prompt"):
+    """What the subject is asked, and what others have said to it."""
+
+    questions: str | None = option(None, f"{QUESTIONS}; by default the panel's own texts, or the embedded ones")
+    n_questions: int | None = option(None, "draw this many of the questions that the panel answers (all)", at_least=1)
+    panel: str = option("embedded", f"yes/no of the targets: CSV, JSONL or Parquet; or {PANELS}")
+    respondents: str | None = option(None, "what is known of the targets (default: respondents.csv beside the panel)")
+    prompt: str | None = option(
+        None,
+        "a .txt or .yaml file with one {question}, or a framing's name "
+        f"(what the panel was asked; else {PROMPT}, for the embedded model {PROMPT_OF_EMBEDDED})",
+    )
+
+    def settled(self) -> Self:
+        """With the prompt that the panel brings along, or that suits the model, where none is given."""
+        return replace(super().settled(), prompt=prompt_of(self.model, self.panel, self.prompt))
+
+
+@dataclass(frozen=True, kw_only=True)
+class TargetOptions(QuestionOptions, group="questions, panel, prompt"):
+    """Whose yes and no is to be reproduced."""
+
+    target: str | None = option(None, "only these respondents", metavar="NAME[,NAME]")
+    keep_own: bool = option(False, "keep targets that are the subject's own model")
+
+
+@dataclass(frozen=True, kw_only=True)
+class PanelOptions(Options, group="panel"):
+    """A panel that a program reads, which asks no model, and what is known of its respondents."""
+
+    panel: str = option(..., f"CSV, JSONL or Parquet; or {PANELS}", positional=True)
+    respondents: Path | None = option(None, "table with respondent, model, framing, family")
+
+
+@dataclass(frozen=True, kw_only=True)
+class ReplicateOptions(Options):
+    """How many draws are taken."""
+
+    replicates: int = option(1999, "draws of the bootstrap", at_least=1)
+
+
+@dataclass(frozen=True, kw_only=True)
+class AskedModels(Options, group="who is asked"):
+    """Models here, of providers and of servers, and what they may cost."""
+
+    model: tuple[str, ...] = option(
+        (SUBJECT,),
+        "names, folders, PROVIDER:MODEL or MODEL@ADDRESS; recorded:RUN scores again what a run was told",
+        metavar="MODEL[,MODEL]",
+        check=names_fault,
+    )
+    budget: float | None = option(
+        None, "ask nothing that could pass it; needs --prices", above=0, metavar="MONEY", may_change=True
+    )
+    prices: str | None = option(
+        None,
+        "money for a million tokens read and written, such as openai:gpt-4.1-mini=0.4/1.6",
+        metavar="MODEL=IN/OUT,...",
+        may_change=True,
+    )
+
+
+def prompt_of(model: str, panel: str, prompt: str | None = None) -> str:
+    """The prompt that was given, or what the panel brings along, or what suits the model."""
+    from onedial.asking import prompt_of_panel
+
+    return str(prompt or prompt_of_panel(panel) or (PROMPT_OF_EMBEDDED if model == SUBJECT else PROMPT))
+
+
+def even_up_to_200(n: int) -> str | None:
+    """Facts come in pairs, and there are 200."""
+    return "give an even number up to 200, since they come in pairs" if n % 2 or n > 200 else None
+
+
+def several_layers(layer: str) -> str | None:
+    """Where candidates are wanted, and layers at once come."""
+    return "that names layers at once; separate candidates by commas" if "+" in layer else None

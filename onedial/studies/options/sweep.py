@@ -1,0 +1,109 @@
+"""The options of `experiments/steer_sweep.py`, in their groups."""
+
+from dataclasses import dataclass
+
+from onedial.core import DryRunOptions, InputError, KeysOf, Options, RunOptions, option
+from onedial.studies.options.shared import LAYERS, TargetOptions
+
+TESTS = ("interchange", "mediation")
+
+
+@dataclass(frozen=True, kw_only=True)
+class SteeringOptions(Options, group="steering"):
+    """The intervention, and what is asked of it besides."""
+
+    contrast: str = option("response", "what the direction is made of", choices=KeysOf("steering.contrasts:CONTRASTS"))
+    method: str = option(
+        "mean_difference",
+        "how it is made; random: a control direction",
+        choices=KeysOf("steering.directions:DIRECTIONS"),
+    )
+    operator: str = option("add", "what is done to the stream along it", choices=KeysOf("steering.operators:OPERATORS"))
+    positions: str = option("last", "where in the prompt", choices=("last", "prompt", "all"))
+    unit: str = option("residual_norm", "unit of the magnitudes", choices=KeysOf("steering.vectors:UNITS"))
+    layer: str = option(
+        "auto",
+        f"candidates, of which the one is taken where the smallest push turns the answers: {LAYERS}; 10+14: both",
+    )
+    magnitudes: str = option("auto", "auto, or a list such as -1,-0.5,0.5,1", leading_hyphen=True)
+    controls: int = option(0, "directions drawn by chance to rank the vector among; 99 for an answer", at_least=0)
+    facts: int = option(60, "unrelated yes/no facts that the dial is tried on; 0: none", at_least=0)
+    reversed: int = option(
+        40, "fitting questions asked reversed as well (a yes: not able), to tell a yes-bias; 0: none", at_least=0
+    )
+    tests: tuple[str, ...] = option(
+        (),
+        "interchange: does the answer hang on what lies along the vector? mediation: does the push go through what a "
+        "probe reads?",
+        choices=TESTS,
+        metavar="NAME[,NAME]",
+        needs={"operator": "add", "positions": "last"},
+    )
+    instructed: bool = option(
+        False, "a baseline without steering: ask again with 'only if you are at least t% sure', for eight t"
+    )
+
+    def check(self) -> None:
+        """Several layers at once have no control of their kind, and no test follows them."""
+        super().check()
+        for name in ("controls", "tests"):
+            if getattr(self, name) and "+" in self.layer:
+                raise InputError(f"--{name} is about one layer, and --layer {self.layer} names several; leave it out")
+
+
+@dataclass(frozen=True, kw_only=True)
+class SideEffectOptions(Options, group="side effects"):
+    """What the dial does besides."""
+
+    side_effects: bool = option(False, "run neutral text as well, and mark the usable range in the figures")
+    limit: float = option(0.02, "usable: accuracy on facts falls by at most this share", at_least=0, at_most=1)
+    passages: int = option(16, "neutral ones", at_least=1, at_most=64)
+
+
+@dataclass(frozen=True, kw_only=True)
+class ReasonedOptions(Options, group="reasoned answers"):
+    """Answers that are written after a reasoning."""
+
+    answer: str = option(
+        "direct",
+        "reasoned: besides the first token, let the subject write its reasons at a few settings",
+        choices=("direct", "reasoned"),
+    )
+    reasoned_settings: int = option(6, "how many, 0 among them", at_least=2)
+    reasoned_tokens: int = option(160, "longer texts are cut off, and unread", at_least=2)
+    reasoned_positions: str = option(
+        "same",
+        "where the dial acts while it writes; same: as --positions, where all holds what is generated too",
+        choices=("same", "last", "prompt", "all", "generated", "uncertain"),
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class SweepOptions(TargetOptions, SteeringOptions, SideEffectOptions, ReasonedOptions, DryRunOptions, RunOptions):
+    """All that a sweep understands."""
+
+    hold_out: str = option(
+        "questions",
+        "what is tested on: half of the questions of every topic, or all questions of half of the topics",
+        choices=("questions", "topics"),
+    )
+    tensor_parallel: bool = option(
+        False, "torchrun's processes hold one model together, each a part of it, where it is larger than a GPU"
+    )
+    show_prompt: bool = option(False, "print the first rendered prompt and stop", stored=False)
+
+    def check(self) -> None:
+        """Side effects rest on facts."""
+        super().check()
+        if self.side_effects and not self.facts:
+            raise InputError("--side-effects rests on unrelated facts; leave --facts 0 away")
+
+    def settings(self) -> list[float] | None:
+        """The magnitudes; None where they are chosen on the fitting split.
+
+        Raises:
+            InputError: `--magnitudes` is neither auto nor a list of numbers.
+        """
+        from steering import read_magnitudes
+
+        return read_magnitudes(self.magnitudes)

@@ -1,0 +1,62 @@
+"""What is a panel's confidence worth? Everything that can be asked of it: tables, figures, a page."""
+
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from onedial.confidence import write_confidence_report
+from onedial.core import Notes
+from onedial.panels import ResponseMatrix, correctness_of, load_panel
+from onedial.show import Drawing, save_results
+from onedial.studies import Start
+from onedial.studies.options import StudyOptions
+from onedial.studies.panel.worth import (
+    attitude_tables,
+    calibration_tables,
+    knowledge_tables,
+    line_between_models,
+    rate_tables,
+    screening_tables,
+)
+
+PROGRAM = "score_confidence"
+
+
+def study_confidence(options: StudyOptions, notes: Notes) -> None:
+    """Ask everything of a panel's confidence, and write its page."""
+
+    panel = load_panel(options.panel, options.respondents)
+    with Start(PROGRAM, options, f"confidence-{Path(options.panel).stem}").begin(notes) as run:
+        correctness = correctness_of(panel)
+        tables, figures = rate_tables(panel, correctness)
+        if correctness is None:
+            print("\nthe panel does not say which answers were correct: no F-beta, no line, no calibration")
+        else:
+            with run.withdrawn_if_refused():
+                more_tables, more_figures = worth_tables(panel, correctness, options, tables["respondents"])
+            tables |= more_tables
+            figures |= more_figures
+        save_results(run, tables, figures)
+        report = write_confidence_report(run)
+    print(f"\nreport: {report}")
+
+
+def worth_tables(
+    panel: ResponseMatrix, correctness: pd.DataFrame, options: StudyOptions, rates: pd.DataFrame
+) -> tuple[dict[str, Any], dict[str, Drawing]]:
+    """F-beta, the line between base models, calibration, and whose knowledge it is."""
+    tables: dict[str, Any] = {}
+    figures: dict[str, Drawing] = {}
+    summary: dict[str, Any] = {"replicates": options.n_replicates, "seed": options.seed}
+    for more_tables, more_figures, facts in (
+        attitude_tables(panel, correctness),
+        line_between_models(panel, correctness, rates),
+        screening_tables(panel, correctness),
+        calibration_tables(panel, correctness, options.n_replicates, options.seed),
+        knowledge_tables(panel, correctness, options.n_replicates, options.seed),
+    ):
+        tables |= more_tables
+        figures |= more_figures
+        summary |= facts
+    return tables | {"summary": summary}, figures

@@ -1,0 +1,70 @@
+"""What a correction for empty cells does to answers of one factor (docs/psychometrics_evidence.md).
+
+19 respondents follow one scale with the same loading. Seven say yes to 20-80% of the questions, six to 1-5% and six to
+95-99%. Each column is a rule for empty cells and a number of questions; every number is a mean over
+the repeats.
+"""
+
+import warnings
+
+import numpy as np
+from scipy.special import ndtri
+
+from onedial.scale import fit_factor_model, one_factor_bootstrap, permutation_null, quadratic_fit, response_model
+from onedial.stats import PsychometricsWarning
+from simulations.frame import Cell, Found, Simulation, mean_and_error
+
+LOADING = 0.8
+RATES = np.concatenate([np.linspace(0.01, 0.05, 6), np.linspace(0.2, 0.8, 7), np.linspace(0.95, 0.99, 6)])
+EXTREME = np.abs(ndtri(RATES)) > 1.5
+RULES = ("half", "none", "exclude")
+
+
+def simulate(n_questions: int, rng: np.random.Generator) -> np.ndarray:
+    """(question, respondent) answers of the one-factor model; a draw with a constant respondent is drawn again."""
+    while True:
+        easiness = rng.standard_normal((n_questions, 1))
+        noise = rng.standard_normal((n_questions, len(RATES)))
+        answers = LOADING * easiness + np.sqrt(1 - LOADING**2) * noise > -ndtri(RATES)
+        if (answers.any(axis=0) & ~answers.all(axis=0)).all():
+            return answers
+
+
+def analyse(answers: np.ndarray, rule: str, seed: int, n_replicates: int = 49) -> dict[str, float]:
+    """A column of the table, of one simulated matrix."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", PsychometricsWarning)  # Heywood cases of the rule `none` are part of the point
+        model = fit_factor_model(answers, extraction="principal", n_factors=2, zero_cells=rule)
+        loading = fit_factor_model(answers, zero_cells=rule).loadings["factor_1"]
+        shuffled = permutation_null(answers, n_replicates, zero_cells=rule, seed=seed)
+        one_factor = one_factor_bootstrap(answers, n_replicates, zero_cells=rule, seed=seed)
+    m = len(loading)
+    line = np.corrcoef(model.loadings["factor_2"], model.thresholds)[0, 1] ** 2
+    return {
+        "pairs with an empty cell, of 171": model.tetrachoric.n_zero_cell_pairs,
+        "first eigenvalue's share": model.eigenvalues[1] / m,
+        "second eigenvalue's share": model.eigenvalues[2] / m,
+        "the same, answers shuffled": shuffled.mean[1] / m,
+        "the same, simulated from one factor": one_factor.second.mean / m,
+        "R² of the parabola, first loadings on thresholds": quadratic_fit(loading, model.thresholds).r2,
+        "R² of the line, second component on thresholds": line,
+        "smallest eigenvalue": model.eigenvalues.iloc[-1],
+        "mean loading of the twelve extreme respondents (true: .80)": loading[EXTREME].mean(),
+        "mean p of a second factor against one-factor simulations": one_factor.second.p,
+    }
+
+
+def cell(rule: str, n_questions: int) -> Cell:
+    """One rule on matrices of this many questions; those of a seed are the same for every rule."""
+
+    def draw(seed: int) -> Found:
+        answers = simulate(n_questions, np.random.default_rng([0, n_questions, seed]))
+        marginal = response_model(answers).respondents["loading"][EXTREME].mean()
+        return analyse(answers, rule, 0) | {"the same by marginal likelihood": marginal}
+
+    return Cell(f"{rule}_{n_questions}", 10, draw)
+
+
+SIMULATION = Simulation(
+    {str(n): [cell(rule, n) for rule in RULES] for n in (200, 1000, 5000)}, ("rule", "sets"), mean_and_error
+)

@@ -1,0 +1,80 @@
+"""Prompts can be answered with yes or no alike, and a model's tokens for both can be read."""
+
+import re
+
+import pytest
+
+from onedial.asking import FRAMINGS, check_answer_tokens, check_mass, first_tokens
+from onedial.asking.prompts import SLOT
+from onedial.core import InputError
+
+
+@pytest.mark.parametrize("name", FRAMINGS)
+def test_every_framing_speaks_of_yes_and_no_equally_often(name):
+    """Else it pushes every margin one way. The answers of worked examples are what those framings differ in."""
+    template = FRAMINGS[name]
+    asks = re.sub(r"^Answer: (?:Yes|No)$", "", template.user, flags=re.MULTILINE)
+    said = re.findall(r"\b(yes|no)\b", asks.replace(SLOT, " ").lower())
+    assert asks.count(SLOT) == 1
+    assert said.count("yes") == said.count("no") > 0
+    assert not re.search(r"\b(?:yes|no)\b", template.assistant_prefix.lower())
+
+
+def letters(text):
+    return list(text.encode())
+
+
+def words(text):
+    """A tokenizer that knows words with the space before them."""
+    pieces = text.replace(" ", "\0 ").split("\0")
+    return [sum(ord(sign) * 31**place for place, sign in enumerate(piece)) for piece in pieces if piece]
+
+
+def visible(ids):
+    """Stands for a decoder where no piece is blank."""
+    return "x" * len(ids)
+
+
+def test_answers_of_one_token_pass():
+    assert check_answer_tokens("p", "Answer:", words, visible, yes=(" Yes", " yes"), no=(" No", " no")) == []
+
+
+def test_answers_of_several_tokens_and_a_shared_first_token_are_found():
+    findings = check_answer_tokens("p", "Answer:", letters, visible, yes=(" Yes",), no=(" No",))
+    messages = [finding.message for finding in findings]
+    assert any("begin with the same token" in message for message in messages)
+    assert any("no spelling of yes is a single token" in message for message in messages)
+    assert any("no spelling of no is a single token" in message for message in messages)
+
+
+def test_a_prompt_whose_last_token_swallows_the_answer_is_found():
+    findings = check_answer_tokens("p", "Answer:", words, visible, yes=("Yes",), no=("No",))
+    assert "would change the prompt's own tokens" in findings[0].message
+    assert ["no token of yes" in findings[1].message, "no token of no" in findings[2].message] == [True, True]
+    assert not any(finding.is_note for finding in findings)
+
+
+def test_a_spelling_that_cannot_follow_is_a_note_where_others_can():
+    (finding,) = check_answer_tokens("p", "Answer:", words, visible, yes=("Yes", " Yes"), no=(" No",))
+    assert finding.is_note
+    assert "'Yes' would change" in finding.message
+
+
+def test_whole_spellings_count_alone_and_a_blank_piece_stands_for_nothing():
+    def encode(text):
+        return {"A:": [1], "A:Yes": [1, 5], "A: Yes": [1, 9, 5], "A:yes": [1, 6, 7], "A:No": [1, 9, 6]}[text]
+
+    def decode(ids):
+        return " " if ids == [9] else "x"
+
+    found = first_tokens("A:", ("Yes", " Yes", "yes"), encode, decode)
+    assert (found.single, found.pieces, found.counted) == ((5,), (6,), (5,))
+    assert first_tokens("A:", (" Yes", "No"), encode, decode).counted == ()
+
+
+def test_mass_is_judged_by_its_median():
+    assert check_mass("p", [0.4, 0.6, 0.9]) == []
+    assert "few" in check_mass("p", [0.4, 0.4, 0.9, float("nan")])[0].message
+    assert "too little to read" in check_mass("p", [0.1, 0.1, 0.9])[0].message
+    with pytest.raises(InputError, match="no mass was measured"):
+        check_mass("p", [float("nan")])
