@@ -7,9 +7,10 @@ from tiny_models import byte_tokenizer, tiny_hf, tiny_model
 from tokenizers import normalizers, processors
 
 from onedial.asking import METACOGNITIVE, Prompt, Question
+from onedial.asking.replies import without_thoughts
 from onedial.core import InputError
 from onedial.models import OpenModel, PromptSet, encode, render
-from onedial.models.tokens import THOUGHT_MARKS, open_thought
+from onedial.models.tokens import HARMONY_ANSWER, THOUGHT_MARKS, open_thought
 
 TURN = "{% for m in messages %}<{{ m['role'] }}>{{ m['content'] }}\n{% endfor %}"
 HARMONY = (
@@ -187,3 +188,10 @@ def test_a_prompt_of_tokens_without_an_embedding_is_refused():
     model.tokenizer.add_special_tokens({"additional_special_tokens": ["<|im_start|>"]})
     with pytest.raises(InputError, match=r"'<\|im_start\|>'.*but the model's embedding has \d+ rows"):
         model.token_ids([Prompt("<|im_start|>Who?")])
+
+
+@pytest.mark.parametrize(("mark", "close"), THOUGHT_MARKS.items())
+def test_whatever_closes_an_opened_thought_is_known_to_the_reader_of_replies(mark, close):
+    answer = HARMONY_ANSWER if "channel|>analysis" in mark else ""
+    assert without_thoughts(f"{mark}\nIt may be no.") == ""
+    assert without_thoughts(f"{mark}\nIt may be no.{close}{answer}Yes") == "Yes"

@@ -262,7 +262,7 @@ def _panel(analysis: PanelAnalysis) -> Iterable[str]:
     placed = f" ({constant} with one kind of answer only, and so without a place on the scale)" if constant else ""
     yield f"{n} questions, {m} respondents{models}{placed}, {gaps} answers missing ({gaps / (n * m):.1%})."
     if analysis.copies:
-        yield f"Hardly two respondents each, so that what they share is no scale: {'; '.join(analysis.copies)}."
+        yield f"Pairs that answer as one respondent, so that what they share is no scale: {'; '.join(analysis.copies)}."
     not_random = missing.index[missing["p_adjusted"] < LEVEL]
     if len(not_random):
         part = missing.loc[not_random]
