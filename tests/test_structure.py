@@ -54,7 +54,7 @@ def files_of(room: str) -> list[Path]:
 
 
 def room_of(module: str) -> str | None:
-    """The room that a module lies in: `onedial.scale.irt.em` lies in `onedial.scale`."""
+    """The room that a module lies in: `onedial.scale.place.places` lies in `onedial.scale`."""
     return next((room for room in ORDER if module == room or module.startswith(f"{room}.")), None)
 
 

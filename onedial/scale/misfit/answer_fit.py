@@ -12,7 +12,7 @@ says yes would else be called a stranger. l_z judges it; infit hardly sees a res
 same, and outfit sees nothing but its rare answers. A question is judged by everyone's own curves.
 """
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -22,11 +22,10 @@ from scipy.special import ndtr, xlogy
 from onedial.core import one_line
 from onedial.scale.checks.draws import one_factor_answers
 from onedial.scale.checks.simulation import checked_for_simulation
-from onedial.scale.irt.category_curves import Curves, log_categories
-from onedial.scale.irt.expectation import MISSING, Codes, codes_of, indicators
-from onedial.scale.irt.irt import loading_covariance
-from onedial.scale.irt.marginal_fit import MarginalFit, fit_marginal
-from onedial.scale.irt.scales import ScaleKind
+from onedial.scale.evidence import MISSING, Codes, codes_of
+from onedial.scale.likelihood import MarginalFit, Model, ScaleKind, fit_marginal
+from onedial.scale.response_curves import Chances, Curves
+from onedial.scale.standard_errors import loading_errors
 from onedial.stats import LEVEL, Z_95, Answers, Booleans, Floats, adjusted, wilson_interval
 
 OTHER_LOADING = 0.1
@@ -102,7 +101,7 @@ def answer_fit(matrix: Any, scale: ScaleKind = "histogram", n_replicates: int = 
 
     Args:
         matrix: question x respondent, 1 / 0 / nan; at least three respondents that vary. scale: distribution of the
-            questions, as in `two_parameter_irt`. n_replicates: simulated panels. seed: of the simulation.
+            questions, as in `response_model`. n_replicates: simulated panels. seed: of the simulation.
 
     Returns:
         AnswerFit. Sign: infit above 1 and l_z below 0 = more surprising than the model; difficulty higher = harder.
@@ -122,19 +121,19 @@ def answer_fit(matrix: Any, scale: ScaleKind = "histogram", n_replicates: int = 
     """
     answers = checked_for_simulation(matrix, n_replicates, "pairwise", "half")
     codes = codes_of(answers)
-    own = fit_marginal(codes, scale, asymptotes="common")
+    own = fit_marginal(codes, Model(scale, "common"))
     # with one slope for all, answers by dice would pass for guesses that all make: those are taken from the other fit
-    mean = np.full_like(own.curves.slope, own.curves.slope.mean())
-    alike = fit_marginal(codes, scale, equal_slopes=True, start=replace(own.curves, slope=mean))
+    signs = np.where(own.curves.slope < 0, -1.0, 1.0)
+    alike = fit_marginal(codes, Model(scale, "held", signs=signs), start=own)
     typical, expected = _predicted(codes, alike), _predicted(codes, own)
     loading, difficulty = own.curves.loading, -own.scores()[0]
     respondents = _summed(codes, typical, 0, answers.respondents)
     respondents["p"] = 2 * ndtr(-respondents["l_z"].abs())
     respondents["q"] = adjusted(respondents["p"].to_numpy())
-    certain, differs = respondents["q"] <= LEVEL, loading - alike.curves.loading
+    certain, differs = respondents["q"] <= LEVEL, np.abs(loading) - np.abs(alike.curves.loading)
     lower, higher = (certain & (side * differs >= OTHER_LOADING) for side in (-1, 1))
     respondents["follows"] = np.select([lower, higher], [LOOSER, CLOSER], FITS)
-    error = Z_95 * np.sqrt(np.diag(loading_covariance(own)))
+    error = Z_95 * loading_errors(own)
     respondents["loading"] = loading
     respondents["loading_low"], respondents["loading_high"] = loading - error, loading + error
     respondents["reversed"] = (loading <= -SALIENT) & ~(loading + error >= 0)
@@ -171,7 +170,7 @@ def _predicted(codes: Codes, fit: MarginalFit) -> Floats:
 
 def _joint(codes: Codes, fit: MarginalFit) -> Floats:
     """(question, node) logs of the prior times the likelihood of all answers."""
-    return sum(cells @ fit.log_p[k][who] for k, (who, cells) in enumerate(indicators(codes, 2))) + fit.log_weight
+    return sum((codes == k).astype(float) @ one for k, one in enumerate(fit.log_p)) + fit.log_weight
 
 
 def _without(joint: Floats, codes: Codes, fit: MarginalFit, i: int) -> Floats:
@@ -247,8 +246,8 @@ def information_of(curves: Curves) -> pd.DataFrame:
     (a phi)^2 / (P (1 - P)).
     """
     nodes = np.linspace(-4, 4, 81)
-    log_p, log_density = log_categories(curves, nodes)
-    rises = np.abs(np.diff(np.exp(log_density), axis=0, prepend=0, append=0))
+    found = Chances.of(curves, nodes)
+    rises = np.abs(np.diff(np.exp(found.log_rise), axis=0, prepend=0, append=0))
     with np.errstate(divide="ignore"):
-        told = (curves.slope[:, None] ** 2 * np.exp(2 * np.log(rises) - log_p)).sum(axis=(0, 1))
+        told = (curves.slope[:, None] ** 2 * np.exp(2 * np.log(rises) - found.log_p)).sum(axis=(0, 1))
     return pd.DataFrame({"difficulty": -nodes[::-1], "information": told[::-1]})

@@ -11,51 +11,41 @@ from dataclasses import replace
 
 import numpy as np
 
-from onedial.scale.irt.asymptotes import AsymptoteKind, Asymptotes
-from onedial.scale.irt.category_curves import Curves
-from onedial.scale.irt.expectation import MISSING, Codes, codes_of
-from onedial.scale.irt.marginal_fit import MarginalFit, fit_marginal
-from onedial.scale.irt.scales import ScaleKind
+from onedial.scale.evidence import MISSING, Codes, codes_of
+from onedial.scale.likelihood import AsymptoteKind, MarginalFit, Model, ScaleKind, fit_marginal
+from onedial.scale.response_curves import Curves
 from onedial.stats import Answers, remembered
 
 _LEAST_SHARE = 0.05  # of the questions, in every category of gaps
 
 
-def null_model(
-    answers: Answers,
-    scale: ScaleKind = "histogram",
-    asymptotes: AsymptoteKind = "none",
-) -> MarginalFit:
-    """The model to draw from.
+def null_model(answers: Answers, scale: ScaleKind = "histogram", asymptotes: AsymptoteKind = "none") -> MarginalFit:
+    """The model to draw from: a fit of the respondents' curves, whose posterior knows the gaps.
 
     Args:
-        answers: of respondents that vary and hang together. scale: distribution of the questions.
-            asymptotes: of the respondents, as in `two_parameter_irt`.
-
-    Returns:
-        a fit of the respondents' curves, whose posterior knows the gaps.
+        answers: of respondents that vary and hang together. scale, asymptotes: as in `response_model`.
     """
     return null_fit(codes_of(answers), scale, asymptotes)
 
 
+@remembered
 def null_fit(codes: Codes, scale: ScaleKind, asymptotes: AsymptoteKind) -> MarginalFit:
     """The same of answers in any number of categories: codes (question, respondent), as `fit_marginal` takes them."""
-    return _fitted(codes, gap_categories(codes), scale, asymptotes)
-
-
-@remembered
-def _fitted(codes: Codes, gaps: Codes | None, scale: ScaleKind, asymptotes: AsymptoteKind) -> MarginalFit:
+    gaps = gap_categories(codes)
     if gaps is None:
-        return fit_marginal(codes, scale, asymptotes=asymptotes)
+        return fit_marginal(codes, Model(scale, asymptotes))
     whose = np.arange(codes.shape[1] + 1) < codes.shape[1]  # the number of gaps is no answer
-    joint = fit_marginal(np.column_stack([codes, gaps]), scale, asymptotes=asymptotes, whose=whose)
-    floors, estimated = joint.curves.floors, joint.asymptotes
-    k = int(codes.max()) + 1
+    joint = fit_marginal(np.column_stack([codes, gaps]), Model(scale, asymptotes, whose=whose))
+    k, floors, centre = int(codes.max()) + 1, joint.curves.floors, joint.point.centre
     own = Curves(joint.curves.slope[:-1], joint.curves.cuts[: k - 1, :-1], None if floors is None else floors[:k, :-1])
-    if estimated is not None:
-        centre = None if estimated.centre is None else estimated.centre[:k]
-        estimated = Asymptotes(estimated.possible[:k, :-1], centre)
-    return replace(joint, codes=codes, curves=own, known_posterior=joint.posterior, asymptotes=estimated)
+    return replace(
+        joint,
+        model=replace(joint.model, whose=None),
+        codes=codes,
+        curves=own,
+        point=replace(joint.point, centre=None if centre is None else centre[:k]),
+        known_posterior=joint.posterior,
+    )
 
 
 def gap_categories(codes: Codes) -> Codes | None:

@@ -1,4 +1,4 @@
-"""The two-parameter model in several groups of questions at once, and how to climb to its greatest likelihood.
+"""The response model in several groups of questions at once, and how to climb to its greatest likelihood.
 
     P(yes_qi) = lower_i + (upper_i - lower_i) Phi(a_ig z_q + d_ig),    z_q ~ the distribution of group g
 
@@ -15,16 +15,15 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from onedial.scale.irt.category_curves import STEEPEST, Curves, log_categories
-from onedial.scale.irt.em import Group, fit_by_em
-from onedial.scale.irt.expectation import Codes, posterior_of
-from onedial.scale.irt.marginal_fit import MarginalFit
-from onedial.scale.irt.nodes import nodes_for, quadrature
-from onedial.scale.irt.scales import Tilted
+from onedial.scale.evidence import Codes, Data
+from onedial.scale.likelihood import MarginalFit, smooth_basis
+from onedial.scale.nodes import nodes_for, quadrature
+from onedial.scale.response_curves import STEEPEST, Chances, Curves
 from onedial.stats import Floats, Integers
 
 EQUAL, SHIFTED, FREE = 0, 1, 2
-_FAMILY = Tilted()
+_TILT_PRECISION = np.array([0.1, 1.0, 0.25, 0.25, 0.25, 0.25])
+"""Of the normal prior around 0 of a group's tilt, so that no group ends as a few points."""
 _COARSER = 1.4  # nodes this much wider apart than the narrowest posterior: relative error 1e-4, the same in all models
 _LEAST_NODES = 61
 _TRIALS = 6
@@ -57,19 +56,19 @@ class MultigroupModel:
 
     def log_weight(self, group: int) -> Floats:
         """(node,) the group's distribution."""
-        return _FAMILY.log_weight(self.tilt[group], self.nodes)
+        tilted = -(self.nodes**2) / 2 + self.tilt[group] @ _statistics(self.nodes)
+        return tilted - tilted.max() - np.log(np.exp(tilted - tilted.max()).sum())
 
-    def evidence(self) -> tuple[float, list[Floats], list[Floats]]:
-        """Log likelihood less what the prior of the tilts takes, and for each group (question, node) posterior and
-        (category, respondent, node) log P."""
+    def evidence(self) -> tuple[float, list[Floats], list[Chances]]:
+        """Log likelihood less what the prior of the tilts takes, and for each group (question, node) posterior and what
+        the curves say."""
         posteriors, curves, total = [], [], 0.0
         for group, codes in enumerate(self.codes):
-            log_p, _ = log_categories(self.curves(group), self.nodes)
-            posterior, log_likelihood = posterior_of(codes, log_p, self.log_weight(group))
-            total += float(log_likelihood.sum())
-            posteriors.append(posterior)
-            curves.append(log_p)
-        return total - float((self.tilt**2 @ _FAMILY.PRIOR_PRECISION).sum()) / 2, posteriors, curves
+            found = Data(codes).evidence(self.curves(group), self.nodes, self.log_weight(group))
+            total += float(found.log_likelihood.sum())
+            posteriors.append(found.posterior)
+            curves.append(Chances.of(self.curves(group), self.nodes))
+        return total - float((self.tilt**2 @ _TILT_PRECISION).sum()) / 2, posteriors, curves
 
     def with_freedom(self, respondent: int, freedom: int) -> "MultigroupModel":
         """The same parameters, that respondent bound differently; bound to one curve, it takes the mean one."""
@@ -87,18 +86,17 @@ class MultigroupModel:
 def fit_equal(codes: Sequence[Codes], together: MarginalFit) -> MultigroupModel:
     """The model in which every respondent has one curve in all groups, beginning with `together`, one for all."""
     nodes, _ = quadrature(nodes_for(together.curves.loading, _LEAST_NODES, _COARSER))
-    groups = [Group(part, _FAMILY, _FAMILY.start(nodes)) for part in codes]
-    found = fit_by_em(groups, together.curves, nodes, tolerance=0.02, asymptotes=together.asymptotes)
+    curves = together.curves
     model = MultigroupModel(
         codes,
         nodes,
-        np.repeat(found.curves.slope[None], len(codes), axis=0),
-        np.repeat(found.curves.cuts, len(codes), axis=0),
-        found.curves.floors,
-        np.stack(found.parameters),
-        np.full(len(found.curves.slope), EQUAL),
+        np.repeat(curves.slope[None], len(codes), axis=0),
+        np.repeat(curves.cuts, len(codes), axis=0),
+        curves.floors,
+        np.zeros((len(codes), len(_TILT_PRECISION))),
+        np.full(len(curves.slope), EQUAL),
     )
-    return climb(model, max_steps=40, tolerance=1e-3)[0]
+    return climb(model, max_steps=80, tolerance=1e-3)[0]
 
 
 def climb(model: MultigroupModel, max_steps: int, tolerance: float = 0.01) -> tuple[MultigroupModel, float]:
@@ -113,9 +111,9 @@ def climb(model: MultigroupModel, max_steps: int, tolerance: float = 0.01) -> tu
         scores = _scores(model, posteriors, curves)
         pull, information = scores.sum(axis=0), scores.T @ scores
         of_tilt = slice(-model.tilt.size, None)
-        pull[of_tilt] -= (model.tilt * _FAMILY.PRIOR_PRECISION).ravel()
+        pull[of_tilt] -= (model.tilt * _TILT_PRECISION).ravel()
         information[np.diag_indices_from(information)] += 1e-9
-        information[of_tilt, of_tilt] += np.diag(np.tile(_FAMILY.PRIOR_PRECISION, len(model.codes)))
+        information[of_tilt, of_tilt] += np.diag(np.tile(_TILT_PRECISION, len(model.codes)))
         for _ in range(_TRIALS):
             damped = information + damping * np.diag(np.diag(information))
             step = np.linalg.solve(damped, pull)
@@ -150,6 +148,12 @@ def shift_information(model: MultigroupModel) -> Floats:
     return np.maximum(left, 0).reshape(model.cut.shape) * n / max(n - p, 1)
 
 
+def _statistics(nodes: Floats) -> Floats:
+    """(6, node) what a tilt weighs: a group's distribution is N(0, 1) times exp(c . T), normalised, with
+    T = (z, z^2, L3, L4, L5, L6), so that place, spread and shape of each group are its own."""
+    return np.concatenate([[nodes, nodes**2], smooth_basis(nodes, 6)])
+
+
 def _columns(model: MultigroupModel) -> tuple[Integers, Integers, int]:
     """(group, respondent) which parameter a slope and a cut is, and how many parameters there are before the tilts."""
     n_groups, m = model.slope.shape
@@ -162,19 +166,20 @@ def _columns(model: MultigroupModel) -> tuple[Integers, Integers, int]:
     return slope, cut, at
 
 
-def _scores(model: MultigroupModel, posteriors: list[Floats], curves: list[Floats]) -> Floats:
+def _scores(model: MultigroupModel, posteriors: list[Floats], curves: list[Chances]) -> Floats:
     """(question, parameter) derivatives of each question's log likelihood."""
     slope, cut, n_curves = _columns(model)
-    statistics = _FAMILY.statistics(model.nodes)
+    statistics = _statistics(model.nodes)
     n_questions = sum(len(codes) for codes in model.codes)
     scores = np.zeros((n_questions, n_curves + model.tilt.size))
     start, at = 0, n_curves
     for group, codes in enumerate(model.codes):
         rows = slice(start, start + len(codes))
         start += len(codes)
-        posterior, log_p = posteriors[group], curves[group]
-        _, log_density = log_categories(model.curves(group), model.nodes)
-        with_yes, with_no = np.exp(log_density[0] - log_p[1]), -np.exp(log_density[0] - log_p[0])
+        posterior, here = posteriors[group], curves[group]
+        with_yes, with_no = (
+            sign * np.exp(here.log_rise[0] - log_p) for sign, log_p in ((1, here.log_p[1]), (-1, here.log_p[0]))
+        )
         yes, no = (codes == 1).astype(float), (codes == 0).astype(float)
         for columns, part in ((slope[group], model.nodes), (cut[group], np.ones_like(model.nodes))):
             scores[rows, columns] = yes * (posterior @ (with_yes * part).T) + no * (posterior @ (with_no * part).T)

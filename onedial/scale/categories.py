@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 
 from onedial.core import InputError
-from onedial.scale.irt.expectation import MISSING, Codes, codes_of
+from onedial.scale.evidence import MISSING, Codes, codes_of
 from onedial.stats import Answers, Booleans, Integers, frame_of, names, numbers_or_nan
 
 MOST_CATEGORIES = 20

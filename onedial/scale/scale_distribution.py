@@ -13,24 +13,23 @@ import pandas as pd
 
 from onedial.core import one_line
 from onedial.scale.checks.quadratic import parabola_r2
-from onedial.scale.factor.usable import linked_respondents, usable_answers
-from onedial.scale.irt.expectation import Codes, codes_of
-from onedial.scale.irt.marginal_fit import MarginalFit, fit_marginal
-from onedial.scale.irt.scales import ScaleKind
-from onedial.stats import LEVEL, Answers, Floats, as_answers, number, p_text, warn
+from onedial.scale.evidence import codes_of
+from onedial.scale.factor.usable import linked_answers
+from onedial.scale.likelihood import MarginalFit, Model, ScaleKind, fit_marginal
+from onedial.stats import LEVEL, Answers, Floats, chi_squared_tail, number, p_text
 
-KINDS: tuple[ScaleKind, ...] = ("normal", "smooth", "two_component", "histogram")
-EXTRA_PARAMETERS = {"normal": 0, "smooth": 2, "two_component": 3}  # beyond place and unit, which the curves leave open
+KINDS: tuple[ScaleKind, ...] = ("normal", "smooth", "histogram")
+EXTRA_PARAMETERS = {"normal": 0, "smooth": 2}  # beyond place and unit, which the curves leave open
 
 
 @dataclass(frozen=True)
 class ScaleDistribution:
-    """The same panel on scales of four kinds.
+    """The same panel on scales of three kinds.
 
     Attributes:
         comparison: index kind of scale; `n_parameters` of its shape (nan for the histogram: not fixed),
             `log_likelihood`, `gain` = 2 (log likelihood - that of the normal scale), `p` of the gain: chi-squared with
-            2 degrees of freedom for `smooth`, nan for the others, whose gains have no such law. `skewness`, `kurtosis`
+            2 degrees of freedom for `smooth`, nan for the histogram, whose gain has no such law. `skewness`, `kurtosis`
             (0 for a normal scale), `loadings_share` = mean squared loading, `quadratic_r2` = parabola of loading on
             threshold.
         loadings, thresholds: (respondent, kind); threshold = d / sqrt(1 + a^2).
@@ -60,10 +59,9 @@ class ScaleDistribution:
         if self.is_normal:
             return [f"The scale may be normal: {bent} ({p_text(p)})."]
         skewness, kurtosis = of("histogram", "skewness"), of("histogram", "kurtosis")
-        two = "; two groups of questions fit better still" * (of("two_component", "gain") > of("smooth", "gain") + 2)
         return [
             f"The scale is not normal: {bent} ({p_text(p)}), any distribution 2 x {of('histogram', 'gain') / 2:.1f} "
-            f"(skewness {skewness:.1f}, excess kurtosis {kurtosis:.1f}){two}.",
+            f"(skewness {skewness:.1f}, excess kurtosis {kurtosis:.1f}).",
             f"With any distribution, loadings explain {of('histogram', 'loadings_share'):.0%} of the variance (normal "
             f"scale: {of('normal', 'loadings_share'):.0%}), and the parabola of loading on threshold has R^2 "
             f"{of('histogram', 'quadratic_r2'):.2f} (normal scale: {of('normal', 'quadratic_r2'):.2f}).",
@@ -71,11 +69,11 @@ class ScaleDistribution:
 
 
 def scale_distribution(matrix: Any) -> ScaleDistribution:
-    """Fit the two-parameter model on a normal scale, a bent one, one of two normal components, and a histogram.
+    """Fit the response model on a normal scale, a bent one, and a histogram.
 
-    Formula: marginal maximum likelihood with the scale's distribution estimated along (`onedial.scale.irt.scales`);
+    Formula: marginal maximum likelihood with the scale's distribution estimated along (`onedial.scale.likelihood`);
     likelihood ratio of `smooth` against normal: 2 (l1 - l0) ~ chi-squared(2) (Neyman, 1937, Skandinavisk
-    Aktuarietidskrift 20, 149-199, for the alternative). Histogram and mixture have no such law.
+    Aktuarietidskrift 20, 149-199, for the alternative). The histogram has no such law.
 
     Args:
         matrix: question x respondent, 1 / 0 / nan; at least three respondents that vary.
@@ -94,15 +92,11 @@ def scale_distribution(matrix: Any) -> ScaleDistribution:
     >>> scale_distribution(answers).is_normal
     True
     """
-    answers = usable_answers(as_answers(matrix))
-    linked = linked_respondents(answers)
-    if not linked.all():
-        warn(f"{int((~linked).sum())} respondents share too few questions with others and are left out")
-        answers = answers.select(linked)
+    answers = linked_answers(matrix)
     codes = codes_of(answers)
-    fits = _fits(codes)
+    fits = {kind: fit_marginal(codes, Model(kind)) for kind in KINDS}
     rows = {kind: _row(fit, fits["normal"]) for kind, fit in fits.items()}
-    rows["smooth"]["p"] = _chi_squared_tail(rows["smooth"]["gain"])
+    rows["smooth"]["p"] = chi_squared_tail(rows["smooth"]["gain"], 2)
     return ScaleDistribution(
         comparison=pd.DataFrame.from_dict(rows, orient="index").rename_axis("scale"),
         loadings=_by_respondent({kind: fit.curves.loading for kind, fit in fits.items()}, answers),
@@ -119,20 +113,11 @@ def moments(nodes: Floats, weights: Floats) -> tuple[float, float]:
     return float(weights @ nodes**3), float(weights @ nodes**4 - 3)
 
 
-def _fits(codes: Codes) -> dict[ScaleKind, MarginalFit]:
-    normal = fit_marginal(codes)
-    fits: dict[ScaleKind, MarginalFit] = {"normal": normal}
-    for kind in KINDS:
-        if kind != "normal":
-            fits[kind] = fit_marginal(codes, kind)
-    return fits
-
-
 def _row(fit: MarginalFit, normal: MarginalFit) -> dict[str, float]:
     skewness, kurtosis = moments(fit.nodes, np.exp(fit.log_weight))
     r2 = parabola_r2(fit.curves.loading[None], fit.curves.thresholds)[0] if len(fit.curves.slope) > 3 else float("nan")
     return {
-        "n_parameters": EXTRA_PARAMETERS.get(fit.kind, float("nan")),
+        "n_parameters": EXTRA_PARAMETERS.get(fit.model.scale, float("nan")),
         "log_likelihood": fit.log_likelihood,
         "gain": 2 * (fit.log_likelihood - normal.log_likelihood),
         "p": float("nan"),
@@ -145,8 +130,3 @@ def _row(fit: MarginalFit, normal: MarginalFit) -> dict[str, float]:
 
 def _by_respondent(columns: dict[ScaleKind, Floats], answers: Answers) -> pd.DataFrame:
     return pd.DataFrame(columns, index=answers.respondents).rename_axis(columns="scale")
-
-
-def _chi_squared_tail(gain: float) -> float:
-    """P(chi-squared with 2 degrees of freedom > gain)."""
-    return float(np.exp(-max(gain, 0) / 2))

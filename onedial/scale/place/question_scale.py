@@ -18,25 +18,25 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from scipy.special import ndtr
+from scipy.optimize import minimize
 
 from onedial.core import InputError, one_line
+from onedial.scale.categories import as_graded
 from onedial.scale.correlations.thresholds import normal_quantile
-from onedial.scale.factor.usable import usable_answers
-from onedial.scale.irt.category_curves import STEEPEST
-from onedial.scale.irt.expectation import posterior_of
-from onedial.scale.irt.irt import marginal_model
-from onedial.scale.irt.marginal_fit import MarginalFit
+from onedial.scale.evidence import Data
+from onedial.scale.likelihood import MarginalFit, fit_marginal
+from onedial.scale.nodes import N_NODES
+from onedial.scale.response_curves import STEEPEST, Chances, Curves
+from onedial.scale.response_model import AT_BOUND, comparable
 from onedial.stats import Answers, Floats, as_answers
 
 PLACED = "placed"
 FEWEST = 5
 TOO_FEW = f"fewer than {FEWEST} answers of one kind to the scale's questions"
-AT_BOUND = "at the bound of the loading (Heywood case)"
 _LEAST = 1e-12
-_FURTHEST = 40.0
-_MOST_STEPS = 60
-_SETTLED = 1e-11
+_FURTHEST = 38.0
+_SETTLED = 1e-13  # relative gain of a step
+_STEP = 1e-4
 
 
 @dataclass(frozen=True)
@@ -85,9 +85,12 @@ class QuestionScale:
         Raises:
             InputError: fewer than three respondents vary or share questions.
         """
-        answers = usable_answers(as_answers(matrix))
-        fit, linked = marginal_model(answers)
-        return cls(answers.questions, answers.respondents[linked], fit)
+        graded = as_graded(as_answers(matrix))
+        used = graded.select(comparable(graded))
+        fit = fit_marginal(used.codes)
+        # others may follow the scale more closely than its respondents, and need finer nodes
+        fit = fit_marginal(used.codes, start=fit, n_nodes=max(N_NODES, len(fit.nodes)))
+        return cls(used.questions, used.respondents, fit)
 
     def posterior(self, without: Sequence[Any] = ()) -> Floats:
         """(question, node) where each question lies by the answers of all respondents but some; nan rows where nobody
@@ -97,7 +100,7 @@ class QuestionScale:
         """
         kept = ~self.respondents.isin(list(without))
         codes = self.fit.codes[:, kept]
-        found = posterior_of(codes, self.fit.log_p[:, kept], self.fit.log_weight)[0]
+        found = Data(codes).evidence(self.fit.curves.take(kept), self.fit.nodes, self.fit.log_weight).posterior
         found[(codes < 0).all(axis=1)] = np.nan
         return found
 
@@ -167,50 +170,42 @@ def _placed(answers: Answers, posterior: Floats, nodes: Floats, units: Any) -> P
 
 def _fitted(posterior: Floats, nodes: Floats, seen: Any, yes: Any) -> tuple[Floats, Floats, Floats]:
     """(2, respondent) slope and intercept at the maximum, (2, question, respondent) scores and (respondent, 2, 2)
-    observed information there, by Newton's method for all respondents at once.
+    observed information there: one climb for all respondents, by the engine's own derivatives."""
+    shown = np.stack([seen & ~yes, seen & yes]).astype(float)
 
-    Where the surface is not curved downwards, the scores' products stand in for the information; a step that makes the
-    answers less likely is halved; a slope at its bound stays there while it would go beyond.
-    """
-    sign = np.where(yes, 1.0, -1.0) * seen
+    def expected(slope: Floats, cut: Floats) -> tuple[Chances, Floats, Floats]:
+        """Curves, (category, question, respondent) chances, and (category, respondent, node) expected answers."""
+        curves = Chances.of(Curves(slope, cut[None]), nodes)
+        p = np.exp(curves.log_p)
+        chance = np.maximum(posterior @ p.transpose(0, 2, 1), _LEAST)
+        return curves, chance, p * ((shown / chance).transpose(0, 2, 1) @ posterior)
 
-    def chance(at: Floats, who: Any) -> Floats:
-        reached = posterior @ ndtr(at[0][:, None] * nodes + at[1][:, None]).T
-        return np.where(seen[:, who], np.maximum(np.where(yes[:, who], reached, 1 - reached), _LEAST), 1.0)
+    def uphill(at: Floats) -> Floats:
+        curves, _, counts = expected(*at)
+        by_slope, _, by_cut, _ = curves.slopes_by(counts)
+        return np.stack([by_slope, by_cut[0]])
 
-    def bent(at: Floats, who: Any) -> tuple[Floats, Floats, Floats]:
-        z = at[0][:, None] * nodes + at[1][:, None]
-        density = np.exp(-(z**2) / 2) / np.sqrt(2 * np.pi)
-        share = sign[:, who] / chance(at, who)
-        scores = np.stack([share * (posterior @ (density * nodes).T), share * (posterior @ density.T)])
-        second = [(share * (posterior @ (-z * density * nodes**power).T)).sum(axis=0) for power in (2, 1, 0)]
-        products = np.einsum("iqm,jqm->mij", scores, scores)
-        return scores, products, products - np.array([second[:2], second[1:]]).transpose(2, 0, 1)
+    def loss(x: Floats) -> tuple[float, Floats]:
+        way, threshold = x.reshape(2, -1)
+        slope, size = np.sinh(way), np.cosh(way)
+        curves, chance, counts = expected(slope, threshold * size)
+        by_slope, _, by_cut, _ = curves.slopes_by(counts)
+        along = (by_slope + by_cut[0] * threshold * slope / size) * size
+        return -float((shown * np.log(chance)).sum()), -np.concatenate([along, by_cut[0] * size])
 
-    n_yes, n = (seen & yes).sum(axis=0), seen.sum(axis=0)
-    found = np.stack([np.full(len(n), 0.5), normal_quantile(n_yes, n - n_yes) * np.sqrt(1.25)])
-    bounds = np.array([[STEEPEST], [_FURTHEST]])
-    left = np.arange(len(n))
-    for _ in range(_MOST_STEPS):
-        at = found[:, left]
-        loss = -np.log(chance(at, left)).sum(axis=0)
-        scores, products, information = bent(at, left)
-        uphill = scores.sum(axis=1)
-        peaked = (information[:, 0, 0] > 0) & (np.linalg.det(information) > 0)
-        matrix = np.where(peaked[:, None, None], information, products + _LEAST * np.eye(2))
-        step = np.linalg.solve(matrix, uphill.T[:, :, None])[:, :, 0].T
-        held = (np.abs(at[0]) >= STEEPEST) & (uphill[0] * at[0] > 0)
-        step = np.where(held, [np.zeros(len(left)), uphill[1] / np.maximum(matrix[:, 1, 1], _LEAST)], step)
-        far = (uphill * step).sum(axis=0) > _SETTLED  # twice the gain that a step promises
-        for _ in range(_MOST_STEPS):
-            tried = np.clip(at + step, -bounds, bounds)
-            worse = far & (-np.log(chance(tried, left)).sum(axis=0) > loss)
-            if not worse.any():
-                break
-            step = np.where(worse, step / 2, step)
-        found[:, left] = tried
-        left = left[far]
-        if not len(left):
-            break
-    scores, _, information = bent(found, slice(None))
-    return found, scores, information
+    n_yes, n = shown[1].sum(axis=0), shown.sum(axis=(0, 1))
+    steepest = np.arcsinh(STEEPEST)
+    bounds = np.repeat([[-steepest, steepest], [-_FURTHEST, _FURTHEST]], len(n), axis=0)
+    x = np.concatenate([np.full(len(n), np.arcsinh(0.5)), normal_quantile(n_yes, n - n_yes)])
+    if len(n):
+        options = {"ftol": _SETTLED, "gtol": 0.0, "maxiter": 1000, "maxfun": 10_000, "maxcor": 20}
+        x = minimize(loss, x, jac=True, method="L-BFGS-B", bounds=bounds, options=options).x
+    way, threshold = x.reshape(2, -1)
+    found = np.stack([np.sinh(way), threshold * np.cosh(way)])
+    curves, chance, _ = expected(*found)
+    density = posterior @ np.stack([np.exp(curves.log_rise[0]) * nodes, np.exp(curves.log_rise[0])]).transpose(0, 2, 1)
+    scores = density * (shown[1] / chance[1] - shown[0] / chance[0])
+    columns = [
+        (uphill(found - step[:, None]) - uphill(found + step[:, None])) / (2 * _STEP) for step in _STEP * np.eye(2)
+    ]
+    return found, scores, np.stack(columns, axis=-1).transpose(1, 0, 2)
