@@ -17,7 +17,7 @@ import numpy as np
 from scipy.special import log_ndtr
 
 from onedial.scale.factor.minres import MAX_COMMUNALITY
-from onedial.stats import Booleans, Floats
+from onedial.stats import Booleans, Floats, Integers
 
 STEEPEST = float(np.sqrt(MAX_COMMUNALITY / (1 - MAX_COMMUNALITY)))  # the slope of a loading of sqrt(.995)
 UNUSED = -40.0  # the cut of a category that a respondent never uses
@@ -70,7 +70,7 @@ class Curves:
         cuts = np.where(self.cuts == UNUSED, UNUSED, self.cuts + self.slope * mean)
         return replace(self, slope=self.slope * spread, cuts=cuts)
 
-    def take(self, respondents: Floats) -> "Curves":
+    def take(self, respondents: Booleans | Integers) -> "Curves":
         """The curves of some respondents (a mask or positions)."""
         floors = None if self.floors is None else self.floors[:, respondents]
         of_family = None if self.family_slope is None else self.family_slope[respondents]

@@ -420,9 +420,11 @@ def _several(
     used = model.tetrachoric
     several = fit_factor_model(answers, k, "minres", used.threshold_mode, used.zero_cell_rule)
     rotated = rotate(several.loadings, "oblimin", seed)
-    named = respondents is not None and len(rotated.loadings.index.intersection(respondents.index)) > 0
+    named = None
+    if respondents is not None and len(rotated.loadings.index.intersection(respondents.index)):
+        named = name_factors(rotated.loadings, respondents, seed=seed)
     return {
         "several": several,
         "rotated": rotated,
-        "factor_names": name_factors(rotated.loadings, respondents, seed=seed) if named else None,
+        "factor_names": named,
     }
