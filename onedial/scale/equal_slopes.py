@@ -91,8 +91,8 @@ def rasch_test(matrix: Any, scale: ScaleKind = "normal", asymptotes: AsymptoteKi
     free = fit_marginal(codes, Model(scale, asymptotes))
     signs = np.where(free.curves.slope < 0, -1.0, 1.0)
     equal = fit_marginal(codes, Model(scale, asymptotes, signs=signs), n_nodes=len(free.nodes))
-    if free.log_likelihood < equal.log_likelihood:  # a histogram's climb ends a little before its top
+    if free.log_posterior < equal.log_posterior:  # a histogram's climb ends a little before its top
         free = fit_marginal(codes, Model(scale, asymptotes), start=equal)
-    ratio, df = max(0.0, 2 * (free.log_likelihood - equal.log_likelihood)), int(kept.sum()) - 1
+    ratio, df = max(0.0, 2 * (free.log_posterior - equal.log_posterior)), int(kept.sum()) - 1
     one, each = (described(fit, graded, kept, categories, None) for fit in (equal, free))
     return RaschTest(one, each, ratio, df, chi_squared_tail(ratio, df))

@@ -20,12 +20,12 @@ Gradient by Fisher's identity: the derivative of the log likelihood is that of t
 
 so that any tie between parameters is a sum of derivatives. scipy's L-BFGS-B climbs. Each fit begins with the model that
 is nested in it, is never below it, and tries the boundary (no answers at random, no family factor) as well as the
-inside. Asymptotes of each respondent's own are drawn towards those of all (`PRIOR_ANSWERS`):
+inside. Log likelihood and log prior are told apart; their sum is what is climbed. Asymptotes of each respondent's own
+are drawn towards those of all (`PRIOR_ANSWERS`):
 
     f_i ~ Dirichlet(1 + 20 c_0, .., 1 + 20 c_K-1, 1 + 20 (1 - sum of c)),      each alone: a Beta distribution
 
-c = the asymptotes that fit best when all respondents have the same, on a normal scale (on a free one, a group of
-questions at one end could stand in for them): as much as 20 answers of known origin would say.
+c = the asymptotes that fit best when all respondents have the same: as much as 20 answers of known origin would say.
 """
 
 from dataclasses import dataclass, replace
@@ -60,6 +60,7 @@ _MOST_ROOT, _LEAST_ROOT, _NEAR_ZERO = 7.0, 1e-5, 0.03  # of the odds of answers 
 _ENOUGH = {"normal": 1e-6, "smooth": 1e-6, "histogram": 1e-4}  # gain of a step of the climb, about
 _LEFT = {"normal": 1e-3, "smooth": 1e-3, "histogram": 0.03}
 """What may be left to gain in log likelihood where a climb counts as converged; a histogram's creeps for ever."""
+_SAME = 1e-6  # log likelihoods that differ by less are one
 _MOST_STEPS, _ROUNDS = 400, 4
 
 
@@ -98,8 +99,8 @@ class MarginalFit:
         model: which parameters there are. codes: (question, respondent) the answers. curves: of the respondents.
         nodes: (node,). log_weight: (node,). bends: (parameter, node) derivatives of the log weights by the parameters
             of a smooth scale. point: where the climb ended, before mean and variance were set.
-        log_likelihood: at the maximum, with the log priors of a histogram and of own asymptotes; they are 0 where the
-            model is the one nested in it, and below 0 elsewhere.
+        log_likelihood: of the answers, where likelihood times priors is greatest. log_prior: of a histogram and of own
+            asymptotes there; 0 where the model is the one nested in it, and below 0 elsewhere.
         converged: whether no more than `_LEFT` is left to gain.
         known_posterior: (question, node) where more than these answers tells it.
     """
@@ -112,8 +113,14 @@ class MarginalFit:
     bends: Floats
     point: "Point"
     log_likelihood: float
+    log_prior: float
     converged: bool
     known_posterior: Floats | None = None
+
+    @property
+    def log_posterior(self) -> float:
+        """What was climbed: log likelihood and log prior together."""
+        return self.log_likelihood + self.log_prior
 
     @property
     def weights(self) -> Floats:
@@ -176,29 +183,33 @@ def fit_marginal(
     nested = [fit_marginal(codes, simpler) for simpler in _simpler(model)]
     if not nested:
         return _climbed(data, model, [_starting_point(data)], nested, n_nodes, enough)
-    first = _inside(data, model, nested[0].point)
+    points = [replace(fit.point, bend=_bend_of(fit)) for fit in nested]
+    first = _inside(data, model, points[0])
     if len(nested) > 1:  # answers at random as on the simpler scale, where they do not stand in for its shape
-        other = nested[1].point
-        first = replace(first, curves=replace(first.curves, floors=other.curves.floors), centre=other.centre)
-    if model.scale == "histogram" and first.bend is None:
-        first = replace(first, bend=nested[0].point.scale)
-    ranked = sorted(nested, key=lambda fit: -fit.log_likelihood)
-    others = [replace(fit.point, centre=first.centre, bend=first.bend) for fit in ranked]
+        first = replace(first, curves=replace(first.curves, floors=points[1].curves.floors))
+    ranked = sorted(zip(nested, points, strict=True), key=lambda pair: -pair[0].log_posterior)
+    others = [replace(point, centre=first.centre) for _, point in ranked]
     return _climbed(data, model, [first, *others], nested, n_nodes, enough)
 
 
 def _simpler(model: Model) -> list[Model]:
     """The models that a fit begins with: fewer asymptotes, a simpler scale, no families."""
+    if model.asymptotes == "own":  # the prior's centre: with another one nothing would be nested
+        return [replace(model, asymptotes="common")]
     found = []
-    if model.asymptotes != "none":
-        is_between = model.asymptotes == "own" and model.scale == "normal"
-        found.append(replace(model, asymptotes="common" if is_between else "none"))
+    if model.asymptotes == "common":
+        found.append(replace(model, asymptotes="none"))
     if model.scale != "normal":
         is_between = model.scale == "histogram" and model.asymptotes == "none"
         found.append(replace(model, scale="smooth" if is_between else "normal"))
     if not found and model.families is not None:
         found.append(replace(model, families=None))
     return found
+
+
+def _bend_of(fit: MarginalFit) -> Floats | None:
+    """The smooth scale that a histogram is drawn towards: the one that it begins with."""
+    return fit.point.scale if fit.model.scale == "smooth" else fit.point.bend
 
 
 @dataclass(frozen=True)
@@ -263,23 +274,28 @@ def _possible(codes: Codes, model: Model) -> Booleans:
 def _climbed(
     data: Data, model: Model, begin: list[Point], nested: list[MarginalFit], n_nodes: int | None, enough: float
 ) -> MarginalFit:
-    """The best fit from these points; the later ones are tried only where a climb ends below a nested model."""
-    floor = max((fit.log_likelihood for fit in nested), default=-np.inf)
-    found: tuple[Point, float, float] | None = None
-    for point in begin:
+    """The best fit from these points.
+
+    The later ones are those of the nested models, on their nodes, where this model is as likely as they are. They are
+    tried only where a climb ends below.
+    """
+    floor = max((fit.log_posterior for fit in nested), default=-np.inf)
+    found: _Climb | None = None
+    for number, point in enumerate(begin):
         wanted = n_nodes or _n_nodes(model, point.curves)
         is_same_scale = len(point.scale) == len(point.nodes) or model.scale == "smooth"
-        nodes = point.nodes if len(point.scale) and is_same_scale and n_nodes is None else quadrature(wanted)[0]
+        stays = number > 0 or (len(point.scale) and is_same_scale)
+        nodes = point.nodes if stays and n_nodes is None else quadrature(wanted)[0]
         climb = _climb(data, model, replace(point, nodes=nodes), enough)
-        while n_nodes is None and model.scale == "normal" and _n_nodes(model, climb[0].curves) > len(climb[0].nodes):
-            finer = quadrature(_n_nodes(model, climb[0].curves))[0]
-            climb = _climb(data, model, replace(climb[0], nodes=finer), enough)
-        if found is None or climb[1] > found[1]:
+        while n_nodes is None and model.scale == "normal" and _n_nodes(model, climb.top.curves) > len(climb.top.nodes):
+            finer = quadrature(_n_nodes(model, climb.top.curves))[0]
+            climb = _climb(data, model, replace(climb.top, nodes=finer), enough)
+        if found is None or climb.value > found.value:
             found = climb
-        if found[1] >= floor:
+        if found.value >= floor - _SAME:
             break
     assert found is not None
-    return _standardised(data, model, *found)
+    return _standardised(data, model, found)
 
 
 def _n_nodes(model: Model, curves: Curves) -> int:
@@ -288,8 +304,17 @@ def _n_nodes(model: Model, curves: Curves) -> int:
     return nodes_for(curves.loading, _LEAST_NODES)
 
 
-def _climb(data: Data, model: Model, point: Point, enough: float) -> tuple[Point, float, float]:
-    """Where the climb ends, the log likelihood and log prior there, and what may be left to gain."""
+@dataclass(frozen=True)
+class _Climb:
+    """Where a climb ended: log likelihood plus log prior, the log prior, and what may be left to gain."""
+
+    top: Point
+    value: float
+    log_prior: float
+    left: float
+
+
+def _climb(data: Data, model: Model, point: Point, enough: float) -> _Climb:
     parameters = _Parameters(data, model, point)
     low, high = parameters.bounds.T
     x, value, left = parameters.packed(point), np.inf, np.inf
@@ -303,7 +328,8 @@ def _climb(data: Data, model: Model, point: Point, enough: float) -> tuple[Point
         left = min(gain, promised) if np.isfinite(promised) else np.inf
         if left < _LEFT[model.scale]:
             break
-    return parameters.unpacked(x), -value, left
+    top = parameters.unpacked(x)
+    return _Climb(top, -value, parameters.log_prior(x, parameters.log_weight(top.scale)), left)
 
 
 class _Parameters:
@@ -429,21 +455,25 @@ class _Parameters:
         add(self.first, by_threshold.sum(axis=0))
         below = np.cumsum(by_threshold[1:][::-1], axis=0)[::-1]
         add(self.gaps, -below * np.exp(np.where(self.gaps >= 0, x[self.gaps], 0.0)))
-        value = found.log_likelihood
         if self.possible.any():
             odds = self._odds(x)
             whole = 1 + odds.sum(axis=0)
             by_odds = (found.by_floor - (found.by_floor * odds / whole).sum(axis=0)) / whole
             if self.centre is not None:
-                value += self._log_prior(odds) - self.prior_of_all
                 by_odds += PRIOR_ANSWERS * (self.pull / np.where(self.pull > 0, odds, 1.0) - 1 / whole)
             add(self.floors, 2 * (x[self.floors] + _NEAR_ZERO) * by_odds)
         over = found.mass - self.n * np.exp(log_weight)
         if self.model.scale == "histogram":
-            value += PRIOR_QUESTIONS * float(self.towards @ (log_weight - np.log(self.towards)))
             over += PRIOR_QUESTIONS * (self.towards - np.exp(log_weight))
         gradient[self.at :] = 2 * over / point.scale if self.model.scale == "histogram" else self.basis @ over
-        return -value, -gradient
+        return -found.log_likelihood - self.log_prior(x, log_weight), -gradient
+
+    def log_prior(self, x: Floats, log_weight: Floats) -> float:
+        """Of own asymptotes and of a histogram, against those that the nested model has: at most 0."""
+        value = 0.0 if self.centre is None else self._log_prior(self._odds(x)) - self.prior_of_all
+        if self.model.scale == "histogram":
+            value += PRIOR_QUESTIONS * float(self.towards @ (log_weight - np.log(self.towards)))
+        return value
 
     def _odds(self, x: Floats) -> Floats:
         """(category, respondent) of answers at random: v^2 + 2 e v, so that 0 can be reached and left."""
@@ -455,8 +485,8 @@ class _Parameters:
         return PRIOR_ANSWERS * float(drawn.sum() - np.log(1 + odds.sum(axis=0)).sum())
 
 
-def _standardised(data: Data, model: Model, point: Point, value: float, left: float) -> MarginalFit:
-    parameters = _Parameters(data, model, point)
+def _standardised(data: Data, model: Model, climb: _Climb) -> MarginalFit:
+    point, parameters = climb.top, _Parameters(data, model, climb.top)
     curves, nodes, log_weight = point.curves, point.nodes, parameters.log_weight(point.scale)
     bends = parameters.basis
     if model.scale != "normal":
@@ -467,7 +497,10 @@ def _standardised(data: Data, model: Model, point: Point, value: float, left: fl
     if curves.slope.sum() < 0:
         curves = replace(curves, slope=-curves.slope)
         nodes, log_weight, bends = -nodes[::-1], log_weight[::-1], bends[:, ::-1]
-    return MarginalFit(model, data.codes, curves, nodes, log_weight, bends, point, value, left < _LEFT[model.scale])
+    return MarginalFit(
+        model, data.codes, curves, nodes, log_weight, bends, point, climb.value - climb.log_prior, climb.log_prior,
+        climb.left < _LEFT[model.scale],
+    )  # fmt: skip
 
 
 def _bent(nodes: Floats, bend: Floats | None) -> Floats:

@@ -51,6 +51,8 @@ BEYOND = "beyond the scale: its answers tell nothing of its loading"
 UNLINKED = "no two others share its questions"
 ONE_CATEGORY = "used one category only, or none"
 PARTS = ("general", "specific", "own")
+SALIENT = 0.3
+"""A loading below which a variable is usually said not to belong to a factor."""
 
 
 @dataclass(frozen=True)
@@ -62,14 +64,14 @@ class ResponseModel:
             errors `*_se` (`onedial.scale.standard_errors`; the delta method for loading and threshold); `lower, upper`
             asymptotes, 0 and 1 where none are estimated, with `*_se` for each respondent's own; `random_answers`, share
             of answers whatever the question; `yes_rate`, what the model expects above the lowest category over all
-            questions, those in the respondent's gaps included; `n_categories` used; `reversed`, True where the 95%
-            interval of the loading lies below 0: it answers the other way round; `status`, why a number is nan. With
+            questions, those in the respondent's gaps included; `n_categories` used; `reversed`, as in
+            `answers_other_way`; `status`, why a number is nan. With
             families: `family, family_loading, family_loading_se`, and `own`, the share of the variance that neither
             explains. Loadings and thresholds are of the answers that look at the question.
         thresholds: (respondent, category above the lowest); nan for categories that the respondent never used.
         difficulty, difficulty_se: (question,) -EAP and posterior standard deviation; nan where nobody answered.
-        log_likelihood: at the maximum, log prior included (0 where the model is the one nested in it).
-        converged: whether the maximum was reached.
+        log_likelihood, log_prior: where their sum is greatest; the prior's is 0 where there is none, or where the model
+            is the one nested in it. converged: whether the maximum was reached.
         prior: what is known before answers are seen, in words; empty where nothing is.
         scale: kind of the distribution of the questions' easiness. nodes, weights: (node,) that distribution, of mean 0
             and variance 1. asymptotes: which were estimated.
@@ -85,6 +87,7 @@ class ResponseModel:
     difficulty: pd.Series
     difficulty_se: pd.Series
     log_likelihood: float
+    log_prior: float
     converged: bool
     prior: str
     scale: ScaleKind
@@ -248,7 +251,7 @@ def described(
     shares, by_family = _shares(fit, covariance, labels)
     everyone = table.reindex(graded.respondents)
     everyone["n_categories"] = graded.n_used
-    everyone["reversed"] = everyone["loading"] + Z_95 * everyone["loading_se"] < 0
+    everyone["reversed"] = answers_other_way(everyone["loading"].to_numpy(), everyone["loading_se"].to_numpy())
     everyone.loc[graded.respondents[~kept], "status"] = np.where(graded.varies, UNLINKED, ONE_CATEGORY)[~kept]
     if graded.n_categories == 2:
         answers = Answers(graded.codes > 0, graded.answered, graded.questions, graded.respondents)
@@ -261,6 +264,7 @@ def described(
         difficulty=pd.Series(np.where(seen, -mean, np.nan), graded.questions, name="difficulty"),
         difficulty_se=pd.Series(np.where(seen, spread, np.nan), graded.questions, name="difficulty_se"),
         log_likelihood=fit.log_likelihood,
+        log_prior=fit.log_prior,
         converged=fit.converged,
         prior=_prior(fit, graded),
         scale=fit.model.scale,
@@ -271,6 +275,17 @@ def described(
         families=by_family,
         fit=fit,
     )
+
+
+def answers_other_way(loading: Floats, error: Floats) -> Booleans:
+    """Who answers the other way round: a loading of -`SALIENT` or less, whose 95% interval lies below 0.
+
+    At its bound a loading has no error, and is judged by its size.
+
+    >>> answers_other_way(np.array([-0.5, -0.5, -0.1, -0.99, 0.9]), np.array([0.1, 0.3, 0.01, np.nan, 0.1])).tolist()
+    [True, False, False, True, False]
+    """
+    return (loading <= -SALIENT) & ~(loading + Z_95 * error >= 0)
 
 
 def _columns(fit: MarginalFit) -> dict[str, Any]:

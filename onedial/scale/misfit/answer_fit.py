@@ -25,13 +25,12 @@ from onedial.scale.checks.simulation import checked_for_simulation
 from onedial.scale.evidence import MISSING, Codes, codes_of
 from onedial.scale.likelihood import MarginalFit, Model, ScaleKind, fit_marginal
 from onedial.scale.response_curves import Chances, Curves
+from onedial.scale.response_model import SALIENT, answers_other_way
 from onedial.scale.standard_errors import loading_errors
 from onedial.stats import LEVEL, Z_95, Answers, Booleans, Floats, adjusted, wilson_interval
 
 OTHER_LOADING = 0.1
 """By how much a loading must differ from that of all for the difference to be called one, however certain it is."""
-SALIENT = 0.3
-"""A loading below which a variable is usually said not to belong to a factor."""
 FITS, LOOSER, CLOSER = "as the others", "less closely than the others", "more closely than the others"
 _BINS = 8
 _TAIL = 0.01  # of simulated questions
@@ -47,8 +46,7 @@ class AnswerFit:
             closely: q <= .05, and a loading that differs by `OTHER_LOADING` from that of all), `loading` and `place`
             of its own curve (the difficulty to which it says yes half of the time; nan for a loading below `SALIENT`),
             `loading_low`, `loading_high` (its 95% interval), `belongs` (an interval that reaches `SALIENT`),
-            `reversed` (a loading of at most -`SALIENT`, the interval below 0: it answers the other way
-            round).
+            `reversed` (`answers_other_way`).
         questions: index question; `n, difficulty, infit, outfit, l_z, p` (of surprises as large among simulated
             questions; nan where nobody answered).
         curves: index (respondent, bin); `difficulty` by the others' answers, `n, yes, low, high` (share of yes with 95%
@@ -136,7 +134,7 @@ def answer_fit(matrix: Any, scale: ScaleKind = "histogram", n_replicates: int = 
     error = Z_95 * loading_errors(own)
     respondents["loading"] = loading
     respondents["loading_low"], respondents["loading_high"] = loading - error, loading + error
-    respondents["reversed"] = (loading <= -SALIENT) & ~(loading + error >= 0)
+    respondents["reversed"] = answers_other_way(loading, loading_errors(own))
     respondents["belongs"] = ~(loading < SALIENT) | ~respondents["reversed"] & (loading + error >= SALIENT)
     with np.errstate(divide="ignore", invalid="ignore"):
         respondents["place"] = np.where(loading >= SALIENT, own.curves.cuts[0] / own.curves.slope, np.nan)

@@ -94,11 +94,11 @@ def specific_factors(
     every = np.arange(len(shared))
     fewer = {name: without(every == k) for k, name in enumerate(group_names) if shared[k]}
     none = without(np.ones_like(shared))
-    best = max([*fewer.values(), none], key=lambda fit: fit.log_likelihood)
-    if best.log_likelihood > full.log_likelihood:  # the fuller model is never below one without a factor
+    best = max([*fewer.values(), none], key=lambda fit: fit.log_posterior)
+    if best.log_posterior > full.log_posterior:  # the fuller model is never below one without a factor
         full = fit_marginal(codes, model, start=best)
-    ratios = {name: 2 * (full.log_likelihood - fit.log_likelihood) for name, fit in fewer.items()}
-    ratio = max(0.0, 2 * (full.log_likelihood - none.log_likelihood))
+    ratios = {name: 2 * (full.log_posterior - fit.log_posterior) for name, fit in fewer.items()}
+    ratio = max(0.0, 2 * (full.log_posterior - none.log_posterior))
     found = described(full, graded, kept, categories, labels)
     tests = pd.DataFrame({"ratio": pd.Series(ratios).clip(lower=0)}).rename_axis("group")
     tests["p"] = [_tail(value, 1) for value in tests["ratio"]]

@@ -21,8 +21,8 @@ from onedial.scale.factor.minres import minres_one_factor
 from onedial.scale.factor.usable import require_one_part
 from onedial.scale.gap_model import null_fit
 from onedial.scale.likelihood import MarginalFit
-from onedial.scale.misfit.answer_fit import SALIENT, information_of
-from onedial.scale.response_model import Reliability, ResponseModel, response_model
+from onedial.scale.misfit.answer_fit import information_of
+from onedial.scale.response_model import SALIENT, Reliability, ResponseModel, response_model
 from onedial.scale.specific.kin_pairs import KinPairs, kin_pairs
 from onedial.scale.specific.specific_factors import SpecificFactors, specific_factors
 from onedial.scale.study.one_page import FEWEST_KIN, MODELS_UNKNOWN, STRONG, WORTH_A_NAME, nothing_shared, page_lines
