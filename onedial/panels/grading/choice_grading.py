@@ -54,6 +54,11 @@ def options_shown(question: str) -> dict[str, str]:
     return {letter: text.strip() for letter, text in _OPTION.findall(question)}
 
 
+def without_options(question: str) -> str:
+    """The question as it was before `with_options`."""
+    return question.partition("\n\nA) ")[0]
+
+
 def grade_choice(question: "Question", answer_text: str | None) -> Grade:
     """Grade one answer to a question with options; its key holds the right letter, or the right option's words.
 
