@@ -22,7 +22,7 @@ CLOSED = """model,question_id,text,exact,f1,correct
 a,q1,Jane Austen,0,0,0
 a,q2,Answer:,0,0,0
 a,q3,Dry,,,
-b,q1,Cassandra Austen,0,0.5,1
+b,q1,Jane Brontë,0,0.5,1
 b,q2,,0,0,0
 b,q3,Answer:,,,
 """
@@ -54,7 +54,7 @@ def test_grades_are_recomputed_and_every_other_cell_stays(folder):
     written = (folder / "closed_book.csv").read_text().splitlines()
     assert written[1] == "a,q1,Jane Austen,right,1,1,1"
     assert written[2] == "a,q2,Answer:,no answer,,,"
-    assert written[4].startswith("b,q1,Cassandra Austen,wrong,0,0.")
+    assert written[4].startswith("b,q1,Jane Brontë,wrong,0,0.")
     expected = (
         PANEL.replace("0.9,0,NA", "0.9,1,NA").replace('0.9,0,"said', '0.9,,"said').replace("2,0.9,1,", "2,0.9,0,")
     )
