@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 
 from onedial.core import InputError, Notice
-from onedial.panels import grade_answer, load_questions
+from onedial.panels import grade_answer, load_inputs, load_questions
 from onedial.panels.grading.choice_grading import options_shown
 
 DATA = Path(__file__).parent / "data"
@@ -399,6 +399,8 @@ def test_what_looks_like_options_and_is_not_understood_is_refused_by_its_name(tm
         ({"answer": "iron", "context": "Iron is a metal."}, r"the passages \('context'\) stay out"),
         ({"answer": "iron", "difficulty": "hard"}, "the levels are hard = 3"),
         ({"answer": "iron", "level": "middle school"}, "no levels are taken from it"),
+        ({"answer": "iron; ferrum"}, "1 of 1 answers may be several, such as 'iron; ferrum'"),
+        ({"answer": "iron / ferrum"}, "1 of 1 answers may be several"),
         ({"question": "Is <b>iron</b> a metal?"}, "1 of 1 questions hold HTML"),
     ],
 )
@@ -452,3 +454,23 @@ def test_respondents_that_are_called_like_options_are_respondents(tmp_path):
     path = tmp_path / "p.csv"
     path.write_text("question_id,question,A,B,answer\nq1,Who wrote Emma?,1,0,Austen\nq2,Who wrote Dune?,0,1,Herbert\n")
     assert [question.answers for question in load_questions(path)] == [("Austen",), ("Herbert",)]
+
+
+@pytest.mark.parametrize("lay_out", ["wide", "ids", "list", "letters", "long", "no key"])
+def test_a_panel_meets_the_questions_with_options_that_it_holds(tmp_path, lay_out):
+    columns = ["question", "option_a", "option_b", "answer", "m", "k"]
+    cells = [(f"Which is thing {n}?", f"x{n}", f"y{n}", "AB"[n % 2], n % 2, n // 4) for n in range(8)]
+    wide = pd.DataFrame(cells, columns=columns)
+    frame = {
+        "wide": wide,
+        "ids": wide.assign(id=[f"q{n}" for n in range(8)], question="Which?"),
+        "list": wide.drop(columns=["option_a", "option_b"]).assign(options=wide["option_a"] + "|" + wide["option_b"]),
+        "letters": wide.rename(columns={"option_a": "A", "option_b": "B"}),
+        "long": wide.melt(["question", "option_a", "option_b", "answer"], ["m", "k"], "respondent", "said_yes"),
+        "no key": wide.drop(columns="answer"),
+    }[lay_out]
+    frame.to_csv(tmp_path / "panel.csv", index=False)
+    found = load_inputs(str(tmp_path / "panel.csv"))
+    assert len(found.questions) == len(found.panel.answers) == 8
+    assert found.questions[1].text.endswith("A) x1\nB) y1")
+    assert found.panel.answers.loc[found.questions[1].id].tolist() == [1, 0]

@@ -22,7 +22,7 @@ import pandas as pd
 
 from onedial.asking import Question, listed, parse_yes_no, unknown_name
 from onedial.core import InputError, one_line
-from onedial.panels.formats.asked import ASKED, Asked, AskedRun, decide, question_ids, questions_of
+from onedial.panels.formats.asked import ASKED, Asked, AskedRun, decide_all, question_ids, questions_of
 from onedial.panels.formats.records import NAN, UNREAD, LogRecord, LogRun, cleaned
 from onedial.panels.grading.choice_grading import grade_answer
 
@@ -149,7 +149,7 @@ def panel_from_logs(runs: Sequence[LogRun], asked: Asked = "auto", score: str | 
     if score is not None and score not in names:
         raise unknown_name("is no score called", score, names, "nothing, where each run has one score only")
     runs, n_copies = _without_copies(runs)
-    known = [decide(run, asked) for run in runs]
+    known = decide_all(runs, asked)
     ids = question_ids(known)
     questions = questions_of(known, ids)
     labels = _labels([one.run for one in known if one.kind == "yes-no"] or [one.run for one in known])
