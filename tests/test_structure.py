@@ -84,15 +84,6 @@ def test_a_room_imports_only_those_before_it(room):
         assert not {room_of(module) for module in modules_imported(file)} & above, f"{file} imports a room after it"
 
 
-@pytest.mark.parametrize("room", ORDER)
-def test_another_room_is_used_by_its_public_names_alone(room):
-    """A whole file may be taken from a room or sub-room, by the folder's name; names in it only through the room."""
-    for file in files_of(room):
-        for module in modules_imported(file):
-            if room_of(module) not in (None, room) and module not in STUDIES:
-                assert folder_of(module).is_dir(), f"{file} reaches into {module}"
-
-
 def code_for_users() -> dict[str, str]:
     """The Python that README, documentation and notebooks show to users."""
     pages = {str(page.relative_to(ROOT)): page for page in (ROOT / "README.md", *(ROOT / "docs").glob("*.md"))}

@@ -43,8 +43,9 @@ class Contents:
 
     @cached_property
     def rivals(self) -> pd.DataFrame | None:
-        """rivals.csv, index rival."""
-        return self.run.rivals()
+        """rivals.csv, index rival; None where no target could be judged by any."""
+        table = self.run.rivals()
+        return None if table is None or not (table["n_targets"] > 0).any() else table
 
     @cached_property
     def prediction(self) -> pd.DataFrame | None:
@@ -71,8 +72,8 @@ class Contents:
 
     @cached_property
     def path(self) -> DialPath | None:
-        """The dial's path through the factor; None where the panel has none."""
-        return self.run.dial_path()
+        """The dial's path through the factor; None where the panel has none, or no target can be judged."""
+        return self.run.dial_path() if self.verdict["n_eligible"] else None
 
     @cached_property
     def knowing(self) -> pd.DataFrame | None:

@@ -64,6 +64,17 @@ class TargetOptions(QuestionOptions, group="questions, panel, prompt"):
 
 
 @dataclass(frozen=True, kw_only=True)
+class VerdictOptions(TargetOptions, group="questions, panel, prompt"):
+    """Whether a run that can come to no verdict is begun."""
+
+    without_verdict: bool = option(
+        False,
+        "begin even where too few targets can be judged: a verdict takes five, of two base models, each with 50 test "
+        "answers, 10 of a kind and 10 to fit on",
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
 class PanelOptions(Options, group="panel"):
     """A panel that a program reads, which asks no model, and what is known of its respondents."""
 
