@@ -14,7 +14,7 @@ number. An interrupted run continues with --resume and the same options.
 import sys
 from itertools import chain
 
-from onedial.core import LEDGER, Notes, program, run_command
+from onedial.core import Notes, program, run_command
 from onedial.studies import Start, bill_of, tell_costs
 from onedial.studies.options import BatteryOptions
 
@@ -44,7 +44,7 @@ def ask_battery(options: BatteryOptions, notes: Notes) -> None:
     subjects = respondents_of(models, bill, options.vector, options.magnitudes)
     first = next(subjects)
     with start.begin(notes) as run:
-        bill.opens(run.file(LEDGER))
+        bill.opens(run.file("answers.jsonl"))
         for name, make in chain([first], subjects):
             with run.stage(name):
                 for test in own:

@@ -7,8 +7,9 @@ from hashlib import sha256
 import pandas as pd
 
 from onedial.asking import CLOSED_BOOK, Respondent, answers_in_order, load_statements
+from onedial.asking.store import BudgetSpent, Store
 from onedial.core import InputError, Notes, Run
-from onedial.panels import Bill, BudgetSpent, grade_answer, load_facts, outcome_as_number
+from onedial.panels import grade_answer, load_facts, outcome_as_number
 from onedial.selfreport import (
     DONT_KNOW,
     SELF_REPORTS,
@@ -42,19 +43,19 @@ CRITICS = "critics"
 """Asked of answers that the test of correction has left, so it comes last."""
 
 
-def ask(run: Run, bill: Bill, test: str, name: str, make: Make, material: Material, notes: Notes) -> None:
+def ask(run: Run, bill: Store, test: str, name: str, make: Make, material: Material, notes: Notes) -> None:
     """One of `TESTS` put to one respondent, unless it is on disk."""
     _ask(run, bill, test, name, make, lambda own: TESTS[test](own, material), notes)
 
 
-def ask_critic(run: Run, bill: Bill, name: str, make: Make, material: Material, notes: Notes) -> None:
+def ask_critic(run: Run, bill: Store, name: str, make: Make, material: Material, notes: Notes) -> None:
     """P(True) of every author's answers by one respondent, unless it is on disk or nobody has answered."""
     if authors := known_answers(run):
         _ask(run, bill, CRITICS, name, make, lambda own: critic_of(own(0), authors, material), notes)
 
 
 def _ask(
-    run: Run, bill: Bill, test: str, name: str, make: Make, asked: Callable[[Make], pd.DataFrame], notes: Notes
+    run: Run, bill: Store, test: str, name: str, make: Make, asked: Callable[[Make], pd.DataFrame], notes: Notes
 ) -> None:
     file = f"answers/{test}/{file_name(name)}.parquet"
     if (run.path / file).is_file() and not bill.failed(name, test):
