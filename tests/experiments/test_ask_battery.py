@@ -3,6 +3,7 @@ too."""
 
 import importlib.util
 import json
+import re
 
 import pandas as pd
 import pytest
@@ -48,6 +49,17 @@ def test_every_test_leaves_its_answers_and_its_scores(asked):
         assert table.columns[0] == "respondent"
     assert len(list((folder / "run" / "answers" / "pressure").glob("*.parquet"))) == 1
     assert (folder / "run" / "figures" / "pressure.png").exists()
+
+
+def test_a_dry_run_says_how_many_prompts_of_each_kind_there_would_be_and_leaves_nothing(asked, call, tmp_path):
+    folder, options = asked
+    told = call(*PROGRAM, *options, "--dry-run", "--out", tmp_path / "run")
+    assert told.code == 0, told.err
+    assert not (tmp_path / "run").exists()
+    counts = dict(re.findall(r"(surer of|belief, \w+ person|closed book|free answer) +(\d+)", told.out))
+    log = pd.concat(pd.read_parquet(part) for part in (folder / "run" / "asked").iterdir())
+    assert {name: int(n) for name, n in counts.items()} == log["instrument"].value_counts()[list(counts)].to_dict()
+    assert len(counts) == 5
 
 
 def test_letters_that_a_random_model_never_says_are_counted_and_get_no_number(asked):

@@ -7,7 +7,6 @@ other two) wrote on the embedded model, or on a mock where an answer had to be r
 import json
 import math
 import shutil
-import zipfile
 from dataclasses import replace
 from pathlib import Path
 
@@ -28,7 +27,6 @@ from onedial.panels import (
     write_imported,
 )
 from onedial.panels.formats.records import is_right
-from onedial.panels.formats.zip_members import read_member, zip_members
 from onedial.panels.questions.prompts import bare_questions
 
 LOGS = Path(__file__).parents[1] / "reference" / "imports"
@@ -435,21 +433,15 @@ def test_partial_credit_no_answer_and_nan_are_neither_right_nor_wrong(value, exp
     assert is_right(value) is expected
 
 
-def test_members_packed_by_zstandard_and_by_deflate_are_read_and_the_last_of_a_name_counts(tmp_path):
-    members = zip_members(LOGS / "inspect/can_you.eval")
-    assert {member.compress_type for member in members.values()} == {93}
-    header = json.loads(read_member(LOGS / "inspect/can_you.eval", members["header.json"]))
-    assert header["eval"]["task"] == "can_you"
-    path = tmp_path / "x.eval"
-    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
-        archive.writestr("header.json", "{}")
-        with pytest.warns(UserWarning, match="Duplicate name"):
-            archive.writestr("header.json", '{"eval": 1}')
-    assert read_member(path, zip_members(path)["header.json"]) == b'{"eval": 1}'
-
-
+EMPTY_LOG = {
+    **{"version": 2, "status": "success", "samples": []},
+    "eval": {
+        **{"task": "can", "task_id": "t", "model": "srv/m", "dataset": {}, "config": {}},
+        **{"created": "2026-01-01T00:00:00+00:00", "run_id": "r"},
+    },
+}
 HOSTILE = [
-    ("x.eval", b"PK and nothing more", "is no whole zip file"),
+    ("x.eval", b"PK and nothing more", "is no whole Inspect log"),
     ("x.man", b"\x80\x04", "is a pickle, which can run any code"),
     ("x.xyz", b"text", "is none of 'inspect', 'lm-eval'"),
     ("samples_x.jsonl", b'{"doc_id": 0, "resps": [], "arguments": {}}\n', "row 1 has no 'doc'"),
@@ -459,9 +451,9 @@ HOSTILE = [
         "line 2 is no whole JSON",
     ),
     ("e.jsonl", b'{"schema_version": "0.3", "evaluation_id": "e", "sample_id": "s"}\n', "line 1 has no 'model_id'"),
-    ("x.json", b'{"version": 2, "eval": {"task_id": "t"', "is no whole JSON file"),
-    ("x.json", b'{"version": 2, "eval": {"task_id": "t"}, "samples": []}', "it has no `eval` with `model` and `task`"),
-    ("x.json", b'{"version": 2, "eval": {"task_id": "t", "model": "m", "task": "t"}}', "holds no samples"),
+    ("x.json", b'{"version": 2, "eval": {"task_id": "t"', "is no whole Inspect log"),
+    ("x.json", b'{"version": 2, "eval": {"task_id": "t"}, "samples": []}', "is no whole Inspect log"),
+    ("x.json", json.dumps(EMPTY_LOG).encode(), "holds no samples"),
 ]
 
 
@@ -489,14 +481,15 @@ def inspect_log(path, text, stop="stop", **about):
     samples = [
         {
             "id": n,
+            "epoch": 1,
+            "target": "Yes",
             "input": f"Question: Item {n}?\nCan you answer? Yes or No?",
             "uuid": f"u{n}",
             "output": {"choices": [{"message": {"role": "assistant", "content": text}, "stop_reason": stop}]},
         }
         for n in range(6)
     ]
-    log = {"version": 2, "status": "success", "eval": {"task": "can", "task_id": "t", "model": "srv/m"} | about}
-    path.write_text(json.dumps(log | {"samples": samples}))
+    path.write_text(json.dumps(EMPTY_LOG | {"eval": EMPTY_LOG["eval"] | about, "samples": samples}))
     return read_logs(path)
 
 

@@ -42,51 +42,39 @@ from onedial.panels.questions.options import (
 )
 from onedial.panels.questions.prompts import PROMPTS, bare_questions, say_what_may_be_shared
 
-COLUMNS = {
+_NAMES = {
     "question": (
-        *(
-            "question",
-            "problem",
-            "questions",
-            "question_text",
-            "question_stem",
-            "stem",
-            "query",
-            "goal",
-            "sentence",
-            "ctx",
-        ),
-        *("startphrase", "front", "input", "prompt", "text"),
+        "question problem questions question_text question_stem stem query goal sentence ctx startphrase front input "
+        "prompt text"
     ),
-    "id": ("id", "question_id", "qid", "record_id", "unique_id", "uid"),
+    "id": "id question_id qid record_id unique_id uid",
     "answers": (
-        *("answers", "answer", "possible_answers", "best_answer", "correct_answers", "correct_answer", "right_answer"),
-        *("gold_answer", "ground_truth", "target", "back", "solution"),
+        "answers answer possible_answers best_answer correct_answers correct_answer right_answer gold_answer "
+        "ground_truth target back solution"
     ),
-    "aliases": ("aliases", "answer_aliases", "correct_answers"),
-    "solution": ("solution",),
+    "aliases": "aliases answer_aliases correct_answers",
     "options": (
-        *("choices", "options", "mc1_targets", "endings", "answer_choices", "answer_options", "alternatives"),
-        *("possible_choices", "target_scores", "candidates", "all_answers"),
+        "choices options mc1_targets endings answer_choices answer_options alternatives possible_choices target_scores "
+        "candidates all_answers"
     ),
-    "right": ("correct_answer", "best_answer", "right_answer", "correct", "correct_answers", "answer"),
-    "wrong": ("incorrect_answers", "wrong_answers", "distractors", "incorrect", "incorrect_options", "wrong"),
-    "topic": ("topic", "subject", "category", "subject_name", "topic_name", "high_level_domain"),
-    "level": ("level", "difficulty"),
-    **{name: (name,) for name in ("exact_answers", "unknowable", "grading", "wording_of")},
+    "right": "correct_answer best_answer right_answer correct correct_answers answer",
+    "wrong": "incorrect_answers wrong_answers distractors incorrect incorrect_options wrong",
+    "topic": "topic subject category subject_name topic_name high_level_domain",
+    "level": "level difficulty",
+    "key": (
+        "answer_key answer_idx answer_index answer_id answer_letter answer_label correct_index correct_idx "
+        "correct_answer_index correct_answer_idx correct_option correct_option_index correct_choice correct_letter "
+        "correct_label cop gold gold_index gold_idx label answer answers correct_answer correct_answers "
+        "correct_answer_s correct right_answer target key"
+    ),
+    "of a long panel": (
+        "id question_id question text answers answer exact_answers topic level unknowable grading wording_of"
+    ),
 }
+COLUMNS = {part: tuple(names.split()) for part, names in _NAMES.items()}
 """What a question has, and the names of columns that hold it (see `_simple`): the first that is there."""
-_OF_A_LONG_PANEL = (
-    *("id", "question_id", "question", "text", "answers", "answer", "exact_answers"),
-    *("topic", "level", "unknowable", "grading", "wording_of"),
-)
-"""What the rows of a long panel may say of their question; everything else there is of answers."""
-_KEYS = (
-    *("answer_key", "answer_idx", "answer_index", "answer_id", "answer_letter", "answer_label", "correct_index"),
-    *("correct_idx", "correct_answer_index", "correct_answer_idx", "correct_option", "correct_option_index"),
-    *("correct_choice", "correct_letter", "correct_label", "cop", "gold", "gold_index", "gold_idx", "label", "answer"),
-    *("answers", "correct_answer", "correct_answers", "correct_answer_s", "correct", "right_answer", "target", "key"),
-)
+COLUMNS |= {name: (name,) for name in ("solution", "exact_answers", "unknowable", "grading", "wording_of")}
+_KEYS, _OF_A_LONG_PANEL = COLUMNS.pop("key"), COLUMNS.pop("of a long panel")
 _NAMES_OF_OPTIONS = {*COLUMNS["options"], *COLUMNS["wrong"], *_KEYS} - {"label", "correct", "key", "target"}
 _COUNTS_FROM_0 = re.compile(r"(?:_|^)(?:index|idx|label|gold|cop)$")
 """Names of keys that count places, also where the options' columns are numbered from 1 (PIQA)."""
@@ -109,14 +97,9 @@ _WANTED_ANSWERS = "give a list of texts, or one text with | between answers"
 class QuestionTable:
     """One table, and which of its columns were read."""
 
-    @classmethod
-    def of(cls, table: Table) -> "QuestionTable":
-        """With the parts of questions that are objects as its own columns."""
-        return cls(_unnested(table))
-
     def __init__(self, table: Table) -> None:
-        self.table = table
-        names = [str(name) for name in table.frame.columns]
+        self.table = _unnested(table)
+        names = [str(name) for name in self.table.frame.columns]
         self.column = {_simple(name): name for name in reversed(names)} | {name: name for name in names}
         found = {part: next(filter(self.column.get, known), None) for part, known in COLUMNS.items()}
         self.found = {part: self.column[name] for part, name in found.items() if name is not None}

@@ -5,8 +5,8 @@ from hashlib import sha256
 
 import pandas as pd
 
+from onedial.asking.store import BudgetSpent, Store
 from onedial.core import InputError, Notes, Run
-from onedial.panels import Bill, BudgetSpent
 from onedial.selfreport import BATTERY, Make, Material
 from onedial.show import progress_bar
 from onedial.studies.battery.answer_log import kept
@@ -22,12 +22,12 @@ def ask_battery(program: str, options: BatteryOptions, notes: Notes) -> None:
     tests = [name for name in BATTERY if name in options.instruments or not options.instruments]
     material = material_of(options)
 
-    def first(run: Run, bill: Bill, name: str, make: Make) -> None:
+    def first(run: Run, bill: Store, name: str, make: Make) -> None:
         for test in tests:
             if not BATTERY[test].after:
                 ask(run, bill, test, name, make, material, notes)
 
-    def then(run: Run, bill: Bill, name: str, make: Make) -> None:
+    def then(run: Run, bill: Store, name: str, make: Make) -> None:
         for test in tests:
             if (before := BATTERY[test].after) and (authors := authors_of(run, before)):
                 ask(run, bill, test, name, make, replace(material, authors=authors), notes)
@@ -36,7 +36,7 @@ def ask_battery(program: str, options: BatteryOptions, notes: Notes) -> None:
     ask_everybody(program, "battery", options, notes, rounds, lambda run: finish(run, tests, material, options))
 
 
-def ask(run: Run, bill: Bill, test: str, name: str, make: Make, material: Material, notes: Notes) -> None:
+def ask(run: Run, bill: Store, test: str, name: str, make: Make, material: Material, notes: Notes) -> None:
     """A test of the battery put to one respondent, unless it is on disk."""
     file = f"answers/{test}/{file_name(name)}.parquet"
     if (run.path / file).is_file() and not bill.failed(name, test):

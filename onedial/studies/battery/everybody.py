@@ -15,16 +15,18 @@ from onedial.asking import (
     response_from_logits,
     response_from_text,
 )
-from onedial.core import LEDGER, Notes, Run, sha256_of_text
-from onedial.panels import Bill, Price, expected_costs
+from onedial.asking.costs import Price, expected_costs
+from onedial.asking.store import Store
+from onedial.core import Notes, Run, sha256_of_text
 from onedial.selfreport import Make
 from onedial.studies.battery.respondents import models_elsewhere, provider_model, respondents_of
 from onedial.studies.bill import bill_of, tell_costs
 from onedial.studies.options import AskedModels
 from onedial.studies.start import Start
 
-Ask = Callable[[Run, Bill, str, Make], None]
+Ask = Callable[[Run, Store, str, Make], None]
 """Puts to one respondent, by name and what makes it, whatever is not on disk yet."""
+ANSWERS = "answers.jsonl"
 SETTINGS = ("vector", "magnitudes")
 
 
@@ -51,7 +53,7 @@ def ask_everybody(
     subjects = respondents_of(options.model, bill, **steered)
     first = next(subjects)  # at once, so that a wrong name leaves no folder behind
     with start.begin(notes) as run:
-        bill.opens(run.file(LEDGER))
+        bill.opens(run.file(ANSWERS))
         for number, ask in enumerate(rounds):
             for name, make in respondents_of(options.model, bill, **steered) if number else chain([first], subjects):
                 with run.stage(f"{name}, round {number + 1}" if number else name):
@@ -92,7 +94,7 @@ def tell_what_is_asked(
     counting = Counting()
     make: Callable[[int], Respondent] = lambda seed: counting  # noqa: E731
     with TemporaryDirectory() as folder, Run.begin("dry_run", {}, Path(folder) / "run") as run:
-        bill = Bill({})
+        bill = Store(Path(folder) / ANSWERS)
         for ask in rounds:
             ask(run, bill, counting.identity.model, make)
     calls = [

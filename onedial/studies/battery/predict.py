@@ -8,8 +8,9 @@ from typing import Any
 import pandas as pd
 
 from onedial.asking import sample_questions
+from onedial.asking.store import Store
 from onedial.core import InputError, Notes, Run
-from onedial.panels import Bill, load_questions
+from onedial.panels import load_questions
 from onedial.selfreport import Make, ask_association, ask_difficulty, ask_restriction, association_words
 from onedial.show import progress_bar, save_results
 from onedial.studies.battery.answer_log import kept
@@ -66,7 +67,7 @@ def tests_of(options: SelfPredictionOptions) -> dict[str, Callable[..., pd.DataF
     }
 
 
-def ask_tests(run: Run, bill: Bill, name: str, make: Make, tests: Mapping[str, Callable[..., pd.DataFrame]]) -> None:
+def ask_tests(run: Run, bill: Store, name: str, make: Make, tests: Mapping[str, Callable[..., pd.DataFrame]]) -> None:
     """Put to one model what it has not been asked yet."""
     for test, ask in tests.items():
         parts = run.parts(f"parts/{test}", COLUMNS[test], KEYS[test])

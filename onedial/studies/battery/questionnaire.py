@@ -7,10 +7,11 @@ import pandas as pd
 from scipy.stats import spearmanr
 
 from onedial.asking import CLOSED_BOOK, Respondent, ask_table
+from onedial.asking.store import Store
 from onedial.confidence import token_scores
 from onedial.core import Notes, Run
 from onedial.models import LocalRespondent, read_written
-from onedial.panels import Bill, grade_answer, outcome_as_number
+from onedial.panels import grade_answer, outcome_as_number
 from onedial.selfreport import (
     FOLLOW_UPS,
     NO_TASK,
@@ -56,7 +57,7 @@ def ask_questionnaire(program: str, options: QuestionnaireOptions, notes: Notes)
     questionnaire = load_questionnaire(options.questionnaire)
     follow_ups = tuple(FOLLOW_UPS) if options.follow_ups == "all" else ()
 
-    def ask(run: Run, bill: Bill, name: str, make: Make) -> None:
+    def ask(run: Run, bill: Store, name: str, make: Make) -> None:
         ask_model(run, bill, name, make(0), questionnaire, follow_ups, options)
 
     ask_everybody(program, "questionnaire", options, notes, [ask], lambda run: finish(run, questionnaire, options))
@@ -64,7 +65,7 @@ def ask_questionnaire(program: str, options: QuestionnaireOptions, notes: Notes)
 
 def ask_model(
     run: Run,
-    bill: Bill,
+    bill: Store,
     name: str,
     respondent: Respondent,
     questionnaire: Questionnaire,

@@ -27,7 +27,7 @@ from onedial.confidence import (
     token_scores,
 )
 from onedial.confidence import knowledge_figures as draw
-from onedial.core import LEDGER, InputError, Notes, Run
+from onedial.core import InputError, Notes, Run
 from onedial.models import LocalRespondent, OpenModel, read_written
 from onedial.panels import answer_spans, grade_closed_book, load_questions
 from onedial.selfreport import SAME_MEANING, SELF_REPORTS, AnswerLog, Item, ask_self_report, write_self_report_page
@@ -75,7 +75,7 @@ def score_written(program: str, options: WrittenOptions, notes: Notes) -> None:
     judge = MeaningJudge(options.same_meaning, bill) if options.same_meaning else None
     loaded = start.load_in_turn(options.model)
     with start.begin(notes) as run:
-        bill.opens(run.file(LEDGER))
+        bill.opens(run.file("answers.jsonl"))
         for name, model in loaded:
             with run.stage(name):
                 answer(run, name, model, questions, options)
