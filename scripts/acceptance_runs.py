@@ -23,8 +23,8 @@ ROOT = Path(__file__).resolve().parent.parent
 STEER_SWEEP = ROOT / "experiments" / "steer_sweep.py"
 Figures = dict[str, Any]
 QUICK = (
-    "--n-questions=96", "--layer=2", "--magnitudes=-1,-.5,0,.5,1", "--controls=0", "--facts=0", "--reversed=0",
-    "--dtype=float32",
+    "--n-questions=96", "--without-verdict", "--layer=2", "--magnitudes=-1,-.5,0,.5,1", "--controls=0", "--facts=0",
+    "--reversed=0", "--dtype=float32",
 )  # fmt: skip
 MOST_ROWS = 8
 LEFT_GB = 2.0

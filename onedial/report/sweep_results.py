@@ -540,6 +540,7 @@ SWEEP_RESULTS: dict[str, Result] = {
         figure=draw.baselines,
         items=_ceiling,
         doubts=_better,
+        when=lambda baselines, _: baselines is not None and (baselines["n_targets"] > 0).any(),
         folded=False,
     ),
     "matches": Result(
@@ -615,6 +616,7 @@ SWEEP_RESULTS: dict[str, Result] = {
         index="magnitude",
         rows=_path,
         figures={"dial_path": draw.path},
+        when=lambda path, stored: path is not None and stored.verdict["n_eligible"] > 0,
     ),
     "path_targets": Result(compute=lambda judged: judged.path and judged.path.targets, index="target"),
     "bias": Result(

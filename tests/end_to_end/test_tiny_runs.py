@@ -61,7 +61,9 @@ def steer(experiment, call, tmp_path, monkeypatch):
 
     def run(**options):
         out = options.setdefault("out", tmp_path / "run")
-        ended = call(STEER_SWEEP, *as_arguments(experiment | {"facts": 0, "reversed": 0} | options))
+        ended = call(
+            STEER_SWEEP, *as_arguments(experiment | {"facts": 0, "reversed": 0, "without_verdict": True} | options)
+        )
         assert ended.code == 0, ended.err
         return SweepRun.open(out), ended.out
 

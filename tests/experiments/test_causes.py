@@ -12,7 +12,7 @@ __all__ = ["call"]
 @pytest.fixture(scope="module")
 def options(tmp_path_factory):
     given = write_experiment(tmp_path_factory.mktemp("experiment"), n=96, n_targets=6)
-    return given | {"layer": 1, "facts": 0, "reversed": 0, "tests": "interchange,mediation"}
+    return given | {"without_verdict": True, "layer": 1, "facts": 0, "reversed": 0, "tests": "interchange,mediation"}
 
 
 @pytest.fixture(scope="module")

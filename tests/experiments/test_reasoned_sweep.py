@@ -19,9 +19,8 @@ BESIDES = {"side_effects": True, "passages": 2, "limit": 0.1}
 @pytest.fixture(scope="module")
 def options(tmp_path_factory):
     folder = tmp_path_factory.mktemp("inputs")
-    given = (
-        write_experiment(folder, n=80, n_targets=6) | {"layer": "2", "magnitudes": "-1,-0.5,0.5,1"} | REASONED | BESIDES
-    )
+    few = {"layer": "2", "magnitudes": "-1,-0.5,0.5,1", "without_verdict": True}
+    given = write_experiment(folder, n=80, n_targets=6) | few | REASONED | BESIDES
     panel = pd.read_csv(given["panel"])
     names = [column for column in panel if column != "question_id"]
     framing = ["neutral, reasoned" if place < 4 else "neutral" for place in range(len(names))]

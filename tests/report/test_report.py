@@ -453,11 +453,13 @@ def test_a_yes_among_right_or_wrong_answers_says_of_how_many():
 
 
 def test_a_run_that_cannot_be_judged_shows_no_line_and_no_empty_number(undrawn, tmp_path):
-    run = make_run(tmp_path / "run", n_targets=2)
+    run = make_run(tmp_path / "run", n_targets=6, n_questions=80)
     text = parsed(write_report(run).read_text(encoding="utf-8")).text
     assert not (run.path / "figures" / "magnitude_threshold.svg").exists()
     assert "– steered" not in text
     assert "a true gain of –" not in text
+    assert "The dial's path through the factor" not in text
+    assert "without steering?" not in text
 
 
 def test_a_dial_that_runs_the_wrong_way_is_among_the_doubts(run):
