@@ -16,7 +16,7 @@ from .correlations.correlation_intervals import CorrelationIntervals, correlatio
 from .correlations.polychoric import PolychoricResult, polychoric
 from .correlations.tetrachoric import TetrachoricResult, tetrachoric
 from .correlations.thresholds import threshold_table
-from .factor.factor_fit import FactorFit, factor_fit
+from .factor.factor_fit import FEWEST_FITTED, MOST_FITTED, FactorFit, factor_fit
 from .factor.factor_model import FactorModel, fit_factor_model
 from .factor.factor_names import name_factors
 from .factor.factor_places import factor_places
@@ -52,6 +52,8 @@ from .study.sensitivity import sensitivity_table
 from .study.sensitivity_summary import summarise_sensitivity
 
 __all__ = [
+    "FEWEST_FITTED",
+    "MOST_FITTED",
     "AnswerFit",
     "BifactorModel",
     "BundleInvariance",

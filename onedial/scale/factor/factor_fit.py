@@ -34,7 +34,8 @@ from onedial.scale.factor.minres import minres
 from onedial.scale.factor.usable import usable_answers
 from onedial.stats import LEVEL, Answers, Booleans, Floats, Integers, as_answers, p_text
 
-_MOST_PAIRS = 2500
+FEWEST_FITTED, MOST_FITTED = 4, 71
+"""Respondents that vary whose correlations a factor is fitted to."""
 CLOSE, ACCEPTABLE = 0.05, 0.08  # Browne and Cudeck's words for an RMSEA
 CLOSE_CFI, ACCEPTABLE_CFI = 0.95, 0.90  # Hu and Bentler (1999) and the bound before them
 CLOSE_SRMR, ACCEPTABLE_SRMR = 0.08, 0.10
@@ -131,8 +132,10 @@ def factor_fit(
     check_modes(thresholds, zero_cells)
     answers = usable_answers(as_answers(matrix))
     m = answers.n_respondents
-    if m < 4 or m * (m - 1) // 2 > _MOST_PAIRS:
-        raise InputError(f"{m} respondents that vary; the fit needs 4 to 71, so choose among them")
+    if not FEWEST_FITTED <= m <= MOST_FITTED:
+        raise InputError(
+            f"{m} respondents that vary; the fit needs {FEWEST_FITTED} to {MOST_FITTED}, so choose among them"
+        )
     if not 1 <= n_factors <= m // 3:
         raise InputError(f"n_factors={n_factors} for {m} respondents that vary; choose 1 to {m // 3}")
     rho, influence, kept = correlation_influences(answers, thresholds, zero_cells)
