@@ -72,6 +72,11 @@ class FactorFit:
 
     __repr__ = one_line
 
+    @property
+    def rejected(self) -> bool:
+        """Whether the fit is worse than acceptable, and that by more than chance gives."""
+        return self.rmsea > ACCEPTABLE and self.p <= LEVEL
+
     def sentence(self, beside: str = "") -> str:
         """What the fit says by RMSEA, CFI and SRMR together, in the usual words.
 
@@ -84,12 +89,12 @@ class FactorFit:
         fits, do = ("fits", "does") if self.n_factors == 1 else ("fit", "do")
         close = self.rmsea <= CLOSE and self.cfi >= CLOSE_CFI and self.srmr <= CLOSE_SRMR
         word = "closely" if close and not beside else "acceptably"
-        judged = f"{fits} {word}" if self.rmsea <= ACCEPTABLE else f"{do} not fit well"
-        if self.rmsea <= ACCEPTABLE < self.rmsea_high:
+        judged = f"{do} not fit well" if self.rejected else f"{fits} {word}"
+        if not self.rejected and self.rmsea_high > ACCEPTABLE:
             judged = "may fit, but so few answers cannot tell"
-        elif self.rmsea <= ACCEPTABLE and (self.cfi < ACCEPTABLE_CFI or self.srmr > ACCEPTABLE_SRMR):
+        elif not self.rejected and (self.cfi < ACCEPTABLE_CFI or self.srmr > ACCEPTABLE_SRMR):
             judged = f"{fits} by one index and not by another"
-        if beside and self.rmsea <= ACCEPTABLE:
+        if beside and not self.rejected:
             judged += f", though {beside}"
         chance = "no more than chance gives" if self.p > LEVEL else "more than chance gives"
         return (

@@ -10,7 +10,7 @@ import pandas as pd
 from onedial.scale.checks.accounts import PLAIN
 from onedial.scale.checks.eigenvalue_null import EigenvalueNull
 from onedial.scale.checks.question_invariance import HIGH_AGREEMENT
-from onedial.scale.factor.factor_fit import ACCEPTABLE, FEWEST_FITTED
+from onedial.scale.factor.factor_fit import FEWEST_FITTED
 from onedial.scale.study.panel_analysis import RESPONDENT, TOPIC, PanelAnalysis
 from onedial.scale.study.power import SECOND_SCALE, SHARES, WORTH_A_SCALE, would_be_missed
 from onedial.scale.study.sensitivity_summary import summarise_sensitivity
@@ -114,7 +114,7 @@ def verdict(analysis: PanelAnalysis) -> str:
         )
     elif _nothing_common(analysis):
         opening = "There is no scale that is common to all."
-    elif _several_stand(analysis):
+    elif _several_stand(analysis) or (analysis.fit is not None and analysis.fit.rejected):
         opening = f"Something is shared ({of_variance}), but one scale is not all of it."
     elif share >= STRONG:
         opening = f"One scale is shared, and it explains most of the answers ({of_variance})."
@@ -197,7 +197,7 @@ def objections(analysis: PanelAnalysis) -> list[str]:
         made = analysis.by_kin is not None and analysis.by_kin.p[1] > LEVEL
         kin = f"; what each {analysis.kin} shares would make the second" if made else ""
         found.append(f"{analysis.several.loadings.shape[1]} factors, not one (of the variance: {sizes}{kin})")
-    if analysis.fit is not None and analysis.fit.rmsea > ACCEPTABLE:
+    if analysis.fit is not None and analysis.fit.rejected:
         found.append(f"one factor does not fit (RMSEA {analysis.fit.rmsea:.3f})")
     if analysis.specific is not None and analysis.specific.p <= LEVEL:
         share, low, high = (number(analysis.specific.model.shares, "specific", end) for end in ("share", "low", "high"))
