@@ -37,7 +37,7 @@ def steer_sweep(options: SweepOptions, notes: Notes) -> None:
         from steering import check_making, check_readability
 
         quiet_libraries()
-        check_making(options.contrast, options.method)
+        check_making(options.contrast, options.method, len(inputs.ids("extraction")))
         options.settings()
     if options.show_prompt:
         return say(sweep.first_prompt(options.model, options.revision, inputs, template))

@@ -58,12 +58,12 @@ from .interventions import POSITIONS, ROLES, UNITS, Intervention, Push, Steering
 from .operators import OPERATORS
 from .planning.cost import CostPrediction, ModelSize, predict_cost
 from .planning.forecast import RunForecast, forecast_comparison, forecast_multiverse, forecast_run, measure_and_forecast
-from .planning.speed import measure_speed
 from .planning.layers import LayerScan, candidate_layers, scan_layers
 from .planning.magnitudes import doubling, read_magnitudes, yes_rates
 from .planning.plan import SweepPlan, make_plan, ranges_along
 from .planning.readability import check_readability
 from .planning.reliability import Reliability, reliability_of
+from .planning.speed import measure_speed
 from .respondent import SteeredRespondent, ask_along, generate_steered
 from .sweeping import SweepResult, sweep
 from .texts import vector_from_texts

@@ -143,7 +143,7 @@ def test_what_a_room_exports_is_there_and_said_once(room):
     exported = getattr(module, "__all__", [])
     assert len(set(exported)) == len(exported)
     for name in exported:
-        assert type(getattr(module, name)) is not type(ast), f"{room}.{name} is the module of that name, not what it holds"
+        assert type(getattr(module, name)) is not type(ast), f"{room}.{name} is the module of that name"
 
 
 def test_what_judges_and_what_shows_reads_saved_tables_and_knows_no_model():

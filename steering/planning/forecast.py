@@ -27,8 +27,8 @@ import torch
 
 from onedial.asking import PromptTemplate, Question
 from onedial.models import (
-    DTYPES,
     CACHE_BYTES,
+    DTYPES,
     PromptSet,
     common_prefix_length,
     encode,
@@ -36,7 +36,6 @@ from onedial.models import (
     render,
     resolve_weights,
 )
-from steering.controls import N_CONTRASTS
 from steering.causes import (
     INTERCHANGE_DRAWN,
     INTERCHANGE_PAIRS,
@@ -44,6 +43,7 @@ from steering.causes import (
     MEDIATION_LAYERS,
     MEDIATION_QUESTIONS,
 )
+from steering.controls import N_CONTRASTS
 from steering.critical import ROWS_PER_CROSSING
 from steering.dials.dials import RATES
 from steering.effects.side_effects import N_PREFERENCES, REVERSED_SETTINGS
