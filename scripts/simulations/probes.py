@@ -21,7 +21,7 @@ from probes import (
     transfer_table,
 )
 from simulations import probe_cases as planted
-from simulations.frame import Cell, Rows, Simulation
+from simulations.frame import Cell, Rows, Simulation, by_cell
 from simulations.probe_cases import D_MODEL, FOLDS, N_QUESTIONS, N_TOPICS, TEXTS, off, pair_of_directions
 
 TOPIC_EFFECTS = (0.0, 0.5, 1.0)
@@ -204,6 +204,5 @@ SIMULATION = Simulation(
         group: [Cell(said, SAMPLES // (1 + (group in SLOW)), seeded(draw)) for said, draw in own]
         for group, own in cases().items()
     },
-    ("group", "planted", "samples"),
-    count,
+    by_cell(count, "group", "planted", "samples"),
 )

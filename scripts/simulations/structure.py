@@ -36,7 +36,7 @@ from onedial.scale import (
     two_parameter_irt,
 )
 from onedial.stats import Z_95
-from simulations.frame import Cell, Simulation
+from simulations.frame import Cell, Simulation, by_cell, mean_and_error
 
 MIDDLE = np.linspace(0.2, 0.8, 19)
 EXTREME = np.concatenate([np.linspace(0.01, 0.05, 6), np.linspace(0.2, 0.8, 7), np.linspace(0.95, 0.99, 6)])
@@ -480,5 +480,6 @@ def cells(study: Callable[[int], Kinds], sets: int) -> list[Cell]:
 
 
 SIMULATION = Simulation(
-    {name: cells(study, sets) for name, (study, sets) in STUDIES.items()}, ("study", "panel", "sets")
+    {name: cells(study, sets) for name, (study, sets) in STUDIES.items()},
+    by_cell(mean_and_error, "study", "panel", "sets"),
 )
