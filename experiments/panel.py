@@ -7,7 +7,6 @@
 Each word has a --help of its own.
 """
 
-import shutil
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -74,7 +73,7 @@ def collect(options: CollectOptions, notes: Notes) -> None:
     from onedial.asking import stratified_sample
     from onedial.models import quiet_libraries
     from onedial.panels import COLLECTED, ROW, Collection, load_judge, load_questions, load_respondents
-    from onedial.studies.collecting import INSPECT_LOGS, check_what_is_asked_elsewhere, keep_judge, save, show_costs
+    from onedial.studies.collecting import check_what_is_asked_elsewhere, keep_judge, save, show_costs
 
     quiet_libraries()
     models = load_respondents(options.respondents)
@@ -104,7 +103,6 @@ def collect(options: CollectOptions, notes: Notes) -> None:
                 exhausted = ask_everybody(collection, run, options, notes)
         except InputError:
             if not collection.parts.files() and not collection.spent() > 0:
-                shutil.rmtree(run.path / INSPECT_LOGS, ignore_errors=True)
                 run.withdraw()
             raise
         with run.stage("panel"):

@@ -103,8 +103,8 @@ def programs(model: str, asked: list[str], layers: str, n_questions: int, place:
         shutil.copytree(swept, place / "another", dirs_exist_ok=True)
 
     rows: list[tuple[str, list[str], str]] = [
-        ("steer_sweep", own, f"{n} --controls 1"),
-        ("multiverse", own, f"{n} --layer {layers} --resamples 1 --wordings neutral --replicates 19"),
+        ("steer_sweep", own, f"{n} --without-verdict --controls 1"),
+        ("multiverse", own, f"{n} --without-verdict --layer {layers} --resamples 1 --wordings neutral --replicates 19"),
         ("collect_panel", ["collect", "--respondents", str(respondents), *texts], n),
         ("fit_factor", ["embedded", "--deep"], "--replicates 20 --sensitivity-replicates 0"),
         ("study_panel", ["embedded"], "--replicates 9"),

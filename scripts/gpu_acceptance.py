@@ -94,8 +94,8 @@ ROOM = 0.6
 CONTROLS, WRITTEN, PEER_BATCH = 9, 16, 16
 MOST_ROWS, LEFT_GB, SAME, PATIENCE = 8, 2.0, 1e-4, 300
 QUICK = (
-    "--n-questions=96", "--layer=2", "--magnitudes=-1,-.5,0,.5,1", "--controls=0", "--facts=0", "--reversed=0",
-    "--dtype=float32",
+    "--n-questions=96", "--without-verdict", "--layer=2", "--magnitudes=-1,-.5,0,.5,1", "--controls=0", "--facts=0",
+    "--reversed=0", "--dtype=float32",
 )  # fmt: skip
 
 

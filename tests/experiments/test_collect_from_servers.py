@@ -17,11 +17,9 @@ from forks import start_program
 from misbehaving_server import FAULTS, MisbehavingServer
 from tiny_experiment import alone, run_here
 
-from onedial.asking import answers_side_by_side
 from onedial.core import InputError, Journal, Parts, read_ledger
 from onedial.core.run.records import Records
 from onedial.panels import Budget, Price, agreement, load_panel, load_respondents
-from onedial.panels.collecting import collecting
 
 ROOT = Path(__file__).resolve().parents[2]
 COLLECT = (ROOT / "experiments" / "panel.py", "collect")
@@ -181,7 +179,6 @@ def test_two_servers_become_one_panel_with_grades_samples_and_what_they_cost(tmp
     assert n_asked == (6 + 6 + 3, 12 + 3)
     told = capsys.readouterr().out
     assert "what it did cost" in told
-    assert len(list((tmp_path / "out" / "inspect_logs").glob("*.eval"))) >= 4
 
 
 @needs_inspect
@@ -341,26 +338,6 @@ def test_agreement_is_kappa_by_its_formula_and_counts_what_was_not_judged():
     assert found["kappa"] == pytest.approx((share - chance) / (1 - chance))
     assert found["kappa_low"] < found["kappa"] < found["kappa_high"]
     assert agreement(table.iloc[:0])["n"] == 0
-
-
-@needs_inspect
-def test_rounds_hold_so_many_questions_of_all_respondents_together(tmp_path, monkeypatch):
-    monkeypatch.setattr(collecting, "ROUND", 6)
-    sizes = []
-
-    def noted(work, *more):
-        sizes.append([len(asking.prompts) for asking in work])
-        return answers_side_by_side(work, *more)
-
-    monkeypatch.setattr(collecting, "answers_side_by_side", noted)
-    questions = write_questions(tmp_path / "q.jsonl", 4)
-    with FakeServer(even) as server:
-        who = write_models(tmp_path / "who.yaml", *(entry(server, f"m{i}") for i in range(3)))
-        assert collect(tmp_path / "out", who, questions, "--no-inspect-logs") == 0
-    assert max(sum(size) for size in sizes) <= 6
-    assert sum(sum(size) for size in sizes) == 3 * (4 + 3)
-    assert not (tmp_path / "out" / "inspect_logs").exists()
-    assert load_panel(tmp_path / "out" / "panel.csv").answers.shape == (4, 3)
 
 
 @needs_inspect
@@ -674,10 +651,10 @@ def test_from_a_server_that_does_everything_wrong_each_answer_comes_once_and_its
     with MisbehavingServer(seed=10, share=0.6) as server:
         price = {"input": 0.0, "output": 1_000_000.0}
         who = write_models(tmp_path / "who.yaml", entry(server, price=price, max_tokens=16, timeout=1, retries=5))
-        assert collect(out, who, questions, "--budget", "200", "--no-inspect-logs") == 2
+        assert collect(out, who, questions, "--budget", "200") == 2
         assert 0 < server.billed <= 200
         for _ in range(4):
-            assert collect(out, who, questions, "--budget", "1e9", "--no-inspect-logs", "--resume") == 0
+            assert collect(out, who, questions, "--budget", "1e9", "--resume") == 0
             panel = pd.read_csv(out / "panel.csv")
             if len(panel) == 24 and panel["said_yes"].notna().all():
                 break

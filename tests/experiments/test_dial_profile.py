@@ -17,7 +17,7 @@ QUICK = ("--n-questions", "6", "--controls", "2", "--replicates", "99", "--yes-r
 
 @pytest.fixture(scope="module")
 def swept():
-    return shared_run(n_targets=3, layer="2", facts=0, magnitudes="-0.4,-0.2,0.2,0.4").run
+    return shared_run(n_targets=3, without_verdict=True, layer="2", facts=0, magnitudes="-0.4,-0.2,0.2,0.4").run
 
 
 @pytest.fixture(scope="module")

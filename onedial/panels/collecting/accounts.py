@@ -85,19 +85,17 @@ class LedgerAccount:
     def ended(self, place: int, attempt: Attempt) -> None:
         response = attempt.response
         at = response.place
-        if (place, at) not in self._names:  # out of the cache: nothing was paid, and it counts as having begun now
-            self.begins(place, at)
         tokens: tuple[float | None, float | None] = (response.tokens_in, response.tokens_out)
         if not believed(*tokens, *self._most(place, at)):
             tokens = (None, None)
             response = replace(response, tokens_in=None, tokens_out=None)
-        if attempt.refused or not attempt.sent:
+        if attempt.refused:
             tokens = (0, 0)
         more = {} if response.error else self._keep(place, response)
-        failed = "refused" if attempt.refused or not attempt.sent else "failed"
+        failed = "refused" if attempt.refused else "failed"
         self._ledger.end(
             self._names.pop((place, at)),
-            outcome=failed if response.error else "answered" if attempt.sent else "cached",
+            outcome=failed if response.error else "answered",
             answered_at=response.answered_at,
             tokens_in=tokens[0],
             tokens_out=tokens[1],
@@ -152,7 +150,7 @@ class Bill:
 
     def respondent(self, name: str, settings: ProviderModel, sample: int = 0) -> "BilledRespondent":
         """A provider's model; see `ProviderRespondent`."""
-        return BilledRespondent(self, name, ProviderRespondent(settings, sample=sample))
+        return BilledRespondent(self, name, ProviderRespondent(settings), sample)
 
     def costs(self) -> pd.DataFrame | None:
         """What was asked so far and what it cost (`actual_costs`), all starts included; None where nothing was."""
@@ -201,12 +199,12 @@ class Bill:
         return n
 
     def _answers(
-        self, name: str, respondent: ProviderRespondent, prompts: Sequence[Prompt], instrument: Instrument
+        self, name: str, respondent: ProviderRespondent, sample: int, prompts: Sequence[Prompt], instrument: Instrument
     ) -> Iterator[Response]:
         assert self._ledger is not None
         whom = respondent.settings.what_is_asked
         asked = [sha256_of_text(f"{prompt_key(prompt, instrument)}\x1f{whom}") for prompt in prompts]
-        keys = [(name, self._occasion, each, respondent.sample) for each in asked]
+        keys = [(name, self._occasion, each, sample) for each in asked]
         left = []
         for place, key in enumerate(keys):
             if kept := self._kept.get(key):
@@ -234,8 +232,8 @@ class Bill:
 class BilledRespondent:
     """Fulfils `onedial.asking.Respondent` with a provider's model whose attempts stand in a bill."""
 
-    def __init__(self, bill: Bill, name: str, respondent: ProviderRespondent) -> None:
-        self._bill, self._name, self._respondent = bill, name, respondent
+    def __init__(self, bill: Bill, name: str, respondent: ProviderRespondent, sample: int) -> None:
+        self._bill, self._name, self._respondent, self._sample = bill, name, respondent, sample
 
     @property
     def identity(self) -> Identity:
@@ -248,7 +246,7 @@ class BilledRespondent:
             BudgetSpent: not all could be asked.
             InputError: see `ProviderRespondent.answer`.
         """
-        return self._bill._answers(self._name, self._respondent, prompts, instrument)
+        return self._bill._answers(self._name, self._respondent, self._sample, prompts, instrument)
 
 
 def _restored(stored: Mapping[str, Any]) -> Response:

@@ -6,7 +6,6 @@ the wording, the model or its settings changes the hash, so that a collection ma
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import pandas as pd
@@ -40,8 +39,6 @@ ANSWER = ["respondent", "question_id", "asked", "sample"]
 """What tells one answer from another."""
 ROW = [*ANSWER, "answered_at"]
 """What tells one row from another: a request that failed is made again, and both stand."""
-ROUND = 2000
-"""Questions that are asked together, of all respondents: inspect_ai holds them in memory until all are answered."""
 _EARLY = 50
 _MANY_UNREAD_EARLY = 0.5
 
@@ -161,16 +158,14 @@ def ask_providers(
     keep: Callable[[dict[str, Any]], None],
     ledger: Ledger,
     *,
-    logs: Path | None = None,
     budget: Budget | None = None,
     advance: Callable[[int], None] = lambda n: None,
 ) -> None:
-    """Ask all entries at once, in rounds; each answer is given to `keep` as soon as it has come.
+    """Ask all entries at once; each answer is given to `keep` as soon as it has come.
 
     Args:
-        keep: gets the row of each answer (`COLLECTED`), by several threads; the answer's attempt ends after it.
+        keep: gets the row of each answer (`COLLECTED`), by another thread; the answer's attempt ends after it.
         ledger: gets every attempt before it is made, and its outcome.
-        logs: folder for inspect_ai's logs.
         budget: nothing that would pass it is asked.
         advance: is told how many answers have come.
 
@@ -185,35 +180,20 @@ def ask_providers(
     []
     """
     watch = _Watch()
-    queues: dict[str, list[Pending]] = {}
-    size = max(1, ROUND // max(1, len({each.entry.label for each in pending})))
-    for each in pending:
-        for start in range(0, len(each.questions), size):
-            chunk = Pending(each.entry, each.instrument, each.sample, each.questions[start : start + size])
-            queues.setdefault(each.entry.label, []).append(chunk)
-    while any(queues.values()) and not (budget and budget.exhausted):
-        chunks = [queue.pop(0) for queue in queues.values() if queue]
-        for place, response in _round(chunks, keep, ledger, logs, budget):
-            chunk = chunks[place]
-            if response.error:
-                keep(_row(chunk, response))
-            watch.see(chunk, response)
-            advance(1)
+    for place, response in _asked_at_once(pending, keep, ledger, budget):
+        if response.error:
+            keep(_row(pending[place], response))
+        watch.see(pending[place], response)
+        advance(1)
 
 
-def _round(
-    chunks: Sequence[Pending],
-    keep: Callable[[dict[str, Any]], None],
-    ledger: Ledger,
-    logs: Path | None,
-    budget: Budget | None,
+def _asked_at_once(
+    chunks: Sequence[Pending], keep: Callable[[dict[str, Any]], None], ledger: Ledger, budget: Budget | None
 ) -> Iterator[tuple[int, Response]]:
     work = []
     for chunk in chunks:
         assert chunk.entry.provider is not None
-        respondent = ProviderRespondent(
-            chunk.entry.provider, sample=chunk.sample, logs=logs, logprobs=chunk.entry.logprobs
-        )
+        respondent = ProviderRespondent(chunk.entry.provider, logprobs=chunk.entry.logprobs)
         prompts = [chunk.instrument.prompt(question.text) for question in chunk.questions]
         work.append(Asking(respondent, prompts, chunk.instrument))
 

@@ -106,7 +106,7 @@ def actual_costs(attempts: pd.DataFrame, prices: Mapping[str, Price | None]) -> 
     """What was asked and what it cost: one row per respondent and instrument, and the sum of all.
 
     Args:
-        attempts: respondent, instrument, outcome (answered, failed, refused, cached, unknown), tokens_in and tokens_out
+        attempts: respondent, instrument, outcome (answered, failed, refused, unknown), tokens_in and tokens_out
             (nan where nobody knows), most_in and most_out; retries are attempts of their own.
         prices: by respondent.
 
@@ -122,7 +122,6 @@ def actual_costs(attempts: pd.DataFrame, prices: Mapping[str, Price | None]) -> 
         most_in=attempts["most_in"].where(nobody_knows, 0.0),
         most_out=attempts["most_out"].where(nobody_knows, 0.0),
     )
-    own = own[own["outcome"] != "cached"]
     groups = own.groupby(["respondent", "instrument"], sort=False)
     table = groups.agg(calls=("failed", "size"), failed=("failed", "sum"), unknown=("unknown", "sum"))
     tokens = groups[["tokens_in", "tokens_out", "most_in", "most_out"]].sum()

@@ -7,7 +7,6 @@ right.
 
 import math
 from collections.abc import Callable, Sequence
-from pathlib import Path
 from typing import Any
 
 import pandas as pd
@@ -85,7 +84,6 @@ def judge_answers(
     ledger: Ledger,
     *,
     budget: Budget | None = None,
-    logs: Path | None = None,
     advance: Callable[[int], None] = lambda n: None,
 ) -> pd.DataFrame:
     """Put the answers before the judge that it has not judged; what it says is on disk as soon as it has come.
@@ -98,7 +96,6 @@ def judge_answers(
         parts: what it has said (`JUDGED`, keyed by `JUDGED_KEY`).
         ledger: gets every attempt before it is made, and its outcome.
         budget: nothing that would pass it is asked.
-        logs: folder for inspect_ai's logs.
         advance: is told how many answers have been judged, earlier starts included.
 
     Returns:
@@ -135,7 +132,7 @@ def judge_answers(
         journal.add({str(name): value for name, value in pending[response.place].items()} | said)
         return {}
 
-    work = [Asking(ProviderRespondent(entry.provider, logs=logs), prompts, JUDGE)] if prompts else []
+    work = [Asking(ProviderRespondent(entry.provider), prompts, JUDGE)] if prompts else []
     advance(len(rows) - len(pending))
     try:
         for _ in answers_side_by_side(work, LedgerAccount(work, [entry.price], about, keep, ledger, budget)):

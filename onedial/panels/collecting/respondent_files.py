@@ -50,7 +50,7 @@ _MODEL_KEYS = {
 }
 _TEXTS = ("model", "name", "family", "dtype", "revision", "provider", "server", "key", "reasoning_effort")
 _COUNTS = ("n_questions", "samples", "max_tokens", "connections", "retries", "timeout", "top_logprobs")
-_SWITCHES = ("cache", "logprobs")
+_SWITCHES = ("logprobs",)
 _ELSEWHERE = {"base_url": "server", "api_base": "server", "url": "server", "api_key": "key", "extra_body": "extra"}
 """How other tools call a key."""
 _CLOSED_BOOK = {

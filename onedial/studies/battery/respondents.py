@@ -6,22 +6,20 @@ my-model@http://127.0.0.1:8000/v1            MODEL@ADDRESS of a server that spea
 recorded:runs/asked                          everybody who answered in a record (`recorded`)
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from onedial.asking import RESPONDENTS, Outspoken, ProviderModel, Respondent
 from onedial.core import InputError
+from onedial.selfreport import Make
 from onedial.studies.battery.recorded import RECORDED, read_record
 
 if TYPE_CHECKING:
     from onedial.models import OpenModel
     from onedial.panels import Bill
     from steering import SteeringVector
-
-Make = Callable[[int], Respondent]
-"""From a seed of its draws to a respondent."""
 
 
 def respondents_of(

@@ -5,7 +5,6 @@ providers and servers, and what they cost; panel: grading and the files.
 """
 
 from onedial.studies.collecting.elsewhere import (
-    INSPECT_LOGS,
     ask_elsewhere,
     check_what_is_asked_elsewhere,
     keep_judge,
@@ -14,4 +13,4 @@ from onedial.studies.collecting.elsewhere import (
 from onedial.studies.collecting.here import ask
 from onedial.studies.collecting.panel import save
 
-__all__ = ["INSPECT_LOGS", "ask", "ask_elsewhere", "check_what_is_asked_elsewhere", "keep_judge", "save", "show_costs"]
+__all__ = ["ask", "ask_elsewhere", "check_what_is_asked_elsewhere", "keep_judge", "save", "show_costs"]

@@ -1,8 +1,6 @@
 """Models of providers and servers: what they need, what they would cost, and all of them asked at once."""
 
-from pathlib import Path
-
-from onedial.asking import ProviderRespondent
+from onedial.asking.providers.providers import ProviderRespondent, tried_again
 from onedial.core import LEDGER, InputError, Journal, Ledger, Notes, Run, leave_undone
 from onedial.panels import (
     JUDGE,
@@ -16,8 +14,6 @@ from onedial.panels import (
 )
 from onedial.show import progress_bar
 from onedial.studies.options import CollectOptions
-
-INSPECT_LOGS = "inspect_logs"
 
 
 def check_what_is_asked_elsewhere(
@@ -97,9 +93,9 @@ def ask_elsewhere(collection: Collection, journal: Journal, run: Run, options: C
     start = len(run.manifest.resumed)
     asked = [*probes_for([each.entry for each in pending], start), *pending]
     try:
-        with progress_bar(sum(len(each.questions) for each in asked), "providers") as advance:
+        with progress_bar(sum(len(each.questions) for each in asked), "providers", beside=tried_again) as advance:
             ledger = Ledger(run.file(LEDGER))
-            ask_providers(asked, journal.add, ledger, logs=logs_of(run, options), budget=budget, advance=advance)
+            ask_providers(asked, journal.add, ledger, budget=budget, advance=advance)
     finally:
         journal.fold()
     if budget is None or not budget.exhausted:
@@ -110,7 +106,3 @@ def ask_elsewhere(collection: Collection, journal: Journal, run: Run, options: C
         "not asked; a larger --budget with --resume goes on"
     )
     return True
-
-
-def logs_of(run: Run, options: CollectOptions) -> Path | None:
-    return run.path / INSPECT_LOGS if options.inspect_logs else None

@@ -30,7 +30,6 @@ from onedial.panels import (
 )
 from onedial.show import progress_bar
 from onedial.studies import tell_costs
-from onedial.studies.collecting.elsewhere import logs_of
 from onedial.studies.options import CollectOptions
 
 N_SHOWN = 10
@@ -111,8 +110,8 @@ def judge(
     budget = None if options.budget is None else Budget(options.budget, collection.spent())
     parts = run.parts("judged", JUDGED, JUDGED_KEY)
     with progress_bar(len(rows), f"judge {entry.label}") as advance:
-        ledger, logs = Ledger(run.file(LEDGER)), logs_of(run, options)
-        judged = judge_answers(rows, questions, entry, parts, ledger, budget=budget, logs=logs, advance=advance)
+        ledger = Ledger(run.file(LEDGER))
+        judged = judge_answers(rows, questions, entry, parts, ledger, budget=budget, advance=advance)
     if budget is not None and budget.exhausted:
         leave_undone(
             f"the budget of {budget.limit:g} would have been passed: {budget.spent:.4g} is spent, and "

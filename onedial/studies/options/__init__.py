@@ -22,6 +22,7 @@ from onedial.studies.options.shared import (
     ReplicateOptions,
     SubjectOptions,
     TargetOptions,
+    VerdictOptions,
     prompt_of,
 )
 from onedial.studies.options.sweep import SweepOptions
@@ -51,6 +52,7 @@ __all__ = [
     "SubjectOptions",
     "SweepOptions",
     "TargetOptions",
+    "VerdictOptions",
     "WrittenOptions",
     "part_of",
     "prompt_of",

@@ -10,7 +10,7 @@ from onedial.core import Options, RunOptions, option
 SUBJECT = "smollm2-135m-instruct"
 PROMPT = "neutral"
 PROMPT_OF_EMBEDDED = "examples YN"
-"""The embedded model knows little of itself when asked without examples (docs/experiment_log.md)."""
+"""The embedded model knows little of itself when asked without examples (docs/findings.md)."""
 PANELS = "embedded, frontier (refusal, not ability), frontier-confidence (cut at 95; :90, :median elsewhere)"
 LAYERS = "14, 10,12,14, 8-20, all, auto (every second of the middle half) or few (at .5, .6 and .7 of the depth)"
 QUESTIONS = "embedded, squad, nq_open, trivia_qa, a folder or a file"
@@ -61,6 +61,17 @@ class TargetOptions(QuestionOptions, group="questions, panel, prompt"):
 
     target: str | None = option(None, "only these respondents", metavar="NAME[,NAME]")
     keep_own: bool = option(False, "keep targets that are the subject's own model")
+
+
+@dataclass(frozen=True, kw_only=True)
+class VerdictOptions(TargetOptions, group="questions, panel, prompt"):
+    """Whether a run that can come to no verdict is begun."""
+
+    without_verdict: bool = option(
+        False,
+        "begin even where too few targets can be judged: a verdict takes five, of two base models, each with 50 test "
+        "answers, 10 of a kind and 10 to fit on",
+    )
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from onedial.core import DryRunOptions, InputError, KeysOf, Options, RunOptions, option
-from onedial.studies.options.shared import LAYERS, TargetOptions
+from onedial.studies.options.shared import LAYERS, VerdictOptions
 
 TESTS = ("interchange", "mediation")
 
@@ -79,7 +79,7 @@ class ReasonedOptions(Options, group="reasoned answers"):
 
 
 @dataclass(frozen=True, kw_only=True)
-class SweepOptions(TargetOptions, SteeringOptions, SideEffectOptions, ReasonedOptions, DryRunOptions, RunOptions):
+class SweepOptions(VerdictOptions, SteeringOptions, SideEffectOptions, ReasonedOptions, DryRunOptions, RunOptions):
     """All that a sweep understands."""
 
     hold_out: str = option(
