@@ -15,7 +15,7 @@ import sys
 from dataclasses import replace
 from itertools import chain
 
-from onedial.core import LEDGER, Notes, program, run_command
+from onedial.core import Notes, program, run_command
 from onedial.studies import Start, bill_of, tell_costs
 from onedial.studies.options import BatteryOptions
 
@@ -36,7 +36,7 @@ def ask_battery(options: BatteryOptions, notes: Notes) -> None:
     subjects = respondents_of(models, bill, options.vector, options.magnitudes)
     first = next(subjects)
     with start.begin(notes) as run:
-        bill.opens(run.file(LEDGER))
+        bill.opens(run.file("answers.jsonl"))
         for name, make in chain([first], subjects):
             with run.stage(name):
                 for test in tests:

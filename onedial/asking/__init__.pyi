@@ -1,4 +1,5 @@
 from .answer_tokens import first_tokens
+from .costs import Price
 from .elicited import (
     ELICITATION_FILE,
     MEDIAN,
@@ -158,6 +159,7 @@ __all__ = [
     "OPENINGS",
     "Outspoken",
     "POLES",
+    "Price",
     "Prompt",
     "PromptTemplate",
     "ProviderModel",

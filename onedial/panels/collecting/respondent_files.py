@@ -38,8 +38,8 @@ from onedial.asking import (
     ProviderModel,
     load_prompt,
 )
+from onedial.asking.costs import Price
 from onedial.core import InputError, did_you_mean, parsed_yaml
-from onedial.panels.collecting.costs import Price
 
 ASKED_WITH = ("direct", "reasoned", "closed book")
 _OF_PROVIDERS = {each.name for each in fields(ProviderModel)} - {"model", "temperature"}

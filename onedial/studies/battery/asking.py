@@ -4,15 +4,15 @@ from hashlib import sha256
 
 import pandas as pd
 
+from onedial.asking.store import BudgetSpent, Store
 from onedial.core import InputError, Notes, Run
-from onedial.panels import Bill, BudgetSpent
 from onedial.selfreport import BATTERY, Make, Material
 from onedial.show import progress_bar
 from onedial.studies.battery.answer_log import kept
 from onedial.studies.battery.recorded import NotRecorded
 
 
-def ask(run: Run, bill: Bill, test: str, name: str, make: Make, material: Material, notes: Notes) -> None:
+def ask(run: Run, bill: Store, test: str, name: str, make: Make, material: Material, notes: Notes) -> None:
     """A test of the battery put to one respondent, unless it is on disk."""
     file = f"answers/{test}/{file_name(name)}.parquet"
     if (run.path / file).is_file() and not bill.failed(name, test):

@@ -13,7 +13,7 @@ from typing import Any
 
 import pandas as pd
 
-from onedial.asking import Prompt
+from onedial.asking.prompts import Prompt
 
 CHARACTERS_PER_TOKEN = 4
 AROUND_A_PROMPT = 8
