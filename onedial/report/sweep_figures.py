@@ -38,6 +38,7 @@ from onedial.verdict import DIAL, OWN_FRAMINGS
 
 UNREADABLE = 0.05
 """Share of unread answers from which a cell of the layer map is crossed out."""
+UNSTEERED = "unsteered margin"
 SETTINGS = (0.1, 0.5, 0.9)
 """Yes rates whose nearest settings the histogram shows."""
 FEWEST = 10
@@ -51,24 +52,22 @@ FILLED = {"marker": "o", "color": COLOURS[0]}
 # ---- what is predicted, and by whom ----------------------------------------------------------------------------------
 
 
-def bits_of_models(_: Any, stored: Contents) -> Drawing | None:
-    """What is seen first: bits of each base model by the dial, and by the accounts that need no steering."""
+def bits_of_models(table: pd.DataFrame, stored: Contents) -> Drawing:
+    """What is seen first: bits of each base model by the dial, and by accounts that need no steering as marks."""
     found = stored.verdict["prediction"]
-    if not (models := found["models"]):
-        return None
-    table = pd.DataFrame.from_dict(models, orient="index").sort_values("bits", ascending=False, kind="stable")
-    table = table.assign(rate=0.0)
-    marks = [Mark("possible", f"predicted by {found['mark']}", COLOURS[1], "D", 6.0)]
-    if "surface" in table and table["surface"].notna().any():
-        marks.append(Mark("surface", f"by {found['surface']}", COLOURS[2], "v", 6.0))
+    rows = pd.DataFrame.from_dict(found["models"], orient="index").drop(columns="possible")
+    rows = rows.join(table).sort_values("bits", ascending=False, kind="stable")
+    who = "repeated answers" if found["mark"] == "test-retest" else "other models' answers"
+    marks = {found["mark"]: (who, COLOURS[1], "D", 6.0), UNSTEERED: ("the subject unsteered", INK, "|", 9.0)}
+    marks |= {found["surface"]: (f"{found['surface']} of the question", COLOURS[2], "v", 6.0)}
     return forest(
-        table,
+        rows,
         "bits",
-        hollow=~table["predicted"].astype(bool),
-        marks=marks,
+        hollow=~rows["predicted"].astype(bool),
+        marks=[Mark(name, *look) for name, look in marks.items() if name in rows],
         label="steering, 95% interval",
-        legend={"hollow: not better than the yes rate (0)": HOLLOW},
-        xlabel="bits per held-out answer beyond the model's yes rate",
+        legend={"not better than the yes rate": HOLLOW} if not rows["predicted"].all() else {},
+        xlabel="bits per held-out answer beyond the yes rate",
     )
 
 

@@ -485,7 +485,12 @@ SWEEP_RESULTS: dict[str, Result] = {
         doubts=_flags,
         folded=False,
     ),
-    OVERVIEW: Result(figure=draw.bits_of_models, fill=_said_of_mark),
+    OVERVIEW: Result(
+        compute=lambda judged: pd.DataFrame(judged.verdict.prediction.sources),
+        index="model",
+        figure=draw.bits_of_models,
+        fill=_said_of_mark,
+    ),
     "screening": Result(
         "Before judging",
         items=lambda _, stored: [found["sentence"] for found in stored.verdict["screening"]],

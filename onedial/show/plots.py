@@ -131,7 +131,7 @@ def forest(
     dodged = by and table.index.has_duplicates
     row = ROW * max(1.0, 0.5 * len(groups) if dodged else 1.0)
     handles = _handles(styles if by and not stacked else {}, marks, label, legend or {})
-    per_line = max(1, 56 // max((len(str(handle.get_label())) + 6 for handle in handles), default=56))
+    per_line = max(1, 64 // max((len(str(handle.get_label())) + 6 for handle in handles), default=56))
     lines = -(-len(handles) // per_line) if handles else 0
     height = (len(columns) if stacked else 1) * (0.55 + row * max(len(names), 2)) + 0.45 + LEGEND_LINE * lines
     figure = new_figure(height)
@@ -305,7 +305,7 @@ def scatter(
     short = shortened_apart([str(handle.get_label()) for handle in handles], 30)
     for handle, words in zip(handles, short, strict=True):
         handle.set_label(words)
-    per_line = max(1, 56 // max((len(words) + 6 for words in short), default=56))
+    per_line = max(1, 64 // max((len(words) + 6 for words in short), default=56))
     figure = new_figure(inch + 0.3 + LEGEND_LINE * -(-len(handles) // per_line))
     axes = figure.add_subplot()
     for at in rules:

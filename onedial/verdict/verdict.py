@@ -221,7 +221,10 @@ class Verdict:
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values for verdict.json; what could not be computed is None."""
-        return plain(asdict(self))
+        told: dict[str, Any] = plain(asdict(self))
+        for prediction in (told["prediction"], told["prediction"]["kin"]):
+            (prediction or {}).pop("sources", None)
+        return told
 
 
 def judge(

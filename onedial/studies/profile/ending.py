@@ -5,8 +5,7 @@ import pandas as pd
 from onedial.asking import questions_frame
 from onedial.core import Run
 from onedial.panels import wordings_of
-from onedial.report import write_profile_report
-from onedial.report.figures import profile_figure
+from onedial.report import profile_figure, write_profile_report
 from onedial.selfreport import BATTERY_REPORTS, SELF_REPORTS
 from onedial.show import save_results
 from onedial.stats import wilson_interval
