@@ -1,8 +1,5 @@
 """How often is each sentence said of panels that would fool a verdict, and of honest ones?
 
-    python scripts/red_team.py                       # 50 verdicts a cell, about twenty minutes
-    python scripts/red_team.py --seeds 4 --table /tmp/red_team.csv
-
 Every target follows a scale D that correlates by r with the order in which the subject's answers turn; how far it
 follows it, .8 D + .6 noise (half of the noise its base model's), is alike in all cells. Six base models under three
 framings, 400 questions, 41 magnitudes, yes rates from .2 to .8, unless the cell says otherwise. Synthetic: this studies
@@ -48,20 +45,20 @@ the procedure, and says nothing about any model.
     three settings       r = .6, three magnitudes
 """
 
-import sys
-from dataclasses import dataclass, replace
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
 
-from simulating import GrowingTable, by_seed
+import numpy as np
+import pandas as pd
+from scipy import stats
+from scipy.signal import lfilter
+from simulated_panels import dial_ease, simulate_sweep
 
-from onedial.core import Options, option, parse_options, run_command
-
-if TYPE_CHECKING:
-    import numpy as np
-    import pandas as pd
-
-    from onedial.asking import Question
+from onedial.asking import Question
+from onedial.core import noticed
+from onedial.panels import assign_splits, load_questions
+from simulations.frame import Cell, Found, Simulation, one_line_each
 
 CELLS: dict[str, dict[str, Any]] = {
     "honest r=.6": {"r": 0.6},
@@ -108,24 +105,11 @@ CELLS: dict[str, dict[str, Any]] = {
     "three settings": {"r": 0.6, "n_magnitudes": 3},
 }
 N_TOPICS, N_WORDINGS = 20, 5
-
-
-def main() -> None:
-    options = parse_options(ScriptOptions, __doc__)
-    from onedial.verdict import RULE
-
-    settings = {"rule": RULE, "n_draws": options.n_draws}
-    table = GrowingTable(options.table, ("cell", "seed"), settings)
-
-    def rows_of(cell: str, seed: int) -> list[dict[str, Any]]:
-        return [{"cell": cell, "seed": seed, **one_row(cell, seed, options.n_draws)}]
-
-    found = by_seed(table, options.seeds, ((cell,) for cell in CELLS), rows_of)
-    print(operating_table(found).to_string(float_format="{:.2f}".format))
+SETS, N_DRAWS = 50, 499
 
 
 def panel_of(
-    rng: "np.random.Generator",
+    rng: np.random.Generator,
     r: float = 0.0,
     n_questions: int = 400,
     n_magnitudes: int = 41,
@@ -152,7 +136,7 @@ def panel_of(
     coarse: bool = False,
     grouped: bool = False,
     blank: float = 0.0,
-) -> "tuple[pd.DataFrame, pd.DataFrame, pd.DataFrame, pd.DataFrame | None]":
+) -> tuple[pd.DataFrame, pd.DataFrame, pd.DataFrame, pd.DataFrame | None]:
     """A sweep, its questions (id, question, topic; wording_of where grouped), a panel, and its table of respondents.
 
     Args:
@@ -164,13 +148,6 @@ def panel_of(
         elsewhere: r in every second topic.
         apart: whether each other base model has a scale of its own. loading: of respondents on their scale.
     """
-    import numpy as np
-    import pandas as pd
-    from scipy import stats
-    from simulated_panels import dial_ease, simulate_sweep
-
-    from onedial.panels import assign_splits
-
     share = (0.9 if by == "wordings" else 0.5) if share is None else share
     drawn = real_questions(rng, texts, n_questions) if texts else None
     topics = None if drawn is None else np.unique([each.topic for each in drawn], return_inverse=True)[1]
@@ -266,21 +243,15 @@ def panel_of(
     return sweep, asked, panel, respondents if told else None
 
 
-def drifting(rng: "np.random.Generator", n: int) -> "np.ndarray":
+def drifting(rng: np.random.Generator, n: int) -> np.ndarray:
     """Standard normal values along a file, each .98 of the one before and .2 of its own."""
-    import numpy as np
-    from scipy.signal import lfilter
-
     steps = np.sqrt(1 - 0.98**2) * rng.standard_normal(n)
     steps[0] = rng.standard_normal()
     return lfilter([1.0], [1.0, -0.98], steps)
 
 
-def put_in_drifting_order(rng: "np.random.Generator", sweep: "pd.DataFrame") -> "pd.DataFrame":
+def put_in_drifting_order(rng: np.random.Generator, sweep: pd.DataFrame) -> pd.DataFrame:
     """The same questions under other ids, so that half of what tells their order apart drifts along the ids."""
-    import numpy as np
-    from simulated_panels import dial_ease
-
     ids = np.sort(sweep["question_id"].unique())
     alike = np.sqrt(0.5) * (dial_ease(rng, sweep)[:, 0] + rng.standard_normal(len(ids)))
     new = ids[np.argsort(drifting(rng, len(ids)))]
@@ -288,20 +259,15 @@ def put_in_drifting_order(rng: "np.random.Generator", sweep: "pd.DataFrame") -> 
     return sweep.assign(question_id=sweep["question_id"].map(renamed)).sort_values(["question_id", "magnitude"])
 
 
-def real_questions(rng: "np.random.Generator", texts: str, n: int) -> "list[Question]":
+def real_questions(rng: np.random.Generator, texts: str, n: int) -> list[Question]:
     """So many of a set's questions, drawn and in the order drawn."""
-    from onedial.core import noticed
-    from onedial.panels import load_questions
-
     with noticed(lambda text: None):
         known = load_questions(texts)
     return [known[place] for place in rng.permutation(len(known))[:n]]
 
 
-def one_row(cell: str, seed: int, n_draws: int) -> dict[str, Any]:
+def one_row(cell: str, seed: int, n_draws: int = N_DRAWS) -> Found:
     """What is said of one simulated panel."""
-    import numpy as np
-
     from onedial.verdict import judge, predict, sweep_grid
     from onedial.verdict.prediction.losses import ALL
     from onedial.verdict.prediction.sources import DIAL, LENGTH, MEAN, SHARED, TOPICS
@@ -332,10 +298,8 @@ def one_row(cell: str, seed: int, n_draws: int) -> dict[str, Any]:
     }
 
 
-def operating_table(table: "pd.DataFrame") -> "pd.DataFrame":
+def operating_table(table: pd.DataFrame) -> pd.DataFrame:
     """By cell: how many verdicts, how many of them gave each answer and each flag, and the means of the numbers."""
-    import pandas as pd
-
     from onedial.verdict import ANSWERS, CANNOT_BE_JUDGED, FLAGS, NOT_REPRODUCED
 
     said = table["flags"].fillna("").str.split("; ")
@@ -348,17 +312,19 @@ def operating_table(table: "pd.DataFrame") -> "pd.DataFrame":
     counts = pd.DataFrame(counted).groupby(table["cell"], sort=False).sum()
     numbers = ["n_predicted", "n_models", "bits", "yes_rate", "share"]
     by_cell = table.groupby("cell", sort=False)
-    return pd.concat([by_cell.size().rename("n"), counts, by_cell[numbers].mean()], axis=1)
+    return one_line_each(pd.concat([by_cell.size().rename("n"), counts, by_cell[numbers].mean()], axis=1))
 
 
-@dataclass(frozen=True, kw_only=True)
-class ScriptOptions(Options):
-    """What it is told."""
+def settings() -> Found:
+    """What a draw hangs on."""
+    from onedial.verdict import RULE
 
-    seeds: int = option(50, "verdicts in each cell", at_least=1)
-    n_draws: int = option(499, "permutations and resamples", at_least=1)
-    table: Path = option(Path("runs/red_team.csv"), "what is there so far")
+    return {"rule": RULE, "n_draws": N_DRAWS}
 
 
-if __name__ == "__main__":
-    sys.exit(run_command(main))
+def judged(cell: str) -> Callable[[int], Found]:
+    """What is said of one panel of a cell."""
+    return lambda seed: one_row(cell, seed)
+
+
+SIMULATION = Simulation({"panels": [Cell(name, SETS, judged(name)) for name in CELLS]}, operating_table, settings)

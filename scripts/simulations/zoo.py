@@ -1,8 +1,5 @@
 """Do instruments find what was planted, and nothing where nothing was? Respondents of known kinds, put through each.
 
-    python scripts/zoo.py                                # 5 of each kind; some three minutes on a core
-    python scripts/zoo.py --seeds 2 --table /tmp/zoo.csv
-
 Every kind answers through `Respondent`, as a model does. Of somebody who knows nothing of what is asked, each score has
 a value ("nothing") that its interval should hold. A reading says `there` where the interval lies above it, `against`
 where it lies below, `nothing` where it holds it, `no number` where the score gives none.
@@ -56,17 +53,13 @@ import json
 import math
 import random
 import re
-import sys
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cache, partial
 from hashlib import blake2b
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from simulating import GrowingTable, by_seed
-
-from onedial.core import Options, option, parse_options, run_command
+from simulations.frame import Cell, Simulation
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -75,7 +68,7 @@ if TYPE_CHECKING:
     from onedial.selfreport import Material
 
 THERE, AGAINST, NOTHING, NO_NUMBER = "there", "against", "nothing", "no number"
-ITEMS, RESAMPLES = 48, 399
+ITEMS, RESAMPLES, SETS = 48, 399, 5
 CONSTANT = ("yes", "no", "middle")
 BY_PLACE = ("letter", "position", "second", "last")
 BY_LOOK = ("length", "alphabet", "mirror", "digits", "parity", "capitals")
@@ -818,23 +811,29 @@ def readings(trial: str, kind: str, seed: int) -> dict[str, Reading]:
     return TRIALS[trial].asks(lambda draw: Animal(kind, seed, draw))
 
 
-def cells() -> list[tuple[str, str, str]]:
-    """(instrument, kind, what its scores should say)."""
-    found = [
-        (name, kind, expected)
+def expectations() -> dict[str, dict[str, str]]:
+    """By instrument: what its scores should say of each kind."""
+    found = {
+        name: {
+            kind: expected
+            for expected, kinds in ((NOTHING, trial.nulls), (THERE, trial.planted), (AGAINST, trial.opposed))
+            for kind in kinds
+        }
         for name, trial in TRIALS.items()
-        for expected, kinds in ((NOTHING, trial.nulls), (THERE, trial.planted), (AGAINST, trial.opposed))
-        for kind in kinds
-    ]
-    return found + [("who predicts whom", kind, expected) for expected, kinds in PANELS.items() for kind in kinds]
+    }
+    return found | {"who predicts whom": {kind: expected for expected, kinds in PANELS.items() for kind in kinds}}
 
 
-def rows_of(trial: str, kind: str, expected: str, seed: int) -> list[dict[str, Any]]:
-    return [
-        {"trial": trial, "kind": kind, "seed": seed, "score": score, "expected": expected, "says": reading.says}
-        | {"value": reading.value}
-        for score, reading in readings(trial, kind, seed).items()
-    ]
+def read(trial: str, kind: str, expected: str) -> Callable[[int], list[dict[str, Any]]]:
+    """A line for every score that one instrument gives of one respondent."""
+
+    def one(seed: int) -> list[dict[str, Any]]:
+        return [
+            {"kind": kind, "score": score, "expected": expected, "says": reading.says, "value": reading.value}
+            for score, reading in readings(trial, kind, seed).items()
+        ]
+
+    return one
 
 
 def operating_table(table: "pd.DataFrame") -> "pd.DataFrame":
@@ -862,24 +861,14 @@ def operating_table(table: "pd.DataFrame") -> "pd.DataFrame":
                 row[f"{name}_taken"] = int(some["says"].isin([THERE, AGAINST]).sum())
             row[f"{name}_value"] = some["value"].mean()
         rows[score] = row | {"no_number": int((own["says"] == NO_NUMBER).sum())}
-    return pd.DataFrame.from_dict(rows, orient="index").rename_axis("score")
+    return pd.DataFrame.from_dict(rows, orient="index").rename_axis("score").reset_index().round(5)
 
 
-def main() -> None:
-    options = parse_options(ScriptOptions, __doc__)
-    table = GrowingTable(options.table, ("trial", "kind", "seed"), {"items": ITEMS})
-    expected = {(trial, kind): each for trial, kind, each in cells()}
-    found = by_seed(table, options.seeds, expected, lambda *cell: rows_of(*cell[:2], expected[cell[:2]], cell[2]))
-    print(operating_table(found).to_string(float_format="{:.2f}".format))
-
-
-@dataclass(frozen=True, kw_only=True)
-class ScriptOptions(Options):
-    """What it is told."""
-
-    seeds: int = option(5, "respondents of each kind", at_least=1)
-    table: Path = option(Path("runs/zoo.csv"), "what is there so far")
-
-
-if __name__ == "__main__":
-    sys.exit(run_command(main))
+SIMULATION = Simulation(
+    {
+        trial: [Cell(kind, SETS, read(trial, kind, expected)) for kind, expected in kinds.items()]
+        for trial, kinds in expectations().items()
+    },
+    operating_table,
+    lambda: {"items": ITEMS},
+)
