@@ -165,6 +165,11 @@ def dig(holder: Any, path: str) -> Any:
     return holder
 
 
+def topic_of(holder: Mapping[str, Any]) -> str | None:
+    """The topic under one of the names that it goes by."""
+    return next((holder[name] for name in ("topic", "subject", "category") if isinstance(holder.get(name), str)), None)
+
+
 def texts_of(value: Any) -> tuple[str, ...]:
     """A target, however it is written, as accepted texts."""
     values = value if isinstance(value, list | tuple) else [value]
