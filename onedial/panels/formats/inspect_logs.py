@@ -103,8 +103,9 @@ def _open(path: Path) -> "EvalLog":
 
 def _model(about: "EvalSpec") -> str:
     """Who was asked: where no model was named ("none/none"), the one that has a role."""
-    roles = [str(role.model) for role in (about.model_roles or {}).values() if role.model]
-    return roles[0] if about.model in ("none/none", "none") and roles else about.model
+    roles = (about.model_roles or {}).values()
+    models = [each.model for role in roles for each in (role if isinstance(role, list) else [role])]
+    return models[0] if about.model in ("none/none", "none") and models else about.model
 
 
 def _record(sample: "EvalSample", choices: LogChoices, where: str) -> LogRecord:
@@ -146,10 +147,9 @@ def _failure(sample: "EvalSample") -> str | None:
 def _scores(scores: "Mapping[str, Score]") -> dict[str, bool | None]:
     found: dict[str, bool | None] = {}
     for name, score in scores.items():
-        parts = (
-            {f"{name}.{part}": value for part, value in score.value.items()} if isinstance(score.value, dict) else {}
-        )
-        found |= {part: is_right(value) for part, value in (parts or {name: score.value}).items()}
+        value = score.value
+        parts = {f"{name}.{part}": own for part, own in value.items()} if isinstance(value, dict) else {name: value}
+        found |= {part: is_right(own) for part, own in parts.items()}
     return found
 
 
