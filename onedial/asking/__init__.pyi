@@ -1,4 +1,5 @@
 from .answer_tokens import first_tokens
+from .costs import Price
 from .elicited import (
     ELICITATION_FILE,
     MEDIAN,
@@ -65,7 +66,7 @@ from .questions import (
     stratified_sample,
     without_repeats,
 )
-from .replies import leaves_a_thought_open, spoken, unmarked, without_disclaimer, without_thoughts
+from .replies import THOUGHT_MARKS, leaves_a_thought_open, spoken, unmarked, without_disclaimer, without_thoughts
 from .respondents import (
     RESPONDENTS,
     Identity,
@@ -158,6 +159,7 @@ __all__ = [
     "OPENINGS",
     "Outspoken",
     "POLES",
+    "Price",
     "Prompt",
     "PromptTemplate",
     "ProviderModel",
@@ -175,6 +177,7 @@ __all__ = [
     "Scale",
     "Statement",
     "TEXT",
+    "THOUGHT_MARKS",
     "Table",
     "TextReader",
     "TokenReader",
