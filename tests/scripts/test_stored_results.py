@@ -136,9 +136,6 @@ def test_tables_of_dials_have_the_stored_columns_and_blanks_where_a_rate_is_not_
         folder.mkdir(parents=True)
         dials.assign(seconds_per_answer=1.0).to_csv(folder / "dials.csv", index=False)
         pd.DataFrame(rows).to_csv(folder / "rates.csv", index=False)
-    layers = pd.read_csv(REFERENCE / "dials" / "directions.csv")
-    pd.concat([layers.assign(layer=18), layers]).to_csv(tmp_path / "runs/dials/directions.csv", index=False)
-    (tmp_path / "runs/dials/layer.json").write_text('{"layer": 21}')
     (tmp_path / "runs/dials/comparison.json").write_text("{}")
     code, _, err = call("dials", "dials-seeds", "--runs", tmp_path / "runs", "--copy-only", "--into", tmp_path / "into")
     assert code == 0, err
@@ -147,7 +144,6 @@ def test_tables_of_dials_have_the_stored_columns_and_blanks_where_a_rate_is_not_
     assert list(table.reset_index()) == list(stored)
     assert table.loc["lda, add", "kl_at_0.5"] == 1.12346
     assert table["kl_at_0.9"].isna().all()
-    pd.testing.assert_frame_equal(pd.read_csv(folder / "directions.csv"), layers)
     draws, before = (pd.read_csv(path / "seeds.csv").set_index("dial") for path in (folder, REFERENCE / "dials"))
     assert list(draws) == list(before)
     assert list(draws.index) == list(before.index)
