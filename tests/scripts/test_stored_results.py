@@ -49,9 +49,10 @@ def test_every_file_of_a_stored_folder_and_every_picture_is_in_the_table_once_an
     assert all((REFERENCE / name).is_dir() for name in script.KEPT)
 
 
-def test_every_stored_file_is_quoted_on_a_page(script):
+def test_every_stored_run_is_quoted_on_a_page_or_read_by_another(script):
+    read = {name for own in script.RUNS.values() for name in own.after}
     for name, own in script.RUNS.items():
-        assert script.pages_of(own) or not own.files, name
+        assert script.pages_of(own) or not own.files or name in read, name
 
 
 def test_a_run_comes_after_those_that_it_reads(script):
@@ -164,8 +165,8 @@ def test_the_list_holds_every_command_as_it_is_typed(script, call):
     for own in script.RUNS.values():
         assert all(command in out for command in own.commands)
     assert all(f"{name}: kept" in out for name in script.KEPT)
-    code, out, _ = call("--list", "frontier-safe")
-    assert out.startswith("frontier-safe: ")
+    code, out, _ = call("--list", "frontier-all")
+    assert out.startswith("frontier-all: ")
     assert "default: " not in out
 
 
@@ -190,5 +191,5 @@ def test_what_cannot_be_done_is_refused_in_one_sentence(call, arguments, sentenc
 def test_what_rests_on_the_embedded_panel_is_chosen_by_one_option(script, monkeypatch):
     monkeypatch.setattr(sys, "argv", ["stored_results.py", "--embedded", "--runs", "r"])
     names = script.chosen_names(parse_options(script.ScriptOptions))
-    assert not {"frontier-all", "frontier-safe", "simulated"} & set(names)
-    assert {"default", "written"} <= set(names)
+    assert not {"frontier-all", "simulated"} & set(names)
+    assert {"default", "battery"} <= set(names)
