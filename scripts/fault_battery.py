@@ -109,20 +109,31 @@ def programs(model: str, asked: list[str], layers: str, n_questions: int, place:
         ("fit_factor", ["embedded", "--deep"], "--replicates 20 --sensitivity-replicates 0"),
         ("study_panel", ["embedded"], "--replicates 9"),
         ("score_confidence", ["embedded", "--confidence"], "--replicates 19"),
-        ("score_self_prediction", ["tests/reference/self_execution"], "--replicates 19"),
+        ("score_self_prediction", ["score", "tests/reference/self_execution"], "--replicates 19"),
         ("place", ["embedded", *subject], "--next 6"),
         ("compare_dials", own, f"{n} --layer {layer} --dials interventions,cut --method mean_difference --operator add "
          "--together 0 --facts 8 --passages 2"),
-        ("dial_profile", [str(swept)], "--n-questions 8 --controls 2 --replicates 99 --yes-rates .2,.8"),
-        ("ask_battery", subject, "--instruments pairs,pressure,correction,beliefs --n-questions 8 --n-each 4 "
+        ("dial_profile", ["profile", str(swept)], "--n-questions 8 --controls 2 --replicates 99 --yes-rates .2,.8"),
+        ("ask_battery", ["battery", *subject], "--instruments pairs,pressure,correction,beliefs --n-questions 8 "
+         "--n-each 4 "
          "--samples 1 --replicates 99"),
-        ("ask_questionnaire", subject, f"--questionnaire {questionnaire} --administrations 2 --replicates 49"),
-        ("ask_self_prediction", subject, "--n-questions 4"),
-        ("score_written", subject, "--n-questions 8 --samples 2 --instruments P(True) --replicates 99"),
+        ("ask_questionnaire", ["questionnaire", *subject],
+         f"--questionnaire {questionnaire} --administrations 2 --replicates 49"),
+        ("ask_self_prediction", ["predict", *subject], "--n-questions 4"),
+        ("score_written", ["written", *subject], "--n-questions 8 --samples 2 --instruments P(True) --replicates 99"),
         ("train_probes", own, f"--n-questions 120 --layer {layers} --method ridge --shuffles 1 --replicates 49 "
          f"--facts 120 --nulls 9 --n-pushed 10 --controls 2 --store {place / 'store'}"),
     ]  # fmt: skip
-    files = {"collect_panel": "panel", "fit_factor": "study_panel", "score_confidence": "study_panel"}
+    asking = (
+        "score_self_prediction",
+        "dial_profile",
+        "ask_battery",
+        "ask_questionnaire",
+        "ask_self_prediction",
+        "score_written",
+    )
+    files = dict.fromkeys(asking, "ask") | {"collect_panel": "panel"}
+    files |= dict.fromkeys(("fit_factor", "score_confidence"), "study_panel")
     known = {
         name: Program(name, [f"experiments/{files.get(name, name)}.py", *given, *options.split()])
         for name, given, options in rows

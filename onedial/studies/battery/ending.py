@@ -17,7 +17,6 @@ from onedial.selfreport import (
     write_self_report_page,
 )
 from onedial.show import save_results
-from onedial.studies.battery.asking import answers_to
 from onedial.studies.options import BatteryOptions
 
 
@@ -48,6 +47,12 @@ def finish(run: Run, tests: Sequence[str], material: Material, options: BatteryO
         {test: each for test, each in answered.items() if len(each.table)},
     )
     print(f"\nreport: {report}")
+
+
+def answers_to(run: Run, test: str) -> pd.DataFrame:
+    """Every respondent's answers to one test, in the order of the files' names."""
+    files = sorted((run.path / "answers" / test).glob("*.parquet"))
+    return pd.concat([run.read_table(str(file.relative_to(run.path))) for file in files]) if files else pd.DataFrame()
 
 
 def said_in(run: Run, test: str, material: Material) -> AnswerLog:

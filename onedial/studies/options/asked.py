@@ -59,6 +59,14 @@ class SelfPredictionOptions(AskedModels, ReplicateOptions, RunOptions, group="se
 
 
 @dataclass(frozen=True, kw_only=True)
+class ScoreOptions(RunOptions, group="scores"):
+    """What is scored of answers that are there."""
+
+    folder: Path = option(..., "of the raw answers", positional=True)
+    replicates: int = option(4999, "of intervals and tests", at_least=1)
+
+
+@dataclass(frozen=True, kw_only=True)
 class WrittenOptions(AskedModels, ReplicateOptions, RunOptions, group="written answers"):
     """All that the scores of written answers understand."""
 

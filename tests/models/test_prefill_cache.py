@@ -49,7 +49,7 @@ def test_stages_that_ask_the_same_batches_run_them_once_and_answer_with_the_same
     plain = stages(model)
     assert sum(ran) == 10 + 10 + 10 + 40
     ran.clear()
-    with model.keeping_prefills():
+    with model.caching_prefills():
         kept = stages(model)
     assert sum(ran) == 40
     pd.testing.assert_frame_equal(kept, plain, check_exact=True)
@@ -60,12 +60,12 @@ def test_stages_that_ask_the_same_batches_run_them_once_and_answer_with_the_same
 
 def test_where_room_ends_what_comes_later_is_run_again(model, ran):
     plain = stages(model)
-    with model.keeping_prefills() as kept:
+    with model.caching_prefills() as kept:
         stages(model)
         room = kept.n_bytes
     assert room > 1e5
     ran.clear()
-    with model.keeping_prefills() as kept:
+    with model.caching_prefills() as kept:
         kept.limit = room // 3
         again = stages(model)
         assert 0 < kept.n_bytes <= kept.limit
@@ -76,7 +76,7 @@ def test_where_room_ends_what_comes_later_is_run_again(model, ran):
 def test_a_model_that_is_being_edited_and_steering_at_all_positions_are_run_as_ever(model, ran):
     plain = stages(model, "all")
     sequences = [[*range(20, 30), place] for place in range(4)]
-    with model.keeping_prefills() as kept:
+    with model.caching_prefills() as kept:
         pd.testing.assert_frame_equal(stages(model, "all"), plain, check_exact=True)
         before = model.runner(sequences, [2]).start(sequences)
         with model.edit_residual(1, lambda stream: stream * 1.5):

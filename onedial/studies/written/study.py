@@ -1,32 +1,52 @@
-"""What tells right answers from wrong ones: token probabilities, agreement of samples, or what is said when asked?
+"""What a model writes, and every sign of its being right: tokens, samples, meanings, and being asked."""
 
-    python experiments/score_written.py                                # embedded model, 200 questions, 5 samples each
-    python experiments/score_written.py --model MODEL,MODEL --n-questions 533 --samples 10
-    python experiments/score_written.py --n-questions 40 --samples 2 --instruments none     # a quick look
-    python experiments/score_written.py --same-meaning JUDGE           # samples are also compared by what they mean
+import math
+from collections.abc import Sequence
+from dataclasses import replace
 
-Lets each model answer, reads the token probabilities of every answer in one forward (and once each without the
-question, and with the answer shown), draws further samples, and asks for confidence. Writes written/, tokens/ and
-asked/ (all of it), measurements.csv (every score of every answer under the one schema), signals.csv (AUROC of each
-score for being right, with intervals over topics), votes.csv, zones.csv, a figure, and report.html with answers to look
-through. Local models only. An interrupted run continues with --resume and the same options.
-"""
+import numpy as np
+import pandas as pd
 
-import sys
-from typing import TYPE_CHECKING
-
-from onedial.core import InputError, Notes, Run, program, run_command
-from onedial.studies import Start, bill_of, tell_costs
+from onedial.asking import (
+    CLOSED_BOOK,
+    MEASUREMENT_COLUMNS,
+    PromptTemplate,
+    Question,
+    TextReader,
+    ask_table,
+    stratified_sample,
+)
+from onedial.confidence import (
+    SURER,
+    ZONES,
+    TokenStatistics,
+    certainty_zones,
+    question_lift,
+    shown_lift,
+    signal_table,
+    token_scores,
+)
+from onedial.confidence import knowledge_figures as draw
+from onedial.core import InputError, Notes, Run
+from onedial.models import LocalRespondent, OpenModel, read_written
+from onedial.panels import answer_spans, grade_closed_book, load_questions
+from onedial.selfreport import SAME_MEANING, SELF_REPORTS, AnswerLog, Item, ask_self_report, write_self_report_page
+from onedial.show import progress_bar, save_results
+from onedial.studies.battery import models_elsewhere
+from onedial.studies.bill import bill_of, tell_costs
 from onedial.studies.options import WrittenOptions
+from onedial.studies.start import Start
+from onedial.studies.written.agreement import agreement_of_samples
+from onedial.studies.written.meaning import (
+    MEANING_SURER,
+    MOST_PLANTED,
+    MeaningJudge,
+    agreement_of_meanings,
+    check_of_judge,
+    judge_meanings,
+    read_samples,
+)
 
-if TYPE_CHECKING:
-    import pandas as pd
-
-    from onedial.asking import Question
-    from onedial.models import OpenModel
-    from onedial.studies.written import MeaningJudge
-
-PROGRAM = "score_written"
 CHANCE = 0.5
 WRITTEN = (["model", "question_id", "sample", "text", "outcome", "correct"], ["model", "question_id", "sample"])
 STATISTICS = ["log_p", "entropy", "self_certainty", "margin"]
@@ -38,25 +58,22 @@ ASKED = (["model", "report", "question_id", "score"], ["model", "report", "quest
 PROMPTS = ("question", "without", "shown")
 
 
-def score_written(options: WrittenOptions, notes: Notes) -> None:
-    from onedial.asking import stratified_sample
-    from onedial.panels import load_questions
-
+def score_written(program: str, options: WrittenOptions, notes: Notes) -> None:
+    """Everything that is written, read, asked and judged; or, with `--dry-run`, how much that would be."""
     reports = [name for name in options.instruments if name != "none"]
-    models = list(options.model)
-    start = Start(PROGRAM, options, "written")
+    start = Start(program, options, "written")
     answerable = [each for each in load_questions(options.questions) if each.answers]
     if not answerable:
         raise InputError(f"none of the questions {options.questions!r} has an accepted answer; give some that have")
     questions = stratified_sample(answerable, min(options.n_questions, len(answerable)), options.seed)
-    from onedial.studies.battery import models_elsewhere
-    from onedial.studies.written import MeaningJudge, judge_meanings, read_samples
-
+    if options.dry_run:
+        print(how_much(len(questions), reports, options).to_string())
+        return
     start.set_threads()
     judges = [options.same_meaning] if options.same_meaning else []
-    bill = bill_of(options, judges or models, models_elsewhere(judges))
+    bill = bill_of(options, judges or options.model, models_elsewhere(judges))
     judge = MeaningJudge(options.same_meaning, bill) if options.same_meaning else None
-    loaded = start.load_in_turn(models)
+    loaded = start.load_in_turn(options.model)
     with start.begin(notes) as run:
         bill.opens(run.file("answers.jsonl"))
         for name, model in loaded:
@@ -69,27 +86,27 @@ def score_written(options: WrittenOptions, notes: Notes) -> None:
         if judge:
             with run.stage(f"{judge.name}, as judge"):
                 judge_meanings(run, judge, questions, run.parts("written", *WRITTEN).read(), answerable, options.seed)
-        finish(run, models, questions, options, judge)
+        finish(run, options.model, questions, options, judge)
         tell_costs(bill.costs(), run)
+
+
+def how_much(n: int, reports: Sequence[str], options: WrittenOptions) -> pd.DataFrame:
+    """Prompts of each model: at most so many, since what is not written is not read."""
+    n_forms = sum(len(SELF_REPORTS[name].forms) for name in reports)
+    counts = {"answers written": n * (1 + options.samples), "answers read": n * len(PROMPTS), "asked": n * n_forms}
+    if options.same_meaning:
+        n_pairs = n * math.comb(1 + options.samples, 2) + 2 * MOST_PLANTED
+        counts |= {"samples read": n * options.samples, "asked of the judge": n_pairs * len(SAME_MEANING.forms)}
+    return pd.DataFrame({"prompts at most": counts}).rename_axis("of each model")
 
 
 # ---- asking and reading ----------------------------------------------------------------------------------------------
 
 
-def answer(run: Run, name: str, model: "OpenModel", questions: "list[Question]", options: WrittenOptions) -> None:
+def answer(run: Run, name: str, model: OpenModel, questions: Sequence[Question], options: WrittenOptions) -> None:
     """The likeliest answer to each question (sample 0), and samples of it at temperature 1, graded."""
-    from dataclasses import replace
-
-    import pandas as pd
-
-    from onedial.asking import CLOSED_BOOK, TextReader, answers_in_order
-    from onedial.models import LocalRespondent
-    from onedial.panels import grade_closed_book
-    from onedial.show import progress_bar
-
     parts = run.parts("written", *WRITTEN)
     done = {(model_name, sample) for model_name, _, sample in parts.done_keys() if model_name == name}
-    prompts = [CLOSED_BOOK.prompt(question.text) for question in questions]
     reader = CLOSED_BOOK.reader
     assert isinstance(reader, TextReader)
     drawn = replace(CLOSED_BOOK, reader=replace(reader, temperature=1.0))
@@ -97,28 +114,17 @@ def answer(run: Run, name: str, model: "OpenModel", questions: "list[Question]",
         for sample in range(options.samples + 1):
             if (name, sample) not in done:
                 respondent = LocalRespondent(model, seed=options.seed * 1000 + sample)
-                given = answers_in_order(respondent, prompts, drawn if sample else CLOSED_BOOK)
-                table = pd.DataFrame(
-                    {
-                        "model": name,
-                        "question_id": [question.id for question in questions],
-                        "sample": sample,
-                        "text": [each.raw_text.strip() for each in given],
-                    }
-                )
+                slots = [{"question": question.text} for question in questions]
+                given = ask_table(respondent, drawn if sample else CLOSED_BOOK, slots)
+                about = {"model": name, "question_id": [question.id for question in questions], "sample": sample}
+                table = pd.DataFrame({**about, "text": given["text"].str.strip()})
                 graded = grade_closed_book(table, questions)
                 parts.append(table.assign(outcome=graded["outcome"], correct=graded["correct"].astype(float)))
             advance(1)
 
 
-def read(run: Run, name: str, model: "OpenModel", questions: "list[Question]") -> None:
+def read(run: Run, name: str, model: OpenModel, questions: Sequence[Question]) -> None:
     """Token statistics of each likeliest answer: after its question, without it, and after being shown the answer."""
-    import pandas as pd
-
-    from onedial.asking import CLOSED_BOOK, PromptTemplate
-    from onedial.models import read_written
-    from onedial.show import progress_bar
-
     parts = run.parts("tokens", *TOKENS)
     done = {prompt for model_name, _, prompt, _ in parts.done_keys() if model_name == name}
     texts = first_answers(run, name)
@@ -155,12 +161,10 @@ def read(run: Run, name: str, model: "OpenModel", questions: "list[Question]") -
             advance(1)
 
 
-def ask(run: Run, name: str, model: "OpenModel", questions: "list[Question]", reports: list[str], notes: Notes) -> None:
+def ask(
+    run: Run, name: str, model: OpenModel, questions: Sequence[Question], reports: Sequence[str], notes: Notes
+) -> None:
     """Self-reports about the same questions and answers."""
-    from onedial.models import LocalRespondent
-    from onedial.selfreport import SELF_REPORTS, Item, ask_self_report
-    from onedial.show import progress_bar
-
     parts = run.parts("asked", *ASKED)
     done = {report for model_name, report, _ in parts.done_keys() if model_name == name}
     texts = first_answers(run, name)
@@ -194,18 +198,9 @@ def first_answers(run: Run, name: str) -> dict[str, str]:
 
 
 def finish(
-    run: Run, models: list[str], questions: "list[Question]", options: WrittenOptions, judge: "MeaningJudge | None"
+    run: Run, models: Sequence[str], questions: Sequence[Question], options: WrittenOptions, judge: MeaningJudge | None
 ) -> None:
     """Scores, their worth, votes and zones; tables and figure."""
-    import pandas as pd
-
-    from onedial.asking import MEASUREMENT_COLUMNS
-    from onedial.confidence import knowledge_figures as draw
-    from onedial.confidence import signal_table
-    from onedial.selfreport import AnswerLog, write_self_report_page
-    from onedial.show import save_results
-    from onedial.studies.written import MEANING_SURER, agreement_of_meanings, agreement_of_samples, check_of_judge
-
     written = run.parts("written", *WRITTEN).read()
     tokens, asked = run.parts("tokens", *TOKENS).read(), run.parts("asked", *ASKED).read()
     topics = pd.Series({question.id: str(question.topic) for question in questions})
@@ -257,14 +252,9 @@ def finish(
 
 
 def scores_of_tokens(
-    tokens: "pd.DataFrame", first: "pd.DataFrame", questions: "list[Question]"
-) -> "tuple[pd.DataFrame, pd.DataFrame]":
+    tokens: pd.DataFrame, first: pd.DataFrame, questions: Sequence[Question]
+) -> tuple[pd.DataFrame, pd.DataFrame]:
     """Question x score: turned so that higher = surer, and as they are."""
-    import pandas as pd
-
-    from onedial.confidence import SURER, TokenStatistics, question_lift, shown_lift, token_scores
-    from onedial.panels import answer_spans
-
     texts = {question.id: question.text for question in questions}
     answers = first["text"].to_dict()
     rows = {}
@@ -285,13 +275,8 @@ def scores_of_tokens(
     return told * pd.Series(SURER), told
 
 
-def zones_of(said: "pd.DataFrame", agreed: "pd.DataFrame", first: "pd.DataFrame") -> "pd.DataFrame":
+def zones_of(said: pd.DataFrame, agreed: pd.DataFrame, first: pd.DataFrame) -> pd.DataFrame:
     """Number of answers and share right in each zone of certainty (of P(True)) and consistency (of samples)."""
-    import numpy as np
-    import pandas as pd
-
-    from onedial.confidence import ZONES, certainty_zones
-
     if "P(True)" not in said:
         return pd.DataFrame({"n": 0, "right": float("nan")}, index=pd.Index(ZONES, name="zone"))
     certainty = np.tanh(said["P(True)"].abs() / 2)  # |p - (1 - p)| for log-odds
@@ -300,19 +285,11 @@ def zones_of(said: "pd.DataFrame", agreed: "pd.DataFrame", first: "pd.DataFrame"
     return pd.DataFrame({"n": grouped.count(), "right": grouped.mean()}).reindex(list(ZONES)).rename_axis("zone")
 
 
-def as_measurements(name: str, scores: "pd.DataFrame", first: "pd.DataFrame") -> "pd.DataFrame":
+def as_measurements(name: str, scores: pd.DataFrame, first: pd.DataFrame) -> pd.DataFrame:
     """Every score as a measurement: the instrument is the score's name, its value stands as it is."""
-    from onedial.asking import MEASUREMENT_COLUMNS
-
     wide = scores.rename_axis(index="question_id").reset_index()
     long = wide.melt("question_id", var_name="instrument", value_name="value").dropna(subset=["value"])
     long = long.assign(respondent=name, model=name, setting="", framing="closed book", sample=0)
     long["answered_correctly"] = long["question_id"].map(first["correct"])
     long["raw_text"] = long["question_id"].map(first["text"])
     return long.reindex(columns=MEASUREMENT_COLUMNS)
-
-
-main = program(WrittenOptions, score_written, __doc__)
-
-if __name__ == "__main__":
-    sys.exit(run_command(main, resumes=True))
