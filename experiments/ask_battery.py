@@ -12,9 +12,10 @@ number. An interrupted run continues with --resume and the same options.
 """
 
 import sys
+from dataclasses import replace
 from itertools import chain
 
-from onedial.core import LEDGER, Notes, program, run_command
+from onedial.core import Notes, program, run_command
 from onedial.studies import Start, bill_of, tell_costs
 from onedial.studies.options import BatteryOptions
 
@@ -27,32 +28,31 @@ def ask_battery(options: BatteryOptions, notes: Notes) -> None:
     tests = [name for name in BATTERY if name in options.instruments or not options.instruments]
     models = options.model
     start = Start(PROGRAM, options, "battery")
-    from onedial.studies.battery import (
-        TESTS,
-        ask,
-        ask_critic,
-        finish,
-        material_of,
-        models_elsewhere,
-        respondents_of,
-    )
+    from onedial.studies.battery import ask, authors_of, finish, material_of, models_elsewhere, respondents_of
 
     bill = bill_of(options, models, models_elsewhere(models))
     material = material_of(options)
     start.set_threads()
-    own = [test for test in tests if test in TESTS]
     subjects = respondents_of(models, bill, options.vector, options.magnitudes)
     first = next(subjects)
     with start.begin(notes) as run:
-        bill.opens(run.file(LEDGER))
+        bill.opens(run.file("answers.jsonl"))
         for name, make in chain([first], subjects):
             with run.stage(name):
-                for test in own:
-                    ask(run, bill, test, name, make, material, notes)
-        if len(own) < len(tests):  # critics, for whom all answers must be there: everybody once more
+                for test in tests:
+                    if not BATTERY[test].after:
+                        ask(run, bill, test, name, make, material, notes)
+        later = {
+            test: replace(material, authors=authors_of(run, BATTERY[test].after))
+            for test in tests
+            if BATTERY[test].after
+        }
+        if any(each.authors for each in later.values()):  # of everybody's answers: everybody once more
             for name, make in respondents_of(models, bill, options.vector, options.magnitudes):
-                with run.stage(f"{name}, as critic"):
-                    ask_critic(run, bill, name, make, material, notes)
+                with run.stage(f"{name}, once more"):
+                    for test, answered in later.items():
+                        if answered.authors:
+                            ask(run, bill, test, name, make, answered, notes)
         finish(run, tests, material, options)
         tell_costs(bill.costs(), run)
 

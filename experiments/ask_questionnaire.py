@@ -18,14 +18,14 @@ import sys
 from itertools import chain
 from typing import TYPE_CHECKING
 
-from onedial.core import LEDGER, Notes, Run, program, run_command
+from onedial.core import Notes, Run, program, run_command
 from onedial.studies import Start, bill_of, tell_costs
 from onedial.studies.options import QuestionnaireOptions
 
 if TYPE_CHECKING:
     import pandas as pd
 
-    from onedial.panels import Bill
+    from onedial.asking.store import Store
     from onedial.selfreport import Questionnaire
 
 PROGRAM = "ask_questionnaire"
@@ -50,7 +50,7 @@ def ask_questionnaire(options: QuestionnaireOptions, notes: Notes) -> None:
     subjects = respondents_of(models, bill)
     first = next(subjects)  # at once, so that a wrong name leaves no folder behind
     with start.begin(notes) as run:
-        bill.opens(run.file(LEDGER))
+        bill.opens(run.file("answers.jsonl"))
         for name, make in chain([first], subjects):
             with run.stage(name):
                 ask_model(run, bill, name, make(0), questionnaire, follow_ups, options)
@@ -60,7 +60,7 @@ def ask_questionnaire(options: QuestionnaireOptions, notes: Notes) -> None:
 
 def ask_model(
     run: Run,
-    bill: "Bill",
+    bill: "Store",
     name: str,
     respondent: object,
     questionnaire: object,

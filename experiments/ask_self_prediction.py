@@ -20,7 +20,7 @@ from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from onedial.core import LEDGER, InputError, Notes, program, run_command
+from onedial.core import InputError, Notes, program, run_command
 from onedial.studies import Start, bill_of, tell_costs
 from onedial.studies.options import SelfPredictionOptions
 
@@ -78,7 +78,7 @@ def ask_self_prediction(options: SelfPredictionOptions, notes: Notes) -> None:
     subjects = respondents_of(models, bill)
     first = next(subjects)  # at once, so that a wrong name leaves no folder behind
     with start.begin(notes) as run:
-        bill.opens(run.file(LEDGER))
+        bill.opens(run.file("answers.jsonl"))
         for name, make in chain([first], subjects):
             with run.stage(name):
                 for test, (ask, items) in asked.items():

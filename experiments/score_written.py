@@ -15,7 +15,7 @@ through. Local models only. An interrupted run continues with --resume and the s
 import sys
 from typing import TYPE_CHECKING
 
-from onedial.core import LEDGER, InputError, Notes, Run, program, run_command
+from onedial.core import InputError, Notes, Run, program, run_command
 from onedial.studies import Start, bill_of, tell_costs
 from onedial.studies.options import WrittenOptions
 
@@ -58,7 +58,7 @@ def score_written(options: WrittenOptions, notes: Notes) -> None:
     judge = MeaningJudge(options.same_meaning, bill) if options.same_meaning else None
     loaded = start.load_in_turn(models)
     with start.begin(notes) as run:
-        bill.opens(run.file(LEDGER))
+        bill.opens(run.file("answers.jsonl"))
         for name, model in loaded:
             with run.stage(name):
                 answer(run, name, model, questions, options)

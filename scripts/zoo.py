@@ -72,7 +72,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from onedial.asking import Instrument, Prompt, Question, Response
-    from onedial.studies.battery import Material
+    from onedial.selfreport import Material
 
 THERE, AGAINST, NOTHING, NO_NUMBER = "there", "against", "nothing", "no number"
 ITEMS, RESAMPLES = 48, 399
@@ -627,15 +627,12 @@ GERMAN = {
 
 def of_battery(test: str, only: tuple[str, ...], make: Makes) -> dict[str, Reading]:
     """What a test of the battery says first."""
-    from onedial.selfreport import battery_overview, battery_scores
-    from onedial.studies.battery import TESTS, critic_of
+    from onedial.selfreport import BATTERY, battery_overview, battery_scores
 
     asked = material(make(0).seed)
-    if test == "critics":
-        answers = TESTS["correction"](make, asked)
-        table = critic_of(make(0), {"it": answers[answers["sample"] == 0]}, asked)
-    else:
-        table = TESTS[test](make, asked)
+    if first := BATTERY[test].after:
+        asked = replace(asked, authors={"it": BATTERY[first].ask(make, asked)})
+    table = BATTERY[test].ask(make, asked)
     scores = battery_scores(test, table.assign(respondent="it"), asked.topics, RESAMPLES)
     rows = battery_overview(scores).loc["it"].loc[test]
     found = {}

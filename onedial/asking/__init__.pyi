@@ -1,4 +1,5 @@
 from .answer_tokens import first_tokens
+from .costs import Price
 from .elicited import (
     ELICITATION_FILE,
     MEDIAN,
@@ -32,6 +33,7 @@ from .measuring import (
     MANY_UNREAD,
     MEASUREMENT_COLUMNS,
     NUMBERS,
+    ask_table,
     majority_of_samples,
     matrix_of,
     measurement_row,
@@ -157,6 +159,7 @@ __all__ = [
     "OPENINGS",
     "Outspoken",
     "POLES",
+    "Price",
     "Prompt",
     "PromptTemplate",
     "ProviderModel",
@@ -183,6 +186,7 @@ __all__ = [
     "YES_NO_TOKENS",
     "YES_VARIANTS",
     "answers_in_order",
+    "ask_table",
     "as_read",
     "answers_side_by_side",
     "beside",

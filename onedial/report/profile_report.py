@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from onedial.core import Run
-from onedial.report.report_tables import SIDES, at_magnitudes
+from onedial.report.sweep_results import SIDES, at_magnitudes
 from onedial.show import Column, Section, captions_of, count, digits, page
 
 

@@ -10,7 +10,7 @@ import warnings
 import numpy as np
 from scipy.special import ndtri
 
-from onedial.scale import fit_factor_model, one_factor_bootstrap, permutation_null, quadratic_fit, two_parameter_irt
+from onedial.scale import fit_factor_model, one_factor_bootstrap, permutation_null, quadratic_fit, response_model
 from onedial.stats import PsychometricsWarning
 from simulations.frame import Cell, Found, Simulation, mean_and_error
 
@@ -59,7 +59,7 @@ def cell(rule: str, n_questions: int) -> Cell:
 
     def draw(seed: int) -> Found:
         answers = simulate(n_questions, np.random.default_rng([0, n_questions, seed]))
-        marginal = two_parameter_irt(answers).respondents["loading"][EXTREME].mean()
+        marginal = response_model(answers).respondents["loading"][EXTREME].mean()
         return analyse(answers, rule, 0) | {"the same by marginal likelihood": marginal}
 
     return Cell(f"{rule}_{n_questions}", 10, draw)

@@ -9,9 +9,10 @@ import pytest
 from scripted import Scripted, lettered_options
 
 from onedial.asking import RESPONDENTS
+from onedial.asking.store import Store
 from onedial.confidence import signal_table
 from onedial.core import Run
-from onedial.panels import Bill, load_questions
+from onedial.panels import load_questions
 from onedial.studies.written import (
     MEANING_SURER,
     MeaningJudge,
@@ -58,7 +59,7 @@ def judged(tmp_path, monkeypatch):
     def judge(rule, table):
         monkeypatch.setitem(RESPONDENTS, "judge", lambda seed: Scripted(rule))
         run = Run.create(tmp_path / f"run {len(list(tmp_path.iterdir()))}", "test", {})
-        found = MeaningJudge("judge", Bill({}))
+        found = MeaningJudge("judge", Store())
         judge_meanings(run, found, QUESTIONS, table, POOL, 0)
         return run, found
 
@@ -120,7 +121,7 @@ def test_pairs_that_were_judged_are_not_judged_again_and_what_was_lost_is(judged
     monkeypatch.setitem(
         RESPONDENTS, "judge", lambda seed: Scripted(lambda prompt, own: asked.append(prompt) or reads(prompt, own))
     )
-    again = MeaningJudge("judge", Bill({}))
+    again = MeaningJudge("judge", Store())
     judge_meanings(run, again, QUESTIONS, table, POOL, 0)
     assert len(asked) == 4 * lost > 0
     pd.testing.assert_frame_equal(run.parts("meant", ["same"], ["question_id", "one", "other"]).read(), before)

@@ -38,8 +38,8 @@ from onedial.asking import (
     ProviderModel,
     load_prompt,
 )
+from onedial.asking.costs import Price
 from onedial.core import InputError, did_you_mean, parsed_yaml
-from onedial.panels.collecting.costs import Price
 
 ASKED_WITH = ("direct", "reasoned", "closed book")
 _OF_PROVIDERS = {each.name for each in fields(ProviderModel)} - {"model", "temperature"}
@@ -50,7 +50,7 @@ _MODEL_KEYS = {
 }
 _TEXTS = ("model", "name", "family", "dtype", "revision", "provider", "server", "key", "reasoning_effort")
 _COUNTS = ("n_questions", "samples", "max_tokens", "connections", "retries", "timeout", "top_logprobs")
-_SWITCHES = ("cache", "logprobs")
+_SWITCHES = ("logprobs",)
 _ELSEWHERE = {"base_url": "server", "api_base": "server", "url": "server", "api_key": "key", "extra_body": "extra"}
 """How other tools call a key."""
 _CLOSED_BOOK = {

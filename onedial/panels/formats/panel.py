@@ -22,7 +22,7 @@ import pandas as pd
 
 from onedial.asking import Question, listed, parse_yes_no, unknown_name
 from onedial.core import InputError, one_line
-from onedial.panels.formats.asked import ASKED, Asked, AskedRun, decide, question_ids, questions_of
+from onedial.panels.formats.asked import ASKED, Asked, AskedRun, decide_all, question_ids, questions_of
 from onedial.panels.formats.records import NAN, UNREAD, LogRecord, LogRun, cleaned
 from onedial.panels.grading.choice_grading import grade_answer
 
@@ -32,53 +32,17 @@ _N_EXAMPLES = 10
 def report_of(
     known: Sequence[AskedRun], panel: pd.DataFrame, left_out: Counter[str], n_without_text: int
 ) -> dict[str, Any]:
-    counts = {}
-    for name, own in panel.groupby("respondent", sort=False):
-        reasons = own["missing"].value_counts()
-        read = len(own) - int(own["missing"].isin([UNREAD]).sum()) - int(_failed(own).sum())
-        counts[str(name)] = {
-            "rows": len(own),
-            "questions": int(own["question_id"].nunique()),
-            "yes": int((own["said_yes"] == 1).sum()),
-            "no": int((own["said_yes"] == 0).sum()),
-            "missing": {str(reason): int(n) for reason, n in reasons.items()},
-            "unread_of_answered": _share(int(reasons.get(UNREAD, 0)), read + int(reasons.get(UNREAD, 0))),
-            "correct": int((own["answered_correctly"] == 1).sum()),
-            "wrong": int((own["answered_correctly"] == 0).sum()),
-            "correctness_unknown": int(own["answered_correctly"].isna().sum()),
-            "with_confidence": int(own["confidence"].notna().sum()),
-        }
     unread = panel[panel["missing"] == UNREAD]
-    share_unread = (unread["respondent"].value_counts() / panel["respondent"].value_counts()).to_dict()
-    worst = unread.assign(share=unread["respondent"].map(share_unread)).sort_values(
-        "share", ascending=False, kind="stable"
-    )
+    share = unread["respondent"].value_counts() / panel["respondent"].value_counts()
+    worst = unread.assign(share=unread["respondent"].map(share)).sort_values("share", ascending=False, kind="stable")
     return {
         "format_version": 1,
-        "runs": [
-            {
-                "source": one.run.source,
-                "format": one.run.format,
-                "model": one.run.model,
-                "task": one.run.task,
-                "settings": dict(one.run.settings),
-                "asked": one.kind,
-                "because": one.why,
-                "answers": len(one.run.records),
-                "failed": dict(Counter(record.failed for record in one.run.records if record.failed)),
-                "left_out": dict(one.run.left_out),
-                "scores": list(one.scores),
-                "prompt_before": one.template.before,
-                "prompt_after": one.template.after,
-                "about": dict(one.run.about),
-            }
-            for one in known
-        ],
+        "runs": [_about_run(one) for one in known],
         "left_out": dict(left_out),
         "n_questions": int(panel["question_id"].nunique()),
         "n_questions_without_text": n_without_text,
         "n_answers": len(panel),
-        "respondents": counts,
+        "respondents": {str(name): _counts(own) for name, own in panel.groupby("respondent", sort=False)},
         "unread_examples": [
             {"respondent": row.respondent, "question_id": row.question_id, "text": str(row.raw_text or "")[:300]}
             for row in worst.head(_N_EXAMPLES).itertuples()
@@ -86,12 +50,35 @@ def report_of(
     }
 
 
-def _failed(own: pd.DataFrame) -> pd.Series:
-    return own["missing"].notna() & (own["missing"] != UNREAD)
+def _about_run(one: AskedRun) -> dict[str, Any]:
+    run = one.run
+    about = {
+        name: getattr(run, name) for name in ("source", "format", "model", "task", "settings", "left_out", "about")
+    }
+    return about | {
+        **{"asked": one.kind, "because": one.why, "scores": list(one.scores)},
+        **{"prompt_before": one.template.before, "prompt_after": one.template.after},
+        "answers": len(run.records),
+        "failed": dict(Counter(record.failed for record in run.records if record.failed)),
+    }
 
 
-def _share(part: int, whole: int) -> float | None:
-    return part / whole if whole else None
+def _counts(own: pd.DataFrame) -> dict[str, Any]:
+    missing = {str(reason): int(n) for reason, n in own["missing"].value_counts().items()}
+    n_unread = missing.get(UNREAD, 0)
+    n_answered = len(own) - sum(missing.values()) + n_unread
+    said, correct = own["said_yes"], own["answered_correctly"]
+    numbers = {
+        "rows": len(own),
+        "questions": own["question_id"].nunique(),
+        **{"yes": (said == 1).sum(), "no": (said == 0).sum()},
+        **{"correct": (correct == 1).sum(), "wrong": (correct == 0).sum(), "correctness_unknown": correct.isna().sum()},
+        "with_confidence": own["confidence"].notna().sum(),
+    }
+    return {name: int(n) for name, n in numbers.items()} | {
+        "missing": missing,
+        "unread_of_answered": n_unread / n_answered if n_answered else None,
+    }
 
 
 COLUMNS = (
@@ -149,7 +136,7 @@ def panel_from_logs(runs: Sequence[LogRun], asked: Asked = "auto", score: str | 
     if score is not None and score not in names:
         raise unknown_name("is no score called", score, names, "nothing, where each run has one score only")
     runs, n_copies = _without_copies(runs)
-    known = [decide(run, asked) for run in runs]
+    known = decide_all(runs, asked)
     ids = question_ids(known)
     questions = questions_of(known, ids)
     labels = _labels([one.run for one in known if one.kind == "yes-no"] or [one.run for one in known])

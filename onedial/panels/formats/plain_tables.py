@@ -2,7 +2,7 @@
 
 respondent  the column respondent, or model
             (a table without one is wide: a column of answers for each respondent)
-item        question_id, or a hash of the question's text
+item        question_id, or a hash of the question's text, once what all prompts share is taken away
 answer      said_yes where it is one (1/0, yes/no, true/false; a longer text is read like any answer), and raw_text
 score       answered_correctly: whether the question itself was answered correctly
 """
@@ -11,9 +11,10 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from onedial.asking import SUFFIXES, Table, is_blank, listed, question_id, read_table, text_of
+from onedial.asking import SUFFIXES, Table, is_blank, listed, read_table, text_of
 from onedial.core import InputError
 from onedial.panels.formats.records import LogChoices, LogRecord, LogRun, is_right, texts_of
+from onedial.panels.questions.prompts import PROMPTS
 from onedial.panels.spellings import Spellings
 from onedial.panels.wide_tables import columns_of, melted, turned, without_summaries
 
@@ -32,8 +33,6 @@ NAMES = {
     "error": ("error",),
 }
 """Our names, and under which others a column is found."""
-_PROMPTS = ("prompt", "input")
-"""Columns that may hold more than the question: what all rows share is taken away."""
 _ANSWERS = {"said_yes", "raw_text", "answered_correctly"}
 
 
@@ -63,7 +62,7 @@ def read(path: Path, choices: LogChoices) -> list[LogRun]:
             f"{path} has no column of answers (said_yes, raw_text or answered_correctly); it holds "
             f"{listed(map(str, table.frame.columns))}: name one with --columns said_yes=COLUMN"
         )
-    is_prompt = "question" not in choices.columns and columns.get("question") in _PROMPTS
+    is_prompt = "question" not in choices.columns and columns.get("question") in PROMPTS
     together: dict[tuple[str, str], list[LogRecord]] = {}
     for number, row in enumerate(table.frame.to_dict("records")):
         cells = {name: row[column] for name, column in columns.items()}
@@ -142,7 +141,7 @@ def _record(cells: dict[str, Any], choices: LogChoices, where: str, is_prompt: b
     correct = is_right(_plain(cells.get("answered_correctly")))
     error = _text(cells, "error")
     return LogRecord(
-        item=identity or question_id(question or ""),
+        item=identity or "",
         prompt=question or "",
         text=text,
         question=None if is_prompt else question,

@@ -40,52 +40,42 @@ from onedial.panels.questions.options import (
     refuse_keys,
     right_places,
 )
+from onedial.panels.questions.prompts import PROMPTS, bare_questions, say_what_may_be_shared
 
-COLUMNS = {
+_NAMES = {
     "question": (
-        *(
-            "question",
-            "problem",
-            "questions",
-            "question_text",
-            "question_stem",
-            "stem",
-            "query",
-            "goal",
-            "sentence",
-            "ctx",
-        ),
-        *("startphrase", "front", "input", "prompt", "text"),
+        "question problem questions question_text question_stem stem query goal sentence ctx startphrase front input "
+        "prompt text"
     ),
-    "id": ("id", "question_id", "qid", "record_id", "unique_id", "uid"),
+    "id": "id question_id qid record_id unique_id uid",
     "answers": (
-        *("answers", "answer", "possible_answers", "best_answer", "correct_answers", "correct_answer", "right_answer"),
-        *("gold_answer", "ground_truth", "target", "back", "solution"),
+        "answers answer possible_answers best_answer correct_answers correct_answer right_answer gold_answer "
+        "ground_truth target back solution"
     ),
-    "aliases": ("aliases", "answer_aliases", "correct_answers"),
-    "solution": ("solution",),
+    "aliases": "aliases answer_aliases correct_answers",
     "options": (
-        *("choices", "options", "mc1_targets", "endings", "answer_choices", "answer_options", "alternatives"),
-        *("possible_choices", "target_scores", "candidates", "all_answers"),
+        "choices options mc1_targets endings answer_choices answer_options alternatives possible_choices target_scores "
+        "candidates all_answers"
     ),
-    "right": ("correct_answer", "best_answer", "right_answer", "correct", "correct_answers", "answer"),
-    "wrong": ("incorrect_answers", "wrong_answers", "distractors", "incorrect", "incorrect_options", "wrong"),
-    "topic": ("topic", "subject", "category", "subject_name", "topic_name", "high_level_domain"),
-    "level": ("level", "difficulty"),
-    **{name: (name,) for name in ("exact_answers", "unknowable", "grading", "wording_of")},
+    "right": "correct_answer best_answer right_answer correct correct_answers answer",
+    "wrong": "incorrect_answers wrong_answers distractors incorrect incorrect_options wrong",
+    "topic": "topic subject category subject_name topic_name high_level_domain",
+    "level": "level difficulty",
+    "key": (
+        "answer_key answer_idx answer_index answer_id answer_letter answer_label correct_index correct_idx "
+        "correct_answer_index correct_answer_idx correct_option correct_option_index correct_choice correct_letter "
+        "correct_label cop gold gold_index gold_idx label answer answers correct_answer correct_answers "
+        "correct_answer_s correct right_answer target key"
+    ),
+    "of a long panel": (
+        "id question_id question text answers answer exact_answers topic level unknowable grading wording_of"
+    ),
 }
+COLUMNS = {part: tuple(names.split()) for part, names in _NAMES.items()}
 """What a question has, and the names of columns that hold it (see `_simple`): the first that is there."""
-OF_A_LONG_PANEL = (
-    *("id", "question_id", "question", "text", "answers", "answer", "exact_answers"),
-    *("topic", "level", "unknowable", "grading", "wording_of"),
-)
-"""What the rows of a long panel may say of their question; everything else there is of answers."""
-_KEYS = (
-    *("answer_key", "answer_idx", "answer_index", "answer_id", "answer_letter", "answer_label", "correct_index"),
-    *("correct_idx", "correct_answer_index", "correct_answer_idx", "correct_option", "correct_option_index"),
-    *("correct_choice", "correct_letter", "correct_label", "cop", "gold", "gold_index", "gold_idx", "label", "answer"),
-    *("answers", "correct_answer", "correct_answers", "correct_answer_s", "correct", "right_answer", "target", "key"),
-)
+COLUMNS |= {name: (name,) for name in ("solution", "exact_answers", "unknowable", "grading", "wording_of")}
+_KEYS, _OF_A_LONG_PANEL = COLUMNS.pop("key"), COLUMNS.pop("of a long panel")
+_NAMES_OF_OPTIONS = {*COLUMNS["options"], *COLUMNS["wrong"], *_KEYS} - {"label", "correct", "key", "target"}
 _COUNTS_FROM_0 = re.compile(r"(?:_|^)(?:index|idx|label|gold|cop)$")
 """Names of keys that count places, also where the options' columns are numbered from 1 (PIQA)."""
 _FAMILY = re.compile(r"(option|choice|ending|alternative|answer|ans|opt|op|sol|)_?(\d{1,2}|[a-z])")
@@ -100,20 +90,16 @@ _LEVELS = {"easy": 1, "medium": 2, "hard": 3}
 _TRUTH = {"true": True, "yes": True, "1": True, "1.0": True, "false": False, "no": False, "0": False, "0.0": False}
 _TOPIC_IN_TEXT = re.compile(r"['\"]topic['\"]\s*:\s*['\"]([^'\"]+)['\"]")
 _TAG = re.compile(r"</?[A-Za-z][^<>]*>")
+_SEVERAL = re.compile(r"\w\s*;\s*\w|\w\s+(?:/|\|\||or|aka)\s+\w|\w[^\S\n]*\n\s*\w")
 _WANTED_ANSWERS = "give a list of texts, or one text with | between answers"
 
 
 class QuestionTable:
     """One table, and which of its columns were read."""
 
-    @classmethod
-    def of(cls, table: Table) -> "QuestionTable":
-        """With the parts of questions that are objects as its own columns."""
-        return cls(_unnested(table))
-
     def __init__(self, table: Table) -> None:
-        self.table = table
-        names = [str(name) for name in table.frame.columns]
+        self.table = _unnested(table)
+        names = [str(name) for name in self.table.frame.columns]
         self.column = {_simple(name): name for name in reversed(names)} | {name: name for name in names}
         found = {part: next(filter(self.column.get, known), None) for part, known in COLUMNS.items()}
         self.found = {part: self.column[name] for part, name in found.items() if name is not None}
@@ -129,6 +115,11 @@ class QuestionTable:
         if _simple(self.found["question"]) not in ("question", "problem"):
             notice(f"{self.table.path}: the column {self.found['question']!r} is taken for the questions' text")
         texts = self.parse("question", _question_text, f"write the question as text, or remove the {self.table.unit}")
+        if _simple(self.found["question"]) in PROMPTS:
+            texts, template = bare_questions(texts)
+            if shared := [part for part in (template.before, template.after) if part]:
+                notice(f"{self.table.path}: all prompts share {listed(shared)}, which is taken away")
+            say_what_may_be_shared(str(self.table.path), texts)
         ids = None
         if "id" in self.found:
             ids = self.parse("id", name_of, "give every question an id (text or a number), or leave the column out")
@@ -316,6 +307,7 @@ class QuestionTable:
             )
         else:
             answers = self.parse("answers", answers_of, _WANTED_ANSWERS)
+            self.say_what_may_be_several(answers)
         more = self.parse("aliases", answers_of, _WANTED_ANSWERS)
         self.refuse_keys_without_options(answers, texts)
         is_truth = _are_true_or_false(answers, texts)
@@ -331,6 +323,15 @@ class QuestionTable:
                 grading = "choice"
             questions.append(Question(question_id(text), text, own, grading=grading))
         return questions
+
+    def say_what_may_be_several(self, answers: Sequence[tuple[str, ...]]) -> None:
+        """Lone answers with another mark between texts than |, as in "Ann; Anna"."""
+        several = [own[0] for own in answers if len(own) == 1 and _SEVERAL.search(own[0])]
+        if several:
+            notice(
+                f"{self.table.path}: {len(several)} of {len(answers)} answers may be several, such as {several[0]!r}; "
+                "each is taken for one: write | between answers, or a list"
+            )
 
     def refuse_keys_without_options(self, answers: Sequence[tuple[str, ...]], texts: Sequence[str]) -> None:
         """Letters alone, or a column that is called like a key, belong to options, if not to some in the texts."""
@@ -397,6 +398,20 @@ class QuestionTable:
             notice(f"{where}: the columns {listed(unread)} look like options or keys, and are not read")
         if tagged := sum(bool(_TAG.search(text)) for text in texts):
             notice(f"{where}: {tagged} of {len(texts)} questions hold HTML, which is asked as it stands")
+
+
+def of_a_long_panel(table: Table) -> list[str]:
+    """The columns of a long panel that tell of its questions: known ones, and options that are alike in all rows of
+    a question."""
+    frame = table.frame
+    key = next((name for name in ("question_id", "id", "question", "text") if name in frame), None)
+    likely = [
+        name for name in map(str, frame) if _LIKE_OPTIONS.search(_simple(name)) or _simple(name) in _NAMES_OF_OPTIONS
+    ]
+    if key is None or not frame[key].astype(str).duplicated().any():
+        likely = []
+    alike = [name for name in likely if (frame[name].astype(str).groupby(frame[key].astype(str)).nunique() == 1).all()]
+    return [name for name in map(str, frame) if name in (*_OF_A_LONG_PANEL, *alike)]
 
 
 def _simple(name: str) -> str:

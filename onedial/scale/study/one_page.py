@@ -338,8 +338,6 @@ def _enough(analysis: PanelAnalysis) -> Iterable[str]:
     if analysis.several is not None and _second_stands(analysis):
         sizes = ", ".join(f"{share:.1%}" for share in factor_shares(analysis))
         yield f"{analysis.several.loadings.shape[1]} factors make {sizes} of the total variance."
-    if analysis.hierarchy is not None:
-        yield analysis.hierarchy.sentence()
     if analysis.factor_names is not None:
         table = analysis.factor_names
         named = table[(table["q"] <= LEVEL) & (table["share"] >= WORTH_A_NAME)]
@@ -347,8 +345,7 @@ def _enough(analysis: PanelAnalysis) -> Iterable[str]:
             first = part.iloc[0]
             name = str(factor).replace("_", " ").capitalize()
             share, highest = f"{first['share']:.0%} of its variance", f"highest: {first['highest']}"
-            beside = "" if analysis.hierarchy is None else ", beside the general factor"
-            yield f"{name} goes with {first['column']}{beside} ({share}; {highest})."
+            yield f"{name} goes with {first['column']} ({share}; {highest})."
 
 
 def _spread(analysis: PanelAnalysis) -> Iterable[str]:
@@ -413,8 +410,6 @@ def _known(analysis: PanelAnalysis) -> Iterable[str]:
     else:
         yield analysis.rasch.sentence()
     yield analysis.reliability.sentence()
-    if analysis.dependability is not None:
-        yield analysis.dependability.sentence()
 
 
 def _choices(analysis: PanelAnalysis) -> Iterable[str]:

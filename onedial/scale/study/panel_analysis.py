@@ -16,6 +16,7 @@ import pandas as pd
 from scipy.special import bdtrc
 
 from onedial.core import one_line
+from onedial.scale.categories import GradedAnswers
 from onedial.scale.checks.accounts import RivalAccounts, rival_accounts
 from onedial.scale.checks.bundles import BundleInvariance, bundle_invariance
 from onedial.scale.checks.clusters import ClusterStructure, cluster_structure
@@ -31,23 +32,18 @@ from onedial.scale.checks.respondent_invariance import RespondentInvariance, res
 from onedial.scale.checks.simulation import Simulated
 from onedial.scale.correlations.latent_correlation import ThresholdMode, ZeroCellRule
 from onedial.scale.correlations.tetrachoric import tetrachoric
+from onedial.scale.equal_slopes import RaschTest, rasch_test
 from onedial.scale.factor.factor_fit import FEWEST_FITTED, MOST_FITTED, FactorFit, factor_fit
 from onedial.scale.factor.factor_model import Extraction, FactorModel, fit_factor_model
 from onedial.scale.factor.factor_names import name_factors
-from onedial.scale.factor.factor_places import factor_places
-from onedial.scale.factor.hierarchy import Hierarchy, schmid_leiman
 from onedial.scale.factor.rotation import RotatedLoadings, rotate
 from onedial.scale.factor.usable import require_one_part
-from onedial.scale.irt.graded_answers import GradedAnswers
-from onedial.scale.irt.irt import IrtModel, two_parameter_irt
-from onedial.scale.irt.rasch import RaschTest, rasch_test
-from onedial.scale.irt.reliability import Reliability, difficulty_reliability
-from onedial.scale.irt.scale_distribution import ScaleDistribution, scale_distribution
 from onedial.scale.misfit.answer_fit import AnswerFit, answer_fit
-from onedial.scale.specific.bifactor import SpecificFactors, specific_factors
-from onedial.scale.specific.generalizability import Generalizability, generalizability, measurements_of
+from onedial.scale.response_model import Reliability, ResponseModel, response_model
+from onedial.scale.scale_distribution import ScaleDistribution, scale_distribution
 from onedial.scale.specific.kin_account import kin_account, kin_bend
 from onedial.scale.specific.kin_pairs import KinPairs, kin_pairs
+from onedial.scale.specific.specific_factors import SpecificFactors, specific_factors
 from onedial.scale.study.power import least_share, second_scale_power
 from onedial.scale.study.sensitivity import sensitivity_table
 from onedial.stats import LEVEL, Answers, as_answers, fits_remembered
@@ -85,13 +81,12 @@ class PanelAnalysis:
         kin: the column that says which respondents are kin (models, else families), specific: what those share beside
             the scale, by_kin: eigenvalues beside what that makes of them, kin_bend: p of a parabola among the
             loadings on everybody's scale, strongest: their pairs among those with the strongest residuals.
-        dependability: variance of answers by model, framing and question, where models share framings.
-        several, rotated, factor_names: where there is more than one factor; hierarchy: where there are three.
+        several, rotated, factor_names: where there is more than one factor.
     """
 
     model: FactorModel
-    marginal: IrtModel
-    free: IrtModel
+    marginal: ResponseModel
+    free: ResponseModel
     missing: pd.DataFrame
     threshold_shift: float
     scale: ScaleDistribution
@@ -123,11 +118,9 @@ class PanelAnalysis:
     by_kin: EigenvalueNull | None = None
     kin_bend: float | None = None
     strongest: KinPairs | None = None
-    dependability: Generalizability | None = None
     several: FactorModel | None = None
     rotated: RotatedLoadings | None = None
     factor_names: pd.DataFrame | None = None
-    hierarchy: Hierarchy | None = None
 
     __repr__ = one_line
 
@@ -180,7 +173,7 @@ def analyse_panel(
         model = fit_factor_model(answers, n_factors, extraction, **rules)
         drawn = _drawn(answers, n_replicates, rules, seed) if n_replicates else {}
         parallel = drawn.get("parallel")
-        marginal = two_parameter_irt(answers)
+        marginal = response_model(answers)
         fits = FEWEST_FITTED <= answers.varies.sum() <= MOST_FITTED
         known = grouped(questions, answers.questions, _FEWEST_QUESTIONS)
         bundles = _by_bundles(answers, respondents, questions, TOPIC in known)
@@ -190,12 +183,12 @@ def analyse_panel(
         return PanelAnalysis(
             model=replace(model, null=drawn.get("shuffled")),
             marginal=marginal,
-            free=two_parameter_irt(answers, scale="histogram", gaps="informative"),
+            free=response_model(answers, scale="histogram", gaps="informative"),
             missing=missingness_test(answers),
             threshold_shift=_threshold_shift(answers, model),
             scale=scale_distribution(answers),
             rasch=rasch_test(answers, "histogram", "common"),
-            reliability=difficulty_reliability(marginal),
+            reliability=marginal.reliability,
             answer_fit=answer_fit(answers, n_replicates=max(2, min(9, 20_000 // answers.n_questions)), seed=seed),
             fit=factor_fit(answers, **rules) if fits else None,
             fit_global=factor_fit(answers, thresholds="global", zero_cells=zero_cells) if fits else None,
@@ -207,7 +200,6 @@ def analyse_panel(
             by_respondents=_over_respondents(answers, respondents),
             copies=copies_among(answers),
             models=models_of(answers, respondents),
-            dependability=_dependability(answers, respondents),
             left_out={
                 **{name: why for name, why in known.left_out.items() if name != TOPIC or RESPONDENT not in bundles},
                 **grouped(respondents, answers.respondents[answers.varies], 1).left_out,
@@ -215,7 +207,7 @@ def analyse_panel(
             by_bundles=bundles,
             **_kin(answers, respondents, residuals, min(n_replicates, _FEWER), rules, seed),
             **drawn,
-            **_several(answers, model, parallel.n_above() if parallel is not None else 1, respondents, questions, seed),
+            **_several(answers, model, parallel.n_above() if parallel is not None else 1, respondents, seed),
         )
 
 
@@ -362,17 +354,6 @@ def models_of(answers: Answers | GradedAnswers, respondents: pd.DataFrame | None
     return None if models.isna().any() else [str(name) for name in models.unique()]
 
 
-def _dependability(answers: Answers, respondents: pd.DataFrame | None) -> Generalizability | None:
-    """Where at least two framings were each put to at least two models."""
-    if respondents is None or not {"model", "framing"} <= set(respondents):
-        return None
-    known = respondents.reindex(answers.respondents)[["model", "framing"]]
-    if known.isna().any(axis=None) or (known.groupby("framing")["model"].nunique() > 1).sum() < 2:
-        return None
-    values = np.where(answers.answered, answers.yes, np.nan)
-    return generalizability(measurements_of(pd.DataFrame(values, answers.questions, answers.respondents), known))
-
-
 def _kin(
     answers: Answers,
     respondents: pd.DataFrame | None,
@@ -439,21 +420,14 @@ def _over_respondents(answers: Answers, respondents: pd.DataFrame | None) -> dic
     return {name: question_invariance(answers, labels) for name, labels in several.items()}
 
 
-def _beside_general(places: pd.DataFrame) -> pd.DataFrame:
-    """What each factor's places have beside the mean of all: else every factor goes with what the general one does."""
-    general = places.mean(axis=1) - places.mean(axis=1).mean()
-    return places - np.outer(general, places.mul(general, axis=0).sum() / (general**2).sum())
-
-
 def _several(
     answers: Answers,
     model: FactorModel,
     n_factors: int,
     respondents: pd.DataFrame | None,
-    questions: pd.DataFrame | None,
     seed: int,
 ) -> dict[str, Any]:
-    """Rotated factors with what they go with, and the general factor over them, where there is more than one."""
+    """Rotated factors with the respondents that they go with, where there is more than one."""
     most = int(answers.varies.sum()) // 3
     k = min(n_factors, most)
     if k < 2:
@@ -461,16 +435,11 @@ def _several(
     used = model.tetrachoric
     several = fit_factor_model(answers, k, "minres", used.threshold_mode, used.zero_cell_rule)
     rotated = rotate(several.loadings, "oblimin", seed)
-    parts = []
-    places = factor_places(answers, rotated)
-    if k > 2:
-        places = _beside_general(places)
-    for values, known in ((places, questions), (rotated.loadings, respondents)):
-        if known is not None and len(values.index.intersection(known.index)):
-            parts.append(name_factors(values, known, seed=seed))
+    named = None
+    if respondents is not None and len(rotated.loadings.index.intersection(respondents.index)):
+        named = name_factors(rotated.loadings, respondents, seed=seed)
     return {
         "several": several,
         "rotated": rotated,
-        "factor_names": pd.concat(parts, ignore_index=True) if parts else None,
-        "hierarchy": schmid_leiman(used.correlation, k, seed) if k > 2 else None,
+        "factor_names": named,
     }

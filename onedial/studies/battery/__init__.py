@@ -6,24 +6,20 @@ of its dial; recorded: a record of answers; answer_log: every answer; asking: th
 """
 
 from onedial.studies.battery.answer_log import kept
-from onedial.studies.battery.asking import TESTS, ask, ask_critic, critic_of
+from onedial.studies.battery.asking import ask, authors_of
 from onedial.studies.battery.ending import finish
-from onedial.studies.battery.material import Material, material_of
+from onedial.studies.battery.material import material_of
 from onedial.studies.battery.recorded import RECORDED, NotRecorded, read_record
-from onedial.studies.battery.respondents import Make, models_elsewhere, respondents_of
+from onedial.studies.battery.respondents import models_elsewhere, respondents_of
 from onedial.studies.battery.self_prediction import score_self_prediction, write_self_prediction_page
 from onedial.studies.battery.tuned import check_tuned, score_tuned, tuned_answers
 
 __all__ = [
     "RECORDED",
-    "TESTS",
-    "Make",
-    "Material",
     "NotRecorded",
     "ask",
-    "ask_critic",
+    "authors_of",
     "check_tuned",
-    "critic_of",
     "finish",
     "kept",
     "material_of",

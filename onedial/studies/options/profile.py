@@ -31,7 +31,7 @@ class ProfileOptions(ReplicateOptions, RunOptions, group="dial"):
         "these, or all: the battery's too (those about the subject; docs/instruments.md)",
         choices=KeysOf(
             "onedial.selfreport.ask.self_reports:SELF_REPORTS",
-            "onedial.selfreport.ask.battery_reports:BATTERY_REPORTS",
+            "onedial.selfreport.battery:BATTERY_REPORTS",
             "mean log-probability",
             "all",
         ),

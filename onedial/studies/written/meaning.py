@@ -12,10 +12,11 @@ import numpy as np
 import pandas as pd
 
 from onedial.asking import CLOSED_BOOK, RESPONDENTS, Question
+from onedial.asking.store import Store
 from onedial.confidence import intransitive, meaning_agreement, meaning_clusters
 from onedial.core import Run
 from onedial.models import EntailmentModel, OpenModel, classifies_texts, read_written, resolve_weights
-from onedial.panels import Bill, answer_label
+from onedial.panels import answer_label
 from onedial.selfreport import choice_items, judged_same
 from onedial.show import progress_bar
 from onedial.stats import Floats, wilson_interval
@@ -48,7 +49,7 @@ class MeaningJudge:
         InputError: no such model.
     """
 
-    def __init__(self, name: str, bill: Bill) -> None:
+    def __init__(self, name: str, bill: Store) -> None:
         self.name, self.bill = name, bill
         is_elsewhere = name in RESPONDENTS or name.startswith(RECORDED) or bool(models_elsewhere([name]))
         self._judge: partial[Floats] | EntailmentModel | None = None
