@@ -221,6 +221,13 @@ class SweepRun:
         """The whole sweep; see `onedial.asking.sweep_tables`."""
         return self.parts.read()
 
+    def overflowed(self) -> pd.DataFrame:
+        """The rows of the sweep whose logits were not finite, as where 16 bits overflow: unread, but through no fault of
+        question or prompt.
+        """
+        table = self.sweep()
+        return table[~np.isfinite(table["margin"].to_numpy(dtype=float))]
+
     @property
     def crossing_parts(self) -> Parts:
         """Where the answers of controls turn, as it grows."""
