@@ -171,7 +171,9 @@ def _pushes(table: pd.DataFrame, stored: Contents) -> list[tuple[str, dict[str, 
     numbers = ["signal", "order_gain", "push", "kl", "turning"]
     table = table.assign(kl=table.get("kl", np.nan))  # runs before it was measured
     vector = stored.verdict["direction"]["own"]
-    lines = [("the vector", {name: vector.get(name) for name in numbers} | {"cosine": 1.0})]
+    lines: list[tuple[str, dict[Any, Any]]] = [
+        ("the vector", {name: vector.get(name) for name in numbers} | {"cosine": 1.0})
+    ]
     for kind, drawn in table[table["drawn"]].groupby("role", sort=False):
         best = drawn[numbers].max()
         best[["push", "kl", "turning"]] = drawn[["push", "kl", "turning"]].min()
@@ -473,8 +475,9 @@ def _prompt(_: Any, stored: Contents) -> list[Any]:
 
 
 def _better(table: pd.DataFrame | None, _: Contents) -> list[str]:
-    better = [] if table is None else table.index[table["difference_high"] < 0]
-    return [f"Without steering, {name} does better" for name in better[:NAMED]]
+    if table is None:
+        return []
+    return [f"Without steering, {name} does better" for name in table.index[table["difference_high"] < 0][:NAMED]]
 
 
 def _orders(table: pd.DataFrame, _: Contents) -> pd.DataFrame:
