@@ -404,7 +404,9 @@ def heatmap(
         values = np.asarray(block.values, dtype=float)
         mesh = axes.pcolormesh(block.x, block.y, values, cmap=palette, rasterized=values.size > 4000, **norm)  # type: ignore[arg-type]
         for (row, column), value in np.ndenumerate(values) if written else ():
-            across, up = (float(np.mean(np.asarray(ends)[at : at + 2])) for ends, at in ((block.x, column), (block.y, row)))
+            across, up = (
+                float(np.mean(np.asarray(ends)[at : at + 2])) for ends, at in ((block.x, column), (block.y, row))
+            )
             colour = PAPER if abs(value) > 0.6 * limits[1] else INK
             axes.text(across, up, number(value, 2), ha="center", va="center", fontsize=7, color=colour)
     axes.scatter(*crosses, marker="x", s=16, color=COLOURS[1], linewidth=1.2)
