@@ -240,11 +240,13 @@ def dose(_: Any, stored: Contents) -> Drawing:
     """Yes rate and mass along the dial, with the yes rates along the controls in grey."""
     table, controls = stored.dose_response, stored.control_rates
     swept = (float(table["magnitude"].min()), float(table["magnitude"].max()))
-    lines, crossing = [], Counter[str]()
+    lines: list[Curve] = []
+    crossing = Counter[str]()
     for name, rows in controls.groupby("intervention_id", sort=False):
         at = np.unique(rows["magnitude"].clip(*swept))
         rate = np.interp(at, rows["magnitude"], rows["yes_rate"])
-        look = {"linewidth": 0.8, "alpha": 0.7 if controls["intervention_id"].nunique() <= 12 else 0.3, "zorder": 1.5}
+        alpha = 0.7 if controls["intervention_id"].nunique() <= 12 else 0.3
+        look: dict[str, Any] = {"linewidth": 0.8, "alpha": alpha, "zorder": 1.5}
         label = "" if lines else f"controls ({controls['intervention_id'].nunique()})"
         lines.append(Curve(at, rate, label, FAINT, look=look, name=f"control {name}"))
         if rate.min() <= 0.5 <= rate.max():
@@ -253,7 +255,8 @@ def dose(_: Any, stored: Contents) -> Drawing:
     for split, colour, dashes in (("fitting", COLOURS[1], "--"), ("test", COLOURS[0], "-")):
         rows = table[table["split"] == split].sort_values("magnitude")
         low, high = bands_of(rows["yes_rate"], rows["yes_rate_se"]) if split == "test" else (None, None)
-        x, look = rows["magnitude"], {"linestyle": dashes}
+        x = rows["magnitude"]
+        look = {"linestyle": dashes}
         lines.append(Curve(x, rows["yes_rate"], f"{split} questions", colour, low, high, look))
         below.append(Curve(x, rows["mean_mass"], colour=colour, look=look))
         below.append(Curve(x, unread_share(rows), colour=colour, look=look | {"linewidth": 0.9, "alpha": 0.7}))
@@ -496,9 +499,11 @@ def reasoned_order(_: Any, stored: Contents) -> Drawing:
 
 def loadings(_: Any, stored: Contents) -> Drawing:
     """Loadings against thresholds, with the null of their parabola."""
+    assert stored.factor is not None  # else there is no such section
     return factor_figures.loadings_against_threshold(stored.factor, null=stored.parabola)
 
 
 def scree(_: Any, stored: Contents) -> Drawing:
     """Eigenvalues beside chance."""
+    assert stored.factor is not None
     return factor_figures.scree(stored.factor.eigenvalues, stored.factor.null)

@@ -221,6 +221,11 @@ class SweepRun:
         """The whole sweep; see `onedial.asking.sweep_tables`."""
         return self.parts.read()
 
+    def overflowed(self) -> pd.DataFrame:
+        """The rows of the sweep whose logits were not finite, as where 16 bits overflow: unread, whatever was asked."""
+        table = self.sweep()
+        return table[~np.isfinite(table["margin"].to_numpy(dtype=float))]
+
     @property
     def crossing_parts(self) -> Parts:
         """Where the answers of controls turn, as it grows."""

@@ -300,7 +300,7 @@ def test_framings_of_a_table_are_respondents_of_one_model(tmp_path):
         ("m1,m2\n1,0\n", LogChoices(), "no column for the respondent"),
         ("model,question\nm,Who?\n", LogChoices(), "has no column of answers"),
         ("model,said_yes\nm,1\n", LogChoices(), "line 2 has neither a question_id nor a question"),
-        ("model,question_id,said_yes\n,q1,1\n", LogChoices(), "line 2 leaves the respondent blank"),
+        ("model,question_id,said_yes\n,q1,1\n", LogChoices(), "line 2, column .model. is blank; name the respondent"),
         (TABLE, LogChoices(columns={"said_yes": "opinion"}), "--columns said_yes=opinion: .* holds 'model'"),
         (TABLE, LogChoices(columns={"sayed": "verdict"}), "'sayed' is none of question_id"),
         (TABLE, LogChoices(columns=COLUMNS), "confidence '80', outside 0 to 1; say --confidence-scale 100"),
