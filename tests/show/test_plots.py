@@ -1,0 +1,47 @@
+"""The five plots: what is drawn stands where its numbers are, and what is missing is not drawn."""
+
+import numpy as np
+import pandas as pd
+
+from onedial.show import Curve, Panel, curves, forest, scatter
+
+TABLE = pd.DataFrame({"x": [0.5, 0.2, np.nan], "x_low": [0.4, 0.1, np.nan], "x_high": [0.6, 0.3, np.nan]}, list("abc"))
+
+
+def points(axes):
+    return {line.get_gid(): (line.get_xdata()[0], line.get_ydata()[0]) for line in axes.lines if line.get_gid()}
+
+
+def test_the_first_row_of_a_forest_is_on_top_and_its_bar_ends_where_the_interval_does():
+    (axes,) = forest(TABLE, "x").figure.axes
+    labels = dict(zip([label.get_text() for label in axes.get_yticklabels()], axes.get_yticks(), strict=True))
+    assert sorted(labels, key=labels.get, reverse=True) == ["a", "b", "c"]
+    segments = [bar.get_segments()[0] for bar in axes.collections[1:] if bar.get_segments()]
+    bars = {segment[0][1]: segment[:, 0].tolist() for segment in segments}
+    assert bars[labels["a"]] == [0.4, 0.6]
+    assert points(axes)["named: a: 0.500 [0.400, 0.600]"] == (0.5, labels["a"])
+
+
+def test_groups_of_one_row_lie_side_by_side_and_several_values_without_groups_are_strokes_with_a_median():
+    twice = pd.concat([TABLE.assign(run="one"), TABLE.assign(run="two")])
+    (axes,) = forest(twice, "x", by="run").figure.axes
+    heights = [y for name, (_, y) in points(axes).items() if name.startswith("named: a")]
+    assert len(set(heights)) == 2
+    (axes,) = forest(twice[["x"]].assign(x=[0.1, 0.2, 0.3, 0.3, 0.4, 0.5]), "x").figure.axes
+    assert points(axes)["named: a: median 0.200"][0] == 0.2
+
+
+def test_an_infinite_place_stands_apart_at_the_right_over_the_word_never():
+    table = pd.DataFrame({"push": [1.0, np.inf], "gain": [0.1, 0.2]}, ["near", "far"])
+    for log in (True, False):
+        (axes,) = scatter(table, "push", "gain", xlabel="push", ylabel="gain", log=log).figure.axes
+        places = [x for x, _ in points(axes).values()]
+        assert places[0] == 1.0 < places[1] < np.inf
+        assert "never" in [text.get_text() for text in axes.texts]
+
+
+def test_what_lies_beyond_a_range_is_shaded_on_both_sides():
+    (axes,) = curves([Panel([Curve([-1, 0, 1], [0, 1, 0])])], "x", beyond=(-0.5, 0.5)).figure.axes
+    assert len(axes.patches) == 2
+    (axes,) = curves([Panel([Curve([-1, 0, 1], [0, 1, 0])])], "x").figure.axes
+    assert not axes.patches

@@ -1,0 +1,65 @@
+"""A result is declared once: computed, stored, drawn, said on the page and printed, or left out where there is none."""
+
+import io
+
+import pandas as pd
+import pytest
+from rich.console import Console
+
+from onedial.core import Run
+from onedial.show import Result, Stored, doubts_of, finish, forest, like, print_results, section_of, write_page
+
+TABLE = pd.DataFrame({"signal": [0.5, 0.25], "low": [0.4, 0.1], "high": [0.6, 0.4]}, index=["first", "second"])
+WORDS = {"scores": {"text": "Of {n} rows.", "caption": "All {n}."}}
+RESULTS = {
+    "summary": Result(compute=lambda case: {"sentence": "it works", "n": len(case)}),
+    "scores": Result(
+        "How good?",
+        lambda case: case if len(case) else None,
+        index="name",
+        columns=(like("signal", ends=("low", "high")),),
+        figure=lambda table, _: forest(table, "signal", xlabel="S"),
+        fill=lambda table, _: {"n": len(table)},
+        doubts=lambda table, _: ["hardly any"] if table is not None and len(table) < 5 else [],
+        terminal=True,
+    ),
+    "absent": Result("Never there", lambda case: None, columns=("signal",)),
+    "always": Result("Said anyway", items=lambda *_: ["a sentence"]),
+}
+
+
+@pytest.fixture
+def stored(tmp_path):
+    with Run.create(tmp_path / "run", "program", {}) as run:
+        finish(run, RESULTS, TABLE)
+        yield Stored(run, RESULTS, WORDS)
+
+
+def test_a_table_is_stored_under_its_name_and_read_back_with_its_rows_named(stored):
+    pd.testing.assert_frame_equal(stored["scores"], TABLE.rename_axis("name"))
+    assert stored.numbers("summary")["n"] == 2
+    assert stored.manifest.facts["sentence"] == "it works"
+
+
+def test_the_page_says_what_is_there_and_nothing_of_what_is_not(stored):
+    html = write_page(stored, "Which?", "it works").read_text("utf-8")
+    assert "Of 2 rows." in html
+    assert "0.500 [0.400, 0.600]" in html
+    assert 'id="scores-title"' in html
+    assert "Never there" not in html
+    assert stored.captions["scores"] == {"title": "How good?", "caption": "All 2."}
+    assert section_of("absent", stored) is None
+    assert section_of("summary", stored) is None
+
+
+def test_the_terminal_prints_the_same_numbers_and_doubts_lead_to_their_result(stored):
+    console = Console(file=io.StringIO(), width=80, color_system=None)
+    print_results(stored, "It works.", console=console)
+    assert "0.250" in console.file.getvalue()
+    assert doubts_of(stored) == [("hardly any", "scores")]
+
+
+def test_a_result_that_is_gone_when_judged_again_has_no_section(tmp_path):
+    with Run.create(tmp_path / "run", "program", {}) as run:
+        finish(run, RESULTS, TABLE.iloc[:0])
+        assert section_of("scores", Stored(run, RESULTS, WORDS)) is None
