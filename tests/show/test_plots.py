@@ -16,7 +16,7 @@ def test_the_first_row_of_a_forest_is_on_top_and_its_bar_ends_where_the_interval
     (axes,) = forest(TABLE, "x").figure.axes
     labels = dict(zip([label.get_text() for label in axes.get_yticklabels()], axes.get_yticks(), strict=True))
     assert sorted(labels, key=labels.get, reverse=True) == ["a", "b", "c"]
-    segments = [bar.get_segments()[0] for bar in axes.collections[1:] if bar.get_segments()]
+    segments = [segment for bars in axes.collections[1:] for segment in bars.get_segments() if len(segment)]
     bars = {segment[0][1]: segment[:, 0].tolist() for segment in segments}
     assert bars[labels["a"]] == [0.4, 0.6]
     assert points(axes)["named: a: 0.500 [0.400, 0.600]"] == (0.5, labels["a"])
