@@ -3,7 +3,7 @@ from .contents import Contents
 from .dials import write_dials
 from .inspect_log import write_answer_log, write_inspect_log
 from .multiverse import write_multiverse
-from .profile_report import write_profile_report
+from .profile import write_profile
 from .report import contents_of, keep_judgement, print_summary, write_report
 from .sweep_results import SWEEP_RESULTS
 from .sweep_watcher import SweepWatcher
@@ -21,6 +21,6 @@ __all__ = [
     "write_multiverse",
     "write_answer_log",
     "write_inspect_log",
-    "write_profile_report",
+    "write_profile",
     "write_report",
 ]

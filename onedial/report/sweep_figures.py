@@ -417,7 +417,7 @@ def path(table: pd.DataFrame, stored: Contents) -> Drawing | None:
     targets = stored["path_targets"]
     targets = targets[targets["threshold_se"].notna()] if len(targets) else targets
     ends = {
-        f"{name}_{end}": targets[name] + sign * targets[f"{name}_se"]
+        f"{name}_{end}": targets[name] + sign * Z_95 * targets[f"{name}_se"]
         for name in ("threshold", "loading")
         for end, sign in SIGNS.items()
         if len(targets)

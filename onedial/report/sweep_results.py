@@ -19,8 +19,7 @@ from onedial.panels import FITTING, TEST
 from onedial.report import sweep_figures as draw
 from onedial.report.contents import Contents
 from onedial.report.explorer import explorer_of
-from onedial.report.meaning import findings
-from onedial.report.reasons import why_left_out
+from onedial.report.meaning import findings, why_left_out
 from onedial.report.remedies import what_to_try
 from onedial.report.sweep_figures import unread_share
 from onedial.show import (
