@@ -5,16 +5,10 @@ interventions.json   what was done at which magnitudes, one entry each      vect
 sweep/, crossings/, facts/, wordings/, instructed/part-*.parquet    see onedial.asking.sweep_tables
 texts.csv            what the pushes do to neutral text, see onedial.verdict.rivals.texts
 prompt.txt           one rendered example and its hash
-layer_scan.csv  matches.csv  rivals.csv  prediction.csv  controls.csv  knowing.csv  verdict.json
-factor.json
-parabola.json   R^2 of the loadings on the thresholds, beside those of panels in which the two are unrelated
-path.csv  path_targets.csv  path.json   the dial's way through the factor, see onedial.verdict.path
-side_effects.csv  side_effects.json   what each magnitude does besides, and the usable range; where it was asked for
-interchange.csv  mediation.csv   does the answer hang on what lies along the vector, and through what does its push go?
-                     (steering.interchange, steering.mediation); where --tests asked for them
-reasoned/part-*.parquet  reasoned_settings.csv  reasoned_ease.csv  reasoned_matches.csv  reasoned.json
-                     answers that were written after a reasoning, see onedial.verdict.comparing.reasoned; where they
-                     were asked for
+layer_scan.csv       what `--layer auto` saw
+interchange.csv  mediation.csv    where --tests asked for them (steering.interchange, steering.mediation)
+reasoned/part-*.parquet           answers that were written after a reasoning, where they were asked for
+verdict.json  matches.csv  factor.json  and every other result: a name of `onedial.report.SWEEP_RESULTS` each
 """
 
 import re
