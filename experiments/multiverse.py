@@ -32,9 +32,11 @@ def multiverse(options: MultiverseOptions, notes: Notes) -> None:
     from onedial.models import quiet_libraries
     from onedial.studies.multiverse import MultiverseStudy, find_turns, finish, own_layer, plan_wording, predict
     from onedial.verdict import RULE, universes_of
-    from steering import check_readability
+    from steering import check_making, check_readability
 
     quiet_libraries()
+    for contrast in options.contrasts:
+        check_making(contrast, options.method, len(inputs.ids("extraction")))
     candidates = layers_by_config(options)
     if options.dry_run:
         return say(predict(options, inputs, templates, candidates))

@@ -37,7 +37,7 @@ def steer_sweep(options: SweepOptions, notes: Notes) -> None:
         from steering import check_making, check_readability
 
         quiet_libraries()
-        check_making(options.contrast, options.method)
+        check_making(options.contrast, options.method, len(inputs.ids("extraction")))
         options.settings()
     if options.show_prompt:
         return say(sweep.first_prompt(options.model, options.revision, inputs, template))
@@ -61,7 +61,7 @@ def steer_sweep(options: SweepOptions, notes: Notes) -> None:
 
     # ---- stages ----
     study = sweep.SweepStudy(options, swept, model, inputs, template, prompts, notes)
-    with swept.run as run, model.keeping_prefills(), told_if_lost():
+    with swept.run as run, model.caching_prefills(), told_if_lost():
         sweep.watch_sweep(study, LogOptions.of(options))
         with run.withdrawn_if_refused(), run.stage("vectors, layer and magnitudes"):
             sweep.settle_plan(study)

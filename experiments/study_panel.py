@@ -10,11 +10,11 @@
     python experiments/study_panel.py PANEL --deep --replicates 0       # no nulls and no intervals: seconds
     python experiments/study_panel.py PANEL --confidence    # what its confidence is worth, where it has grades
 
-Writes report.html, its sentence (summary.json), figures/ and as tables readings (the factor of each way to cut numbers
-into yes and no), respondents, questions, and where the panel says what was answered correctly base_models,
-confidence_accuracy, f_beta, attitudes, screening (whose confidence says anything of its own answers), predictors (what
-tells right answers from wrong ones), shared_or_own (is what a model knows everybody's, its family's, its own?) and
-topics. Needs no model and no GPU.
+A panel takes at least four respondents that say both yes and no (--deep: three). Writes report.html, its sentence
+(summary.json), figures/ and as tables readings (the factor of each way to cut numbers into yes and no), respondents,
+questions, and where the panel says what was answered correctly base_models, confidence_accuracy, f_beta, attitudes,
+screening (whose confidence says anything of its own answers), predictors (what tells right answers from wrong ones),
+shared_or_own (is what a model knows everybody's, its family's, its own?) and topics. Needs no model and no GPU.
 
 --deep writes factor.json (onedial.scale.FactorModel), and as tables respondents, questions, eigenvalues, correlations
 with intervals, missingness, respondents_fit, questions_fit, scale, accounts (what else would make the parabola or a

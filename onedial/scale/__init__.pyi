@@ -18,7 +18,7 @@ from .correlations.polychoric import PolychoricResult, polychoric
 from .correlations.tetrachoric import TetrachoricResult, tetrachoric
 from .correlations.thresholds import threshold_table
 from .equal_slopes import RaschTest, rasch_test
-from .factor.factor_fit import FactorFit, factor_fit
+from .factor.factor_fit import FEWEST_FITTED, MOST_FITTED, FactorFit, factor_fit
 from .factor.factor_model import FactorModel, fit_factor_model
 from .factor.factor_names import name_factors
 from .factor.minres import minres_one_factor
@@ -45,6 +45,8 @@ from .study.sensitivity import sensitivity_table
 from .study.sensitivity_summary import summarise_sensitivity
 
 __all__ = [
+    "FEWEST_FITTED",
+    "MOST_FITTED",
     "AnswerFit",
     "BundleInvariance",
     "ClusterStructure",

@@ -1,4 +1,4 @@
-"""How often every test of structure speaks, with and without something there (docs/psychometrics_evidence.md).
+"""How often every test of structure speaks, with and without something there (docs/evidence.md).
 
 Each line is a kind of panel and a test: the share of simulated panels in which p <= .05, or another number where it
 says so, and its standard error over panels.
@@ -32,7 +32,10 @@ from onedial.scale import (
     scale_distribution,
     specific_factors,
 )
-from simulations.frame import Cell, Simulation
+from onedial.scale.misfit.answer_fit import answer_fit
+from onedial.scale.study.panel_analysis import copies_among
+from onedial.stats import as_answers
+from simulations.frame import Cell, Found, Simulation, by_cell, mean_and_error
 
 MIDDLE = np.linspace(0.2, 0.8, 19)
 EXTREME = np.concatenate([np.linspace(0.01, 0.05, 6), np.linspace(0.2, 0.8, 7), np.linspace(0.95, 0.99, 6)])
@@ -421,6 +424,56 @@ def kin(sets: int) -> Kinds:
         yield name, sets, lambda rng, seed, a=(sizes, kind, lapses, share, other): one(*a, rng, seed)
 
 
+def page(sets: int) -> Kinds:
+    # What the page of a scale says in words, of one scale with all that may be taken for more at once.
+    def one(n: int, m: int, disturbed: bool, odd: tuple[float, ...], rng: np.random.Generator, seed: int) -> Found:
+        family, loading = np.arange(m) // 3, rng.uniform(0.55, 0.8, m)
+        loading[: len(odd)] = odd
+        place, share = places("exponential" if disturbed else "normal", n, rng), 0.1 * disturbed
+        hidden = loading * place[:, None] + np.sqrt(share) * rng.standard_normal((n, m // 3))[:, family]
+        hidden = hidden + np.sqrt(1 - loading**2 - share) * rng.standard_normal((n, m))
+        rates = rng.permutation(np.linspace(0.25, 0.75, m))
+        answers = (hidden > np.quantile(hidden, 1 - rates, axis=0).diagonal()).astype(float)
+        if disturbed:
+            guessed = rng.random(answers.shape) < 0.1
+            answers = np.where(guessed, rng.random(answers.shape) < 0.5, answers).astype(float)
+            answers = without_hard_ones(answers, place, rng)
+        found = answer_fit(answers, n_replicates=1, seed=seed).respondents
+        turned, off = found["reversed"].to_numpy(), (~found["belongs"] & ~found["reversed"]).to_numpy()
+        planted = np.arange(m) < len(odd)
+        row = {
+            "somebody is said to answer the other way round": (turned & (loading >= 0)).any(),
+            "somebody is said not to belong": (off & ~planted).any(),
+            "two are said to be one respondent": len(copies_among(as_answers(answers))) > 0,
+        }
+        if odd:
+            row["who answers the other way round is named"] = turned[loading < 0].all()
+            row["who answers by dice is named"] = off[loading == 0].all()
+        return row if m > 30 else row | fit_in_words(answers)
+
+    def two(rng: np.random.Generator, _: int) -> Found:
+        return fit_in_words(grouped_scales(400, 12, 2, 0.0, rng))
+
+    for n, m, disturbed, odd, name in (
+        (400, 12, False, (), "one scale, 400 x 12"),
+        (400, 12, True, (), "one scale, a tenth random, exponential, families of three, gaps, 400 x 12"),
+        (33, 60, False, (), "one scale, 33 x 60"),
+        (33, 60, True, (), "one scale, a tenth random, exponential, families of three, gaps, 33 x 60"),
+        (400, 12, True, (-0.6, 0.0), "the same, one the other way round and one by dice, 400 x 12"),
+    ):
+        yield name, sets, lambda rng, seed, a=(n, m, disturbed, odd): one(*a, rng, seed)
+    yield "two scales that have nothing to do with each other, 400 x 12", sets, two
+
+
+def fit_in_words(answers: np.ndarray) -> Found:
+    """What the page says of the fit of one factor."""
+    said = factor_fit(answers).sentence()
+    return {
+        "one factor is said not to fit": "not fit" in said or "not by another" in said,
+        "one factor is said to fit closely": "closely" in said,
+    }
+
+
 STUDIES: dict[str, tuple[Callable[[int], Kinds], int]] = {
     "scale": (scale, 200),
     "extremes": (extremes, 100),
@@ -434,6 +487,7 @@ STUDIES: dict[str, tuple[Callable[[int], Kinds], int]] = {
     "rasch": (rasch, 100),
     "intervals": (intervals, 200),
     "specific": (specific, 40),
+    "page": (page, 50),
     "kin": (kin, 20),
 }
 
@@ -446,5 +500,6 @@ def cells(study: Callable[[int], Kinds], sets: int) -> list[Cell]:
 
 
 SIMULATION = Simulation(
-    {name: cells(study, sets) for name, (study, sets) in STUDIES.items()}, ("study", "panel", "sets")
+    {name: cells(study, sets) for name, (study, sets) in STUDIES.items()},
+    by_cell(mean_and_error, "study", "panel", "sets"),
 )

@@ -89,7 +89,7 @@ REFUSED = {
     "gate --run a --beta 1 --yes-rate .5 --save out": "--beta and --yes-rate exclude each other",
     "gate --run a --save out": "give one of --beta",
     "gate --run a --beta 1": "--save",
-    "gate out Who?": "there is no gate in",
+    "gate out Who?": "there is no gate at",
     "gate out --chat Who?": "QUESTIONS and --chat exclude each other",
     "gate out Who? --steered": "--chat",
     "gate out --stered": "did you mean '--steered'",

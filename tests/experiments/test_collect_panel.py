@@ -267,6 +267,7 @@ def test_other_weights_under_the_same_name_are_not_mixed_in(folder, tmp_path, ca
         ("models: [a]\nframings: [rude]", "the prompt 'rude' is neither a framing nor a file"),
         ("models: [a, x/a]", "lists the model 'a' more than once"),
         ("models: [a]\nframings: [child, child]", "lists the framing 'child' more than once"),
+        ("models:\n  - Model: a", "gives for one of its models the key 'Model'; did you mean 'model'?"),
         ("models:\n  - model: a\n    colour: red", "gives for a the key 'colour'; known are"),
         ("models: [", "is no YAML"),
         ("models: [{model: a, n_questions: some}]", "gives n_questions as 'some'; write a whole number"),

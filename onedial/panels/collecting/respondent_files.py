@@ -183,6 +183,8 @@ def _content(path: Path) -> dict[str, Any]:
 
 def _model(entry: Any, shared: Any, path: Path) -> RespondentModel:
     given = {"model": entry} if isinstance(entry, str) else entry
+    if isinstance(given, dict):
+        _refuse_unknown(given, _MODEL_KEYS, f"for {given.get('model', 'one of its models')} ", path)
     # Values are not shown: what stands under a key that is not known may be a secret.
     if not isinstance(given, dict) or not given.get("model"):
         came = f"with {', '.join(map(str, given))}" if isinstance(given, dict) else repr(entry)
@@ -190,7 +192,6 @@ def _model(entry: Any, shared: Any, path: Path) -> RespondentModel:
             f"{path} lists the model {came}; give its name, or the key `model` and if wanted "
             f"{', '.join(sorted(_MODEL_KEYS - {'model'}))}"
         )
-    _refuse_unknown(given, _MODEL_KEYS, f"for {given['model']} ", path)
     framings = tuple(
         load_prompt(str(name), path.parent) for name in _list(given.get("framings", shared), "framings", path)
     )

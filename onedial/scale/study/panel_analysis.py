@@ -4,6 +4,7 @@ Each part is a public function of this package; here they are called on one pane
 several of them need is computed once.
 """
 
+import math
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -12,6 +13,7 @@ from typing import Any, get_args
 
 import numpy as np
 import pandas as pd
+from scipy.special import bdtrc
 
 from onedial.core import one_line
 from onedial.scale.categories import GradedAnswers
@@ -31,7 +33,7 @@ from onedial.scale.checks.simulation import Simulated
 from onedial.scale.correlations.latent_correlation import ThresholdMode, ZeroCellRule
 from onedial.scale.correlations.tetrachoric import tetrachoric
 from onedial.scale.equal_slopes import RaschTest, rasch_test
-from onedial.scale.factor.factor_fit import FactorFit, factor_fit
+from onedial.scale.factor.factor_fit import FEWEST_FITTED, MOST_FITTED, FactorFit, factor_fit
 from onedial.scale.factor.factor_model import Extraction, FactorModel, fit_factor_model
 from onedial.scale.factor.factor_names import name_factors
 from onedial.scale.factor.rotation import RotatedLoadings, rotate
@@ -49,11 +51,10 @@ from onedial.stats import LEVEL, Answers, as_answers, fits_remembered
 _MOST_GROUPS = 12
 _FEWEST_TOPICS = 8  # for a bootstrap over topics
 _FEWEST_QUESTIONS = 40  # in the smallest group, for curves of its own
-_MOST_RESPONDENTS = 71  # for the fit of all pairs
 _FEWEST_IN_BUNDLES = 10  # questions in the mean
 TOPIC, RESPONDENT = "topic", "respondent"
 LARGEST_KIN = 16  # respondents of one group, whose patterns of answers are then nearly as many as questions
-_COPIES = 0.85
+_COPIES, _CLOSEST = 0.9, 0.72  # phi of copies; of two that follow one scale as closely as anybody does
 _FEWER = 199  # replicates of what needs no p below 1 / 200
 
 
@@ -173,7 +174,7 @@ def analyse_panel(
         drawn = _drawn(answers, n_replicates, rules, seed) if n_replicates else {}
         parallel = drawn.get("parallel")
         marginal = response_model(answers)
-        fits = 4 <= answers.varies.sum() <= _MOST_RESPONDENTS
+        fits = FEWEST_FITTED <= answers.varies.sum() <= MOST_FITTED
         known = grouped(questions, answers.questions, _FEWEST_QUESTIONS)
         bundles = _by_bundles(answers, respondents, questions, TOPIC in known)
         residuals = None
@@ -213,23 +214,37 @@ def analyse_panel(
 def copies_among(answers: Answers) -> list[str]:
     """Pairs whose answers hardly differ, or are hardly ever the same: one respondent twice, in words.
 
-    Formula: phi, the correlation of the answers as they stand, of at least `_COPIES` in size. Two respondents that
-    follow one scale with loadings of .95 have a phi of .72.
+    Formula: phi, the correlation of the answers as they stand, of at least `_COPIES` in size, and so many equal (or
+    unequal) answers as would come in fewer than 1 of 20 panels with as many pairs (binomial) from two with a phi of
+    `_CLOSEST`, which those have that follow a normal scale with loadings of .95; or, where it is larger, with the phi
+    of whoever comes next to either: on a scale that falls into two heaps all are as close.
 
-    >>> copies_among(as_answers(pd.DataFrame({"a": [1, 0, 1, 1, 0], "b": [1, 0, 1, 1, 0], "c": [0, 0, 1, 0, 1]})))
-    ['b answers as a (100% of 5 answers)']
+    >>> rng = np.random.default_rng(0)
+    >>> said = rng.integers(0, 2, (60, 2))
+    >>> copies_among(as_answers(pd.DataFrame({"a": said[:, 0], "b": said[:, 0], "c": said[:, 1]})))
+    ['b answers as a (100% of 60 answers)']
     """
     known = answers.answered.astype(float)
     yes = np.where(answers.answered, answers.yes, 0).astype(float)
     n, both, first = known.T @ known, yes.T @ yes, yes.T @ known  # of each pair, over what both answered
     same = n - first - first.T + 2 * both
     with np.errstate(divide="ignore", invalid="ignore"):
-        phi = (n * both - first * first.T) / np.sqrt(first * (n - first) * first.T * (n - first.T))
+        rate, other_rate = first / n, first.T / n
+        spread = np.sqrt(rate * (1 - rate) * other_rate * (1 - other_rate))
+        phi = (both / n - rate * other_rate) / spread
+        equal = np.where(phi > 0, same, n - same)
+        size = np.abs(np.nan_to_num(phi)) * ~np.eye(len(phi), dtype=bool)
+        next_to = np.where(size < _COPIES, size, 0).max(axis=1)
+        closest = np.maximum(_CLOSEST, np.maximum(next_to[:, None], next_to))
+        by_chance = rate * other_rate + (1 - rate) * (1 - other_rate)
+        likely = np.where(phi > 0, by_chance, 1 - by_chance) + 2 * closest * spread
+        p = bdtrc(np.maximum(equal - 1, 0), n.astype(np.int64), np.minimum(likely, 1)) * math.comb(len(n), 2)
+        there = np.triu((np.abs(phi) >= _COPIES) & (p <= LEVEL), 1)
     found = []
-    for one, other in zip(*np.nonzero(np.triu(np.abs(phi) >= _COPIES, 1)), strict=True):
-        how, share = ("as", same) if phi[one, other] > 0 else ("the other way round to", n - same)
+    for one, other in zip(*np.nonzero(there), strict=True):
+        how = "as" if phi[one, other] > 0 else "the other way round to"
         copy, of = answers.respondents[other], answers.respondents[one]
-        part = share[one, other] / n[one, other]
+        part = equal[one, other] / n[one, other]
         found.append(f"{copy} answers {how} {of} ({part:.0%} of {n[one, other]:.0f} answers)")
     return found
 

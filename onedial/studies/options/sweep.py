@@ -12,7 +12,11 @@ TESTS = ("interchange", "mediation")
 class SteeringOptions(Options, group="steering"):
     """The intervention, and what is asked of it besides."""
 
-    contrast: str = option("response", "what the direction is made of", choices=KeysOf("steering.contrasts:CONTRASTS"))
+    contrast: str = option(
+        "response",
+        "what the direction is made of; response: at least five questions answered yes, and five no",
+        choices=KeysOf("steering.contrasts:CONTRASTS"),
+    )
     method: str = option(
         "mean_difference",
         "how it is made; random: a control direction",
