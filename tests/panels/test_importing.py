@@ -415,6 +415,7 @@ def test_what_was_asked_can_be_said():
         (["x\nsame\nsame", "y\nsame\nsame", "z\nsame\nsame"], ["x", "y", "z"]),
         (["[INST] Question: a?", "[INST] Question: b?", "[INST] Question: c?"], ["a?", "b?", "c?"]),
         (["a", "a", "a"], ["a", "a", "a"]),
+        (["Quiz\nx\nA) 1\nB) none", "Quiz\ny\nA) 2\nB) none"], ["x\nA) 1\nB) none", "y\nA) 2\nB) none"]),
         ([], []),
     ],
 )
