@@ -151,4 +151,4 @@ def mostly_unread(values: pd.Series) -> bool:
 def signal_of(values: pd.Series, right: pd.Series, question_ids: Iterable[object], draws: Draws) -> pd.Series:
     """How well one score tells right answers from wrong ones: its row of `signal_table`."""
     signal, right = values.rename("signal").reset_index(drop=True).to_frame(), right.reset_index(drop=True)
-    return signal_table(signal, right, draws.of(question_ids), None, draws.n, draws.seed).loc["signal"]
+    return signal_table(signal, right, draws.of(question_ids), None, draws.n, draws.seed).iloc[0]

@@ -43,6 +43,7 @@ from onedial.asking import (
 from onedial.core import InputError, Parts, Run, html_card, sha256_of_text
 from onedial.panels import ResponseMatrix, panel_from_long
 from onedial.scale import FactorModel, Simulated
+from onedial.show import COLUMNS
 from onedial.verdict.case import Case, sweep_grid
 from onedial.verdict.comparing.reasoned import ReasonedComparison, as_sweep, compare_reasoned
 from onedial.verdict.judgement import (
@@ -113,12 +114,11 @@ class SweepRun:
 
     def _repr_html_(self) -> str:
         """In Jupyter: what was run, how far it came, and what it says."""
-        manifest = self.run.manifest
-        table = (
-            self.matches()[["status", "yes_rate", "magnitude", "agreement", "majority", "kappa"]]
-            if (self.is_finished)
-            else None
-        )
+        manifest, table = self.run.manifest, ""
+        if self.is_finished:
+            matches = self.matches()
+            shown = [name for name in matches if name in COLUMNS and COLUMNS[name].short]
+            table = matches[shown].round(2).to_html()
         return html_card(
             f"run {self.path.name}",
             {
@@ -128,7 +128,7 @@ class SweepRun:
                 "verdict": self.verdict()["sentence"] if self.is_finished else "not finished: pass --resume",
                 "report": self.path / "report.html" if self.run.has("report.html") else None,
             },
-            "" if table is None else table.round(2).to_html(),
+            table,
         )
 
     @property
@@ -220,6 +220,11 @@ class SweepRun:
     def sweep(self) -> pd.DataFrame:
         """The whole sweep; see `onedial.asking.sweep_tables`."""
         return self.parts.read()
+
+    def overflowed(self) -> pd.DataFrame:
+        """The rows of the sweep whose logits were not finite, as where 16 bits overflow: unread, whatever was asked."""
+        table = self.sweep()
+        return table[~np.isfinite(table["margin"].to_numpy(dtype=float))]
 
     @property
     def crossing_parts(self) -> Parts:

@@ -1,4 +1,4 @@
-"""How often the statistics of the probes err, and how often they find what is there (docs/probes_evidence.md).
+"""How often the statistics of the probes err, and how often they find what is there (docs/evidence.md).
 
 Size: the share of p <= .05, or of 95% intervals that leave out the value of nothing, where nothing was planted. Power:
 the same where something was. Coverage: how often the 95% interval of an AUROC holds the AUROC of endlessly many topics.

@@ -533,16 +533,6 @@ def test_rows_of_lm_eval_that_name_no_metric_and_no_filter_are_scored_and_their_
     assert panel_from_logs(read_logs(path), score="exact_match").panel["answered_correctly"].sum() == 2
 
 
-def test_a_column_of_prompts_gives_bare_questions_and_raw_response_is_the_text(tmp_path):
-    path = tmp_path / "prompts.csv"
-    rivers = ("Vienna", "Cairo", "Rome")
-    prompts = [f"Rate your confidence.\nQuestion: Which river flows through {city}?\nReply as: x" for city in rivers]
-    pd.DataFrame({"model": "m", "prompt": prompts, "raw_response": "Nile", "correct": [0, 1, 0]}).to_csv(path)
-    found = panel_from_logs(read_logs(path))
-    assert [question.text for question in found.questions] == [f"Which river flows through {city}?" for city in rivers]
-    assert list(found.panel["raw_text"]) == ["Nile"] * 3
-
-
 SAMPLES = [{"doc_id": n, "doc": {"question": f"{n}?"}, "doc_hash": f"h{n}", "target": str(n)} for n in range(3)]
 FLAT = [{**row, "input": "?", "resps": ["x"], "filtered_resps": "x", "exact_match": 1.0} for row in SAMPLES]
 LIKELY = [
