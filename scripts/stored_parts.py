@@ -11,7 +11,7 @@ import pandas as pd
 
 
 def dial_table(dials: pd.DataFrame, rates: pd.DataFrame) -> pd.DataFrame:
-    """dials.csv in the columns of docs/dials_evidence.md, KL and flips at three of the rates; five digits."""
+    """dials.csv in the columns of docs/evidence.md, KL and flips at three of the rates; five digits."""
     columns = ["dial", "kind", "n_rates", "n_targets", "signal", "signal_low", "signal_high", "order_gain"]
     columns += ["order_gain_low", "order_gain_high", "rho", "fitting_order_gain", "chosen"]
     table = dials[columns].set_index("dial")

@@ -33,7 +33,7 @@ what ranks is the push that is needed; else it is C_A.
 Flags may follow: *mostly a yes-bias* (`yes_bias`; where the question was not reversed, `facts`), *unread answers
 decide* (counted as wrong, they change the first answer), *length, label or topic predicts as well*, the names of what
 `screening` found, *asked otherwise* (the subject than the panel: another question, moment or form).
-docs/method_evidence.md argues each choice.
+docs/evidence.md argues each choice.
 """
 
 import math
