@@ -362,7 +362,8 @@ async def _attempt(asking: Asking, at: int, model: Any) -> Attempt:
     prompt, began = asking.prompts[at], time.monotonic()
     respondent = asking.respondent
     turns = json.dumps([*map(list, prompt.earlier), prompt.user], ensure_ascii=False)
-    response, is_passing, error = Response(), False, None
+    response, is_passing = Response(), False
+    error: Exception | None = None
     try:
         async with asyncio.timeout(respondent.settings.timeout):
             response, is_passing = _read(asking, await _sent(model, prompt))

@@ -101,8 +101,8 @@ def judge_answers(
             for _, response in store.ask(asked):
                 verdicts[response.place] = response.value
                 advance(1)
-    said = shown.assign(judged_right=[verdicts.get(place) for place in range(len(shown))])
-    return rows[JUDGED[:4]].merge(said.astype({"judged_right": float}), on=_ASKED, how="left")
+    said = shown.assign(judged_right=pd.Series(verdicts, dtype=float).reindex(range(len(shown))).to_numpy())
+    return rows[JUDGED[:4]].merge(said, on=_ASKED, how="left")
 
 
 def agreement(judged: pd.DataFrame) -> dict[str, float]:

@@ -87,7 +87,7 @@ class Counting:
 
 
 def tell_what_is_asked(
-    options: AskedModels, rounds: Sequence[Ask], n_settings: int, prices: Mapping[str, Price]
+    options: AskedModels, rounds: Sequence[Ask], n_settings: int, prices: Mapping[str, Price | None]
 ) -> None:
     """Print how many prompts each model gets by which instrument, their tokens, and what they cost where prices are
     known; what hangs on answers (a second look, a question's own words) is counted of somebody who answers all."""
