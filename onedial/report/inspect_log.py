@@ -121,7 +121,7 @@ def write_answer_log(run: Run, path: Path) -> tuple[int, int]:
 
 
 def _single(name: str, line: Line) -> EvalSample:
-    metadata = {key: line[key] for key in ("margin", "mass", "probabilities") if key in line}
+    metadata: Line = {key: line[key] for key in ("margin", "mass", "probabilities") if key in line}
     scores = {line["instrument"]: Score(value=line["value"], metadata=metadata)} if "value" in line else None
     return EvalSample(
         id=name,

@@ -390,8 +390,10 @@ def test_retries_that_the_server_bills_do_not_pass_the_budget_and_costs_say_so(t
         time.sleep(0.2)
         assert 0 < 3 * billing.n_billed <= 10  # three tokens may have been written each time
         costs = money_of(tmp_path / "out")
-    assert costs["money"] == costs["money_unknown"] == 3 * billing.n_billed
-    assert (costs["calls"], costs["unknown"]) == (billing.n_billed, billing.n_billed)
+    assert costs["money"] == costs["money_unknown"] == 3 * costs["calls"]
+    assert costs["calls"] == costs["unknown"]
+    # on a busy machine the time may be up before the server has heard of it
+    assert costs["calls"] >= billing.n_billed if kind == "slow" else costs["calls"] == billing.n_billed
 
 
 @pytest.mark.launched
@@ -427,6 +429,30 @@ def test_what_was_in_flight_at_a_kill_counts_as_spent_and_its_answers_are_asked_
     assert costs["money"] == 3 * n_cut + (billing.n_billed - n_cut)
     assert billing.n_billed - n_before == 6 + 3 - (n_before - 3 - n_cut)
     assert pd.read_csv(out / "panel.csv")["said_yes"].tolist() == [1.0, 0.0] * 3
+
+
+@needs_inspect
+def test_who_answered_probes_alone_is_left_undone_and_its_probes_are_not_counted(tmp_path, capsys):
+    questions = write_questions(tmp_path / "q.jsonl", 4)
+    with FakeServer(lambda body: Fault(500) if question_of(body) else "tree") as server:
+        assert collect(tmp_path / "out", write_models(tmp_path / "who.yaml", entry(server)), questions) == 2
+    assert "tiny: none of 4 requests was answered; --resume asks again" in capsys.readouterr().out
+
+
+@needs_inspect
+def test_while_requests_wait_to_be_tried_again_the_progress_says_how_many_and_why(tmp_path, capsys, monkeypatch):
+    monkeypatch.setattr("onedial.core.pulse.SILENCE", 0.2)
+    failing = []
+
+    def answering(body):
+        failing.append(body)
+        return Fault(503, headers={"Retry-After": "1"}) if len(failing) <= 3 else even(body)
+
+    questions = write_questions(tmp_path / "q.jsonl", 3)
+    with FakeServer(answering) as server:
+        who = write_models(tmp_path / "who.yaml", entry(server, retries=2))
+        assert collect(tmp_path / "out", who, questions) == 0
+    assert "3 failed and wait to be tried again (503 " in capsys.readouterr().err
 
 
 def judged_by(judge, server, tmp_path, **more):

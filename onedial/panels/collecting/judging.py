@@ -9,7 +9,6 @@ import math
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 
-import numpy as np
 import pandas as pd
 
 from onedial.asking.instruments import CAN_YOU_ANSWER, Instrument
@@ -102,8 +101,8 @@ def judge_answers(
             for _, response in store.ask(asked):
                 verdicts[response.place] = response.value
                 advance(1)
-    said = shown.assign(judged_right=np.array([verdicts.get(place) for place in range(len(shown))], dtype=float))
-    return rows[JUDGED[:4]].merge(said.astype({"judged_right": float}), on=_ASKED, how="left")
+    said = shown.assign(judged_right=pd.Series(verdicts, dtype=float).reindex(range(len(shown))).to_numpy())
+    return rows[JUDGED[:4]].merge(said, on=_ASKED, how="left")
 
 
 def agreement(judged: pd.DataFrame) -> dict[str, float]:

@@ -64,8 +64,11 @@ def ask_questionnaire(program: str, options: QuestionnaireOptions, notes: Notes)
         ask_model(run, bill, name, make, questionnaire, follow_ups, options, found)
 
     def end(run: Run) -> None:
-        columns = {"ratings": RATINGS, "explanations": EXPLANATIONS, "tasks": TASKS}
-        finish(run, *(whole(found[name], *columns[name]) for name in found), questionnaire, options)
+        ratings, explanations, tasks = (
+            whole(found[name], *columns)
+            for name, columns in (("ratings", RATINGS), ("explanations", EXPLANATIONS), ("tasks", TASKS))
+        )
+        finish(run, ratings, explanations, tasks, questionnaire, options)
 
     ask_everybody(program, "questionnaire", options, notes, [ask], end)
 

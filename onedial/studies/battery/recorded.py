@@ -187,10 +187,10 @@ def read_record(path: str) -> dict[str, Recorded]:
 
 def _rows(file: Path) -> Iterator[dict[str, Any]]:
     if file.is_dir():
-        for line in sorted(Store(file / ANSWERS).lines(), key=lambda line: line["time"]):
-            if not line.get("error"):
-                asked = {"test": line["occasion"], "seed": line["sample"], "response": restored(line)}
-                yield {name: line[name] for name in ("respondent", "instrument", "prompt")} | asked
+        for answer in sorted(Store(file / ANSWERS).lines(), key=lambda answer: answer["time"]):
+            if not answer.get("error"):
+                asked = {"test": answer["occasion"], "seed": answer["sample"], "response": restored(answer)}
+                yield {name: answer[name] for name in ("respondent", "instrument", "prompt")} | asked
     elif not file.is_file():
         raise InputError(f"there is no record {file}; give a run's folder, a .jsonl file or an Inspect log")
     elif file.suffix == ".jsonl":
