@@ -243,13 +243,19 @@ def _sweep_batch(
     settings: Mapping[str, Float[Tensor, " magnitude"]],
 ) -> pd.DataFrame:
     started = runner.start(prompts.sequences)
-    answers = [
-        torch.stack(model.readout.margin_and_mass(runner.steer(started, each.edits(), chunk[None]), prompts.tokens))
-        for each in interventions
-        for chunk in settings[each.intervention_id].split(ROWS_PER_QUESTION)
-    ]
-    # One copy for all of them: the host waits for the device once in a batch.
-    found = torch.cat(answers, dim=2).double().cpu()
+
+    def answers(side_by_side: int) -> Tensor:
+        """(margin or mass, question, magnitude of every intervention), some magnitudes at once."""
+        read = [
+            torch.stack(model.readout.margin_and_mass(runner.steer(started, each.edits(), chunk[None]), prompts.tokens))
+            for each in interventions
+            for chunk in settings[each.intervention_id].split(side_by_side)
+        ]
+        return torch.cat(read, dim=2).double().cpu()  # one copy: the host waits for the device once in a batch
+
+    found = answers(ROWS_PER_QUESTION)
+    if not found.isfinite().all():  # what overflows at one magnitude is no number at those beside it either
+        found = torch.where(found.isfinite(), found, answers(1))
     frames = []
     for each, own in zip(
         interventions, found.split([len(settings[each.intervention_id]) for each in interventions], dim=2), strict=True

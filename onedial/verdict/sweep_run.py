@@ -222,9 +222,7 @@ class SweepRun:
         return self.parts.read()
 
     def overflowed(self) -> pd.DataFrame:
-        """The rows of the sweep whose logits were not finite, as where 16 bits overflow: unread, but through no fault of
-        question or prompt.
-        """
+        """The rows of the sweep whose logits were not finite, as where 16 bits overflow: unread, whatever was asked."""
         table = self.sweep()
         return table[~np.isfinite(table["margin"].to_numpy(dtype=float))]
 

@@ -63,6 +63,15 @@ def plain_margin(model, prompts, index, vector, magnitude, positions):
     return model.readout.margin(final, prompts.tokens).item()
 
 
+def test_a_magnitude_that_overflows_leaves_the_unsteered_answers_as_they_are():
+    model = tiny_model("gpt2")
+    prompts = PromptSet.build(model, QUESTIONS[:6], METACOGNITIVE)
+    raw = [Intervention.of(vectors_at(model, [1])[0], unit="raw")]
+    alone, beside = (sweep(model, raw, prompts, [0.0, far]).table.set_index("magnitude") for far in (1.0, 3e38))
+    assert beside.loc[3e38, "margin"].isna().all()
+    np.testing.assert_allclose(beside.loc[0.0, "margin"], alone.loc[0.0, "margin"], atol=1e-4)
+
+
 @pytest.mark.parametrize("positions", ["last", "all"])
 def test_a_sweep_equals_plain_hooks(model, prompts, vectors, positions):
     result = sweep(model, at(positions, vectors), prompts, MAGNITUDES, batch_size=5)

@@ -23,8 +23,9 @@ def sweep_questions(study: SweepStudy) -> None:
     if is_first_process() and len(lost := run.overflowed()):
         unsteered = int((lost["magnitude"] == 0).sum())
         study.notes.tell(
-            f"warning: {len(lost)} answers, {unsteered} of them unsteered, overflowed in {study.model.dtype}: they count "
-            "as unread, whatever was asked; choose another --dtype, such as bfloat16 or float32, or smaller --magnitudes"
+            f"warning: {len(lost)} answers, {unsteered} of them unsteered, overflowed in {study.model.dtype}: they "
+            "count as unread, whatever was asked; choose another --dtype, such as bfloat16 or float32, or smaller "
+            "--magnitudes"
         )
 
 
