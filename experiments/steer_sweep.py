@@ -61,7 +61,7 @@ def steer_sweep(options: SweepOptions, notes: Notes) -> None:
 
     # ---- stages ----
     study = sweep.SweepStudy(options, swept, model, inputs, template, prompts, notes)
-    with swept.run as run, model.keeping_prefills(), told_if_lost():
+    with swept.run as run, model.caching_prefills(), told_if_lost():
         sweep.watch_sweep(study, LogOptions.of(options))
         with run.withdrawn_if_refused(), run.stage("vectors, layer and magnitudes"):
             sweep.settle_plan(study)

@@ -136,7 +136,9 @@ def _written_streams(
 
     found = []
     lengths = [len(whole) for whole in wholes]
-    for batch in batches_by_length(lengths, _AT_ONCE, model.fast_paths_for(max(lengths, default=0)).alone):
+    for batch in batches_by_length(
+        lengths, _AT_ONCE, model.fast_paths_for(max(lengths, default=0)).requires_equal_length
+    ):
         for part in halving_on_out_of_memory(read, batch):
             found += part
     return found

@@ -4,15 +4,13 @@ A file holds, for each method, `score`, `inner` and `penalty` of `CrossFitted`, 
 its slope and its intercept.
 """
 
-import json
 from pathlib import Path
 
 import numpy as np
 import torch
-from safetensors import SafetensorError, safe_open
-from safetensors.numpy import save_file
 
-from onedial.core import InputError, atomic_path, json_value
+from onedial.core import InputError
+from onedial.models.tensor_files import read_tensors, write_tensors
 from probes.fitting.crossfit import CrossFitted
 from probes.fitting.linear import Probe
 from probes.fitting.measure import LayerReading, ProbeTask
@@ -50,9 +48,8 @@ def save_layer(path: Path | str, reading: LayerReading, labels: list[str]) -> No
             [probe.slope, probe.intercept, probe.auroc, probe.se, probe.n_positive, probe.n_negative]
             for probe in probes
         ]
-    metadata = {"format": FORMAT, "labels": json.dumps(labels), "probes": json.dumps(facts)}
-    with atomic_path(path) as temporary:
-        save_file({name: np.ascontiguousarray(value) for name, value in arrays.items()}, temporary, metadata=metadata)
+    tensors = {name: torch.from_numpy(np.ascontiguousarray(value)) for name, value in arrays.items()}
+    write_tensors(path, tensors, {"labels": labels, "probes": facts}, FORMAT)
 
 
 def load_layer(path: Path | str, task: ProbeTask) -> tuple[dict[str, CrossFitted], dict[str, dict[str, Probe]]]:
@@ -74,15 +71,16 @@ def load_layer(path: Path | str, task: ProbeTask) -> tuple[dict[str, CrossFitted
     >>> list(load_layer(f"{folder.name}/20.safetensors", task)[1]["ridge"])
     ['knows', 'sure']
     """
-    try:
-        with safe_open(path, framework="np") as file:
-            metadata = file.metadata() or {}
-            if metadata.get("format") != FORMAT or json_value(metadata["labels"]) != task.labels:
-                raise InputError(f"{path} holds other labels than these; make the run again with another --out")
-            facts = json_value(metadata["probes"])
-            arrays = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
-    except (SafetensorError, FileNotFoundError, KeyError, json.JSONDecodeError) as error:
-        raise InputError(f"{path} is missing or broken ({error}); delete it and pass --resume") from error
+    tensors, labels, facts = read_tensors(
+        path,
+        FORMAT,
+        lambda tensors, facts: (tensors, facts["labels"], facts["probes"]),
+        what="file of probes",
+        remedy="delete it and pass --resume",
+    )
+    if labels != task.labels:
+        raise InputError(f"{path} holds other labels than these; make the run again with another --out")
+    arrays = {name: tensor.numpy() for name, tensor in tensors.items()}
     fitted, probes = {}, {}
     for method, lines in facts.items():
         score = arrays[f"{method}.score"].astype(float)

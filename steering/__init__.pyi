@@ -1,5 +1,17 @@
-from .apply import steered
 from .asking import ASKED_COLUMNS, ask_settings
+from .causes import (
+    EFFECT_COLUMNS,
+    INTERCHANGE_COLUMNS,
+    INTERCHANGE_PAIRS,
+    MEDIATION_COLUMNS,
+    MEDIATION_DRAWN,
+    MEDIATION_LAYERS,
+    MEDIATION_QUESTIONS,
+    effects_of,
+    interchange,
+    mediation,
+    patched_margins,
+)
 from .contrasts import CONTRASTS, Contrast
 from .controls import CONTROLS, word_push
 from .critical import CriticalMagnitudes, critical_magnitudes, crossings_along
@@ -30,15 +42,6 @@ from .dials.dials import (
 )
 from .dials.gate import Expected, Gate, choose_gate, expected_share
 from .directions import DIRECTIONS, Directions, unit_and_length
-from .effects.effects import EFFECT_COLUMNS, effects_of
-from .effects.interchange import INTERCHANGE_COLUMNS, INTERCHANGE_PAIRS, interchange
-from .effects.mediation import (
-    MEDIATION_COLUMNS,
-    MEDIATION_DRAWN,
-    MEDIATION_LAYERS,
-    MEDIATION_QUESTIONS,
-    mediation,
-)
 from .effects.reasoned import reasoned_instrument, reasoned_sweep, short_grid
 from .effects.side_effects import (
     FACT_EFFECT_COLUMNS,
@@ -51,7 +54,7 @@ from .effects.side_effects import (
 )
 from .effects.written import SURENESS_OF_WRITING, written_along
 from .exporting import export_gguf, export_lm_eval, export_tensors, import_vectors
-from .interventions import POSITIONS, ROLES, Intervention
+from .interventions import POSITIONS, ROLES, UNITS, Intervention, Push, SteeringVector, steered
 from .operators import OPERATORS
 from .planning.cost import CostPrediction, ModelSize, predict_cost
 from .planning.forecast import RunForecast, forecast_comparison, forecast_multiverse, forecast_run, measure_and_forecast
@@ -61,12 +64,10 @@ from .planning.plan import SweepPlan, make_plan, ranges_along
 from .planning.readability import check_readability
 from .planning.reliability import Reliability, reliability_of
 from .planning.speed import measure_speed
-from .pushes import Push
 from .respondent import SteeredRespondent, ask_along, generate_steered
 from .sweeping import SweepResult, sweep
+from .texts import vector_from_texts
 from .vectors import (
-    UNITS,
-    SteeringVector,
     check_making,
     contrast_of,
     extract_vector,
@@ -76,6 +77,15 @@ from .vectors import (
 )
 
 __all__ = [
+    "CostPrediction",
+    "ModelSize",
+    "RunForecast",
+    "forecast_comparison",
+    "forecast_multiverse",
+    "forecast_run",
+    "measure_and_forecast",
+    "measure_speed",
+    "predict_cost",
     "REVERSED_SETTINGS",
     "doubling",
     "word_push",
@@ -86,7 +96,6 @@ __all__ = [
     "CONTRASTS",
     "CONTROLS",
     "Contrast",
-    "CostPrediction",
     "CriticalMagnitudes",
     "DIAL_COLUMNS",
     "DIRECTIONS",
@@ -109,7 +118,6 @@ __all__ = [
     "MEDIATION_LAYERS",
     "MEDIATION_QUESTIONS",
     "MOST_READINGS",
-    "ModelSize",
     "MovedCut",
     "OPERATORS",
     "POSITIONS",
@@ -118,7 +126,6 @@ __all__ = [
     "RATES",
     "ROLES",
     "Reliability",
-    "RunForecast",
     "SURENESS",
     "SURENESS_OF_WRITING",
     "SteeredRespondent",
@@ -149,21 +156,16 @@ __all__ = [
     "extract_vector",
     "extract_vectors",
     "fact_effects",
-    "forecast_comparison",
-    "forecast_multiverse",
-    "forecast_run",
     "generate_steered",
     "import_vectors",
     "instructed_threshold",
     "interchange",
     "kl_on_text",
     "make_plan",
-    "measure_and_forecast",
     "mediation",
-    "measure_speed",
+    "patched_margins",
     "personas",
     "place_settings",
-    "predict_cost",
     "random_vector",
     "ranges_along",
     "read_magnitudes",
@@ -178,6 +180,7 @@ __all__ = [
     "train_adapter",
     "tuned_to_answers",
     "unit_and_length",
+    "vector_from_texts",
     "vectors_of",
     "written_along",
     "yes_rates",

@@ -15,6 +15,7 @@ Padding is never touched. At magnitude 0 the logits are those of the unsteered m
 
 import contextlib
 import functools
+import math
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
@@ -23,10 +24,9 @@ from jaxtyping import Bool, Float, Int
 from torch import Tensor
 from transformers import Cache
 
-from onedial.core import InputError
-from onedial.models import OpenModel, StreamEdit
-from steering.interventions import Intervention, as_intervention
-from steering.vectors import SteeringVector
+from onedial.core.errors import InputError
+from onedial.models.forward.residual import Edits, StreamEdit
+from onedial.models.model import OpenModel
 
 
 class SteeringCount:
@@ -55,35 +55,20 @@ class SteeringCount:
 
 
 @contextlib.contextmanager
-def steered(model: OpenModel, intervention: Intervention | SteeringVector, magnitude: float) -> Iterator[SteeringCount]:
-    """While the context lasts, every forward of `model.hf` is steered, `model.hf.generate` included.
-
-    Each call of `generate` has its own prompt. Outside of `generate` a forward without a cache, or with an empty one,
-    reads a whole prompt, and forwards that continue its cache read generated tokens.
+def steering(model: OpenModel, edits: Edits, positions: str, magnitude: float) -> Iterator[SteeringCount]:
+    """While the context lasts, every forward of `model.hf` is edited; see `steering.steered`.
 
     Args:
-        intervention: a vector by itself is added at the prompt's last position, in residual norms.
-        magnitude: in the intervention's unit, positive towards yes.
+        edits: what is done at each layer. positions: see the module's text. magnitude: the setting of all edits.
 
     Raises:
-        InputError: the intervention is of another model, the magnitude is not finite, or the context ended without a
-            forward that was edited.
-
-    >>> from onedial import load_model, load_questions
-    >>> from steering import extract_vector
-    >>> model, questions = load_model("smollm2-135m-instruct"), load_questions("embedded", n=20)
-    >>> with steered(model, extract_vector(model, questions, layer=21), 0.2):
-    ...     text = model.generate("Who wrote Emma?", max_new_tokens=4)
-    >>> isinstance(text, str)
-    True
+        InputError: the magnitude is not finite, or the context ended without a forward that was edited.
     """
-    intervention = as_intervention(intervention)
-    intervention.check_model(model)
-    if not torch.isfinite(torch.tensor(magnitude)):
+    if not math.isfinite(magnitude):
         raise InputError(f"the magnitude is {magnitude}; give a finite number")
     setting = functools.cache(torch.full((1, 1), float(magnitude)).to)  # one copy for each device
     count = SteeringCount()
-    watch = _Watch(intervention.positions)
+    watch = _Watch(positions)
 
     def edit(change: StreamEdit, stream: Float[Tensor, "row pos d_model"]) -> Float[Tensor, "row pos d_model"]:
         chosen = watch.chosen(stream)
@@ -93,14 +78,14 @@ def steered(model: OpenModel, intervention: Intervention | SteeringVector, magni
         return torch.where(chosen[..., None], change(stream, setting(stream.device)), stream)
 
     with contextlib.ExitStack() as hooks:
-        for layer, change in intervention.edits().items():
+        for layer, change in edits.items():
             hooks.enter_context(model.edit_residual(layer, functools.partial(edit, change)))
         hooks.enter_context(watch.following(model))
         yield count
-    if count.firings == 0 and not (intervention.positions == "uncertain" and watch.ran):  # there may be no doubt
+    if count.firings == 0 and not (positions == "uncertain" and watch.ran):  # there may be no doubt
         raise InputError(
             "the intervention acted nowhere: no forward of this model ran inside the context, or none that holds the "
-            f"positions {intervention.positions!r}; run model.hf or model.hf.generate inside it"
+            f"positions {positions!r}; run model.hf or model.hf.generate inside it"
         )
 
 

@@ -4,18 +4,19 @@
 is the quick way, by the same runners as the sweep (`onedial.models.forward.runner`).
 """
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Collection, Sequence
 
 import numpy as np
 import pandas as pd
 import torch
+from torch import Tensor
 
 from onedial.asking import Instrument, Prompt, TokenReader
-from onedial.core import InputError
-from onedial.models import AnswerTokens, OpenModel, batches_by_length, questions_per_batch
-from steering.interventions import Intervention, as_interventions
-from steering.sweeping import ROWS_PER_QUESTION, Grids, check_sweep, tables_of_batches
-from steering.vectors import SteeringVector
+from onedial.core.errors import InputError
+from onedial.models import OpenModel, PromptSet, Started
+from onedial.models.forward.batches import Progress
+from steering.interventions import Intervention, SteeringVector, as_interventions
+from steering.reading import Grids, Numbers, Sink, check_sweep, long_table, read_along, rows_of
 
 ASKED_COLUMNS = ["question_id", "intervention_id", "magnitude", "value", "margin", "expected", "spread", "mass"]
 """value: place of the likeliest option; margin: first option over the second, nan unless yes/no; expected, spread: of
@@ -31,9 +32,9 @@ def ask_settings(
     interventions: Intervention | SteeringVector | Sequence[Intervention | SteeringVector],
     magnitudes: Sequence[float] | Grids,
     *,
-    sink: Callable[[pd.DataFrame], None] | None = None,
+    sink: Sink | None = None,
     done: Collection[str] = frozenset(),
-    progress: Callable[[int], None] | None = None,
+    progress: Progress | None = None,
     batch_size: int | None = None,
 ) -> pd.DataFrame:
     """Ask every prompt at every magnitude of every intervention, and read the logits at its end.
@@ -63,81 +64,45 @@ def ask_settings(
         raise InputError(f"the answer to {instrument.name!r} is written, not read from logits; use ask_along")
     asked = as_interventions(interventions)
     grids = check_sweep(model, asked, magnitudes)
-    sequences = [tuple(ids) for ids in model.token_ids(prompts)]
-    longest = max(map(len, sequences), default=0)
-    if model.max_tokens and longest + 1 > model.max_tokens:
-        raise InputError(
-            f"a prompt of {instrument.name!r} has {longest} tokens, but the model reads {model.max_tokens} at most; "
-            "leave out long questions"
-        )
     # One instrument's prompts end alike; the tokens that can answer depend on nothing before that (`ENDING`).
-    tokens = model.answer_tokens(prompts[0], instrument.reader)
-    kinds = dict.fromkeys(each.at for each in asked)
-    size = batch_size or questions_per_batch(model.stack, longest, ROWS_PER_QUESTION)
-    batches = [
-        [index for index in batch if question_ids[index] not in done]
-        for batch in batches_by_length([len(ids) for ids in sequences], size)
-    ]
-    if not any(batches):
-        return pd.DataFrame(columns=ASKED_COLUMNS)
-    runners = [(at, model.runner(sequences, [min(each.layers) for each in asked if each.at == at], at)) for at in kinds]
+    own = PromptSet.of_prompts(model, prompts, question_ids, instrument.reader)
 
-    def work(batch: list[int]) -> pd.DataFrame:
-        own = [sequences[index] for index in batch]
-        names = [question_ids[index] for index in batch]
-        parts = []
-        for at, runner in runners:
-            started = runner.start(own)
-            for each in asked:
-                if each.at == at:
-                    grid = grids[each.intervention_id]
-                    rows = torch.tensor(grid, dtype=torch.float32, device=model.device)
-                    finals = [
-                        model.readout.groups_and_mass(runner.steer(started, each.edits(), chunk[None]), tokens)
-                        for chunk in rows.split(ROWS_PER_QUESTION)
-                    ]
-                    groups, mass = (
-                        torch.cat(found, dim=1).double().cpu().numpy() for found in zip(*finals, strict=True)
-                    )
-                    parts.append(_table(names, each.intervention_id, grid, groups, mass, instrument, tokens))
-        return pd.concat(parts, ignore_index=True)
+    def options(started: Started, final: Tensor) -> Tensor:
+        groups, mass = model.readout.groups_and_mass(final, own.tokens)
+        return torch.cat([groups.movedim(-1, 0), mass[None]])
 
-    frames = tables_of_batches(work, filter(None, batches), sink, progress)
-    if sink:
-        return pd.DataFrame(columns=ASKED_COLUMNS)
-    table = pd.concat(frames, ignore_index=True)
-    place = {name: index for index, name in enumerate(question_ids)}
-    order = table.assign(_order=table["question_id"].map(place))
-    order = order.sort_values(["_order", "intervention_id", "magnitude"], kind="stable", ignore_index=True)
-    return order[ASKED_COLUMNS]
+    def table(places: Sequence[int], numbers: Sequence[Numbers]) -> pd.DataFrame:
+        read = [_answers(each, instrument) for each in numbers]
+        return long_table([question_ids[place] for place in places], asked, grids, read, ASKED_COLUMNS[3:])
 
-
-def _table(
-    names: Sequence[str],
-    intervention_id: str,
-    grid: Sequence[float],
-    groups: np.ndarray,
-    mass: np.ndarray,
-    instrument: Instrument,
-    tokens: AnswerTokens,
-) -> pd.DataFrame:
-    """`groups`: (question, setting, option) summed logits. `mass`: (question, setting)."""
-    flat = groups.reshape(-1, len(tokens.groups))
-    weights = np.exp(flat - flat.max(axis=1, keepdims=True))
-    probabilities = weights / weights.sum(axis=1, keepdims=True)
-    numbers = np.array(instrument.scale.values or [np.nan] * flat.shape[1])
-    expected = probabilities @ numbers
-    spread = np.sqrt((probabilities * (numbers - expected[:, None]) ** 2).sum(axis=1))
-    binary = instrument.scale.kind == "yes/no"
-    return pd.DataFrame(
-        {
-            "question_id": np.repeat(np.array(names, dtype=object), len(grid)),
-            "intervention_id": intervention_id,
-            "magnitude": np.tile(np.array(grid), len(names)),
-            "value": flat.argmax(axis=1).astype(float),
-            "margin": flat[:, 0] - flat[:, 1] if binary else np.nan,
-            "expected": expected,
-            "spread": spread,
-            "mass": mass.ravel(),
-        }
+    found = read_along(
+        model,
+        own,
+        [rows_of(each, grids[each.intervention_id]) for each in asked],
+        options,
+        batch_size=batch_size,
+        done=done,
+        sink=None if sink is None else lambda places, numbers: sink(table(places, numbers)),
+        progress=progress,
     )
+    if not found:
+        return pd.DataFrame(columns=ASKED_COLUMNS)
+    left = [place for place, name in enumerate(question_ids) if name not in done]
+    rows = table(left, found)
+    order = rows["question_id"].map({name: place for place, name in enumerate(question_ids)})
+    rows = rows.assign(_order=order).sort_values(
+        ["_order", "intervention_id", "magnitude"], kind="stable", ignore_index=True
+    )
+    return rows[ASKED_COLUMNS]
+
+
+def _answers(numbers: Numbers, instrument: Instrument) -> Numbers:
+    """(column, row) `ASKED_COLUMNS` of one question, from (options and mass, row)."""
+    logits, mass = numbers[:-1].T, numbers[-1]
+    weights = np.exp(logits - logits.max(axis=1, keepdims=True))
+    probabilities = weights / weights.sum(axis=1, keepdims=True)
+    values = np.array(instrument.scale.values or [np.nan] * logits.shape[1])
+    expected = probabilities @ values
+    spread = np.sqrt((probabilities * (values - expected[:, None]) ** 2).sum(axis=1))
+    margin = logits[:, 0] - logits[:, 1] if instrument.scale.kind == "yes/no" else np.full(len(mass), np.nan)
+    return np.stack([logits.argmax(axis=1).astype(float), margin, expected, spread, mass])

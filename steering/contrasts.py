@@ -21,20 +21,11 @@ from torch import Tensor
 
 from onedial.asking import is_read, openings_of
 from onedial.core import InputError, one_line
-from onedial.models import (
-    Activations,
-    OpenModel,
-    PromptSet,
-    gather,
-    halving_on_out_of_memory,
-    own_share,
-    read_activations,
-)
+from onedial.models import Activations, OpenModel, PromptSet, read_activations
+from onedial.models.forward.batches import Progress, map_batches
 
 SMALLER_SIDE = 0.2
 MINIMUM_PER_SIDE = 5
-
-Progress = Callable[[int], None]
 
 
 @dataclass(frozen=True)
@@ -79,7 +70,7 @@ class Contrast:
     @property
     def paired(self) -> bool:
         """Whether each row of `yes` stands against the same row of `no`."""
-        return self.name != "response"
+        return self.name != "response" and len(self.yes) == len(self.no)
 
     @property
     def asked(self) -> Int[Tensor, " asked"]:
@@ -240,21 +231,16 @@ def answer_contrast(
     tokens = (prompts.tokens.yes[0], prompts.tokens.no[0])
     answered = [[[*sequence, token] for sequence in prompts.sequences] for token in tokens]
     runner = model.runner([sequence for side in answered for sequence in side], layers)
-    rows: list[tuple[int, Tensor, Tensor]] = []
 
-    def work(batch: list[int]) -> list[tuple[int, Tensor, Tensor]]:
+    def work(batch: list[int]) -> list[tuple[Tensor, ...]]:
         sides = []
         for side in answered:
             done = runner.start([side[index] for index in batch])
             sides.append(torch.stack([done.last_residual(layer).float().cpu() for layer in layers], dim=1))
-        return list(zip(batch, *sides, strict=True))
+        return list(zip(*sides, strict=True))
 
-    for batch in own_share(prompts.batches(model)):
-        for part in halving_on_out_of_memory(work, batch):
-            rows += part
-        if progress:
-            progress(len(batch))
-    kept = [(yes, no) for index, yes, no in sorted(gather(rows), key=lambda row: row[0]) if read[index]]
+    rows = map_batches(prompts.batches(model), work, progress=progress)
+    kept = [own for own, answered in zip(rows, read, strict=True) if answered]
     if not kept:
         raise InputError(
             f"none of the {len(prompts)} answers could be read, so there is no contrast; try another prompt"

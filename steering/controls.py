@@ -32,9 +32,9 @@ from onedial.asking import DRAWN_ROLES, METACOGNITIVE, PromptTemplate, Question
 from onedial.core import InputError
 from onedial.models import AnswerTokens, OpenModel, PromptSet, read_activations
 from steering.contrasts import Contrast
-from steering.directions import DIRECTIONS, drawn_like, random_unit
-from steering.interventions import Intervention
-from steering.vectors import SteeringVector
+from steering.directions import DIRECTIONS
+from steering.interventions import Intervention, SteeringVector
+from steering.nulls import drawn_like, random_unit
 
 MOST_QUESTIONS = 32
 """Of the contrasts that ask something of their own."""

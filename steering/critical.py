@@ -26,12 +26,13 @@ import torch
 
 from onedial.asking import CROSSING_COLUMNS, PromptTemplate
 from onedial.core import InputError, one_line
-from onedial.models import AtHand, OpenModel, PromptSet, gather, halving_on_out_of_memory, own_share, widened
-from steering.at_hand import prompts_at_hand
-from steering.interventions import Intervention, as_intervention
+from onedial.models import OpenModel, PromptSet, widened
+from onedial.models.forward.batches import Progress, map_batches
+from onedial.models.questions import Questions
+from steering.interventions import Intervention, SteeringVector, as_intervention
 from steering.planning.margin_curves import MarginCurve
 from steering.planning.margin_search import MarginSearch
-from steering.vectors import SteeringVector
+from steering.reading import prompts_for
 
 CRITICAL_COLUMNS = ["question_id", "n_roots", "magnitude", "status", "yes_at_low", "evaluations"]
 OK, ALWAYS_YES, ALWAYS_NO = "ok", "none in range: always yes", "none in range: always no"
@@ -94,7 +95,7 @@ class CriticalMagnitudes:
 
 def critical_magnitudes(
     model: OpenModel,
-    questions: PromptSet | AtHand,
+    questions: PromptSet | Questions,
     intervention: Intervention | SteeringVector,
     *,
     low: float,
@@ -102,7 +103,7 @@ def critical_magnitudes(
     tolerance: float = 1e-4,
     scan: int | None = None,
     recheck: bool = True,
-    progress: Callable[[int], None] | None = None,
+    progress: Progress | None = None,
     batch_size: int | None = None,
     prompt: PromptTemplate | str | None = None,
 ) -> CriticalMagnitudes:
@@ -138,32 +139,23 @@ def critical_magnitudes(
     intervention = as_intervention(intervention)
     first = _first_points(low, high, tolerance, intervention.at, scan)
     intervention.check_model(model)
-    prompts = prompts_at_hand(model, [intervention], questions, prompt)
-    batches = own_share(prompts.batches(model, batch_size, len(first)))
+    prompts = prompts_for(model, [intervention], questions, prompt)
+    batches = prompts.batches(model, batch_size, len(first))
     search = MarginSearch(model, prompts, intervention, low, high, tolerance)
-    found: dict[int, MarginCurve] = {}
-    rows: dict[int, int] = dict.fromkeys(range(len(prompts)), 0)
 
-    def run(start: dict[int, list[float]], report: Callable[[int], None] | None) -> None:
-        def work(batch: list[int]) -> list[tuple[int, MarginCurve, int]]:
-            curves, spent = search.batch(batch, [start[index] for index in batch])
-            return list(zip(batch, curves, spent, strict=True))
+    def found_from(start: Sequence[list[float]], report: Progress | None) -> list[tuple[MarginCurve, int]]:
+        def work(batch: list[int]) -> list[tuple[MarginCurve, int]]:
+            return list(zip(*search.batch(batch, [start[place] for place in batch]), strict=True))
 
-        for batch in batches:
-            for part in halving_on_out_of_memory(work, batch):
-                for index, curve, spent in part:
-                    found[index] = curve
-                    rows[index] += spent
-                if report:
-                    report(len(part))
+        return map_batches(batches, work, progress=report)
 
     rough = recheck and model.dtype != torch.float32
-    run(dict.fromkeys(range(len(prompts)), first), None if rough else progress)
+    found = found_from([first] * len(prompts), None if rough else progress)
     if rough:
         with widened(model.stack):
-            run({index: _again(curve) for index, curve in found.items()}, progress)
-    share = [(index, curve.roots, curve.says_yes_at_low, rows[index]) for index, curve in found.items()]
-    return CriticalMagnitudes(_table(prompts, gather(share)), low, high, tolerance)
+            again = found_from([_again(curve) for curve, _ in found], progress)
+        found = [(curve, before + rows) for (_, before), (curve, rows) in zip(found, again, strict=True)]
+    return CriticalMagnitudes(_table(prompts.question_ids, found), low, high, tolerance)
 
 
 def crossings_along(
@@ -174,7 +166,7 @@ def crossings_along(
     *,
     sink: Callable[[pd.DataFrame], None],
     done: Collection[str] = frozenset(),
-    progress: Callable[[int], None] | None = None,
+    progress: Progress | None = None,
     batch_size: int | None = None,
 ) -> None:
     """Where the answers turn along many interventions, in one pass over the questions: for controls.
@@ -206,9 +198,8 @@ def crossings_along(
     for each in interventions:
         each.check_model(model)
     names = prompts.question_ids
-    batches = prompts.batches(model, batch_size, 2 * SCAN_PER_SIDE)
-    todo = [own for batch in batches if (own := [index for index in batch if names[index] not in done])]
-    if not todo:
+    left = {place for place, name in enumerate(names) if name not in done}
+    if not left:
         return
     lowest = {at: [min(each.layers) for each in interventions if each.at == at] for at in ("last", "all")}
     runners = {at: model.runner(prompts.sequences, layers, at) for at, layers in lowest.items() if layers}
@@ -216,33 +207,33 @@ def crossings_along(
     for each in interventions:
         low, high = ranges[each.intervention_id]
         tolerance = (high - low) / CONTROL_FINENESS
-        first = _first_points(low, high, tolerance, each.at, None)
-        searches[each.intervention_id] = (
-            MarginSearch(model, prompts, each, low, high, tolerance, runners[each.at]),
-            first,
-        )
+        search = MarginSearch(model, prompts, each, low, high, tolerance, runners[each.at])
+        searches[each.intervention_id] = search, _first_points(low, high, tolerance, each.at, None)
 
-    def work(batch: list[int]) -> list[pd.DataFrame]:
-        started = {at: runner.start([prompts.sequences[index] for index in batch]) for at, runner in runners.items()}
+    def work(batch: list[int]) -> list[tuple[float, float, list[tuple[MarginCurve, int]]]]:
+        """Of each question margin and mass, unsteered, and its curve along each intervention."""
+        started = {at: runner.start([prompts.sequences[place] for place in batch]) for at, runner in runners.items()}
         final = next(iter(started.values())).final
-        margin, mass = (each.double().cpu().numpy() for each in model.readout.margin_and_mass(final, prompts.tokens))
-        unsteered = pd.DataFrame({"margin": margin, "mass": mass}, index=[names[index] for index in batch])
-        tables = []
-        for name, (search, first) in searches.items():
-            curves, spent = search.batch(batch, [first] * len(batch), started[search.intervention.at])
-            found = [
-                (index, curve.roots, curve.says_yes_at_low, rows)
-                for index, curve, rows in zip(batch, curves, spent, strict=True)
-            ]
-            tables.append(_table(prompts, found).assign(intervention_id=name)[CROSSING_COLUMNS])
-        return [pd.concat(tables, ignore_index=True).join(unsteered, on="question_id")]
+        unsteered = (each.double().cpu().tolist() for each in model.readout.margin_and_mass(final, prompts.tokens))
+        curves = [
+            zip(*search.batch(batch, [first] * len(batch), started[search.intervention.at]), strict=True)
+            for search, first in searches.values()
+        ]
+        return [
+            (margin, mass, list(own)) for margin, mass, own in zip(*unsteered, zip(*curves, strict=True), strict=True)
+        ]
 
-    for batch in own_share(todo):
-        for part in halving_on_out_of_memory(work, batch):
-            for table in part:
-                sink(table)
-                if progress:
-                    progress(table["question_id"].nunique())
+    def keep(batch: list[int], found: Sequence[tuple[float, float, list[tuple[MarginCurve, int]]]]) -> None:
+        order = np.argsort(batch)
+        own, found = [names[batch[place]] for place in order], [found[place] for place in order]
+        unsteered = pd.DataFrame([each[:2] for each in found], columns=["margin", "mass"], index=own)
+        tables = [
+            _table(own, [curves[number] for *_, curves in found]).assign(intervention_id=name)
+            for number, name in enumerate(searches)
+        ]
+        sink(pd.concat(tables, ignore_index=True)[CROSSING_COLUMNS].join(unsteered, on="question_id"))
+
+    map_batches(prompts.batches(model, batch_size, 2 * SCAN_PER_SIDE), work, only=left, sink=keep, progress=progress)
 
 
 def _first_points(low: float, high: float, tolerance: float, at: str, scan: int | None) -> list[float]:
@@ -276,10 +267,11 @@ def _again(curve: MarginCurve) -> list[float]:
     return sorted({curve.low, curve.high, *inside})
 
 
-def _table(prompts: PromptSet, found: list[tuple[int, list[float], bool, int]]) -> pd.DataFrame:
+def _table(question_ids: Sequence[str], found: Sequence[tuple[MarginCurve, int]]) -> pd.DataFrame:
+    """`CRITICAL_COLUMNS` of each question's curve, and how many rows it took."""
     rows = []
-    for index, roots, yes_at_low, evaluations in sorted(found, key=lambda entry: entry[0]):
-        status = OK if roots else ALWAYS_YES if yes_at_low else ALWAYS_NO
-        for root in sorted(roots) or [np.nan]:
-            rows.append((prompts.question_ids[index], len(roots), root, status, yes_at_low, evaluations))
+    for name, (curve, evaluations) in zip(question_ids, found, strict=True):
+        yes, roots = curve.says_yes_at_low, curve.roots
+        status = OK if roots else ALWAYS_YES if yes else ALWAYS_NO
+        rows += [(name, len(roots), root, status, yes, evaluations) for root in sorted(roots) or [np.nan]]
     return pd.DataFrame(rows, columns=CRITICAL_COLUMNS)

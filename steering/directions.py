@@ -24,6 +24,7 @@ from torch import Tensor
 from onedial.core import InputError
 from probes import METHODS, Training
 from steering.contrasts import Contrast
+from steering.nulls import random_unit
 
 PENALTY = 0.3
 """Of logistic and ridge regression, in mean eigenvalues of the standardised stream; the middle of `PENALTIES`."""
@@ -143,23 +144,6 @@ def random(contrast: Contrast) -> Directions:
     _, lengths = mean_difference(contrast)
     drawn = random_unit(contrast.yes.shape[-1], contrast.seed)
     return drawn.expand(len(lengths), -1).clone(), lengths
-
-
-def generator_of(seed: int) -> torch.Generator:
-    """Torch's generator for a seed of any length, as numpy's may be."""
-    return torch.Generator().manual_seed(seed % 2**63)
-
-
-def random_unit(d_model: int, seed: int) -> Float[Tensor, " d_model"]:
-    """One direction drawn uniformly from the sphere."""
-    drawn = torch.randn(d_model, generator=generator_of(seed))
-    return drawn / drawn.norm()
-
-
-def drawn_like(streams: Float[Tensor, "question d_model"], seed: int) -> Float[Tensor, " d_model"]:
-    """A direction drawn from the normal distribution with the streams' covariance: a mixture of the centred streams."""
-    centred = streams - streams.mean(dim=0)
-    return torch.randn(len(centred), generator=generator_of(seed)).to(centred) @ centred
 
 
 def unit_and_length(raw: Float[Tensor, "layer d_model"]) -> Directions:

@@ -29,8 +29,7 @@ from torch import Tensor
 
 from onedial.core import InputError, atomic_path
 from onedial.models import OpenModel, PromptSet, read_activations
-from steering.interventions import Intervention, as_intervention
-from steering.vectors import SteeringVector
+from steering.interventions import Intervention, SteeringVector, as_intervention
 
 CONVENTIONS = {"output": 0, "input": -1, "one-based": -1}
 """What is added to a layer's number to make it ours."""
@@ -204,6 +203,7 @@ def import_vectors(
             method="imported",
             contrast="none",
             prompt_hash=prompts.prompt_hash,
+            template=prompts.template,
         )
         for layer, norm in zip(layers, norms, strict=True)
     ]

@@ -1,27 +1,43 @@
-"""Interventions: what is done to the residual stream, as one thing that can be named, swept, saved and applied.
+"""What is done to the residual stream: a direction that knows where it came from, an intervention, and how much of it.
 
-    Intervention.of(vector)                                        the vector added at the answer position
-    Intervention.of(vector, positions="all", operator="add")       ... at every position
-    Intervention.of(control, role="random")                        a control direction
+    vector * 0.3                                            0.3 residual norms towards yes, at every position
+    Intervention.of(vector)                                 the vector added at the answer position, to be swept
+    Intervention.of(vector, positions="all", operator="ablate")
+    Intervention.of(vector, positions="last") * 0.3         one setting of it
+    0.3 * vector - 0.1 * other                              one push along the sum of both additions
+    model.generate("Who sang this?", with_=vector * 0.3)    what is written under it
 
-How much of it is done is the magnitude; at 0 the model is as it was.
+Positive magnitude means towards yes; at 0 the model is as it was. In units of `residual_norm` a magnitude of 1 adds a
+vector as long as the median residual stream at the positions where the vector was read, so that magnitudes compare
+across layers and models; in `raw` units a magnitude of 1 adds the difference of means as it was extracted. A push is
+one setting, and a sweep turns through many: it takes the vector, and its magnitudes beside it.
 """
 
+import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from contextlib import AbstractContextManager
+from dataclasses import asdict, dataclass, field, replace
 from functools import lru_cache, partial
+from importlib.metadata import version
+from numbers import Real
+from pathlib import Path
 from typing import Any
 
 import torch
 from jaxtyping import Bool, Float, Int
 from torch import Tensor
 
-from onedial.asking import VECTOR
-from onedial.core import InputError, one_line
-from onedial.models import Edits, OpenModel
+from onedial.asking import VECTOR, PromptTemplate
+from onedial.core import InputError, html_card, notice, one_line
+from onedial.models import Edits, ModelIdentity, OpenModel
+from onedial.models.tensor_files import read_tensors, write_tensors
+from steering.apply import SteeringCount, steering
 from steering.operators import OPERATORS, Operator
-from steering.pushes import Push, Scalable
-from steering.vectors import UNITS, SteeringVector
+
+UNITS = ("residual_norm", "raw")
+FORMAT, KIND = "onedial-steering-vector-2", "steering vector"
+FAR = 3.0
+"""Pushes over so many times what was seen when a vector was made are said to be far outside it."""
 
 POSITIONS = {
     "last": "the answer position only: the last token of the prompt",
@@ -45,6 +61,165 @@ ROLES = {
     "agreement": "a control: agreeing minus disagreeing",
     "politeness": "a control: polite minus curt",
 }
+
+
+class Scalable:
+    """What can be scaled, reversed and added: vectors, interventions and pushes; the result is a `Push`."""
+
+    __array_ufunc__ = None  # so that a number of NumPy's leaves the product to us
+
+    def __mul__(self, magnitude: float) -> "Push":
+        if isinstance(magnitude, bool) or not isinstance(magnitude, Real) or not math.isfinite(magnitude):
+            raise InputError(f"a push was asked for by {magnitude!r}; multiply by one finite number, such as 0.3")
+        push = as_push(self)
+        return replace(push, magnitude=push.magnitude * float(magnitude))
+
+    __rmul__ = __mul__
+
+    def __neg__(self) -> "Push":
+        return self * -1.0
+
+    def __add__(self, other: "Scalable") -> "Push":
+        return _sum(as_push(self), as_push(other))
+
+    def __sub__(self, other: "Scalable") -> "Push":
+        return _sum(as_push(self), -as_push(other))
+
+
+@dataclass(frozen=True, eq=False)
+class SteeringVector(Scalable):
+    """One direction after one layer; `vector * 0.3` is so much of it (`steering.Push`).
+
+    Attributes:
+        direction: unit length, float32, on the CPU.
+        layer: it is added to the output of this decoder layer (0-based).
+        raw_norm: length of the vector as extracted.
+        residual_norm: median length of the residual stream at the read positions, position 0 left out.
+        model: the model it was read from; no other takes it.
+        method, contrast: how it was made; contrast is "none" for a random direction.
+        n_yes, n_no: questions on either side of the contrast.
+        n_unread: questions left out since their answer could not be read.
+        prompt_hash: of the rendered template, see `PromptSet`. template: that itself; None where it is not known.
+        seed: of a random direction; None where no chance was involved.
+        seen: the greatest distance of an activation that it was made from, along it, from their mean, in residual
+            norms; None where it is not known.
+    """
+
+    direction: Float[Tensor, " d_model"]
+    layer: int
+    raw_norm: float
+    residual_norm: float
+    model: ModelIdentity
+    method: str = "mean_difference"
+    contrast: str = "response"
+    site: str = "resid_post"
+    positions_read: str = "last"
+    n_yes: int = 0
+    n_no: int = 0
+    n_unread: int = 0
+    prompt_hash: str = ""
+    template: PromptTemplate | None = None
+    seed: int | None = None
+    seen: float | None = None
+    versions: dict[str, str] = field(
+        default_factory=lambda: {name: version(name) for name in ("torch", "transformers")}
+    )
+
+    def __post_init__(self) -> None:
+        norm = self.direction.norm().item()
+        if not math.isclose(norm, 1.0, rel_tol=1e-4) or not self.residual_norm > 0 or not self.raw_norm > 0:
+            raise InputError(
+                f"a steering vector of length {norm:.3g} (raw {self.raw_norm:.3g}, residual {self.residual_norm:.3g}) "
+                "has no direction; the two sides of its contrast have the same mean"
+            )
+
+    @property
+    def vector_id(self) -> str:
+        """Names it within a run, for example `L14-response-mean_difference` or `L14-random-3`."""
+        drawn = "" if self.seed is None else f"-{self.seed}"
+        made = f"{self.method}{drawn}" if self.contrast == "none" else f"{self.contrast}-{self.method}"
+        return f"L{self.layer}-{made}"
+
+    def __repr__(self) -> str:
+        made = "" if self.contrast == "none" else f", {self.n_yes} yes and {self.n_no} no"
+        return (
+            f"SteeringVector({self.vector_id} of {self.model.name}, layer {self.layer}, d_model {len(self.direction)}, "
+            f"raw norm {self.raw_norm:.4g}, residual norm {self.residual_norm:.4g}{made})"
+        )
+
+    def _repr_html_(self) -> str:
+        """In Jupyter: what it is, and what it was made of."""
+        made = self.contrast != "none"
+        sides = f"{self.n_yes} on the side of yes, {self.n_no} on that of no, {self.n_unread} unread"
+        return html_card(
+            f"steering vector {self.vector_id}",
+            {
+                "model": f"{self.model.name} ({self.model.n_layers} layers)",
+                "added": f"after layer {self.layer}; positive is towards yes" if made else f"after layer {self.layer}",
+                "questions": sides if made else None,
+                "length as extracted": f"{self.raw_norm / self.residual_norm:.3g} residual norms",
+                "a residual norm": f"{self.residual_norm:.4g}",
+                "prompt": None if self.template is None else self.template.name,
+            },
+        )
+
+    def length(self, unit: str) -> float:
+        """What a magnitude of 1 is worth in the stream's own units; `unit` is one of `UNITS`."""
+        return self.residual_norm if unit == "residual_norm" else self.raw_norm
+
+    def check_model(self, model: OpenModel) -> None:
+        """Raise InputError if the vector was made for another model."""
+        if self.model.fingerprint not in model.identity.fingerprints:
+            raise InputError(
+                f"the vector was read from {self.model.name} ({self.model.architecture}, {self.model.n_layers} layers, "
+                f"weights {self.model.fingerprint[:8]}), but the model is {model.identity.name} "
+                f"(weights {model.identity.fingerprint[:8]}); extract a vector from this model"
+            )
+
+    def save(self, path: Path | str) -> None:
+        """Write a safetensors file: the direction, and everything else as metadata."""
+        write_tensors(path, {"direction": self.direction}, self.facts(), FORMAT)
+
+    @classmethod
+    def load(cls, path: Path | str) -> "SteeringVector":
+        """Read a file that `save` wrote.
+
+        Raises:
+            InputError: no such file, or not a steering vector.
+        """
+        remedy = "give a vector that a run of this version has saved; of a run, delete it and pass --resume"
+        return read_tensors(
+            path, FORMAT, lambda held, facts: cls.of_facts(held["direction"], facts), what=KIND, remedy=remedy
+        )
+
+    def facts(self) -> dict[str, Any]:
+        """All but the direction, as JSON can hold it."""
+        return {name: value for name, value in vars(self).items() if name != "direction"} | {
+            "template": self.template and asdict(self.template),
+            "model": asdict(self.model),
+        }
+
+    @classmethod
+    def of_facts(cls, direction: Tensor, facts: Mapping[str, Any]) -> "SteeringVector":
+        """The way back from `facts`."""
+        if direction.ndim != 1 or not direction.is_floating_point() or not isinstance(facts["layer"], int):
+            raise TypeError("its direction is no vector of numbers, or its layer no number")
+        template = None if facts.get("template") is None else template_from(facts["template"])
+        return cls(direction, **{**facts, "model": ModelIdentity(**facts["model"]), "template": template})
+
+    def of_no_answers(self, direction: Tensor, method: str, seed: int | None = None) -> "SteeringVector":
+        """Another direction (of length 1) of the same norms, layer, model and prompt, that was made of no answers."""
+        return replace(
+            self,
+            direction=direction,
+            method=method,
+            contrast="none",
+            n_yes=0,
+            n_no=0,
+            n_unread=0,
+            seed=seed,
+            seen=None,
+        )
 
 
 @dataclass(frozen=True, eq=False)
@@ -168,6 +343,31 @@ class Intervention(Scalable):
         )
 
 
+@dataclass(frozen=True, eq=False)
+class Push(Scalable):
+    """An intervention at one magnitude.
+
+    Attributes:
+        of: what is done. magnitude: how much of it, in its unit; positive is towards yes, 0 changes nothing.
+    """
+
+    of: "Intervention"
+    magnitude: float
+
+    def __repr__(self) -> str:
+        unit = {"residual_norm": "residual norms", "raw": "times the vector as extracted"}[self.of.unit]
+        return f"Push({self.magnitude:+.4g} {unit} along {self.of.intervention_id}, at {self.of.positions} positions)"
+
+    def steering(self, model: OpenModel) -> AbstractContextManager[Any]:
+        """A context in which the model is steered by it; far outside what was seen, this is noticed.
+
+        Raises:
+            InputError: it is of another model.
+        """
+        say_if_far([self.of], [self.magnitude])
+        return steered(model, self.of, self.magnitude)
+
+
 def as_intervention(given: "Intervention | SteeringVector") -> Intervention:
     """An intervention as it is; a vector as one that is added at the answer position.
 
@@ -201,6 +401,65 @@ def as_interventions(
     if not found:
         raise InputError("no intervention was given; extract a steering vector first")
     return found
+
+
+def steered(
+    model: OpenModel, intervention: Intervention | SteeringVector, magnitude: float
+) -> AbstractContextManager[SteeringCount]:
+    """While the context lasts, every forward of `model.hf` is steered, `model.hf.generate` included.
+
+    Each call of `generate` has its own prompt. Outside of `generate` a forward without a cache, or with an empty one,
+    reads a whole prompt, and forwards that continue its cache read generated tokens.
+
+    Args:
+        intervention: a vector by itself is added at the prompt's last position, in residual norms.
+        magnitude: in the intervention's unit, positive towards yes.
+
+    Raises:
+        InputError: the intervention is of another model, the magnitude is not finite, or the context ended without a
+            forward that was edited.
+
+    >>> from onedial import load_model, load_questions
+    >>> from steering import extract_vector
+    >>> model, questions = load_model("smollm2-135m-instruct"), load_questions("embedded", n=20)
+    >>> with steered(model, extract_vector(model, questions, layer=21), 0.2):
+    ...     text = model.generate("Who wrote Emma?", max_new_tokens=4)
+    >>> isinstance(text, str)
+    True
+    """
+    given = as_intervention(intervention)
+    given.check_model(model)
+    return steering(model, given.edits(), given.positions, magnitude)
+
+
+def as_push(given: object) -> Push:
+    """A push as it is; an intervention at magnitude 1; a vector at magnitude 1, added at every position.
+
+    Raises:
+        InputError: it is none of them.
+    """
+    if isinstance(given, SteeringVector):
+        return Push(replace(as_intervention(given), positions="all"), 1.0)
+    if isinstance(given, Intervention):
+        return Push(given, 1.0)
+    if not isinstance(given, Push):
+        raise InputError(f"a {type(given).__name__} can't be added to a push; give a vector, an intervention or a push")
+    return given
+
+
+def say_if_far(
+    interventions: Sequence[Intervention], magnitudes: Sequence[float] | Mapping[str, Sequence[float]]
+) -> None:
+    """Notice magnitudes over `FAR` times the distance from their mean at which any activation lay along the vector."""
+    for each in interventions:
+        own = magnitudes.get(each.intervention_id, ()) if isinstance(magnitudes, Mapping) else magnitudes
+        vector = min(each.vectors, key=lambda vector: vector.layer)
+        furthest = max(map(abs, own), default=0.0) / each.units_per_norm
+        if vector.seen and math.inf > furthest > FAR * vector.seen:
+            notice(
+                f"pushes along {each.intervention_id} of up to {furthest:.3g} residual norms are far outside what was "
+                f"seen: the activations that it was made from lie within {vector.seen:.2g} of their mean along it"
+            )
 
 
 def chosen_positions(
@@ -246,3 +505,54 @@ def _apply(
 def _direction_on(vector: SteeringVector, device: torch.device) -> Float[Tensor, " d_model"]:
     """Copied once, not at every layer of every forward."""
     return vector.direction.to(device)
+
+
+def _sum(one: Push, other: Push) -> Push:
+    """The push whose addition is the sum of both, along a vector of its own."""
+    for each in (one, other):
+        if len(each.of.vectors) > 1 or each.of.operator != "add":
+            raise InputError(
+                f"{each.of.intervention_id} has {len(each.of.vectors)} vectors and the operator {each.of.operator}; "
+                "sums are of single vectors that are added"
+            )
+    (first,), (second,) = one.of.vectors, other.of.vectors
+    if first.model.fingerprint != second.model.fingerprint:
+        raise InputError(
+            f"{first.vector_id} is of {first.model.name} and {second.vector_id} of {second.model.name}; add vectors of "
+            "one model"
+        )
+    if first.layer != second.layer:
+        raise InputError(
+            f"{first.vector_id} acts after layer {first.layer} and {second.vector_id} after layer {second.layer}; add "
+            "vectors of one layer, or do both at once by Intervention.of(vector, other)"
+        )
+    if one.of.positions != other.of.positions:
+        raise InputError(
+            f"one push acts at {one.of.positions} positions and the other at {other.of.positions}; add pushes that act "
+            "at the same ones"
+        )
+    if first is second and one.of.unit == other.of.unit:
+        return replace(one, magnitude=one.magnitude + other.magnitude)
+    added = _addition(one, first) + _addition(other, second)
+    length = float(added.norm())
+    if not length > 1e-6 * first.residual_norm:
+        return replace(one, magnitude=0.0)
+    same_prompt = first.prompt_hash == second.prompt_hash
+    vector = replace(
+        first.of_no_answers(added / length, "sum"),
+        raw_norm=length,
+        prompt_hash=first.prompt_hash if same_prompt else "",
+        template=first.template if same_prompt else None,
+    )
+    return Push(Intervention.of(vector, positions=one.of.positions), length / first.residual_norm)
+
+
+def _addition(push: Push, vector: SteeringVector) -> Float[Tensor, " d_model"]:
+    """What is added to the stream, in its own units."""
+    return push.magnitude * vector.length(push.of.unit) * vector.direction
+
+
+def template_from(fields: Mapping[str, Any]) -> PromptTemplate:
+    """The way back from `dataclasses.asdict` and JSON."""
+    earlier = tuple((str(user), str(assistant)) for user, assistant in fields["earlier"])
+    return PromptTemplate(**{**fields, "slots": tuple(fields["slots"]), "earlier": earlier})

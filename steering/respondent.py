@@ -13,9 +13,7 @@ import pandas as pd
 from onedial.asking import Instrument, Prompt, Question, measurements
 from onedial.core import InputError
 from onedial.models import Generated, LocalRespondent, OpenModel, gather, own_share, write_after
-from steering.apply import steered
-from steering.interventions import Intervention, as_intervention
-from steering.vectors import SteeringVector
+from steering.interventions import Intervention, SteeringVector, as_intervention, steered
 
 
 class SteeredRespondent(LocalRespondent):

@@ -66,7 +66,7 @@ from .questions import (
     stratified_sample,
     without_repeats,
 )
-from .replies import leaves_a_thought_open, spoken, unmarked, without_disclaimer, without_thoughts
+from .replies import THOUGHT_MARKS, leaves_a_thought_open, spoken, unmarked, without_disclaimer, without_thoughts
 from .respondents import (
     RESPONDENTS,
     Identity,
@@ -177,6 +177,7 @@ __all__ = [
     "Scale",
     "Statement",
     "TEXT",
+    "THOUGHT_MARKS",
     "Table",
     "TextReader",
     "TokenReader",

@@ -104,13 +104,13 @@ def ask_table(respondent: Respondent, instrument: Instrument, slots: Iterable[Ma
     Returns:
         index 0, 1, ..., in the order of the slots; said_yes (1 / 0), margin, value, expected (mean over the scale's
         numbers), stated: nan where unread; mass; text, as written; tokens (that were written, nan where nobody knows);
-        failed (why the request has no answer, or why what came cannot be read; "" where it is there).
+        failed (why there is no answer; "" where there is one, or one that merely cannot be read).
     """
     given = answers_in_order(respondent, [instrument.prompt(**each) for each in slots], instrument)
     rows = [
         (
             *(each.said_yes, each.margin, each.value, instrument.scale.expectation(each.probabilities)[0]),
-            *(each.stated, each.mass, each.tokens_out, each.raw_text, each.error or each.unread),
+            *(each.stated, each.mass, each.tokens_out, each.raw_text, each.error),
         )
         for each in given
     ]

@@ -1,4 +1,3 @@
-from .at_hand import AtHand
 from .checkpoints.embedded import ensure_converted, is_converted
 from .checkpoints.folders import attention_for, auto_class
 from .checkpoints.pieces import OFFLINE_MODELS, find_offline_model
@@ -7,9 +6,15 @@ from .decoder import Decoder
 from .entailment import EntailmentModel, classifies_texts
 from .families import FAMILIES, Family
 from .forward.activations import Activations, read_activations
-from .forward.batches import QUESTIONS_PER_BATCH, batches_by_length, halving_on_out_of_memory, questions_per_batch
-from .forward.kept import KEPT_BYTES
+from .forward.batches import (
+    QUESTIONS_PER_BATCH,
+    batches_by_length,
+    halving_on_out_of_memory,
+    map_batches,
+    questions_per_batch,
+)
 from .forward.prefill import TOKENS_AT_ONCE
+from .forward.prefill_cache import CACHE_BYTES
 from .forward.readout import VOCABULARY_CHUNK, AnswerTokens
 from .forward.residual import Edits, StreamEdit
 from .forward.runner import Runner, Started, plainly_edited
@@ -19,7 +24,6 @@ from .identity import ModelIdentity
 from .inside.activation_store import ActivationStore, StoreKey
 from .inside.gradients import margin_gradients
 from .inside.lens import Lens, lens_of, tokens_along
-from .inside.patching import patched_margins
 from .inside.store_filling import key_of, store_activations
 from .model import DTYPES, OpenModel, load_model
 from .processes import (
@@ -36,6 +40,7 @@ from .processes import (
     wait_for_all,
 )
 from .prompt_set import PromptSet
+from .questions import Questions
 from .respondent import LocalRespondent
 from .threads import choose_threads, quiet_libraries
 from .tokens import TokenBatch, common_prefix_length, encode, pad_batch, render
@@ -43,7 +48,7 @@ from .writing import Generated, check_room, generate, handing_on, write_after
 from .written_scores import read_written, read_written_in_ways
 
 __all__ = [
-    "AtHand",
+    "Questions",
     "ActivationStore",
     "Activations",
     "AnswerTokens",
@@ -54,7 +59,7 @@ __all__ = [
     "FAMILIES",
     "Family",
     "Generated",
-    "KEPT_BYTES",
+    "CACHE_BYTES",
     "Lens",
     "LocalRespondent",
     "ModelIdentity",
@@ -93,11 +98,11 @@ __all__ = [
     "lens_of",
     "load_config",
     "load_model",
+    "map_batches",
     "margin_gradients",
     "own_device",
     "own_share",
     "pad_batch",
-    "patched_margins",
     "plainly_edited",
     "process_count",
     "process_index",

@@ -1,7 +1,7 @@
 """An open-weight model whose residual stream can be read and edited."""
 
 import contextlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any, Protocol, overload
 
@@ -14,7 +14,7 @@ from onedial.core import InputError, notice
 from onedial.models.checkpoints.split import keep_own_part
 from onedial.models.decoder import Decoder
 from onedial.models.families import Family, decoder_of, forms_for
-from onedial.models.forward.kept import KeptPrefills
+from onedial.models.forward.prefill_cache import PrefillCache
 from onedial.models.forward.readout import AnswerTokens, Readout, find_answer_tokens
 from onedial.models.forward.residual import (
     Edit,
@@ -26,7 +26,9 @@ from onedial.models.forward.residual import (
 from onedial.models.forward.runner import FastPaths, Runner, check_fast_paths, make_runner
 from onedial.models.identity import ModelIdentity, fingerprint, sampled_fingerprint
 from onedial.models.processes import as_first, everyone, is_split
+from onedial.models.questions import Text, Texts, as_prompt, as_prompts
 from onedial.models.tokens import TokenBatch, encode, pad_batch, pad_id, render
+from onedial.models.writing import pads_rightly, write_after
 
 DEFAULT_MODEL = "smollm2-135m-instruct"
 DTYPES = {"float32": torch.float32, "bfloat16": torch.bfloat16, "float16": torch.float16}
@@ -60,7 +62,7 @@ class OpenModel:
         self.hf: Any = hf.eval().requires_grad_(False)
         self.tokenizer = tokenizer
         self._paths: dict[tuple[int, ...], FastPaths] = {}
-        self._kept: KeptPrefills | None = None
+        self._cache: PrefillCache | None = None
         self._writes_padded: bool | None = None
         self.stack, self.readout = proven(hf, pad_id(tokenizer, hf.get_input_embeddings().weight.shape[0]), name)
         self.identity = ModelIdentity(
@@ -115,20 +117,15 @@ class OpenModel:
 
     # ---- prompts ----------------------------------------------------------------------------------------------------
 
-    def render(self, prompt: Prompt) -> str:
-        """The text that the model reads for this prompt, chat template included.
+    def render(self, prompt: Text) -> str:
+        """The text that the model reads for a prompt, a text or a chat, chat template included.
 
         Raises:
-            InputError: it is no prompt, but for example a text.
+            InputError: as `as_prompt`.
         """
-        if not isinstance(prompt, Prompt):
-            raise InputError(
-                f"a prompt was given as {type(prompt).__name__}: {str(prompt)[:40]!r}; make it a Prompt, by "
-                "PromptTemplate.fill or onedial.asking.Prompt(text)"
-            )
-        return render(self.tokenizer, prompt)
+        return render(self.tokenizer, as_prompt(prompt))
 
-    def token_ids(self, prompts: Sequence[Prompt]) -> list[list[int]]:
+    def token_ids(self, prompts: Texts) -> list[list[int]]:
         """Token ids of each rendered prompt, unpadded.
 
         Raises:
@@ -144,11 +141,11 @@ class OpenModel:
             )
         return found
 
-    def tokenise(self, prompts: Sequence[Prompt], side: str = "left") -> TokenBatch:
+    def tokenise(self, prompts: Texts, side: str = "left") -> TokenBatch:
         """Rendered, tokenised and padded prompts on the model's device."""
         return pad_batch(self.token_ids(prompts), self.stack.pad_id, side).to(self.device)
 
-    def answer_tokens(self, prompt: Prompt, reader: TokenReader = YES_NO_TOKENS) -> AnswerTokens:
+    def answer_tokens(self, prompt: Text, reader: TokenReader = YES_NO_TOKENS) -> AnswerTokens:
         """The tokens of each answer that can follow this prompt, by default those of yes and no.
 
         Raises:
@@ -233,19 +230,19 @@ class OpenModel:
         """
         self.check_layers(layers)
         longest = max(map(len, sequences), default=0)
-        return make_runner(self.stack, self.fast_paths_for(longest), sequences, layers, at, self._kept)
+        return make_runner(self.stack, self.fast_paths_for(longest), sequences, layers, at, self._cache)
 
     @contextlib.contextmanager
-    def keeping_prefills(self) -> Iterator[KeptPrefills]:
-        """While the context lasts, runners run a batch once and keep it; see `onedial.models.forward.kept`.
+    def caching_prefills(self) -> Iterator[PrefillCache]:
+        """While the context lasts, runners run a batch once and keep it; see `onedial.models.forward.prefill_cache`.
 
         For a task in several stages that ask the same batches, with the same weights throughout.
         """
-        self._kept = KeptPrefills()
+        self._cache = PrefillCache()
         try:
-            yield self._kept
+            yield self._cache
         finally:
-            self._kept = None
+            self._cache = None
 
     @property
     def fast_paths(self) -> FastPaths:
@@ -265,7 +262,7 @@ class OpenModel:
             paths = self._paths[crossed] = FastPaths(
                 frozenset.intersection(*(each.allowed for each in found)),
                 next((each.reason for each in found if each.reason), ""),
-                any(each.alone for each in found),
+                any(each.requires_equal_length for each in found),
             )
             where = f" at prompts of more than {max(crossed)} tokens" if crossed else ""
             if paths.reason:
@@ -273,7 +270,7 @@ class OpenModel:
                     f"{self.identity.name} is run by plain forwards{where}, one for each setting, which is right and "
                     f"slower, since {paths.reason}"
                 )
-            if paths.alone:
+            if paths.requires_equal_length:
                 notice(
                     f"{self.identity.name} answers otherwise{where} where shorter prompts stand beside longer ones, so "
                     "that only prompts of one length are run together"
@@ -288,11 +285,9 @@ class OpenModel:
         Of a model that is not right by the fast paths, some tokens after padded prompts are compared once with what it
         says after each alone; a notice where they differ.
         """
-        from onedial.models.writing import pads_rightly
-
         paths = self.fast_paths_for(longest)
-        if paths.alone or not paths.reason:
-            return paths.alone
+        if paths.requires_equal_length or not paths.reason:
+            return paths.requires_equal_length
         if self._writes_padded is None:
             self._writes_padded = as_first(pads_rightly(self))
             if not self._writes_padded:
@@ -303,7 +298,7 @@ class OpenModel:
         return not self._writes_padded
 
     @overload
-    def generate(  # type: ignore[overload-overlap]  # a text is a sequence of texts as well, and comes first
+    def generate(  # type: ignore[overload-overlap]
         self,
         prompts: str | Prompt,
         *,
@@ -315,7 +310,7 @@ class OpenModel:
     @overload
     def generate(
         self,
-        prompts: Sequence[str | Prompt],
+        prompts: Texts,
         *,
         with_: Steering | None = ...,
         max_new_tokens: int = ...,
@@ -324,7 +319,7 @@ class OpenModel:
     ) -> list[str]: ...
     def generate(
         self,
-        prompts: str | Prompt | Sequence[str | Prompt],
+        prompts: Text | Texts,
         *,
         with_: Steering | None = None,
         max_new_tokens: int = 64,
@@ -336,7 +331,7 @@ class OpenModel:
             model.generate("Do you know the capital of Peru?", with_=vector * 0.3, max_new_tokens=20)
 
         Args:
-            prompts: a text is a whole user turn, put into the chat template.
+            prompts: texts, chats or `Prompt`s; a text is a whole user turn, put into the chat template.
             with_: so much of a vector (`vector * 0.3`, see `steering.Push`); None writes unsteered.
             temperature: 0 takes the likeliest token each time; above 0 draws from the whole vocabulary.
             seed: of the draws.
@@ -347,21 +342,19 @@ class OpenModel:
         Raises:
             InputError: a vector without its magnitude, no prompts, or one that with its answer exceeds the context.
         """
-        from onedial.models.writing import write_after
-
         if with_ is not None and not callable(getattr(with_, "steering", None)):
             raise InputError(
                 f"with_ was given a {type(with_).__name__}; say how much of a vector the model is to be steered with, "
                 "such as with_=vector * 0.3"
             )
-        given = [prompts] if isinstance(prompts, str | Prompt) else list(prompts)
-        asked = [Prompt(each) if isinstance(each, str) else each for each in given]
+        asked = as_prompts(prompts)
         around = contextlib.nullcontext if with_ is None else partial(with_.steering, self)
         written = write_after(
             self, asked, max_new_tokens=max_new_tokens, temperature=temperature, seed=seed, around=around
         )
         texts = [each.text for each in written]
-        return texts[0] if isinstance(prompts, str | Prompt) else texts
+        alone = isinstance(prompts, str | Prompt) or isinstance(prompts[0], Mapping)
+        return texts[0] if alone else texts
 
     def bridge(self) -> Any:
         """A TransformerLens `TransformerBridge` on a copy of this model.

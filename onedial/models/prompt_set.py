@@ -3,13 +3,13 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from onedial.asking import Prompt, PromptTemplate, Question
+from onedial.asking import YES_NO_TOKENS, Prompt, PromptTemplate, Question, TokenReader
 from onedial.core import InputError, sha256_of_text
-from onedial.models.at_hand import AtHand, questions_at_hand, template_at_hand
 from onedial.models.forward.batches import batches_by_length, questions_per_batch
 from onedial.models.forward.readout import AnswerTokens
 from onedial.models.model import OpenModel
 from onedial.models.processes import gather
+from onedial.models.questions import Questions, as_questions, as_template
 from onedial.models.tokens import tokenised
 
 SLOT = "{question}"
@@ -48,9 +48,10 @@ class PromptSet:
     def build(
         cls,
         model: OpenModel,
-        questions: AtHand,
+        questions: Questions,
         template: PromptTemplate | str,
         parts: Mapping[str, str] | None = None,
+        reader: TokenReader = YES_NO_TOKENS,
     ) -> "PromptSet":
         """Render every question.
 
@@ -58,12 +59,13 @@ class PromptSet:
             questions: `Question`s; or texts, rows, a data frame, or the name of a set or file.
             template: how they are put; or the name of a framing, a prompt file, or a text with {question}.
             parts: says of each question by its id which part of the set it is of.
+            reader: how the answers are spelled; the first stands in the place of yes.
 
         Raises:
             InputError: no questions, no such prompt, a prompt longer than the model's context, or two different
                 questions that give one prompt.
         """
-        questions, template = questions_at_hand(questions), template_at_hand(template)
+        questions, template = as_questions(questions), as_template(template)
         prompts = [template.fill(question.text) for question in questions]
         sequences = tuple(tuple(ids) for ids in model.token_ids(prompts))
         _check_told_apart(questions, sequences)
@@ -79,7 +81,7 @@ class PromptSet:
         return cls(
             question_ids=tuple(question.id for question in questions),
             sequences=sequences,
-            tokens=model.answer_tokens(prompts[0]),
+            tokens=model.answer_tokens(prompts[0], reader),
             prompt_hash=sha256_of_text(blank),
             example=model.render(prompts[0]),
             question_ends=question_ends(model, blank, [model.render(prompt) for prompt in prompts], texts),
@@ -88,6 +90,28 @@ class PromptSet:
             template=template,
             parts=tuple(parts[question.id] for question in questions) if parts else (),
         )
+
+    @classmethod
+    def of_prompts(
+        cls, model: OpenModel, prompts: Sequence[Prompt], names: Sequence[str], reader: TokenReader = YES_NO_TOKENS
+    ) -> "PromptSet":
+        """Ready prompts that end alike, each under a name of its own; `reader` says how their answers are spelled.
+
+        Raises:
+            InputError: no prompt, names of another number, or a prompt longer than the model's context.
+        """
+        if not prompts or len(names) != len(prompts):
+            raise InputError(f"{len(prompts)} prompts and {len(names)} names for them; give one of each, at least one")
+        sequences = tuple(tuple(ids) for ids in model.token_ids(prompts))
+        longest = max(map(len, sequences))
+        if model.max_tokens and longest + 1 > model.max_tokens:
+            raise InputError(
+                f"a prompt has {longest} tokens, but the model reads {model.max_tokens} at most; leave out long "
+                "questions"
+            )
+        tokens, example = model.answer_tokens(prompts[0], reader), model.render(prompts[0])
+        digest = sha256_of_text("\x1f".join(map(model.render, prompts)))
+        return cls(tuple(names), sequences, tokens, digest, example, prompts=tuple(prompts))
 
     def __repr__(self) -> str:
         lengths = [len(sequence) for sequence in self.sequences] or [0]
@@ -171,7 +195,7 @@ class PromptSet:
         lengths = [len(sequence) for sequence in self.sequences]
         longest = max(lengths, default=0)
         size = batch_size or min(gather([questions_per_batch(model.stack, longest, rows)]))
-        return batches_by_length(lengths, size, model.fast_paths_for(longest).alone, self.parts)
+        return batches_by_length(lengths, size, model.fast_paths_for(longest).requires_equal_length, self.parts)
 
 
 def _check_told_apart(questions: Sequence[Question], sequences: Sequence[tuple[int, ...]]) -> None:

@@ -16,7 +16,7 @@ import torch
 
 from onedial.asking import Identity, Instrument, Prompt, Response, TokenReader, response_from_logits, response_from_text
 from onedial.core import sha256_of_text
-from onedial.models.forward.batches import batches_by_length, halving_on_out_of_memory, questions_per_batch
+from onedial.models.forward.batches import Progress, batches_by_length, finished_parts, questions_per_batch
 from onedial.models.forward.prefill import SharedPrefix
 from onedial.models.forward.readout import find_answer_tokens
 from onedial.models.forward.runner import FastRunner, PlainRunner, Runner
@@ -26,7 +26,6 @@ from onedial.models.writing import check_room, generate
 ENDING = 24
 """Which tokens can spell an answer after a prompt depends on no more than its last letters."""
 
-Progress = Callable[[int], None]
 Around = Callable[[], AbstractContextManager[Any]]
 
 
@@ -82,11 +81,9 @@ class LocalRespondent:
             work, kinds, n_new = self._reading_logits(texts, sequences, instrument)
         else:
             work, kinds, n_new = self._writing(texts, sequences, instrument)
-        for batch in self._batches([len(sequence) for sequence in sequences], kinds, n_new):
-            for part in halving_on_out_of_memory(work, batch):
-                yield from part
-                if self.progress:
-                    self.progress(len(part))
+        batches = self._batches([len(sequence) for sequence in sequences], kinds, n_new)
+        for _, answers in finished_parts(batches, work, self.progress):
+            yield from answers
 
     def _reading_logits(
         self, texts: Sequence[str], sequences: Sequence[Sequence[int]], instrument: Instrument
@@ -168,7 +165,7 @@ class LocalRespondent:
         return PlainRunner(self.model.stack, sequences, [], "last", self._alone(map(len, sequences)))
 
     def _alone(self, lengths: Iterable[int]) -> bool:
-        return self.model.fast_paths_for(max(lengths, default=0)).alone
+        return self.model.fast_paths_for(max(lengths, default=0)).requires_equal_length
 
     def _batches(self, lengths: Sequence[int], kinds: Sequence[str], n_new: int) -> Iterator[list[int]]:
         longest = max(lengths, default=0) + n_new

@@ -8,7 +8,7 @@ import contextlib
 import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import torch
 from jaxtyping import Bool
@@ -17,10 +17,12 @@ from transformers import DynamicCache, GenerationConfig, StoppingCriteria, Stopp
 
 from onedial.asking import Prompt
 from onedial.core import InputError
-from onedial.models.forward.batches import batches_by_length, halving_on_out_of_memory, questions_per_batch
+from onedial.models.forward.batches import batches_by_length, map_batches, questions_per_batch
 from onedial.models.forward.prefill import SharedPrefix
-from onedial.models.model import OpenModel
 from onedial.models.tokens import pad_batch
+
+if TYPE_CHECKING:
+    from onedial.models.model import OpenModel
 
 Stop = Callable[[str], bool]
 
@@ -41,13 +43,13 @@ class Generated:
 
 
 FORGET_WITH_A_CACHE = {"moshi", "deepseek_v32", "glm_moe_dsa"}
-"""Types that write other words with a cache than without, in transformers 5.23 (scripts/causal_types.py): each token is
-written by a forward over the whole text."""
+"""Types that write other words with a cache than without, in transformers 5.23 (scripts/architectures.py): each token
+is written by a forward over the whole text."""
 
 
 @torch.inference_mode()
 def generate(
-    model: OpenModel,
+    model: "OpenModel",
     sequences: Sequence[Sequence[int]],
     max_new_tokens: int,
     *,
@@ -99,7 +101,7 @@ def generate(
 
 
 def write_after(
-    model: OpenModel,
+    model: "OpenModel",
     prompts: Sequence[Prompt],
     *,
     max_new_tokens: int = 64,
@@ -123,24 +125,19 @@ def write_after(
     sequences = model.token_ids(prompts)
     check_room(model, sequences, max_new_tokens)
 
-    def work(batch: list[int]) -> list[tuple[int, Generated]]:
+    def work(batch: list[int]) -> list[Generated]:
         own = [sequences[index] for index in batch]
         with around():
-            written = generate(model, own, max_new_tokens, temperature=temperature, seed=seed, stop=stop)
-        return list(zip(batch, written, strict=True))
+            return generate(model, own, max_new_tokens, temperature=temperature, seed=seed, stop=stop)
 
-    done: dict[int, Generated] = {}
     lengths = [len(ids) for ids in sequences]
     size = batch_size or questions_per_batch(model.stack, max(lengths) + max_new_tokens)
     alone = model.writes_alone(max(lengths) + max_new_tokens)
-    for batch in batches_by_length(lengths, size, alone):
-        for part in halving_on_out_of_memory(work, batch):
-            done.update(part)
-    return [done[index] for index in range(len(prompts))]
+    return map_batches(batches_by_length(lengths, size, alone), work, share=False)
 
 
 @torch.inference_mode()
-def pads_rightly(model: OpenModel) -> bool:
+def pads_rightly(model: "OpenModel") -> bool:
     """Whether a model that writes after padded prompts says what it says after each alone.
 
     transformers forgets the padding of some recurrent layers (MiniMax's) once they write from their state.
@@ -180,7 +177,7 @@ def handing_on(sink: Callable[[str], None], stop: Stop | None = None, trim: Call
     return hear
 
 
-def check_room(model: OpenModel, sequences: Sequence[Sequence[int]], max_new_tokens: int) -> None:
+def check_room(model: "OpenModel", sequences: Sequence[Sequence[int]], max_new_tokens: int) -> None:
     """Raise InputError unless there are prompts, something is to be written, and the model's context holds both."""
     if not sequences:
         raise InputError("there are no prompts to continue; give at least one")
@@ -195,14 +192,14 @@ def check_room(model: OpenModel, sequences: Sequence[Sequence[int]], max_new_tok
 
 
 @contextlib.contextmanager
-def _seeded(model: OpenModel, seed: int) -> Iterator[None]:
+def _seeded(model: "OpenModel", seed: int) -> Iterator[None]:
     devices = [model.device] if model.device.type == "cuda" else []
     with torch.random.fork_rng(devices):
         torch.manual_seed(seed)
         yield
 
 
-def end_tokens(model: OpenModel) -> list[int]:
+def end_tokens(model: "OpenModel") -> list[int]:
     """Every token that the checkpoint or the tokenizer takes for an end; several models have two."""
     named = model.hf.generation_config.eos_token_id
     ends = [*(named if isinstance(named, (list, tuple)) else [named]), model.tokenizer.eos_token_id]
@@ -210,7 +207,7 @@ def end_tokens(model: OpenModel) -> list[int]:
 
 
 @contextlib.contextmanager
-def _own_settings_aside(model: OpenModel) -> Iterator[None]:
+def _own_settings_aside(model: "OpenModel") -> Iterator[None]:
     """While the context lasts, the checkpoint has no settings for writing: what is left open is filled in from them."""
     own, model.hf.generation_config = model.hf.generation_config, GenerationConfig()
     try:
@@ -220,7 +217,7 @@ def _own_settings_aside(model: OpenModel) -> Iterator[None]:
 
 
 def _settings(
-    model: OpenModel, max_new_tokens: int, temperature: float, ends: list[int], use_cache: bool
+    model: "OpenModel", max_new_tokens: int, temperature: float, ends: list[int], use_cache: bool
 ) -> GenerationConfig:
     drawing: dict[str, Any] = {"do_sample": False}
     if temperature > 0:
@@ -252,7 +249,7 @@ class _StopRows(StoppingCriteria):
         return torch.tensor(done, dtype=torch.bool, device=input_ids.device)
 
 
-def _expanded_cache(model: OpenModel, prefix: SharedPrefix, rows: int) -> DynamicCache:
+def _expanded_cache(model: "OpenModel", prefix: SharedPrefix, rows: int) -> DynamicCache:
     cache = DynamicCache(config=model.stack.config)
     for layer, entry in enumerate(prefix.keys_and_values or []):
         assert entry is not None  # a prefix is run through every layer

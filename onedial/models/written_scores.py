@@ -16,7 +16,7 @@ from torch import Tensor
 from onedial.asking import Prompt
 from onedial.confidence import TokenStatistics
 from onedial.core import InputError
-from onedial.models.forward.batches import batches_by_length, halving_on_out_of_memory, questions_per_batch
+from onedial.models.forward.batches import Progress, batches_by_length, map_batches, questions_per_batch
 from onedial.models.model import OpenModel
 from onedial.models.tokens import TokenBatch, pad_batch, tokenised
 
@@ -47,7 +47,7 @@ def read_written(
     texts: Sequence[str],
     *,
     batch_size: int | None = None,
-    progress: Callable[[int], None] | None = None,
+    progress: Progress | None = None,
 ) -> list[WrittenTokens]:
     """Token statistics of each text after its prompt, in their order.
 
@@ -82,13 +82,14 @@ def read_written_in_ways(
     streams: FinalStreams,
     *,
     batch_size: int | None = None,
-    progress: Callable[[int], None] | None = None,
+    share: bool = False,
+    progress: Progress | None = None,
 ) -> list[list[WrittenTokens]]:
     """The same of `n_ways` streams of the same texts, such as those of a model at several settings of a dial.
 
     Args:
-        streams: gives a batch's streams, `n_ways` of them; each is read before the next is asked for. The others: as
-            in `read_written`.
+        streams: gives a batch's streams, `n_ways` of them; each is read before the next is asked for. share: several
+            processes share the texts. The others: as in `read_written`.
 
     Returns:
         For each way the texts in their order.
@@ -106,34 +107,32 @@ def read_written_in_ways(
         raise InputError(
             f"a prompt and its text have {longest} tokens, but the model reads {model.max_tokens} at most; shorten them"
         )
-    done: dict[tuple[int, int], TokenStatistics] = {}
+    order = [index for index, piece in enumerate(pieces) if piece[1]]
 
     @torch.inference_mode()
-    def work(batch: list[int]) -> list[int]:
-        own = [pieces[index] for index in batch]
+    def work(batch: list[int]) -> list[list[TokenStatistics]]:
+        own = [pieces[order[place]] for place in batch]
         tokens = pad_batch([ids for ids, _ in own], model.stack.pad_id).to(model.device)
         begins = torch.tensor([len(ids) - len(places) for ids, places in own], device=model.device)
-        for way, final in enumerate(streams(tokens, begins)):
+        found: list[list[TokenStatistics]] = [[] for _ in own]
+        for final in streams(tokens, begins):
             width = final.shape[1]
-            for row, (index, (ids, places)) in enumerate(zip(batch, own, strict=True)):
+            for row, (ids, places) in enumerate(own):
                 n = len(places)
                 # Left-padded: the text's tokens are the last n columns, and each is predicted by the column before it.
                 stream = final[row, width - n - 1 : width - 1]
-                done[way, index] = _statistics(model, stream, ids[len(ids) - n :])
-        return batch
+                found[row].append(_statistics(model, stream, ids[len(ids) - n :]))
+        return found
 
     size = batch_size or questions_per_batch(model.stack, longest)
-    order = [index for index, piece in enumerate(pieces) if piece[1]]
-    lengths, alone = [len(pieces[index][0]) for index in order], model.fast_paths_for(longest).alone
-    for batch in batches_by_length(lengths, size, alone):
-        for part in halving_on_out_of_memory(work, [order[place] for place in batch]):
-            if progress:
-                progress(len(part))
-    nothing = TokenStatistics(*(np.empty(0) for _ in range(4)))
+    lengths, alone = [len(pieces[index][0]) for index in order], model.fast_paths_for(longest).requires_equal_length
+    read = map_batches(batches_by_length(lengths, size, alone), work, share=share, progress=progress)
+    done = dict(zip(order, read, strict=True))
+    nothing = [TokenStatistics(*(np.empty(0) for _ in range(4)))] * n_ways
     return [
         [
             WrittenTokens(
-                done.get((way, index), nothing),
+                done.get(index, nothing)[way],
                 tuple(ids[len(ids) - len(places) :]) if places else (),
                 tuple(start for start, _ in places),
                 tuple(end for _, end in places),

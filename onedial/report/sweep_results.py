@@ -19,8 +19,7 @@ from onedial.panels import FITTING, TEST
 from onedial.report import sweep_figures as draw
 from onedial.report.contents import Contents
 from onedial.report.explorer import explorer_of
-from onedial.report.meaning import findings
-from onedial.report.reasons import why_left_out
+from onedial.report.meaning import findings, why_left_out
 from onedial.report.remedies import what_to_try
 from onedial.report.sweep_figures import unread_share
 from onedial.show import (
@@ -171,7 +170,9 @@ def _pushes(table: pd.DataFrame, stored: Contents) -> list[tuple[str, dict[str, 
     numbers = ["signal", "order_gain", "push", "kl", "turning"]
     table = table.assign(kl=table.get("kl", np.nan))  # runs before it was measured
     vector = stored.verdict["direction"]["own"]
-    lines = [("the vector", {name: vector.get(name) for name in numbers} | {"cosine": 1.0})]
+    lines: list[tuple[str, dict[Any, Any]]] = [
+        ("the vector", {name: vector.get(name) for name in numbers} | {"cosine": 1.0})
+    ]
     for kind, drawn in table[table["drawn"]].groupby("role", sort=False):
         best = drawn[numbers].max()
         best[["push", "kl", "turning"]] = drawn[["push", "kl", "turning"]].min()
@@ -473,8 +474,9 @@ def _prompt(_: Any, stored: Contents) -> list[Any]:
 
 
 def _better(table: pd.DataFrame | None, _: Contents) -> list[str]:
-    better = [] if table is None else table.index[table["difference_high"] < 0]
-    return [f"Without steering, {name} does better" for name in better[:NAMED]]
+    if table is None:
+        return []
+    return [f"Without steering, {name} does better" for name in table.index[table["difference_high"] < 0][:NAMED]]
 
 
 def _orders(table: pd.DataFrame, _: Contents) -> pd.DataFrame:
@@ -492,7 +494,12 @@ SWEEP_RESULTS: dict[str, Result] = {
         doubts=_flags,
         folded=False,
     ),
-    OVERVIEW: Result(figure=draw.bits_of_models, fill=_said_of_mark),
+    OVERVIEW: Result(
+        compute=lambda judged: pd.DataFrame(judged.verdict.prediction.sources),
+        index="model",
+        figure=draw.bits_of_models,
+        fill=_said_of_mark,
+    ),
     "screening": Result(
         "Before judging",
         items=lambda _, stored: [found["sentence"] for found in stored.verdict["screening"]],

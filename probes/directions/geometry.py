@@ -133,7 +133,7 @@ def cross_evaluation(fitted: CrossFitted, draws: Floats, probes: Sequence[str], 
         for label in labels:
             score, truth = fitted.score[:, fitted.labels.index(probe)], fitted.truth[:, fitted.labels.index(label)]
             area = Concordance.of(score, truth, fitted.folds).area(draws)
-            lines.append({"probe": probe, "label": label, "auroc": area.auroc, "low": area.low, "high": area.high})
+            lines.append({"probe": probe, "label": label, **area.named()})
     return pd.DataFrame(lines)
 
 
@@ -201,83 +201,11 @@ def transfer_table(
                 {
                     "probe": probe,
                     "label": label,
-                    "auroc": area.auroc,
-                    "low": area.low,
-                    "high": area.high,
+                    **area.named(),
                     "null_low": low,
                     "null_high": high,
                     "p": (1 + as_far.sum()) / (1 + n_null),
                     "n": int(np.isfinite(known).sum()),
-                }
-            )
-    return pd.DataFrame(lines)
-
-
-def principal_angles(one: Floats, other: Floats) -> Floats:
-    """Angles in degrees between the subspaces that the columns of two (d_model, vector) matrices span, smallest first.
-
-    scipy: `subspace_angles`, in radians and the largest first.
-
-    >>> principal_angles(np.eye(3)[:, :1], np.array([[1.0], [1.0], [0.0]])).round(0).tolist()
-    [45.0]
-    """
-    from scipy.linalg import subspace_angles
-
-    return np.sort(np.rad2deg(subspace_angles(one, other)))
-
-
-def subspace_table(
-    rows: Floats,
-    task: ProbeTask,
-    penalties: Mapping[str, float],
-    groups: Mapping[str, Sequence[str]],
-    base: Sequence[str],
-    method: str = "logistic",
-    n_null: int = N_NULL,
-) -> pd.DataFrame:
-    """Principal angles between the span of some labels' directions and that of others, beside a shuffled null.
-
-    Args:
-        groups: name -> labels whose directions span its subspace, such as one base model's targets. base: labels of the
-            subspace that all are compared with.
-
-    Returns:
-        Columns `group, n_labels, angle (rank from 1), degrees, null_low, p`: null_low is the 5% point of the angle with
-        the group's labels shuffled within topics; p the share of such angles at most as large.
-
-    >>> import numpy as np
-    >>> import pandas as pd
-    >>> from probes import ProbeTask, TopicFolds
-    >>> rng = np.random.default_rng(0)
-    >>> rows, topics = rng.standard_normal((120, 6)), np.repeat(list("abcdef"), 20)
-    >>> truth = pd.DataFrame({"knows": rows[:, 0] > 0, "sure": rows[:, 0] + rows[:, 1] > 0}, dtype=float)
-    >>> task = ProbeTask(truth, ("a question",) * 120, TopicFolds.of(topics), n_bootstrap=19)
-    >>> groups = {"other": ["sure"]}
-    >>> table = subspace_table(rows, task, {"knows": 1.0, "sure": 1.0}, groups, ["knows"], n_null=19)
-    >>> bool(table["degrees"].item() < 60)
-    True
-    """
-    wanted = list(dict.fromkeys([*base, *(label for labels in groups.values() for label in labels)]))
-    columns = [task.labels.index(name) for name in wanted]
-    truth, strength = task.values[:, columns], np.array([penalties[name] for name in wanted])
-    training = Training.of(rows)
-    own = directions_of(training, truth, strength, method)
-    nulls = shuffled_directions(training, truth, task, strength, method, n_null)
-    fixed = own[:, [wanted.index(name) for name in base]]
-    lines = []
-    for group, labels in groups.items():
-        places = [wanted.index(name) for name in labels]
-        found = principal_angles(fixed, own[:, places])
-        chance = np.array([principal_angles(fixed, null[:, places]) for null in nulls]).reshape(-1, len(found))
-        for rank, degrees in enumerate(found):
-            lines.append(
-                {
-                    "group": group,
-                    "n_labels": len(labels),
-                    "angle": rank + 1,
-                    "degrees": degrees,
-                    "null_low": np.quantile(chance[:, rank], 0.05) if n_null else np.nan,
-                    "p": (1 + (chance[:, rank] <= degrees).sum()) / (1 + n_null),
                 }
             )
     return pd.DataFrame(lines)

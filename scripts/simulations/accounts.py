@@ -1,4 +1,4 @@
-"""What is made of answers at random: parabolas and second factors from one scale (docs/psychometrics_evidence.md).
+"""What is made of answers at random: parabolas and second factors from one scale (docs/evidence.md).
 
 Each panel has one scale, 1,000 questions and 19 respondents of loading .8 with yes rates from 10% to 90%, before some
 answers are given at random; the last two have something to find besides. A line is the share of panels in which a
@@ -10,7 +10,7 @@ from collections.abc import Callable
 import numpy as np
 
 from onedial.scale import rival_accounts
-from simulations.frame import Cell, Simulation
+from simulations.frame import Cell, Simulation, by_cell, means
 from simulations.structure import grouped_scales, panel
 
 N, RATES = 1000, np.linspace(0.1, 0.9, 19)
@@ -77,5 +77,6 @@ def judged(name: str, make: Make) -> Callable[[int], dict[str, float]]:
 
 
 SIMULATION = Simulation(
-    {"accounts": [Cell(name, SETS, judged(name, make)) for name, make in PANELS.items()]}, ("panel", "sets")
+    {"accounts": [Cell(name, SETS, judged(name, make)) for name, make in PANELS.items()]},
+    by_cell(means, "panel", "sets"),
 )

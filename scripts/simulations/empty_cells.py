@@ -1,4 +1,4 @@
-"""What a correction for empty cells does to answers of one factor (docs/psychometrics_evidence.md).
+"""What a correction for empty cells does to answers of one factor (docs/evidence.md).
 
 19 respondents follow one scale with the same loading. Seven say yes to 20-80% of the questions, six to 1-5% and six to
 95-99%. Each column is a rule for empty cells and a number of questions; every number is a mean over
@@ -8,11 +8,12 @@ the repeats.
 import warnings
 
 import numpy as np
+import pandas as pd
 from scipy.special import ndtri
 
 from onedial.scale import fit_factor_model, one_factor_bootstrap, permutation_null, quadratic_fit, response_model
 from onedial.stats import PsychometricsWarning
-from simulations.frame import Cell, Found, Simulation, mean_and_error
+from simulations.frame import Cell, Found, Simulation, by_cell, mean_and_error
 
 LOADING = 0.8
 RATES = np.concatenate([np.linspace(0.01, 0.05, 6), np.linspace(0.2, 0.8, 7), np.linspace(0.95, 0.99, 6)])
@@ -65,6 +66,11 @@ def cell(rule: str, n_questions: int) -> Cell:
     return Cell(f"{rule}_{n_questions}", 10, draw)
 
 
-SIMULATION = Simulation(
-    {str(n): [cell(rule, n) for rule in RULES] for n in (200, 1000, 5000)}, ("rule", "sets"), mean_and_error
-)
+def told(draws: pd.DataFrame) -> pd.DataFrame:
+    """A column for each rule and number of questions."""
+    table = by_cell(mean_and_error, "rule", "sets")(draws)
+    beside = table.pivot(index="what", columns="rule", values="found")
+    return beside.reindex(table["what"].unique())[table["rule"].unique()].reset_index()
+
+
+SIMULATION = Simulation({str(n): [cell(rule, n) for rule in RULES] for n in (200, 1000, 5000)}, told)

@@ -1,6 +1,6 @@
 """What matching finds where nothing is shared, a dial wanders, its answers break, or two runs are compared.
 
-Told in docs/method_evidence.md and docs/report.md.
+Told in docs/evidence.md and docs/report.md.
 
     unrelated   19 targets that follow a difficulty unknown to the subject, 1,000 questions, 41 magnitudes: how many end
                 at an edge of the range, how well magnitude follows threshold, and how far the best magnitude agrees
@@ -20,7 +20,7 @@ from collections.abc import Callable
 import numpy as np
 import pandas as pd
 
-from simulations.frame import Cell, Found, Rows, Simulation
+from simulations.frame import Cell, Found, Rows, Simulation, by_cell
 
 Draw = Callable[[int], Found | list[Found]]
 
@@ -130,4 +130,4 @@ def told(found: pd.DataFrame) -> Rows:
     return about.join(points).rename_axis("what").reset_index().to_dict("records")
 
 
-SIMULATION = Simulation(STUDIES, ("case", "sets"), told)
+SIMULATION = Simulation(STUDIES, by_cell(told, "case", "sets"))

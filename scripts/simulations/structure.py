@@ -1,4 +1,4 @@
-"""How often every test of structure speaks, with and without something there (docs/psychometrics_evidence.md).
+"""How often every test of structure speaks, with and without something there (docs/evidence.md).
 
 Each line is a kind of panel and a test: the share of simulated panels in which p <= .05, or another number where it
 says so, and its standard error over panels.
@@ -35,7 +35,7 @@ from onedial.scale import (
 from onedial.scale.misfit.answer_fit import answer_fit
 from onedial.scale.study.panel_analysis import copies_among
 from onedial.stats import as_answers
-from simulations.frame import Cell, Found, Simulation
+from simulations.frame import Cell, Found, Simulation, by_cell, mean_and_error
 
 MIDDLE = np.linspace(0.2, 0.8, 19)
 EXTREME = np.concatenate([np.linspace(0.01, 0.05, 6), np.linspace(0.2, 0.8, 7), np.linspace(0.95, 0.99, 6)])
@@ -501,5 +501,6 @@ def cells(study: Callable[[int], Kinds], sets: int) -> list[Cell]:
 
 
 SIMULATION = Simulation(
-    {name: cells(study, sets) for name, (study, sets) in STUDIES.items()}, ("study", "panel", "sets")
+    {name: cells(study, sets) for name, (study, sets) in STUDIES.items()},
+    by_cell(mean_and_error, "study", "panel", "sets"),
 )

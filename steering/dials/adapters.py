@@ -30,13 +30,11 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import torch
-from safetensors import SafetensorError
-from safetensors.torch import load_file, save_file
 from torch import Tensor, nn
 from torch.nn.functional import binary_cross_entropy_with_logits
 
 from onedial.asking import YES_NO_TOKENS, Prompt, PromptTemplate, Question, TokenReader, is_read
-from onedial.core import InputError, json_value, one_line, write_json
+from onedial.core import InputError, one_line
 from onedial.models import (
     AnswerTokens,
     ModelIdentity,
@@ -46,6 +44,7 @@ from onedial.models import (
     pad_batch,
     read_activations,
 )
+from onedial.models.tensor_files import read_tensors, write_tensors
 from steering.dials.dials import DIAL_COLUMNS, read_unsteered
 from steering.effects.side_effects import effects_on_text
 
@@ -60,8 +59,8 @@ ADAPTER_SETTINGS = (-2.0, -1.0, -0.5, -0.25, 0.0, 0.25, 0.5, 0.75, 1.0, 1.5, 2.0
 FACTORS = tuple(round(0.05 * step, 2) for step in range(31))
 MOST_READINGS = 1 + ADAPTER_PASSES + len(FACTORS)
 """Of the training questions: before, after each pass, and at each factor."""
-NAME, OWN = "default", "onedial.json"
-FORMAT = "onedial-adapter-1"
+NAME = "default"
+FORMAT, FILE = "onedial-adapter-2", "adapter_model.safetensors"
 PREFIX = "base_model.model."
 """What peft's files put before the name of a map."""
 
@@ -108,14 +107,13 @@ class Adapter:
             raise InputError(f"the adapter's maps are not those of {self.model.name} that it names; train it again")
 
     def save(self, folder: Path | str) -> None:
-        """Write a folder that peft reads, and onedial.json beside it."""
+        """Write a folder that peft reads; what is known of the training stands in the header of the weights."""
         target = Path(folder)
         target.mkdir(parents=True, exist_ok=True)
-        weights = {f"{PREFIX}{name}": tensor.contiguous() for name, tensor in self.weights.items()}
-        save_file(weights, target / "adapter_model.safetensors")
+        weights = {f"{PREFIX}{name}": tensor for name, tensor in self.weights.items()}
+        held = {name: value for name, value in vars(self).items() if name != "weights"}
+        write_tensors(target / FILE, weights, held | {"model": asdict(self.model)}, FORMAT)
         _config(self.modules, self.rank, self.alpha).save_pretrained(target)
-        held = {name: value for name, value in vars(self).items() if name not in ("weights", "model")}
-        write_json(target / OWN, {"format": FORMAT, **held, "model": asdict(self.model)})
 
     @classmethod
     def load(cls, folder: Path | str) -> "Adapter":
@@ -124,22 +122,17 @@ class Adapter:
         Raises:
             InputError: no adapter of this project, or a damaged one.
         """
-        source = Path(folder)
-        if not (source / OWN).is_file():
-            raise InputError(f"there is no adapter of this project in {source}; train one with --dials lora")
-        try:
-            held: dict[str, Any] = json_value((source / OWN).read_text(encoding="utf-8"))
-            if held.pop("format", None) != FORMAT:
-                raise InputError(f"{source / OWN} is not of format {FORMAT}; train the adapter again")
-            found = load_file(source / "adapter_model.safetensors")
-            weights = {name.removeprefix(PREFIX): tensor for name, tensor in found.items()}
-            own = {**held, "model": ModelIdentity(**held["model"]), "modules": tuple(held["modules"])}
-            adapter = cls(weights=weights, **own)
-            numbers = [adapter.rank, adapter.alpha, adapter.wanted, adapter.reached, adapter.unsteered]
-            if not all(map(math.isfinite, numbers)) or not all(tensor.isfinite().all() for tensor in weights.values()):
-                raise ValueError("not all of its numbers are finite")
-        except (OSError, ValueError, KeyError, TypeError, AttributeError, SafetensorError) as error:
-            raise InputError(f"the adapter in {source} is damaged ({error}); train it again") from error
+        remedy = "train one with --dials lora"
+        return read_tensors(Path(folder) / FILE, FORMAT, cls._of, what="adapter", remedy=remedy)
+
+    @classmethod
+    def _of(cls, tensors: Mapping[str, Tensor], facts: Mapping[str, Any]) -> "Adapter":
+        weights = {name.removeprefix(PREFIX): tensor for name, tensor in tensors.items()}
+        own = {**facts, "model": ModelIdentity(**facts["model"]), "modules": tuple(facts["modules"])}
+        adapter = cls(weights=weights, **own)
+        numbers = [adapter.rank, adapter.alpha, adapter.wanted, adapter.reached, adapter.unsteered]
+        if not all(map(math.isfinite, numbers)) or not all(tensor.isfinite().all() for tensor in weights.values()):
+            raise ValueError("not all of its numbers are finite")
         return adapter
 
 
@@ -218,7 +211,7 @@ def train_adapter(
     nearest, rates, weights, n_passes = float("inf"), dict[float, float](), dict[str, Tensor](), 0
     rng = np.random.default_rng(seed)
     lengths = [len(ids) for ids in prompts.sequences]
-    batches = batches_by_length(lengths, batch_size, model.fast_paths_for(max(lengths)).alone)
+    batches = batches_by_length(lengths, batch_size, model.fast_paths_for(max(lengths)).requires_equal_length)
     with _seeded(seed), _injected(model, modules, rank, alpha) as layers:
         parameters = [tensor for tensor in model.hf.parameters() if tensor.requires_grad]
         optimizer = torch.optim.Adam(parameters, lr=learning_rate)

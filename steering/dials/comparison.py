@@ -23,19 +23,17 @@ import numpy as np
 import pandas as pd
 import torch
 
-from onedial.asking import is_read
 from onedial.core import InputError, notice, one_line
 from onedial.models import OpenModel, PromptSet, margin_gradients, read_activations
 from onedial.stats import interval_95, roc_area
 from probes import topic_draws
+from steering.causes import STEP, mean_with_interval, slopes_along
 from steering.contrasts import split_by_response
 from steering.directions import DIRECTIONS
-from steering.interventions import Intervention
+from steering.interventions import SteeringVector
 from steering.planning.reliability import reliability_of
-from steering.sweeping import sweep
-from steering.vectors import SteeringVector, contrast_of, vectors_of
+from steering.vectors import contrast_of, vectors_of
 
-STEP = 0.05
 FEWEST_TOPICS = 10
 N_BOOTSTRAP, N_SPLITS = 999, 20
 DIRECTION_COLUMNS = (
@@ -125,7 +123,9 @@ def compare_directions(
     weights = _weights(held_out.topics, len(held_out), seed)
     yes, no = split_by_response(read.margin, read.mass)
     said_yes = torch.where(yes, 1.0, torch.where(no, 0.0, torch.nan)).numpy()
-    slopes = _slopes(model, held_out, vectors, step, bar)
+    pushes = [(vector.layer, vector.direction, vector.residual_norm) for vector in vectors.values()]
+    with bar(len(held_out), f"a small push along {len(pushes)} directions") as advance:
+        slopes = dict(zip(vectors, slopes_along(model, held_out, pushes, step, advance).T, strict=True))
     rows = []
     for (layer, method), vector in vectors.items():
         streams = read.residuals[:, layers.index(layer)]
@@ -135,11 +135,13 @@ def compare_directions(
         slope = slopes[layer, method]
         known = np.isfinite(slope)
         wrong = np.where(known, (slope < 0).astype(float), np.nan)
+        areas = roc_area(score, said_yes, weights)
         rows.append(
             (
-                layer, method, float(roc_area(score, said_yes)), *_interval(roc_area(score, said_yes, weights)),
+                layer, method, float(roc_area(score, said_yes)), *interval_95(areas[np.isfinite(areas)], fewest=2),
                 repeats.half_cosine, repeats.low, repeats.high, vector.raw_norm, vector.residual_norm,
-                *_mean(slope, weights), *_mean(wrong, weights), int(known.sum()), int((~known).sum()),
+                *mean_with_interval(slope, weights), *mean_with_interval(wrong, weights),
+                int(known.sum()), int((~known).sum()),
             )
         )  # fmt: skip
     return DirectionComparison(pd.DataFrame(rows, columns=DIRECTION_COLUMNS), _cosines(vectors), vectors)
@@ -177,24 +179,6 @@ def share_by_effect(vectors: Sequence[SteeringVector], effects: Sequence[float])
     ]
 
 
-def _slopes(
-    model: OpenModel, prompts: PromptSet, vectors: dict[tuple[int, str], SteeringVector], step: float, bar: Bar
-) -> dict[tuple[int, str], np.ndarray]:
-    """(question,) change of the margin per residual norm; nan where one of the two answers was not read."""
-    named = {key: f"{number:04d}" for number, key in enumerate(vectors)}
-    pushes = [Intervention.of(vector, intervention_id=named[key]) for key, vector in vectors.items()]
-    with bar(len(prompts), f"a small push along {len(pushes)} directions") as advance:
-        table = sweep(model, pushes, prompts, [-step, step], progress=advance).table
-    table = table.assign(margin=table["margin"].where(is_read(table["mass"])))
-    own = {str(name): part for name, part in table.groupby("intervention_id")}
-    found = {}
-    for key, name in named.items():
-        wide = own[name].pivot(index="question_id", columns="magnitude", values="margin")
-        both = wide.loc[list(prompts.question_ids)].to_numpy(dtype=float)
-        found[key] = (both[:, 1] - both[:, 0]) / (2 * step)
-    return found
-
-
 def _cosines(vectors: dict[tuple[int, str], SteeringVector]) -> pd.DataFrame:
     rows = [
         (layer, method, other, float(vector.direction @ vectors[layer, other].direction))
@@ -211,19 +195,3 @@ def _weights(topics: Sequence[str], n: int, seed: int) -> np.ndarray:
     if len(names) < FEWEST_TOPICS:
         codes = np.arange(n)
     return topic_draws(int(codes.max()) + 1, N_BOOTSTRAP, seed)[:, codes]
-
-
-def _mean(values: np.ndarray, weights: np.ndarray) -> tuple[float, float, float]:
-    """Mean over what is known, with its interval."""
-    known = np.isfinite(values)
-    if not known.any():
-        return float("nan"), float("nan"), float("nan")
-    drawn = weights[:, known]
-    with np.errstate(invalid="ignore", divide="ignore"):
-        means = drawn @ values[known] / drawn.sum(axis=1)
-    return float(values[known].mean()), *_interval(means)
-
-
-def _interval(drawn: np.ndarray) -> tuple[float, float]:
-    kept = drawn[np.isfinite(drawn)]
-    return interval_95(kept, fewest=2)

@@ -21,13 +21,13 @@ import pandas as pd
 from jaxtyping import Float
 from torch import Tensor
 
-from onedial.asking import OPENINGS, PromptTemplate, Question, is_read, with_opening
+from onedial.asking import OPENINGS, PromptTemplate, Question, with_opening
 from onedial.core import InputError, one_line
 from onedial.models import OpenModel, PromptSet, read_activations
 from steering.effects.side_effects import effects_on_text
 from steering.interventions import Intervention
 from steering.planning.magnitudes import doubling, most_unread
-from steering.sweeping import sweep
+from steering.reading import answers_along, margins_by
 
 DIAL_COLUMNS = ["question_id", "setting", "margin", "mass"]
 RATES = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9)
@@ -104,7 +104,7 @@ class InterventionDial:
         progress: Progress | None = None,
     ) -> pd.DataFrame:
         prompts = PromptSet.build(model, questions, template)
-        table = sweep(model, self.intervention, prompts, list(settings), progress=progress).table
+        table = answers_along(model, [self.intervention], prompts, settings, progress=progress)
         return table.rename(columns={"magnitude": "setting"})[DIAL_COLUMNS]
 
     def on_text(
@@ -293,7 +293,8 @@ def ask_together(
         renamed = frame.rename(columns={"magnitude": "setting"})
         sink(renamed.assign(dial=renamed["intervention_id"].map(names))[["dial", *DIAL_COLUMNS]])
 
-    sweep(model, [dial.intervention for dial in dials], prompts, grids, sink=keep, done=done, progress=progress)
+    pushes = [dial.intervention for dial in dials]
+    answers_along(model, pushes, prompts, grids, sink=keep, done=done, progress=progress)
 
 
 def place_settings(dial: Dial, table: pd.DataFrame, rates: Sequence[float] = RATES) -> pd.DataFrame:
@@ -318,8 +319,7 @@ def place_settings(dial: Dial, table: pd.DataFrame, rates: Sequence[float] = RAT
     >>> place_settings(MovedCut(None), table, rates=[0.5])["rate_found"].tolist()
     [0.5]
     """
-    read = table.assign(margin=table["margin"].where(is_read(table["mass"])))
-    margins = read.pivot(index="question_id", columns="setting", values="margin")
+    margins = margins_by(table, "setting")
     if isinstance(dial, InterventionDial) and dial.intervention.operator == "clamp":
         margins = margins.drop(columns=0.0)  # a switch, and no point between its neighbours
     settings = margins.columns.to_numpy(float)

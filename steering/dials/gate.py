@@ -22,7 +22,7 @@ lies between the quantiles of beta-binomials with (k, n - k + 1) and (k + 1, n -
 """
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -30,16 +30,18 @@ from typing import Any
 import numpy as np
 import pandas as pd
 from scipy import stats
+from torch import Tensor
 
 from onedial.asking import CLOSED_BOOK, Prompt, PromptTemplate, Question, TextReader, is_read
-from onedial.core import InputError, json_value, path_inside, write_json
+from onedial.core.errors import InputError
 from onedial.models import Generated, OpenModel, PromptSet, handing_on
-from steering.interventions import Intervention
+from onedial.models.tensor_files import read_tensors, write_tensors
+from steering.interventions import Intervention, SteeringVector, template_from
+from steering.reading import answers_along, margins_by
 from steering.respondent import generate_steered
-from steering.sweeping import sweep
-from steering.vectors import SteeringVector
 
-FORMAT = "onedial-gate-1"
+FORMAT, FILE = "onedial-gate-2", "gate.safetensors"
+SHARES = ("coverage", "precision", "recall")
 NEXT = 100
 LEAST = 20
 """Fitting and test questions, each, that a gate is chosen and counted on."""
@@ -58,6 +60,10 @@ class Expected:
     low: float
     high: float
     n: int
+
+    def __post_init__(self) -> None:
+        if not all(isinstance(value, int | float) for value in asdict(self).values()):
+            raise TypeError("an expected share is no number")
 
     def __str__(self) -> str:
         if not self.n:
@@ -105,7 +111,8 @@ class Gate:
         ]
         if not asked:
             raise InputError("the gate was given no question; give at least one")
-        table = sweep(model, self.intervention, PromptSet.build(model, asked, self.template), [self.magnitude]).table
+        prompts = PromptSet.build(model, asked, self.template)
+        table = answers_along(model, [self.intervention], prompts, [self.magnitude])
         table = table.set_index("question_id").loc[[question.id for question in asked]].reset_index()
         read = is_read(table["mass"])
         return pd.DataFrame(
@@ -152,80 +159,58 @@ class Gate:
         return written
 
     def save(self, folder: Path | str) -> None:
-        """Write gate.json and the vectors' safetensors into a folder.
+        """Write gate.safetensors into a folder: the directions, and everything else as metadata.
 
         Raises:
             InputError: the folder holds a gate already.
         """
-        target = Path(folder)
-        if (target / "gate.json").exists():
-            raise InputError(f"{target} holds a gate already; choose another folder or remove it")
-        target.mkdir(parents=True, exist_ok=True)
-        names = {}
-        for place, vector in enumerate(self.intervention.vectors):
-            names[vector.vector_id] = f"vector-{place}.safetensors"
-            vector.save(target / names[vector.vector_id])
-        entry = self.intervention.as_dict([self.magnitude])
-        entry.pop("cosine")
-        expected = {
-            name: None if value is None else {key: _plain(each) for key, each in asdict(value).items()}
-            for name, value in (("coverage", self.coverage), ("precision", self.precision), ("recall", self.recall))
+        file = Path(folder) / FILE
+        if file.exists():
+            raise InputError(f"{file.parent} holds a gate already; choose another folder or remove it")
+        vectors = {vector.vector_id: vector for vector in self.intervention.vectors}
+        how = self.intervention.as_dict([self.magnitude])
+        facts = {field: getattr(self, field) for field in ("magnitude", "choice", "model", "n_unread", "between")} | {
+            "intervention": {name: value for name, value in how.items() if name != "cosine"},
+            "vectors": {name: vector.facts() for name, vector in vectors.items()},
+            "template": asdict(self.template),
+            "expected": {name: asdict(own) for name in SHARES if (own := getattr(self, name)) is not None},
         }
-        template = {"user": self.template.user, "assistant_prefix": self.template.assistant_prefix}
-        write_json(
-            target / "gate.json",
-            {
-                "format": FORMAT,
-                "model": self.model,
-                "choice": self.choice,
-                "magnitude": self.magnitude,
-                "intervention": entry,
-                "vectors": names,
-                "template": template | {"name": self.template.name},
-                "n_unread": self.n_unread,
-                "between": self.between,
-            }
-            | expected,
-        )
+        file.parent.mkdir(parents=True, exist_ok=True)
+        write_tensors(file, {name: vector.direction for name, vector in vectors.items()}, facts, FORMAT)
 
     @classmethod
     def load(cls, folder: Path | str) -> "Gate":
         """Read what `save` wrote.
 
         Raises:
-            InputError: no gate, or one of another format.
+            InputError: no gate, one of another format, or a damaged one.
         """
-        source = Path(folder)
-        file = source / "gate.json"
-        if not file.is_file():
-            raise InputError(
-                f"there is no gate in {source}; save one with experiments/gate.py --run RUN --save {source}"
-            )
-        try:
-            held: dict[str, Any] = json_value(file.read_text(encoding="utf-8"))
-            if held.get("format") != FORMAT:
-                raise InputError(
-                    f"{file} says it is of format {held.get('format')!r}, and this version reads {FORMAT!r}"
-                )
-            files = {name: path_inside(source, kept) for name, kept in held["vectors"].items()}
-            return cls(
-                Intervention.from_dict(
-                    held["intervention"], {name: SteeringVector.load(kept) for name, kept in files.items()}
-                ),
-                float(held["magnitude"]),
-                PromptTemplate(**held["template"]),
-                held["choice"],
-                held["model"],
-                _expected(held["coverage"]),
-                None if held["precision"] is None else _expected(held["precision"]),
-                None if held["recall"] is None else _expected(held["recall"]),
-                int(held["n_unread"]),
-                _ends(held.get("between")),
-            )
-        except InputError:
-            raise
-        except (ValueError, KeyError, TypeError, AttributeError, OverflowError) as error:
-            raise InputError(f"{file} is damaged ({error}); save the gate again") from error
+        file = Path(folder) / FILE
+        remedy = f"save one with experiments/gate.py --run RUN --save {folder}"
+        return read_tensors(file, FORMAT, cls._of, what="gate", remedy=remedy)
+
+    @classmethod
+    def _of(cls, directions: Mapping[str, Tensor], facts: Mapping[str, Any]) -> "Gate":
+        vectors = {
+            name: SteeringVector.of_facts(direction, facts["vectors"][name]) for name, direction in directions.items()
+        }
+        expected = {name: Expected(**held) for name, held in facts["expected"].items()}
+        between = facts["between"]
+        if between is not None:
+            low, high = between
+            between = float(low), float(high)
+        return cls(
+            Intervention.from_dict(facts["intervention"], vectors),
+            float(facts["magnitude"]),
+            template_from(facts["template"]),
+            str(facts["choice"]),
+            str(facts["model"]),
+            expected["coverage"],
+            expected.get("precision"),
+            expected.get("recall"),
+            int(facts["n_unread"]),
+            between,
+        )
 
     def lines(self) -> list[str]:
         """What it is and what to expect of it, for people."""
@@ -290,8 +275,7 @@ def choose_gate(
             "a risk attitude needs to know which questions the subject answers rightly, and this run does not hold it; "
             "choose a yes rate instead (--yes-rate)"
         )
-    read = table.assign(margin=table["margin"].where(is_read(table["mass"])))
-    margins = read.pivot(index="question_id", columns="magnitude", values="margin")
+    margins = margins_by(table)
     sides = {split: margins[splits.reindex(margins.index).eq(split).to_numpy()] for split in ("fitting", "test")}
     for split, own in sides.items():
         if len(own) < LEAST:
@@ -359,19 +343,3 @@ def _f_beta(margins: pd.DataFrame, correct: pd.Series, beta: float) -> np.ndarra
     both, missed, wrong = (yes & knows).sum(axis=0), (~yes & knows).sum(axis=0), (yes & known & ~knows).sum(axis=0)
     with np.errstate(invalid="ignore", divide="ignore"):
         return (1 + beta**2) * both / ((1 + beta**2) * both + beta**2 * missed + wrong)
-
-
-def _plain(value: float | int) -> float | int | None:
-    return None if isinstance(value, float) and math.isnan(value) else value
-
-
-def _ends(held: Sequence[float] | None) -> tuple[float, float] | None:
-    if held is None:
-        return None
-    low, high = held
-    return float(low), float(high)
-
-
-def _expected(held: dict[str, Any]) -> Expected:
-    share, low, high = (math.nan if held[name] is None else float(held[name]) for name in ("share", "low", "high"))
-    return Expected(share, low, high, int(held["n"]))

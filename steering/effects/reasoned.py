@@ -10,7 +10,6 @@ positions are `all` or `generated` (`steering.apply`).
 
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import replace
-from functools import partial
 
 import numpy as np
 import pandas as pd
@@ -32,12 +31,10 @@ from onedial.models import (
     check_room,
     gather,
     generate,
-    halving_on_out_of_memory,
-    own_share,
     questions_per_batch,
 )
-from steering.apply import steered
-from steering.interventions import Intervention
+from onedial.models.forward.batches import map_batches
+from steering.interventions import Intervention, steered
 from steering.planning.magnitudes import most_unread, yes_rates
 
 RATE_LOW, RATE_HIGH = 0.1, 0.9
@@ -143,28 +140,29 @@ def reasoned_sweep(
     # Processes find different room; one plan for all of them, or their shares would overlap here and leave gaps there.
     size = batch_size or min(gather([questions_per_batch(model.stack, longest)]))
     batches = batches_by_length(lengths, size, model.writes_alone(longest))
-    work = [(float(m), batch) for m in sorted(magnitudes) for batch in batches]
-    left = [(m, batch) for m, batch in work if any((questions[index].id, m) not in done for index in batch)]
     intervention.check_model(model)
     check_room(model, prompts, reader.max_new_tokens)
+    # A place among all texts: those of the first magnitude, question by question, then those of the next.
+    asked = [(question.id, float(magnitude)) for magnitude in sorted(magnitudes) for question in questions]
+    places = [[at * len(questions) + index for index in batch] for at in range(len(magnitudes)) for batch in batches]
 
-    def write(batch: list[int], magnitude: float) -> list[tuple[int, Generated]]:
-        own = [prompts[index] for index in batch]
-        with steered(model, intervention, magnitude):
-            return list(zip(batch, generate(model, own, reader.max_new_tokens, stop=reader.stop), strict=True))
+    def write(batch: list[int]) -> list[Generated]:
+        own = [prompts[place % len(questions)] for place in batch]
+        with steered(model, intervention, asked[batch[0]][1]):
+            return generate(model, own, reader.max_new_tokens, stop=reader.stop)
 
-    for magnitude, batch in own_share(left):
+    def keep(batch: list[int], texts: Sequence[Generated]) -> None:
         rows = []
-        parts = halving_on_out_of_memory(partial(write, magnitude=magnitude), list(batch))
-        for index, each in (one for part in parts for one in part):
+        for place, each in zip(batch, texts, strict=True):
+            if asked[place] in done:  # a device with other memory makes other batches, of which a part may stand
+                continue
             response = response_from_text(
-                instrument.scale, reader, each.text, each.finished, place=index, tokens_out=each.n_tokens
+                instrument.scale, reader, each.text, each.finished, place=place, tokens_out=each.n_tokens
             )
             said = float("nan") if response.said_yes is None else float(response.said_yes)
-            key = (intervention.intervention_id, questions[index].id, magnitude)
+            key = (intervention.intervention_id, *asked[place])
             rows.append((*key, said, response.tokens_out, response.raw_text))
-        frame = pd.DataFrame(rows, columns=REASONED_COLUMNS)
-        new = [(question, magnitude) not in done for question in frame["question_id"]]
-        sink(frame[new])  # a device with other memory makes other batches, of which a part may stand already
-        if progress:
-            progress(len(batch))
+        sink(pd.DataFrame(rows, columns=REASONED_COLUMNS))
+
+    left = [batch for batch in places if not all(asked[place] in done for place in batch)]
+    map_batches(left, write, sink=keep, progress=progress)

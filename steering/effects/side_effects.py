@@ -26,10 +26,12 @@ from torch import Tensor
 
 from onedial.asking import is_read
 from onedial.core import InputError
-from onedial.models import OpenModel, encode, pad_batch, plainly_edited
+from onedial.models import AnswerTokens, OpenModel, PromptSet, Started, encode, pad_batch, plainly_edited
+from onedial.models.forward.batches import Progress, map_batches
 from onedial.panels import load_passages
 from onedial.stats import QUANTILES_95
 from steering.interventions import Intervention, chosen_positions
+from steering.reading import read_along, rows_of
 
 LIMIT = 0.02
 REVERSED_SETTINGS = 9
@@ -37,6 +39,8 @@ REVERSED_SETTINGS = 9
 N_PREFERENCES = 40
 """Questions about likes that are asked at the same settings: all that are built in."""
 PASSAGES_AT_ONCE = 8
+PASSAGE_TOKENS = 36
+"""Of a neutral passage, about; for forecasts."""
 N_BOOTSTRAP = 999
 TEXT_COLUMNS = ["setting", "kl", "kl_low", "kl_high", "perplexity", "perplexity_unsteered", "n_passages"]
 FACT_EFFECT_COLUMNS = [
@@ -85,14 +89,17 @@ def effects_on_text(
     sequences = _sequences(model, texts)
     numbers = [float(setting) for setting in settings]
     # A model that reads a shorter text otherwise beside a longer one is given one at a time.
-    at_once = 1 if model.fast_paths_for(max(map(len, sequences))).alone else PASSAGES_AT_ONCE
-    parts = [
-        _measure(model, sequences[first : first + at_once], numbers, intervention, change, around)
-        for first in range(0, len(sequences), at_once)
-    ]
-    kl, surprise, tokens = zip(*parts, strict=True)
-    by_passage = np.concatenate(kl, axis=1)  # setting x passage
-    nll, n = np.concatenate(surprise, axis=1), np.concatenate(tokens)
+    at_once = 1 if model.fast_paths_for(max(map(len, sequences))).requires_equal_length else PASSAGES_AT_ONCE
+    places = range(len(sequences))
+    batches = [list(places[first : first + at_once]) for first in places[::at_once]]
+
+    def work(batch: list[int]) -> list[tuple[np.ndarray, np.ndarray, int]]:
+        own = [sequences[place] for place in batch]
+        kl, surprise, tokens = _measure(model, own, numbers, intervention, change, around)
+        return list(zip(kl.T, surprise.T, tokens, strict=True))
+
+    kl, surprise, tokens = zip(*map_batches(batches, work), strict=True)
+    by_passage, nll, n = np.stack(kl, axis=1), np.stack(surprise, axis=1), np.array(tokens)  # setting x passage
     drawn = _draws(len(n), seed)
     low, high = np.quantile(drawn @ by_passage.T, QUANTILES_95, axis=0)
     perplexity = np.exp(nll.sum(axis=1) / n.sum())
@@ -109,14 +116,13 @@ def effects_on_text(
     )
 
 
-@torch.inference_mode()
 def kl_on_text(
     model: OpenModel,
     interventions: Sequence[Intervention],
     settings: Mapping[str, Sequence[float]],
     *,
     passages: Sequence[str] | None = None,
-    progress: Callable[[int], None] | None = None,
+    progress: Progress | None = None,
     seed: int = 0,
 ) -> pd.DataFrame:
     """The KL of `effects_on_text` for many interventions, each passage run once without any.
@@ -144,36 +150,30 @@ def kl_on_text(
     for each in wanted:
         each.check_model(model)
     texts = load_passages() if passages is None else passages
-    halves = [ids[: len(ids) // 2] for ids in _sequences(model, texts)]
-    lowest = {at: [min(each.layers) for each in wanted if each.at == at] for at in ("last", "all")}
-    runners = {at: model.runner(halves, layers, at) for at, layers in lowest.items() if layers}
-    found: dict[str, list[np.ndarray]] = {each.intervention_id: [] for each in wanted}
-    for first in range(0, len(halves) if wanted else 0, PASSAGES_AT_ONCE):
-        batch = halves[first : first + PASSAGES_AT_ONCE]
-        started = {at: runner.start(batch) for at, runner in runners.items()}
-        plain = {at: model.readout.logits(own.final, slice(None)).log_softmax(dim=-1) for at, own in started.items()}
-        for each in wanted:
-            own = torch.tensor(settings[each.intervention_id], dtype=torch.float32, device=model.device)
-            final = runners[each.at].steer(started[each.at], each.edits(), own[None])
-            passage = torch.arange(len(batch), device=final.device).repeat_interleave(len(own))
-            kl = [
-                _kl(plain[each.at][passage[rows]], steered)
-                for rows, steered in model.readout.log_probs(final.flatten(0, 1))
-            ]
-            found[each.intervention_id].append(torch.cat(kl).view(len(batch), -1).double().cpu().numpy())
-        if progress:
-            progress(len(batch))
-    drawn = _draws(len(halves), seed)
-    rows = []
-    for name, parts in found.items():
-        by_passage = np.concatenate(parts)  # passage x setting
-        low, high = np.quantile(drawn @ by_passage, QUANTILES_95, axis=0)
-        means = by_passage.mean(axis=0)
-        rows += [
-            (name, float(setting), float(mean), float(least), float(most), len(halves))
-            for setting, mean, least, most in zip(settings[name], means, low, high, strict=True)
+    halves = tuple(tuple(ids[: len(ids) // 2]) for ids in _sequences(model, texts))
+    prompts = PromptSet(tuple(map(str, range(len(halves)))), halves, AnswerTokens(()), "", "")
+    plain: list[tuple[Started, Tensor]] = []  # of the batch that was started last
+
+    def kl(started: Started, final: Tensor) -> Tensor:
+        if not plain or plain[0][0] is not started:
+            plain[:] = [(started, model.readout.logits(started.final, slice(None)).log_softmax(dim=-1))]
+        n_rows = final.shape[1]
+        passage = torch.arange(len(final), device=final.device).repeat_interleave(n_rows)
+        parts = [
+            _kl(plain[0][1][passage[rows]], steered) for rows, steered in model.readout.log_probs(final.flatten(0, 1))
         ]
-    return pd.DataFrame(rows, columns=["intervention_id", "magnitude", "kl", "kl_low", "kl_high", "n_passages"])
+        return torch.cat(parts).view(1, len(final), n_rows)
+
+    rows = [rows_of(each, settings[each.intervention_id]) for each in wanted]
+    found = read_along(model, prompts, rows, kl, batch_size=PASSAGES_AT_ONCE, progress=progress) if wanted else []
+    columns = ["intervention_id", "magnitude", "kl", "kl_low", "kl_high", "n_passages"]
+    if not found:
+        return pd.DataFrame(columns=columns)
+    by_passage = np.stack([each[0] for each in found])  # passage x every setting of each intervention
+    low, high = np.quantile(_draws(len(halves), seed) @ by_passage, QUANTILES_95, axis=0)
+    names = [(each.intervention_id, float(m)) for each in wanted for m in settings[each.intervention_id]]
+    table = pd.DataFrame(names, columns=columns[:2])
+    return table.assign(kl=by_passage.mean(axis=0), kl_low=low, kl_high=high, n_passages=len(halves))
 
 
 def fact_effects(table: pd.DataFrame, truth: pd.Series, unsteered: float = 0.0, limit: float = LIMIT) -> pd.DataFrame:

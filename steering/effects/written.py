@@ -15,9 +15,8 @@ from torch import Tensor
 from onedial.asking import Prompt
 from onedial.confidence import token_scores
 from onedial.models import OpenModel, TokenBatch, plainly_edited, read_written_in_ways
-from steering.interventions import Intervention, as_interventions, chosen_positions
-from steering.sweeping import Grids, check_sweep
-from steering.vectors import SteeringVector
+from steering.interventions import Intervention, SteeringVector, as_interventions, chosen_positions
+from steering.reading import Grids, check_sweep
 
 SURENESS_OF_WRITING = ("mean log-probability", "entropy", "first margin")
 """Of `onedial.confidence.token_scores`; in nats, higher = surer except for the entropy."""
@@ -66,7 +65,7 @@ def written_along(
             with model.resumed_after(lowest, below), plainly_edited(model.stack, each.edits(), settings, chosen):
                 yield model.final_residuals(batch)
 
-    found = read_written_in_ways(model, prompts, texts, len(ways), streams)
+    found = read_written_in_ways(model, prompts, texts, len(ways), streams, share=True)
     rows = [
         {"question_id": name, "intervention_id": each.intervention_id, "magnitude": magnitude}
         | {score: value for score, value in token_scores(text.statistics).items() if score in SURENESS_OF_WRITING}

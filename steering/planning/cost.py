@@ -30,7 +30,7 @@ from onedial.models import (
     batches_by_length,
 )
 from steering.interventions import POSITIONS, WRITTEN_ONLY
-from steering.sweeping import ROWS_PER_QUESTION
+from steering.reading import ROWS_PER_QUESTION
 
 STAGES = ("prefill", "rows", "whole", "readout")
 

@@ -15,7 +15,7 @@
 `forecast_multiverse` and `forecast_comparison` say what the stages of the other long programs are.
 
 The layer is not known before the scan; the middle one of the candidates stands for it. Prompts that an earlier stage
-has run and the run keeps (`onedial.models.OpenModel.keeping_prefills`) are not counted again. Loading the weights,
+has run and the run keeps (`onedial.models.OpenModel.caching_prefills`) are not counted again. Loading the weights,
 matching and the report are left out.
 """
 
@@ -27,8 +27,8 @@ import torch
 
 from onedial.asking import PromptTemplate, Question
 from onedial.models import (
+    CACHE_BYTES,
     DTYPES,
-    KEPT_BYTES,
     PromptSet,
     common_prefix_length,
     encode,
@@ -36,11 +36,16 @@ from onedial.models import (
     render,
     resolve_weights,
 )
+from steering.causes import (
+    INTERCHANGE_DRAWN,
+    INTERCHANGE_PAIRS,
+    MEDIATION_DRAWN,
+    MEDIATION_LAYERS,
+    MEDIATION_QUESTIONS,
+)
 from steering.controls import N_CONTRASTS
 from steering.critical import ROWS_PER_CROSSING
 from steering.dials.dials import RATES
-from steering.effects.interchange import INTERCHANGE_DRAWN, INTERCHANGE_PAIRS
-from steering.effects.mediation import MEDIATION_DRAWN, MEDIATION_LAYERS, MEDIATION_QUESTIONS
 from steering.effects.side_effects import N_PREFERENCES, REVERSED_SETTINGS
 from steering.planning.cost import (
     STAGES,
@@ -219,7 +224,7 @@ def forecast_run(
     known = [*lengths["extraction"], *(lengths["fitting"] if "scanning" in stages else [])]
     size = ModelSize.of(config)
     n_bytes = 2 * size.key_width * (size.n_layers - 1 - min(layers)) * sum(known) * dtype.itemsize
-    room = min(1.0, KEPT_BYTES / n_bytes) if n_bytes and positions == "last" else 0.0
+    room = min(1.0, CACHE_BYTES / n_bytes) if n_bytes and positions == "last" else 0.0
     known, n_bytes = known[: int(room * len(known))], int(room * n_bytes)
 
     def again(cost: CostPrediction, prompts: Sequence[int], known: Sequence[int]) -> CostPrediction:

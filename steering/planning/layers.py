@@ -24,7 +24,7 @@ from steering.planning.magnitudes import (
     most_unread,
     yes_rates,
 )
-from steering.sweeping import sweep
+from steering.reading import answers_along
 
 SPAN_LOW, SPAN_HIGH = 0.05, 0.95
 NOT_BOTH_WAYS = "does not turn the answers both ways"
@@ -123,7 +123,7 @@ def scan_layers(
     True
     """
     grids = {each.intervention_id: doubling(each.units_per_norm) for each in candidates}
-    table = sweep(model, candidates, fitting, grids, progress=progress).table
+    table = answers_along(model, candidates, fitting, grids, progress=progress)
     rates = [yes_rates(table[table["intervention_id"] == each.intervention_id]) for each in candidates]
     place, reach = best_place(rates, [each.units_per_norm for each in candidates])
     layers = [each.layers[0] for each in candidates]
@@ -146,7 +146,7 @@ def even_grid(model: OpenModel, prompts: PromptSet, interventions: Sequence[Inte
         intervention_id -> `COARSE_POINTS` magnitudes in its unit, 0 among them.
     """
     first, few = interventions[0], prompts.subset(prompts.question_ids[:RANGE_QUESTIONS])
-    rates = yes_rates(sweep(model, first, few, doubling(first.units_per_norm)).table)
+    rates = yes_rates(answers_along(model, [first], few, doubling(first.units_per_norm)))
     if math.isinf(spanning_magnitude(rates.set_axis(rates.index / first.units_per_norm))):
         notice(f"{first.intervention_id} {NOT_BOTH_WAYS}")
     if _rise(rates.loc[rates["unread"] <= most_unread(rates), "yes_rate"]) < 0:

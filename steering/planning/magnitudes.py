@@ -17,7 +17,7 @@ from onedial.asking import is_read
 from onedial.core import InputError
 from onedial.models import OpenModel, PromptSet
 from steering.interventions import Intervention
-from steering.sweeping import grid_of, sweep
+from steering.reading import answers_along, grid_of, margins_by
 
 FIRST, LAST = 0.05, 4.0
 """Doubling starts at +-0.05 residual norms and ends at 4."""
@@ -176,5 +176,5 @@ def choose_magnitudes(
 ) -> tuple[list[float], Range]:
     """`--magnitudes auto`: the range from the doubled magnitudes' `rates`, then 41 points even in yes rate."""
     found = find_range(rates)
-    coarse = sweep(model, intervention, fitting, coarse_grid(found), progress=progress)
-    return even_in_yes_rate(coarse.margins(intervention.intervention_id)), found
+    coarse = answers_along(model, [intervention], fitting, coarse_grid(found), progress=progress)
+    return even_in_yes_rate(margins_by(coarse)), found

@@ -13,7 +13,7 @@ from onedial.asking import METACOGNITIVE, PromptTemplate, Question
 from onedial.core import one_line
 from onedial.models import OpenModel, PromptSet
 from steering.controls import Material, control_interventions, cosine
-from steering.interventions import Intervention
+from steering.interventions import Intervention, SteeringVector
 from steering.planning.layers import (
     NOT_BOTH_WAYS,
     WRONG_WAY,
@@ -25,8 +25,8 @@ from steering.planning.layers import (
 )
 from steering.planning.magnitudes import RANGE_QUESTIONS, choose_magnitudes, doubling, find_range, yes_rates
 from steering.planning.reliability import Reliability, reliability_of
-from steering.sweeping import grid_of, sweep
-from steering.vectors import SteeringVector, contrast_of, vectors_of
+from steering.reading import answers_along, grid_of
+from steering.vectors import contrast_of, vectors_of
 
 Bar = Callable[[int, str], AbstractContextManager[Callable[[int], None]]]
 """`with bar(total, description) as advance:`, as `onedial.show.progress_bar` is."""
@@ -212,7 +212,7 @@ def _rates_along(
     """The yes rates of each intervention, at the doubled magnitudes unless others are given; `advance` is told how many
     questions were asked."""
     grids = grids or {each.intervention_id: doubling(each.units_per_norm) for each in interventions}
-    table = sweep(model, interventions, prompts, grids, progress=advance).table
+    table = answers_along(model, interventions, prompts, grids, progress=advance)
     return {str(name): yes_rates(own) for name, own in table.groupby("intervention_id", sort=False)}
 
 

@@ -14,7 +14,8 @@ from torch import Tensor
 
 from onedial.asking import MASS_STOPS, MASS_WARNS, PromptTemplate, Question
 from onedial.core import InputError
-from onedial.models import OpenModel, PromptSet, halving_on_out_of_memory
+from onedial.models import OpenModel, PromptSet
+from onedial.models.forward.batches import map_batches
 
 ASKED = 32
 PREFIXES = ("Answer:", "Answer (Yes or No):", "My answer is", "Yes or No:")
@@ -70,14 +71,13 @@ def check_readability(model: OpenModel, template: PromptTemplate, questions: Seq
 
 @torch.inference_mode()
 def _ask(model: OpenModel, prompts: PromptSet) -> tuple[Float[Tensor, " question"], Float[Tensor, "question token"]]:
-    """In the order of the batches."""
+    """Masses, and chances of every token."""
     runner = model.runner(prompts.sequences)
 
-    def work(batch: list[int]) -> Tensor:
-        return runner.start([prompts.sequences[index] for index in batch]).final
+    def work(batch: list[int]) -> list[Tensor]:
+        return list(runner.start([prompts.sequences[index] for index in batch]).final.cpu())
 
-    final = [part for batch in prompts.batches(model) for part in halving_on_out_of_memory(work, batch)]
-    logits = model.readout.logits(torch.cat(final), slice(None))
+    logits = model.readout.logits(torch.stack(map_batches(prompts.batches(model), work)), slice(None))
     model.check_finite(logits)
     chances = logits.softmax(dim=-1)
     return chances[:, prompts.tokens.every].sum(dim=-1), chances

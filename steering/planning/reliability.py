@@ -12,7 +12,8 @@ import torch
 
 from onedial.core import InputError
 from steering.contrasts import MINIMUM_PER_SIDE, SMALLER_SIDE, Contrast
-from steering.directions import DIRECTIONS, generator_of
+from steering.directions import DIRECTIONS
+from steering.nulls import generator_of
 
 SPLITS = 50
 

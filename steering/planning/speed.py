@@ -13,9 +13,8 @@ import torch
 
 from onedial.core import InputError, notice
 from onedial.models import QUESTIONS_PER_BATCH, TOKENS_AT_ONCE, OpenModel, PromptSet, common_prefix_length
-from steering.interventions import Intervention
+from steering.interventions import Intervention, SteeringVector
 from steering.planning.cost import STAGES, ModelSize
-from steering.vectors import SteeringVector
 
 _LONG = 0.5
 """Seconds beside which setting up does not count on a CPU."""

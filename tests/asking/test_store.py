@@ -25,7 +25,7 @@ __all__ = ["call"]
 pytestmark = pytest.mark.skipif(
     importlib.util.find_spec("inspect_ai") is None, reason="inspect_ai is an optional extra"
 )
-PROGRAM = ROOT / "experiments" / "ask_self_prediction.py"
+PROGRAM = ROOT / "experiments" / "ask.py"
 PROMPTS = [CAN_YOU_ANSWER.prompt(f"What is {i} + {i}?") for i in range(12)]
 A_TOKEN = {"tiny": Price(0.0, 1e6)}
 
@@ -172,15 +172,15 @@ def test_a_program_that_is_killed_keeps_to_its_budget_and_asks_for_the_rest_alon
     with FakeServer(answer, seconds=0.05) as server:
         name = f"tiny@{server.url}"
         options = ["--model", name, "--n-questions", "4", "--out", out, "--prices", f"{name}=0/1000000"]
-        running = start_program(PROGRAM, *options, "--budget", "1e6", env=alone())
+        running = start_program(PROGRAM, "predict", *options, "--budget", "1e6", env=alone())
         while server.n_asked < 6 and running.poll() is None:
             time.sleep(0.01)
         running.kill()
         assert running.wait(60) == -signal.SIGKILL
-        ended = call(PROGRAM, *options, "--budget", "600", "--resume")
+        ended = call(PROGRAM, "predict", *options, "--budget", "600", "--resume")
         assert ended.code == 2
         assert "the budget of 600 would have been passed" in ended.err
-        ended = call(PROGRAM, *options, "--budget", "1e6", "--resume")
+        ended = call(PROGRAM, "predict", *options, "--budget", "1e6", "--resume")
         assert ended.code == 0, ended.err
         attempts = Store(out / ANSWERS).attempts()
         assert len(attempts) >= server.n_asked  # some had not reached the server when the kill came
@@ -190,7 +190,7 @@ def test_a_program_that_is_killed_keeps_to_its_budget_and_asks_for_the_rest_alon
     whole = Store(out / ANSWERS).lines()
     with FakeServer(answer) as server:
         plain = tmp_path / "plain"
-        assert call(PROGRAM, "--model", f"tiny@{server.url}", "--n-questions", "4", "--out", plain).code == 0
+        assert call(PROGRAM, "predict", "--model", f"tiny@{server.url}", "--n-questions", "4", "--out", plain).code == 0
         assert server.n_asked == len(whole)
     for table in ("association", "restriction", "difficulty"):
         unbroken, broken = (pd.read_csv(folder / f"{table}.csv").drop(columns="model") for folder in (plain, out))
@@ -208,12 +208,12 @@ def test_a_program_that_is_killed_keeps_to_its_budget_and_asks_for_the_rest_alon
     ],
 )
 def test_a_budget_that_cannot_hold_is_refused_before_anybody_is_asked(call, tmp_path, options, said):
-    for program in ("ask_battery", "ask_questionnaire", "ask_self_prediction"):
-        ended = call(ROOT / "experiments" / f"{program}.py", "--model", "openai:m", *options, "--out", tmp_path / "run")
+    for word in ("battery", "questionnaire", "predict"):
+        ended = call(PROGRAM, word, "--model", "openai:m", *options, "--out", tmp_path / "run")
         assert ended.code == 2
         assert said in ended.err
         local = ["--model", "smollm2-135m-instruct", "--budget", "5", "--out", tmp_path / "run"]
-        assert "names no model that costs money" in call(ROOT / "experiments" / f"{program}.py", *local).err
+        assert "names no model that costs money" in call(PROGRAM, word, *local).err
     assert not (tmp_path / "run").exists()
 
 

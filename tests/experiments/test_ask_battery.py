@@ -1,17 +1,21 @@
-"""experiments/ask_battery.py: every test of every respondent leaves its answers and scores; a steered subject is one
+"""experiments/ask.py battery: every test of every respondent leaves its answers and scores; a steered subject is one
 too."""
 
 import importlib.util
 import json
+import re
+import shutil
 
 import pandas as pd
 import pytest
 from tiny_experiment import ROOT, call, run_here
 from tiny_models import outspoken_model, save_outspoken, vectors_at
 
+from onedial.asking.store import ANSWERS, Store
+
 __all__ = ["call"]
 
-PROGRAM = ROOT / "experiments" / "ask_battery.py"
+PROGRAM = ROOT / "experiments" / "ask.py", "battery"
 QUICK = ("--n-questions", "8", "--n-each", "4", "--samples", "1", "--replicates", "19")
 
 
@@ -26,8 +30,13 @@ def asked(tmp_path_factory):
         "pairs,pressure,correction,beliefs,hedges,critics",
         *QUICK,
     )
-    assert run_here(PROGRAM, *options, "--out", folder / "run", drawn=True) == 0
+    assert run_here(*PROGRAM, *options, "--out", folder / "run", drawn=True) == 0
     return folder, options
+
+
+def log_of(run, test=None):
+    lines = [line for line in Store(run / ANSWERS).lines() if test in (None, line["occasion"])]
+    return pd.DataFrame(lines).reindex(columns=["item", "instrument", "prompt", "value", "margin", "mass", "raw_text"])
 
 
 def test_every_test_leaves_its_answers_and_its_scores(asked):
@@ -50,6 +59,17 @@ def test_every_test_leaves_its_answers_and_its_scores(asked):
     assert (folder / "run" / "figures" / "pressure.png").exists()
 
 
+def test_a_dry_run_says_how_many_prompts_of_each_kind_there_would_be_and_leaves_nothing(asked, call, tmp_path):
+    folder, options = asked
+    told = call(*PROGRAM, *options, "--dry-run", "--out", tmp_path / "run")
+    assert told.code == 0, told.err
+    assert not (tmp_path / "run").exists()
+    counts = dict(re.findall(r"(surer of|belief, \w+ person|closed book|free answer) +(\d+)", told.out))
+    log = log_of(folder / "run")
+    assert {name: int(n) for name, n in counts.items()} == log["instrument"].value_counts()[list(counts)].to_dict()
+    assert len(counts) == 5
+
+
 def test_letters_that_a_random_model_never_says_are_counted_and_get_no_number(asked):
     folder, _ = asked
     table = pd.read_csv(folder / "run" / "pressure.csv")
@@ -59,11 +79,11 @@ def test_letters_that_a_random_model_never_says_are_counted_and_get_no_number(as
 
 def test_every_single_answer_is_kept_with_what_was_asked(asked):
     folder, _ = asked
-    log = pd.read_parquet(folder / "run" / "asked" / "beliefs")
+    log = log_of(folder / "run", "beliefs")
     assert len(log) == 24
     assert log["prompt"].str.contains("Mary believes that this is so: ").sum() == 8
     table = pd.read_parquet(folder / "run" / "answers" / "beliefs")
-    assert len(pd.read_parquet(folder / "run" / "asked" / "correction"))  # texts and logits in one table
+    assert len(log_of(folder / "run", "correction"))  # texts and logits in one table
     assert log["margin"].sum() == pytest.approx(table["margin"].sum())
 
 
@@ -77,7 +97,7 @@ def test_every_single_answer_is_a_sample_of_an_inspect_log(asked, call, tmp_path
     from inspect_ai.log import read_eval_log
 
     samples = [each for each in read_eval_log(str(tmp_path / "a.eval")).samples if each.metadata["test"] == "beliefs"]
-    log = pd.read_parquet(folder / "run" / "asked" / "beliefs")
+    log = log_of(folder / "run", "beliefs")
     read = log[log["value"].notna()]
     told = sorted(
         (each.input, score.value, score.metadata["margin"])
@@ -88,36 +108,20 @@ def test_every_single_answer_is_a_sample_of_an_inspect_log(asked, call, tmp_path
     assert told == sorted(read[["prompt", "value", "margin"]].itertuples(index=False, name=None))
 
 
-def test_a_test_that_was_broken_off_goes_on_with_the_answers_that_are_kept_and_ends_with_the_same(asked, call):
-    """One call of three is lost, with the table; the model is asked for that one alone."""
+def test_a_battery_whose_answers_were_lost_in_part_asks_for_those_alone_and_ends_with_the_same(asked, call, tmp_path):
+    """Of a test a whole call is lost, and a line of another call; the model is asked for these two calls alone."""
     folder, options = asked
-    (table,) = (folder / "run" / "answers" / "beliefs").glob("*.parquet")
-    parts = sorted((folder / "run" / "asked" / "beliefs").glob("*.parquet"))
-    before, answers = pd.read_parquet(table), pd.read_parquet(folder / "run" / "asked" / "beliefs")
-    table.unlink()
-    parts[1].unlink()
-    kept = {file: file.stat().st_mtime_ns for file in (parts[0], parts[2])}
-    assert call(PROGRAM, *options, "--out", folder / "run", "--resume").code == 0
-    assert {file: file.stat().st_mtime_ns for file in kept} == kept
-    pd.testing.assert_frame_equal(pd.read_parquet(table), before, check_exact=True)
-    again = pd.read_parquet(folder / "run" / "asked" / "beliefs")
-    key = ["call", "place"]
-    pd.testing.assert_frame_equal(
-        again.sort_values(key, ignore_index=True), answers.sort_values(key, ignore_index=True)
-    )
-
-
-def test_a_missing_test_is_scored_again_alone(asked, call):
-    folder, options = asked
-    before = (folder / "run" / "beliefs.csv").read_bytes()
-    kept = next((folder / "run" / "answers" / "pairs").glob("*.parquet")).stat().st_mtime_ns
-    next((folder / "run" / "answers" / "beliefs").glob("*.parquet")).unlink()
-    ended = call(PROGRAM, *options, "--out", folder / "run", "--resume")
-    assert ended.code == 0, ended.err
-    assert (folder / "run" / "beliefs.csv").read_bytes() == before
-    assert next((folder / "run" / "answers" / "pairs").glob("*.parquet")).stat().st_mtime_ns == kept
-    assert "beliefs: answers: 24 in" in ended.err  # 8 facts, three ways: how far a test is was told
-    assert "pairs: answers" not in ended.err
+    shutil.copytree(folder / "run", tmp_path / "run")
+    lines = (folder / "run" / ANSWERS).read_text().splitlines(keepends=True)
+    beliefs = [at for at, line in enumerate(lines) if json.loads(line)["occasion"] == "beliefs"]
+    lost = {*beliefs[8:16], beliefs[-1]}
+    (tmp_path / "run" / ANSWERS).write_text("".join(line for at, line in enumerate(lines) if at not in lost))
+    assert call(*PROGRAM, *options, "--out", tmp_path / "run", "--resume").code == 0
+    again = (tmp_path / "run" / ANSWERS).read_text().splitlines()
+    assert len(again) == len(lines) - 9 + 16
+    assert tables_of(tmp_path / "run") == tables_of(folder / "run")
+    one, other = (log_of(each / "run", "beliefs").sort_values(["item", "prompt"]) for each in (folder, tmp_path))
+    assert one["margin"].tolist() == other["margin"].tolist()
 
 
 def test_a_steered_subject_is_a_respondent_at_each_setting(asked, call, tmp_path):
@@ -125,7 +129,7 @@ def test_a_steered_subject_is_a_respondent_at_each_setting(asked, call, tmp_path
     (vector,) = vectors_at(outspoken_model(), [2])
     vector.save(tmp_path / "v.safetensors")
     options = ("--model", str(folder / "model"), "--vector", str(tmp_path / "v.safetensors"), "--magnitudes=-1,0,1")
-    ended = call(PROGRAM, *options, "--instruments", "beliefs", *QUICK, "--out", tmp_path / "run")
+    ended = call(*PROGRAM, *options, "--instruments", "beliefs", *QUICK, "--out", tmp_path / "run")
     assert ended.code == 0, ended.err
     table = pd.read_csv(tmp_path / "run" / "beliefs.csv")
     assert table["respondent"].nunique() == 3
@@ -140,7 +144,7 @@ def tables_of(run):
 
 
 def texts_of(run):
-    log = pd.read_parquet(run / "asked" / "correction")
+    log = log_of(run, "correction")
     texts = sorted(log[["instrument", "prompt", "raw_text"]].values.tolist())  # batches go by length
     assert len(log["raw_text"].unique()) > 8
     return texts
@@ -148,7 +152,7 @@ def texts_of(run):
 
 def strangers(folder, file, change=lambda rows: rows):
     """The answers to *beliefs* as somebody else would have noted them: texts alone."""
-    log = pd.read_parquet(folder / "run" / "asked" / "beliefs")
+    log = log_of(folder / "run", "beliefs")
     rows = [
         {"prompt": row["prompt"], "text": "Yes, I do." if row["margin"] > 0 else "**No**, I do not."}
         for row in log.to_dict("records")
@@ -161,7 +165,7 @@ def test_a_battery_is_scored_again_from_its_own_log_byte_for_byte_and_nobody_is_
     folder, options = asked
     (folder / "model").rename(folder / "away")
     try:
-        ended = call(PROGRAM, "--model", f"recorded:{folder / 'run'}", *options[2:], "--out", tmp_path / "again")
+        ended = call(*PROGRAM, "--model", f"recorded:{folder / 'run'}", *options[2:], "--out", tmp_path / "again")
     finally:
         (folder / "away").rename(folder / "model")
     assert ended.code == 0, ended.err
@@ -174,9 +178,11 @@ def test_what_was_written_is_scored_again_from_an_inspect_log_of_it_byte_for_byt
     pytest.importorskip("inspect_ai", reason="it reads and writes the log")
     folder, options = asked
     log = tmp_path / "log.eval"
-    assert call(PROGRAM.with_name("panel.py"), "export", folder / "run", "--to", "inspect-log", "--out", log).code == 0
+    assert (
+        call(ROOT / "experiments" / "panel.py", "export", folder / "run", "--to", "inspect-log", "--out", log).code == 0
+    )
     written = ("--model", f"recorded:{log}", "--instruments", "correction", *options[4:])
-    ended = call(PROGRAM, *written, "--out", tmp_path / "again")
+    ended = call(*PROGRAM, *written, "--out", tmp_path / "again")
     assert ended.code == 0, ended.err
     assert texts_of(tmp_path / "again") == texts_of(folder / "run")
     again = (tmp_path / "again" / "correction.csv").read_bytes()
@@ -186,7 +192,7 @@ def test_what_was_written_is_scored_again_from_an_inspect_log_of_it_byte_for_byt
 def test_an_inspect_log_of_somebody_else_is_found_by_all_turns_before_the_answer(asked, call, tmp_path):
     inspect_log, chat = (pytest.importorskip(f"inspect_ai.{each}") for each in ("log", "model"))
     samples = []
-    for number, row in enumerate(pd.read_parquet(asked[0] / "run" / "asked" / "correction").to_dict("records")):
+    for number, row in enumerate(log_of(asked[0] / "run", "correction").to_dict("records")):
         *earlier, last = row["prompt"].split("\n\n")
         said = [chat.ChatMessageSystem(content="Be kind."), *(chat.ChatMessageUser(content=turn) for turn in earlier)]
         output = chat.ModelOutput.from_content("gpt-x", row["raw_text"])
@@ -196,7 +202,7 @@ def test_an_inspect_log_of_somebody_else_is_found_by_all_turns_before_the_answer
     log = inspect_log.EvalLog(status="success", eval=about, samples=samples)
     inspect_log.write_eval_log(log, str(tmp_path / "theirs.eval"))
     options = ("--model", f"recorded:{tmp_path / 'theirs.eval'}", "--instruments", "correction", *asked[1][4:])
-    ended = call(PROGRAM, *options, "--out", tmp_path / "again")
+    ended = call(*PROGRAM, *options, "--out", tmp_path / "again")
     assert ended.code == 0, ended.err
     assert set(pd.read_csv(tmp_path / "again" / "correction.csv")["respondent"]) == {"gpt-x"}
     assert texts_of(tmp_path / "again") == texts_of(asked[0] / "run")
@@ -205,7 +211,7 @@ def test_an_inspect_log_of_somebody_else_is_found_by_all_turns_before_the_answer
 def test_texts_of_somebody_else_are_read_by_their_words(asked, call, tmp_path):
     log = strangers(asked[0], tmp_path / "a.jsonl")
     options = ("--model", f"recorded:{tmp_path / 'a.jsonl'}", "--instruments", "beliefs", *QUICK)
-    ended = call(PROGRAM, *options, "--out", tmp_path / "run")
+    ended = call(*PROGRAM, *options, "--out", tmp_path / "run")
     assert ended.code == 0, ended.err
     table = pd.read_parquet(tmp_path / "run" / "answers" / "beliefs")
     assert set(table["respondent"]) == {"recorded"}
@@ -217,7 +223,7 @@ def test_who_stands_in_two_records_is_refused_before_answers_are_mixed(asked, ca
     for name in ("a.jsonl", "b.jsonl"):
         strangers(asked[0], tmp_path / name)
     twice = ",".join(f"recorded:{tmp_path / name}" for name in ("a.jsonl", "b.jsonl"))
-    ended = call(PROGRAM, "--model", twice, "--instruments", "beliefs", *QUICK, "--out", tmp_path / "run")
+    ended = call(*PROGRAM, "--model", twice, "--instruments", "beliefs", *QUICK, "--out", tmp_path / "run")
     assert ended.code == 2
     assert "recorded would answer twice" in ended.err
 
@@ -225,7 +231,7 @@ def test_who_stands_in_two_records_is_refused_before_answers_are_mixed(asked, ca
 def test_a_request_without_an_answer_is_refused_by_name_and_nothing_is_scored(asked, call, tmp_path):
     log = strangers(asked[0], tmp_path / "a.jsonl", lambda rows: rows[:-3])
     options = ("--model", f"recorded:{tmp_path / 'a.jsonl'}", "--instruments", "beliefs", *QUICK)
-    ended = call(PROGRAM, *options, "--out", tmp_path / "run")
+    ended = call(*PROGRAM, *options, "--out", tmp_path / "run")
     assert ended.code == 2
     assert "holds no answer of recorded to" in ended.err
     assert not list((tmp_path / "run").glob("*.csv"))
@@ -235,7 +241,7 @@ def test_a_request_without_an_answer_is_refused_by_name_and_nothing_is_scored(as
     with (tmp_path / "a.jsonl").open("a") as file:  # answered there, and gone on with
         for row in missing:
             print(json.dumps(row | {"text": "No"}), file=file)
-    while (ended := call(PROGRAM, *options, "--out", tmp_path / "run", "--resume")).code == 2:
+    while (ended := call(*PROGRAM, *options, "--out", tmp_path / "run", "--resume")).code == 2:
         rows = [json.loads(line) for line in (tmp_path / "run" / "missing.jsonl").read_text().splitlines()]
         with (tmp_path / "a.jsonl").open("a") as file:
             for row in rows:
@@ -245,7 +251,7 @@ def test_a_request_without_an_answer_is_refused_by_name_and_nothing_is_scored(as
 
 
 def test_a_drawn_answer_serves_once_and_what_is_no_record_is_refused(asked, call, tmp_path):
-    log = pd.read_parquet(asked[0] / "run" / "asked" / "correction")
+    log = log_of(asked[0] / "run", "correction")
     rows = [{"prompt": row["prompt"], "text": row["raw_text"]} for row in log.to_dict("records")]
     (tmp_path / "once.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
     (tmp_path / "bad.jsonl").write_text('{"prompt": "Who?"}\n')
@@ -255,6 +261,6 @@ def test_a_drawn_answer_serves_once_and_what_is_no_record_is_refused(asked, call
         ("none.jsonl", "beliefs", "there is no record"),
     ):
         options = ("--model", f"recorded:{tmp_path / name}", "--instruments", instrument, *QUICK, "--samples", "2")
-        ended = call(PROGRAM, *options, "--out", tmp_path / f"run {name}")
+        ended = call(*PROGRAM, *options, "--out", tmp_path / f"run {name}")
         assert ended.code == 2
         assert words in ended.err

@@ -1,11 +1,11 @@
 """A gate from a finished run, and questions put to it, from the command line."""
 
 import io
-import json
 import os
 import re
 import signal
 import time
+from dataclasses import replace
 
 import pandas as pd
 import pytest
@@ -22,7 +22,7 @@ from tiny_experiment import (  # noqa: F401
 from onedial.asking.instruments import first_line
 from onedial.models import load_model
 from onedial.verdict import SweepRun
-from steering import Gate
+from steering import Expected, Gate
 
 GATE = ROOT / "experiments" / "gate.py"
 PLACE = ROOT / "experiments" / "place.py"
@@ -93,9 +93,9 @@ def eager(run, tmp_path_factory):
     """A gate that says yes to most, with a precision of its own."""
     folder = tmp_path_factory.mktemp("eager") / "gate"
     assert run_here(GATE, "--run", run, "--yes-rate", 0.9, "--save", folder) == 0
-    held = json.loads((folder / "gate.json").read_text())
-    held["precision"] = held["recall"] = {"share": 0.62, "low": 0.5, "high": 0.75, "n": 40}
-    (folder / "gate.json").write_text(json.dumps(held))
+    gate, share = Gate.load(folder), Expected(0.62, 0.5, 0.75, 40)
+    (folder / "gate.safetensors").unlink()
+    replace(gate, precision=share, recall=share).save(folder)
     return folder
 
 

@@ -9,7 +9,7 @@ import torch
 from tiny_models import byte_tokenizer, outspoken_hf
 
 from onedial.models import OpenModel
-from steering.directions import random_unit
+from steering.nulls import random_unit
 
 SHARPNESS = 10.0
 WIDTH, LAYER = 48, 2

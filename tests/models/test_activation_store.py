@@ -143,7 +143,7 @@ def test_a_store_that_was_broken_off_goes_on_to_the_same_bits(model, tmp_path, m
     def failing(store, *arguments):
         if len(written) == 2:
             raise KeyboardInterrupt
-        written.append(arguments[1])
+        written.append(arguments[0])
         write(store, *arguments)
 
     monkeypatch.setattr(ActivationStore, "write", failing)
@@ -182,7 +182,7 @@ def test_reading_one_layer_opens_no_other_tensor(model, tmp_path, monkeypatch):
             asked.append(name)
             return self.file.get_tensor(name)
 
-    monkeypatch.setattr("onedial.models.inside.activation_store.safe_open", Watched)
+    monkeypatch.setattr("onedial.models.tensor_files.safe_open", Watched)
     store.read(2)
     assert set(asked) == {"blocks.2.hook_out@last"}
 
@@ -278,7 +278,7 @@ def test_what_is_no_store_is_refused_in_one_sentence(model, tmp_path):
     assert not (tmp_path / "x").exists()
     (shard, *_) = sorted((store.folder / "shards").iterdir())
     shard.write_bytes(shard.read_bytes()[:40])
-    with pytest.raises(InputError, match="is broken or gone"):
+    with pytest.raises(InputError, match="is damaged, or no part of a store"):
         ActivationStore.open(store.folder)
 
 

@@ -13,12 +13,19 @@ from onedial.models import (
     PromptSet,
     margin_gradients,
     pad_batch,
-    patched_margins,
     read_activations,
     read_written,
     store_activations,
 )
-from steering import Intervention, critical_magnitudes, effects_on_text, generate_steered, kl_on_text, sweep
+from steering import (
+    Intervention,
+    critical_magnitudes,
+    effects_on_text,
+    generate_steered,
+    kl_on_text,
+    patched_margins,
+    sweep,
+)
 
 QUESTIONS = [Question(f"q{place}", f"Who is poet {place}?{' And why?' * (place % 3)}") for place in range(8)]
 PASSAGES = ["The ferry left the harbour.", "Swifts fly and sleep."]

@@ -2,12 +2,10 @@
 
 import pytest
 import torch
-from architectures import hooked_logits
 from tiny_models import ARCHITECTURES, tiny_hf, tiny_model
 
 from onedial.asking import METACOGNITIVE, Prompt
 from onedial.models.forward import readout
-from onedial.models.forward.prefill import SharedPrefix, prefill, run_prefix, steer_all, steer_last
 from onedial.models.forward.runner import PlainRunner
 
 QUESTIONS = ["Who?", "What is the capital of France, and why?", "How many legs has a spider?", "Which?"]
@@ -17,13 +15,6 @@ PROMPTS = [METACOGNITIVE.fill(question) for question in QUESTIONS]
 @pytest.fixture(scope="module", params=sorted(ARCHITECTURES))
 def model(request):
     return tiny_model(request.param)
-
-
-def hooked_margins(model, prompts, layer, vector, positions):
-    """The definition, by a bare PyTorch hook on the Hugging Face model and its own logits."""
-    tokens, block = model.answer_tokens(prompts[0]), model.stack.layers[layer]
-    logits = torch.stack([hooked_logits(model.hf, block, ids, vector, positions) for ids in model.token_ids(prompts)])
-    return logits[:, list(tokens.yes)].logsumexp(1) - logits[:, list(tokens.no)].logsumexp(1)
 
 
 def test_left_padded_right_padded_and_lone_prompts_agree(model):
@@ -41,36 +32,6 @@ def adding(vectors):
         return stream + vectors[settings.long()]
 
     return edit
-
-
-@pytest.mark.parametrize("layer", [0, 2, 4])
-@pytest.mark.parametrize("shared", [True, False])
-@torch.inference_mode()
-def test_steering_the_last_position_equals_a_plain_hook(model, layer, shared):
-    torch.manual_seed(1)
-    vectors = torch.randn(3, model.d_model)
-    sequences, stack = model.token_ids(PROMPTS), model.stack
-    prefix = run_prefix(stack, sequences, [layer]) if shared else SharedPrefix((), None, {})
-    prefilled = prefill(stack, sequences, [layer], prefix)
-    final = steer_last(stack, prefilled, {layer: adding(vectors)}, torch.arange(3.0)[None])
-    margins = model.readout.margin(final, model.answer_tokens(PROMPTS[0]))
-    for row, vector in enumerate(vectors):
-        assert torch.allclose(margins[:, row], hooked_margins(model, PROMPTS, layer, vector, "last"), atol=1e-4)
-
-
-@pytest.mark.parametrize("layer", [0, 2, 4])
-@pytest.mark.parametrize("shared", [True, False])
-@torch.inference_mode()
-def test_steering_all_positions_equals_a_plain_hook(model, layer, shared):
-    torch.manual_seed(2)
-    vectors = torch.randn(2, model.d_model)
-    sequences, stack = model.token_ids(PROMPTS), model.stack
-    prefix = run_prefix(stack, sequences, [layer]) if shared else SharedPrefix((), None, {})
-    prefilled = prefill(stack, sequences, [layer], prefix, whole=True)
-    final = steer_all(stack, prefilled, {layer: adding(vectors)}, torch.arange(2.0))
-    margins = model.readout.margin(final, model.answer_tokens(PROMPTS[0]))
-    for row, vector in enumerate(vectors):
-        assert torch.allclose(margins[:, row], hooked_margins(model, PROMPTS, layer, vector, "all"), atol=1e-4)
 
 
 @pytest.mark.parametrize("at", ["last", "all"])

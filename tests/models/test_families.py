@@ -11,7 +11,7 @@ from onedial.asking import Prompt
 from onedial.core import InputError
 from onedial.models import FAMILIES, Family, OpenModel, attention_for, generate, load_model
 from onedial.models.forward.residual import reading
-from onedial.models.forward.runner import FastRunner, PlainRunner
+from onedial.models.forward.runner import PlainRunner
 from onedial.models.forward.sites import Places, Site, capturing
 from steering import ModelSize
 
@@ -53,14 +53,6 @@ def largest_error(model, prompts, layer, at, magnitudes=(0.0, 1.0, -1.5)):
     return ((found - expected).abs().max() / expected.abs().max()).item()
 
 
-@pytest.mark.parametrize("at", ["last", "all"])
-def test_steered_logits_are_those_of_a_bare_hook_on_each_prompt_alone(model, at):
-    prompts = sequences([14, 31, 11])
-    assert largest_error(model, prompts, 1, at) < 1e-5
-    kind = PlainRunner if model.identity.name.removeprefix("tiny-") in PLAIN else FastRunner
-    assert isinstance(model.runner(prompts, [1], at), kind)
-
-
 @pytest.mark.parametrize("name", ["longrope", "llama4", "gpt_oss", "gpt_neo", "jamba"])
 @pytest.mark.parametrize("lengths", [(20, 60, 33), (40, 60)])
 def test_prompts_that_cross_a_length_of_the_config_are_steered_as_each_alone(name, lengths):
@@ -78,7 +70,7 @@ def test_a_scale_by_column_is_found_where_prompts_and_rows_cross_it_and_one_leng
     assert model.fast_paths_for(20).allowed == {"last", "all"}
     with pytest.warns(UserWarning, match="only prompts of one length are run together"):
         paths = model.fast_paths_for(60)
-    assert paths.alone
+    assert paths.requires_equal_length
     many = [-1.0 + step / 20 for step in range(41)]
     for at in ("last", "all"):
         assert largest_error(model, sequences([20, 120, 33]), 1, at) < 1e-5

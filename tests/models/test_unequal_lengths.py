@@ -16,7 +16,7 @@ def model():
     """It scales attention by the column at which a token stands, padding included."""
     hf = tiny_hf("llama4", attention_chunk_size=256, floor_scale=20, attn_scale=0.5, moe_layers=[])
     found = OpenModel(hf, byte_tokenizer(), name="scaled by column")
-    assert found.fast_paths_for(90).alone
+    assert found.fast_paths_for(90).requires_equal_length
     return found
 
 
@@ -43,4 +43,4 @@ def test_a_path_that_is_wrong_around_one_length_is_not_taken_beyond_another():
     hf = tiny_hf("llama4", attention_chunk_size=100, floor_scale=60, attn_scale=0.5, moe_layers=[])
     paths = OpenModel(hf, byte_tokenizer(), name="steps and chunks").fast_paths_for(200)
     assert not paths.allowed
-    assert paths.alone
+    assert paths.requires_equal_length

@@ -20,7 +20,7 @@ from steering import generate_steered, steered
 
 model = tiny_model("llama")
 for mistake in (
-    lambda: model.token_ids(["Why?"]),
+    lambda: model.token_ids([7]),
     lambda: PromptSet.build(model, ["Why?"], 3),
     lambda: generate_steered(model, [Prompt("Why?")], torch.ones(model.d_model), 1.0),
 ):
@@ -31,11 +31,11 @@ for mistake in (
 """
 
 
-def test_a_text_for_a_prompt_a_number_for_a_template_and_a_tensor_for_a_vector_are_refused_in_a_sentence(tmp_path):
+def test_a_number_for_a_prompt_or_for_a_template_and_a_tensor_for_a_vector_are_refused_in_a_sentence(tmp_path):
     (tmp_path / "mistakes.py").write_text(MISTAKES)
     done = run_program(tmp_path / "mistakes.py", HELPERS)
     assert done.returncode == 0, done.stderr
     prompt, template, tensor = done.stdout.splitlines()
-    assert prompt.startswith("a prompt was given as str: 'Why?'; make it a Prompt")
+    assert prompt.startswith("a prompt was given as int: '7'; give a text, a chat")
     assert template.startswith("a prompt was given as int; give a framing (neutral, cautious, eager, ...)")
     assert tensor.startswith("a Tensor says neither its layer nor how long a push is; make a vector of it by steering.")

@@ -9,6 +9,7 @@ import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from safetensors import safe_open
 from safetensors.torch import load_file, save_file
 from tiny_models import outspoken_model
 
@@ -144,8 +145,11 @@ def test_what_cannot_be_done_is_refused(model, prompts, adapter, tmp_path):
 def test_an_adapter_of_a_stranger_is_used_or_refused(model, prompts, adapter, tmp_path_factory, seed):
     rng, folder = random.Random(seed), tmp_path_factory.getbasetemp() / "stranger"
     adapter.save(folder)
-    facts, weights = folder / "onedial.json", folder / "adapter_model.safetensors"
-    held, tensors = json.loads(facts.read_text()), load_file(weights)
+    weights = folder / "adapter_model.safetensors"
+    with safe_open(weights, framework="pt") as file:
+        header = file.metadata()
+    form = header.pop("format")
+    held, tensors = {key: json.loads(text) for key, text in header.items()}, load_file(weights)
     name, other = rng.choice(list(tensors)), rng.choice([None, -1, 1e300, float("nan"), "", [], ["lm_head"], {}])
     match rng.choice(["fact", "model", "bytes", "nan", "shape", "kind", "lacks", "more"]):
         case "fact":
@@ -164,8 +168,7 @@ def test_an_adapter_of_a_stranger_is_used_or_refused(model, prompts, adapter, tm
             tensors["base_model.model.lm_head.lora_A.weight"] = tensors[name].clone()
         case _:
             tensors = {}
-    facts.write_text(json.dumps(held))
-    save_file(tensors, weights)
+    save_file(tensors, weights, metadata={key: json.dumps(value) for key, value in held.items()} | {"format": form})
     if not tensors:
         data = bytearray((folder / "adapter_config.json").read_bytes() * 40)
         data[:8] = rng.randrange(2 ** rng.choice([8, 32, 63])).to_bytes(8, "little")  # a header that lies

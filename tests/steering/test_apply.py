@@ -2,6 +2,7 @@
 
 import pytest
 import torch
+from bare_hook import bare_logits
 from tiny_models import ARCHITECTURES, byte_tokenizer, tiny_hf, tiny_model, vectors_at
 
 from onedial.asking import Prompt
@@ -41,12 +42,9 @@ def generate(model, batch, **options):
     )
 
 
-def reference_step(model, ids, n_prompt, addition, positions, doubts=()):
-    """Logits after `ids` (one row, prompt and what was generated), by one bare hook and one whole forward.
-
-    `doubts`: which generated tokens were drawn in doubt.
-    """
-    chosen = {
+def edited_columns(n_prompt, positions, doubts):
+    """`doubts`: which generated tokens were drawn in doubt."""
+    return {
         "uncertain": [n_prompt + place for place, doubt in enumerate(doubts) if doubt],
         "last": slice(n_prompt - 1, n_prompt),
         "prompt": slice(0, n_prompt),
@@ -54,33 +52,23 @@ def reference_step(model, ids, n_prompt, addition, positions, doubts=()):
         "generated": slice(n_prompt, None),
     }[positions]
 
-    def hook(module, args, output):
-        changed = output.clone()
-        changed[:, chosen] += addition
-        return changed
-
-    handle = model.stack.layers[LAYER].register_forward_hook(hook)
-    with torch.no_grad():
-        logits = model.hf(input_ids=ids[None], use_cache=False).logits[0, -1]
-    handle.remove()
-    return logits
-
 
 @pytest.mark.parametrize("positions", POSITIONS)
 @pytest.mark.parametrize("cached", [True, False])
 def test_batched_generation_equals_bare_hooks_on_each_prompt_alone(model, positions, cached):
     vector = vector_of(model)
     batch = model.tokenise(PROMPTS)
-    with steered(model, Intervention.of(vector, positions=positions), 1.5):
+    push = Intervention.of(vector, positions=positions)
+    with steered(model, push, 1.5):
         written = generate(model, batch, use_cache=cached)
-    addition = 1.5 * vector.residual_norm * vector.direction
     width = batch.input_ids.shape[1]
     for row, n_prompt in enumerate(batch.lengths.tolist()):
         ids = written.sequences[row, width - n_prompt :]
         entropies = []
         for step in range(6):
             doubts = [own > sum(entropies[: place + 1]) / (place + 1) + 1e-6 for place, own in enumerate(entropies)]
-            expected = reference_step(model, ids[: n_prompt + step], n_prompt, addition, positions, doubts)
+            columns = edited_columns(n_prompt, positions, doubts)
+            expected = bare_logits(model, ids[: n_prompt + step], push, 1.5, columns)
             assert torch.allclose(written.logits[step][row], expected, atol=2e-4)
             entropies.append(float(torch.distributions.Categorical(logits=expected).entropy()))
 

@@ -70,12 +70,6 @@ def test_a_saved_vector_remembers_its_prompt_and_what_was_seen(model, vector, tm
     assert random_vector(vector, 1).template == CAUTIOUS
 
 
-def test_a_vector_that_kept_only_the_hash_of_a_framing_is_asked_in_that_framing(model, vector):
-    old = replace(vector, template=None)
-    expected = margins_of(sweep(model, vector, TEXTS, GRID))
-    np.testing.assert_allclose(margins_of(sweep(model, old, TEXTS, GRID)), expected, atol=1e-5)
-
-
 def test_without_a_prompt_to_go_by_one_is_asked_for(model, vector, prompts):
     (unread,) = vectors_at(model, [2])
     with pytest.raises(InputError, match="does not say under which prompt it was read; say how to ask, by prompt="):

@@ -8,7 +8,7 @@ from onedial.asking import Question
 from onedial.core import InputError
 from onedial.models import read_activations
 from steering import EFFECT_COLUMNS, effects_of
-from steering.directions import random_unit
+from steering.nulls import random_unit
 
 QUESTIONS = [Question(f"q{place}", f"Who sang of river {place}{' and sea' * (place % 4)}?") for place in range(12)]
 TOPICS = [f"t{place % 4}" for place in range(12)]

@@ -9,7 +9,7 @@ from onedial.asking import Question
 from onedial.core import InputError
 from onedial.models import read_activations
 from steering import MEDIATION_COLUMNS, SteeringVector, mediation, steered
-from steering.directions import random_unit
+from steering.nulls import random_unit
 
 QUESTIONS = [
     Question(f"q{n:02d}", f"Who sang of river {n * 37 % 101} and of the {'sea' * (n % 4)}?") for n in range(12)

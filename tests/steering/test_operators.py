@@ -1,4 +1,4 @@
-"""What must hold for each operator by itself; that sweeps equal bare hooks is tested in test_interventions.py."""
+"""What must hold for each operator by itself; that sweeps equal bare hooks is tested in test_certified.py."""
 
 from dataclasses import replace
 

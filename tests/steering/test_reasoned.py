@@ -7,6 +7,7 @@ from tiny_models import vectors_at
 
 from onedial.asking import METACOGNITIVE, REASONED_COLUMNS, Question
 from onedial.core import InputError
+from onedial.models.forward import batches
 from steering import Intervention, generate_steered, reasoned_instrument, reasoned_sweep, short_grid
 from steering.effects import reasoned
 
@@ -98,7 +99,7 @@ def test_processes_that_find_different_room_share_one_plan_and_ask_every_row_onc
     for rank, room in enumerate((2, 3)):
         monkeypatch.setattr(reasoned, "questions_per_batch", lambda *given, room=room: room)
         monkeypatch.setattr(reasoned, "gather", lambda items: [2, 3])
-        monkeypatch.setattr(reasoned, "own_share", lambda items, rank=rank: items[rank::2])
+        monkeypatch.setattr(batches, "own_share", lambda items, rank=rank: items[rank::2])
         reasoned_sweep(
             model,
             QUESTIONS,

@@ -25,7 +25,7 @@ from steering import (
 from steering.contrasts import split_by_response
 from steering.planning import layers
 from steering.planning.magnitudes import even_in_yes_rate
-from steering.sweeping import ROWS_PER_QUESTION
+from steering.reading import ROWS_PER_QUESTION
 
 WORDS = ["river", "mountain", "poet", "spider", "engine", "planet", "chess", "violin", "cheese", "battle", "sea", "ode"]
 QUESTIONS = [
@@ -48,21 +48,6 @@ def at(positions, vectors):
     return [Intervention.of(vector, positions=positions) for vector in vectors]
 
 
-def plain_margin(model, prompts, index, vector, magnitude, positions):
-    """One question, one magnitude, one forward, with the edit applied by the model's own hook."""
-    batch = model.tokenise([METACOGNITIVE.fill(QUESTIONS[index].text)])
-    addition = magnitude * vector.residual_norm * vector.direction
-
-    def edit(stream):
-        changed = stream.clone()
-        changed[:, -1 if positions == "last" else slice(None)] += addition
-        return changed
-
-    with model.edit_residual(vector.layer, edit):
-        final = model.final_residual(batch)
-    return model.readout.margin(final, prompts.tokens).item()
-
-
 def test_a_magnitude_that_overflows_leaves_the_unsteered_answers_as_they_are():
     model = tiny_model("gpt2")
     prompts = PromptSet.build(model, QUESTIONS[:6], METACOGNITIVE)
@@ -70,20 +55,6 @@ def test_a_magnitude_that_overflows_leaves_the_unsteered_answers_as_they_are():
     alone, beside = (sweep(model, raw, prompts, [0.0, far]).table.set_index("magnitude") for far in (1.0, 3e38))
     assert beside.loc[3e38, "margin"].isna().all()
     np.testing.assert_allclose(beside.loc[0.0, "margin"], alone.loc[0.0, "margin"], atol=1e-4)
-
-
-@pytest.mark.parametrize("positions", ["last", "all"])
-def test_a_sweep_equals_plain_hooks(model, prompts, vectors, positions):
-    result = sweep(model, at(positions, vectors), prompts, MAGNITUDES, batch_size=5)
-    assert len(result.table) == len(QUESTIONS) * len(vectors) * len(MAGNITUDES)
-    for vector in vectors:
-        margins = result.table[result.table.intervention_id == vector.vector_id].pivot(
-            index="question_id", columns="magnitude", values="margin"
-        )
-        for index in (0, 7, 23):
-            for magnitude in MAGNITUDES:
-                plain = plain_margin(model, prompts, index, vector, magnitude, positions)
-                assert margins.loc[f"q{index}", magnitude] == pytest.approx(plain, abs=1e-4)
 
 
 def test_a_question_in_a_batch_is_answered_as_alone(model, prompts, vectors):
@@ -321,15 +292,15 @@ def test_a_vector_of_another_format_or_a_broken_file_is_refused_in_one_sentence(
     (vector,) = vectors_at(tiny_model("llama"), [2])
     file = tmp_path / "v.safetensors"
     with monkeypatch.context() as patched:
-        patched.setattr("steering.vectors.FORMAT", "onedial-steering-vector-9")
+        patched.setattr("steering.interventions.FORMAT", "onedial-steering-vector-9")
         vector.save(file)
     with pytest.raises(InputError, match="says it is of format 'onedial-steering-vector-9', and this version reads"):
         SteeringVector.load(file)
     vector.save(file)
     file.write_bytes(file.read_bytes()[:-10])
-    with pytest.raises(InputError, match="is no steering vector of this project"):
+    with pytest.raises(InputError, match="no steering vector of this project"):
         SteeringVector.load(file)
-    with pytest.raises(InputError, match="no vector file at"):
+    with pytest.raises(InputError, match="no steering vector at"):
         SteeringVector.load(tmp_path / "absent.safetensors")
 
 
@@ -378,9 +349,9 @@ def scan_of(monkeypatch, gains, unit):
                     }
                 )
             )
-        return SweepResult(pd.concat(parts))
+        return pd.concat(parts)
 
-    monkeypatch.setattr(layers, "sweep", simulated)
+    monkeypatch.setattr(layers, "answers_along", simulated)
     direction = torch.eye(model.d_model)[0]
     vectors = [SteeringVector(direction, layer, 0.5, 5.0, model.identity) for layer in gains]
     candidates = [Intervention.of(vector, unit=unit) for vector in vectors]

@@ -1,6 +1,6 @@
 """What the unsteered model says and holds at the answer position: margins, masses, residual streams."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import torch
@@ -9,12 +9,10 @@ from torch import Tensor
 
 from onedial.asking import is_read
 from onedial.core import one_line
-from onedial.models.forward.batches import halving_on_out_of_memory
+from onedial.models.forward.batches import Progress, batches_by_length, map_batches, questions_per_batch
 from onedial.models.model import OpenModel
-from onedial.models.processes import gather, own_share
+from onedial.models.processes import gather
 from onedial.models.prompt_set import PromptSet
-
-Progress = Callable[[int], None]
 
 
 @dataclass(frozen=True)
@@ -41,6 +39,26 @@ class Activations:
 
 
 @torch.inference_mode()
+def read_streams(
+    model: OpenModel, sequences: Sequence[Sequence[int]], layers: Sequence[int], progress: Progress | None = None
+) -> Float[Tensor, "text layer d_model"]:
+    """Residual streams at the last token of any token sequences, unsteered; float32 on the CPU.
+
+    With several processes each reads its share, and all of them get everything.
+    """
+    runner = model.runner(sequences, layers)
+    lengths = [len(sequence) for sequence in sequences]
+    size = min(gather([questions_per_batch(model.stack, max(lengths))]))
+
+    def work(batch: list[int]) -> list[Tensor]:
+        done = runner.start([sequences[place] for place in batch])
+        return list(torch.stack([done.last_residual(layer).to(model.device) for layer in layers], dim=1).float().cpu())
+
+    batches = batches_by_length(lengths, size, model.fast_paths_for(max(lengths)).requires_equal_length)
+    return torch.stack(map_batches(batches, work, progress=progress))
+
+
+@torch.inference_mode()
 def read_activations(
     model: OpenModel, prompts: PromptSet, layers: Sequence[int], progress: Progress | None = None
 ) -> Activations:
@@ -52,26 +70,16 @@ def read_activations(
         InputError: an answer is not finite, as where 16 bits overflow.
     """
     runner = model.runner(prompts.sequences, layers)
-    rows: list[tuple[int, float, float, Tensor]] = []
 
-    def work(batch: list[int]) -> list[tuple[int, float, float, Tensor]]:
+    def work(batch: list[int]) -> list[tuple[float, float, Tensor]]:
         done = runner.start([prompts.sequences[index] for index in batch])
         margin, mass = torch.stack(model.readout.margin_and_mass(done.final, prompts.tokens)).tolist()
         streams = [done.last_residual(layer).to(done.final.device) for layer in layers]
         kept = torch.stack(streams, dim=1).cpu().float() if streams else torch.empty(len(batch), 0, model.d_model)
-        return list(zip(batch, margin, mass, kept, strict=True))
+        return list(zip(margin, mass, kept, strict=True))
 
-    for batch in own_share(prompts.batches(model)):
-        for part in halving_on_out_of_memory(work, batch):
-            rows += part
-            if progress:
-                progress(len(part))
-    rows = sorted(gather(rows), key=lambda row: row[0])
-    model.check_finite(torch.tensor([row[1:3] for row in rows]))
+    margins, masses, residuals = zip(*map_batches(prompts.batches(model), work, progress=progress), strict=True)
+    model.check_finite(torch.tensor([margins, masses]).T)
     return Activations(
-        prompts.question_ids,
-        tuple(layers),
-        torch.tensor([row[1] for row in rows]),
-        torch.tensor([row[2] for row in rows]),
-        torch.stack([row[3] for row in rows]),
+        prompts.question_ids, tuple(layers), torch.tensor(margins), torch.tensor(masses), torch.stack(residuals)
     )

@@ -3,37 +3,96 @@
 The size of a batch moves margins by rounding alone (about 1e-5 in float32), never by what is computed.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from itertools import groupby
 from typing import TypeVar
 
 import torch
 
-from onedial.core import InputError
+from onedial.core.errors import InputError
 from onedial.models.decoder import Decoder
 from onedial.models.forward.readout import VOCABULARY_CHUNK
-from onedial.models.processes import everyone, is_split
+from onedial.models.processes import everyone, gather, is_split, own_share
 
 QUESTIONS_PER_BATCH = {"cpu": 16, "cuda": 64}
 """At most: larger batches gain little, for these fill the device."""
 SHARE_OF_FREE = 0.5
 """Of the free memory, for what is reckoned; the rest is for what is not: fragments, copies, kernels' workspaces."""
 
+Progress = Callable[[int], None]
+"""Is told how many questions more were done."""
+
 T = TypeVar("T")
 
 
+def map_batches(
+    batches: Sequence[list[int]],
+    work: Callable[[list[int]], Sequence[T]],
+    *,
+    only: Collection[int] | None = None,
+    share: bool = True,
+    sink: Callable[[list[int], Sequence[T]], None] | None = None,
+    progress: Progress | None = None,
+) -> list[T]:
+    """What `work` makes of every question, batch by batch, each halved for as long as it does not fit into memory.
+
+    Args:
+        batches: places of the questions, the same in every process; an interrupted task that is given the same ones
+            again ends with the same bits.
+        work: gives one result for each place of a batch, in its order.
+        only: places that are asked; the others were done before.
+        share: each process takes every n-th batch, and all of them get everything; else each does all of it.
+        sink: is given the places and results of what was finished (of this process's share), and nothing is kept then.
+
+    Returns:
+        Results in the order of the places; nothing with a sink.
+
+    Raises:
+        InputError: not even one question fits into memory.
+
+    >>> map_batches([[2, 0], [1]], lambda batch: [place * 10 for place in batch])
+    [0, 10, 20]
+    """
+    wanted = batches if only is None else [[place for place in batch if place in only] for batch in batches]
+    todo = [batch for batch in wanted if batch]
+    found: list[tuple[int, T]] = []
+    for places, results in finished_parts(own_share(todo) if share else todo, work, progress):
+        if sink is not None:
+            sink(places, results)
+        else:
+            found += zip(places, results, strict=True)
+    if sink is not None:
+        return []
+    return [result for _, result in sorted(gather(found) if share else found, key=lambda own: own[0])]
+
+
+def finished_parts(
+    batches: Iterable[list[int]], work: Callable[[list[int]], Sequence[T]], progress: Progress | None = None
+) -> Iterator[tuple[list[int], Sequence[T]]]:
+    """Places and results as they are finished, batch by batch, for whoever hands them on one by one.
+
+    Raises:
+        InputError: not even one question fits into memory.
+    """
+    for batch in batches:
+        for part in halving_on_out_of_memory(lambda places: (places, work(places)), batch):
+            yield part
+            if progress:
+                progress(len(part[0]))
+
+
 def batches_by_length(
-    lengths: Sequence[int], size: int, alone: bool = False, parts: Sequence[str] = ()
+    lengths: Sequence[int], size: int, equal_length: bool = False, parts: Sequence[str] = ()
 ) -> list[list[int]]:
     """Indices in batches of neighbours in length, longest first: the first batch is the one that needs most memory.
 
     Args:
-        alone: put only equal lengths into one batch, so that nothing is padded.
+        equal_length: put only equal lengths into one batch, so that nothing is padded.
         parts: of each; only those of one part are put into one batch.
     """
 
     def kind(index: int) -> tuple[str, int]:
-        return parts[index] if parts else "", lengths[index] if alone else 0
+        return parts[index] if parts else "", lengths[index] if equal_length else 0
 
     order = sorted(range(len(lengths)), key=lambda index: (kind(index), -lengths[index], index))
     runs = [list(run) for _, run in groupby(order, key=kind)]

@@ -24,7 +24,6 @@ from torch import Tensor
 from onedial.models.decoder import Decoder
 from onedial.models.forward.attention import SUPPORTED_LAYER_TYPES
 from onedial.models.forward.batches import batches_by_length, halved
-from onedial.models.forward.kept import KeptPrefills
 from onedial.models.forward.prefill import (
     Prefilled,
     SharedPrefix,
@@ -34,6 +33,7 @@ from onedial.models.forward.prefill import (
     steer_last,
     take_rows,
 )
+from onedial.models.forward.prefill_cache import PrefillCache
 from onedial.models.forward.residual import Edits, StreamEdit, edited, reading, take_positions
 from onedial.models.forward.widening import can_be_widened, widened
 from onedial.models.tokens import TokenBatch, pad_batch
@@ -84,7 +84,7 @@ class FastRunner:
     """Computes what does not depend on the edits once (`onedial.models.forward.prefill`).
 
     Args:
-        kept: batches that were run before, and those that this one runs; at positions "last" alone.
+        cache: of batches that were run before, and those that this one runs; at positions "last" alone.
     """
 
     def __init__(
@@ -93,19 +93,21 @@ class FastRunner:
         sequences: Sequence[Sequence[int]],
         layers: Sequence[int],
         at: str,
-        kept: KeptPrefills | None = None,
+        cache: PrefillCache | None = None,
     ) -> None:
         self._stack, self._layers, self._whole = stack, sorted(set(layers)), at == "all"
-        self._kept = None if self._whole else kept
+        self._cache = None if self._whole else cache
         self.prefix: SharedPrefix = run_prefix(stack, sequences, self._layers if self._whole else [])
 
     @torch.inference_mode()
     def start(self, sequences: Sequence[Sequence[int]]) -> Prefilled:
         run = partial(prefill, self._stack, sequences, self._layers, self.prefix, whole=self._whole)
-        if self._kept is None or any(block._forward_hooks for block in self._stack.layers):  # the model is being edited
+        if self._cache is None or any(
+            block._forward_hooks for block in self._stack.layers
+        ):  # the model is being edited
             return run()
         key = (self._stack.dtype, self.prefix.token_ids, tuple(map(tuple, sequences)))
-        return self._kept.get(key, self._layers, run)
+        return self._cache.get(key, self._layers, run)
 
     @torch.inference_mode()
     def steer(
@@ -137,13 +139,19 @@ class PlainRunner:
     """One whole forward for each setting, with hooks: what the fast path must equal, and right for any decoder.
 
     Args:
-        alone: run only prompts of one length together, so that none is padded.
+        requires_equal_length: run only prompts of one length together, so that none is padded.
     """
 
     def __init__(
-        self, stack: Decoder, sequences: Sequence[Sequence[int]], layers: Sequence[int], at: str, alone: bool = False
+        self,
+        stack: Decoder,
+        sequences: Sequence[Sequence[int]],
+        layers: Sequence[int],
+        at: str,
+        requires_equal_length: bool = False,
     ) -> None:
-        self._stack, self._layers, self._at, self._alone = stack, sorted(set(layers)), at, alone
+        self._stack, self._layers, self._at = stack, sorted(set(layers)), at
+        self._requires_equal_length = requires_equal_length
 
     @torch.inference_mode()
     def start(self, sequences: Sequence[Sequence[int]]) -> PlainStarted:
@@ -185,7 +193,11 @@ class PlainRunner:
     ) -> Float[Tensor, "question ..."]:
         """What `run` makes of the prompts, as one batch or one for each length, in the order of the prompts."""
         lengths = [len(sequence) for sequence in sequences]
-        groups = batches_by_length(lengths, len(lengths), alone=True) if self._alone else [list(range(len(lengths)))]
+        groups = (
+            batches_by_length(lengths, len(lengths), True)
+            if self._requires_equal_length
+            else [list(range(len(lengths)))]
+        )
         parts = [
             run(pad_batch([sequences[place] for place in group], self._stack.pad_id).to(self._stack.device), group)
             for group in groups
@@ -227,12 +239,13 @@ class FastPaths:
     Attributes:
         allowed: positions at which an edit may take the fast path.
         reason: why one of them may not; "" where both may.
-        alone: whether a prompt's answer depends on longer ones beside it, so that only equal lengths may be batched.
+        requires_equal_length: whether a prompt's answer depends on longer ones beside it, so that only equal lengths
+            may be batched.
     """
 
     allowed: frozenset[str]
     reason: str = ""
-    alone: bool = False
+    requires_equal_length: bool = False
 
 
 _LENGTHS = (19, 13, 17)
@@ -278,7 +291,9 @@ def check_fast_paths(stack: Decoder, above: int = 0) -> FastPaths:
     except torch.OutOfMemoryError:
         if not above:
             raise
-    return FastPaths(frozenset(), f"memory is too small to compare the fast path at {above + 14} tokens", alone=True)
+    return FastPaths(
+        frozenset(), f"memory is too small to compare the fast path at {above + 14} tokens", requires_equal_length=True
+    )
 
 
 def _drawn(generator: torch.Generator, vocabulary: int, lengths: Sequence[int], shared: int) -> list[list[int]]:
@@ -306,7 +321,7 @@ def _compared(
 
     def plainly(sequences: Sequence[Sequence[int]], at: str) -> Tensor:
         rows = [sequence for sequence in sequences for _ in settings[0]]
-        plain = PlainRunner(stack, rows, layers, at, alone=True)
+        plain = PlainRunner(stack, rows, layers, at, requires_equal_length=True)
         final = plain.steer(plain.start(rows), edits, settings.T.repeat(len(sequences), 1))
         return final.float().unflatten(0, (len(sequences), -1))[:, :, 0]
 
@@ -315,10 +330,10 @@ def _compared(
     unknown = sorted(set(kinds) - SUPPORTED_LAYER_TYPES)
     wrong = f"it has layers of a kind that the fast path does not know ({', '.join(unknown)})" if unknown else ""
     known = before or FastPaths(frozenset() if unknown else frozenset(READ_AT), wrong)
-    allowed, wrong, alone = set(known.allowed), known.reason, known.alone
+    allowed, wrong, alone = set(known.allowed), known.reason, known.requires_equal_length
     for sequences in cases:
         batch = pad_batch(sequences, stack.pad_id).to(stack.device)
-        apart = PlainRunner(stack, sequences, layers, "last", alone=True).start(sequences).final.float()
+        apart = PlainRunner(stack, sequences, layers, "last", requires_equal_length=True).start(sequences).final.float()
         by_hooks = {at: plainly(sequences, at) for at in (sorted(allowed) or ["all"])}
         tolerance = _EXACT
         if stack.dtype != torch.float32:
@@ -364,9 +379,9 @@ def make_runner(
     sequences: Sequence[Sequence[int]],
     layers: Sequence[int],
     at: str,
-    kept: KeptPrefills | None = None,
+    cache: PrefillCache | None = None,
 ) -> Runner:
     """The runner for prompts that are edited at `at` (see `READ_AT`), their streams kept at `layers`."""
     if at in paths.allowed:
-        return FastRunner(stack, sequences, layers, at, kept)
-    return PlainRunner(stack, sequences, layers, at, paths.alone)
+        return FastRunner(stack, sequences, layers, at, cache)
+    return PlainRunner(stack, sequences, layers, at, paths.requires_equal_length)

@@ -1,7 +1,7 @@
 """Activations on disk: read once, used by many, larger than memory.
 
     <folder>/store.json                  what was read, of which model and prompts, at which sites
-    <folder>/shards/00012-000.safetensors    one batch of questions, one tensor per site and position
+    <folder>/shards/000012.safetensors    one batch of questions, one tensor per site and position
 
 A tensor is named after its site and position, `blocks.12.hook_out@last`, and stands in the file by itself: one layer is
 read without touching the others, through the operating system's cache, which all processes share. A shard is complete
@@ -10,7 +10,7 @@ dtype; they come out as float32.
 """
 
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import asdict, dataclass
 from functools import cached_property
 from pathlib import Path
@@ -18,17 +18,17 @@ from typing import Any
 
 import torch
 from jaxtyping import Float
-from safetensors import SafetensorError, safe_open
-from safetensors.torch import save_file
 from torch import Tensor
 
-from onedial.core import InputError, atomic_path, json_value, sha256_of_text, write_json
+from onedial.core import InputError, json_value, sha256_of_text, write_json
 from onedial.models.forward.activations import Activations
 from onedial.models.forward.sites import Site
 from onedial.models.identity import ModelIdentity
 from onedial.models.prompt_set import PromptSet
+from onedial.models.tensor_files import read_tensors, write_tensors
 
 FORMAT = "onedial-activations-1"
+BROKEN = {"what": "part of a store", "remedy": "delete it, and read the activations again"}
 CONVENTION = "output of decoder block L, counted from 0, before the final norm; names as in TransformerLens"
 
 
@@ -175,10 +175,10 @@ class ActivationStore:
         name = self._name(layer, site, "each")
         found: list[Tensor] = [torch.empty(0)] * len(self.question_ids)
         for file, places in self._shards:
-            with _opened(file) as shard:
-                lengths = shard.get_tensor("n_tokens").tolist()
-                for place, rows in zip(places, shard.get_tensor(name).float().split(lengths), strict=True):
-                    found[place] = rows
+            shard = _tensors(file, ["n_tokens", name])
+            lengths = shard["n_tokens"].tolist()
+            for place, rows in zip(places, shard[name].float().split(lengths), strict=True):
+                found[place] = rows
         return found
 
     def activations(
@@ -193,16 +193,14 @@ class ActivationStore:
 
     # ---- writing -----------------------------------------------------------------------------------------------------
 
-    def write(self, batch: int, places: Sequence[int], tensors: dict[str, Tensor]) -> None:
+    def write(self, places: Sequence[int], tensors: dict[str, Tensor]) -> None:
         """Write one batch, all or nothing.
 
         Args:
-            batch: its number; with the first of its questions it names the file, so that no two processes meet.
-            places: of its questions among `question_ids`.
+            places: of its questions among `question_ids`; the first names the file, so that no two processes meet.
         """
-        metadata = {"format": FORMAT, "key": self.key.digest, "places": json.dumps(list(places))}
-        with atomic_path(self.folder / "shards" / f"{batch:05d}-{places[0]:06d}.safetensors") as temporary:
-            save_file({name: value.contiguous() for name, value in tensors.items()}, temporary, metadata=metadata)
+        file = self.folder / "shards" / f"{places[0]:06d}.safetensors"
+        write_tensors(file, tensors, {"key": self.key.digest, "places": list(places)}, FORMAT)
         self.__dict__.pop("_shards", None)
 
     def done(self) -> set[str]:
@@ -220,19 +218,19 @@ class ActivationStore:
         """
         found = []
         for file in sorted((self.folder / "shards").glob("[0-9]*.safetensors")):
-            with _opened(file) as shard:
-                metadata = shard.metadata() or {}
-            if metadata.get("key") != self.key.digest:
+            key, places = read_tensors(
+                file, FORMAT, lambda _, facts: (facts["key"], list(map(int, facts["places"]))), names=(), **BROKEN
+            )
+            if key != self.key.digest:
                 raise InputError(f"{file} belongs to another store than {self.folder}; remove it, and read it again")
-            found.append((file, [int(place) for place in json_value(metadata["places"])]))
+            found.append((file, places))
         return found
 
-    def _gather(self, names: Iterable[str], width: tuple[int, ...]) -> dict[str, Tensor]:
+    def _gather(self, names: Collection[str], width: tuple[int, ...]) -> dict[str, Tensor]:
         whole = {name: torch.full((len(self.question_ids), *width), torch.nan) for name in names}
         for file, places in self._shards:
-            with _opened(file) as shard:
-                for name, target in whole.items():
-                    target[places] = shard.get_tensor(name).float()
+            for name, tensor in _tensors(file, whole).items():
+                whole[name][places] = tensor.float()
         return whole
 
     def _name(self, layer: int, site: str, position: str) -> str:
@@ -254,11 +252,8 @@ def tensor_name(site: Site, position: str) -> str:
     return f"{site.name}@{position}"
 
 
-def _opened(file: Path) -> Any:
-    try:
-        return safe_open(file, framework="pt")
-    except (SafetensorError, FileNotFoundError) as error:
-        raise InputError(f"{file} is broken or gone ({error}); delete it, and read the activations again") from error
+def _tensors(file: Path, names: Collection[str]) -> dict[str, Tensor]:
+    return read_tensors(file, FORMAT, lambda tensors, _: tensors, names=names, **BROKEN)
 
 
 def _read_description(folder: Path) -> dict[str, Any]:

@@ -1,21 +1,20 @@
 """How the answer depends on the residual stream, to first order: the margin's gradient at the answer position."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from onedial.models.forward.batches import halving_on_out_of_memory
+from onedial.models.forward.batches import Progress, map_batches
 from onedial.models.forward.residual import edited, reading, take_positions
 from onedial.models.model import OpenModel
-from onedial.models.processes import gather, own_share
 from onedial.models.prompt_set import PromptSet
 from onedial.models.tokens import pad_batch
 
 
 def margin_gradients(
-    model: OpenModel, prompts: PromptSet, layers: Sequence[int], progress: Callable[[int], None] | None = None
+    model: OpenModel, prompts: PromptSet, layers: Sequence[int], progress: Progress | None = None
 ) -> Float[Tensor, "question layer d_model"]:
     """d margin / d stream, after each of `layers` at the last position of the prompt, float32 on the CPU.
 
@@ -32,7 +31,7 @@ def margin_gradients(
     model.check_layers(layers)
     modules = [model.stack.layers[layer] for layer in layers]
 
-    def work(batch: list[int]) -> list[tuple[int, Tensor]]:
+    def work(batch: list[int]) -> list[Tensor]:
         rows = pad_batch([prompts.sequences[index] for index in batch], model.stack.pad_id).to(model.device)
         with (
             torch.enable_grad(),
@@ -43,12 +42,6 @@ def margin_gradients(
             margins = model.readout.margin(final, prompts.tokens)
         found = torch.autograd.grad(margins.sum(), list(streams))
         last = [take_positions(gradient, rows.last_index).float().to(model.device) for gradient in found]
-        return list(zip(batch, torch.stack(last, dim=1).cpu(), strict=True))
+        return list(torch.stack(last, dim=1).cpu())
 
-    done: list[tuple[int, Tensor]] = []
-    for batch in own_share(prompts.batches(model)):
-        for part in halving_on_out_of_memory(work, batch):
-            done += part
-            if progress:
-                progress(len(part))
-    return torch.stack([gradient for _, gradient in sorted(gather(done), key=lambda row: row[0])])
+    return torch.stack(map_batches(prompts.batches(model), work, progress=progress))

@@ -13,13 +13,12 @@ from filelock import FileLock, Timeout
 from torch import Tensor
 
 from onedial.core import InputError, cache_dir, notice
-from onedial.models.forward.activations import Progress
-from onedial.models.forward.batches import halving_on_out_of_memory
+from onedial.models.forward.batches import Progress, map_batches
 from onedial.models.forward.runner import FastRunner, PlainRunner, Runner
 from onedial.models.forward.sites import POSITIONS, Places, Site, capturing, module_at, sites_at
 from onedial.models.inside.activation_store import ActivationStore, StoreKey, digest_of, tensor_name
 from onedial.models.model import OpenModel
-from onedial.models.processes import own_share, process_count, process_index, wait_for_all
+from onedial.models.processes import process_count, process_index, wait_for_all
 from onedial.models.prompt_set import PromptSet
 from onedial.models.tokens import common_prefix_length
 
@@ -57,13 +56,7 @@ def store_activations(
         store = ActivationStore.begin(path, key, prompts.question_ids)
         done = store.done()
         wait_for_all()
-        batches = list(enumerate(prompts.batches(model)))
-        left = [
-            (number, todo)
-            for number, batch in batches
-            if (todo := [index for index in batch if prompts.question_ids[index] not in done])
-        ]
-        if left:
+        if left := {place for place, name in enumerate(prompts.question_ids) if name not in done}:
             _fill(model, prompts, store, wanted, left, progress)
         wait_for_all()
     return ActivationStore.open(path)
@@ -108,30 +101,26 @@ def _fill(
     prompts: PromptSet,
     store: ActivationStore,
     sites: Sequence[Site],
-    batches: Sequence[tuple[int, list[int]]],
+    left: set[int],
     progress: Progress | None,
 ) -> None:
     positions = store.key.positions
     shared = common_prefix_length(prompts.sequences) if len(prompts) > 1 else 0
     runner = _runner(model, prompts, positions, shared)
-    for number, batch in own_share(list(batches)):
 
-        def work(part: list[int], number: int = number) -> int:
-            own = [prompts.sequences[index] for index in part]
-            places = _places(prompts, part, positions, shared)
-            with capturing(model.stack, sites, places) as kept:
-                started = runner.start(own)
-            margin, mass = torch.stack(model.readout.margin_and_mass(started.final, prompts.tokens)).cpu()
-            tensors: dict[str, Tensor] = {"margin": margin.clone(), "mass": mass.clone()}
-            tensors |= {tensor_name(site, position): rows for (site, position), rows in kept.items()}
-            if places.own is not None:
-                tensors["n_tokens"] = torch.tensor(places.own)
-            store.write(number, part, tensors)
-            return len(part)
+    def work(batch: list[int]) -> list[int]:
+        places = _places(prompts, batch, positions, shared)
+        with capturing(model.stack, sites, places) as kept:
+            started = runner.start([prompts.sequences[index] for index in batch])
+        margin, mass = torch.stack(model.readout.margin_and_mass(started.final, prompts.tokens)).cpu()
+        tensors: dict[str, Tensor] = {"margin": margin.clone(), "mass": mass.clone()}
+        tensors |= {tensor_name(site, position): rows for (site, position), rows in kept.items()}
+        if places.own is not None:
+            tensors["n_tokens"] = torch.tensor(places.own)
+        store.write(batch, tensors)
+        return batch
 
-        for finished in halving_on_out_of_memory(work, batch):
-            if progress:
-                progress(finished)
+    map_batches(prompts.batches(model), work, only=left, progress=progress)
 
 
 def _runner(model: OpenModel, prompts: PromptSet, positions: Sequence[str], shared: int) -> Runner:

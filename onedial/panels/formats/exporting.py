@@ -84,7 +84,8 @@ def export_py_irt(panel: ResponseMatrix, questions: Sequence[Question], value: V
     rows, n_left_out = _known(panel, value)
     table = pd.DataFrame(rows, columns=["question_id", "respondent", "value"])
     responses: dict[str, dict[str, int]] = {str(name): {} for name in panel.answers.columns}
-    for (name, question), mean in table.groupby(["respondent", "question_id"], sort=False)["value"].mean().items():
+    means = table.groupby(["respondent", "question_id"], sort=False)["value"].mean().reset_index()
+    for name, question, mean in means.itertuples(index=False):
         if mean != 0.5:
             responses[str(name)][str(question)] = int(mean > 0.5)
     _write_lines(path, [{"subject_id": name, "responses": own} for name, own in responses.items()])

@@ -12,12 +12,11 @@ An answer that cannot be read as yes or no is blank, never no; so is one that fa
 What an import says of itself: which runs were read as what, what is blank and why, what could not be read.
 """
 
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-import numpy as np
 import pandas as pd
 
 from onedial.asking import Question, listed, parse_yes_no, unknown_name
@@ -141,29 +140,27 @@ def panel_from_logs(runs: Sequence[LogRun], asked: Asked = "auto", score: str | 
     questions = questions_of(known, ids)
     labels = _labels([one.run for one in known if one.kind == "yes-no"] or [one.run for one in known])
     by_id = {question.id: question for question in questions}
-    correct, confidence = _from_questions(known, ids, by_id, score)
-    rows, left_out = [], Counter({"copy of an answer that another log holds": n_copies} if n_copies else {})
-    is_yes_no = any(one.kind == "yes-no" for one in known)
-    models = {one.run.model for one in known if one.kind == "yes-no"}
+    left_out = Counter({"copy of an answer that another log holds": n_copies} if n_copies else {})
+    rows = []
     for one in known:
         left_out.update(one.run.left_out)
-        if is_yes_no and one.kind == "question":
-            if one.run.model not in models:
-                left_out[f"{one.run.model} was asked the questions alone, not for a yes or no"] += len(one.run.records)
-            continue
-        respondent = labels[id(one.run)][0]
+        of_run = {"kind": one.kind, "model": one.run.model, "respondent": labels.get(id(one.run), ("", ""))[0]}
         for record in one.run.records:
-            row = _row(record, one.kind) | {"question_id": ids[one.run.task, record.item], "respondent": respondent}
-            row |= _knowledge(one, record, row["question_id"], correct, confidence, by_id, score)
-            rows.append(row)
+            question = by_id[ids[one.run.task, record.item]]
+            row = _row(record, one.kind, _is_correct(one, record, question, score))
+            rows.append(row | of_run | {"question_id": question.id})
     panel = pd.DataFrame(rows)
     if panel.empty:
         raise InputError("the logs hold no answers; give logs with samples")
+    is_question = panel["kind"] == "question"
+    if not is_question.all():
+        panel, strangers = _with_what_was_known(panel[~is_question].copy(), panel[is_question])
+        left_out.update(strangers)
     panel["sample"] = panel.groupby(["question_id", "respondent"]).cumcount()
     panel["question"] = panel["question_id"].map({question.id: question.text for question in questions})
     used = set(panel["question_id"])
     questions = [question for question in questions if question.id in used]
-    panel = panel[list(COLUMNS)]
+    panel = panel[list(COLUMNS)].reset_index(drop=True)
     return ImportedPanel(
         panel=panel,
         questions=questions,
@@ -204,80 +201,46 @@ def _labels(runs: Sequence[LogRun]) -> dict[int, tuple[str, str]]:
     return labels
 
 
-def _row(record: LogRecord, kind: str) -> dict[str, Any]:
-    said = record.said_yes
+def _row(record: LogRecord, kind: str, is_correct: bool | None) -> dict[str, Any]:
+    said, missing = record.said_yes, record.failed
     if said is None and record.text and kind == "yes-no":
         said = parse_yes_no(record.text, record.finished)
-    missing = record.failed
-    if missing is not None:
-        said = None
-    elif kind == "yes-no" and said is None:
-        missing = UNREAD
+    is_read = said is not None and kind == "yes-no" and not missing
+    if not missing and kind == "yes-no":
+        missing = None if is_read else UNREAD
+    elif not missing and is_correct is None:
+        missing = "not graded"
     return {
-        "said_yes": NAN if said is None or kind != "yes-no" else float(said),
+        "said_yes": float(bool(said)) if is_read else NAN,
+        "answered_correctly": NAN if is_correct is None else float(is_correct),
         "confidence": record.confidence,
-        "margin": record.margin if missing is None else NAN,
-        "mass": record.mass if missing is None else NAN,
+        "margin": NAN if record.failed else record.margin,
+        "mass": NAN if record.failed else record.mass,
         "missing": missing,
         "raw_text": record.text,
     }
 
 
-def _from_questions(
-    known: Sequence[AskedRun],
-    ids: Mapping[tuple[str, str], str],
-    questions: Mapping[str, Question],
-    score: str | None,
-) -> tuple[dict[tuple[str, str], float], dict[tuple[str, str], float]]:
-    """(model, question) to whether it was answered correctly (of several samples: most; a tie is unknown), and to the
-    mean confidence."""
-    right, sure = defaultdict(list), defaultdict(list)
-    for one in known:
-        if one.kind != "question":
-            continue
-        for record in one.run.records:
-            key = (one.run.model, ids[one.run.task, record.item])
-            value = _is_correct(one, record, questions[key[1]], score)
-            if value is not None:
-                right[key].append(float(value))
-            if not np.isnan(record.confidence):
-                sure[key].append(record.confidence)
-    means = {key: sum(values) / len(values) for key, values in right.items()}
-    correct = {key: float(mean > 0.5) for key, mean in means.items() if mean != 0.5}
-    return correct, {key: sum(values) / len(values) for key, values in sure.items()}
-
-
-def _knowledge(
-    one: AskedRun,
-    record: LogRecord,
-    identity: str,
-    correct: Mapping[tuple[str, str], float],
-    confidence: Mapping[tuple[str, str], float],
-    questions: Mapping[str, Question],
-    score: str | None,
-) -> dict[str, Any]:
-    """answered_correctly of a row, and its confidence where only the question's run has one."""
-    key = (one.run.model, identity)
-    if one.kind == "question":
-        value = _is_correct(one, record, questions[identity], score)
-        known = {"answered_correctly": NAN if value is None else float(value)}
-        return known if value is not None or record.failed else known | {"missing": "not graded"}
-    own = None
-    if record.failed in (None, UNREAD) and (one.run.scores_are_of_the_question or score in record.scores):
-        own = _chosen_score(one, record, score)
-    found: dict[str, Any] = {"answered_correctly": correct.get(key, NAN) if own is None else float(own)}
-    if np.isnan(record.confidence) and key in confidence:
-        found["confidence"] = confidence[key]
-    return found
+def _with_what_was_known(said: pd.DataFrame, asked: pd.DataFrame) -> tuple[pd.DataFrame, dict[str, int]]:
+    """Answers yes or no with what the same model's answers to the questions themselves tell: most of several decide, a
+    tie is unknown; confidence is their mean. And how many answers are of models that were asked the questions alone."""
+    key = ["model", "question_id"]
+    known = asked.groupby(key)[["answered_correctly", "confidence"]].mean()
+    known["answered_correctly"] = known["answered_correctly"].where(known["answered_correctly"] != 0.5).round()
+    known = known.reindex(pd.MultiIndex.from_frame(said[key])).set_axis(said.index)
+    strangers = asked.loc[~asked["model"].isin(said["model"]), "model"].value_counts()
+    left_out = {f"{model} was asked the questions alone, not for a yes or no": int(n) for model, n in strangers.items()}
+    return said.fillna(known), left_out
 
 
 def _is_correct(one: AskedRun, record: LogRecord, question: Question, score: str | None) -> bool | None:
-    """By the log's score; where the run has none at all, by the grader here."""
+    """By the log's score, where it is of the question; by the grader here where a run of questions has none at all."""
+    if one.kind == "yes-no":
+        is_told = one.run.scores_are_of_the_question or score in record.scores
+        return _chosen_score(one, record, score) if is_told and record.failed in (None, UNREAD) else None
     if record.failed is not None:
         return None
-    if one.scores:
-        return _chosen_score(one, record, score)
-    return grade_answer(question, record.text).correct
+    return _chosen_score(one, record, score) if one.scores else grade_answer(question, record.text).correct
 
 
 def _chosen_score(one: AskedRun, record: LogRecord, score: str | None) -> bool | None:
@@ -298,5 +261,4 @@ def _respondents(known: Sequence[AskedRun], labels: Mapping[int, tuple[str, str]
         for one in known
         if id(one.run) in labels
     }
-    names = list(dict.fromkeys(panel["respondent"]))
-    return pd.DataFrame([{"respondent": name, **about[name]} for name in names])
+    return pd.DataFrame([{"respondent": name, **about[name]} for name in dict.fromkeys(panel["respondent"])])

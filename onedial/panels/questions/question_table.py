@@ -20,7 +20,7 @@ What is written otherwise takes a function from a row to a question, and an entr
 
 import re
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -125,18 +125,10 @@ class QuestionTable:
             ids = self.parse("id", name_of, "give every question an id (text or a number), or leave the column out")
         texts, options = self.options(texts)
         questions = self.open_questions(texts) if options is None else self.choices(texts, options)
-        known: dict[str, list[Any]] = {
-            "id": [question.id for question in questions] if ids is None else ids,
-            "topic": self.topics(),
-            "level": self.levels(),
-            "unknowable": self.parse("unknowable", _unknowable, "give true or false, or leave it blank"),
-            "exact_answers": self.parse("exact_answers", answers_of, _WANTED_ANSWERS),
-            "wording_of": self.parse(
-                "wording_of", text_of, "give a name that the wordings of one question share, or leave it blank"
-            ),
-        }
-        grading = self.parse("grading", _grading, f"give {', '.join(GRADERS)}, or leave it blank for text")
-        known["grading"] = [given or question.grading for given, question in zip(grading, questions, strict=True)]
+        known: dict[str, list[Any]] = {"topic": self.topics(), "level": self.levels()}
+        known |= {part: self.parse(part, *how) for part, how in _PARTS.items()}
+        known["grading"] = [given or own.grading for given, own in zip(known["grading"], questions, strict=True)]
+        known |= {} if ids is None else {"id": ids}
         self.say_what_stays_out(texts)
         return [
             replace(question, **{name: cells[row] for name, cells in known.items()})
@@ -271,23 +263,26 @@ class QuestionTable:
         if names and not known:
             refuse_keys(list(self.table.frame[names[0]]), options, self.table.where, names[0])
         self.read_columns.update(known)
-        for name in list(known)[1:]:
-            first_name = next(iter(known))
-            for row, (one, other) in enumerate(zip(known[first_name], known[name], strict=True)):
-                if one is not None and other is not None and one != other:
-                    raise InputError(
-                        f"{self.table.where(row)} gives two right options, {options[row].texts[one]!r} ({first_name}) "
-                        f"and {options[row].texts[other]!r} ({name}); correct one, or leave out its column"
-                    )
-        rows = zip(*known.values(), strict=True) if known else [()] * len(options)
-        return [next((place for place in own if place is not None), None) for own in rows]
+        found: list[int | None] = []
+        for row, own in enumerate(options):
+            told = {place: name for name, places in reversed(known.items()) if (place := places[row]) is not None}
+            if len(told) > 1:
+                both = " and ".join(f"{own.texts[place]!r} ({name})" for place, name in reversed(told.items()))
+                raise InputError(
+                    f"{self.table.where(row)} gives two right options, {both}; correct one, or leave out its column"
+                )
+            found.append(next(iter(told), None))
+        return found
+
+    def unread(self, read: Collection[str], *likely: re.Pattern[str]) -> list[str]:
+        """The columns with words whose names are like these, and that are not read."""
+        columns = [column for name, column in self.column.items() if any(each.search(name) for each in likely)]
+        held = [name for name in map(str, self.table.frame.columns) if name in columns and name not in read]
+        return [name for name in held if _has_words(self.table.frame[name])]
 
     def refuse_what_looks_like_options(self) -> None:
         """Asked without its options a question is another one."""
-        likely = {column for name, column in self.column.items() if _LIKE_OPTIONS.search(name)}
-        unread = [name for name in map(str, self.table.frame.columns) if name in likely - set(self.found.values())]
-        names = [name for name in unread if _has_words(self.table.frame[name])]
-        if names:
+        if names := self.unread(set(self.found.values()), _LIKE_OPTIONS):
             raise InputError(
                 f"{self.table.path} has columns that look like options, but are not understood "
                 f"({listed(names)}): give `options` (a list, or text with | between) and `answer`, or "
@@ -358,10 +353,7 @@ class QuestionTable:
             return [None if match is None else match[1] for match in found]
         if name is None or name == "topic":
             return self.parse("topic", text_of, "give text, or leave it blank")
-        is_text = [
-            isinstance(cell, str | int | float) and not isinstance(cell, bool) for cell in self.table.frame[name]
-        ]
-        return [text_of(cell) if ok else None for cell, ok in zip(self.table.frame[name], is_text, strict=True)]
+        return [None if isinstance(cell, bool | list | dict) else text_of(cell) for cell in self.table.frame[name]]
 
     def levels(self) -> list[int | None]:
         """Whole numbers; easy, medium and hard as 1 to 3; other words are left out. What words became is said."""
@@ -391,10 +383,7 @@ class QuestionTable:
         passages = dict.fromkeys(column for name, column in columns if name in _PASSAGES)
         if passages:
             notice(f"{where}: the passages ({listed(passages)}) stay out; questions are asked without them")
-        likely = {column for name, column in columns if _LIKE_OPTIONS.search(name) or _LIKE_KEYS.search(name)}
-        unread = [name for name in map(str, self.table.frame.columns) if name in likely - self.read_columns]
-        unread = [name for name in unread if _has_words(self.table.frame[name])]
-        if unread:
+        if unread := self.unread(self.read_columns, _LIKE_OPTIONS, _LIKE_KEYS):
             notice(f"{where}: the columns {listed(unread)} look like options or keys, and are not read")
         if tagged := sum(bool(_TAG.search(text)) for text in texts):
             notice(f"{where}: {tagged} of {len(texts)} questions hold HTML, which is asked as it stands")
@@ -509,3 +498,12 @@ def _grading(cell: Any) -> str | None:
     if name is not None and name not in GRADERS:
         raise ValueError("no such grader")
     return name
+
+
+_PARTS: dict[str, tuple[Callable[[Any], Any], str]] = {
+    "unknowable": (_unknowable, "give true or false, or leave it blank"),
+    "exact_answers": (answers_of, _WANTED_ANSWERS),
+    "wording_of": (text_of, "give a name that the wordings of one question share, or leave it blank"),
+    "grading": (_grading, f"give {', '.join(GRADERS)}, or leave it blank for text"),
+}
+"""How the cells of a part are read that has one name only, and what to give instead."""

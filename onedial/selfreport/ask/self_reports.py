@@ -283,17 +283,19 @@ def ask_self_report(respondent: Respondent, report: SelfReport, items: Sequence[
     Returns:
         index item_id; one column per form with its score, nan where unread; `score`, their mean, nan where a form is
         unread; `goes_by` of four lettered forms: "letter", "place" or "option", whichever they agree in, "mixed" where
-        they do in none, "" where one is unread.
+        they do in none, "" where one is unread; `failed`: why a request has no answer, "" where all have one.
 
     Raises:
         InputError: as `Respondent.answer`, such as a tokenizer under which the answers cannot be told apart.
     """
     ids = [item.item_id for item in items]
-    scores = pd.DataFrame(index=pd.Index(ids, name="item_id"))
+    scores, failed = pd.DataFrame(index=pd.Index(ids, name="item_id")), pd.Series("", ids)
     for form, instrument in report.forms.items():
         asked = ask_table(respondent, instrument, [item.slots for item in items]).assign(question_id=ids)
         scores[form] = report.scores(form, asked, items).to_numpy()
-    return scores.assign(score=scores.mean(axis=1, skipna=False), goes_by=_goes_by(scores))
+        failed = failed.where(failed != "", asked["failed"].set_axis(ids))
+    score = scores.mean(axis=1, skipna=False)
+    return scores.assign(score=score, goes_by=_goes_by(scores), failed=failed.to_numpy())
 
 
 _PATTERNS = {"option": (1, 1, 1, 1), "letter": (1, 1, -1, -1), "place": (1, -1, 1, -1)}

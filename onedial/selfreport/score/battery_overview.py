@@ -2,7 +2,7 @@
 
 The tables of `battery_scores` have everything; this has what is read first. Shares get Wilson's
 interval, the others keep that of their table. Each has a value that somebody who knows nothing gets: a test in which
-there is none is no test (scripts/zoo.py puts all of them to respondents of known kinds).
+there is none is no test (scripts/simulate.py zoo puts all of them to respondents of known kinds).
 """
 
 from collections.abc import Mapping

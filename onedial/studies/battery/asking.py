@@ -1,5 +1,6 @@
-"""Every test of the battery put to respondents; what is on disk in answers/TEST/ is not asked again."""
+"""Every test of the battery put to respondents; what the run's store holds is not asked again."""
 
+from dataclasses import replace
 from hashlib import sha256
 
 import pandas as pd
@@ -9,36 +10,50 @@ from onedial.core import InputError, Notes, Run
 from onedial.selfreport import BATTERY, Make, Material
 from onedial.show import progress_bar
 from onedial.studies.battery.answer_log import kept
+from onedial.studies.battery.ending import answers_to, finish
+from onedial.studies.battery.everybody import ask_everybody
+from onedial.studies.battery.material import material_of
 from onedial.studies.battery.recorded import NotRecorded
+from onedial.studies.options import BatteryOptions
+
+
+def ask_battery(program: str, options: BatteryOptions, notes: Notes) -> None:
+    """Every test that is wanted put to everybody; those that need everybody's answers in a second round."""
+    tests = [name for name in BATTERY if name in options.instruments or not options.instruments]
+    material = material_of(options)
+
+    def first(run: Run, bill: Store, name: str, make: Make) -> None:
+        for test in tests:
+            if not BATTERY[test].after:
+                ask(run, bill, test, name, make, material, notes)
+
+    def then(run: Run, bill: Store, name: str, make: Make) -> None:
+        for test in tests:
+            if (before := BATTERY[test].after) and (authors := authors_of(run, before)):
+                ask(run, bill, test, name, make, replace(material, authors=authors), notes)
+
+    rounds = [first, then] if any(BATTERY[test].after for test in tests) else [first]
+    ask_everybody(program, "battery", options, notes, rounds, lambda run: finish(run, tests, material, options))
 
 
 def ask(run: Run, bill: Store, test: str, name: str, make: Make, material: Material, notes: Notes) -> None:
-    """A test of the battery put to one respondent, unless it is on disk."""
-    file = f"answers/{test}/{file_name(name)}.parquet"
-    if (run.path / file).is_file() and not bill.failed(name, test):
-        return
+    """A test of the battery put to one respondent."""
     try:
         with bill.occasion(test), progress_bar(None, f"{name}, {test}: answers") as advance:
-            answers = BATTERY[test].ask(kept(make, run, test, name, advance), material)
+            answers = BATTERY[test].ask(kept(make, run, bill, test, name, advance), material)
             bill.tell_failed(name)
     except (BudgetSpent, NotRecorded):
         raise
     except InputError as error:
         notes.tell(f"{test} is left out for {name}: {error}")
         return
-    run.write_table(file, answers.assign(respondent=name))
+    run.write_table(f"answers/{test}/{file_name(name)}.parquet", answers.assign(respondent=name))
 
 
 def file_name(name: str) -> str:
     """A respondent's name as part of a path; two names never share one."""
     plain = "".join(sign if sign.isalnum() or sign in "+-." else "-" for sign in name.rsplit("/", 1)[-1])
     return f"{plain}-{sha256(name.encode()).hexdigest()[:8]}"
-
-
-def answers_to(run: Run, test: str) -> pd.DataFrame:
-    """Every respondent's answers to one test, in the order of the files' names."""
-    files = sorted((run.path / "answers" / test).glob("*.parquet"))
-    return pd.concat([run.read_table(str(file.relative_to(run.path))) for file in files]) if files else pd.DataFrame()
 
 
 def authors_of(run: Run, test: str) -> dict[str, pd.DataFrame]:

@@ -16,8 +16,8 @@ from onedial.selfreport import (
     screen_replies,
     write_self_report_page,
 )
+from onedial.selfreport.show import figures
 from onedial.show import save_results
-from onedial.studies.battery.asking import answers_to
 from onedial.studies.options import BatteryOptions
 
 
@@ -30,8 +30,8 @@ def finish(run: Run, tests: Sequence[str], material: Material, options: BatteryO
     tables = {"overview": battery_overview(tables, screening)} | tables
     if len(screening):
         tables["screening"] = screening
-    figures = {name: BATTERY[name].figure for name in tests if name in tables}
-    save_results(run, tables, {name: figure(tables[name]) for name, figure in figures.items() if figure})
+    drawn = {name: figure for name in tests if name in tables and (figure := BATTERY[name].figure)}
+    save_results(run, tables, {name: getattr(figures, figure)(tables[name]) for name, figure in drawn.items()})
     put = f"{len(material.questions)} questions, and {len(material.items)} with options"
     n = len(list((run.path / "answers" / tests[0]).glob("*.parquet")))
     run.record(sentence=f"{put}, put to {n} respondents in {len(tests)} tests")
@@ -48,6 +48,12 @@ def finish(run: Run, tests: Sequence[str], material: Material, options: BatteryO
         {test: each for test, each in answered.items() if len(each.table)},
     )
     print(f"\nreport: {report}")
+
+
+def answers_to(run: Run, test: str) -> pd.DataFrame:
+    """Every respondent's answers to one test, in the order of the files' names."""
+    files = sorted((run.path / "answers" / test).glob("*.parquet"))
+    return pd.concat([run.read_table(str(file.relative_to(run.path))) for file in files]) if files else pd.DataFrame()
 
 
 def said_in(run: Run, test: str, material: Material) -> AnswerLog:

@@ -1,6 +1,12 @@
 """What each program understands, as dataclasses (`onedial.core.options`): groups that several share, and each's own."""
 
-from onedial.studies.options.asked import BatteryOptions, QuestionnaireOptions, SelfPredictionOptions, WrittenOptions
+from onedial.studies.options.asked import (
+    BatteryOptions,
+    QuestionnaireOptions,
+    ScoreOptions,
+    SelfPredictionOptions,
+    WrittenOptions,
+)
 from onedial.studies.options.collecting import (
     INSPECT_LOG,
     SAMPLE_JUDGED,
@@ -47,6 +53,7 @@ __all__ = [
     "QuestionOptions",
     "QuestionnaireOptions",
     "ReplicateOptions",
+    "ScoreOptions",
     "SelfPredictionOptions",
     "StudyOptions",
     "SubjectOptions",

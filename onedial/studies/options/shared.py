@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Self
 
-from onedial.core import Options, RunOptions, option
+from onedial.core import DryRunOptions, Options, RunOptions, option
 
 SUBJECT = "smollm2-135m-instruct"
 PROMPT = "neutral"
@@ -90,7 +90,7 @@ class ReplicateOptions(Options):
 
 
 @dataclass(frozen=True, kw_only=True)
-class AskedModels(Options, group="who is asked"):
+class AskedModels(DryRunOptions, group="who is asked"):
     """Models here, of providers and of servers, and what they may cost."""
 
     model: tuple[str, ...] = option(

@@ -89,16 +89,18 @@ def ask_reversed(study: SweepStudy) -> None:
 
 
 def run_on_text(study: SweepStudy) -> None:
-    """Run neutral passages at every magnitude; not shared out."""
+    """Run neutral passages at every magnitude; the first process writes."""
     parts, plan = text_parts(study), study.plan
-    if process_index() == 0:
-        done, passages = parts.done("setting"), load_passages()[: study.options.passages]
-        left = [m for m in plan.magnitudes[plan.intervention.intervention_id] if m not in done]
-        with progress_bar(len(left), f"{len(passages)} neutral passages at each magnitude") as advance:
-            for start in range(0, len(left), SETTINGS_AT_ONCE):
-                few = left[start : start + SETTINGS_AT_ONCE]
-                parts.append(effects_on_text(study.model, few, plan.intervention, passages=passages))
-                advance(len(few))
+    done, passages = parts.done("setting"), load_passages()[: study.options.passages]
+    left = [m for m in plan.magnitudes[plan.intervention.intervention_id] if m not in done]
+    wait_for_all()
+    with progress_bar(len(left), f"{len(passages)} neutral passages at each magnitude") as advance:
+        for start in range(0, len(left), SETTINGS_AT_ONCE):
+            few = left[start : start + SETTINGS_AT_ONCE]
+            found = effects_on_text(study.model, few, plan.intervention, passages=passages)
+            if process_index() == 0:
+                parts.append(found)
+            advance(len(few))
     wait_for_all()
 
 

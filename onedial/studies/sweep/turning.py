@@ -23,9 +23,8 @@ def sweep_questions(study: SweepStudy) -> None:
     if is_first_process() and len(lost := run.overflowed()):
         unsteered = int((lost["magnitude"] == 0).sum())
         study.notes.tell(
-            f"warning: {len(lost)} answers, {unsteered} of them unsteered, overflowed in {study.model.dtype}: they "
-            "count as unread, whatever was asked; choose another --dtype, such as bfloat16 or float32, or smaller "
-            "--magnitudes"
+            f"warning: {len(lost)} answers, {unsteered} of them unsteered, overflowed in {study.model.dtype} and "
+            "count as unread; choose another --dtype, such as bfloat16 or float32, or smaller --magnitudes"
         )
 
 
@@ -41,11 +40,12 @@ def cross_controls(study: SweepStudy) -> None:
 
 
 def measure_texts(study: SweepStudy) -> None:
-    """What each push does to neutral text where it takes the yes rate to .1 and to .9; once, not shared out."""
-    if process_index() or study.run.texts() is not None:
-        return
-    settings, passages = study.run.settings_on_text(), load_passages()
-    with progress_bar(len(passages), "neutral text") as advance:
-        study.run.write_texts(
-            kl_on_text(study.model, study.plan.interventions, settings, passages=passages, progress=advance)
-        )
+    """What each push does to neutral text where it takes the yes rate to .1 and to .9."""
+    known, settings, passages = study.run.texts(), study.run.settings_on_text(), load_passages()
+    wait_for_all()
+    if known is None:
+        with progress_bar(len(passages), "neutral text") as advance:
+            found = kl_on_text(study.model, study.plan.interventions, settings, passages=passages, progress=advance)
+        if process_index() == 0:
+            study.run.write_texts(found)
+    wait_for_all()

@@ -1,0 +1,70 @@
+"""Every form of decoder, operator, position and dtype: what is swept is what a bare hook says of each prompt alone."""
+
+import itertools
+
+import pytest
+import torch
+from bare_hook import bare_margin
+from tiny_models import ARCHITECTURES, HYBRIDS, OTHER_FORMS, byte_tokenizer, tiny_hf, vectors_at
+
+from onedial.asking import METACOGNITIVE, Question
+from onedial.models import OpenModel, PromptSet
+from onedial.models.forward.runner import PlainRunner
+from steering import OPERATORS, Intervention, SteeredRespondent, sweep
+
+FORMS = sorted({**ARCHITECTURES, **OTHER_FORMS, **HYBRIDS})
+PLAIN = {"bloom", "gpt_neo", "jamba", "mamba", "qwen3_next"}
+"""Forms whose fast path is not right, or that have none."""
+QUESTIONS = [Question("short", "Who?"), Question("long", "What is the capital of France, and why?")]
+MAGNITUDES = (-0.7, 0.0, 1.0)
+LAYERS = ([2], [0, 2, 3])
+"""One layer, and several at once, in turn."""
+ROUNDING = {torch.float32: 2e-4, torch.bfloat16: 0.1}
+"""Of the margin, in units of its spread over the settings: bfloat16 holds a stream to 1/256."""
+
+
+def table_of(form, dtype):
+    """Model, prompts, and the sweep with the margins that bare hooks give beside it."""
+    model = OpenModel(tiny_hf(form).to(dtype), byte_tokenizer(), name=f"tiny-{form}")
+    prompts = PromptSet.build(model, QUESTIONS, METACOGNITIVE)
+    kinds = list(itertools.product(OPERATORS, ("last", "all")))
+    interventions = [
+        Intervention.of(*vectors_at(model, LAYERS[n % 2]), operator=how, positions=at, intervention_id=f"{how} {at}")
+        for n, (how, at) in enumerate(kinds, start=int(dtype == torch.float32))
+    ]
+    found = sweep(model, interventions, prompts, MAGNITUDES).table
+    by_name, sequences = (
+        {each.intervention_id: each for each in interventions},
+        dict(zip(prompts.question_ids, prompts.sequences, strict=True)),
+    )
+    expected = [
+        bare_margin(model, sequences[row.question_id], prompts.tokens, by_name[row.intervention_id], row.magnitude)
+        for row in found.itertuples()
+    ]
+    return model, prompts, found.assign(expected=expected)
+
+
+@pytest.mark.parametrize("dtype", ROUNDING, ids=lambda dtype: str(dtype).removeprefix("torch."))
+@pytest.mark.parametrize("form", FORMS)
+def test_a_sweep_is_what_bare_hooks_say(form, dtype):
+    model, prompts, table = table_of(form, dtype)
+    spread = max(float(table["expected"].std()), 0.1)
+    assert (table["margin"] - table["expected"]).abs().max() <= ROUNDING[dtype] * max(spread, 1.0)
+    assert isinstance(model.runner(prompts.sequences, [2]), PlainRunner) == (form in PLAIN)
+    still = table[table["magnitude"] == 0.0].groupby("question_id")["margin"].agg(lambda own: own.max() - own.min())
+    assert still.max() < 1e-4 if dtype == torch.float32 else True
+
+
+@pytest.mark.parametrize("form", ["llama", "gpt2", "mamba"])
+def test_a_steered_respondent_and_a_sweep_are_one(form):
+    """Whole forwards under hooks, by which any instrument is asked, against the quick way."""
+    from onedial.asking import CAN_YOU_ANSWER
+
+    model = OpenModel(tiny_hf(form), byte_tokenizer(), name=f"tiny-{form}")
+    push = Intervention.of(*vectors_at(model, [2]), positions="all")
+    table = sweep(model, push, QUESTIONS, [0.5], prompt=CAN_YOU_ANSWER.template).table
+    said = SteeredRespondent(model, push, 0.5).answer(
+        [CAN_YOU_ANSWER.prompt(q.text) for q in QUESTIONS], CAN_YOU_ANSWER
+    )
+    margins = {QUESTIONS[answer.place].id: answer.margin for answer in said}
+    assert table["margin"].tolist() == pytest.approx([margins[name] for name in table["question_id"]], abs=1e-3)
