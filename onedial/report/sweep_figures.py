@@ -381,10 +381,14 @@ def rates_by_group(_: Any, stored: Contents) -> Drawing | None:
     return curves(panels, f"magnitude ({stored.unit})") if panels else None
 
 
-def margins_at_settings(_: Any, stored: Contents) -> Drawing:
-    """Margins of the test questions at the settings whose yes rates are nearest to .1, .5 and .9."""
+def margins_at_settings(_: Any, stored: Contents) -> Drawing | None:
+    """Margins of the test questions at the settings whose yes rates are nearest to .1, .5 and .9; None where no answer
+    could be read.
+    """
     grid = stored.grid
     margins, (rate, _) = grid.margins[grid.test], rates(grid.answers[grid.test])
+    if np.isnan(rate).all():
+        return None
     chosen = sorted({int(np.nanargmin(np.abs(rate - wanted))) for wanted in SETTINGS})
     shown = margins[:, chosen]
     far = np.nanquantile(np.abs(shown), 0.99) if (~np.isnan(shown)).any() else 1.0

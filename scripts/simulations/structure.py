@@ -438,8 +438,9 @@ def page(sets: int) -> Kinds:
             guessed = rng.random(answers.shape) < 0.1
             answers = np.where(guessed, rng.random(answers.shape) < 0.5, answers).astype(float)
             answers = without_hard_ones(answers, place, rng)
-        found = answer_fit(answers, n_replicates=1, seed=seed).respondents
-        turned, off = found["reversed"].to_numpy(), (~found["belongs"] & ~found["reversed"]).to_numpy()
+        found = answer_fit(answers, n_replicates=1, seed=seed).respondents.reindex(range(m))
+        turned = (found["reversed"] == True).to_numpy()  # noqa: E712 - nobody says it of those that do not vary
+        off = (found["belongs"] == False).to_numpy() & ~turned  # noqa: E712
         planted = np.arange(m) < len(odd)
         row = {
             "somebody is said to answer the other way round": (turned & (loading >= 0)).any(),

@@ -48,6 +48,15 @@ def at(positions, vectors):
     return [Intervention.of(vector, positions=positions) for vector in vectors]
 
 
+def test_a_magnitude_that_overflows_leaves_the_unsteered_answers_as_they_are():
+    model = tiny_model("gpt2")
+    prompts = PromptSet.build(model, QUESTIONS[:6], METACOGNITIVE)
+    raw = [Intervention.of(vectors_at(model, [1])[0], unit="raw")]
+    alone, beside = (sweep(model, raw, prompts, [0.0, far]).table.set_index("magnitude") for far in (1.0, 3e38))
+    assert beside.loc[3e38, "margin"].isna().all()
+    np.testing.assert_allclose(beside.loc[0.0, "margin"], alone.loc[0.0, "margin"], atol=1e-4)
+
+
 def test_a_question_in_a_batch_is_answered_as_alone(model, prompts, vectors):
     together = sweep(model, vectors, prompts, MAGNITUDES, batch_size=24).table
     alone = sweep(model, vectors, prompts, MAGNITUDES, batch_size=1).table
