@@ -98,7 +98,7 @@ def measurement_row(
     }
 
 
-def ask_table(respondent: Respondent, instrument: Instrument, slots: Iterable[Mapping[str, str]]) -> pd.DataFrame:
+def ask_table(respondent: Respondent, instrument: Instrument, slots: Iterable[Mapping[Any, str]]) -> pd.DataFrame:
     """Put an instrument to a respondent, once for each filling of its slots.
 
     Returns:

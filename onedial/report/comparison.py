@@ -66,7 +66,8 @@ def _dose(table: pd.DataFrame, _: Stored) -> Drawing:
         rows = table[table["run"].astype(str) == name].sort_values("norms")
         look = {"marker": marker, "markersize": 3}
         rate, error = rows["yes_rate"], rows["yes_rate_se"]
-        lines.append(Curve(rows["norms"], rate, label, colour, *bands_of(rate, error), look, name))
+        low, high = bands_of(rate, error)
+        lines.append(Curve(rows["norms"], rate, label, colour, low, high, look, name))
     panel = Panel(lines, "share of yes", SHARES, "test questions of each run, 95% bands", height=1.4)
     return curves([panel], "push (median residual norms)", below=True)
 

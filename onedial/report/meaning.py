@@ -7,6 +7,8 @@ softened or left out.
 from collections.abc import Mapping
 from typing import Any
 
+import pandas as pd
+
 from onedial.show import NOTHING, Card, between, headline, interval, number, p_value, percent, words_in
 from onedial.stats import LEVEL
 from onedial.verdict import (
@@ -160,7 +162,7 @@ def scopes(found: Mapping[str, Any], signed: bool = False) -> list[str]:
     return [*said, f"for models like these{models}"]
 
 
-def why_left_out(row: Mapping[str, Any]) -> str:
+def why_left_out(row: "Mapping[str, Any] | pd.Series[Any]") -> str:
     """What a target's status means for it, in a sentence with its numbers.
 
     Args:

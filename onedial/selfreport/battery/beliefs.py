@@ -45,7 +45,10 @@ def ask_beliefs(respondent: Respondent, statements: Sequence[Statement]) -> pd.D
     Returns:
         question_id, person (first, third, fact), true (1 / 0 of the statement), said_yes (1 / 0, nan unread), margin.
     """
-    about = {"question_id": [each.id for each in statements], "true": [float(each.true) for each in statements]}
+    about: dict[str, Any] = {
+        "question_id": [each.id for each in statements],
+        "true": [float(each.true) for each in statements],
+    }
     slots = [{"statement": each.text()} for each in statements]
     given = [ask_table(respondent, each, slots).assign(person=person, **about) for person, each in BELIEFS.items()]
     return pd.concat(given, ignore_index=True)[["question_id", "person", "true", "said_yes", "margin"]]

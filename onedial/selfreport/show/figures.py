@@ -100,11 +100,14 @@ def beside_ability(means: pd.DataFrame) -> Drawing:
         means: index model; invalid_wrong, ability.
     """
     known = means[["ability", "invalid_wrong"]].dropna()
-    labels = {"xlabel": "ability in other benchmarks, logits", "ylabel": "mean of the three"}
+    drawn = scatter(
+        known, "ability", "invalid_wrong", xlabel="ability in other benchmarks, logits", ylabel="mean of the three"
+    )
+    r = known["ability"].corr(known["invalid_wrong"])
     return replace(
-        scatter(known, "ability", "invalid_wrong", **labels),
+        drawn,
         title="Self-prediction and ability",
-        caption=f"r = {known.corr().iloc[0, 1]:.2f} over {len(known)} models: of few of them it says little.",
+        caption=f"r = {r:.2f} over {len(known)} models: of few of them it says little.",
     )
 
 

@@ -28,9 +28,10 @@ def finish(
     cost = effects.groupby("dial")["seconds_per_answer"].first()
     cost = cost.reindex(found.table.index).where(found.table["n_rates"] > 0)  # of a dial that reaches none, of nothing
     table = found.table.assign(seconds_per_answer=cost)
-    told = {"sentence": found.sentence(), "chosen": found.chosen, "limit": study.options.limit}
+    sentence = found.sentence()
+    told = {"sentence": sentence, "chosen": found.chosen, "limit": study.options.limit}
     stored, page = write_dials(
         study.run, {"dials": table, "targets": found.targets, "rates": rates, "kl": reach, "comparison": told}
     )
-    print_results(stored, told["sentence"])
+    print_results(stored, sentence)
     say(f"written to {study.run.path}; page: {page}")
