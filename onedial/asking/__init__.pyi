@@ -1,5 +1,3 @@
-from .answer_tokens import first_tokens
-from .costs import Price
 from .elicited import (
     ELICITATION_FILE,
     MEDIAN,
@@ -41,7 +39,15 @@ from .measuring import (
 )
 from .named_data import NAMED_PANELS, NAMED_QUESTIONS, beside, embedded_file, say_what_it_is_about, unknown_name
 from .poles import POLES, openings_of
-from .prompt_checks import MASS_STOPS, MASS_WARNS, Finding, check_answer_tokens, check_mass, findings_table
+from .prompt_checks import (
+    MASS_STOPS,
+    MASS_WARNS,
+    Finding,
+    check_answer_tokens,
+    check_mass,
+    findings_table,
+    first_tokens,
+)
 from .prompts import (
     FRAMINGS,
     METACOGNITIVE,
@@ -53,6 +59,7 @@ from .prompts import (
     with_opening,
 )
 from .providers.attempts import Account, Attempt
+from .providers.costs import Price
 from .providers.provider_reading import response_of
 from .providers.provider_settings import ProviderModel
 from .providers.providers import Asking, ProviderRespondent, answers_side_by_side

@@ -1,18 +1,22 @@
 """What a check finds wrong with questions or with a prompt, and how it is told.
 
-Of a prompt that asks for yes or no: its answer tokens, and the mass that they get.
+Of a prompt that asks for yes or no: its answer tokens, and the mass that they get. Tokens that count as yes or no are
+the first ones of their spellings, encoded together with the prompt: spellings that are one token after it count; only
+where a side has none, the first pieces of its longer ones stand in. A spelling that changes the prompt's own tokens
+can't follow it, and counts for nothing.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 
 import numpy as np
 
-from onedial.asking.answer_tokens import Decode, Encode, first_tokens
 from onedial.asking.yes_no import NO_VARIANTS, YES_VARIANTS
 from onedial.core import InputError
 
+Encode = Callable[[str], list[int]]
+Decode = Callable[[list[int]], str]
 _MOST_IDS = 6
 MASS_WARNS = 0.5
 """A median mass under this is reported."""
@@ -119,3 +123,48 @@ def _kind(finding: Finding) -> tuple[str, bool]:
 def _shown_ids(ids: Sequence[str]) -> str:
     more = f" and {len(ids) - _MOST_IDS} more" if len(ids) > _MOST_IDS else ""
     return ", ".join(ids[:_MOST_IDS]) + more
+
+
+# ---- the tokens of an answer -----------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class FirstTokens:
+    """How the spellings of one side begin.
+
+    Attributes:
+        single: token ids that are a spelling.
+        pieces: token ids with which longer spellings begin; those that are blank by themselves are left out.
+        barred: spellings that can't follow the prompt.
+    """
+
+    single: tuple[int, ...]
+    pieces: tuple[int, ...]
+    barred: tuple[str, ...]
+
+    @property
+    def counted(self) -> tuple[int, ...]:
+        """The ids that are read."""
+        return self.single or self.pieces
+
+
+def first_tokens(prompt: str, spellings: Sequence[str], encode: Encode, decode: Decode) -> FirstTokens:
+    """Find the tokens of one side.
+
+    Args:
+        prompt: the rendered prompt, up to the answer position.
+        encode: text to token ids, without special tokens being added.
+        decode: token ids to text.
+    """
+    start = encode(prompt)
+    single: dict[int, None] = {}
+    pieces: dict[int, None] = {}
+    barred = []
+    for spelling in spellings:
+        ids = encode(prompt + spelling)
+        own = ids[len(start) :]
+        if ids[: len(start)] != start or not own:
+            barred.append(spelling)
+        elif decode(own[:1]).strip():
+            (single if len(own) == 1 else pieces)[own[0]] = None
+    return FirstTokens(tuple(single), tuple(pieces), tuple(barred))

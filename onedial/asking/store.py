@@ -26,10 +26,10 @@ from typing import Any
 
 import pandas as pd
 
-from onedial.asking.costs import Budget, Price, actual_costs, believed, most_tokens_of
 from onedial.asking.instruments import Instrument
 from onedial.asking.prompts import Prompt
 from onedial.asking.providers.attempts import Attempt
+from onedial.asking.providers.costs import Budget, Price, actual_costs, believed, most_tokens_of
 from onedial.asking.providers.provider_settings import ProviderModel
 from onedial.asking.providers.providers import Asking, ProviderRespondent, answers_side_by_side
 from onedial.asking.respondents import Identity, Respondent, Response, prompt_key

@@ -9,7 +9,7 @@ from onedial.studies.options import AskedModels
 if TYPE_CHECKING:
     import pandas as pd
 
-    from onedial.asking.costs import Price
+    from onedial.asking.providers.costs import Price
     from onedial.asking.store import Store
 
 
@@ -46,7 +46,7 @@ def prices_of(text: str) -> "dict[str, Price]":
     Raises:
         InputError: it is written otherwise, or a price is below 0.
     """
-    from onedial.asking.costs import Price
+    from onedial.asking.providers.costs import Price
 
     found = {}
     for piece in text.split(","):

@@ -15,7 +15,7 @@ from forks import start_program
 from tiny_experiment import ROOT, alone, call
 
 from onedial.asking import CAN_YOU_ANSWER, Identity, ProviderModel, answers_in_order, response_of
-from onedial.asking.costs import Price
+from onedial.asking.providers.costs import Price
 from onedial.asking.store import ANSWERS, Store, read_lines
 from onedial.core import InputError
 from onedial.studies.bill import prices_of

@@ -17,9 +17,9 @@ from forks import start_program
 from misbehaving_server import FAULTS, MisbehavingServer
 from tiny_experiment import alone, run_here
 
-from onedial.asking.costs import Budget, Price
+from onedial.asking.providers.costs import Budget, Price
 from onedial.asking.store import ANSWERS, Store, _Lines
-from onedial.core import InputError
+from onedial.core import InputError, Run
 from onedial.panels import agreement, load_panel, load_respondents
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -655,3 +655,16 @@ def test_from_a_server_that_does_everything_wrong_each_answer_comes_once_and_its
     assert panel["said_yes"].tolist() == [1.0, 0.0] * 12
     n_answered = attempts[attempts["instrument"] != "probe"]["outcome"].eq("answered").sum()
     assert n_answered == 24
+
+
+@needs_inspect
+def test_a_second_writer_is_told_and_asks_nothing(tmp_path, capsys):
+    questions = write_questions(tmp_path / "q.jsonl", 3)
+    with FakeServer(even) as server:
+        who = write_models(tmp_path / "who.yaml", entry(server))
+        assert collect(tmp_path / "out", who, questions) == 0
+        n_asked = server.n_asked
+        with Run.open(tmp_path / "out", write=True):
+            assert collect(tmp_path / "out", who, write_questions(questions, 5), "--resume") == 2
+        assert server.n_asked == n_asked
+    assert "another process is writing" in capsys.readouterr().err

@@ -57,7 +57,7 @@ class AnswerTokens:
 
 
 def find_answer_tokens(tokenizer: Any, rendered_prompt: str, reader: TokenReader = YES_NO_TOKENS) -> AnswerTokens:
-    """The tokens of each answer that can follow a prompt; see `onedial.asking.answer_tokens` for which ones count.
+    """The tokens of each answer that can follow a prompt; see `onedial.asking.prompt_checks` for which ones count.
 
     Raises:
         InputError: a set is empty, or two sets meet.

@@ -16,10 +16,10 @@ from typing import Any
 
 import pandas as pd
 
-from onedial.asking.costs import CHARACTERS_PER_TOKEN, WRITTEN
 from onedial.asking.instruments import CAN_YOU_ANSWER, CLOSED_BOOK, Instrument, reasoned
 from onedial.asking.measuring import MEASUREMENT_COLUMNS, NUMBERS, measurement_row
 from onedial.asking.prompts import Prompt
+from onedial.asking.providers.costs import CHARACTERS_PER_TOKEN, WRITTEN
 from onedial.asking.providers.providers import ProviderRespondent
 from onedial.asking.questions import Question, stratified_sample
 from onedial.asking.respondents import Identity, Respondent, Response

@@ -38,7 +38,7 @@ from onedial.asking import (
     ProviderModel,
     load_prompt,
 )
-from onedial.asking.costs import Price
+from onedial.asking.providers.costs import Price
 from onedial.core import InputError, did_you_mean, parsed_yaml
 
 ASKED_WITH = ("direct", "reasoned", "closed book")

@@ -15,7 +15,7 @@ from onedial.asking import (
     response_from_logits,
     response_from_text,
 )
-from onedial.asking.costs import Price, expected_costs
+from onedial.asking.providers.costs import Price, expected_costs
 from onedial.asking.store import Store
 from onedial.core import Notes, Run, sha256_of_text
 from onedial.selfreport import Make

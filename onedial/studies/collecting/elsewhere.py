@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from pathlib import Path
 
-from onedial.asking.costs import WRITTEN, expected_costs
+from onedial.asking.providers.costs import WRITTEN, expected_costs
 from onedial.asking.providers.providers import ProviderRespondent, tried_again
 from onedial.asking.store import BudgetSpent, Store
 from onedial.core.errors import InputError
