@@ -7,7 +7,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: study sweep test long check mutants lint notebooks docs lock sbom clean
+.PHONY: study sweep test long check lint notebooks docs lock sbom clean
 
 study: $(VENV)/installed
 	$(BIN)/python experiments/study_panel.py $(ARGS)
@@ -37,10 +37,6 @@ check: $(VENV)/installed-dev
 		| sed -nE 's#^(onedial|tests)/([a-z]+)/.*#tests/\2#p; s#^(probes|steering|experiments|scripts)/.*#tests/\1#p' | sort -u)"; \
 	for room in $$rooms tests/test_structure.py; do test -e $$room && echo $$room; done \
 		| xargs $(BIN)/python -m pytest --numprocesses auto --maxprocesses 8 --dist worksteal -m "not slow and not launched and not long" $(ARGS)
-
-# Which decisions of one file no test of its room notices when they are turned: make mutants FILE=onedial/stats/rates.py
-mutants: $(VENV)/installed-dev
-	$(BIN)/python scripts/mutants.py $(FILE) $(ARGS)
 
 lint: $(VENV)/installed-dev
 	$(BIN)/ruff check .

@@ -33,6 +33,9 @@ def compare(options: DialOptions, notes: Notes) -> None:
         from onedial.studies.dials import predict
 
         return say(predict(options, inputs, template))
+    from steering import check_making
+
+    check_making(options.contrast, options.methods[0], len(inputs.ids("extraction")))
     start = Start(PROGRAM, options, "dials")
     from onedial.studies.dials import DialStudy, ask, chosen_layer, directions, finish, make_dials, place, side_effects
 

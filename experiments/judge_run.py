@@ -40,7 +40,7 @@ class JudgeOptions(Options):
 
 def judge_run(options: JudgeOptions, notes: Notes) -> None:
     from onedial.panels import load_panel, load_questions
-    from onedial.report import print_summary, write_report
+    from onedial.report import keep_judgement, print_summary, write_report
     from onedial.verdict import SweepRun
 
     panel = None
@@ -57,10 +57,10 @@ def judge_run(options: JudgeOptions, notes: Notes) -> None:
     with run.run:
         notes.keep_in(run.run)
         with run.run.stage("match and verdict"):
-            run.write_judgement(run.judge(panel, seed))
+            keep_judgement(run, run.judge(panel, seed))
         with run.run.stage("report"):
             report = write_report(run)
-    print_summary(run.matches(), run.verdict())
+    print_summary(run)
     print(f"report: {report}")
 
 

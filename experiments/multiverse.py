@@ -16,7 +16,7 @@ import sys
 from typing import TYPE_CHECKING
 
 from onedial.core import InputError, Notes, configuration_hash, program, run_command, say
-from onedial.studies import Start, layers_by_config, read_inputs
+from onedial.studies import Start, layers_by_config, read_inputs, require_prospects, without_subject
 from onedial.studies.options import PARAPHRASES, MultiverseOptions
 
 if TYPE_CHECKING:
@@ -27,20 +27,22 @@ PROGRAM = "multiverse"
 
 def multiverse(options: MultiverseOptions, notes: Notes) -> None:
     templates = read_wordings(options)
-    inputs = read_inputs(options, judged=True)
+    inputs = read_inputs(options)
+    require_prospects(inputs, options)
     from onedial.models import quiet_libraries
     from onedial.studies.multiverse import MultiverseStudy, find_turns, finish, own_layer, plan_wording, predict
     from onedial.verdict import RULE, universes_of
-    from steering import check_readability
+    from steering import check_making, check_readability
 
     quiet_libraries()
+    for contrast in options.contrasts:
+        check_making(contrast, options.method, len(inputs.ids("extraction")))
     candidates = layers_by_config(options)
     if options.dry_run:
         return say(predict(options, inputs, templates, candidates))
     start = Start(PROGRAM, options)
     model = start.load_subject(options)
-    if not options.keep_own:
-        inputs = inputs.without_own(model.identity.name, model.identity.fingerprints)
+    inputs = without_subject(inputs, options, model.identity)
     with start.begin(notes, model) as run:
         run.keep_table("questions.parquet", inputs.frame(), ["id", "question", "split"])
         digest = inputs.plan_hash(configuration_hash(run.config), RULE)

@@ -7,12 +7,11 @@
 Each word has a --help of its own.
 """
 
-import shutil
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from onedial.core import InputError, Journal, Notes, Parts, Run, noticed, program, programs, run_command
+from onedial.core import InputError, Notes, Run, noticed, program, programs, run_command
 from onedial.studies import Start
 from onedial.studies.options import INSPECT_LOG, SAMPLE_JUDGED, CollectOptions, ExportOptions, ImportOptions, part_of
 
@@ -30,7 +29,7 @@ Ask models, in several framings, whether they can answer each question; then, cl
 
 Models on this machine, and of providers and servers (docs/collecting.md). Writes panel.csv (long: question_id,
 respondent, said_yes, margin, mass, sample, prompt_hash, answered_correctly, raw_text), respondents.csv and
-closed_book.csv into a run's folder. Every answer lies in measurements/ before that: after a kill, the same command with
+closed_book.csv into a run's folder. Every answer lies in answers.jsonl before that: after a kill, the same command with
 --resume goes on there, and it asks again what was reworded since.
 A model in one of whose framings yes and no cannot be told apart is refused before it is asked; framings in which they
 get little probability, and respondents that often cannot be read, are named at the end.
@@ -72,9 +71,10 @@ What is not known is left out and counted, never written as 0.
 def collect(options: CollectOptions, notes: Notes) -> None:
     """Ask here and elsewhere what is missing, and write the panel."""
     from onedial.asking import stratified_sample
+    from onedial.asking.store import ANSWERS
     from onedial.models import quiet_libraries
-    from onedial.panels import COLLECTED, ROW, Collection, load_judge, load_questions, load_respondents
-    from onedial.studies.collecting import INSPECT_LOGS, check_what_is_asked_elsewhere, keep_judge, save, show_costs
+    from onedial.panels import Collection, load_judge, load_questions, load_respondents
+    from onedial.studies.collecting import check_what_is_asked_elsewhere, keep_judge, save, show_costs, store_of
 
     quiet_libraries()
     models = load_respondents(options.respondents)
@@ -87,24 +87,23 @@ def collect(options: CollectOptions, notes: Notes) -> None:
     judge = load_judge(options.respondents)
     check_what_is_asked_elsewhere(models, judge, options)
 
-    def collection_in(parts: Parts) -> Collection:
-        return Collection(models, questions, parts, options.seed, options.closed_book, judge)
+    def collection_in(folder: Path) -> Collection:
+        store = store_of(folder / ANSWERS, models, judge, options.budget)
+        return Collection(models, questions, store, options.seed, options.closed_book, judge)
 
     if options.dry_run:
         folder = options.out if options.out and options.resume else Path("nowhere")
-        collection = collection_in(Parts(folder / "measurements", COLLECTED, ROW))
-        show_costs(collection, options, SAMPLE_JUDGED)
+        show_costs(collection_in(folder), options, SAMPLE_JUDGED)
         return
     start = Start(COLLECT, options, f"panel-{options.respondents.stem}")
     with start.begin(notes) as run:
-        collection = collection_in(run.parts("measurements", COLLECTED, ROW))
+        collection = collection_in(run.file(ANSWERS).parent)
         try:
             keep_judge(collection, run, options)
             with run.stage("asking"):
                 exhausted = ask_everybody(collection, run, options, notes)
         except InputError:
-            if not collection.parts.files() and not collection.spent() > 0:
-                shutil.rmtree(run.path / INSPECT_LOGS, ignore_errors=True)
+            if all(line.get("error") for line in collection.store.lines()) and not collection.store.spent() > 0:
                 run.withdraw()
             raise
         with run.stage("panel"):
@@ -113,13 +112,11 @@ def collect(options: CollectOptions, notes: Notes) -> None:
 
 def ask_everybody(collection: "Collection", run: Run, options: CollectOptions, notes: Notes) -> bool:
     """Take over what other collections have, and ask what is missing; True where the budget ended it."""
-    from onedial.panels import COLLECTED_NUMBERS
     from onedial.studies.collecting import ask, ask_elsewhere
 
-    journal = Journal(collection.parts, COLLECTED_NUMBERS)
     for other in options.merge:
         notes.tell(f"{collection.take_over(other)} answers taken over from {other}")
-    exhausted = ask_elsewhere(collection, journal, run, options, notes)
+    exhausted = ask_elsewhere(collection, run, options)
     for model in collection.models:
         ask(model, collection, options)
     return exhausted

@@ -14,7 +14,7 @@ run continues with --resume and the same options.
 import sys
 
 from onedial.core import Notes, Stage, at_work, go_through, is_first_process, program, run_command, say
-from onedial.studies import Start, layers_by_config, read_inputs
+from onedial.studies import Start, layers_by_config, read_inputs, require_prospects, without_subject
 from onedial.studies.options import SweepOptions
 
 PROGRAM = "steer_sweep"
@@ -27,7 +27,9 @@ def steer_sweep(options: SweepOptions, notes: Notes) -> None:
     template = load_prompt(str(options.prompt))
     if options.facts:
         load_facts(options.facts)
-    inputs = read_inputs(options, hold_out_topics=options.hold_out == "topics", judged=True)
+    inputs = read_inputs(options, hold_out_topics=options.hold_out == "topics")
+    if not options.show_prompt:
+        require_prospects(inputs, options)
     with at_work("importing PyTorch and transformers"):
         from onedial.models import PromptSet, own_device, quiet_libraries, start_processes, told_if_lost
         from onedial.show import LogOptions
@@ -35,7 +37,7 @@ def steer_sweep(options: SweepOptions, notes: Notes) -> None:
         from steering import check_making, check_readability
 
         quiet_libraries()
-        check_making(options.contrast, options.method)
+        check_making(options.contrast, options.method, len(inputs.ids("extraction")))
         options.settings()
     if options.show_prompt:
         return say(sweep.first_prompt(options.model, options.revision, inputs, template))
@@ -48,8 +50,7 @@ def steer_sweep(options: SweepOptions, notes: Notes) -> None:
         layers_by_config(options)
     start_processes(options.device_map, options.tensor_parallel)
     model = start.load_subject(options, own_device())
-    if not options.keep_own:
-        inputs = inputs.without_own(model.identity.name, model.identity.fingerprints)
+    inputs = without_subject(inputs, options, model.identity)
     with at_work("asking a few questions, to see whether yes and no can be read"):
         readability = check_readability(model, template, inputs.questions)
         prompts = PromptSet.build(model, inputs.questions, template, inputs.splits)

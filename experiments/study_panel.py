@@ -6,24 +6,21 @@
     python experiments/study_panel.py PANEL --deep                      # everything on its scale
     python experiments/study_panel.py PANEL --deep --questions FILE     # with topic and level: is the scale the same?
     python experiments/study_panel.py PANEL --deep --out factor --zero-cells none --thresholds global
-    python experiments/study_panel.py PANEL --deep --link OTHER         # OTHER's questions on this scale; or a bank.csv
     python experiments/study_panel.py PANEL --deep --categories 70,80,90,95,99     # numbers, in six ordered categories
     python experiments/study_panel.py PANEL --deep --replicates 0       # no nulls and no intervals: seconds
     python experiments/study_panel.py PANEL --confidence    # what its confidence is worth, where it has grades
 
-Writes report.html, its sentence (summary.json), figures/ and as tables readings (the factor of each way to cut numbers
-into yes and no), respondents, questions, and where the panel says what was answered correctly base_models,
-confidence_accuracy, f_beta, attitudes, screening (whose confidence says anything of its own answers), predictors (what
-tells right answers from wrong ones), shared_or_own (is what a model knows everybody's, its family's, its own?) and
-topics. Needs no model and no GPU.
+A panel takes at least four respondents that say both yes and no (--deep: three). Writes report.html, its sentence
+(summary.json), figures/ and as tables readings (the factor of each way to cut numbers into yes and no), respondents,
+questions, and where the panel says what was answered correctly base_models, confidence_accuracy, f_beta, attitudes,
+screening (whose confidence says anything of its own answers), predictors (what tells right answers from wrong ones),
+shared_or_own (is what a model knows everybody's, its family's, its own?) and topics. Needs no model and no GPU.
 
 --deep writes factor.json (onedial.scale.FactorModel), and as tables respondents, questions, eigenvalues, correlations
 with intervals, missingness, respondents_fit, questions_fit, scale, accounts (what else would make the parabola or a
 second factor), residuals, sensitivity; with base models clusters; with models or families of several respondents
-specific_* (which share is everybody's, theirs, one's own); bank (difficulties with their information, for other panels
-to be linked to), plausible_values (draws of each difficulty, to go on computing with) and, with --link, link and
-linked_questions; where models share framings generalizability; with known groups respondents_by_* and questions_by_*;
-with several factors factors and factor_names.
+specific_* (which share is everybody's, theirs, one's own); with known groups respondents_by_* and questions_by_*; with
+several factors factors and factor_names.
 
 --confidence writes respondents.csv (yes rate, accuracy, what came true, each with its interval and counts of what is
 missing), and of grades f_beta, attitudes, confidence_accuracy (the line between base models), screening, calibration

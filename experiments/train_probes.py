@@ -8,20 +8,18 @@ Labels: the subject's own yes and its own correctness, the panel's shared diffic
 of facts that have nothing to do with ability. Activations are read once and kept (--store, by default in the user's
 cache).
 
-    probes       each label at each layer, topics held out           probes.csv, chosen.csv, methods.csv
-    facts        the same for the facts                              facts.csv
-    statements   truth without labels: CCS and its controls          statements.csv, distraction.csv
-    directions   is it the same direction? at one layer              directions.csv, cross.csv, transfer.csv,
-                                                                     erasure.csv, angles.csv
-    use          what happens when the directions are pushed         effects.csv
-    own          own correctness beyond words and difficulty         own.csv
-    where        layer by position; the last token patched           where.csv, patching.csv
-    writing      readings while the model reasons                    writing.csv, tokens_written.parquet
-    elsewhere    far from home: other questions, --other-model       distance.csv, readings.csv, elsewhere.csv
-    lens         what each layer would answer                        lens.csv, tokens.csv
+    probes       each label of the questions and of the facts at      probes.csv, chosen.csv, methods.csv, facts.csv
+                 each layer, topics held out
+    directions   is it the same direction? at one layer; and truth    directions.csv, cross.csv, transfer.csv,
+                 without labels: CCS and its controls                 erasure.csv, statements.csv
+    use          does it move the answer? layer by position; what     effects.csv, where.csv, patching.csv, lens.csv,
+                 each layer would answer                              tokens.csv, direct.csv
+    own          own correctness beyond words and difficulty          own.csv
+    elsewhere    on other questions, while the model reasons, on      readings.csv, writing.csv, elsewhere.csv,
+                 --other-model                                        tokens_written.parquet
 
-The run's folder holds the tables, layers/*.safetensors (probes and held-out scores), figures/ and report.html. An
-interrupted run continues with --resume.
+--dry-run says what that takes. The run's folder holds the tables, layers/*.safetensors (probes and held-out scores),
+figures/ and report.html. An interrupted run continues with --resume.
 """
 
 import sys
@@ -36,7 +34,6 @@ if TYPE_CHECKING:
     from onedial.asking import PromptTemplate
     from onedial.panels import ExperimentInputs
     from onedial.studies.probes import Study
-    from probes import Probe
 
 PROGRAM = "train_probes"
 
@@ -53,6 +50,10 @@ def train_probes(options: ProbeOptions, notes: Notes) -> None:
     check_comparison(options, layers)
     model = start.load_subject(options)
     prompts = PromptSet.build(model, inputs.questions, template)
+    if options.dry_run:
+        from onedial.studies.probes.forecast import predict
+
+        return say(predict(options, model, inputs, prompts, len(layers)))
     with start.begin(notes, model) as run:
         with run.withdrawn_if_refused():
             run.record(seeds={"all": options.seed})
@@ -88,51 +89,14 @@ def stages_of(options: ProbeOptions) -> "list[Stage[Study]]":
     """What is done, in order."""
     from onedial.studies.probes import STUDY_STAGES
 
-    here: dict[str, Callable[[Study], None]] = {
-        "use": lambda study: use_stage(study, options),
-    }
-    works = STUDY_STAGES | here
-    return [Stage(name, works[name], wanted=name in options.stages, once=True) for name in STAGES]
+    def all_of(name: str) -> "Callable[[Study], None]":
+        def done(study: "Study") -> None:
+            for part in STUDY_STAGES[name]:
+                part(study)
 
+        return done
 
-def use_stage(study: "Study", options: ProbeOptions) -> None:
-    """Push the directions, as they are read and as the difference of means, on some of the questions: effects.csv."""
-    import torch
-
-    from steering import effects_of
-
-    layer, methods = study.one_layer, [name for name in options.methods if name in ("logistic", "mean_difference")]
-    methods = methods or list(options.methods[:1])
-    probes = study.probes_at(layer)
-    known: dict[tuple[str, str], Probe] = {}
-    for method in methods:
-        known |= {(label, method): probes[method][label] for label in study.main_labels}
-    if study.measured_facts is not None:
-        of_facts = study.probes_at(layer, facts=True)[options.methods[0]]
-        known |= {(label, options.methods[0]): probe for label, probe in of_facts.items()}
-    asked = study.spread_over_topics(options.n_pushed)
-    topics = {question.id: question.topic for question in study.questions}
-    with study.progress_bar(len(asked), "pushes") as advance:
-        table = effects_of(
-            study.model,
-            study.prompts.subset(asked),
-            {f"{label} | {method}": probe.direction for (label, method), probe in known.items()},
-            layer,
-            study.store.read(layer),
-            [topics[question] for question in asked],
-            step=options.step,
-            n_random=options.controls,
-            n_bootstrap=options.replicates,
-            seed=options.seed,
-            progress=advance,
-        )
-    split = table["direction"].str.split(" | ", regex=False, n=1)
-    table = table.assign(label=split.str[0], method=split.str[1].fillna(""), layer=layer, step=options.step)
-    own = [probe for (label, _), probe in known.items() if label == study.main_labels[0]][-1].direction
-    pushed = [known.get((label, method)) for label, method in table[["label", "method"]].to_numpy()]
-    table["auroc"] = [probe.auroc if probe else float("nan") for probe in pushed]
-    table["cosine_with_own"] = [float(torch.dot(probe.direction, own)) if probe else float("nan") for probe in pushed]
-    study.run.write_table("effects.csv", table)
+    return [Stage(name, all_of(name), wanted=name in options.stages, once=True) for name in STAGES]
 
 
 # ---- beginning and end ---------------------------------------------------------------------------------------------

@@ -6,14 +6,12 @@ from .directions.contrast import (
     StatementStreams,
     contradiction,
     contrast_loss,
-    distraction_table,
     opposite,
     polar_gap,
     read_without_labels,
-    with_distraction,
 )
 from .directions.erasure import Eraser, erasure_table
-from .directions.geometry import cross_evaluation, direction_table, principal_angles, subspace_table, transfer_table
+from .directions.geometry import cross_evaluation, direction_table, transfer_table
 from .directions.lens import lens_table
 from .directions.statement_streams import StatementStores
 from .directions.where import MappedQuestions, direct_effects, patching_table, position_map
@@ -45,7 +43,7 @@ from .fitting.reads_at_all import N_COPIES, Readers, auroc_of_copies, readers_of
 from .fitting.solvers import METHODS, PENALTIES, Training
 from .layer_files import load_layer, save_layer
 from .own import ITS_OWN, MEASURED_BADLY, NOTHING_FOUND, OWN_COLUMNS, own_or_shared
-from .reading import Surroundings, distance_table, read_elsewhere, read_with_distance
+from .reading import Surroundings, read_elsewhere, read_with_distance
 from .show.probe_report import write_probe_figures, write_probe_report
 
 __all__ = [
@@ -101,8 +99,6 @@ __all__ = [
     "difference_interval",
     "direct_effects",
     "direction_table",
-    "distance_table",
-    "distraction_table",
     "erasure_table",
     "fact_labels",
     "fit_probe",
@@ -117,7 +113,6 @@ __all__ = [
     "platt",
     "polar_gap",
     "position_map",
-    "principal_angles",
     "probe_layers",
     "read_elsewhere",
     "read_while_writing",
@@ -128,12 +123,10 @@ __all__ = [
     "save_layer",
     "shared_difficulty",
     "shuffled_within",
-    "subspace_table",
     "target_label",
     "topic_draws",
     "transfer_table",
     "what_is_added",
-    "with_distraction",
     "words_of",
     "write_probe_figures",
     "write_probe_report",

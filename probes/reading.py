@@ -15,7 +15,7 @@ import torch
 from numpy.typing import NDArray
 
 from onedial.core import InputError, one_line
-from probes.directions.concordance import Concordance, difference_interval
+from probes.directions.concordance import Concordance
 from probes.fitting.crossfit import CrossFitted
 from probes.fitting.linear import Probe
 from probes.fitting.measure import ProbeTask
@@ -69,46 +69,6 @@ def held_out_distances(rows: Floats, task: ProbeTask) -> Floats:
         own = task.folds.inside(fold)
         distances[own] = _shrunk(Training.of(rows[~own])).distance(rows[own])
     return distances
-
-
-def distance_table(rows: Floats, task: ProbeTask, fitted: CrossFitted, labels: Sequence[str]) -> pd.DataFrame:
-    """Is a reading worth less far from the training questions? Held-out AUROC of the nearer and of the farther half.
-
-    Args:
-        rows: (question, d_model) that the scores are of. fitted: held-out scores. labels: which.
-
-    Returns:
-        Columns `label, auroc, near, near_low, near_high, far, far_low, far_high, gap, gap_low, gap_high`; gap: near
-        minus far, both over the same draws of the topics. Where it is about 0, distance tells nothing of the reading.
-
-    >>> import numpy as np
-    >>> import pandas as pd
-    >>> from probes import ProbeTask, TopicFolds, cross_fit, of_rows
-    >>> rng = np.random.default_rng(0)
-    >>> rows, topics = rng.standard_normal((120, 6)), np.repeat(list("abcdef"), 20)
-    >>> truth = pd.DataFrame({"knows": rows[:, 0] > 0, "sure": rows[:, 0] + rows[:, 1] > 0}, dtype=float)
-    >>> task = ProbeTask(truth, ("a question",) * 120, TopicFolds.of(topics), n_bootstrap=19)
-    >>> fitted = cross_fit(of_rows(rows), task.labels, task.values, task.folds, ["ridge"])["ridge"]
-    >>> distance_table(rows, task, fitted, ["knows"])["auroc"].round(1).tolist()
-    [1.0]
-    """
-    distance = held_out_distances(rows, task)
-    nearer = distance <= np.median(distance)
-    lines = []
-    for label in labels:
-        at = fitted.labels.index(label)
-        score, truth = fitted.score[:, at], fitted.truth[:, at]
-        whole, near, far = (
-            Concordance.of(score, np.where(kept, truth, np.nan), task.folds)
-            for kept in (np.ones_like(nearer), nearer, ~nearer)
-        )
-        gap = difference_interval(near, far, task.draws)
-        line: dict[str, object] = {"label": label, "auroc": whole.auroc}
-        for name, half in (("near", near), ("far", far)):
-            area = half.area(task.draws)
-            line |= {name: area.auroc, f"{name}_low": area.low, f"{name}_high": area.high}
-        lines.append(line | dict(zip(("gap", "gap_low", "gap_high"), gap, strict=True)))
-    return pd.DataFrame(lines)
 
 
 def read_with_distance(

@@ -4,21 +4,23 @@
     python scripts/bench_sweep.py --n-questions 16 --positions last --magnitudes 11 --parts peers     # minutes
     python scripts/bench_sweep.py --tables bench    # also writes each part's table into bench/, as CSV
 
-All run in one process with one thread count, batched alike (16 prompts, left-padded, sorted by length). What counts is
-CPU time, so that other work on the machine matters little. A peer's every magnitude costs the same whole forward, so it
-is timed at `--peer-magnitudes` of them and its rate taken as it is; ours is timed at all of them, mass included. The
-margins must agree to 1e-3, else the script fails.
+All run in one process with one thread, batched alike (16 prompts, left-padded, sorted by length). What counts is CPU
+time, so that other work on the machine matters little. A peer's every magnitude costs the same whole forward, so it is
+timed at `--peer-magnitudes` of them; ours is timed at all of them, mass included. The margins must agree to 1e-3, else
+the script fails.
 """
 
-import math
+import contextlib
+import copy
 import os
 import resource
-import subprocess
 import sys
 import time
+import warnings
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -28,54 +30,94 @@ AGREEMENT = 1e-3
 BATCH = 16
 Row = dict[str, Any]
 """One line of a part's table."""
-PARTS = ("memory", "peers", "limit", "operators", "critical", "processes", "sizes")
-"""Memory first: a forked child begins with what its parent has come to hold."""
-SHAPES = {
-    "1B": (2048, 8192, 16, 32, True),
-    "8B": (4096, 14_336, 32, 32, False),
-    "70B": (8192, 28_672, 80, 64, False),
-    "405B": (16_384, 53_248, 126, 128, False),
+
+
+# ---- peers: given a layer and positions, each answers a padded batch under one addition with its last logits --------
+
+
+@contextlib.contextmanager
+def plain_hook(model: Any, layer: int, positions: str, **options: Any) -> Iterator[Callable[..., Any]]:
+    """A PyTorch hook on the Hugging Face model, and its logits."""
+    state: dict[str, Any] = {}
+
+    def added(module: Any, arguments: Any, output: Any) -> Any:
+        stream = (output[0] if isinstance(output, tuple) else output).clone()
+        stream[:, -1 if positions == "last" else slice(None)] += state["addition"]
+        return (stream, *output[1:]) if isinstance(output, tuple) else stream
+
+    def answer(batch: Any, addition: Any) -> Any:
+        state["addition"] = addition
+        return model.hf(**_inputs(batch), **options).logits[:, -1]
+
+    handle = model.stack.layers[layer].register_forward_hook(added)
+    try:
+        yield answer
+    finally:
+        handle.remove()
+
+
+@contextlib.contextmanager
+def steering_vectors(model: Any, layer: int, positions: str) -> Iterator[Callable[..., Any]]:
+    """`SteeringVector.apply`."""
+    import steering_vectors as library
+
+    def answer(batch: Any, addition: Any) -> Any:
+        where = {"token_indices": [-1]} if positions == "last" else {}
+        vector = library.SteeringVector({layer: addition})
+        with vector.apply(model.hf, multiplier=1.0, min_token_index=None, **where):
+            return model.hf(**_inputs(batch)).logits[:, -1]
+
+    yield answer
+
+
+@contextlib.contextmanager
+def nnsight(model: Any, layer: int, positions: str) -> Iterator[Callable[..., Any]]:
+    """`LanguageModel.trace` with an edit of the layer's output."""
+    from nnsight import LanguageModel
+
+    warnings.filterwarnings("ignore", message="LanguageModel is deprecated")
+    language_model = LanguageModel(copy.deepcopy(model.hf), tokenizer=model.tokenizer)
+
+    def answer(batch: Any, addition: Any) -> Any:
+        where = slice(-1, None) if positions == "last" else slice(None)
+        with language_model.trace(_inputs(batch)):
+            changed = language_model.model.layers[layer].output.clone()
+            changed[:, where] += addition
+            language_model.model.layers[layer].output = changed
+            logits = language_model.lm_head.output[:, -1].save()
+        return logits
+
+    yield answer
+
+
+HAND_TUNED = "plain hook, last logits only"
+"""By somebody who knows that only the last position's logits are needed, and no cache."""
+PEERS: dict[str, Callable[..., Any]] = {
+    "plain Hugging Face hook": plain_hook,
+    "steering-vectors": steering_vectors,
+    "nnsight": nnsight,
+    HAND_TUNED: partial(plain_hook, logits_to_keep=1, use_cache=False),
 }
-"""Of Llama 3: widths of stream and MLP, layers, heads, whether embedding and unembedding are one."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class ScriptOptions(Options):
-    """What it is told."""
-
-    model: str = option("smollm2-135m-instruct", "model")
-    n_questions: int = option(64, "n questions")
-    framing: str = option("neutral", "the prompt; the more tokens all share, the more is saved")
-    magnitudes: tuple[int, ...] = option((11, 41), "numbers of magnitudes, K")
-    layers: tuple[int, ...] = option((), "by default a third and two thirds of the depth")
-    positions: tuple[str, ...] = option(("last", "all"), "positions", choices=("last", "all"))
-    peer_magnitudes: int = option(2, "how many of them each peer is timed at")
-    threads: int = option(1, "threads")
-    parts: tuple[str, ...] = option(tuple(PARTS), "parts", choices=PARTS)
-    tables: Path | None = option(None, "also write PART.csv into this folder", metavar="DIR")
-    one_share: bool = option(False, "one process of several; for this script alone")
+def installed_peers() -> dict[str, Callable[..., Any]]:
+    """Those of `PEERS` whose library can be imported here."""
+    return {
+        name: peer
+        for name, peer in PEERS.items()
+        if peer not in (steering_vectors, nnsight) or find_spec(peer.__name__) is not None
+    }
 
 
-def main() -> None:
-    """Run the parts asked for and print Markdown."""
-    options = parse_options(ScriptOptions, __doc__)
-    # Set before torch is imported: its thread pool takes its size from the environment.
-    os.environ["OMP_NUM_THREADS"] = os.environ["MKL_NUM_THREADS"] = str(options.threads)
-    bench = Bench(options)
-    if options.one_share:
-        bench.share_of_a_sweep()
-        return
-    bench.describe()
-    for part in options.parts:
-        print(f"\n### {part.capitalize()}\n")
-        rows: list[Row] = []
-        for row in getattr(bench, part)():
-            rows.append(row)
-            if len(rows) == 1:
-                print(f"| {' | '.join(row)} |\n|{' --- |' * len(row)}")
-            print(f"| {' | '.join(map(_shown, row.values()))} |", flush=True)
-        if options.tables:
-            _write(options.tables / f"{part}.csv", rows)
+def _inputs(batch: Any) -> Row:
+    return {
+        "input_ids": batch.input_ids,
+        "attention_mask": batch.attention_mask.long(),
+        "position_ids": batch.position_ids,
+    }
+
+
+# ---- parts -----------------------------------------------------------------------------------------------------------
 
 
 class Bench:
@@ -89,7 +131,7 @@ class Bench:
         from onedial.panels import load_questions
         from steering import SteeringVector, random_vector
 
-        torch.set_num_threads(options.threads)
+        torch.set_num_threads(1)
         self.options = options
         self.model = load_model(options.model, dtype="float32", device="cpu")
         template = FRAMINGS[options.framing]
@@ -103,27 +145,6 @@ class Bench:
             norm = float(stream.norm())
             self.vectors[layer] = random_vector(SteeringVector(axis, layer, norm, norm, self.model.identity), seed=1)
 
-    def describe(self) -> None:
-        """What is measured, on what."""
-        import torch
-        import transformers
-
-        from onedial.models import common_prefix_length
-
-        lengths = [len(sequence) for sequence in self.prompts.sequences]
-        shared = common_prefix_length(self.prompts.sequences)
-        mean = sum(lengths) / len(lengths)
-        print(
-            f"{self.model.identity.name}, float32, {len(lengths)} prompts ({self.options.framing}) of "
-            f"{min(lengths)}-{max(lengths)} tokens "
-            f"(mean {mean:.0f}, of which {shared} are common to all), {self.options.threads} thread(s), "
-            f"{_processor()}, torch {torch.__version__}, transformers {transformers.__version__}\n"
-        )
-
-    def grid(self, count: int) -> list[float]:
-        """Magnitudes from -1 to 1 residual norms."""
-        return [round(-1 + 2 * index / (count - 1), 6) for index in range(count)]
-
     def ours(self, layer: int, positions: str, grid: list[float], n_questions: int | None = None) -> Any:
         """The sweep under test."""
         from steering import Intervention, sweep
@@ -133,69 +154,27 @@ class Bench:
         return sweep(self.model, intervention, prompts, grid, batch_size=BATCH).table
 
     def peers(self) -> Iterator[Row]:
-        """Against every installed rival: question-magnitudes per CPU second, and how many times ours are as many."""
-        from sweep_peers import HAND_TUNED, RIVALS
-
-        absent = [rival.name for rival in RIVALS if not rival.installed]
-        print(f"Not installed here: {', '.join(absent)}.\n" if absent else "", end="")
-        n = len(self.prompts)
+        """Question-magnitudes per CPU second of every peer that is installed, and how many times ours are as many."""
+        n, k = len(self.prompts), self.options.peer_magnitudes
         for positions in self.options.positions:
             for layer in self.layers:
                 self.ours(layer, positions, [-1.0, 1.0], 2)  # pays for what is set up once
-                rates: dict[str, float] = {}
-                ours: dict[int, tuple[float, float]] = {}
+                rates = {}
                 for count in self.options.magnitudes:
-                    seconds, table = _cpu_seconds(partial(self.ours, layer, positions, self.grid(count)))
-                    ours[count] = (seconds, len(table) / seconds)
-                best = ours[max(ours)][1]
-                margins = table.pivot(index="question_id", columns="magnitude", values="margin")
+                    seconds, table = cpu_seconds(partial(self.ours, layer, positions, grid_of(count)))
+                    rates[f"ours, K = {count}"] = (count, seconds, len(table) / seconds)
+                best = table.pivot(index="question_id", columns="magnitude", values="margin")
                 place = {"positions": positions, "layer": layer}
-                for rival in (*RIVALS, HAND_TUNED):
-                    if not rival.installed:
-                        continue
-                    count = self.options.peer_magnitudes
-                    seconds, difference = self.time_rival(rival, layer, positions, margins)
-                    rates[rival.name] = n * count / seconds
-                    row = {"who": rival.name, "magnitudes": count, "seconds": seconds, "rate": rates[rival.name]}
-                    yield {**place, **row, "ours_faster": best / rates[rival.name], "difference": difference}
-                top = max(rate for name, rate in rates.items() if name != HAND_TUNED.name)
-                for count, (seconds, rate) in ours.items():
-                    row = {"who": f"ours, K = {count}", "magnitudes": count, "seconds": seconds, "rate": rate}
+                for who, peer in installed_peers().items():
+                    seconds, difference = self.time_peer(who, peer, layer, positions, best)
+                    row = {"who": who, "magnitudes": k, "seconds": seconds, "rate": n * k / seconds}
+                    faster = rates[f"ours, K = {count}"][2] / row["rate"]
+                    yield {**place, **row, "ours_faster": faster, "difference": difference}
+                for who, (count, seconds, rate) in rates.items():
+                    row = {"who": who, "magnitudes": count, "seconds": seconds, "rate": rate}
                     yield {**place, **row, "ours_faster": None, "difference": None}
-                for who, rate in (("the best peer", top), (HAND_TUNED.name, rates[HAND_TUNED.name])):
-                    print(f"  positions {positions}, layer {layer}: {best / rate:.1f} times {who}", file=sys.stderr)
 
-    def operators(self) -> Iterator[Row]:
-        """CPU seconds of every operator, and of several layers at once; the rows against `add` at the lowest layer."""
-        from steering import OPERATORS, Intervention, sweep
-
-        count = max(self.options.magnitudes)
-        lowest, highest = min(self.layers), max(self.layers)
-        for positions in self.options.positions:
-            cases = [((lowest,), operator) for operator in OPERATORS]
-            cases += [((lowest, highest), "add")] if highest > lowest else []
-            made = [
-                (layers, operator, Intervention.of(
-                    *(self.vectors[layer] for layer in layers), operator=operator, positions=positions
-                ))
-                for layers, operator in cases
-            ]  # fmt: skip
-            grid = self.grid(count)
-            unsteered = partial(sweep, self.model, self.prompts, [made[0][2]], [0.0], batch_size=BATCH)
-            unsteered()  # pays for what is set up once
-            prefill = _cpu_seconds(unsteered)[0]
-            reference = None
-            for layers, operator, intervention in made:
-                work = partial(sweep, self.model, self.prompts, [intervention], grid, batch_size=BATCH)
-                seconds = min(_cpu_seconds(work)[0] for _ in range(2))
-                rows = seconds - prefill
-                reference = reference or rows
-                yield {
-                    **{"positions": positions, "layers": "+".join(map(str, layers)), "operator": operator},
-                    **{"magnitudes": count, "seconds": seconds, "rows": rows, "of_add": rows / reference},
-                }
-
-    def time_rival(self, rival: Any, layer: int, positions: str, margins: Any) -> tuple[float, float]:
+    def time_peer(self, who: str, peer: Any, layer: int, positions: str, margins: Any) -> tuple[float, float]:
         """CPU seconds at the magnitudes given to peers, and the greatest difference from our margins."""
         import torch
 
@@ -209,37 +188,27 @@ class Bench:
             (batch, pad_batch([sequences[index] for index in batch], self.model.stack.pad_id))
             for batch in batches_by_length([len(sequence) for sequence in sequences], BATCH)
         ]
-        worst = 0.0
-        with torch.inference_mode(), rival.peer(self.model, layer, positions) as answer:
-            unit = vector.residual_norm * vector.direction
+        worst, unit = 0.0, vector.residual_norm * vector.direction
+        with torch.inference_mode(), peer(self.model, layer, positions) as answer:
             answer(batches[-1][1], 0 * unit)
-            started = time.process_time()
-            found = [
-                (batch, magnitude, answer(padded, magnitude * unit))
-                for magnitude in chosen
-                for batch, padded in batches
-            ]
-            seconds = time.process_time() - started
+            seconds, found = cpu_seconds(
+                lambda: [(batch, each, answer(padded, each * unit)) for each in chosen for batch, padded in batches]
+            )
         for batch, magnitude, logits in found:
             margin = logits[:, list(tokens.yes)].logsumexp(-1) - logits[:, list(tokens.no)].logsumexp(-1)
             expected = margins.loc[[self.prompts.question_ids[index] for index in batch], magnitude]
             worst = max(worst, float((margin.double() - torch.tensor(expected.to_numpy())).abs().max()))
         if not worst < AGREEMENT:
-            sys.exit(f"{rival.name} differs from the sweep by {worst:.3g} at layer {layer}, positions {positions}")
+            sys.exit(f"{who} differs from the sweep by {worst:.3g} at layer {layer}, positions {positions}")
         return seconds, worst
 
     def memory(self) -> Iterator[Row]:
         """Peak resident MiB over N and K, weights included, each in a child of its own."""
         whole = len(self.prompts)
-        for positions, n, k in (
-            ("last", BATCH, 2),
-            ("last", BATCH, 164),
-            ("last", whole, 41),
-            ("all", BATCH, 2),
-            ("all", whole, 5),
-        ):
+        cases = [("last", BATCH, 2), ("last", BATCH, 164), ("last", whole, 41), ("all", BATCH, 2), ("all", whole, 5)]
+        for positions, n, k in cases:
             if positions in self.options.positions:
-                [peak] = peaks_in_child(partial(self.ours, self.layers[0], positions, self.grid(k), n))
+                [peak] = peaks_in_child(partial(self.ours, self.layers[0], positions, grid_of(k), n))
                 yield {"positions": positions, "questions": n, "magnitudes": k, "mib": round(peak)}
 
     def critical(self) -> Iterator[Row]:
@@ -248,112 +217,33 @@ class Bench:
 
         (read,) = extract_vectors(self.model, self.prompts, [self.layers[-1]], "answer")
         cases = [("last", read, 1.0), ("last", read, 0.5), ("last", self.vectors[self.layers[-1]], 1.0)]
-        if "all" in self.options.positions:
-            cases.append(("all", read, 0.5))
+        cases += [("all", read, 0.5)]
         for positions, vector, reach in cases:
-            found = critical_magnitudes(
-                self.model,
-                self.prompts,
-                Intervention.of(vector, positions=positions),
-                low=-reach,
-                high=reach,
-                batch_size=BATCH,
-            )
-            rows = found.table.groupby("question_id")["evaluations"].first().mean()
-            yield {
-                **{"positions": positions, "layer": vector.layer, "vector": vector.method, "reach": reach},
-                **{"crossings": found.n_roots.mean(), "rows": rows, "fewer": 41 / rows},
-            }
-
-    def processes(self) -> Iterator[Row]:
-        """CPU seconds of the slowest of one or two processes, one thread each, as torchrun starts them."""
-        first = None
-        for count in (1, 2):
-            command = [sys.executable, "-m", "torch.distributed.run", "--nproc_per_node", str(count)]
-            command += [str(Path(__file__)), "--one-share", "--model", self.options.model]
-            command += ["--n-questions", str(self.options.n_questions)]
-            said = subprocess.run(command, check=True, capture_output=True, text=True).stdout
-            seconds = max(float(line.split()[1]) for line in said.splitlines() if line.startswith("share "))
-            first = first or seconds
-            yield {"processes": count, "seconds": seconds, "faster": first / seconds}
-
-    def limit(self) -> Iterator[Row]:
-        """How many times fewer operations a sweep needs than plain forwards with all logits, or with the last alone."""
-        from onedial.models import common_prefix_length
-        from steering.planning.cost import ModelSize, predict_cost
-
-        config = self.model.hf.config
-        size, lengths = ModelSize.of(config), [len(ids) for ids in self.prompts.sequences]
-        shared, readout = common_prefix_length(self.prompts.sequences), 2.0 * math.prod(size.unembedding)
-        layers = sum(size.rows_flops(length, length, size.n_layers) for length in lengths)
-        count = max(self.options.magnitudes)
-        for positions in self.options.positions:
-            for layer in self.layers:
-                ours = predict_cost(config, len(lengths), lengths, [(layer, count)], positions, n_shared=shared)
+            if positions in self.options.positions:
+                push = Intervention.of(vector, positions=positions)
+                found = critical_magnitudes(self.model, self.prompts, push, low=-reach, high=reach, batch_size=BATCH)
+                rows = found.table.groupby("question_id")["evaluations"].first().mean()
                 yield {
-                    "positions": positions,
-                    "layer": layer,
-                    "fewer": count * (layers + sum(lengths) * readout) / ours.total_flops,
-                    "fewer_than_last_logits": count * (layers + len(lengths) * readout) / ours.total_flops,
+                    **{"positions": positions, "layer": vector.layer, "vector": vector.method, "reach": reach},
+                    **{"crossings": found.n_roots.mean(), "rows": rows, "fewer": 41 / rows},
                 }
 
-    def sizes(self) -> Iterator[Row]:
-        """What a run of 1,000 questions of 80 tokens with 99 controls is forecast to take, in bfloat16 on CUDA."""
-        import torch
-        from transformers import LlamaConfig
 
-        from steering import forecast_run
-
-        lengths = {split: [80] * n for split, n in (("extraction", 250), ("fitting", 250), ("test", 500))}
-        for name, (width, mlp, layers, heads, tied) in SHAPES.items():
-            config = LlamaConfig(
-                vocab_size=128_256,
-                hidden_size=width,
-                intermediate_size=mlp,
-                num_hidden_layers=layers,
-                num_attention_heads=heads,
-                num_key_value_heads=8,
-                tie_word_embeddings=tied,
-            )
-            asked = dict(n_controls=99, n_facts=60, n_shared=30, dtype=torch.bfloat16, device="cuda")
-            found = forecast_run(config, lengths, **asked)
-            weights = next(iter(found.stages.values())).weight_bytes
-            flops = sum(stage.total_flops for stage in found.stages.values())
-            yield {
-                "model": name,
-                "weights_gb": weights / 1e9,
-                "beside_gb": (found.peak_bytes - weights) / 1e9,
-                "pflop": flops / 1e15,
-            }
-
-    def share_of_a_sweep(self) -> None:
-        """What one of several processes does in `processes`."""
-        import torch.distributed as distributed
-
-        from steering import sweep
-
-        distributed.init_process_group("gloo")
-        vector = self.vectors[self.layers[0]]
-        sweep(self.model, vector, self.prompts.subset(self.prompts.question_ids[:2]), [0.0])
-        distributed.barrier()
-        # Eight prompts a batch, so that 64 of them make as many batches for either process.
-        seconds, _ = _cpu_seconds(lambda: sweep(self.model, vector, self.prompts, self.grid(41), batch_size=8))
-        print(f"share {seconds:.4f}", flush=True)
-        distributed.destroy_process_group()
+PARTS: dict[str, Callable[[Bench], Iterator[Row]]] = {
+    "memory": Bench.memory,
+    "peers": Bench.peers,
+    "critical": Bench.critical,
+}
+"""Memory first: a forked child begins with what its parent has come to hold."""
 
 
-def _shown(value: Any) -> str:
-    return "" if value is None else f"{value:.3g}" if isinstance(value, float) else str(value)
+def grid_of(count: int) -> list[float]:
+    """Magnitudes from -1 to 1 residual norms."""
+    return [round(-1 + 2 * index / (count - 1), 6) for index in range(count)]
 
 
-def _write(path: Path, rows: list[Row]) -> None:
-    import pandas as pd
-
-    with atomic_path(path) as temporary:
-        pd.DataFrame(rows).to_csv(temporary, index=False, float_format="%.5g", lineterminator="\n")
-
-
-def _cpu_seconds(work: Callable[[], Any]) -> tuple[float, Any]:
+def cpu_seconds(work: Callable[[], Any]) -> tuple[float, Any]:
+    """CPU seconds of a piece of work, and what it gives."""
     started = time.process_time()
     result = work()
     return time.process_time() - started, result
@@ -374,12 +264,35 @@ def peaks_in_child(*works: Callable[[], Any]) -> list[float]:
     return [int(peak) / 1024 for peak in said.split()]
 
 
-def _processor() -> str:
-    try:
-        lines = Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
-    except OSError:
-        return "unknown processor"
-    return next((line.split(":")[1].strip() for line in lines if line.startswith("model name")), "unknown processor")
+@dataclass(frozen=True, kw_only=True)
+class ScriptOptions(Options):
+    """What it is told."""
+
+    model: str = option("smollm2-135m-instruct", "model")
+    n_questions: int = option(64, "n questions")
+    framing: str = option("neutral", "the prompt; the more tokens all share, the more is saved")
+    magnitudes: tuple[int, ...] = option((11, 41), "numbers of magnitudes, K")
+    layers: tuple[int, ...] = option((), "by default a third and two thirds of the depth")
+    positions: tuple[str, ...] = option(("last", "all"), "positions", choices=("last", "all"))
+    peer_magnitudes: int = option(2, "how many of them each peer is timed at")
+    parts: tuple[str, ...] = option(tuple(PARTS), "parts", choices=tuple(PARTS))
+    tables: Path | None = option(None, "also write PART.csv into this folder", metavar="DIR")
+
+
+def main() -> None:
+    """Run the parts asked for and print them."""
+    options = parse_options(ScriptOptions, __doc__)
+    # Set before torch is imported: its thread pool takes its size from the environment.
+    os.environ["OMP_NUM_THREADS"] = os.environ["MKL_NUM_THREADS"] = "1"
+    import pandas as pd
+
+    bench = Bench(options)
+    for part in options.parts:
+        table = pd.DataFrame(PARTS[part](bench))
+        print(f"\n{part}\n{table.to_string(index=False, float_format='{:.3g}'.format)}", flush=True)
+        if options.tables:
+            with atomic_path(options.tables / f"{part}.csv") as temporary:
+                table.to_csv(temporary, index=False, float_format="%.5g", lineterminator="\n")
 
 
 if __name__ == "__main__":

@@ -1,19 +1,17 @@
 """Do to every program that writes a run what can happen to it, go on, and compare with a run that nothing happened to.
 
     python scripts/fault_battery.py                                 # every program: about half an hour on a CPU
-    python scripts/fault_battery.py --tiny --n 20 --table FILE      # a model of random weights; FILE is gone on with
+    python scripts/fault_battery.py --tiny --n 20 --table FILE      # a model of random weights; rows are kept in FILE
     python scripts/fault_battery.py --tiny --programs score_confidence --faults kill,two_writers
 
 kill          kill -9 at random moments, again and again in one folder
 two_writers   a second start while the first is writing: refused, and the first ends as if alone
 full_disk     a disk with room for half of what is written (needs the right to mount one)
-read_only     a folder that cannot be written, then can (the same)
-copied        a copy is taken while the program writes, and goes on elsewhere when that one is gone
 
 One row for each program and fault: how often it struck, how often the run could be gone on with, how often every table
 ended equal to the undisturbed run's, whether the user was told; rates with 95% Wilson intervals at the end. Tables are
 compared as the values that they hold, so that a table in parts is one table however often it was broken off. Exit code
-1 if a row fails; in --table it stands until its line is deleted.
+1 if a row fails.
 """
 
 import contextlib
@@ -24,15 +22,15 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterator
-from dataclasses import asdict, dataclass, field
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
-from simulating import GrowingTable
 
-from onedial.core import InputError, Options, option, parse_options, run_command
+from onedial.core import InputError, Options, atomic_path, option, parse_options, run_command
 from onedial.stats import wilson_interval
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -105,26 +103,37 @@ def programs(model: str, asked: list[str], layers: str, n_questions: int, place:
         shutil.copytree(swept, place / "another", dirs_exist_ok=True)
 
     rows: list[tuple[str, list[str], str]] = [
-        ("steer_sweep", own, f"{n} --controls 1"),
-        ("multiverse", own, f"{n} --layer {layers} --resamples 1 --wordings neutral --replicates 19"),
+        ("steer_sweep", own, f"{n} --without-verdict --controls 1"),
+        ("multiverse", own, f"{n} --without-verdict --layer {layers} --resamples 1 --wordings neutral --replicates 19"),
         ("collect_panel", ["collect", "--respondents", str(respondents), *texts], n),
         ("fit_factor", ["embedded", "--deep"], "--replicates 20 --sensitivity-replicates 0"),
         ("study_panel", ["embedded"], "--replicates 9"),
         ("score_confidence", ["embedded", "--confidence"], "--replicates 19"),
-        ("score_self_prediction", ["tests/reference/self_execution"], "--replicates 19"),
+        ("score_self_prediction", ["score", "tests/reference/self_execution"], "--replicates 19"),
         ("place", ["embedded", *subject], "--next 6"),
         ("compare_dials", own, f"{n} --layer {layer} --dials interventions,cut --method mean_difference --operator add "
          "--together 0 --facts 8 --passages 2"),
-        ("dial_profile", [str(swept)], "--n-questions 8 --controls 2 --replicates 99 --yes-rates .2,.8"),
-        ("ask_battery", subject, "--instruments pairs,pressure,correction,beliefs --n-questions 8 --n-each 4 "
+        ("dial_profile", ["profile", str(swept)], "--n-questions 8 --controls 2 --replicates 99 --yes-rates .2,.8"),
+        ("ask_battery", ["battery", *subject], "--instruments pairs,pressure,correction,beliefs --n-questions 8 "
+         "--n-each 4 "
          "--samples 1 --replicates 99"),
-        ("ask_questionnaire", subject, f"--questionnaire {questionnaire} --administrations 2 --replicates 49"),
-        ("ask_self_prediction", subject, "--n-questions 4"),
-        ("score_written", subject, "--n-questions 8 --samples 2 --instruments P(True) --replicates 99"),
+        ("ask_questionnaire", ["questionnaire", *subject],
+         f"--questionnaire {questionnaire} --administrations 2 --replicates 49"),
+        ("ask_self_prediction", ["predict", *subject], "--n-questions 4"),
+        ("score_written", ["written", *subject], "--n-questions 8 --samples 2 --instruments P(True) --replicates 99"),
         ("train_probes", own, f"--n-questions 120 --layer {layers} --method ridge --shuffles 1 --replicates 49 "
          f"--facts 120 --nulls 9 --n-pushed 10 --controls 2 --store {place / 'store'}"),
     ]  # fmt: skip
-    files = {"collect_panel": "panel", "fit_factor": "study_panel", "score_confidence": "study_panel"}
+    asking = (
+        "score_self_prediction",
+        "dial_profile",
+        "ask_battery",
+        "ask_questionnaire",
+        "ask_self_prediction",
+        "score_written",
+    )
+    files = dict.fromkeys(asking, "ask") | {"collect_panel": "panel"}
+    files |= dict.fromkeys(("fit_factor", "score_confidence"), "study_panel")
     known = {
         name: Program(name, [f"experiments/{files.get(name, name)}.py", *given, *options.split()])
         for name, given, options in rows
@@ -177,24 +186,10 @@ def tables_of(folder: Path) -> dict[str, object]:
 
 # ---- faults ----------------------------------------------------------------------------------------------------------
 
-
-@dataclass
-class Row:
-    """What became of one program under one fault.
-
-    Attributes:
-        n: how often it struck; 0 where it cannot. survived: how often the run could be gone on with, and the program
-            ended as it should. equal: how often it did, with the tables of the undisturbed run.
-        told: 1 where the user was told what had happened, or need not be. said: the last line.
-    """
-
-    program: str
-    fault: str
-    n: int = 0
-    survived: int = 0
-    equal: int = 0
-    told: int = 1
-    said: str = ""
+Row = dict[str, Any]
+"""program, fault, n (how often it struck; 0 where it cannot), survived (how often the run could be gone on with, and
+the program ended as it should), equal (how often it did, with the tables of the undisturbed run), told (1 where the
+user was told what had happened, or need not be), said (the last line)."""
 
 
 @dataclass
@@ -211,22 +206,20 @@ class Battery:
         """The path of a run that is not there yet."""
         return Path(tempfile.mkdtemp(dir=self.place)) / "run"
 
-    def row(self, fault: str, folder: Path, as_it_should: bool = True, told: bool = True, said: str = "") -> Row:
+    def row(self, folder: Path, as_it_should: bool = True, told: bool = True, said: str = "") -> Row:
         """Go on to the end, and compare."""
         code, last = self.program.finish(folder)
         survived = as_it_should and code == 0
         expected, found = tables_of(self.undisturbed), tables_of(folder)
         other = [name for name in sorted(found.keys() | expected) if found.get(name) != expected.get(name)]
         said = f"ended with {code}: {last}" if code else f"different: {', '.join(other)}" if other else said
-        return Row(self.program.name, fault, 1, int(survived), int(survived and not other), int(told), said)
-
-    def until_begun(self, folder: Path, process: "subprocess.Popen[str]") -> None:
-        """Wait until the run is there, or the process has ended; then a random while longer."""
-        end = time.monotonic() + PATIENCE_SECONDS
-        while not (folder / "config.yaml").exists() and process.poll() is None and time.monotonic() < end:
-            time.sleep(0.005)
-        with contextlib.suppress(subprocess.TimeoutExpired):
-            process.wait(float(self.rng.uniform(0, self.program.seconds / 2)))
+        return {
+            "n": 1,
+            "survived": int(survived),
+            "equal": int(survived and not other),
+            "told": int(told),
+            "said": said,
+        }
 
     def kill(self) -> Row:
         """See the top; `n` kills, each of a process that ran."""
@@ -238,13 +231,13 @@ class Battery:
             process.kill()
             struck += end_of(process)[0] == -signal.SIGKILL
             if process.returncode != -signal.SIGKILL:
-                rows.append(self.row("kill", folder))
+                rows.append(self.row(folder))
                 folder = self.fresh()
-        rows.append(self.row("kill", folder))
-        bad = [row for row in rows if not row.equal]
-        survived = struck - sum(not row.survived for row in rows)
-        said = bad[0].said if bad else f"{len(rows)} runs ended"
-        return Row(self.program.name, "kill", struck, survived, struck - len(bad), said=said)
+        rows.append(self.row(folder))
+        bad = [row for row in rows if not row["equal"]]
+        survived, said = struck - sum(not row["survived"] for row in rows), f"{len(rows)} runs ended"
+        said = bad[0]["said"] if bad else said
+        return {"n": struck, "survived": survived, "equal": struck - len(bad), "told": 1, "said": said}
 
     def two_writers(self) -> Row:
         """See the top."""
@@ -256,73 +249,51 @@ class Battery:
         code, said = self.program.finish(folder)
         first.send_signal(signal.SIGCONT)
         first_code, _ = end_of(first)
-        told = "another process is writing" in said
-        return self.row("two_writers", folder, code == 2 and first_code == 0, told, said)
+        return self.row(folder, code == 2 and first_code == 0, "another process is writing" in said, said)
 
     def full_disk(self) -> Row:
         """See the top."""
-        size = sum(-(-file.stat().st_size // 4096) * 4096 for file in self.undisturbed.rglob("*") if file.is_file())
-        return self._mounted("full_disk", f"size={size // 2}", f"size={4 * size + 2**22}", "choose another folder")
-
-    def read_only(self) -> Row:
-        """See the top."""
-        return self._mounted("read_only", "ro", "rw", "Read-only file system")
-
-    def _mounted(self, fault: str, first: str, then: str, words: str) -> Row:
         disk = self.fresh().parent / "disk"
         disk.mkdir()
         command = ["mount", "-t", "tmpfs", "-o", "size=256m", "tmpfs", str(disk)]
         if os.geteuid() != 0 or subprocess.run(command, capture_output=True, check=False).returncode:
-            return Row(self.program.name, fault, said="needs the right to mount a disk")
+            return {"n": 0, "survived": 0, "equal": 0, "told": 1, "said": "needs the right to mount a disk"}
+        size = sum(-(-file.stat().st_size // 4096) * 4096 for file in self.undisturbed.rglob("*") if file.is_file())
         try:
             self.program.prepare(disk / "run")
-            if fault == "full_disk" and (disk / "run").exists():
-                first = "size=4k"  # what is there stays; nothing more fits
-            subprocess.run(["mount", "-o", f"remount,{first}", disk], check=True)
+            room = "4k" if (disk / "run").exists() else str(size // 2)  # what is there stays; nothing more fits
+            subprocess.run(["mount", "-o", f"remount,size={room}", disk], check=True)
             code, said = self.program.finish(disk / "run")
-            subprocess.run(["mount", "-o", f"remount,{then}", disk], check=True)
-            return self.row(fault, disk / "run", code == 2, words in said, said)
+            subprocess.run(["mount", "-o", f"remount,size={4 * size + 2**22}", disk], check=True)
+            return self.row(disk / "run", code == 2, "choose another folder" in said, said)
         finally:
             subprocess.run(["umount", disk], check=True)
 
-    def copied(self) -> Row:
-        """See the top."""
-        folder, copy = self.fresh(), self.fresh()
-        process = self.program.start(folder)
-        self.until_begun(folder, process)
-        for file in sorted(folder.rglob("*")):  # as rsync or a file browser does
-            with contextlib.suppress(FileNotFoundError):  # renamed or removed meanwhile
-                if file.is_file():
-                    (copy / file.relative_to(folder)).parent.mkdir(parents=True, exist_ok=True)
-                    shutil.copyfile(file, copy / file.relative_to(folder))
-        process.kill()
-        end_of(process)
-        shutil.rmtree(folder)
-        return self.row("copied", copy)
+
+FAULTS: dict[str, Callable[[Battery], Row]] = {
+    "kill": Battery.kill,
+    "two_writers": Battery.two_writers,
+    "full_disk": Battery.full_disk,
+}
 
 
-FAULTS = ("kill", "two_writers", "full_disk", "read_only", "copied")
-
-
-def rows_of(program: Program, faults: list[str], place: Path, seed: int, n: int, needed: Program) -> Iterator[Row]:
+def rows_of(program: Program, faults: Sequence[str], place: Path, seed: int, n: int, needed: Program) -> Iterator[Row]:
     """What becomes of the undisturbed run, and of each fault that is done to it.
 
     Args:
         needed: whose run `swept` other programs read.
     """
-    try:
-        if not (place / "swept").exists() and str(place / "swept") in "".join(program.command) + program.name:
-            needed.finish(place / "swept", resume=False)
-        folder, began = place / f"{program.name}-undisturbed", time.perf_counter()
-        code, said = program.finish(folder, resume=False)
-        program.seconds = time.perf_counter() - began
-        fine = int(code == 0)
-        yield Row(program.name, UNDISTURBED, 1, fine, fine, said=f"{program.seconds:.1f} s" if fine else said)
-        for fault in faults if fine else ():
-            rng = np.random.default_rng([seed, FAULTS.index(fault)])
-            yield getattr(Battery(program, folder, place, rng, n), fault)()
-    except subprocess.TimeoutExpired as late:
-        yield Row(program.name, UNDISTURBED, 1, said=str(late))
+    if not (place / "swept").exists() and str(place / "swept") in "".join(program.command) + program.name:
+        needed.finish(place / "swept", resume=False)
+    folder, began = place / f"{program.name}-undisturbed", time.perf_counter()
+    code, said = program.finish(folder, resume=False)
+    program.seconds = time.perf_counter() - began
+    fine = int(code == 0)
+    said = f"{program.seconds:.1f} s" if fine else said
+    yield {"fault": UNDISTURBED, "n": 1, "survived": fine, "equal": fine, "told": 1, "said": said}
+    for fault in faults if fine else ():
+        rng = np.random.default_rng([seed, list(FAULTS).index(fault)])
+        yield {"fault": fault} | FAULTS[fault](Battery(program, folder, place, rng, n))
 
 
 def rates_of(rows: pd.DataFrame) -> pd.DataFrame:
@@ -353,20 +324,18 @@ class ScriptOptions(Options):
     """What it is told."""
 
     programs: tuple[str, ...] = option((), "only these", metavar="NAME")
-    faults: tuple[str, ...] = option(tuple(FAULTS), "only these", choices=FAULTS, metavar="NAME")
+    faults: tuple[str, ...] = option(tuple(FAULTS), "only these", choices=tuple(FAULTS), metavar="NAME")
     n: int = option(20, "how often a program is killed", at_least=1)
     model: str = option("smollm2-135m-instruct", "subject and respondent")
     tiny: bool = option(False, "a model of random weights in its place, and few questions")
     n_questions: int = option(80, "that are asked", at_least=1)
     seed: int = option(0, "of the moments", at_least=0)
-    table: Path | None = option(None, "keep the rows here, and go on with those in it", metavar="CSV")
+    table: Path | None = option(None, "keep the rows here", metavar="CSV")
 
 
 def main() -> int:
     options = parse_options(ScriptOptions, __doc__)
-    model = "tiny" if options.tiny else options.model
-    settings = {"model": model, "n_questions": options.n_questions, "kills": options.n}
-    table = GrowingTable(options.table, ("program", "fault", "seed"), settings)
+    rows: list[Row] = []
     with tempfile.TemporaryDirectory() as temporary:
         place = Path(temporary)
         subject = tiny(place) if options.tiny else (options.model, [], "20,22")
@@ -375,16 +344,18 @@ def main() -> int:
         if unknown := [name for name in wanted if name not in known]:
             raise InputError(f"{unknown[0]} is no program that writes a run; there are {', '.join(known)}")
         for name in wanted:
-            faults = [fault for fault in options.faults if (name, fault, options.seed) not in table]
-            rows = rows_of(known[name], faults, place, options.seed, options.n, known["steer_sweep"]) if faults else ()
-            for row in rows:
-                if (name, row.fault, options.seed) not in table:
-                    table.add([asdict(row) | {"seed": options.seed}])
-                counts = f"{row.survived} of {row.n} survived, {row.equal} equal" if row.n else "cannot happen"
-                told = "" if row.told else "NOT TOLD "
-                print(f"{name:22}{row.fault:12}{counts:32}{told}{row.said}", flush=True)
-    print(rates_of(table.frame).to_string(index=False))
-    return 0 if all((table.frame["n"] == table.frame["equal"]) & (table.frame["told"] == 1)) else 1
+            needed = known["steer_sweep"]
+            for row in rows_of(known[name], options.faults, place, options.seed, options.n, needed):
+                rows.append({"program": name} | row)
+                counts = f"{row['survived']} of {row['n']} survived, {row['equal']} equal"
+                told = "" if row["told"] else "NOT TOLD "
+                print(f"{name:22}{row['fault']:12}{counts:32}{told}{row['said']}", flush=True)
+                if options.table is not None:
+                    with atomic_path(options.table) as temporary_file:
+                        pd.DataFrame(rows).to_csv(temporary_file, index=False, lineterminator="\n")
+    table = pd.DataFrame(rows)
+    print(rates_of(table).to_string(index=False))
+    return 0 if all((table["n"] == table["equal"]) & (table["told"] == 1)) else 1
 
 
 if __name__ == "__main__":

@@ -9,31 +9,36 @@ exact    tiny models of every form (scripts/architectures.py) on the device, in 
          units of the largest logit, at most 1e-4; in 16 bits how far ours are from the float32 hook, in units of how
          far the hook in 16 bits is from it, at most 2
 devices  the same models, float32, the device against the CPU: at most 1e-4
-shapes   at Mistral 7B's shape (acceptance_shapes.py): prefill and sweep against plain hooks, other libraries, what the
-         device can do at most, the forecast; writing, controls, the store
+shapes   random weights at Mistral 7B's shape, bfloat16: prefill, sweep against plain hooks (at most .05 of the largest
+         logit) and other libraries (at least 3 times as fast as a plain hook), the prefill's share of a plain product's
+         operations per second (at least a third), controls, writing
 large    at Llama 3 70B's shape, with as many of its layers as find room
-memory   more than memory holds at once (acceptance_runs.py); resume: SIGKILL, and gone on with; two: two processes on
-         the one device
+memory   a sweep of more than memory holds at once: the batch is halved until it fits, and the answers are the same
+resume   steer_sweep.py killed with SIGKILL as soon as part of the sweep is kept, and gone on with: the same answers as
+         of a run that was left alone, bit for bit
+two      the same run by two processes of torchrun on this one device: the same rows, none twice, margins to 1e-4
 default  the default run (steer_sweep.py, float32) on the CPU and on the device: the same sentence, and how many answers
-         have the other sign. In small: one sweep in their place, without a verdict. Where the embedded model's weights
-         cannot be fetched (98 MB), a model with random weights stands for it
+         have the other sign. In small one sweep in its place. Where the embedded model's weights cannot be fetched
+         (98 MB), a model with random weights stands for it
 
 `figures.json` in the folder holds it all; the table is printed as Markdown; exit code 1 where a step failed. A step
 that breaks off is noted, and the next ones follow. Where a command may take ten minutes only, call it three times with
 one folder that outlives the commands, `--steps` exact devices shapes, then large memory resume two, then default: what
-was broken off is begun anew, what has passed stays. Not measured: real weights of that size, and several GPUs. Random
-weights say nothing of what a model answers, only what it costs.
+was broken off is begun anew, what has passed stays. Not measured: real weights of that size, and several GPUs.
 """
 
 import gc
 import importlib.util
 import json
 import os
+import signal
 import subprocess
 import sys
+import tempfile
 import time
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -56,40 +61,64 @@ if importlib.util.find_spec("onedial") is None:  # a machine on which nothing ca
     os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, (str(ROOT), os.environ.get("PYTHONPATH"))))
 
 # ruff: noqa: E402
-from acceptance_runs import memory, random_subject, resume, two
-from acceptance_shapes import drawn_prompts, large, shapes
-from architectures import ROWS, SMALL, Architecture, hooked_logits, tiny_hf, tokenizer
+from architectures import FORMS, SMALL, Form, hooked_logits, tiny_hf, tokenizer
+from bench_sweep import installed_peers
 
 from onedial.core import InputError, Options, machine, option, parse_options, run_command, write_json
 
 Figures = dict[str, Any]
+STEER_SWEEP = ROOT / "experiments" / "steer_sweep.py"
 LIMITS = {"float32": 1e-4, "bfloat16": 2.0, "float16": 2.0}
 TINY_MAGNITUDES = (0.0, 1.0)
 READ_AT = ("last", "all")
+COARSE = 0.05
+"""Of the largest logit: how far two orders of summation may lie apart in bfloat16."""
+LEAST_SHARE, LEAST_RATIO = 1 / 3, 3.0
+"""What of a plain product's and a plain hook's speed a device has to reach; not asked for in small."""
+MISTRAL_7B = dict(
+    vocab_size=32_768, hidden_size=4096, intermediate_size=14_336, num_hidden_layers=32, num_attention_heads=32,
+    num_key_value_heads=8, max_position_embeddings=32_768, sliding_window=None,
+)  # fmt: skip
+LLAMA_70B = dict(
+    vocab_size=128_256, hidden_size=8192, intermediate_size=28_672, num_hidden_layers=80, num_attention_heads=64,
+    num_key_value_heads=8, max_position_embeddings=8192, sliding_window=None,
+)  # fmt: skip
+SMALL_SHAPE = dict(
+    vocab_size=512, hidden_size=64, intermediate_size=128, num_hidden_layers=6, num_attention_heads=4,
+    num_key_value_heads=2,
+)  # fmt: skip
+MAGNITUDES = tuple(step / 5 for step in range(-5, 6))
+PLAIN_MAGNITUDES = (-1.0, 1.0)
+ROOM = 0.6
+"""Share of the device's free memory that weights may take."""
+CONTROLS, WRITTEN, PEER_BATCH = 9, 16, 16
+MOST_ROWS, LEFT_GB, SAME, PATIENCE = 8, 2.0, 1e-4, 300
+QUICK = (
+    "--n-questions=96", "--without-verdict", "--layer=2", "--magnitudes=-1,-.5,0,.5,1", "--controls=0", "--facts=0",
+    "--reversed=0", "--dtype=float32",
+)  # fmt: skip
+
+
+# ---- tiny models of every form ---------------------------------------------------------------------------------------
 
 
 def exact(small: bool, device: str) -> Figures:
     """Every form in every dtype against bare hooks; those that transformers itself cannot run in a dtype are named."""
     found: dict[str, dict[str, float]] = {dtype: {} for dtype in LIMITS}
     failed = {}
-    for row in chosen_rows(small):
-        truth = hooked(tiny(row, device, "float32"))
-        for dtype in LIMITS:
+    for form in chosen_forms(small):
+        truth = hooked(tiny(form, device, "float32"))
+        for dtype, limit in LIMITS.items():
             try:
-                model = tiny(row, device, dtype)
+                model = tiny(form, device, dtype)
                 ours, plain = steered_logits(model), hooked(model)
             except (RuntimeError, NotImplementedError) as error:
-                failed[f"{row.known_as}, {dtype}"] = str(error).splitlines()[0]
+                failed[f"{form.name}, {dtype}"] = str(error).splitlines()[0]
                 continue
-            unit = truth if dtype == "float32" else plain - truth
-            expected = plain if dtype == "float32" else truth
-            found[dtype][row.known_as] = ((ours - expected).abs().max() / unit.abs().max()).item()
-    failed |= {
-        f"{name}, {dtype}": f"off by {value:.2g}"
-        for dtype, by_form in found.items()
-        for name, value in by_form.items()
-        if not value <= LIMITS[dtype]
-    }
+            unit, expected = (truth, plain) if dtype == "float32" else (plain - truth, truth)
+            value = found[dtype][form.name] = ((ours - expected).abs().max() / unit.abs().max()).item()
+            if not value <= limit:
+                failed[f"{form.name}, {dtype}"] = f"off by {value:.2g}"
     largest = {dtype: max(by_form.values(), default=None) for dtype, by_form in found.items()}
     return {"passed": not failed, "largest": largest, "failed": failed, "by_form": found}
 
@@ -97,97 +126,24 @@ def exact(small: bool, device: str) -> Figures:
 def devices(small: bool, device: str) -> Figures:
     """Steered logits on the device against those on the CPU, in float32."""
     found = {}
-    for row in chosen_rows(small):
-        here, there = (steered_logits(tiny(row, each, "float32")) for each in ("cpu", device))
-        found[row.known_as] = ((here - there).abs().max() / here.abs().max()).item()
+    for form in chosen_forms(small):
+        here, there = (steered_logits(tiny(form, each, "float32")) for each in ("cpu", device))
+        found[form.name] = ((here - there).abs().max() / here.abs().max()).item()
     found = dict(sorted(found.items(), key=lambda each: -each[1]))
     return {"passed": all(value <= LIMITS["float32"] for value in found.values()), "by_form": found}
 
 
-def subject(folder: Path) -> dict[str, str]:
-    """Options that name the model of the default run, and its prompt: none for the embedded model; where its weights
-    are not to be had, a model of the tests with random weights that puts most of its probability on yes and no."""
-    from onedial.models import OFFLINE_MODELS, ensure_converted
-
-    try:
-        ensure_converted(OFFLINE_MODELS["smollm2-135m-instruct"])
-    except (InputError, ImportError) as reason:
-        print(f"the default run takes random weights, since {reason}", file=sys.stderr)
-    else:
-        return {}
-    return random_subject(folder)
-
-
-def default(small: bool, device: str, folder: Path) -> Figures:
-    """The default run on the CPU and on the device."""
-    chosen = subject(folder)
-    about = {"model": "random weights" if chosen else "the embedded one"}
-    if small:
-        from onedial.asking import load_prompt
-        from onedial.models import load_model
-        from onedial.panels import load_questions
-        from steering import extract_vector, sweep
-
-        margins = []
-        for each in ("cpu", device):
-            model = load_model(chosen.get("model", "smollm2-135m-instruct"), dtype="float32", device=each)
-            questions, own = (
-                load_questions("embedded", 24),
-                {"template": load_prompt(chosen["prompt"])} if chosen else {},
-            )
-            vector = extract_vector(model, questions, layer=model.n_layers // 2, **own)
-            margins.append(sweep(model, vector, questions, [-0.2, 0.0, 0.2]).table["margin"])
-        return {"passed": flips(*margins) == 0, **about, "flips": flips(*margins), "answers": len(margins[0])}
-    from onedial.verdict import SweepRun
-
-    program = ROOT / "experiments" / "steer_sweep.py"
-    seconds, runs = {}, []
-    for each in ("cpu", device):
-        out, began = folder / f"run-{each.replace(':', '-')}", time.perf_counter()
-        hidden = {"CUDA_VISIBLE_DEVICES": ""} if each == "cpu" else {}
-        options = [f"--{name}={value}" for name, value in chosen.items()]
-        command = [sys.executable, str(program), f"--out={out}", "--dtype=float32", "--resume", *options]
-        subprocess.run(command, check=True, env={**os.environ, **hidden})
-        seconds[each] = round(time.perf_counter() - began, 1)
-        runs.append(SweepRun.open(out))
-    key = ["intervention_id", "question_id", "magnitude"]
-    both = runs[0].sweep().merge(runs[1].sweep(), on=key)
-    sentences = [run.verdict()["sentence"] for run in runs]
-    return {
-        "passed": sentences[0] == sentences[1],
-        **about,
-        "sentences": sentences,
-        "flips": flips(both["margin_x"], both["margin_y"]),
-        "answers": len(both),
-        "seconds": seconds,
-    }
-
-
-STEPS: dict[str, Callable[..., Figures]] = {
-    "exact": exact,
-    "devices": devices,
-    "shapes": shapes,
-    "large": large,
-    "memory": memory,
-    "resume": resume,
-    "two": two,
-    "default": default,
-}
-RUNS = ("resume", "two", "default")
-"""Steps that write into the folder."""
-
-
-def chosen_rows(small: bool) -> list[Architecture]:
+def chosen_forms(small: bool) -> list[Form]:
     """All forms that are not refused; in small a few."""
     few = ("llama", "gemma2", "gpt2", "gpt_neox", "granite")
-    return [row for row in ROWS if row.known_as not in ("OPT 350M", "LongCat") and (not small or row.model_type in few)]
+    return [each for each in FORMS if each.name not in ("OPT 350M", "LongCat") and (not small or each.type in few)]
 
 
-def tiny(row: Architecture, device: str, dtype: str) -> Any:
+def tiny(form: Form, device: str, dtype: str) -> Any:
     """A tiny model of a form, the same weights on every device."""
     from onedial.models import DTYPES, OpenModel
 
-    return OpenModel(tiny_hf(row).to(device, DTYPES[dtype]), tokenizer(), name=row.known_as)
+    return OpenModel(tiny_hf(form.type, SMALL | form.sizes).to(device, DTYPES[dtype]), tokenizer(), name=form.name)
 
 
 def asked(model: Any) -> tuple[int, list[list[int]], Any]:
@@ -203,11 +159,11 @@ def steered_logits(model: Any) -> Any:
     import torch
 
     layer, prompts, push = asked(model)
-    edit = {layer: lambda stream, settings: stream + (settings[..., None] * push).to(stream.dtype)}
     settings, found = torch.tensor([TINY_MAGNITUDES], device=model.device), []
     for at in READ_AT:
         runner = model.runner(prompts, [layer], at)
-        found.append(model.readout.logits(runner.steer(runner.start(prompts), edit, settings), slice(None)))
+        final = runner.steer(runner.start(prompts), edit_of(layer, push), settings)
+        found.append(model.readout.logits(final, slice(None)))
     return torch.stack(found).cpu()
 
 
@@ -225,9 +181,423 @@ def hooked(model: Any) -> Any:
     return torch.stack(found).unflatten(0, (len(READ_AT), len(prompts), len(TINY_MAGNITUDES)))
 
 
+# ---- large shapes ----------------------------------------------------------------------------------------------------
+
+
+def shapes(small: bool, device: str) -> Figures:
+    """Everything at Mistral 7B's shape."""
+    return measured(MISTRAL_7B | (SMALL_SHAPE if small else {}), small, device)
+
+
+def large(small: bool, device: str) -> Figures:
+    """Llama 3 70B's shape, with as many of its 80 layers as find room; seconds of the whole by the layers."""
+    shape, whole = LLAMA_70B | (SMALL_SHAPE if small else {}), LLAMA_70B["num_hidden_layers"]
+    n = 4 if small else layers_that_fit(shape)
+    found = measured(shape | {"num_hidden_layers": n}, small, device, peers=False)
+    return found | {"layers": f"{n} of {whole}", "prefill_of_all_layers": found["last: prefill"] * whole / n}
+
+
+def layers_that_fit(shape: Figures) -> int:
+    """Layers whose weights take `ROOM` of what is free; at least four, all of them at most."""
+    import torch
+
+    width, inner = shape["hidden_size"], shape["intermediate_size"]
+    own = 2 * width**2 * (1 + shape["num_key_value_heads"] / shape["num_attention_heads"]) + 3 * width * inner
+    free = ROOM * torch.cuda.mem_get_info()[0] / 2 - 2 * shape["vocab_size"] * width
+    return int(min(shape["num_hidden_layers"], max(4, free // own)))
+
+
+def measured(shape: Figures, small: bool, device: str, peers: bool = True) -> Figures:
+    """All figures at one shape; of a large one without peers, writing and controls, which say no more there."""
+    from transformers import AutoTokenizer
+
+    with tempfile.TemporaryDirectory() as folder:  # other libraries read a tokenizer again, where it lies
+        tokenizer().save_pretrained(folder)
+        return figures_of(random_model(shape, device, AutoTokenizer.from_pretrained(folder)), small, device, peers)
+
+
+def random_model(shape: Figures, device: str, reads: Any) -> Any:
+    """A model of a shape with random weights in bfloat16, made on the device; `reads`: its tokenizer."""
+    import torch
+    from transformers import AutoConfig, AutoModelForCausalLM
+
+    from onedial.models import OpenModel
+
+    torch.manual_seed(0)
+    config = AutoConfig.for_model("mistral", **shape)
+    with torch.device(device):
+        hf = AutoModelForCausalLM.from_config(config, dtype=torch.bfloat16).eval()
+    return OpenModel(hf, reads, name="random weights")
+
+
+def figures_of(model: Any, small: bool, device: str, peers: bool) -> Figures:
+    """Of a model that is there: seconds, and how far logits are off a plain hook's."""
+    import torch
+
+    from onedial.models.forward.runner import PlainRunner
+
+    sequences = drawn_prompts(model.hf.config.vocab_size, 8 if small else 64, shared=30, own=40)
+    layer, out = model.n_layers // 2, {"weights_gb": sum(each.nbytes for each in model.hf.parameters()) / 1e9}
+    vector = drawn_vector(model, 0, layer)
+    push = (vector.direction * vector.residual_norm).to(device)
+    edit, own = edit_of(layer, push), [MAGNITUDES.index(each) for each in PLAIN_MAGNITUDES]
+    settings, some = (torch.tensor([each], device=device) for each in (MAGNITUDES, PLAIN_MAGNITUDES))
+    off = 0.0
+    for at in READ_AT:
+        runner, plain = model.runner(sequences, [layer], at), PlainRunner(model.stack, sequences, [layer], at)
+        started, out[f"{at}: prefill"] = timed(lambda runner=runner: runner.start(sequences), device, warm=True)
+        final, out[f"{at}: {len(MAGNITUDES)} magnitudes"] = timed(
+            lambda runner=runner, started=started: runner.steer(started, edit, settings), device
+        )
+        begun = plain.start(sequences)
+        expected, out[f"{at}: {len(PLAIN_MAGNITUDES)} magnitudes by plain hooks"] = timed(
+            lambda plain=plain, begun=begun: plain.steer(begun, edit, some), device
+        )
+        logits, hooks = (model.readout.logits(each, slice(0, 64)) for each in (final[:, own], expected))
+        off = max(off, ((logits - hooks).abs().max() / hooks.abs().max()).item())
+    del runner, plain, started, final, begun, expected, logits, hooks  # what is used is measured below
+    out["share of a plain product"] = share_of_a_product(model, sequences, out["last: prefill"], device)
+    if peers:
+        out |= {f"rate, {at}": rates(model, sequences, layer, push, at, device) for at in READ_AT}
+        out |= controls(model, sequences, layer, device) | writing(model, sequences, vector, device)
+    failed = [] if small else missed(out)
+    return {"passed": off <= COARSE and not failed, "failed": failed, "off": off, **out}
+
+
+def missed(out: Figures) -> list[str]:
+    """Which of the limits above the figures do not keep."""
+    found = []
+    if (share := out["share of a plain product"]) < LEAST_SHARE:
+        found.append(f"the prefill reaches {share:.0%} of a plain product's speed")
+    if "rate, last" in out:
+        ratio = out["rate, last"]["ours"] / out["rate, last"]["plain Hugging Face hook"]
+        if ratio < LEAST_RATIO:
+            found.append(f"{ratio:.1f} times as fast as a plain hook at the last position")
+    return found
+
+
+def share_of_a_product(model: Any, sequences: list[list[int]], seconds: float, device: str) -> float:
+    """The prefill's operations per second over a plain product's: two for each weight of the layers and token. The
+    common beginning, which is run once and before, is not counted."""
+    import torch
+
+    from onedial.models import common_prefix_length
+
+    own = sum(map(len, sequences)) - common_prefix_length(sequences) * len(sequences)
+    weights = sum(each.numel() for each in model.stack.layers.parameters())
+    rows, width, inner = min(own, 4096), model.hf.config.hidden_size, model.hf.config.intermediate_size
+    one, other = (torch.randn(each, device=device, dtype=torch.bfloat16) for each in ((rows, width), (width, inner)))
+    product = timed(lambda: [one @ other for _ in range(20)], device, warm=True)[1]
+    return (own * weights / seconds) / (20 * rows * width * inner / product)
+
+
+def rates(model: Any, sequences: list[list[int]], layer: int, push: Any, at: str, device: str) -> Figures:
+    """Question-magnitudes per second of every library that is here, beside ours over all magnitudes."""
+    import torch
+
+    from onedial.models import pad_batch
+
+    few = sequences[:PEER_BATCH]
+    padded, settings = pad_batch(few, model.stack.pad_id).to(model.device), torch.tensor([MAGNITUDES], device=device)
+
+    def ours() -> Any:
+        runner = model.runner(few, [layer], at)
+        return runner.steer(runner.start(few), edit_of(layer, push), settings)
+
+    found: Figures = {"ours": len(few) * len(MAGNITUDES) / timed(ours, device, warm=True)[1]}
+    for name, peer in installed_peers().items():
+        try:
+            with torch.inference_mode(), peer(model, layer, at) as answer:
+                taken = timed(lambda answer=answer: answer(padded, push.to(model.hf.dtype)), device, warm=True)[1]
+            found[name] = len(few) / taken
+        except Exception as error:  # another library's fault is no fault of ours
+            found[name] = f"{type(error).__name__}: {error}".splitlines()[0][:80]
+    return found
+
+
+def controls(model: Any, sequences: list[list[int]], layer: int, device: str) -> Figures:
+    """Seconds for finding where the answers turn along some drawn directions."""
+    from steering import Intervention, critical_magnitudes
+
+    def work() -> None:
+        for seed in range(1, CONTROLS + 1):
+            push = Intervention.of(drawn_vector(model, seed, layer))
+            critical_magnitudes(model, prompt_set(sequences), push, low=-1.0, high=1.0, recheck=False)
+
+    return {f"{CONTROLS} controls": timed(work, device)[1]}
+
+
+def writing(model: Any, sequences: list[list[int]], vector: Any, device: str) -> Figures:
+    """Tokens per second under a push, with a cache in a batch, and by a hook on each whole text anew; and how many of
+    these are the same before the first that is not (16 bits round)."""
+    import torch
+
+    from onedial.models import generate
+    from steering import Intervention, steered
+
+    few, push = sequences[:4], (vector.direction * vector.residual_norm).to(device)
+    intervention = Intervention.of(vector, positions="all")
+
+    def ours() -> Any:
+        with steered(model, intervention, 1.0):
+            return generate(model, few, WRITTEN)
+
+    def plain() -> list[int]:
+        ids = list(few[0])
+        for _ in range(WRITTEN):
+            ids.append(int(hooked_logits(model.hf, model.stack.layers[vector.layer], ids, push, "all").argmax()))
+        return ids[len(few[0]) :]
+
+    _, taken = timed(ours, device, warm=True)
+    expected, plainly = timed(plain, device)
+    with steered(model, intervention, 1.0), torch.inference_mode():
+        one = torch.tensor([few[0]], device=device)
+        mask = torch.ones_like(one)
+        said = model.hf.generate(one, attention_mask=mask, max_new_tokens=WRITTEN, do_sample=False, eos_token_id=-1)
+    ids = said[0, len(few[0]) :].tolist()
+    same = next((place for place, pair in enumerate(zip(ids, expected, strict=False)) if pair[0] != pair[1]), len(ids))
+    speed = {"ours": len(few) * WRITTEN / taken, "plain hook": WRITTEN / plainly}
+    return {"tokens per second": speed, "equal tokens": f"{same} of {len(ids)}"}
+
+
+# ---- whole runs ------------------------------------------------------------------------------------------------------
+
+
+def memory(small: bool, device: str) -> Figures:
+    """Margins with too little memory for a batch, against those with enough. On CUDA the rest of the memory is taken
+    away before; in small a batch of over eight rows is refused as a device would refuse it."""
+
+    from steering import Intervention, sweep
+
+    shape = MISTRAL_7B | (SMALL_SHAPE if small else {"num_hidden_layers": 8})
+    model = random_model(shape, device, tokenizer())
+    prompts = prompt_set(drawn_prompts(shape["vocab_size"], 32 if small else 256, 0, 60 if small else 400))
+    push = Intervention.of(drawn_vector(model, 0, model.n_layers // 2), positions="all")
+
+    def margins(batch_size: int) -> Any:
+        found = sweep(model, push, prompts, [-1.0, 0.0, 1.0], batch_size=batch_size).table
+        return found.set_index(["question_id", "magnitude"])["margin"].sort_index()
+
+    few = margins(4)
+    with refusing(model) if small else without_memory(device) as refused:
+        many = margins(len(prompts))
+    off = ((many - few).abs().max() / few.abs().max()).item() if few.abs().max() > 0 else 0.0
+    return {"passed": refused() > 0 and off <= COARSE, "refused": refused(), "off": off, "answers": len(many)}
+
+
+@contextmanager
+def refusing(model: Any) -> Iterator[Callable[[], int]]:
+    """A model whose first layer has room for `MOST_ROWS` rows; gives how often it refused."""
+    import torch
+
+    refused = []
+
+    def no_room(module: Any, arguments: tuple[Any, ...]) -> None:
+        if arguments[0].shape[0] > MOST_ROWS:
+            refused.append(arguments[0].shape[0])
+            raise torch.OutOfMemoryError(f"{arguments[0].shape[0]} rows, and room for {MOST_ROWS}")
+
+    handle = model.stack.layers[0].register_forward_pre_hook(no_room)
+    try:
+        yield lambda: len(refused)
+    finally:
+        handle.remove()
+
+
+@contextmanager
+def without_memory(device: str) -> Iterator[Callable[[], int]]:
+    """A device with `LEFT_GB` of free memory; gives how often that was not enough."""
+    import torch
+
+    torch.cuda.empty_cache()
+    ballast = torch.empty(max(0, int(torch.cuda.mem_get_info()[0] - LEFT_GB * 1e9)), dtype=torch.uint8, device=device)
+    before = torch.cuda.memory_stats().get("num_ooms", 0)
+    yield lambda: torch.cuda.memory_stats().get("num_ooms", 0) - before
+    del ballast
+
+
+def resume(small: bool, device: str, folder: Path) -> Figures:
+    """A run that is killed and gone on with, against one that was left alone."""
+    subject, undisturbed, broken = random_subject(folder), folder / "undisturbed", folder / "broken"
+    finish(command(undisturbed, subject))
+    with open(folder / "broken.log", "wb") as said:
+        process = subprocess.Popen(command(broken, subject), stdout=said, stderr=said, start_new_session=True)
+        began = time.monotonic()
+        while process.poll() is None:
+            if any((broken / "sweep").glob("part-*.parquet")) or time.monotonic() - began > PATIENCE:
+                os.killpg(process.pid, signal.SIGKILL)
+                break
+            time.sleep(0.005)
+        process.wait()
+    kept = len(list((broken / "sweep").glob("part-*.parquet")))
+    finish(command(broken, subject, "--resume"))
+    one, other = answers(undisturbed), answers(broken)
+    passed = process.returncode == -signal.SIGKILL and kept > 0 and one.equals(other)
+    return {"passed": passed, "parts_at_the_kill": kept, "answers": len(other), "equal": bool(one.equals(other))}
+
+
+def two(small: bool, device: str, folder: Path) -> Figures:
+    """A run by two processes that share the device, against one process."""
+    subject, alone, both = random_subject(folder), folder / "undisturbed", folder / "both"
+    if not (alone / "verdict.json").is_file():
+        finish(command(alone, subject))
+    launcher = [sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc_per_node=2"]
+    finish([*launcher, *command(both, subject)[1:]])
+    one, other = answers(alone), answers(both)
+    alike = one.drop(columns=["margin", "mass"]).equals(other.drop(columns=["margin", "mass"]))
+    off = (one["margin"] - other["margin"]).abs().max() if alike else None
+    shares = [len(list((both / "sweep").glob(f"part-{prefix}*"))) for prefix in ("0", "p1")]
+    passed = bool(alike and off <= SAME and min(shares) > 0)
+    return {"passed": passed, "rows_alike": bool(alike), "off": off, "parts_of_each": shares}
+
+
+def default(small: bool, device: str, folder: Path) -> Figures:
+    """The default run on the CPU and on the device."""
+    subject = subject_of_the_default_run(folder)
+    about = {"model": "random weights" if subject else "the embedded one"}
+    if small:
+        from onedial.asking import load_prompt
+        from onedial.models import load_model
+        from onedial.panels import load_questions
+        from steering import extract_vector, sweep
+
+        margins, questions = [], load_questions("embedded", 24)
+        own = {"template": load_prompt(subject["prompt"])} if subject else {}
+        for each in ("cpu", device):
+            model = load_model(subject.get("model", "smollm2-135m-instruct"), dtype="float32", device=each)
+            vector = extract_vector(model, questions, layer=model.n_layers // 2, **own)
+            margins.append(sweep(model, vector, questions, [-0.2, 0.0, 0.2]).table["margin"])
+        return {"passed": flips(*margins) == 0, **about, "flips": flips(*margins), "answers": len(margins[0])}
+    from onedial.verdict import SweepRun
+
+    runs = []
+    for each in ("cpu", device):
+        out, hidden = folder / f"run-{each}", {"CUDA_VISIBLE_DEVICES": ""} if each == "cpu" else {}
+        own = [f"--{name}={value}" for name, value in subject.items()]
+        program = [sys.executable, str(STEER_SWEEP), f"--out={out}", "--dtype=float32", "--resume", *own]
+        subprocess.run(program, check=True, env={**os.environ, **hidden})
+        runs.append(SweepRun.open(out))
+    both = runs[0].sweep().merge(runs[1].sweep(), on=["intervention_id", "question_id", "magnitude"])
+    sentences = [run.verdict()["sentence"] for run in runs]
+    turned = flips(both["margin_x"], both["margin_y"])
+    same = sentences[0] == sentences[1]
+    return {"passed": same, **about, "sentences": sentences, "flips": turned, "answers": len(both)}
+
+
+def subject_of_the_default_run(folder: Path) -> dict[str, str]:
+    """Options that name it: none for the embedded model, `random_subject` where its weights are not to be had."""
+    from onedial.models import OFFLINE_MODELS, ensure_converted
+
+    try:
+        ensure_converted(OFFLINE_MODELS["smollm2-135m-instruct"])
+    except (InputError, ImportError) as reason:
+        print(f"the default run takes random weights, since {reason}", file=sys.stderr)
+        return random_subject(folder)
+    return {}
+
+
+def random_subject(folder: Path) -> dict[str, str]:
+    """Options that name a model of the tests with random weights, which puts most of its probability on yes and no."""
+    sys.path.append(str(ROOT / "tests" / "helpers"))
+    from tiny_models import save_outspoken
+
+    prompt = folder / "prompt.yaml"
+    save_outspoken(folder / "random", "llama", seed=1)
+    prompt.write_text("user: |\n  {question}\n  Can you tell?\nassistant_prefix: 'Answer:'\n", encoding="utf-8")
+    return {"model": str(folder / "random"), "prompt": str(prompt)}
+
+
+def command(out: Path, subject: dict[str, str], *more: str) -> list[str]:
+    """The quick run into this folder; one that is there already is gone on with."""
+    own = [f"--{name}={value}" for name, value in subject.items()]
+    going_on = ["--resume"] if (out / "manifest.json").is_file() and "--resume" not in more else []
+    return [sys.executable, str(STEER_SWEEP), f"--out={out}", *QUICK, *own, *more, *going_on]
+
+
+def finish(arguments: list[str]) -> None:
+    """Run to the end.
+
+    Raises:
+        RuntimeError: it ended otherwise; with the last of what it said.
+    """
+    done = subprocess.run(arguments, capture_output=True, text=True, check=False)
+    if done.returncode:
+        said = (done.stderr or done.stdout).strip().splitlines()
+        raise RuntimeError(f"exit code {done.returncode}: {said[-1] if said else 'nothing was said'}")
+
+
+def answers(run: Path) -> Any:
+    """Every answer of a sweep, in order."""
+    from onedial.verdict import SweepRun
+
+    return SweepRun.open(run).sweep().sort_values(["intervention_id", "question_id", "magnitude"], ignore_index=True)
+
+
+# ---- what several steps need -----------------------------------------------------------------------------------------
+
+
+def drawn_prompts(vocabulary: int, n: int, shared: int, own: int) -> list[list[int]]:
+    """Drawn tokens with a common beginning, of lengths that differ by up to a third of what is their own."""
+    import torch
+
+    generator = torch.Generator().manual_seed(1)
+    beginning = torch.randint(vocabulary, (shared,), generator=generator).tolist()
+    lengths = [own - place % (own // 3 + 1) for place in range(n)]
+    return [beginning + torch.randint(vocabulary, (length,), generator=generator).tolist() for length in lengths]
+
+
+def prompt_set(sequences: list[list[int]]) -> Any:
+    """Drawn prompts as questions, with tokens that stand for yes and no."""
+    from onedial.models import AnswerTokens, PromptSet
+
+    names = tuple(f"q{place:03d}" for place in range(len(sequences)))
+    return PromptSet(names, tuple(map(tuple, sequences)), AnswerTokens(((5, 6), (7, 8))), "drawn", "drawn tokens")
+
+
+def drawn_vector(model: Any, seed: int, layer: int) -> Any:
+    """A direction drawn by chance, whose unit is the median norm of a few tokens' stream."""
+    import torch
+
+    from onedial.models import pad_batch
+    from steering import SteeringVector
+
+    few = pad_batch(drawn_prompts(model.hf.config.vocab_size, 4, shared=30, own=40), model.stack.pad_id)
+    norm = model.read_residual(few.to(model.device), [layer]).float().norm(dim=-1).median().item() / 2
+    drawn = torch.randn(model.d_model, generator=torch.Generator().manual_seed(seed))
+    return SteeringVector(torch.nn.functional.normalize(drawn, dim=0), layer, 1.0, norm, model.identity)
+
+
+def edit_of(layer: int, push: Any) -> dict[int, Callable[[Any, Any], Any]]:
+    """So much of a push added at a layer as a setting says."""
+    return {layer: lambda stream, settings: stream + (settings[..., None] * push).to(stream.dtype)}
+
+
+def timed(work: Callable[[], Any], device: str, warm: bool = False) -> tuple[Any, float]:
+    """What `work` gives, and its seconds; of a second run with `warm`."""
+    import torch
+
+    wait = torch.cuda.synchronize if device.startswith("cuda") else lambda: None
+    if warm:
+        work()
+    wait()
+    began = time.perf_counter()
+    result = work()
+    wait()
+    return result, max(time.perf_counter() - began, 1e-9)
+
+
 def flips(one: Any, other: Any) -> int:
     """How many answers have another sign."""
     return int(((one > 0) != (other > 0)).sum())
+
+
+# ---- the program -----------------------------------------------------------------------------------------------------
+
+STEPS: dict[str, Callable[..., Figures]] = {
+    each.__name__: each for each in (exact, devices, shapes, large, memory, resume, two, default)
+}
+RUNS = ("resume", "two", "default")
+"""Steps that write into the folder."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -253,21 +623,20 @@ def main() -> int:
     if figures["about"]["device"] != about["device"] or figures["about"]["small"] != options.small:
         raise InputError(f"{file} holds figures of {figures['about']['device']}; give another folder")
     options.out.mkdir(parents=True, exist_ok=True)
+    warnings.simplefilter("ignore")
     for step in options.steps:
-        if not figures.get(step, {}).get("passed"):
-            began = time.perf_counter()
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore")
-                more = {"folder": options.out} if step in RUNS else {}
-                try:
-                    figures[step] = STEPS[step](options.small, device, **more)
-                except Exception as error:  # a step that breaks off leaves the device's time to the others
-                    figures[step] = {"passed": False, "failed": f"{type(error).__name__}: {error}".splitlines()[0]}
-            gc.collect()
-            if device == "cuda":
-                torch.cuda.empty_cache()
-            figures[step]["step_seconds"] = round(time.perf_counter() - began, 1)
-            write_json(file, figures)
+        if figures.get(step, {}).get("passed"):
+            continue
+        began = time.perf_counter()
+        try:
+            figures[step] = STEPS[step](options.small, device, **({"folder": options.out} if step in RUNS else {}))
+        except Exception as error:  # a step that breaks off leaves the device's time to the others
+            figures[step] = {"passed": False, "failed": f"{type(error).__name__}: {error}".splitlines()[0]}
+        gc.collect()
+        if device == "cuda":
+            torch.cuda.empty_cache()
+        figures[step]["step_seconds"] = round(time.perf_counter() - began, 1)
+        write_json(file, figures)
     print("\n".join(table(figures, options.steps)))
     return 0 if all(figures[step]["passed"] for step in options.steps) else 1
 
@@ -278,9 +647,11 @@ def table(figures: Figures, steps: list[str]) -> list[str]:
     for step in steps:
         lines.append(f"| {step} | {'passed' if figures[step]['passed'] else 'FAILED'} | |")
         shown = {name: value for name, value in figures[step].items() if name not in ("passed", "by_form")}
-        lines += [
-            f"| | {name} | {value if isinstance(value, str) else json.dumps(value)} |" for name, value in shown.items()
-        ]
+        for name, value in shown.items():
+            told = (
+                f"{value:.4g}" if isinstance(value, float) else value if isinstance(value, str) else json.dumps(value)
+            )
+            lines.append(f"| | {name} | {told} |")
     return lines
 
 

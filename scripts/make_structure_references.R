@@ -35,7 +35,7 @@ colnames(gaps) <- sprintf("r%d", 1:m)
 write_data(gaps, "fit")
 write_matrix(found[, "gaps", drop = FALSE], "fit_lavaan")
 
-# Rotations of three correlated factors, Schmid-Leiman and omega, from a correlation matrix known exactly.
+# Rotations of three correlated factors, from a correlation matrix known exactly.
 pattern <- rbind(cbind(c(.8, .7, .6, .75), 0, 0), cbind(.1, c(.7, .65, .8, .6), 0), cbind(0, .15, c(.75, .6, .7, .65)))
 between <- matrix(c(1, .5, .4, .5, 1, .45, .4, .45, 1), 3)
 r <- pattern %*% between %*% t(pattern)
@@ -49,10 +49,6 @@ write_matrix(plain, "rotation_none")
 write_matrix(unclass(varimax(plain, normalize = TRUE, eps = 1e-12)$loadings), "rotation_varimax")
 tilted <- oblimin(plain, eps = 1e-7, maxit = 10000)
 write_matrix(cbind(unclass(tilted$loadings), tilted$Phi[rep(1:3, length.out = 12), ]), "rotation_oblimin")
-leiman <- quietly(schmid(r, 3, fm = "minres", rotate = "oblimin"))
-write_matrix(unclass(leiman$sl), "rotation_schmid")
-all <- quietly(omega(r, 3, fm = "minres", rotate = "oblimin", flip = FALSE, plot = FALSE))
-write_matrix(cbind(value = c(omega_h = all$omega_h, omega_tot = all$omega.tot, alpha = all$alpha)), "rotation_omega")
 
 # Categories: polychoric by psych and polycor, with gaps.
 set.seed(33)

@@ -2,27 +2,29 @@
 
     python scripts/simulate.py structure                        # the figures of a page; up to half an hour, one core
     python scripts/simulate.py structure scale gaps --sets 20   # some of its studies, on other numbers of draws
-    python scripts/simulate.py matching --table found.csv       # kept as it grows, and gone on with
+    python scripts/simulate.py verdicts --draws drawn.csv       # every draw is kept, and gone on from
     python scripts/simulate.py --list
 
-A file of scripts/simulations says what is drawn and what is told of it (`SIMULATION`), with the seeds 0, 1, ... The
-verdict's own are red_team.py and calibrate_verdict.py, those of the instruments zoo.py.
+A file of scripts/simulations says what is drawn and what is told of it (`SIMULATION`), with the seeds 0, 1, ... With
+--table what is told is written as CSV.
 """
 
 import ast
 import importlib
 import sys
+import time
 import warnings
 from dataclasses import dataclass
 from pathlib import Path
 
-from simulating import GrowingTable
+from simulations.frame import Draws
 
-from onedial.core import InputError, Options, option, parse_options, run_command
+from onedial.core import InputError, Options, atomic_path, option, parse_options, run_command
 
 FOLDER = Path(__file__).with_name("simulations")
-NO_SIMULATION = ("__init__", "frame", "probe_cases")
-KNOWN = sorted(file.stem for file in FOLDER.glob("*.py") if file.stem not in NO_SIMULATION)
+KNOWN = sorted(file.stem for file in FOLDER.glob("*.py") if "\nSIMULATION = " in file.read_text(encoding="utf-8"))
+SECONDS = 10
+"""At most so much work is lost at a kill, and one draw."""
 
 
 def main() -> None:
@@ -32,28 +34,29 @@ def main() -> None:
             said = ast.get_docstring(ast.parse((FOLDER / f"{name}.py").read_text(encoding="utf-8"))) or ""
             print(f"{name:15}{said.splitlines()[0]}")
         return
-    import pandas as pd
-
     from onedial.stats import PsychometricsWarning
 
     warnings.simplefilter("ignore", PsychometricsWarning)
-    studies, columns, told = importlib.import_module(f"simulations.{options.name}").SIMULATION
+    studies, told, settings = importlib.import_module(f"simulations.{options.name}").SIMULATION
     if unknown := set(options.studies) - set(studies):
         raise InputError(f"no study is called {', '.join(sorted(unknown))}; choose of {', '.join(studies)}")
-    table = GrowingTable(options.table, columns)
+    draws, kept, keys = Draws(options.draws, settings()), time.monotonic(), []
     for study in options.studies or studies:
         for cell in studies[study]:
-            sets = options.sets or cell.sets
-            key = (study, cell.name, sets)[-len(columns) :]
-            if key in table:
-                continue
-            drawn = [found if isinstance(found, list) else [found] for found in map(cell.draw, range(sets))]
-            found = pd.DataFrame([one for several in drawn for one in several], dtype=float)
-            rows = [dict(zip(columns, key, strict=True)) | row for row in told(found)]
-            table.add(rows)
-            for row in rows:
-                values = (f"{each:.3f}" if isinstance(each, float) else str(each) for each in row.values())
-                print(" | ".join(values), flush=True)
+            for seed in range(options.sets or cell.sets):
+                keys.append((study, cell.name, seed))
+                if keys[-1] not in draws:
+                    draws.add(keys[-1], cell.draw(seed))
+                if time.monotonic() - kept > SECONDS:
+                    draws.write()
+                    kept = time.monotonic()
+            print(f"{study}: {cell.name}", file=sys.stderr)
+    draws.write()
+    table = told(draws.frame(keys))
+    print(table.to_string(index=False, float_format="{:.3f}".format))
+    if options.table is not None:
+        with atomic_path(options.table) as temporary:
+            table.to_csv(temporary, index=False, lineterminator="\n")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -63,7 +66,8 @@ class ScriptOptions(Options):
     name: str | None = option(None, "which; --list says what each is about", choices=KNOWN, positional=True)
     studies: tuple[str, ...] = option((), "of it (default: all)", positional=True)
     sets: int | None = option(None, "draws of each kind (default: as on the page)", at_least=1)
-    table: Path | None = option(None, "also keep the rows there, as CSV; what it holds is not drawn anew")
+    draws: Path | None = option(None, "also keep every draw there, as CSV; what it holds is not drawn anew")
+    table: Path | None = option(None, "also write what is told there, as CSV")
     list: bool = option(False, "say what there is, and stop")
 
     def check(self) -> None:

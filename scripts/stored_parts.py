@@ -49,19 +49,6 @@ def five_digits(table: pd.DataFrame) -> pd.DataFrame:
     return table.round(5)
 
 
-def verdicts_of_the_rule(table: pd.DataFrame) -> pd.DataFrame:
-    """What simulate.py profile found, without the number of subjects."""
-    return table.drop(columns="sets")
-
-
-def panels_of_families(table: pd.DataFrame) -> pd.DataFrame:
-    """What simulate.py shared_or_own found, and for each row what names it and its place."""
-    table.insert(0, "kind", table["layout"] + ", 1500: " + table["planted"])
-    table.insert(1, "place", table["layout"] + ", 1,500")
-    table.insert(3, "questions", 1500)
-    return table
-
-
 def rows_named_by(table: pd.DataFrame, columns: list[str]) -> pd.DataFrame:
     """The table with a first column `row`: the values of these columns with commas between; five digits."""
     table = table.round(5)
@@ -160,12 +147,6 @@ def order_effects(table: pd.DataFrame) -> pd.DataFrame:
     return table.pivot(index="report", columns="effect", values="difference").abs().round(5).reset_index()
 
 
-def rules_side_by_side(table: pd.DataFrame) -> pd.DataFrame:
-    """What simulate.py empty_cells found, a column for each rule and number of questions; five digits."""
-    beside = table.pivot(index="what", columns="rule", values="found")
-    return beside.reindex(table["what"].unique())[table["rule"].unique()].reset_index().round(5)
-
-
 def tests_on_kinds_of_scale(table: pd.DataFrame) -> pd.DataFrame:
     """The study `scale` of simulate.py structure, its kinds side by side; five digits."""
     table = table.query("study == 'scale'")
@@ -179,46 +160,6 @@ def tests_of_structure(table: pd.DataFrame) -> pd.DataFrame:
     return table.round(5).query("study != 'scale'")[["study", "panel", "what", "sets", "found", "se"]]
 
 
-def accounts_of_panels(table: pd.DataFrame) -> pd.DataFrame:
-    """What simulate.py accounts found, a row for each kind of panel; five digits."""
-    beside = table.pivot(index=["panel", "sets"], columns="what", values="found")[table["what"].unique()]
-    return beside.reindex(table["panel"].unique(), level="panel").reset_index().round(5)
-
-
-def verdicts_on_scenarios(verdicts: pd.DataFrame) -> pd.DataFrame:
-    """By scenario of calibrate_verdict.py: how often each answer was given, rates, what intervals held; five digits."""
-    from calibrate_verdict import ANSWERS, coverage_of, rates_of
-
-    given = [pd.crosstab(verdicts["scenario"], verdicts[name]).add_prefix(f"{name}: ") for name in ANSWERS]
-    counted = verdicts.groupby("scenario", sort=False).size().rename("n")
-    found = (verdicts[["signal_p", "push_p", "push_p_alike"]] <= 0.05).groupby(verdicts["scenario"]).sum()
-    parts = [counted, *given, found.add_suffix(" found"), rates_of(verdicts), coverage_of(verdicts)]
-    table = pd.concat([part.reindex(counted.index) for part in parts], axis=1).round(5).reset_index()
-    return table.rename(columns=lambda name: re.sub(r"[^\w]+", "_", str(name)).strip("_"))
-
-
-def sentences_of_the_red_team(sets: pd.DataFrame) -> pd.DataFrame:
-    """How often each answer and flag was given in each cell of red_team.py, and means of numbers; five digits."""
-    from red_team import operating_table
-
-    table = operating_table(sets).reset_index().round(5)
-    return table.rename(columns=lambda name: re.sub(r"[^\w]+", "_", str(name)).strip("_"))
-
-
-def readings_of_the_zoo(readings: pd.DataFrame) -> pd.DataFrame:
-    """What each instrument said of zoo.py's respondents; five digits."""
-    from zoo import operating_table
-
-    return operating_table(readings).reset_index().round(5)
-
-
-def shares_of_null_orders(orders: pd.DataFrame) -> pd.DataFrame:
-    """What calibrate_verdict.py --null-orders prints; five digits."""
-    from calibrate_verdict import shares_of_null_orders
-
-    return shares_of_null_orders(orders).reset_index().round(5)
-
-
 def peers_side_by_side(table: pd.DataFrame) -> pd.DataFrame:
     """Question-magnitudes per second of bench_sweep.py's peers, by positions and layer; and how many times ours are."""
     beside = table.assign(place=table["positions"] + "_" + table["layer"].astype(str))
@@ -228,16 +169,6 @@ def peers_side_by_side(table: pd.DataFrame) -> pd.DataFrame:
     beside.loc["faster than the best peer by"] = best / others
     beside.loc["faster than last logits only by"] = best / beside.loc[hand_tuned]
     return beside.reset_index().round(5)
-
-
-def joined(*tables: pd.DataFrame) -> pd.DataFrame:
-    """The tables one below the other; five digits."""
-    return pd.concat(tables).round(5)
-
-
-def counts_of_outcomes(types: pd.DataFrame) -> pd.DataFrame:
-    """How many types of model came out each way."""
-    return types.groupby("outcome").size().rename("types").reset_index()
 
 
 def correlations_with_ability(means: pd.DataFrame, difficulty: pd.DataFrame, restriction: pd.DataFrame) -> pd.DataFrame:

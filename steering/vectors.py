@@ -10,7 +10,7 @@ from onedial.core.errors import InputError
 from onedial.models import ModelIdentity, OpenModel, PromptSet, margin_gradients
 from onedial.models.forward.batches import Progress
 from onedial.models.questions import Questions
-from steering.contrasts import CONTRASTS, Contrast
+from steering.contrasts import CONTRASTS, MINIMUM_PER_SIDE, Contrast
 from steering.directions import DIRECTIONS, NEED_GRADIENTS, READ_NO_SIDES
 from steering.interventions import SteeringVector
 from steering.nulls import random_unit
@@ -108,18 +108,22 @@ def contrast_of(
     >>> contrast.yes.shape[1]  # layers
     2
     """
-    check_making(contrast, method)
+    check_making(contrast, method, len(prompts))
     found = CONTRASTS[contrast](model, prompts, layers, seed, progress)
     if method in NEED_GRADIENTS:
         found = found.with_gradients(margin_gradients(model, prompts, layers))
     return found
 
 
-def check_making(contrast: str, method: str) -> None:
+def check_making(contrast: str, method: str, n_questions: int | None = None) -> None:
     """Refuse what no vector can be made of.
 
+    Args:
+        n_questions: of the extraction split, where they are known.
+
     Raises:
-        InputError: unknown contrast or method; or a contrast by framing for a method that reads no sides.
+        InputError: unknown contrast or method; a contrast by framing for a method that reads no sides; or fewer
+            questions than two sides take.
 
     >>> check_making("response", "mean_difference")
     """
@@ -130,6 +134,11 @@ def check_making(contrast: str, method: str) -> None:
         raise InputError(
             f"--method {method} is made of the margins of the plain questions, so --contrast {contrast} would say "
             "nothing to it; choose another method or --contrast response"
+        )
+    if contrast == "response" and n_questions is not None and n_questions < 2 * MINIMUM_PER_SIDE:
+        raise InputError(
+            f"a vector would be made of {n_questions} questions, and it takes {MINIMUM_PER_SIDE} that are answered yes "
+            f"and {MINIMUM_PER_SIDE} that are answered no: ask more questions, or use --contrast answer"
         )
 
 

@@ -79,7 +79,7 @@ def unreported(monkeypatch):
     report_nothing(monkeypatch.setattr)
 
 
-LONGEST = ("test_recipes.py", "test_gpu_acceptance.py", "test_zoo.py")
+LONGEST = ("test_recipes.py", "test_gpu_acceptance.py", "test_simulate.py")
 
 
 def pytest_collection_modifyitems(items):

@@ -189,6 +189,6 @@ def test_the_site_is_built_without_a_warning_and_asks_for_nothing(tmp_path):
     assert not (tmp_path / "site" / "numbers").exists()
     assert "critical_magnitudes" in (tmp_path / "site" / "api" / "steering.html").read_text()
     if importlib.util.find_spec("latex2mathml") is not None:
-        method = (tmp_path / "site" / "method_numbers.html").read_text()
+        method = (tmp_path / "site" / "method.html").read_text()
         assert method.count("<math") > 50
         assert "arithmatex" not in method

@@ -17,6 +17,7 @@ from forks import run_program
 from tiny_models import save_outspoken
 
 from onedial.core import Run
+from onedial.report import contents_of
 from onedial.verdict import SweepRun
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -72,9 +73,9 @@ def followed(tmp_path_factory):
     return folder, "".join(run(line, folder) for line in commands())
 
 
-def test_there_are_seven_and_each_is_one_short_file():
+def test_there_are_eight_and_each_is_one_short_file():
     named = [name.removeprefix("Add ").split()[1] for name in RECIPES]
-    assert named == ["direction", "operator", "instrument", "respondent", "rival", "layout", "section"]
+    assert named == ["direction", "operator", "instrument", "respondent", "rival", "layout", "section", "table"]
     for name, recipe in RECIPES.items():
         blocks = blocks_of(recipe)
         assert sum(language == "python" for language, _ in blocks) == 1, name
@@ -88,8 +89,11 @@ def test_all_recipes_can_be_followed(followed):
     assert judged.config["method"] == "median_difference"
     assert SweepRun.open(folder / "runs" / "stretched").interventions()["operator"].tolist() == ["stretch"]
     assert "would bet" in said
-    assert "longest word" in judged.rivals().index
-    assert "The longest questions" in (judged.path / "report.html").read_text()
+    assert "longest word" in contents_of(judged)["rivals"].index
+    page = (judged.path / "report.html").read_text()
+    assert "The longest questions" in page
+    assert 'id="unread_of_targets-title"' in page
+    assert (judged.path / "unread_of_targets.csv").is_file()
 
 
 def test_the_instrument_of_the_recipe_moves_when_the_dial_is_turned(followed):

@@ -1,4 +1,5 @@
 from .answer_tokens import first_tokens
+from .costs import Price
 from .elicited import (
     ELICITATION_FILE,
     MEDIAN,
@@ -32,6 +33,7 @@ from .measuring import (
     MANY_UNREAD,
     MEASUREMENT_COLUMNS,
     NUMBERS,
+    ask_table,
     majority_of_samples,
     matrix_of,
     measurement_row,
@@ -64,7 +66,7 @@ from .questions import (
     stratified_sample,
     without_repeats,
 )
-from .replies import leaves_a_thought_open, spoken, unmarked, without_disclaimer, without_thoughts
+from .replies import THOUGHT_MARKS, leaves_a_thought_open, spoken, unmarked, without_disclaimer, without_thoughts
 from .respondents import (
     RESPONDENTS,
     Identity,
@@ -157,6 +159,7 @@ __all__ = [
     "OPENINGS",
     "Outspoken",
     "POLES",
+    "Price",
     "Prompt",
     "PromptTemplate",
     "ProviderModel",
@@ -174,6 +177,7 @@ __all__ = [
     "Scale",
     "Statement",
     "TEXT",
+    "THOUGHT_MARKS",
     "Table",
     "TextReader",
     "TokenReader",
@@ -183,6 +187,7 @@ __all__ = [
     "YES_NO_TOKENS",
     "YES_VARIANTS",
     "answers_in_order",
+    "ask_table",
     "as_read",
     "answers_side_by_side",
     "beside",

@@ -16,12 +16,14 @@
 The response matrix is the table's binary view (`matrix_of(..., "said_yes")`); confidence and correctness are others.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import pandas as pd
 
-from onedial.asking.respondents import Identity, Response
+from onedial.asking.instruments import Instrument
+from onedial.asking.respondents import Identity, Respondent, Response, answers_in_order
+from onedial.asking.yes_no import is_read
 
 MEASUREMENT_COLUMNS = [
     *("respondent", "model", "setting", "model_sha256", "framing", "instrument", "question_id", "sample"),
@@ -94,6 +96,28 @@ def measurement_row(
         "answered_at": response.answered_at,
         "seconds": response.seconds,
     }
+
+
+def ask_table(respondent: Respondent, instrument: Instrument, slots: Iterable[Mapping[str, str]]) -> pd.DataFrame:
+    """Put an instrument to a respondent, once for each filling of its slots.
+
+    Returns:
+        index 0, 1, ..., in the order of the slots; said_yes (1 / 0), margin, value, expected (mean over the scale's
+        numbers), stated: nan where unread; mass; text, as written; tokens (that were written, nan where nobody knows);
+        failed (why there is no answer; "" where there is one, or one that merely cannot be read).
+    """
+    given = answers_in_order(respondent, [instrument.prompt(**each) for each in slots], instrument)
+    rows = [
+        (
+            *(each.said_yes, each.margin, each.value, instrument.scale.expectation(each.probabilities)[0]),
+            *(each.stated, each.mass, each.tokens_out, each.raw_text, each.error),
+        )
+        for each in given
+    ]
+    numbers = ["said_yes", "margin", "value", "expected", "stated", "mass", "tokens"]
+    table = pd.DataFrame(rows, columns=[*numbers, "text", "failed"]).astype(dict.fromkeys(numbers, float))
+    read = is_read(table["mass"])
+    return table.assign(margin=table["margin"].where(read), expected=table["expected"].where(read))
 
 
 def majority_of_samples(rows: pd.DataFrame, value: str) -> pd.Series:

@@ -75,7 +75,7 @@ class PromptTemplate:
 
 
 # Every framing ends alike, so that only what stands before it can move the answer. The wording was chosen on the
-# development questions: docs/experiment_log.md says against which others, and by what figures.
+# development questions (docs/findings.md).
 _REQUEST = "Question: {question}\n\nCan you answer this question correctly? Yes or No?"
 OPENINGS = {
     "neutral": "",

@@ -3,28 +3,59 @@
 import json
 import re
 import unicodedata
+from typing import NamedTuple
 
 _TAG = r"(?:\w+[:_-])?(?:think(?:ing)?|thoughts?|reason(?:ing)?|reflection|scratchpad|analysis|inner_monologue)"
-THOUGHTS: dict[str, tuple[str, str]] = {
-    "tags: <think>, <thinking>, <seed:think>, <reasoning>, ...": (rf"<{_TAG}(?:\s[^<>]*)?>", rf"</{_TAG}\s*>"),
-    "Mistral": (r"\[THINK\]", r"\[/THINK\]"),
-    "Kimi": ("\u25c1think\u25b7", "\u25c1/think\u25b7"),
-    "QwQ-like": (r"<\|begin_of_thought\|>", r"<\|end_of_thought\|>"),
-    "Cohere": (r"<\|START_THINKING\|>", r"<\|END_THINKING\|>"),
-    "Apertus": (r"<\|inner_prefix\|>", r"<\|inner_suffix\|>"),
-    "bars": (r"<\|think(?:ing)?\|>", r"<\|/think(?:ing)?\|>"),
-    "DeepSeek's bars": (r"<\uff5cbegin\u2581of\u2581thinking\uff5c>", r"<\uff5cend\u2581of\u2581thinking\uff5c>"),
-    "Gemma": (r"<\|channel>\s*thought\b", r"<channel\|>"),
-    "harmony": (r"<\|channel\|>\s*(?:analysis|commentary)\b", r"<\|channel\|>\s*final\b[^<\n]*(?:<\|message\|>)?"),
-    "harmony without its tokens": (r"\A\s*(?-i:(?:assistant)?(?:analysis|commentary)(?=[A-Z\"']))", r"assistantfinal"),
-    "Granite": (r"\A\s*Here(?: is|'s) my thought process:", r"^\s*Here(?: is|'s) my response:"),
-    "headings": (r"\A\s*#+\s*Thinking\b", r"^#+\s*Final Response\b:?"),
-    "Ollama": (r"\A\s*Thinking\.\.\.\s*$", r"^\s*\.\.\.\s*done thinking\.?"),
-    "Open WebUI": (r"<details\s+type=.?reasoning\b", r"<details\s+type=.?reasoning\b(?s:.*?)</details>"),
-}
-"""How thoughts open and close, by who writes them so: patterns, read everywhere, live and in logs.
 
-A closing mark alone counts, since a template may have opened the thought."""
+
+class Thought(NamedTuple):
+    """How somebody's thoughts open and close.
+
+    Attributes:
+        opens, closes: patterns. A closing mark alone counts, since a template may have opened the thought.
+        marks: (opening, closing) as templates write them that leave a thought open.
+    """
+
+    opens: str
+    closes: str
+    marks: tuple[tuple[str, str], ...] = ()
+
+
+def _exact(opens: str, closes: str) -> Thought:
+    return Thought(re.escape(opens), re.escape(closes), ((opens, closes),))
+
+
+_TAGS = ("think", "thinking", "thought", "reasoning", "seed:think", "longcat_think")
+THOUGHTS: dict[str, Thought] = {
+    "tags: DeepSeek R1, Qwen 3, GLM, SmolLM 3, EXAONE Deep, ...": Thought(
+        rf"<{_TAG}(?:\s[^<>]*)?>", rf"</{_TAG}\s*>", tuple((f"<{tag}>", f"</{tag}>") for tag in _TAGS)
+    ),
+    "Magistral": _exact("[THINK]", "[/THINK]"),
+    "Kimi VL": _exact("\u25c1think\u25b7", "\u25c1/think\u25b7"),
+    "Sky-T1, OpenThinker": _exact("<|begin_of_thought|>", "<|end_of_thought|>"),
+    "Command A": _exact("<|START_THINKING|>", "<|END_THINKING|>"),
+    "Apertus": _exact("<|inner_prefix|>", "<|inner_suffix|>"),
+    "bars": Thought(r"<\|think(?:ing)?\|>", r"<\|/think(?:ing)?\|>"),
+    "DeepSeek's bars": Thought(
+        r"<\uff5cbegin\u2581of\u2581thinking\uff5c>", r"<\uff5cend\u2581of\u2581thinking\uff5c>"
+    ),
+    "Gemma 4": Thought(r"<\|channel>\s*thought\b", r"<channel\|>", (("<|channel>thought", "<channel|>"),)),
+    "gpt-oss": Thought(
+        r"<\|channel\|>\s*(?:analysis|commentary)\b",
+        r"<\|channel\|>\s*final\b[^<\n]*(?:<\|message\|>)?",
+        (("<|channel|>analysis<|message|>", "<|end|>"),),
+    ),
+    "gpt-oss without its tokens": Thought(
+        r"\A\s*(?-i:(?:assistant)?(?:analysis|commentary)(?=[A-Z\"']))", r"assistantfinal"
+    ),
+    "Granite": Thought(r"\A\s*Here(?: is|'s) my thought process:", r"^\s*Here(?: is|'s) my response:"),
+    "headings": Thought(r"\A\s*#+\s*Thinking\b", r"^#+\s*Final Response\b:?"),
+    "Ollama": Thought(r"\A\s*Thinking\.\.\.\s*$", r"^\s*\.\.\.\s*done thinking\.?"),
+    "Open WebUI": Thought(r"<details\s+type=.?reasoning\b", r"<details\s+type=.?reasoning\b(?s:.*?)</details>"),
+}
+"""By who writes them so; read everywhere, live and in logs, and closed where a template leaves one open."""
+THOUGHT_MARKS: dict[str, str] = {opens: closes for each in THOUGHTS.values() for opens, closes in each.marks}
+"""What opens a thought at the end of a template, and what closes it."""
 _QUOTE = "[`\"'\u2018\u2019\u201c\u201d]"
 _OPENS, _CLOSES = (
     re.compile(

@@ -34,8 +34,6 @@ from .processes import is_first_process, process_number
 from .pulse import at_work, heard, say, what_is_done
 from .run.configuration import configuration_hash, first_difference, flat
 from .run.files import read_json, read_table, write_csv, write_table
-from .run.journal import Journal
-from .run.ledger import LEDGER, Ledger, read_ledger
 from .run.manifest import Manifest
 from .run.notes import Notes, program, programs
 from .run.parts import Parts
@@ -46,12 +44,9 @@ from .suggestions import Named, did_you_mean, nearest
 
 __all__ = [
     "LARGEST",
-    "LEDGER",
     "InputError",
-    "Journal",
     "EXIT_CODES",
     "KeysOf",
-    "Ledger",
     "Manifest",
     "Named",
     "DryRunOptions",
@@ -96,7 +91,6 @@ __all__ = [
     "plain",
     "process_number",
     "read_json",
-    "read_ledger",
     "read_table",
     "refuse_large",
     "refuse_links_outwards",

@@ -16,29 +16,13 @@ from jaxtyping import Bool, Int
 from jinja2 import TemplateError
 from torch import Tensor
 
-from onedial.asking import Prompt, without_thoughts
+from onedial.asking import THOUGHT_MARKS, Prompt, without_thoughts
 from onedial.core import InputError, one_line
 
 # Templates that print today's date would make the same prompt another one tomorrow; some ask for it by a function.
 TODAY = "01 Jan 2025"
 FIXED_TEMPLATE_ARGUMENTS: dict[str, Any] = {"date_string": TODAY, "enable_thinking": False}
 FIXED_CLOCK = f"{{%- macro strftime_now(format) -%}}{TODAY}{{%- endmacro -%}}"
-THOUGHT_MARKS: dict[str, str] = {
-    "<think>": "</think>",  # DeepSeek R1, Qwen 3, GLM, SmolLM 3, Nemotron, Hunyuan, MiniMax
-    "<thinking>": "</thinking>",
-    "<thought>": "</thought>",  # EXAONE Deep
-    "<reasoning>": "</reasoning>",
-    "<seed:think>": "</seed:think>",
-    "<longcat_think>": "</longcat_think>",
-    "[THINK]": "[/THINK]",  # Magistral
-    "◁think▷": "◁/think▷",  # Kimi VL
-    "<|START_THINKING|>": "<|END_THINKING|>",  # Command A
-    "<|begin_of_thought|>": "<|end_of_thought|>",  # Sky-T1, OpenThinker
-    "<|inner_prefix|>": "<|inner_suffix|>",  # Apertus
-    "<|channel>thought": "<channel|>",  # Gemma 4
-    "<|channel|>analysis<|message|>": "<|end|>",  # gpt-oss
-}
-"""What opens a thought at the end of a template, and what closes it. How replies are read, `onedial.asking` says."""
 HARMONY_TURN = "<|start|>assistant"
 HARMONY_ANSWER = "<|channel|>final<|message|>"
 """In gpt-oss' format a turn goes on with the name of a channel, and an answer stands in the final one."""

@@ -43,8 +43,8 @@ class Generated:
 
 
 FORGET_WITH_A_CACHE = {"moshi", "deepseek_v32", "glm_moe_dsa"}
-"""Types that write other words with a cache than without, in transformers 5.23 (scripts/causal_types.py): each token is
-written by a forward over the whole text."""
+"""Types that write other words with a cache than without, in transformers 5.23 (scripts/architectures.py): each token
+is written by a forward over the whole text."""
 
 
 @torch.inference_mode()

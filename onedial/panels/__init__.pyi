@@ -1,9 +1,6 @@
-from .collecting.accounts import Bill, BudgetSpent
 from .collecting.collected_panel import failures, often_unread, panel_table, respondents_table, where_it_comes_from
-from .collecting.collecting import COLLECTED, COLLECTED_NUMBERS, ROW, Pending, ask_providers, key_of, probes_for
-from .collecting.collection import Collection
-from .collecting.costs import WRITTEN, Budget, Price, expected_costs
-from .collecting.judging import JUDGE, JUDGED, JUDGED_KEY, agreement, answers_to_judge, judge_answers
+from .collecting.collection import Collection, Pending, key_of, probes_for
+from .collecting.judging import JUDGE, agreement, answers_to_judge, judge_answers
 from .collecting.respondent_files import RespondentModel, load_judge, load_respondents
 from .formats.exporting import EXPORT_VALUES, EXPORTERS
 from .formats.formats import IMPORTERS, read_logs
@@ -34,11 +31,6 @@ from .spellings import Spellings
 from .splits import EXTRACTION, FITTING, SPLITS, TEST, assign_splits, wordings_of
 
 __all__ = [
-    "Bill",
-    "Budget",
-    "BudgetSpent",
-    "COLLECTED",
-    "COLLECTED_NUMBERS",
     "Collection",
     "Confidence",
     "EXPORTERS",
@@ -49,35 +41,28 @@ __all__ = [
     "IMPORTERS",
     "ImportedPanel",
     "JUDGE",
-    "JUDGED",
-    "JUDGED_KEY",
     "LAYOUTS",
     "Layout",
     "LogChoices",
     "LogRecord",
     "LogRun",
     "Pending",
-    "Price",
-    "ROW",
     "RespondentModel",
     "ResponseMatrix",
     "SPLITS",
     "Spellings",
     "TEST",
-    "WRITTEN",
     "accuracy_by_level",
     "agreement",
     "answer_label",
     "answer_spans",
     "answers_to_judge",
-    "ask_providers",
     "assign_splits",
     "base_model_means",
     "choice_question",
     "counts_of_samples",
     "correctness_of",
     "drop_own",
-    "expected_costs",
     "failures",
     "grade",
     "grade_answer",

@@ -8,6 +8,7 @@ from pathlib import PurePosixPath
 
 from onedial.asking import Question, listed, normalised_text
 from onedial.core import InputError
+from onedial.panels.grading.choice_grading import without_options
 from onedial.panels.panels import ResponseMatrix
 
 
@@ -46,7 +47,8 @@ class JoinReport:
 def join_questions_and_panel(
     questions: Sequence[Question], panel: ResponseMatrix
 ) -> tuple[list[Question], ResponseMatrix, JoinReport]:
-    """Keep what questions and panel share: by id, and where ids do not meet, by normalised text.
+    """Keep what questions and panel share: by id, and where ids do not meet, by normalised text, also of the question
+    without its options.
 
     An id that stands for one text among the questions and for another in the panel is no match (two files may both
     count from 1). A text that stands more than once on either side matches by id only.
@@ -67,13 +69,15 @@ def join_questions_and_panel(
     texts = {question.id: normalised_text(question.text) for question in questions}
     rows = {row: panel_texts.get(row) for row in panel.answers.index}
     same_id = {identity for identity in texts if identity in rows}
-    other_text = {identity for identity in same_id if rows[identity] not in (None, texts[identity])}
+    bare = {question.id: normalised_text(without_options(question.text)) for question in questions}
+    other_text = {name for name in same_id if rows[name] not in (None, texts[name], bare[name])}
     row_of = {identity: identity for identity in same_id - other_text}
     by_id = len(row_of)
-
-    free_rows = _only_once((text, row) for row, text in rows.items() if row not in row_of and text)
-    free_questions = _only_once((text, identity) for identity, text in texts.items() if identity not in row_of)
-    row_of |= {identity: free_rows[text] for text, identity in free_questions.items() if text in free_rows}
+    for texts_of_questions in (texts, bare):
+        taken = set(row_of.values())
+        free_rows = _only_once((text, row) for row, text in rows.items() if text and row not in taken)
+        free = _only_once((text, name) for name, text in texts_of_questions.items() if name not in row_of)
+        row_of |= {name: free_rows[text] for text, name in free.items() if text in free_rows}
 
     report = JoinReport(
         by_id=by_id,

@@ -6,7 +6,7 @@ Anything else is refused: an answer that cannot be read must be seen, never coun
 wide, is cut into yes and no (`onedial.panels.cuts`); the numbers stay beside them.
 """
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -24,7 +24,6 @@ from onedial.asking import (
     Cut,
     Elicitation,
     Table,
-    beside,
     elicitation_of,
     embedded_file,
     is_blank,
@@ -96,18 +95,12 @@ def load_panel(path: str | Path, respondents: str | Path | None = None, numbers:
     with ExitStack() as stack:
         if name in NAMED_PANELS:
             say_what_it_is_about(name)
-            answers_file, respondents_file = NAMED_PANELS[name]
-
-            def file_beside(file: str) -> Path:
-                return embedded_file(beside(answers_file, file), stack)
-
-            about = respondents or embedded_file(respondents_file, stack)
-            own = _Asked(elicitation_of(name), cuts, top, numbers)
-            return _load(embedded_file(answers_file, stack), about, own, file_beside)
-    if not Path(name).suffix and not Path(name).exists():
-        raise unknown_name("is no panel called", name, NAMED_PANELS, "a file (CSV, JSONL or Parquet)")
-    own = _Asked(elicitation_of(name), cuts, top, numbers)
-    return _load(Path(name), respondents, own, lambda file: Path(name).parent / file)
+            source = embedded_file(NAMED_PANELS[name][0], stack)
+        elif Path(name).suffix or Path(name).exists():
+            source = Path(name)
+        else:
+            raise unknown_name("is no panel called", name, NAMED_PANELS, "a file (CSV, JSONL or Parquet)")
+        return _load(source, respondents, _Asked(elicitation_of(name), cuts, top, numbers))
 
 
 @dataclass(frozen=True)
@@ -130,18 +123,18 @@ class _Asked:
     def about(self) -> tuple[str, ...]:
         return () if self.elicitation is None else self.elicitation.about
 
+    @property
+    def spellings(self) -> Spellings:
+        return Spellings.of(self.elicitation)
+
+    @property
+    def of_numbers(self) -> bool:
+        """Whether the elicitation says that numbers were stated."""
+        return self.elicitation is not None and self.elicitation.answer == NUMBER
+
     def certain(self) -> float | None:
         """What stands for certain, where the user says so."""
-        is_number = self.elicitation is not None and self.elicitation.answer == NUMBER
-        return self.elicitation.top if self.top is None and self.elicitation is not None and is_number else self.top
-
-    def holds_numbers(self, is_long: bool, columns: Collection[str]) -> bool:
-        """Whether the panel's cells are numbers, which become a yes at a cut."""
-        return bool(
-            self.cuts
-            or (self.elicitation is not None and self.elicitation.answer == NUMBER)
-            or (is_long and "confidence" in columns and "said_yes" not in columns)
-        )
+        return self.elicitation.top if self.top is None and self.elicitation and self.of_numbers else self.top
 
     def top_of_cuts(self, tops: Collection[float], path: Path) -> float:
         """What stands for certain on the scale on which the cuts are named.
@@ -153,7 +146,7 @@ class _Asked:
             return certain
         cuts = [float(cut) for cut in self.cuts if cut != MEDIAN]
         shares = [cut for cut in cuts if cut <= 1]
-        if set(tops) <= {1.0} and not any(cut > 1 for cut in cuts):
+        if set(tops) <= {1.0} and len(shares) == len(cuts):
             return 1.0
         if shares and set(tops) != {1.0}:
             raise InputError(
@@ -163,53 +156,45 @@ class _Asked:
         return next(iter(tops)) if len(set(tops)) == 1 and 1.0 not in tops else PERCENT
 
 
-def _load(
-    path: Path, respondents: str | Path | None, asked: _Asked, file_beside: Callable[[str], Path]
-) -> ResponseMatrix:
-    """See `load_panel`.
-
-    Args:
-        file_beside: the path of a file that lies beside the panel.
-    """
+def _load(path: Path, respondents: str | Path | None, asked: _Asked) -> ResponseMatrix:
+    """See `load_panel`."""
     elicitation = asked.elicitation
     if asked.in_numbers and asked.cuts:
         raise InputError(
             f"{path} is to be read in numbers, and cut at {listed(map(str, asked.cuts))}; leave the cut out"
         )
-    spellings = Spellings.of(elicitation)
     table = _by_usual_names(_in_our_words(read_table(path), elicitation))
-    table = without_summaries(turned(table, spellings.holds))
-    table_beside = table.path.parent / RESPONDENTS_FILE
-    if respondents is not None:
-        known = _read_respondents(Path(respondents))
-    elif table_beside.exists() and not table_beside.samefile(table.path):
-        known = _read_respondents(table_beside)
-    else:
-        known = None
+    table = without_summaries(turned(table, asked.spellings.holds))
+    beside = table.path.parent / RESPONDENTS_FILE
+    is_beside = respondents is None and beside.exists() and not beside.samefile(table.path)
+    file = beside if is_beside else respondents
+    known = None if file is None else _read_respondents(Path(file))
     is_long = bool({"respondent", "said_yes", "confidence"} & set(table.frame.columns))
-    if is_long:
-        panel, tops = _read_long(spellings.without_blanks(table, _OF_ANSWERS), known, asked)
-    else:
-        panel, tops = _read_wide(with_question(table), known, asked)
+    read = _read_long if is_long else _read_wide
+    panel, tops = read(table, known, asked)
     panel = replace(panel, elicitation=elicitation)
     if elicitation is not None and elicitation.questions:
-        panel = _with_questions(panel, [file_beside(file) for file in elicitation.questions])
-    if respondents is not None and known is not None and not set(known.index) & set(panel.answers.columns):
-        raise InputError(
-            f"{respondents} describes {listed(known.index)}, none of which is in {path}, "
-            f"which holds {listed(panel.answers.columns)}; use the same names in both"
-        )
-    if known is not None and (others := [name for name in known.index if name not in panel.answers.columns]):
-        unsaid = [name for name in panel.answers.columns if name not in known.index]
-        if unsaid:
-            notice(
-                f"the table of respondents describes {listed(others)}, which the panel does not hold, and says nothing "
-                f"of {listed(unsaid)}; check the names, since the base models that are counted come from there"
-            )
+        panel = _with_questions(panel, [path.parent / file for file in elicitation.questions])
+    if known is not None:
+        _say_who_is_not_described(list(known.index), list(panel.answers.columns), path, respondents)
     panel = _with_families(panel)
     if tops is None or asked.in_numbers:
         return panel
     return panel_at_cuts(panel, asked.cuts, asked.top_of_cuts(tops.values(), path))
+
+
+def _say_who_is_not_described(known: list[str], held: list[str], path: Path, given: str | Path | None) -> None:
+    others, unsaid = [name for name in known if name not in held], [name for name in held if name not in known]
+    if given is not None and len(others) == len(known):
+        raise InputError(
+            f"{given} describes {listed(known)}, none of which is in {path}, which holds {listed(held)}; use the same "
+            "names in both"
+        )
+    if others and unsaid:
+        notice(
+            f"the table of respondents describes {listed(others)}, which the panel does not hold, and says nothing "
+            f"of {listed(unsaid)}; check the names, since the base models that are counted come from there"
+        )
 
 
 def _with_families(panel: ResponseMatrix) -> ResponseMatrix:
@@ -281,16 +266,17 @@ def _with_questions(panel: ResponseMatrix, files: Sequence[Path]) -> ResponseMat
 def _read_wide(
     table: Table, known: pd.DataFrame | None, asked: _Asked
 ) -> tuple[ResponseMatrix, dict[str, float] | None]:
+    table = with_question(table)
     table.require(*asked.about)
-    if {"", "Unnamed: 0"} & set(table.frame.columns) and not {"question_id", "id", "question"} & set(
-        table.frame.columns
-    ):
+    held = set(table.frame.columns)
+    if {"", "Unnamed: 0"} & held and not {"question_id", "id", "question"} & held:
         raise InputError(
             f"{table.path} has a column without a name; name it question_id if it holds the ids, "
             "else write the file without row names"
         )
-    spellings = Spellings.of(asked.elicitation)
-    columns = columns_of(table, spellings.holds, asked.about, () if known is None else known.index, asked.certain())
+    columns = columns_of(
+        table, asked.spellings.holds, asked.about, () if known is None else known.index, asked.certain()
+    )
     names = list(columns.respondents)
     ids = _question_ids(table)
     if not names:
@@ -298,17 +284,16 @@ def _read_wide(
             f"{table.path} has no respondent; add one column of answers per respondent, "
             "or the columns question_id, respondent and said_yes"
         )
-    for row in _true_rows(pd.Index(ids).duplicated()):
-        raise InputError(f"{table.where(row)} repeats the question {ids[row]!r}; keep one row per question")
-    table = spellings.without_blanks(table, names)
+    _refuse_repeats(table, ids, "question")
+    table = asked.spellings.without_blanks(table, names)
     index, tops, responses = pd.Index(ids, name="question_id"), None, None
-    if asked.in_numbers or asked.holds_numbers(is_long=False, columns=names):
+    if asked.in_numbers or asked.cuts or asked.of_numbers:
         tops, values = _shares(table, {name: (name, range(len(ids))) for name in names}, known, asked)
         answers = pd.DataFrame({name: values[name] for name in names}, index=index).rename_axis(columns="respondent")
         responses = answers.reset_index().melt("question_id", value_name="confidence")
         answers = answers * np.nan
     else:
-        cells = {name: table.parse(name, spellings.said, _WANTED_IN_A_CELL) for name in names}
+        cells = {name: table.parse(name, asked.spellings.said, _WANTED_IN_A_CELL) for name in names}
         answers = pd.DataFrame(cells, index=index, dtype=float).rename_axis(columns="respondent")
     texts = pd.Series(table.parse("question", clean_text, "write the question as text"), index=index, dtype=object)
     about = table.frame[list(columns.about)].set_axis(index)
@@ -366,40 +351,38 @@ def _shares(
 def _read_long(
     table: Table, known: pd.DataFrame | None, asked: _Asked
 ) -> tuple[ResponseMatrix, dict[str, float] | None]:
-    is_cut = asked.in_numbers or asked.holds_numbers(is_long=True, columns=set(table.frame.columns))
+    table = asked.spellings.without_blanks(table, _OF_ANSWERS)
+    held = set(table.frame.columns)
+    is_cut = asked.in_numbers or asked.cuts or asked.of_numbers or ("confidence" in held and "said_yes" not in held)
     if is_cut:
         table.require("respondent", "confidence")
         table = replace(table, frame=table.frame.assign(said_yes=None))
     table.require("respondent", "said_yes")
     responses, tops = table.frame.copy(), None
     responses["question_id"] = _question_ids(table)
-    responses["respondent"] = table.parse("respondent", name_of, "name the respondent")
-    responses["said_yes"] = table.parse("said_yes", Spellings.of(asked.elicitation).said, WANTED)
-    for column in ("margin", "mass", *SAMPLES):
+    for column, parse, wanted in (
+        ("respondent", name_of, "name the respondent"),
+        ("said_yes", asked.spellings.said, WANTED),
+        *((column, _number, _WANTED_NUMBER) for column in ("margin", "mass", *SAMPLES)),
+        ("sample", text_of, "number the samples"),
+        ("answered_correctly", Spellings().said, WANTED),
+        *((column, text_of, "give text, or leave it blank") for column in METADATA),
+        ("question", clean_text, "write the question as text"),
+    ):
         if column in responses.columns:
-            responses[column] = table.parse(column, _number, _WANTED_NUMBER)
+            responses[column] = table.parse(column, parse, wanted)
     if "confidence" in responses.columns:
-        rows = responses.groupby("respondent", sort=False).indices
-        tops, values = _shares(
-            table, {str(name): ("confidence", list(map(int, own))) for name, own in rows.items()}, known, asked
-        )
-        confidence = np.full(len(responses), np.nan)
+        rows = {str(name): list(own) for name, own in responses.groupby("respondent", sort=False).indices.items()}
+        tops, values = _shares(table, {name: ("confidence", own) for name, own in rows.items()}, known, asked)
+        responses["confidence"] = np.nan
         for name, own in rows.items():
-            confidence[own] = values[str(name)]
-        responses["confidence"] = confidence
-    if "sample" in responses.columns:
-        responses["sample"] = table.parse("sample", text_of, "number the samples")
-    if "answered_correctly" in responses.columns:
-        responses["answered_correctly"] = table.parse("answered_correctly", Spellings().said, WANTED)
+            responses.loc[own, "confidence"] = values[name]
     if "mass" in responses.columns:
         unread = responses["mass"].notna() & ~is_read(responses["mass"]) & responses["said_yes"].notna()
         responses.loc[unread, "said_yes"] = np.nan
         if unread.any():
             notice(f"{table.path}: {unread.sum()} answers with mass below {MASS_FLOOR:g} count as unread")
     _refuse_repeated_samples(table, responses)
-    for column in METADATA:
-        if column in responses.columns:
-            responses[column] = table.parse(column, text_of, "give text, or leave it blank")
     _refuse_two_values(table, responses, "respondent", METADATA)
     _say_what_disagrees(table, responses)
     panel = panel_from_long(responses)
@@ -411,12 +394,11 @@ def _read_long(
         panel = ResponseMatrix(panel.answers, respondents_table(list(said.index), known))
     texts = None
     if "question" in responses.columns:
-        responses["question"] = table.parse("question", clean_text, "write the question as text")
         _refuse_two_values(table, responses, "question_id", ("question",))
         texts = responses.groupby("question_id", sort=False)["question"].first().reindex(panel.answers.index)
     about = None
-    if held := [name for name in _OF_QUESTIONS if name in responses]:
-        about = responses.groupby("question_id", sort=False)[held].first().reindex(panel.answers.index)
+    if of_questions := [name for name in _OF_QUESTIONS if name in responses]:
+        about = responses.groupby("question_id", sort=False)[of_questions].first().reindex(panel.answers.index)
     return ResponseMatrix(panel.answers, panel.respondents, texts, responses, about_questions=about), (
         tops if is_cut else None
     )
@@ -472,6 +454,11 @@ def _refuse_two_values(table: Table, responses: pd.DataFrame, key: str, columns:
             )
 
 
+def _refuse_repeats(table: Table, names: list[str], what: str) -> None:
+    for row in _true_rows(pd.Index(names).duplicated()):
+        raise InputError(f"{table.where(row)} repeats the {what} {names[row]!r}; keep one row of each {what}")
+
+
 def _true_rows(flags: Any) -> list[int]:
     return [int(row) for row in np.flatnonzero(flags)]
 
@@ -483,8 +470,7 @@ def _read_respondents(path: Path) -> pd.DataFrame:
     for column in known.columns:
         known[column] = table.parse(column, text_of, "give text, or leave it blank")
     names = table.parse("respondent", name_of, "name the respondent")
-    for row in _true_rows(pd.Index(names).duplicated()):
-        raise InputError(f"{table.where(row)} repeats the respondent {names[row]!r}; keep one row of each")
+    _refuse_repeats(table, names, "respondent")
     return known.assign(respondent=names).set_index("respondent")
 
 

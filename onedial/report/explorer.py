@@ -14,7 +14,6 @@ import pandas as pd
 
 from onedial.panels import correctness_of, panel_from_long
 from onedial.report.contents import Contents
-from onedial.report.figures.figures import UNITS
 from onedial.report.reasons import why_left_out
 from onedial.show import Explorer
 from onedial.verdict import JUDGED, Case
@@ -68,10 +67,9 @@ def _tables(contents: Contents, kept: np.ndarray, questions: np.ndarray) -> dict
     grid = contents.grid
     names = [str(name) for name in grid.questions[questions]]
     table = contents.questions.assign(id=contents.questions["id"].astype(str)).set_index("id").reindex(names)
-    unit = str(contents.run.config.get("unit") or "residual_norm")
     magnitudes = grid.magnitudes[kept]
     return {
-        "unit": UNITS.get(unit, unit),
+        "unit": contents.unit,
         "magnitudes": [_rounded(value, 5) for value in magnitudes],
         "zero": int(np.flatnonzero(magnitudes == 0.0)[0]),
         "questions": {
@@ -92,9 +90,9 @@ def _tables(contents: Contents, kept: np.ndarray, questions: np.ndarray) -> dict
 
 def written(contents: Contents) -> list[dict[str, Any]]:
     """What the subject wrote, where the run holds texts: question, magnitude, how it was read, and the text."""
-    if contents.run.reasoned() is None:
+    if not contents.numbers("reasoned"):
         return []
-    texts = contents.run.reasoned_parts.read().sort_values("magnitude", kind="stable")
+    texts = contents.sweep.reasoned_parts.read().sort_values("magnitude", kind="stable")
     return [
         {
             "id": str(row["question_id"]),
@@ -111,7 +109,7 @@ def _targets(contents: Contents, names: list[str], magnitudes: np.ndarray) -> li
     answers, correct = _by_name(panel.answers, names), correctness_of(panel)
     correct = None if correct is None else _by_name(correct, names)
     told = []
-    for target, row in contents.matches.sort_values("yes_rate", kind="stable").iterrows():
+    for target, row in contents["matches"].sort_values("yes_rate", kind="stable").iterrows():
         at = None if pd.isna(row["magnitude"]) else int(np.abs(magnitudes - row["magnitude"]).argmin())
         told.append(
             {

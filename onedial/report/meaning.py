@@ -7,7 +7,7 @@ softened or left out.
 from collections.abc import Mapping
 from typing import Any
 
-from onedial.show import NOTHING, Card, between, interval, number, p_value, percent
+from onedial.show import NOTHING, Card, between, headline, interval, number, p_value, percent
 from onedial.stats import LEVEL
 from onedial.verdict import CANNOT_BE_JUDGED, UNREAD_DECIDE, share_is_told, words_of_mark
 
@@ -16,6 +16,34 @@ def judged_targets(verdict: Mapping[str, Any]) -> str:
     """How many targets the verdict is of: `15 of 18 targets judged`."""
     could = "could be " if verdict["reproduced"] == CANNOT_BE_JUDGED else ""
     return f"{verdict['n_eligible']} of {verdict['n_targets']} targets {could}judged"
+
+
+def headline_of(verdict: Mapping[str, Any]) -> str:
+    """The verdict in two short sentences: whether it is reproduced, and what is predicted with and without steering.
+
+    >>> headline_of({"reproduced": "not reproduced", "prediction": {"bits": {"value": 0.001}, "yes_rate": 0.76,
+    ...              "possible": {"value": 0.36}, "mark": "shared difficulty"}})
+    "Not reproduced. Steering predicts 0 of .76 bits; other models' answers predict .36."
+    """
+    found = verdict["prediction"]
+    if verdict["reproduced"] == CANNOT_BE_JUDGED:
+        return headline(f"{CANNOT_BE_JUDGED}: {verdict['because']}")
+    said = headline(verdict["reproduced"])
+    if found["bits"]["value"] is None:
+        return said
+    told = f"{said} Steering predicts {_short(found['bits']['value'])} of {_short(found['yes_rate'])} bits"
+    if found["possible"]["value"] is None:
+        return f"{told}."
+    who = (
+        "the targets' repeated answers" if words_of_mark(found["mark"]).startswith("the t") else "other models' answers"
+    )
+    return f"{told}; {who} predict {_short(found['possible']['value'])}."
+
+
+def _short(value: float) -> str:
+    """A number with two digits and no zero before the point."""
+    text = number(value, 2)
+    return "0" if text.strip("0.\N{MINUS SIGN}") == "" else text.replace("0.", ".", 1)
 
 
 def findings(verdict: Mapping[str, Any]) -> list[Card]:

@@ -3,12 +3,12 @@
 from pathlib import Path
 
 from onedial.core import Run
-from onedial.report.report_tables import SIDES, at_magnitudes
+from onedial.report.sweep_results import SIDES, at_magnitudes
 from onedial.show import Column, Section, captions_of, count, digits, page
 
 
 def write_profile_report(run: Run) -> Path:
-    """Write report.html of a run of `dial_profile.py`, and return its path.
+    """Write report.html of a run of `ask.py profile`, and return its path.
 
     Raises:
         InputError: a table is missing or broken.

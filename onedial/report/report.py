@@ -1,18 +1,29 @@
-"""The report of a run: one HTML file that needs nothing beside it, computed from the files of the run alone."""
+"""The results of a sweep: kept as files, and from these alone its page, one HTML file that needs nothing beside it."""
 
-from dataclasses import replace
+from collections.abc import Sequence
 from pathlib import Path
 
 from markupsafe import Markup
+from rich.console import Console
 
 from onedial.core import InputError
 from onedial.report.contents import Contents
-from onedial.report.figures.run_figures import write_figures
-from onedial.report.meaning import judged_targets
-from onedial.report.overview import overview
-from onedial.report.sections import SECTIONS
-from onedial.show import headline, number, page
-from onedial.verdict import RULE, SweepRun
+from onedial.report.meaning import headline_of, judged_targets
+from onedial.report.sweep_results import OVERVIEW, SWEEP_RESULTS, WORDS
+from onedial.show import Section, doubts_of, finish, number, page, print_results, write_page
+from onedial.verdict import RULE, Judgement, SweepRun
+
+
+def contents_of(run: SweepRun) -> Contents:
+    """What a sweep has stored of its results: `contents_of(run)["rivals"]` is rivals.csv."""
+    return Contents(run, SWEEP_RESULTS, WORDS)
+
+
+def keep_judgement(run: SweepRun, judged: Judgement) -> None:
+    """Write every result of a sweep, its verdict last, which ends the run."""
+    if judged.factor is not None:
+        judged.factor.save(run.run.file("factor.json"))
+    finish(run.run, SWEEP_RESULTS, judged)
 
 
 def write_report(run: SweepRun) -> Path:
@@ -21,39 +32,52 @@ def write_report(run: SweepRun) -> Path:
     Raises:
         InputError: the run is not finished, was judged by another rule, or one of its files is missing or broken.
     """
-    if (rule := run.verdict()["rule"]) != RULE:
+    contents = contents_of(run)
+    verdict = contents.verdict
+    if (rule := verdict["rule"]) != RULE:
         raise InputError(
             f"{run.path} was judged by rule {rule}, and this version writes reports of rule {RULE}; judge it again, "
             f"which needs no model: python experiments/judge_run.py {run.path}"
         )
-    contents = Contents(run)
-    contents.captions = write_figures(contents)
-    verdict, name = contents.verdict, run.path.resolve().name
-    sections = [replace(found, name=key) for key, make in SECTIONS.items() if (found := make(contents)) is not None]
-    words = headline(verdict["sentence"])
-    html = page.page(
-        question=(
-            f"Does one steering vector in {contents.subject} reproduce the yes/no of {verdict['n_targets']} targets?"
-        ),
-        headline=words,
+    subject = contents.model.get("name") or run.config.get("model")
+    return write_page(
+        contents,
+        question=f"Does one steering vector in {subject} reproduce the yes/no of {verdict['n_targets']} targets?",
+        headline=headline_of(verdict),
         lead=_lead(contents),
-        sections=sections,
-        overview=overview(contents, {section.name: section.anchor for section in sections}),
-        title=f"{words} {name}",
-        foot=name,
+        overview=lambda sections: overview(contents, sections),
     )
-    run.run.write_text("report.html", html)
-    return run.path / "report.html"
+
+
+def print_summary(run: SweepRun, console: Console | None = None) -> None:
+    """Print the targets, the numbers and the verdict; see `onedial.show.print_results`."""
+    contents = contents_of(run)
+    print_results(contents, headline_of(contents.verdict), judged_targets(contents.verdict), console)
+
+
+def overview(contents: Contents, sections: Sequence[Section]) -> Markup:
+    """What is seen first: bits of every base model beside baselines, and what to doubt."""
+    anchors = {section.name: section.anchor for section in sections}
+    blocks = []
+    if OVERVIEW in contents.captions:
+        blocks.append(page.lead_figure(contents.run.path / "figures", OVERVIEW, contents.captions[OVERVIEW]))
+    if told := doubts_of(contents):
+        blocks.append(page.doubts("What to doubt", [(words, anchors.get(about, "verdict")) for words, about in told]))
+    return page.beside(blocks[0], blocks[1:]) if blocks else Markup()
 
 
 def _lead(contents: Contents) -> Markup:
     """How much was judged, and how well it agrees, where anything was."""
-    verdict = contents.verdict
-    lead = Markup("{} on {} test questions.").format(judged_targets(verdict), contents.n_test)
+    verdict, n_test = contents.verdict, int((contents.questions["split"] == "test").sum())
+    lead = Markup("{} on {} test questions.").format(judged_targets(verdict), n_test)
     if verdict["agreement"] is None:
         return lead
-    return lead + Markup(
-        f" Mean agreement with a target: <b>{number(verdict['agreement'])}</b> steered, "
-        f"<b>{number(verdict['majority'])}</b> by the majority answer, <b>{number(verdict['moved_cut'])}</b> by the "
-        "unsteered subject with its cut moved."
-    )
+    shown = (f"<b>{number(verdict[name], 2)}</b> {words}" for name, words in AGREEMENTS.items())
+    return lead + Markup(f" Mean agreement with a target: {', '.join(shown)}.")
+
+
+AGREEMENTS = {
+    "agreement": "steered",
+    "majority": "by the majority answer",
+    "moved_cut": "by the unsteered subject with its cut moved",
+}

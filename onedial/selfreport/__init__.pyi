@@ -1,29 +1,6 @@
-from .ask.battery_reports import BATTERY_REPORTS, BatteryReport
-from .ask.choices import (
-    DONT_KNOW,
-    PRESSURES,
-    ChoiceItem,
-    Pressure,
-    ask_choices,
-    ask_pressure,
-    choice_instrument,
-    choice_items,
-)
-from .ask.contexts import PASSAGES, ask_beliefs, ask_beside_passages, ask_honesty, ask_unknowable, unknowable_twins
+from .ask.choices import DONT_KNOW, ChoiceItem, ask_choices, choice_instrument, choice_items
 from .ask.kinds import kind_asked
-from .ask.own_answers import (
-    CONFIDENCE_WAYS,
-    HEDGES,
-    ask_confidence_ways,
-    ask_correction,
-    ask_failing,
-    ask_hedges,
-    ask_properties,
-    count_hedges,
-    language_of,
-    language_requests,
-)
-from .ask.pairs import ask_pairs
+from .ask.phrases import HEDGES, count_hedges, language_of
 from .ask.questionnaires import (
     FOLLOW_UPS,
     NO_TASK,
@@ -40,11 +17,20 @@ from .ask.requests import Request, refuses
 from .ask.same_meaning import SAME_MEANING, judged_same
 from .ask.self_prediction import ASSOCIATION, ask_association, ask_difficulty, ask_restriction, association_words
 from .ask.self_reports import SELF_REPORTS, Item, SelfReport, ask_self_report, lettered, self_efficacy_items
-from .battery import BATTERY_TESTS, BatteryTest, WithTests
-from .battery.line import Headline
-from .score.battery import BATTERY, battery_scores
+from .battery import BATTERY, BATTERY_REPORTS, battery_scores
+from .battery.beliefs import ask_beliefs
+from .battery.confidence import CONFIDENCE_WAYS, ask_confidence_ways
+from .battery.correction import ask_correction
+from .battery.failing import ask_failing
+from .battery.hedges import ask_hedges
+from .battery.honesty import ask_honesty
+from .battery.pairs import ask_pairs
+from .battery.passages import PASSAGES, ask_beside_passages, standardised_shifts
+from .battery.pressure import PRESSURES, Pressure, ask_pressure, pressure_scores
+from .battery.properties import ask_properties, language_requests
+from .battery.unknowable import ask_unknowable, unknowable_twins
+from .frame import BatteryTest, Draws, Headline, Make, Material
 from .score.battery_overview import battery_overview, overview_sentences
-from .score.pressure import pressure_scores, standardised_shifts
 from .score.published import benchmark_abilities, beside_self_efficacy, beside_self_execution
 from .score.questionnaires import (
     IntraclassCorrelation,
@@ -57,13 +43,10 @@ from .score.questionnaires import (
 )
 from .score.relative_confidence import (
     CircularNull,
-    PairedScores,
     bradley_terry,
     circular_null,
     circular_triads,
-    elo,
     paired_design,
-    paired_scores,
 )
 from .score.reply_screening import screen_replies, screening_sentences
 from .score.revision import (
@@ -94,8 +77,6 @@ __all__ = [
     "AnswerLog",
     "BATTERY",
     "BATTERY_REPORTS",
-    "BATTERY_TESTS",
-    "BatteryReport",
     "BatteryTest",
     "CONFIDENCE_WAYS",
     "Changes",
@@ -104,14 +85,16 @@ __all__ = [
     "DONT_KNOW",
     "FOLLOW_UPS",
     "HEDGES",
+    "Draws",
     "Headline",
     "IntraclassCorrelation",
     "Item",
+    "Make",
+    "Material",
     "NO_TASK",
     "PASSAGES",
     "PRESENTATIONS",
     "PRESSURES",
-    "PairedScores",
     "Pressure",
     "Questionnaire",
     "RATING_COLUMNS",
@@ -121,7 +104,6 @@ __all__ = [
     "STATES",
     "SelfCorrection",
     "SelfReport",
-    "WithTests",
     "administer",
     "ask_association",
     "ask_beliefs",
@@ -159,7 +141,6 @@ __all__ = [
     "cross_prediction",
     "difficulty_scores",
     "efficacy_tasks",
-    "elo",
     "explain",
     "honesty",
     "identical_share",
@@ -175,7 +156,6 @@ __all__ = [
     "pair_scores",
     "overview_sentences",
     "paired_design",
-    "paired_scores",
     "parrot_states",
     "prediction_matrix",
     "pressure_scores",

@@ -1,4 +1,5 @@
 from .columns import (
+    COLUMNS,
     NOTHING,
     Column,
     between,
@@ -7,6 +8,7 @@ from .columns import (
     digits,
     headline,
     interval,
+    like,
     number,
     p_value,
     percent,
@@ -33,10 +35,25 @@ from .figure_style import (
 )
 from .labels import one_line_labels, shortened_apart, target_labels
 from .page import Card, Explorer, Rank, Section, rows
+from .plots import SHARES, Cells, Curve, Mark, Panel, bands_of, curves, forest, heatmap, histogram, scatter
 from .point_names import name_points
 from .progress import progress_bar
-from .results import CAPTIONS, captions_of, save_results
+from .results import (
+    CAPTIONS,
+    SURROUNDINGS,
+    WARNINGS,
+    Result,
+    Stored,
+    captions_of,
+    doubts_of,
+    finish,
+    save_results,
+    section_of,
+    words_in,
+    write_page,
+)
 from .run_tables import Rows, flat_rows, stage_rows, surroundings
+from .terminal import print_results
 from .writers.tensorboard import TensorBoardRun
 from .writers.wandb_run import (
     FILES,
@@ -50,6 +67,29 @@ from .writers.wandb_run import (
 from .writers.writer import LogOptions, RunWatcher, Writer, watch
 
 __all__ = [
+    "SHARES",
+    "bands_of",
+    "COLUMNS",
+    "like",
+    "Cells",
+    "Curve",
+    "Mark",
+    "Panel",
+    "curves",
+    "forest",
+    "heatmap",
+    "histogram",
+    "scatter",
+    "SURROUNDINGS",
+    "WARNINGS",
+    "Result",
+    "Stored",
+    "doubts_of",
+    "finish",
+    "section_of",
+    "words_in",
+    "write_page",
+    "print_results",
     "CAPTIONS",
     "COLOURS",
     "FAINT",

@@ -1,24 +1,21 @@
-"""One declaration of a table's columns, which the page, its download and the terminal all follow.
+"""One declaration of columns (columns.yaml), which the page, its download, the terminal and the card all follow.
 
-    TARGETS = (
-        Column("status"),
-        Column("yes_rate", "yes rate", digits(2), short="yes", tip="how often the target says yes"),
-        Column("kappa", "kappa", digits(2), ends=("kappa_low", "kappa_high")),
-    )
-
-A column's name is that of the run's CSV file, and so of the table that W&B shows of it.
+A column's name is that of the run's CSV file, and so of the table that W&B shows of it. What a table calls otherwise
+than the others do is said where it is declared: `like("n", heading="pairs")`.
 
 How a number, an interval and a p value are written for a reader.
 """
 
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from numbers import Number
+from pathlib import Path
 from typing import Any
 
 import pandas as pd
+import yaml
 
 NOTHING = "–"
 
@@ -146,6 +143,40 @@ class Column:
         if not all(value is None or isinstance(value, Number) for value in found):
             return None
         return ["" if value is None or math.isnan(value) else f"{value:.8g}" for value in found]
+
+
+def or_never(value: Any, n: int = 3) -> str:
+    """A number; "never" where it is infinite."""
+    return "never" if value == math.inf else number(value, n)
+
+
+FORMS: dict[str, Form] = {"count": count, "p": p_value, "percent": percent, "yes or no": yes_or_no}
+
+
+def _column(name: str, said: Mapping[str, Any]) -> Column:
+    more = dict(said)
+    n, signed, form = more.pop("digits", None), more.pop("signed", False), more.pop("form", "")
+    if form == "never":
+        more["form"] = partial(or_never, n=n)
+    elif form or n is not None:
+        more["form"] = FORMS[form] if form else digits(n, signed)
+    return Column(name, **more)
+
+
+COLUMNS: dict[str, Column] = {
+    name: _column(name, said or {})
+    for name, said in yaml.safe_load(Path(__file__).with_name("columns.yaml").read_text(encoding="utf-8")).items()
+}
+"""What every table of every kind of run calls its columns, and how it writes them."""
+
+
+def like(name: str, **otherwise: Any) -> Column:
+    """A column of `COLUMNS`, of which something is otherwise in one table.
+
+    >>> like("n", heading="pairs").title
+    'pairs'
+    """
+    return replace(COLUMNS[name], **otherwise)
 
 
 def columns_of(table: pd.DataFrame, ends: Mapping[str, tuple[str, str]] | None = None) -> list[Column]:

@@ -73,11 +73,11 @@ Parameters = ParamSpec("Parameters")
 
 @dataclass(frozen=True)
 class Drawing:
-    """A figure, its name for a heading, and what a reader should look at."""
+    """A figure, its name for a heading, and what a reader should look at; of a `Result`, what is to be said besides."""
 
     figure: Figure
-    title: str
-    caption: str
+    title: str = ""
+    caption: str = ""
 
 
 def styled(draw: Callable[Parameters, Drawing]) -> Callable[Parameters, Drawing]:

@@ -131,14 +131,16 @@ def page(
         while anchor in anchored:
             anchor, n = f"{section.anchor}-{n}", n + 1
         anchored[anchor] = section
-    opening, _, rest = headline.partition("; ")
+    joint = ". " if ". " in headline else "; "
+    opening, _, rest = headline.partition(joint)
     template = _environment().get_template("page.html.j2")
     script = (TEMPLATES / "explorer.js").read_text("utf-8")
     digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
     return template.render(
         question=question,
         headline=headline,
-        opening=opening,
+        opening=opening + "." * (rest != "" and joint == ". "),
+        joint=joint.removeprefix("."),
         rest=rest,
         lead=lead,
         overview=overview,

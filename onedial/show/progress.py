@@ -10,7 +10,16 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+from rich.progress import (
+    BarColumn,
+    MofNCompleteColumn,
+    Progress,
+    ProgressColumn,
+    Task,
+    TextColumn,
+    TimeElapsedColumn,
+    TimeRemainingColumn,
+)
 from rich.text import Text
 
 from onedial.core import at_work, heard, is_first_process
@@ -36,7 +45,7 @@ def listening(listener: Listener) -> Iterator[None]:
 
 @contextmanager
 def progress_bar(
-    total: int | None, description: str, console: Console | None = None
+    total: int | None, description: str, console: Console | None = None, beside: Callable[[], str] = str
 ) -> Iterator[Callable[[int], None]]:
     """A bar: call what it yields with the number of steps just done. Of several processes only the first draws one.
 
@@ -46,6 +55,7 @@ def progress_bar(
         total: number of steps, None where unknown.
         description: what is being done, such as "sweep".
         console: where to draw, instead of stderr.
+        beside: gives what is to be said beside the count, such as how many requests wait to be tried again.
     """
     if not is_first_process():
         yield lambda steps: None
@@ -60,10 +70,12 @@ def progress_bar(
         TimeElapsedColumn(),
         TextColumn("left"),
         TimeRemainingColumn(),
+        _Beside(beside),
     )
 
     def so_far() -> str:
-        return f"{description}: {done}" + (f" of {total}" if total is not None else "")
+        more = beside()
+        return f"{description}: {done}" + (f" of {total}" if total is not None else "") + (f"; {more}" if more else "")
 
     with (
         Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as bar,
@@ -90,6 +102,17 @@ def progress_bar(
         yield advance
     of = f" of {total}" if total is not None and total != done else ""
     console.print(Text(f"{description}: {done}{of} in {time.perf_counter() - begin:.1f} s"), soft_wrap=True)
+
+
+class _Beside(ProgressColumn):
+    """What is said beside the count, looked up at each drawing."""
+
+    def __init__(self, beside: Callable[[], str]) -> None:
+        super().__init__()
+        self._beside = beside
+
+    def render(self, task: Task) -> Text:
+        return Text(self._beside())
 
 
 def span(seconds: float) -> str:

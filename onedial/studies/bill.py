@@ -9,11 +9,12 @@ from onedial.studies.options import AskedModels
 if TYPE_CHECKING:
     import pandas as pd
 
-    from onedial.panels import Bill, Price
+    from onedial.asking.costs import Price
+    from onedial.asking.store import Store
 
 
-def bill_of(options: AskedModels, models: Sequence[str], elsewhere: Sequence[str]) -> "Bill":
-    """The account by `--budget` and `--prices`.
+def bill_of(options: AskedModels, models: Sequence[str], elsewhere: Sequence[str]) -> "Store":
+    """The store of answers, with `--budget` and `--prices`.
 
     Args:
         models: all names of `--model`. elsewhere: those of providers and servers.
@@ -22,7 +23,7 @@ def bill_of(options: AskedModels, models: Sequence[str], elsewhere: Sequence[str
         InputError: a price that cannot be read or is of no such model, or a budget without a price or without anybody
             who costs money.
     """
-    from onedial.panels import Bill
+    from onedial.asking.store import Store
 
     prices = prices_of(options.prices) if options.prices else {}
     for name in prices:
@@ -33,7 +34,7 @@ def bill_of(options: AskedModels, models: Sequence[str], elsewhere: Sequence[str
             raise InputError(f"--budget was given, but --model {','.join(models)} names no model that costs money")
         if missing := [name for name in elsewhere if name not in prices]:
             raise InputError(f"--budget needs the price of {missing[0]}; give it as --prices {missing[0]}=IN/OUT")
-    return Bill(prices, options.budget)
+    return Store(prices=prices, limit=options.budget)
 
 
 def prices_of(text: str) -> "dict[str, Price]":
@@ -45,7 +46,7 @@ def prices_of(text: str) -> "dict[str, Price]":
     Raises:
         InputError: it is written otherwise, or a price is below 0.
     """
-    from onedial.panels import Price
+    from onedial.asking.costs import Price
 
     found = {}
     for piece in text.split(","):
@@ -75,7 +76,8 @@ def tell_costs(costs: "pd.DataFrame | None", run: Run) -> None:
             f"of {unknown} requests nobody knows what they did cost (timed out, interrupted, failed at the server, "
             "or counted absurdly): they count as what they may have cost at most"
         )
-    counts = costs.iloc[:-1].groupby(level=0, sort=False)[["calls", "failed"]].sum()
+    asked = costs.iloc[:-1].drop("probe", level=1, errors="ignore")
+    counts = asked.groupby(level=0, sort=False)[["calls", "failed"]].sum()
     for name, n in counts.loc[counts["calls"] == counts["failed"], "calls"].items():
         leave_undone(f"{name}: none of {n:.0f} requests was answered; --resume asks again")
     table = costs.rename_axis(["respondent", "instrument"]).reset_index()

@@ -2,11 +2,12 @@
 
 from typing import TYPE_CHECKING, Protocol
 
-from onedial.core import at_work
-from onedial.studies.options import TargetOptions
+from onedial.core import InputError, at_work
+from onedial.studies.options import TargetOptions, VerdictOptions
 
 if TYPE_CHECKING:
     from onedial.asking import Question
+    from onedial.models import ModelIdentity
     from onedial.panels import ExperimentInputs
 
 
@@ -26,7 +27,7 @@ class LayeredOptions(Protocol):
         """As `--layer` has it."""
 
 
-def read_inputs(options: TargetOptions, *, hold_out_topics: bool = False, judged: bool = False) -> "ExperimentInputs":
+def read_inputs(options: TargetOptions, *, hold_out_topics: bool = False) -> "ExperimentInputs":
     """Questions and panel, by the options.
 
     The subject's own answers are left out where its name tells them. Where the subject is asked otherwise than the
@@ -34,20 +35,18 @@ def read_inputs(options: TargetOptions, *, hold_out_topics: bool = False, judged
 
     Args:
         hold_out_topics: see `onedial.panels.load_inputs`.
-        judged: a verdict is to come of it; where the panel is too small for one, this is noticed.
 
     Raises:
         InputError: as `onedial.panels.load_inputs`.
     """
     with at_work(f"reading {options.questions or 'the questions'} and the panel {options.panel}"):
-        return _inputs_of(options, hold_out_topics, judged)
+        return _inputs_of(options, hold_out_topics)
 
 
-def _inputs_of(options: TargetOptions, hold_out_topics: bool, judged: bool) -> "ExperimentInputs":
+def _inputs_of(options: TargetOptions, hold_out_topics: bool) -> "ExperimentInputs":
     from onedial.asking import load_prompt
     from onedial.core import notice
     from onedial.panels import load_inputs
-    from onedial.verdict import prospects_of
 
     inputs = load_inputs(
         options.panel,
@@ -62,11 +61,37 @@ def _inputs_of(options: TargetOptions, hold_out_topics: bool, judged: bool) -> "
         inputs = inputs.without_own(options.model)
     if said := inputs.asked_otherwise(load_prompt(str(options.prompt))):
         notice(f"asked otherwise: {'; '.join(said)}")
-    if judged:
-        prospects = prospects_of(inputs)
-        if not prospects.suffices:
-            notice(f"warning: {prospects}")
     return inputs
+
+
+def require_prospects(inputs: "ExperimentInputs", options: VerdictOptions) -> None:
+    """Refuse what cannot be judged, whatever the subject says; notice it where somebody insists.
+
+    Raises:
+        InputError: as `onedial.verdict.prospects_of`; or too few targets could be judged, of too few base models.
+    """
+    from onedial.core import notice
+    from onedial.verdict import prospects_of
+
+    prospects = prospects_of(inputs)
+    if not prospects.suffices:
+        if not options.without_verdict:
+            raise InputError(f"{prospects}; --without-verdict steers all the same, and judges nothing")
+        notice(f"warning: {prospects}")
+
+
+def without_subject(
+    inputs: "ExperimentInputs", options: VerdictOptions, identity: "ModelIdentity"
+) -> "ExperimentInputs":
+    """Without the targets that have the subject's name or weights, unless `--keep-own`.
+
+    Raises:
+        InputError: what is left cannot be judged (`require_prospects`).
+    """
+    others = inputs if options.keep_own else inputs.without_own(identity.name, identity.fingerprints)
+    if others is not inputs:
+        require_prospects(others, options)
+    return others
 
 
 def layers_by_config(options: LayeredOptions) -> list[int]:

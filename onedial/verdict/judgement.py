@@ -139,6 +139,8 @@ class Judgement:
         path: the dial's way through it; None likewise.
         parabola: R^2 of the loadings on the thresholds beside its null; None where that was not asked for or cannot be
             said.
+        effects: what each magnitude does besides, and the usable range; reasoned: `sweep_run.Reasoned`; None where they
+            were not asked for.
     """
 
     case: Case
@@ -150,6 +152,8 @@ class Judgement:
     factor: FactorModel | None
     path: DialPath | None
     parabola: Simulated | None = None
+    effects: tuple[pd.DataFrame, dict[str, Any]] | None = None
+    reasoned: Any = None
 
     __repr__ = one_line
 

@@ -13,7 +13,6 @@ models alone, so that no target is compared with what its own answers made.
 """
 
 import math
-from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -57,19 +56,6 @@ class DialPath:
     def numbers(self) -> dict[str, Any]:
         """All that is no table."""
         return {name: value for name, value in asdict(self).items() if name not in ("settings", "targets")}
-
-    @classmethod
-    def of(cls, settings: pd.DataFrame, targets: pd.DataFrame, numbers: Mapping[str, Any]) -> "DialPath":
-        """From the two tables and `numbers()`, in which None stands for nan."""
-        slope, change = (_estimate_of(numbers[name]) for name in ("slope", "change"))
-        low, high = (math.nan if numbers[name] is None else float(numbers[name]) for name in ("low", "high"))
-        targets = targets.set_index("target") if "target" in targets else targets
-        return cls(settings, targets, slope, change, low, high, bool(numbers["over_topics"]))
-
-
-def _estimate_of(stored: Mapping[str, Any]) -> Estimate:
-    known: dict[str, Any] = {name: math.nan if value is None else value for name, value in stored.items()}
-    return Estimate(**known)
 
 
 def dial_path(case: Case) -> DialPath | None:

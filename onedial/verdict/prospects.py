@@ -15,7 +15,7 @@ from onedial.panels import FITTING, TEST, ExperimentInputs, wordings_of
 from onedial.stats import counted_once, groups_among
 from onedial.verdict.case import wording_groups
 from onedial.verdict.criteria.status import CONSTANT, FEW, MIN_FITTING, MIN_OF_A_KIND, MIN_TEST
-from onedial.verdict.verdict import MIN_TARGETS
+from onedial.verdict.verdict import MIN_MODELS, MIN_TARGETS, ONE_MODEL
 
 POSSIBLE = "possible"
 
@@ -26,10 +26,12 @@ class Prospects:
 
     Attributes:
         status: target -> "possible", "constant" or "few" (`onedial.verdict.criteria.status`).
-        n_asked: questions that are asked. n_available: questions that the panel answers.
+        n_models: base models of the possible ones. n_asked: questions that are asked. n_available: questions that the
+            panel answers.
     """
 
     status: pd.Series
+    n_models: int
     n_asked: int
     n_available: int
 
@@ -42,8 +44,8 @@ class Prospects:
 
     @property
     def suffices(self) -> bool:
-        """Whether enough targets for a verdict could be judged."""
-        return self.n_possible >= MIN_TARGETS
+        """Whether enough targets for a verdict could be judged, of enough base models."""
+        return self.n_possible >= MIN_TARGETS and self.n_models >= MIN_MODELS
 
     def __str__(self) -> str:
         """What to know and what to do, in a sentence."""
@@ -52,6 +54,11 @@ class Prospects:
         said = f"{self.n_possible} of {len(self.status)} targets can be judged on these questions{why}"
         if self.suffices:
             return said
+        if self.n_possible >= MIN_TARGETS:
+            return (
+                f"{said}, and all are {ONE_MODEL}; a verdict takes {MIN_MODELS} base models: give a panel of more, or "
+                "say by --respondents which model each target is"
+            )
         said += f"; a verdict takes {MIN_TARGETS} targets"
         if len(self.status) < MIN_TARGETS:
             return f"{said}: give a panel of more, or leave --target out"
@@ -89,7 +96,8 @@ def prospects_of(inputs: ExperimentInputs) -> Prospects:
             f"none of the {len(targets)} targets says both yes and no to the {len(inputs.questions)} questions asked, "
             "so there is nothing to reproduce; check the panel's answers, or ask more questions"
         )
-    return Prospects(status, len(inputs.questions), len((inputs.everything or inputs).questions))
+    n_models = inputs.panel.respondents["model"][status == POSSIBLE].nunique()
+    return Prospects(status, n_models, len(inputs.questions), len((inputs.everything or inputs).questions))
 
 
 def _status(questions: pd.DataFrame, answers: pd.DataFrame, splits: pd.Series) -> pd.Series:

@@ -19,6 +19,7 @@ reasoned/part-*.parquet  reasoned_settings.csv  reasoned_ease.csv  reasoned_matc
 
 import re
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -39,12 +40,11 @@ from onedial.asking import (
     interventions_table,
     under_test,
 )
-from onedial.core import InputError, Parts, Run, html_card, plain, sha256_of_text
+from onedial.core import InputError, Parts, Run, html_card, sha256_of_text
 from onedial.panels import ResponseMatrix, panel_from_long
 from onedial.scale import FactorModel, Simulated
 from onedial.verdict.case import Case, sweep_grid
 from onedial.verdict.comparing.reasoned import ReasonedComparison, as_sweep, compare_reasoned
-from onedial.verdict.criteria.usable import UsableRange
 from onedial.verdict.judgement import (
     PARABOLA_REPLICATES,
     Judgement,
@@ -54,22 +54,33 @@ from onedial.verdict.judgement import (
     settings_on_text,
 )
 from onedial.verdict.match import dose_response
-from onedial.verdict.path import DialPath
 from onedial.verdict.rivals.texts import TEXT_COLUMNS
 
 INTERVENTIONS = "interventions.json"
 VERDICT, MATCHES, FACTOR, SCAN, PROMPT = "verdict.json", "matches.csv", "factor.json", "layer_scan.csv", "prompt.txt"
-RIVALS, PREDICTION, CONTROLS = "rivals.csv", "prediction.csv", "controls.csv"
-KNOWING, TEXTS = "knowing.csv", "texts.csv"
-PARABOLA = "parabola.json"
-PATH, PATH_TARGETS, PATH_NUMBERS = "path.csv", "path_targets.csv", "path.json"
-EFFECTS, USABLE = "side_effects.csv", "side_effects.json"
-REASONED, REASONED_SETTINGS = "reasoned.json", "reasoned_settings.csv"
-REASONED_EASE, REASONED_MATCHES = "reasoned_ease.csv", "reasoned_matches.csv"
-INTERCHANGE, MEDIATION = "interchange.csv", "mediation.csv"
+TEXTS, PARABOLA = "texts.csv", "parabola.json"
 PROGRAMS = ("steer_sweep", "judge_run")
 """Whose folders hold a sweep."""
 SCAN_COLUMNS = ["layer", "magnitude", "yes_rate", "unread"]
+
+
+@dataclass(frozen=True)
+class Reasoned:
+    """What the written answers say beside the direct ones; `judgement` is None where too few could be read."""
+
+    found: ReasonedComparison
+    judgement: Judgement | None
+
+    def numbers(self) -> dict[str, Any]:
+        """reasoned.json."""
+        verdict = None if self.judgement is None else self.judgement.verdict.to_dict()
+        said = {"sentence": self.found.sentence(), **self.found.rho.columns("rho"), "read": self.found.read}
+        return {**said, "verdict": verdict}
+
+    @property
+    def matches(self) -> pd.DataFrame | None:
+        """The table of matches by written answers."""
+        return None if self.judgement is None else self.judgement.case.matches
 
 
 class SweepRun:
@@ -281,9 +292,7 @@ class SweepRun:
         panel = panel_from_long(self.panel()) if panel is None else panel
         return judge_tables(tables, panel, seed, PARABOLA_REPLICATES)
 
-    def judge_reasoned(
-        self, panel: ResponseMatrix | None = None, seed: int = 0
-    ) -> tuple[ReasonedComparison, Judgement | None]:
+    def judge_reasoned(self, panel: ResponseMatrix | None = None, seed: int = 0) -> "Reasoned":
         """Set the written answers beside the direct ones, and match and judge by them where enough could be read.
 
         Raises:
@@ -296,7 +305,7 @@ class SweepRun:
         direct = sweep_grid(self.sweep(), splits, own)
         found = compare_reasoned(direct, sweep_grid(sweep, splits, own))
         if not found.suffices:
-            return found, None
+            return Reasoned(found, None)
         entries = self.interventions()
         margins = pd.Series(direct.unsteered_margins, index=direct.questions)
         tables = SweepTables(
@@ -306,77 +315,8 @@ class SweepRun:
             direct=margins,
             asked_otherwise=bool(self.asked().get("otherwise")),
         )
-        return found, judge_tables(tables, panel_from_long(self.panel()) if panel is None else panel, seed)
-
-    def write_side_effects(self, effects: pd.DataFrame, found: UsableRange) -> None:
-        """Write what each magnitude does besides, and the usable range."""
-        self.run.write_table(EFFECTS, effects)
-        words = found.sentence(len(self.matches()))
-        self.run.write_json(USABLE, plain({**vars(found), "outside": list(found.outside), "sentence": words}))
-
-    def side_effects(self) -> tuple[pd.DataFrame, dict[str, Any]] | None:
-        """side_effects.csv and side_effects.json (low, high, limit, outside, sentence); None where not asked for."""
-        return (self.run.read_table(EFFECTS), self.run.read_json(USABLE)) if self.run.has(USABLE) else None
-
-    def interchange(self) -> pd.DataFrame | None:
-        """What a swap of components moves, `steering.INTERCHANGE_COLUMNS` and pairs (by what they are far apart); None
-        where that was not tested."""
-        return self.run.read_table(INTERCHANGE) if self.run.has(INTERCHANGE) else None
-
-    def mediation(self) -> pd.DataFrame | None:
-        """What goes through a direction further up, `steering.MEDIATION_COLUMNS` and auroc (of a probe, on test
-        questions); None where that was not tested."""
-        return self.run.read_table(MEDIATION) if self.run.has(MEDIATION) else None
-
-    def write_reasoned(self, found: ReasonedComparison, judgement: Judgement | None) -> None:
-        """Write what the written answers say."""
-        self.run.write_table(REASONED_SETTINGS, found.settings)
-        self.run.write_table(REASONED_EASE, found.ease, index=True)
-        if judgement is not None:
-            self.run.write_table(REASONED_MATCHES, judgement.case.matches.rename_axis("target"), index=True)
-        self.run.write_json(
-            REASONED,
-            plain(
-                {
-                    "sentence": found.sentence(),
-                    **found.rho.columns("rho"),
-                    "read": found.read,
-                    "verdict": None if judgement is None else judgement.verdict.to_dict(),
-                }
-            ),
-        )
-
-    def reasoned(self) -> dict[str, Any] | None:
-        """reasoned.json: sentence, rho, read and verdict; None where no answers were written."""
-        return self.run.read_json(REASONED) if self.run.has(REASONED) else None
-
-    def reasoned_settings(self) -> pd.DataFrame:
-        """What each setting does to written and direct answers, `comparing.reasoned.SETTING_COLUMNS`."""
-        return self.run.read_table(REASONED_SETTINGS)
-
-    def reasoned_ease(self) -> pd.DataFrame:
-        """The place of each question in either order; index question_id, columns direct and reasoned."""
-        return self.run.read_table(REASONED_EASE).set_index("question_id")
-
-    def write_judgement(self, judgement: Judgement) -> None:
-        """Write matches, rivals, prediction, controls and factor (where there are any) and verdict, which
-        ends the run."""
-        self.run.write_table(MATCHES, judgement.case.matches.rename_axis("target"), index=True)
-        self.run.write_table(RIVALS, judgement.rivals, index=True)
-        self.run.write_table(PREDICTION, judgement.prediction)
-        for name, table in ((CONTROLS, judgement.controls), (KNOWING, judgement.knowing)):
-            if table is not None:
-                self.run.write_table(name, table, index=True)
-        if judgement.factor is not None:
-            judgement.factor.save(self.run.file(FACTOR))
-        if judgement.parabola is not None:
-            self.run.write_json(PARABOLA, plain(vars(judgement.parabola)))
-        if (path := judgement.path) is not None:
-            self.run.write_table(PATH, path.settings, index=True)
-            self.run.write_table(PATH_TARGETS, path.targets, index=True)
-            self.run.write_json(PATH_NUMBERS, plain(path.numbers()))
-        self.run.write_json(VERDICT, judgement.verdict.to_dict())
-        self.run.record(sentence=judgement.verdict.sentence)
+        panel = panel_from_long(self.panel()) if panel is None else panel
+        return Reasoned(found, judge_tables(tables, panel, seed))
 
     @property
     def is_finished(self) -> bool:
@@ -393,22 +333,6 @@ class SweepRun:
         """verdict.json; what could not be computed is None. `rule` says by which version of the rule."""
         return self.run.read_json(VERDICT)
 
-    def rivals(self) -> pd.DataFrame | None:
-        """The table of rivals, index rival; None where none was judged."""
-        return self.run.read_table(RIVALS).set_index("rival") if self.run.has(RIVALS) else None
-
-    def prediction(self) -> pd.DataFrame | None:
-        """Bits of each source and number of answers, `prediction.COLUMNS`; None where none was judged."""
-        return self.run.read_table(PREDICTION) if self.run.has(PREDICTION) else None
-
-    def knowing(self) -> pd.DataFrame | None:
-        """The table of what the order knows, index respondent; None where nobody's correctness is known."""
-        return self.run.read_table(KNOWING).set_index("respondent") if self.run.has(KNOWING) else None
-
-    def controls(self) -> pd.DataFrame | None:
-        """The table of controls, index intervention_id; None where none was swept."""
-        return self.run.read_table(CONTROLS).set_index("intervention_id") if self.run.has(CONTROLS) else None
-
     def factor(self) -> FactorModel | None:
         """The factor model of the panel, or None where none was fitted."""
         return FactorModel.load(self.path / FACTOR) if self.run.has(FACTOR) else None
@@ -420,13 +344,6 @@ class SweepRun:
         stored = self.run.read_json(PARABOLA)
         simulated = np.array([np.nan if value is None else value for value in stored["simulated"]], dtype=float)
         return Simulated(float(stored["observed"]), simulated, float(stored["p"]))
-
-    def dial_path(self) -> DialPath | None:
-        """The dial's way through the factor, or None where there is no factor model."""
-        if not self.run.has(PATH_NUMBERS):
-            return None
-        settings, targets = self.run.read_table(PATH), self.run.read_table(PATH_TARGETS)
-        return DialPath.of(settings.set_index("magnitude"), targets, self.run.read_json(PATH_NUMBERS))
 
     def dose_response(self) -> pd.DataFrame:
         """What each magnitude of the intervention under test does to the subject; see `verdict.dose_response`."""

@@ -8,7 +8,8 @@ from typing import Any
 import pandas as pd
 
 from onedial.asking import SWEEP_COLUMNS, SWEEP_KEY, is_read, under_test
-from onedial.core import LEDGER, InputError, Run, read_ledger
+from onedial.asking.store import ANSWERS, Store
+from onedial.core import InputError, Run
 from onedial.show import Rows, stage_rows
 from onedial.verdict import SweepRun
 
@@ -55,14 +56,12 @@ def rows_of_progress(run: Run, going_on: bool) -> Rows:
 
 def costs(run: Run) -> Mapping[str, Any]:
     """Attempts at providers by what came of them, their tokens and the budget; empty where nobody was asked."""
-    if not run.has(LEDGER):
+    table = Store(run.path / ANSWERS).attempts()
+    if table.empty:
         return {}
-    table = pd.DataFrame(read_ledger(run.path / LEDGER), columns=["outcome", "tokens_in", "tokens_out"])
-    told: dict[str, Any] = {
-        f"requests {outcome}": int(n) for outcome, n in table["outcome"].fillna("under way").value_counts().items()
-    }
-    for name in ("tokens_in", "tokens_out"):
-        told[name.replace("_", " ")] = int(pd.to_numeric(table[name], errors="coerce").sum())
+    outcomes = table["outcome"].replace("unknown", "under way").value_counts()
+    told: dict[str, Any] = {f"requests {outcome}": int(n) for outcome, n in outcomes.items()}
+    told |= {name.replace("_", " "): int(table[name].sum()) for name in ("tokens_in", "tokens_out")}
     return told | ({"budget": run.config["budget"]} if run.config.get("budget") is not None else {})
 
 

@@ -24,7 +24,7 @@ chance is .5 on held-out ones. Two measures need no label at all, for any readin
 
 and `opposite` is the share of pairs in which both answers lean the other way for the negation than for the statement.
 Nothing in the loss speaks of truth: any feature that yes and no carry with opposite signs will do, and a prominent one
-wins (`with_distraction` plants one; Farquhar et al., 2023, arXiv 2312.10029).
+wins (Farquhar et al., 2023, arXiv 2312.10029).
 """
 
 from collections.abc import Callable, Sequence
@@ -289,78 +289,6 @@ def read_without_labels(
         hurt = difference_interval(agreement["negation"], agreement["nonsense"], draws)
         lines[-2] |= dict(zip(("hurt", "hurt_low", "hurt_high"), hurt, strict=True))
     return pd.DataFrame(lines).reindex(columns=list(CONTRAST_COLUMNS))
-
-
-def distraction_table(
-    material: StatementStreams,
-    strengths: Sequence[float],
-    draws: Floats,
-    methods: Sequence[str] = tuple(CONTRASTS),
-    seed: int = 0,
-) -> pd.DataFrame:
-    """The known failure: what each method reads where a feature that has nothing to do with truth is planted.
-
-    Args:
-        strengths: of the feature, in standard deviations of the streams' most prominent difference.
-
-    Returns:
-        Columns `method, distraction` (its strength), `auroc, low, high` of truth, and the same with `_distraction` of
-        the feature, each with its end told by the training statements.
-
-    >>> import numpy as np
-    >>> from probes import StatementStreams, TopicFolds, topic_draws
-    >>> rng, true = np.random.default_rng(0), np.arange(60) % 2 * 1.0
-    >>> sides = np.where(np.stack([true, 1 - true], axis=1) == 1, 1.0, -1.0)  # (statement, polarity)
-    >>> streams = rng.standard_normal((60, 2, 2, 4))
-    >>> streams[..., 0] += 2 * sides[..., None] * np.array([1, -1])  # yes and no carry the truth with opposite signs
-    >>> material = StatementStreams(streams, true, TopicFolds.of(np.arange(60) % 6))
-    >>> found = distraction_table(material, [0.0, 10.0], topic_draws(6, 19), methods=["crc"])
-    >>> found["auroc"].round(1).tolist()  # truth, and then the coin instead
-    [1.0, 0.6]
-    """
-    lines = []
-    for strength in strengths:
-        planted, feature = with_distraction(material, strength, seed)
-        for name in methods:
-            found = _readings(planted, name, seed)
-            line: dict[str, object] = {"method": name, "distraction": strength}
-            for what, target in (("", planted.holds), ("_distraction", feature)):
-                area = _against([each.towards(target).score for each in found], target, planted.folds).area(draws)
-                line |= {f"auroc{what}": area.auroc, f"low{what}": area.low, f"high{what}": area.high}
-            lines.append(line)
-    return pd.DataFrame(lines)
-
-
-def with_distraction(material: StatementStreams, strength: float, seed: int = 0) -> tuple[StatementStreams, Floats]:
-    """The same streams with a coin for each statement and polarity, which yes and no carry with opposite signs.
-
-    Args:
-        strength: standard deviation that the coin gives the difference of the answers along a drawn direction, in those
-            of the first principal component of the differences.
-
-    Returns:
-        The streams, and (statement, polarity) the coin, 1 / 0.
-
-    >>> import numpy as np
-    >>> from probes import StatementStreams, TopicFolds, topic_draws
-    >>> rng, true = np.random.default_rng(0), np.arange(60) % 2 * 1.0
-    >>> sides = np.where(np.stack([true, 1 - true], axis=1) == 1, 1.0, -1.0)  # (statement, polarity)
-    >>> streams = rng.standard_normal((60, 2, 2, 4))
-    >>> streams[..., 0] += 2 * sides[..., None] * np.array([1, -1])  # yes and no carry the truth with opposite signs
-    >>> material = StatementStreams(streams, true, TopicFolds.of(np.arange(60) % 6))
-    >>> planted, coin = with_distraction(material, strength=5.0)
-    >>> planted.streams.shape == streams.shape, coin.shape
-    (True, (60, 2))
-    """
-    rng = np.random.default_rng([seed, 1])
-    coin = (rng.random(material.streams.shape[:2]) < 0.5).astype(float)
-    scale = material.streams.std(axis=(0, 1, 2))
-    differences = _differences(material.streams / np.where(scale > 0, scale, 1.0))
-    most = np.linalg.svd(differences - differences.mean(axis=0), compute_uv=False)[0] / np.sqrt(len(differences))
-    axis = rng.standard_normal(material.streams.shape[-1])
-    axis *= scale / np.linalg.norm(axis)
-    signs = (2 * coin - 1)[:, :, None] * np.array([1.0, -1.0]) * strength * most / 2
-    return replace(material, streams=material.streams + signs[..., None] * axis), coin
 
 
 @dataclass(frozen=True, eq=False)

@@ -47,17 +47,16 @@ from probes.fitting.solvers import METHODS
 Floats = NDArray[np.float64]
 
 
-def words_of(texts: Sequence[str], embedding: Floats | None = None) -> Features:
+def words_of(texts: Sequence[str]) -> Features:
     """The baseline's features; the vocabulary is that of the questions that may be looked at.
 
     Args:
-        texts: of the questions. embedding: (question, dimension) of each text, beside the words.
+        texts: of the questions.
 
     >>> words_of(["Who wrote Emma?", "Who wrote Dune?"])(np.array([True, True]))[0].shape
     (2, 5)
     """
     lengths = np.log1p([[len(text), len(text.split())] for text in texts])
-    extra = lengths if embedding is None else np.hstack([lengths, embedding])
 
     def features(looked_at: NDArray[np.bool_]) -> tuple[Floats, bool]:
         from sklearn.feature_extraction.text import TfidfVectorizer
@@ -68,11 +67,10 @@ def words_of(texts: Sequence[str], embedding: Floats | None = None) -> Features:
             words = vectoriser.fit(seen).transform(texts).toarray()
         except ValueError:  # no word stands in two questions
             words = np.zeros((len(texts), 0))
-        own = extra[looked_at]
+        own = lengths[looked_at]
         spread = own.std(axis=0)
-        # An embedding of d numbers weighs as much as the words, whose rows have length 1; each length a tenth of that.
-        weight = np.r_[np.full(2, 0.1), np.full(extra.shape[1] - 2, 1 / np.sqrt(max(extra.shape[1] - 2, 1)))]
-        numbers = (extra - own.mean(axis=0)) / np.where(spread > 0, spread, 1.0) * weight
+        # Each length weighs a tenth of the words, whose rows have length 1.
+        numbers = (lengths - own.mean(axis=0)) / np.where(spread > 0, spread, 1.0) * 0.1
         return np.hstack([words, numbers]), False
 
     return features
@@ -103,7 +101,6 @@ class ProbeTask:
     n_control: int = N_CONTROL
     n_bootstrap: int = N_BOOTSTRAP
     seed: int = 0
-    embedding: Floats | None = None
 
     __repr__ = one_line
 
@@ -132,7 +129,7 @@ class ProbeTask:
     @cached_property
     def text(self) -> CrossFitted:
         """The words alone, by logistic regression."""
-        return cross_fit(words_of(self.texts, self.embedding), self.labels, self.values, self.folds)["logistic"]
+        return cross_fit(words_of(self.texts), self.labels, self.values, self.folds)["logistic"]
 
     @cached_property
     def meaningless(self) -> dict[str, Floats]:

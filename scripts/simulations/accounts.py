@@ -10,7 +10,7 @@ from collections.abc import Callable
 import numpy as np
 
 from onedial.scale import rival_accounts
-from simulations.frame import Cell, Simulation
+from simulations.frame import Cell, Simulation, by_cell, means
 from simulations.structure import grouped_scales, panel
 
 N, RATES = 1000, np.linspace(0.1, 0.9, 19)
@@ -77,5 +77,6 @@ def judged(name: str, make: Make) -> Callable[[int], dict[str, float]]:
 
 
 SIMULATION = Simulation(
-    {"accounts": [Cell(name, SETS, judged(name, make)) for name, make in PANELS.items()]}, ("panel", "sets")
+    {"accounts": [Cell(name, SETS, judged(name, make)) for name, make in PANELS.items()]},
+    by_cell(means, "panel", "sets"),
 )

@@ -8,11 +8,12 @@ the repeats.
 import warnings
 
 import numpy as np
+import pandas as pd
 from scipy.special import ndtri
 
-from onedial.scale import fit_factor_model, one_factor_bootstrap, permutation_null, quadratic_fit, two_parameter_irt
+from onedial.scale import fit_factor_model, one_factor_bootstrap, permutation_null, quadratic_fit, response_model
 from onedial.stats import PsychometricsWarning
-from simulations.frame import Cell, Found, Simulation, mean_and_error
+from simulations.frame import Cell, Found, Simulation, by_cell, mean_and_error
 
 LOADING = 0.8
 RATES = np.concatenate([np.linspace(0.01, 0.05, 6), np.linspace(0.2, 0.8, 7), np.linspace(0.95, 0.99, 6)])
@@ -59,12 +60,17 @@ def cell(rule: str, n_questions: int) -> Cell:
 
     def draw(seed: int) -> Found:
         answers = simulate(n_questions, np.random.default_rng([0, n_questions, seed]))
-        marginal = two_parameter_irt(answers).respondents["loading"][EXTREME].mean()
+        marginal = response_model(answers).respondents["loading"][EXTREME].mean()
         return analyse(answers, rule, 0) | {"the same by marginal likelihood": marginal}
 
     return Cell(f"{rule}_{n_questions}", 10, draw)
 
 
-SIMULATION = Simulation(
-    {str(n): [cell(rule, n) for rule in RULES] for n in (200, 1000, 5000)}, ("rule", "sets"), mean_and_error
-)
+def told(draws: pd.DataFrame) -> pd.DataFrame:
+    """A column for each rule and number of questions."""
+    table = by_cell(mean_and_error, "rule", "sets")(draws)
+    beside = table.pivot(index="what", columns="rule", values="found")
+    return beside.reindex(table["what"].unique())[table["rule"].unique()].reset_index()
+
+
+SIMULATION = Simulation({str(n): [cell(rule, n) for rule in RULES] for n in (200, 1000, 5000)}, told)

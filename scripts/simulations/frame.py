@@ -1,13 +1,18 @@
-"""What a simulation is: cells that are drawn, and what is told of each."""
+"""What a simulation is: cells that are drawn seed by seed, and what is told of all draws."""
 
-from collections.abc import Callable, Mapping, Sequence
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
+
+from onedial.core import InputError, atomic_path
 
 if TYPE_CHECKING:
     import pandas as pd
 
-Found = dict[str, float]
+Found = dict[str, Any]
 Rows = list[dict[str, Any]]
+KEY = ("study", "cell", "seed")
 
 
 class Cell(NamedTuple):
@@ -24,6 +29,91 @@ class Cell(NamedTuple):
     draw: Callable[[int], Found | list[Found]]
 
 
+class Simulation(NamedTuple):
+    """What one file of this folder simulates.
+
+    Attributes:
+        studies: cells by the name under which the command line can choose them.
+        told: a line for everything found, with study, cell and seed -> the table that is stored.
+        settings: what a draw hangs on besides.
+    """
+
+    studies: Mapping[str, Sequence[Cell]]
+    told: "Callable[[pd.DataFrame], pd.DataFrame]"
+    settings: Callable[[], Found] = dict
+
+
+class Draws:
+    """What was found by study, cell and seed, all under the same settings; with a path kept there, and gone on with.
+
+    Args:
+        path: the CSV; what it holds is taken from it.
+        settings: what a draw hangs on, as columns and their values.
+
+    Raises:
+        InputError: the file holds something else, or draws under other settings.
+    """
+
+    def __init__(self, path: Path | None, settings: Mapping[str, Any]) -> None:
+        import pandas as pd
+
+        self._path, self._settings = path, dict(settings)
+        self._rows: Rows = []
+        if path is not None and path.exists():
+            stored = pd.read_csv(path, keep_default_na=False, na_values=[""])
+            if absent := [column for column in (*KEY, *self._settings) if column not in stored]:
+                raise InputError(f"{path} has no column {absent[0]!r}; give another file, or none that is there")
+            for name, value in self._settings.items():
+                if len(others := stored[name][stored[name] != value]):
+                    raise InputError(
+                        f"{path} holds rows with {name} {others.iloc[0]}, and now it is {value}; give another file"
+                    )
+            self._rows = [{str(name): value for name, value in row.items()} for row in stored.to_dict("records")]
+        self._held = {tuple(row[name] for name in KEY) for row in self._rows}
+
+    def __contains__(self, key: tuple[str, str, int]) -> bool:
+        return key in self._held
+
+    def add(self, key: tuple[str, str, int], found: Found | list[Found]) -> None:
+        """What a seed found; a line without numbers where nothing can be said."""
+        rows = (found if isinstance(found, list) else [found]) or [{}]
+        self._rows += [{**dict(zip(KEY, key, strict=True)), **row, **self._settings} for row in rows]
+        self._held.add(key)
+
+    def write(self) -> None:
+        """Keep everything found so far, if there is a path."""
+        if self._path is not None:
+            with atomic_path(self._path) as temporary:
+                self.frame().to_csv(temporary, index=False, lineterminator="\n")
+
+    def frame(self, keys: "Iterable[tuple[str, str, int]] | None" = None) -> "pd.DataFrame":
+        """All lines so far, or those of some keys, in their order."""
+        import pandas as pd
+
+        if keys is None:
+            return pd.DataFrame(self._rows)
+        order = {key: place for place, key in enumerate(keys)}
+        chosen = [row for row in self._rows if tuple(row[name] for name in KEY) in order]
+        return pd.DataFrame(sorted(chosen, key=lambda row: order[tuple(row[name] for name in KEY)]))
+
+
+def by_cell(tell: "Callable[[pd.DataFrame], Rows]", *names: str) -> "Callable[[pd.DataFrame], pd.DataFrame]":
+    """What is told of each cell alone, under columns of these names for study, cell and number of seeds (the last of
+    them where fewer are given); five digits."""
+
+    def told(draws: "pd.DataFrame") -> "pd.DataFrame":
+        import pandas as pd
+
+        rows = []
+        for key, own in draws.groupby(list(KEY[:2]), sort=False):
+            found = own.drop(columns=list(KEY)).dropna(axis=1, how="all").astype(float)
+            named = dict(zip(names, (*key, own["seed"].nunique())[-len(names) :], strict=True))
+            rows += [named | row for row in tell(found)]
+        return pd.DataFrame(rows).round(5)
+
+    return told
+
+
 def mean_and_error(found: "pd.DataFrame") -> Rows:
     """A row for each number: its mean over the draws, and the mean's standard error."""
     return [{"what": str(what), "found": column.mean(), "se": column.sem()} for what, column in found.items()]
@@ -34,15 +124,6 @@ def means(found: "pd.DataFrame") -> Rows:
     return [{str(what): float(column.mean()) for what, column in found.items()}]
 
 
-class Simulation(NamedTuple):
-    """What one file of this folder simulates.
-
-    Attributes:
-        studies: cells by the name under which the command line can choose them.
-        columns: what names a row: (study,) cell, number of sets.
-        told: a table with a line for everything found -> rows.
-    """
-
-    studies: Mapping[str, Sequence[Cell]]
-    columns: tuple[str, ...]
-    told: Callable[["pd.DataFrame"], Rows] = mean_and_error
+def one_line_each(table: "pd.DataFrame") -> "pd.DataFrame":
+    """A table by cell as it is stored: five digits, and in the names of columns nothing but letters and digits."""
+    return table.reset_index().round(5).rename(columns=lambda name: re.sub(r"[^\w]+", "_", str(name)).strip("_"))

@@ -20,7 +20,7 @@ from collections.abc import Callable
 import numpy as np
 import pandas as pd
 
-from simulations.frame import Cell, Found, Rows, Simulation
+from simulations.frame import Cell, Found, Rows, Simulation, by_cell
 
 Draw = Callable[[int], Found | list[Found]]
 
@@ -130,4 +130,4 @@ def told(found: pd.DataFrame) -> Rows:
     return about.join(points).rename_axis("what").reset_index().to_dict("records")
 
 
-SIMULATION = Simulation(STUDIES, ("case", "sets"), told)
+SIMULATION = Simulation(STUDIES, by_cell(told, "case", "sets"))

@@ -14,7 +14,7 @@ import pandas as pd
 from scipy.special import ndtri
 
 from onedial.scale import QuestionBank
-from simulations.frame import Cell, Rows, Simulation
+from simulations.frame import Cell, Rows, Simulation, by_cell
 
 N_QUESTIONS, N_RESPONDENTS, N_FAMILIES, N_TOPICS = 500, 20, 5, 10
 ANSWERS, NEWCOMERS, SETS = 25, 20, 10
@@ -140,4 +140,6 @@ def told(found: pd.DataFrame) -> Rows:
     ]
 
 
-SIMULATION = Simulation({"newcomers": [Cell(kind, SETS, newcomers(kind)) for kind in KINDS]}, ("kind", "sets"), told)
+SIMULATION = Simulation(
+    {"newcomers": [Cell(kind, SETS, newcomers(kind)) for kind in KINDS]}, by_cell(told, "kind", "sets")
+)

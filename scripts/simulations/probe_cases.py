@@ -16,7 +16,6 @@ from onedial.panels import ResponseMatrix
 from probes import (
     OWN_CORRECT,
     Concordance,
-    CrossFitted,
     ProbeLabels,
     ProbeTask,
     StatementStreams,
@@ -30,7 +29,6 @@ from probes import (
     course_of,
     cross_evaluation,
     cross_fit,
-    distance_table,
     erasure_table,
     measure_layer,
     of_rows,
@@ -40,7 +38,6 @@ from probes import (
     readers_of,
     reads_by_chance,
     shared_difficulty,
-    subspace_table,
     topic_draws,
 )
 
@@ -172,18 +169,6 @@ def another_label(rng: np.random.Generator, cosine: float, effect: float) -> Fou
     }
 
 
-def subspaces(rng: np.random.Generator, cosine: float, effect: float) -> Found:
-    """Smallest principal angle between two labels and three targets, of which one lies at this cosine to the first."""
-    near = pair_of_directions(rng, cosine)
-    others = np.stack([unit(vector) for vector in rng.standard_normal((3, D_MODEL))])
-    rows, labels = streams(rng, np.stack([near[0], others[0], near[1], *others[1:]]), 1.5, effect)
-    names = ["a", "b", "x", "y", "z"]
-    penalties = dict.fromkeys(names, 0.3)
-    task = task_of(labels, names)
-    table = subspace_table(rows, task, penalties, {"targets": names[2:]}, names[:2], "ridge", n_null=49)
-    return {"smallest angle (p)": float(table["p"].iloc[0])}
-
-
 def without_labels(rng: np.random.Generator, truth: float, understood: bool) -> Found:
     """200 statements in 20 topics: truth of this strength, a negation that turns it round or does not."""
     n, n_topics = 200, 20
@@ -239,19 +224,6 @@ def far_away(rng: np.random.Generator, scale: float, shift: float) -> Found:
     around = Surroundings.of(drawn(N_QUESTIONS, N_TOPICS), task_of(np.zeros((N_QUESTIONS, 1)), ["a"]))
     other = scale * drawn(200, 10) + shift * unit(rng.standard_normal(D_MODEL))
     return {"mean share abstained from": float((around.as_far(around.distance(other)) < 0.05).mean())}
-
-
-def near_and_far(rng: np.random.Generator, noise: float, effect: float) -> Found:
-    """A score that reads as well far off as nearby, or worse by noise there."""
-    rows = rng.standard_normal((N_QUESTIONS, D_MODEL)) * rng.uniform(0.7, 1.3, (N_QUESTIONS, 1))
-    shift = effect * rng.standard_normal((2, N_TOPICS))[:, FOLDS.topic]
-    truth = (rng.random(N_QUESTIONS) < 1 / (1 + np.exp(-shift[0]))).astype(float)
-    size = np.linalg.norm(rows, axis=1)
-    spread = np.where(size > np.median(size), 1 + noise, 1.0)
-    score = (1.5 * truth + shift[1] + spread * rng.standard_normal(N_QUESTIONS))[:, None]
-    fitted = CrossFitted(("a",), truth[:, None], score, np.repeat(score[None], 5, axis=0), np.zeros((5, 1)), FOLDS)
-    row = distance_table(rows, task_of(truth[:, None], ["a"]), fitted, ["a"]).iloc[0]
-    return {"near minus far off 0": off(0.0, row["gap_low"], row["gap_high"])}
 
 
 def own_ability(rng: np.random.Generator, shared: float, private: float) -> Found:

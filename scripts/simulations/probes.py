@@ -21,7 +21,7 @@ from probes import (
     transfer_table,
 )
 from simulations import probe_cases as planted
-from simulations.frame import Cell, Rows, Simulation
+from simulations.frame import Cell, Rows, Simulation, by_cell
 from simulations.probe_cases import D_MODEL, FOLDS, N_QUESTIONS, N_TOPICS, TEXTS, off, pair_of_directions
 
 TOPIC_EFFECTS = (0.0, 0.5, 1.0)
@@ -151,14 +151,10 @@ def cases() -> dict[str, list[tuple[str, Draw]]]:
         ),
         "best layer": of(planted.best_layer, *({"shift": shift, "effect": 0.5} for shift in (0.0, 1.0))),
         "another label": of(planted.another_label, *({"cosine": cosine, "effect": 0.3} for cosine in cosines)),
-        "subspaces": of(planted.subspaces, *({"cosine": cosine, "effect": 0.3} for cosine in (0.0, 0.6, 0.9))),
         "statements": of(planted.without_labels, *({"truth": t, "understood": u} for t, u in truths)),
         "patches": of(planted.patches, *({"share": share} for share in (0.0, 0.2, 0.5))),
         "far away": of(
             planted.far_away, *({"scale": a, "shift": b} for a, b in ((1, 0), (1.1, 0), (1.25, 0), (1, 2), (1, 4)))
-        ),
-        "near and far": of(
-            planted.near_and_far, *({"noise": noise, "effect": effect} for effect in (0.0, 0.5) for noise in (0.0, 1.0))
         ),
         "own ability": of(
             planted.own_ability,
@@ -178,7 +174,7 @@ def cases() -> dict[str, list[tuple[str, Draw]]]:
 
 SAMPLES = 500
 SLOW = (
-    "directions", "transfer", "one label", "best layer", "another label", "subspaces", "statements",
+    "directions", "transfer", "one label", "best layer", "another label", "statements",
     "own ability",
 )  # fmt: skip
 """Groups of which a sample takes longer than a tenth of a second: half as many are drawn."""
@@ -204,6 +200,5 @@ SIMULATION = Simulation(
         group: [Cell(said, SAMPLES // (1 + (group in SLOW)), seeded(draw)) for said, draw in own]
         for group, own in cases().items()
     },
-    ("group", "planted", "samples"),
-    count,
+    by_cell(count, "group", "planted", "samples"),
 )

@@ -12,7 +12,7 @@ effect of .5.
 
 from collections.abc import Iterator
 
-from simulations.frame import Cell, Found, Simulation, means
+from simulations.frame import Cell, Found, Simulation, by_cell, means
 
 SETTINGS = (-2.0, -1.0, 1.0, 2.0)
 PER_ITEM, NOISE = 0.3, 0.1
@@ -74,4 +74,4 @@ def one_verdict(pushes: float, effect: float | None, seed: int, n_replicates: in
     return str(profile.reports["verdict"].iloc[0])
 
 
-SIMULATION = Simulation({"profile": list(cells())}, ("case", "sets"), means)
+SIMULATION = Simulation({"profile": list(cells())}, by_cell(means, "case", "sets"))

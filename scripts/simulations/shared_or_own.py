@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 from scipy.special import ndtri
 
-from simulations.frame import Cell, Rows, Simulation
+from simulations.frame import Cell, Rows, Simulation, by_cell
 
 FAMILIES = {
     "7 families of 33": np.repeat(list("abcdefg"), [8, 3, 7, 5, 5, 4, 1]),
@@ -88,14 +88,21 @@ def judged(layout: str, planted: str) -> Callable[[int], dict[str, float]]:
     return one
 
 
-def told(found: pd.DataFrame) -> Rows:
+def shares(found: pd.DataFrame) -> Rows:
     """The shares of panels, and of models: of all panels together."""
     row = found[["own", "shared", "mean"]].mean().to_dict()
     return [{**row, "models": found["models"].sum() / found["n_models"].sum()}]
 
 
+def told(draws: pd.DataFrame) -> pd.DataFrame:
+    """For each row also what names it and its place."""
+    table = by_cell(shares, "layout", "planted", "sets")(draws)
+    named = {"kind": f"{{}}, {N}: {{}}", "place": f"{{}}, {N:,}"}
+    pairs = list(zip(table["layout"], table["planted"], strict=True))
+    return table.assign(questions=N, **{name: [form.format(*pair) for pair in pairs] for name, form in named.items()})
+
+
 SIMULATION = Simulation(
     {layout: [Cell(planted, SETS, judged(layout, planted)) for planted in KINDS] for layout in FAMILIES},
-    ("layout", "planted", "sets"),
     told,
 )

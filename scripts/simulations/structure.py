@@ -5,7 +5,7 @@ says so, and its standard error over panels.
 """
 
 from collections.abc import Callable, Iterator
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -13,17 +13,14 @@ from scipy.special import ndtri
 
 from onedial.confidence import metacognition_table
 from onedial.scale import (
-    ScaleBank,
     bootstrap_questions,
     bundle_invariance,
     cluster_structure,
     correlation_intervals,
-    difficulty_reliability,
     factor_fit,
     fit_factor_model,
     kin_account,
     kin_bend,
-    link_panels,
     one_factor_bootstrap,
     permutation_null,
     quadratic_fit_test,
@@ -31,12 +28,14 @@ from onedial.scale import (
     rasch_test,
     residual_correlations,
     respondent_invariance,
+    response_model,
     scale_distribution,
     specific_factors,
-    two_parameter_irt,
 )
-from onedial.stats import Z_95
-from simulations.frame import Cell, Simulation
+from onedial.scale.misfit.answer_fit import answer_fit
+from onedial.scale.study.panel_analysis import copies_among
+from onedial.stats import as_answers
+from simulations.frame import Cell, Found, Simulation, by_cell, mean_and_error
 
 MIDDLE = np.linspace(0.2, 0.8, 19)
 EXTREME = np.concatenate([np.linspace(0.01, 0.05, 6), np.linspace(0.2, 0.8, 7), np.linspace(0.95, 0.99, 6)])
@@ -343,45 +342,16 @@ def intervals(sets: int) -> Kinds:
 
     def reliable(rng: np.random.Generator, _: int) -> dict[str, float]:
         answers, easiness = panel("normal", 800, MIDDLE, rng.uniform(0.5, 0.85, 19), rng)
-        model = two_parameter_irt(answers)
+        model = response_model(answers)
         known = np.corrcoef(model.difficulty, easiness)[0, 1] ** 2
         return {
-            "reliability less the squared correlation with the true place (mean)": (
-                difficulty_reliability(model).empirical - known
-            )
+            "reliability less the squared correlation with the true place (mean)": (model.reliability.empirical - known)
         }
 
     yield "one factor, 400 x 8", sets, one
     yield "noise of topics, 600 x 8, 30 topics", sets, by_topic
     yield "confidence is the evidence, 800 x 1", sets, ideal
     yield "one factor, 800 x 19", sets, reliable
-
-
-def linking(sets: int) -> Kinds:
-    def one(by: Literal["questions", "respondents"], rng: np.random.Generator) -> dict[str, float]:
-        # The other panel's questions are easier by .5 and 1.2 times as widely spread.
-        common = {"questions": 60, "respondents": 0}[by]
-        easiness = np.concatenate([rng.standard_normal(300), 0.5 + 1.2 * rng.standard_normal(300 - common)])
-        loading, cut = rng.uniform(0.6, 0.9, 24), ndtri(rng.uniform(0.25, 0.75, 24))
-        hidden = loading * easiness[:, None] + cut + np.sqrt(1 - loading**2) * rng.standard_normal((len(easiness), 24))
-        answers = pd.DataFrame((hidden > 0).astype(float))
-        base, other = slice(0, 300), slice(300 - common, None)
-        first, second = (slice(0, 12), slice(12, 24)) if by == "questions" else (slice(0, 16), slice(8, 24))
-        banks = ScaleBank.of(answers.iloc[base, first]), ScaleBank.of(answers.iloc[other, second])
-        link = link_panels(*banks, by=by)
-        # by questions the scale is that of these questions, by respondents that of questions like these
-        mean, spread = (easiness[base].mean(), easiness[base].std()) if by == "questions" else (0.0, 1.0)
-        shift, slope = (easiness[other].mean() - mean, easiness[other].std()) if by == "questions" else (0.5, 1.2)
-        moved = link.moved(banks[1]).iloc[common:]
-        off = moved["difficulty"] + (easiness[300:] - mean) / spread
-        return {
-            "the shift": abs(link.shift - shift / spread) <= Z_95 * link.shift_se,
-            "the slope": abs(link.slope - slope / spread) <= Z_95 * link.slope_se,
-            "linked difficulties": float((off.abs() <= Z_95 * moved["se"]).mean()),
-        }
-
-    for by, name in (("questions", "60 common questions, 300 x 12"), ("respondents", "8 common respondents, 300 x 16")):
-        yield f"linked by {name}", sets, lambda rng, _, by=by: one(by, rng)
 
 
 def specific(sets: int) -> Kinds:
@@ -454,6 +424,56 @@ def kin(sets: int) -> Kinds:
         yield name, sets, lambda rng, seed, a=(sizes, kind, lapses, share, other): one(*a, rng, seed)
 
 
+def page(sets: int) -> Kinds:
+    # What the page of a scale says in words, of one scale with all that may be taken for more at once.
+    def one(n: int, m: int, disturbed: bool, odd: tuple[float, ...], rng: np.random.Generator, seed: int) -> Found:
+        family, loading = np.arange(m) // 3, rng.uniform(0.55, 0.8, m)
+        loading[: len(odd)] = odd
+        place, share = places("exponential" if disturbed else "normal", n, rng), 0.1 * disturbed
+        hidden = loading * place[:, None] + np.sqrt(share) * rng.standard_normal((n, m // 3))[:, family]
+        hidden = hidden + np.sqrt(1 - loading**2 - share) * rng.standard_normal((n, m))
+        rates = rng.permutation(np.linspace(0.25, 0.75, m))
+        answers = (hidden > np.quantile(hidden, 1 - rates, axis=0).diagonal()).astype(float)
+        if disturbed:
+            guessed = rng.random(answers.shape) < 0.1
+            answers = np.where(guessed, rng.random(answers.shape) < 0.5, answers).astype(float)
+            answers = without_hard_ones(answers, place, rng)
+        found = answer_fit(answers, n_replicates=1, seed=seed).respondents
+        turned, off = found["reversed"].to_numpy(), (~found["belongs"] & ~found["reversed"]).to_numpy()
+        planted = np.arange(m) < len(odd)
+        row = {
+            "somebody is said to answer the other way round": (turned & (loading >= 0)).any(),
+            "somebody is said not to belong": (off & ~planted).any(),
+            "two are said to be one respondent": len(copies_among(as_answers(answers))) > 0,
+        }
+        if odd:
+            row["who answers the other way round is named"] = turned[loading < 0].all()
+            row["who answers by dice is named"] = off[loading == 0].all()
+        return row if m > 30 else row | fit_in_words(answers)
+
+    def two(rng: np.random.Generator, _: int) -> Found:
+        return fit_in_words(grouped_scales(400, 12, 2, 0.0, rng))
+
+    for n, m, disturbed, odd, name in (
+        (400, 12, False, (), "one scale, 400 x 12"),
+        (400, 12, True, (), "one scale, a tenth random, exponential, families of three, gaps, 400 x 12"),
+        (33, 60, False, (), "one scale, 33 x 60"),
+        (33, 60, True, (), "one scale, a tenth random, exponential, families of three, gaps, 33 x 60"),
+        (400, 12, True, (-0.6, 0.0), "the same, one the other way round and one by dice, 400 x 12"),
+    ):
+        yield name, sets, lambda rng, seed, a=(n, m, disturbed, odd): one(*a, rng, seed)
+    yield "two scales that have nothing to do with each other, 400 x 12", sets, two
+
+
+def fit_in_words(answers: np.ndarray) -> Found:
+    """What the page says of the fit of one factor."""
+    said = factor_fit(answers).sentence()
+    return {
+        "one factor is said not to fit": "not fit" in said or "not by another" in said,
+        "one factor is said to fit closely": "closely" in said,
+    }
+
+
 STUDIES: dict[str, tuple[Callable[[int], Kinds], int]] = {
     "scale": (scale, 200),
     "extremes": (extremes, 100),
@@ -466,8 +486,8 @@ STUDIES: dict[str, tuple[Callable[[int], Kinds], int]] = {
     "residuals": (residuals, 100),
     "rasch": (rasch, 100),
     "intervals": (intervals, 200),
-    "linking": (linking, 100),
     "specific": (specific, 40),
+    "page": (page, 50),
     "kin": (kin, 20),
 }
 
@@ -480,5 +500,6 @@ def cells(study: Callable[[int], Kinds], sets: int) -> list[Cell]:
 
 
 SIMULATION = Simulation(
-    {name: cells(study, sets) for name, (study, sets) in STUDIES.items()}, ("study", "panel", "sets")
+    {name: cells(study, sets) for name, (study, sets) in STUDIES.items()},
+    by_cell(mean_and_error, "study", "panel", "sets"),
 )

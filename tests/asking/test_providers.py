@@ -340,7 +340,7 @@ def test_without_inspect_one_is_told_what_to_install(monkeypatch):
 
 
 @needs_inspect
-def test_every_question_gets_its_own_answer_with_what_the_server_says_of_itself(tmp_path):
+def test_every_question_gets_its_own_answer_with_what_the_server_says_of_itself():
     def answering(body):
         return "Yes" if "river" in question_of(body) else "No"
 
@@ -348,9 +348,7 @@ def test_every_question_gets_its_own_answer_with_what_the_server_says_of_itself(
         return {"Yes": 0.6, "No": 0.3} if "river" in question_of(body) else {"No": 0.8, "Yes": 0.1}
 
     with FakeServer(answering, model="tiny-2026-11", fingerprint="fp_7", logprobs=shown) as server:
-        asked = ProviderRespondent(
-            ProviderModel("tiny", server=server.url, temperature=0, retries=0), logs=tmp_path / "logs"
-        )
+        asked = ProviderRespondent(ProviderModel("tiny", server=server.url, temperature=0, retries=0))
         given = answers_in_order(asked, prompts("Which river?", "Who?", "What river?"), CAN_YOU_ANSWER)
         request = server.asked[0]
     assert isinstance(asked, Respondent)
@@ -361,11 +359,6 @@ def test_every_question_gets_its_own_answer_with_what_the_server_says_of_itself(
     assert all(each.tokens_in > 0 and each.tokens_out > 0 and each.answered_at and each.seconds > 0 for each in given)
     assert (request["temperature"], request["logprobs"], request["top_logprobs"]) == (0, True, 20)
     assert [turn["role"] for turn in request["messages"]] == ["user"]
-    (log,) = (tmp_path / "logs").glob("*.eval")
-    from inspect_ai.log import read_eval_log
-
-    samples = read_eval_log(str(log)).samples
-    assert sorted(each.output.completion for each in samples) == ["No", "Yes", "Yes"]
 
 
 @needs_inspect
@@ -403,7 +396,7 @@ def test_what_fails_for_the_time_being_is_asked_again_and_what_fails_for_good_is
 
 
 @needs_inspect
-def test_no_key_reaches_answers_logs_or_messages_when_the_server_repeats_it(tmp_path, monkeypatch):
+def test_no_key_reaches_answers_messages_or_files_when_the_server_repeats_it(tmp_path, monkeypatch):
     monkeypatch.setenv("ONEDIAL_TEST_KEY", CANARY)
     monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "data"))
 
@@ -414,23 +407,13 @@ def test_no_key_reaches_answers_logs_or_messages_when_the_server_repeats_it(tmp_
 
     with FakeServer(answering, key=CANARY) as server:
         settings = ProviderModel("tiny", server=server.url, key="ONEDIAL_TEST_KEY", retries=0)
-        given = answers_in_order(
-            ProviderRespondent(settings, logs=tmp_path / "logs"), prompts("echo", "fail"), CAN_YOU_ANSWER
-        )
+        given = answers_in_order(ProviderRespondent(settings), prompts("echo", "fail"), CAN_YOU_ANSWER)
         monkeypatch.setenv("ONEDIAL_TEST_KEY", f"{CANARY}-other")
         with pytest.raises(InputError, match="refused the key") as refused:
-            list(ProviderRespondent(settings, logs=tmp_path / "logs").answer(prompts("echo"), CAN_YOU_ANSWER))
+            list(ProviderRespondent(settings).answer(prompts("echo"), CAN_YOU_ANSWER))
     assert given[0].said_yes
     assert "[key]" in given[1].error
     assert CANARY not in repr(given) + str(refused.value)
-    from inspect_ai.log import read_eval_log
-
-    logs = list((tmp_path / "logs").glob("*.eval"))
-    assert len(logs) == 2
-    for log in logs:
-        told = read_eval_log(str(log)).model_dump_json()
-        assert "[key]" in told
-        assert CANARY not in told, told[max(0, told.find(CANARY) - 300) : told.find(CANARY) + 60]
     for file in (each for each in tmp_path.rglob("*") if each.is_file()):
         assert CANARY.encode() not in file.read_bytes(), file
 
@@ -451,7 +434,8 @@ def test_leaving_the_answers_ends_what_is_under_way():
         next(answers)
         answers.close()
         n_asked = server.n_asked
-        assert not [thread for thread in threading.enumerate() if thread.name.startswith("asking")]
+        time.sleep(0.2)
+        assert server.n_asked - n_asked <= 2
     assert n_asked < 200
 
 
@@ -465,23 +449,6 @@ def test_a_server_that_is_not_there_ends_in_one_sentence():
                 prompts(*map(str, range(12))), CAN_YOU_ANSWER
             )
         )
-
-
-@needs_inspect
-def test_an_attempt_whose_time_was_up_before_it_could_be_noted_is_not_sent_and_costs_nothing():
-    class SlowDisk(Permits):
-        def begins(self, place, at):
-            time.sleep(1.3)
-            super().begins(place, at)
-
-    account = SlowDisk(5)
-    with FakeServer(lambda body: "Yes") as server:
-        work = [Asking(respondent(server, timeout=1), prompts("q"), CAN_YOU_ANSWER)]
-        ((_, response),) = answers_side_by_side(work, account)
-        assert server.n_asked == 0
-    assert response.error
-    assert account.begun == [(0, 0)]
-    assert [attempt.sent for attempt in account.came] == [False]
 
 
 @needs_inspect

@@ -1,6 +1,5 @@
 """What a loss of power, two writers, and other people's files cannot do to a run."""
 
-import errno
 import os
 from pathlib import Path
 
@@ -8,8 +7,7 @@ import pandas as pd
 import pytest
 
 from onedial.asking import read_table as read_users_table
-from onedial.core import InputError, Journal, Parts, Run, read_table, write_table, write_text
-from onedial.core.run.records import Records, read_records
+from onedial.core import InputError, Run, read_table, write_table, write_text
 
 OPTIONS = {"model": "somebody"}
 
@@ -43,72 +41,6 @@ def test_a_file_is_whole_on_the_disk_before_its_name_is_and_the_name_before_the_
     assert disk.after_power_loss(file) == b"before"
     write_text(file, "afterwards")
     assert disk.after_power_loss(file) == b"afterwards"
-
-
-def test_a_row_that_was_added_is_on_the_disk_and_so_is_the_part_before_the_journal_goes(tmp_path, monkeypatch):
-    disk, parts = LossyDisk(monkeypatch), Parts(tmp_path / "m", ["name", "value"], ["name"])
-    journal = Journal(parts, ("value",))
-    journal.add({"name": "a", "value": 1.0})
-    (file,) = parts.folder.iterdir()
-    assert disk.after_power_loss(file) == file.read_bytes() != b""
-    journal.fold()
-    (part,) = parts.files()
-    assert disk.after_power_loss(part) == part.read_bytes()
-
-
-@pytest.mark.parametrize("text", ["a\u2028b", "a\u2029b", "a\u0085b", "a\x1cb\x0cc\x0bd", "a\r\nb\rc", "😀 naïve"])
-def test_no_character_of_an_answer_ends_its_row(tmp_path, text):
-    parts = Parts(tmp_path / "m", ["name", "text"], ["name"])
-    Journal(parts, ()).add({"name": "a", "text": text})
-    Journal(parts, ())  # the next process
-    assert parts.read()["text"].tolist() == [text]
-
-
-def test_half_a_character_is_kept_as_a_replacement_mark_and_takes_no_row_with_it(tmp_path):
-    parts = Parts(tmp_path / "m", ["name", "text"], ["name"])
-    journal = Journal(parts, ())
-    journal.add({"name": "a", "text": "Ye\ud800s"})
-    journal.add({"name": "b", "text": "No"})
-    journal.fold()
-    assert parts.read()["text"].tolist() == ["Ye\ufffds", "No"]
-
-
-def test_every_beginning_of_a_file_of_records_gives_the_records_that_are_whole_in_it(tmp_path):
-    whole = [{"n": n, "text": "\u2028\n" * n} for n in range(4)]
-    Records(tmp_path / "log").append(*whole)
-    data = (tmp_path / "log").read_bytes()
-    ends = [at + 1 for at, byte in enumerate(data) if byte == 10]
-    for cut in range(len(data) + 1):
-        (tmp_path / "cut").write_bytes(data[:cut])
-        assert read_records(tmp_path / "cut") == whole[: sum(end <= cut for end in ends)]
-    (tmp_path / "cut").write_bytes(data[: ends[1] + 5])
-    Records(tmp_path / "cut").append({"n": 9})
-    assert read_records(tmp_path / "cut") == [*whole[:2], {"n": 9}]
-
-
-def test_a_damaged_record_is_named_by_its_line(tmp_path):
-    Records(tmp_path / "log").append({"n": 1}, {"n": 2}, {"n": 3})
-    data = (tmp_path / "log").read_bytes()
-    (tmp_path / "log").write_bytes(data.replace(b'"n": 2', b'"n" 2'))
-    with pytest.raises(InputError, match="line 2"):
-        read_records(tmp_path / "log")
-
-
-@pytest.mark.parametrize("call", ["write", "fsync"])
-def test_of_records_that_a_disk_refused_nothing_stays(tmp_path, monkeypatch, call):
-    records, write = Records(tmp_path / "log"), os.write
-    records.append({"n": 1})
-
-    def fails(descriptor, data=b""):
-        write(descriptor, data[: len(data) // 2])
-        raise OSError(errno.ENOSPC, "No space left on device")
-
-    with monkeypatch.context() as full:
-        full.setattr(os, call, fails)
-        with pytest.raises(OSError, match=r"No space left.*log"):
-            records.append({"n": 2})
-    records.append({"n": 3})
-    assert read_records(tmp_path / "log") == [{"n": 1}, {"n": 3}]
 
 
 # ---- other people's files --------------------------------------------------------------------------------------------

@@ -11,7 +11,7 @@ from onedial.asking import questions_frame
 from onedial.panels import load_panel, load_questions
 from onedial.verdict import ASKED_OTHERWISE, SweepRun
 
-QUICK = {"layer": 1, "magnitudes": "-1,1", "facts": 0, "reversed": 0, "n_questions": 80}
+QUICK = {"layer": 1, "magnitudes": "-1,1", "facts": 0, "reversed": 0, "n_questions": 80, "without_verdict": True}
 FEW = ",".join(load_panel("frontier").answers.columns[::3])
 
 

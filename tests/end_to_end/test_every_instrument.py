@@ -7,6 +7,7 @@ What is asked is not listed here: every asking of every program is made to a res
 import math
 import re
 from collections import defaultdict
+from dataclasses import replace
 from pathlib import Path
 from zlib import crc32
 
@@ -43,11 +44,14 @@ from onedial.selfreport import (
     load_questionnaire,
     self_efficacy_items,
 )
-from onedial.studies.battery import TESTS, critic_of, material_of
+from onedial.studies.battery import material_of
 from onedial.studies.options import BatteryOptions
 
+PAGE = Path(__file__).resolve().parents[2] / "docs" / "instruments.md"
 MATERIAL = material_of(BatteryOptions(n_questions=8, samples=2, n_each=4))
 QUESTIONS = MATERIAL.questions
+SAID = {"question_id": [each.id for each in QUESTIONS], "first_text": "Rome", "first": [0.0, 1.0] * 4, "sample": 0}
+MATERIAL = replace(MATERIAL, authors={"somebody": pd.DataFrame(SAID)})
 SLOTS = {"question": "Who sang?", "answer": "Nobody", "statement": "complete tasks successfully."}
 
 
@@ -85,13 +89,6 @@ def written(instrument, drawn):
     }.get(instrument.name, f"I think that thing {int(1e6 * drawn[0])} is what it may be?")
 
 
-def critics(respondent):
-    said = pd.DataFrame(
-        {"question_id": [each.id for each in QUESTIONS], "first_text": "Rome", "first": [0.0, 1.0] * 4, "sample": 0}
-    )
-    return critic_of(respondent, {"somebody": said}, MATERIAL)
-
-
 def self_report(name):
     report = SELF_REPORTS[name]
     slots = next(iter(report.forms.values())).template.slots
@@ -113,9 +110,8 @@ def plain(instrument):
 
 
 ASKINGS = {
-    **{f"battery: {name}": lambda respondent, own=own: own(lambda seed: respondent, MATERIAL)
-       for name, own in TESTS.items()},
-    "battery: critics": critics,
+    **{f"battery: {name}": lambda respondent, own=own: own.ask(lambda seed: respondent, MATERIAL)
+       for name, own in BATTERY.items()},
     **{f"profile: {name}": self_report(name) for name in SELF_REPORTS},
     **{f"library: {name}": plain(instrument) for name, instrument in INSTRUMENTS.items()},
     "questionnaire: one by one": lambda each: administer(each, load_questionnaire(), "computation", 0),
@@ -242,8 +238,8 @@ def test_the_embedded_model_s_tokenizer_can_tell_its_options_apart(heard, embedd
 
 def documented():
     """Instrument -> where it is asked, of the table in docs/instruments.md; a row may hold several."""
-    page = (Path(__file__).resolve().parents[2] / "docs" / "instruments.md").read_text(encoding="utf-8")
-    rows = [line.strip("|").split("|") for line in page.splitlines() if line.startswith("| ")]
+    page = PAGE.read_text(encoding="utf-8").splitlines()
+    rows = [line.strip("|").split("|") for line in page if line.startswith("| ")]
     head = next(place for place, row in enumerate(rows) if row[0].strip() == "instrument")
     found = {}
     for row in rows[head + 2 :]:
@@ -260,7 +256,8 @@ def test_every_instrument_has_its_row_on_the_page():
     assert {where for each in rows.values() for where in each} <= {
         *("profile", "written", "study", "battery", "questionnaire", "self-prediction", "library", "all")
     }
-    assert {name: places.get(name) for name in BATTERY} == {name: ["battery"] for name in BATTERY}
+    page = PAGE.read_text(encoding="utf-8").splitlines()
+    assert not [row for name, test in BATTERY.items() if (row := test.row(name)) not in page]
     assert not [name for name in SELF_REPORTS if "profile" not in places.get(name, [])]
     assert not [name for name in SURER if "written" not in places.get(name, [])]
     names = {"fact": "unrelated facts"}

@@ -20,6 +20,7 @@ from onedial.asking import DRAWN_ROLES, load_prompt
 from onedial.core import configuration_hash
 from onedial.models import PromptSet, load_model
 from onedial.panels import load_questions, panel_from_long
+from onedial.report import contents_of
 from onedial.verdict import SweepRun, SweepTables, judge_tables
 from steering import SURENESS, Intervention, SteeringVector, extract_vectors, scan_layers
 from steering.contrasts import split_by_response
@@ -60,7 +61,9 @@ def steer(experiment, call, tmp_path, monkeypatch):
 
     def run(**options):
         out = options.setdefault("out", tmp_path / "run")
-        ended = call(STEER_SWEEP, *as_arguments(experiment | {"facts": 0, "reversed": 0} | options))
+        ended = call(
+            STEER_SWEEP, *as_arguments(experiment | {"facts": 0, "reversed": 0, "without_verdict": True} | options)
+        )
         assert ended.code == 0, ended.err
         return SweepRun.open(out), ended.out
 
@@ -208,7 +211,7 @@ def test_a_random_direction_can_be_the_vector_and_directions_beside_it_are_ranke
     for name, turns in crossings.groupby("intervention_id")["magnitude"]:
         low, high = interventions["magnitudes"][name][0], interventions["magnitudes"][name][-1]
         assert turns.dropna().between(low, high).all()
-    verdict, controls = run.verdict(), run.controls()
+    verdict, controls = run.verdict(), contents_of(run)["controls"]
     direction = verdict["direction"]
     drawn = controls[controls["drawn"]]
     assert (direction["n_controls"], verdict["push"]) == (len(drawn), "untested")
@@ -221,7 +224,7 @@ def test_a_random_direction_can_be_the_vector_and_directions_beside_it_are_ranke
     told = run.instructed_parts.read()
     assert set(told["question_id"]) == set(run.splits()[run.splits() != "extraction"].index)
     assert sorted(set(told["level"])) == list(SURENESS)
-    assert "instructed threshold" in run.rivals().index
+    assert "instructed threshold" in contents_of(run)["rivals"].index
 
 
 def test_questions_may_come_from_the_panel_and_targets_may_be_few(steer, experiment, tmp_path):

@@ -14,7 +14,7 @@ from onedial.core import Parts, Run, configuration_hash, parse_options
 from onedial.show import captions_of
 from onedial.verdict import SweepRun
 
-DIAL_PROFILE, FIT_FACTOR = ROOT / "experiments" / "dial_profile.py", ROOT / "experiments" / "study_panel.py"
+ASK, FIT_FACTOR = ROOT / "experiments" / "ask.py", ROOT / "experiments" / "study_panel.py"
 MAGNITUDES = "-1,-0.5,0.5,1"
 
 
@@ -145,14 +145,14 @@ def profile(pieces, environment, tmp_path_factory):
     out = tmp_path_factory.mktemp("profile") / "out"
     given = [run.path, "--n-questions", 4, "--controls", 1, "--no-answers", "--yes-rates", ".5", "--wandb", "offline"]
     given += ["--instruments", "can you answer,P(IK)", "--out", out, "--wandb-project", "trial", "--wandb-tags", "tiny"]
-    main_of(DIAL_PROFILE)
-    import onedial.studies.profile as stages
+    main_of(ASK)
+    import onedial.studies.profile.study as stages
 
     finish = stages.finish
     environment.setattr(stages, "finish", lambda *_: (_ for _ in ()).throw(KeyboardInterrupt))
-    assert run_here(DIAL_PROFILE, *given) == 130
+    assert run_here(ASK, "profile", *given) == 130
     environment.setattr(stages, "finish", finish)
-    assert run_here(DIAL_PROFILE, *given, "--resume") == 0
+    assert run_here(ASK, "profile", *given, "--resume") == 0
     files = sorted((out / "wandb").glob("offline-run-*/*.wandb"), key=lambda file: file.stat().st_ctime)
     assert len(files) == 2
     return run, Run.open(out), [complete_records(file) for file in files]
@@ -228,7 +228,7 @@ def test_a_factor_model_is_mirrored_and_without_the_option_wandb_is_not_even_imp
     ("program", "work"),
     [
         ("study_panel", "onedial.studies.panel.overview.fit_factor_model"),
-        ("score_self_prediction", "onedial.selfreport.association_scores"),
+        ("ask", "onedial.selfreport.association_scores"),
         ("compare_runs", "onedial.verdict.compare_runs"),
     ],
 )
@@ -241,7 +241,7 @@ def test_online_without_a_login_is_refused_before_anything_is_done(
         shutil.copy(run.path / name, tmp_path / "other")
     reads = {
         "study_panel": [run.path.parent / "panel.csv"],
-        "score_self_prediction": [ROOT / "tests" / "reference" / "self_prediction"],
+        "ask": ["score", ROOT / "tests" / "reference" / "self_prediction"],
         "compare_runs": [run.path, tmp_path / "other"],
     }
     with environment.context() as idle:

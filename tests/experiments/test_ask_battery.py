@@ -1,8 +1,9 @@
-"""experiments/ask_battery.py: every test of every respondent leaves its answers and scores; a steered subject is one
+"""experiments/ask.py battery: every test of every respondent leaves its answers and scores; a steered subject is one
 too."""
 
 import importlib.util
 import json
+import re
 
 import pandas as pd
 import pytest
@@ -11,7 +12,7 @@ from tiny_models import outspoken_model, save_outspoken, vectors_at
 
 __all__ = ["call"]
 
-PROGRAM = ROOT / "experiments" / "ask_battery.py"
+PROGRAM = ROOT / "experiments" / "ask.py", "battery"
 QUICK = ("--n-questions", "8", "--n-each", "4", "--samples", "1", "--replicates", "19")
 
 
@@ -26,7 +27,7 @@ def asked(tmp_path_factory):
         "pairs,pressure,correction,beliefs,hedges,critics",
         *QUICK,
     )
-    assert run_here(PROGRAM, *options, "--out", folder / "run", drawn=True) == 0
+    assert run_here(*PROGRAM, *options, "--out", folder / "run", drawn=True) == 0
     return folder, options
 
 
@@ -48,6 +49,17 @@ def test_every_test_leaves_its_answers_and_its_scores(asked):
         assert table.columns[0] == "respondent"
     assert len(list((folder / "run" / "answers" / "pressure").glob("*.parquet"))) == 1
     assert (folder / "run" / "figures" / "pressure.png").exists()
+
+
+def test_a_dry_run_says_how_many_prompts_of_each_kind_there_would_be_and_leaves_nothing(asked, call, tmp_path):
+    folder, options = asked
+    told = call(*PROGRAM, *options, "--dry-run", "--out", tmp_path / "run")
+    assert told.code == 0, told.err
+    assert not (tmp_path / "run").exists()
+    counts = dict(re.findall(r"(surer of|belief, \w+ person|closed book|free answer) +(\d+)", told.out))
+    log = pd.concat(pd.read_parquet(part) for part in (folder / "run" / "asked").iterdir())
+    assert {name: int(n) for name, n in counts.items()} == log["instrument"].value_counts()[list(counts)].to_dict()
+    assert len(counts) == 5
 
 
 def test_letters_that_a_random_model_never_says_are_counted_and_get_no_number(asked):
@@ -97,7 +109,7 @@ def test_a_test_that_was_broken_off_goes_on_with_the_answers_that_are_kept_and_e
     table.unlink()
     parts[1].unlink()
     kept = {file: file.stat().st_mtime_ns for file in (parts[0], parts[2])}
-    assert call(PROGRAM, *options, "--out", folder / "run", "--resume").code == 0
+    assert call(*PROGRAM, *options, "--out", folder / "run", "--resume").code == 0
     assert {file: file.stat().st_mtime_ns for file in kept} == kept
     pd.testing.assert_frame_equal(pd.read_parquet(table), before, check_exact=True)
     again = pd.read_parquet(folder / "run" / "asked" / "beliefs")
@@ -112,7 +124,7 @@ def test_a_missing_test_is_scored_again_alone(asked, call):
     before = (folder / "run" / "beliefs.csv").read_bytes()
     kept = next((folder / "run" / "answers" / "pairs").glob("*.parquet")).stat().st_mtime_ns
     next((folder / "run" / "answers" / "beliefs").glob("*.parquet")).unlink()
-    ended = call(PROGRAM, *options, "--out", folder / "run", "--resume")
+    ended = call(*PROGRAM, *options, "--out", folder / "run", "--resume")
     assert ended.code == 0, ended.err
     assert (folder / "run" / "beliefs.csv").read_bytes() == before
     assert next((folder / "run" / "answers" / "pairs").glob("*.parquet")).stat().st_mtime_ns == kept
@@ -125,7 +137,7 @@ def test_a_steered_subject_is_a_respondent_at_each_setting(asked, call, tmp_path
     (vector,) = vectors_at(outspoken_model(), [2])
     vector.save(tmp_path / "v.safetensors")
     options = ("--model", str(folder / "model"), "--vector", str(tmp_path / "v.safetensors"), "--magnitudes=-1,0,1")
-    ended = call(PROGRAM, *options, "--instruments", "beliefs", *QUICK, "--out", tmp_path / "run")
+    ended = call(*PROGRAM, *options, "--instruments", "beliefs", *QUICK, "--out", tmp_path / "run")
     assert ended.code == 0, ended.err
     table = pd.read_csv(tmp_path / "run" / "beliefs.csv")
     assert table["respondent"].nunique() == 3
@@ -161,7 +173,7 @@ def test_a_battery_is_scored_again_from_its_own_log_byte_for_byte_and_nobody_is_
     folder, options = asked
     (folder / "model").rename(folder / "away")
     try:
-        ended = call(PROGRAM, "--model", f"recorded:{folder / 'run'}", *options[2:], "--out", tmp_path / "again")
+        ended = call(*PROGRAM, "--model", f"recorded:{folder / 'run'}", *options[2:], "--out", tmp_path / "again")
     finally:
         (folder / "away").rename(folder / "model")
     assert ended.code == 0, ended.err
@@ -174,9 +186,11 @@ def test_what_was_written_is_scored_again_from_an_inspect_log_of_it_byte_for_byt
     pytest.importorskip("inspect_ai", reason="it reads and writes the log")
     folder, options = asked
     log = tmp_path / "log.eval"
-    assert call(PROGRAM.with_name("panel.py"), "export", folder / "run", "--to", "inspect-log", "--out", log).code == 0
+    assert (
+        call(ROOT / "experiments" / "panel.py", "export", folder / "run", "--to", "inspect-log", "--out", log).code == 0
+    )
     written = ("--model", f"recorded:{log}", "--instruments", "correction", *options[4:])
-    ended = call(PROGRAM, *written, "--out", tmp_path / "again")
+    ended = call(*PROGRAM, *written, "--out", tmp_path / "again")
     assert ended.code == 0, ended.err
     assert texts_of(tmp_path / "again") == texts_of(folder / "run")
     again = (tmp_path / "again" / "correction.csv").read_bytes()
@@ -196,7 +210,7 @@ def test_an_inspect_log_of_somebody_else_is_found_by_all_turns_before_the_answer
     log = inspect_log.EvalLog(status="success", eval=about, samples=samples)
     inspect_log.write_eval_log(log, str(tmp_path / "theirs.eval"))
     options = ("--model", f"recorded:{tmp_path / 'theirs.eval'}", "--instruments", "correction", *asked[1][4:])
-    ended = call(PROGRAM, *options, "--out", tmp_path / "again")
+    ended = call(*PROGRAM, *options, "--out", tmp_path / "again")
     assert ended.code == 0, ended.err
     assert set(pd.read_csv(tmp_path / "again" / "correction.csv")["respondent"]) == {"gpt-x"}
     assert texts_of(tmp_path / "again") == texts_of(asked[0] / "run")
@@ -205,7 +219,7 @@ def test_an_inspect_log_of_somebody_else_is_found_by_all_turns_before_the_answer
 def test_texts_of_somebody_else_are_read_by_their_words(asked, call, tmp_path):
     log = strangers(asked[0], tmp_path / "a.jsonl")
     options = ("--model", f"recorded:{tmp_path / 'a.jsonl'}", "--instruments", "beliefs", *QUICK)
-    ended = call(PROGRAM, *options, "--out", tmp_path / "run")
+    ended = call(*PROGRAM, *options, "--out", tmp_path / "run")
     assert ended.code == 0, ended.err
     table = pd.read_parquet(tmp_path / "run" / "answers" / "beliefs")
     assert set(table["respondent"]) == {"recorded"}
@@ -217,7 +231,7 @@ def test_who_stands_in_two_records_is_refused_before_answers_are_mixed(asked, ca
     for name in ("a.jsonl", "b.jsonl"):
         strangers(asked[0], tmp_path / name)
     twice = ",".join(f"recorded:{tmp_path / name}" for name in ("a.jsonl", "b.jsonl"))
-    ended = call(PROGRAM, "--model", twice, "--instruments", "beliefs", *QUICK, "--out", tmp_path / "run")
+    ended = call(*PROGRAM, "--model", twice, "--instruments", "beliefs", *QUICK, "--out", tmp_path / "run")
     assert ended.code == 2
     assert "recorded would answer twice" in ended.err
 
@@ -225,7 +239,7 @@ def test_who_stands_in_two_records_is_refused_before_answers_are_mixed(asked, ca
 def test_a_request_without_an_answer_is_refused_by_name_and_nothing_is_scored(asked, call, tmp_path):
     log = strangers(asked[0], tmp_path / "a.jsonl", lambda rows: rows[:-3])
     options = ("--model", f"recorded:{tmp_path / 'a.jsonl'}", "--instruments", "beliefs", *QUICK)
-    ended = call(PROGRAM, *options, "--out", tmp_path / "run")
+    ended = call(*PROGRAM, *options, "--out", tmp_path / "run")
     assert ended.code == 2
     assert "holds no answer of recorded to" in ended.err
     assert not list((tmp_path / "run").glob("*.csv"))
@@ -235,7 +249,7 @@ def test_a_request_without_an_answer_is_refused_by_name_and_nothing_is_scored(as
     with (tmp_path / "a.jsonl").open("a") as file:  # answered there, and gone on with
         for row in missing:
             print(json.dumps(row | {"text": "No"}), file=file)
-    while (ended := call(PROGRAM, *options, "--out", tmp_path / "run", "--resume")).code == 2:
+    while (ended := call(*PROGRAM, *options, "--out", tmp_path / "run", "--resume")).code == 2:
         rows = [json.loads(line) for line in (tmp_path / "run" / "missing.jsonl").read_text().splitlines()]
         with (tmp_path / "a.jsonl").open("a") as file:
             for row in rows:
@@ -255,6 +269,6 @@ def test_a_drawn_answer_serves_once_and_what_is_no_record_is_refused(asked, call
         ("none.jsonl", "beliefs", "there is no record"),
     ):
         options = ("--model", f"recorded:{tmp_path / name}", "--instruments", instrument, *QUICK, "--samples", "2")
-        ended = call(PROGRAM, *options, "--out", tmp_path / f"run {name}")
+        ended = call(*PROGRAM, *options, "--out", tmp_path / f"run {name}")
         assert ended.code == 2
         assert words in ended.err

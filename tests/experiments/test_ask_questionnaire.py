@@ -1,4 +1,4 @@
-"""experiments/ask_questionnaire.py: asks, scores, goes on where it was broken off, and refuses in words."""
+"""experiments/ask.py questionnaire: asks, scores, goes on where it was broken off, and refuses in words."""
 
 import shutil
 
@@ -10,7 +10,7 @@ from tiny_models import save_tiny
 
 __all__ = ["call"]
 
-PROGRAM = ROOT / "experiments" / "ask_questionnaire.py"
+PROGRAM = ROOT / "experiments" / "ask.py", "questionnaire"
 QUICK = ("--administrations", "2", "--replicates", "49")
 
 
@@ -20,7 +20,7 @@ def asked(tmp_path_factory):
     save_tiny(folder / "model", "llama", max_position_embeddings=8192)
     (folder / "scale.csv").write_text("text,keyed\nSolve it.,1\nGive up.,-1\n")
     options = ("--model", folder / "model", "--questionnaire", folder / "scale.csv", *QUICK)
-    assert run_here(PROGRAM, *options, "--out", folder / "run") == 0
+    assert run_here(*PROGRAM, *options, "--out", folder / "run") == 0
     return folder, options
 
 
@@ -53,7 +53,7 @@ def test_a_run_that_an_earlier_version_began_without_a_column_is_refused_before_
     for file in (tmp_path / "run" / "ratings").glob("*.parquet"):
         pd.read_parquet(file).drop(columns="text").to_parquet(file)
     shutil.rmtree(tmp_path / "run" / "explanations")
-    ended = call(PROGRAM, *options, "--out", tmp_path / "run", "--resume")
+    ended = call(*PROGRAM, *options, "--out", tmp_path / "run", "--resume")
     assert ended.code == 2
     assert "holds other columns than this program writes, and no text; make the run again" in ended.err
     assert not (tmp_path / "run" / "explanations").exists()

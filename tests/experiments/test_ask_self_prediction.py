@@ -1,4 +1,4 @@
-"""experiments/ask_self_prediction.py: its tables are what the scores read; it goes on where it was broken off."""
+"""experiments/ask.py predict: its tables are what the scores read; it goes on where it was broken off."""
 
 import importlib.util
 
@@ -14,8 +14,7 @@ from onedial.studies.battery import score_tuned, tuned_answers
 
 __all__ = ["call"]
 
-PROGRAM = ROOT / "experiments" / "ask_self_prediction.py"
-SCORE = ROOT / "experiments" / "score_self_prediction.py"
+ASK = ROOT / "experiments" / "ask.py"
 
 
 @pytest.fixture(scope="module")
@@ -24,13 +23,13 @@ def asked(tmp_path_factory):
     for seed in (0, 1):
         save_outspoken(folder / f"model{seed}", seed=seed)
     options = ("--model", f"{folder / 'model0'},{folder / 'model1'}", "--n-questions", "4")
-    assert run_here(PROGRAM, *options, "--out", folder / "run") == 0
+    assert run_here(ASK, "predict", *options, "--out", folder / "run") == 0
     return folder, options
 
 
 def test_the_run_holds_the_scores_that_its_tables_give(asked, call, tmp_path):
     folder, _ = asked
-    ended = call(SCORE, folder / "run", "--replicates", "1999", "--out", tmp_path / "scores")
+    ended = call(ASK, "score", folder / "run", "--replicates", "1999", "--out", tmp_path / "scores")
     assert ended.code == 0, ended.err
     for test, n in (("association", 32), ("restriction", 8), ("difficulty", 8)):
         assert len(pd.read_csv(folder / "run" / f"{test}.csv")) == n
@@ -54,7 +53,7 @@ def test_a_model_behind_a_server_is_asked_as_a_local_one_is(call, tmp_path):
         return "Q2, Q1, Q4, Q3" if "Order them" in asked else "No"
 
     with FakeServer(answer) as server:
-        ended = call(PROGRAM, "--model", f"tiny@{server.url}", "--n-questions", "4", "--out", tmp_path / "run")
+        ended = call(ASK, "predict", "--model", f"tiny@{server.url}", "--n-questions", "4", "--out", tmp_path / "run")
     assert ended.code == 0, ended.err
     association = pd.read_csv(tmp_path / "run" / "association.csv")
     assert (association["predicted"] == 0).all()
@@ -77,7 +76,7 @@ def test_an_answer_that_failed_is_blank_and_told_and_asked_again(call, tmp_path)
 
     with FakeServer(answer) as server:
         given = ("--model", f"tiny@{server.url}", "--n-questions", "4", "--out", tmp_path / "run")
-        ended = call(PROGRAM, *given)
+        ended = call(ASK, "predict", *given)
         assert ended.code == 0, ended.err
         first = pd.read_csv(tmp_path / "run" / "difficulty.csv")
         n_failed = int(first["correct"].isna().sum() + first["correct_again"].isna().sum())
@@ -85,7 +84,7 @@ def test_an_answer_that_failed_is_blank_and_told_and_asked_again(call, tmp_path)
         assert f"{n_failed} requests failed ({n_failed}: 400 " in ended.out
         assert (first[["correct", "correct_again"]].stack().dropna() == 0).all()  # who declines is not right
         failing, n_asked = False, server.n_asked
-        assert call(PROGRAM, *given, "--resume").code == 0
+        assert call(ASK, "predict", *given, "--resume").code == 0
         assert server.n_asked == n_asked + n_failed
     assert pd.read_csv(tmp_path / "run" / "difficulty.csv")["correct"].notna().all()
 
@@ -94,7 +93,7 @@ def test_an_answer_that_failed_is_blank_and_told_and_asked_again(call, tmp_path)
     ("models", "words"), [("a", "--model names 1"), ("a,openai:gpt", "openai:gpt is no model of this machine")]
 )
 def test_what_cannot_be_tuned_is_refused_before_anything_is_asked(call, tmp_path, models, words):
-    ended = call(PROGRAM, "--model", models, "--tuned", "--out", tmp_path / "run")
+    ended = call(ASK, "predict", "--model", models, "--tuned", "--out", tmp_path / "run")
     assert (ended.code, words in ended.err) == (2, True), ended.err
     assert not (tmp_path / "run").exists()
 
@@ -129,7 +128,7 @@ def test_every_model_is_taught_the_same_words_of_every_model_and_predicts_the_ot
 def test_models_that_list_too_little_to_be_taught_are_left_out_and_the_scores_of_the_rest_stand(call, asked, tmp_path):
     folder, _ = asked
     names = [str(folder / f"model{seed}") for seed in (0, 1)]  # random: none writes a list
-    ended = call(PROGRAM, "--model", ",".join(names), "--n-questions", "4", "--tuned", "--out", tmp_path / "run")
+    ended = call(ASK, "predict", "--model", ",".join(names), "--n-questions", "4", "--tuned", "--out", tmp_path / "run")
     assert ended.code == 0, ended.err
     assert ended.out.count("is left out; its lists of the taught half") == 2
     assert "none is tuned" in ended.out

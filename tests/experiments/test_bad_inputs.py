@@ -49,7 +49,7 @@ def steer(inputs, call):
 
 def good_options(inputs):
     files = {"model": "model", "questions": "questions.csv", "panel": "panel.csv", "prompt": "prompt.yaml"}
-    return {name: inputs / file for name, file in files.items()}
+    return {name: inputs / file for name, file in files.items()} | {"without_verdict": True}
 
 
 def assert_refused(ended, *words):
@@ -112,7 +112,7 @@ def test_a_model_that_says_neither_yes_nor_no_is_refused_with_its_ten_likeliest_
         ({"facts": 3}, "3 facts requested; give an even number from 2 to 200"),
         ({"facts": 100_000}, "100000 facts requested; give an even number from 2 to 200"),
         ({"n_questions": 3}, "cannot be split"),
-        ({"n_questions": 8}, "it needs 5 of each: ask more questions, or use --contrast answer"),
+        ({"n_questions": 8}, "5 that are answered no: ask more questions, or use --contrast answer"),
         ({"layer": "99"}, "layer 99 requested, but this model has layers 0-4; pass --layer 4 or less"),
         ({"layer": "2-99"}, "layer 99 requested"),
         ({"layer": "4-2"}, "names no layer; write a range upwards"),
@@ -154,6 +154,31 @@ def test_a_panel_in_which_nobody_says_both_is_refused(steer, inputs, tmp_path):
     panel.to_csv(tmp_path / "panel.csv", index=False)
     ended = steer(panel=tmp_path / "panel.csv", out=tmp_path / "run")
     assert_refused(ended, "says both yes and no to the 80 questions asked")
+
+
+def test_what_cannot_be_judged_is_refused_before_the_model_is_looked_for_unless_somebody_insists(steer, tmp_path):
+    nowhere = {"model": tmp_path / "nowhere", "out": tmp_path / "run"}
+    ended = steer(**nowhere, without_verdict=None)
+    assert_refused(
+        ended, "0 of 6 targets can be judged", "give a panel with 100 questions or more", "--without-verdict"
+    )
+    assert_refused(steer(**nowhere), "nowhere")
+    assert not (tmp_path / "run").exists()
+
+
+def test_targets_that_are_framings_of_one_model_are_refused_as_well(steer, tmp_path):
+    written = write_experiment(tmp_path / "larger", n=160, n_targets=6)
+    names = [f"target {place}" for place in range(6)]
+    told = pd.DataFrame({"respondent": names, "model": "one", "framing": names})
+    told.to_csv(tmp_path / "respondents.csv", index=False)
+    ended = steer(**written, respondents=tmp_path / "respondents.csv", without_verdict=None, out=tmp_path / "run")
+    assert_refused(ended, "of one base model", "--respondents")
+
+
+def test_questions_too_few_for_two_sides_are_refused_before_the_model_is_looked_for(steer, tmp_path):
+    nowhere = {"model": tmp_path / "nowhere", "out": tmp_path / "run", "n_questions": 36}
+    assert_refused(steer(**nowhere), "a vector would be made of 9 questions", "takes 5", "--contrast answer")
+    assert_refused(steer(**nowhere, contrast="answer"), "nowhere")
 
 
 def test_layers_are_refused_before_the_weights_are_read(steer, tmp_path, monkeypatch):

@@ -17,11 +17,10 @@ from forks import start_program
 from misbehaving_server import FAULTS, MisbehavingServer
 from tiny_experiment import alone, run_here
 
-from onedial.asking import answers_side_by_side
-from onedial.core import InputError, Journal, Parts, read_ledger
-from onedial.core.run.records import Records
-from onedial.panels import Budget, Price, agreement, load_panel, load_respondents
-from onedial.panels.collecting import collecting
+from onedial.asking.costs import Budget, Price
+from onedial.asking.store import ANSWERS, Store, _Lines
+from onedial.core import InputError
+from onedial.panels import agreement, load_panel, load_respondents
 
 ROOT = Path(__file__).resolve().parents[2]
 COLLECT = (ROOT / "experiments" / "panel.py", "collect")
@@ -120,25 +119,6 @@ def test_one_model_may_be_asked_in_two_ways_under_names_that_differ(tmp_path):
 # ---- what is kept ----------------------------------------------------------------------------------------------------
 
 
-def test_a_journal_gives_back_every_row_that_a_killed_process_had_written(tmp_path):
-    parts = Parts(tmp_path / "m", ["name", "value"], ["name"])
-    journal = Journal(parts, ("value",))
-    journal.add({"name": "a", "value": 1.0})
-    journal.add({"name": "b", "value": float("nan")})
-    assert parts.files() == []
-    with open(tmp_path / "m" / ".journal.log", "a") as file:
-        file.write('0123abcd 40 {"name": "c", "val')  # killed while writing
-    Journal(parts, ("value",))
-    table = parts.read()
-    assert table["name"].tolist() == ["a", "b"]
-    assert table["value"].tolist()[0] == 1.0
-    assert table["value"].isna().tolist() == [False, True]
-    # killed after the part was written, and before the journal was removed
-    (tmp_path / "m" / ".journal.jsonl").write_text('{"name": "a", "value": 1.0}\n')
-    Journal(parts, ("value",))
-    assert len(parts.read()) == 2
-
-
 def test_a_budget_sets_aside_what_a_request_may_cost_at_most():
     budget = Budget(1.0, spent=0.2)
     assert budget.permits("a", 0.5)
@@ -181,7 +161,6 @@ def test_two_servers_become_one_panel_with_grades_samples_and_what_they_cost(tmp
     assert n_asked == (6 + 6 + 3, 12 + 3)
     told = capsys.readouterr().out
     assert "what it did cost" in told
-    assert len(list((tmp_path / "out" / "inspect_logs").glob("*.eval"))) >= 4
 
 
 @needs_inspect
@@ -344,41 +323,21 @@ def test_agreement_is_kappa_by_its_formula_and_counts_what_was_not_judged():
 
 
 @needs_inspect
-def test_rounds_hold_so_many_questions_of_all_respondents_together(tmp_path, monkeypatch):
-    monkeypatch.setattr(collecting, "ROUND", 6)
-    sizes = []
-
-    def noted(work, *more):
-        sizes.append([len(asking.prompts) for asking in work])
-        return answers_side_by_side(work, *more)
-
-    monkeypatch.setattr(collecting, "answers_side_by_side", noted)
-    questions = write_questions(tmp_path / "q.jsonl", 4)
-    with FakeServer(even) as server:
-        who = write_models(tmp_path / "who.yaml", *(entry(server, f"m{i}") for i in range(3)))
-        assert collect(tmp_path / "out", who, questions, "--no-inspect-logs") == 0
-    assert max(sum(size) for size in sizes) <= 6
-    assert sum(sum(size) for size in sizes) == 3 * (4 + 3)
-    assert not (tmp_path / "out" / "inspect_logs").exists()
-    assert load_panel(tmp_path / "out" / "panel.csv").answers.shape == (4, 3)
-
-
-@needs_inspect
 def test_a_full_disk_is_one_sentence_and_with_room_again_nothing_is_asked_twice(tmp_path, capsys, monkeypatch):
     questions = write_questions(tmp_path / "q.jsonl", 10)
-    append, n_kept = Records.append, []
+    append, n_kept = _Lines.append, []
 
-    def full_after_seven_rows(self, *records):
-        if self.file.name == ".journal.log":
+    def full_after_seven_answers(self, *lines):
+        if any("outcome" in line for line in lines):
             if len(n_kept) == 3 + 4:  # the probes come first
                 raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(self.file))
-            n_kept.extend(records)
-        append(self, *records)
+            n_kept.extend(lines)
+        append(self, *lines)
 
     with FakeServer(even) as server:
         who = write_models(tmp_path / "who.yaml", entry(server, connections=1))
         with monkeypatch.context() as full:
-            full.setattr(Records, "append", full_after_seven_rows)
+            full.setattr(_Lines, "append", full_after_seven_answers)
             assert collect(tmp_path / "out", who, questions) == 2
         said = capsys.readouterr().err.splitlines()  # the server complains there too, of whoever has gone
         (error,) = [line for line in said if line.startswith("error: ")]
@@ -478,7 +437,7 @@ def judged_by(judge, server, tmp_path, **more):
 
 
 @needs_inspect
-def test_a_judge_counts_in_the_ledger_and_within_the_budget_and_judges_the_same_answer_once(tmp_path, capsys):
+def test_a_judge_counts_within_the_budget_and_judges_the_same_answer_once(tmp_path, capsys):
     questions, out = write_questions(tmp_path / "q.jsonl", 6), tmp_path / "out"
     judging = Biller(lambda body, n: "Yes")
     with FakeServer(even) as server, FakeServer(judging) as judge:
@@ -558,7 +517,7 @@ def test_a_count_that_cannot_be_counts_as_what_was_set_aside(tmp_path, usage):
 
 
 @needs_inspect
-def test_what_the_server_refused_or_never_heard_of_costs_nothing_and_every_attempt_is_in_the_ledger(tmp_path):
+def test_what_the_server_refused_or_never_heard_of_costs_nothing_and_every_attempt_is_kept(tmp_path):
     questions = write_questions(tmp_path / "q.jsonl", 3)
     limited = []
 
@@ -573,32 +532,11 @@ def test_what_the_server_refused_or_never_heard_of_costs_nothing_and_every_attem
         price = {"input": 0.0, "output": 1_000_000.0}
         who = write_models(tmp_path / "who.yaml", entry(server, price=price, max_tokens=3, retries=2))
         assert collect(tmp_path / "out", who, questions) == 0
-    attempts = read_ledger(tmp_path / "out" / "ledger.log")
+    attempts = Store(tmp_path / "out" / ANSWERS).attempts()
     assert len(attempts) == billing.n_billed == 3 + 3 + 1
-    assert sorted(each["outcome"] for each in attempts) == ["answered"] * 5 + ["refused"] * 2
-    assert all(each["begun"] <= each["ended"] for each in attempts)
+    assert sorted(attempts["outcome"]) == ["answered"] * 5 + ["refused"] * 2
     costs = money_of(tmp_path / "out")
     assert (costs["calls"], costs["failed"], costs["unknown"]) == (7, 2, 0)
-
-
-@needs_inspect
-def test_a_run_from_before_the_ledger_goes_on_and_what_failed_in_it_counts_as_often_as_it_was_tried(tmp_path):
-    questions = write_questions(tmp_path / "q.jsonl", 4)
-
-    def at_first(body):
-        return Fault(500) if "3 + 3" in question_of(body) else even(body)
-
-    with FakeServer(at_first) as server:
-        price = {"input": 0.0, "output": 1_000_000.0}
-        who = write_models(tmp_path / "who.yaml", entry(server, price=price, max_tokens=3, retries=0))
-        assert collect(tmp_path / "out", who, questions) == 0
-        (tmp_path / "out" / "ledger.log").unlink()
-        who = write_models(tmp_path / "who.yaml", entry(server, price=price, max_tokens=3, retries=1))
-        assert collect(tmp_path / "out", who, questions, "--resume", "--budget", "12.5") == 2
-    costs = money_of(tmp_path / "out")
-    # three answers and three probes of one token before; a failed row of two attempts; now 0.5 are left
-    assert costs["money"] == 6 + 2 * 3
-    assert pd.read_csv(tmp_path / "out" / "panel.csv")["said_yes"].notna().sum() == 3
 
 
 @needs_inspect
@@ -614,8 +552,10 @@ def test_a_server_that_sends_on_to_another_host_is_not_followed_and_the_error_na
             who = write_models(tmp_path / "who.yaml", entry(server, key="CANARY_KEY"))
             assert collect(tmp_path / "out", who, questions) == 2
         assert other.n_asked == 0
-    attempts = read_ledger(tmp_path / "out" / "ledger.log")
-    assert attempts[0]["error"] == f"{status} the server sends on to {address}; ask that one if you trust it"
+    assert (
+        Store(tmp_path / "out" / ANSWERS).lines()[0]["error"]
+        == f"{status} the server sends on to {address}; ask that one if you trust it"
+    )
 
 
 @needs_inspect
@@ -640,8 +580,8 @@ def test_what_is_no_answer_is_a_failure_that_may_have_cost_and_says_what_was_wro
         price = {"input": 0.0, "output": 1_000_000.0}
         who = write_models(tmp_path / "who.yaml", entry(server, price=price, max_tokens=3))
         assert collect(tmp_path / "out", who, questions) == 2
-    asked = [each for each in read_ledger(tmp_path / "out" / "ledger.log") if "probe" not in each["question_id"]]
-    errors = {each["question_id"]: each["error"] for each in asked if each["outcome"] == "failed"}
+    lines = Store(tmp_path / "out" / ANSWERS).lines()
+    errors = {line["item"]: line["error"] for line in lines if line["outcome"] == "failed"}
     assert all(reason in errors[f"q{number:03d}"] for number, reason in enumerate(reasons.values()))
     assert money_of(tmp_path / "out")["money_unknown"] == 3 * (len(reasons) - 1)  # "empty" says what it has written
 
@@ -674,20 +614,18 @@ def test_from_a_server_that_does_everything_wrong_each_answer_comes_once_and_its
     with MisbehavingServer(seed=10, share=0.6) as server:
         price = {"input": 0.0, "output": 1_000_000.0}
         who = write_models(tmp_path / "who.yaml", entry(server, price=price, max_tokens=16, timeout=1, retries=5))
-        assert collect(out, who, questions, "--budget", "200", "--no-inspect-logs") == 2
+        assert collect(out, who, questions, "--budget", "200") == 2
         assert 0 < server.billed <= 200
         for _ in range(4):
-            assert collect(out, who, questions, "--budget", "1e9", "--no-inspect-logs", "--resume") == 0
+            assert collect(out, who, questions, "--budget", "1e9", "--resume") == 0
             panel = pd.read_csv(out / "panel.csv")
             if len(panel) == 24 and panel["said_yes"].notna().all():
                 break
         time.sleep(0.1)
         assert set(server.happened) == {"answer", *FAULTS}
-        attempts = read_ledger(out / "ledger.log")
+        attempts = Store(out / ANSWERS).attempts()
         assert len(attempts) >= server.n_asked  # some connections break before the request arrives
         assert server.billed <= money_of(out)["money"]
     assert panel["said_yes"].tolist() == [1.0, 0.0] * 12
-    answered = [
-        each["question_id"] for each in attempts if each["outcome"] == "answered" and "probe" not in each["question_id"]
-    ]
-    assert len(answered) == len(set(answered)) == 24
+    n_answered = attempts[attempts["instrument"] != "probe"]["outcome"].eq("answered").sum()
+    assert n_answered == 24

@@ -13,10 +13,11 @@ from tiny_models import outspoken_model, save_tiny, tiny_model
 
 from experiments import panel as panel_program
 from onedial.asking import CAN_YOU_ANSWER, CLOSED_BOOK, FRAMINGS, Prompt, Question, answers_in_order
-from onedial.core import InputError, Parts, run_command
+from onedial.asking.store import _Lines
+from onedial.core import InputError, run_command
 from onedial.models import LocalRespondent
 from onedial.panels import accuracy_by_level, load_panel, load_respondents, summarise_panel
-from onedial.panels.collecting.collecting import instruments_of
+from onedial.panels.collecting.collection import instruments_of
 
 WORDS = ["Who?", "What is the tallest of all the trees?", "When, to the day?", "Why is the sky blue at noon?", "Where?"]
 PROMPTS = [FRAMINGS["neutral"].fill(text) for text in WORDS]
@@ -144,19 +145,19 @@ def test_closed_book_answers_are_graded_once_per_model_and_question(panel):
 
 def test_a_collection_that_was_broken_off_goes_on_and_ends_the_same(panel, folder, tmp_path, monkeypatch):
     monkeypatch.setattr("onedial.studies.collecting.here.CHUNK", 4)
-    append, n_appended = Parts.append, 0
+    append, n_appended = _Lines.append, 0
 
-    def breaks_off(self, rows):
+    def breaks_off(self, *lines):
         nonlocal n_appended
         n_appended += 1
         if n_appended == 4:
             raise KeyboardInterrupt
-        append(self, rows)
+        append(self, *lines)
 
-    monkeypatch.setattr(Parts, "append", breaks_off)
+    monkeypatch.setattr(_Lines, "append", breaks_off)
     assert collect(folder, tmp_path / "out") == 130
     assert not (tmp_path / "out" / "panel.csv").exists()
-    monkeypatch.setattr(Parts, "append", append)
+    monkeypatch.setattr(_Lines, "append", append)
     assert collect(folder, tmp_path / "out", "--resume") == 0
     again, whole = (pd.read_csv(path / "panel.csv") for path in (tmp_path / "out", panel))
     numbers = ["margin", "mass"]
@@ -266,6 +267,7 @@ def test_other_weights_under_the_same_name_are_not_mixed_in(folder, tmp_path, ca
         ("models: [a]\nframings: [rude]", "the prompt 'rude' is neither a framing nor a file"),
         ("models: [a, x/a]", "lists the model 'a' more than once"),
         ("models: [a]\nframings: [child, child]", "lists the framing 'child' more than once"),
+        ("models:\n  - Model: a", "gives for one of its models the key 'Model'; did you mean 'model'?"),
         ("models:\n  - model: a\n    colour: red", "gives for a the key 'colour'; known are"),
         ("models: [", "is no YAML"),
         ("models: [{model: a, n_questions: some}]", "gives n_questions as 'some'; write a whole number"),
@@ -335,8 +337,5 @@ def test_shards_from_several_machines_merge_into_the_panel_that_one_would_have_m
     numbers = ["margin", "mass"]
     pd.testing.assert_frame_equal(one.drop(columns=numbers), other.drop(columns=numbers))
     np.testing.assert_allclose(one[numbers], other[numbers], atol=1e-5)
-    assert len(list((tmp_path / "whole" / "measurements").glob("part-*"))) == len(
-        [file for part in "12" for file in (tmp_path / part / "measurements").glob("part-*")]
-    )
     assert collect(folder, tmp_path / "fourth", "--merge", str(tmp_path)) == 2
     assert "holds no run" in capsys.readouterr().err

@@ -1,4 +1,4 @@
-"""experiments/dial_profile.py: from a finished sweep to a page; resumed to the same bits; refusals in one sentence."""
+"""experiments/ask.py profile: from a finished sweep to a page; resumed to the same bits; refusals in one sentence."""
 
 import shutil
 from pathlib import Path
@@ -10,14 +10,14 @@ from tiny_experiment import call, files_of
 
 __all__ = ["call"]
 
-PROGRAM = Path(__file__).resolve().parents[2] / "experiments" / "dial_profile.py"
+PROGRAM = Path(__file__).resolve().parents[2] / "experiments" / "ask.py"
 pytestmark = pytest.mark.slow  # a sweep and two profiles, of a tiny model
 QUICK = ("--n-questions", "6", "--controls", "2", "--replicates", "99", "--yes-rates", ".2,.8")
 
 
 @pytest.fixture(scope="module")
 def swept():
-    return shared_run(n_targets=3, layer="2", facts=0, magnitudes="-0.4,-0.2,0.2,0.4").run
+    return shared_run(n_targets=3, without_verdict=True, layer="2", facts=0, magnitudes="-0.4,-0.2,0.2,0.4").run
 
 
 @pytest.fixture(scope="module")
@@ -25,7 +25,7 @@ def profiled(swept, tmp_path_factory):
     from tiny_experiment import run_here
 
     folder = tmp_path_factory.mktemp("profile") / "run"
-    assert run_here(PROGRAM, swept.path, *QUICK, "--out", folder, drawn=True) == 0
+    assert run_here(PROGRAM, "profile", swept.path, *QUICK, "--out", folder, drawn=True) == 0
     return folder
 
 
@@ -75,7 +75,7 @@ def test_a_run_that_was_broken_off_ends_with_the_same_tables(swept, profiled, tm
     for part in sorted((tmp_path / "run" / "answers").glob("*.parquet"))[3:]:
         part.unlink()
     (tmp_path / "run" / "reports.csv").unlink()
-    again = call(PROGRAM, swept.path, *QUICK, "--out", tmp_path / "run", "--resume")
+    again = call(PROGRAM, "profile", swept.path, *QUICK, "--out", tmp_path / "run", "--resume")
     assert again.code == 0, again.err
     for name in ("cells.csv", "reports.csv", "orders.csv", "truths.csv", "accuracy.csv", "written.csv"):
         assert (tmp_path / "run" / name).read_bytes() == whole[Path(name)], name
@@ -84,7 +84,7 @@ def test_a_run_that_was_broken_off_ends_with_the_same_tables(swept, profiled, tm
 def test_the_batterys_instruments_are_asked_of_the_steered_subject_like_the_others(swept, tmp_path, call):
     names = "right option,belief, first person,confidence in numbers, answer shown,language"
     quick = ("--n-questions", "4", "--controls", "1", "--replicates", "9", "--yes-rates", ".8", "--no-answers")
-    ran = call(PROGRAM, swept.path, *quick, "--instruments", names, "--out", tmp_path / "run")
+    ran = call(PROGRAM, "profile", swept.path, *quick, "--instruments", names, "--out", tmp_path / "run")
     assert ran.code == 0, ran.err
     reports = pd.read_csv(tmp_path / "run" / "reports.csv").set_index("report")
     assert {"right option", "belief, first person", "language"} <= set(reports.index)

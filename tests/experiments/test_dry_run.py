@@ -21,7 +21,7 @@ LENGTHS = {"extraction": [60] * 40, "fitting": [60] * 40, "test": [60] * 80}
 
 @pytest.fixture(scope="module")
 def options(tmp_path_factory):
-    return write_experiment(tmp_path_factory.mktemp("experiment"), n=80, n_targets=6)
+    return write_experiment(tmp_path_factory.mktemp("experiment"), n=80, n_targets=6) | {"without_verdict": True}
 
 
 def forecast(layer="auto", **more):

@@ -21,8 +21,8 @@ from onedial.scale import (
     missingness_test,
     permutation_null,
     quadratic_fit_test,
+    response_model,
     revised_parallel_analysis,
-    two_parameter_irt,
 )
 from onedial.stats import PsychometricsWarning
 
@@ -178,7 +178,7 @@ def test_a_respondent_with_gaps_on_hard_questions_stands_where_all_questions_put
     gappy[(truth.easiness < 0) & (rng.random(900) < 0.85), 0] = np.nan
     panel = pd.DataFrame(gappy, columns=[f"m{i}" for i in range(10)])
     without_gaps = ndtri(truth.answers[:, 0].mean())
-    model, marginal = fit_factor_model(panel), two_parameter_irt(panel, scale="histogram", gaps="informative")
+    model, marginal = fit_factor_model(panel), response_model(panel, scale="histogram", gaps="informative")
     drawing = draw.loadings_against_threshold(model, None, None, marginal, missingness_test(panel))
     x = drawing.figure.axes[0].containers[0].lines[0].get_xdata()
     assert model.thresholds["m0"] - without_gaps > 0.35
@@ -205,39 +205,6 @@ def test_names_cover_neither_points_nor_one_another():
     assert covered <= 1
     crowded = sum(text.arrow_patch is not None for text in axes.texts)
     assert crowded < 24
-
-
-def test_another_panel_is_put_on_this_scale_or_refused(tmp_path):
-    rng = np.random.default_rng(0)
-    m = pd.Index([f"{model}_{framing}" for model in "abc" for framing in ("plain", "bold")])
-    hidden = rng.standard_normal((260, 1)) + 0.7 * rng.standard_normal((260, 6)) + np.tile([0.0, 0.3], 3)
-    panel = pd.DataFrame((hidden > 0).astype(int), [f"q{i}" for i in range(260)], m).rename_axis("question_id")
-    known = pd.DataFrame({"respondent": m, "model": m.str[0], "framing": m.str[2:]})
-    files = {name: str(tmp_path / f"{name}.csv") for name in ("base", "other", "strange", "known")}
-    panel[:160].to_csv(files["base"])
-    panel[100:].to_csv(files["other"])
-    panel[160:].add_prefix("new ").to_csv(files["strange"])
-    known.to_csv(files["known"], index=False)
-    quick = ("--respondents", files["known"], "--replicates", "0", "--sensitivity-replicates", "0")
-    out = tmp_path / "out"
-    done = run(files["base"], *quick, "--link", files["other"], "--out", str(out))
-    assert done.returncode == 0, done.stderr
-    link = pd.read_csv(out / "link.csv").iloc[0]
-    assert (link["by"], link["n"]) == ("questions", 60)
-    assert abs(link["shift"]) < 4 * link["shift_se"]
-    moved, bank = (pd.read_csv(out / f"{name}.csv", index_col=0) for name in ("linked_questions", "bank"))
-    both = bank.join(moved.add_suffix("_other"), how="inner")
-    assert len(both) == 60
-    assert both["difficulty"].corr(both["difficulty_other"]) > 0.99
-    assert "For a threshold to .1 between models: " in " ".join(done.stdout.split())
-    assert set(pd.read_csv(out / "generalizability.csv")["part"]) >= {"model", "framing", "question", "sample"}
-    again = run(files["other"], *quick, "--link", str(out / "bank.csv"), "--out", str(tmp_path / "again"))
-    assert again.returncode == 0, again.stderr
-    assert pd.read_csv(tmp_path / "again" / "link.csv")["n"][0] == 60
-    refused = run(files["base"], *quick, "--link", files["strange"], "--out", str(tmp_path / "refused"))
-    assert refused.returncode == 2
-    assert "too little in common" in refused.stderr
-    assert "Traceback" not in refused.stderr
 
 
 def test_numbers_are_read_as_ordered_categories_with_a_page_of_their_own(tmp_path):

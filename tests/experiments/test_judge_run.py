@@ -12,6 +12,7 @@ from reporting_run import VECTOR_ID, intervention, make_run
 from tiny_experiment import call  # noqa: F401
 
 from onedial.core import Run
+from onedial.report import contents_of
 from onedial.verdict import SweepRun
 
 PROGRAM = Path(__file__).resolve().parents[2] / "experiments" / "judge_run.py"
@@ -91,7 +92,7 @@ def test_control_directions_of_the_run_are_ranked(unreported, tmp_path, judge_ru
     assert (direction["by"], direction["n_controls"]) == ("push", 3)  # the simulated dial is a moved cut
     assert (direction["ranks"]["signal"], direction["ranks"]["order_gain"]) == (1, 1)
     assert direction["p"] == direction["rank"] / 4
-    assert list(run.controls().index) == names
+    assert list(contents_of(run)["controls"].index) == names
 
 
 def test_a_control_like_the_vector_ties_with_it_over_the_same_targets(unreported, tmp_path, judge_run):
@@ -105,7 +106,7 @@ def test_a_control_like_the_vector_ties_with_it_over_the_same_targets(unreported
     direction = verdict["direction"]
     assert (direction["rank"], direction["n_controls"], direction["p"]) == (2, 1, 1.0)
     assert set(direction["ranks"].values()) == {2}
-    twin = run.controls().loc["its twin"]
+    twin = contents_of(run)["controls"].loc["its twin"]
     assert {name: twin[name] for name in direction["own"]} == pytest.approx(direction["own"])
 
 

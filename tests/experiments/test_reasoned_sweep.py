@@ -7,6 +7,7 @@ import pandas as pd
 import pytest
 from tiny_experiment import STEER_SWEEP, as_arguments, call, finished_run, write_experiment
 
+from onedial.report import contents_of
 from onedial.verdict import SweepRun
 
 __all__ = ["call"]
@@ -18,9 +19,8 @@ BESIDES = {"side_effects": True, "passages": 2, "limit": 0.1}
 @pytest.fixture(scope="module")
 def options(tmp_path_factory):
     folder = tmp_path_factory.mktemp("inputs")
-    given = (
-        write_experiment(folder, n=80, n_targets=6) | {"layer": "2", "magnitudes": "-1,-0.5,0.5,1"} | REASONED | BESIDES
-    )
+    few = {"layer": "2", "magnitudes": "-1,-0.5,0.5,1", "without_verdict": True}
+    given = write_experiment(folder, n=80, n_targets=6) | few | REASONED | BESIDES
     panel = pd.read_csv(given["panel"])
     names = [column for column in panel if column != "question_id"]
     framing = ["neutral, reasoned" if place < 4 else "neutral" for place in range(len(names))]
@@ -45,7 +45,7 @@ def test_every_text_of_fitting_and_test_is_kept_at_settings_of_the_direct_sweep(
 
 
 def test_the_report_says_that_a_tiny_model_says_nothing_that_can_be_read(run):
-    found = run.reasoned()
+    found = contents_of(run).numbers("reasoned")
     assert found["verdict"] is None
     assert "hold no clear yes or no" in found["sentence"]
     assert "After reasoning" in (run.path / "report.html").read_text("utf-8")
@@ -75,7 +75,7 @@ def test_its_cost_is_in_the_dry_run(options, call):
 
 
 def test_side_effects_stand_at_every_magnitude_and_mark_the_usable_range(run):
-    effects, said = run.side_effects()
+    effects, said = contents_of(run)["side_effects"], contents_of(run).numbers("side_effects")
     assert set(effects["setting"]) == set(run.sweep()["magnitude"])
     assert effects[["kl", "perplexity", "accuracy", "negative_flips", "mass"]].notna().all().all()
     plain = effects[effects["setting"] == 0].iloc[0]

@@ -17,7 +17,7 @@ REQUEST = "Would you answer this request?"
 def options(tmp_path_factory):
     given = write_experiment(tmp_path_factory.mktemp("experiment"), n=96, n_targets=6)
     given["prompt"].write_text(f"user: |\n  {{question}}\n  {REQUEST}\nassistant_prefix: 'Answer:'\n")
-    return given | {"layer": 1, "facts": 12, "reversed": 8}
+    return given | {"without_verdict": True, "layer": 1, "facts": 12, "reversed": 8}
 
 
 @pytest.fixture(scope="module")

@@ -1,4 +1,4 @@
-"""experiments/score_written.py: every score of every answer is on disk, judged, and asked again only where it is
+"""experiments/ask.py written: every score of every answer is on disk, judged, and asked again only where it is
 missing."""
 
 import pandas as pd
@@ -11,7 +11,7 @@ from onedial.confidence import SURER
 
 __all__ = ["call"]
 
-PROGRAM = ROOT / "experiments" / "score_written.py"
+PROGRAM = ROOT / "experiments" / "ask.py", "written"
 
 
 @pytest.fixture(scope="module")
@@ -20,7 +20,7 @@ def scored(tmp_path_factory):
     save_outspoken(folder / "model")
     options = ("--model", str(folder / "model"), "--n-questions", "6", "--samples", "1", "--instruments", "P(True)")
     options += ("--replicates", "19")
-    assert run_here(PROGRAM, *options, "--out", folder / "run", drawn=True) == 0
+    assert run_here(*PROGRAM, *options, "--out", folder / "run", drawn=True) == 0
     return folder, options
 
 
@@ -38,7 +38,7 @@ def test_every_score_is_a_measurement_and_every_signal_is_judged_with_its_counts
 
 
 def test_an_unknown_report_is_refused_before_a_model_is_loaded(call, tmp_path):
-    ended = call(PROGRAM, "--instruments", "P(false)", "--out", tmp_path / "run")
+    ended = call(*PROGRAM, "--instruments", "P(false)", "--out", tmp_path / "run")
     assert ended.code == 2
     assert "choose among" in ended.err
     assert not (tmp_path / "run").exists()

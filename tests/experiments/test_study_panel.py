@@ -83,6 +83,41 @@ def test_yes_and_no_alone_make_one_reading_and_no_claim_about_knowledge(tmp_path
     assert "Does a model know itself?" not in page
 
 
+def panel_of(n_respondents, n=120):
+    """Yes and no of respondents that follow one scale."""
+    rng = np.random.default_rng(0)
+    hidden = 0.8 * rng.standard_normal((n, 1)) + 0.6 * rng.standard_normal((n, n_respondents))
+    names, ids = [f"m{i}" for i in range(n_respondents)], pd.Index([f"q{i}" for i in range(n)], name="question_id")
+    return pd.DataFrame(hidden, ids, names)
+
+
+def test_three_that_say_both_yes_and_no_are_too_few_and_no_folder_is_made(tmp_path):
+    (panel_of(4) > [0, 0, 0, 9]).astype(int).to_csv(tmp_path / "panel.csv")
+    refused = run(tmp_path / "panel.csv", "--out", tmp_path / "out")
+    assert refused.returncode == 2
+    assert "3 of 4 respondents of 120 questions say both yes and no, and a study takes 4" in refused.stderr
+    assert not (tmp_path / "out").exists()
+
+
+def test_more_respondents_than_one_factor_is_fitted_to_have_a_page_without_that_fit(tmp_path):
+    (panel_of(72) > 0).astype(int).to_csv(tmp_path / "panel.csv")
+    made = run(tmp_path / "panel.csv", "--out", tmp_path / "out", "--replicates", "0")
+    assert made.returncode == 0, made.stderr
+    assert np.isnan(pd.read_csv(tmp_path / "out" / "readings.csv")["rmsea"].iloc[0])
+    assert "RMSEA of" not in page_of(tmp_path / "out").split("Readings")[0]
+
+
+def test_a_cut_that_nearly_nobody_passes_is_an_empty_reading(tmp_path):
+    (94 / (1 + np.exp(-panel_of(6)))).round().to_csv(tmp_path / "panel.csv")
+    made = run(f"{tmp_path / 'panel.csv'}:60", "--out", tmp_path / "out", "--replicates", "0")
+    assert made.returncode == 0, made.stderr
+    readings = pd.read_csv(tmp_path / "out" / "readings.csv", index_col=0)
+    assert readings.loc["at least 95", "n_models"] == 0
+    assert np.isnan(readings.loc["at least 95", "first"])
+    assert readings.loc["graded", "first"] > 0.5
+    assert "in 3 of them too few respondents say both yes and no" in page_of(tmp_path / "out")
+
+
 def test_what_a_run_has_stored_can_be_given_back_as_a_file_of_options_and_goes_on(tmp_path):
     folder = tmp_path / "run"
     begun = run_program(PROGRAM, "embedded", "--replicates", "0", "--seed", "3", "--out", folder)

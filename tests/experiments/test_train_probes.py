@@ -94,38 +94,33 @@ def test_directions_of_the_main_labels_and_of_the_facts_are_held_against_each_ot
 
 
 def test_statements_are_read_without_labels_beside_their_controls(finished):
-    statements, distraction = (pd.read_csv(finished / f"{name}.csv") for name in ("statements", "distraction"))
+    statements = pd.read_csv(finished / "statements.csv")
     assert set(statements["method"]) == {"ccs", "polar ccs", "crc", "random", "supervised"}
     assert set(statements["marker"]) == {"negation", "nonsense"}
     assert (statements["n"] == 100).all()
     assert statements["auroc"].between(0, 1).all()
     assert statements.loc[statements["marker"] == "negation", "hurt"].notna().all()
-    crc = distraction[distraction["method"] == "crc"].set_index("distraction")["auroc_distraction"]
-    assert crc[2.0] > 0.9 > crc[0.0]  # a random model knows no truth, yet the planted feature is found
 
 
 def test_maps_of_layer_by_position_and_patches_stand_in_the_report(finished):
-    where, patching, tokens, direct = (
-        pd.read_csv(finished / f"{name}.csv") for name in ("where", "patching", "tokens_by_layer", "direct")
-    )
+    where, patching, direct = (pd.read_csv(finished / f"{name}.csv") for name in ("where", "patching", "direct"))
     main = set(pd.read_csv(finished / "directions.csv")["label"]) | set(
         pd.read_csv(finished / "directions.csv")["other"]
     )
     assert set(where["label"]) == main <= set(direct["label"])
-    assert set(where["layer"]) == set(tokens["layer"]) == set(range(5))
+    assert set(where["layer"]) == set(range(5))
     assert set(where["position"]) == set(range(-28, 0))
     last = patching[patching["layer"] == 4]
     assert last["recovered"].tolist() == pytest.approx([1, 1], abs=1e-3)
     assert (patching["n"] == 10).all()
     page = (finished / "report.html").read_text()
     assert "Where in the prompt?" in page
-    assert "Tokens by layer" in page
 
 
 def test_readings_while_it_writes_and_far_from_home_stand_in_the_report(finished):
-    course, distance, readings = (pd.read_csv(finished / f"{name}.csv") for name in ("writing", "distance", "readings"))
+    course, readings = (pd.read_csv(finished / f"{name}.csv") for name in ("writing", "readings"))
     tokens = pd.read_parquet(finished / "tokens_written.parquet")
-    assert set(tokens["label"]) == set(distance["label"]) == set(readings["label"])
+    assert set(tokens["label"]) == set(readings["label"])
     assert tokens["question_id"].nunique() == 4
     assert set(course["verdict"]) <= {"yes", "no", "unread"}
     assert (readings["reading"].isna() == (readings["as_far"] < 0.05)).all()
@@ -181,8 +176,18 @@ def test_a_stage_that_was_left_out_is_made_up_for_on_resume(finished, options, t
     arguments = options | {"out": tmp_path / "run", "method": "lda", "facts": 0, "stages": "probes"}
     assert call(TRAIN_PROBES, *as_arguments(arguments)).code == 0
     assert not (tmp_path / "run" / "lens.csv").exists()
-    assert call(TRAIN_PROBES, *as_arguments(arguments | {"stages": "probes,lens", "resume": True})).code == 0
+    assert call(TRAIN_PROBES, *as_arguments(arguments | {"stages": "probes,use", "resume": True})).code == 0
     assert (tmp_path / "run" / "lens.csv").exists()
+
+
+def test_a_dry_run_says_what_each_stage_takes_and_writes_nothing(options, tmp_path, call):  # noqa: F811
+    ended = call(
+        TRAIN_PROBES, *as_arguments(options | {"out": tmp_path / "run", "dry_run": True, "stages": "probes,own"})
+    )
+    assert ended.code == 0
+    for words in ("probes         260 prompts, 5 layers fitted in", "own              0 prompts", "in all about"):
+        assert words in ended.out
+    assert not (tmp_path / "run").exists()
 
 
 def test_a_second_run_reads_no_activation_anew(options, finished, tmp_path, call, monkeypatch):  # noqa: F811

@@ -28,7 +28,6 @@ import sys
 import tempfile
 import threading
 import time
-import tomllib
 from pathlib import Path
 from typing import IO, Any, NoReturn
 
@@ -235,13 +234,12 @@ def _start_server(root: Path, address: str) -> None:
 
 def _import_packages() -> None:
     """All of the project's, with all that they import."""
-    with open(ROOT / "pyproject.toml", "rb") as file:
-        packages = tomllib.load(file)["tool"]["setuptools"]["packages"]
-    for package in packages:  # rooms import what they export when it is first used, so their files are named one by one
-        if package != "onedial.experiments":
-            for file in sorted(ROOT.joinpath(*package.split(".")).glob("*.py")):
-                if file.stem != "__main__":
-                    importlib.import_module(package if file.stem == "__init__" else f"{package}.{file.stem}")
+    for package in ("onedial", "probes", "steering"):  # rooms import late, so their files are named one by one
+        for file in sorted((ROOT / package).rglob("*.py")):
+            if file.stem != "__main__":
+                importlib.import_module(
+                    ".".join(file.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__")
+                )
     for name in IMPORTED_LATE:
         if importlib.util.find_spec(name.partition(".")[0]):
             importlib.import_module(name)

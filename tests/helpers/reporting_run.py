@@ -9,6 +9,7 @@ import pandas as pd
 
 from onedial.core import Run
 from onedial.panels import ResponseMatrix, assign_splits
+from onedial.report import keep_judgement
 from onedial.verdict import SweepRun
 
 MODELS = {
@@ -103,7 +104,7 @@ def make_run(
     if asked not in JUDGED:
         JUDGED[asked] = run.judge(ResponseMatrix(answers, respondents), seed)
     judgement = JUDGED[asked]
-    run.write_judgement(judgement)
+    keep_judgement(run, judgement)
     with run.run:
         run.run.write_json("verdict.json", judgement.verdict.to_dict() | replaced)
         run.write_layer_scan(simulated_scan(rng))

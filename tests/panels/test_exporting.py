@@ -1,7 +1,6 @@
 """Panels leave as what other tools read, and what is not known stays out of it."""
 
 import json
-from pathlib import Path
 
 import pandas as pd
 import pytest
@@ -96,14 +95,6 @@ def test_a_wide_panel_can_leave_by_its_yes_and_no_alone(tmp_path):
     for value in set(EXPORT_VALUES) - {"said_yes"}:
         with pytest.raises(InputError, match=f"{value} is not known; give said_yes"):
             exported(panel, "py-irt", value, tmp_path)
-
-
-def test_epochs_are_counted_as_numbers(tmp_path):
-    from onedial.panels.formats.inspect_logs import _place
-
-    names = [f"samples/a_epoch_{epoch}.json" for epoch in (1, 2, 10)]
-    assert sorted(reversed(names), key=_place) == names
-    assert Path(names[0]).name == "a_epoch_1.json"
 
 
 def test_a_round_trip_through_every_eval_ever_loses_no_correctness_no_unread_answer_and_no_sample(panel, tmp_path):

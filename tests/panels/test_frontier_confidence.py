@@ -21,7 +21,6 @@ from onedial.panels import (
     stated_confidence,
 )
 from onedial.panels.grading.choice_grading import options_shown
-from onedial.scale import factor_fit, fit_factor_model
 
 FOLDER = files("onedial.panels") / "data" / "frontier_confidence"
 IMPUTED = 985
@@ -33,8 +32,8 @@ def rows():
         return list(csv.DictReader(text))
 
 
-def tables(published):
-    """Confidence (0-100) and correctness, question x respondent; published: with the atlas's 50 and 0 in the blanks."""
+def tables():
+    """Confidence (0-100) and correctness, question x respondent."""
     every = rows()
     questions, names = sorted({row["question_id"] for row in every}), sorted({row["respondent"] for row in every})
     sure = np.full((len(questions), len(names)), np.nan)
@@ -42,43 +41,9 @@ def tables(published):
     places = {name: place for place, name in enumerate(questions)} | {name: place for place, name in enumerate(names)}
     for row in every:
         cell = places[row["question_id"]], places[row["respondent"]]
-        if row["confidence"] or published:
-            sure[cell] = float(row["confidence"] or 50)
-        if row["correct"] or published:
-            right[cell] = float(row["correct"] or 0)
+        sure[cell] = float(row["confidence"] or "nan")
+        right[cell] = float(row["correct"] or "nan")
     return questions, names, sure, right
-
-
-def area(scores, truth):
-    """By counting pairs: the share in which the right answer has the higher score, ties for half."""
-    known = ~np.isnan(scores) & ~np.isnan(truth)
-    high, low = scores[known & (truth == 1)], np.sort(scores[known & (truth == 0)])
-    below = np.searchsorted(low, high, "left") + np.searchsorted(low, high, "right")
-    return below.sum() / (2 * len(high) * len(low))
-
-
-def first_shares(correlations):
-    """Share of the first eigenvalue, and the loadings on one factor by iterated principal axes."""
-    reduced, communalities = correlations.copy(), np.full(len(correlations), 0.5)
-    for _ in range(500):
-        np.fill_diagonal(reduced, communalities)
-        values, vectors = np.linalg.eigh(reduced)
-        loadings = vectors[:, -1] * np.sqrt(values[-1])
-        communalities = loadings**2
-    return np.linalg.eigvalsh(correlations)[-1] / len(correlations), loadings * np.sign(loadings.sum())
-
-
-def tetrachoric(first, second):
-    """The correlation whose bivariate normal puts as much into yes-yes as was counted, by bisection."""
-    both = ~np.isnan(first) & ~np.isnan(second)
-    x, y = first[both], second[both]
-    wanted, a, b = np.mean((x == 1) & (y == 1)), stats.norm.ppf(x.mean()), stats.norm.ppf(y.mean())
-    low, high = -0.999, 0.999
-    for _ in range(40):
-        middle = (low + high) / 2
-        share = stats.multivariate_normal.cdf([a, b], cov=[[1, middle], [middle, 1]])
-        low, high = (middle, high) if share < wanted else (low, middle)
-    return middle
 
 
 @pytest.fixture(scope="module")
@@ -86,24 +51,8 @@ def panel():
     return load_panel("frontier-confidence")
 
 
-@pytest.fixture(scope="module")
-def published(tmp_path_factory):
-    """The published table as a panel of one's own."""
-    folder = tmp_path_factory.mktemp("published")
-    lines = ["question_id,respondent,correct,confidence"]
-    lines += [
-        f"{row['question_id']},{row['respondent']},{row['correct'] or 0},{row['confidence'] or 50}" for row in rows()
-    ]
-    (folder / "panel.csv").write_text("\n".join(lines) + "\n")
-    (folder / "elicitation.yaml").write_text(
-        "question: How sure are you?\nanswer: number\nwhen: after\ntop: 100\ncut: 95\n"
-        "columns: {answered_correctly: correct}\n"
-    )
-    return load_panel(folder / "panel.csv")
-
-
 def test_its_numbers_are_the_file_s_and_its_yes_is_at_least_95_of_them(panel):
-    questions, names, sure, right = tables(published=False)
+    questions, names, sure, right = tables()
     assert panel.answers.shape == (1500, 33)
     numbers = stated_confidence(panel)
     assert numbers.source == "stated"
@@ -128,68 +77,19 @@ def test_what_was_imputed_is_no_answer(panel):
     assert all(row["correct"] == str(int(row["said"] == keys[row["question_id"]])) for row in every if row["said"])
 
 
-def test_yes_rates_of_the_published_table_run_from_a_quarter_to_nearly_all(panel, published):
-    rates = published.answers.mean()
-    assert (rates.idxmin(), round(rates.min(), 2), round(rates.max(), 2)) == (HARDLY, 0.25, 0.98)
-    assert round(panel.answers.mean()[HARDLY], 2) == 0.72
-    assert round(panel.answers.mean().min(), 2) == 0.30
-
-
-@pytest.mark.parametrize(("which", "slope", "p"), [("published", -0.052, 0.57), ("panel", -0.033, 0.52)])
-def test_confidence_does_not_follow_accuracy_between_models(request, which, slope, p):
-    own = request.getfixturevalue(which)
-    _, names, sure, right = tables(published=which == "published")
+def test_confidence_does_not_follow_accuracy_between_models(panel):
+    _, names, sure, right = tables()
     both = ~np.isnan(sure) & ~np.isnan(right)
-    means = [np.nanmean(np.where(both, each, np.nan), axis=0) for each in (right, sure / 100)]
-    line = stats.linregress(*means)
-    assert (round(line.slope, 3), round(line.pvalue, 2)) == (slope, p)
-    found = base_model_means(own, correctness_of(own), stated_confidence(own).values).loc[names]
+    line = stats.linregress(*(np.nanmean(np.where(both, each, np.nan), axis=0) for each in (right, sure / 100)))
+    assert (round(line.slope, 3), round(line.pvalue, 2)) == (-0.033, 0.52)
+    found = base_model_means(panel, correctness_of(panel), stated_confidence(panel).values).loc[names]
     result = confidence_accuracy_regression(found["confidence"], found["accuracy"]).line
-    assert result.slope == pytest.approx(line.slope, abs=1e-9)
-    assert result.n == 33
-
-
-@pytest.mark.parametrize(("published", "of_oneself", "of_others"), [(True, 0.689, 0.717), (False, 0.697, 0.719)])
-def test_others_confidence_tells_right_from_wrong_better_than_ones_own(published, of_oneself, of_others):
-    _, names, sure, right = tables(published)
-    with FOLDER.joinpath("respondents.csv").open() as file:
-        family = {row["respondent"]: row["family"] for row in csv.DictReader(file)}
-    assert len(set(family.values())) == 7
-    ranks = stats.rankdata(sure, axis=0, nan_policy="omit") / (~np.isnan(sure)).sum(axis=0)
-    own, others = [], []
-    for place, name in enumerate(names):
-        strangers = [family[each] != family[name] for each in names]
-        own.append(area(sure[:, place], right[:, place]))
-        others.append(area(np.nanmean(ranks[:, strangers], axis=1), right[:, place]))
-    assert np.mean(own) == pytest.approx(of_oneself, abs=1e-3)
-    assert np.mean(others) == pytest.approx(of_others, abs=1e-3)
-
-
-@pytest.mark.parametrize(
-    ("which", "first", "parabola", "rmsea"), [("published", 0.67, 0.49, 0.031), ("panel", 0.69, 0.45, 0.032)]
-)
-def test_one_scale_holds_two_thirds_of_the_variance_with_a_parabola(request, which, first, parabola, rmsea):
-    own = request.getfixturevalue(which)
-    model = fit_factor_model(own)
-    names = list(model.tetrachoric.correlation.columns)
-    answers = own.answers[names].to_numpy()
-    for one, other in [(0, 1), (2, 17), (19, 32), (11, 27), (5, 24)]:
-        recomputed = tetrachoric(answers[:, one], answers[:, other])
-        assert model.tetrachoric.correlation.iloc[one, other] == pytest.approx(recomputed, abs=2e-4)
-    share, loadings = first_shares(model.tetrachoric.correlation.to_numpy())
-    assert share == pytest.approx(first, abs=5e-3)
-    np.testing.assert_allclose(model.loadings.loc[names].to_numpy().ravel(), loadings, atol=5e-3)
-    thresholds = stats.norm.ppf(np.nanmean(answers, axis=0))
-    fitted = np.polyval(np.polyfit(thresholds, loadings, 2), thresholds)
-    assert 1 - np.var(loadings - fitted) / np.var(loadings) == pytest.approx(parabola, abs=0.01)
-    assert model.quadratic_fit.r2 == pytest.approx(parabola, abs=0.01)
-    fit = factor_fit(own.answers)
-    assert (round(fit.rmsea, 3), round(fit.cfi, 3)) == (rmsea, 0.994)
+    assert (result.slope, result.n) == (pytest.approx(line.slope, abs=1e-9), 33)
 
 
 @pytest.mark.parametrize(("cut", "least"), [("90", 90), ("100", 100), ("97.5", 97.5)])
 def test_another_cut_is_named_behind_a_colon(cut, least):
-    questions, names, sure, _ = tables(published=False)
+    questions, names, sure, _ = tables()
     own = load_panel(f"frontier-confidence:{cut}")
     yes = np.where(np.isnan(sure), np.nan, sure >= least)
     np.testing.assert_array_equal(own.answers.loc[questions, names], yes)
@@ -197,7 +97,7 @@ def test_another_cut_is_named_behind_a_colon(cut, least):
 
 
 def test_each_model_s_own_median_is_a_cut_too():
-    questions, names, sure, _ = tables(published=False)
+    questions, names, sure, _ = tables()
     own = load_panel("frontier-confidence:median")
     yes = np.where(np.isnan(sure), np.nan, sure >= np.nanmedian(sure, axis=0))
     np.testing.assert_array_equal(own.answers.loc[questions, names], yes)
@@ -249,7 +149,7 @@ def wide(sure, in_words):
 )
 @pytest.mark.parametrize("shape", ["wide", "long", "long under other names"])
 def test_stated_numbers_are_cut_however_the_table_is_laid_out(tmp_path, shape, in_words, cut):
-    sure = tables(published=False)[2][:40]
+    sure = tables()[2][:40]
     frame = wide(sure, in_words)
     if shape != "wide":
         frame = frame.melt("question_id", var_name="respondent", value_name="confidence")
@@ -275,7 +175,7 @@ def test_stated_numbers_are_cut_however_the_table_is_laid_out(tmp_path, shape, i
     ids=["no cut", "beyond the scale", "a word", "yes and no"],
 )
 def test_numbers_that_cannot_be_cut_are_refused(tmp_path, change, cut, reason):
-    frame = change(wide(tables(published=False)[2], lambda number: "" if np.isnan(number) else f"{number:g}"))
+    frame = change(wide(tables()[2], lambda number: "" if np.isnan(number) else f"{number:g}"))
     frame.to_csv(tmp_path / "panel.csv", index=False)
     with pytest.raises(InputError, match=reason):
         load_panel(f"{tmp_path / 'panel.csv'}{cut}")

@@ -7,7 +7,6 @@ other two) wrote on the embedded model, or on a mock where an answer had to be r
 import json
 import math
 import shutil
-import zipfile
 from dataclasses import replace
 from pathlib import Path
 
@@ -15,7 +14,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from onedial.core import InputError
+from onedial.core import InputError, Notice
 from onedial.panels import (
     IMPORTERS,
     LogChoices,
@@ -27,9 +26,8 @@ from onedial.panels import (
     read_logs,
     write_imported,
 )
-from onedial.panels.formats.asked import bare_questions
 from onedial.panels.formats.records import is_right
-from onedial.panels.formats.zip_members import read_member, zip_members
+from onedial.panels.questions.prompts import bare_questions
 
 LOGS = Path(__file__).parents[1] / "reference" / "imports"
 ASKED = "Can you answer this question correctly? Yes or No?"
@@ -302,7 +300,7 @@ def test_framings_of_a_table_are_respondents_of_one_model(tmp_path):
         ("m1,m2\n1,0\n", LogChoices(), "no column for the respondent"),
         ("model,question\nm,Who?\n", LogChoices(), "has no column of answers"),
         ("model,said_yes\nm,1\n", LogChoices(), "line 2 has neither a question_id nor a question"),
-        ("model,question_id,said_yes\n,q1,1\n", LogChoices(), "line 2 leaves the respondent blank"),
+        ("model,question_id,said_yes\n,q1,1\n", LogChoices(), "line 2, column .model. is blank; name the respondent"),
         (TABLE, LogChoices(columns={"said_yes": "opinion"}), "--columns said_yes=opinion: .* holds 'model'"),
         (TABLE, LogChoices(columns={"sayed": "verdict"}), "'sayed' is none of question_id"),
         (TABLE, LogChoices(columns=COLUMNS), "confidence '80', outside 0 to 1; say --confidence-scale 100"),
@@ -411,7 +409,8 @@ def test_what_was_asked_can_be_said():
     ("prompts", "bare"),
     [
         (["Quiz\nQ: a?\nGo", "Quiz\nQ: b?\nGo", "Quiz\nQ: c?\nGo"], ["a?", "b?", "c?"]),
-        (["Quiz\nQuestion: a?", "Quiz\nQuestion: b?"], ["Quiz\nQuestion: a?", "Quiz\nQuestion: b?"]),
+        (["Quiz\nQuestion: a?", "Quiz\nQuestion: b?"], ["a?", "b?"]),
+        (["Quiz\nWho?", "Quiz\nWho?"], ["Quiz\nWho?", "Quiz\nWho?"]),
         (["What is a?", "What is b?", "What is c?"], ["What is a?", "What is b?", "What is c?"]),
         (["x\nsame\nsame", "y\nsame\nsame", "z\nsame\nsame"], ["x", "y", "z"]),
         (["[INST] Question: a?", "[INST] Question: b?", "[INST] Question: c?"], ["a?", "b?", "c?"]),
@@ -434,21 +433,15 @@ def test_partial_credit_no_answer_and_nan_are_neither_right_nor_wrong(value, exp
     assert is_right(value) is expected
 
 
-def test_members_packed_by_zstandard_and_by_deflate_are_read_and_the_last_of_a_name_counts(tmp_path):
-    members = zip_members(LOGS / "inspect/can_you.eval")
-    assert {member.compress_type for member in members.values()} == {93}
-    header = json.loads(read_member(LOGS / "inspect/can_you.eval", members["header.json"]))
-    assert header["eval"]["task"] == "can_you"
-    path = tmp_path / "x.eval"
-    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
-        archive.writestr("header.json", "{}")
-        with pytest.warns(UserWarning, match="Duplicate name"):
-            archive.writestr("header.json", '{"eval": 1}')
-    assert read_member(path, zip_members(path)["header.json"]) == b'{"eval": 1}'
-
-
+EMPTY_LOG = {
+    **{"version": 2, "status": "success", "samples": []},
+    "eval": {
+        **{"task": "can", "task_id": "t", "model": "srv/m", "dataset": {}, "config": {}},
+        **{"created": "2026-01-01T00:00:00+00:00", "run_id": "r"},
+    },
+}
 HOSTILE = [
-    ("x.eval", b"PK and nothing more", "is no whole zip file"),
+    ("x.eval", b"PK and nothing more", "is no whole Inspect log"),
     ("x.man", b"\x80\x04", "is a pickle, which can run any code"),
     ("x.xyz", b"text", "is none of 'inspect', 'lm-eval'"),
     ("samples_x.jsonl", b'{"doc_id": 0, "resps": [], "arguments": {}}\n', "row 1 has no 'doc'"),
@@ -458,9 +451,9 @@ HOSTILE = [
         "line 2 is no whole JSON",
     ),
     ("e.jsonl", b'{"schema_version": "0.3", "evaluation_id": "e", "sample_id": "s"}\n', "line 1 has no 'model_id'"),
-    ("x.json", b'{"version": 2, "eval": {"task_id": "t"', "is no whole JSON file"),
-    ("x.json", b'{"version": 2, "eval": {"task_id": "t"}, "samples": []}', "it has no `eval` with `model` and `task`"),
-    ("x.json", b'{"version": 2, "eval": {"task_id": "t", "model": "m", "task": "t"}}', "holds no samples"),
+    ("x.json", b'{"version": 2, "eval": {"task_id": "t"', "is no whole Inspect log"),
+    ("x.json", b'{"version": 2, "eval": {"task_id": "t"}, "samples": []}', "is no whole Inspect log"),
+    ("x.json", json.dumps(EMPTY_LOG).encode(), "holds no samples"),
 ]
 
 
@@ -488,14 +481,15 @@ def inspect_log(path, text, stop="stop", **about):
     samples = [
         {
             "id": n,
+            "epoch": 1,
+            "target": "Yes",
             "input": f"Question: Item {n}?\nCan you answer? Yes or No?",
             "uuid": f"u{n}",
             "output": {"choices": [{"message": {"role": "assistant", "content": text}, "stop_reason": stop}]},
         }
         for n in range(6)
     ]
-    log = {"version": 2, "status": "success", "eval": {"task": "can", "task_id": "t", "model": "srv/m"} | about}
-    path.write_text(json.dumps(log | {"samples": samples}))
+    path.write_text(json.dumps(EMPTY_LOG | {"eval": EMPTY_LOG["eval"] | about, "samples": samples}))
     return read_logs(path)
 
 
@@ -547,3 +541,70 @@ def test_a_column_of_prompts_gives_bare_questions_and_raw_response_is_the_text(t
     found = panel_from_logs(read_logs(path))
     assert [question.text for question in found.questions] == [f"Which river flows through {city}?" for city in rivers]
     assert list(found.panel["raw_text"]) == ["Nile"] * 3
+
+
+SAMPLES = [{"doc_id": n, "doc": {"question": f"{n}?"}, "doc_hash": f"h{n}", "target": str(n)} for n in range(3)]
+FLAT = [{**row, "input": "?", "resps": ["x"], "filtered_resps": "x", "exact_match": 1.0} for row in SAMPLES]
+LIKELY = [
+    {**row, "arguments": [["?", " yes"], ["?", " no"]], "resps": [[[-1, False]], [[-2, False]]]} for row in SAMPLES
+]
+
+
+def lines(rows):
+    return "\n".join(map(json.dumps, rows))
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "column", "cell"),
+    [
+        ("flat.jsonl", lines(FLAT), "raw_text", "x"),
+        ("a text alone.jsonl", lines({**row, "resps": "Paris"} for row in FLAT), "raw_text", "Paris"),
+        ("array.jsonl", json.dumps(FLAT, indent=2), "answered_correctly", 1),
+        ("array in a line.jsonl", json.dumps(FLAT), "answered_correctly", 1),
+        ("array.json", json.dumps(FLAT), "answered_correctly", 1),
+        ("in an object.json", json.dumps({"args": {}, "logs": FLAT}), "answered_correctly", 1),
+        ("byte order mark.jsonl", "\ufeff" + lines(FLAT), "answered_correctly", 1),
+        ("objects.jsonl", lines({**row, "exact_match": {"score": 1.0}} for row in FLAT), "answered_correctly", 1),
+        ("none.jsonl", lines({**row, "resps": []} for row in FLAT), "missing", "no text"),
+        ("likely.jsonl", lines(LIKELY), "said_yes", 1),
+        ("flat likely.jsonl", lines({**row, "resps": [[-1, 0], [-2, 0]]} for row in LIKELY), "said_yes", 1),
+        (
+            "texts.jsonl",
+            lines({**row, "resps": [[["-1.0", "False"]], [["-2.0", "True"]]]} for row in LIKELY),
+            "margin",
+            1,
+        ),
+    ],
+)
+def test_samples_of_lm_eval_and_lmms_eval_in_whatever_nesting_are_read(tmp_path, name, text, column, cell):
+    (tmp_path / f"samples_{name}").write_text(text, encoding="utf-8")
+    (run,) = read_logs(tmp_path / f"samples_{name}")
+    assert run.format == "lm-eval"
+    assert panel_from_logs([run]).panel[column].tolist() == [cell] * 3
+
+
+def test_files_that_ask_the_same_in_other_prompts_meet_in_the_bare_questions(tmp_path):
+    rivers = ["Which river flows through Vienna?", "Which river flows through Cairo?"]
+    for model, frame in (("a", "Take a quiz.\n{}"), ("b", "Question: {}\nReply yes or no.")):
+        prompts = [frame.format(river) for river in rivers]
+        pd.DataFrame({"model": model, "prompt": prompts, "raw_response": "Yes"}).to_csv(tmp_path / f"{model}.csv")
+    sparse = [f"Yes or no?\n{river}" for river in rivers]
+    pd.DataFrame({"model": ["c", "d"], "prompt": sparse, "raw_response": "No"}).to_csv(tmp_path / "c.csv")
+    found = panel_from_logs(read_logs(tmp_path))
+    assert [question.text for question in found.questions] == rivers
+    assert found.panel.groupby("question_id")["respondent"].apply(list).tolist() == [["a", "b", "c"], ["a", "b", "d"]]
+    pd.DataFrame({"prompt": prompts}).to_csv(tmp_path / "q.csv")
+    assert [question.id for question in load_questions(tmp_path / "q.csv")] == list(found.panel["question_id"][:2])
+
+
+@pytest.mark.parametrize(
+    ("prompts", "said"),
+    [
+        (["Take a quiz.\nWho?"] * 2, "one prompt alone does not tell"),
+        (["Can you answer this? Who? Yes or no.", "Can you answer this? Why? Yes or no."], "all prompts hold 'Can you"),
+    ],
+)
+def test_what_may_be_no_part_of_the_question_is_said(tmp_path, prompts, said):
+    pd.DataFrame({"model": ["a", "b"], "prompt": prompts, "raw_response": "Yes"}).to_csv(tmp_path / "t.csv")
+    with pytest.warns(Notice, match=said):
+        panel_from_logs(read_logs(tmp_path))

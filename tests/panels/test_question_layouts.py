@@ -3,237 +3,22 @@
 import json
 from pathlib import Path
 
-import numpy as np
 import pandas as pd
 import pytest
+import yaml
 
 from onedial.core import InputError, Notice
-from onedial.panels import grade_answer, load_questions
+from onedial.panels import grade_answer, load_inputs, load_questions
 from onedial.panels.grading.choice_grading import options_shown
 
 DATA = Path(__file__).parent / "data"
 METALS = {"A": "wood", "B": "iron", "C": "glass", "D": "wool"}
 ASKED = "Which is a metal?"
-IRON = (METALS, "iron")
-"""What is asked, and right, in most rows below."""
-TWO = ({"A": "wood", "B": "iron"}, "iron")
-THREE = ({"A": "wood", "B": "iron", "C": "glass"}, "iron")
 TEXTS = list(METALS.values())
 IN_COLUMNS = dict(zip("ABCD", TEXTS, strict=True))
 
-CHOICES = {
-    # the public sets, each in a row of theirs
-    "MMLU": ({"question": ASKED, "subject": "chemistry", "choices": TEXTS, "answer": 1}, IRON),
-    "MMLU as pandas writes it into CSV": (
-        {"question": ASKED, "choices": str(np.array(TEXTS, object)), "answer": 1},
-        IRON,
-    ),
-    "MMMLU": ({"Unnamed: 0": 0, "Question": ASKED, **IN_COLUMNS, "Answer": "B", "Subject": "chemistry"}, IRON),
-    "MMLU-Pro": (
-        {"question_id": 7, "question": ASKED, "options": TEXTS, "answer": "B", "answer_index": 1, "cot_content": ""},
-        IRON,
-    ),
-    "ARC": ({"question": ASKED, "choices": {"text": TEXTS, "label": list("ABCD")}, "answerKey": "B"}, IRON),
-    "ARC with numbers": (
-        {"question": ASKED, "choices": {"text": TEXTS, "label": list("1234")}, "answerKey": "2"},
-        IRON,
-    ),
-    "ARC as pandas writes it into CSV": (
-        {
-            "question": ASKED,
-            "choices": str({"text": np.array(TEXTS, object), "label": np.array(list("ABCD"), object)}),
-            "answerKey": "B",
-        },
-        IRON,
-    ),
-    "ARC of AI2, one object": (
-        {
-            "question": {"stem": ASKED, "choices": [{"text": t, "label": x} for x, t in METALS.items()]},
-            "answerKey": "B",
-        },
-        IRON,
-    ),
-    "ARC of AI2, CSV": (
-        {
-            "questionID": "Mercury_1",
-            "AnswerKey": "B",
-            "isMultipleChoiceQuestion": 1,
-            "subject": "",
-            "schoolGrade": 8,
-            "question": f"{ASKED} (A) wood (B) iron (C) glass (D) wool",
-        },
-        IRON,
-    ),
-    "CommonsenseQA": (
-        {
-            "question": ASKED,
-            "question_concept": "metal",
-            "answerKey": "B",
-            "choices": {"label": list("ABCD"), "text": TEXTS},
-        },
-        IRON,
-    ),
-    "OpenBookQA": (
-        {"id": "7", "question_stem": ASKED, "choices": {"text": TEXTS, "label": list("ABCD")}, "answerKey": "B"},
-        IRON,
-    ),
-    "MedQA": ({"question": ASKED, "answer": "iron", "options": METALS, "meta_info": "step1", "answer_idx": "B"}, IRON),
-    "MedQA of BigBio": (
-        {"question": ASKED, "answer": "iron", "options": [{"key": x, "value": t} for x, t in METALS.items()]},
-        IRON,
-    ),
-    "MedMCQA": (
-        {"question": ASKED, **dict(zip(("opa", "opb", "opc", "opd"), TEXTS, strict=True)), "cop": 1, "exp": "..."},
-        IRON,
-    ),
-    "TruthfulQA": (
-        {"question": ASKED, "mc1_targets": {"choices": ["iron", "wood", "wool"], "labels": [1, 0, 0]}},
-        ({"wood", "iron", "wool"}, "iron"),
-    ),
-    "SciQ": (
-        {
-            "question": ASKED,
-            "distractor1": "wood",
-            "distractor2": "wool",
-            "distractor3": "glass",
-            "correct_answer": "iron",
-            "support": "Iron is a metal.",
-        },
-        (set(TEXTS), "iron"),
-    ),
-    "RACE": ({"article": "...", "question": ASKED, "options": TEXTS, "answer": "B"}, IRON),
-    "HellaSwag": ({"ctx": ASKED, "endings": TEXTS, "label": "1", "activity_label": "Metals"}, IRON),
-    "WinoGrande": ({"sentence": "The _ is heavy.", "option1": "wood", "option2": "iron", "answer": "2"}, TWO),
-    "PIQA": ({"goal": ASKED, "sol1": "wood", "sol2": "iron", "label": 1}, TWO),
-    "CosmosQA": (
-        {"context": "...", "question": ASKED, "answer0": "wood", "answer1": "iron", "answer2": "glass", "label": 1},
-        THREE,
-    ),
-    "SWAG": ({"startphrase": ASKED, **{f"ending{n}": text for n, text in enumerate(TEXTS)}, "label": 1}, IRON),
-    "QASC": (
-        {"question": ASKED, "choices": {"text": TEXTS, "label": list("ABCD")}, "answerKey": "B", "fact1": "..."},
-        IRON,
-    ),
-    "LogiQA": ({"context": "...", "query": ASKED, "options": TEXTS, "correct_option": 1}, IRON),
-    "AQuA-RAT": (
-        {"question": ASKED, "options": ["A)wood", "B)iron", "C)glass", "D)wool"], "rationale": "...", "correct": "B"},
-        IRON,
-    ),
-    "MathQA": (
-        {"Problem": ASKED, "Rationale": "...", "options": "a ) wood , b ) iron , c ) glass , d ) wool", "correct": "b"},
-        IRON,
-    ),
-    "BIG-bench": (
-        {"input": ASKED, "target_scores": {"iron": 1, "wood": 0, "wool": 0}},
-        ({"wood", "iron", "wool"}, "iron"),
-    ),
-    "AGIEval": (
-        {"passage": None, "question": ASKED, "options": ["(A)wood", "(B)iron", "(C)glass", "(D)wool"], "label": "B"},
-        IRON,
-    ),
-    "GPQA": (
-        {
-            "Question": ASKED,
-            "Correct Answer": "iron",
-            "Incorrect Answer 1": "wood",
-            "Incorrect Answer 2": "wool",
-            "Incorrect Answer 3": "glass",
-        },
-        (set(TEXTS), "iron"),
-    ),
-    # quizzes and spreadsheets
-    "OpenTDB": (
-        {
-            "type": "multiple",
-            "difficulty": "easy",
-            "category": "Science &amp; Nature",
-            "question": "Which is a &quot;metal&quot;?",
-            "correct_answer": "iron",
-            "incorrect_answers": ["wood", "wool", "caf&eacute;"],
-        },
-        ({"wood", "iron", "wool", "café"}, "iron"),
-    ),
-    "The Trivia API": (
-        {
-            "id": "x",
-            "question": {"text": ASKED},
-            "correctAnswer": "iron",
-            "incorrectAnswers": ["wood", "wool"],
-            "tags": ["metals"],
-        },
-        ({"wood", "iron", "wool"}, "iron"),
-    ),
-    "Kahoot": (
-        {
-            "Question": ASKED,
-            **{f"Answer {n}": text for n, text in enumerate(TEXTS, start=1)},
-            "Time limit": 20,
-            "Correct answer(s)": 2,
-        },
-        IRON,
-    ),
-    "Quizizz": (
-        {
-            "Question Text": ASKED,
-            "Question Type": "Multiple Choice",
-            **{f"Option {n}": text for n, text in enumerate(TEXTS, start=1)},
-            "Correct Answer": "2",
-        },
-        IRON,
-    ),
-    "option_a": (
-        {"question": ASKED, **{f"option_{x.lower()}": t for x, t in METALS.items()}, "correct_option": "option_b"},
-        IRON,
-    ),
-    "optionA and the text": (
-        {"question": ASKED, **{f"option{x}": t for x, t in METALS.items()}, "answer": "Iron"},
-        IRON,
-    ),
-    "lower-case columns": ({"question": ASKED, **{x.lower(): t for x, t in METALS.items()}, "answer": "b"}, IRON),
-    "letters out of order": (
-        {"question": ASKED, "options": {"D": "wool", "B": "iron", "A": "wood", "C": "glass"}, "answer": "(B)"},
-        IRON,
-    ),
-    "a letter without an option": (
-        {"question": ASKED, "options": {"A": "wood", "B": None, "C": "iron"}, "answer": "C"},
-        TWO,
-    ),
-    "an object in a cell": ({"question": ASKED, "options": json.dumps(METALS), "answer": "B"}, IRON),
-    "letter and words": ({"question": ASKED, "options": TEXTS, "answer": "B. iron"}, IRON),
-    "with | between": ({"question": ASKED, "options": "wood|iron|glass|wool", "answer": "B"}, IRON),
-    "flags": (
-        {
-            "question": ASKED,
-            "answers_list": 3,
-            "choices": [{"text": "wood", "is_correct": False}, {"text": "iron", "is_correct": True}],
-        },
-        ({"wood", "iron"}, "iron"),
-    ),
-    "a key in a list": ({"question": ASKED, "choices": TEXTS, "answer": ["B"]}, IRON),
-    "SocialIQA": (
-        {"context": "...", "question": ASKED, "answerA": "wood", "answerB": "iron", "answerC": "glass", "label": "B"},
-        THREE,
-    ),
-    "an object for each letter": (
-        {"question": ASKED, "options": [{x: t} for x, t in METALS.items()], "answer": "B"},
-        IRON,
-    ),
-    "counted options": (
-        {"question": ASKED, "options": [f"{n}. {t}" for n, t in enumerate(TEXTS, 1)], "answer": 2},
-        IRON,
-    ),
-    "lines in a cell": ({"question": ASKED, "options": "A. wood\nB. iron\nC. glass\nD. wool", "answer": "B"}, IRON),
-    "TruthfulQA of its authors": (
-        {
-            "Question": ASKED,
-            "Best Answer": "iron",
-            "Correct Answers": "iron; Fe",
-            "Incorrect Answers": "wood; glass; wool",
-        },
-        (set(TEXTS), "iron"),
-    ),
-    "lines in the question": ({"question": f"{ASKED}\nA. wood\nB. iron\nC. glass\nD. wool", "answer": "B"}, IRON),
-}
+OPTIONS_FILE, ANSWERS_FILE = ((DATA / name).read_text(encoding="utf-8") for name in ("options.yaml", "answers.yaml"))
+CHOICES, ANSWERS = yaml.safe_load(OPTIONS_FILE), yaml.safe_load(ANSWERS_FILE)
 
 
 def write(path, rows):
@@ -247,14 +32,17 @@ def write(path, rows):
 @pytest.mark.parametrize("ending", [".jsonl", ".csv"])
 @pytest.mark.parametrize("name", CHOICES)
 def test_options_come_in_the_order_of_their_labels_with_their_key(tmp_path, name, ending):
-    row, (shown, right) = CHOICES[name]
-    (question,) = load_questions(write(tmp_path / f"q{ending}", [row]))
+    own = CHOICES[name]
+    (question,) = load_questions(write(tmp_path / f"q{ending}", [own["row"]]))
     options = options_shown(question.text)
-    assert options == shown if isinstance(shown, dict) else set(options.values()) == shown
-    letter = next(letter for letter, text in options.items() if text == right)
-    assert question.answers == (letter, right)
+    if "any order" in own:
+        assert sorted(options.values()) == own["any order"]
+    else:
+        assert options == dict(zip("ABCD", own.get("options", TEXTS), strict=False))
+    letter = next(letter for letter, text in options.items() if text == "iron")
+    assert question.answers == (letter, "iron")
     assert question.grading == "choice"
-    assert grade_answer(question, f"{letter}) {right}").outcome == "right"
+    assert grade_answer(question, f"{letter}) iron").outcome == "right"
 
 
 HANDED = {
@@ -290,60 +78,15 @@ def test_files_that_came_out_wrong_once(name):
     assert [(question.text, question.answers) for question in found] == HANDED[name]
 
 
-ANSWERS = {
-    "GSM8K": ({"question": "How many?", "answer": "It is 2*600 = 1200.\n#### 1,200"}, ("1,200",), "number"),
-    "MATH": ({"problem": "|x| for x = -2?", "solution": "It is $\\boxed{2}$.", "level": "Level 1"}, ("2",), "number"),
-    "MATH-500": ({"problem": "Where?", "solution": "So $\\boxed{|x|}$.", "answer": "|x|"}, ("|x|",), "number"),
-    "a boxed answer": ({"question": "How many?", "answer": "So it is \\boxed{42}."}, ("42",), "number"),
-    "an interval": ({"question": "For which x?", "answer": "[-2, 7]"}, ("[-2, 7]",), "text"),
-    "TriviaQA": ({"question": "Who?", "answer": {"value": "Ann", "aliases": ["Anne"]}}, ("Ann", "Anne"), "text"),
-    "PopQA": (
-        {"id": 4, "question": "Who?", "possible_answers": '["Ann", "Anne"]', "s_pop": 7},
-        ("Ann", "Anne"),
-        "text",
-    ),
-    "WebQuestions": ({"url": "x", "question": "Who?", "answers": ["Ann", "Anne"]}, ("Ann", "Anne"), "text"),
-    "NQ as numpy writes it": ({"question": "Who?", "answer": "['Ann'\n 'Anne']"}, ("Ann", "Anne"), "text"),
-    "SQuAD as pandas writes it": (
-        {
-            "question": "Who?",
-            "answers": "{'text': array(['Ann', 'Anne'], dtype=object), 'answer_start': array([1, 1])}",
-        },
-        ("Ann", "Anne"),
-        "text",
-    ),
-    "SimpleQA": ({"metadata": "{'topic': 'Art'}", "problem": "Who?", "answer": "Ann"}, ("Ann",), "text"),
-    "BoolQ": ({"question": "is iron a metal", "passage": "...", "answer": True}, ("yes",), "text"),
-    "StrategyQA": ({"qid": "x", "question": "Would a pear sink?", "answer": False, "facts": ["..."]}, ("no",), "text"),
-    "said true or false": ({"question": "Iron is a metal: true or false?", "answer": "True"}, ("True",), "text"),
-    "TruthfulQA generation, without wrong ones": (
-        {"question": "Who?", "best_answer": "Ann", "correct_answers": ["Ann", "Anne"]},
-        ("Ann", "Anne"),
-        "text",
-    ),
-    "Anki": ({"Front": "Who?", "Back": "Ann", "Tags": "people"}, ("Ann",), "text"),
-    "an entity": ({"question": "Who?", "answer": "Beyonc&eacute;"}, ("Beyoncé",), "text"),
-    "an ampersand": ({"question": "Who?", "answer": "AT&T"}, ("AT&T",), "text"),
-    "a broken list": ({"question": "Who?", "answer": "[sic]"}, ("[sic]",), "text"),
-    "an empty list": ({"question": "Who?", "answer": "[]"}, (), "text"),
-    "answers as objects": (
-        {"question": "Who?", "answers": [{"text": "Ann"}, {"text": "Anne"}]},
-        ("Ann", "Anne"),
-        "text",
-    ),
-    "AIME": ({"ID": "1", "Problem": "Find x.", "Solution": "So \\boxed{204}.", "Answer": 204}, ("204",), "number"),
-    "BBH": ({"input": "Who?", "target": "Ann"}, ("Ann",), "text"),
-}
-
-
 @pytest.mark.parametrize("name", ANSWERS)
 @pytest.mark.parametrize("ending", [".jsonl", ".csv"])
 def test_answers_come_out_of_lists_and_solutions(tmp_path, name, ending):
-    row, answers, grading = ANSWERS[name]
+    own = ANSWERS[name]
+    row = own["row"]
     if ending == ".csv" and any(isinstance(cell, dict) for cell in row.values()):
         row = {column: str(cell) if isinstance(cell, dict) else cell for column, cell in row.items()}
     (question,) = load_questions(write(tmp_path / f"q{ending}", [row]))
-    assert (question.answers, question.grading) == (answers, grading)
+    assert (question.answers, question.grading) == (tuple(own["answers"]), own.get("grading", "text"))
 
 
 def test_a_key_counts_from_where_it_fits_every_row(tmp_path):
@@ -399,6 +142,8 @@ def test_what_looks_like_options_and_is_not_understood_is_refused_by_its_name(tm
         ({"answer": "iron", "context": "Iron is a metal."}, r"the passages \('context'\) stay out"),
         ({"answer": "iron", "difficulty": "hard"}, "the levels are hard = 3"),
         ({"answer": "iron", "level": "middle school"}, "no levels are taken from it"),
+        ({"answer": "iron; ferrum"}, "1 of 1 answers may be several, such as 'iron; ferrum'"),
+        ({"answer": "iron / ferrum"}, "1 of 1 answers may be several"),
         ({"question": "Is <b>iron</b> a metal?"}, "1 of 1 questions hold HTML"),
     ],
 )
@@ -452,3 +197,23 @@ def test_respondents_that_are_called_like_options_are_respondents(tmp_path):
     path = tmp_path / "p.csv"
     path.write_text("question_id,question,A,B,answer\nq1,Who wrote Emma?,1,0,Austen\nq2,Who wrote Dune?,0,1,Herbert\n")
     assert [question.answers for question in load_questions(path)] == [("Austen",), ("Herbert",)]
+
+
+@pytest.mark.parametrize("lay_out", ["wide", "ids", "list", "letters", "long", "no key"])
+def test_a_panel_meets_the_questions_with_options_that_it_holds(tmp_path, lay_out):
+    columns = ["question", "option_a", "option_b", "answer", "m", "k"]
+    cells = [(f"Which is thing {n}?", f"x{n}", f"y{n}", "AB"[n % 2], n % 2, n // 4) for n in range(8)]
+    wide = pd.DataFrame(cells, columns=columns)
+    frame = {
+        "wide": wide,
+        "ids": wide.assign(id=[f"q{n}" for n in range(8)], question="Which?"),
+        "list": wide.drop(columns=["option_a", "option_b"]).assign(options=wide["option_a"] + "|" + wide["option_b"]),
+        "letters": wide.rename(columns={"option_a": "A", "option_b": "B"}),
+        "long": wide.melt(["question", "option_a", "option_b", "answer"], ["m", "k"], "respondent", "said_yes"),
+        "no key": wide.drop(columns="answer"),
+    }[lay_out]
+    frame.to_csv(tmp_path / "panel.csv", index=False)
+    found = load_inputs(str(tmp_path / "panel.csv"))
+    assert len(found.questions) == len(found.panel.answers) == 8
+    assert found.questions[1].text.endswith("A) x1\nB) y1")
+    assert found.panel.answers.loc[found.questions[1].id].tolist() == [1, 0]

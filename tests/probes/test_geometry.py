@@ -1,7 +1,6 @@
 """Planted angles are recovered, and directions that have nothing to do with each other stay within their null."""
 
 import numpy as np
-import pandas as pd
 import pytest
 from planted import planted
 
@@ -12,8 +11,6 @@ from probes import (
     cross_fit,
     direction_table,
     of_rows,
-    principal_angles,
-    subspace_table,
     transfer_table,
 )
 
@@ -99,29 +96,6 @@ def test_a_probe_of_one_set_ranks_another_set_only_where_the_directions_are_the_
         assert own["null_low"] - 0.1 < own["auroc"] < own["null_high"] + 0.1
     with pytest.raises(InputError, match="width 20 and 5"):
         transfer_table(one.rows, one.task(), {"a": 0.3}, ["a"], other.rows[:, :5], task, ["x"])
-
-
-def test_principal_angles_are_those_of_scipy_smallest_first():
-    plane, tilted = np.eye(4)[:, :2], np.eye(4)[:, [0, 2]]
-    np.testing.assert_allclose(principal_angles(plane, tilted), [0, 90], atol=1e-6)
-
-
-def test_a_subspace_that_shares_a_direction_has_a_smaller_angle_than_its_null():
-    sample = planted({"a": 2.0, "b": 2.0, "c": 2.0}, n=510, d=30, cosine=0.9, topic_effect=0.2)
-    table = subspace_table(
-        sample.rows,
-        sample.task(),
-        dict.fromkeys("abc", 0.0),
-        {"shares": ["b", "c"]},
-        ["a"],
-        "mean_difference",
-        n_null=49,
-    )
-    own = only(table, group="shares", angle=1)
-    assert own["degrees"] < 40
-    assert own["degrees"] < own["null_low"]
-    assert own["p"] == pytest.approx(1 / 50)
-    assert isinstance(table, pd.DataFrame)
 
 
 def test_the_directions_of_shuffled_labels_are_those_of_each_copy_by_itself():

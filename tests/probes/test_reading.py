@@ -6,7 +6,7 @@ import torch
 from planted import planted
 
 from onedial.core import InputError
-from probes import Surroundings, distance_table, fit_probe, measure_layer, read_elsewhere, read_with_distance
+from probes import Surroundings, fit_probe, measure_layer, read_elsewhere, read_with_distance
 
 
 @pytest.fixture(scope="module")
@@ -68,18 +68,3 @@ def test_distances_of_held_out_questions_are_spread_evenly_over_their_ranks(samp
     surroundings = Surroundings.of(sample.rows, task)
     ranks = surroundings.as_far(surroundings.held_out)
     assert ranks.mean() == pytest.approx(0.5, abs=0.01)
-
-
-def test_where_only_the_nearer_half_can_be_read_distance_says_so(sample, task):
-    rng = np.random.default_rng(0)
-    spread = sample.rows.std(axis=0)
-    far = rng.random(510) < 0.5
-    rows = sample.rows + (far[:, None] * 6 * rng.standard_normal((510, 20))) * spread  # noise drowns the labels there
-    own = measure_layer(rows, task, ["logistic"], []).fitted["logistic"]
-    table = distance_table(rows, task, own, ["a", "b"])
-    assert (table["gap_low"] > 0).all()
-    assert (table["near"] > table["auroc"]).all()
-    same = distance_table(
-        sample.rows, task, measure_layer(sample.rows, task, ["logistic"], []).fitted["logistic"], ["a"]
-    )
-    assert abs(same["gap"].item()) < 0.15

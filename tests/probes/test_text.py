@@ -1,4 +1,4 @@
-"""The words alone, and sentence embeddings beside them."""
+"""The words alone."""
 
 import numpy as np
 import pytest
@@ -16,11 +16,3 @@ def test_only_words_of_the_questions_that_may_be_looked_at_are_known():
     # "who", "sang", "of", "the" stand in two of the first three, with the pairs of them; "which king" in one.
     assert np.linalg.norm(without_lengths[:2], axis=1) == pytest.approx(1)
     assert np.count_nonzero(without_lengths[3]) == 1
-
-
-def test_an_embedding_weighs_as_much_as_the_words():
-    embedding = 1000 * np.random.default_rng(0).standard_normal((4, 50))
-    every = np.ones(4, dtype=bool)
-    plain, beside = words_of(TEXTS)(every)[0], words_of(TEXTS, embedding)(every)[0]
-    np.testing.assert_array_equal(beside[:, : plain.shape[1]], plain)
-    assert (beside[:, plain.shape[1] :] ** 2).sum(axis=1).mean() == pytest.approx(1)

@@ -1,4 +1,4 @@
-"""The figures: both formats, every number of targets, whatever the tables lack."""
+"""The figures of a sweep: both formats, every number of targets, whatever the tables lack, and the stored numbers."""
 
 import csv
 import itertools
@@ -10,21 +10,29 @@ import pandas as pd
 import pytest
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from PIL import Image
-from reporting_run import make_run
+from reporting_run import make_run, simulated_scan
 
-from onedial.report.contents import Contents
-from onedial.report.figures import figures
-from onedial.report.figures.rival_figures import controls_figure, prediction_figure, rivals_figure
-from onedial.report.figures.run_figures import write_figures
-from onedial.scale import fit_factor_model
-from onedial.scale.study.factor_figures import correlation_map, scree
-from onedial.show import family_styles, save_figure, target_labels
+from onedial.report import contents_of
+from onedial.report import sweep_figures as figures
+from onedial.scale import Simulated, fit_factor_model
+from onedial.scale.study.factor_figures import correlation_map, loadings_against_threshold, scree
+from onedial.show import PAPER, family_styles, save_figure, target_labels
 from onedial.show.labels import shortened
+from onedial.show.results import draw
 
-OWN = ["dose_response", "agreement", "kappa"]  # of a run that cannot be judged: no line of place on threshold
-OF_QUESTIONS = ["question_map", "margin_histogram", "rates_by_group", "loadings", "scree"]
-BESIDE = ["rivals", "prediction", "dial_path"]
-NAMES = [*OWN, "layer_map", *BESIDE, *OF_QUESTIONS]
+OF_THE_DIAL = ["dose_response", "question_map", "margin_histogram", "rates_by_group"]
+NAMES = [
+    "bits_of_models",
+    "prediction",
+    "rivals",
+    "agreement",
+    "kappa",
+    "layer_map",
+    *OF_THE_DIAL,
+    "loadings",
+    "scree",
+    "dial_path",
+]
 
 
 @pytest.fixture(scope="module")
@@ -32,17 +40,36 @@ def run(tmp_path_factory):
     return make_run(tmp_path_factory.mktemp("figures") / "run", n_targets=6)
 
 
-def drawn(drawing):
+def with_tables(run, verdict=None, **tables):
+    """What a run has stored, with other tables in place of some."""
+    contents = contents_of(run)
+    contents.__dict__["verdict"] = run.verdict() | (verdict or {})
+    contents._read.update(tables)
+    return contents
+
+
+def shown(draw_one, run, name, **changes):
+    """A figure of a stored table."""
+    contents = with_tables(run, **changes)
+    return draw_one(contents[name], contents)
+
+
+def rendered(drawing):
     """The figure's renderer after one drawing, for the extents of what is on it."""
     canvas = FigureCanvasAgg(drawing.figure)
     canvas.draw()
     return canvas.get_renderer()
 
 
+def drawn(contents):
+    draw(contents)
+    return list(contents.captions)
+
+
 def test_every_figure_is_written_as_png_and_svg_with_a_caption(run):
-    captions = write_figures(Contents(run))
-    assert list(captions) == NAMES
-    for name, words in captions.items():
+    contents = contents_of(run)
+    assert drawn(contents) == NAMES  # of a run that cannot be judged: no line of place on threshold
+    for name, words in contents.captions.items():
         with Image.open(run.path / "figures" / f"{name}.png") as picture:
             assert picture.width == 960  # 4.8 inches at 200 dots
         assert (run.path / "figures" / f"{name}.svg").read_text().rstrip().endswith("</svg>")
@@ -53,24 +80,15 @@ def test_every_figure_is_written_as_png_and_svg_with_a_caption(run):
 def test_without_a_layer_scan_there_is_no_map_of_layers(undrawn, tmp_path):
     run = make_run(tmp_path / "run")
     (run.path / "layer_scan.csv").unlink()
-    assert list(write_figures(Contents(run))) == [name for name in NAMES if name != "layer_map"]
+    assert drawn(contents_of(run)) == [name for name in NAMES if name != "layer_map"]
 
 
-def test_old_runs_without_rivals_and_panels_without_a_scale_are_drawn_without_their_figures(undrawn, tmp_path):
+def test_runs_without_rivals_and_panels_without_a_scale_are_drawn_without_their_figures(undrawn, tmp_path):
     run = make_run(tmp_path / "run")
     for file in ("rivals.csv", "prediction.csv", "path.csv", "path_targets.csv", "path.json"):
         (run.path / file).unlink()
-    assert list(write_figures(Contents(run))) == [name for name in NAMES if name not in BESIDE]
-
-
-def test_rivals_stand_in_the_order_of_their_signal_with_steering_among_them(run):
-    rivals = run.rivals().assign(n_targets=lambda table: table["n_targets"].where(table.index != "text", 0))
-    drawing = rivals_figure(rivals, {"value": 0.2, "low": 0.1, "high": None})
-    (axes,) = drawing.figure.axes
-    said = [label.get_text() for label in axes.get_yticklabels()]
-    assert set(said) == {"steering", *rivals.index} - {"text"}
-    signal = rivals["signal"].to_dict() | {"steering": 0.2}
-    assert [signal[name] for name in said] == sorted(signal[name] for name in said)
+    left = [name for name in NAMES if name not in ("rivals", "prediction", "dial_path")]
+    assert drawn(contents_of(run)) == left
 
 
 def read_off(axes):
@@ -79,7 +97,7 @@ def read_off(axes):
     for bars in axes.collections:
         for (low, at), (high, _) in (each for each in bars.get_segments() if len(bars.get_segments()) == 1):
             ends[at] = low, high
-    points = {line.get_ydata()[0]: line.get_xdata()[0] for line in axes.lines if len(line.get_xdata()) == 1}
+    points = {line.get_ydata()[0]: line.get_xdata()[0] for line in axes.lines if line.get_marker() == "o"}
     rows = dict(zip(axes.get_yticks(), axes.get_yticklabels(), strict=True))
     return {label.get_text(): (points[at], *ends[at]) for at, label in rows.items()}
 
@@ -95,16 +113,29 @@ def test_points_and_bars_of_rivals_and_sources_are_the_numbers_of_the_saved_tabl
     verdict = json.loads((run.path / "verdict.json").read_text())
     wanted = saved(run.path / "rivals.csv", "rival", "signal", "low", "high")
     wanted["steering"] = tuple(verdict["signal"][name] for name in ("value", "low", "high"))
-    shown = read_off(rivals_figure(run.rivals(), verdict["signal"]).figure.axes[0])
-    assert len(shown) > 5
-    assert shown == {name: pytest.approx(wanted[name], nan_ok=True) for name in shown}
+    found = read_off(shown(figures.baselines, run, "rivals").figure.axes[0])
+    assert len(found) > 5
+    assert found == {name: pytest.approx(wanted[name], nan_ok=True) for name in found}
     wanted = saved(run.path / "prediction.csv", "source", "bits", "low", "high")
-    shown = read_off(prediction_figure(run.prediction(), next(iter(wanted))).figure.axes[0])
-    assert len(shown) > 2
-    assert shown == {name: pytest.approx(wanted[name], nan_ok=True) for name in shown}
+    found = read_off(shown(figures.sources, run, "prediction").figure.axes[0])
+    assert len(found) > 2
+    assert found == {name: pytest.approx(wanted[name], nan_ok=True) for name in found}
 
 
-def test_a_control_that_never_turns_the_dial_stands_apart_from_those_that_do(tmp_path):
+def test_the_first_figure_shows_each_base_model_with_its_interval_the_best_on_top(tmp_path):
+    run = make_run(tmp_path / "run", n_targets=12)
+    models = run.verdict()["prediction"]["models"]
+    axes = figures.bits_of_models(None, contents_of(run)).figure.axes[0]
+    found = read_off(axes)
+    assert found == {
+        name: pytest.approx(tuple(own[k] for k in ("bits", "low", "high"))) for name, own in models.items()
+    }
+    heights = dict(zip([label.get_text() for label in axes.get_yticklabels()], axes.get_yticks(), strict=True))
+    assert sorted(models, key=lambda name: models[name]["bits"]) == sorted(heights, key=heights.get)
+    assert figures.bits_of_models(None, with_tables(run, {"prediction": {"models": {}}})) is None
+
+
+def test_a_control_that_never_turns_the_dial_stands_apart_from_those_that_do(run):
     controls = pd.DataFrame(
         {
             "role": ["random", "random", "politeness"],
@@ -113,18 +144,20 @@ def test_a_control_that_never_turns_the_dial_stands_apart_from_those_that_do(tmp
         },
         index=["r1", "r2", "polite"],
     )
-    drawing = controls_figure(controls, {"push": 0.1, "order_gain": 0.03})
-    (axes,) = drawing.figure.axes
-    places = {round(float(line.get_ydata()[0]), 3): float(line.get_xdata()[0]) for line in axes.lines[2:]}
+    direction = {"direction": {"own": {"push": 0.1, "order_gain": 0.03}}}
+    (axes,) = shown(figures.pushes, run, "controls", verdict=direction, controls=controls).figure.axes
+    points = [line for line in axes.lines if line.get_gid()]
+    places = {round(float(line.get_ydata()[0]), 3): float(line.get_xdata()[0]) for line in points}
     assert places[-0.1] == 0.5
     assert places[-0.2] > 3.0
     assert places[0.03] == 0.1
     assert "politeness" in {text.get_text() for text in axes.texts}
-    controls_figure(controls.assign(push=np.inf), {"push": None, "order_gain": None})
+    nowhere = {"direction": {"own": {"push": None, "order_gain": None}}}
+    shown(figures.pushes, run, "controls", verdict=nowhere, controls=controls.assign(push=np.inf))
 
 
 def test_controls_are_thin_lines_over_the_vectors_range_and_the_caption_counts_those_that_turn_half(run):
-    dose, matches = run.dose_response(), run.matches()
+    dose = run.dose_response()
     ends = dose["magnitude"].min(), dose["magnitude"].max()
     magnitudes = np.linspace(-3, 3, 13)
     lines = {
@@ -136,24 +169,22 @@ def test_controls_are_thin_lines_over_the_vectors_range_and_the_caption_counts_t
         pd.DataFrame({"intervention_id": name, "role": role, "magnitude": magnitudes, "yes_rate": rate})
         for name, (role, rate) in lines.items()
     )
-    drawing = figures.dose_response_curves(dose, matches, "raw", None, controls)
+    contents = contents_of(run)
+    contents.__dict__["control_rates"] = controls
+    drawing = figures.dose(None, contents)
     found = {line.get_gid(): line for line in drawing.figure.axes[0].lines if line.get_gid()}
     assert sorted(found) == [f"named: control {name}" for name in sorted(lines)]
     rising = found["named: control rising"]
     assert (min(rising.get_xdata()), max(rising.get_xdata())) == ends
     assert rising.get_ydata() == pytest.approx(np.interp(rising.get_xdata(), magnitudes, lines["rising"][1]))
-    assert rising.get_linewidth() < 1
-    assert "controls (3)" in [text.get_text() for text in drawing.figure.axes[0].get_legend().get_texts()]
     assert "3 directions of equal length" in drawing.caption
     assert "reached by 1 of them (topics)" in drawing.caption
-    without = figures.dose_response_curves(dose, matches, "raw", None, controls.iloc[:0])
-    assert "Grey: the test questions" not in without.caption
+    assert figures.dose(None, contents_of(run)).caption == ""
 
 
 def test_the_same_tables_give_the_same_bytes(run, tmp_path):
-    matches = run.matches()
     for folder in ("one", "two"):
-        save_figure(figures.kappa_per_target(matches).figure, tmp_path / folder, "kappa")
+        save_figure(shown(figures.kappa, run, "matches").figure, tmp_path / folder, "kappa")
     for suffix in ("png", "svg"):
         one, two = (tmp_path / folder / f"kappa.{suffix}" for folder in ("one", "two"))
         assert one.read_bytes() == two.read_bytes()
@@ -161,83 +192,79 @@ def test_the_same_tables_give_the_same_bytes(run, tmp_path):
 
 def test_drawing_leaves_the_settings_of_matplotlib_alone(run):
     before = dict(matplotlib.rcParams)
-    figures.agreement_per_target(run.matches())
+    shown(figures.agreement, run, "matches")
     assert dict(matplotlib.rcParams) == before
 
 
 @pytest.mark.parametrize("n_targets", [1, 6, 40])
 def test_no_label_leaves_the_figure_and_no_two_targets_overlap(n_targets, tmp_path):
     run = make_run(tmp_path / "run", n_targets=n_targets, n_questions=120)
-    matches, line = run.matches(), run.verdict()["line"]
+    judged = {"reproduced": "reproduced"}
     drawings = [
-        figures.magnitude_against_threshold(matches, line, "residual_norm"),
-        figures.dose_response_curves(run.dose_response(), matches, "residual_norm"),
-        figures.agreement_per_target(matches),
-        figures.kappa_per_target(matches),
+        shown(figures.places, run, "matches", verdict=judged),
+        figures.dose(None, contents_of(run)),
+        shown(figures.agreement, run, "matches"),
+        shown(figures.kappa, run, "matches"),
     ]
-    for drawing in drawings:
+    for drawing in (each for each in drawings if each is not None):
         width, height = drawing.figure.get_size_inches()
-        everything = drawing.figure.get_tightbbox(drawn(drawing))
-        assert everything.x0 >= -0.01, drawing.title
-        assert everything.y0 >= -0.01, drawing.title
-        assert everything.x1 <= width + 0.01, drawing.title
-        assert everything.y1 <= height + 0.01, drawing.title
-    renderer = drawn(drawings[3])
+        everything = drawing.figure.get_tightbbox(rendered(drawing))
+        assert min(everything.x0, everything.y0) >= -0.01
+        assert everything.x1 <= width + 0.01
+        assert everything.y1 <= height + 0.01
+    renderer = rendered(drawings[3])
     labels = drawings[3].figure.axes[0].get_yticklabels()
     assert len(labels) == n_targets
     boxes = sorted((label.get_window_extent(renderer) for label in labels), key=lambda box: box.y0)
     assert all(below.y1 <= above.y0 + 1 for below, above in itertools.pairwise(boxes))
 
 
+JUDGED = {"reproduced": "reproduced"}
+
+
 def test_many_models_of_similar_names_stay_apart_in_the_legend(run):
     names = [f"provider-model-{i}-instruct-preview" for i in range(19)]
     rows = run.matches().sample(19, replace=True, random_state=0)
     many = rows.assign(model=names, family="", framing="").set_index(pd.Index(names, name="target"))
-    drawing = figures.magnitude_against_threshold(many, run.verdict()["line"], "residual_norm")
+    many = many.assign(threshold=0.0, magnitude_ml=0.1, magnitude_ml_se=0.1)
+    drawing = shown(figures.places, run, "matches", verdict=JUDGED, matches=many)
     legend = drawing.figure.legends[0]
     labels = [text.get_text() for text in legend.get_texts() if not text.get_text().startswith("hollow")]
     assert len(set(labels)) == 19
-    assert legend.get_window_extent(drawn(drawing)).x1 <= drawing.figure.bbox.x1
+    assert legend.get_window_extent(rendered(drawing)).x1 <= drawing.figure.bbox.x1
 
 
 def test_targets_stand_from_rarely_yes_to_often_yes(run):
-    matches = run.matches()
-    drawing = figures.agreement_per_target(matches)
-    axes = drawing.figure.axes[0]
-    shown = [label.get_text() for label in axes.get_yticklabels()]
-    heights = axes.get_yticks()
-    expected = target_labels(matches.sort_values("yes_rate", kind="stable"))
-    assert [label for _, label in sorted(zip(-heights, shown, strict=True))] == expected
+    axes = shown(figures.agreement, run, "matches").figure.axes[0]
+    names = [label.get_text() for label in axes.get_yticklabels()]
+    expected = target_labels(run.matches().sort_values("yes_rate", kind="stable"))
+    assert [label for _, label in sorted(zip(-axes.get_yticks(), names, strict=True))] == expected
 
 
 def test_points_of_targets_out_of_the_verdict_are_hollow(run):
-    matches = run.matches()
-    excluded = {str(matches.sort_values("yes_rate").index[0])}
-    points = figures.kappa_per_target(matches, excluded).figure.axes[0].lines[-len(matches) :]
-    hollow = [point.get_markerfacecolor() == figures.PAPER for point in points]
-    assert hollow == [True] + [False] * (len(matches) - 1)
+    first = str(run.matches().sort_values("yes_rate").index[0])
+    axes = shown(figures.kappa, run, "matches", verdict={"excluded": {first: "few"}}).figure.axes[0]
+    points = sorted((line for line in axes.lines if line.get_gid()), key=lambda line: -line.get_ydata()[0])
+    hollow = [point.get_markerfacecolor() == PAPER for point in points]
+    assert hollow == [True] + [False] * (len(hollow) - 1)
 
 
 def test_targets_without_threshold_are_counted_in_the_caption(run):
     matches = run.matches()
     matches["threshold"] = [np.nan, np.nan, *np.linspace(-1, 1, len(matches) - 2)]
-    drawing = figures.magnitude_against_threshold(matches, run.verdict()["line"], "residual_norm")
+    drawing = shown(figures.places, run, "matches", verdict=JUDGED, matches=matches)
     n_absent = (matches["threshold"].isna() | matches["magnitude_ml"].isna()).sum()
     assert n_absent >= 2
-    assert f"Not drawn: {n_absent} of 6 targets" in drawing.caption
+    assert f"Not drawn: {n_absent} targets" in drawing.caption
 
 
 def test_a_table_of_nan_is_still_drawn(run):
     matches = run.matches()
     numbers = matches.select_dtypes("number").columns
     empty = matches.assign(**{name: np.nan for name in numbers}, status="few")
-    line = dict.fromkeys(run.verdict()["line"])
-    titles = [
-        figures.magnitude_against_threshold(empty, line, "raw").title,
-        figures.agreement_per_target(empty).title,
-        figures.kappa_per_target(empty).title,
-    ]
-    assert len(set(titles)) == 3
+    assert shown(figures.places, run, "matches", verdict=JUDGED, matches=empty) is None
+    for one in (figures.agreement, figures.kappa):
+        rendered(shown(one, run, "matches", matches=empty))
 
 
 def test_long_names_stay_different_when_shortened():
@@ -253,23 +280,112 @@ def test_every_family_has_a_look_of_its_own():
     assert len(set(looks.values())) == 40
 
 
-def test_places_beyond_the_dial_are_hollow_and_counted_and_r2_is_told_without_them(run):
-    matches, line = run.matches(), run.verdict()["line"]
-    places = np.linspace(-0.2, 0.2, len(matches))
-    matches = matches.assign(threshold=places, magnitude_ml=places, magnitude_ml_se=0.1)
+def placed(run, **line):
+    """A figure of places, of which the first lies far below the dial and the last far above."""
+    matches = run.matches()
+    at = np.linspace(-0.2, 0.2, len(matches))
+    matches = matches.assign(threshold=at, magnitude_ml=at, magnitude_ml_se=0.1)
     matches.loc[matches.index[0], "magnitude_ml"] = -9.0
     matches.loc[matches.index[-1], "magnitude_ml"] = 9.0
-    line = line | {"r2": 0.9, "r2_null_median": 0.5, "slope": 1.0, "intercept": 0.0, "n": len(matches)}
-    line |= {"dial_low": -1.0, "dial_high": 1.0, "n_beyond": 2, "r2_within": 0.42}
-    drawing = figures.magnitude_against_threshold(matches, line, "residual_norm")
-    faces = [
-        each.get_markerfacecolor() for each in drawing.figure.axes[0].lines if each.get_marker() not in ("None", "|")
-    ]
-    assert sum(face == figures.PAPER for face in faces) == 2
+    known = {"r2": 0.9, "r2_null_median": 0.5, "slope": 1.0, "intercept": 0.0, "n": len(matches), "r2_within": 0.42}
+    known |= {"dial_low": -1.0, "dial_high": 1.0, "n_beyond": 2} | line
+    drawing = shown(figures.places, run, "matches", verdict=JUDGED | {"line": known}, matches=matches)
+    return drawing, [line for line in drawing.figure.axes[0].lines if line.get_gid()]
+
+
+def test_places_beyond_the_dial_are_hollow_at_the_edge_and_r2_is_told_without_them(run):
+    drawing, points = placed(run)
+    chosen = run.matches()[["magnitude", "magnitude_rate"]].to_numpy()
+    assert sum(point.get_markerfacecolor() == PAPER for point in points) == 2
+    assert max(point.get_ydata()[0] for point in points) < np.nanmax(chosen) + np.ptp(chosen[np.isfinite(chosen)])
     legend = [text.get_text() for text in drawing.figure.legends[0].get_texts()]
     assert "hollow: beyond the dial" in legend
-    assert "2 hollow points lie beyond the magnitudes that were asked" in drawing.caption
+    assert "2 beyond the magnitudes that were asked" in drawing.caption
     assert "counted in R² (without what is extrapolated 0.42)" in drawing.caption
+
+
+def test_the_line_joins_the_places_by_likelihood_and_is_not_drawn_without_r2(run):
+    drawing, _ = placed(run, slope=0.5, intercept=0.01)
+    (line,) = [each for each in drawing.figure.axes[0].lines if len(each.get_xdata()) > 2]
+    x, y = np.asarray(line.get_xdata()), np.asarray(line.get_ydata())
+    np.testing.assert_allclose(y[~np.isnan(y)], 0.01 + 0.5 * x[~np.isnan(y)])
+    without, _ = placed(run, r2=None)
+    assert all(len(each.get_xdata()) <= 2 for each in without.figure.axes[0].lines)
+
+
+def test_the_map_goes_from_easy_to_hard(run):
+    contents = contents_of(run)
+    grid = contents.grid
+    drawn = figures.question_map(None, contents).figure.axes[0].collections[0].get_array()
+    difficulty = contents.factor.difficulty.reindex(grid.questions)
+    known = np.flatnonzero(difficulty.notna())
+    expected = grid.margins[known[np.argsort(-difficulty.to_numpy()[known], kind="stable")]]
+    np.testing.assert_array_equal(np.ma.filled(drawn, np.nan).reshape(expected.shape), expected)
+    contents.__dict__["factor"] = None
+    drawn = figures.question_map(None, contents).figure.axes[0].collections[0].get_array()
+    share = np.nanmean(np.ma.filled(drawn, np.nan).reshape(grid.margins.shape) > 0, axis=1)
+    assert share[-20:].mean() > share[:20].mean()  # rows are drawn from the bottom up
+
+
+def test_levels_and_topics_have_their_own_yes_rates_and_small_ones_none(run):
+    contents = contents_of(run)
+    questions, grid = run.questions(), contents.grid
+    questions.loc[:3, "topic"] = "rare"
+    contents.tables.__dict__["questions"] = questions
+    axes = figures.rates_by_group(None, contents).figure.axes
+    by_level = {line.get_gid(): line.get_ydata() for line in axes[0].lines if line.get_gid()}
+    rows = questions.set_index("id")["level"].reindex(grid.questions).to_numpy() == 2
+    (found,) = [curve for name, curve in by_level.items() if "level 2:" in name]
+    np.testing.assert_allclose(found, np.nanmean(grid.answers[rows], axis=0))
+    assert not any("rare" in (line.get_gid() or "") for line in axes[1].lines)
+    assert figures.grouped_by(questions.drop(columns=["level", "topic"])) == {}
+
+
+def test_the_histogram_shows_the_settings_nearest_to_its_yes_rates(run):
+    contents = contents_of(run)
+    grid, axes = contents.grid, figures.margins_at_settings(None, contents).figure.axes
+    rates = np.nanmean(grid.answers[grid.test], axis=0)
+    assert len(axes) == 3
+    for each, wanted in zip(axes, figures.SETTINGS, strict=True):
+        counted = sum(patch.get_data().values.sum() for patch in each.patches)
+        place = int(np.abs(rates - wanted).argmin())
+        assert counted == (~np.isnan(grid.margins[grid.test, place])).sum()
+        assert f"yes {rates[place]:.2f}" in each.get_title(loc="left")
+
+
+def test_the_layer_map_frames_the_chosen_layer_over_the_range_that_was_swept(tmp_path):
+    run = make_run(tmp_path / "run")
+    contents = contents_of(run)
+    entry = contents.entry
+    axes = figures.layers(None, contents).figure.axes[0]
+    (frame,) = axes.patches
+    ends = min(entry["magnitudes"]), max(entry["magnitudes"])
+    assert (frame.get_x(), frame.get_width()) == (ends[0], ends[1] - ends[0])
+    assert axes.get_yticklabels()[round(frame.get_y() + 0.5)].get_text() == str(entry["layers"][0])
+    assert axes.get_xscale() == "symlog"
+    assert str(entry["layers"][0]) in set(simulated_scan(np.random.default_rng(0))["layer"].astype(str))
+
+
+def test_the_parabola_stands_beside_its_null(run):
+    factor, null = run.factor(), run.parabola()
+    assert null.observed == pytest.approx(factor.quadratic_fit.r2, abs=1e-6)
+    axes, strip = loadings_against_threshold(factor, null=null).figure.axes
+    counted = sum(patch.get_data().values.sum() for patch in strip.patches)
+    assert counted == np.isfinite(null.simulated).sum() > 100
+    assert [line.get_xdata()[0] for line in strip.lines] == [null.observed]
+    assert f"if unrelated {null.mean:.2f}" in " ".join(text.get_text() for text in axes.texts)
+
+
+@pytest.mark.parametrize(("p", "words"), [(0.01, "more than chance has it"), (0.5, "is no more than its null")])
+def test_the_sentence_says_whether_the_loadings_bend_more_than_chance_has_it(run, p, words):
+    contents = contents_of(run)
+    contents.__dict__["parabola"] = Simulated(0.7, np.array([0.2, 0.4, 0.6, np.nan]), p)
+    result = contents.results["factor"]
+    said = " ".join(result.items(None, contents))
+    assert f"{words}: R² 0.70, and 0.40 on average, under 0.58 in 95 of 100" in said
+    assert "3 panels drawn" in dict(result.rows(None, contents))["R² of the parabola of loading on threshold"]
+    contents.__dict__["parabola"] = None
+    assert "null" not in " ".join(result.items(None, contents))
 
 
 @pytest.mark.parametrize("name", ["$x^{", "a$b$c", r"$\frac{1}{", "cheap: $0.25"])

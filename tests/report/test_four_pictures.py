@@ -14,9 +14,8 @@ import pytest
 from browser import opened
 from reporting_run import make_run
 
-from onedial.report.figures import figures
+from onedial.report import contents_of, sweep_figures
 from onedial.report.figures.profile_figure import dial_profile
-from onedial.report.figures.rival_figures import rivals_figure
 from onedial.scale.misfit.fit_figures import wright_map
 from onedial.show import page, save_figure
 
@@ -39,6 +38,8 @@ def pictures(tmp_path_factory):
     """A page with the four, of tables of a usual size."""
     folder, rng = tmp_path_factory.mktemp("pictures"), np.random.default_rng(0)
     run = make_run(folder / "run", n_targets=6, n_questions=160)
+    contents = contents_of(run)
+    contents.__dict__["verdict"] = run.verdict() | {"reproduced": "not reproduced"}
     reports = pd.read_csv(STORED).set_index("report")
     cells = [
         {"report": name, "magnitude": at, "role": role, "shift": shift, "low": shift - 0.2, "high": shift + 0.2}
@@ -54,14 +55,14 @@ def pictures(tmp_path_factory):
         information=pd.DataFrame({"difficulty": grid, "information": np.exp(-(grid**2))}),
     )
     drawings = {
-        "targets along the dial": figures.magnitude_against_threshold(run.matches(), run.verdict()["line"], "raw"),
+        "targets along the dial": sweep_figures.places(run.matches(), contents),
         "one scale": wright_map(
             fit.questions["difficulty"],
             fit.information,
             fit.respondents[["place"]],
             pd.Series([name.partition("-")[0] for name in names], names),
         ),
-        "what does as well": rivals_figure(run.rivals(), {"value": 0.2, "low": 0.1, "high": 0.3}),
+        "what does as well": sweep_figures.baselines(contents["rivals"], contents),
         "what moves together": dial_profile(pd.DataFrame(cells).assign(status="cannot be read"), reports),
     }
     for name, drawing in drawings.items():

@@ -1,13 +1,17 @@
 """What a report says of answers that were written after a reasoning."""
 
+from types import SimpleNamespace
+
 import numpy as np
 import pandas as pd
 import pytest
 from blank import draw_nothing
 from reporting_run import VECTOR_ID, make_run
 
-from onedial.report import write_report
+from onedial.report import SWEEP_RESULTS, contents_of, write_report
+from onedial.show import finish
 
+OF_REASONS = [name for name in SWEEP_RESULTS if name.startswith("reasoned")]
 SETTINGS = (-1.0, -0.5, 0.0, 0.5, 1.0)
 
 
@@ -20,7 +24,7 @@ def with_reasons(run, unread_share, seed=0):
     said = (kept["margin"] > 0).astype(float).where(read)
     words = np.where(read, np.where(said == 1, "I know it. Answer: Yes", "I doubt it. Answer: No"), "<b>hm & hm")
     run.reasoned_parts.append(kept.assign(said_yes=said, tokens_out=8, text=words, intervention_id=VECTOR_ID))
-    run.write_reasoned(*run.judge_reasoned())
+    finish(run.run, {name: SWEEP_RESULTS[name] for name in OF_REASONS}, SimpleNamespace(reasoned=run.judge_reasoned()))
     write_report(run)
     return run
 
@@ -33,7 +37,7 @@ def read(tmp_path_factory):
 
 
 def test_both_verdicts_stand_side_by_side_with_texts_at_three_settings(read):
-    html, found = (read.path / "report.html").read_text("utf-8"), read.reasoned()
+    html, found = (read.path / "report.html").read_text("utf-8"), contents_of(read).numbers("reasoned")
     assert found["verdict"]["sentence"] in html.replace("&#39;", "'")
     assert read.verdict()["sentence"] in html.replace("&#39;", "'")
     whole, table = html.count("Answer: Yes") + html.count("Answer: No"), html.index('id="explorer-data"')
@@ -51,7 +55,7 @@ def test_both_verdicts_stand_side_by_side_with_texts_at_three_settings(read):
 
 def test_texts_that_mostly_cannot_be_read_are_judged_by_nobody(undrawn, tmp_path):
     run = with_reasons(make_run(tmp_path / "run", n_targets=6), 0.8)
-    html, found = (run.path / "report.html").read_text("utf-8"), run.reasoned()
+    html, found = (run.path / "report.html").read_text("utf-8"), contents_of(run).numbers("reasoned")
     assert found["verdict"] is None
     assert "hold no clear yes or no" in found["sentence"]
     assert "Too few of the texts can be read for a verdict by them" in html
@@ -60,7 +64,7 @@ def test_texts_that_mostly_cannot_be_read_are_judged_by_nobody(undrawn, tmp_path
 
 
 def test_a_third_of_unread_texts_is_said_and_judged_all_the_same(undrawn, tmp_path):
-    found = with_reasons(make_run(tmp_path / "run", n_targets=6), 0.35).reasoned()
+    found = contents_of(with_reasons(make_run(tmp_path / "run", n_targets=6), 0.35)).numbers("reasoned")
     assert found["verdict"] is not None
     assert found["read"] == pytest.approx(0.65, abs=0.05)
 
@@ -68,5 +72,5 @@ def test_a_third_of_unread_texts_is_said_and_judged_all_the_same(undrawn, tmp_pa
 def test_a_run_without_written_answers_says_nothing_of_them(undrawn, tmp_path):
     run = make_run(tmp_path / "run")
     write_report(run)
-    assert run.reasoned() is None
+    assert not contents_of(run).numbers("reasoned")
     assert "After reasoning" not in (run.path / "report.html").read_text("utf-8")

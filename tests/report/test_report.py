@@ -4,23 +4,25 @@ import base64
 import functools
 import hashlib
 import itertools
+import json
 import re
 import shutil
 from dataclasses import replace
-from html import escape
+from html import unescape
 from html.parser import HTMLParser
 
+import numpy as np
 import pandas as pd
 import pytest
 from reporting_run import VECTOR_ID, intervention, make_run
+from safetensors.numpy import save_file
 
 from onedial.core import InputError, Run
-from onedial.report import Contents, write_report
-from onedial.report.figures.path_figure import path_rows
-from onedial.report.meaning import findings, judged_targets
-from onedial.report.overview import doubts
-from onedial.report.report_tables import KNOWING, RIVALS, TARGETS, facts_rows, missing_rows
-from onedial.show import headline, interval, number, p_value
+from onedial.report import contents_of, write_report
+from onedial.report.meaning import findings, headline_of, judged_targets
+from onedial.report.sweep_results import facts_rows, missing_rows
+from onedial.show import COLUMNS, doubts_of, headline, interval, number, p_value
+from onedial.show.results import lines_of, shown_columns
 from onedial.verdict import ANSWERS, CANNOT_BE_JUDGED, DIALS, FLAGS, PUSHES, RULE, UNREAD_DECIDE, SweepRun
 from onedial.verdict.verdict import (
     ANY_PUSH,
@@ -32,7 +34,6 @@ from onedial.verdict.verdict import (
     sentence_of,
 )
 
-MARK = re.compile(r"(left|width):([-\d.]+)%")
 VOID = {"meta", "link", "input", "br", "img", "hr"}
 LOADING = {"src", "srcset", "href", "xlink:href", "action", "poster", "data", "background", "cite"}
 
@@ -43,7 +44,7 @@ class Page(HTMLParser):
     def __init__(self, html):
         super().__init__()
         self.loads, self.values, self.ids, self.words, self.tags, self.tables = [], [], [], [], set(), {}
-        self.marks, self.opened, self.pieces = [], [], {}
+        self.opened, self.pieces = [], {}
         self.feed(html)
 
     def handle_starttag(self, tag, attributes):
@@ -59,8 +60,6 @@ class Page(HTMLParser):
             self.table.append([])
         if tag in ("th", "td") and self.tables:
             self.table[-1].append(["", own.get("data-csv", "").split("|")])
-        if tag == "i" and "style" in own:
-            self.marks.append((own["class"], {each[0]: float(each[1]) for each in MARK.findall(own["style"])}))
         if tag not in VOID:
             self.opened.append((tag, own.get("class")))
 
@@ -131,40 +130,40 @@ def test_the_numbers_on_the_page_are_those_of_the_verdict(run, html):
     assert page.values[4] == ""
     for name, low, high in (("gain", "low", "high"), ("order", "low", "high"), ("order", "low_90", "high_90")):
         assert interval(verdict[name][low], verdict[name][high], signed=True) in page.text
-    for value in (verdict["agreement"], verdict["majority"], verdict["moved_cut"], verdict["gain"]["detectable"]):
-        assert number(value) in page.text
-    assert str(run.rivals().index[0]) in page.text
-    for words, value in path_rows(run.dial_path(), "residual_norm"):
+    for value in (verdict["agreement"], verdict["majority"], verdict["moved_cut"]):
+        assert number(value, 2) in page.text
+    assert number(verdict["gain"]["detectable"]) in page.text
+    contents = contents_of(run)
+    assert str(contents["rivals"].index[0]) in page.text
+    for words, value in contents.results["path"].rows(None, contents):
         assert f"{words} {value}" in page.text
     assert f"{verdict['n_eligible']} of {verdict['n_targets']} targets judged" in page.text
 
 
-@pytest.mark.parametrize(
-    ("label", "columns", "file"), [("Table of targets", TARGETS, "matches"), ("Table of rivals", RIVALS, "rivals")]
-)
-def test_the_numbers_behind_a_table_are_those_of_the_run_s_file_and_its_cells_are_these_rounded(
-    run, html, label, columns, file
-):
-    head, *rows = parsed(html).tables[label]
-    stored = getattr(run, file)()
+@pytest.mark.parametrize("name", ["matches", "rivals"])
+def test_the_numbers_behind_a_table_are_those_of_the_run_s_file_and_its_cells_are_these_rounded(run, html, name):
+    head, *rows = parsed(html).tables[f"Table of {name}"]
+    contents = contents_of(run)
+    stored, result = contents[name], contents.results[name]
+    columns = shown_columns(result.columns, lines_of(result, stored, contents))
     assert [names for _, names in head[1:]] == [column.names for column in columns]
     assert sorted(row[0][0] for row in rows) == sorted(stored.index)
-    for (name, _), *cells in rows:
+    for (row, _), *cells in rows:
         for column, (shown, values) in zip(columns, cells, strict=True):
             known = [each for each in zip(column.names, values, strict=False) if each[0] in stored and each[1]]
             for place, (each, value) in enumerate(known):
-                assert float(value) == pytest.approx(stored.loc[name, each], rel=1e-6)
+                assert float(value) == pytest.approx(stored.loc[row, each], rel=1e-6)
                 if column.name in stored:
                     written = re.findall(r"[−+]?\d+\.?\d*", shown)[place].replace("−", "-")
                     decimals = len(written.partition(".")[2])
                     assert float(written) == pytest.approx(float(value), abs=0.5001 * 10**-decimals)
             if not known and column.name in stored:
-                assert shown in (str(stored.loc[name, column.name]), "–")
+                assert shown in (str(stored.loc[row, column.name]), "–")
 
 
 def test_every_target_is_in_the_table_of_targets_from_rarely_to_often_yes(run, html):
     matches = run.matches().sort_values("yes_rate", kind="stable")
-    rows = parsed(html).tables["Table of targets"][1:]
+    rows = parsed(html).tables["Table of matches"][1:]
     assert [(row[0][0], row[1][0]) for row in rows] == list(matches["status"].items())
     missing = run.panel()["said_yes"].isna().groupby(run.panel()["respondent"]).sum()
     assert [float(row[-1][0]) for row in rows] == [missing[target] for target in matches.index]
@@ -179,14 +178,14 @@ def leaves(value):
 
 
 CONSTANTS = {"95%", "90%", ".1", ".9", "0", "4", "5", "100", "99", "1", "2", "3"}
-"""Levels, yes rates and small counts in the wording of cards, ranking and doubts."""
+"""Levels, yes rates and small counts in the wording of cards and doubts."""
 
 
-@pytest.mark.parametrize("place", ["findings", "ranking", "doubts"])
+@pytest.mark.parametrize("place", ["findings", "doubts"])
 def test_every_number_of_the_overview_and_the_cards_is_one_of_the_run(run, html, place):
     """Of the texts there, each numeral is a number of the verdict, or a count of its tables, in so many digits."""
     verdict, text = run.verdict(), parsed(html).of_class(place)
-    for name in (*verdict["models"], *run.matches().index, *run.rivals().index):
+    for name in (*verdict["models"], *run.matches().index, *contents_of(run)["rivals"].index):
         text = text.replace(str(name), "")
     bits, beyond = (verdict["prediction"][name]["value"] for name in ("bits", "beyond"))
     known = [*leaves(verdict), len(verdict["models"]), len(verdict["excluded"]), bits - beyond]
@@ -204,35 +203,19 @@ def test_every_number_of_the_overview_and_the_cards_is_one_of_the_run(run, html,
         assert numeral in CONSTANTS or close or in_100, numeral
 
 
-def test_the_bars_of_the_ranking_stand_where_their_numbers_are(run, html):
-    models = sorted(run.verdict()["prediction"]["models"].values(), key=lambda each: -each["bits"])
-    ends = [each[name] for each in models for name in ("bits", "low", "high", "possible")] + [0.0]
-    least, most = min(ends), max(ends)
-    at = [
-        [100 * (each[name] - least) / (most - least) for name in ("possible", "low", "bits", "high")] for each in models
-    ]
-    marks = parsed(html).marks
-    assert [kind for kind, _ in marks] == ["zero", "mark", "line", "point"] * len(models)
-    for place, (mark, low, point, high) in enumerate(at):
-        zero, *own = (style for _, style in marks[4 * place : 4 * place + 4])
-        assert zero["left"] == pytest.approx(100 * -least / (most - least), abs=0.01)
-        assert [each["left"] for each in own] == pytest.approx([mark, low, point], abs=0.01)
-        assert own[1]["left"] + own[1]["width"] == pytest.approx(high, abs=0.02)
-
-
 def doubted(run, **changes):
-    contents = Contents(run, {})
-    contents.verdict = run.verdict() | changes
-    return [about for _, about in doubts(contents)]
+    contents = contents_of(run)
+    contents.__dict__["verdict"] = contents._read["verdict.json"] = run.verdict() | changes
+    return [about for _, about in doubts_of(contents)]
 
 
 def test_what_is_to_be_doubted_follows_from_the_verdict(run):
     found = run.verdict()
     gain = found["gain"]
-    assert ("numbers" in doubted(run, gain=gain | {"low": 0.01})) < (
-        "numbers" in doubted(run, gain=gain | {"low": -0.01})
+    assert ("verdict" in doubted(run, gain=gain | {"low": 0.01})) < (
+        "verdict" in doubted(run, gain=gain | {"low": -0.01})
     )
-    assert ("targets" in doubted(run, excluded={})) < ("targets" in doubted(run, excluded={"a": "few"}))
+    assert ("matches" in doubted(run, excluded={})) < ("matches" in doubted(run, excluded={"a": "few"}))
     assert ("controls" in doubted(run, push=THIS_DIRECTION)) < ("controls" in doubted(run, push=UNTESTED))
     many = {str(n): {} for n in range(5)}
     assert ("models" in doubted(run, models=many)) < ("models" in doubted(run, models={"a": {}}))
@@ -422,14 +405,16 @@ def test_different_outcomes_never_share_a_sentence():
 
 @pytest.mark.parametrize("reproduced", ANSWERS)
 def test_every_answer_opens_the_report_with_the_same_weight(reproduced, run, tmp_path, monkeypatch):
-    monkeypatch.setattr("onedial.report.report.write_figures", lambda contents: {})
+    monkeypatch.setattr("onedial.show.results.draw", lambda stored: None)
     shutil.copytree(run.path, tmp_path / "run")
     other = SweepRun.open(tmp_path / "run")
     sentence = sentence_of(reproduced, "the dial does not reach", OPEN, UNTESTED, list(FLAGS))
     other.run.write_json("verdict.json", run.verdict() | {"sentence": sentence, "reproduced": reproduced})
     page = write_report(other).read_text(encoding="utf-8")
-    assert re.sub("<[^>]+>", "", re.search("<h1>(.*?)</h1>", page)[1]) == escape(headline(sentence))
-    assert reproduced in sentence
+    found = re.sub("<[^>]+>", "", re.search("<h1>(.*?)</h1>", page)[1])
+    assert unescape(found) == headline_of(other.verdict())
+    assert reproduced in found.lower()
+    assert headline(sentence) in unescape(page)
 
 
 def test_a_verdict_of_an_older_rule_is_named_and_not_shown_under_new_words(run, tmp_path):
@@ -462,22 +447,52 @@ def test_the_most_unread_magnitude_counts_answers_not_splits():
 
 
 def test_a_yes_among_right_or_wrong_answers_says_of_how_many():
-    row = {"n_graded": 40, "target_correct": 0.7, "low": 0.6, "high": 0.8}
-    row |= {"yes_within_right": 0.5, "yes_within_wrong": 0.4}
-    row |= {"n_within_right": 25, "n_within_wrong": 15}
-    assert [column.shown(row) for column in KNOWING[-2:]] == ["0.50 (n 25)", "0.40 (n 15)"]
+    row = {"yes_within_right": 0.5, "yes_within_wrong": 0.4, "n_within_right": 25, "n_within_wrong": 15}
+    columns = [COLUMNS[name] for name in ("yes_within_right", "yes_within_wrong")]
+    assert [column.shown(row) for column in columns] == ["0.50 (n 25)", "0.40 (n 15)"]
 
 
 def test_a_run_that_cannot_be_judged_shows_no_line_and_no_empty_number(undrawn, tmp_path):
-    run = make_run(tmp_path / "run", n_targets=2)
+    run = make_run(tmp_path / "run", n_targets=6, n_questions=80)
     text = parsed(write_report(run).read_text(encoding="utf-8")).text
     assert not (run.path / "figures" / "magnitude_threshold.svg").exists()
     assert "– steered" not in text
     assert "a true gain of –" not in text
+    assert "The dial's path through the factor" not in text
+    assert "without steering?" not in text
 
 
 def test_a_dial_that_runs_the_wrong_way_is_among_the_doubts(run):
-    contents = Contents(run)
+    contents = contents_of(run)
     contents.__dict__["grid"] = replace(contents.grid, margins=contents.grid.margins[:, ::-1])
-    assert any("the wrong way" in words for words, _ in doubts(contents))
-    assert not any("the wrong way" in words for words, _ in doubts(Contents(run)))
+    assert any("the wrong way" in words for words, _ in doubts_of(contents))
+    assert not any("the wrong way" in words for words, _ in doubts_of(contents_of(run)))
+
+
+def test_the_report_names_the_vector_its_contrast_reliability_and_length(tmp_path):
+    def told(run):
+        contents = contents_of(run)
+        return str(contents.results["vector"].rows(None, contents))
+
+    run = make_run(tmp_path / "run")
+    assert "not measured" in told(run)
+    facts = {"layer": 10, "n_yes": 31, "n_no": 42, "n_unread": 3, "method": "mean_difference", "raw_norm": 5.0}
+    metadata = {name: json.dumps(value) for name, value in (facts | {"residual_norm": 50.0}).items()}
+    (run.path / "vectors").mkdir()
+    save_file({"direction": np.ones(2)}, run.path / run.vector_file(VECTOR_ID), {"format": "x", **metadata})
+    halves = {"half_cosine": 0.6, "low": 0.5, "high": 0.7, "reliability": 0.75, "n_said_yes": 31, "n_said_no": 42}
+    writable = SweepRun.open(run.path, write=True)
+    with writable.run:
+        writable.run.record(vector=halves)
+    text = told(SweepRun.open(run.path))
+    for words in ("31 questions on the side of yes and 42 on that of no (3 unread)", "0.75 (cosine of the halves 0.60"):
+        assert words in text
+    assert "5.00 as extracted, 0.100 of the median residual norm 50.0" in text
+    assert "10 of 30 (counted from 0)" in text
+
+
+def test_a_run_judged_before_its_null_was_drawn_is_reported_without_it(undrawn, tmp_path):
+    run = make_run(tmp_path / "run")
+    (run.path / "parabola.json").unlink()
+    html = write_report(SweepRun.open(run.path)).read_text("utf-8")
+    assert "whether the parabola is more than its correction makes, experiments/study_panel.py --deep tests" in html

@@ -9,8 +9,8 @@ from reporting_run import make_run
 from rich.console import Console
 
 from onedial.report import print_summary
-from onedial.report.terminal import SHOWN
-from onedial.show import progress, progress_bar
+from onedial.report.meaning import headline_of
+from onedial.show import COLUMNS, progress, progress_bar
 from onedial.show.labels import told_apart
 from onedial.verdict import SweepRun
 
@@ -24,22 +24,22 @@ def console(width=100, terminal=False):
 @pytest.mark.parametrize("width", [60, 100])
 def test_the_summary_names_every_target_and_ends_with_the_sentence(tmp_path, width):
     run, page = make_run(tmp_path / "run"), console(width)
-    print_summary(run.matches(), run.verdict(), page)
+    print_summary(run, page)
     text = page.file.getvalue()
     words = re.sub(r"[\s│]", "", text)
     for target, status in run.matches()["status"].items():
         assert str(target)[:3] in text
         assert status in text
-    sentence = run.verdict()["sentence"]
-    assert sentence[1:].replace(" ", "") in words[-600:]
+    assert headline_of(run.verdict()).replace(" ", "") in words[-600:]
     assert f"{run.verdict()['signal']['value']:.3f}" in text
     assert all(len(line) <= width for line in text.splitlines())
 
 
 def test_text_in_square_brackets_is_printed_as_it_stands(tmp_path):
     run, page = make_run(tmp_path / "run"), console()
-    renamed = run.matches().rename(index=lambda name: f"[bold]m[/bold]{name[:2]}").assign(framing="")
-    print_summary(renamed, run.verdict(), page)
+    renamed = run.matches().rename(index=lambda name: f"[bold]m[/bold]{name[:2]}").rename_axis("target")
+    run.run.write_table("matches.csv", renamed, index=True)
+    print_summary(run, page)
     assert "[bold]m[/bold]" in page.file.getvalue()
 
 
@@ -57,7 +57,7 @@ def test_into_a_file_goes_one_line_per_stage():
 def test_every_target_has_one_line_and_a_name_of_its_own(width):
     run = SweepRun.open(GOLDEN)
     page = console(width)
-    print_summary(run.matches(), run.verdict(), page)
+    print_summary(run, page)
     lines = page.file.getvalue().splitlines()
     rows = lines[1 : 1 + len(run.matches())]
     assert all(row.split()[-1].strip("−0123456789.") == "" for row in rows), rows
@@ -67,7 +67,7 @@ def test_every_target_has_one_line_and_a_name_of_its_own(width):
 
 
 def test_the_legend_explains_every_column_of_numbers():
-    assert [column.short for column in SHOWN if not column.tip] == []
+    assert [name for name, column in COLUMNS.items() if column.short and not column.tip] == []
 
 
 def test_names_that_no_cut_tells_apart_are_numbered():

@@ -6,14 +6,13 @@ import pytest
 from scipy.special import ndtr
 
 from onedial.core import InputError
-from onedial.scale import graded_response_model, one_factor_bootstrap, rival_accounts, two_parameter_irt
+from onedial.scale import one_factor_bootstrap, response_model, rival_accounts
 from onedial.scale.checks.accounts import RivalAccounts
 from onedial.scale.checks.quadratic import bend_among
-from onedial.scale.irt.asymptotes import Asymptotes
-from onedial.scale.irt.category_curves import Curves, scoring_step
-from onedial.scale.irt.expectation import codes_of
-from onedial.scale.irt.irt import BEYOND, loading_covariance, loading_errors
-from onedial.scale.irt.marginal_fit import fit_marginal
+from onedial.scale.evidence import codes_of
+from onedial.scale.likelihood import Model, fit_marginal
+from onedial.scale.response_model import BEYOND
+from onedial.scale.standard_errors import loading_covariance, loading_errors
 from onedial.stats import as_answers
 
 LIMITS = np.linspace(-1.2, 1.2, 12)
@@ -33,7 +32,7 @@ def codes(panel: pd.DataFrame):
 
 @pytest.mark.parametrize(("random", "yes"), [(0.06, 0.5), (0.2, 1.0)])
 def test_the_asymptotes_of_all_and_the_loadings_are_recovered(random, yes):
-    plain, found = (two_parameter_irt(one_scale(0, random=random, yes=yes), asymptotes=k) for k in ("none", "common"))
+    plain, found = (response_model(one_scale(0, random=random, yes=yes), asymptotes=k) for k in ("none", "common"))
     assert found.respondents["lower"].iloc[0] == pytest.approx(random * yes, abs=0.02)
     assert found.respondents["upper"].iloc[0] == pytest.approx(1 - random * (1 - yes), abs=0.02)
     assert found.respondents["loading"].mean() == pytest.approx(0.8, abs=0.02)
@@ -43,7 +42,7 @@ def test_the_asymptotes_of_all_and_the_loadings_are_recovered(random, yes):
 
 def test_each_respondent_has_its_own_asymptotes_and_errors_that_cover_them():
     guess = np.where(np.arange(12) % 2, 0.25, 0.0)
-    found = two_parameter_irt(one_scale(1, random=guess, yes=1.0), asymptotes="own").respondents
+    found = response_model(one_scale(1, random=guess, yes=1.0), asymptotes="own").respondents
     middle = slice(2, None)  # who says yes to nearly everything shows no guesses
     assert (np.abs(found["lower"] - guess) < 3 * found["lower_se"].fillna(0.02))[middle].mean() >= 0.8
     assert found["lower"][1::2].mean() - found["lower"][::2].mean() > 0.1
@@ -53,24 +52,24 @@ def test_each_respondent_has_its_own_asymptotes_and_errors_that_cover_them():
 def test_a_respondent_whose_every_yes_is_a_guess_has_a_loading_that_is_unknown_and_not_exact():
     panel = one_scale(4, random=0.1, yes=1.0)
     panel["beyond"] = (np.random.default_rng(1).random(len(panel)) < 0.05).astype(float)
-    fit = fit_marginal(codes(panel), asymptotes="common")
+    fit = fit_marginal(codes(panel), Model(asymptotes="common"))
     errors = loading_errors(fit)
     assert np.isnan(errors[-1])
     assert (errors[:-1] > 0.01).all()
-    assert two_parameter_irt(panel, asymptotes="common").respondents["status"].iloc[-1] == BEYOND
+    assert response_model(panel, asymptotes="common").respondents["status"].iloc[-1] == BEYOND
     assert 0 <= bend_among(fit.curves.loading, fit.curves.thresholds[0], loading_covariance(fit)) <= 1
 
 
 def test_nothing_at_random_is_found_where_nothing_is():
     panel = one_scale(2)
-    plain, found = (two_parameter_irt(panel, asymptotes=kind) for kind in ("none", "common"))
+    plain, found = (response_model(panel, asymptotes=kind) for kind in ("none", "common"))
     assert found.respondents["lower"].iloc[0] + 1 - found.respondents["upper"].iloc[0] < 0.01
     np.testing.assert_allclose(found.respondents["loading"], plain.respondents["loading"], atol=0.03)
-    assert found.log_likelihood >= plain.log_likelihood - 0.1
+    assert found.log_likelihood >= plain.log_likelihood
 
 
 def test_the_likelihood_is_that_of_the_four_parameter_model_and_nothing_nearby_is_likelier():
-    fit = fit_marginal(codes(one_scale(3, 500, random=0.1)), asymptotes="common", tolerance=1e-3)
+    fit = fit_marginal(codes(one_scale(3, 500, random=0.1)), Model(asymptotes="common"))
 
     def likelihood(slope, cut, low, high) -> float:
         yes = low + (high - low) * ndtr(slope[:, None] * fit.nodes + cut[:, None])
@@ -87,35 +86,20 @@ def test_the_likelihood_is_that_of_the_four_parameter_model_and_nothing_nearby_i
         assert likelihood(fit.curves.slope + 3 * step, fit.curves.cuts[0], low, high) < best
 
 
-def test_a_category_that_nobody_may_give_at_random_never_is_and_the_prior_speaks_where_answers_do_not():
-    own = Asymptotes(np.array([[True, False], [True, True]]), centre=np.array([0.1, 0.05]))
-    found = own.update(np.zeros((2, 2)), np.array([0.0, 980.0]))
-    np.testing.assert_allclose(found[:, 0], [0.1, 0.05])
-    assert found[0, 1] == 0
-    assert found[1, 1] == pytest.approx(0.001)
-    step = 1e-5
-    floors, moved = own.start(), own.start() + np.array([[step, 0], [0, 0]])
-    twice = (own.log_prior(moved) - 2 * own.log_prior(floors) + own.log_prior(2 * floors - moved)) / step**2
-    assert own.prior_precision(floors)[0, 0] == pytest.approx(-twice, rel=1e-3)
-
-
-def test_categories_given_at_random_are_found_too_and_two_categories_are_the_case_of_yes_and_no():
+def test_categories_given_at_random_are_found_too():
     rng = np.random.default_rng(4)
     hidden = 0.8 * rng.standard_normal((1200, 1)) + 0.6 * rng.standard_normal((1200, 10))
     graded = np.where(
         rng.random(hidden.shape) < 0.15, rng.integers(0, 3, hidden.shape), np.digitize(hidden, [-0.6, 0.6])
     )
-    found = graded_response_model(graded, asymptotes="common")
+    found = response_model(graded, asymptotes="common")
     assert found.respondents["random_answers"].iloc[0] == pytest.approx(0.15, abs=0.03)
     assert found.respondents["loading"].mean() == pytest.approx(0.8, abs=0.03)
-    panel = one_scale(5, 400, random=0.1)
-    binary, same = two_parameter_irt(panel, asymptotes="own"), graded_response_model(panel, asymptotes="own")
-    np.testing.assert_array_equal(binary.respondents["loading"], same.respondents["loading"])
 
 
 def test_an_unknown_kind_of_asymptotes_is_refused():
     with pytest.raises(InputError, match="asymptotes='some'"):
-        two_parameter_irt(one_scale(6, 60), asymptotes="some")
+        response_model(one_scale(6, 60), asymptotes="some")
 
 
 def test_a_finding_that_one_account_could_not_be_tried_for_has_no_largest_p():
@@ -166,13 +150,3 @@ def test_a_null_with_random_answers_has_a_larger_second_eigenvalue():
     plain, random = (one_factor_bootstrap(panel, 49, asymptotes=kind).second for kind in ("none", "common"))
     assert random.mean > plain.mean
     assert plain.p < random.p
-
-
-def test_a_cut_that_has_run_away_from_all_answers_stays_where_it_is():
-    curves = Curves(np.array([1.0, 0.08]), np.array([[0.0, 38.0]]))
-    nodes = np.linspace(-6, 6, 61)
-    counts = np.ones((2, 2, 61))
-    counts[0, 1] = 0
-    moved = scoring_step(curves, nodes, counts)
-    assert (moved.slope[1], moved.cuts[0, 1]) == (0.08, 38)
-    assert np.isfinite([moved.slope, moved.cuts[0]]).all()

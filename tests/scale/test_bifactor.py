@@ -6,7 +6,7 @@ import pytest
 from psychometric_data import REFERENCE
 
 from onedial.core import InputError
-from onedial.scale import bifactor_model, graded_response_model, specific_factors, two_parameter_irt
+from onedial.scale import response_model, specific_factors
 from onedial.stats import PsychometricsWarning
 
 GROUPS = np.repeat(np.arange(5), 4)
@@ -32,13 +32,13 @@ def said(hidden, seed: int = 0, missing: float = 0.05) -> pd.DataFrame:
 @pytest.fixture(scope="module")
 def fitted():
     hidden, general, specific = planted(1, 1500)
-    return bifactor_model(said(hidden), GROUPS), general, specific
+    return response_model(said(hidden), families=GROUPS), general, specific
 
 
 def test_planted_loadings_come_back_within_their_errors(fitted):
     model, general, specific = fitted
     table = model.respondents
-    for true, name in ((general, "general"), (specific, "specific")):
+    for true, name in ((general, "loading"), (specific, "family_loading")):
         off = (table[name] - true) / table[f"{name}_se"]
         assert np.abs(off).max() < 4
         assert 0.6 < off.std() < 1.5
@@ -49,9 +49,9 @@ def test_a_loading_near_one_has_an_error_as_long_as_it_is_within_bounds():
     rng = np.random.default_rng(0)
     loadings = np.r_[0.99, np.full(19, 0.75)]
     hidden = loadings * rng.standard_normal((1500, 1)) + np.sqrt(1 - loadings**2) * rng.standard_normal((1500, 20))
-    row = bifactor_model(said(hidden, missing=0.0), GROUPS).respondents.loc["r0"]
-    assert 0.986 < row["general"] < 0.997
-    assert 0.001 < row["general_se"] < 0.05
+    row = response_model(said(hidden, missing=0.0), families=GROUPS).respondents.loc["r0"]
+    assert 0.986 < row["loading"] < 0.997
+    assert 0.001 < row["loading_se"] < 0.05
 
 
 def test_shares_are_the_planted_ones_and_add_up(fitted):
@@ -60,20 +60,21 @@ def test_shares_are_the_planted_ones_and_add_up(fitted):
     assert shares["share"].sum() == pytest.approx(1)
     for part, true in (("general", (general**2).mean()), ("specific", (specific**2).mean())):
         assert shares["low"][part] < true < shares["high"][part]
-    assert model.groups["specific"].mean() == pytest.approx(shares["share"]["specific"])
+    assert model.families["share"].mean() == pytest.approx(shares["share"]["specific"])
 
 
 def test_mirt_finds_the_same_loadings():
     """The Python package mirt 1.2.0; a logistic slope is 1.702 times a normal-ogive one, approximately."""
     theirs = pd.read_csv(REFERENCE / "mirt_bifactor.csv", index_col="respondent")
-    ours = bifactor_model(pd.read_csv(REFERENCE / "bifactor_X.csv"), np.repeat(np.arange(4), 3)).respondents
-    assert (ours[["general", "specific"]] - theirs).abs().to_numpy().max() < 0.025  # its curves are logistic
+    ours = response_model(pd.read_csv(REFERENCE / "bifactor_X.csv"), families=np.repeat(np.arange(4), 3)).respondents
+    off = ours[["loading", "family_loading"]].to_numpy() - theirs[["general", "specific"]].to_numpy()
+    assert np.abs(off).max() < 0.025  # its curves are logistic
 
 
 def test_a_group_that_shares_nothing_leaves_the_two_parameter_model():
     hidden, _, _ = planted(2, 500, alone=5)
     panel = said(hidden)
-    one = two_parameter_irt(panel)
+    one = response_model(panel)
     found = specific_factors(panel, GROUPS)
     assert found.model.log_likelihood - found.ratio / 2 == pytest.approx(one.log_likelihood, abs=1e-3)
     nothing = found.tests["ratio"] < 0.1
@@ -84,18 +85,21 @@ def test_a_group_that_shares_nothing_leaves_the_two_parameter_model():
 def test_ordered_categories_know_more_of_the_same_loadings():
     hidden, general, specific = planted(3, 600)
     graded = np.digitize(hidden, [-0.7, 0.4]).astype(float)
-    model, one = bifactor_model(graded, GROUPS), graded_response_model(graded)
-    assert np.abs(model.respondents["general"] - general).max() < 0.1
-    assert np.corrcoef(model.respondents["specific"], specific)[0, 1] > 0.6
+    model, one = response_model(graded, families=GROUPS), response_model(graded)
+    assert np.abs(model.respondents["loading"] - general).max() < 0.1
+    assert np.corrcoef(model.respondents["family_loading"], specific)[0, 1] > 0.6
     assert model.thresholds.to_numpy() == pytest.approx(one.thresholds.to_numpy(), abs=0.05)
-    two = bifactor_model((graded > 0).astype(float), GROUPS)
-    assert model.respondents["general_se"].mean() < two.respondents["general_se"].mean()
+    two = response_model((graded > 0).astype(float), families=GROUPS)
+    assert model.respondents["loading_se"].mean() < two.respondents["loading_se"].mean()
 
 
 def test_two_categories_are_yes_and_no():
     hidden, _, _ = planted(4, 400)
     panel = said(hidden)
-    ours, theirs = bifactor_model(panel, GROUPS), bifactor_model(panel.replace({0.0: 10.0, 1.0: 20.0}), GROUPS)
+    ours, theirs = (
+        response_model(panel, families=GROUPS),
+        response_model(panel.replace({0.0: 10.0, 1.0: 20.0}), families=GROUPS),
+    )
     pd.testing.assert_frame_equal(ours.respondents, theirs.respondents)
 
 
@@ -103,7 +107,9 @@ def test_random_answers_are_not_taken_from_the_loadings():
     hidden, general, _ = planted(5, 1200)
     yes = said(hidden, missing=0.0)
     yes = yes.mask(np.random.default_rng(0).random(yes.shape) < 0.15, 1.0)
-    plain, aware = (bifactor_model(yes, GROUPS, "equal", asymptotes=kind) for kind in ("none", "common"))
+    plain, aware = (
+        response_model(yes, families=GROUPS, family_slopes="equal", asymptotes=kind) for kind in ("none", "common")
+    )
     assert aware.respondents["random_answers"].mean() == pytest.approx(0.15, abs=0.03)
     assert plain.shares["share"]["general"] < 0.8 * (general**2).mean()
     assert aware.shares["share"]["general"] == pytest.approx((general**2).mean(), abs=0.04)
@@ -127,10 +133,13 @@ def test_order_of_respondents_and_names_of_groups_do_not_matter():
     panel = said(hidden)
     groups = pd.Series([f"family {g}" for g in GROUPS], panel.columns)
     mixed = panel[np.random.default_rng(0).permutation(panel.columns)]
-    ours, theirs = bifactor_model(panel, groups, "equal"), bifactor_model(mixed, groups, "equal")
+    ours, theirs = (
+        response_model(panel, families=groups, family_slopes="equal"),
+        response_model(mixed, families=groups, family_slopes="equal"),
+    )
     assert theirs.log_likelihood == pytest.approx(ours.log_likelihood, abs=1e-3)
-    assert theirs.respondents["general"][panel.columns].to_numpy() == pytest.approx(
-        ours.respondents["general"].to_numpy(), abs=1e-3
+    assert theirs.respondents["loading"][panel.columns].to_numpy() == pytest.approx(
+        ours.respondents["loading"].to_numpy(), abs=1e-3
     )
 
 
@@ -138,22 +147,22 @@ def test_somebody_alone_has_no_specific_factor_and_a_constant_one_is_left_out():
     hidden, _, _ = planted(9, 300)
     panel = said(hidden).assign(r0=1.0)
     groups = ["x" if i in (1, 2, 3, 4) else f"alone {i}" for i in range(20)]
-    with pytest.warns(PsychometricsWarning, match="r0 gave one kind of answer only"):
-        model = bifactor_model(panel, groups)
-    assert "r0" not in model.respondents.index
-    assert model.groups["specific"].notna().sum() == 1
-    assert model.respondents["specific"].notna().sum() == 4
+    with pytest.warns(PsychometricsWarning, match="r0 gave only one kind of answer"):
+        model = response_model(panel, families=groups)
+    assert np.isnan(model.respondents.loc["r0", "loading"])
+    assert model.families["share"].notna().sum() == 1
+    assert model.respondents["family_loading"].notna().sum() == 4
 
 
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"groups": list(range(20))}, "each of the 20 groups has one respondent"),
-        ({"groups": GROUPS, "loadings": "own"}, "choose one of free, equal"),
-        ({"groups": GROUPS, "scale": "smooth"}, "choose one of normal, histogram"),
-        ({"groups": GROUPS[:5]}, "5 groups for 20 respondents"),
+        ({"families": list(range(20))}, "each of the 20 families has one respondent"),
+        ({"families": GROUPS, "family_slopes": "own"}, "choose one of free, equal"),
+        ({"families": GROUPS, "gaps": "informative"}, "goes with one factor"),
+        ({"families": GROUPS[:5]}, "5 families for 20 respondents"),
     ],
 )
 def test_what_cannot_be_fitted_is_refused(options, message):
     with pytest.raises(InputError, match=message):
-        bifactor_model(said(planted(1, 60)[0]), **options)
+        response_model(said(planted(1, 60)[0]), **options)

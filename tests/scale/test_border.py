@@ -17,10 +17,10 @@ FAMILIES, TOPICS = list("xxyyzz"), [0, 1] * 20
 
 FUNCTIONS = {
     "answer_fit": lambda m: scale.answer_fit(m, n_replicates=1).respondents["infit"],
-    "bifactor_model": lambda m: scale.bifactor_model(m, FAMILIES).respondents["general"],
+    "response_model with families": lambda m: scale.response_model(m, families=FAMILIES).respondents["loading"],
     "bundle_invariance": lambda m: scale.bundle_invariance(m, TOPICS).table["expected"],
     "fit_factor_model": lambda m: scale.fit_factor_model(m).loadings["factor_1"],
-    "graded_response_model": lambda m: scale.graded_response_model(m).respondents["loading"],
+    "response_model": lambda m: scale.response_model(m).respondents["loading"],
     "missingness_test": lambda m: scale.missingness_test(m)["n_missing"],
     "polychoric": lambda m: scale.polychoric(m).correlation,
     "question_invariance": lambda m: scale.question_invariance(m, FAMILIES).groups["tau"],
@@ -28,7 +28,6 @@ FUNCTIONS = {
     "residual_correlations": lambda m: scale.residual_correlations(m, 3).pairs["q3"],
     "tetrachoric": lambda m: scale.tetrachoric(m).correlation,
     "threshold_table": lambda m: scale.threshold_table(m)["threshold"],
-    "two_parameter_irt": lambda m: scale.two_parameter_irt(m).respondents["loading"],
 }
 OF_CORRELATIONS = {
     "minres_one_factor": scale.minres_one_factor,

@@ -8,7 +8,7 @@ from scipy.special import ndtri
 from scipy.stats import norm
 
 from onedial.core import InputError
-from onedial.scale import QuestionScale, two_parameter_irt
+from onedial.scale import QuestionScale, response_model
 
 TRUTHS = {"early": (0.8, 0.7), "late": (-1.0, 0.9), "loose": (0.1, 0.35)}
 """Threshold and loading."""
@@ -78,7 +78,7 @@ def test_the_maximum_is_that_of_the_formula_itself(truth, panel, scale):
 
 
 def test_a_member_of_the_panel_stands_outside_about_where_it_stood_inside(panel, scale):
-    inside = two_parameter_irt(panel).respondents
+    inside = response_model(panel).respondents
     for name in ("m0", "m7"):
         outside = scale.place(panel[[name]], without=[name]).table.loc[name]
         assert outside["threshold"] == pytest.approx(inside.loc[name, "threshold"], abs=0.1)

@@ -7,12 +7,14 @@ import numpy as np
 import pandas as pd
 import pytest
 from psychometric_data import REFERENCE, answers, matrix, one_factor
-from scipy.stats import multivariate_normal
 
 from onedial.core import InputError
-from onedial.scale import FactorModel, factor_scores, fit_factor_model, quadratic_fit, two_parameter_irt
+from onedial.scale import FactorModel, factor_scores, fit_factor_model, quadratic_fit, response_model
+from onedial.scale.evidence import codes_of
 from onedial.scale.factor.minres import MAX_COMMUNALITY, minres, minres_one_factor, principal_axes
-from onedial.stats import PsychometricsWarning
+from onedial.scale.likelihood import fit_marginal
+from onedial.scale.standard_errors import loading_errors
+from onedial.stats import PsychometricsWarning, as_answers
 
 
 @pytest.mark.parametrize("name", ["sim1", "sim2", "sim3"])
@@ -166,7 +168,7 @@ def test_a_factor_model_that_holds_something_else_is_refused_by_the_name_of_its_
 
 def test_marginal_likelihood_recovers_what_an_empty_cell_correction_hides():
     truth = one_factor(13, 1500, 12, rates=(0.02, 0.98), loadings=(0.8, 0.8))
-    marginal = two_parameter_irt(truth.answers)
+    marginal = response_model(truth.answers)
     corrected = fit_factor_model(truth.answers)
     extreme = np.abs(truth.thresholds) > 1.3
     assert np.abs(marginal.respondents["loading"] - 0.8).max() < 0.12
@@ -176,62 +178,12 @@ def test_marginal_likelihood_recovers_what_an_empty_cell_correction_hides():
 
 
 def test_slope_and_loading_are_two_names_of_one_thing():
-    table = two_parameter_irt(answers("sim2")).respondents
+    table = response_model(answers("sim2")).respondents
     np.testing.assert_allclose(table["slope"], table["loading"] / np.sqrt(1 - table["loading"] ** 2))
     np.testing.assert_allclose(table["threshold"], table["intercept"] / np.sqrt(1 + table["slope"] ** 2))
     model = fit_factor_model(answers("sim2"))
     assert np.abs(table["threshold"] - model.thresholds).max() < 0.1
-    assert np.corrcoef(two_parameter_irt(answers("sim2")).difficulty, model.difficulty)[0, 1] > 0.99
-
-
-def test_the_marginal_likelihood_is_at_a_maximum():
-    from onedial.scale.irt.category_curves import Curves, log_categories
-    from onedial.scale.irt.expectation import codes_of, expect
-    from onedial.scale.irt.irt import question_scores
-    from onedial.scale.irt.marginal_fit import fit_marginal
-    from onedial.stats import as_answers
-
-    fit = fit_marginal(codes_of(as_answers(one_factor(1, 600, 8, loadings=(0.4, 0.8), missing=0.2).answers)))
-
-    def likelihood(slope_step, intercept_step):
-        moved = Curves(fit.curves.slope + slope_step, fit.curves.cuts + intercept_step)
-        return expect(fit.codes, log_categories(moved, fit.nodes)[0], fit.log_weight).log_likelihood
-
-    gradient = question_scores(fit).sum(axis=0)
-    for i in range(8):
-        step = 1e-3 * np.eye(8)[i]
-        for place, up, down in ((i, likelihood(step, 0), likelihood(-step, 0)),
-                                (8 + i, likelihood(0, step), likelihood(0, -step))):  # fmt: skip
-            assert fit.log_likelihood >= max(up, down)
-            assert gradient[place] == pytest.approx((up - down) / 2e-3, abs=2e-3)
-    assert np.abs(gradient).max() < 0.01
-
-
-def orthant_log_likelihood(panel, loading, threshold):
-    """Log-likelihood by the multivariate normal distribution itself: no slopes, no nodes, scipy's integration."""
-    total = 0.0
-    for row, count in panel.groupby(list(panel.columns), dropna=False).size().items():
-        seen = ~np.isnan(row)
-        sign = np.where(np.array(row)[seen] == 1, 1.0, -1.0)
-        shared = np.outer(loading[seen], loading[seen])
-        np.fill_diagonal(shared, 1.0)
-        cut = sign * threshold[seen]
-        cov = np.outer(sign, sign) * shared
-        total += count * np.log(multivariate_normal.cdf(cut, cov=cov, maxpts=20_000, abseps=1e-6, releps=1e-6, rng=0))
-    return total
-
-
-def test_the_marginal_likelihood_is_that_of_the_normal_distribution_behind_it():
-    panel = pd.DataFrame(one_factor(5, 600, 4, loadings=(0.5, 0.9)).answers)
-    panel.iloc[::7, 1] = np.nan
-    fitted = two_parameter_irt(panel)
-    loading, threshold = (fitted.respondents[column].to_numpy() for column in ("loading", "threshold"))
-    at = orthant_log_likelihood(panel, loading, threshold)
-    assert fitted.log_likelihood == pytest.approx(at, abs=5e-3)
-    for place in range(4):
-        step = 0.03 * np.eye(4)[place]
-        for moved in ((loading + step, threshold), (loading - step, threshold), (loading, threshold + step)):
-            assert orthant_log_likelihood(panel, *moved) < at
+    assert np.corrcoef(response_model(answers("sim2")).difficulty, model.difficulty)[0, 1] > 0.99
 
 
 def test_the_parabola_agrees_with_r():
@@ -306,13 +258,12 @@ def test_scores_and_their_errors_need_no_finer_nodes_also_where_loadings_are_nea
 
 def test_marginal_loadings_and_their_errors_need_no_finer_nodes_either():
     truth = one_factor(3, 400, 30, rates=(0.4, 0.6), loadings=(0.95, 0.985))
-    found = two_parameter_irt(truth.answers)
-    finest = two_parameter_irt(truth.answers, n_nodes=1501)
-    columns = ["loading", "loading_se", "threshold", "threshold_se"]
-    np.testing.assert_allclose(found.respondents[columns], finest.respondents[columns], rtol=1e-3, atol=1e-4)
+    codes = codes_of(as_answers(truth.answers))
+    found, finest, coarse = (fit_marginal(codes, n_nodes=n_nodes) for n_nodes in (None, 1501, 61))
+    np.testing.assert_allclose(found.curves.loading, finest.curves.loading, rtol=1e-3, atol=1e-4)
+    np.testing.assert_allclose(loading_errors(found), loading_errors(finest), rtol=1e-3, atol=1e-4)
     assert found.log_likelihood == pytest.approx(finest.log_likelihood, abs=1e-3)
-    coarse = two_parameter_irt(truth.answers, n_nodes=61)
-    assert np.abs(np.log(coarse.respondents["loading_se"] / finest.respondents["loading_se"])).max() > 0.1
+    assert np.abs(np.log(loading_errors(coarse) / loading_errors(finest))).max() > 0.1
 
 
 def test_a_respondent_that_shares_no_question_has_no_loading_and_a_reason():
@@ -320,7 +271,7 @@ def test_a_respondent_that_shares_no_question_has_no_loading_and_a_reason():
     alone = pd.DataFrame({"alone": np.random.default_rng(0).integers(0, 2, 50).astype(float)})
     panel = pd.concat([panel, alone], ignore_index=True)
     with pytest.warns(PsychometricsWarning, match="alone"):
-        table = two_parameter_irt(panel).respondents
+        table = response_model(panel).respondents
     assert table.loc["alone", ["loading", "loading_se", "slope", "intercept"]].isna().all()
     assert table.loc["alone", "status"] == "no two others share its questions"
     assert table.loc["a", "status"] == "estimated"
@@ -340,14 +291,14 @@ def test_two_respondents_that_share_questions_with_nobody_else_have_no_loadings(
     with pytest.warns(PsychometricsWarning, match="e, f"):
         assert fit_factor_model(panel).loadings.loc[["e", "f"]].isna().all(axis=None)
     with pytest.warns(PsychometricsWarning, match="e, f"):
-        assert two_parameter_irt(panel).respondents.loc[["e", "f"], "loading"].isna().all()
+        assert response_model(panel).respondents.loc[["e", "f"], "loading"].isna().all()
 
 
 def test_a_panel_without_overlap_is_refused():
     panel = np.full((300, 6), np.nan)
     for i in range(6):
         panel[50 * i : 50 * i + 50, i] = np.arange(50) % 2
-    for analysis in (fit_factor_model, two_parameter_irt):
+    for analysis in (fit_factor_model, response_model):
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", PsychometricsWarning)
             with pytest.raises(InputError, match="no three of"):
@@ -357,7 +308,7 @@ def test_a_panel_without_overlap_is_refused():
 def test_a_loading_at_its_bound_has_a_status_and_no_standard_error():
     panel = pd.DataFrame(one_factor(8, 200, 6, rates=(0.3, 0.7), loadings=(0.4, 0.5)).answers, columns=list("abcdef"))
     panel["twin"] = panel["a"]
-    table = two_parameter_irt(panel).respondents
+    table = response_model(panel).respondents
     bound = table["status"].str.startswith("at the bound")
     assert bound[["a", "twin"]].any()
     assert table.loc[bound, "loading_se"].isna().all()
@@ -373,9 +324,9 @@ def test_gaps_that_tell_where_a_question_lies_are_let_tell_it():
         everything = truth.answers[:, 0].mean()
         off["raw"].append(np.nanmean(panel[:, 0]) - everything)
         for gaps in ("ignorable", "informative"):
-            off[gaps].append(two_parameter_irt(panel, gaps=gaps).respondents["yes_rate"][0] - everything)
+            off[gaps].append(response_model(panel, gaps=gaps).respondents["yes_rate"][0] - everything)
     assert np.mean(off["raw"]) > 0.12
     assert 0.015 < np.mean(off["ignorable"]) < np.mean(off["raw"]) / 2
     assert abs(np.mean(off["informative"])) < 0.015
     with pytest.raises(InputError, match="ignorable or informative"):
-        two_parameter_irt(panel, gaps="random")
+        response_model(panel, gaps="random")

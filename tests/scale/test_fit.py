@@ -103,8 +103,8 @@ def test_a_pair_is_named_in_few_panels_of_one_scale_though_hundreds_are_tested()
 
 def test_q3_is_the_correlation_of_residuals_over_shared_questions():
     from onedial.scale.checks.residual_correlations import q3_of
-    from onedial.scale.irt.expectation import codes_of
-    from onedial.scale.irt.marginal_fit import fit_marginal
+    from onedial.scale.evidence import codes_of
+    from onedial.scale.likelihood import fit_marginal
     from onedial.stats import as_answers
 
     panel = one_factor(3, 200, 5, missing=0.2).answers

@@ -8,7 +8,7 @@ from scipy.special import ndtri
 from scipy.stats import false_discovery_control
 
 from onedial.core import InputError
-from onedial.scale import question_invariance, respondent_invariance, two_parameter_irt
+from onedial.scale import question_invariance, respondent_invariance, response_model
 from onedial.stats import PsychometricsWarning, adjusted
 
 
@@ -124,7 +124,7 @@ def test_groups_have_their_places_on_the_scale():
 def test_without_differences_the_curves_of_the_groups_are_those_of_the_whole():
     panel, topic = by_topic(5, n=3000)
     curves = respondent_invariance(panel, topic).curves
-    whole = two_parameter_irt(panel).respondents
+    whole = response_model(panel).respondents
     for group in ("t0", "t1"):
         part = curves.xs(group, level="group")
         np.testing.assert_allclose(part["loading"], whole["loading"], atol=0.1)

@@ -8,7 +8,7 @@ import pytest
 from psychometric_data import answers, one_factor
 
 from onedial.core import InputError
-from onedial.scale import bootstrap_questions, correlation_intervals, difficulty_reliability, tetrachoric
+from onedial.scale import bootstrap_questions, correlation_intervals, response_model, tetrachoric
 
 
 def test_intervals_of_correlations_cover_the_truth():
@@ -101,13 +101,10 @@ def test_resamples_are_counted_as_if_the_rows_were_copied():
 def test_reliability_is_the_squared_correlation_with_the_true_place():
     for m, rates in ((6, (0.3, 0.7)), (20, (0.2, 0.8))):
         truth = one_factor(3, 4000, m, rates=rates, loadings=(0.5, 0.85))
-        found = difficulty_reliability(truth.answers)
-        from onedial.scale import two_parameter_irt
-
-        scores = two_parameter_irt(truth.answers).difficulty
-        assert found.empirical == pytest.approx(np.corrcoef(scores, truth.easiness)[0, 1] ** 2, abs=0.03)
-        assert found.expected == pytest.approx(found.empirical, abs=0.03)
-        assert found.n == 4000
+        model = response_model(truth.answers)
+        known = np.corrcoef(model.difficulty, truth.easiness)[0, 1] ** 2
+        assert model.reliability.empirical == pytest.approx(known, abs=0.03)
+        assert model.reliability.mean_se**2 == pytest.approx(1 - known, abs=0.03)
 
 
 def test_labels_of_topics_must_fit():

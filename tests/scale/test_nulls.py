@@ -22,7 +22,7 @@ from onedial.scale import (
 )
 from onedial.scale.checks.draws import one_factor_answers
 from onedial.scale.checks.permutation import shuffled
-from onedial.scale.irt.null_model import null_model
+from onedial.scale.gap_model import null_model
 from onedial.stats import PsychometricsWarning, as_answers
 
 
@@ -269,7 +269,7 @@ def test_missingness_at_random_is_not_mistaken_for_a_pattern():
 
 def test_the_sensitivity_table_shows_that_a_second_factor_belongs_to_the_correction():
     table = sensitivity_table(answers("sim3"), n_replicates=49)
-    assert len(table) == 3 * 6 + 19
+    assert len(table) == 2 * 6 + 19
     assert table.loc["half, pairwise", "second_share"] > 3 * table.loc["exclude, pairwise", "second_share"]
     assert table.loc["half, pairwise", "quadratic_r2"] > 0.7 > 0.3 > table.loc["none, pairwise", "quadratic_r2"]
     assert (table["first_p"] == 0.02).all()

@@ -80,8 +80,8 @@ def test_two_halves_that_share_no_question_are_refused():
 
 
 def test_topics_too_many_for_curves_of_their_own_are_tested_as_bundles():
-    topics = pd.DataFrame({"topic": [f"t{i % 14}" for i in range(300)], "subject": [f"s{i % 20}" for i in range(300)]})
-    analysis = analyse_panel(planted(1, 300, 0.8), None, topics, **FEW)
+    topics = pd.DataFrame({"topic": [f"t{i % 14}" for i in range(500)], "subject": [f"s{i % 20}" for i in range(500)]})
+    analysis = analyse_panel(planted(3, 500, 0.8), None, topics, **FEW)
     assert analysis.left_out == {"subject": "20 groups, more than 12"}
     page = words(one_page(analysis))
     assert "Not tested by subject: 20 groups" in page

@@ -7,7 +7,7 @@ import pytest
 from onedial.scale.checks.draws import _MANY_QUESTIONS, one_factor_answers, one_factor_counts
 from onedial.scale.checks.replicates import Counted, correlate
 from onedial.scale.correlations.packed_answers import packed_draw, pairs_in_common
-from onedial.scale.irt.null_model import null_model
+from onedial.scale.gap_model import null_model
 from onedial.stats import as_answers
 
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from psychometric_data import answers, equal_loadings, one_factor
 
-from onedial.scale import rasch_test, two_parameter_irt
+from onedial.scale import rasch_test, response_model
 
 
 @pytest.mark.long
@@ -22,13 +22,13 @@ def test_equal_slopes_pass_and_unequal_ones_are_found():
 
 def test_the_rasch_model_lies_inside_the_two_parameter_model():
     panel = answers("sim2")
-    found, free = rasch_test(panel), two_parameter_irt(panel)
-    assert found.free_log_likelihood == pytest.approx(free.log_likelihood, abs=1e-6)
-    assert found.log_likelihood < free.log_likelihood
+    found, free = rasch_test(panel), response_model(panel)
+    assert found.free.log_likelihood == pytest.approx(free.log_likelihood, abs=1e-6)
+    assert found.equal.log_likelihood < free.log_likelihood
     assert found.df == 18
     assert free.respondents["loading"].min() < found.loading < free.respondents["loading"].max()
-    np.testing.assert_allclose(found.free_loadings, free.respondents["loading"], atol=1e-5)
-    assert np.corrcoef(found.difficulty, free.difficulty)[0, 1] > 0.98
+    np.testing.assert_allclose(found.free.respondents["loading"], free.respondents["loading"], atol=1e-5)
+    assert np.corrcoef(found.equal.difficulty, free.difficulty)[0, 1] > 0.98
 
 
 def test_the_common_slope_is_recovered():

@@ -6,7 +6,7 @@ import pytest
 from psychometric_data import answers, equal_loadings, one_factor
 
 from onedial.core import InputError
-from onedial.scale import quadratic_fit, scale_distribution, two_parameter_irt
+from onedial.scale import quadratic_fit, response_model, scale_distribution
 
 RATES = np.linspace(0.2, 0.8, 15)
 
@@ -53,10 +53,10 @@ def test_every_distribution_has_mean_0_and_variance_1_and_the_normal_fit_is_the_
         assert part["weight"].sum() == pytest.approx(1, abs=1e-9)
         assert part["weight"] @ part["node"] == pytest.approx(0, abs=1e-6)
         assert part["weight"] @ part["node"] ** 2 == pytest.approx(1, abs=1e-6)
-    plain = two_parameter_irt(panel)
+    plain = response_model(panel)
     np.testing.assert_allclose(found.loadings["normal"], plain.respondents["loading"], atol=1e-9)
     assert found.comparison.loc["normal", "log_likelihood"] == pytest.approx(plain.log_likelihood)
-    free = two_parameter_irt(panel, scale="histogram")
+    free = response_model(panel, scale="histogram")
     np.testing.assert_allclose(found.loadings["histogram"], free.respondents["loading"], atol=0.01)
     r2 = quadratic_fit(found.loadings["histogram"], found.thresholds["histogram"]).r2
     assert found.comparison.loc["histogram", "quadratic_r2"] == pytest.approx(r2)
@@ -72,7 +72,7 @@ def test_what_contains_the_normal_scale_is_never_less_likely():
 def test_standard_errors_with_a_histogram_are_the_spread_over_samples():
     estimates, errors = [], []
     for seed in range(30):
-        table = two_parameter_irt(fresh(seed), scale="histogram")
+        table = response_model(fresh(seed), scale="histogram")
         estimates.append(table.respondents["loading"])
         errors.append(table.respondents["loading_se"])
     ratio = np.std(estimates, axis=0, ddof=1) / np.sqrt((np.array(errors) ** 2).mean(axis=0))
@@ -86,5 +86,5 @@ def fresh(seed: int) -> np.ndarray:
 
 
 def test_a_scale_that_does_not_exist_is_refused():
-    with pytest.raises(InputError, match="choose one of normal, histogram"):
-        two_parameter_irt(pd.DataFrame(one_factor(0, 50, 4).answers), scale="gamma")
+    with pytest.raises(InputError, match="choose one of normal, smooth, histogram"):
+        response_model(pd.DataFrame(one_factor(0, 50, 4).answers), scale="gamma")

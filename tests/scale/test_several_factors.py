@@ -1,4 +1,4 @@
-"""Rotation, Schmid-Leiman and omega against R; factors named by what was planted."""
+"""Rotation against R; factors named by what was planted."""
 
 import numpy as np
 import pandas as pd
@@ -6,7 +6,7 @@ import pytest
 from psychometric_data import REFERENCE, matrix
 
 from onedial.core import InputError
-from onedial.scale import factor_places, fit_factor_model, name_factors, rotate, schmid_leiman
+from onedial.scale import name_factors, rotate
 from onedial.scale.factor.minres import minres
 
 
@@ -69,36 +69,6 @@ def test_rows_without_loadings_stay_without():
     pd.testing.assert_frame_equal(found.drop("c"), rotate(loadings.drop("c")).loadings)
 
 
-def test_schmid_leiman_is_psychs():
-    found = schmid_leiman(correlation(), 3)
-    theirs = pd.read_csv(REFERENCE / "rotation_schmid.csv", index_col=0)
-    np.testing.assert_allclose(found.loadings["general"], theirs["g"], atol=2e-4)
-    ours, _, _ = in_the_order_of(found.loadings.iloc[:, 1:].to_numpy(), theirs.iloc[:, 1:4].to_numpy())
-    np.testing.assert_allclose(ours, theirs.iloc[:, 1:4], atol=2e-4)
-    np.testing.assert_allclose(found.communality, theirs["h2"], atol=2e-4)
-    np.testing.assert_allclose(found.share_general, theirs["p2"], atol=5e-4)
-
-
-def test_omega_is_psychs():
-    found, theirs = schmid_leiman(correlation(), 3), matrix("rotation_omega")[:, 0]
-    assert found.omega_hierarchical == pytest.approx(theirs[0], abs=2e-4)
-    assert found.omega_total == pytest.approx(theirs[1], abs=2e-4)
-    assert f"{found.omega_hierarchical:.2f}" in found.sentence()
-
-
-def test_schmid_leiman_recovers_a_general_factor():
-    general = np.full(12, 0.6)
-    groups = np.kron(np.eye(3), np.ones((4, 1))) * 0.5
-    r = np.outer(general, general) + groups @ groups.T
-    np.fill_diagonal(r, 1)
-    found = schmid_leiman(r, 3)
-    np.testing.assert_allclose(found.loadings["general"], 0.6, atol=1e-3)
-    ours, _, _ = in_the_order_of(found.loadings.iloc[:, 1:].to_numpy(), groups)
-    np.testing.assert_allclose(ours, groups, atol=1e-3)
-    assert found.explained_common == pytest.approx(0.36 / 0.61, abs=1e-3)
-    assert found.omega_hierarchical == pytest.approx(general.sum() ** 2 / r.sum(), abs=1e-3)
-
-
 def test_a_factor_is_named_by_the_topic_that_was_planted_and_by_nothing_else():
     rng = np.random.default_rng(2)
     topic = rng.choice(["history", "music", "sport"], 300)
@@ -132,24 +102,5 @@ def test_a_number_is_named_with_its_direction():
 def test_impossible_requests_about_factors_are_refused():
     with pytest.raises(InputError, match="varimax or oblimin"):
         rotate(matrix("rotation_none"), "promax")
-    with pytest.raises(InputError, match="choose 2 to 4"):
-        schmid_leiman(correlation(), 5)
     with pytest.raises(InputError, match="known by name"):
         name_factors(pd.DataFrame({"f": [1.0]}, index=["a"]), pd.DataFrame({"t": ["x"]}, index=["b"]))
-
-
-def test_questions_are_placed_on_the_factors_that_they_were_drawn_from():
-    rng = np.random.default_rng(4)
-    between = np.array([[1, 0.4], [0.4, 1]])
-    places = rng.multivariate_normal([0, 0], between, 800)
-    pattern = np.kron(np.eye(2), np.full((7, 1), 0.8))
-    answers = (places @ pattern.T + 0.6 * rng.standard_normal((800, 14)) > rng.uniform(-0.5, 0.5, 14)).astype(float)
-    answers[rng.random(answers.shape) < 0.1] = np.nan
-    panel = pd.DataFrame(answers, columns=[f"m{i}" for i in range(14)])
-    found = rotate(fit_factor_model(panel, 2).loadings)
-    scores, _, _ = in_the_order_of(factor_places(panel, found).to_numpy(), places)
-    for factor in (0, 1):
-        assert np.corrcoef(scores[:, factor], places[:, factor])[0, 1] > 0.85
-    assert found.correlation.iloc[0, 1] == pytest.approx(0.4, abs=0.1)
-    with pytest.raises(InputError, match="rows of loadings for 14"):
-        factor_places(panel.to_numpy(), rotate(matrix("rotation_none")))

@@ -9,6 +9,7 @@ import sys
 import time
 from pathlib import Path
 
+import bench_sweep
 import pytest
 import torch
 from pretended_device import on_device, pretended_devices
@@ -24,8 +25,8 @@ def script(monkeypatch):
     specification = importlib.util.spec_from_file_location("gpu_acceptance", SCRIPTS / "gpu_acceptance.py")
     module = importlib.util.module_from_spec(specification)
     specification.loader.exec_module(module)
-    few = [row for row in module.ROWS if row.known_as in ("GPT-2", "Gemma 2")]
-    monkeypatch.setattr(module, "chosen_rows", lambda small: few)
+    few = [form for form in module.FORMS if form.name in ("GPT-2", "Gemma 2")]
+    monkeypatch.setattr(module, "chosen_forms", lambda small: few)
     return module
 
 
@@ -98,50 +99,36 @@ def test_without_a_gpu_the_large_steps_are_refused(script, monkeypatch, tmp_path
 
 
 def test_a_sweep_that_finds_no_room_gives_the_same_answers_and_one_that_finds_it_proves_nothing(script, monkeypatch):
-    runs = sys.modules["acceptance_runs"]
     found = script.STEPS["memory"](True, "cpu")
     assert found["passed"]
     assert found["refused"] > 0
-    monkeypatch.setattr(runs, "MOST_ROWS", 10_000)
+    monkeypatch.setattr(script, "MOST_ROWS", 10_000)
     assert not script.STEPS["memory"](True, "cpu")["passed"]
 
 
 def test_each_figure_beyond_its_limit_is_named(script):
-    missed = sys.modules["acceptance_shapes"].missed
-    kept = {
-        "forecast": {"used_gb": 10.0, "peak_gb": 10.0, "took": 1.0, "seconds": 1.0},
-        "limit": {"share": 0.5},
-        "peers, last": {"ours": 50.0, "plain Hugging Face hook": 10.0},
-    }
-    assert missed(kept, "whole") == []
-    assert "12.0 GB are used" in missed(kept | {"forecast": kept["forecast"] | {"used_gb": 12.0}}, "whole")[0]
-    assert "took 3.0 s" in missed(kept | {"forecast": kept["forecast"] | {"took": 3.0}}, "whole")[0]
-    assert "took 0.3 s" in missed(kept | {"forecast": kept["forecast"] | {"took": 0.3}}, "whole")[0]
-    assert "20%" in missed(kept | {"limit": {"share": 0.2}}, "whole")[0]
-    slow = kept | {"peers, last": {"ours": 20.0, "plain Hugging Face hook": 10.0}}
-    assert "2.0 times" in missed(slow, "whole")[0]
-    assert missed(slow, "large") == []
+    kept = {"share of a plain product": 0.5, "rate, last": {"ours": 50.0, "plain Hugging Face hook": 10.0}}
+    assert script.missed(kept) == []
+    assert "20%" in script.missed(kept | {"share of a plain product": 0.2})[0]
+    slow = {"rate, last": {"ours": 20.0, "plain Hugging Face hook": 10.0}}
+    assert "2.0 times" in script.missed(kept | slow)[0]
 
 
 @pytest.mark.launched
 def test_on_a_pretended_gpu_no_figure_mixes_what_lies_there_with_what_does_not(script, monkeypatch):
     from transformers import AutoConfig, AutoModelForCausalLM
 
-    shapes = sys.modules["acceptance_shapes"]
-    for name, value in {"RIVALS": shapes.RIVALS[:1], "CONTROLS": 1, "WRITTEN": 3}.items():
-        monkeypatch.setattr(shapes, name, value)
-    monkeypatch.setattr(shapes, "kernels", lambda work, device: {"busy": None})  # torch's profiler wants a real one
-    for name in ("synchronize", "reset_peak_memory_stats"):
-        monkeypatch.setattr(torch.cuda, name, lambda *given: None)
-    monkeypatch.setattr(torch.cuda, "max_memory_allocated", lambda *given: 10**9)
-    config = AutoConfig.for_model("mistral", **shapes.MISTRAL_7B | shapes.SMALL | {"num_hidden_layers": 3})
+    monkeypatch.setattr(script, "installed_peers", lambda: {"plain Hugging Face hook": bench_sweep.plain_hook})
+    for name, value in {"CONTROLS": 1, "WRITTEN": 3}.items():
+        monkeypatch.setattr(script, name, value)
+    monkeypatch.setattr(torch.cuda, "synchronize", lambda *given: None)
+    config = AutoConfig.for_model("mistral", **script.MISTRAL_7B | script.SMALL_SHAPE | {"num_hidden_layers": 3})
     hf = AutoModelForCausalLM.from_config(config, dtype=torch.bfloat16, attn_implementation="eager").eval()
     with pretended_devices():
         model = OpenModel(on_device(hf, "cuda:0"), script.tokenizer(), name="random weights")
-        found = shapes.figures_of(model, True, "cuda:0", "whole")
+        found = script.figures_of(model, True, "cuda:0", True)
     assert found["passed"]
-    assert found["forecast"]["used_gb"] == 1.0
-    assert found["writing"]["equal_tokens"] == "3 of 3"
+    assert found["equal tokens"] == "3 of 3"
 
 
 @pytest.mark.long

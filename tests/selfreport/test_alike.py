@@ -5,6 +5,7 @@ import pandas as pd
 import pytest
 
 from onedial.selfreport import (
+    PRESSURES,
     association_scores,
     battery_overview,
     battery_scores,
@@ -13,7 +14,6 @@ from onedial.selfreport import (
     revisions,
     tuned_prediction,
 )
-from onedial.selfreport.ask.choices import PRESSURES
 
 
 def tables(n, right):

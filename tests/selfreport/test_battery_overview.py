@@ -1,5 +1,7 @@
 """The battery at a glance: shares get their interval, what is unread has no number, and every test has a line."""
 
+from dataclasses import replace
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -8,31 +10,38 @@ from scripted import Scripted
 from onedial.panels import load_questions
 from onedial.selfreport import (
     BATTERY,
-    BATTERY_TESTS,
     ask_choices,
     ask_pairs,
     ask_unknowable,
     battery_overview,
+    battery_scores,
     choice_items,
     overview_sentences,
     paired_design,
     screen_replies,
     screening_sentences,
 )
-from onedial.selfreport.score.battery import KNOWS_PASSAGE
-from onedial.selfreport.score.battery_overview import CANNOT_BE_ASKED, LINES, TOO_FEW
+from onedial.selfreport.battery.passages import KNOWS_PASSAGE
+from onedial.selfreport.frame import area
+from onedial.selfreport.score.battery_overview import CANNOT_BE_ASKED, TOO_FEW
 from onedial.stats import wilson_interval
-from onedial.studies.battery import TESTS
 
 
 def index(*names):
     return pd.MultiIndex.from_tuples(names, names=["respondent", "part"])
 
 
-def test_every_test_has_a_line_in_the_order_of_asking_also_one_that_a_plugin_adds_late(monkeypatch):
-    before = list(BATTERY)
-    monkeypatch.setitem(BATTERY_TESTS, "late", BATTERY_TESTS["guesses"])
-    assert list(LINES) == list(BATTERY) == [*TESTS, "critics"] == [*before[:-1], "late", "critics"]
+def test_a_test_that_a_plugin_adds_is_scored_screened_and_read_first_by_its_one_entry(monkeypatch):
+    own = replace(
+        BATTERY["hedges"], scores={"late": lambda answers, draws: {"auroc": 0.7, "low": 0.6, "high": 0.8}},
+        headline=area("late", "whatever"), reply="text",
+    )  # fmt: skip
+    monkeypatch.setitem(BATTERY, "late", own)
+    answers = pd.DataFrame({"respondent": "it", "text": ["the same"] * 9})
+    screening = screen_replies({"late": answers})
+    overview = battery_overview(battery_scores("late", answers, {}), screening)
+    assert overview.loc[("it", "late", "AUROC of whatever"), "value"] == 0.7
+    assert screening["why"].tolist() == ["always says the same"]
 
 
 def test_a_share_has_wilson_s_interval_and_an_area_that_of_its_table():

@@ -23,7 +23,7 @@ OPTIONS = {each.text: each.options for each in choice_items(POOL, POOL)}
 def scores(name, rule):
     each = BATTERY_REPORTS[name]
     assert each.items is not None
-    return ask_self_report(Scripted(rule), each.report, each.items(QUESTIONS, 0))["score"]
+    return ask_self_report(Scripted(rule), each, each.items(QUESTIONS, 0))["score"]
 
 
 def favouring(option, prompt, instrument):
@@ -86,5 +86,5 @@ def test_as_many_items_are_asked_as_there_are_questions_or_fewer():
             items = each.items(QUESTIONS, 0)
             assert 0 < len(items) <= len(QUESTIONS), name
             assert len({item.item_id for item in items}) == len(items)
-            for form in each.report.forms:
-                assert each.report.prompt(form, items[0]).user
+            for form in each.forms:
+                assert each.prompt(form, items[0]).user

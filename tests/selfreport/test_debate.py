@@ -5,6 +5,7 @@ import pytest
 from scripted import Scripted
 
 from onedial.panels import load_questions
+from onedial.selfreport import Draws
 from onedial.selfreport.battery.debate import MOTIONS, TURNS, ask_debate, debate_scores
 
 QUESTIONS = load_questions("embedded")[:40]
@@ -39,11 +40,11 @@ def test_each_side_speaks_in_every_turn_hears_the_other_and_opens_by_turns():
 
 
 def test_bets_of_who_sees_that_one_side_wins_are_no_boast_and_both_sides_sure_of_winning_are():
-    fair = debate_scores(held(lambda shown: 5 if "coin" in shown else 7 if "speak for" in shown else 3), {})
+    fair = debate_scores(held(lambda shown: 5 if "coin" in shown else 7 if "speak for" in shown else 3), Draws())
     assert fair["beyond"].abs().max() < 0.01
-    modest = debate_scores(held(lambda shown: 2 if "coin" in shown else 3), {})
+    modest = debate_scores(held(lambda shown: 2 if "coin" in shown else 3), Draws())
     assert modest["beyond"].tolist() == [0] * 4  # .69 beside .49: more than on the coin, and no boast
-    boasts = debate_scores(held(lambda shown: 5 if "coin" in shown else 6 + shown.count("For: ")), {})
+    boasts = debate_scores(held(lambda shown: 5 if "coin" in shown else 6 + shown.count("For: ")), Draws())
     assert 0.3 < boasts.loc["closing", "low"] < 0.6 < boasts.loc["closing", "beyond"]
     assert boasts.loc["closing", "over_one"] == 1
     assert boasts.loc["rise", "beyond"] == pytest.approx(0.4, abs=0.01)
@@ -52,9 +53,9 @@ def test_bets_of_who_sees_that_one_side_wins_are_no_boast_and_both_sides_sure_of
 def test_where_somebody_has_nothing_to_say_there_is_no_bet_and_no_number_if_that_is_so_of_most():
     table = held(lambda shown: 8, lambda prompt: "" if MOTIONS[0] in prompt.user else prompt.user[-90:])
     assert table.loc[table["question_id"] == MOTIONS[0], "bet"].isna().all()
-    assert debate_scores(table, {})["n_unread"].tolist() == [1] * 4
+    assert debate_scores(table, Draws())["n_unread"].tolist() == [1] * 4
     both_alike = held(lambda shown: 8, lambda prompt: "The motion." if MOTIONS[0] in prompt.user else prompt.user[-90:])
     assert both_alike["bet"].isna().sum() == 2 * len(TURNS)
-    silent = debate_scores(held(lambda shown: 8, lambda prompt: ""), {})
+    silent = debate_scores(held(lambda shown: 8, lambda prompt: ""), Draws())
     assert silent["n"].tolist() == [0] * 4
     assert pd.isna(silent[["bets", "beyond"]]).all(axis=None)

@@ -5,6 +5,7 @@ import pytest
 from scripted import Scripted
 
 from onedial.panels import load_questions
+from onedial.selfreport import Draws
 from onedial.selfreport.battery.guesses import ask_guesses, guess_scores, parse_guesses
 
 QUESTIONS = [each for each in load_questions("embedded") if each.answers][:40]
@@ -44,11 +45,11 @@ def test_a_guess_is_a_line_with_a_probability_and_no_other_number(text, guesses)
 
 def test_who_is_surer_of_right_guesses_is_told_from_who_is_as_sure_of_all():
     knows = asked(lambda place, right: f"{right}: 90%\n2. xyz: 5%" if place % 2 else "xyz: 30%\n2. zyx: 10%")
-    found = guess_scores(knows, TOPICS, 99).loc["top"]
+    found = guess_scores(knows, Draws(TOPICS, 99)).loc["top"]
     assert found[["n", "n_unread", "right", "auroc"]].tolist() == [40, 0, 0.5, 1.0]
     assert found["skill"] > 0.5
     boasts = asked(lambda place, right: f"{right if place % 2 else 'xyz'}: 90%")
-    row = guess_scores(boasts, TOPICS, 99).loc["top"]
+    row = guess_scores(boasts, Draws(TOPICS, 99)).loc["top"]
     assert 0.3 < row["low"] < row["auroc"] == 0.5 < row["high"] < 0.7
 
 
@@ -56,12 +57,12 @@ def test_the_likeliest_guess_counts_wherever_it_stands_and_a_sum_above_one_is_to
     table = asked(lambda place, right: f"xyz: 40%\n2. {right}: 70%\n3. zyx: 40%")
     assert table["top_right"].all()
     assert table["total"].tolist() == pytest.approx([1.5] * len(table))
-    assert guess_scores(table, TOPICS, 99)["over_one"].tolist() == [1, 1]
+    assert guess_scores(table, Draws(TOPICS, 99))["over_one"].tolist() == [1, 1]
 
 
 def test_a_text_without_guesses_is_unread_and_most_of_them_leave_no_number():
     table = asked(lambda place, right: f"{right}: 80%" if place < 10 else "I could not say.")
     assert table["top"].notna().sum() == 10
-    found = guess_scores(table, TOPICS, 99).loc["top"]
+    found = guess_scores(table, Draws(TOPICS, 99)).loc["top"]
     assert found[["n", "n_unread"]].tolist() == [10, 30]
     assert pd.isna(found[["stated", "right", "auroc"]]).all()

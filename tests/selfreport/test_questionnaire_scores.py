@@ -1,7 +1,5 @@
 """Coherence and stability of questionnaires: R's numbers, planted scales, and what is undefined."""
 
-import importlib
-
 import numpy as np
 import pandas as pd
 import pytest
@@ -15,11 +13,7 @@ from onedial.selfreport import (
     rating_model,
     revisions,
 )
-
-
-def ask_questionnaire():
-    return importlib.import_module("experiments.ask_questionnaire")
-
+from onedial.studies.battery import coherence_of, scores_of
 
 SHROUT_FLEISS = np.array(
     [[9, 2, 5, 8], [6, 1, 3, 2], [8, 4, 6, 8], [7, 1, 2, 6], [10, 5, 6, 9], [6, 2, 4, 7]], dtype=float
@@ -50,15 +44,9 @@ def test_who_says_three_to_everything_has_the_middle_of_the_scale_and_no_stabili
     )
     said["rating"] = said["said"].where(~said["reversed"], 5 - said["said"])
     assert balanced_mean(said) == 2.5
-    scores = (
-        ask_questionnaire()
-        .scores_of(
-            said.assign(
-                model="m", condition="no task", presentation="one by one", follow_up="", expected=said["rating"]
-            )
-        )
-        .iloc[0]
-    )
+    scores = scores_of(
+        said.assign(model="m", condition="no task", presentation="one by one", follow_up="", expected=said["rating"])
+    ).iloc[0]
     assert np.isnan(scores["icc_a1"])
     assert (scores["commonest"], scores["identical"]) == (1.0, 1.0)
 
@@ -71,10 +59,10 @@ def test_alpha_is_over_models_and_blank_where_there_are_too_few_of_them():
     ]
     table = pd.DataFrame(rows, columns=["model", "item", "administration", "rating"])
     table = table.assign(condition="no task", presentation="one by one", follow_up="")
-    found = ask_questionnaire().coherence_of(table).iloc[0]
+    found = coherence_of(table).iloc[0]
     assert found["n_models"] == 12
     assert found["alpha"] > 0.95
-    one = ask_questionnaire().coherence_of(table[table["model"] == "m0"]).iloc[0]
+    one = coherence_of(table[table["model"] == "m0"]).iloc[0]
     assert np.isnan(one["alpha"])
 
 

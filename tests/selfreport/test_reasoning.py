@@ -4,6 +4,7 @@ import pytest
 from scripted import Scripted
 
 from onedial.panels import load_questions
+from onedial.selfreport import Draws
 from onedial.selfreport.battery.reasoning import ask_reasoning, filler, parse_steps, reasoning_scores
 
 QUESTIONS = [each for each in load_questions("embedded") if each.answers][:40]
@@ -48,7 +49,9 @@ def test_a_filler_says_nothing_at_the_same_length():
 
 
 def test_confidence_that_rises_where_the_steps_hold_the_truth_is_found_and_starts_from_nothing():
-    found = reasoning_scores(asked(lambda answer, thoughts: 8 if answer != "xyz" and answer in thoughts else 4), TOPICS)
+    found = reasoning_scores(
+        asked(lambda answer, thoughts: 8 if answer != "xyz" and answer in thoughts else 4), Draws(TOPICS)
+    )
     assert found.loc["rise", ["n", "n_unread", "right", "auroc"]].tolist() == [40, 0, 0.5, 1.0]
     assert found.loc["step 0", "auroc"] == 0.5
     assert found.loc["step 1", "auroc"] == 1.0
@@ -58,6 +61,6 @@ def test_what_has_no_steps_is_unread_and_never_asked_how_sure_it_is():
     table = ask_reasoning(Scripted(lambda prompt, instrument: "Rome"), QUESTIONS[:8])
     assert table["step"].tolist() == [0] * 8
     assert table["written"].tolist() == ["Rome"] * 8
-    found = reasoning_scores(table, TOPICS, 99)
+    found = reasoning_scores(table, Draws(TOPICS, 99))
     assert found["n_unread"].tolist() == [8, 8]
     assert found["auroc"].isna().all()

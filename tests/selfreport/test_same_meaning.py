@@ -15,9 +15,9 @@ def reads(prompt, instrument):
 
 
 def test_a_judge_that_reads_is_heard_and_one_that_cannot_be_read_is_no_no():
-    assert judged_same(Scripted(reads), PAIRS).tolist() == [1, 0]
+    assert judged_same(Scripted(reads), PAIRS)["same"].tolist() == [1, 0]
     one_form_unread = lambda prompt, instrument: [np.nan] * 2 if "B" in instrument.template.name else [2.0, 0.0]  # noqa: E731
-    assert np.isnan(judged_same(Scripted(one_form_unread), PAIRS)).all()
+    assert judged_same(Scripted(one_form_unread), PAIRS)["same"].isna().all()
 
 
 @pytest.mark.parametrize("habit", ["letter A", "letter B", "first line", "last line", "first answer"])
@@ -30,7 +30,7 @@ def test_who_goes_by_letter_place_or_order_says_of_no_pair_that_it_is_the_same(h
             return [2.0, 0.0] if prompt.user.index("Answer: Napoleon") < prompt.user.rindex("Answer:") else [0.0, 2.0]
         return [2.0, 0.0] if chosen == same else [0.0, 2.0]
 
-    assert judged_same(Scripted(rule), PAIRS).tolist() == [0, 0]
+    assert judged_same(Scripted(rule), PAIRS)["same"].tolist() == [0, 0]
 
 
 def test_each_answer_stands_first_in_half_of_the_forms():

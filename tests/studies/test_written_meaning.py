@@ -8,11 +8,12 @@ import pandas as pd
 import pytest
 from scripted import Scripted, lettered_options
 
-from onedial.asking import RESPONDENTS
+from onedial.asking import RESPONDENTS, Response
+from onedial.asking.store import Store
 from onedial.confidence import signal_table
 from onedial.core import Run
-from onedial.panels import Bill, load_questions
-from onedial.studies.written import (
+from onedial.panels import load_questions
+from onedial.studies.written.meaning import (
     MEANING_SURER,
     MeaningJudge,
     agreement_of_meanings,
@@ -58,7 +59,7 @@ def judged(tmp_path, monkeypatch):
     def judge(rule, table):
         monkeypatch.setitem(RESPONDENTS, "judge", lambda seed: Scripted(rule))
         run = Run.create(tmp_path / f"run {len(list(tmp_path.iterdir()))}", "test", {})
-        found = MeaningJudge("judge", Bill({}))
+        found = MeaningJudge("judge", Store())
         judge_meanings(run, found, QUESTIONS, table, POOL, 0)
         return run, found
 
@@ -120,9 +121,31 @@ def test_pairs_that_were_judged_are_not_judged_again_and_what_was_lost_is(judged
     monkeypatch.setitem(
         RESPONDENTS, "judge", lambda seed: Scripted(lambda prompt, own: asked.append(prompt) or reads(prompt, own))
     )
-    again = MeaningJudge("judge", Bill({}))
+    again = MeaningJudge("judge", Store())
     judge_meanings(run, again, QUESTIONS, table, POOL, 0)
     assert len(asked) == 4 * lost > 0
     pd.testing.assert_frame_equal(run.parts("meant", ["same"], ["question_id", "one", "other"]).read(), before)
     judge_meanings(run, again, QUESTIONS, table, POOL, 0)
     assert len(asked) == 4 * lost
+
+
+def test_a_judgement_that_failed_is_blank_and_told_and_asked_again(tmp_path, monkeypatch):
+    table, _ = written(np.random.default_rng(0), own_meaning=True)
+    failing = True
+
+    class Broken(Scripted):
+        def answer(self, prompts, instrument):
+            for response in super().answer(prompts, instrument):
+                lost = failing and "omega" in prompts[response.place].user
+                yield Response(response.place, error="500 (try later)") if lost else response
+
+    monkeypatch.setitem(RESPONDENTS, "judge", lambda seed: Broken(reads))
+    run = Run.create(tmp_path / "run", "test", {})
+    with pytest.warns(match=r"judgements failed \(\d+: 500 \(try later\)\); they are blank"):
+        judge_meanings(run, MeaningJudge("judge", Store()), QUESTIONS, table, POOL, 0)
+    scores, counts = agreement_of_meanings(run, "m", QUESTIONS, table)
+    assert counts["n_unread"] > 0
+    assert scores["largest meaning"].isna().sum() >= counts["n_unread"]
+    failing = False
+    judge_meanings(run, MeaningJudge("judge", Store()), QUESTIONS, table, POOL, 0)
+    assert agreement_of_meanings(run, "m", QUESTIONS, table)[1]["n_unread"] == 0

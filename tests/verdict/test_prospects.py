@@ -69,6 +69,14 @@ def test_the_fewest_answers_that_let_a_target_be_judged_are_those_of_the_status(
     assert found.status["t0"] == expected
 
 
+def test_five_framings_of_one_base_model_do_not_suffice():
+    inputs = inputs_of(300, 200, [0.4, 0.5, 0.6, 0.5, 0.4])
+    respondents = inputs.panel.respondents.assign(model="one")
+    found = prospects_of(replace(inputs, panel=ResponseMatrix(inputs.panel.answers, respondents)))
+    assert (found.n_possible, found.n_models, found.suffices) == (5, 1, False)
+    assert "a verdict takes 2 base models" in str(found)
+
+
 def test_wordings_of_one_question_count_once():
     """160 questions in one wording each can be judged on; 40 in four cannot, though as much is answered."""
     alone = inputs_of(160, 160, [0.4, 0.5, 0.6, 0.5, 0.4])

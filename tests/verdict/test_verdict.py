@@ -470,7 +470,7 @@ def test_a_dial_that_turns_back_takes_no_target_out_of_the_verdict():
     assert found.order.turning > 0.2
 
 
-# ---- size and power, small (scripts/calibrate_verdict.py is the large one) -------------------------------------------
+# ---- size and power, small (scripts/simulate.py verdicts is the large one) ----------------------------------------
 
 
 @pytest.mark.slow

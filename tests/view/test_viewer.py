@@ -11,7 +11,8 @@ import pytest
 from blank import draw_nothing
 from viewed_runs import HOSTILE, ODD, Read, make_folder, names_in, stored, sweep_halfway
 
-from onedial.core import LEDGER, InputError, Ledger, Run
+from onedial.asking.store import ANSWERS
+from onedial.core import InputError, Run
 from onedial.verdict import SweepRun
 from onedial.view import RunFolder, Viewer
 from onedial.view.tables import rows_of
@@ -154,9 +155,10 @@ def test_an_overview_leads_to_figures_tables_files_and_the_report(viewer, folder
 
 def test_a_run_that_is_going_on_shows_its_yes_rates_so_far(viewer, folder):
     rows = sweep_halfway(folder.going_on, SweepRun.open(folder.path / "plain"), 30)
-    ledger = Ledger(folder.going_on.file(LEDGER))
-    ledger.begin(question_id="q1")
-    ledger.end(ledger.begin(question_id="q2"), outcome="answered", tokens_in=70, tokens_out=3)
+    asked = {"respondent": "m", "label": "m", "occasion": "", "asked": "", "sample": 0, "time": 0, "begun": "now"}
+    lines = [asked | {"attempt": item, "item": item, "instrument": "reasoned"} for item in ("q1", "q2")]
+    lines.append({"attempt": "q2", "outcome": "answered", "tokens_in": 70, "tokens_out": 3})
+    folder.going_on.file(ANSWERS).write_text("".join(json.dumps(line) + "\n" for line in lines))
     with folder.going_on.stage("sweep"):
         shown = page(viewer, "run", "live")
     assert "over the 30 questions swept so far" in shown.text

@@ -8,8 +8,7 @@ known to cost nothing.
 """
 
 import random
-from collections.abc import Awaitable, Callable, Mapping, Sequence
-from contextvars import ContextVar
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -67,62 +66,31 @@ class Attempt:
 
     Attributes:
         response: with its error where it failed.
-        sent: it went out; an answer out of the cache did not.
         refused: the server said that it did nothing, or never heard of it, so nothing can have been spent.
         again: it failed in a way that may pass.
         wait: seconds that the server asks to wait; None where it says nothing.
     """
 
     response: Response
-    sent: bool = True
     refused: bool = False
     again: bool = False
     wait: float | None = None
 
 
 class Account(Protocol):
-    """Is asked before every attempt and told of it, retries included; place is the asking's, at the prompt's."""
+    """Is asked before every attempt and told of it, retries included; place is the asking's, at the prompt's.
 
-    def permits(self, place: int, at: int) -> bool | None:
-        """Whether it may be made; False for never, None for not yet. Must not take long."""
-
-    def begins(self, place: int, at: int) -> None:
-        """It goes out as soon as this returns. Runs in a thread of its own and may take its time."""
-
-    def ended(self, place: int, attempt: Attempt) -> None:
-        """It has come back. Runs in a thread of its own too; a process that is killed never comes here."""
-
-
-Begins = Callable[[], Awaitable[None]]
-under_way: ContextVar["UnderWay | None"] = ContextVar("under_way", default=None)
-"""The attempt that this task makes: inspect_ai stands between the one who asks and the one who sends."""
-
-
-@dataclass
-class UnderWay:
-    """An attempt until it has come back.
-
-    Attributes:
-        begins: to be awaited before it is sent.
-        broken: what kept it from being begun.
+    All three run in the loop that sends, one at a time, and must not take long.
     """
 
-    begins: Begins
-    sent: bool = False
-    broken: OSError | None = None
+    def permits(self, place: int, at: int) -> bool | None:
+        """Whether it may be made; False for never, None for not yet."""
 
-    async def goes_out(self) -> None:
-        """Told by whoever sends it."""
-        import anyio
+    def begins(self, place: int, at: int) -> None:
+        """It goes out as soon as this returns."""
 
-        try:
-            with anyio.CancelScope(shield=True):  # a timeout must not leave a beginning without its end
-                await self.begins()
-        except OSError as error:
-            self.broken = error
-            raise
-        await anyio.lowlevel.checkpoint()  # a slow disk may have used up the time: then it is not sent
-        self.sent = True
+    def ended(self, place: int, attempt: Attempt) -> None:
+        """It has come back; a process that is killed never comes here."""
 
 
 def chain_of(error: BaseException) -> list[Any]:
@@ -144,7 +112,7 @@ def code_of(error: BaseException) -> int | None:
     return next((each.code for each in chain_of(error) if isinstance(each, ErrorInsteadOfAnswer)), None)
 
 
-def failed(response: Response, error: BaseException, sent: bool) -> Attempt:
+def failed(response: Response, error: BaseException) -> Attempt:
     """The attempt that ended in this exception."""
     status, chain = status_of(error), chain_of(error)
     code = code_of(error)
@@ -154,7 +122,7 @@ def failed(response: Response, error: BaseException, sent: bool) -> Attempt:
     if status is not None and 400 <= status < 500:
         again = again and status in _FOR_THE_TIME_BEING
         nothing_done = status not in _MAY_HAVE_BEEN_MADE
-    return Attempt(response, sent, nothing_done, again, _asked_for(chain))
+    return Attempt(response, nothing_done, again, _asked_for(chain))
 
 
 def seconds_to_wait(n_failed: int, attempt: Attempt) -> float:

@@ -28,10 +28,9 @@ class ProviderModel:
         server: its address, such as http://127.0.0.1:8000/v1; needed where there is no provider.
         key: name of the environment variable that holds the key; "" for the one that the provider's library reads.
         temperature, reasoning_effort, max_tokens: None for the provider's own, and for `ROOM`.
-        connections: at most so many requests at once; None lets inspect_ai find out how many are borne.
+        connections: at most so many requests at once; None for 32.
         retries: of a request that was refused for the time being, or failed on the way, waiting longer each time.
         timeout: seconds until an attempt counts as failed.
-        cache: keep answers in inspect_ai's own cache, and take them from there.
         top_logprobs: how many of the likeliest tokens are asked for.
         extra: further fields of each request, such as {"enable_thinking": False}.
     """
@@ -46,7 +45,6 @@ class ProviderModel:
     connections: int | None = None
     retries: int = 8
     timeout: int = 600
-    cache: bool = False
     top_logprobs: int = TOP_LOGPROBS
     extra: Mapping[str, Any] = field(default_factory=dict, hash=False)
 

@@ -1,25 +1,26 @@
-"""Models behind a provider or a server as respondents, by inspect_ai's model interface.
+"""Models behind a provider or a server as respondents, by inspect_ai's providers.
 
-Connections, caching and logs are inspect_ai's own: `inspect view --log-dir` opens what was asked. Attempts are ours
-(`attempts`), so that none is made that nobody counted.
-It is an optional extra (onedial[providers]), imported only where such a model is asked. Requests run at once,
-in a thread of their own; responses come as they arrive.
+inspect_ai is an optional extra (onedial[providers]), imported only where such a model is asked: its `get_model` finds
+the provider, turns a conversation into a request, and a reply into an output. Attempts are made here, in one event
+loop in a thread of its own: `Model.generate` would make them again where nobody counts what they cost, and its record
+of every call takes as long as the call. Responses come as they arrive.
 
 What a provider is asked is a conversation: earlier turns, then the user's. The beginning of the assistant's turn
 (`Prompt.assistant_prefix`) is for models on this machine and is left out.
 """
 
+import asyncio
+import functools
 import importlib.util
 import json
+import os
 import queue
 import threading
 import time
 import warnings
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
-from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Any
 
 from onedial.asking.instruments import Instrument, TokenReader
@@ -28,22 +29,27 @@ from onedial.asking.providers.attempts import (
     Account,
     Attempt,
     ErrorInsteadOfAnswer,
-    UnderWay,
     chain_of,
     code_of,
     failed,
     seconds_to_wait,
     status_of,
-    under_way,
     words_of,
 )
 from onedial.asking.providers.provider_reading import from_the_answer_on, response_of, why_unread
 from onedial.asking.providers.provider_settings import ROOM, ProviderModel, known_secrets, without_secrets
 from onedial.asking.respondents import Identity, Response
-from onedial.core import InputError, sha256_of_text, whole_characters
+from onedial.core.errors import InputError
+from onedial.core.files import sha256_of_text
+from onedial.core.plain_values import whole_characters
 
 _INSTALL = "python -m pip install -e '.[providers]'"
-_AT_ONCE = 64
+_AT_ONCE = 32
+"""Requests to one model, where its file does not say."""
+_OF_A_CLIENT = 8
+"""Connections of one HTTP client: it looks through all that it has for each request."""
+_OWN_CLIENT = ("", "openai", "openrouter")
+"""Providers whose HTTP client is made here: it follows nobody to another host, and reads no answer without an end."""
 _WAIT = 0.05
 _NO_USE = 10
 """So many failures of a respondent that has not answered once end the asking."""
@@ -54,7 +60,8 @@ _CUT_OFF = ("max_tokens", "model_length")
 """As inspect_ai says that an answer has not come to its end."""
 _INSTEAD = ("model_length", "content_filter")
 """As it says that the server has refused a prompt, whose reason it gives as if it were an answer, without usage."""
-_one_at_a_time = threading.Lock()
+_PATIENCE = 30.0
+"""Seconds in which a connection that is broken off ends."""
 
 
 @dataclass(frozen=True)
@@ -81,8 +88,6 @@ class ProviderRespondent:
 
     Args:
         settings: where it is and how it is asked.
-        sample: which repeat of the same prompt this is; another one is never answered from the cache of the first.
-        logs: folder for inspect_ai's logs; None keeps none.
         logprobs: ask for the first tokens' probabilities where an instrument reads tokens. Some models refuse requests
             that do.
 
@@ -90,15 +95,13 @@ class ProviderRespondent:
         InputError: inspect_ai or the provider's own library is missing, no such provider, the key is not set.
     """
 
-    def __init__(
-        self, settings: ProviderModel, *, sample: int = 0, logs: Path | str | None = None, logprobs: bool = True
-    ) -> None:
+    def __init__(self, settings: ProviderModel, *, logprobs: bool = True) -> None:
         require_inspect()
-        self.settings, self.sample, self.logs, self.logprobs = settings, sample, logs, logprobs
+        self.settings, self.logprobs = settings, logprobs
         self._secrets = known_secrets()
         if (key := settings.key_value()) and len(key) >= 8:
             self._secrets = [key, *self._secrets]
-        self._models: dict[tuple[int, bool], Any] = {}
+        self._models: dict[tuple[int, bool, int], Any] = {}
         self._model(1, False)
 
     @property
@@ -127,52 +130,60 @@ class ProviderRespondent:
             return self.settings.max_tokens or ROOM["direct"]
         return self.settings.room(kind)
 
-    def model_for(self, instrument: Instrument) -> Any:
-        """inspect_ai's model, set up for this instrument."""
+    def model_for(self, instrument: Instrument, connection: int = 0) -> Any:
+        """inspect_ai's model, set up for this instrument; connections beyond `_OF_A_CLIENT` get another client."""
         reads_tokens = isinstance(instrument.reader, TokenReader)
         reasons = self.settings.reasoning_effort not in (None, "none")
-        return self._model(self.room(instrument), reads_tokens and self.logprobs and not reasons)
+        shows = reads_tokens and self.logprobs and not reasons
+        return self._model(self.room(instrument), shows, connection // _OF_A_CLIENT)
 
     def without_secrets(self, text: str) -> str:
-        """The text without any key."""
-        return without_secrets(text, self._secrets)
+        """The text without any key, and without halves of characters, which no file can hold."""
+        return without_secrets(str(whole_characters(text)), self._secrets)
 
-    def _model(self, max_tokens: int, logprobs: bool) -> Any:
-        from inspect_ai.model import CachePolicy, GenerateConfig, get_model
+    def _model(self, max_tokens: int, logprobs: bool, client: int = 0) -> Any:
+        if (max_tokens, logprobs, client) not in self._models:
+            self._models[max_tokens, logprobs, client] = self._made(max_tokens, logprobs)
+        return self._models[max_tokens, logprobs, client]
+
+    def _made(self, max_tokens: int, logprobs: bool) -> Any:
+        from inspect_ai.model import GenerateConfig, get_model
 
         own = self.settings
-        if (max_tokens, logprobs) not in self._models:
-            config: dict[str, Any] = {
-                "max_tokens": max_tokens,
-                "temperature": own.temperature,
-                "reasoning_effort": own.reasoning_effort,
-                "max_connections": own.connections,
-                "max_retries": 0,
-                "attempt_timeout": own.timeout,
-                "extra_body": dict(own.extra) or None,
-            }
-            if logprobs:
-                config |= {"logprobs": True, "top_logprobs": own.top_logprobs}
-            if own.cache:
-                config["cache"] = CachePolicy(expiry=None, scopes={"sample": str(self.sample)})
-            try:
-                model = get_model(
-                    own.inspect_name,
-                    config=GenerateConfig(**config),
-                    base_url=own.server or None,
-                    api_key=own.key_value(),
-                    memoize=False,
-                )
-            except Exception as error:  # of many kinds: each provider's library has its own
-                reason = self.without_secrets(_plain(str(error)))
-                raise InputError(f"{own.model} cannot be asked: {reason}") from None
-            model.api.generate = _telling_who_answered(model.api, self)  # type: ignore[method-assign]
-            if hasattr(model.api, "on_response"):
-                model.api.on_response = _refusing_errors(model.api.on_response)
-            if hasattr(model.api, "chat_choices_from_completion"):
-                model.api.chat_choices_from_completion = _sparing(model.api.chat_choices_from_completion)
-            self._models[max_tokens, logprobs] = model
-        return self._models[max_tokens, logprobs]
+        config: dict[str, Any] = {
+            "max_tokens": max_tokens,
+            "temperature": own.temperature,
+            "reasoning_effort": own.reasoning_effort,
+            "extra_body": dict(own.extra) or None,
+        }
+        if logprobs:
+            config |= {"logprobs": True, "top_logprobs": own.top_logprobs}
+        try:
+            model: Any = get_model(
+                own.inspect_name,
+                config=GenerateConfig(**config),
+                base_url=own.server or None,
+                api_key=own.key_value(),
+                memoize=False,
+                **({"http_client": _http_client(own.timeout)} if own.provider in _OWN_CLIENT else {}),
+            )
+        except Exception as error:  # of many kinds: each provider's library has its own
+            reason = self.without_secrets(_plain(str(error)))
+            raise InputError(f"{own.model} cannot be asked: {reason}") from None
+        api = model.api
+        if hasattr(getattr(api, "client", None), "max_retries"):
+            api.client.max_retries = 0  # a client's own attempts would be counted by nobody
+        if hasattr(api, "on_response"):
+            api.on_response = _refusing_errors(api.on_response)
+        if hasattr(api, "chat_choices_from_completion"):
+            api.chat_choices_from_completion = _sparing(api.chat_choices_from_completion)
+        return model
+
+
+def _http_client(timeout: float) -> Any:
+    from openai import DefaultAsyncHttpxClient
+
+    return DefaultAsyncHttpxClient(timeout=timeout, follow_redirects=False, event_hooks={"response": [_bounded]})
 
 
 def answers_side_by_side(work: Sequence[Asking], account: Account | None = None) -> Iterator[tuple[int, Response]]:
@@ -188,34 +199,26 @@ def answers_side_by_side(work: Sequence[Asking], account: Account | None = None)
         InputError: see `ProviderRespondent.answer`.
         OSError: the account could not write.
     """
-    work = [asking for asking in work]
+    work = list(work)
     if not any(asking.prompts for asking in work):
         return
-    told: queue.SimpleQueue[tuple[int, Response] | BaseException | None] = queue.SimpleQueue()
-    stopped = threading.Event()
+    told: queue.SimpleQueue[tuple[int, Response] | None] = queue.SimpleQueue()
+    ended = threading.Event()
 
-    def give(place: int, response: Response) -> None:
-        told.put((place, response))
-
-    def broken(error: Exception) -> None:
-        stopped.set()
-        told.put(error)
-
-    def run() -> None:
+    async def asked() -> None:
         try:
-            _ask_all(work, give, broken, account or _NoAccount(), stopped)
-            told.put(None)
-        except BaseException as error:  # the thread that reads raises it
-            told.put(error)
-
-    thread = threading.Thread(target=run, name="asking", daemon=True)
-    with _one_at_a_time:
-        thread.start()
-        try:
-            yield from _checked(work, iter(lambda: _next(told), None))
+            await _ask_all(work, told.put, account or _NoAccount())
         finally:
-            stopped.set()
-            thread.join(timeout=30)
+            told.put(None)
+            ended.set()
+
+    running = asyncio.run_coroutine_threadsafe(asked(), _loop(os.getpid()))
+    try:
+        yield from _checked(work, iter(told.get, None))
+        running.result()
+    finally:
+        running.cancel()
+        ended.wait(_PATIENCE)
 
 
 class _NoAccount:
@@ -231,20 +234,21 @@ class _NoAccount:
         return
 
 
-def _next(told: "queue.SimpleQueue[Any]") -> Any:
-    while True:  # with a timeout, so that Ctrl-C is heard
-        try:
-            return told.get(timeout=0.2)
-        except queue.Empty:
-            continue
+@functools.cache
+def _loop(process: int) -> asyncio.AbstractEventLoop:
+    """The loop in which requests run, so that connections stay open from one asking to the next.
+
+    Args:
+        process: a fork has a loop of its own.
+    """
+    loop = asyncio.new_event_loop()
+    threading.Thread(target=loop.run_forever, name="asking", daemon=True).start()
+    return loop
 
 
 def _checked(work: Sequence[Asking], told: Iterator[Any]) -> Iterator[tuple[int, Response]]:
     answered, failed = [0] * len(work), [0] * len(work)
-    for each in told:
-        if isinstance(each, BaseException):
-            raise each
-        place, response = each
+    for place, response in told:
         answered[place] += not response.error
         failed[place] += bool(response.error)
         if response.error and not answered[place]:
@@ -263,187 +267,142 @@ def _refuse_what_cannot_be_asked(respondent: ProviderRespondent, error: str, n_f
         )
 
 
-# ---- in the thread that asks ---------------------------------------------------------------------------------------
+_TRIED_AGAIN: dict[asyncio.Task[Any] | None, str] = {}
 
 
-def _ask_all(
-    work: Sequence[Asking],
-    give: Callable[[int, Response], None],
-    broken: Callable[[Exception], None],
-    account: Account,
-    stopped: threading.Event,
-) -> None:
-    """Ask everything: as one task of inspect_ai for each asking, whose logs it writes."""
-    from inspect_ai import Task
-    from inspect_ai import eval as evaluate
-    from inspect_ai.dataset import MemoryDataset, Sample
-    from inspect_ai.model import ChatMessageAssistant, ChatMessageUser
-    from inspect_ai.solver import solver
+def tried_again() -> str:
+    """How many requests have failed and wait to be made again, and why one of them has; "" where none does."""
+    waiting = list(_TRIED_AGAIN.values())
+    return f"{len(waiting)} failed and wait to be tried again ({waiting[-1][:80]})" if waiting else ""
 
-    def task(place: int, asking: Asking) -> Any:
-        model = asking.respondent.model_for(asking.instrument)
 
-        @solver(name="asking")
-        def asked() -> Any:
-            async def solve(state: Any, generate: Any) -> Any:
-                at = state.metadata["place"]
-                try:
-                    attempt, output = await _attempts(asking, place, at, model, state.messages, account, stopped)
-                except Exception as error:  # the account's, or ours: those of an attempt are its response
-                    broken(error)
-                    return state
-                if attempt is None:
-                    return state
-                give(place, attempt.response)
-                if output is not None:
-                    state.output = output
-                elif attempt.response.error:
-                    raise RuntimeError(attempt.response.error) from None
-                return state
+# ---- in the loop that asks -----------------------------------------------------------------------------------------
 
-            return solve
 
-        def turns(prompt: Prompt) -> list[Any]:
-            earlier = [(ChatMessageUser(content=u), ChatMessageAssistant(content=a)) for u, a in prompt.earlier]
-            return [*(each for turn in earlier for each in turn), ChatMessageUser(content=prompt.user)]
-
-        samples = [
-            Sample(input=turns(prompt), id=at + 1, metadata={"place": at}) for at, prompt in enumerate(asking.prompts)
-        ]
-        name = f"{asking.respondent.settings.model}-{asking.instrument.template.name}-{asking.instrument.name}"
-        return Task(
-            dataset=MemoryDataset(samples),
-            solver=asked(),
-            name="".join(letter if letter.isalnum() else "-" for letter in name),
-            model=model,
-            metadata={"instrument": asking.instrument.name, "framing": asking.instrument.template.name},
-        )
-
-    tasks = [task(place, asking) for place, asking in enumerate(work) if asking.prompts]
-    logs = work[0].respondent.logs
+async def _ask_all(work: Sequence[Asking], give: Callable[[tuple[int, Response]], None], account: Account) -> None:
+    """Ask everything: of each model as many prompts at once as it has connections."""
     warnings.filterwarnings("ignore", "Pydantic serializer warnings")  # of what a server sent
-    with TemporaryDirectory() as folder:
-        evaluate(
-            tasks,
-            display="none",
-            log_level="error",
-            log_dir=str(logs or folder),
-            log_samples=logs is not None,
-            log_model_api=False,
-            log_realtime=False,
-            fail_on_error=False,
-            score=False,
-            max_tasks=len(tasks),
-            max_samples=max([_AT_ONCE, *(asking.respondent.settings.connections or 0 for asking in work)]),
-        )
+    models: dict[tuple[str, str], list[int]] = {}
+    for place, asking in enumerate(work):
+        settings = asking.respondent.settings
+        models.setdefault((settings.server, settings.inspect_name), []).append(place)
+    tasks = []
+    for places in models.values():
+        left = iter([(place, at) for place in places for at in range(len(work[place].prompts))])
+        at_once = max(work[place].respondent.settings.connections or _AT_ONCE for place in places)
+        n_prompts = sum(len(work[place].prompts) for place in places)
+        tasks += [
+            asyncio.create_task(_one_after_another(work, left, connection, give, account))
+            for connection in range(min(at_once, n_prompts))
+        ]
+    try:
+        await asyncio.gather(*tasks)
+    finally:
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
 
 
-async def _attempts(
-    asking: Asking,
-    place: int,
-    at: int,
-    model: Any,
-    messages: Sequence[Any],
+async def _one_after_another(
+    work: Sequence[Asking],
+    left: Iterator[tuple[int, int]],
+    connection: int,
+    give: Callable[[tuple[int, Response]], None],
     account: Account,
-    stopped: threading.Event,
-) -> tuple[Attempt | None, Any]:
-    """The last of the attempts that one prompt needs, with inspect_ai's output; nothing where none was permitted."""
-    import anyio
-    from anyio.to_thread import run_sync
+) -> None:
+    for place, at in left:
+        asking = work[place]
+        model = asking.respondent.model_for(asking.instrument, connection)
+        if (attempt := await _attempts(asking, place, at, model, account)) is not None:
+            give((place, attempt.response))
 
-    async def begins() -> None:
-        await run_sync(account.begins, place, at)
 
-    last: tuple[Attempt | None, Any] = (None, None)
+async def _attempts(asking: Asking, place: int, at: int, model: Any, account: Account) -> Attempt | None:
+    """The last of the attempts that one prompt needs; None where none was permitted."""
+    last = None
     for n_failed in range(asking.respondent.settings.retries + 1):
-        if last[0] is not None:
-            await _unless(stopped, anyio.sleep(seconds_to_wait(n_failed, last[0])))
-        while not (allowed := not stopped.is_set() and account.permits(place, at)):
+        if last is not None:
+            await _wait(seconds_to_wait(n_failed, last), last.response.error)
+        while not (allowed := account.permits(place, at)):
             if allowed is False:
                 return last
-            await anyio.sleep(_WAIT)
-        attempt, output = await _unless(stopped, _ask_one(asking, at, model, messages, begins))
-        if attempt is None:
-            if isinstance(output, OSError):
-                raise output
-            return None, None
-        await run_sync(account.ended, place, attempt)
-        last = attempt, output
-        if not attempt.again:
+            await asyncio.sleep(_WAIT)
+        account.begins(place, at)
+        last = await _attempt(asking, at, model)
+        account.ended(place, last)
+        if not last.again:
             break
     return last
 
 
-async def _unless(stopped: threading.Event, work: Any) -> tuple[Attempt | None, Any]:
-    """What `work` gives, or nothing as soon as all is stopped."""
-    import anyio
-
-    given: list[Any] = []
-
-    async def finish(scope: Any) -> None:
-        given.append(await work)
-        scope.cancel()
-
-    async with anyio.create_task_group() as group:
-        group.start_soon(finish, group.cancel_scope)
-        while not given and not stopped.is_set():
-            await anyio.sleep(0.1)
-        if stopped.is_set():
-            group.cancel_scope.cancel()
-    return given[0] if given else (None, None)
-
-
-async def _ask_one(
-    asking: Asking, at: int, model: Any, messages: Sequence[Any], begins: Any
-) -> tuple[Attempt | None, Any]:
-    """One attempt, with inspect_ai's output where there is one; or what kept it from being begun."""
-    prompt, began = asking.prompts[at], time.monotonic()
-    about: dict[str, Any] = {
-        "place": at,
-        "prompt_hash": sha256_of_text(json.dumps([*map(list, prompt.earlier), prompt.user], ensure_ascii=False)),
-    }
-    way = UnderWay(begins)
-    under_way.set(way)
+async def _wait(seconds: float, error: str) -> None:
+    task = asyncio.current_task()
+    _TRIED_AGAIN[task] = error
     try:
-        output = await model.generate(list(messages))
-        response = _read(asking, output, about | _noted(began))
-    except Exception as error:
-        if way.broken is not None:
-            return None, way.broken
-        text = asking.respondent.without_secrets(whole_characters(_failure(error)))
-        return failed(Response(error=text, **_noted(began), **about), error, way.sent), None
-    no_answer = bool(response.error) and not output.error
-    is_passing = no_answer and not (output.choices and _is_refusal(output))
-    return Attempt(response, way.sent, again=is_passing), None if no_answer else output
+        await asyncio.sleep(seconds)
+    finally:
+        del _TRIED_AGAIN[task]
 
 
-def _noted(began: float) -> dict[str, Any]:
-    return {
+async def _attempt(asking: Asking, at: int, model: Any) -> Attempt:
+    prompt, began = asking.prompts[at], time.monotonic()
+    respondent = asking.respondent
+    turns = json.dumps([*map(list, prompt.earlier), prompt.user], ensure_ascii=False)
+    response, is_passing, error = Response(), False, None
+    try:
+        async with asyncio.timeout(respondent.settings.timeout):
+            response, is_passing = _read(asking, await _sent(model, prompt))
+    except TimeoutError:
+        error = TimeoutError(f"no answer within {respondent.settings.timeout} s")
+    except Exception as failure:
+        error = failure
+    noted: dict[str, Any] = {
+        "place": at,
+        "prompt_hash": sha256_of_text(turns),
         "answered_at": datetime.now(UTC).isoformat(timespec="milliseconds"),
         "seconds": round(time.monotonic() - began, 3),
     }
+    if error is not None:
+        return failed(Response(error=respondent.without_secrets(_failure(error)), **noted), error)
+    return Attempt(replace(response, **noted), again=is_passing)
 
 
-def _read(asking: Asking, output: Any, about: Mapping[str, Any]) -> Response:
-    usage = output.usage
-    rest = dict(about) | {
-        "served_model": output.model or "",
-        "served_fingerprint": str((output.metadata or {}).get("system_fingerprint") or ""),
+async def _sent(model: Any, prompt: Prompt) -> Any:
+    """inspect_ai's output for one request."""
+    from inspect_ai.model import ChatMessageAssistant, ChatMessageUser
+
+    earlier = [(ChatMessageUser(content=u), ChatMessageAssistant(content=a)) for u, a in prompt.earlier]
+    turns = [*(each for turn in earlier for each in turn), ChatMessageUser(content=prompt.user)]
+    result = await model.api.generate(turns, [], "none", model.config)
+    output, call = result if isinstance(result, tuple) else (result, None)
+    if isinstance(output, Exception):
+        raise output
+    if call is not None and call.response and (fingerprint := call.response.get("system_fingerprint")):
+        output.metadata = (output.metadata or {}) | {"system_fingerprint": fingerprint}
+    return output
+
+
+def _read(asking: Asking, output: Any) -> tuple[Response, bool]:
+    """What an output says, and whether it is no answer in a way that may pass."""
+    usage, clean = output.usage, asking.respondent.without_secrets
+    rest: dict[str, Any] = {
+        "served_model": clean(output.model or ""),
+        "served_fingerprint": clean(str((output.metadata or {}).get("system_fingerprint") or "")),
         "tokens_in": None if usage is None else _tokens_in(usage),
         "tokens_out": None if usage is None else usage.output_tokens,
     }
     if not output.choices:
-        return Response(error=output.error or "the server sent no answer", **rest)
+        return Response(error=clean(output.error or "the server sent no answer"), **rest), not output.error
     choice = output.choices[0]
-    text = asking.respondent.without_secrets(output.completion)
-    refused = _is_refusal(output)
+    text = clean(output.completion)
+    refused = output.usage is None and choice.stop_reason in _INSTEAD
     if refused or (output.error and not text):
         told = (text or output.error) if refused else output.error
-        return Response(error=asking.respondent.without_secrets(told or choice.stop_reason), **rest)
+        return Response(error=clean(told or choice.stop_reason), **rest), False
     content = choice.message.content
     reasoned = not isinstance(content, str) and any(part.type == "reasoning" for part in content)
     shown = [] if choice.logprobs is None else [token.model_dump() for token in choice.logprobs.content]
-    return response_of(
+    response = response_of(
         asking.instrument,
         text,
         choice.stop_reason not in _CUT_OFF,
@@ -451,10 +410,7 @@ def _read(asking: Asking, output: Any, about: Mapping[str, Any]) -> Response:
         unread=why_unread(choice.stop_reason, text, reasoned),
         **rest,
     )
-
-
-def _is_refusal(output: Any) -> bool:
-    return output.usage is None and output.choices[0].stop_reason in _INSTEAD
+    return response, False
 
 
 def _tokens_in(usage: Any) -> int:
@@ -489,51 +445,8 @@ def _plain(text: str) -> str:
     return " ".join(text.replace("[bold]", "").replace("[/bold]", "").split())
 
 
-def _telling_who_answered(api: Any, respondent: ProviderRespondent) -> Any:
-    """A provider's `generate` that is one attempt, says the server's fingerprint, and whose failures hold no key."""
-    generate = api.generate
-
-    async def generated(*args: Any, **named: Any) -> Any:
-        client: Any = getattr(api, "client", None)
-        if hasattr(client, "max_retries"):
-            client.max_retries = 0  # a client's own attempts would be counted by nobody
-        connections: Any = getattr(client, "_client", None)
-        if hasattr(connections, "follow_redirects"):
-            connections.follow_redirects = False  # questions, and keys in headers of their own, go to no other host
-            hooks = connections.event_hooks
-            if _bounded not in hooks["response"]:
-                connections.event_hooks = hooks | {"response": [*hooks["response"], _bounded]}
-        if (way := under_way.get()) is not None:
-            await way.goes_out()
-        try:
-            result = await generate(*args, **named)
-        except Exception as error:
-            _strip(error, respondent)
-            _strip_log(respondent)
-            raise
-        output, call = result if isinstance(result, tuple) else (result, None)
-        if call is not None and call.response is not None:
-            call.response = _clean(call.response, respondent)
-        if isinstance(output, Exception):
-            _strip(output, respondent)
-            return result
-        if call is not None and call.response and (fingerprint := call.response.get("system_fingerprint")):
-            output.metadata = (output.metadata or {}) | {"system_fingerprint": fingerprint}
-        told = output.model_dump()
-        if (clean := whole_characters(told)) != told:
-            output = type(output).model_validate(clean)
-        told = output.model_dump_json()
-        if (clean := respondent.without_secrets(told)) != told:
-            output = type(output).model_validate_json(clean)
-        return output if call is None else (output, call)
-
-    return generated
-
-
 async def _bounded(response: Any) -> None:
     """Have an HTTP response end in an error where it holds more than any answer does, packed or not."""
-    from httpx import DecodingError
-
     parts_of = response.aiter_bytes
 
     async def parts(*chosen: Any) -> AsyncIterator[bytes]:
@@ -541,7 +454,7 @@ async def _bounded(response: Any) -> None:
         async for part in parts_of(*chosen):
             size += len(part)
             if size > _LARGEST:
-                raise DecodingError(f"an answer of more than {_LARGEST:,} bytes is not read")
+                raise ValueError(f"an answer of more than {_LARGEST:,} bytes is not read")
             yield part
 
     response.aiter_bytes = parts
@@ -598,35 +511,3 @@ def _join_parts(message: Any) -> None:
     message.content = "".join(texts)
     if any(thoughts) and not getattr(message, "reasoning_content", None):
         message.reasoning_content = "\n".join(thoughts)
-
-
-def _clean(value: Any, respondent: ProviderRespondent) -> Any:
-    """The same JSON without any key, and without halves of characters, which no log can hold."""
-    return whole_characters(json.loads(respondent.without_secrets(json.dumps(value, default=str))))
-
-
-def _strip(error: BaseException | None, respondent: ProviderRespondent) -> None:
-    """Take every key out of an exception and what led to it, and where they were raised: inspect_ai writes both into
-    its logs, and to lay out the source of every frame took a third of the time of a request that fails.
-    """
-    seen: list[BaseException] = []
-    while error is not None and error not in seen:
-        seen.append(error)
-        error.__traceback__ = None
-        error.args = tuple(respondent.without_secrets(a) if isinstance(a, str) else a for a in error.args)
-        for name in ("message", "body"):
-            if (value := getattr(error, name, None)) is not None:
-                clean = respondent.without_secrets(value if isinstance(value, str) else json.dumps(value, default=str))
-                setattr(error, name, clean if isinstance(value, str) else json.loads(clean))
-        error = error.__cause__ or error.__context__
-
-
-def _strip_log(respondent: ProviderRespondent) -> None:
-    """Take every key out of what a failed request got back, which is noted for the log before anybody raises."""
-    from inspect_ai.log import transcript
-
-    for event in reversed(transcript().events):
-        call = getattr(event, "call", None)
-        if call is not None and call.response is not None:
-            call.response = _clean(call.response, respondent)
-            return

@@ -6,8 +6,7 @@ import pandas as pd
 
 from onedial.asking import MANY_UNREAD
 from onedial.core import sha256_of_text
-from onedial.panels.collecting.collecting import instruments_of
-from onedial.panels.collecting.collection import Collection
+from onedial.panels.collecting.collection import Collection, instruments_of
 
 PANEL_COLUMNS = [
     *("question_id", "respondent", "said_yes", "margin", "mass"),
@@ -20,7 +19,7 @@ FROM_PROVIDERS = ["tokens_in", "tokens_out", "served_model", "answered_at", "err
 def panel_table(collection: Collection, said: pd.DataFrame) -> pd.DataFrame:
     """The long panel (docs/data.md) of the answers of yes or no, `said`, as `Collection.rows` has them.
 
-    >>> collection = Collection(models=[], questions=[], parts=None, seed=0, closed_book=False)
+    >>> collection = Collection(models=[], questions=[], store=None, seed=0, closed_book=False)
     >>> list(panel_table(collection, pd.DataFrame(columns=[*PANEL_COLUMNS, "label"])))[:3]
     ['question_id', 'respondent', 'said_yes']
     """
@@ -34,7 +33,7 @@ def respondents_table(collection: Collection, said: pd.DataFrame) -> pd.DataFram
     >>> from onedial.asking import CAN_YOU_ANSWER
     >>> from onedial.panels import RespondentModel
     >>> models = [RespondentModel("org/gpt-x", (CAN_YOU_ANSWER.template,), family="GPT")]
-    >>> collection = Collection(models, questions=[], parts=None, seed=0, closed_book=False)
+    >>> collection = Collection(models, questions=[], store=None, seed=0, closed_book=False)
     >>> respondents_table(collection, pd.DataFrame(columns=["respondent", "model_sha256"])).iloc[0].tolist()
     ['gpt-x: neutral', 'gpt-x', 'neutral', 'GPT', '']
     """
@@ -62,7 +61,7 @@ def where_it_comes_from(collection: Collection, rows: pd.DataFrame, source: str)
         source: name or file of the questions.
 
     >>> from onedial.panels import load_questions
-    >>> collection = Collection([], load_questions(["Who wrote Emma?"]), parts=None, seed=0, closed_book=False)
+    >>> collection = Collection([], load_questions(["Who wrote Emma?"]), store=None, seed=0, closed_book=False)
     >>> where_it_comes_from(collection, pd.DataFrame({"label": []}), "my.csv")["questions"]["n"]
     1
     """

@@ -1,40 +1,149 @@
-"""A collection of answers: who is asked which questions, what stands in its parts already, what that did cost.
+"""A collection of answers: who is asked which questions, what its store holds already, and the asking of the rest.
 
-    collection = Collection(models, questions, run.parts("measurements", COLLECTED, ROW), seed=0, closed_book=True)
+    collection = Collection(models, questions, Store(run.file(ANSWERS)), seed=0, closed_book=True)
     collection.missing()      # to be asked; nothing more after the last answer has come
+    collection.ask(pending)   # of providers and servers, side by side
     collection.rows()         # what was asked of whom, and what they said
 
-`collecting` tells one answer from another, and asks.
+An answer is known by respondent, question, a hash of what was asked of whom, and sample. Whatever changes the question,
+the wording, the model or its settings changes the hash, so that a collection may go on with more or other questions.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
 
-from onedial.asking import CLOSED_BOOK, Prompt, Question, stratified_sample
-from onedial.core import LEDGER, InputError, Ledger, Parts, Run, one_line, read_ledger, read_table
-from onedial.panels.collecting.collecting import (
-    ANSWER,
-    COLLECTED,
-    ROW,
-    Pending,
-    answered,
-    instruments_of,
-    key_of,
-    latest,
-    pending_of,
-    samples_of,
-)
-from onedial.panels.collecting.costs import CHARACTERS_PER_TOKEN, WRITTEN, Price, actual_costs, most_tokens_of
-from onedial.panels.collecting.judging import JUDGE, JUDGED, JUDGED_KEY, judge_prompt
-from onedial.panels.collecting.model_changes import changes_of_model
+from onedial.asking.costs import CHARACTERS_PER_TOKEN, WRITTEN
+from onedial.asking.instruments import CAN_YOU_ANSWER, CLOSED_BOOK, Instrument, reasoned
+from onedial.asking.measuring import MEASUREMENT_COLUMNS, NUMBERS, measurement_row
+from onedial.asking.prompts import Prompt
+from onedial.asking.providers.providers import ProviderRespondent
+from onedial.asking.questions import Question, stratified_sample
+from onedial.asking.respondents import Identity, Respondent, Response
+from onedial.asking.store import ANSWERS, Ask, Key, Line, Store, asked_of, restored
+from onedial.core.cards import one_line
+from onedial.core.errors import InputError
+from onedial.core.notices import notice
+from onedial.core.run.run import Run
+from onedial.panels.collecting.judging import JUDGE, judge_prompt
+from onedial.panels.collecting.model_changes import PROBE, PROBES, changes_of_model
 from onedial.panels.collecting.respondent_files import RespondentModel
 
-_TOKENS = ["tokens_in", "tokens_out", "most_in", "most_out"]
-_OF_AN_ATTEMPT = [*ANSWER, "instrument", "outcome", "answered_at", *_TOKENS, "price"]
+ABOUT = ["source", "revision", "dtype", "asked"]
+"""Columns beside those of a measurement: where the weights came from, and a hash of what was asked of whom."""
+_EARLY = 50
+_MANY_UNREAD_EARLY = 0.5
+
+
+def instruments_of(entry: RespondentModel, closed_book: bool) -> list[Instrument]:
+    """What one entry is asked with: yes or no in each of its framings, and the question itself last."""
+    framed = {
+        "direct": lambda template: CAN_YOU_ANSWER.framed(template),
+        "reasoned": reasoned,
+    }.get(entry.instrument)
+    asked = [framed(template) for template in entry.framings] if framed else []
+    if entry.instrument == "closed book" or (closed_book and entry.closed_book is not None):
+        asked.append(CLOSED_BOOK if entry.closed_book is None else CLOSED_BOOK.framed(entry.closed_book))
+    return asked
+
+
+def samples_of(entry: RespondentModel, instrument: Instrument) -> range:
+    """The numbers of the samples: the question itself is asked once."""
+    return range(1 if instrument.name in (CLOSED_BOOK.name, PROBE.name) else entry.samples)
+
+
+def key_of(entry: RespondentModel, instrument: Instrument, question: Question, sample: int = 0) -> Key:
+    """What an answer is kept under.
+
+    >>> from onedial.asking import CAN_YOU_ANSWER
+    >>> from onedial.panels import RespondentModel, load_questions
+    >>> entry = RespondentModel("gpt-x", (CAN_YOU_ANSWER.template,))
+    >>> key_of(entry, CAN_YOU_ANSWER, load_questions(["Who wrote Emma?"])[0])[0]
+    'gpt-x: neutral'
+    """
+    asked = asked_of(instrument.prompt(question.text), instrument, whom(entry))
+    return entry.respondent_for(instrument), "", question.id, asked, sample
+
+
+def whom(entry: RespondentModel) -> str:
+    """What tells the answers of one entry from those of another model or setting."""
+    if entry.provider is not None:
+        return entry.provider.what_is_asked
+    heat = [] if entry.temperature is None else [str(entry.temperature)]
+    return "\x1f".join([entry.model, entry.revision or "", entry.dtype, *heat])
+
+
+@dataclass(frozen=True)
+class Pending:
+    """What one entry is still to be asked with one instrument, the same repeat."""
+
+    entry: RespondentModel
+    instrument: Instrument
+    sample: int
+    questions: list[Question]
+
+    __repr__ = one_line
+
+    @property
+    def respondent(self) -> str:
+        return self.entry.respondent_for(self.instrument)
+
+
+def pending_of(
+    entries: Iterable[tuple[RespondentModel, Sequence[Question]]], closed_book: bool, has: Callable[[Key], bool]
+) -> list[Pending]:
+    """Whatever is missing; what two entries would ask alike is asked once."""
+    planned: set[Key] = set()
+    found = []
+    for entry, questions in entries:
+        for instrument in instruments_of(entry, closed_book):
+            for sample in samples_of(entry, instrument):
+                keys = {key_of(entry, instrument, question, sample): question for question in questions}
+                own = [question for key, question in keys.items() if key not in planned and not has(key)]
+                planned |= keys.keys()
+                if own:
+                    found.append(Pending(entry, instrument, sample, own))
+    return found
+
+
+def probes_for(entries: Iterable[RespondentModel], start: int) -> list[Pending]:
+    """The probe questions, for each entry behind a provider that is asked anything now.
+
+    Args:
+        start: how often the collection was started before.
+
+    >>> from onedial.asking import CAN_YOU_ANSWER
+    >>> from onedial.panels import RespondentModel
+    >>> probes_for([RespondentModel("smollm2-135m-instruct", (CAN_YOU_ANSWER.template,))], start=0)
+    []
+    """
+    own = {entry.label: entry for entry in entries if entry.provider is not None}
+    return [Pending(entry, PROBE, start, list(PROBES)) for entry in own.values()]
+
+
+def ask_of(pending: Pending, respondent: Respondent, about: Mapping[str, Any]) -> Ask:
+    """What a store is asked for.
+
+    Args:
+        about: source, revision and dtype of the weights.
+    """
+    entry, instrument = pending.entry, pending.instrument
+    identity = respondent.identity
+    whose = {"model": entry.short_name, "setting": identity.setting, "model_sha256": identity.fingerprint}
+    return Ask(
+        pending.respondent,
+        respondent,
+        [instrument.prompt(question.text) for question in pending.questions],
+        instrument,
+        sample=pending.sample,
+        items=[question.id for question in pending.questions],
+        whom=whom(entry),
+        label=entry.label,
+        about={**whose, **about},
+    )
 
 
 @dataclass(frozen=True)
@@ -44,15 +153,15 @@ class Collection:
     Attributes:
         models: as `load_respondents` gives them.
         questions: of the collection; a model with `n_questions` is asked a draw of them.
-        parts: the answers (`COLLECTED`, keyed by `ROW`).
+        store: the answers.
         seed: of these draws.
         closed_book: whether each question itself is asked too.
-        judge: of the answers to these; its attempts are of this collection's ledger.
+        judge: of the answers to these.
     """
 
     models: Sequence[RespondentModel]
     questions: list[Question]
-    parts: Parts
+    store: Store
     seed: int
     closed_book: bool
     judge: RespondentModel | None = None
@@ -67,9 +176,24 @@ class Collection:
 
     def missing(self, models: Sequence[RespondentModel] | None = None) -> list[Pending]:
         """What is to be asked and has no answer yet, of all models or of these."""
-        done = answered(read_table(file, [*ANSWER, "error"]) for file in self.parts.files())
         entries = [(entry, self.questions_of(entry)) for entry in (self.models if models is None else models)]
-        return pending_of(entries, self.closed_book, done)
+        return pending_of(entries, self.closed_book, self.store.has)
+
+    def ask(self, pending: Sequence[Pending], advance: Callable[[int], object] = lambda n: None) -> None:
+        """Ask models of providers and servers all of it, side by side; `advance` is told of each answer.
+
+        Raises:
+            BudgetSpent: not all could be asked.
+            InputError: see `ProviderRespondent`.
+        """
+        watch, asks = _Watch(), []
+        for each in pending:
+            assert each.entry.provider is not None
+            respondent = ProviderRespondent(each.entry.provider, logprobs=each.entry.logprobs)
+            asks.append(ask_of(each, respondent, {"source": each.entry.provider.inspect_name}))
+        for place, response in self.store.ask(*asks):
+            watch.see(pending[place], response)
+            advance(1)
 
     def rows(self, *, may_lack: bool = False) -> pd.DataFrame:
         """What is asked now, in its order, with the entry's `label`; what was asked in another wording is left out.
@@ -80,20 +204,18 @@ class Collection:
         Raises:
             InputError: some were not answered yet.
         """
-        keys = {
-            key_of(entry, instrument, question, sample): entry.label
+        wanted = [
+            (entry.label, self.store.line(key_of(entry, instrument, question, sample)))
             for entry in self.models
             for instrument in instruments_of(entry, self.closed_book)
             for sample in samples_of(entry, instrument)
             for question in self.questions_of(entry)
-        }
-        index = pd.MultiIndex.from_tuples(list(keys), names=ANSWER)
-        stored = latest(self.parts.read()).astype({"sample": int}).set_index(ANSWER)
-        here = index.isin(stored.index)
-        if not here.all() and not may_lack:
-            raise InputError(f"{self.parts.folder} lacks {(~here).sum()} of {len(index)} answers; pass --resume")
-        found = stored.loc[index[here]].reset_index()
-        return found.assign(label=[label for label, is_here in zip(keys.values(), here, strict=True) if is_here])
+        ]
+        found = {id(line): (label, line) for label, line in wanted if line is not None}
+        if not may_lack and (lacking := sum(line is None for _, line in wanted)):
+            raise InputError(f"{self.store.file} lacks {lacking} of {len(wanted)} answers; pass --resume")
+        table = table_of([line for _, line in found.values()])
+        return table.assign(label=[label for label, _ in found.values()])
 
     def judge_prompts(self, n: int | None = None) -> list[Prompt]:
         """About what a judge of closed-book answers is still to be asked, before these are there.
@@ -109,93 +231,13 @@ class Collection:
             for question in self.questions_of(entry)
             if question.answers
         ][:n]
-        judged = Parts(self.parts.folder.parent / "judged", JUDGED, JUDGED_KEY).done_keys()
+        judged = [line for line in self.store.lines() if line["instrument"] == JUDGE.name and not line.get("error")]
         return prompts[len(judged) :]
-
-    def ledger_file(self) -> Path:
-        """Where the run's ledger lies."""
-        return self.parts.folder.parent / LEDGER
-
-    def attempts(self) -> pd.DataFrame:
-        """Every attempt to have an answer from a provider, retries, probes and what a kill cut short included.
-
-        An answer that stands in the parts and in no ledger was collected before there was one: its row is its attempt,
-        and a failed one counts as often as it may have been made.
-
-        Returns:
-            `ANSWER`, instrument, outcome (unknown where it has not ended), answered_at, tokens_in, tokens_out, most_in,
-            most_out, and price (as a mapping; nan where there was none) when it was made.
-        """
-        entries = {model.label: model for model in self.models if model.provider is not None}
-        table = pd.DataFrame(read_ledger(self.ledger_file()), columns=["attempt", *_OF_AN_ATTEMPT])
-        table["outcome"] = table["outcome"].fillna("unknown")
-        rows = self.parts.read()
-        rows = rows[rows["respondent"].map(_label).isin(entries)].astype({"sample": int})
-        noted = set(table[[*ANSWER, "answered_at"]].itertuples(index=False, name=None))
-        new = [row not in noted for row in rows[[*ANSWER, "answered_at"]].itertuples(index=False, name=None)]
-        open_at = {tuple(row[1:]): row[0] for row in table[table["outcome"] == "unknown"][ANSWER].itertuples(name=None)}
-        earlier = []
-        for row in rows[new].to_dict("records"):
-            fine = not row["error"]
-            at = open_at.pop(tuple(row[name] for name in ANSWER), None) if fine else None
-            if at is not None:  # killed between the row and the attempt's end
-                table.loc[at, ["outcome", "tokens_in", "tokens_out"]] = [
-                    "answered",
-                    row["tokens_in"],
-                    row["tokens_out"],
-                ]
-            else:
-                earlier.append(self._earlier_attempt(entries[_label(row["respondent"])], row))
-        found = pd.concat([table, pd.DataFrame(earlier, columns=table.columns)]) if earlier else table
-        return found[_OF_AN_ATTEMPT].astype(dict.fromkeys(_TOKENS, float)).reset_index(drop=True)
-
-    def _earlier_attempt(self, entry: RespondentModel, row: dict[Any, Any]) -> dict[str, Any]:
-        assert entry.provider is not None
-        about = {str(name): row[name] for name in [*ANSWER, "instrument", "answered_at", "tokens_in", "tokens_out"]}
-        if not row["error"]:
-            return about | {"outcome": "answered", "most_in": 0, "most_out": 0}
-        if row["error"][:1] == "4":  # the status comes first
-            return about | {"outcome": "refused", "tokens_in": 0, "tokens_out": 0}
-        asked = [each for each in instruments_of(entry, True) if each.name == row["instrument"]]
-        text = {question.id: question.text for question in self.questions}.get(row["question_id"], "")
-        most_in = max([most_tokens_of(each.prompt(text)) for each in asked], default=0)
-        kind = "closed book" if row["instrument"] == CLOSED_BOOK.name else entry.instrument
-        times = entry.provider.retries + 1
-        return about | {
-            "outcome": "failed",
-            "most_in": times * most_in,
-            "most_out": times * entry.provider.room(kind),
-        }
-
-    def costs(self) -> pd.DataFrame | None:
-        """What models of providers were asked and what it cost, failed requests included; None where none was.
-
-        A model that is asked no more has the price of the time when it was.
-        """
-        attempts = self.attempts()
-        if attempts.empty:
-            return None
-        is_judge = attempts["instrument"] == JUDGE.name
-        attempts["respondent"] = attempts["respondent"].where(is_judge, attempts["respondent"].map(_label))
-        paid = attempts.dropna(subset="price")
-        prices: dict[str, Price | None] = {
-            name: Price(**price) for name, price in zip(paid["respondent"], paid["price"], strict=True)
-        }
-        prices |= {model.label: model.price for model in self.models if model.provider is not None}
-        if self.judge is not None:
-            prices[self.judge.respondent_for(JUDGE)] = self.judge.price
-        return actual_costs(attempts, prices)
-
-    def spent(self) -> float:
-        """Money that the attempts so far have cost, or may have."""
-        costs = self.costs()
-        return 0.0 if costs is None else float(costs["money"].iloc[-1])
 
     def changed_models(self) -> list[str]:
         """A sentence for each model of a provider that may have become another on the way."""
-        rows = self.parts.read()
         names = {model.short_name for model in self.models if model.provider is not None}
-        return changes_of_model(rows[rows["model"].isin(names)])
+        return changes_of_model(table_of([line for line in self.store.lines() if line.get("model") in names]))
 
     def take_over(self, other: Path) -> int:
         """Take over the answers of another collection that this one has not; how many these were.
@@ -206,31 +248,51 @@ class Collection:
             InputError: it is no collection, or holds answers of other weights under the same name.
         """
         Run.open(other)  # refuses what is no run, or of a later version
-        ours = [read_table(file, [*ANSWER, "error", "model", "model_sha256"]) for file in self.parts.files()]
-        done = answered(ours)
-        weights = {
-            (m, sha) for table in ours for m, sha in table[["model", "model_sha256"]].drop_duplicates().to_numpy()
-        }
-        Ledger(self.ledger_file()).add(read_ledger(other / LEDGER))
-        n_taken = 0
-        for file in Parts(other / "measurements", COLLECTED, ROW).files():
-            rows = read_table(file).reindex(columns=COLLECTED)
-            for model, sha in rows[["model", "model_sha256"]].drop_duplicates().to_numpy():
-                if sha and any(name == model and known not in ("", sha) for name, known in weights):
-                    raise InputError(
-                        f"{other} holds answers of other weights of {model} than {self.parts.folder}; keep them apart"
-                    )
-                weights.add((model, sha))
-            fine = rows["error"].fillna("") == ""
-            keys = rows[ANSWER].astype({"sample": int}).itertuples(index=False, name=None)
-            new = rows[[is_fine and key not in done for is_fine, key in zip(fine, keys, strict=True)]]
-            if len(new):
-                self.parts.append(new)
-                done |= answered([new])
-                n_taken += len(new)
-        return n_taken
+        ours, theirs = weights_in(self.store), weights_in(Store(other / ANSWERS))
+        for model in ours.keys() & theirs:
+            if ours[model] != theirs[model]:
+                raise InputError(
+                    f"{other} holds answers of other weights of {model} than {self.store.file.parent}; keep them apart"
+                )
+        return self.store.take_over(other / ANSWERS)
 
 
-def _label(respondent: str) -> str:
-    """The label of the entry that a respondent's name begins with."""
-    return respondent.rpartition(": ")[0]
+def weights_in(store: Store) -> dict[str, set[str]]:
+    """Model -> fingerprints of the weights that answered under its name, where they are known."""
+    found: dict[str, set[str]] = {}
+    for line in store.lines():
+        if line.get("model_sha256"):
+            found.setdefault(line["model"], set()).add(line["model_sha256"])
+    return found
+
+
+def table_of(lines: Iterable[Line]) -> pd.DataFrame:
+    """A store's lines as measurements, with the columns of `ABOUT`."""
+    rows = []
+    for line in lines:
+        identity = Identity(line["model"], line["model_sha256"], line["setting"])
+        names = (line["instrument"], line["framing"], line["item"])
+        row = measurement_row(line["respondent"], identity, *names, restored(line), line["sample"])
+        rows.append(row | {name: line.get(name, "") for name in ABOUT})
+    columns = [*MEASUREMENT_COLUMNS, *ABOUT]
+    return pd.DataFrame(rows, columns=columns).astype(dict.fromkeys(NUMBERS, "float64"))
+
+
+class _Watch:
+    """Says early that a respondent's answers cannot be read, while little is spent."""
+
+    def __init__(self) -> None:
+        self._seen: dict[str, int] = {}
+        self._unread: dict[str, int] = {}
+
+    def see(self, chunk: Pending, response: Response) -> None:
+        if chunk.instrument.scale.kind != "yes/no" or response.error:
+            return
+        name = chunk.respondent
+        self._seen[name] = self._seen.get(name, 0) + 1
+        self._unread[name] = self._unread.get(name, 0) + (response.said_yes is None)
+        if self._seen[name] == _EARLY and self._unread[name] > _MANY_UNREAD_EARLY * _EARLY:
+            notice(
+                f"{name}: {self._unread[name]} of the first {_EARLY} answers cannot be read, such as "
+                f"{response.raw_text[:80]!r}; break off and give more max_tokens or other words, unless that is meant"
+            )

@@ -7,27 +7,15 @@ right.
 
 import math
 from collections.abc import Callable, Sequence
-from pathlib import Path
-from typing import Any
+from contextlib import suppress
 
 import pandas as pd
 
-from onedial.asking import (
-    CAN_YOU_ANSWER,
-    Asking,
-    Instrument,
-    Prompt,
-    PromptTemplate,
-    ProviderRespondent,
-    Question,
-    Response,
-    answers_side_by_side,
-    prompt_key,
-    question_id,
-)
-from onedial.core import Journal, Ledger, Parts, sha256_of_text
-from onedial.panels.collecting.accounts import LedgerAccount
-from onedial.panels.collecting.costs import Budget
+from onedial.asking.instruments import CAN_YOU_ANSWER, Instrument
+from onedial.asking.prompts import Prompt, PromptTemplate
+from onedial.asking.providers.providers import ProviderRespondent
+from onedial.asking.questions import Question, question_id
+from onedial.asking.store import Ask, BudgetSpent, Store
 from onedial.panels.collecting.respondent_files import RespondentModel
 
 JUDGE = Instrument(
@@ -43,10 +31,9 @@ JUDGE = Instrument(
     CAN_YOU_ANSWER.scale,
     CAN_YOU_ANSWER.reader,
 )
-JUDGED_KEY = ["model", "question_id", "text"]
 _ASKED = ["question_id", "text"]
 """What the judge is shown: whoever gave an answer, it is judged once."""
-JUDGED = [*JUDGED_KEY, "correct", "judged_right", "error"]
+JUDGED = ["model", "question_id", "text", "correct", "judged_right"]
 
 
 def answers_to_judge(closed: pd.DataFrame, questions: Sequence[Question], n: int | None = None) -> pd.DataFrame:
@@ -81,69 +68,41 @@ def judge_answers(
     rows: pd.DataFrame,
     questions: Sequence[Question],
     entry: RespondentModel,
-    parts: Parts,
-    ledger: Ledger,
-    *,
-    budget: Budget | None = None,
-    logs: Path | None = None,
-    advance: Callable[[int], None] = lambda n: None,
+    store: Store,
+    advance: Callable[[int], object] = lambda n: None,
 ) -> pd.DataFrame:
-    """Put the answers before the judge that it has not judged; what it says is on disk as soon as it has come.
-
-    The same answer of several models is put before it once.
+    """Put the answers before the judge that it has not judged; the same answer of several models is put once.
 
     Args:
         rows: model, question_id, text, correct (`answers_to_judge`).
         entry: the judge, a model behind a provider or server (`load_judge`).
-        parts: what it has said (`JUDGED`, keyed by `JUDGED_KEY`).
-        ledger: gets every attempt before it is made, and its outcome.
-        budget: nothing that would pass it is asked.
-        logs: folder for inspect_ai's logs.
+        store: keeps what it says.
         advance: is told how many answers have been judged, earlier starts included.
 
     Returns:
-        `JUDGED`, one row for each of `rows`; judged_right is nan where the judge could not be read, or its request
-        failed: then it is asked again the next time.
-
-    >>> import tempfile
-    >>> from onedial.asking import ProviderModel
-    >>> from onedial.panels import RespondentModel
-    >>> folder = tempfile.TemporaryDirectory()
-    >>> judge = RespondentModel("gpt-5-mini", (), provider=ProviderModel("gpt-5-mini", provider="openai"))
-    >>> parts = Parts(Path(folder.name) / "judged", JUDGED, JUDGED_KEY)
-    >>> ledger = Ledger(Path(folder.name) / "ledger.log")
-    >>> nothing = pd.DataFrame(columns=["model", "question_id", "text", "correct"])
-    >>> len(judge_answers(nothing, [], judge, parts, ledger))  # nothing to judge costs nothing
-    0
+        `JUDGED`, one row for each of `rows`; judged_right is nan where the judge could not be read, its request failed
+        (then it is asked again the next time), or the budget did not allow it.
     """
     assert entry.provider is not None
     by_id = {question.id: question for question in questions}
-    known = {key[1:] for key in parts.done_keys()}
-    shown = rows[JUDGED[:4]].drop_duplicates(_ASKED)
-    pending = [row for row in shown.to_dict("records") if tuple(row[name] for name in _ASKED) not in known]
-    prompts = [judge_prompt(by_id[row["question_id"]], row["text"]) for row in pending]
-    journal = Journal(parts, ("correct", "judged_right"))
-
-    def about(_: int, at: int) -> dict[str, Any]:
-        assert entry.provider is not None
-        asked = sha256_of_text(f"{prompt_key(prompts[at], JUDGE)}\x1f{entry.provider.what_is_asked}")
-        key = {"question_id": pending[at]["question_id"], "asked": asked, "sample": 0}
-        return {"respondent": entry.respondent_for(JUDGE), **key, "instrument": JUDGE.name}
-
-    def keep(_: int, response: Response) -> dict[str, Any]:
-        said = {"judged_right": response.value, "error": ""}
-        journal.add({str(name): value for name, value in pending[response.place].items()} | said)
-        return {}
-
-    work = [Asking(ProviderRespondent(entry.provider, logs=logs), prompts, JUDGE)] if prompts else []
-    advance(len(rows) - len(pending))
-    try:
-        for _ in answers_side_by_side(work, LedgerAccount(work, [entry.price], about, keep, ledger, budget)):
-            advance(1)
-    finally:
-        journal.fold()
-    said = parts.read().drop_duplicates(_ASKED)[[*_ASKED, "judged_right", "error"]]
-    return rows[JUDGED[:4]].merge(said, on=_ASKED, how="left")
+    shown = rows[_ASKED].drop_duplicates()
+    prompts = [judge_prompt(by_id[key], text) for key, text in shown.to_numpy()]
+    verdicts: dict[int, float | None] = {}
+    if prompts:
+        asked = Ask(
+            entry.respondent_for(JUDGE),
+            ProviderRespondent(entry.provider),
+            prompts,
+            JUDGE,
+            items=list(shown["question_id"]),
+            whom=entry.provider.what_is_asked,
+        )
+        with suppress(BudgetSpent):
+            for _, response in store.ask(asked):
+                verdicts[response.place] = response.value
+                advance(1)
+    said = shown.assign(judged_right=[verdicts.get(place) for place in range(len(shown))])
+    return rows[JUDGED[:4]].merge(said.astype({"judged_right": float}), on=_ASKED, how="left")
 
 
 def agreement(judged: pd.DataFrame) -> dict[str, float]:

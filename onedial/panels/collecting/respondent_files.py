@@ -38,8 +38,8 @@ from onedial.asking import (
     ProviderModel,
     load_prompt,
 )
+from onedial.asking.costs import Price
 from onedial.core import InputError, did_you_mean, parsed_yaml
-from onedial.panels.collecting.costs import Price
 
 ASKED_WITH = ("direct", "reasoned", "closed book")
 _OF_PROVIDERS = {each.name for each in fields(ProviderModel)} - {"model", "temperature"}
@@ -50,7 +50,7 @@ _MODEL_KEYS = {
 }
 _TEXTS = ("model", "name", "family", "dtype", "revision", "provider", "server", "key", "reasoning_effort")
 _COUNTS = ("n_questions", "samples", "max_tokens", "connections", "retries", "timeout", "top_logprobs")
-_SWITCHES = ("cache", "logprobs")
+_SWITCHES = ("logprobs",)
 _ELSEWHERE = {"base_url": "server", "api_base": "server", "url": "server", "api_key": "key", "extra_body": "extra"}
 """How other tools call a key."""
 _CLOSED_BOOK = {
@@ -183,6 +183,8 @@ def _content(path: Path) -> dict[str, Any]:
 
 def _model(entry: Any, shared: Any, path: Path) -> RespondentModel:
     given = {"model": entry} if isinstance(entry, str) else entry
+    if isinstance(given, dict):
+        _refuse_unknown(given, _MODEL_KEYS, f"for {given.get('model', 'one of its models')} ", path)
     # Values are not shown: what stands under a key that is not known may be a secret.
     if not isinstance(given, dict) or not given.get("model"):
         came = f"with {', '.join(map(str, given))}" if isinstance(given, dict) else repr(entry)
@@ -190,7 +192,6 @@ def _model(entry: Any, shared: Any, path: Path) -> RespondentModel:
             f"{path} lists the model {came}; give its name, or the key `model` and if wanted "
             f"{', '.join(sorted(_MODEL_KEYS - {'model'}))}"
         )
-    _refuse_unknown(given, _MODEL_KEYS, f"for {given['model']} ", path)
     framings = tuple(
         load_prompt(str(name), path.parent) for name in _list(given.get("framings", shared), "framings", path)
     )

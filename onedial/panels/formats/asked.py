@@ -2,61 +2,17 @@
 
 A run is taken to have asked for a yes or no where its answers are one outright, or where at least half of its texts
 read so; else it asked the questions themselves.
-
-The question within a prompt: what is left when the lines that all prompts of a task share are taken away.
-
-    You are taking a quiz.                                  shared
-    Question: Which metal is liquid at room temperature?    -> Which metal is liquid at room temperature?
-    Can you answer this question? Yes or No?                shared
-
-Only whole lines are taken, and a label such as "Question:" before what remains. Where fewer than three prompts differ,
-nothing can be known to be shared, and the prompts stay as they are.
 """
 
-import re
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal, get_args
 
-from onedial.asking import Question, normalised_text, parse_yes_no
+from onedial.asking import Question, normalised_text, parse_yes_no, question_id
 from onedial.panels.formats.records import LogRun
 from onedial.panels.grading.choice_grading import LETTERS, with_options
-
-_FEWEST = 3
-_MARKUP = r"(?:<[^<>]{1,40}>|\[[^\[\]]{1,40}\]|\s)*"
-_LABEL = re.compile(rf"^{_MARKUP}(?:(?:question|query|problem|request|prompt)|q)\s*:\s*(?=\S)", re.IGNORECASE)
-
-
-@dataclass(frozen=True)
-class Template:
-    """The lines that all prompts of a task begin and end with."""
-
-    before: str
-    after: str
-
-
-def bare_questions(prompts: Sequence[str]) -> tuple[list[str], Template]:
-    """The question of each prompt, and what was taken away.
-
-    Returns:
-        One text per prompt, in their order; and the template (both parts "" where nothing is shared).
-    """
-    lines = {prompt: prompt.strip().splitlines() for prompt in dict.fromkeys(prompts)}
-    shortest = min((len(own) for own in lines.values()), default=0)
-    n_before = n_after = 0
-    if len(lines) >= _FEWEST:
-        while n_before < shortest - 1 and len({own[n_before] for own in lines.values()}) == 1:
-            n_before += 1
-        while n_after < shortest - 1 - n_before and len({own[-1 - n_after] for own in lines.values()}) == 1:
-            n_after += 1
-    bare = {
-        prompt: _LABEL.sub("", "\n".join(own[n_before : len(own) - n_after]).strip()) for prompt, own in lines.items()
-    }
-    first = next(iter(lines.values()), [])
-    template = Template("\n".join(first[:n_before]).strip(), "\n".join(first[len(first) - n_after :]).strip())
-    return [bare[prompt] for prompt in prompts], template
-
+from onedial.panels.questions.prompts import Template, bare_questions, say_what_may_be_shared
 
 Asked = Literal["auto", "yes-no", "question"]
 ASKED = get_args(Asked)
@@ -84,7 +40,20 @@ class AskedRun:
     scores: tuple[str, ...]
 
 
-def decide(run: LogRun, asked: Asked) -> AskedRun:
+def decide_all(runs: Sequence[LogRun], asked: Asked) -> list[AskedRun]:
+    """What each run asked; the prompts of one task in one file tell together which lines they share."""
+    together: dict[tuple[str, str], list[str]] = defaultdict(list)
+    for run in runs:
+        together[run.source, run.task] += [record.question or record.prompt for record in run.records]
+    bare = {}
+    for (source, task), prompts in together.items():
+        texts, template = bare_questions(prompts)
+        say_what_may_be_shared(source, texts)
+        bare[source, task] = dict(zip(prompts, texts, strict=True)), template
+    return [_decide(run, asked, *bare[run.source, run.task]) for run in runs]
+
+
+def _decide(run: LogRun, asked: Asked, bare: Mapping[str, str], template: Template) -> AskedRun:
     texts = [record.text for record in run.records if record.text and record.failed is None]
     outright = sum(record.said_yes is not None for record in run.records)
     readable = sum(parse_yes_no(text) is not None for text in texts)  # cut off or not: what was asked is the same
@@ -97,11 +66,11 @@ def decide(run: LogRun, asked: Asked) -> AskedRun:
         kind, why = "yes-no", f"{readable} of {len(texts)} texts read as yes or no"
     else:
         kind, why = "question", f"only {readable} of {len(texts)} texts read as yes or no"
-    bare, template = bare_questions([record.question or record.prompt for record in run.records])
-    given = [record.question.strip() if record.question else "" for record in run.records]
-    texts_of_questions = tuple(own or text for own, text in zip(given, bare, strict=True))
+    questions = tuple((record.question or "").strip() or bare[record.prompt] for record in run.records)
     scores = tuple(dict.fromkeys(name for record in run.records for name in record.scores))
-    return AskedRun(run, kind, why, texts_of_questions, template, scores)
+    items = [record.item or question_id(text) for record, text in zip(run.records, questions, strict=True)]
+    records = tuple(replace(record, item=item) for record, item in zip(run.records, items, strict=True))
+    return AskedRun(replace(run, records=records), kind, why, questions, template, scores)
 
 
 def question_ids(known: Sequence[AskedRun]) -> dict[tuple[str, str], str]:

@@ -26,7 +26,7 @@ from onedial.panels.formats.records import (
     begins_with_keys,
     dig,
     is_right,
-    read_json_lines,
+    read_json_rows,
     texts_of,
 )
 
@@ -47,7 +47,7 @@ def read(path: Path, choices: LogChoices) -> list[LogRun]:
     """
     together: dict[tuple[str, str], dict[tuple[str, ...], list[dict[str, Any]]]] = {}
     versions = set()
-    for number, row in enumerate(read_json_lines(path), start=1):
+    for number, row in enumerate(read_json_rows(path), start=1):
         missing = [key for key in _REQUIRED if key not in row]
         if missing:
             raise InputError(f"{path}, line {number} has no {missing[0]!r}, which the schema requires")

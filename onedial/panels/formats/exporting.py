@@ -43,44 +43,33 @@ def export_every_eval_ever(panel: ResponseMatrix, questions: Sequence[Question],
         How many answers were left out, since the value is not known.
     """
     by_id = {question.id: question for question in questions}
+    texts = {} if panel.question_texts is None else panel.question_texts.dropna().to_dict()
     rows, n_left_out = _known(panel, value, with_unread=value == "said_yes")
     holds_yes_no = bool(panel.answers.notna().any(axis=None))
     lines = []
     for row in rows:
         question = by_id.get(row["question_id"])
-        text = _question_text(panel, row["question_id"], question)
+        text = str(texts.get(row["question_id"], "")) if question is None else question.text
         references = list(question.answers) if question else []
-        about = panel.respondents.loc[row["respondent"]]
-        name = f"{EVALUATION}: {about['framing']}" if about["framing"] else EVALUATION
-        said = {1.0: "Yes", 0.0: "No"}.get(row["said_yes"], "")
-        text_said = row.get("raw_text")
-        extras = _extras(row) | ({} if said or not holds_yes_no else {"said_yes": UNREAD})
-        lines.append(
-            {
-                "schema_version": SCHEMA_VERSION,
-                "evaluation_id": f"{name}/{about['model']}/onedial",
-                "model_id": str(about["model"]),
-                "evaluation_name": name,
-                "evaluation_result_id": value,
-                "sample_id": str(row["question_id"]),
-                "sample_hash": sha256_of_text(text + "".join(references)),
-                "interaction_type": "single_turn",
-                "input": {"raw": text, "reference": references},
-                "output": {"raw": [text_said if isinstance(text_said, str) and text_said else said]},
-                "answer_attribution": [
-                    {
-                        "turn_idx": 0,
-                        "source": "output.raw",
-                        "extracted_value": said,
-                        "extraction_method": APPLICATION,
-                        "is_terminal": True,
-                    }
-                ],
-                "evaluation": {"score": float(row["value"] == 1), "is_correct": row["value"] == 1},
-                "metadata": {name: str(cell) for name, cell in {**extras, "epoch": row["sample"] + 1}.items()},
-            }
-            | ({"error": UNREAD} if pd.isna(row["value"]) else {})
+        model, framing = panel.respondents.loc[row["respondent"], ["model", "framing"]]
+        name = f"{EVALUATION}: {framing}" if framing else EVALUATION
+        said, raw = {1.0: "Yes", 0.0: "No"}.get(row["said_yes"], ""), row.get("raw_text")
+        extras = (
+            _extras(row) | ({} if said or not holds_yes_no else {"said_yes": UNREAD}) | {"epoch": row["sample"] + 1}
         )
+        attribution = {"turn_idx": 0, "source": "output.raw", "extracted_value": said, "is_terminal": True}
+        line = {
+            **{"schema_version": SCHEMA_VERSION, "evaluation_id": f"{name}/{model}/onedial", "model_id": str(model)},
+            **{"evaluation_name": name, "evaluation_result_id": value, "interaction_type": "single_turn"},
+            "sample_id": str(row["question_id"]),
+            "sample_hash": sha256_of_text(text + "".join(references)),
+            "input": {"raw": text, "reference": references},
+            "output": {"raw": [raw if isinstance(raw, str) and raw else said]},
+            "answer_attribution": [attribution | {"extraction_method": APPLICATION}],
+            "evaluation": {"score": float(row["value"] == 1), "is_correct": row["value"] == 1},
+            "metadata": {name: str(cell) for name, cell in extras.items()},
+        }
+        lines.append(line | ({"error": UNREAD} if pd.isna(row["value"]) else {}))
     _write_lines(path, lines)
     return n_left_out
 
@@ -94,12 +83,12 @@ def export_py_irt(panel: ResponseMatrix, questions: Sequence[Question], value: V
     """
     rows, n_left_out = _known(panel, value)
     table = pd.DataFrame(rows, columns=["question_id", "respondent", "value"])
-    means = table.groupby(["respondent", "question_id"], sort=False)["value"].mean()
-    lines = []
-    for name in panel.answers.columns:
-        own = means.loc[[name]].droplevel(0) if name in means.index.get_level_values(0) else pd.Series(dtype=float)
-        lines.append({"subject_id": str(name), "responses": {str(q): int(v > 0.5) for q, v in own.items() if v != 0.5}})
-    _write_lines(path, lines)
+    responses: dict[str, dict[str, int]] = {str(name): {} for name in panel.answers.columns}
+    means = table.groupby(["respondent", "question_id"], sort=False)["value"].mean().reset_index()
+    for name, question, mean in means.itertuples(index=False):
+        if mean != 0.5:
+            responses[str(name)][str(question)] = int(mean > 0.5)
+    _write_lines(path, [{"subject_id": name, "responses": own} for name, own in responses.items()])
     return n_left_out
 
 
@@ -167,13 +156,6 @@ def _extras(row: dict[str, Any]) -> dict[str, Any]:
     return {name: float(cell) for name, cell in found.items() if cell is not None and not pd.isna(cell)} | {
         "respondent": str(row["respondent"])
     }
-
-
-def _question_text(panel: ResponseMatrix, identity: str, question: Question | None) -> str:
-    if question is not None:
-        return question.text
-    texts = panel.question_texts
-    return "" if texts is None or pd.isna(texts.get(identity)) else str(texts[identity])
 
 
 def _write_lines(path: Path, lines: Sequence[dict[str, Any]]) -> None:

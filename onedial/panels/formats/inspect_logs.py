@@ -2,21 +2,21 @@
 
 respondent  eval.model, and what of its configuration and task arguments differs between logs
 item        eval.task and the sample's id; an epoch is a repetition
-answer      the completion of the first choice; texts that the log keeps as attachments are put back
+answer      the completion of the first choice
 margin      where the first token's alternatives hold both a yes and a no
 no answer   a sample with an error, a limit or an invalidation; a score of nan is unscored
+
+Inspect's own reader opens them (versions, compression); what it gives is read here as plain dictionaries.
 """
 
 import json
 import math
 import re
-from collections import Counter
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 from onedial.asking import NO_VARIANTS, YES_VARIANTS
-from onedial.core import InputError
+from onedial.core import InputError, refuse_large
 from onedial.panels.formats.records import (
     ASKED_AS,
     NAN,
@@ -25,14 +25,10 @@ from onedial.panels.formats.records import (
     LogRun,
     dig,
     is_right,
-    read_json,
     texts_of,
 )
-from onedial.panels.formats.zip_members import iter_members, read_member, zip_members
 
 FORMAT = "inspect"
-_HEADER = "header.json"
-_SAMPLES = "samples/"
 # Settings of the connection, which say nothing about the respondent.
 _CONNECTION = {
     "max_connections",
@@ -44,7 +40,6 @@ _CONNECTION = {
     "logprobs",
     "top_logprobs",
 }
-_ATTACHMENT = "attachment://"
 
 
 def is_mine(path: Path) -> bool:
@@ -64,11 +59,8 @@ def read(path: Path, choices: LogChoices) -> list[LogRun]:
     Raises:
         InputError: it is damaged, is no Inspect log, holds no samples, or its evaluation did not come to its end.
     """
-    header, samples = _read_zip(path) if path.suffix == ".eval" else _read_whole(path)
-    about = header.get("eval") if isinstance(header, dict) else None
-    if not isinstance(about, dict) or "model" not in about or "task" not in about:
-        raise InputError(f"{path} is no Inspect log: it has no `eval` with `model` and `task`")
-    left_out: Counter[str] = Counter()
+    header, samples = _open(path)
+    about = header["eval"]
     records = [_record(sample, choices, f"{path}, sample {sample.get('id')}") for sample in samples]
     if not records:
         raise InputError(f"{path} holds no samples (status {header.get('status')!r}); was it logged without them?")
@@ -91,7 +83,6 @@ def read(path: Path, choices: LogChoices) -> list[LogRun]:
             task=str(about["task"]).rpartition("/")[2],
             settings=settings,
             records=tuple(records),
-            left_out=left_out,
             about={
                 "status": header.get("status"),
                 "created": about.get("created"),
@@ -111,58 +102,40 @@ def _model(about: dict[str, Any]) -> str:
     return next((str(model) for model in roles if model), named)
 
 
-def _read_zip(path: Path) -> tuple[dict[str, Any], Iterator[dict[str, Any]]]:
-    members = zip_members(path)
-    if _HEADER not in members:
-        raise InputError(
-            f"{path} has no {_HEADER}: it is no Inspect log, or its run was interrupted; finish that with "
-            "`inspect eval-retry`"
-        )
-    header = _parse(read_member(path, members[_HEADER]), f"{path}, {_HEADER}")
-    chosen = [member for name, member in members.items() if name.startswith(_SAMPLES) and name.endswith(".json")]
-    chosen.sort(key=lambda member: _place(member.filename))
-    return header, (_parse(data, f"{path}, {name}") for name, data in iter_members(path, chosen))
-
-
-def _place(name: str) -> tuple[str, int]:
-    """Where a sample stands: by its id, then by its epoch as a number (10 after 2)."""
-    found = re.fullmatch(r"(.*)_epoch_(\d+)\.json", name)
-    return (found[1], int(found[2])) if found else (name, 0)
-
-
-def _read_whole(path: Path) -> tuple[dict[str, Any], Iterator[dict[str, Any]]]:
-    content = read_json(path)
-    samples = content.get("samples") if isinstance(content, dict) else None
-    return content, iter(samples or [])
-
-
-def _parse(data: bytes, where: str) -> dict[str, Any]:
+def _open(path: Path) -> tuple[dict[str, Any], list[dict[str, Any]]]:
+    """What the log says of itself, and its samples."""
+    refuse_large(path)
     try:
-        content = json.loads(data)
-    except (ValueError, RecursionError) as error:
-        raise InputError(f"{where} is no whole JSON; write the log again") from error
-    if not isinstance(content, dict):
-        raise InputError(f"{where} holds a {type(content).__name__} where an object belongs; write the log again")
-    return content
+        from inspect_ai.log import read_eval_log
+    except ImportError as error:
+        raise InputError(
+            f"{path} is read by Inspect's library; install it: pip install 'onedial[providers]'"
+        ) from error
+    try:
+        log = read_eval_log(str(path), resolve_attachments=True)
+    except Exception as error:  # whatever comes of a damaged log: zip, zstandard, JSON, pydantic
+        reason = " ".join(str(error).split())[:100]
+        raise InputError(f"{path} is no whole Inspect log ({reason}); was it written to its end?") from error
+    samples = [sample.model_dump(exclude_none=True) for sample in log.samples or []]
+    return log.model_dump(exclude={"samples"}, exclude_none=True), samples
 
 
 def _record(sample: dict[str, Any], choices: LogChoices, where: str) -> LogRecord:
-    attachments = sample.get("attachments") or {}
-    prompt = _text(sample.get("input"), attachments, role="user")
+    prompt = _text(sample.get("input"), role="user")
     output = sample.get("output") or {}
-    text = _completion(output, attachments)
+    text = _completion(output)
     metadata = sample.get("metadata") or {}
     asked_as = {name: dig(metadata, name) for name in ASKED_AS}
     scores = sample.get("scores") or {}
     holders = [dig(score, "metadata") for score in scores.values()]
     holders += [dig(score, "value") for score in scores.values()] + [metadata, sample.get("store")]
-    options = tuple(_text(option, attachments) for option in sample.get("choices") or ())
+    options = tuple(_text(option) for option in sample.get("choices") or ())
     target = texts_of(sample.get("target"))
     question = dig({**sample, **metadata}, choices.question_field) if choices.question_field else None
     return LogRecord(
         item=str(sample.get("id")),
         prompt=prompt,
-        turns=_turns(sample.get("input"), attachments),
+        turns=_turns(sample.get("input")),
         text=text,
         question=str(question).strip() if question else None,
         options=options,
@@ -188,35 +161,33 @@ def _failure(sample: dict[str, Any], output: dict[str, Any]) -> str | None:
     return "error" if output.get("error") else None
 
 
-def _completion(output: dict[str, Any], attachments: dict[str, str]) -> str | None:
+def _completion(output: dict[str, Any]) -> str | None:
     listed = output.get("choices") or []
     message = dig(listed[0], "message.content") if listed else None
     if message is None:
         message = output.get("completion")
-    return None if message is None else _text(message, attachments)
+    return None if message is None else _text(message)
 
 
-def _text(content: Any, attachments: dict[str, str], role: str | None = None) -> str:
+def _text(content: Any, role: str | None = None) -> str:
     """A text, a list of parts, or a list of messages (then the last of this role), as text."""
     if isinstance(content, str):
-        if content.startswith(_ATTACHMENT):
-            return attachments.get(content.removeprefix(_ATTACHMENT), "")
         return content
     if not isinstance(content, list):
         return "" if content is None else str(content)
     messages = [part for part in content if isinstance(part, dict) and "role" in part]
     if messages:
         own = [message for message in messages if role is None or message["role"] == role] or messages
-        return _text(own[-1].get("content"), attachments)
+        return _text(own[-1].get("content"))
     parts = [part for part in content if isinstance(part, dict) and part.get("type") == "text"]
-    return "".join(_text(part.get("text"), attachments) for part in parts)
+    return "".join(_text(part.get("text")) for part in parts)
 
 
-def _turns(content: Any, attachments: dict[str, str]) -> tuple[str, ...]:
+def _turns(content: Any) -> tuple[str, ...]:
     """What user and assistant say before the answer; empty where the input is one text."""
     listed = content if isinstance(content, list) else []
     said = [turn for turn in listed if isinstance(turn, dict) and turn.get("role") in ("user", "assistant")]
-    return tuple(_text(turn.get("content"), attachments) for turn in said)
+    return tuple(_text(turn.get("content")) for turn in said)
 
 
 def _scores(scores: dict[str, Any]) -> dict[str, bool | None]:

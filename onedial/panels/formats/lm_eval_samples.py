@@ -24,7 +24,7 @@ from onedial.panels.formats.records import (
     dig,
     is_right,
     read_json,
-    read_json_lines,
+    read_json_rows,
     texts_of,
 )
 
@@ -36,8 +36,8 @@ _YES, _NO = ({word.strip() for word in variants} for variants in (YES_VARIANTS, 
 
 
 def is_mine(path: Path) -> bool:
-    """Whether a file looks like a sample file."""
-    return begins_with_keys(path, "doc_id", "resps", "arguments")
+    """Whether a file looks like a sample file; those of lmms-eval have no arguments, but the prompt as `input`."""
+    return begins_with_keys(path, "doc_id", "resps")
 
 
 def read(path: Path, choices: LogChoices) -> list[LogRun]:
@@ -46,7 +46,7 @@ def read(path: Path, choices: LogChoices) -> list[LogRun]:
     Raises:
         InputError: a line that is no object, or rows without the fields of a sample file.
     """
-    rows = read_json_lines(path)
+    rows = read_json_rows(path)
     if not rows:
         raise InputError(f"{path} is empty; was the evaluation run with --log_samples?")
     for number, row in enumerate(rows, start=1):
@@ -118,24 +118,27 @@ def _records(rows: list[dict[str, Any]], choices: LogChoices, path: Path) -> lis
     filters = {str(row.get("filter", "none")) for row in rows}
     many = len(filters) > 1 or len(rows) > 1
     scores = {
-        (f"{row.get('filter', f'filter {number}')}/{metric}" if many else metric): is_right(row.get(metric))
+        (f"{row.get('filter', f'filter {number}')}/{metric}" if many else metric): is_right(value)
         for number, row in enumerate(rows, start=1)
-        for metric in _metrics(row)
+        for metric, value in _metrics(row).items()
     }
     common = LogRecord(
         item=item or str(first.get("doc_hash") or first["doc_id"])[:12],
-        prompt=str(_argument(first, 0, 0) or ""),
+        prompt=str(_argument(first, 0, 0) or first.get("input") or ""),
         question=question,
         topic=next((doc[name] for name in ("topic", "subject", "category") if isinstance(doc.get(name), str)), None),
         accepted=texts_of(first.get("target")),
         scores=scores,
         confidence=choices.confidence_of(doc, first, where=where),
     )
-    continuations = [_argument(first, number, 1) for number in range(len(first["resps"]))]
-    if all(isinstance(text, str) for text in continuations) and _are_likelihoods(first["resps"]):
-        return [_from_likelihoods(common, [str(text) for text in continuations], first["resps"])]
-    texts = first["resps"][0] if first["resps"] and isinstance(first["resps"][0], list) else first["resps"]
-    texts = [text if isinstance(text, str) else None for text in texts]
+    given = first["resps"] if isinstance(first["resps"], list) else [first["resps"]]
+    continuations = [_argument(first, number, 1) for number in range(len(given))]
+    likelihoods = [_likelihood(option) for option in given]
+    if given and all(isinstance(text, str) for text in continuations) and None not in likelihoods:
+        known = {str(text).strip(): value for text, value in zip(continuations, likelihoods, strict=True)}
+        return [_from_likelihoods(common, {text: value for text, value in known.items() if value is not None})]
+    texts = given[0] if given and isinstance(given[0], list) else given
+    texts = [text if isinstance(text, str) else None for text in texts] or [None]
     if len(texts) > 1:  # the metrics are of the one text that the filter left, where it left one
         is_scored = [first.get("filtered_resps") in ([text], text) and number == 0 for number, text in enumerate(texts)]
     else:
@@ -158,23 +161,33 @@ _FIELDS = {
 }
 
 
-def _metrics(row: Mapping[str, Any]) -> list[str]:
-    """Names of a row's metrics; older versions do not list them, and every number beside their own fields is one."""
+def _metrics(row: Mapping[str, Any]) -> dict[str, Any]:
+    """A row's metrics; older versions do not list them, and every number beside their own fields is one.
+
+    Those of lmms-eval may be objects, {"score": 1.0, "prediction": ...}.
+    """
+    values = {name: dig(value, "score") if isinstance(value, Mapping) else value for name, value in row.items()}
     if row.get("metrics"):
-        return list(row["metrics"])
-    return [name for name, value in row.items() if name not in _FIELDS and isinstance(value, bool | int | float)]
+        return {name: values.get(name) for name in row["metrics"]}
+    return {
+        name: value for name, value in values.items() if name not in _FIELDS and isinstance(value, bool | int | float)
+    }
 
 
-def _are_likelihoods(resps: Any) -> bool:
+def _likelihood(option: Any) -> float | None:
+    """The log-likelihood in [[value, is greedy]], also where a list around it is left out; None where it is none."""
+    option = option[0] if isinstance(option, list) and len(option) == 1 else option
+    if not isinstance(option, list) or len(option) != 2 or str(option[1]) not in ("True", "False", "0", "1"):
+        return None
     try:
-        return all(len(option[0]) == 2 and math.isfinite(float(option[0][0])) for option in resps)
-    except (TypeError, ValueError, IndexError, KeyError):
-        return False
+        value = float(option[0])
+    except (TypeError, ValueError):
+        return None
+    return value if math.isfinite(value) else None
 
 
-def _from_likelihoods(common: LogRecord, continuations: list[str], resps: Any) -> LogRecord:
+def _from_likelihoods(common: LogRecord, likelihoods: dict[str, float]) -> LogRecord:
     """What the log-likelihoods of the options say: yes or no where the options are these, else the most likely one."""
-    likelihoods = {text.strip(): float(option[0][0]) for text, option in zip(continuations, resps, strict=True)}
     yes = [value for text, value in likelihoods.items() if text in _YES]
     no = [value for text, value in likelihoods.items() if text in _NO]
     if yes and no and len(yes) + len(no) == len(likelihoods):

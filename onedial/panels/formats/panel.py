@@ -12,17 +12,16 @@ An answer that cannot be read as yes or no is blank, never no; so is one that fa
 What an import says of itself: which runs were read as what, what is blank and why, what could not be read.
 """
 
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-import numpy as np
 import pandas as pd
 
 from onedial.asking import Question, listed, parse_yes_no, unknown_name
 from onedial.core import InputError, one_line
-from onedial.panels.formats.asked import ASKED, Asked, AskedRun, decide, question_ids, questions_of
+from onedial.panels.formats.asked import ASKED, Asked, AskedRun, decide_all, question_ids, questions_of
 from onedial.panels.formats.records import NAN, UNREAD, LogRecord, LogRun, cleaned
 from onedial.panels.grading.choice_grading import grade_answer
 
@@ -32,53 +31,17 @@ _N_EXAMPLES = 10
 def report_of(
     known: Sequence[AskedRun], panel: pd.DataFrame, left_out: Counter[str], n_without_text: int
 ) -> dict[str, Any]:
-    counts = {}
-    for name, own in panel.groupby("respondent", sort=False):
-        reasons = own["missing"].value_counts()
-        read = len(own) - int(own["missing"].isin([UNREAD]).sum()) - int(_failed(own).sum())
-        counts[str(name)] = {
-            "rows": len(own),
-            "questions": int(own["question_id"].nunique()),
-            "yes": int((own["said_yes"] == 1).sum()),
-            "no": int((own["said_yes"] == 0).sum()),
-            "missing": {str(reason): int(n) for reason, n in reasons.items()},
-            "unread_of_answered": _share(int(reasons.get(UNREAD, 0)), read + int(reasons.get(UNREAD, 0))),
-            "correct": int((own["answered_correctly"] == 1).sum()),
-            "wrong": int((own["answered_correctly"] == 0).sum()),
-            "correctness_unknown": int(own["answered_correctly"].isna().sum()),
-            "with_confidence": int(own["confidence"].notna().sum()),
-        }
     unread = panel[panel["missing"] == UNREAD]
-    share_unread = (unread["respondent"].value_counts() / panel["respondent"].value_counts()).to_dict()
-    worst = unread.assign(share=unread["respondent"].map(share_unread)).sort_values(
-        "share", ascending=False, kind="stable"
-    )
+    share = unread["respondent"].value_counts() / panel["respondent"].value_counts()
+    worst = unread.assign(share=unread["respondent"].map(share)).sort_values("share", ascending=False, kind="stable")
     return {
         "format_version": 1,
-        "runs": [
-            {
-                "source": one.run.source,
-                "format": one.run.format,
-                "model": one.run.model,
-                "task": one.run.task,
-                "settings": dict(one.run.settings),
-                "asked": one.kind,
-                "because": one.why,
-                "answers": len(one.run.records),
-                "failed": dict(Counter(record.failed for record in one.run.records if record.failed)),
-                "left_out": dict(one.run.left_out),
-                "scores": list(one.scores),
-                "prompt_before": one.template.before,
-                "prompt_after": one.template.after,
-                "about": dict(one.run.about),
-            }
-            for one in known
-        ],
+        "runs": [_about_run(one) for one in known],
         "left_out": dict(left_out),
         "n_questions": int(panel["question_id"].nunique()),
         "n_questions_without_text": n_without_text,
         "n_answers": len(panel),
-        "respondents": counts,
+        "respondents": {str(name): _counts(own) for name, own in panel.groupby("respondent", sort=False)},
         "unread_examples": [
             {"respondent": row.respondent, "question_id": row.question_id, "text": str(row.raw_text or "")[:300]}
             for row in worst.head(_N_EXAMPLES).itertuples()
@@ -86,12 +49,35 @@ def report_of(
     }
 
 
-def _failed(own: pd.DataFrame) -> pd.Series:
-    return own["missing"].notna() & (own["missing"] != UNREAD)
+def _about_run(one: AskedRun) -> dict[str, Any]:
+    run = one.run
+    about = {
+        name: getattr(run, name) for name in ("source", "format", "model", "task", "settings", "left_out", "about")
+    }
+    return about | {
+        **{"asked": one.kind, "because": one.why, "scores": list(one.scores)},
+        **{"prompt_before": one.template.before, "prompt_after": one.template.after},
+        "answers": len(run.records),
+        "failed": dict(Counter(record.failed for record in run.records if record.failed)),
+    }
 
 
-def _share(part: int, whole: int) -> float | None:
-    return part / whole if whole else None
+def _counts(own: pd.DataFrame) -> dict[str, Any]:
+    missing = {str(reason): int(n) for reason, n in own["missing"].value_counts().items()}
+    n_unread = missing.get(UNREAD, 0)
+    n_answered = len(own) - sum(missing.values()) + n_unread
+    said, correct = own["said_yes"], own["answered_correctly"]
+    numbers = {
+        "rows": len(own),
+        "questions": own["question_id"].nunique(),
+        **{"yes": (said == 1).sum(), "no": (said == 0).sum()},
+        **{"correct": (correct == 1).sum(), "wrong": (correct == 0).sum(), "correctness_unknown": correct.isna().sum()},
+        "with_confidence": own["confidence"].notna().sum(),
+    }
+    return {name: int(n) for name, n in numbers.items()} | {
+        "missing": missing,
+        "unread_of_answered": n_unread / n_answered if n_answered else None,
+    }
 
 
 COLUMNS = (
@@ -149,34 +135,32 @@ def panel_from_logs(runs: Sequence[LogRun], asked: Asked = "auto", score: str | 
     if score is not None and score not in names:
         raise unknown_name("is no score called", score, names, "nothing, where each run has one score only")
     runs, n_copies = _without_copies(runs)
-    known = [decide(run, asked) for run in runs]
+    known = decide_all(runs, asked)
     ids = question_ids(known)
     questions = questions_of(known, ids)
     labels = _labels([one.run for one in known if one.kind == "yes-no"] or [one.run for one in known])
     by_id = {question.id: question for question in questions}
-    correct, confidence = _from_questions(known, ids, by_id, score)
-    rows, left_out = [], Counter({"copy of an answer that another log holds": n_copies} if n_copies else {})
-    is_yes_no = any(one.kind == "yes-no" for one in known)
-    models = {one.run.model for one in known if one.kind == "yes-no"}
+    left_out = Counter({"copy of an answer that another log holds": n_copies} if n_copies else {})
+    rows = []
     for one in known:
         left_out.update(one.run.left_out)
-        if is_yes_no and one.kind == "question":
-            if one.run.model not in models:
-                left_out[f"{one.run.model} was asked the questions alone, not for a yes or no"] += len(one.run.records)
-            continue
-        respondent = labels[id(one.run)][0]
+        of_run = {"kind": one.kind, "model": one.run.model, "respondent": labels.get(id(one.run), ("", ""))[0]}
         for record in one.run.records:
-            row = _row(record, one.kind) | {"question_id": ids[one.run.task, record.item], "respondent": respondent}
-            row |= _knowledge(one, record, row["question_id"], correct, confidence, by_id, score)
-            rows.append(row)
+            question = by_id[ids[one.run.task, record.item]]
+            row = _row(record, one.kind, _is_correct(one, record, question, score))
+            rows.append(row | of_run | {"question_id": question.id})
     panel = pd.DataFrame(rows)
     if panel.empty:
         raise InputError("the logs hold no answers; give logs with samples")
+    is_question = panel["kind"] == "question"
+    if not is_question.all():
+        panel, strangers = _with_what_was_known(panel[~is_question].copy(), panel[is_question])
+        left_out.update(strangers)
     panel["sample"] = panel.groupby(["question_id", "respondent"]).cumcount()
     panel["question"] = panel["question_id"].map({question.id: question.text for question in questions})
     used = set(panel["question_id"])
     questions = [question for question in questions if question.id in used]
-    panel = panel[list(COLUMNS)]
+    panel = panel[list(COLUMNS)].reset_index(drop=True)
     return ImportedPanel(
         panel=panel,
         questions=questions,
@@ -217,80 +201,46 @@ def _labels(runs: Sequence[LogRun]) -> dict[int, tuple[str, str]]:
     return labels
 
 
-def _row(record: LogRecord, kind: str) -> dict[str, Any]:
-    said = record.said_yes
+def _row(record: LogRecord, kind: str, is_correct: bool | None) -> dict[str, Any]:
+    said, missing = record.said_yes, record.failed
     if said is None and record.text and kind == "yes-no":
         said = parse_yes_no(record.text, record.finished)
-    missing = record.failed
-    if missing is not None:
-        said = None
-    elif kind == "yes-no" and said is None:
-        missing = UNREAD
+    is_read = said is not None and kind == "yes-no" and not missing
+    if not missing and kind == "yes-no":
+        missing = None if is_read else UNREAD
+    elif not missing and is_correct is None:
+        missing = "not graded"
     return {
-        "said_yes": NAN if said is None or kind != "yes-no" else float(said),
+        "said_yes": float(bool(said)) if is_read else NAN,
+        "answered_correctly": NAN if is_correct is None else float(is_correct),
         "confidence": record.confidence,
-        "margin": record.margin if missing is None else NAN,
-        "mass": record.mass if missing is None else NAN,
+        "margin": NAN if record.failed else record.margin,
+        "mass": NAN if record.failed else record.mass,
         "missing": missing,
         "raw_text": record.text,
     }
 
 
-def _from_questions(
-    known: Sequence[AskedRun],
-    ids: Mapping[tuple[str, str], str],
-    questions: Mapping[str, Question],
-    score: str | None,
-) -> tuple[dict[tuple[str, str], float], dict[tuple[str, str], float]]:
-    """(model, question) to whether it was answered correctly (of several samples: most; a tie is unknown), and to the
-    mean confidence."""
-    right, sure = defaultdict(list), defaultdict(list)
-    for one in known:
-        if one.kind != "question":
-            continue
-        for record in one.run.records:
-            key = (one.run.model, ids[one.run.task, record.item])
-            value = _is_correct(one, record, questions[key[1]], score)
-            if value is not None:
-                right[key].append(float(value))
-            if not np.isnan(record.confidence):
-                sure[key].append(record.confidence)
-    means = {key: sum(values) / len(values) for key, values in right.items()}
-    correct = {key: float(mean > 0.5) for key, mean in means.items() if mean != 0.5}
-    return correct, {key: sum(values) / len(values) for key, values in sure.items()}
-
-
-def _knowledge(
-    one: AskedRun,
-    record: LogRecord,
-    identity: str,
-    correct: Mapping[tuple[str, str], float],
-    confidence: Mapping[tuple[str, str], float],
-    questions: Mapping[str, Question],
-    score: str | None,
-) -> dict[str, Any]:
-    """answered_correctly of a row, and its confidence where only the question's run has one."""
-    key = (one.run.model, identity)
-    if one.kind == "question":
-        value = _is_correct(one, record, questions[identity], score)
-        known = {"answered_correctly": NAN if value is None else float(value)}
-        return known if value is not None or record.failed else known | {"missing": "not graded"}
-    own = None
-    if record.failed in (None, UNREAD) and (one.run.scores_are_of_the_question or score in record.scores):
-        own = _chosen_score(one, record, score)
-    found: dict[str, Any] = {"answered_correctly": correct.get(key, NAN) if own is None else float(own)}
-    if np.isnan(record.confidence) and key in confidence:
-        found["confidence"] = confidence[key]
-    return found
+def _with_what_was_known(said: pd.DataFrame, asked: pd.DataFrame) -> tuple[pd.DataFrame, dict[str, int]]:
+    """Answers yes or no with what the same model's answers to the questions themselves tell: most of several decide, a
+    tie is unknown; confidence is their mean. And how many answers are of models that were asked the questions alone."""
+    key = ["model", "question_id"]
+    known = asked.groupby(key)[["answered_correctly", "confidence"]].mean()
+    known["answered_correctly"] = known["answered_correctly"].where(known["answered_correctly"] != 0.5).round()
+    known = known.reindex(pd.MultiIndex.from_frame(said[key])).set_axis(said.index)
+    strangers = asked.loc[~asked["model"].isin(said["model"]), "model"].value_counts()
+    left_out = {f"{model} was asked the questions alone, not for a yes or no": int(n) for model, n in strangers.items()}
+    return said.fillna(known), left_out
 
 
 def _is_correct(one: AskedRun, record: LogRecord, question: Question, score: str | None) -> bool | None:
-    """By the log's score; where the run has none at all, by the grader here."""
+    """By the log's score, where it is of the question; by the grader here where a run of questions has none at all."""
+    if one.kind == "yes-no":
+        is_told = one.run.scores_are_of_the_question or score in record.scores
+        return _chosen_score(one, record, score) if is_told and record.failed in (None, UNREAD) else None
     if record.failed is not None:
         return None
-    if one.scores:
-        return _chosen_score(one, record, score)
-    return grade_answer(question, record.text).correct
+    return _chosen_score(one, record, score) if one.scores else grade_answer(question, record.text).correct
 
 
 def _chosen_score(one: AskedRun, record: LogRecord, score: str | None) -> bool | None:
@@ -311,5 +261,4 @@ def _respondents(known: Sequence[AskedRun], labels: Mapping[int, tuple[str, str]
         for one in known
         if id(one.run) in labels
     }
-    names = list(dict.fromkeys(panel["respondent"]))
-    return pd.DataFrame([{"respondent": name, **about[name]} for name in names])
+    return pd.DataFrame([{"respondent": name, **about[name]} for name in dict.fromkeys(panel["respondent"])])

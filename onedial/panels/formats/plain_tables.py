@@ -2,18 +2,19 @@
 
 respondent  the column respondent, or model
             (a table without one is wide: a column of answers for each respondent)
-item        question_id, or a hash of the question's text
+item        question_id, or a hash of the question's text, once what all prompts share is taken away
 answer      said_yes where it is one (1/0, yes/no, true/false; a longer text is read like any answer), and raw_text
 score       answered_correctly: whether the question itself was answered correctly
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
-from onedial.asking import SUFFIXES, Table, is_blank, listed, question_id, read_table, text_of
+from onedial.asking import SUFFIXES, Table, is_blank, listed, name_of, read_table, text_of
 from onedial.core import InputError
 from onedial.panels.formats.records import LogChoices, LogRecord, LogRun, is_right, texts_of
+from onedial.panels.questions.prompts import PROMPTS
 from onedial.panels.spellings import Spellings
 from onedial.panels.wide_tables import columns_of, melted, turned, without_summaries
 
@@ -32,8 +33,6 @@ NAMES = {
     "error": ("error",),
 }
 """Our names, and under which others a column is found."""
-_PROMPTS = ("prompt", "input")
-"""Columns that may hold more than the question: what all rows share is taken away."""
 _ANSWERS = {"said_yes", "raw_text", "answered_correctly"}
 
 
@@ -63,33 +62,23 @@ def read(path: Path, choices: LogChoices) -> list[LogRun]:
             f"{path} has no column of answers (said_yes, raw_text or answered_correctly); it holds "
             f"{listed(map(str, table.frame.columns))}: name one with --columns said_yes=COLUMN"
         )
-    is_prompt = "question" not in choices.columns and columns.get("question") in _PROMPTS
-    together: dict[tuple[str, str], list[LogRecord]] = {}
-    for number, row in enumerate(table.frame.to_dict("records")):
-        cells = {name: row[column] for name, column in columns.items()}
-        where = table.where(number)
-        key = (_required(cells, "respondent", where), _text(cells, "framing") or "")
-        together.setdefault(key, []).append(_record(cells, choices, where, is_prompt))
+    models = table.parse(columns["respondent"], name_of, "name the respondent")
+    framings = _cells(table, columns, "framing", _text)
+    runs: dict[tuple[str, str], list[LogRecord]] = {}
+    for model, framing, record in zip(models, framings, _records(table, columns, choices), strict=True):
+        runs.setdefault((model, framing or ""), []).append(record)
     raw = choices.confidence_scale
-    for (model, _), records in together.items():
+    for (model, _), records in runs.items():
         numbers = [record.confidence * raw for record in records if record.confidence == record.confidence]
         if raw > 1 and max(numbers, default=raw) <= 1 and any(0 < number < 1 for number in numbers):
             raise InputError(
                 f"{path}: {model!r} states numbers from 0 to 1, and --confidence-scale is {raw:g}; write all on "
                 "one scale"
             )
+    about = {"columns": columns}
     return [
-        LogRun(
-            source=str(path),
-            format=FORMAT,
-            model=model,
-            task=framing,
-            settings={},
-            records=tuple(records),
-            scores_are_of_the_question=True,
-            about={"columns": columns},
-        )
-        for (model, framing), records in together.items()
+        LogRun(str(path), FORMAT, model, framing, {}, tuple(records), scores_are_of_the_question=True, about=about)
+        for (model, framing), records in runs.items()
     ]
 
 
@@ -132,27 +121,41 @@ def _columns(table: Table, chosen: Mapping[str, str]) -> dict[str, str]:
     return found
 
 
-def _record(cells: dict[str, Any], choices: LogChoices, where: str, is_prompt: bool) -> LogRecord:
-    question, identity = _text(cells, "question"), _text(cells, "question_id")
-    if question is None and identity is None:
-        raise InputError(f"{where} has neither a question_id nor a question; give one of them")
-    said, text = _said(cells.get("said_yes"), choices.spellings), _text(cells, "raw_text")
-    if said is None and text is None:
-        text = _text(cells, "said_yes")
-    correct = is_right(_plain(cells.get("answered_correctly")))
-    error = _text(cells, "error")
-    return LogRecord(
-        item=identity or question_id(question or ""),
-        prompt=question or "",
-        text=text,
-        question=None if is_prompt else question,
-        accepted=_accepted(cells.get("accepted")),
-        topic=_text(cells, "topic"),
-        said_yes=said,
-        scores={} if correct is None else {"answered_correctly": correct},
-        confidence=choices.confidence_of({choices.confidence: _plain(cells.get("confidence"))}, where=where),
-        failed="error" if error else None,
-    )
+def _cells(table: Table, columns: Mapping[str, str], name: str, read: Callable[[Any], Any]) -> list[Any]:
+    """A column's cells as they are read; None in every row where the table has none."""
+    return table.parse(columns[name], read, "write it otherwise") if name in columns else [None] * len(table.frame)
+
+
+def _records(table: Table, columns: Mapping[str, str], choices: LogChoices) -> list[LogRecord]:
+    is_prompt = "question" not in choices.columns and columns.get("question") in PROMPTS
+    readers = {
+        **dict.fromkeys(("question", "question_id", "raw_text", "topic", "error"), _text),
+        **{"said_yes": lambda cell: (_said(cell, choices.spellings), _text(cell)), "accepted": _accepted},
+        **{"answered_correctly": lambda cell: is_right(_plain(cell)), "confidence": _plain},
+    }
+    cells = {name: _cells(table, columns, name, read) for name, read in readers.items()}
+    records = []
+    for number, row in enumerate(zip(*cells.values(), strict=True)):
+        own, where = dict(zip(cells, row, strict=True)), table.where(number)
+        if own["question"] is None and own["question_id"] is None:
+            raise InputError(f"{where} has neither a question_id nor a question; give one of them")
+        said, words = own["said_yes"] or (None, None)
+        correct = own["answered_correctly"]
+        records.append(
+            LogRecord(
+                item=own["question_id"] or "",
+                prompt=own["question"] or "",
+                text=own["raw_text"] if said is not None or own["raw_text"] is not None else words,
+                question=None if is_prompt else own["question"],
+                accepted=own["accepted"] or (),
+                topic=own["topic"],
+                said_yes=said,
+                scores={} if correct is None else {"answered_correctly": correct},
+                confidence=choices.confidence_of({choices.confidence: own["confidence"]}, where=where),
+                failed="error" if own["error"] else None,
+            )
+        )
+    return records
 
 
 def _said(cell: Any, spellings: Spellings) -> bool | None:
@@ -176,15 +179,5 @@ def _plain(cell: Any) -> Any:
     return cell.item() if hasattr(cell, "item") else cell
 
 
-def _text(cells: dict[str, Any], name: str) -> str | None:
-    try:
-        return text_of(cells.get(name))
-    except ValueError:
-        return str(cells[name])
-
-
-def _required(cells: dict[str, Any], name: str, where: str) -> str:
-    text = _text(cells, name)
-    if text is None:
-        raise InputError(f"{where} leaves the {name} blank; name it")
-    return text
+def _text(cell: Any) -> str | None:
+    return str(cell) if isinstance(cell, bool | list | dict) else text_of(cell)

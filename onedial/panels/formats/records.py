@@ -32,7 +32,7 @@ class LogRecord:
     """One answer of one model to one item, or the reason why there is none.
 
     Attributes:
-        item: the item's id in its task.
+        item: the item's id in its task; "" where it has none, and goes by its question.
         prompt: what was asked, as far as the log tells; "" where it does not.
         turns: all that was said before the answer, turn by turn; empty where that is the prompt alone.
         text: what the model wrote; None where the log holds no text (only log-likelihoods, or nothing at all).
@@ -211,7 +211,7 @@ def read_json(path: Path) -> Any:
     """
     refuse_large(path)
     try:
-        return json.loads(path.read_text(encoding="utf-8"))
+        return json.loads(path.read_text(encoding="utf-8-sig"))
     except (ValueError, RecursionError) as error:
         raise InputError(
             f"{path} is no whole JSON file ({str(error)[:80]}); check that it was written to its end"
@@ -219,23 +219,38 @@ def read_json(path: Path) -> Any:
 
 
 def begins_with_keys(path: Path, *keys: str) -> bool:
-    """Whether a file is JSONL and its first line holds all of these keys."""
-    if path.suffix != ".jsonl" or not path.is_file():
+    """Whether a file holds rows in JSON, and the first holds all of these keys."""
+    if path.suffix not in (".jsonl", ".json") or not path.is_file():
         return False
-    with path.open(encoding="utf-8", errors="replace") as file:
+    with path.open(encoding="utf-8-sig", errors="replace") as file:
         start = file.readline(_FIRST_LINE)
+        if path.suffix == ".json" or start.strip() == "[":
+            start += file.read(_FIRST_LINE)
     return all(f'"{key}"' in start for key in keys)
 
 
-def read_json_lines(path: Path) -> list[dict[str, Any]]:
-    """The objects of a JSONL file.
+def read_json_rows(path: Path) -> list[dict[str, Any]]:
+    """The objects of a JSONL file; of a JSON array, also where it is called .jsonl; of the one array in an object.
 
     Raises:
         InputError: a line that is no object; the message names it. Or it is too large.
     """
     refuse_large(path)
+    with path.open(encoding="utf-8-sig") as file:
+        begins = next((line.strip() for line in file if line.strip()), "")
+    if begins.startswith("[") or path.suffix == ".json":
+        whole = read_json(path)
+        arrays = [
+            value for value in (whole.values() if isinstance(whole, dict) else [whole]) if isinstance(value, list)
+        ]
+        rows = [row for array in arrays for row in array]
+        if len(arrays) != 1 or not all(isinstance(row, dict) for row in rows):
+            raise InputError(
+                f"{path} holds {len(arrays)} arrays of rows where one is wanted; write one object per line"
+            )
+        return rows
     rows = []
-    with path.open(encoding="utf-8") as file:
+    with path.open(encoding="utf-8-sig") as file:
         for number, line in enumerate(file, start=1):
             if not line.strip():
                 continue

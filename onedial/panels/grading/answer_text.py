@@ -1,78 +1,38 @@
-"""What a line of text says, word by word: tokens that can be compared, and what its capitals and apostrophes tell.
+"""What a written answer says, word by word: the line that counts, and its words normalised.
 
-Normalising drops case, punctuation, accents, articles and the percent sign, and writes numbers in digits. Two things
-are lost by that which a grader needs: which words are names, and who owns what ("Ohm's law" is no ohm).
+Normalising drops case, punctuation, accents, articles and the percent sign, and writes number words in digits:
+"seven", "7" and "7.0" are one answer, "5,000" and "five thousand" too; ordinals keep their ending ("third" is 3rd).
 """
 
 import re
 import unicodedata
-from dataclasses import dataclass
-from functools import cached_property
 
-from onedial.panels.grading.numerals import digits_for_words
-
-_ARTICLES = {"a", "an", "the"}
-_DROPPED = _ARTICLES | {"percent"}
+_DROPPED = {"a", "an", "the", "percent"}
 _TOKEN = re.compile(r"\d+(?:\.\d+)?(?:st|nd|rd|th)?(?!\w)|\w+")
-_WORD = re.compile(r"[^\W\d_][\w'’.]*")
-_GENITIVE = re.compile(r"([^\W\d_][\w.’'-]{0,60}?['’]s)\b(\s+[\w\"“(])?")
-
-
-def word_set(*lines: str) -> frozenset[str]:
-    """The words of some lines, for lists that are easier to read as text."""
-    return frozenset(word for line in lines for word in line.split())
-
+_words = re.compile(r"\w+").findall
+_ONES = "zero one two three four five six seven eight nine ten eleven twelve"
+_TEENS = "thirteen fourteen fifteen sixteen seventeen eighteen nineteen"
+_TENS = "twenty thirty forty fifty sixty seventy eighty ninety"
+_SMALL = {word: value for value, word in enumerate(_words(f"{_ONES} {_TEENS}"))}
+_SMALL |= {word: 10 * value for value, word in enumerate(_words(_TENS), start=2)}
+_LARGE = {"hundred": 10**2, "thousand": 10**3, "million": 10**6, "billion": 10**9}
+_ORDINALS = {re.sub("y$", "ie", word) + "th": value for word, value in _SMALL.items()}
+_ORDINALS |= {"first": 1, "second": 2, "third": 3, "fifth": 5, "eighth": 8, "ninth": 9, "twelfth": 12}
+_LABEL = re.compile(
+    r"^(?:(?:final\s+|short\s+)?answer\s*(?:is\b|:|-)\s*:?|a\s*:|the\s+(?:correct\s+)?answer\s+is\b:?|q(?:uestion)?\s*:)",
+    re.IGNORECASE,
+)
+_BARE_LABEL = re.compile(r"(?:\w+\s+){0,2}\w+\s*:")
 
 # Words that carry no content of their own: two texts that differ in these alone say the same.
-FUNCTION_WORDS = word_set(
-    "a an the and or but of in on at by to from for with as into about than then so if that this these those there",
-    "here it its he his him she her they their them we our us you your i my me one is are was were be been being",
-    "am do does did done has have had will would can could may might shall should must who whom whose which what",
-    "when where why how also both just only very called named known",
+FUNCTION_WORDS = frozenset(
+    _words(
+        "a an the and or but of in on at by to from for with as into about than then so if that this these those there "
+        "here it its he his him she her they their them we our us you your i my me one is are was were be been being "
+        "am do does did done has have had will would can could may might shall should must who whom whose which what "
+        "when where why how also both just only very called named known"
+    )
 )
-
-
-@dataclass(frozen=True)
-class Statement:
-    """One line of text, as it stands and as tokens.
-
-    Attributes:
-        text: the line.
-    """
-
-    text: str
-
-    @cached_property
-    def tokens(self) -> list[str]:
-        """Its words, normalised (`normalised_tokens`)."""
-        return normalised_tokens(self.text)
-
-    @cached_property
-    def content(self) -> list[str]:
-        """Its tokens without function words."""
-        return [token for token in self.tokens if token not in FUNCTION_WORDS]
-
-    @cached_property
-    def capitals(self) -> frozenset[str]:
-        """Tokens that are written with a capital somewhere in it."""
-        words = [word for word in _WORD.findall(self.text) if word[0].isupper()]
-        return frozenset(token for word in words for token in normalised_tokens(word))
-
-    @cached_property
-    def genitives(self) -> frozenset[str]:
-        """Tokens that are written with 's."""
-        return frozenset(token for word, _ in _GENITIVE.findall(self.text) for token in normalised_tokens(word))
-
-    @cached_property
-    def owners(self) -> frozenset[str]:
-        """Those of `genitives` that are followed by what they own."""
-        owning = [word for word, owned in _GENITIVE.findall(self.text) if owned]
-        return frozenset(token for word in owning for token in normalised_tokens(word))
-
-    @property
-    def is_name(self) -> bool:
-        """Whether it begins with a capital."""
-        return self.text[:1].isupper()
 
 
 def normalised_tokens(text: str) -> list[str]:
@@ -83,9 +43,51 @@ def normalised_tokens(text: str) -> list[str]:
     folded = re.sub(r"(?<=\w)['’.](?=[^\W\d])", "", folded)
     folded = re.sub(r"(?<!\w)[-−](?=\d)", " minus ", folded)
     folded = re.sub(r"(?<!\S)&(?!\S)", "and", folded)
-    words = [re.sub(r"^0+(?=\d)", "", word) for word in _TOKEN.findall(folded.replace("_", " "))]
-    tokens = digits_for_words(words)
-    return [token for token in tokens if token not in _DROPPED] or tokens
+    words = _with_digits(_TOKEN.findall(folded.replace("_", " ")))
+    return [word for word in words if word not in _DROPPED] or words
+
+
+def _with_digits(words: list[str]) -> list[str]:
+    """Each run of number words as one number; numerals without superfluous zeros.
+
+    >>> _with_digits("two hundred and five or twenty first of 7.0".split())
+    ['205', 'or', '21st', 'of', '7']
+    """
+    written: list[str] = []
+    number: float | None = None
+    for place, word in enumerate([*words, ""]):
+        small = _SMALL.get(word, _ORDINALS.get(word))
+        fits = small is not None and number and number % 10 == 0 and small < (10 if number % 100 else 100)
+        is_joined = word == "and" and number and number % 100 == 0 and words[place + 1 : place + 2]
+        if is_joined and words[place + 1] in _SMALL.keys() | _ORDINALS.keys():
+            continue
+        if word in _LARGE and number:
+            rest = number % 1000 if _LARGE[word] == 100 else number % _LARGE[word]
+            number += rest * (_LARGE[word] - 1)
+            continue
+        if number is not None and not fits:
+            written.append(f"{number:.10f}".rstrip("0").rstrip("."))
+            number = None
+        if word in _ORDINALS:
+            written.append(_ordinal(int(number or 0) + _ORDINALS[word]))
+            number = None
+        elif small is not None:
+            number = (number or 0) + small
+        elif re.fullmatch(r"\d+(?:\.\d+)?", word):
+            number = float(word)
+        elif word:
+            written.append(word)
+    return written
+
+
+def _ordinal(value: int) -> str:
+    ending = "th" if value % 100 in (11, 12, 13) else {1: "st", 2: "nd", 3: "rd"}.get(value % 10, "th")
+    return f"{value}{ending}"
+
+
+def content(text: str) -> list[str]:
+    """Its normalised words without function words."""
+    return [token for token in normalised_tokens(text) if token not in FUNCTION_WORDS]
 
 
 def find(tokens: list[str], wanted: list[str]) -> list[int]:
@@ -93,3 +95,30 @@ def find(tokens: list[str], wanted: list[str]) -> list[int]:
     if not wanted:
         return []
     return [start for start in range(len(tokens) - len(wanted) + 1) if tokens[start : start + len(wanted)] == wanted]
+
+
+def first_statement(text: str, question: str = "") -> str:
+    """The first line that says something, without its label; "" where none does.
+
+    Lines that hold no word, only a label, or the question as it stands are passed over.
+    """
+    asked = normalised_tokens(question)
+    for line in re.sub(r"[*`#]+", "", text).splitlines():
+        said = _LABEL.sub("", line.strip()).strip()
+        if said and not _BARE_LABEL.fullmatch(said) and normalised_tokens(said) not in ([], asked):
+            return said
+    return ""
+
+
+def repeats_the_question(answer: str, question: str) -> bool:
+    """Whether it says again what was asked and adds nothing: two or more of its content words, at least 60% of them,
+    in their order, or a question about them; never where the question offers a choice ("or").
+
+    A name out of the question is a wrong answer, no repetition.
+    """
+    said, asked = content(answer), content(question)
+    if answer.endswith("?") and said and 2 * sum(token in asked for token in said) >= len(said):
+        return True
+    rest = iter(asked)
+    in_order = all(token in rest for token in said)
+    return in_order and len(said) >= max(2, 0.6 * len(asked)) and "or" not in normalised_tokens(question)

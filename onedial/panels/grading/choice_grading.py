@@ -17,9 +17,8 @@ Code is not graded: what a program does shows only when it runs, and nothing tha
 import re
 from typing import TYPE_CHECKING
 
-from onedial.panels.grading.answer_text import find, normalised_tokens
+from onedial.panels.grading.answer_text import find, first_statement, normalised_tokens
 from onedial.panels.grading.grading import NO_ANSWER, UNGRADED, Grade
-from onedial.panels.grading.non_answers import first_statement
 
 if TYPE_CHECKING:
     from onedial.asking import Question
@@ -54,6 +53,11 @@ def options_shown(question: str) -> dict[str, str]:
     return {letter: text.strip() for letter, text in _OPTION.findall(question)}
 
 
+def without_options(question: str) -> str:
+    """The question as it was before `with_options`."""
+    return question.partition("\n\nA) ")[0]
+
+
 def grade_choice(question: "Question", answer_text: str | None) -> Grade:
     """Grade one answer to a question with options; its key holds the right letter, or the right option's words.
 
@@ -68,7 +72,7 @@ def grade_choice(question: "Question", answer_text: str | None) -> Grade:
     if not chosen:
         return NO_ANSWER
     is_right = len(chosen) == 1 and chosen <= right
-    return Grade(is_right, float(is_right), is_right, "right" if is_right else "wrong")
+    return Grade.of(is_right)
 
 
 def chosen_letters(answer_text: str, options: dict[str, str], question: str = "") -> set[str]:
@@ -77,10 +81,10 @@ def chosen_letters(answer_text: str, options: dict[str, str], question: str = ""
         if match[1] in options:
             return _with_second(answer_text, match, options)
     statement = first_statement(answer_text, question)
-    head = _HEAD.match(statement.text)
+    head = _HEAD.match(statement)
     if head and head[1] in options:
-        return _with_second(statement.text, head, options)
-    named = {letter for letter, text in options.items() if find(statement.tokens, normalised_tokens(text))}
+        return _with_second(statement, head, options)
+    named = {letter for letter, text in options.items() if find(normalised_tokens(statement), normalised_tokens(text))}
     # "ice" stands in "ice cream": the longer option was meant
     longest = {x for x in named if not any(_is_part(options[x], options[other]) for other in named - {x})}
     return longest
@@ -121,7 +125,7 @@ def _grade_text(question: Question, answer_text: str | None) -> Grade:
         if said is None:
             return NO_ANSWER
         is_right = said == (wanted == {"yes"})
-        return Grade(is_right, float(is_right), is_right, "right" if is_right else "wrong")
+        return Grade.of(is_right)
     return grade(answer_text, question.answers, question.text, question.exact_answers)
 
 

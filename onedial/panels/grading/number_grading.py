@@ -10,9 +10,8 @@ import re
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
-from onedial.panels.grading.answer_text import Statement
+from onedial.panels.grading.answer_text import first_statement, repeats_the_question
 from onedial.panels.grading.grading import NO_ANSWER, UNGRADED, Grade
-from onedial.panels.grading.non_answers import first_statement, repeats_the_question
 
 if TYPE_CHECKING:
     from onedial.asking import Question
@@ -39,7 +38,7 @@ def grade_number(question: "Question", answer_text: str | None) -> Grade:
     exact = _plain(given) in accepted
     values = {value for value in map(value_of, question.answers) if value is not None}
     is_right = exact or value_of(given) in values
-    return Grade(exact, float(is_right), is_right, "right" if is_right else "wrong")
+    return Grade.of(is_right, exact)
 
 
 def final_answer(text: str, question: str = "") -> str | None:
@@ -49,9 +48,9 @@ def final_answer(text: str, question: str = "") -> str | None:
         return boxed.strip() or None
     *_, marker = [None, *_MARKER.finditer(text)]
     statement = first_statement(text[marker.end() :] if marker else text, question)
-    if not statement.text or repeats_the_question(statement, Statement(question)):
+    if not statement or repeats_the_question(statement, question):
         return None
-    said = re.split(r"(?<![<>!])=", statement.text)[-1].strip()
+    said = re.split(r"(?<![<>!])=", statement)[-1].strip()
     return said.rstrip(".").strip()[:_LONGEST] or None
 
 

@@ -64,4 +64,4 @@ def questions_of(table: Table) -> tuple[list[Question], bool]:
         rows = [dict(zip(names, cells, strict=True)) for cells in table.frame.to_numpy()]
         has_ids = bool({"id", "question_id"} & set(names))
         return [layout.question(row, table.where(number)) for number, row in enumerate(rows)], has_ids
-    return QuestionTable.of(table).read()
+    return QuestionTable(table).read()

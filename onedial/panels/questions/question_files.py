@@ -23,7 +23,7 @@ from onedial.asking import (
 from onedial.core import InputError, notice
 from onedial.panels.questions.hub_datasets import DATA_SETS, load_from_hub, named_data_set
 from onedial.panels.questions.layouts import questions_of
-from onedial.panels.questions.question_table import OF_A_LONG_PANEL
+from onedial.panels.questions.question_table import of_a_long_panel
 from onedial.panels.wide_tables import without_summaries
 
 Rows = pd.DataFrame | Sequence[str | Mapping[str, Any]]
@@ -125,7 +125,7 @@ def _read_table(table: Table) -> tuple[list[Question], bool]:
     is_long = bool(of_whom and names & {"said_yes", "confidence", "answered_correctly", "correct"})
     table = without_summaries(table)
     if is_long:
-        table = replace(table, frame=table.frame[[name for name in table.frame if name in OF_A_LONG_PANEL]])
+        table = replace(table, frame=table.frame[of_a_long_panel(table)])
     questions, has_ids = questions_of(table)
     return list(dict.fromkeys(questions)) if is_long else questions, has_ids
 

@@ -20,7 +20,7 @@ What is written otherwise takes a function from a row to a question, and an entr
 
 import re
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -40,52 +40,42 @@ from onedial.panels.questions.options import (
     refuse_keys,
     right_places,
 )
+from onedial.panels.questions.prompts import PROMPTS, bare_questions, say_what_may_be_shared
 
-COLUMNS = {
+_NAMES = {
     "question": (
-        *(
-            "question",
-            "problem",
-            "questions",
-            "question_text",
-            "question_stem",
-            "stem",
-            "query",
-            "goal",
-            "sentence",
-            "ctx",
-        ),
-        *("startphrase", "front", "input", "prompt", "text"),
+        "question problem questions question_text question_stem stem query goal sentence ctx startphrase front input "
+        "prompt text"
     ),
-    "id": ("id", "question_id", "qid", "record_id", "unique_id", "uid"),
+    "id": "id question_id qid record_id unique_id uid",
     "answers": (
-        *("answers", "answer", "possible_answers", "best_answer", "correct_answers", "correct_answer", "right_answer"),
-        *("gold_answer", "ground_truth", "target", "back", "solution"),
+        "answers answer possible_answers best_answer correct_answers correct_answer right_answer gold_answer "
+        "ground_truth target back solution"
     ),
-    "aliases": ("aliases", "answer_aliases", "correct_answers"),
-    "solution": ("solution",),
+    "aliases": "aliases answer_aliases correct_answers",
     "options": (
-        *("choices", "options", "mc1_targets", "endings", "answer_choices", "answer_options", "alternatives"),
-        *("possible_choices", "target_scores", "candidates", "all_answers"),
+        "choices options mc1_targets endings answer_choices answer_options alternatives possible_choices target_scores "
+        "candidates all_answers"
     ),
-    "right": ("correct_answer", "best_answer", "right_answer", "correct", "correct_answers", "answer"),
-    "wrong": ("incorrect_answers", "wrong_answers", "distractors", "incorrect", "incorrect_options", "wrong"),
-    "topic": ("topic", "subject", "category", "subject_name", "topic_name", "high_level_domain"),
-    "level": ("level", "difficulty"),
-    **{name: (name,) for name in ("exact_answers", "unknowable", "grading", "wording_of")},
+    "right": "correct_answer best_answer right_answer correct correct_answers answer",
+    "wrong": "incorrect_answers wrong_answers distractors incorrect incorrect_options wrong",
+    "topic": "topic subject category subject_name topic_name high_level_domain",
+    "level": "level difficulty",
+    "key": (
+        "answer_key answer_idx answer_index answer_id answer_letter answer_label correct_index correct_idx "
+        "correct_answer_index correct_answer_idx correct_option correct_option_index correct_choice correct_letter "
+        "correct_label cop gold gold_index gold_idx label answer answers correct_answer correct_answers "
+        "correct_answer_s correct right_answer target key"
+    ),
+    "of a long panel": (
+        "id question_id question text answers answer exact_answers topic level unknowable grading wording_of"
+    ),
 }
+COLUMNS = {part: tuple(names.split()) for part, names in _NAMES.items()}
 """What a question has, and the names of columns that hold it (see `_simple`): the first that is there."""
-OF_A_LONG_PANEL = (
-    *("id", "question_id", "question", "text", "answers", "answer", "exact_answers"),
-    *("topic", "level", "unknowable", "grading", "wording_of"),
-)
-"""What the rows of a long panel may say of their question; everything else there is of answers."""
-_KEYS = (
-    *("answer_key", "answer_idx", "answer_index", "answer_id", "answer_letter", "answer_label", "correct_index"),
-    *("correct_idx", "correct_answer_index", "correct_answer_idx", "correct_option", "correct_option_index"),
-    *("correct_choice", "correct_letter", "correct_label", "cop", "gold", "gold_index", "gold_idx", "label", "answer"),
-    *("answers", "correct_answer", "correct_answers", "correct_answer_s", "correct", "right_answer", "target", "key"),
-)
+COLUMNS |= {name: (name,) for name in ("solution", "exact_answers", "unknowable", "grading", "wording_of")}
+_KEYS, _OF_A_LONG_PANEL = COLUMNS.pop("key"), COLUMNS.pop("of a long panel")
+_NAMES_OF_OPTIONS = {*COLUMNS["options"], *COLUMNS["wrong"], *_KEYS} - {"label", "correct", "key", "target"}
 _COUNTS_FROM_0 = re.compile(r"(?:_|^)(?:index|idx|label|gold|cop)$")
 """Names of keys that count places, also where the options' columns are numbered from 1 (PIQA)."""
 _FAMILY = re.compile(r"(option|choice|ending|alternative|answer|ans|opt|op|sol|)_?(\d{1,2}|[a-z])")
@@ -100,20 +90,16 @@ _LEVELS = {"easy": 1, "medium": 2, "hard": 3}
 _TRUTH = {"true": True, "yes": True, "1": True, "1.0": True, "false": False, "no": False, "0": False, "0.0": False}
 _TOPIC_IN_TEXT = re.compile(r"['\"]topic['\"]\s*:\s*['\"]([^'\"]+)['\"]")
 _TAG = re.compile(r"</?[A-Za-z][^<>]*>")
+_SEVERAL = re.compile(r"\w\s*;\s*\w|\w\s+(?:/|\|\||or|aka)\s+\w|\w[^\S\n]*\n\s*\w")
 _WANTED_ANSWERS = "give a list of texts, or one text with | between answers"
 
 
 class QuestionTable:
     """One table, and which of its columns were read."""
 
-    @classmethod
-    def of(cls, table: Table) -> "QuestionTable":
-        """With the parts of questions that are objects as its own columns."""
-        return cls(_unnested(table))
-
     def __init__(self, table: Table) -> None:
-        self.table = table
-        names = [str(name) for name in table.frame.columns]
+        self.table = _unnested(table)
+        names = [str(name) for name in self.table.frame.columns]
         self.column = {_simple(name): name for name in reversed(names)} | {name: name for name in names}
         found = {part: next(filter(self.column.get, known), None) for part, known in COLUMNS.items()}
         self.found = {part: self.column[name] for part, name in found.items() if name is not None}
@@ -129,23 +115,20 @@ class QuestionTable:
         if _simple(self.found["question"]) not in ("question", "problem"):
             notice(f"{self.table.path}: the column {self.found['question']!r} is taken for the questions' text")
         texts = self.parse("question", _question_text, f"write the question as text, or remove the {self.table.unit}")
+        if _simple(self.found["question"]) in PROMPTS:
+            texts, template = bare_questions(texts)
+            if shared := [part for part in (template.before, template.after) if part]:
+                notice(f"{self.table.path}: all prompts share {listed(shared)}, which is taken away")
+            say_what_may_be_shared(str(self.table.path), texts)
         ids = None
         if "id" in self.found:
             ids = self.parse("id", name_of, "give every question an id (text or a number), or leave the column out")
         texts, options = self.options(texts)
         questions = self.open_questions(texts) if options is None else self.choices(texts, options)
-        known: dict[str, list[Any]] = {
-            "id": [question.id for question in questions] if ids is None else ids,
-            "topic": self.topics(),
-            "level": self.levels(),
-            "unknowable": self.parse("unknowable", _unknowable, "give true or false, or leave it blank"),
-            "exact_answers": self.parse("exact_answers", answers_of, _WANTED_ANSWERS),
-            "wording_of": self.parse(
-                "wording_of", text_of, "give a name that the wordings of one question share, or leave it blank"
-            ),
-        }
-        grading = self.parse("grading", _grading, f"give {', '.join(GRADERS)}, or leave it blank for text")
-        known["grading"] = [given or question.grading for given, question in zip(grading, questions, strict=True)]
+        known: dict[str, list[Any]] = {"topic": self.topics(), "level": self.levels()}
+        known |= {part: self.parse(part, *how) for part, how in _PARTS.items()}
+        known["grading"] = [given or own.grading for given, own in zip(known["grading"], questions, strict=True)]
+        known |= {} if ids is None else {"id": ids}
         self.say_what_stays_out(texts)
         return [
             replace(question, **{name: cells[row] for name, cells in known.items()})
@@ -280,23 +263,26 @@ class QuestionTable:
         if names and not known:
             refuse_keys(list(self.table.frame[names[0]]), options, self.table.where, names[0])
         self.read_columns.update(known)
-        for name in list(known)[1:]:
-            first_name = next(iter(known))
-            for row, (one, other) in enumerate(zip(known[first_name], known[name], strict=True)):
-                if one is not None and other is not None and one != other:
-                    raise InputError(
-                        f"{self.table.where(row)} gives two right options, {options[row].texts[one]!r} ({first_name}) "
-                        f"and {options[row].texts[other]!r} ({name}); correct one, or leave out its column"
-                    )
-        rows = zip(*known.values(), strict=True) if known else [()] * len(options)
-        return [next((place for place in own if place is not None), None) for own in rows]
+        found: list[int | None] = []
+        for row, own in enumerate(options):
+            told = {place: name for name, places in reversed(known.items()) if (place := places[row]) is not None}
+            if len(told) > 1:
+                both = " and ".join(f"{own.texts[place]!r} ({name})" for place, name in reversed(told.items()))
+                raise InputError(
+                    f"{self.table.where(row)} gives two right options, {both}; correct one, or leave out its column"
+                )
+            found.append(next(iter(told), None))
+        return found
+
+    def unread(self, read: Collection[str], *likely: re.Pattern[str]) -> list[str]:
+        """The columns with words whose names are like these, and that are not read."""
+        columns = [column for name, column in self.column.items() if any(each.search(name) for each in likely)]
+        held = [name for name in map(str, self.table.frame.columns) if name in columns and name not in read]
+        return [name for name in held if _has_words(self.table.frame[name])]
 
     def refuse_what_looks_like_options(self) -> None:
         """Asked without its options a question is another one."""
-        likely = {column for name, column in self.column.items() if _LIKE_OPTIONS.search(name)}
-        unread = [name for name in map(str, self.table.frame.columns) if name in likely - set(self.found.values())]
-        names = [name for name in unread if _has_words(self.table.frame[name])]
-        if names:
+        if names := self.unread(set(self.found.values()), _LIKE_OPTIONS):
             raise InputError(
                 f"{self.table.path} has columns that look like options, but are not understood "
                 f"({listed(names)}): give `options` (a list, or text with | between) and `answer`, or "
@@ -316,6 +302,7 @@ class QuestionTable:
             )
         else:
             answers = self.parse("answers", answers_of, _WANTED_ANSWERS)
+            self.say_what_may_be_several(answers)
         more = self.parse("aliases", answers_of, _WANTED_ANSWERS)
         self.refuse_keys_without_options(answers, texts)
         is_truth = _are_true_or_false(answers, texts)
@@ -331,6 +318,15 @@ class QuestionTable:
                 grading = "choice"
             questions.append(Question(question_id(text), text, own, grading=grading))
         return questions
+
+    def say_what_may_be_several(self, answers: Sequence[tuple[str, ...]]) -> None:
+        """Lone answers with another mark between texts than |, as in "Ann; Anna"."""
+        several = [own[0] for own in answers if len(own) == 1 and _SEVERAL.search(own[0])]
+        if several:
+            notice(
+                f"{self.table.path}: {len(several)} of {len(answers)} answers may be several, such as {several[0]!r}; "
+                "each is taken for one: write | between answers, or a list"
+            )
 
     def refuse_keys_without_options(self, answers: Sequence[tuple[str, ...]], texts: Sequence[str]) -> None:
         """Letters alone, or a column that is called like a key, belong to options, if not to some in the texts."""
@@ -357,10 +353,7 @@ class QuestionTable:
             return [None if match is None else match[1] for match in found]
         if name is None or name == "topic":
             return self.parse("topic", text_of, "give text, or leave it blank")
-        is_text = [
-            isinstance(cell, str | int | float) and not isinstance(cell, bool) for cell in self.table.frame[name]
-        ]
-        return [text_of(cell) if ok else None for cell, ok in zip(self.table.frame[name], is_text, strict=True)]
+        return [None if isinstance(cell, bool | list | dict) else text_of(cell) for cell in self.table.frame[name]]
 
     def levels(self) -> list[int | None]:
         """Whole numbers; easy, medium and hard as 1 to 3; other words are left out. What words became is said."""
@@ -390,13 +383,24 @@ class QuestionTable:
         passages = dict.fromkeys(column for name, column in columns if name in _PASSAGES)
         if passages:
             notice(f"{where}: the passages ({listed(passages)}) stay out; questions are asked without them")
-        likely = {column for name, column in columns if _LIKE_OPTIONS.search(name) or _LIKE_KEYS.search(name)}
-        unread = [name for name in map(str, self.table.frame.columns) if name in likely - self.read_columns]
-        unread = [name for name in unread if _has_words(self.table.frame[name])]
-        if unread:
+        if unread := self.unread(self.read_columns, _LIKE_OPTIONS, _LIKE_KEYS):
             notice(f"{where}: the columns {listed(unread)} look like options or keys, and are not read")
         if tagged := sum(bool(_TAG.search(text)) for text in texts):
             notice(f"{where}: {tagged} of {len(texts)} questions hold HTML, which is asked as it stands")
+
+
+def of_a_long_panel(table: Table) -> list[str]:
+    """The columns of a long panel that tell of its questions: known ones, and options that are alike in all rows of
+    a question."""
+    frame = table.frame
+    key = next((name for name in ("question_id", "id", "question", "text") if name in frame), None)
+    likely = [
+        name for name in map(str, frame) if _LIKE_OPTIONS.search(_simple(name)) or _simple(name) in _NAMES_OF_OPTIONS
+    ]
+    if key is None or not frame[key].astype(str).duplicated().any():
+        likely = []
+    alike = [name for name in likely if (frame[name].astype(str).groupby(frame[key].astype(str)).nunique() == 1).all()]
+    return [name for name in map(str, frame) if name in (*_OF_A_LONG_PANEL, *alike)]
 
 
 def _simple(name: str) -> str:
@@ -494,3 +498,12 @@ def _grading(cell: Any) -> str | None:
     if name is not None and name not in GRADERS:
         raise ValueError("no such grader")
     return name
+
+
+_PARTS: dict[str, tuple[Callable[[Any], Any], str]] = {
+    "unknowable": (_unknowable, "give true or false, or leave it blank"),
+    "exact_answers": (answers_of, _WANTED_ANSWERS),
+    "wording_of": (text_of, "give a name that the wordings of one question share, or leave it blank"),
+    "grading": (_grading, f"give {', '.join(GRADERS)}, or leave it blank for text"),
+}
+"""How the cells of a part are read that has one name only, and what to give instead."""

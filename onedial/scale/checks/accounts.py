@@ -25,11 +25,9 @@ from onedial.scale.correlations.latent_correlation import ThresholdMode, ZeroCel
 from onedial.scale.correlations.thresholds import thresholds_of
 from onedial.scale.factor.minres import minres_one_factor
 from onedial.scale.factor.usable import observed_correlation, observed_eigenvalues
-from onedial.scale.irt.asymptotes import AsymptoteKind
-from onedial.scale.irt.irt import loading_covariance
-from onedial.scale.irt.marginal_fit import MarginalFit
-from onedial.scale.irt.null_model import null_model
-from onedial.scale.irt.scales import ScaleKind
+from onedial.scale.gap_model import null_model
+from onedial.scale.likelihood import AsymptoteKind, MarginalFit, ScaleKind
+from onedial.scale.standard_errors import loading_covariance
 from onedial.stats import LEVEL, Floats, interval_95, p_text, p_value
 
 ACCOUNTS: dict[str, tuple[ScaleKind, AsymptoteKind]] = {
@@ -117,7 +115,7 @@ def rival_accounts(
 ) -> RivalAccounts:
     """Fit every account and ask whether it explains the parabola and the second factor.
 
-    Formula: marginal maximum likelihood on a scale of that shape with those asymptotes (`two_parameter_irt`).
+    Formula: marginal maximum likelihood on a scale of that shape with those asymptotes (`response_model`).
     `r2_p = (1 + #{null R^2 >= observed}) / (B + 1)` as in `quadratic_fit_test`, `second_p` as in
     `one_factor_bootstrap`, both with answers of the account. `bend_p`: regression of the account's loadings on 1, t and
     t^2 of its thresholds, weighted by their covariance and a scatter of their own (F test with the scale factor of

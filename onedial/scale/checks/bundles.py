@@ -23,11 +23,10 @@ from scipy.optimize import brentq
 from scipy.special import ndtr, ndtri
 
 from onedial.core import InputError, one_line
+from onedial.scale.evidence import codes_of
 from onedial.scale.factor.usable import linked_answers
-from onedial.scale.irt.category_curves import log_categories
-from onedial.scale.irt.expectation import codes_of, indicators
-from onedial.scale.irt.marginal_fit import fit_marginal
-from onedial.scale.irt.scales import ScaleKind
+from onedial.scale.likelihood import Model, ScaleKind, fit_marginal
+from onedial.scale.response_curves import log_categories
 from onedial.stats import LEVEL, POWER, Booleans, Floats, adjusted, labels_of, least_on_average, least_z
 
 FLOOR = 0.1
@@ -142,18 +141,18 @@ def bundle_invariance(
             "needs at least two of each"
         )
     codes = codes_of(answers)
-    fit = fit_marginal(codes, scale, asymptotes="own")
-    shown = indicators(codes, 2)
-    likelihood = shown[0][1] @ fit.log_p[0] + shown[1][1] @ fit.log_p[1]
+    fit = fit_marginal(codes, Model(scale, "own"))
+    shown = [(codes == category).astype(float) for category in range(2)]
+    likelihood = shown[0] @ fit.log_p[0] + shown[1] @ fit.log_p[1]
     in_bundle = np.equal.outer(np.arange(len(bundle_names)), bundle).astype(float)
     prior = _prior_of_bundles(likelihood, in_bundle, np.broadcast_to(fit.log_weight, likelihood.shape), _EM_STEPS)
-    curves = [np.exp(log_categories(fit.curves, fit.nodes + step)[0][1]) for step in _MOVES]
+    curves = [np.exp(log_categories(fit.curves, fit.nodes + step)[1]) for step in _MOVES]
     p = curves[_HERE]
     parts, moved, chance = {}, [], []
     for number, name in enumerate(group_names):
         members: Booleans = group == number
-        others = likelihood - shown[0][1][:, members] @ fit.log_p[0][members]
-        others -= shown[1][1][:, members] @ fit.log_p[1][members]
+        others = likelihood - shown[0][:, members] @ fit.log_p[0][members]
+        others -= shown[1][:, members] @ fit.log_p[1][members]
         others += _prior_of_bundles(others, in_bundle, prior, _EM_STEPS_AFTER_ONE)
         where = np.exp(others - others.max(axis=1, keepdims=True))
         where /= where.sum(axis=1, keepdims=True)

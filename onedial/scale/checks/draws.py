@@ -6,7 +6,7 @@ One factor: the place of every question is drawn from its posterior, and each an
 
 Drawing places from the posterior, not afresh, keeps the gaps where they are on the scale: if answers are missing on
 hard questions, they are missing on hard questions in the random matrices too. The curves are those of the whole scale
-(`onedial.scale.irt.marginal_fit`), so that a respondent with gaps on hard questions is not taken for an eager one.
+(`onedial.scale.likelihood`), so that a respondent with gaps on hard questions is not taken for an eager one.
 
 Several factors: the same with z_q from the normal approximation of its posterior at its mode, and cuts that keep
 every respondent's yes rate over the questions that it answered.
@@ -22,9 +22,9 @@ from onedial.scale.checks.replicates import Batch, Counted, batch_sizes
 from onedial.scale.correlations.packed_answers import packed_draw, pairs_in_common
 from onedial.scale.correlations.pair_counts import tables_of
 from onedial.scale.correlations.thresholds import thresholds_of
+from onedial.scale.evidence import MISSING, Codes
 from onedial.scale.factor.minres import MAX_COMMUNALITY
-from onedial.scale.irt.expectation import MISSING, Codes
-from onedial.scale.irt.marginal_fit import MarginalFit
+from onedial.scale.likelihood import MarginalFit
 from onedial.stats import Answers, Floats, Integers
 
 Probabilities = NDArray[np.uint16]  # in units of 2^-16, the last but one standing for 1

@@ -1,6 +1,6 @@
 """How many factors, and is one enough: eigenvalues against matrices that truly have one factor.
 
-The loadings to simulate from are those of the marginal maximum likelihood fit (`onedial.scale.two_parameter_irt`), not
+The loadings to simulate from are those of the marginal maximum likelihood fit (`onedial.scale.response_model`), not
 those of the correlation matrix: an empty-cell correction lowers the latter at extreme yes rates, and a simulation from
 lowered loadings would then call the correction's own second factor real. The scale may have any distribution, and every
 question is drawn from where it probably lies, so that gaps stay on the questions on which they are: on a scale that is
@@ -23,9 +23,8 @@ from onedial.scale.checks.simulation import Simulated, checked_for_simulation
 from onedial.scale.correlations.latent_correlation import ThresholdMode, ZeroCellRule
 from onedial.scale.factor.minres import minres
 from onedial.scale.factor.usable import observed_correlation, observed_eigenvalues
-from onedial.scale.irt.asymptotes import AsymptoteKind
-from onedial.scale.irt.null_model import null_model
-from onedial.scale.irt.scales import ScaleKind
+from onedial.scale.gap_model import null_model
+from onedial.scale.likelihood import AsymptoteKind, ScaleKind
 from onedial.stats import LEVEL, Answers, Floats, p_value
 
 
@@ -69,7 +68,7 @@ def one_factor_bootstrap(
         matrix: question x respondent, 1 / 0 / nan; at least three respondents that vary.
         n_replicates: B. thresholds, zero_cells: as in `tetrachoric`. seed: of the simulation.
         scale, asymptotes: distribution of the questions and answers at random under the null, as in
-            `two_parameter_irt`.
+            `response_model`.
 
     Returns:
         OneFactorBootstrap. Sign: `smallest` looks at the lower tail, `second` at the upper.
@@ -118,7 +117,7 @@ def revised_parallel_analysis(
         max_factors: the last k that is tested, at most a third of the respondents that vary (2 is always allowed);
             default: up to the first k whose p exceeds .05.
         n_replicates: B. thresholds, zero_cells: as in `tetrachoric`. seed: of the simulation. scale: distribution of
-            the questions under one factor, as in `two_parameter_irt`. shuffles, one_factor: a `permutation_null` and a
+            the questions under one factor, as in `response_model`. shuffles, one_factor: a `permutation_null` and a
             `one_factor_bootstrap` of the same matrix under the same choices, to stand for k = 1 and 2; at least B
             replicates of each.
 

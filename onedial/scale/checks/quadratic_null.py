@@ -15,12 +15,10 @@ from onedial.scale.correlations.latent_correlation import ThresholdMode, ZeroCel
 from onedial.scale.correlations.thresholds import thresholds_of
 from onedial.scale.factor.minres import minres_one_factor
 from onedial.scale.factor.usable import observed_correlation
-from onedial.scale.irt.asymptotes import AsymptoteKind
-from onedial.scale.irt.category_curves import slope_of
-from onedial.scale.irt.irt import asymptote_errors, loading_errors
-from onedial.scale.irt.marginal_fit import MarginalFit
-from onedial.scale.irt.null_model import null_model
-from onedial.scale.irt.scales import ScaleKind
+from onedial.scale.gap_model import null_model
+from onedial.scale.likelihood import AsymptoteKind, MarginalFit, ScaleKind
+from onedial.scale.response_curves import slope_of
+from onedial.scale.standard_errors import asymptote_errors, loading_errors
 from onedial.stats import Answers, Floats, Integers, p_value
 
 _ROOT = np.sqrt(2 * np.pi)
@@ -53,7 +51,7 @@ def quadratic_fit_test(
     Args:
         matrix: question x respondent, 1 / 0 / nan; at least four respondents that vary.
         n_replicates: B. thresholds, zero_cells: as in `tetrachoric`. seed: of the simulation. scale, asymptotes:
-            distribution of the questions and answers at random under the null, as in `two_parameter_irt`; how often
+            distribution of the questions and answers at random under the null, as in `response_model`; how often
             each respondent answers at random stays its own.
 
     Returns:

@@ -18,12 +18,11 @@ import pandas as pd
 from scipy.special import chdtrc
 
 from onedial.core import InputError, one_line
+from onedial.scale.evidence import MISSING, Codes, codes_of
 from onedial.scale.factor.usable import linked_answers
-from onedial.scale.irt.category_curves import log_categories
-from onedial.scale.irt.expectation import MISSING, Codes, codes_of, indicators
-from onedial.scale.irt.marginal_fit import MarginalFit, fit_marginal
-from onedial.scale.irt.nodes import quadrature
-from onedial.scale.irt.scales import ScaleKind
+from onedial.scale.likelihood import MarginalFit, Model, ScaleKind, fit_marginal
+from onedial.scale.nodes import quadrature
+from onedial.scale.response_curves import Chances, log_categories
 from onedial.stats import LEVEL, POWER, Answers, Floats, adjusted, labels_of, least_z
 
 SHIFT_OF_INTEREST = 1.0  # spreads of the scale, of a single question
@@ -126,7 +125,7 @@ def question_invariance(matrix: Any, groups: Any, scale: ScaleKind = "histogram"
     if len(labels) < 2:
         raise InputError(f"{len(labels)} group of respondents; comparing groups needs at least two")
     codes = codes_of(answers)
-    fit = fit_marginal(codes, scale)
+    fit = fit_marginal(codes, Model(scale))
     rows, tables, known, shifted = {}, {}, {}, {}
     for number, label in enumerate(labels):
         rows[label], tables[label], known[label], shifted[label] = _one_group(codes, fit, code == number, answers)
@@ -145,7 +144,8 @@ def _one_group(
 ) -> tuple[dict[str, float], pd.DataFrame, Floats, Floats]:
     """The group's row, its questions, (question,) variances of a shift, of those that it answered, and `_shifted`."""
     nodes, _ = quadrature(_NODES)
-    log_p, log_density = log_categories(fit.curves, nodes)
+    curves = Chances.of(fit.curves, nodes)
+    log_p, log_density = curves.log_p, curves.log_rise
     log_weight = _on_nodes(fit, nodes)
     others = _log_likelihood(np.where(members, MISSING, codes), log_p) + log_weight
     prior = np.exp(others - others.max(axis=1, keepdims=True))
@@ -189,7 +189,7 @@ def _shifted(fit: MarginalFit, members: np.ndarray, answered: np.ndarray, prior:
     asked = np.flatnonzero(answered.any(axis=1))
     n = min(len(asked), 60, max(8, 1600 // answered.shape[1]))
     some = asked[np.linspace(0, len(asked) - 1, n).astype(int)]
-    curves = [np.exp(log_categories(fit.curves, nodes + shift)[0][1][members]) for shift in _SHIFTS]
+    curves = [np.exp(log_categories(fit.curves, nodes + shift)[1][members]) for shift in _SHIFTS]
     return np.stack([_counts(answered[some], p, prior[some]) for p in curves])
 
 
@@ -214,7 +214,7 @@ def _on_nodes(fit: MarginalFit, nodes: Floats) -> Floats:
 
 def _log_likelihood(codes: Codes, log_p: Floats) -> Floats:
     """(question, node)."""
-    return sum(cells @ log_p[category][who] for category, (who, cells) in enumerate(indicators(codes, len(log_p))))
+    return sum((codes == category).astype(float) @ one for category, one in enumerate(log_p))
 
 
 def _sums(codes: Codes, p: Floats, prior: Floats, yes: np.ndarray) -> tuple[Floats, Floats, Floats]:

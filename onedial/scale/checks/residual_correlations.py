@@ -18,11 +18,9 @@ from scipy.special import ndtr, ndtri
 from onedial.core import one_line
 from onedial.scale.checks.draws import one_factor_answers
 from onedial.scale.checks.simulation import Simulated, checked_for_simulation
-from onedial.scale.irt.asymptotes import AsymptoteKind
-from onedial.scale.irt.expectation import MISSING, Codes, codes_of, posterior_of
-from onedial.scale.irt.marginal_fit import MarginalFit
-from onedial.scale.irt.null_model import null_model
-from onedial.scale.irt.scales import ScaleKind
+from onedial.scale.evidence import MISSING, Codes, Data, codes_of
+from onedial.scale.gap_model import null_model
+from onedial.scale.likelihood import AsymptoteKind, MarginalFit, ScaleKind
 from onedial.stats import LEVEL, POWER, Answers, Booleans, Floats, p_text, p_value
 
 RESIDUAL_OF_INTEREST = 0.2  # where the literature begins to speak of local dependence
@@ -101,7 +99,7 @@ def residual_correlations(
     Args:
         matrix: question x respondent, 1 / 0 / nan; at least three respondents that vary. n_replicates: B. seed: of the
             simulation. scale, asymptotes: distribution of the questions and answers at random, as in
-            `two_parameter_irt`.
+            `response_model`.
 
     Returns:
         ResidualCorrelations. Sign: positive = the two say yes to the same questions beyond what the scale makes them.
@@ -166,7 +164,7 @@ def beside_simulated(
 
 def q3_of(codes: Codes, fit: MarginalFit) -> Floats:
     """(respondent, respondent) correlations of residuals over the questions that a pair shares; nan under three."""
-    posterior, _ = posterior_of(codes, fit.log_p, fit.log_weight)
+    posterior = Data(codes).evidence(fit.curves, fit.nodes, fit.log_weight).posterior
     place = posterior @ fit.nodes
     expected = ndtr(place[:, None] * fit.curves.slope + fit.curves.cuts[:, None]).sum(axis=0)
     if fit.curves.floors is not None:

@@ -17,11 +17,11 @@ import pandas as pd
 from scipy.special import chdtri, chndtr, ndtr
 
 from onedial.core import InputError, one_line
+from onedial.scale.evidence import MISSING, Codes, codes_of
 from onedial.scale.factor.usable import linked_answers
-from onedial.scale.irt.category_curves import log_categories
-from onedial.scale.irt.expectation import MISSING, Codes, codes_of
-from onedial.scale.irt.marginal_fit import fit_marginal
-from onedial.scale.irt.multigroup import EQUAL, FREE, SHIFTED, MultigroupModel, climb, fit_equal, shift_information
+from onedial.scale.likelihood import Model, fit_marginal
+from onedial.scale.multigroup import EQUAL, FREE, SHIFTED, MultigroupModel, climb, fit_equal, shift_information
+from onedial.scale.response_curves import Chances, log_categories
 from onedial.stats import (
     LEVEL,
     POWER,
@@ -127,7 +127,7 @@ def respondent_invariance(matrix: Any, groups: Any, alpha: float = LEVEL) -> Res
 
     Returns:
         RespondentInvariance. Sign: threshold higher = more often yes; differences are sizes, without sign. Thresholds
-        and loadings are of the answers that look at the question (`onedial.scale.irt.asymptotes`). nan, with a status,
+        and loadings are of the answers that look at the question (`onedial.scale.likelihood`). nan, with a status,
         for a respondent of whom fewer than eight yes or eight no are expected in some group, or fewer than three given.
 
     Raises:
@@ -142,7 +142,7 @@ def respondent_invariance(matrix: Any, groups: Any, alpha: float = LEVEL) -> Res
     0
     """
     answers, parts, labels = _in_groups(matrix, groups)
-    equal = fit_equal(parts, fit_marginal(codes_of(answers), asymptotes="own"))
+    equal = fit_equal(parts, fit_marginal(codes_of(answers), Model(asymptotes="own")))
     testable = _enough(equal)
     base, tests = _tested(equal, np.flatnonzero(testable), alpha)
     table = _test_table(tests, answers, testable)
@@ -224,9 +224,9 @@ def _enough(equal: MultigroupModel) -> Booleans:
     """(respondent,) True with enough yes and enough no in every group for a curve, expected and given."""
     _, posteriors, curves = equal.evidence()
     enough = np.ones(len(equal.freedom), dtype=bool)
-    for codes, posterior, log_p in zip(equal.codes, posteriors, curves, strict=True):
+    for codes, posterior, here in zip(equal.codes, posteriors, curves, strict=True):
         mass = (codes != MISSING).T.astype(float) @ posterior
-        enough &= (mass * np.exp(log_p)).sum(axis=2).min(axis=0) >= _LEAST_EXPECTED
+        enough &= (mass * np.exp(here.log_p)).sum(axis=2).min(axis=0) >= _LEAST_EXPECTED
         enough &= np.minimum((codes == 1).sum(axis=0), (codes == 0).sum(axis=0)) >= _LEAST_KINDS
     return enough
 
@@ -289,14 +289,14 @@ def _power(base: MultigroupModel, n_tests: int) -> Floats:
     critical, information = chdtri(df, LEVEL / n_tests), shift_information(base)
     root = np.sqrt(1 + base.slope.mean(axis=0) ** 2)
     found = []
-    for group, (codes, posterior, log_p) in enumerate(zip(base.codes, posteriors, curves, strict=True)):
-        own, p = base.curves(group), np.exp(log_p[1])
-        density = np.exp(log_categories(own, base.nodes)[1][0])
+    for group, (codes, posterior, here) in enumerate(zip(base.codes, posteriors, curves, strict=True)):
+        own, p = base.curves(group), np.exp(here.log_p[1])
+        density = np.exp(Chances.of(own, base.nodes).log_rise[0])
         mass = (codes != MISSING).T.astype(float) @ posterior
-        weight = mass * density * np.exp(-log_p.sum(axis=0))
+        weight = mass * density * np.exp(-here.log_p.sum(axis=0))
         for side in (-1, 1):
             moves = [replace(own, cuts=own.cuts + side * shift * root) for shift in _SHIFTS]
-            moved = np.exp([log_categories(move, base.nodes)[0][1] for move in moves])
+            moved = np.exp([log_categories(move, base.nodes)[1] for move in moves])
             told = ((moved - p) * weight).sum(axis=2) / (density * weight).sum(axis=1)
             yes, spread = (moved * mass).sum(axis=2), np.sqrt((moved * (1 - moved) * mass).sum(axis=2))
             of_both = ndtr((np.minimum(yes, mass.sum(axis=1) - yes) - _LEAST_KINDS + 0.5) / spread)
@@ -311,7 +311,7 @@ def _least(power: Floats) -> float:
 
 def _yes_rates(model: MultigroupModel, i: int, everywhere: Floats) -> Floats:
     """(group,) over the questions of all groups, answers at random included."""
-    curves = [np.exp(log_categories(model.curves(group), model.nodes)[0][1, i]) for group in range(len(model.codes))]
+    curves = [np.exp(log_categories(model.curves(group), model.nodes)[1, i]) for group in range(len(model.codes))]
     return np.stack(curves) @ everywhere
 
 

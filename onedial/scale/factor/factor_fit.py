@@ -34,7 +34,8 @@ from onedial.scale.factor.minres import minres
 from onedial.scale.factor.usable import usable_answers
 from onedial.stats import LEVEL, Answers, Booleans, Floats, Integers, as_answers, p_text
 
-_MOST_PAIRS = 2500
+FEWEST_FITTED, MOST_FITTED = 4, 71
+"""Respondents that vary whose correlations a factor is fitted to."""
 CLOSE, ACCEPTABLE = 0.05, 0.08  # Browne and Cudeck's words for an RMSEA
 CLOSE_CFI, ACCEPTABLE_CFI = 0.95, 0.90  # Hu and Bentler (1999) and the bound before them
 CLOSE_SRMR, ACCEPTABLE_SRMR = 0.08, 0.10
@@ -71,6 +72,11 @@ class FactorFit:
 
     __repr__ = one_line
 
+    @property
+    def rejected(self) -> bool:
+        """Whether the fit is worse than acceptable, and that by more than chance gives."""
+        return self.rmsea > ACCEPTABLE and self.p <= LEVEL
+
     def sentence(self, beside: str = "") -> str:
         """What the fit says by RMSEA, CFI and SRMR together, in the usual words.
 
@@ -83,12 +89,12 @@ class FactorFit:
         fits, do = ("fits", "does") if self.n_factors == 1 else ("fit", "do")
         close = self.rmsea <= CLOSE and self.cfi >= CLOSE_CFI and self.srmr <= CLOSE_SRMR
         word = "closely" if close and not beside else "acceptably"
-        judged = f"{fits} {word}" if self.rmsea <= ACCEPTABLE else f"{do} not fit well"
-        if self.rmsea <= ACCEPTABLE < self.rmsea_high:
+        judged = f"{do} not fit well" if self.rejected else f"{fits} {word}"
+        if not self.rejected and self.rmsea_high > ACCEPTABLE:
             judged = "may fit, but so few answers cannot tell"
-        elif self.rmsea <= ACCEPTABLE and (self.cfi < ACCEPTABLE_CFI or self.srmr > ACCEPTABLE_SRMR):
+        elif not self.rejected and (self.cfi < ACCEPTABLE_CFI or self.srmr > ACCEPTABLE_SRMR):
             judged = f"{fits} by one index and not by another"
-        if beside and self.rmsea <= ACCEPTABLE:
+        if beside and not self.rejected:
             judged += f", though {beside}"
         chance = "no more than chance gives" if self.p > LEVEL else "more than chance gives"
         return (
@@ -131,8 +137,10 @@ def factor_fit(
     check_modes(thresholds, zero_cells)
     answers = usable_answers(as_answers(matrix))
     m = answers.n_respondents
-    if m < 4 or m * (m - 1) // 2 > _MOST_PAIRS:
-        raise InputError(f"{m} respondents that vary; the fit needs 4 to 71, so choose among them")
+    if not FEWEST_FITTED <= m <= MOST_FITTED:
+        raise InputError(
+            f"{m} respondents that vary; the fit needs {FEWEST_FITTED} to {MOST_FITTED}, so choose among them"
+        )
     if not 1 <= n_factors <= m // 3:
         raise InputError(f"n_factors={n_factors} for {m} respondents that vary; choose 1 to {m // 3}")
     rho, influence, kept = correlation_influences(answers, thresholds, zero_cells)

@@ -13,13 +13,13 @@ from typing import Any
 import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
-from scipy.special import log_ndtr
 
 from onedial.core import InputError
+from onedial.scale.evidence import Data, codes_of
 from onedial.scale.factor.minres import MAX_COMMUNALITY
-from onedial.scale.irt.expectation import codes_of, mean_and_spread
-from onedial.scale.irt.nodes import nodes_for, quadrature
-from onedial.stats import Floats, as_answers, unmasked
+from onedial.scale.nodes import nodes_for, quadrature
+from onedial.scale.response_curves import Curves, slope_of
+from onedial.stats import as_answers, unmasked
 
 
 def factor_scores(matrix: Any, loadings: ArrayLike, thresholds: ArrayLike, n_nodes: int | None = None) -> pd.DataFrame:
@@ -64,19 +64,13 @@ def factor_scores(matrix: Any, loadings: ArrayLike, thresholds: ArrayLike, n_nod
     bound = np.sqrt(MAX_COMMUNALITY)
     inside = np.clip(slope[known], -bound, bound)
     nodes, log_weight = quadrature(n_nodes or nodes_for(inside))
-    log_yes, log_no = log_probabilities(inside, limit[known], nodes)
-    codes = codes_of(answers.select(known))
-    mean, spread = mean_and_spread(codes, np.stack([log_no, log_yes]), log_weight, nodes)
+    curves = Curves(slope_of(inside), (limit[known] / np.sqrt(1 - inside**2))[None])
+    posterior = Data(codes_of(answers.select(known))).evidence(curves, nodes, log_weight).posterior
+    mean = posterior @ nodes
+    spread = np.sqrt(np.maximum(posterior @ nodes**2 - mean**2, 0))
     n = answers.answered[:, known].sum(axis=1)
     seen = n > 0
     return pd.DataFrame(
         {"difficulty": np.where(seen, -mean, np.nan), "se": np.where(seen, spread, np.nan), "n": n},
         index=answers.questions,
     )
-
-
-def log_probabilities(loadings: Floats, thresholds: Floats, nodes: Floats) -> tuple[Floats, Floats]:
-    """log P(yes) and log P(no), each (respondent, node)."""
-    unique = np.sqrt(1 - loadings**2)[:, None]
-    argument = (thresholds[:, None] + loadings[:, None] * nodes) / unique
-    return log_ndtr(argument), log_ndtr(-argument)

@@ -12,7 +12,7 @@ says yes would else be called a stranger. l_z judges it; infit hardly sees a res
 same, and outfit sees nothing but its rare answers. A question is judged by everyone's own curves.
 """
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -22,17 +22,15 @@ from scipy.special import ndtr, xlogy
 from onedial.core import one_line
 from onedial.scale.checks.draws import one_factor_answers
 from onedial.scale.checks.simulation import checked_for_simulation
-from onedial.scale.irt.category_curves import Curves, log_categories
-from onedial.scale.irt.expectation import MISSING, Codes, codes_of, indicators
-from onedial.scale.irt.irt import loading_covariance
-from onedial.scale.irt.marginal_fit import MarginalFit, fit_marginal
-from onedial.scale.irt.scales import ScaleKind
+from onedial.scale.evidence import MISSING, Codes, codes_of
+from onedial.scale.likelihood import MarginalFit, Model, ScaleKind, fit_marginal
+from onedial.scale.response_curves import Chances, Curves
+from onedial.scale.response_model import SALIENT, answers_other_way
+from onedial.scale.standard_errors import loading_errors
 from onedial.stats import LEVEL, Z_95, Answers, Booleans, Floats, adjusted, wilson_interval
 
 OTHER_LOADING = 0.1
 """By how much a loading must differ from that of all for the difference to be called one, however certain it is."""
-SALIENT = 0.3
-"""A loading below which a variable is usually said not to belong to a factor."""
 FITS, LOOSER, CLOSER = "as the others", "less closely than the others", "more closely than the others"
 _BINS = 8
 _TAIL = 0.01  # of simulated questions
@@ -48,8 +46,7 @@ class AnswerFit:
             closely: q <= .05, and a loading that differs by `OTHER_LOADING` from that of all), `loading` and `place`
             of its own curve (the difficulty to which it says yes half of the time; nan for a loading below `SALIENT`),
             `loading_low`, `loading_high` (its 95% interval), `belongs` (an interval that reaches `SALIENT`),
-            `reversed` (a loading of at most -`SALIENT`, the interval below 0: it answers the other way
-            round).
+            `reversed` (`answers_other_way`).
         questions: index question; `n, difficulty, infit, outfit, l_z, p` (of surprises as large among simulated
             questions; nan where nobody answered).
         curves: index (respondent, bin); `difficulty` by the others' answers, `n, yes, low, high` (share of yes with 95%
@@ -102,7 +99,7 @@ def answer_fit(matrix: Any, scale: ScaleKind = "histogram", n_replicates: int = 
 
     Args:
         matrix: question x respondent, 1 / 0 / nan; at least three respondents that vary. scale: distribution of the
-            questions, as in `two_parameter_irt`. n_replicates: simulated panels. seed: of the simulation.
+            questions, as in `response_model`. n_replicates: simulated panels. seed: of the simulation.
 
     Returns:
         AnswerFit. Sign: infit above 1 and l_z below 0 = more surprising than the model; difficulty higher = harder.
@@ -122,22 +119,22 @@ def answer_fit(matrix: Any, scale: ScaleKind = "histogram", n_replicates: int = 
     """
     answers = checked_for_simulation(matrix, n_replicates, "pairwise", "half")
     codes = codes_of(answers)
-    own = fit_marginal(codes, scale, asymptotes="common")
+    own = fit_marginal(codes, Model(scale, "common"))
     # with one slope for all, answers by dice would pass for guesses that all make: those are taken from the other fit
-    mean = np.full_like(own.curves.slope, own.curves.slope.mean())
-    alike = fit_marginal(codes, scale, equal_slopes=True, start=replace(own.curves, slope=mean))
+    signs = np.where(own.curves.slope < 0, -1.0, 1.0)
+    alike = fit_marginal(codes, Model(scale, "held", signs=signs), start=own)
     typical, expected = _predicted(codes, alike), _predicted(codes, own)
     loading, difficulty = own.curves.loading, -own.scores()[0]
     respondents = _summed(codes, typical, 0, answers.respondents)
     respondents["p"] = 2 * ndtr(-respondents["l_z"].abs())
     respondents["q"] = adjusted(respondents["p"].to_numpy())
-    certain, differs = respondents["q"] <= LEVEL, loading - alike.curves.loading
+    certain, differs = respondents["q"] <= LEVEL, np.abs(loading) - np.abs(alike.curves.loading)
     lower, higher = (certain & (side * differs >= OTHER_LOADING) for side in (-1, 1))
     respondents["follows"] = np.select([lower, higher], [LOOSER, CLOSER], FITS)
-    error = Z_95 * np.sqrt(np.diag(loading_covariance(own)))
+    error = Z_95 * loading_errors(own)
     respondents["loading"] = loading
     respondents["loading_low"], respondents["loading_high"] = loading - error, loading + error
-    respondents["reversed"] = (loading <= -SALIENT) & ~(loading + error >= 0)
+    respondents["reversed"] = answers_other_way(loading, loading_errors(own))
     respondents["belongs"] = ~(loading < SALIENT) | ~respondents["reversed"] & (loading + error >= SALIENT)
     with np.errstate(divide="ignore", invalid="ignore"):
         respondents["place"] = np.where(loading >= SALIENT, own.curves.cuts[0] / own.curves.slope, np.nan)
@@ -171,7 +168,7 @@ def _predicted(codes: Codes, fit: MarginalFit) -> Floats:
 
 def _joint(codes: Codes, fit: MarginalFit) -> Floats:
     """(question, node) logs of the prior times the likelihood of all answers."""
-    return sum(cells @ fit.log_p[k][who] for k, (who, cells) in enumerate(indicators(codes, 2))) + fit.log_weight
+    return sum((codes == k).astype(float) @ one for k, one in enumerate(fit.log_p)) + fit.log_weight
 
 
 def _without(joint: Floats, codes: Codes, fit: MarginalFit, i: int) -> Floats:
@@ -247,8 +244,8 @@ def information_of(curves: Curves) -> pd.DataFrame:
     (a phi)^2 / (P (1 - P)).
     """
     nodes = np.linspace(-4, 4, 81)
-    log_p, log_density = log_categories(curves, nodes)
-    rises = np.abs(np.diff(np.exp(log_density), axis=0, prepend=0, append=0))
+    found = Chances.of(curves, nodes)
+    rises = np.abs(np.diff(np.exp(found.log_rise), axis=0, prepend=0, append=0))
     with np.errstate(divide="ignore"):
-        told = (curves.slope[:, None] ** 2 * np.exp(2 * np.log(rises) - log_p)).sum(axis=(0, 1))
+        told = (curves.slope[:, None] ** 2 * np.exp(2 * np.log(rises) - found.log_p)).sum(axis=(0, 1))
     return pd.DataFrame({"difficulty": -nodes[::-1], "information": told[::-1]})

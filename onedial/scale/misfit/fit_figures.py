@@ -7,7 +7,8 @@ characteristic_curves  do the answers follow the curve? the respondents that fit
 import numpy as np
 import pandas as pd
 
-from onedial.scale.misfit.answer_fit import LOOSER, SALIENT, AnswerFit
+from onedial.scale.misfit.answer_fit import LOOSER, AnswerFit
+from onedial.scale.response_model import SALIENT
 from onedial.show import (
     COLOURS,
     FAINT,

@@ -15,8 +15,8 @@ import pandas as pd
 from scipy.special import ndtri
 
 from onedial.core import InputError, one_line
-from onedial.scale.irt.external import QuestionScale
 from onedial.scale.place.places import LAPSES, Prior, chances, grid, log_likelihoods, prior_of, with_lapse
+from onedial.scale.place.question_scale import QuestionScale
 from onedial.stats import Answers, Booleans, Floats, Integers, as_answers
 
 if TYPE_CHECKING:

@@ -12,8 +12,7 @@ from onedial.scale.checks.replicates import Counted, correlate
 from onedial.scale.checks.simulation import checked_for_simulation
 from onedial.scale.correlations.latent_correlation import ThresholdMode, ZeroCellRule
 from onedial.scale.factor.usable import observed_eigenvalues
-from onedial.scale.specific.bifactor import SpecificFactors
-from onedial.scale.specific.two_tier import drawn_answers
+from onedial.scale.specific.specific_factors import SpecificFactors, drawn_answers
 from onedial.stats import p_value
 
 
@@ -49,15 +48,16 @@ def kin_account(
     True
     """
     answers = checked_for_simulation(matrix, n_replicates, thresholds, zero_cells)
-    groups, evidence = specific.drawn_from
-    fitted = specific.model.respondents.index
-    if list(answers.respondents) != list(fitted) or len(evidence.posterior) != answers.n_questions:
+    fit = specific.model.fit
+    table = specific.model.respondents
+    fitted = table.index[table["loading"].notna()]
+    if list(answers.respondents) != list(fitted) or len(fit.codes) != answers.n_questions:
         raise InputError(
-            f"the model is of {len(fitted)} respondents and {len(evidence.posterior)} questions, the matrix of "
+            f"the model is of {len(fitted)} respondents and {len(fit.codes)} questions, the matrix of "
             f"{answers.n_respondents} and {answers.n_questions}; give the matrix that specific_factors was asked of"
         )
     answered = answers.answered.astype(np.float32)
-    draws = drawn_answers(groups, evidence, n_replicates, np.random.default_rng(seed))
+    draws = drawn_answers(fit, n_replicates, np.random.default_rng(seed))
     counted = (Counted.of((yes[None].astype(np.float32) * answered, answered)) for yes in draws)
     null = correlate(counted, thresholds, zero_cells).eigenvalues()
     observed = observed_eigenvalues(answers, thresholds, zero_cells)
@@ -86,6 +86,5 @@ def kin_bend(specific: SpecificFactors) -> float:
     >>> kin_bend(specific_factors(hidden > np.linspace(-1, 1, 9), list("aaabbbccc"))) > 0.05
     True
     """
-    model = specific.model
-    thresholds = model.thresholds.iloc[:, 0].to_numpy(dtype=float)
-    return bend_among(model.respondents["general"].to_numpy(), thresholds, model.covariance.to_numpy())
+    curves = specific.model.fit.curves
+    return bend_among(curves.loading, curves.thresholds[0], specific.model.covariance)

@@ -60,8 +60,6 @@ def analysis_tables(analysis: PanelAnalysis) -> dict[str, pd.DataFrame]:
         }
     if analysis.strongest is not None:
         tables["residuals_strongest"] = analysis.strongest.strongest
-    if analysis.dependability is not None:
-        tables["generalizability"] = analysis.dependability.components
     if analysis.clusters is not None:
         tables |= {
             "clusters": analysis.clusters.table,
@@ -85,8 +83,6 @@ def analysis_tables(analysis: PanelAnalysis) -> dict[str, pd.DataFrame]:
         tables["factor_correlations"] = analysis.rotated.correlation
     if analysis.factor_names is not None:
         tables["factor_names"] = analysis.factor_names
-    if analysis.hierarchy is not None:
-        tables["hierarchy"] = analysis.hierarchy.loadings
     return tables
 
 
@@ -159,12 +155,6 @@ def analysis_summary(analysis: PanelAnalysis) -> dict[str, Any]:
             "first_eigenvalue": clusters.first.to_dict(),
             "second_eigenvalue": clusters.second.to_dict() if clusters.second is not None else None,
             "difference": clusters.difference.to_dict(),
-        }
-    if analysis.hierarchy is not None:
-        summary["hierarchy"] = {
-            "omega_hierarchical": analysis.hierarchy.omega_hierarchical,
-            "omega_total": analysis.hierarchy.omega_total,
-            "general_of_common_variance": analysis.hierarchy.explained_common,
         }
     if analysis.sensitivity is not None:
         summary["sensitivity"] = summarise_sensitivity(analysis.sensitivity)

@@ -18,8 +18,8 @@ from onedial.scale.checks.quadratic import quadratic_fit
 from onedial.scale.checks.question_bootstrap import QuestionBootstrap
 from onedial.scale.checks.simulation import Simulated
 from onedial.scale.factor.factor_model import FactorModel
-from onedial.scale.irt.irt import IrtModel
-from onedial.scale.irt.scale_distribution import ScaleDistribution
+from onedial.scale.response_model import ResponseModel
+from onedial.scale.scale_distribution import ScaleDistribution
 from onedial.show import (
     COLOURS,
     FAINT,
@@ -50,7 +50,7 @@ def loadings_against_threshold(
     model: FactorModel,
     bootstrap: QuestionBootstrap | None = None,
     null: Simulated | None = None,
-    marginal: IrtModel | None = None,
+    marginal: ResponseModel | None = None,
     missing: pd.DataFrame | None = None,
     families: "pd.Series | None" = None,
 ) -> Drawing:
@@ -252,7 +252,7 @@ def scale_shapes(scale: ScaleDistribution) -> Drawing:
     figure = new_figure(3.4)
     axes = figure.add_subplot()
     edges = np.linspace(-4, 4, 33)
-    lines = {"normal": (FAINT, "--"), "smooth": (POINTS, "-"), "two_component": (CHANCE, "-.")}
+    lines = {"normal": (FAINT, "--"), "smooth": (POINTS, "-")}
     histogram = scale.weights.loc["histogram"]
     heights, _ = np.histogram(histogram["node"], edges, weights=histogram["weight"])
     axes.bar(
@@ -263,7 +263,7 @@ def scale_shapes(scale: ScaleDistribution) -> Drawing:
         node, weight = part["node"].to_numpy(), part["weight"].to_numpy()
         shown = np.abs(node) <= 4
         density = weight[shown] / np.gradient(node)[shown]
-        axes.plot(node[shown], density, color=colour, linestyle=dashes, label=kind.replace("_", " "), zorder=3)
+        axes.plot(node[shown], density, color=colour, linestyle=dashes, label=kind, zorder=3)
     axes.set_xlabel("easiness of the question (0 = mean, 1 = spread)")
     axes.set_ylabel("density")
     table = scale.comparison
@@ -335,7 +335,7 @@ def _null_strip(axes: Axes, null: Simulated) -> None:
 
 
 def _shift_of_gaps(
-    labels: pd.Index, raw: np.ndarray, marginal: IrtModel | None, missing: pd.DataFrame | None
+    labels: pd.Index, raw: np.ndarray, marginal: ResponseModel | None, missing: pd.DataFrame | None
 ) -> np.ndarray:
     """(respondent,) from the threshold over the answered questions to that over all, where gaps are informative."""
     shift = np.zeros(len(labels))

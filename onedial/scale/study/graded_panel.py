@@ -9,23 +9,22 @@ import numpy as np
 import pandas as pd
 
 from onedial.core import one_line
+from onedial.scale.categories import GradedAnswers, as_graded, cut_confidence, used_only
 from onedial.scale.checks.draws import one_factor_categories
 from onedial.scale.checks.eigenvalue_null import EigenvalueNull
 from onedial.scale.checks.replicates import eigenvalues, fill_gaps
 from onedial.scale.checks.residual_correlations import ResidualCorrelations, beside_simulated, q3_of
 from onedial.scale.correlations.latent_correlation import ThresholdMode, ZeroCellRule
 from onedial.scale.correlations.polychoric import PolychoricResult, polychoric
+from onedial.scale.evidence import MISSING, Codes
 from onedial.scale.factor.minres import minres_one_factor
 from onedial.scale.factor.usable import require_one_part
-from onedial.scale.irt.expectation import MISSING, Codes
-from onedial.scale.irt.graded_answers import GradedAnswers, as_graded, cut_confidence, used_only
-from onedial.scale.irt.graded_response import GradedModel, graded_response_model
-from onedial.scale.irt.marginal_fit import MarginalFit, fit_marginal
-from onedial.scale.irt.null_model import null_fit
-from onedial.scale.irt.reliability import Reliability, difficulty_reliability
-from onedial.scale.misfit.answer_fit import SALIENT, information_of
-from onedial.scale.specific.bifactor import SpecificFactors, specific_factors
+from onedial.scale.gap_model import null_fit
+from onedial.scale.likelihood import MarginalFit
+from onedial.scale.misfit.answer_fit import information_of
+from onedial.scale.response_model import SALIENT, Reliability, ResponseModel, response_model
 from onedial.scale.specific.kin_pairs import KinPairs, kin_pairs
+from onedial.scale.specific.specific_factors import SpecificFactors, specific_factors
 from onedial.scale.study.one_page import FEWEST_KIN, MODELS_UNKNOWN, STRONG, WORTH_A_NAME, nothing_shared, page_lines
 from onedial.scale.study.panel_analysis import LARGEST_KIN, each_notice_once, kin_labels, models_of
 from onedial.stats import LEVEL, Answers, Floats, PsychometricsWarning, fits_remembered, names, number, p_text, p_value
@@ -39,7 +38,7 @@ class GradedPanel:
     """What was found; None where a part could not be asked, or was not wanted.
 
     Attributes:
-        graded: the answers. begins: where each category above the lowest begins. model: of `graded_response_model`, on
+        graded: the answers. begins: where each category above the lowest begins. model: of `response_model`, on
             a scale of any distribution, some answers at random. share: of the variance on everybody's scale, beside
             answers at random and what kin share.
         correlations, loadings, eigenvalues: polychoric, with minres loadings (respondent,) and falling eigenvalues.
@@ -51,7 +50,7 @@ class GradedPanel:
 
     graded: GradedAnswers
     begins: list[float]
-    model: GradedModel
+    model: ResponseModel
     share: float
     correlations: PolychoricResult
     loadings: pd.Series
@@ -86,7 +85,7 @@ def analyse_graded_panel(
 ) -> GradedPanel:
     """Ask of a panel in ordered categories what can be asked of it.
 
-    Formula: `graded_response_model`, `polychoric`, `specific_factors`. Nulls: answers shuffled for the first
+    Formula: `response_model`, `polychoric`, `specific_factors`. Nulls: answers shuffled for the first
     eigenvalue; for the second and for residual correlations answers drawn from one factor on a scale of any
     distribution, some of them at random, places from their posterior, gaps kept.
 
@@ -113,7 +112,7 @@ def analyse_graded_panel(
     require_one_part(Answers(graded.codes > 0, graded.answered, graded.questions, graded.respondents))
     n, begins = min(n_replicates, _MOST_REPLICATES), [at[int(value) - 1] for value in graded.values[1:]]
     with each_notice_once(), fits_remembered():
-        model = graded_response_model(graded, scale="histogram", asymptotes="common")
+        model = response_model(graded, scale="histogram", asymptotes="common")
         loading = model.respondents["loading"]
         used = graded.select(loading.notna().to_numpy())
         codes, _ = used_only(used)
@@ -138,8 +137,8 @@ def analyse_graded_panel(
             eigenvalues=pd.Series(values, pd.RangeIndex(1, len(values) + 1, name="eigenvalue"), name="observed"),
             nulls=_nulls(used, fit, values, n, seed, thresholds, zero_cells) if n else None,
             residuals=residuals,
-            information=information_of(fit_marginal(codes, "histogram", asymptotes="common").curves),
-            reliability=difficulty_reliability(model),
+            information=information_of(model.fit.curves),
+            reliability=model.reliability,
             models=models_of(graded, respondents),
             kin=column if specific is not None else None,
             specific=specific,

@@ -10,7 +10,7 @@ import pandas as pd
 from onedial.scale.checks.accounts import PLAIN
 from onedial.scale.checks.eigenvalue_null import EigenvalueNull
 from onedial.scale.checks.question_invariance import HIGH_AGREEMENT
-from onedial.scale.factor.factor_fit import ACCEPTABLE
+from onedial.scale.factor.factor_fit import FEWEST_FITTED
 from onedial.scale.study.panel_analysis import RESPONDENT, TOPIC, PanelAnalysis
 from onedial.scale.study.power import SECOND_SCALE, SHARES, WORTH_A_SCALE, would_be_missed
 from onedial.scale.study.sensitivity_summary import summarise_sensitivity
@@ -26,7 +26,9 @@ _POOR = 0.10
 _AS_LARGE = 0.5
 """Size of a second factor beside the first from which on no scale is common to all."""
 WORTH_A_NAME = 0.05  # of a variance
-_FEWEST_FOR_A_TEST = 4  # respondents whose correlations can speak against one factor
+_WORTH_ANOTHER_SHAPE = 9.2
+"""Log likelihood that guesses and any shape have to gain over one normal scale: half the 95% point of chi-squared with
+ten degrees of freedom, since a histogram has no fixed number of parameters."""
 FEWEST_KIN = 3  # groups, of which none can be taken for everybody
 MODELS_UNKNOWN = (
     "Which respondents are one base model is not known: framings of one model would pass for a shared scale."
@@ -105,14 +107,14 @@ def verdict(analysis: PanelAnalysis) -> str:
             f"Little is shared between models: {clusters.shares['between']:.0%} of the variance, against "
             f"{clusters.shares['within_only']:.0%} that each model shares only with itself."
         )
-    elif _n_varied(analysis.model.thresholds) < _FEWEST_FOR_A_TEST:
+    elif _n_varied(analysis.model.thresholds) < FEWEST_FITTED:
         opening = (
-            f"Something is shared ({p_text(analysis.shuffled.p[0])}); whether it is one scale {_FEWEST_FOR_A_TEST - 1} "
+            f"Something is shared ({p_text(analysis.shuffled.p[0])}); whether it is one scale {FEWEST_FITTED - 1} "
             "respondents cannot say, since one factor fits any three correlations."
         )
     elif _nothing_common(analysis):
         opening = "There is no scale that is common to all."
-    elif _several_stand(analysis):
+    elif _several_stand(analysis) or (analysis.fit is not None and analysis.fit.rejected):
         opening = f"Something is shared ({of_variance}), but one scale is not all of it."
     elif share >= STRONG:
         opening = f"One scale is shared, and it explains most of the answers ({of_variance})."
@@ -162,7 +164,7 @@ def shared_variance(analysis: PanelAnalysis) -> tuple[float, float, float]:
 
 
 def _share_by_another_account(analysis: PanelAnalysis, share: float) -> str:
-    """The share under an account that is not the usual one, named, where it is another.
+    """The share under an account that is not the usual one, named, where it is another; and whether it fits better.
 
     Shares of random answers of each respondent's own are at least 0, and raise loadings where nobody guesses: of .49
     planted they made .54, those of all .52; where a third guesses at .3, .51 and .46.
@@ -171,8 +173,10 @@ def _share_by_another_account(analysis: PanelAnalysis, share: float) -> str:
         other = number(analysis.specific.model.shares, "general", "share")
         account = f"beside what each {analysis.kin} shares"
     elif analysis.accounts is not None:
-        other = number(analysis.accounts.table, "any scale, random answers all alike", "loadings_share")
-        account = "if all guess equally often and the scale has any shape"
+        table, name = analysis.accounts.table, "any scale, random answers all alike"
+        other, gain = number(table, name, "loadings_share"), np.diff(table["log_likelihood"][[PLAIN, name]])[0]
+        better = "better" if gain >= _WORTH_ANOTHER_SHAPE else "no better"
+        account = f"if all guess equally often and the scale has any shape, which fits {better}"
     else:
         return ""
     return f"{other:.0%} {account}" if abs(share - other) >= WORTH_A_NAME else ""
@@ -193,7 +197,7 @@ def objections(analysis: PanelAnalysis) -> list[str]:
         made = analysis.by_kin is not None and analysis.by_kin.p[1] > LEVEL
         kin = f"; what each {analysis.kin} shares would make the second" if made else ""
         found.append(f"{analysis.several.loadings.shape[1]} factors, not one (of the variance: {sizes}{kin})")
-    if analysis.fit is not None and analysis.fit.rmsea > ACCEPTABLE:
+    if analysis.fit is not None and analysis.fit.rejected:
         found.append(f"one factor does not fit (RMSEA {analysis.fit.rmsea:.3f})")
     if analysis.specific is not None and analysis.specific.p <= LEVEL:
         share, low, high = (number(analysis.specific.model.shares, "specific", end) for end in ("share", "low", "high"))
@@ -219,7 +223,8 @@ def objections(analysis: PanelAnalysis) -> list[str]:
             )
     turned = int(analysis.answer_fit.respondents["reversed"].sum())
     if turned:
-        found.append(f"{turned} of {len(analysis.answer_fit.respondents)} answer the other way round")
+        answer = "answers" if turned == 1 else "answer"
+        found.append(f"{turned} of {len(analysis.answer_fit.respondents)} {answer} the other way round")
     if analysis.copies:
         found.append(
             f"{len(analysis.copies)} {'pair is' if len(analysis.copies) == 1 else 'pairs are'} one respondent twice"
@@ -330,11 +335,9 @@ def _enough(analysis: PanelAnalysis) -> Iterable[str]:
         yield analysis.residuals.sentence()
     if analysis.strongest is not None:
         yield analysis.strongest.sentence(str(analysis.kin))
-    if analysis.several is not None:
+    if analysis.several is not None and _second_stands(analysis):
         sizes = ", ".join(f"{share:.1%}" for share in factor_shares(analysis))
         yield f"{analysis.several.loadings.shape[1]} factors make {sizes} of the total variance."
-    if analysis.hierarchy is not None:
-        yield analysis.hierarchy.sentence()
     if analysis.factor_names is not None:
         table = analysis.factor_names
         named = table[(table["q"] <= LEVEL) & (table["share"] >= WORTH_A_NAME)]
@@ -342,8 +345,7 @@ def _enough(analysis: PanelAnalysis) -> Iterable[str]:
             first = part.iloc[0]
             name = str(factor).replace("_", " ").capitalize()
             share, highest = f"{first['share']:.0%} of its variance", f"highest: {first['highest']}"
-            beside = "" if analysis.hierarchy is None else ", beside the general factor"
-            yield f"{name} goes with {first['column']}{beside} ({share}; {highest})."
+            yield f"{name} goes with {first['column']} ({share}; {highest})."
 
 
 def _spread(analysis: PanelAnalysis) -> Iterable[str]:
@@ -403,12 +405,11 @@ def _known(analysis: PanelAnalysis) -> Iterable[str]:
     yield from analysis.answer_fit.sentences()
     turned = int(analysis.answer_fit.respondents["reversed"].sum())
     if turned:
-        yield f"A Rasch model, one slope for all, does not hold: {turned} answer the other way round."
+        answer = "answers" if turned == 1 else "answer"
+        yield f"A Rasch model, one slope for all, does not hold: {turned} {answer} the other way round."
     else:
         yield analysis.rasch.sentence()
     yield analysis.reliability.sentence()
-    if analysis.dependability is not None:
-        yield analysis.dependability.sentence()
 
 
 def _choices(analysis: PanelAnalysis) -> Iterable[str]:
@@ -419,7 +420,8 @@ def _choices(analysis: PanelAnalysis) -> Iterable[str]:
         f"where thresholds come from moves correlations by up to {analysis.threshold_shift:.2f}."
     )
     if analysis.sensitivity is not None:
-        yield from summarise_sensitivity(analysis.sensitivity)
+        bends = analysis.accounts is None or analysis.accounts.table["bend_p"].notna().any()
+        yield from summarise_sensitivity(analysis.sensitivity, bends)
         accounts = [] if analysis.accounts is None else map(analysis.accounts.explaining, ("parabola", "second"))
         if any(len(rows) and PLAIN not in rows.index for rows in accounts):
             yield "Nobody answers at random in these analyses: what the accounts above explain stays explained."

@@ -4,6 +4,7 @@ Each part is a public function of this package; here they are called on one pane
 several of them need is computed once.
 """
 
+import math
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -12,8 +13,10 @@ from typing import Any, get_args
 
 import numpy as np
 import pandas as pd
+from scipy.special import bdtrc
 
 from onedial.core import one_line
+from onedial.scale.categories import GradedAnswers
 from onedial.scale.checks.accounts import RivalAccounts, rival_accounts
 from onedial.scale.checks.bundles import BundleInvariance, bundle_invariance
 from onedial.scale.checks.clusters import ClusterStructure, cluster_structure
@@ -29,23 +32,18 @@ from onedial.scale.checks.respondent_invariance import RespondentInvariance, res
 from onedial.scale.checks.simulation import Simulated
 from onedial.scale.correlations.latent_correlation import ThresholdMode, ZeroCellRule
 from onedial.scale.correlations.tetrachoric import tetrachoric
-from onedial.scale.factor.factor_fit import FactorFit, factor_fit
+from onedial.scale.equal_slopes import RaschTest, rasch_test
+from onedial.scale.factor.factor_fit import FEWEST_FITTED, MOST_FITTED, FactorFit, factor_fit
 from onedial.scale.factor.factor_model import Extraction, FactorModel, fit_factor_model
 from onedial.scale.factor.factor_names import name_factors
-from onedial.scale.factor.factor_places import factor_places
-from onedial.scale.factor.hierarchy import Hierarchy, schmid_leiman
 from onedial.scale.factor.rotation import RotatedLoadings, rotate
 from onedial.scale.factor.usable import require_one_part
-from onedial.scale.irt.graded_answers import GradedAnswers
-from onedial.scale.irt.irt import IrtModel, two_parameter_irt
-from onedial.scale.irt.rasch import RaschTest, rasch_test
-from onedial.scale.irt.reliability import Reliability, difficulty_reliability
-from onedial.scale.irt.scale_distribution import ScaleDistribution, scale_distribution
 from onedial.scale.misfit.answer_fit import AnswerFit, answer_fit
-from onedial.scale.specific.bifactor import SpecificFactors, specific_factors
-from onedial.scale.specific.generalizability import Generalizability, generalizability, measurements_of
+from onedial.scale.response_model import Reliability, ResponseModel, response_model
+from onedial.scale.scale_distribution import ScaleDistribution, scale_distribution
 from onedial.scale.specific.kin_account import kin_account, kin_bend
 from onedial.scale.specific.kin_pairs import KinPairs, kin_pairs
+from onedial.scale.specific.specific_factors import SpecificFactors, specific_factors
 from onedial.scale.study.power import least_share, second_scale_power
 from onedial.scale.study.sensitivity import sensitivity_table
 from onedial.stats import LEVEL, Answers, as_answers, fits_remembered
@@ -53,11 +51,10 @@ from onedial.stats import LEVEL, Answers, as_answers, fits_remembered
 _MOST_GROUPS = 12
 _FEWEST_TOPICS = 8  # for a bootstrap over topics
 _FEWEST_QUESTIONS = 40  # in the smallest group, for curves of its own
-_MOST_RESPONDENTS = 71  # for the fit of all pairs
 _FEWEST_IN_BUNDLES = 10  # questions in the mean
 TOPIC, RESPONDENT = "topic", "respondent"
 LARGEST_KIN = 16  # respondents of one group, whose patterns of answers are then nearly as many as questions
-_COPIES = 0.85
+_COPIES, _CLOSEST = 0.9, 0.72  # phi of copies; of two that follow one scale as closely as anybody does
 _FEWER = 199  # replicates of what needs no p below 1 / 200
 
 
@@ -84,13 +81,12 @@ class PanelAnalysis:
         kin: the column that says which respondents are kin (models, else families), specific: what those share beside
             the scale, by_kin: eigenvalues beside what that makes of them, kin_bend: p of a parabola among the
             loadings on everybody's scale, strongest: their pairs among those with the strongest residuals.
-        dependability: variance of answers by model, framing and question, where models share framings.
-        several, rotated, factor_names: where there is more than one factor; hierarchy: where there are three.
+        several, rotated, factor_names: where there is more than one factor.
     """
 
     model: FactorModel
-    marginal: IrtModel
-    free: IrtModel
+    marginal: ResponseModel
+    free: ResponseModel
     missing: pd.DataFrame
     threshold_shift: float
     scale: ScaleDistribution
@@ -122,11 +118,9 @@ class PanelAnalysis:
     by_kin: EigenvalueNull | None = None
     kin_bend: float | None = None
     strongest: KinPairs | None = None
-    dependability: Generalizability | None = None
     several: FactorModel | None = None
     rotated: RotatedLoadings | None = None
     factor_names: pd.DataFrame | None = None
-    hierarchy: Hierarchy | None = None
 
     __repr__ = one_line
 
@@ -179,8 +173,8 @@ def analyse_panel(
         model = fit_factor_model(answers, n_factors, extraction, **rules)
         drawn = _drawn(answers, n_replicates, rules, seed) if n_replicates else {}
         parallel = drawn.get("parallel")
-        marginal = two_parameter_irt(answers)
-        fits = 4 <= answers.varies.sum() <= _MOST_RESPONDENTS
+        marginal = response_model(answers)
+        fits = FEWEST_FITTED <= answers.varies.sum() <= MOST_FITTED
         known = grouped(questions, answers.questions, _FEWEST_QUESTIONS)
         bundles = _by_bundles(answers, respondents, questions, TOPIC in known)
         residuals = None
@@ -189,12 +183,12 @@ def analyse_panel(
         return PanelAnalysis(
             model=replace(model, null=drawn.get("shuffled")),
             marginal=marginal,
-            free=two_parameter_irt(answers, scale="histogram", gaps="informative"),
+            free=response_model(answers, scale="histogram", gaps="informative"),
             missing=missingness_test(answers),
             threshold_shift=_threshold_shift(answers, model),
             scale=scale_distribution(answers),
             rasch=rasch_test(answers, "histogram", "common"),
-            reliability=difficulty_reliability(marginal),
+            reliability=marginal.reliability,
             answer_fit=answer_fit(answers, n_replicates=max(2, min(9, 20_000 // answers.n_questions)), seed=seed),
             fit=factor_fit(answers, **rules) if fits else None,
             fit_global=factor_fit(answers, thresholds="global", zero_cells=zero_cells) if fits else None,
@@ -206,7 +200,6 @@ def analyse_panel(
             by_respondents=_over_respondents(answers, respondents),
             copies=copies_among(answers),
             models=models_of(answers, respondents),
-            dependability=_dependability(answers, respondents),
             left_out={
                 **{name: why for name, why in known.left_out.items() if name != TOPIC or RESPONDENT not in bundles},
                 **grouped(respondents, answers.respondents[answers.varies], 1).left_out,
@@ -214,30 +207,44 @@ def analyse_panel(
             by_bundles=bundles,
             **_kin(answers, respondents, residuals, min(n_replicates, _FEWER), rules, seed),
             **drawn,
-            **_several(answers, model, parallel.n_above() if parallel is not None else 1, respondents, questions, seed),
+            **_several(answers, model, parallel.n_above() if parallel is not None else 1, respondents, seed),
         )
 
 
 def copies_among(answers: Answers) -> list[str]:
     """Pairs whose answers hardly differ, or are hardly ever the same: one respondent twice, in words.
 
-    Formula: phi, the correlation of the answers as they stand, of at least `_COPIES` in size. Two respondents that
-    follow one scale with loadings of .95 have a phi of .72.
+    Formula: phi, the correlation of the answers as they stand, of at least `_COPIES` in size, and so many equal (or
+    unequal) answers as would come in fewer than 1 of 20 panels with as many pairs (binomial) from two with a phi of
+    `_CLOSEST`, which those have that follow a normal scale with loadings of .95; or, where it is larger, with the phi
+    of whoever comes next to either: on a scale that falls into two heaps all are as close.
 
-    >>> copies_among(as_answers(pd.DataFrame({"a": [1, 0, 1, 1, 0], "b": [1, 0, 1, 1, 0], "c": [0, 0, 1, 0, 1]})))
-    ['b answers as a (100% of 5 answers)']
+    >>> rng = np.random.default_rng(0)
+    >>> said = rng.integers(0, 2, (60, 2))
+    >>> copies_among(as_answers(pd.DataFrame({"a": said[:, 0], "b": said[:, 0], "c": said[:, 1]})))
+    ['b answers as a (100% of 60 answers)']
     """
     known = answers.answered.astype(float)
     yes = np.where(answers.answered, answers.yes, 0).astype(float)
     n, both, first = known.T @ known, yes.T @ yes, yes.T @ known  # of each pair, over what both answered
     same = n - first - first.T + 2 * both
     with np.errstate(divide="ignore", invalid="ignore"):
-        phi = (n * both - first * first.T) / np.sqrt(first * (n - first) * first.T * (n - first.T))
+        rate, other_rate = first / n, first.T / n
+        spread = np.sqrt(rate * (1 - rate) * other_rate * (1 - other_rate))
+        phi = (both / n - rate * other_rate) / spread
+        equal = np.where(phi > 0, same, n - same)
+        size = np.abs(np.nan_to_num(phi)) * ~np.eye(len(phi), dtype=bool)
+        next_to = np.where(size < _COPIES, size, 0).max(axis=1)
+        closest = np.maximum(_CLOSEST, np.maximum(next_to[:, None], next_to))
+        by_chance = rate * other_rate + (1 - rate) * (1 - other_rate)
+        likely = np.where(phi > 0, by_chance, 1 - by_chance) + 2 * closest * spread
+        p = bdtrc(np.maximum(equal - 1, 0), n.astype(np.int64), np.minimum(likely, 1)) * math.comb(len(n), 2)
+        there = np.triu((np.abs(phi) >= _COPIES) & (p <= LEVEL), 1)
     found = []
-    for one, other in zip(*np.nonzero(np.triu(np.abs(phi) >= _COPIES, 1)), strict=True):
-        how, share = ("as", same) if phi[one, other] > 0 else ("the other way round to", n - same)
+    for one, other in zip(*np.nonzero(there), strict=True):
+        how = "as" if phi[one, other] > 0 else "the other way round to"
         copy, of = answers.respondents[other], answers.respondents[one]
-        part = share[one, other] / n[one, other]
+        part = equal[one, other] / n[one, other]
         found.append(f"{copy} answers {how} {of} ({part:.0%} of {n[one, other]:.0f} answers)")
     return found
 
@@ -347,17 +354,6 @@ def models_of(answers: Answers | GradedAnswers, respondents: pd.DataFrame | None
     return None if models.isna().any() else [str(name) for name in models.unique()]
 
 
-def _dependability(answers: Answers, respondents: pd.DataFrame | None) -> Generalizability | None:
-    """Where at least two framings were each put to at least two models."""
-    if respondents is None or not {"model", "framing"} <= set(respondents):
-        return None
-    known = respondents.reindex(answers.respondents)[["model", "framing"]]
-    if known.isna().any(axis=None) or (known.groupby("framing")["model"].nunique() > 1).sum() < 2:
-        return None
-    values = np.where(answers.answered, answers.yes, np.nan)
-    return generalizability(measurements_of(pd.DataFrame(values, answers.questions, answers.respondents), known))
-
-
 def _kin(
     answers: Answers,
     respondents: pd.DataFrame | None,
@@ -424,21 +420,14 @@ def _over_respondents(answers: Answers, respondents: pd.DataFrame | None) -> dic
     return {name: question_invariance(answers, labels) for name, labels in several.items()}
 
 
-def _beside_general(places: pd.DataFrame) -> pd.DataFrame:
-    """What each factor's places have beside the mean of all: else every factor goes with what the general one does."""
-    general = places.mean(axis=1) - places.mean(axis=1).mean()
-    return places - np.outer(general, places.mul(general, axis=0).sum() / (general**2).sum())
-
-
 def _several(
     answers: Answers,
     model: FactorModel,
     n_factors: int,
     respondents: pd.DataFrame | None,
-    questions: pd.DataFrame | None,
     seed: int,
 ) -> dict[str, Any]:
-    """Rotated factors with what they go with, and the general factor over them, where there is more than one."""
+    """Rotated factors with the respondents that they go with, where there is more than one."""
     most = int(answers.varies.sum()) // 3
     k = min(n_factors, most)
     if k < 2:
@@ -446,16 +435,11 @@ def _several(
     used = model.tetrachoric
     several = fit_factor_model(answers, k, "minres", used.threshold_mode, used.zero_cell_rule)
     rotated = rotate(several.loadings, "oblimin", seed)
-    parts = []
-    places = factor_places(answers, rotated)
-    if k > 2:
-        places = _beside_general(places)
-    for values, known in ((places, questions), (rotated.loadings, respondents)):
-        if known is not None and len(values.index.intersection(known.index)):
-            parts.append(name_factors(values, known, seed=seed))
+    named = None
+    if respondents is not None and len(rotated.loadings.index.intersection(respondents.index)):
+        named = name_factors(rotated.loadings, respondents, seed=seed)
     return {
         "several": several,
         "rotated": rotated,
-        "factor_names": pd.concat(parts, ignore_index=True) if parts else None,
-        "hierarchy": schmid_leiman(used.correlation, k, seed) if k > 2 else None,
+        "factor_names": named,
     }

@@ -21,13 +21,12 @@ from onedial.scale.correlations.pair_counts import count_pairs
 from onedial.scale.correlations.thresholds import thresholds_of
 from onedial.scale.factor.minres import minres_one_factor
 from onedial.scale.factor.usable import MIN_RESPONDENTS, observed_correlation
-from onedial.scale.irt.category_curves import Curves
-from onedial.scale.irt.marginal_fit import MarginalFit
-from onedial.scale.irt.null_model import null_model
-from onedial.scale.irt.scales import ScaleKind
+from onedial.scale.gap_model import null_model
+from onedial.scale.likelihood import MarginalFit, ScaleKind
+from onedial.scale.response_curves import Curves
 from onedial.stats import Answers, Booleans, Floats, as_answers, p_value
 
-SCALES: tuple[ScaleKind, ...] = ("histogram", "normal", "two_component")
+SCALES: tuple[ScaleKind, ...] = ("histogram", "normal")
 COLUMNS = [
     "zero_cells", "thresholds", "scale", "left_out", "n_respondents", "n_zero_cell_pairs", "max_delta_rho",
     "first_share", "first_null_share", "first_p", "second_share", "second_permutation_share",
@@ -55,7 +54,7 @@ def sensitivity_table(
         matrix: question x respondent, 1 / 0 / nan; at least three respondents that vary.
         n_replicates: B of each null of each row; p cannot be smaller than 1 / (B + 1).
         thresholds, zero_cells: of the reference row, and of the rows with a respondent left out. Those rows let the
-            scale have any distribution (`histogram`); others hold it to be normal or a mixture of two normal ones.
+            scale have any distribution (`histogram`); others hold it to be normal.
         leave_one_out: whether those rows are wanted. seed: of the simulated answers.
 
     Returns:
@@ -64,7 +63,7 @@ def sensitivity_table(
         `n_respondents`, `n_zero_cell_pairs`; `max_delta_rho`, largest change of a correlation against the reference;
         `first_share`, `second_share`, eigenvalues over m; `first_null_share`, `second_permutation_share`, means of the
         permutation null; `second_one_factor_share`, mean when one factor is all there is; `loadings_share`, sum of
-        squared minres loadings over m, and `marginal_loadings_share`, the same from `two_parameter_irt`, which needs no
+        squared minres loadings over m, and `marginal_loadings_share`, the same from `response_model`, which needs no
         rule for empty cells; `smallest_eigenvalue` with mean and lower-tail p under one factor; `quadratic_r2` with
         mean and p when loadings have nothing to do with thresholds; `marginal_quadratic_r2`, the parabola of the
         marginal loadings on the marginal thresholds. Under `exclude`, eigenvalues are those of the
@@ -78,7 +77,7 @@ def sensitivity_table(
     >>> rng = np.random.default_rng(0)
     >>> answers = (rng.standard_normal((400, 1)) + rng.standard_normal((400, 6)) > 0) * 1.0  # one scale
     >>> sensitivity_table(answers, 3, leave_one_out=False).shape[0]
-    18
+    12
     """
     answers = checked_for_simulation(as_answers(matrix), n_replicates, thresholds, zero_cells)
     settings = _settings(thresholds, zero_cells)

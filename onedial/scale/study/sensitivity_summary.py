@@ -14,14 +14,14 @@ _CHOICES = {
 }
 
 
-def summarise_sensitivity(table: pd.DataFrame) -> list[str]:
+def summarise_sensitivity(table: pd.DataFrame, parabola: bool = True) -> list[str]:
     """What the sensitivity table says, one plain sentence per finding.
 
     Formula: counts the rows with p <= LEVEL, and gives the range of each number over the rows. Where a finding is in
     every row with one choice and in none with another, the sentence names that choice.
 
     Args:
-        table: of `sensitivity_table`.
+        table: of `sensitivity_table`. parabola: whether there are respondents enough to speak of one.
 
     Returns:
         sentences on the first factor, the second, the smallest eigenvalue and the parabola. Sign: as in the table.
@@ -40,14 +40,15 @@ def summarise_sensitivity(table: pd.DataFrame) -> list[str]:
         f"{_verdict('A smallest eigenvalue too small for one factor', table, 'smallest_p')}: "
         f"{_range(table['smallest_eigenvalue'])}, and {_range(table['smallest_null'])} under one factor.",
     ]
-    if table["quadratic_r2"].notna().any():
+    parabola = parabola and bool(table["quadratic_r2"].notna().any())
+    if parabola:
         sentences.append(
             f"{_verdict('A parabola of loading on threshold', table, 'quadratic_p')}: R^2 "
             f"{_range(table['quadratic_r2'])}, and {_range(table['quadratic_null_r2'])} where the two are unrelated."
         )
     everyone = table[table["left_out"] == ""]
     curves = everyone.drop_duplicates("scale").set_index("scale")["marginal_quadratic_r2"]
-    if curves.notna().all():
+    if parabola and curves.notna().all():
         each = ", ".join(f"{_listed([scale])} {r2:.2f}" for scale, r2 in curves.items())
         sentences.append(f"R^2 of the same parabola by marginal likelihood, which needs no correction: {each}.")
     spread = np.ptp(everyone["first_share"])

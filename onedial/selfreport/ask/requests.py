@@ -11,6 +11,7 @@ from onedial.asking import (
     YES_NO_TOKENS,
     Instrument,
     PromptTemplate,
+    Question,
     Scale,
     TextReader,
     Turns,
@@ -18,6 +19,7 @@ from onedial.asking import (
     unmarked,
     without_disclaimer,
 )
+from onedial.panels import grade_answer, outcome_as_number
 
 
 def _no_value(text: str) -> None:
@@ -41,6 +43,11 @@ def drawn(instrument: Instrument, temperature: float = 1.0) -> Instrument:
 def once_more(instrument: Instrument) -> Instrument:
     """The same request for a second reply, drawn, beside the likeliest one."""
     return replace(drawn(instrument), name=f"{instrument.name}, again")
+
+
+def correct(question: Question, text: str) -> float:
+    """1 for a right answer, 0 for a wrong one, nan for none."""
+    return outcome_as_number(grade_answer(question, text).outcome)
 
 
 @dataclass(frozen=True)

@@ -21,7 +21,7 @@ numbers that the options stand for elsewhere. Higher = surer, or more yes. docs/
 
 import csv
 import io
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from importlib.resources import files
 
@@ -37,17 +37,21 @@ from onedial.asking import (
     Instrument,
     Prompt,
     PromptTemplate,
+    Question,
     Respondent,
     Scale,
     TokenReader,
     Turns,
-    answers_in_order,
+    ask_table,
     is_read,
+    sample_questions,
 )
+from onedial.core import InputError
+from onedial.panels import load_facts, load_questions, truth_of
 
 LETTERED = ("A first", "A second", "B first", "B second")
 """Forms of `lettered`: the letter and the place of the affirmative."""
-ABOUT = ("questions", "answers", "requests", "statements", "facts")
+MOST_FACTS = 200
 
 
 @dataclass(frozen=True)
@@ -67,15 +71,20 @@ class Item:
     truth: float = float("nan")
 
 
+Items = Callable[[Sequence[Question], int], list[Item]]
+"""From questions and a seed to what is asked, at most as many items as questions."""
+
+
 @dataclass(frozen=True)
 class SelfReport:
     """One way of asking; see the module's text.
 
     Attributes:
         forms: name of each equivalent form -> its instrument, read from logits.
-        about: what its items are, one of `ABOUT`.
+        about: what its items are, such as questions or answers.
         unit: of its score.
         right_if_unable: its affirmative is right where the subject's own answer is wrong.
+        items: what it is asked about; None where that is the questions, or the subject's own answers to them.
     """
 
     name: str
@@ -83,6 +92,11 @@ class SelfReport:
     about: str
     unit: str = "log-odds"
     right_if_unable: bool = False
+    items: Items | None = None
+
+    def __post_init__(self) -> None:
+        if self.items is None and self.about not in ("questions", "answers"):
+            raise InputError(f"the self-report {self.name!r} is about {self.about}; give its items")
 
     def prompt(self, form: str, item: Item) -> Prompt:
         """What is shown."""
@@ -172,6 +186,37 @@ def _agreement() -> dict[str, Instrument]:
     return forms
 
 
+def self_efficacy_items() -> list[Item]:
+    """The ten built-in statements, from the International Personality Item Pool; four of them are reversed."""
+    text = files("onedial.panels").joinpath("data", "ipip_self_efficacy.csv").read_text(encoding="utf-8")
+    return [
+        Item(
+            f"ipip-{int(row['item']):02d}",
+            {"statement": f"I {row['text'][0].lower()}{row['text'][1:]}"},
+            int(row["keyed"]),
+        )
+        for row in csv.DictReader(io.StringIO(text))
+    ]
+
+
+def facts_for(questions: Sequence[Question], seed: int) -> list[Question]:
+    """As many facts as questions, of those that there are; they come in pairs."""
+    n = len(questions)
+    return load_facts(min(MOST_FACTS, max(2, n - n % 2)), seed)
+
+
+def _facts(questions: Sequence[Question], seed: int) -> list[Item]:
+    facts = facts_for(questions, seed)
+    truth = truth_of(facts)
+    return [Item(each.id, {"question": each.text}, truth=truth[each.id]) for each in facts]
+
+
+def _requests(questions: Sequence[Question], seed: int) -> list[Item]:
+    pool = load_questions("frontier")
+    drawn = sample_questions(pool, min(len(questions), len(pool)), seed)
+    return [Item(each.id, {"question": each.text}) for each in drawn]
+
+
 SELF_REPORTS: dict[str, SelfReport] = {
     report.name: report
     for report in (
@@ -222,9 +267,12 @@ SELF_REPORTS: dict[str, SelfReport] = {
                 "It would not provide an answer",
             ),
             "requests",
+            items=_requests,
         ),
-        SelfReport("self-efficacy", _agreement(), "statements", "points of four"),
-        SelfReport("unrelated facts", {"plain": FACT}, "facts"),
+        SelfReport(
+            "self-efficacy", _agreement(), "statements", "points of four", items=lambda *_: self_efficacy_items()
+        ),
+        SelfReport("unrelated facts", {"plain": FACT}, "facts", items=_facts),
     )
 }
 
@@ -235,29 +283,19 @@ def ask_self_report(respondent: Respondent, report: SelfReport, items: Sequence[
     Returns:
         index item_id; one column per form with its score, nan where unread; `score`, their mean, nan where a form is
         unread; `goes_by` of four lettered forms: "letter", "place" or "option", whichever they agree in, "mixed" where
-        they do in none, "" where one is unread.
+        they do in none, "" where one is unread; `failed`: why a request has no answer, "" where all have one.
 
     Raises:
         InputError: as `Respondent.answer`, such as a tokenizer under which the answers cannot be told apart.
     """
     ids = [item.item_id for item in items]
-    scores = pd.DataFrame(index=pd.Index(ids, name="item_id"))
+    scores, failed = pd.DataFrame(index=pd.Index(ids, name="item_id")), pd.Series("", ids)
     for form, instrument in report.forms.items():
-        given = answers_in_order(respondent, [report.prompt(form, item) for item in items], instrument)
-        expected = [
-            instrument.scale.expectation(answer.probabilities)[0] if answer.probabilities else float("nan")
-            for answer in given
-        ]
-        asked = pd.DataFrame(
-            {
-                "question_id": ids,
-                "margin": [answer.margin for answer in given],
-                "expected": expected,
-                "mass": [answer.mass for answer in given],
-            }
-        )
+        asked = ask_table(respondent, instrument, [item.slots for item in items]).assign(question_id=ids)
         scores[form] = report.scores(form, asked, items).to_numpy()
-    return scores.assign(score=scores.mean(axis=1, skipna=False), goes_by=_goes_by(scores))
+        failed = failed.where(failed != "", asked["failed"].to_numpy())
+    score = scores.mean(axis=1, skipna=False)
+    return scores.assign(score=score, goes_by=_goes_by(scores), failed=failed.to_numpy())
 
 
 _PATTERNS = {"option": (1, 1, 1, 1), "letter": (1, 1, -1, -1), "place": (1, -1, 1, -1)}
@@ -273,16 +311,3 @@ def _goes_by(scores: pd.DataFrame) -> np.ndarray | str:
     for habit, pattern in _PATTERNS.items():
         habits[np.abs(sides @ np.array(pattern)) == len(LETTERED)] = habit
     return habits
-
-
-def self_efficacy_items() -> list[Item]:
-    """The ten built-in statements, from the International Personality Item Pool; four of them are reversed."""
-    text = files("onedial.panels").joinpath("data", "ipip_self_efficacy.csv").read_text(encoding="utf-8")
-    return [
-        Item(
-            f"ipip-{int(row['item']):02d}",
-            {"statement": f"I {row['text'][0].lower()}{row['text'][1:]}"},
-            int(row["keyed"]),
-        )
-        for row in csv.DictReader(io.StringIO(text))
-    ]

@@ -10,10 +10,10 @@ from collections.abc import Sequence
 
 import pandas as pd
 
-from onedial.asking import CONFIDENCE_IN_NUMBERS, PromptTemplate, Question, Respondent, answers_in_order
+from onedial.asking import CONFIDENCE_IN_NUMBERS, PromptTemplate, Question, Respondent, ask_table
 from onedial.core import sha256_of_text
 from onedial.selfreport.ask.requests import writes
-from onedial.selfreport.battery.line import BatteryTest, Headline, Topics
+from onedial.selfreport.frame import BatteryTest, Draws, Headline
 from onedial.stats import MOST_UNREAD, mean_interval
 
 TURNS = ("opening", "rebuttal", "closing")
@@ -77,12 +77,12 @@ def ask_debate(respondent: Respondent, questions: Sequence[Question]) -> pd.Data
         spoken: dict[tuple[str, str], str] = {}
         for place in range(2):
             speakers = [(motion, SIDES[(number + place) % 2]) for number, motion in enumerate(motions)]
-            prompts = [
-                SPEECH.prompt(motion=motion, so_far="\n".join(said[motion]) or "(nothing)", side=side, turn=turn)
+            slots = [
+                {"motion": motion, "so_far": "\n".join(said[motion]) or "(nothing)", "side": side, "turn": turn}
                 for motion, side in speakers
             ]
-            for (motion, side), answer in zip(speakers, answers_in_order(respondent, prompts, SPEECH), strict=True):
-                text = " ".join(answer.raw_text.split())
+            for (motion, side), speech in zip(speakers, ask_table(respondent, SPEECH, slots)["text"], strict=True):
+                text = " ".join(speech.split())
                 said[motion].append(f"{side.capitalize()}: {text or '-'}")
                 spoken[motion, side] = text
         # Where one has nothing to say, or both say the same, nobody has spoken for a side.
@@ -94,19 +94,18 @@ def ask_debate(respondent: Respondent, questions: Sequence[Question]) -> pd.Data
             for motion, side in plan
             for which in sorted(DECIDED, key=lambda which: sha256_of_text(f"{motion} {turn} {side} {which}"))
         ]
-        prompts = [
-            BET.prompt(motion=motion, so_far="\n".join(said[motion]), side=side, decided=DECIDED[which])
+        slots = [
+            {"motion": motion, "so_far": "\n".join(said[motion]), "side": side, "decided": DECIDED[which]}
             for motion, side, which in asked
         ]
-        given = answers_in_order(respondent, prompts, BET)
-        stated = dict(zip(asked, [each.stated for each in given], strict=True))
+        stated = dict(zip(asked, ask_table(respondent, BET, slots)["stated"], strict=True))
         for motion, side in plan:
             heard = [float("nan") if motion in silent else stated[motion, side, which] for which in DECIDED]
             rows.append([motion, turn, side, *heard, spoken[motion, side]])
     return pd.DataFrame(rows, columns=["question_id", "turn", "side", "bet", "coin", "text"])
 
 
-def debate_scores(own: pd.DataFrame, topics: Topics, n_bootstrap: int = 1999, seed: int = 0) -> pd.DataFrame:
+def debate_scores(own: pd.DataFrame, draws: Draws) -> pd.DataFrame:
     """What both sides' bets add up to after each turn, beyond what they add up to where a coin decides.
 
     Formula: beyond = mean over debates of max(1, bet_for + bet_against) - max(1, coin_for + coin_against), so that bets
@@ -114,7 +113,7 @@ def debate_scores(own: pd.DataFrame, topics: Topics, n_bootstrap: int = 1999, se
     after the closing less after the opening, within debates.
 
     Args:
-        own: of `ask_debate`. topics: play no part, no two debates are on one. n_bootstrap: resamples. seed: of them.
+        own: of `ask_debate`. draws: whose topics play no part, no two debates are on one.
 
     Returns:
         index turn (`TURNS`, "rise"); n (debates), n_unread, bets, coins (mean sums), over_one (share of sums of bets
@@ -131,7 +130,7 @@ def debate_scores(own: pd.DataFrame, topics: Topics, n_bootstrap: int = 1999, se
         known = values.dropna()
         row: dict[str, float] = {"n": len(known), "n_unread": len(values) - len(known)}
         if len(known) > 1 and row["n_unread"] <= MOST_UNREAD * len(values):
-            low, high = mean_interval(known, -1, 1, None, n_bootstrap, seed)
+            low, high = mean_interval(known, -1, 1, None, draws.n, draws.seed)
             if turn != "rise":
                 bets, coins = sums["bet", turn].loc[known.index], sums["coin", turn].loc[known.index]
                 row |= {"bets": bets.mean(), "coins": coins.mean(), "over_one": (bets > 1 + 1e-9).mean()}
@@ -142,10 +141,12 @@ def debate_scores(own: pd.DataFrame, topics: Topics, n_bootstrap: int = 1999, se
 
 
 DEBATE = BatteryTest(
-    ask_debate,
-    debate_scores,
-    Headline(
-        "debate", "beyond", "both sides' bets, beyond a coin's", "low", "high", only=("closing", "rise"), nothing=0
-    ),
-    "bet",
+    ask=lambda make, material: ask_debate(make(0), material.questions),
+    scores={"debate": debate_scores},
+    headline=Headline("debate", "beyond", "both sides' bets, beyond a coin's", only=("closing", "rise"), nothing=0),
+    measures="bets of both sides after each turn of a debate with itself",
+    source="2505.19184",
+    formula="sum of both above 1, less that where a coin decides",
+    caveat="twelve motions; nobody judges who has won",
+    reply="bet",
 )

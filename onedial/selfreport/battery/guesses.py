@@ -11,11 +11,11 @@ from itertools import chain
 
 import pandas as pd
 
-from onedial.asking import Question, Respondent, answers_in_order, unmarked
-from onedial.confidence import brier_skill, expected_calibration_error, signal_table
+from onedial.asking import Question, Respondent, ask_table, unmarked
+from onedial.confidence import brier_skill, expected_calibration_error
 from onedial.panels import grade_answer, outcome_as_number
 from onedial.selfreport.ask.requests import writes
-from onedial.selfreport.battery.line import BatteryTest, Topics, area
+from onedial.selfreport.frame import BatteryTest, Draws, area, signal_of
 
 K = 4
 GUESS = writes(
@@ -108,15 +108,15 @@ def ask_guesses(respondent: Respondent, questions: Sequence[Question]) -> pd.Dat
         question_id, n_guesses, top (probability of the likeliest guess, the first of equals), top_right (1 / 0), total
         (sum of the probabilities), any_right (whether a guess is right), text; nan where no guess has a probability.
     """
-    written = answers_in_order(respondent, [GUESS.prompt(each.text) for each in questions], GUESS)
+    written = ask_table(respondent, GUESS, [{"question": each.text} for each in questions])["text"]
     rows: list[list[object]] = []
-    for question, answer in zip(questions, written, strict=True):
-        guesses = parse_guesses(answer.raw_text)
+    for question, text in zip(questions, written, strict=True):
+        guesses = parse_guesses(text)
         right = [outcome_as_number(grade_answer(question, guess).outcome, declined=0.0) for guess, _ in guesses]
         p = [each for _, each in guesses]
         best = p.index(max(p)) if p else 0
         found = [p[best], right[best], sum(p), _any(right)] if p else [math.nan] * 4
-        rows.append([question.id, len(p) or math.nan, *found, answer.raw_text])
+        rows.append([question.id, len(p) or math.nan, *found, text])
     return pd.DataFrame(rows, columns=["question_id", "n_guesses", "top", "top_right", "total", "any_right", "text"])
 
 
@@ -125,14 +125,14 @@ def _any(right: Sequence[float]) -> float:
     return 1.0 if 1.0 in right else math.nan if any(map(math.isnan, right)) else 0.0
 
 
-def guess_scores(own: pd.DataFrame, topics: Topics, n_bootstrap: int = 1999, seed: int = 0) -> pd.DataFrame:
+def guess_scores(own: pd.DataFrame, draws: Draws) -> pd.DataFrame:
     """The likeliest guess by its probability, and all of them by their sum.
 
     Formula: `signal_table`, `expected_calibration_error` (bins of equal mass), `brier_skill`; a sum above 1 is held
     against 1 in these two.
 
     Args:
-        own: of `ask_guesses`. topics: by question, whole ones are resampled. n_bootstrap: resamples. seed: of them.
+        own: of `ask_guesses`.
 
     Returns:
         index of ("top", "all"); n, n_unread, stated (mean), right (share), over_one (share of sums above 1), ece,
@@ -140,11 +140,10 @@ def guess_scores(own: pd.DataFrame, topics: Topics, n_bootstrap: int = 1999, see
     """
     rows = {}
     for which, (said, truth) in {"top": ("top", "top_right"), "all": ("total", "any_right")}.items():
-        where = [topics[key] for key in own["question_id"]]
         # An answer without guesses is unread, and not ungraded.
-        right = own[truth].where(own[said].notna(), 0).reset_index(drop=True)
-        found = signal_table(own[[said]].reset_index(drop=True), right, where, None, n_bootstrap, seed).loc[said]
-        read = own[own[said].notna() & right.notna().to_numpy()]
+        right = own[truth].where(own[said].notna(), 0)
+        found = signal_of(own[said], right, own["question_id"], draws)
+        read = own[own[said].notna() & right.notna()]
         n_unread = int(own[said].isna().sum())
         row: dict[str, object] = {"n": len(read), "n_unread": n_unread}
         if len(read) >= max(1, n_unread):
@@ -159,4 +158,13 @@ def guess_scores(own: pd.DataFrame, topics: Topics, n_bootstrap: int = 1999, see
     return pd.DataFrame.from_dict(rows, orient="index").reindex(columns=columns).rename_axis("which")
 
 
-GUESSES = BatteryTest(ask_guesses, guess_scores, area("guesses", "the likeliest guess", only=("top",)), "text")
+GUESSES = BatteryTest(
+    ask=lambda make, material: ask_guesses(make(0), material.questions),
+    scores={"guesses": guess_scores},
+    headline=area("guesses", "the likeliest guess", only=("top",)),
+    measures="four guesses with probabilities in one reply",
+    source="2305.14975",
+    formula="AUROC of the likeliest, Brier skill, sum of all",
+    caveat="a text that names no probabilities is unread",
+    reply="text",
+)

@@ -17,14 +17,13 @@ from onedial.asking import (
     PromptTemplate,
     Question,
     Respondent,
-    answers_in_order,
+    ask_table,
     unmarked,
 )
 from onedial.confidence import signal_table
 from onedial.core import sha256_of_text
-from onedial.selfreport.ask.own_answers import correct
-from onedial.selfreport.ask.requests import writes
-from onedial.selfreport.battery.line import BatteryTest, Topics, area
+from onedial.selfreport.ask.requests import correct, writes
+from onedial.selfreport.frame import BatteryTest, Draws, area
 
 N_STEPS = 3
 DOTS = -1
@@ -103,19 +102,18 @@ def ask_reasoning(respondent: Respondent, questions: Sequence[Question]) -> pd.D
         being dots; of the last step), correct (of the answer after all steps; 1 / 0 / nan), written (the step), answer;
         nan where unread. Of what has no steps there is the row of step 0 alone, with no confidence.
     """
-    texts = [each.raw_text for each in answers_in_order(respondent, [STEPS.prompt(q.text) for q in questions], STEPS)]
+    texts = ask_table(respondent, STEPS, [{"question": q.text} for q in questions])["text"]
     thought = [(q, steps) for q, text in zip(questions, texts, strict=True) if (steps := parse_steps(text))]
-    prompts = [ANSWER.prompt(q.text, steps=_shown(steps)) for q, steps in thought]
-    said = [each.raw_text.strip() for each in answers_in_order(respondent, prompts, ANSWER)]
+    slots = [{"question": q.text, "steps": _shown(steps)} for q, steps in thought]
+    said = ask_table(respondent, ANSWER, slots)["text"].str.strip()
     right = [correct(question, text) for (question, _), text in zip(thought, said, strict=True)]
     plan = [(place, n) for place, (_, steps) in enumerate(thought) for n in range(len(steps) + 1)]
     shown = {(place, n): thought[place][1][:n] for place, n in plan}
     shown |= {(place, DOTS): [filler(step) for step in steps] for place, (_, steps) in enumerate(thought)}
     # The filler stands beside the last step, before or after it by hash: what is carried on befalls both.
     order = sorted(shown, key=lambda each: (each[0], _turn(each, thought)))
-    prompts = [SURE.prompt(thought[place][0].text, steps=_shown(shown[place, n])) for place, n in order]
-    given = answers_in_order(respondent, prompts, SURE)
-    stated = dict(zip(order, [each.stated for each in given], strict=True))
+    slots = [{"question": thought[place][0].text, "steps": _shown(shown[place, n])} for place, n in order]
+    stated = dict(zip(order, ask_table(respondent, SURE, slots)["stated"], strict=True))
     rows: list[list[object]] = []
     for place, n in plan:
         (question, steps), confidence = thought[place], stated[place, n]
@@ -131,13 +129,13 @@ def ask_reasoning(respondent: Respondent, questions: Sequence[Question]) -> pd.D
     return pd.DataFrame(rows, columns=columns)
 
 
-def reasoning_scores(own: pd.DataFrame, topics: Topics, n_bootstrap: int = 1999, seed: int = 0) -> pd.DataFrame:
+def reasoning_scores(own: pd.DataFrame, draws: Draws) -> pd.DataFrame:
     """How well confidence tells right from wrong answers at each step, and what the steps have added.
 
     Formula: rise = confidence after the last step - confidence after its filler; AUROC of each (`signal_table`).
 
     Args:
-        own: of `ask_reasoning`. topics: by question, whole ones are resampled. n_bootstrap: resamples. seed: of them.
+        own: of `ask_reasoning`.
 
     Returns:
         index when ("step 0", ..., "rise"); n, n_unread, right (share), mean, auroc, low, high. Sign: auroc of the rise
@@ -146,15 +144,20 @@ def reasoning_scores(own: pd.DataFrame, topics: Topics, n_bootstrap: int = 1999,
     keyed = own.set_index("question_id")
     last = keyed[keyed["step"] == keyed.groupby("question_id")["step"].transform("max")]
     # What has no steps was graded as nothing, and is unread.
-    correct = last["correct"].where(last["step"] > 0, 0.0)
+    right = last["correct"].where(last["step"] > 0, 0.0)
     signals = keyed.pivot_table("confidence", "question_id", "step", dropna=False).reindex(last.index)
     signals = signals.rename(columns=lambda step: f"step {step}").assign(rise=last["confidence"] - last["filler"])
-    where = [topics[str(key)] for key in signals.index]
-    found = signal_table(signals, correct, where, None, n_bootstrap, seed)
+    found = signal_table(signals, right, draws.of(signals.index), None, draws.n, draws.seed)
     means = pd.DataFrame({"right": last["correct"].mean(), "mean": signals.mean()}).where(found["auroc"].notna())
     return found.join(means)[["n", "n_unread", "right", "mean", "auroc", "low", "high"]].rename_axis("when")
 
 
 REASONING = BatteryTest(
-    ask_reasoning, reasoning_scores, area("reasoning", "the rise of confidence", only=("rise",)), "confidence"
+    ask=lambda make, material: ask_reasoning(make(0), material.questions),
+    scores={"reasoning": reasoning_scores},
+    headline=area("reasoning", "the rise of confidence", only=("rise",)),
+    measures="confidence before, and after each of three written steps",
+    formula="AUROC of its rise beyond steps turned into dots",
+    caveat="asked of the steps, not while they are written",
+    reply="confidence",
 )

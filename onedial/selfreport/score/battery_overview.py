@@ -1,8 +1,8 @@
 """One line for each thing that the battery measures: its number, its interval, and what there is to hold it against.
 
-The tables of `onedial.selfreport.score.battery` have everything; this has what is read first. Shares get Wilson's
+The tables of `battery_scores` have everything; this has what is read first. Shares get Wilson's
 interval, the others keep that of their table. Each has a value that somebody who knows nothing gets: a test in which
-there is none is no test (scripts/zoo.py puts all of them to respondents of known kinds).
+there is none is no test (scripts/simulate.py zoo puts all of them to respondents of known kinds).
 """
 
 from collections.abc import Mapping
@@ -10,78 +10,14 @@ from collections.abc import Mapping
 import numpy as np
 import pandas as pd
 
-from onedial.selfreport.battery import WithTests
-from onedial.selfreport.battery.line import Headline, area
-from onedial.selfreport.score.battery import KNOWS_PASSAGE
+from onedial.selfreport.battery import BATTERY
+from onedial.selfreport.frame import Headline
 from onedial.selfreport.score.reply_screening import NOT_READ
 from onedial.stats import wilson_interval
 
 OVERVIEW_COLUMNS = ["n", "n_unread", "value", "low", "high", "nothing", "status"]
 CANNOT_BE_ASKED, TOO_FEW = "cannot be asked of it", "too few to tell"
 _LEFT_OUT = {TOO_FEW: "have too few answers, or answers all alike", CANNOT_BE_ASKED: "could not be read"}
-
-
-LINES: Mapping[str, Headline] = WithTests(
-    lambda test: test.line,
-    {
-        "choices": Headline("choices", "accuracy", "right among four options", share=True, nothing=0.25),
-        "pairs": area("pairs_signals", "which question it is surer of", only=("pairs, Bradley-Terry",)),
-        "pressure": Headline(
-            "pressure",
-            "beyond_control",
-            "moved to a wrong claim, beyond its control",
-            "low",
-            "high",
-            n="n_compared",
-            only=("authority, wrong", "authority, wrong in words", "another, sure"),
-            nothing=0,
-        ),
-        "correction": Headline("correction", "rss", "RSS after a check", "low", "high", n="n_pairs", nothing=0.5),
-        "confidence": area("confidence", "stated confidence", only=("plain", "answer shown")),
-        "properties": Headline(
-            "properties",
-            "balanced_accuracy",
-            "balanced accuracy of predicting its reply",
-            "balanced_accuracy_low",
-            "balanced_accuracy_high",
-            unread="n_missing",
-            nothing=0.5,
-        ),
-        "failing": Headline(
-            "failing",
-            "difference",
-            "failures, made to fail less made to pass",
-            "low",
-            "high",
-            n="n_made",
-            unread="n_invalid",
-            nothing=0,
-        ),
-        "passages": Headline(
-            "passages",
-            "shift",
-            "shift of P(IK) in standard deviations",
-            "low",
-            "high",
-            only=(KNOWS_PASSAGE,),
-            nothing=0,
-        ),
-        "beliefs": Headline(
-            "beliefs_gap",
-            "beyond",
-            "false beliefs of others granted, less one's own, beyond true ones",
-            "low",
-            "high",
-            nothing=0,
-        ),
-        "honesty": Headline(
-            "honesty", "lie_beyond", "lies where a lie is wanted", "low", "high", unread="n_no_belief", nothing=0
-        ),
-        "unknowable": Headline("unknowable", "d_prime", "d' of passing", "low", "high", nothing=0),
-        "hedges": area("hedges", "answers without hedges", unread="n_empty"),
-    },
-    {"critics": area("critics", "P(True), by author")},
-)
 
 
 def battery_overview(tables: Mapping[str, pd.DataFrame], screening: pd.DataFrame | None = None) -> pd.DataFrame:
@@ -100,7 +36,7 @@ def battery_overview(tables: Mapping[str, pd.DataFrame], screening: pd.DataFrame
         the tables.
     """
     rows = {}
-    for test, line in LINES.items():
+    for test, line in ((name, each.headline) for name, each in BATTERY.items()):
         if line.table not in tables:
             continue
         for key, row in tables[line.table].iterrows():

@@ -135,7 +135,7 @@ def beside_self_efficacy(
     after the neutral follow-up, times the number of statements.
 
     Args:
-        scores, coherence: columns condition, presentation, and the numbers of `experiments/ask_questionnaire.py`.
+        scores, coherence: columns condition, presentation, and the numbers of `experiments/ask.py questionnaire`.
         accuracy: index model, condition; right. changes: of `revisions`, index model, follow-up; None where nobody
             was asked again. n_items: statements.
 

@@ -1,4 +1,4 @@
-"""Which of two are you surer of? From pairs to a scale: connected designs, Bradley-Terry, Elo, and circular triads.
+"""Which of two are you surer of? From pairs to a scale: connected designs, Bradley-Terry, and circular triads.
 
 A pair is (winner, loser), by place among the items. Scores are logits, centred; higher = surer.
 """
@@ -9,33 +9,13 @@ from itertools import combinations
 
 import numpy as np
 
-from onedial.core import InputError, one_line
+from onedial.core import InputError
 from onedial.stats import Floats
 
-ELO_SCALE, ELO_STEP = 400.0, 32.0
 RIDGE = 0.01
 """Penalty on squared scores / 2, so that an item that won every comparison has a finite score."""
 
 Pairs = Sequence[tuple[int, int]]
-
-
-@dataclass(frozen=True)
-class PairedScores:
-    """Attributes:
-    score, error: (item,) Bradley-Terry logits, centred, and their standard errors.
-    elo: (item,) mean over random orders of the same comparisons, from 0; on the scale of 400 for odds of ten.
-    n_pairs: that were read. n_triads, circular: three items of which every pair was compared, and how many of these run
-        in a circle; chance is one in four.
-    """
-
-    score: Floats
-    error: Floats
-    elo: Floats
-    n_pairs: int
-    n_triads: int
-    circular: int
-
-    __repr__ = one_line
 
 
 def paired_design(n_items: int, n_each: int = 4, seed: int = 0) -> list[tuple[int, int]]:
@@ -87,6 +67,11 @@ def bradley_terry(pairs: Pairs, n_items: int) -> tuple[Floats, Floats]:
         (item,) scores of mean 0, (item,) standard errors. Sign: higher = surer.
 
     R: `BradleyTerry2::BTm`.
+
+    >>> answered = [(max(pair), min(pair)) for pair in paired_design(20, n_each=6)]  # item 19 is the surest
+    >>> scores, errors = bradley_terry(answered, 20)
+    >>> int(scores.argmax()), circular_triads(answered)[1]  # one scale: nothing runs in a circle
+    (19, 0)
     """
     import choix
 
@@ -106,33 +91,6 @@ def bradley_terry(pairs: Pairs, n_items: int) -> tuple[Floats, Floats]:
     centre = np.eye(n_items) - 1 / n_items
     covariance = centre @ np.linalg.inv(information) @ centre
     return scores, np.sqrt(np.diag(covariance))
-
-
-def elo(pairs: Pairs, n_items: int, step: float = ELO_STEP, n_orders: int = 50, seed: int = 0) -> Floats:
-    """Elo ratings from 0, averaged over random orders, since each alone depends on its order.
-
-    Formula: s_i += K (o - 1 / (1 + 10^((s_j - s_i) / 400))).
-
-    Args:
-        pairs: (surer, less sure) places of items. n_items: number of items. step: K. n_orders: random orders.
-        seed: of them.
-
-    Returns:
-        (item,) ratings. Sign: higher = surer.
-
-    R: `elo::elo.run`, for one order.
-    """
-    rng = np.random.default_rng(seed)
-    total = np.zeros(n_items)
-    for _ in range(n_orders):
-        scores = np.zeros(n_items)
-        for place in rng.permutation(len(pairs)):
-            winner, loser = pairs[place]
-            gain = step * (1 - 1 / (1 + 10 ** ((scores[loser] - scores[winner]) / ELO_SCALE)))
-            scores[winner] += gain
-            scores[loser] -= gain
-        total += scores
-    return total / n_orders
 
 
 def circular_triads(pairs: Pairs) -> tuple[int, int]:
@@ -166,29 +124,6 @@ def circular_triads(pairs: Pairs) -> tuple[int, int]:
                 won = [sum((a, b) in beats for b in (one, second, third)) for a in (one, second, third)]
                 circular += won == [1, 1, 1]
     return n_triads, circular
-
-
-def paired_scores(pairs: Pairs, n_items: int, seed: int = 0) -> PairedScores:
-    """Everything that pairs say; see `PairedScores`.
-
-    Formula: `bradley_terry`, `elo` and `circular_triads`.
-
-    Args:
-        pairs: (surer, less sure) places of items. n_items: number of items. seed: of Elo's orders.
-
-    Returns:
-        PairedScores. Sign: higher scores = surer.
-
-    R: as of the three.
-
-    >>> answered = [(max(pair), min(pair)) for pair in paired_design(20, n_each=6)]  # item 19 is the surest
-    >>> found = paired_scores(answered, 20)
-    >>> found.circular, len(found.score), bool(found.elo[19] > found.elo[0])  # one scale: nothing runs in a circle
-    (0, 20, True)
-    """
-    score, error = bradley_terry(pairs, n_items)
-    n_triads, circular = circular_triads(pairs)
-    return PairedScores(score, error, elo(pairs, n_items, seed=seed), len(pairs), n_triads, circular)
 
 
 @dataclass(frozen=True)

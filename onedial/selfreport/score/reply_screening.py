@@ -14,28 +14,15 @@ from collections.abc import Mapping
 import numpy as np
 import pandas as pd
 
-from onedial.selfreport.battery import WithTests
+from onedial.selfreport.battery import BATTERY
 
 MOST_ALIKE = 0.95
 """TRIN's limit (arXiv 2604.17707): from here on, replies are called alike."""
 NOT_READ = "not to be read: "
 LETTER, PLACE = "letter", "place"
 _HABITS = {LETTER: "goes by the letter", PLACE: "goes by the place", "same": "always says the same"}
-_SAID: Mapping[str, str] = WithTests(
-    lambda test: test.said,
-    {
-        "choices": "letters",
-        "correction": "first_text",
-        "confidence": "confidence",
-        "beliefs": "said_yes",
-        "failing": "question",
-        "hedges": "text",
-        "association": "predicted",
-        "restriction": "predicted",
-        "questionnaire": "said",
-    },
-)
-"""Where the reply itself stands, by test."""
+_ELSEWHERE = {"association": "predicted", "restriction": "predicted", "questionnaire": "said"}
+"""Where the reply itself stands in tables of other programs; of the battery its tests say it."""
 SCREENING_COLUMNS = ["n", LETTER, PLACE, "same", "why"]
 
 
@@ -96,9 +83,10 @@ def _habits(test: str, own: pd.DataFrame) -> dict[str, float]:
     if "first_as_a" in own:
         as_a, as_b = (np.sign(own[each].dropna().to_numpy(float)) for each in ("first_as_a", "first_as_b"))
         return {"n": len(as_a), LETTER: max(_share((as_a == side) & (as_b == -side)) for side in (1, -1))}
-    if test not in _SAID or _SAID[test] not in own:
+    column = BATTERY[test].reply if test in BATTERY else _ELSEWHERE.get(test, "")
+    if column not in own:
         return {}
-    said = own[_SAID[test]].dropna()
+    said = own[column].dropna()
     said = said[(said != "") & (said != "other")]
     if test == "choices":
         alike = said[said.map(lambda letters: len(set(letters)) == 1)]

@@ -12,48 +12,28 @@ feel") is another phrase.
 
 import pandas as pd
 
-from onedial.selfreport.ask.own_answers import HEDGES, count_phrases, language_of
+from onedial.selfreport.ask.phrases import HEDGES, count_english, listed
 
 WORDING = {
-    "assertive": (
-        *("i am confident", "i'm confident", "i am certain", "i am sure", "i'm sure", "i am able to", "i can"),
-        *(
-            "i always",
-            "i never",
-            "i will",
-            "i know",
-            "i excel",
-            "i succeed",
-            "certainly",
-            "definitely",
-            "without a doubt",
-        ),
+    "assertive": listed(
+        "i am confident, i'm confident, i am certain, i am sure, i'm sure, i am able to, i can, i always, i never, "
+        "i will, i know, i excel, i succeed, certainly, definitely, without a doubt"
     ),
     "cautious": (
         *HEDGES["first person"],
         *HEDGES["impersonal"],
-        *("i may", "i might", "sometimes", "not always", "it depends", "i try to", "i struggle", "i am limited"),
+        *listed("i may, i might, sometimes, not always, it depends, i try to, i struggle, i am limited"),
     ),
-    "anthropomorphic": (
-        *("i feel", "i enjoy", "i love", "i like", "i hope", "i want", "i wish", "i fear", "i trust", "i care"),
-        *(
-            "i'm proud",
-            "i am proud",
-            "i am happy",
-            "i'm happy",
-            "i remember",
-            "my life",
-            "my experience",
-            "my feelings",
-            "my mind",
-        ),
-        *("my heart", "my friends", "my family", "my job", "when i was", "as a person", "as a human", "i have learned"),
+    "anthropomorphic": listed(
+        "i feel, i enjoy, i love, i like, i hope, i want, i wish, i fear, i trust, i care, i'm proud, i am proud, "
+        "i am happy, i'm happy, i remember, my life, my experience, my feelings, my mind, my heart, my friends, "
+        "my family, my job, when i was, as a person, as a human, i have learned"
     ),
-    "disclaiming": (
-        *("an ai", "language model", "as a machine", "as a program", "computer program", "i was trained"),
-        *("i am trained", "my training", "i am programmed", "i was programmed", "algorithm", "algorithms"),
-        *("i do not have feelings", "i don't have feelings", "i do not feel", "i don't feel", "i do not have emotions"),
-        *("i don't have emotions", "i do not have personal", "i don't have personal", "i cannot feel", "i can't feel"),
+    "disclaiming": listed(
+        "an ai, language model, as a machine, as a program, computer program, i was trained, i am trained, "
+        "my training, i am programmed, i was programmed, algorithm, algorithms, i do not have feelings, "
+        "i don't have feelings, i do not feel, i don't feel, i do not have emotions, i don't have emotions, "
+        "i do not have personal, i don't have personal, i cannot feel, i can't feel"
     ),
 }
 
@@ -64,7 +44,7 @@ def code_wording(text: str) -> dict[str, int]:
     >>> code_wording("As an AI, I do not feel, but I can certainly help.")
     {'assertive': 2, 'cautious': 0, 'anthropomorphic': 0, 'disclaiming': 2, 'words': 12}
     """
-    return count_phrases(text if language_of(text) in (None, "English") else "", WORDING)
+    return count_english(text, WORDING)
 
 
 def wording_scores(explanations: pd.DataFrame) -> pd.DataFrame:

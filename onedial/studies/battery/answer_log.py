@@ -13,8 +13,9 @@ import pandas as pd
 
 from onedial.asking import Identity, Instrument, Prompt, Respondent, Response
 from onedial.core import Parts, Run
+from onedial.selfreport import Make
 from onedial.studies.battery.recorded import KINDS, MISSING, RESPONSE, Recorded, call_of, restored, shown
-from onedial.studies.battery.respondents import Make, provider_model
+from onedial.studies.battery.respondents import provider_model
 
 ASKED = "asked"
 _KEY = ["respondent", "seed", "call", "time", "place"]

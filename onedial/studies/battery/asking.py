@@ -1,67 +1,49 @@
-"""Every test of the battery: what it asks a respondent, and what it leaves in answers/TEST/."""
+"""Every test of the battery put to respondents; what is on disk in answers/TEST/ is not asked again."""
 
-from collections.abc import Callable, Mapping
-from functools import partial
+from dataclasses import replace
 from hashlib import sha256
 
 import pandas as pd
 
-from onedial.asking import CLOSED_BOOK, Respondent, answers_in_order, load_statements
+from onedial.asking.store import BudgetSpent, Store
 from onedial.core import InputError, Notes, Run
-from onedial.panels import Bill, BudgetSpent, grade_answer, load_facts, outcome_as_number
-from onedial.selfreport import (
-    DONT_KNOW,
-    SELF_REPORTS,
-    BatteryTest,
-    Item,
-    WithTests,
-    ask_beliefs,
-    ask_beside_passages,
-    ask_choices,
-    ask_confidence_ways,
-    ask_correction,
-    ask_failing,
-    ask_hedges,
-    ask_honesty,
-    ask_pairs,
-    ask_pressure,
-    ask_properties,
-    ask_self_report,
-    ask_unknowable,
-    paired_design,
-)
+from onedial.selfreport import BATTERY, Make, Material
 from onedial.show import progress_bar
 from onedial.studies.battery.answer_log import kept
-from onedial.studies.battery.material import Material
+from onedial.studies.battery.ending import answers_to, finish
+from onedial.studies.battery.everybody import ask_everybody
+from onedial.studies.battery.material import material_of
 from onedial.studies.battery.recorded import NotRecorded
-from onedial.studies.battery.respondents import Make
-
-ABSOLUTE = ("can you answer", "confidence in numbers", "P(IK)")
-MOST_FACTS = 200
-CRITICS = "critics"
-"""Asked of answers that the test of correction has left, so it comes last."""
+from onedial.studies.options import BatteryOptions
 
 
-def ask(run: Run, bill: Bill, test: str, name: str, make: Make, material: Material, notes: Notes) -> None:
-    """One of `TESTS` put to one respondent, unless it is on disk."""
-    _ask(run, bill, test, name, make, lambda own: TESTS[test](own, material), notes)
+def ask_battery(program: str, options: BatteryOptions, notes: Notes) -> None:
+    """Every test that is wanted put to everybody; those that need everybody's answers in a second round."""
+    tests = [name for name in BATTERY if name in options.instruments or not options.instruments]
+    material = material_of(options)
+
+    def first(run: Run, bill: Store, name: str, make: Make) -> None:
+        for test in tests:
+            if not BATTERY[test].after:
+                ask(run, bill, test, name, make, material, notes)
+
+    def then(run: Run, bill: Store, name: str, make: Make) -> None:
+        for test in tests:
+            if (before := BATTERY[test].after) and (authors := authors_of(run, before)):
+                ask(run, bill, test, name, make, replace(material, authors=authors), notes)
+
+    rounds = [first, then] if any(BATTERY[test].after for test in tests) else [first]
+    ask_everybody(program, "battery", options, notes, rounds, lambda run: finish(run, tests, material, options))
 
 
-def ask_critic(run: Run, bill: Bill, name: str, make: Make, material: Material, notes: Notes) -> None:
-    """P(True) of every author's answers by one respondent, unless it is on disk or nobody has answered."""
-    if authors := known_answers(run):
-        _ask(run, bill, CRITICS, name, make, lambda own: critic_of(own(0), authors, material), notes)
-
-
-def _ask(
-    run: Run, bill: Bill, test: str, name: str, make: Make, asked: Callable[[Make], pd.DataFrame], notes: Notes
-) -> None:
+def ask(run: Run, bill: Store, test: str, name: str, make: Make, material: Material, notes: Notes) -> None:
+    """A test of the battery put to one respondent, unless it is on disk."""
     file = f"answers/{test}/{file_name(name)}.parquet"
     if (run.path / file).is_file() and not bill.failed(name, test):
         return
     try:
         with bill.occasion(test), progress_bar(None, f"{name}, {test}: answers") as advance:
-            answers = asked(kept(make, run, test, name, advance))
+            answers = BATTERY[test].ask(kept(make, run, test, name, advance), material)
             bill.tell_failed(name)
     except (BudgetSpent, NotRecorded):
         raise
@@ -77,107 +59,7 @@ def file_name(name: str) -> str:
     return f"{plain}-{sha256(name.encode()).hexdigest()[:8]}"
 
 
-def answers_to(run: Run, test: str) -> pd.DataFrame:
-    """Every respondent's answers to one test, in the order of the files' names."""
-    files = sorted((run.path / "answers" / test).glob("*.parquet"))
-    return pd.concat([run.read_table(str(file.relative_to(run.path))) for file in files]) if files else pd.DataFrame()
-
-
-# ---- the tests -------------------------------------------------------------------------------------------------------
-
-
-def choices(make: Make, material: Material) -> pd.DataFrame:
-    """The options alone, and with "I do not know" among them."""
-    tables = {kind: ask_choices(make(0), material.items, more=more) for kind, more in (("", ()), ("idk", (DONT_KNOW,)))}
-    table = pd.concat(tables, names=["kind"]).reset_index()
-    return table.assign(chosen=pd.to_numeric(table["chosen"]))
-
-
-def pairs(make: Make, material: Material) -> pd.DataFrame:
-    """Pairs, and the absolute confidence and correctness of the same questions in rows of their own."""
-    design = paired_design(len(material.questions), material.n_each, material.seed)
-    asked = ask_pairs(make(0), material.questions, design)
-    items = [Item(each.id, {"question": each.text}) for each in material.questions]
-    given = answers_in_order(make(0), [CLOSED_BOOK.prompt(each.text) for each in material.questions], CLOSED_BOOK)
-    absolute = pd.DataFrame(
-        {
-            "first_id": [each.id for each in material.questions],
-            "first": range(len(material.questions)),
-            "second": -1,
-            "correct": [
-                outcome_as_number(grade_answer(each, answer.raw_text).outcome)
-                for each, answer in zip(material.questions, given, strict=True)
-            ],
-        }
-    )
-    for name in ABSOLUTE:
-        absolute[name] = ask_self_report(make(0), SELF_REPORTS[name], items)["score"].to_numpy()
-    return pd.concat([asked, absolute], ignore_index=True)
-
-
-def correction(make: Make, material: Material) -> pd.DataFrame:
-    """Several samples, each of a seed of its own."""
-    samples = [
-        ask_correction(make(material.seed * 1000 + sample), material.questions).assign(sample=sample)
-        for sample in range(material.samples)
-    ]
-    return pd.concat(samples, ignore_index=True)
-
-
-def n_facts(material: Material) -> int:
-    """As many facts as questions; they come in pairs."""
-    n = len(material.questions)
-    return min(MOST_FACTS, max(2, n - n % 2))
-
-
-def _whole(test: BatteryTest, make: Make, material: Material) -> pd.DataFrame:
-    return test.ask(make(0), material.questions)
-
-
-TESTS: Mapping[str, Callable[[Make, Material], pd.DataFrame]] = WithTests(
-    lambda test: partial(_whole, test),
-    {
-        "choices": choices,
-        "pairs": pairs,
-        "pressure": lambda make, material: ask_pressure(make(0), material.items),
-        "correction": correction,
-        "confidence": lambda make, material: ask_confidence_ways(make(0), material.questions),
-        "properties": lambda make, material: ask_properties(make(0), material.questions, make(1)),
-        "failing": lambda make, material: ask_failing(
-            make(0), list(dict.fromkeys(str(each.topic) for each in material.questions)), make(0)
-        ),
-        "passages": lambda make, material: ask_beside_passages(make(0), material.items),
-        "beliefs": lambda make, material: ask_beliefs(
-            make(0), load_statements(load_facts(n_facts(material), material.seed))
-        ),
-        "honesty": lambda make, material: ask_honesty(make(0), load_facts(n_facts(material), material.seed)),
-        "unknowable": lambda make, material: ask_unknowable(make(0)),
-        "hedges": lambda make, material: ask_hedges(make(0), material.questions),
-    },
-)
-"""Of one respondent each; `critics` is of all of them."""
-
-
-def critic_of(respondent: Respondent, authors: dict[str, pd.DataFrame], material: Material) -> pd.DataFrame:
-    """P(True) of every author's answers: author, question_id, margin, first (whether the answer is right), goes_by."""
-    texts = {each.id: each.text for each in material.questions}
-    tables = []
-    for author, own in authors.items():
-        said = own[own["first_text"].fillna("").str.strip() != ""]
-        items = [
-            Item(key, {"question": texts[key], "answer": text})
-            for key, text in said[["question_id", "first_text"]].to_numpy()
-        ]
-        if items:
-            found = ask_self_report(respondent, SELF_REPORTS["P(True)"], items)
-            said = said.assign(author=author, margin=found["score"].to_numpy(), goes_by=found["goes_by"].to_numpy())
-            tables.append(said[["author", "question_id", "margin", "first", "goes_by"]])
-    return pd.concat(tables, ignore_index=True)
-
-
-def known_answers(run: Run) -> dict[str, pd.DataFrame]:
-    """Author -> its first drawn answers, of the test of correction."""
-    table = answers_to(run, "correction")
-    if table.empty:
-        return {}
-    return {str(name): own[own["sample"] == 0] for name, own in table.groupby("respondent", sort=True)}
+def authors_of(run: Run, test: str) -> dict[str, pd.DataFrame]:
+    """Respondent -> its answers to a test."""
+    table = answers_to(run, test)
+    return {} if table.empty else {str(name): own for name, own in table.groupby("respondent", sort=True)}

@@ -7,17 +7,16 @@ import pandas as pd
 
 from onedial.core import Run
 from onedial.selfreport import (
+    BATTERY,
     AnswerLog,
+    Material,
     battery_overview,
     battery_scores,
     overview_sentences,
     screen_replies,
     write_self_report_page,
 )
-from onedial.selfreport.show import battery_figures
 from onedial.show import save_results
-from onedial.studies.battery.asking import answers_to
-from onedial.studies.battery.material import Material
 from onedial.studies.options import BatteryOptions
 
 
@@ -30,8 +29,8 @@ def finish(run: Run, tests: Sequence[str], material: Material, options: BatteryO
     tables = {"overview": battery_overview(tables, screening)} | tables
     if len(screening):
         tables["screening"] = screening
-    draw = {"pressure": battery_figures.pressure, "passages": battery_figures.passages}
-    save_results(run, tables, {name: figure(tables[name]) for name, figure in draw.items() if name in tables})
+    figures = {name: BATTERY[name].figure for name in tests if name in tables}
+    save_results(run, tables, {name: figure(tables[name]) for name, figure in figures.items() if figure})
     put = f"{len(material.questions)} questions, and {len(material.items)} with options"
     n = len(list((run.path / "answers" / tests[0]).glob("*.parquet")))
     run.record(sentence=f"{put}, put to {n} respondents in {len(tests)} tests")
@@ -48,6 +47,12 @@ def finish(run: Run, tests: Sequence[str], material: Material, options: BatteryO
         {test: each for test, each in answered.items() if len(each.table)},
     )
     print(f"\nreport: {report}")
+
+
+def answers_to(run: Run, test: str) -> pd.DataFrame:
+    """Every respondent's answers to one test, in the order of the files' names."""
+    files = sorted((run.path / "answers" / test).glob("*.parquet"))
+    return pd.concat([run.read_table(str(file.relative_to(run.path))) for file in files]) if files else pd.DataFrame()
 
 
 def said_in(run: Run, test: str, material: Material) -> AnswerLog:

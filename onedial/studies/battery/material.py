@@ -1,32 +1,12 @@
 """What the battery asks about: questions with accepted answers, and the same with options."""
 
-from dataclasses import dataclass
-
-from onedial.asking import Question, stratified_sample
+from onedial.asking import stratified_sample
 from onedial.core import InputError
 from onedial.panels import load_questions
-from onedial.selfreport import ChoiceItem, choice_items
+from onedial.selfreport import Material, choice_items
 from onedial.studies.options import BatteryOptions
 
 FEWEST = 8
-
-
-@dataclass(frozen=True)
-class Material:
-    """What is asked about.
-
-    Attributes:
-        questions: with accepted answers. items: questions with options, as many, drawn of those that get options.
-        topics: by question.
-        seed, samples: of the draws. n_each: comparisons of each question.
-    """
-
-    questions: list[Question]
-    items: list[ChoiceItem]
-    topics: dict[str, str]
-    seed: int
-    samples: int
-    n_each: int
 
 
 def material_of(options: BatteryOptions) -> Material:

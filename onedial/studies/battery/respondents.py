@@ -6,26 +6,24 @@ my-model@http://127.0.0.1:8000/v1            MODEL@ADDRESS of a server that spea
 recorded:runs/asked                          everybody who answered in a record (`recorded`)
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from onedial.asking import RESPONDENTS, Outspoken, ProviderModel, Respondent
 from onedial.core import InputError
+from onedial.selfreport import Make
 from onedial.studies.battery.recorded import RECORDED, read_record
 
 if TYPE_CHECKING:
+    from onedial.asking.store import Store
     from onedial.models import OpenModel
-    from onedial.panels import Bill
     from steering import SteeringVector
-
-Make = Callable[[int], Respondent]
-"""From a seed of its draws to a respondent."""
 
 
 def respondents_of(
-    models: Sequence[str], bill: "Bill", vector: Path | None = None, magnitudes: Sequence[float] = ()
+    models: Sequence[str], bill: "Store", vector: Path | None = None, magnitudes: Sequence[float] = ()
 ) -> Iterator[tuple[str, Make]]:
     """Name of each respondent, and what makes it; one model is in memory at a time.
 
@@ -45,7 +43,7 @@ def respondents_of(
 
 
 def _each(
-    models: Sequence[str], bill: "Bill", vector: Path | None, magnitudes: Sequence[float]
+    models: Sequence[str], bill: "Store", vector: Path | None, magnitudes: Sequence[float]
 ) -> Iterator[tuple[str, Make]]:
     from onedial.models import load_model
     from steering import SteeringVector
@@ -91,7 +89,7 @@ def models_elsewhere(models: Sequence[str]) -> list[str]:
     return [name for name in models if name not in RESPONDENTS and provider_model(name) is not None]
 
 
-def of_provider(bill: "Bill", name: str, settings: ProviderModel, seed: int) -> Respondent:
+def of_provider(bill: "Store", name: str, settings: ProviderModel, seed: int) -> Respondent:
     """What it says counts whole where it shows no logits; another seed is another sample. Its own temperature stays."""
     return Outspoken(bill.respondent(name, settings, sample=seed))
 

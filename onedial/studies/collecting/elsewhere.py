@@ -1,23 +1,19 @@
 """Models of providers and servers: what they need, what they would cost, and all of them asked at once."""
 
+from collections.abc import Sequence
 from pathlib import Path
 
-from onedial.asking import ProviderRespondent
-from onedial.core import LEDGER, InputError, Journal, Ledger, Notes, Run, leave_undone
-from onedial.panels import (
-    JUDGE,
-    WRITTEN,
-    Budget,
-    Collection,
-    RespondentModel,
-    ask_providers,
-    expected_costs,
-    probes_for,
-)
-from onedial.show import progress_bar
+from onedial.asking.costs import WRITTEN, expected_costs
+from onedial.asking.providers.providers import ProviderRespondent, tried_again
+from onedial.asking.store import BudgetSpent, Store
+from onedial.core.errors import InputError
+from onedial.core.notices import leave_undone
+from onedial.core.run.run import Run
+from onedial.panels.collecting.collection import Collection, probes_for
+from onedial.panels.collecting.judging import JUDGE
+from onedial.panels.collecting.respondent_files import RespondentModel
+from onedial.show.progress import progress_bar
 from onedial.studies.options import CollectOptions
-
-INSPECT_LOGS = "inspect_logs"
 
 
 def check_what_is_asked_elsewhere(
@@ -88,29 +84,28 @@ def show_costs(collection: Collection, options: CollectOptions, sample: int) -> 
         print("what a model thinks to itself comes on top: money_at_most counts all that it may write")
 
 
-def ask_elsewhere(collection: Collection, journal: Journal, run: Run, options: CollectOptions, notes: Notes) -> bool:
+def ask_elsewhere(collection: Collection, run: Run, options: CollectOptions) -> bool:
     """Ask all models of providers and servers at once; True where the budget ended it."""
     pending = collection.missing([model for model in collection.models if model.provider is not None])
     if not pending:
         return False
-    budget = None if options.budget is None else Budget(options.budget, collection.spent())
-    start = len(run.manifest.resumed)
-    asked = [*probes_for([each.entry for each in pending], start), *pending]
+    asked = [*probes_for([each.entry for each in pending], len(run.manifest.resumed)), *pending]
+    n = sum(len(each.questions) for each in asked)
     try:
-        with progress_bar(sum(len(each.questions) for each in asked), "providers") as advance:
-            ledger = Ledger(run.file(LEDGER))
-            ask_providers(asked, journal.add, ledger, logs=logs_of(run, options), budget=budget, advance=advance)
-    finally:
-        journal.fold()
-    if budget is None or not budget.exhausted:
-        return False
-    left = sum(len(each.questions) for each in collection.missing())
-    leave_undone(
-        f"the budget of {options.budget:g} would have been passed: {budget.spent:.4g} is spent, {left} questions are "
-        "not asked; a larger --budget with --resume goes on"
-    )
-    return True
+        with progress_bar(n, "providers", beside=tried_again) as advance:
+            collection.ask(asked, advance)
+    except BudgetSpent as spent:
+        left = sum(len(each.questions) for each in collection.missing())
+        leave_undone(f"{left} questions are not asked: {spent}")
+        return True
+    return False
 
 
-def logs_of(run: Run, options: CollectOptions) -> Path | None:
-    return run.path / INSPECT_LOGS if options.inspect_logs else None
+def store_of(
+    file: Path, models: Sequence[RespondentModel], judge: RespondentModel | None, budget: float | None
+) -> Store:
+    """The answers of a collection, with its prices and its budget."""
+    prices = {model.label: model.price for model in models if model.provider is not None}
+    if judge is not None:
+        prices[judge.respondent_for(JUDGE)] = judge.price
+    return Store(file, prices, budget)

@@ -11,14 +11,14 @@ from onedial.asking import (
     Question,
     Respondent,
     TextReader,
-    answers_in_order,
     check_answer_tokens,
     findings_table,
-    measurements,
 )
-from onedial.core import InputError, Parts
+from onedial.asking.store import Store
+from onedial.core.errors import InputError
 from onedial.models import LocalRespondent, OpenModel, encode, load_model
-from onedial.panels import Collection, Pending, RespondentModel, key_of
+from onedial.panels.collecting.collection import Collection, Pending, ask_of, weights_in
+from onedial.panels.collecting.respondent_files import RespondentModel
 from onedial.show import progress_bar
 from onedial.studies.options import CollectOptions
 
@@ -32,19 +32,17 @@ def ask(entry: RespondentModel, collection: Collection, options: CollectOptions)
     pending = [] if entry.provider is not None else collection.missing([entry])
     if not pending:
         return
-    parts = collection.parts
+    store = collection.store
     if entry.model in RESPONDENTS:
         for each in pending:
             with progress_bar(len(each.questions), each.respondent) as advance:
-                ask_with(each, RESPONDENTS[entry.model](each.sample), parts, NO_WEIGHTS, advance)
+                ask_with(each, RESPONDENTS[entry.model](each.sample), store, NO_WEIGHTS, advance)
         return
     model = load_model(
         entry.model, revision=entry.revision, dtype=entry.dtype, device=options.device, device_map=options.device_map
     )
-    known = parts.read()
-    others = set(known.loc[known["model"] == entry.short_name, "model_sha256"]) - {model.identity.fingerprint, ""}
-    if others:
-        raise InputError(f"{parts.folder} holds answers of other weights of {entry.model}; choose another --out")
+    if weights_in(store).get(entry.short_name, set()) - {model.identity.fingerprint}:
+        raise InputError(f"{store.file} holds answers of other weights of {entry.model}; choose another --out")
     direct = {each.instrument.template.name: each for each in pending if each.instrument.name == CAN_YOU_ANSWER.name}
     check_framings(entry, model, {name: each.questions for name, each in direct.items()})
     weights = {
@@ -54,7 +52,7 @@ def ask(entry: RespondentModel, collection: Collection, options: CollectOptions)
     }
     for each in pending:
         with progress_bar(len(each.questions), each.respondent) as advance:
-            ask_with(each, LocalRespondent(model, progress=advance, seed=each.sample), parts, weights)
+            ask_with(each, LocalRespondent(model, progress=advance, seed=each.sample), store, weights)
 
 
 def check_framings(entry: RespondentModel, model: OpenModel, pending: dict[str, list[Question]]) -> None:
@@ -86,23 +84,20 @@ def check_framings(entry: RespondentModel, model: OpenModel, pending: dict[str, 
 def ask_with(
     pending: Pending,
     respondent: Respondent,
-    parts: Parts,
+    store: Store,
     weights: Mapping[str, str],
     advance: Callable[[int], object] = lambda n: None,
 ) -> None:
-    """Ask the questions with one instrument, chunk by chunk; each chunk is saved before the next is asked.
+    """Ask the questions with one instrument, chunk by chunk; each chunk is kept before the next is asked.
 
     Args:
         weights: their source, revision and dtype. advance: is told how many were asked, after each chunk.
     """
-    entry, instrument, sample = pending.entry, pending.instrument, pending.sample
-    if isinstance(instrument.reader, TextReader) and entry.temperature is not None:
-        instrument = replace(instrument, reader=replace(instrument.reader, temperature=entry.temperature))
-    identity = replace(respondent.identity, model=entry.short_name)
+    instrument = pending.instrument
+    if isinstance(instrument.reader, TextReader) and pending.entry.temperature is not None:
+        instrument = replace(instrument, reader=replace(instrument.reader, temperature=pending.entry.temperature))
     for start in range(0, len(pending.questions), CHUNK):
-        chunk = pending.questions[start : start + CHUNK]
-        responses = answers_in_order(respondent, [instrument.prompt(question.text) for question in chunk], instrument)
-        names = (instrument.name, instrument.template.name)
-        rows = measurements(pending.respondent, identity, *names, [q.id for q in chunk], responses, sample)
-        parts.append(rows.assign(**weights, asked=[key_of(entry, instrument, question)[2] for question in chunk]))
-        advance(len(chunk))
+        chunk = replace(pending, instrument=instrument, questions=pending.questions[start : start + CHUNK])
+        for _ in store.ask(ask_of(chunk, respondent, weights)):
+            pass
+        advance(len(chunk.questions))

@@ -9,11 +9,8 @@ import numpy as np
 import pandas as pd
 
 from onedial.asking import CLOSED_BOOK, check_mass, findings_table
-from onedial.core import LEDGER, Ledger, Notes, Run, leave_undone, write_table
+from onedial.core import Notes, Run, leave_undone, write_table
 from onedial.panels import (
-    JUDGED,
-    JUDGED_KEY,
-    Budget,
     Collection,
     accuracy_by_level,
     agreement,
@@ -30,7 +27,6 @@ from onedial.panels import (
 )
 from onedial.show import progress_bar
 from onedial.studies import tell_costs
-from onedial.studies.collecting.elsewhere import logs_of
 from onedial.studies.options import CollectOptions
 
 N_SHOWN = 10
@@ -71,8 +67,9 @@ def save(
         notes.tell(sentence)
         for question, text in unread.head(N_SHOWN).to_numpy():
             print(f"  {question}: {' '.join(str(text).split())[:160]!r}")
-    if collection.ledger_file().exists() or any(model.provider is not None for model in collection.models):
-        tell_about_providers(collection, run, notes)
+    tell_costs(collection.store.costs(), run)
+    for sentence in collection.changed_models():
+        notes.tell(sentence)
     print(f"\npanel: {run.path / 'panel.csv'}")
 
 
@@ -108,29 +105,20 @@ def judge(
     entry, questions = collection.judge, collection.questions
     assert entry is not None
     rows = answers_to_judge(closed, questions, sample if options.judge == "sample" else None)
-    budget = None if options.budget is None else Budget(options.budget, collection.spent())
-    parts = run.parts("judged", JUDGED, JUDGED_KEY)
+    store = collection.store
     with progress_bar(len(rows), f"judge {entry.label}") as advance:
-        ledger, logs = Ledger(run.file(LEDGER)), logs_of(run, options)
-        judged = judge_answers(rows, questions, entry, parts, ledger, budget=budget, logs=logs, advance=advance)
-    if budget is not None and budget.exhausted:
+        judged = judge_answers(rows, questions, entry, store, advance)
+    if store.budget is not None and store.budget.exhausted:
         leave_undone(
-            f"the budget of {budget.limit:g} would have been passed: {budget.spent:.4g} is spent, and "
+            f"the budget of {store.budget.limit:g} would have been passed: {store.budget.spent:.4g} is spent, and "
             f"{int(judged['judged_right'].isna().sum())} of {len(judged)} answers have no verdict; a larger --budget "
             "with --resume goes on"
         )
     table = pd.DataFrame([agreement(judged)], index=[entry.label])
-    write_csv(judged.drop(columns="error"), run.file("judged.csv"))
+    write_csv(judged, run.file("judged.csv"))
     write_csv(table.rename_axis("judge").reset_index(), run.file("judge_agreement.csv"))
     print(f"judge and grader on {len(rows)} closed-book answers:\n{table.round(3).to_string()}\n")
     return judged
-
-
-def tell_about_providers(collection: Collection, run: Run, notes: Notes) -> None:
-    """Say what was spent, and which models may have changed on the way."""
-    tell_costs(collection.costs(), run)
-    for sentence in collection.changed_models():
-        notes.tell(sentence)
 
 
 def write_csv(table: pd.DataFrame, path: Path) -> None:

@@ -84,5 +84,6 @@ def loads(
     for number, own in enumerate(universes, 1):
         found[f"ranges {number}"] = [Load(fitting[:RANGE_QUESTIONS], [(layer, beyond) for layer, _ in own])]
         found[f"confirming {number}"] = [Load(fitting, [(layer, beyond // 2) for layer, _ in own])]
-        found[f"turns {number}"] = [Load([*fitting, *lengths["test"]], [(layer, ROWS_PER_CROSSING[True]) for layer, _ in own], "crossings")]
+        turning = [(layer, ROWS_PER_CROSSING[True]) for layer, _ in own]
+        found[f"turns {number}"] = [Load([*fitting, *lengths["test"]], turning, "crossings")]
     return found

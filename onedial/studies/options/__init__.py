@@ -1,6 +1,12 @@
 """What each program understands, as dataclasses (`onedial.core.options`): groups that several share, and each's own."""
 
-from onedial.studies.options.asked import BatteryOptions, QuestionnaireOptions, SelfPredictionOptions, WrittenOptions
+from onedial.studies.options.asked import (
+    BatteryOptions,
+    QuestionnaireOptions,
+    ScoreOptions,
+    SelfPredictionOptions,
+    WrittenOptions,
+)
 from onedial.studies.options.collecting import (
     INSPECT_LOG,
     SAMPLE_JUDGED,
@@ -22,6 +28,7 @@ from onedial.studies.options.shared import (
     ReplicateOptions,
     SubjectOptions,
     TargetOptions,
+    VerdictOptions,
     prompt_of,
 )
 from onedial.studies.options.sweep import SweepOptions
@@ -46,11 +53,13 @@ __all__ = [
     "QuestionOptions",
     "QuestionnaireOptions",
     "ReplicateOptions",
+    "ScoreOptions",
     "SelfPredictionOptions",
     "StudyOptions",
     "SubjectOptions",
     "SweepOptions",
     "TargetOptions",
+    "VerdictOptions",
     "WrittenOptions",
     "part_of",
     "prompt_of",

@@ -6,11 +6,6 @@ from pathlib import Path
 from onedial.core import InputError, KeysOf, RunOptions, option
 from onedial.studies.options.shared import AskedModels, ReplicateOptions
 
-BATTERY = KeysOf(
-    "onedial.selfreport.score.battery:SCORES",
-    "onedial.selfreport.battery:BATTERY_TESTS",
-    "onedial.selfreport.score.battery:AT_THE_END",
-)
 QUESTIONS = "a name or a file with accepted answers"
 
 
@@ -28,7 +23,7 @@ class BatteryOptions(AskedModels, ReplicateOptions, RunOptions, group="battery")
         needs=("vector",),
         check=lambda given: "give each of them once" if len(set(given)) < len(given) else None,
     )
-    instruments: tuple[str, ...] = option((), "only these (all)", choices=BATTERY)
+    instruments: tuple[str, ...] = option((), "only these (all)", choices=KeysOf("onedial.selfreport.battery:BATTERY"))
     questions: str = option("embedded", QUESTIONS)
     n_questions: int = option(40, "questions, drawn by topic and level", at_least=1)
     samples: int = option(3, "of each answer that is corrected", at_least=1)
@@ -61,6 +56,14 @@ class SelfPredictionOptions(AskedModels, ReplicateOptions, RunOptions, group="se
     n_questions: int = option(40, "words, requests, questions", at_least=1)
     families: Path | None = option(None, "CSV of model and family: siblings as controls", metavar="FILE")
     tuned: bool = option(False, "also fine-tune each model on each one's lists (LoRA)")
+
+
+@dataclass(frozen=True, kw_only=True)
+class ScoreOptions(RunOptions, group="scores"):
+    """What is scored of answers that are there."""
+
+    folder: Path = option(..., "of the raw answers", positional=True)
+    replicates: int = option(4999, "of intervals and tests", at_least=1)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -40,7 +40,6 @@ class CollectOptions(DryRunOptions, RunOptions, group="collecting"):
     budget: float | None = option(
         None, "ask nothing that could pass it; needs prices", above=0, metavar="MONEY", may_change=True
     )
-    inspect_logs: bool = option(True, "keep inspect_ai's logs of providers and servers", may_change=True)
     judge: str | None = option(
         None,
         f"let the file's judge grade {SAMPLE_JUDGED} closed-book answers, to compare; or all, and take its grades",

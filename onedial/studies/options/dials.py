@@ -4,7 +4,14 @@ from dataclasses import dataclass, replace
 from typing import Self
 
 from onedial.core import DryRunOptions, KeysOf, RunOptions, option
-from onedial.studies.options.shared import LAYERS, ReplicateOptions, TargetOptions, even_up_to_200, several_layers
+from onedial.studies.options.shared import (
+    LAYERS,
+    ReplicateOptions,
+    TargetOptions,
+    VerdictOptions,
+    even_up_to_200,
+    several_layers,
+)
 
 DIALS = ("interventions", "cut", "threshold", "personas", "temperature")
 MORE_DIALS = ("lora",)
@@ -53,7 +60,7 @@ class DialOptions(TargetOptions, DryRunOptions, RunOptions, group="what is compa
 
 @dataclass(frozen=True, kw_only=True)
 class MultiverseOptions(
-    TargetOptions, ReplicateOptions, DryRunOptions, RunOptions, group="what is varied, each from the run's own choice"
+    VerdictOptions, ReplicateOptions, DryRunOptions, RunOptions, group="what is varied, each from the run's own choice"
 ):
     """All that a multiverse understands."""
 

@@ -6,7 +6,7 @@ from typing import Literal
 from onedial.core import InputError, Options, RunOptions, option
 from onedial.studies.options.shared import PANELS, PanelOptions
 
-YES_AND_NO = ("link", "questions", "n_factors", "extraction")
+YES_AND_NO = ("questions", "n_factors", "extraction")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -17,9 +17,6 @@ class DeepOptions(Options, group="with --deep"):
     confidence: bool = option(False, "ask everything of its confidence")
     questions: str | None = option(
         None, "file with id, question, topic, level of the questions (none; of embedded its own)", needs=("deep",)
-    )
-    link: str | None = option(
-        None, "another panel, or a run's bank.csv, to put on this scale", metavar="PANEL", needs=("deep",)
     )
     categories: tuple[float, ...] = option(
         (),

@@ -3,18 +3,16 @@
 from dataclasses import dataclass, replace
 from typing import Self
 
-from onedial.core import InputError, KeysOf, RunOptions, option
+from onedial.core import DryRunOptions, InputError, KeysOf, RunOptions, option
 from onedial.studies.options.shared import LAYERS, QuestionOptions, ReplicateOptions, even_up_to_200
 
-STAGES = (
-    "probes", "facts", "statements", "directions", "use", "own", "where", "writing", "elsewhere", "lens",
-)  # fmt: skip
+STAGES = ("probes", "directions", "use", "own", "elsewhere")
 """Names, in the order in which they are done."""
 METHODS = KeysOf("probes.fitting.solvers:METHODS")
 
 
 @dataclass(frozen=True, kw_only=True)
-class ProbeOptions(QuestionOptions, ReplicateOptions, RunOptions, group="probes"):
+class ProbeOptions(QuestionOptions, ReplicateOptions, DryRunOptions, RunOptions, group="probes"):
     """All that a study of probes understands."""
 
     layer: str = option("all", LAYERS)

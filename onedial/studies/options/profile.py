@@ -1,4 +1,4 @@
-"""The options of `experiments/dial_profile.py`."""
+"""The options of `experiments/ask.py profile`."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -31,7 +31,7 @@ class ProfileOptions(ReplicateOptions, RunOptions, group="dial"):
         "these, or all: the battery's too (those about the subject; docs/instruments.md)",
         choices=KeysOf(
             "onedial.selfreport.ask.self_reports:SELF_REPORTS",
-            "onedial.selfreport.ask.battery_reports:BATTERY_REPORTS",
+            "onedial.selfreport.battery:BATTERY_REPORTS",
             "mean log-probability",
             "all",
         ),

@@ -5,12 +5,12 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Self
 
-from onedial.core import Options, RunOptions, option
+from onedial.core import DryRunOptions, Options, RunOptions, option
 
 SUBJECT = "smollm2-135m-instruct"
 PROMPT = "neutral"
 PROMPT_OF_EMBEDDED = "examples YN"
-"""The embedded model knows little of itself when asked without examples (docs/experiment_log.md)."""
+"""The embedded model knows little of itself when asked without examples (docs/findings.md)."""
 PANELS = "embedded, frontier (refusal, not ability), frontier-confidence (cut at 95; :90, :median elsewhere)"
 LAYERS = "14, 10,12,14, 8-20, all, auto (every second of the middle half) or few (at .5, .6 and .7 of the depth)"
 QUESTIONS = "embedded, squad, nq_open, trivia_qa, a folder or a file"
@@ -64,6 +64,17 @@ class TargetOptions(QuestionOptions, group="questions, panel, prompt"):
 
 
 @dataclass(frozen=True, kw_only=True)
+class VerdictOptions(TargetOptions, group="questions, panel, prompt"):
+    """Whether a run that can come to no verdict is begun."""
+
+    without_verdict: bool = option(
+        False,
+        "begin even where too few targets can be judged: a verdict takes five, of two base models, each with 50 test "
+        "answers, 10 of a kind and 10 to fit on",
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
 class PanelOptions(Options, group="panel"):
     """A panel that a program reads, which asks no model, and what is known of its respondents."""
 
@@ -79,7 +90,7 @@ class ReplicateOptions(Options):
 
 
 @dataclass(frozen=True, kw_only=True)
-class AskedModels(Options, group="who is asked"):
+class AskedModels(DryRunOptions, group="who is asked"):
     """Models here, of providers and of servers, and what they may cost."""
 
     model: tuple[str, ...] = option(

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from onedial.core import DryRunOptions, InputError, KeysOf, Options, RunOptions, option
-from onedial.studies.options.shared import LAYERS, TargetOptions
+from onedial.studies.options.shared import LAYERS, VerdictOptions
 
 TESTS = ("interchange", "mediation")
 
@@ -12,7 +12,11 @@ TESTS = ("interchange", "mediation")
 class SteeringOptions(Options, group="steering"):
     """The intervention, and what is asked of it besides."""
 
-    contrast: str = option("response", "what the direction is made of", choices=KeysOf("steering.contrasts:CONTRASTS"))
+    contrast: str = option(
+        "response",
+        "what the direction is made of; response: at least five questions answered yes, and five no",
+        choices=KeysOf("steering.contrasts:CONTRASTS"),
+    )
     method: str = option(
         "mean_difference",
         "how it is made; random: a control direction",
@@ -79,7 +83,7 @@ class ReasonedOptions(Options, group="reasoned answers"):
 
 
 @dataclass(frozen=True, kw_only=True)
-class SweepOptions(TargetOptions, SteeringOptions, SideEffectOptions, ReasonedOptions, DryRunOptions, RunOptions):
+class SweepOptions(VerdictOptions, SteeringOptions, SideEffectOptions, ReasonedOptions, DryRunOptions, RunOptions):
     """All that a sweep understands."""
 
     hold_out: str = option(

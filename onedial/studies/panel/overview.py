@@ -5,9 +5,10 @@ from typing import Any
 
 import pandas as pd
 
-from onedial.core import Notes, Run
+from onedial.core import InputError, Notes, Run
 from onedial.panels import ResponseMatrix, correctness_of, load_panel, rates_of_respondents
 from onedial.scale import (
+    FEWEST_FITTED,
     FactorModel,
     fit_factor_model,
     permutation_null,
@@ -35,6 +36,7 @@ def study_overview(options: StudyOptions, notes: Notes) -> None:
     """Ask the study's questions of a panel, and write them on one page."""
 
     panel = load_panel(options.panel, options.respondents)
+    require_enough(panel)
     correctness = correctness_of(panel)
     with Start(PROGRAM, options, f"study-{Path(options.panel).stem}").begin(notes) as run:
         with run.withdrawn_if_refused():
@@ -47,6 +49,20 @@ def study_overview(options: StudyOptions, notes: Notes) -> None:
         save_results(run, {**tables, "summary": summary}, figures)
         report = write_study_report(run)
     print(f"\n{summary['sentence'][0].upper()}{summary['sentence'][1:]}.\nreport: {report}")
+
+
+def require_enough(panel: ResponseMatrix) -> None:
+    """Refuse a panel of which nothing can be asked, before anything is fitted.
+
+    Raises:
+        InputError: fewer respondents say both yes and no than could speak against one factor.
+    """
+    says_both = panel.answers.nunique() > 1
+    if (n := int(says_both.sum())) < FEWEST_FITTED:
+        raise InputError(
+            f"{n} of {len(says_both)} respondents of {len(panel.answers)} questions say both yes and no, and a study "
+            f"takes {FEWEST_FITTED}; give a panel of more, or see what --confidence says of these"
+        )
 
 
 def scale_results(panel: ResponseMatrix, options: StudyOptions, run: Run) -> tuple[dict[str, Any], dict[str, Drawing]]:

@@ -7,6 +7,8 @@ import pandas as pd
 
 from onedial.panels import ResponseMatrix, stated_confidence
 from onedial.scale import (
+    FEWEST_FITTED,
+    MOST_FITTED,
     FactorModel,
     cut_confidence,
     factor_fit,
@@ -36,7 +38,7 @@ def readings_table(panel: ResponseMatrix, model: FactorModel, n_replicates: int,
         Index reading; n_models (that vary), first, second (shares of the variance: eigenvalue over their number),
         first_shuffled, n_factors (parallel analysis), rmsea, cfi, parabola_r2, parabola_p. Loadings of the graded
         reading come from polychoric correlations, its thresholds from the panel as answered; what has no null there
-        is nan.
+        is nan, and so is all of a reading in which fewer than `FEWEST_FITTED` vary.
     """
     rows = {AS_ANSWERED: _reading(panel.answers, n_replicates, seed)}
     numbers, fewer = stated_confidence(panel), min(n_replicates, MOST_REPLICATES)
@@ -57,6 +59,8 @@ def _table(rows: dict[str, dict[str, float]]) -> pd.DataFrame:
 
 def _reading(answers: pd.DataFrame, n_replicates: int, seed: int) -> dict[str, float]:
     varied = answers.loc[:, answers.nunique() > 1]
+    if varied.shape[1] < FEWEST_FITTED:  # cut there, nearly everybody says one thing
+        return {"n_models": varied.shape[1]}
     model = fit_factor_model(varied)
     values = model.eigenvalues.to_numpy()
     row: dict[str, Any] = {"n_models": len(values), "first": values[0] / len(values), "second": values[1] / len(values)}
@@ -66,8 +70,9 @@ def _reading(answers: pd.DataFrame, n_replicates: int, seed: int) -> dict[str, f
         row["n_factors"] = revised_parallel_analysis(
             varied, n_replicates=n_replicates, seed=seed, shuffles=shuffled
         ).n_above()
-    fit = factor_fit(varied)
-    row |= {"rmsea": fit.rmsea, "cfi": fit.cfi, "parabola_r2": model.quadratic_fit.r2}
+    fit = factor_fit(varied) if varied.shape[1] <= MOST_FITTED else None
+    row |= {"rmsea": np.nan, "cfi": np.nan} if fit is None else {"rmsea": fit.rmsea, "cfi": fit.cfi}
+    row["parabola_r2"] = model.quadratic_fit.r2
     if n_replicates:
         row["parabola_p"] = quadratic_fit_test(varied, n_replicates, seed=seed).p
     return row
@@ -76,6 +81,8 @@ def _reading(answers: pd.DataFrame, n_replicates: int, seed: int) -> dict[str, f
 def _graded(numbers: pd.DataFrame, model: FactorModel) -> dict[str, float]:
     graded = cut_confidence(100 * numbers + 1e-9, GRADED_AT)
     graded = graded.loc[:, graded.nunique() > 1]
+    if graded.shape[1] < FEWEST_FITTED:
+        return {"n_models": graded.shape[1]}
     _, values, loadings = polychoric_factor(graded)
     parabola = quadratic_fit(loadings, model.thresholds.reindex(loadings.index))
     n = len(values)

@@ -10,14 +10,11 @@ from onedial.core import InputError, Notes, Run
 from onedial.panels import ResponseMatrix, load_panel, load_questions, stated_confidence
 from onedial.scale import (
     PanelAnalysis,
-    ScaleBank,
     analyse_graded_panel,
     analyse_panel,
     analysis_summary,
     analysis_tables,
     graded_tables,
-    link_panels,
-    plausible_values,
     write_factor_report,
 )
 from onedial.scale.misfit import fit_figures
@@ -66,8 +63,6 @@ def graded_results(panel: ResponseMatrix, options: StudyOptions, run: Run) -> tu
 
 def factor_tables(panel: ResponseMatrix, options: StudyOptions, run: Run) -> tuple[dict[str, Any], dict[str, Drawing]]:
     """Ask everything of the panel; print the page, save factor.json, return the other tables and the figures."""
-    bank = ScaleBank.of(panel.answers)
-    linked = linked_tables(bank, options.link) if options.link else {}
     rules: dict[str, Any] = {"thresholds": options.thresholds, "zero_cells": options.zero_cells}
     analysis = analyse_panel(
         panel,
@@ -85,19 +80,7 @@ def factor_tables(panel: ResponseMatrix, options: StudyOptions, run: Run) -> tup
     print("\n".join(summary["page"]))
     known = panel.respondents
     families = known["family"] if "family" in known and (known["family"] != "").any() else None
-    kept = {"bank": bank.questions, "plausible_values": plausible_values(panel.answers, seed=options.seed), **linked}
-    return {**analysis_tables(analysis), **kept, "summary": summary}, factor_figures(analysis, families)
-
-
-def linked_tables(bank: ScaleBank, other: str) -> dict[str, pd.DataFrame]:
-    """How another panel's scale stands to this one's, said aloud, and where its questions lie on it."""
-
-    stored = Path(other).name == "bank.csv"
-    other_bank = ScaleBank.kept(pd.read_csv(other, index_col=0)) if stored else ScaleBank.of(load_panel(other).answers)
-    link = link_panels(bank, other_bank)
-    print(f"{link.sentence()}\n")
-    values = {name: getattr(link, name) for name in ("slope", "slope_se", "shift", "shift_se", "by", "n")}
-    return {"link": pd.DataFrame([values]).set_index("by"), "linked_questions": link.moved(other_bank)}
+    return {**analysis_tables(analysis), "summary": summary}, factor_figures(analysis, families)
 
 
 def known_questions(panel: ResponseMatrix, options: StudyOptions) -> pd.DataFrame | None:

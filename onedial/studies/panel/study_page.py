@@ -134,15 +134,17 @@ def _scale(readings: pd.DataFrame) -> str:
     words = f"The first factor holds {first['first']:.0%} of the variance"
     if "first_shuffled" in first:
         words += f" ({first['first_shuffled']:.0%} if answers are shuffled)"
-    words += (
-        f", the second {first['second']:.0%}; a single factor leaves an RMSEA of {number(first['rmsea'])} and a CFI of "
-        f"{number(first['cfi'])}."
-    )
+    words += f", the second {first['second']:.0%}"
+    if first["rmsea"] == first["rmsea"]:
+        words += f"; a single factor leaves an RMSEA of {number(first['rmsea'])} and a CFI of {number(first['cfi'])}"
+    words += "."
     if first.get("n_factors", 1) > 1:
         words += f" By parallel analysis {first['n_factors']:.0f} factors stand out: the first is not alone."
     if len(readings) > 1:
         shares = readings["first"]
-        words += f" Read in {len(readings) - 1} ways, the first share is {shares.min():.0%} to {shares.max():.0%}."
+        words += f" Read in {len(readings) - 1} ways, the first share is {shares.min():.0%} to {shares.max():.0%}"
+        lost = int(shares.isna().sum())
+        words += f"; in {lost} of them too few respondents say both yes and no." if lost else "."
     return words
 
 

@@ -1,8 +1,7 @@
-"""A whole study of what one model's stream holds: stages that read a `Study` and write their tables into its run.
+"""A whole study of what one model's stream holds: five stages that read a `Study` and write their tables into its run.
 
-Every stage has one signature, `stage(study) -> None`. It reads the activations and what earlier stages wrote, and
-writes the tables that are named in its text; one that cannot be done with these inputs writes nothing. What needs
-steering or a panel's match on top of the probes (`use`) stands in `experiments/train_probes.py`.
+Every part of a stage has one signature, `part(study) -> None`. It reads the activations and what earlier stages wrote,
+and writes the tables that are named in its text; one that cannot be done with these inputs writes nothing.
 """
 
 from collections.abc import Callable
@@ -14,20 +13,17 @@ from onedial.studies.probes.lens import lens_stage
 from onedial.studies.probes.sameness import directions_stage
 from onedial.studies.probes.statements import statements_stage
 from onedial.studies.probes.study import Facts, Study
+from onedial.studies.probes.use import use_stage
 from onedial.studies.probes.where import where_stage
 from onedial.studies.probes.writing import writing_stage
 
-STUDY_STAGES: dict[str, Callable[[Study], None]] = {
-    "probes": probes_stage,
-    "facts": facts_stage,
-    "statements": statements_stage,
-    "directions": directions_stage,
-    "own": own_stage,
-    "where": where_stage,
-    "writing": writing_stage,
-    "elsewhere": elsewhere_stage,
-    "lens": lens_stage,
+STUDY_STAGES: dict[str, tuple[Callable[[Study], None], ...]] = {
+    "probes": (probes_stage, facts_stage),
+    "directions": (directions_stage, statements_stage),
+    "use": (use_stage, where_stage, lens_stage),
+    "own": (own_stage,),
+    "elsewhere": (elsewhere_stage, writing_stage),
 }
-"""Name to what is done. All but the first rest on `probes`, which comes first."""
+"""Name to what is done, in order. All but the first rest on `probes`."""
 
 __all__ = ["STUDY_STAGES", "Facts", "Study"]

@@ -1,6 +1,5 @@
-"""Is a reading worth less far from the training questions? And the probes read on what they were not fitted to.
+"""The probes read on what they were not fitted to.
 
-distance.csv    the nearer and the farther half of the questions
 readings.csv    the facts, each with its distance; the reader abstains where they lie far off
 elsewhere.csv   the same questions on another checkpoint (`other_model`)
 """
@@ -11,15 +10,13 @@ import pandas as pd
 from onedial.asking import is_read
 from onedial.models import ActivationStore, PromptSet, load_model, store_activations
 from onedial.studies.probes.study import Floats, Study
-from probes import OWN_MARGIN, OWN_YES, ProbeTask, Surroundings, distance_table, read_elsewhere, read_with_distance
+from probes import OWN_MARGIN, OWN_YES, ProbeTask, Surroundings, read_elsewhere, read_with_distance
 
 
 def elsewhere_stage(study: Study) -> None:
-    """All three, at the study's one layer."""
+    """Both, at the study's one layer."""
     layer, method = study.one_layer, study.options.methods[0]
-    rows, fitted = study.rows(layer), study.fitted(layer)[method]
-    distance = distance_table(rows, study.task, fitted, study.main_labels)
-    study.run.write_table("distance.csv", distance.assign(layer=layer))
+    rows = study.rows(layer)
     if (asked := study.measured_facts) is not None:
         around, own, probes = Surroundings.of(rows, study.task), study.rows(layer, asked.store), study.probes_at(layer)
         found = [

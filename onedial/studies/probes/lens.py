@@ -1,7 +1,7 @@
 """What each layer would answer, and which tokens the directions point at.
 
-lens.csv     layer by layer                          tokens.csv            at the study's one layer
-direct.csv   what a push does to the unembedding     tokens_by_layer.csv   at several
+lens.csv     layer by layer             tokens.csv   at the study's one layer
+direct.csv   what a push does to the unembedding
 """
 
 from collections.abc import Mapping
@@ -13,7 +13,6 @@ from torch import Tensor
 from onedial.core import say
 from onedial.models import OpenModel, lens_of, tokens_along
 from onedial.studies.probes.study import Study
-from onedial.studies.probes.where import MAPPED_LAYERS
 from probes import direct_effects, lens_table
 
 
@@ -25,15 +24,12 @@ def lens_stage(study: Study) -> None:
     lens = lens_of(study.model, study.store, study.prompts.tokens)
     study.run.write_table("lens.csv", lens_table(lens, study.task, study.main_labels))
     layer, method = study.one_layer, study.options.methods[0]
-    directions = _directions(study, layer)
+    probes = study.probes_at(layer)[method]
+    directions = {label: probes[label].direction for label in study.main_labels}
     if study.measured_facts is not None:
         of_facts = study.probes_at(layer, facts=True)[method]
         directions |= {label: probe.direction for label, probe in of_facts.items()}
     study.run.write_table("tokens.csv", tokens_table(study.model, directions, layer))
-    by_layer = [
-        tokens_table(study.model, _directions(study, each), each) for each in study.spread_layers(MAPPED_LAYERS)
-    ]
-    study.run.write_table("tokens_by_layer.csv", pd.concat(by_layer))
     norm = float(study.store.read(layer).norm(dim=-1).median())
     direct = direct_effects(study.model, study.store, study.prompts, directions, norm)
     study.run.write_table(
@@ -49,9 +45,3 @@ def tokens_table(model: OpenModel, directions: Mapping[str, Float[Tensor, " d_mo
         for label, (up, down) in zip(directions, pointed, strict=True)
     ]
     return pd.DataFrame(lines)
-
-
-def _directions(study: Study, layer: int) -> dict[str, Float[Tensor, " d_model"]]:
-    """Main label -> direction of its probe, by the first method."""
-    probes = study.probes_at(layer)[study.options.methods[0]]
-    return {label: probes[label].direction for label in study.main_labels}

@@ -2,7 +2,6 @@
 
 directions.csv   cosines with intervals, nulls and reliabilities      cross.csv     each probe on each label
 transfer.csv     probes of the questions on the facts, and back       erasure.csv   one label out, the others read
-angles.csv       principal angles to each base model's targets
 """
 
 import pandas as pd
@@ -14,8 +13,6 @@ from probes import (
     direction_table,
     erasure_table,
     of_rows,
-    subspace_table,
-    target_label,
     transfer_table,
 )
 
@@ -35,8 +32,6 @@ def directions_stage(study: Study) -> None:
         ),
         "cross": cross_evaluation(study.fitted(layer)[method], task.draws, main, task.labels),
     }
-    if by_model := targets_by_model(study):
-        tables["angles"] = subspace_table(rows, task, penalties, by_model, main, method, n_null=nulls)
     if (asked := study.measured_facts) is not None:
         facts, own = asked.task, study.fitted(layer, facts=True)[method]
         among = cross_evaluation(own, facts.draws, facts.labels, facts.labels)
@@ -53,13 +48,3 @@ def directions_stage(study: Study) -> None:
     tables["erasure"] = erasure_table(rows, task, before, main, main)
     for name, table in tables.items():
         study.run.write_table(f"{name}.csv", table.assign(layer=layer))
-
-
-def targets_by_model(study: Study) -> dict[str, list[str]]:
-    """Base model -> labels of what it says under its framings; their directions span its subspace."""
-    respondents = study.labels.panel.respondents["model"]
-    found: dict[str, list[str]] = {}
-    for name, model in respondents.items():
-        if target_label(str(name)) in study.task.labels:
-            found.setdefault(str(model), []).append(target_label(str(name)))
-    return found

@@ -1,16 +1,13 @@
-"""The facts as statements and their negations, read without labels: statements.csv, distraction.csv."""
+"""The facts as statements and their negations, read without labels: statements.csv."""
 
 from onedial.asking import NONSENSE, load_statements
 from onedial.panels import load_facts
 from onedial.studies.probes.study import Study
-from probes import CONTRAST_COLUMNS, StatementStores, distraction_table, read_without_labels
-
-DISTRACTIONS = (0.0, 0.5, 1.0, 2.0)
-"""Strengths of a feature that has nothing to do with truth, see `probes.distraction_table`."""
+from probes import CONTRAST_COLUMNS, StatementStores, read_without_labels
 
 
 def statements_stage(study: Study) -> None:
-    """At some layers; and where truth reads best with labels, the same with a planted distraction."""
+    """At some layers."""
     if not study.options.facts or study.options.read_at != "last":
         return
     options, statements = study.options, load_statements(load_facts(study.options.facts, study.options.seed))
@@ -34,9 +31,4 @@ def statements_stage(study: Study) -> None:
                 table = read_without_labels(stores.at(layer), stores.at(layer, NONSENSE), stores.draws)
                 parts.append(table.assign(layer=layer))
                 advance(1)
-    table = parts.read()
-    study.run.write_table("statements.csv", table)
-    supervised = table[(table["method"] == "supervised") & (table["marker"] == "negation")]
-    layer = int(supervised["layer"].iloc[int(supervised["auroc"].argmax())])
-    planted = distraction_table(stores.at(layer), DISTRACTIONS, stores.draws)
-    study.run.write_table("distraction.csv", planted.assign(layer=layer))
+    study.run.write_table("statements.csv", parts.read())

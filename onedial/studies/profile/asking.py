@@ -12,10 +12,10 @@ from typing import Any
 
 import pandas as pd
 
-from onedial.asking import CLOSED_BOOK, VECTOR, sample_questions
+from onedial.asking import CLOSED_BOOK, VECTOR
 from onedial.core import InputError, Notes, Run
-from onedial.panels import grade_closed_book, load_facts, load_questions, truth_of
-from onedial.selfreport import BATTERY_REPORTS, SELF_REPORTS, Item, SelfReport, self_efficacy_items
+from onedial.panels import grade_closed_book
+from onedial.selfreport import BATTERY_REPORTS, SELF_REPORTS, Item, SelfReport
 from onedial.show import progress_bar
 from onedial.studies.options import ProfileOptions
 from onedial.studies.profile.turning import Dial
@@ -54,11 +54,10 @@ def closed_book(run: Run, dial: Dial, options: ProfileOptions) -> pd.DataFrame:
     return table.assign(outcome=graded["outcome"].to_numpy(), correct=graded["correct"].to_numpy(float))
 
 
-def items_of(report: SelfReport, dial: Dial, written: pd.DataFrame, options: ProfileOptions) -> list[Item]:
+def items_of(report: SelfReport, dial: Dial, written: pd.DataFrame, seed: int) -> list[Item]:
     """What the report is about; the answers proposed to P(True) are the subject's own, unsteered at every setting."""
-    n, seed = options.n_questions, options.seed
-    if report.name in BATTERY_REPORTS and (items := BATTERY_REPORTS[report.name].items) is not None:
-        return items(dial.questions, seed)
+    if report.items is not None:
+        return report.items(dial.questions, seed)
     own = written[written["magnitude"] == 0].set_index("question_id")
     right = own["correct"].to_dict()
     if report.about == "questions":
@@ -66,21 +65,12 @@ def items_of(report: SelfReport, dial: Dial, written: pd.DataFrame, options: Pro
         return [
             Item(each.id, {"question": each.text}, truth=able.get(each.id, float("nan"))) for each in dial.questions
         ]
-    if report.about == "answers":
-        texts = own["text"].fillna("").str.strip()
-        return [
-            Item(each.id, {"question": each.text, "answer": texts[each.id]}, truth=right[each.id])
-            for each in dial.questions
-            if texts.get(each.id)
-        ]
-    if report.about == "statements":
-        return self_efficacy_items()
-    if report.about == "facts":
-        facts = load_facts(max(2, n - n % 2), seed)
-        truth = truth_of(facts)
-        return [Item(each.id, {"question": each.text}, truth=truth[each.id]) for each in facts]
-    requests = load_questions("frontier")
-    return [Item(each.id, {"question": each.text}) for each in sample_questions(requests, min(n, len(requests)), seed)]
+    texts = own["text"].fillna("").str.strip()
+    return [
+        Item(each.id, {"question": each.text, "answer": texts[each.id]}, truth=right[each.id])
+        for each in dial.questions
+        if texts.get(each.id)
+    ]
 
 
 def ask_everything(
@@ -114,10 +104,10 @@ def ask_everything(
     key = ["report", "form", "question_id", "intervention_id", "magnitude"]
     parts = run.parts("answers", [*PROFILE_COLUMNS, "spread", "mass"], key)
     known = parts.read()
-    known_reports = SELF_REPORTS | {name: each.report for name, each in BATTERY_REPORTS.items()}
+    known_reports = SELF_REPORTS | BATTERY_REPORTS
     reports = [known_reports[name] for name in names if name in known_reports]
     forms = [(report, form) for report in reports for form in report.forms]
-    items_by_report = {report.name: items_of(report, dial, written, options) for report in reports}
+    items_by_report = {report.name: items_of(report, dial, written, options.seed) for report in reports}
     with progress_bar(len(forms) + (WRITING in names), "instruments") as advance:
         for report, form in forms:
             asked = known[(known["report"] == report.name) & (known["form"] == form)]

@@ -4,6 +4,8 @@ text; where it is usable.
 facts/part-*.parquet  wordings/part-*.parquet  texts/part-*.parquet    side_effects.csv    side_effects.json
 """
 
+from typing import Any
+
 import pandas as pd
 
 from onedial.asking import AS_ASKED, FACT, PREFERENCE, REVERSED_WORDING, reversed_wording
@@ -102,13 +104,14 @@ def run_on_text(study: SweepStudy) -> None:
     wait_for_all()
 
 
-def weigh_side_effects(study: SweepStudy) -> None:
+def weigh_side_effects(study: SweepStudy, matches: pd.DataFrame) -> tuple[pd.DataFrame, dict[str, Any]]:
     """The table of side effects and the usable range, from facts, texts and matches."""
     run, limit = study.run, study.options.limit
     facts = run.facts_parts.read().rename(columns={"magnitude": "setting"})
     truth = facts.drop_duplicates("question_id").set_index("question_id")["truth"]
     effects = fact_effects(facts, truth, limit=limit).merge(text_parts(study).read(), on="setting")
-    run.write_side_effects(effects, usable_range(effects, run.matches(), limit))
+    found = usable_range(effects, matches, limit)
+    return effects, {**vars(found), "outside": list(found.outside), "sentence": found.sentence(len(matches))}
 
 
 def text_parts(study: SweepStudy) -> Parts:

@@ -1,25 +1,6 @@
-"""The stages of `experiments/score_written.py`: how far a model's samples agree, in words and in meaning.
+"""The stages of `experiments/ask.py written`: what is written and asked (study), and how far a model's samples agree,
+in words (agreement) and in meaning (meaning: pairs that a judge or a model of natural language inference compares)."""
 
-agreement: equal words, and votes; meaning: pairs of answers that a judge or a model of natural language inference holds
-for the same.
-"""
+from onedial.studies.written.study import score_written
 
-from onedial.studies.written.agreement import agreement_of_samples
-from onedial.studies.written.meaning import (
-    MEANING_SURER,
-    MeaningJudge,
-    agreement_of_meanings,
-    check_of_judge,
-    judge_meanings,
-    read_samples,
-)
-
-__all__ = [
-    "MEANING_SURER",
-    "MeaningJudge",
-    "agreement_of_meanings",
-    "agreement_of_samples",
-    "check_of_judge",
-    "judge_meanings",
-    "read_samples",
-]
+__all__ = ["score_written"]

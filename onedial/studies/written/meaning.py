@@ -4,6 +4,7 @@ Answers of equal words mean the same and are not asked about. Of the others ever
 parts of `AT_ONCE` that are each on disk before the next is asked; a run that goes on asks for the rest alone.
 """
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from functools import partial
 from itertools import combinations
@@ -12,13 +13,14 @@ import numpy as np
 import pandas as pd
 
 from onedial.asking import CLOSED_BOOK, RESPONDENTS, Question
+from onedial.asking.store import Store
 from onedial.confidence import intransitive, meaning_agreement, meaning_clusters
-from onedial.core import Run
+from onedial.core import Run, notice
 from onedial.models import EntailmentModel, OpenModel, classifies_texts, read_written, resolve_weights
-from onedial.panels import Bill, answer_label
+from onedial.panels import answer_label
 from onedial.selfreport import choice_items, judged_same
 from onedial.show import progress_bar
-from onedial.stats import Floats, wilson_interval
+from onedial.stats import wilson_interval
 from onedial.studies.battery import RECORDED, models_elsewhere, respondents_of
 
 AT_ONCE = 64
@@ -48,10 +50,10 @@ class MeaningJudge:
         InputError: no such model.
     """
 
-    def __init__(self, name: str, bill: Bill) -> None:
+    def __init__(self, name: str, bill: Store) -> None:
         self.name, self.bill = name, bill
         is_elsewhere = name in RESPONDENTS or name.startswith(RECORDED) or bool(models_elsewhere([name]))
-        self._judge: partial[Floats] | EntailmentModel | None = None
+        self._judge: partial[pd.DataFrame] | EntailmentModel | None = None
         if is_elsewhere:
             return
         if classifies_texts(name):
@@ -59,14 +61,14 @@ class MeaningJudge:
         else:
             resolve_weights(name)  # refused before anything is asked; read when it is its turn
 
-    def __call__(self, pairs: Sequence[Pair]) -> Floats:
-        """(pair,) 1 same, 0 not, nan where the judge could not be read."""
+    def __call__(self, pairs: Sequence[Pair]) -> pd.DataFrame:
+        """As `judged_same`."""
         if self._judge is None:
             _, make = next(respondents_of([self.name], self.bill))
             self._judge = partial(judged_same, make(0))
         if isinstance(self._judge, EntailmentModel):
             asked, one, other = zip(*pairs, strict=True)
-            return self._judge.same_meaning(asked, one, other)
+            return pd.DataFrame({"same": self._judge.same_meaning(asked, one, other), "failed": ""})
         return self._judge(pairs)
 
 
@@ -99,6 +101,8 @@ def judge_meanings(
 ) -> None:
     """Judge every pair of answers in other words that one model gave to one question, and pairs of known meaning.
 
+    A judgement that failed is no judgement: it is not stored, and a run that goes on asks for it again.
+
     Args:
         pool: questions of whose accepted answers the pairs of known meaning are made, by the seed.
     """
@@ -106,14 +110,22 @@ def judge_meanings(
     done = parts.done_keys()
     by_id = {each.id: each.text for each in pool}
     rows = pd.concat([pairs_to_judge(written, questions), planted_pairs(pool, seed)], ignore_index=True)
+    failed: Counter[str] = Counter()
     todo = rows[[key not in done for key in rows[MEANT[1]].itertuples(index=False, name=None)]]
     with judge.bill.occasion("same meaning"), progress_bar(len(todo), f"{judge.name}: pairs of answers") as advance:
         for start in range(0, len(todo), AT_ONCE):
             part = todo.iloc[start : start + AT_ONCE]
             asked = [by_id[key.removeprefix(PLANTED_SAME).removeprefix(PLANTED_OTHER)] for key in part["question_id"]]
             pairs = list(zip(asked, part["text"], part["other_text"], strict=True))
-            parts.append(part.assign(same=judge(pairs)))
+            said = judge(pairs)
+            failed.update(said["failed"][said["failed"] != ""])
+            known = part.assign(same=said["same"].to_numpy())[(said["failed"] == "").to_numpy()]
+            if len(known):
+                parts.append(known)
             advance(len(part))
+    if failed:
+        reasons = "; ".join(f"{n}: {reason}" for reason, n in failed.most_common())
+        notice(f"{judge.name}: {failed.total()} judgements failed ({reasons}); they are blank, and --resume asks again")
 
 
 def labelled(written: pd.DataFrame, questions: Sequence[Question]) -> pd.DataFrame:
@@ -205,7 +217,8 @@ def agreement_of_meanings(
     counts = dict.fromkeys(("questions", "n_unread", "judgements", "triples", "intransitive"), 0)
     for key, own in table.groupby("question_id", sort=False):
         pairs = {
-            (one, other): float(said[key, one, other]) for one, other in combinations(sorted(set(own["label"])), 2)
+            (one, other): float(said.get((key, one, other), np.nan))
+            for one, other in combinations(sorted(set(own["label"])), 2)
         }
         if (own["sample"] == 0).all():
             continue

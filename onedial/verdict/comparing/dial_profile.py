@@ -151,7 +151,7 @@ def profile_of(
     ['moves with the dial']
     """
     if missing := [column for column in PROFILE_COLUMNS if column not in answers.columns]:
-        raise InputError(f"the answers lack {', '.join(missing)}; give what dial_profile.py has stored")
+        raise InputError(f"the answers lack {', '.join(missing)}; give what ask.py profile has stored")
     own = answers[answers["role"] == VECTOR]
     settings = sorted(set(own["magnitude"]) - {0.0})
     if not settings or not (own["magnitude"] == 0).any():

@@ -1,0 +1,156 @@
+"""Models asked about themselves in every way, each beside its null, and what moves when a dial is turned.
+
+    python experiments/ask.py battery --model MODEL,MODEL --n-questions 120
+    python experiments/ask.py questionnaire --model MODEL
+    python experiments/ask.py predict --model A1,A2,A3,B1,B2,B3 --families families.csv
+    python experiments/ask.py written --model MODEL
+    python experiments/ask.py profile runs/MY-SWEEP
+
+Each word has a --help of its own (docs/instruments.md says what answers which question). A run that is broken off goes
+on with --resume and the same options; --dry-run says beforehand what would be asked, and --model recorded:PATH scores
+answers that are there.
+"""
+
+import sys
+from inspect import getdoc
+
+from onedial.core import Notes, program, programs, run_command
+from onedial.studies.options import (
+    BatteryOptions,
+    ProfileOptions,
+    QuestionnaireOptions,
+    ScoreOptions,
+    SelfPredictionOptions,
+    WrittenOptions,
+)
+
+
+def battery(options: BatteryOptions, notes: Notes) -> None:
+    """Ask in every way: choices, pairs, guesses, pressure, second looks, predictions, steps, beliefs, hedges, debates.
+
+        python experiments/ask.py battery  # embedded model, every test, 40 questions
+        python experiments/ask.py battery --model MODEL,MODEL,MODEL --n-questions 120
+        python experiments/ask.py battery --instruments pairs,pressure --n-questions 16  # a quick look
+        python experiments/ask.py battery --vector FILE --magnitudes=-0.1,0,0.1 # a steered subject, per setting
+
+    Each respondent (a model, or a subject at a setting of its dial) is put through each test. Writes asked/TEST/
+    (every single answer, with what was asked), answers/TEST/ (a row for each question), TEST.csv (its scores),
+    overview.csv (what each says first), figures and report.html. What cannot be read in more than half of the
+    answers gets no number.
+    """
+    from onedial.studies.battery import ask_battery
+
+    ask_battery("ask_battery", options, notes)
+
+
+def questionnaire(options: QuestionnaireOptions, notes: Notes) -> None:
+    """How sure are models of themselves, is that one scale, does it stay, and does it go with what they can do?
+
+        python experiments/ask.py questionnaire                                 # embedded model, IPIP self-efficacy
+        python experiments/ask.py questionnaire --model MODEL,MODEL --questionnaire my_scale.csv
+        python experiments/ask.py questionnaire --administrations 2 --follow-ups none      # a quick look
+
+    Ten statements on a scale of four, in shuffled orders, under four conditions (no task, computation, social
+    reasoning, summarising), one by one in a conversation and all at once, and once more after a neutral, a doubting
+    and an encouraging sentence; then why, in its own words; then the tasks themselves, graded. Writes ratings/,
+    explanations/ and tasks/ (every answer), scores.csv, coherence.csv (alpha over three models or more),
+    revisions.csv, conditions.csv (mixed model), accuracy.csv (and, of local models, perplexity), wording.csv
+    (assertive, cautious, anthropomorphic, disclaiming), beside_study.csv (what the self-efficacy study found), and
+    report.html with answers to look through. A scale of your own is a CSV file with the columns text (shown as it
+    stands) and keyed (1, -1).
+    """
+    from onedial.studies.battery import ask_questionnaire
+
+    ask_questionnaire("ask_questionnaire", options, notes)
+
+
+def predict(options: SelfPredictionOptions, notes: Notes) -> None:
+    """Ask models what they would answer, and then let them answer: the Self-Execution study's tests asked anew.
+
+        python experiments/ask.py predict --out asked                           # embedded model; a few minutes on a CPU
+        python experiments/ask.py predict --model MODEL,MODEL,MODEL --n-questions 120 --out asked
+        python experiments/ask.py predict --model A1,A2,A3,B1,B2,B3 --families families.csv
+        python experiments/ask.py predict --model MODEL,OTHER --n-questions 120 --tuned    # needs peft
+
+    Writes association.csv, restriction.csv and difficulty.csv, every answer with its text into parts/, and what
+    they say: scores_TEST.csv with the published metrics, cross_TEST.csv and matrix_TEST.csv (who predicts whom),
+    means.csv, a figure and report.html with answers to look through. --tuned teaches every model half of every
+    model's lists and sets what it predicts of the others beside what that model itself does (tuned.csv). Words are
+    our own list of 120 with four options each; requests are those of `--panel frontier`; questions the embedded
+    ones.
+    """
+    from onedial.studies.battery import ask_self_prediction
+
+    ask_self_prediction("ask_self_prediction", options, notes)
+
+
+def score(options: ScoreOptions, notes: Notes) -> None:
+    """Can models say what they would answer, and better than others can say it? The Self-Execution study's scores.
+
+        python experiments/ask.py score tests/reference/self_execution          # the study's own raw answers
+        python experiments/ask.py score MY-FOLDER --out scores
+
+    FOLDER holds one table or more (.csv or .csv.gz): association (model, word, option, predicted, listed),
+    restriction (model, prompt_id, predicted, perceived, and behaved where it is known), difficulty (model,
+    group_id, question_id, correct, tokens, predicted_rank, and measured_rank and ranking_tokens where they are
+    known), and, if wanted, benchmarks (model, benchmark, score; they give rasch.csv, abilities) and families
+    (model, family). Writes TEST.csv with the published metrics, what the majority class scores, and intervals;
+    beside_study.csv, what the study published; cross_TEST.csv and matrix_TEST.csv, who predicts whom; means.csv and
+    correlations.csv of the three tests; figures; and report.html, with answers to look through. Needs no model and
+    no GPU.
+    """
+    from onedial.studies.battery import score_folder
+
+    score_folder("score_self_prediction", options, notes)
+
+
+def written(options: WrittenOptions, notes: Notes) -> None:
+    """What tells right answers from wrong ones: token probabilities, agreement of samples, or what is said when asked?
+
+        python experiments/ask.py written  # embedded model, 200 questions, 5 samples
+        python experiments/ask.py written --model MODEL,MODEL --n-questions 533 --samples 10
+        python experiments/ask.py written --n-questions 40 --samples 2 --instruments none  # a quick look
+        python experiments/ask.py written --same-meaning JUDGE  # samples are also compared by meaning
+
+    Lets each model answer, reads the token probabilities of every answer in one forward (and once each without the
+    question, and with the answer shown), draws further samples, and asks for confidence. Writes written/, tokens/
+    and asked/ (all of it), measurements.csv (every score of every answer under the one schema), signals.csv (AUROC
+    of each score for being right, with intervals over topics), votes.csv, zones.csv, a figure, and report.html with
+    answers to look through. Local models only.
+    """
+    from onedial.studies.written import score_written
+
+    score_written("score_written", options, notes)
+
+
+def profile(options: ProfileOptions, notes: Notes) -> None:
+    """What moves together with the yes when the dial is turned: confidence, P(True), refusals, self-efficacy, any yes?
+
+        python experiments/ask.py profile runs/MY-SWEEP                         # vector, prompt, settings of a sweep
+        python experiments/ask.py profile runs/MY-SWEEP --n-questions 16 --controls 3 --no-answers    # a quick look
+        python experiments/ask.py profile runs/MY-SWEEP --yes-rates .2,.8 --instruments "can you answer,P(True)"
+        python experiments/ask.py profile --model MODEL --vector FILE --magnitudes=-0.2,0.2
+
+    Puts every instrument to the subject at every setting, beside random directions of the vector's length at the
+    same layer and magnitudes, and reads how likely the subject finds what it writes. Writes answers/ (every score),
+    written/, cells.csv, reports.csv, orders.csv, truths.csv, accuracy.csv, written.csv, a figure and report.html.
+    """
+    from onedial.studies.profile import profile_dial
+
+    profile_dial("dial_profile", options, notes)
+
+
+main = programs(
+    {
+        "battery": program(BatteryOptions, battery, getdoc(battery)),
+        "questionnaire": program(QuestionnaireOptions, questionnaire, getdoc(questionnaire)),
+        "predict": program(SelfPredictionOptions, predict, getdoc(predict)),
+        "written": program(WrittenOptions, written, getdoc(written)),
+        "profile": program(ProfileOptions, profile, getdoc(profile)),
+        "score": program(ScoreOptions, score, getdoc(score)),
+    },
+    __doc__,
+)
+
+if __name__ == "__main__":
+    sys.exit(run_command(main, resumes=True))

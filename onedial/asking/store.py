@@ -1,0 +1,480 @@
+"""Every answer of a run, in one file that only grows: what was asked is there, and what is there is not asked again.
+
+    store = Store(run.file(ANSWERS), prices={"gpt-x": Price(0.4, 1.6)}, limit=5.0)
+    for place, response in store.ask(Ask("gpt-x: neutral", respondent, prompts, instrument)): ...
+    store.rows(), store.costs()
+
+A line of JSON holds an answer with who gave it, to what, its tokens and its price, or a request that failed. Before a
+request to a provider goes out, a line says so: one that is never followed by its outcome was under way when the process
+was killed, and counts as what it may have cost at most. Half a line at the end, as a kill leaves it, is none. A table
+made from answers is made again from the same answers, so to go on with a program is to run it again.
+"""
+
+import json
+import os
+import secrets
+import threading
+import time
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass, field, fields
+from datetime import UTC, datetime
+from itertools import count
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from onedial.asking.costs import Budget, Price, actual_costs, believed, most_tokens_of
+from onedial.asking.instruments import Instrument
+from onedial.asking.prompts import Prompt
+from onedial.asking.providers.attempts import Attempt
+from onedial.asking.providers.provider_settings import ProviderModel
+from onedial.asking.providers.providers import Asking, ProviderRespondent, answers_side_by_side
+from onedial.asking.respondents import Identity, Respondent, Response, prompt_key
+from onedial.core.errors import InputError
+from onedial.core.files import make_folder, sha256_of_text
+from onedial.core.notices import notice
+from onedial.core.plain_values import whole_characters
+
+ANSWERS = "answers.jsonl"
+Line = dict[str, Any]
+Key = tuple[str, str, str, str, int]
+"""respondent, occasion, item, asked, sample: what tells one answer from another, but for how often it is asked."""
+_KEY = ("respondent", "occasion", "item", "asked", "sample")
+_DEFAULTS = {each.name: each.default for each in fields(Response) if each.name != "place"}
+_SYNCED_EVERY = 1.0
+"""Seconds: a kill loses nothing that was written, the loss of power what was not synced."""
+_OF_AN_ATTEMPT = ["label", "instrument", "outcome", "tokens_in", "tokens_out", "most_in", "most_out"]
+
+
+@dataclass(frozen=True)
+class Ask:
+    """What one respondent is asked together.
+
+    Attributes:
+        who: the respondent's name. respondent: who answers.
+        occasion: the test that it belongs to; the same prompt on another occasion is asked anew.
+        sample: which repeat, or the seed of its draws.
+        items: an id of each prompt; empty for none.
+        whom: what tells its answers from those of another model or setting; of a provider's model, its settings.
+        label: whose price it is; "" for `who`.
+        about: what stands in each of its lines besides.
+    """
+
+    who: str
+    respondent: Respondent
+    prompts: Sequence[Prompt]
+    instrument: Instrument
+    occasion: str = ""
+    sample: int = 0
+    items: Sequence[str] = ()
+    whom: str = ""
+    label: str = ""
+    about: Mapping[str, Any] = field(default_factory=dict)
+
+    def keys(self) -> list[Key]:
+        """What each answer is kept under."""
+        items = self.items or [""] * len(self.prompts)
+        return [
+            (self.who, self.occasion, item, asked_of(prompt, self.instrument, self.whom), self.sample)
+            for item, prompt in zip(items, self.prompts, strict=True)
+        ]
+
+
+def asked_of(prompt: Prompt, instrument: Instrument, whom: str) -> str:
+    """Hash of what is asked of whom."""
+    return sha256_of_text(f"{prompt_key(prompt, instrument)}\x1f{whom}")
+
+
+class BudgetSpent(InputError):
+    """What is still to be asked could pass the budget."""
+
+
+class Store:
+    """The answers of one run; what is asked through it is kept, and what it holds is not asked.
+
+    Args:
+        file: where they are kept, made with the first of them; None until `opens`.
+        prices: by label.
+        limit: money that all starts of the run together may spend; None sets none.
+    """
+
+    def __init__(
+        self, file: Path | None = None, prices: Mapping[str, Price | None] | None = None, limit: float | None = None
+    ) -> None:
+        self.prices, self.limit = dict(prices or {}), limit
+        self.budget: Budget | None = None
+        self._occasion = ""
+        self._lines: _Lines | None = None
+        self._known: dict[Key, dict[int, Line]] = {}
+        self._attempts: dict[str, Line] = {}
+        self._times: Counter[Key] = Counter()
+        if file is not None:
+            self.opens(file)
+
+    @property
+    def file(self) -> Path:
+        """Where the answers are kept."""
+        assert self._lines is not None
+        return self._lines.file
+
+    def opens(self, file: Path) -> None:
+        """From now on answers are kept in this file, which may hold those of earlier starts.
+
+        Raises:
+            InputError: a line of it is damaged.
+        """
+        self._lines = _Lines(file)
+        for line in read_lines(file):
+            self._take(line)
+        if self.limit is not None:
+            self.budget = Budget(self.limit, self.spent())
+
+    def _take(self, line: Line) -> None:
+        whole = self._attempts.setdefault(line["attempt"], {})
+        whole.update(line)
+        if "outcome" not in whole:
+            return
+        times = self._known.setdefault(_key(whole), {})
+        known = times.get(whole["time"])
+        if known is None or known.get("error") or not whole.get("error"):
+            times[whole["time"]] = whole
+
+    def _append(self, *lines: Line) -> None:
+        assert self._lines is not None
+        self._lines.append(*lines)
+        for line in lines:
+            self._take(line)
+
+    # ---- asking ----------------------------------------------------------------------------------------------------
+
+    def ask(self, *asks: Ask) -> Iterator[tuple[int, Response]]:
+        """The answers to all of it, each with the place of what was asked; those of providers side by side.
+
+        What is held comes first. Of a model on this machine, what is asked together is kept together, and asked again
+        whole where a part of it is missing: its answers hang on what stands beside them, in the last bits.
+
+        Raises:
+            BudgetSpent: not all could be asked.
+            InputError: see `ProviderRespondent.answer`.
+        """
+        elsewhere: list[tuple[int, list[int], Asking]] = []
+        account = _Account(self)
+        if self.budget is not None:
+            self.budget.exhausted = False
+        for place, each in enumerate(asks):
+            keys = each.keys()
+            times = [self._counted(key) for key in keys]
+            is_elsewhere = isinstance(each.respondent, ProviderRespondent)
+            held = [self._held(key, n) for key, n in zip(keys, times, strict=True)]
+            if not is_elsewhere and not all(held):
+                held = [None] * len(keys)
+            for at, line in enumerate(held):
+                if line is not None:
+                    yield place, restored(line, at)
+            if not (left := [at for at, line in enumerate(held) if line is None]):
+                continue
+            heads = [_head(each, at, keys[at], times[at]) for at in left]
+            if isinstance(each.respondent, ProviderRespondent):
+                asking = Asking(each.respondent, [each.prompts[at] for at in left], each.instrument)
+                account.add(asking, heads)
+                elsewhere.append((place, left, asking))
+            else:
+                yield from ((place, response) for response in self._asked_here(each, heads))
+        for number, response in answers_side_by_side([asking for *_, asking in elsewhere], account):
+            place, left, _ = elsewhere[number]
+            yield place, _at(response, left[response.place])
+        if self.budget is not None and self.budget.exhausted:
+            raise BudgetSpent(
+                f"the budget of {self.budget.limit:g} would have been passed: {self.budget.spent:.4g} is spent, and "
+                "what was answered is kept; a larger --budget with --resume goes on"
+            )
+
+    def _counted(self, key: Key) -> int:
+        self._times[key] += 1
+        return self._times[key] - 1
+
+    def _held(self, key: Key, time: int) -> Line | None:
+        line = self._known.get(key, {}).get(time)
+        return None if line is None or line.get("error") else line
+
+    def _asked_here(self, each: Ask, heads: Sequence[Line]) -> Iterator[Response]:
+        given = []
+        for response in each.respondent.answer(each.prompts, each.instrument):
+            given.append(response)
+            yield response
+        lines = [heads[response.place] | _said(response) | {"attempt": self._name()} for response in given]
+        self._append(*(line | {"outcome": "failed" if line.get("error") else "answered"} for line in lines))
+
+    def _name(self) -> str:
+        assert self._lines is not None
+        return self._lines.name()
+
+    # ---- one respondent on one occasion ----------------------------------------------------------------------------
+
+    @contextmanager
+    def occasion(self, name: str) -> Iterator[None]:
+        """While it lasts, what is asked of `respondent` belongs to this test."""
+        before, self._occasion = self._occasion, name
+        try:
+            yield
+        finally:
+            self._occasion = before
+
+    def respondent(self, name: str, respondent: ProviderModel | Respondent, sample: int = 0) -> "StoredRespondent":
+        """A respondent whose answers are kept here, on the occasion on which it is asked."""
+        if isinstance(respondent, ProviderModel):
+            return StoredRespondent(self, name, ProviderRespondent(respondent), sample, respondent.what_is_asked)
+        return StoredRespondent(self, name, respondent, sample)
+
+    def failed(self, name: str, occasion: str | None = None) -> Counter[str]:
+        """Why requests of a respondent on one occasion (the present one by default) have no answer: reason -> number.
+
+        Each is counted once, by its last attempt, however often it was made again.
+        """
+        whose = (name, self._occasion if occasion is None else occasion)
+        lines = [line for key, times in self._known.items() if key[:2] == whose for line in times.values()]
+        found = Counter(str(line["error"]) for line in lines if line.get("error"))
+        known = {(*key, time) for key, times in self._known.items() for time in times}
+        cut = [line for line in self._attempts.values() if "outcome" not in line]
+        n_cut = sum(_key(line)[:2] == whose and (*_key(line), line["time"]) not in known for line in cut)
+        return found + Counter({"nobody knows: it was interrupted": n_cut})
+
+    def tell_failed(self, name: str) -> int:
+        """Say how many of a respondent's requests on this occasion failed, and why; how many these are."""
+        found = self.failed(name)
+        if n := found.total():
+            reasons = "; ".join(f"{number}: {reason}" for reason, number in found.most_common())
+            notice(
+                f"{name}, {self._occasion}: {n} requests failed ({reasons}); they are blank, and --resume asks again"
+            )
+        return n
+
+    def keep(self, parts: Any, rows: pd.DataFrame, name: str) -> None:
+        """Append what a respondent's answers of this occasion have come to; where requests failed, hold it for this
+        start alone, with their blanks, and say so.
+        """
+        (parts.hold if self.tell_failed(name) else parts.append)(rows)
+
+    # ---- what is held ----------------------------------------------------------------------------------------------
+
+    def has(self, key: Key) -> bool:
+        """Whether what is kept under this key was answered."""
+        return self._held(key, 0) is not None
+
+    def line(self, key: Key) -> Line | None:
+        """What is kept under this key: the answer, or the last failure."""
+        return self._known.get(key, {}).get(0)
+
+    def lines(self) -> list[Line]:
+        """Every answer, and the last failure of what has none."""
+        return [line for times in self._known.values() for line in times.values()]
+
+    def attempts(self) -> pd.DataFrame:
+        """Every request to a provider, retries and what a kill cut short included.
+
+        Returns:
+            label, instrument, outcome (answered, failed, refused; unknown where it has not ended), tokens_in,
+            tokens_out (nan where nobody knows), most_in, most_out.
+        """
+        paid = [line for line in self._attempts.values() if "begun" in line]
+        table = pd.DataFrame(paid).reindex(columns=_OF_AN_ATTEMPT)
+        table["outcome"] = table["outcome"].astype(object).fillna("unknown")
+        return table.astype(dict.fromkeys(_OF_AN_ATTEMPT[3:], float))
+
+    def costs(self) -> pd.DataFrame | None:
+        """What was asked of providers and what it cost (`actual_costs`), all starts included; None where nothing was.
+
+        A model without a price now has that of the time when it was asked.
+        """
+        attempts = self.attempts()
+        if attempts.empty:
+            return None
+        prices: dict[str, Price | None] = {
+            line["label"]: Price(*line["price"]) for line in self._attempts.values() if "price" in line
+        }
+        prices |= {label: price for label, price in self.prices.items() if price is not None}
+        return actual_costs(attempts.rename(columns={"label": "respondent"}), prices)
+
+    def spent(self) -> float:
+        """Money that all requests so far have cost, or may have."""
+        costs = self.costs()
+        return 0.0 if costs is None else float(costs["money"].iloc[-1])
+
+    def take_over(self, other: Path) -> int:
+        """Take over the lines of another store's file that this one has not; how many answers these are."""
+        new = [line for line in read_lines(other) if line["attempt"] not in self._attempts]
+        n = sum("outcome" in line and not line.get("error") and not self.has(_key(line)) for line in new)
+        if new:
+            self._append(*new)
+        return n
+
+
+class StoredRespondent:
+    """Fulfils `onedial.asking.Respondent`: what a store holds, and the rest from whoever answers."""
+
+    def __init__(self, store: Store, name: str, respondent: Respondent, sample: int, whom: str = "") -> None:
+        self._store, self._name, self.respondent, self._sample, self._whom = store, name, respondent, sample, whom
+
+    @property
+    def identity(self) -> Identity:
+        return self.respondent.identity
+
+    def answer(self, prompts: Sequence[Prompt], instrument: Instrument) -> Iterator[Response]:
+        """What earlier starts were answered on this occasion, then the rest, as it comes; raises as `Store.ask`."""
+        occasion = self._store._occasion
+        asked = Ask(self._name, self.respondent, prompts, instrument, occasion, self._sample, whom=self._whom)
+        return (response for _, response in self._store.ask(asked))
+
+
+class _Account:
+    """Writes each attempt down before it goes out, and sets money aside for it (`attempts.Account`)."""
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+        self._work: list[tuple[Asking, list[Line], Price | None]] = []
+        self._under_way: dict[tuple[int, int], Line] = {}
+
+    def add(self, asking: Asking, heads: list[Line]) -> None:
+        self._work.append((asking, heads, self._store.prices.get(heads[0]["label"])))
+
+    def _most(self, place: int, at: int) -> tuple[int, int]:
+        asking, *_ = self._work[place]
+        return most_tokens_of(asking.prompts[at]), asking.respondent.room(asking.instrument)
+
+    def permits(self, place: int, at: int) -> bool | None:
+        *_, price = self._work[place]
+        if self._store.budget is None or price is None:
+            return True
+        return self._store.budget.permits((place, at), price.of(*self._most(place, at)))
+
+    def begins(self, place: int, at: int) -> None:
+        _, heads, price = self._work[place]
+        most_in, most_out = self._most(place, at)
+        line = heads[at] | {"attempt": self._store._name(), "begun": _now(), "most_in": most_in, "most_out": most_out}
+        if price is not None:
+            line["price"] = list(asdict(price).values())
+        self._store._append(line)
+        self._under_way[place, at] = line
+
+    def ended(self, place: int, attempt: Attempt) -> None:
+        response, price = attempt.response, self._work[place][2]
+        begun = self._under_way.pop((place, response.place))
+        tokens: tuple[float | None, float | None] = (response.tokens_in, response.tokens_out)
+        if not believed(*tokens, begun["most_in"], begun["most_out"]):
+            tokens = (None, None)
+        if attempt.refused:
+            tokens = (0, 0)
+        said = _said(response) | dict(zip(("tokens_in", "tokens_out"), tokens, strict=True))
+        failed = "refused" if attempt.refused else "failed"
+        outcome = {"attempt": begun["attempt"], "outcome": failed if response.error else "answered"}
+        self._store._append(outcome | {name: value for name, value in said.items() if value is not None})
+        if self._store.budget is not None and price is not None:
+            cost = None if tokens[0] is None or tokens[1] is None else price.of(tokens[0], tokens[1])
+            self._store.budget.settle((place, response.place), cost)
+
+
+def _head(each: Ask, at: int, key: Key, time: int) -> Line:
+    """What a line says of what is asked."""
+    asked = dict(zip(_KEY, key, strict=True)) | {"time": time, "label": each.label or each.who}
+    named = {"instrument": each.instrument.name, "framing": each.instrument.template.name}
+    return asked | named | {"prompt": shown(each.prompts[at])} | dict(each.about)
+
+
+def shown(prompt: Prompt) -> str:
+    """A conversation as one text, turn after turn."""
+    return "\n\n".join([*(text for turn in prompt.earlier for text in turn), prompt.user])
+
+
+def _said(response: Response) -> Line:
+    """What a line says of a response: whatever is not as by default."""
+    said = {name: getattr(response, name) for name in _DEFAULTS}
+    return {
+        name: whole_characters(value)
+        for name, value in said.items()
+        if value is not None and value == value and value != _DEFAULTS[name]
+    }
+
+
+def restored(line: Mapping[str, Any], place: int = 0) -> Response:
+    """A response as it was."""
+    said = {name: line[name] for name in _DEFAULTS if line.get(name) is not None}
+    return Response(place=place, **said | {"probabilities": tuple(said.get("probabilities", ()))})
+
+
+def _at(response: Response, place: int) -> Response:
+    return Response(**{**vars(response), "place": place})
+
+
+def _key(line: Line) -> Key:
+    respondent, occasion, item, asked, sample = (line[name] for name in _KEY)
+    return respondent, occasion, item, asked, sample
+
+
+def _now() -> str:
+    return datetime.now(UTC).isoformat(timespec="milliseconds")
+
+
+class _Lines:
+    """The writing end of the file; two threads may append.
+
+    The text of a line is ASCII, so that no character of an answer can end it.
+    """
+
+    def __init__(self, file: Path) -> None:
+        self.file = file
+        self._descriptor: int | None = None
+        self._writing, self._synced = threading.Lock(), 0.0
+        self._session, self._number = secrets.token_hex(6), count()
+
+    def name(self) -> str:
+        """Of an attempt: no other has it."""
+        return f"{self._session}-{next(self._number)}"
+
+    def append(self, *lines: Line) -> None:
+        """Write lines; a process that is killed afterwards has kept them.
+
+        Raises:
+            OSError: no room, or the file cannot be written; nothing of these lines stays in it.
+        """
+        data = b"".join(json.dumps(line, allow_nan=False).encode("ascii") + b"\n" for line in lines)
+        with self._writing:
+            if self._descriptor is None:
+                make_folder(self.file.parent)
+                self._descriptor = os.open(self.file, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o666)
+                os.ftruncate(self._descriptor, self.file.read_bytes().rfind(b"\n") + 1)
+            size = os.fstat(self._descriptor).st_size
+            try:
+                while data:
+                    data = data[os.write(self._descriptor, data) :]
+                if (now := time.monotonic()) - self._synced > _SYNCED_EVERY:
+                    os.fsync(self._descriptor)
+                    self._synced = now
+            except OSError as error:
+                os.ftruncate(self._descriptor, size)
+                raise OSError(error.errno, error.strerror, str(self.file)) from error
+
+    def __del__(self) -> None:
+        if self._descriptor is not None:
+            os.close(self._descriptor)
+
+
+def read_lines(file: Path) -> list[Line]:
+    """Every line of a store's file, in the order of writing; nothing where there is no file.
+
+    Raises:
+        InputError: a line is damaged.
+    """
+    if not file.exists():
+        return []
+    lines = []
+    for number, line in enumerate(file.read_bytes().split(b"\n")[:-1], start=1):
+        try:
+            lines.append(json.loads(line))
+        except ValueError as error:
+            raise InputError(
+                f"{file} is damaged in line {number}; restore it from a copy, or take the line out"
+            ) from error
+    return lines

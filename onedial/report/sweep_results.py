@@ -1,0 +1,704 @@
+"""Every result of a sweep, in the order of its page: what is computed, how it is shown, and its pictures. A new one is
+an entry here, and its words in words.yaml.
+
+    SWEEP_RESULTS["longest questions"] = Result("The longest questions", rows=lambda _, stored: ...)
+"""
+
+import json
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from safetensors import SafetensorError, safe_open
+
+from onedial.asking import MASS_FLOOR
+from onedial.core import InputError, json_value
+from onedial.panels import FITTING, TEST
+from onedial.report import sweep_figures as draw
+from onedial.report.contents import Contents
+from onedial.report.explorer import explorer_of
+from onedial.report.meaning import findings
+from onedial.report.reasons import why_left_out
+from onedial.report.remedies import what_to_try
+from onedial.report.sweep_figures import unread_share
+from onedial.show import (
+    SURROUNDINGS,
+    WARNINGS,
+    Column,
+    Result,
+    Rows,
+    between,
+    flat_rows,
+    headline,
+    interval,
+    like,
+    number,
+    p_value,
+    page,
+    words_in,
+)
+from onedial.stats import LEVEL, Z_95
+from onedial.verdict import (
+    ASKED_OTHERWISE,
+    EDGE,
+    FLAGS,
+    OPEN_FLOOR,
+    SURFACE_AS_GOOD,
+    THIS_DIRECTION,
+    UNREAD_DECIDE,
+    UNTESTED,
+    YES_BIAS,
+    share_is_told,
+    words_of_mark,
+)
+
+WORDS = words_in(__file__)
+SIDES = ("low", "high")
+CHANCE = 0.5
+"""Of the facts that are true."""
+DRAWN_KINDS = ("random", "covariance", "shuffled")
+"""Of the directions of an interchange or a mediation: what the others are ranked among."""
+ABOUT = {YES_BIAS: "bias", UNREAD_DECIDE: "missing", SURFACE_AS_GOOD: "prediction", ASKED_OTHERWISE: "asked"}
+"""Which result says more of a flag."""
+FEWEST_MODELS = 5
+"""Under which nothing is said of models like these."""
+NAMED = 2
+OVERVIEW = "bits_of_models"
+"""The figure that is seen first."""
+
+
+def named(names: Sequence[str]) -> str:
+    """The first names, and how many more there are.
+
+    >>> named(["a", "b", "c"])
+    'a, b and 1 more'
+    """
+    return ", ".join(names[:NAMED]) + (f" and {len(names) - NAMED} more" if len(names) > NAMED else "")
+
+
+# ---- the verdict -----------------------------------------------------------------------------------------------------
+
+
+def _flags(found: Mapping[str, Any], stored: Contents) -> list[Any]:
+    """What the verdict itself says that changes how it is read, most weighty first."""
+    told: list[Any] = [] if stored.is_judged else [(f"Cannot be judged: {found['because']}", "remedies")]
+    if stored.grid.dial.falls:
+        told.append("The dial runs the wrong way: turned up, it gives fewer yes")
+    checks = {screened["check"] for screened in found["screening"]}
+    flags = [flag for flag in FLAGS if flag in found["flags"] and flag not in checks]
+    told += [(flag.capitalize(), ABOUT.get(flag, "verdict")) for flag in flags]
+    if found["gain"]["low"] is not None and found["gain"]["low"] <= 0:
+        told.append("No better than each target's majority answer is shown")
+    return told
+
+
+def _screened(_: Any, stored: Contents) -> list[str]:
+    return [
+        f"{found['check'].capitalize()}{': ' * bool(found['about'])}{named(found['about'])}"
+        for found in stored.verdict["screening"]
+    ]
+
+
+def _models(_: Any, stored: Contents) -> list[tuple[str, dict[str, Any]]]:
+    """Each base model: what the dial predicts of it, and the verdict's numbers with it alone and without it."""
+    found, rows = stored.verdict["prediction"], []
+    for name, numbers in stored.verdict["models"].items():
+        bits = found["models"].get(name, {})
+        told = share_is_told(bits.get("possible") or 0.0, found["yes_rate"] or 0.0)
+        rows.append((name, {**bits, **numbers} | ({} if told else {"share": None})))
+    return rows
+
+
+def _about_models(_: Any, stored: Contents) -> list[Any]:
+    needed = [name for name, own in stored.verdict["prediction"]["models"].items() if own.get("needed")]
+    told = [f"Without one of these not reproduced: {named(needed)}"] if needed else []
+    n = len(stored.verdict["models"])
+    return told + [f"{n} base models: nothing is known of models like these"] * (n < FEWEST_MODELS)
+
+
+def _sources(table: pd.DataFrame, stored: Contents) -> pd.DataFrame:
+    """The best first within each number of answers, the whole fitting split first; the ends are those that decide."""
+    found = stored.verdict["prediction"]
+    if found["by"] == "topics" and "low_topics" in table:
+        table = table.assign(low=table["low_topics"], high=table["high_topics"])
+    if not share_is_told(found["possible"]["value"] or 0.0, found["yes_rate"]):
+        table = table.assign(share=np.nan, share_low=np.nan, share_high=np.nan)
+    sizes = {str(size): place for place, size in enumerate(table["k"].unique())}
+    lines = table.assign(place=table["k"].astype(str).map(sizes), k=[f"{k} of its answers" for k in table["k"]])
+    return lines.sort_values(["place", "bits"], ascending=[False, False], kind="stable").set_index("source")
+
+
+def _said_of_mark(_: Any, stored: Contents) -> dict[str, Any]:
+    found = stored.verdict["prediction"]
+    told = {"yes_rate": number(found["yes_rate"]), "mark": found["mark"], "floor": OPEN_FLOOR}
+    return told | {"who": words_of_mark(found["mark"]), "by": found["by"]}
+
+
+def _ceiling(_: Any, stored: Contents) -> list[str]:
+    if not (found := stored.verdict["ceiling"]):
+        return []
+    return [
+        f"The best account with one order, {found['account']}, reaches {number(found['signal'])}; the dial's S is "
+        f"{number(found['share'], 2)} times that."
+    ]
+
+
+# ---- targets and controls --------------------------------------------------------------------------------------------
+
+
+def _targets(table: pd.DataFrame, stored: Contents) -> pd.DataFrame:
+    """From rarely yes to often yes, with how many answers the panel lacks."""
+    missing = stored.panel["said_yes"].isna().groupby(stored.panel["respondent"]).sum()
+    lines = table.assign(n_unread=table["n_unread_fitting"] + table["n_unread_test"])
+    lines["missing"] = [missing.get(target, 0) for target in lines.index]
+    return lines.sort_values("yes_rate", kind="stable")
+
+
+def _left_out(table: pd.DataFrame, _: Contents) -> list[str]:
+    odd = table[table["status"] != "ok"].sort_values("yes_rate", kind="stable")
+    return [f"{target}: {why_left_out(row)}" for target, row in odd.iterrows()]
+
+
+def _excluded(_: Any, stored: Contents) -> list[str]:
+    left = stored.verdict["excluded"]
+    return [f"{len(left)} of {stored.verdict['n_targets']} targets are left out"] if left else []
+
+
+def _pushes(table: pd.DataFrame, stored: Contents) -> list[tuple[str, dict[str, Any]]]:
+    """The vector, median and best of each drawn kind, and each other contrast."""
+    numbers = ["signal", "order_gain", "push", "kl", "turning"]
+    table = table.assign(kl=table.get("kl", np.nan))  # runs before it was measured
+    vector = stored.verdict["direction"]["own"]
+    lines = [("the vector", {name: vector.get(name) for name in numbers} | {"cosine": 1.0})]
+    for kind, drawn in table[table["drawn"]].groupby("role", sort=False):
+        best = drawn[numbers].max()
+        best[["push", "kl", "turning"]] = drawn[["push", "kl", "turning"]].min()
+        middle = drawn[numbers].median().to_dict() | {"cosine": drawn["cosine"].median()}
+        lines += [
+            (f"{kind}, median of {len(drawn)}", middle),
+            (f"{kind}, best of {len(drawn)} in each", best.to_dict()),
+        ]
+    lines += [(str(row["role"]), row.to_dict()) for _, row in table[~table["drawn"].astype(bool)].iterrows()]
+    return [(name, _never(row)) for name, row in lines]
+
+
+def _never(row: dict[str, Any]) -> dict[str, Any]:
+    """A push that is not there is one that never gets there, and costs without end where costs were measured."""
+    if row["push"] is not None and row["push"] != np.inf:
+        return row
+    kl = row.get("kl")
+    return row | {"push": np.inf, "kl": np.inf if kl is not None and kl == kl else kl}
+
+
+def _other_pushes(_: Any, stored: Contents) -> list[str]:
+    untested = stored.verdict["push"] == UNTESTED
+    words = "Whether another push does as well is untested" if untested else "Another push does as well"
+    return [] if stored.verdict["push"] == THIS_DIRECTION else [words]
+
+
+# ---- the vector, the panel's scale -----------------------------------------------------------------------------------
+
+
+def vector_facts(file: Path) -> dict[str, Any]:
+    """The metadata of a vector's file.
+
+    Raises:
+        InputError: the file is not one of vectors.
+    """
+    try:
+        with safe_open(file, framework="np") as opened:
+            metadata = dict(opened.metadata() or {})
+        return {name: json_value(value) for name, value in metadata.items() if name != "format"}
+    except (SafetensorError, json.JSONDecodeError) as error:
+        raise InputError(f"{file} is no steering vector ({error}); restore it, or make the run again") from error
+
+
+def _vector(_: Any, stored: Contents) -> Rows:
+    """Name, place, making, reliability and length of what was swept."""
+    entry, n_layers = stored.entry, stored.model.get("n_layers", stored.model.get("layers"))
+    layers = ", ".join(map(str, entry["layers"]))
+    ends = [number(end(entry["magnitudes"])) for end in (min, max)]
+    rows = [
+        ("name", ", ".join(map(str, entry["vectors"]))),
+        ("layer", f"{layers} of {n_layers} (counted from 0)" if n_layers is not None else layers),
+        ("done", f"{entry['operator']} at positions {entry['positions']}"),
+        ("swept", f"{len(entry['magnitudes'])} magnitudes from {ends[0]} to {ends[1]}"),
+    ]
+    files = [stored.run.path / stored.sweep.vector_file(str(name)) for name in entry["vectors"]]
+    for facts in (vector_facts(file) for file in files if file.is_file()):
+        where = f", layer {facts['layer']}" if len(entry["vectors"]) > 1 else ""
+        share = number(facts["raw_norm"] / facts["residual_norm"])
+        method = str(facts["method"]).replace("_", " ")
+        made = f"{facts['n_yes']} questions on the side of yes and {facts['n_no']} on that of no"
+        rows.append((f"made of{where}", f"{made} ({facts['n_unread']} unread), by {method}"))
+        length = f"{number(facts['raw_norm'], 2)} as extracted, {share} of the median residual norm"
+        rows.append((f"length{where}", f"{length} {number(facts['residual_norm'], 1)}"))
+    if (found := stored.manifest.facts.get("vector")) is None:
+        return [*rows, ("reliability", "not measured")]
+    thirds = "; outer thirds of the margins, since one side had too few" if found.get("by_thirds") else ""
+    halves = f"cosine of the halves {number(found['half_cosine'], 2)} {interval(found['low'], found['high'], 2)}"
+    return [
+        *rows,
+        ("unsteered answers behind it", f"{found['n_said_yes']} yes, {found['n_said_no']} no{thirds}"),
+        ("reliability by halves", f"{number(found['reliability'], 2)} ({halves})"),
+    ]
+
+
+def _scale(_: Any, stored: Contents) -> list[str]:
+    """Whether one scale stands out, and whether loadings bend along the thresholds, beside what chance gives."""
+    factor, parabola = stored.factor, stored.parabola
+    assert factor is not None
+    shares = factor.eigenvalues.to_numpy(float) / len(factor.eigenvalues)
+    upper = None if factor.null is None else float(factor.null.upper[0]) / len(shares)
+    stands = "unknown" if upper is None else "shared" if shares[0] > upper else "no_scale"
+    bends = "untested" if parabola is None else "bends" if parabola.p < LEVEL else "no_bend"
+    numbers = {"first": shares[0], "second": shares[1] if len(shares) > 1 else np.nan, "upper": upper or 0.0}
+    if parabola is not None:
+        numbers |= {"r2": parabola.observed, "mean": parabola.mean, "p": parabola.p}
+        numbers["most"] = float(np.nanquantile(parabola.simulated, 0.95))
+    said = WORDS["factor"]
+    return [said[key].format(**numbers) for key in ("eigenvalues", stands, bends)]
+
+
+def _factor(_: Any, stored: Contents) -> Rows:
+    """How much of the panel one shared difficulty explains, each share with its denominator."""
+    factor, parabola = stored.factor, stored.parabola
+    assert factor is not None
+    known = WORDS["denominators"]
+    rows = [
+        (known.get(str(name), str(name).replace("_", " ")), number(share))
+        for name, share in factor.explained.iloc[0].items()
+    ]
+    if (null := factor.null) is not None:
+        chance = number(null.upper[0] / len(null.observed))
+        rows.append((known["null"], f"{chance} (p = {number(null.p[0])}, {null.n_replicates} permutations)"))
+    beside = ""
+    if parabola is not None:
+        beside = (
+            f" ({number(parabola.mean)} on average where the two are unrelated, p = {p_value(parabola.p)}, "
+            f"{parabola.n_defined} panels drawn)"
+        )
+    return [
+        *rows,
+        ("respondents", str(len(factor.thresholds))),
+        ("questions with a difficulty", str(int(factor.difficulty.notna().sum()))),
+        ("R² of the parabola of loading on threshold", number(factor.quadratic_fit.r2) + beside),
+        ("root mean square residual correlation", number(factor.residual_rms)),
+        ("Heywood cases", ", ".join(map(str, factor.heywood)) or "none"),
+    ]
+
+
+def _path(_: Any, stored: Contents) -> Rows:
+    """The path's numbers."""
+    found, targets = stored.numbers("path"), stored["path_targets"]
+    distances = targets.get("distance", pd.Series(dtype=float)).dropna()
+    errors = targets.get("distance_se", pd.Series(dtype=float)).reindex(distances.index)
+    over = "topics" if found["over_topics"] else "questions"
+    unit = str(stored.run.config.get("unit") or "residual_norm")
+    ends = f"{number(found['low'], 2)} to {number(found['high'], 2)}"
+    mean = float(distances.mean()) if len(distances) else np.nan
+    return [
+        (f"threshold per unit of magnitude ({unit})", f"{between(found['slope'], 2)} over {over}"),
+        (f"change of the loading from magnitude {ends}", between(found["change"], 2, signed=True)),
+        ("targets whose threshold the dial reaches", f"{len(distances)} of {len(targets)}"),
+        ("of these, off the path by more than chance has it (95%)", str(int((distances.abs() > Z_95 * errors).sum()))),
+        ("mean distance of their loadings from the path's", number(mean, 2, signed=True)),
+    ]
+
+
+# ---- what the dial moves besides -------------------------------------------------------------------------------------
+
+
+def _bias(_: Any, stored: Contents) -> list[tuple[str, dict[str, Any]]]:
+    """What the push does to either wording, beside Yes minus No in the unembedding where that was asked."""
+    found = stored.verdict["bias"]
+
+    def told(name: str) -> dict[str, Any]:
+        slopes = {who: (found[who] or {}).get(name) or {} for who in ("own", "yardstick")}
+        ends = {f"{who}_{end}": slope.get(end) for who, slope in slopes.items() for end in SIDES}
+        return {who: slope.get("value") for who, slope in slopes.items()} | ends
+
+    return [(words, told(name)) for name, words in WORDS["biases"].items()]
+
+
+def _said_of_bias(_: Any, stored: Contents) -> list[str]:
+    slopes, said = stored.verdict["bias"]["own"], WORDS["bias"]
+    share, alike = slopes["share"]["value"], slopes["alike"]["low"]
+    told = [] if share is None else [said["share"].format(share=share)]
+    return told + [said["not_read"]] * (alike is not None and alike > 0)
+
+
+def facts_rows(found: Mapping[str, Any]) -> Rows:
+    """What the dial does to unrelated facts."""
+    guessed = found["accuracy"]["low"] is not None and found["accuracy"]["low"] <= CHANCE
+    accuracy = between(found["accuracy"], 2) + ("; " + WORDS["facts"]["guessed"]) * guessed
+    return [
+        ("facts asked", f"{found['n']}, of which {found['n_unread']} were not read unsteered"),
+        ("shift of their yes rate, as a share of the question's own", between(found["share"], 2)),
+        ("answered rightly, unsteered", accuracy),
+        ("loss at the worst magnitude", between(found["loss"], 2)),
+        ("median |margin| at its smallest, of the unsteered one", number(found["shrink"], 2)),
+        ("between magnitudes", f"{number(found['from_magnitude'])} and {number(found['to_magnitude'])}"),
+    ]
+
+
+def _causes(by: str, *shares: str) -> Any:
+    """Each direction that is meant, then those that chance has drawn in one line: the median of their sizes."""
+
+    def lines(table: pd.DataFrame, _: Contents) -> pd.DataFrame:
+        drawn = table[table["kind"].isin(DRAWN_KINDS)]
+        sizes = drawn.assign(**{name: drawn[name].abs() for name in shares})
+        middle = sizes.groupby([by, "kind"], sort=False)[list(shares)].median().reset_index()
+        middle["direction"] = [f"{kind}, median size" for kind in middle["kind"]]
+        meant = table[~table["kind"].isin(DRAWN_KINDS)]
+        return pd.concat([meant, middle]).sort_values(by, kind="stable").set_index("direction")
+
+    return lines
+
+
+def at_magnitudes(table: pd.DataFrame, name: str = "magnitude") -> pd.DataFrame:
+    """The table with each row named by its magnitude."""
+    return table.set_axis([number(value, 3, signed=True) for value in table[name]])
+
+
+def _side_effects(table: pd.DataFrame, stored: Contents) -> pd.DataFrame:
+    """At most eleven magnitudes from end to end, and 0."""
+    said, ordered = stored.numbers("side_effects"), table.sort_values("setting")
+    wanted = {round(place * (len(ordered) - 1) / 10) for place in range(11)} | {
+        int((ordered["setting"].to_numpy() == 0).argmax())
+    }
+    lines = ordered.iloc[sorted(wanted)]
+    return at_magnitudes(lines.assign(usable=lines["setting"].between(said["low"], said["high"])), "setting")
+
+
+def _reasoned(found: Mapping[str, Any], stored: Contents) -> Rows:
+    verdict = found["verdict"]["sentence"] if found["verdict"] else WORDS["reasoned"]["unjudged"]
+    return [("by the first token", stored.verdict["sentence"]), ("after reasoning", verdict)]
+
+
+def _texts(_: Any, stored: Contents) -> list[Any]:
+    """What was written to one question at three settings, and how it was read.
+
+    The question is the one that was read at most settings, of several the first.
+    """
+    if (texts := stored.sweep.reasoned_parts.read()).empty:
+        return []
+    read = texts["said_yes"].notna().groupby(texts["question_id"]).sum()
+    chosen = str(read.index[int(read.to_numpy().argmax())])
+    rows = texts[texts["question_id"] == chosen].sort_values("magnitude")
+    asked = stored.questions.set_index("id")["question"].get(chosen, chosen)
+    blocks = []
+    for place in sorted({0, len(rows) // 2, len(rows) - 1}):
+        row = rows.iloc[place]
+        said = "not read" if pd.isna(row["said_yes"]) else "yes" if row["said_yes"] == 1 else "no"
+        blocks.append(page.small(f"magnitude {number(row['magnitude'], 3, signed=True)}, read as {said}: {asked}"))
+        blocks.append(page.code(str(row["text"]).strip() or "(nothing was written)"))
+    return blocks
+
+
+# ---- what is open ----------------------------------------------------------------------------------------------------
+
+
+def _asked(_: Any, stored: Contents) -> Rows:
+    found = stored.sweep.asked()
+    about = {name: found["panel"][name] for name in ("source", "licence") if found["panel"].get(name)}
+    return [("the panel was", found["panel_in_words"]), *about.items()]
+
+
+def _otherwise(_: Any, stored: Contents) -> list[str]:
+    return stored.sweep.asked()["otherwise"] or ["The subject is asked the same question."]
+
+
+def missing_rows(dose: pd.DataFrame, panel: pd.DataFrame, questions: pd.DataFrame) -> Rows:
+    """How many answers were not there, or could not be read, on either side."""
+    unread, total = int(dose["n_unread"].sum()), int(dose["n"].sum() + dose["n_unread"].sum())
+    unsteered = dose[dose["magnitude"] == 0]
+    share = unread_share(dose.groupby("magnitude")[["n", "n_unread"]].sum())
+    gaps, counts = int(panel["said_yes"].isna().sum()), questions["split"].value_counts()
+    worst = f"{share.max():.1%} at magnitude {number(float(share.index[int(share.argmax())]))}"
+    return [
+        ("questions", ", ".join(f"{name} {count}" for name, count in sorted(counts.items()))),
+        ("panel: missing answers", f"{gaps} of {len(panel)} ({gaps / max(len(panel), 1):.1%})"),
+        (
+            f"subject: unread answers (mass under {MASS_FLOOR:g})",
+            f"{unread} of {total} ({unread / max(total, 1):.1%}) over all magnitudes",
+        ),
+        (
+            "subject, unsteered: unread answers",
+            f"{unsteered['n_unread'].sum()} of {unsteered['n'].sum() + unsteered['n_unread'].sum()}",
+        ),
+        ("most unread", worst if share.max() > 0 else "none anywhere"),
+    ]
+
+
+def _unread(_: Any, stored: Contents) -> list[str]:
+    share = unread_share(stored.dose_response.groupby("magnitude")[["n", "n_unread"]].sum())
+    most = float(np.nanmax(share))
+    return [f"Up to {most:.0%} of the answers cannot be read at a magnitude"] * (most > draw.UNREADABLE)
+
+
+def _limits(_: Any, stored: Contents) -> list[str]:
+    """What the verdict does not say."""
+    said, grid, matches, excluded = WORDS["limits"], stored.grid, stored["matches"], stored.verdict["excluded"]
+    told = [said["one"].format(n=int(grid.rows(TEST).sum()))]
+    if excluded:
+        left = ", ".join(f"{target} ({status})" for target, status in excluded.items())
+        told.append(said["excluded"].format(n=len(excluded), of=stored.verdict["n_targets"], left=left))
+    if edge := int((matches["status"] == EDGE).sum()):
+        rates = np.nanmean(grid.answers[grid.rows(FITTING)], axis=0)
+        inside = matches.loc[matches["status"] == EDGE, "yes_rate"].between(rates.min(), rates.max()).sum()
+        told.append(said["edge"].format(n=edge, of=stored.verdict["n_eligible"], inside=int(inside)))
+    return told + [said[key] for key in ("questions", "claim", "line")]
+
+
+def _assumptions(_: Any, stored: Contents) -> list[str]:
+    said, plan = WORDS["assumptions"], stored.manifest.facts.get("plan")
+    told = [said["prompt"].format(prompt=stored.run.config.get("prompt") or "the default")]
+    told += [said[key] for key in ("choices", "panel", "topics", "models")]
+    return told + ([said["plan"].format(rule=plan["rule"], digest=plan["sha256"][:16])] if plan else [])
+
+
+def _prompt(_: Any, stored: Contents) -> list[Any]:
+    rendered, digest = stored.sweep.prompt()
+    return [page.code(rendered), page.small(f"SHA-256 {digest}")]
+
+
+def _better(table: pd.DataFrame | None, _: Contents) -> list[str]:
+    better = [] if table is None else table.index[table["difference_high"] < 0]
+    return [f"Without steering, {name} does better" for name in better[:NAMED]]
+
+
+def _orders(table: pd.DataFrame, _: Contents) -> pd.DataFrame:
+    """The best first, each with whether it has one order for all targets."""
+    order = table["one_order"].map({True: "one for all", False: "of each target"})
+    return table.assign(order=order).sort_values("signal", ascending=False, kind="stable")
+
+
+SWEEP_RESULTS: dict[str, Result] = {
+    "verdict": Result(
+        "The verdict's numbers",
+        lambda judged: judged.verdict.to_dict(),
+        cards=lambda found, _: findings(found),
+        items=lambda found, _: [f"In one sentence: {headline(found['sentence'])}"],
+        doubts=_flags,
+        folded=False,
+    ),
+    OVERVIEW: Result(figure=draw.bits_of_models, fill=_said_of_mark),
+    "screening": Result(
+        "Before judging",
+        items=lambda _, stored: [found["sentence"] for found in stored.verdict["screening"]],
+        doubts=_screened,
+        folded=False,
+        terminal=True,
+    ),
+    "remedies": Result(
+        "What keeps it from being judged, and what to try",
+        items=lambda _, stored: what_to_try(stored.verdict, stored.grid, stored["matches"]),
+        when=lambda _, stored: not stored.is_judged,
+        folded=False,
+    ),
+    **WARNINGS,
+    "dial": Result(
+        "Turn the dial, browse the questions",
+        blocks=lambda _, stored: [page.explorer(explorer_of(stored))],
+        folded=False,
+    ),
+    "prediction": Result(
+        "How much is predicted?",
+        lambda judged: judged.prediction,
+        columns=(
+            "k",
+            like("bits", ends=SIDES),
+            Column("", "95%, models like these", like("bits").form, ("low_models", "high_models")),
+            "share",
+            "n_unscored",
+        ),
+        lines=_sources,
+        first="source",
+        faint=lambda row: bool(row["low"] <= 0),
+        hidden=True,
+        figure=draw.sources,
+        fill=_said_of_mark,
+        folded=False,
+    ),
+    "rivals": Result(
+        "What does as well without steering?",
+        lambda judged: judged.rivals,
+        index="rival",
+        columns=(Column("order"), like("signal", ends=SIDES), "difference", "n_targets"),
+        lines=_orders,
+        first="without steering",
+        faint=lambda row: not row["n_targets"] > 0,
+        hidden=True,
+        figure=draw.baselines,
+        items=_ceiling,
+        doubts=_better,
+        when=lambda baselines, _: baselines is not None and (baselines["n_targets"] > 0).any(),
+        folded=False,
+    ),
+    "matches": Result(
+        "Targets",
+        lambda judged: judged.case.matches,
+        index="target",
+        texts=("model", "framing", "family", "status"),
+        columns=(
+            *("status", "yes_rate", "magnitude", "agreement", "majority", "moved_cut", "kappa", "threshold", "n_test"),
+            *("n_unread", "missing"),
+        ),
+        lines=_targets,
+        faint=lambda row: row["status"] != "ok",
+        figures={"agreement": draw.agreement, "kappa": draw.kappa},
+        items=_left_out,
+        doubts=_excluded,
+        terminal=True,
+    ),
+    "models": Result(
+        "Model by model",
+        columns=(
+            *("n_targets", like("bits", ends=SIDES), "p_adjusted", "share", "predicted", "needed", "signal"),
+            *("without_signal", "gain", "without_gain", "order", "without_order"),
+        ),
+        lines=_models,
+        first="base model",
+        fill=_said_of_mark,
+        doubts=_about_models,
+        when=lambda _, stored: stored.verdict["models"],
+    ),
+    "controls": Result(
+        "Would any push do?",
+        lambda judged: judged.controls,
+        index="intervention_id",
+        columns=("signal", "order_gain", "push", "kl", "turning", "cosine"),
+        lines=_pushes,
+        first="direction",
+        figure=draw.pushes,
+        doubts=_other_pushes,
+    ),
+    "vector": Result(
+        "The vector",
+        rows=_vector,
+        figures={"layer_map": draw.layers},
+        fill=lambda *_: {"limit": f"{draw.UNREADABLE:.0%}"},
+    ),
+    "figures": Result(
+        "Figures of the dial and of every question",
+        figures={
+            "dose_response": draw.dose,
+            "question_map": draw.question_map,
+            "margin_histogram": draw.margins_at_settings,
+            "rates_by_group": draw.rates_by_group,
+        },
+        fill=lambda _, stored: {"floor": f"{MASS_FLOOR:g}", "fewest": draw.FEWEST},
+    ),
+    "line": Result(
+        "Does the magnitude follow the threshold?",
+        figures={"magnitude_threshold": lambda _, stored: draw.places(stored["matches"], stored)},
+        when=lambda _, stored: stored.is_judged,
+    ),
+    "factor": Result(
+        "One shared difficulty?",
+        items=_scale,
+        rows=_factor,
+        figures={"loadings": draw.loadings, "scree": draw.scree},
+        when=lambda _, stored: stored.factor is not None,
+    ),
+    "parabola": Result(compute=lambda judged: judged.parabola and vars(judged.parabola)),
+    "path": Result(
+        "The dial's path through the factor",
+        lambda judged: judged.path and (judged.path.settings, judged.path.numbers()),
+        index="magnitude",
+        rows=_path,
+        figures={"dial_path": draw.path},
+        when=lambda path, stored: path is not None and stored.verdict["n_eligible"] > 0,
+    ),
+    "path_targets": Result(compute=lambda judged: judged.path and judged.path.targets, index="target"),
+    "bias": Result(
+        "Yes-bias or confidence?",
+        columns=("own", "yardstick"),
+        lines=_bias,
+        first="logits per residual norm",
+        items=_said_of_bias,
+        fill=lambda _, stored: stored.verdict["bias"]["own"],
+        when=lambda _, stored: stored.verdict.get("bias"),
+        terminal=True,
+    ),
+    "facts": Result(
+        "Is it about knowing? Unrelated facts",
+        rows=lambda _, stored: facts_rows(stored.verdict["facts"]),
+        items=lambda _, stored: [] if stored.verdict.get("bias") else [WORDS["facts"]["alone"]],
+        when=lambda _, stored: stored.verdict["facts"],
+    ),
+    "interchange": Result(
+        "Does the answer hang on what lies along the vector?",
+        written=True,
+        columns=(
+            *("pairs", like("share", ends=SIDES), like("p", heading="p, random"), "p_covariance", "gap"),
+            like("n", heading="pairs"),
+        ),
+        lines=_causes("pairs", "share"),
+        first="what is swapped",
+    ),
+    "mediation": Result(
+        "Through what does the push go?",
+        written=True,
+        columns=(
+            *("layer", "auroc", "carried", "removed", like("p", heading="p, random"), "p_shuffled"),
+            like("n", heading="questions"),
+        ),
+        lines=_causes("layer", "carried", "removed"),
+        first="what is held",
+    ),
+    "side_effects": Result(
+        "What the dial does besides",
+        lambda judged: judged.effects,
+        columns=("accuracy", "negative_flips", like("kl", heading="KL (nats)"), "perplexity", "mass", "usable"),
+        lines=_side_effects,
+        first="magnitude",
+        faint=lambda row: not row["usable"],
+        figure=draw.side_effects,
+        items=lambda _, stored: [stored.numbers("side_effects")["sentence"]],
+        fill=lambda _, stored: {"limit": 100 * stored.numbers("side_effects")["limit"]},
+        terminal=True,
+    ),
+    "reasoned": Result(
+        "After reasoning",
+        lambda judged: judged.reasoned and judged.reasoned.numbers(),
+        columns=("reasoned", "direct", "kappa", "n_both", "n_unread", like("n", heading="texts")),
+        lines=lambda _, stored: at_magnitudes(stored["reasoned_settings"]),
+        first="magnitude",
+        items=lambda found, _: [found["sentence"]],
+        rows=_reasoned,
+        figures={"reasoned": draw.reasoned_rates, "reasoned_order": draw.reasoned_order},
+        blocks=_texts,
+        terminal=True,
+    ),
+    "reasoned_settings": Result(compute=lambda judged: judged.reasoned and judged.reasoned.found.settings),
+    "reasoned_ease": Result(compute=lambda judged: judged.reasoned and judged.reasoned.found.ease, index="question_id"),
+    "reasoned_matches": Result(compute=lambda judged: judged.reasoned and judged.reasoned.matches, index="target"),
+    "knowing": Result(
+        "Is it about knowing? Correct answers",
+        lambda judged: judged.knowing,
+        index="respondent",
+        columns=("n_graded", like("target_correct", ends=SIDES), "yes_within_right", "yes_within_wrong"),
+        first="whose answers",
+    ),
+    "asked": Result(
+        lambda _, stored: WORDS["asked"]["otherwise" if stored.sweep.asked()["otherwise"] else "alike"],
+        rows=_asked,
+        items=_otherwise,
+        when=lambda _, stored: stored.sweep.asked().get("panel_in_words"),
+    ),
+    "missing": Result(
+        "Missing and unread answers",
+        rows=lambda _, stored: missing_rows(stored.dose_response, stored.panel, stored.questions),
+        doubts=_unread,
+    ),
+    "limits": Result("What the verdict does not say", items=_limits),
+    "assumptions": Result("What is taken as given", items=_assumptions),
+    "prompt": Result("Prompt, as the subject read it", blocks=_prompt),
+    "subject": Result("Subject", rows=lambda _, stored: flat_rows(stored.model)),
+    **SURROUNDINGS,
+}
+"""By its name in the contents and in the page's address."""

@@ -1,1 +1,0 @@
-"""Response models by marginal likelihood: normal ogive, graded, Rasch, other shapes of the scale, groups."""

@@ -1,0 +1,236 @@
+"""How well the parameters of a fitted response model are known.
+
+From the cross-products of the questions' scores, all parameters at once: curves, answers at random with their prior,
+and the scale in directions that keep its mean and variance,
+
+    covariance = (S'S + prior)^-1,      S = (question, parameter) derivatives of each question's log likelihood
+
+(Berndt, Hall, Hall and Hausman, 1974, Annals of Economic and Social Measurement 3, 653-665). Parameters that are one
+move together. What sits at its bound, or of what no answer tells, has no standard error and takes nothing from others.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from onedial.scale.likelihood import PRIOR_ANSWERS, MarginalFit
+from onedial.scale.response_curves import UNUSED, Chances
+from onedial.stats import Booleans, Floats, remembered
+
+_LEAST_WEIGHT = 1e-3  # of a histogram's node
+_LEAST_FLOOR = 1e-4  # below which an asymptote is at its bound
+_LEAST_INFORMATION = 1e-6  # a standard error of 1000: a pseudo-inverse would call what nobody knows exact
+_NO_SLOPE = 1e-3  # of a family: at 0 the likelihood is level
+_ROOT_CELLS = 8_000_000
+
+
+@dataclass(frozen=True)
+class Covariance:
+    """Covariance of the estimated curves.
+
+    Attributes:
+        matrix: (kind x respondent, the same) in the order of `kinds`; nan for what is not known, 0 for what is none.
+        kinds: `slope`, `family_slope`, `cut_1`, .., `floor_0`, .., where the model has them.
+        n_respondents: m.
+    """
+
+    matrix: Floats
+    kinds: list[str]
+    n_respondents: int
+
+    def between(self, first: str, second: str) -> Floats:
+        """(respondent, respondent)."""
+        m = self.n_respondents
+        rows, columns = (
+            slice(m * self.kinds.index(kind), m * (self.kinds.index(kind) + 1)) for kind in (first, second)
+        )
+        return self.matrix[rows, columns]
+
+    def errors(self, kind: str) -> Floats:
+        """(respondent,) standard errors."""
+        return np.sqrt(np.maximum(np.diag(self.between(kind, kind)), 0))
+
+
+@remembered
+def covariance_of(fit: MarginalFit) -> Covariance:
+    """Of the curves of a fit; the scale and all answers at random are estimated beside them."""
+    m, kinds = len(fit.curves.slope), _kinds(fit)
+    scores = question_scores(fit)
+    n, n_kinds, _ = scores.shape
+    free = _free(fit, (scores**2).sum(axis=0))
+    ties = _ties(fit, free)
+    of_curves = scores.reshape(n, n_kinds * m) @ ties
+    of_scale, bound = _scale_scores(fit)
+    every = np.column_stack([of_curves, of_scale])
+    information = every.T @ every
+    k = ties.shape[1]
+    information[:k, :k] += ties.T @ _prior(fit, kinds) @ ties
+    information[k:, k:] += bound
+    found = ties @ np.linalg.pinv(information)[:k, :k] @ ties.T
+    unknown = ~free.ravel() & ~_absent(fit, kinds).ravel()
+    found[unknown] = found[:, unknown] = np.nan
+    return Covariance(found, kinds, m)
+
+
+def loading_covariance(fit: MarginalFit) -> Floats:
+    """(respondent, respondent) covariance of the loadings on the scale, or, with families, (2 respondent, 2 respondent)
+    of these and those on the family factors; nan at the bound, and where no answer tells."""
+    covariance, a, size = covariance_of(fit), fit.curves.slope, fit.curves.size
+    if fit.curves.family_slope is None:
+        by = np.diag(1 / size**3)
+        kinds = ["slope"]
+    else:
+        b = fit.curves.family_slope
+        across = np.diag(-a * b / size**3)
+        by = np.block([[np.diag((1 + b**2) / size**3), across], [across, np.diag((1 + a**2) / size**3)]])
+        kinds = ["slope", "family_slope"]
+    of_slopes = np.block([[covariance.between(one, other) for other in kinds] for one in kinds])
+    known = ~np.isnan(np.diag(of_slopes))
+    found = by[:, known] @ of_slopes[np.ix_(known, known)] @ by[:, known].T
+    unknown = np.tile(np.isnan(np.diag(of_slopes)).reshape(len(kinds), -1).any(axis=0), len(kinds))
+    found[unknown] = found[:, unknown] = np.nan
+    return found
+
+
+def loading_errors(fit: MarginalFit) -> Floats:
+    """(respondent,) standard errors of the loadings on the scale; nan at the bound, and where no answer tells."""
+    return np.sqrt(np.diag(loading_covariance(fit)))[: len(fit.curves.slope)]
+
+
+def asymptote_errors(fit: MarginalFit) -> Floats:
+    """(category, respondent) standard errors of each respondent's own asymptotes; nan at 0, and where all share one."""
+    k = len(fit.log_p)
+    if fit.model.asymptotes != "own":
+        return np.full((k, len(fit.curves.slope)), np.nan)
+    errors = np.stack([covariance_of(fit).errors(f"floor_{category}") for category in range(k)])
+    return np.where(errors > 0, errors, np.nan)
+
+
+def question_scores(fit: MarginalFit) -> Floats:
+    """(question, kind, respondent) derivatives of each question's log likelihood, kinds as in `Covariance`."""
+    data, kinds, posterior = fit.data, _kinds(fit), fit.posterior
+    scores = np.zeros((len(fit.codes), len(kinds), len(fit.curves.slope)))
+    alone = data.alone
+    chances = Chances.of(fit.curves.take(alone), fit.nodes)
+    for category in range(data.n_categories):
+        shown = (fit.codes[:, alone] == category).astype(float)
+        for kind, values in _slopes(chances, category, kinds):
+            scores[:, kind, alone] += shown * (posterior @ values.T)
+    every = zip(
+        data.families, data.family_chances(fit.curves, fit.nodes), data.pattern, fit.evidence.within, strict=True
+    )
+    for family, one, pattern, within in every:
+        told = np.zeros((len(within), len(kinds), len(family.members), len(fit.nodes)))
+        for category in range(data.n_categories):
+            shown = np.zeros((len(within), len(family.members)))
+            shown[:, family.used[category]] = family.cells[:, np.nonzero(family.used)[0] == category]
+            for kind, values in _slopes(one, category, kinds):
+                by_place = values.reshape(len(family.members), -1, len(fit.nodes))
+                told[:, kind] += shown[:, :, None] * np.einsum("psz,isz->piz", within, by_place, optimize=True)
+        size = max(1, _ROOT_CELLS // told[0].size)
+        for start in range(0, len(scores), size):
+            rows = slice(start, start + size)
+            found = np.einsum("qkiz,qz->qki", told[pattern[rows]], posterior[rows], optimize=True)
+            scores[rows, :, family.members] = found
+    return scores
+
+
+def _kinds(fit: MarginalFit) -> list[str]:
+    families = [] if fit.curves.family_slope is None else ["family_slope"]
+    floors = [] if fit.curves.floors is None else [f"floor_{k}" for k in range(len(fit.curves.floors))]
+    return ["slope", *families, *(f"cut_{k}" for k in range(1, len(fit.curves.cuts) + 1)), *floors]
+
+
+def _slopes(chances: Chances, category: int, kinds: list[str]) -> Iterator[tuple[int, Floats]]:
+    """Which kind of parameter moves log P of a category, and how much (respondent, place)."""
+    log_p = np.maximum(chances.log_p[category], np.log(1e-300))
+    for cut, sign in ((category - 1, 1.0), (category, -1.0)):  # P_k rises with its own cut, falls with the next
+        if not 0 <= cut < len(chances.log_rise):
+            continue
+        pull = sign * np.exp(np.minimum(chances.log_rise[cut] - log_p, 600.0))
+        yield 0, pull * chances.places
+        yield kinds.index(f"cut_{cut + 1}"), pull
+        if chances.family_places is not None:
+            yield 1, pull * chances.family_places
+    if "floor_0" in kinds:
+        log_p = np.maximum(log_p, np.log(_LEAST_FLOOR))  # P is never below an asymptote that is away from 0
+        rather = np.exp(chances.log_follows[category] - log_p)
+        for k in range(len(chances.log_p)):
+            yield kinds.index(f"floor_{k}"), (k == category) * np.exp(-log_p) - rather
+
+
+def _absent(fit: MarginalFit, kinds: list[str]) -> Booleans:
+    """(kind, respondent) parameters that a respondent has not: they are 0, and known."""
+    m = len(fit.curves.slope)
+    found = np.zeros((len(kinds), m), dtype=bool)
+    if "family_slope" in kinds:
+        found[1, fit.data.alone] = True
+        found[1] |= np.abs(np.asarray(fit.curves.family_slope)) < _NO_SLOPE
+    return found
+
+
+def _free(fit: MarginalFit, information: Floats) -> Booleans:
+    """(kind, respondent) parameters that are estimated, away from their bounds, and of which answers tell."""
+    parts = [~fit.curves.at_bound[None]]
+    if fit.curves.family_slope is not None:
+        has = np.ones(len(fit.curves.slope), dtype=bool)
+        has[fit.data.alone] = False
+        parts.append((has & ~fit.curves.at_bound)[None])
+    parts.append(fit.curves.cuts != UNUSED)
+    if fit.curves.floors is not None:
+        parts.append(fit.curves.floors > _LEAST_FLOOR)
+    return np.concatenate(parts) & (information > _LEAST_INFORMATION)
+
+
+def _ties(fit: MarginalFit, free: Booleans) -> Floats:
+    """(kind x respondent, parameter) how much each moves with each parameter of the model."""
+    kinds, (n_kinds, m) = _kinds(fit), free.shape
+    label, sign = np.arange(n_kinds * m).reshape(n_kinds, m), np.ones((n_kinds, m))
+    if fit.model.signs is not None:
+        label[0], sign[0] = 0, np.sign(fit.curves.slope)
+    for family in fit.data.families:
+        if fit.model.family_slopes == "equal" or len(family.members) == 2:
+            label[1, family.members] = m + family.members[0]
+    if fit.model.asymptotes == "common":
+        first = kinds.index("floor_0")
+        label[first:] = label[first:, :1]
+    found = np.zeros((n_kinds * m, n_kinds * m))
+    found[np.arange(n_kinds * m), label.ravel()] = (sign * free).ravel()
+    return found[:, np.abs(found).sum(axis=0) > 0]
+
+
+def _prior(fit: MarginalFit, kinds: list[str]) -> Floats:
+    """(kind x respondent, the same) minus the second derivatives of the log prior of own asymptotes."""
+    m, centre, floors = len(fit.curves.slope), fit.point.centre, fit.curves.floors
+    found = np.zeros((len(kinds), m, len(kinds), m))
+    if centre is None or floors is None:
+        return found.reshape(len(kinds) * m, -1)
+    first, everyone = kinds.index("floor_0"), np.arange(m)
+    pull = np.where(floors > 0, centre[:, None], 0.0)
+    rest = (1 - pull.sum(axis=0)) / (1 - floors.sum(axis=0)) ** 2
+    for a in range(len(floors)):
+        for b in range(len(floors)):
+            found[first + a, everyone, first + b, everyone] = rest
+        found[first + a, everyone, first + a, everyone] += pull[a] / np.maximum(floors[a], 1e-6) ** 2
+    return PRIOR_ANSWERS * found.reshape(len(kinds) * m, -1)
+
+
+def _scale_scores(fit: MarginalFit) -> tuple[Floats, Floats]:
+    """(question, direction) derivatives by the scale's parameters, in directions that keep mean 0 and variance 1, and
+    (direction, direction) precision that is there besides: a node's weight cannot move by more than itself.
+
+    Empty for a normal scale, which has nothing to estimate.
+    """
+    weight, z = fit.weights, fit.nodes
+    if fit.model.scale == "histogram":
+        present = np.flatnonzero(weight > _LEAST_WEIGHT)
+        kept = np.stack([np.ones(len(present)), z[present], z[present] ** 2])
+        directions = np.linalg.svd(kept)[2][min(3, len(present)) :]
+        scores = (fit.posterior[:, present] / weight[present]) @ directions.T
+        return scores, (directions / weight[present] ** 2) @ directions.T
+    slopes = fit.bends - (fit.bends @ weight)[:, None]
+    shift, stretch = -np.gradient(fit.log_weight, z), -1 - z * np.gradient(fit.log_weight, z)
+    mean, variance = slopes @ (weight * z), slopes @ (weight * z**2)
+    slopes = slopes - np.outer(mean, shift) - np.outer(variance / 2, stretch)  # beside moving and stretching
+    return fit.posterior @ slopes.T, np.zeros((len(slopes), len(slopes)))

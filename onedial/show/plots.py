@@ -1,0 +1,475 @@
+"""Five plots, of which every figure is a declaration: forest, curves, scatter, heatmap, histogram.
+
+Each takes tables and arrays and returns a `Drawing` without title and caption, which `onedial.show.results` takes from
+the words of a result. The ends of a 95% interval are the columns NAME_low and NAME_high, or low and high, where a table
+has them. A value that is not there is not drawn; what is drawn says its name where it is pointed at.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.colors import TwoSlopeNorm
+from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
+from matplotlib.patches import Rectangle
+from matplotlib.transforms import blended_transform_factory
+from numpy.typing import ArrayLike
+
+from onedial.show.columns import interval, number
+from onedial.show.figure_style import (
+    COLOURS,
+    FAINT,
+    GRID,
+    INK,
+    PAPER,
+    SMALLEST,
+    Drawing,
+    family_styles,
+    named,
+    new_figure,
+    plain_log_labels,
+    styled,
+)
+from onedial.show.labels import shortened_apart
+
+ROW = 0.21
+"""Inches that a row of a forest plot takes."""
+LEGEND_LINE = 0.17
+SHARES = (-0.02, 1.02)
+"""Limits of an axis of shares."""
+Range = tuple[float | None, float | None]
+
+
+@dataclass(frozen=True)
+class Mark:
+    """A further value in every row of a forest plot: its column, what it is called, and how it is drawn."""
+
+    column: str
+    label: str
+    colour: str = INK
+    marker: str = "|"
+    size: float = 8.0
+
+
+@dataclass(frozen=True)
+class Curve:
+    """A line of a plot. `low` and `high`: ends of a band. `look`: whatever else `Axes.plot` takes. `name`: said where
+    it is pointed at."""
+
+    x: ArrayLike
+    y: ArrayLike
+    label: str = ""
+    colour: str = COLOURS[0]
+    low: ArrayLike | None = None
+    high: ArrayLike | None = None
+    look: Mapping[str, Any] = field(default_factory=dict)
+    name: str = ""
+
+    def draw(self, axes: Axes) -> None:
+        """Line and band."""
+        x = np.asarray(self.x, dtype=float)
+        if self.low is not None and self.high is not None:
+            low, high = (np.asarray(end, dtype=float) for end in (self.low, self.high))
+            axes.fill_between(x, low, high, color=self.colour, alpha=0.17, linewidth=0)
+        label = {"label": self.label} if self.label else {}
+        (line,) = axes.plot(x, np.asarray(self.y, dtype=float), color=self.colour, **label, **self.look)
+        if self.name:
+            named(line, self.name)
+
+
+@dataclass(frozen=True)
+class Panel:
+    """Curves over one axis. `rules`: values at which a thin line runs across. `height`: beside the other panels'."""
+
+    curves: Sequence[Curve]
+    ylabel: str = ""
+    limits: Range = (None, None)
+    title: str = ""
+    rules: Sequence[float] = ()
+    log: bool = False
+    height: float = 1.0
+
+
+@styled
+def forest(
+    table: pd.DataFrame,
+    values: str | Mapping[str, str],
+    *,
+    by: str = "",
+    hollow: Sequence[bool] | pd.Series | None = None,
+    bold: Sequence[str] = (),
+    marks: Sequence[Mark] = (),
+    rules: Mapping[float, str] | None = None,
+    shade: Range = (None, None),
+    limits: Range = (None, None),
+    xlabel: str = "",
+    label: str = "",
+    legend: Mapping[str, Mapping[str, Any]] | None = None,
+    stacked: bool = False,
+    longest: int = 34,
+) -> Drawing:
+    """A row for every name, the first on top, and in it a value with its interval.
+
+    Args:
+        table: index the names; a name that stands there several times is one row, with a mark for each group of `by`,
+            or, where there is none, with a stroke for each value and a point at their median.
+        values: the column that is drawn, or several with the label of the axis of each, in plots side by side.
+        by: column of the groups that have a colour of their own.
+        hollow: whether a point is hollow. bold: names in bold letters. marks: further values.
+        rules: value -> style of a vertical line there; by default a thin one at 0. shade: behind the plot, from to.
+        label: of the points, for the legend. legend: further entries, label -> what `Line2D` takes.
+        stacked: plots one under the other. longest: letters of a name.
+    """
+    columns = {values: xlabel} if isinstance(values, str) else dict(values)
+    names = [str(name) for name in dict.fromkeys(table.index)]
+    groups = [str(group) for group in dict.fromkeys(table[by])] if by else [""]
+    styles = family_styles(groups) if by else {"": (COLOURS[0], "o")}
+    dodged = by and table.index.has_duplicates
+    row = ROW * max(1.0, 0.5 * len(groups) if dodged else 1.0)
+    handles = _handles(styles if by and not stacked else {}, marks, label, legend or {})
+    per_line = max(1, 56 // max((len(str(handle.get_label())) + 6 for handle in handles), default=56))
+    lines = -(-len(handles) // per_line) if handles else 0
+    height = (len(columns) if stacked else 1) * (0.55 + row * max(len(names), 2)) + 0.45 + LEGEND_LINE * lines
+    figure = new_figure(height)
+    grid = (len(columns), 1) if stacked else (1, len(columns))
+    every = np.atleast_1d(figure.subplots(*grid, sharey=not stacked))
+    places = {name: float(place) for place, name in enumerate(reversed(names))}
+    full = pd.Series(False, index=range(len(table))) if hollow is None else pd.Series(np.asarray(hollow, dtype=bool))
+    for axes, (column, words) in zip(every, columns.items(), strict=True):
+        if shade[0] is not None and shade[1] is not None and np.isfinite([shade[0], shade[1]]).all():
+            axes.axvspan(shade[0], shade[1], color=COLOURS[0], alpha=0.12, linewidth=0)
+        for at, style in ({0.0: "-"} if rules is None else rules).items():
+            axes.axvline(at, color=INK, linewidth=0.9, linestyle=style, zorder=1)
+        axes.hlines(list(places.values()), 0, 1, color=GRID, linewidth=0.6, transform=axes.get_yaxis_transform())
+        for mark in marks:
+            for name, value in table[mark.column].items():
+                look = {"color": mark.colour, "marker": mark.marker, "markersize": mark.size, "markeredgewidth": 1.5}
+                _point(axes, value, places[str(name)], f"{name}: {mark.label} {number(value)}", zorder=3, **look)
+        for place, group in enumerate(groups):
+            chosen = np.ones(len(table), dtype=bool) if not by else (table[by].astype(str) == group).to_numpy()
+            shift = 0.6 * (0.5 - (place + 0.5) / len(groups)) if dodged else 0.0
+            colour, marker = styles[group]
+            for name, rows in table[chosen].groupby(level=0, sort=False):
+                at = places[str(name)] + shift
+                empty = bool(full[chosen][np.asarray(table.index[chosen] == name)].iloc[0])
+                look = {"color": colour, "marker": marker, "markerfacecolor": PAPER if empty else colour}
+                _row(axes, rows, column, at, f"{name}{f', {group}' if group else ''}", look)
+        axes.set_ylim(-0.7, len(names) - 0.3)
+        axes.set_xlim(*limits)
+        axes.set_xlabel(words, loc="right" if len(words) > 40 else "center")
+        axes.margins(x=0.06)
+        axes.tick_params(axis="y", length=0)
+        axes.grid(False, axis="y")
+        axes.spines["left"].set_visible(False)
+        axes.locator_params(axis="x", nbins=6 if len(columns) == 1 or stacked else 4)
+        if stacked or axes is every[0]:
+            axes.set_yticks(list(places.values()), shortened_apart(list(places), longest))
+            for name, text in zip(places, axes.get_yticklabels(), strict=True):
+                text.set_fontweight("bold" if name in bold else "normal")
+    if handles:
+        figure.legend(handles=handles, loc="outside lower left", ncols=per_line)
+    return Drawing(figure)
+
+
+def _handles(
+    styles: Mapping[str, tuple[str, str]], marks: Sequence[Mark], label: str, more: Mapping[str, Mapping[str, Any]]
+) -> list[Line2D]:
+    told = [Line2D([], [], color=COLOURS[0], marker="o", markersize=5, label=label)] if label else []
+    for group, (colour, marker) in styles.items():
+        told.append(Line2D([], [], linestyle="", color=colour, marker=marker, markersize=5, label=group))
+    for mark in marks:
+        look = {"marker": mark.marker, "markersize": mark.size, "markeredgewidth": 1.5}
+        told.append(Line2D([], [], linestyle="", color=mark.colour, label=mark.label, **look))  # type: ignore[arg-type]
+    return told + [Line2D([], [], label=words, **({"linestyle": ""} | dict(look))) for words, look in more.items()]
+
+
+def ends_of(table: pd.DataFrame, column: str) -> tuple[str, str] | None:
+    """The columns of the ends of a value's interval; None where there are none.
+
+    >>> ends_of(pd.DataFrame(columns=["a", "a_low", "a_high", "b"]), "a"), ends_of(pd.DataFrame(columns=["b"]), "b")
+    (('a_low', 'a_high'), None)
+    """
+    for ends in ((f"{column}_low", f"{column}_high"), ("low", "high")):
+        if set(ends) <= set(table.columns):
+            return ends
+    return None
+
+
+def _row(axes: Axes, rows: pd.DataFrame, column: str, at: float, name: str, look: Mapping[str, Any]) -> None:
+    known, ends = rows[column].dropna().to_numpy(float), ends_of(rows, column)
+    if len(known) > 1:
+        axes.plot(known, np.full(len(known), at), "|", color=look["color"], markersize=5, alpha=0.5, zorder=2)
+        return _point(axes, float(np.median(known)), at, f"{name}: median {number(np.median(known))}", **look)
+    value, shown = float(rows[column].iloc[0]), ""
+    if ends is not None:
+        low, high = (float(rows[end].iloc[0]) for end in ends)
+        axes.hlines(at, low, high, color=look["color"], linewidth=1.4, zorder=2)
+        shown = f" {interval(low, high)}"
+    _point(axes, value, at, f"{name}: {number(value)}{shown}", **{"zorder": 4, "markersize": 5.0, **look})
+
+
+def _point(axes: Axes, x: float, y: float, words: str, **look: Any) -> None:
+    """One point with a name: what `scatter` draws, in a tenth of the time."""
+    (drawn,) = axes.plot([x], [y], **({"linestyle": "", "marker": "o"} | look))
+    named(drawn, words)
+
+
+@styled
+def curves(
+    panels: Sequence[Panel],
+    xlabel: str,
+    *,
+    beyond: Range = (None, None),
+    ticks: ArrayLike = (),
+    zero: bool = True,
+    inch: float = 2.3,
+    below: bool = False,
+    xlimits: Range = (None, None),
+) -> Drawing:
+    """Lines over a shared axis, one panel under the other.
+
+    Args:
+        beyond: what lies outside of this range is shaded. ticks: heights that are marked at the right edge of the first
+            panel. zero: whether a dotted line marks 0 along the axis. inch: of a panel of height 1.
+        below: whether the legend stands under the figure.
+    """
+    labels = [curve.label for curve in panels[0].curves if curve.label]
+    heights = [panel.height for panel in panels]
+    figure = new_figure(0.9 + inch * sum(heights) + LEGEND_LINE * len(labels) * below, right=0.03 * (len(ticks) > 0))  # type: ignore[arg-type]
+    every = np.atleast_1d(figure.subplots(len(panels), 1, sharex=True, height_ratios=heights))
+    for axes, panel in zip(every, panels, strict=True):
+        for curve in panel.curves:
+            curve.draw(axes)
+        for at in panel.rules:
+            axes.axhline(at, color=FAINT, linewidth=0.8)
+        if panel.log:
+            axes.set_yscale("log")
+            plain_log_labels(axes.yaxis)
+        axes.set_ylim(*panel.limits)
+        axes.set_ylabel(panel.ylabel)
+        if zero:
+            axes.axvline(0, color=FAINT, linewidth=0.8, linestyle=":")
+        if panel.title:
+            axes.set_title(panel.title, fontsize=SMALLEST, color=FAINT)
+        if not below and any(curve.label for curve in panel.curves):
+            axes.legend(loc="best")
+    every[-1].set_xlim(*xlimits)
+    every[-1].set_xlabel(xlabel)
+    edge = blended_transform_factory(every[0].transAxes, every[0].transData)
+    every[0].hlines(ticks, 1.0, 1.035, transform=edge, color=INK, linewidth=0.9, clip_on=False)
+    shade_beyond(every, beyond)
+    if below and labels:
+        figure.legend(*every[0].get_legend_handles_labels(), loc="outside lower left", ncols=1)
+    return Drawing(figure)
+
+
+@styled
+def scatter(
+    table: pd.DataFrame,
+    x: str,
+    y: str,
+    *,
+    xlabel: str,
+    ylabel: str,
+    by: str = "",
+    star: str = "",
+    hollow: Sequence[bool] | pd.Series | None = None,
+    annotated: Mapping[str, str] | None = None,
+    lines: Sequence[Curve] = (),
+    xlimits: Range = (None, None),
+    ylimits: Range = (None, None),
+    log: bool = False,
+    beyond: Range = (None, None),
+    rules: Sequence[float] = (),
+    remark: str = "",
+    legend: Mapping[str, Mapping[str, Any]] | None = None,
+    inch: float = 3.6,
+) -> Drawing:
+    """A point for every row of a table, with the intervals of either value where the table has them (X_low, X_high).
+
+    Args:
+        x, y: columns. An x that is infinite stands apart, at the right, over the word *never*.
+        by: column of the groups that have colour and marker of their own. star: the group that is drawn as a star.
+        hollow: whether a point is hollow. annotated: name of a row -> what is written beside its point.
+        lines: besides. log: a logarithmic axis. beyond: what lies outside of this range of y is shaded.
+    """
+    groups = sorted(str(group) for group in table[by].unique() if str(group) != star) if by else [""]
+    styles = dict(family_styles(groups)) | ({star: (INK, "*")} if star else {})
+    handles = _handles({name: styles[name] for name in [*([star] if star else []), *groups] if name}, (), "", {})
+    handles += [line for curve in lines if curve.label for line in [_entry(curve)]]
+    handles += _handles({}, (), "", legend or {})
+    short = shortened_apart([str(handle.get_label()) for handle in handles], 30)
+    for handle, words in zip(handles, short, strict=True):
+        handle.set_label(words)
+    per_line = max(1, 56 // max((len(words) + 6 for words in short), default=56))
+    figure = new_figure(inch + 0.3 + LEGEND_LINE * -(-len(handles) // per_line))
+    axes = figure.add_subplot()
+    for at in rules:
+        axes.axhline(at, color=INK, linewidth=0.9)
+    for curve in lines:
+        curve.draw(axes)
+    places = table[x].to_numpy(float)
+    finite = places[np.isfinite(places) & ((places > 0) | (not log))]
+    least, most = (finite.min(), finite.max()) if len(finite) else (0.1, 1.0)
+    never = most * 2.2 if log else most + 0.2 * ((most - least) or 1.0)
+    empty = np.zeros(len(table), dtype=bool) if hollow is None else np.asarray(hollow, dtype=bool)
+    for place, (name, row) in enumerate(table.iterrows()):
+        colour, marker = styles[str(row[by]) if by else ""]
+        at = never if np.isposinf(row[x]) else row[x]
+        words = f"{name}: {number(row[x], 2)}, {number(row[y])}"
+        look = {"color": colour, "marker": marker, "markerfacecolor": PAPER if empty[place] else colour}
+        _whiskers(axes, row, at, x, y, colour, 0.25 if empty[place] else 0.5)
+        is_star = bool(by) and str(row[by]) == star
+        _point(axes, at, row[y], words, zorder=4 if is_star else 3, markersize=12 if is_star else 5.5, **look)
+        if annotated and str(name) in annotated:
+            axes.annotate(annotated[str(name)], (at, row[y]), (4, 3), textcoords="offset points", fontsize=7)
+    if log:
+        axes.set_xscale("log")
+        plain_log_labels(axes.xaxis)
+    if np.isposinf(places).any():
+        axes.axvline(most * 1.5 if log else (most + never) / 2, color=GRID, linewidth=0.9)
+        axes.annotate("never", (never, 0), (0, -24), xycoords=("data", "axes fraction"), textcoords="offset points",
+                      ha="center", annotation_clip=False)  # fmt: skip
+        xlimits = (least / 1.5, never * 1.5) if log else (None, never + (never - most))
+    axes.set_xlim(*xlimits)
+    axes.set_ylim(*ylimits)
+    axes.set_xlabel(xlabel)
+    axes.set_ylabel(ylabel)
+    if remark:
+        axes.set_title(remark, fontsize=SMALLEST, color=FAINT)
+    shade_beyond([axes], beyond, horizontal=True)
+    if handles:
+        figure.legend(handles=handles, loc="outside lower left", ncols=per_line)
+    return Drawing(figure)
+
+
+def _entry(curve: Curve) -> Line2D:
+    return Line2D([], [], color=curve.colour, label=curve.label, **dict(curve.look))
+
+
+def _whiskers(axes: Axes, row: "pd.Series[Any]", at: float, x: str, y: str, colour: str, alpha: float) -> None:
+    for column, (draw, fixed) in {x: (axes.hlines, row[y]), y: (axes.vlines, at)}.items():
+        if f"{column}_low" in row and np.isfinite([row[f"{column}_low"], row[f"{column}_high"]]).all():
+            draw(fixed, row[f"{column}_low"], row[f"{column}_high"], color=colour, alpha=alpha, linewidth=0.9)
+
+
+@dataclass(frozen=True)
+class Cells:
+    """A rectangle of a heatmap: edges of its columns and rows, and the value of each cell."""
+
+    x: ArrayLike
+    y: ArrayLike
+    values: ArrayLike
+
+
+@styled
+def heatmap(
+    cells: Sequence[Cells],
+    *,
+    xlabel: str,
+    ylabel: str,
+    colours: str = "cividis",
+    limits: tuple[float, float] = (0.0, 1.0),
+    bar: str = "",
+    rows: Mapping[float, str] | None = None,
+    columns: Mapping[float, str] | None = None,
+    bold: Sequence[str] = (),
+    crosses: tuple[ArrayLike, ArrayLike] = ((), ()),
+    frames: Sequence[tuple[float, float, float, float]] = (),
+    line: float | None = None,
+    written: bool = False,
+    remark: str = "",
+    height: float = 5.2,
+) -> Drawing:
+    """Values as colours, from bottom to top.
+
+    Args:
+        limits: of the colours; where they lie on either side of 0, it is the middle. bar: what the colours are.
+        rows, columns: place -> label. bold: labels in bold letters. crosses: x and y of what is crossed out.
+        frames: left, bottom, width, height of what is framed. line: a dotted one, upright. written: values as numbers.
+    """
+    import matplotlib
+
+    figure = new_figure(height)
+    axes = figure.add_subplot()
+    norm: dict[str, Any] = {"vmin": limits[0], "vmax": limits[1]}
+    if limits[0] < 0 < limits[1]:
+        norm = {"norm": TwoSlopeNorm(0, *limits)}
+    palette = matplotlib.colormaps[colours].with_extremes(bad=FAINT)
+    for block in cells:
+        values = np.asarray(block.values, dtype=float)
+        mesh = axes.pcolormesh(block.x, block.y, values, cmap=palette, rasterized=values.size > 4000, **norm)  # type: ignore[arg-type]
+        for (row, column), value in np.ndenumerate(values) if written else ():
+            place = [np.mean(np.asarray(edges)[at : at + 2]) for edges, at in ((block.x, column), (block.y, row))]
+            colour = PAPER if abs(value) > 0.6 * limits[1] else INK
+            axes.text(*place, number(value, 2), ha="center", va="center", fontsize=7, color=colour)  # type: ignore[arg-type]
+    axes.scatter(*crosses, marker="x", s=16, color=COLOURS[1], linewidth=1.2)
+    for left, bottom, wide, high in frames:
+        axes.add_patch(Rectangle((left, bottom), wide, high, fill=False, edgecolor=COLOURS[1], linewidth=2, zorder=5))
+    if line is not None:
+        axes.axvline(line, color=INK, linewidth=0.8, linestyle=":")
+    axes.grid(False)
+    for axis, labels in ((axes.xaxis, columns), (axes.yaxis, rows)):
+        if labels is not None:
+            axis.set_ticks(list(labels), list(labels.values()))
+    for label in axes.get_yticklabels():
+        label.set_fontweight("bold" if label.get_text() in bold else "normal")
+    axes.set_xlabel(xlabel)
+    axes.set_ylabel(ylabel)
+    if remark:
+        axes.set_title(remark, fontsize=SMALLEST, color=FAINT)
+    if bar:
+        figure.colorbar(mesh, ax=axes, label=bar, fraction=0.06, pad=0.02)
+    return Drawing(figure)
+
+
+@styled
+def histogram(panels: Mapping[str, Mapping[str, ArrayLike]], edges: ArrayLike, xlabel: str, ylabel: str) -> Drawing:
+    """Heaps of values, one panel under the other.
+
+    Args:
+        panels: title of a panel -> label -> values. edges: of the bins; 0 is marked, and what lies beyond the outer
+            ones is gathered in them.
+    """
+    bins = np.asarray(edges, dtype=float)
+    figure = new_figure(1.2 + 1.35 * len(panels))
+    every = np.atleast_1d(figure.subplots(len(panels), 1, sharex=True))
+    for axes, (title, heaps) in zip(every, panels.items(), strict=True):
+        for (label, values), colour in zip(heaps.items(), COLOURS, strict=False):
+            counts = np.histogram(np.clip(np.asarray(values, dtype=float), bins[0], bins[-1]), bins)[0]
+            axes.stairs(counts, bins, fill=True, color=colour, label=label)
+        axes.axvline(0, color=INK, linewidth=0.9)
+        axes.set_title(title, fontsize=SMALLEST)
+        axes.set_ylabel(ylabel)
+    every[0].legend(loc="upper left")
+    every[-1].set_xlabel(xlabel)
+    return Drawing(figure)
+
+
+def shade_beyond(every: Sequence[Axes] | np.ndarray, within: Range, horizontal: bool = False) -> None:
+    """Shade what lies outside of a range, as far as it is drawn."""
+    if within[0] is None or within[1] is None:
+        return
+    for axes in every:
+        low, high = axes.get_ylim() if horizontal else axes.get_xlim()
+        span = axes.axhspan if horizontal else axes.axvspan
+        for begin, end in ((low, min(within[0], high)), (max(within[1], low), high)):
+            if end > begin:
+                span(begin, end, color=FAINT, alpha=0.18, linewidth=0, zorder=0)
+        (axes.set_ylim if horizontal else axes.set_xlim)(low, high)
+
+
+def titled(figure: Figure, title: str) -> None:
+    """A bold line above the whole figure, at its left."""
+    figure.suptitle(title, x=0.02, ha="left", fontsize=9, fontweight="bold")
+
+
+def bands_of(rate: ArrayLike, error: ArrayLike) -> Iterator[np.ndarray]:
+    """Lower and upper end of a share's 95% interval by its standard error, within 0 and 1."""
+    middle, far = np.asarray(rate, dtype=float), 1.96 * np.asarray(error, dtype=float)
+    yield np.clip(middle - far, 0, 1)
+    yield np.clip(middle + far, 0, 1)

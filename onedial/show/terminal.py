@@ -1,0 +1,61 @@
+"""What a person at the terminal sees in the end: the tables with columns for it, the numbers, and the sentence."""
+
+from rich.console import Console
+from rich.panel import Panel
+from rich.table import Table
+from rich.text import Text
+
+from onedial.show.columns import each_line
+from onedial.show.labels import told_apart
+from onedial.show.page import Card
+from onedial.show.results import Result, Stored, lines_of, shown_columns
+
+NARROWEST_NAME = 10
+
+
+def print_results(stored: Stored, headline: str, subtitle: str = "", console: Console | None = None) -> None:
+    """Print what the results of a run have for the terminal to stdout, and the headline last.
+
+    Args:
+        console: where to print, instead of stdout.
+    """
+    console = console or Console()
+    numbers = Table.grid(padding=(0, 2, 0, 0))
+    for name, result in stored.results.items():
+        if not stored.shows(name):
+            continue
+        found = stored.found(name)
+        for card in result.cards(found, stored) if result.cards else ():
+            numbers.add_row(Text(card.letter, style="bold"), Text(card.shown, style="bold"), _words(card))
+        if result.terminal:
+            if result.columns and any(column.short for column in shown_columns(result.columns, [])):
+                _print_table(result, found, stored, console)
+            else:
+                for line in result.items(found, stored) if result.items else ():
+                    numbers.add_row(Text("!", style="bold"), "", Text(line))
+    console.print(numbers)
+    console.print(Panel(Text(headline, style="bold"), subtitle=subtitle or None, subtitle_align="right"))
+
+
+def _words(card: Card) -> Text:
+    details = [f"95% in this panel {card.interval}"] * bool(card.interval) + list(card.details)
+    return Text.assemble(f"{card.name}. {card.meaning} ", (f"({'; '.join(details)})" if details else "", "dim"))
+
+
+def _print_table(result: Result, found: object, stored: Stored, console: Console) -> None:
+    """The columns that have a short heading, or, where none has one, all, with a line that explains them."""
+    lines = lines_of(result, found, stored)
+    columns = [column for column in shown_columns(result.columns, lines) if column.short]
+    rows = list(each_line(lines))
+    cells = [[column.form(row.get(column.name)) for column in columns] for _, row in rows]
+    widths = [max(map(len, texts)) for texts in zip([column.short for column in columns], *cells, strict=True)]
+    names = told_apart([name for name, _ in rows], max(console.width - sum(widths) - len(widths), NARROWEST_NAME))
+    table = Table(box=None, header_style="bold", padding=(0, 1, 0, 0), pad_edge=False)
+    table.add_column(result.first or result.index, no_wrap=True)
+    for column in columns:
+        table.add_column(column.short, justify="right", no_wrap=True)
+    for name, values, (_, row) in zip(names, cells, rows, strict=True):
+        table.add_row(Text(name), *values, style="dim" if result.faint and result.faint(row) else None)
+    console.print(table)
+    console.print(Text(" · ".join(f"{column.short}: {column.tip}" for column in columns), style="dim"))
+    console.print()

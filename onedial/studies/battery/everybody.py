@@ -1,0 +1,118 @@
+"""What every program does that asks models about themselves: a run, a bill, one respondent after another, an ending."""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from itertools import chain
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from onedial.asking import (
+    Identity,
+    Instrument,
+    Prompt,
+    Respondent,
+    Response,
+    TextReader,
+    response_from_logits,
+    response_from_text,
+)
+from onedial.asking.costs import Price, expected_costs
+from onedial.asking.store import Store
+from onedial.core import Notes, Run, sha256_of_text
+from onedial.selfreport import Make
+from onedial.studies.battery.respondents import models_elsewhere, provider_model, respondents_of
+from onedial.studies.bill import bill_of, tell_costs
+from onedial.studies.options import AskedModels
+from onedial.studies.start import Start
+
+Ask = Callable[[Run, Store, str, Make], None]
+"""Puts to one respondent, by name and what makes it, whatever is not on disk yet."""
+ANSWERS = "answers.jsonl"
+SETTINGS = ("vector", "magnitudes")
+
+
+def ask_everybody(
+    program: str,
+    label: str,
+    options: AskedModels,
+    notes: Notes,
+    rounds: Sequence[Ask],
+    finish: Callable[[Run], None],
+) -> None:
+    """Ask every respondent in each round, and finish; or, with `--dry-run`, say what would be asked.
+
+    Args:
+        program, label: of the run. options: whose `SETTINGS`, where there are any, steer the model.
+    """
+    start, elsewhere = Start(program, options, label), models_elsewhere(options.model)
+    bill = bill_of(options, options.model, elsewhere)
+    steered = {name: getattr(options, name) for name in SETTINGS if hasattr(options, name)}
+    if options.dry_run:
+        tell_what_is_asked(options, rounds, max(1, len(steered.get("magnitudes", ()))), bill.prices)
+        return
+    start.set_threads()
+    subjects = respondents_of(options.model, bill, **steered)
+    first = next(subjects)  # at once, so that a wrong name leaves no folder behind
+    with start.begin(notes) as run:
+        bill.opens(run.file(ANSWERS))
+        for number, ask in enumerate(rounds):
+            for name, make in respondents_of(options.model, bill, **steered) if number else chain([first], subjects):
+                with run.stage(f"{name}, round {number + 1}" if number else name):
+                    ask(run, bill, name, make)
+        finish(run)
+        tell_costs(bill.costs(), run)
+
+
+# ---- what would be asked ---------------------------------------------------------------------------------------------
+
+
+class Counting:
+    """A respondent that answers by a hash, whatever can be read, and remembers what it was asked."""
+
+    identity = Identity("nobody")
+
+    def __init__(self) -> None:
+        self.asked: dict[str, tuple[Instrument, list[Prompt]]] = {}
+
+    def answer(self, prompts: Sequence[Prompt], instrument: Instrument) -> Iterator[Response]:
+        self.asked.setdefault(instrument.name, (instrument, []))[1].extend(prompts)
+        for place, prompt in enumerate(prompts):
+            drawn = sha256_of_text(f"{prompt}")
+            if isinstance(instrument.reader, TextReader):
+                text = f"Which of them, {drawn}, may it be?\nIt may be so.\nIt may not."
+                yield response_from_text(instrument.scale, instrument.reader, text, True, place=place)
+            else:
+                logits = [int(digit, 16) / 4 for digit in drawn[: len(instrument.reader.spellings)]]
+                margin = logits[0] - logits[1]
+                yield response_from_logits(instrument.scale, logits, 1.0, margin, place=place)
+
+
+def tell_what_is_asked(
+    options: AskedModels, rounds: Sequence[Ask], n_settings: int, prices: Mapping[str, Price]
+) -> None:
+    """Print how many prompts each model gets by which instrument, their tokens, and what they cost where prices are
+    known; what hangs on answers (a second look, a question's own words) is counted of somebody who answers all."""
+    counting = Counting()
+    make: Callable[[int], Respondent] = lambda seed: counting  # noqa: E731
+    with TemporaryDirectory() as folder, Run.begin("dry_run", {}, Path(folder) / "run") as run:
+        bill = Store(Path(folder) / ANSWERS)
+        for ask in rounds:
+            ask(run, bill, counting.identity.model, make)
+    calls = [
+        {
+            "respondent": name,
+            "instrument": instrument.name,
+            "prompts": prompts * n_settings,
+            "written": instrument.reader.max_new_tokens if isinstance(instrument.reader, TextReader) else 1,
+            "room": _room(name, instrument),
+            "price": prices.get(name),
+        }
+        for name in options.model
+        for instrument, prompts in counting.asked.values()
+    ]
+    print(f"{expected_costs(calls).round(4).to_string()}\n(tokens are estimated, at four characters each)")
+
+
+def _room(name: str, instrument: Instrument) -> int:
+    """Tokens that an answer may have at most."""
+    own = instrument.reader.max_new_tokens if isinstance(instrument.reader, TextReader) else 1
+    return own if (settings := provider_model(name)) is None else max(own, settings.room("direct"))

@@ -1,0 +1,166 @@
+"""The tests of self-prediction put to one model after another, and scored; or scored from a folder of raw answers."""
+
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from onedial.asking import sample_questions
+from onedial.asking.store import Store
+from onedial.core import InputError, Notes, Run
+from onedial.panels import load_questions
+from onedial.selfreport import Make, ask_association, ask_difficulty, ask_restriction, association_words
+from onedial.show import progress_bar, save_results
+from onedial.studies.battery.answer_log import kept
+from onedial.studies.battery.everybody import ask_everybody
+from onedial.studies.battery.self_prediction import TESTS, score_self_prediction, write_self_prediction_page
+from onedial.studies.battery.tuned import check_tuned, score_tuned, tuned_answers
+from onedial.studies.options import ScoreOptions, SelfPredictionOptions
+from onedial.studies.start import Start
+
+COLUMNS = {
+    "association": ["model", "word", "option", "predicted", "listed", "listed_again", "text"],
+    "restriction": ["model", "prompt_id", "predicted", "perceived", "behaved", "behaved_again", "margin", "text"],
+    "difficulty": [
+        *("model", "group_id", "question_id", "correct", "tokens", "correct_again", "tokens_again", "predicted_rank"),
+        "text",
+    ],
+}
+ASKED = ("predicted", "listed", "perceived", "behaved", "predicted_rank")
+KEYS = {
+    "association": ["model", "word", "option"],
+    "restriction": ["model", "prompt_id"],
+    "difficulty": ["model", "group_id", "question_id"],
+}
+BESIDE = ("benchmarks", "families")
+"""What may stand beside the answers in a folder of them."""
+
+
+def ask_self_prediction(program: str, options: SelfPredictionOptions, notes: Notes) -> None:
+    """The three tests put to everybody, scored, and with `--tuned` everybody tuned to everybody."""
+    if options.tuned:
+        check_tuned(options.model)
+    families, tests = families_of(options.families, options.model), tests_of(options)
+    ask_everybody(
+        program,
+        "self-prediction",
+        options,
+        notes,
+        [lambda run, bill, name, make: ask_tests(run, bill, name, make, tests)],
+        lambda run: finish(run, families, options),
+    )
+
+
+def tests_of(options: SelfPredictionOptions) -> dict[str, Callable[..., pd.DataFrame]]:
+    """Test -> what asks a respondent, and one that replies again."""
+    n, seed = options.n_questions, options.seed
+    requests, questions = (
+        sample_questions(pool, min(n, len(pool)), seed)
+        for pool in (load_questions("frontier"), load_questions("embedded"))
+    )
+    return {
+        "association": partial(ask_association, words=list(association_words())[:n]),
+        "restriction": partial(ask_restriction, requests=requests),
+        "difficulty": partial(ask_difficulty, questions=questions, seed=seed),
+    }
+
+
+def ask_tests(run: Run, bill: Store, name: str, make: Make, tests: Mapping[str, Callable[..., pd.DataFrame]]) -> None:
+    """Put to one model what it has not been asked yet."""
+    for test, ask in tests.items():
+        parts = run.parts(f"parts/{test}", COLUMNS[test], KEYS[test])
+        if name not in parts.done("model"):
+            with bill.occasion(test), progress_bar(None, f"{name}, {test}: answers") as advance:
+                own = kept(make, run, test, name, advance)
+                bill.keep(parts, ask(own(0), again=own(1)).assign(model=name), name)
+
+
+def finish(run: Run, families: pd.DataFrame | None, options: SelfPredictionOptions) -> None:
+    """Scores of what was asked, and of tuned models."""
+    answers = {test: run.parts(f"parts/{test}", COLUMNS[test], KEYS[test]).read() for test in TESTS}
+    for test, table in answers.items():
+        run.write_table(f"{test}.csv", table.drop(columns="text"))
+        print(f"{test}: {len(table)} rows, {n_unread(table)} of which something could not be read")
+    if families is not None:
+        run.write_table("families.csv", families)
+    beside = {} if families is None else {"families": families}
+    scored = score_self_prediction(answers | beside, options.replicates, options.seed)
+    tables = {f"scores_{test}": table for test, table in scored.scores.items()} | scored.tables
+    save_results(run, tables, scored.figures)  # tuning takes longest, and these do not wait for it
+    if options.tuned:
+        predicted, left_out = tuned_answers(run, options.model, answers["association"], options.seed)
+        kin = None if families is None else dict(zip(families["model"], families["family"], strict=True))
+        tuned, sentences = score_tuned(predicted, left_out, kin, options.replicates, options.seed)
+        scored.sentences.extend(sentences)
+        if tuned is not None:
+            tables["tuned"] = tuned
+            save_results(run, tables, scored.figures)
+    report = write_self_prediction_page(run, scored, tables, answers)
+    print("\n" + "\n".join(scored.sentences) + f"\nreport: {report}")
+
+
+def n_unread(table: pd.DataFrame) -> int:
+    """Rows of which something could not be read."""
+    read = table[[name for name in ASKED if name in table]].replace("other", None)
+    return int(read.isna().any(axis=1).sum())
+
+
+def families_of(file: Path | None, models: Sequence[str]) -> pd.DataFrame | None:
+    """The table of families, checked before anything is asked: each model once, and two families or more."""
+    if file is None:
+        return None
+    try:
+        table = pd.read_csv(file, dtype=str)
+    except (OSError, ValueError) as error:
+        raise InputError(f"--families {file} cannot be read ({error}); give a CSV with model and family") from error
+    if missing := {"model", "family"} - set(table):
+        raise InputError(f"--families {file} has no column {', '.join(sorted(missing))}; give model and family")
+    if unknown := [name for name in models if name not in set(table["model"])]:
+        raise InputError(
+            f"--families {file} names no family of {unknown[0]}; give one for each of --model, as named there"
+        )
+    own = table[table["model"].isin(models)]
+    if own["model"].duplicated().any() or own["family"].isna().any() or own["family"].nunique() < min(len(models), 2):
+        raise InputError(f"--families {file}: give each model of --model one family, and two families or more")
+    return own
+
+
+# ---- answers that are there ------------------------------------------------------------------------------------------
+
+
+def score_folder(program: str, options: ScoreOptions, notes: Notes) -> None:
+    """Scores of a folder of raw answers."""
+    found: dict[str, Any] = {name: read_answers(options.folder, name) for name in (*TESTS, *BESIDE)}
+    found = {name: table for name, table in found.items() if table is not None}
+    if not set(TESTS) & set(found):
+        raise InputError(f"{options.folder} holds none of {', '.join(TESTS)} as .csv or .csv.gz; check the folder")
+    if "families" in found and "family" not in found["families"]:
+        raise InputError(f"{options.folder}/families has no column family; give model and family")
+    start = Start(program, options, "self-prediction")
+    scored = score_self_prediction(found, options.replicates, options.seed)
+    tables = scored.scores | scored.tables
+    with start.begin(notes) as run:
+        save_results(run, tables, scored.figures)
+        report = write_self_prediction_page(run, scored, tables, found)
+    for name, table in scored.scores.items():
+        print(f"\n{name}\n{table.round(3).to_string()}")
+    print("\n" + "\n".join(scored.sentences))
+    if "families" not in found and scored.figures:
+        print("\na families.csv (model, family) in the folder tells knowledge of oneself from that of one's family")
+    print(f"\nreport: {report}")
+
+
+def read_answers(folder: Path, name: str) -> pd.DataFrame | None:
+    """The table of that name, or None where there is none; text columns keep words such as "null"."""
+    file = next((file for ending in (".csv", ".csv.gz") if (file := folder / f"{name}{ending}").is_file()), None)
+    if file is None:
+        return None
+    try:
+        table = pd.read_csv(file, keep_default_na=False, na_values=[""])
+    except (ValueError, OSError, EOFError) as error:
+        raise InputError(f"{file} cannot be read ({error}); give a table with a line of column names") from error
+    if "model" not in table:
+        raise InputError(f"{file} has no column model; it has {', '.join(map(str, table.columns))}")
+    return table

@@ -1,0 +1,230 @@
+"""A questionnaire put to one model after another: ratings, explanations and tasks, and what they say."""
+
+from collections.abc import Sequence
+
+import numpy as np
+import pandas as pd
+from scipy.stats import spearmanr
+
+from onedial.asking import CLOSED_BOOK, Respondent, ask_table
+from onedial.asking.store import Store
+from onedial.confidence import token_scores
+from onedial.core import Notes, Run
+from onedial.models import LocalRespondent, read_written
+from onedial.panels import grade_answer, outcome_as_number
+from onedial.selfreport import (
+    FOLLOW_UPS,
+    NO_TASK,
+    PRESENTATIONS,
+    RATING_COLUMNS,
+    AnswerLog,
+    Make,
+    Questionnaire,
+    administer,
+    balanced_mean,
+    beside_self_efficacy,
+    code_wording,
+    conditions,
+    cronbach_alpha,
+    efficacy_tasks,
+    explain,
+    identical_share,
+    intraclass_correlation,
+    load_questionnaire,
+    rating_model,
+    revisions,
+    screen_replies,
+    screening_sentences,
+    wording_scores,
+    write_self_report_page,
+)
+from onedial.show import number, progress_bar, save_results
+from onedial.studies.battery.everybody import ask_everybody
+from onedial.studies.options import QuestionnaireOptions
+
+FEWEST_MODELS = 3
+RATINGS = (
+    ["model", *RATING_COLUMNS],
+    ["model", "condition", "administration", "presentation", "follow_up", "item"],
+)
+EXPLANATIONS = (["model", "condition", "administration", "text"], ["model", "condition", "administration"])
+TASKS = (["model", "condition", "task", "level", "correct", "log_p", "text"], ["model", "task"])
+"""log_p: mean log-probability of the answer's tokens, in nats; of local models alone."""
+
+
+def ask_questionnaire(program: str, options: QuestionnaireOptions, notes: Notes) -> None:
+    """A questionnaire put to everybody, and scored."""
+    questionnaire = load_questionnaire(options.questionnaire)
+    follow_ups = tuple(FOLLOW_UPS) if options.follow_ups == "all" else ()
+
+    def ask(run: Run, bill: Store, name: str, make: Make) -> None:
+        ask_model(run, bill, name, make(0), questionnaire, follow_ups, options)
+
+    ask_everybody(program, "questionnaire", options, notes, [ask], lambda run: finish(run, questionnaire, options))
+
+
+def ask_model(
+    run: Run,
+    bill: Store,
+    name: str,
+    respondent: Respondent,
+    questionnaire: Questionnaire,
+    follow_ups: Sequence[str],
+    options: QuestionnaireOptions,
+) -> None:
+    """Ask what is not on disk yet, administration by administration."""
+    parts = run.parts("ratings", *RATINGS)
+    done = {key[:4] for key in parts.done_keys()}
+    passes = [
+        (condition, administration, presentation)
+        for condition in conditions()
+        for administration in range(options.administrations)
+        for presentation in PRESENTATIONS
+    ]
+    with progress_bar(len(passes), name) as advance:
+        for each in passes:
+            if (name, *each) not in done:
+                with bill.occasion(", ".join(map(str, each))):
+                    rows = administer(respondent, questionnaire, *each, follow_ups, options.seed)
+                    bill.keep(parts, rows.assign(model=name), name)
+            advance(1)
+    explained = run.parts("explanations", *EXPLANATIONS)
+    if name not in explained.done("model"):
+        ratings = parts.read()
+        listed = ratings[(ratings["model"] == name) & (ratings["presentation"] == "all at once")]
+        said = listed.drop_duplicates(["condition", "administration"])[["condition", "administration", "text"]]
+        with bill.occasion("explanations"):
+            texts = [
+                explain(respondent, questionnaire, condition, int(administration), text, options.seed)
+                for condition, administration, text in said.itertuples(index=False)
+            ]
+            bill.keep(explained, said.assign(model=name, text=texts), name)
+    tasks = run.parts("tasks", *TASKS)
+    if name not in tasks.done("model"):
+        with bill.occasion("tasks"):
+            graded = [_tasks_of(respondent, condition) for condition in efficacy_tasks()]
+            bill.keep(tasks, pd.concat(graded, ignore_index=True).assign(model=name)[TASKS[0]], name)
+
+
+def _tasks_of(respondent: Respondent, condition: str) -> pd.DataFrame:
+    """The tasks of a condition, answered and graded."""
+    own = efficacy_tasks()[condition]
+    texts = ask_table(respondent, CLOSED_BOOK, [{"question": task.text} for task in own])["text"].tolist()
+    log_p = [float("nan")] * len(own)
+    if isinstance(respondent, LocalRespondent):
+        found = read_written(respondent.model, [CLOSED_BOOK.prompt(task.text) for task in own], texts)
+        log_p = [token_scores(each.statistics)["mean log-probability"] for each in found]
+    right = [outcome_as_number(grade_answer(task, text).outcome) for task, text in zip(own, texts, strict=True)]
+    about = {"condition": condition, "task": [task.id for task in own], "level": [task.level for task in own]}
+    return pd.DataFrame({**about, "correct": right, "log_p": log_p, "text": texts})
+
+
+def finish(run: Run, questionnaire: Questionnaire, options: QuestionnaireOptions) -> None:
+    """Scores, stability, revision, conditions, and accuracy beside them."""
+    ratings, tasks = run.parts("ratings", *RATINGS).read(), run.parts("tasks", *TASKS).read()
+    explanations = run.parts("explanations", *EXPLANATIONS).read()
+    signs = {item.item_id: item.sign for item in questionnaire.items}
+    ratings = ratings.assign(reversed=ratings["item"].map(signs) < 0)
+    one_by_one = ratings[ratings["presentation"] == "one by one"]
+    scores, coherence = scores_of(ratings), coherence_of(ratings)
+    tables: dict[str, pd.DataFrame] = {
+        "scores": scores.set_index(["model", "condition", "presentation"]),
+        "coherence": coherence.set_index(["condition", "presentation"]),
+        "conditions": rating_model(one_by_one[one_by_one["follow_up"] == ""], NO_TASK),
+    }
+    if (ratings["follow_up"] != "").any():
+        revised = {
+            model: revisions(own, options.replicates, options.seed)
+            for model, own in one_by_one.groupby("model", sort=False)
+        }
+        tables["revisions"] = pd.concat(revised, names=["model"])
+    grouped = tasks.groupby(["model", "condition"], sort=False)
+    accuracy = grouped["correct"].agg(right="mean", n="count", asked="size")
+    accuracy["perplexity"] = np.exp(-grouped["log_p"].mean())
+    levels = scores[scores["presentation"] == "one by one"].set_index(["model", "condition"])["mean"]
+    tables["accuracy"] = both = accuracy.join(levels.rename("score"))
+    tables["wording"] = wording_scores(explanations)
+    tables["beside_study"] = beside_self_efficacy(
+        scores, coherence, both, tables.get("revisions"), len(questionnaire.items)
+    )
+    save_results(run, tables, {})
+    screening = screen_replies({"questionnaire": ratings.rename(columns={"model": "respondent"})})
+    sentences = [
+        *level_sentences(scores),
+        *screening_sentences(screening),
+        ability_sentence(both, "right", "share right"),
+        ability_sentence(both, "perplexity", "perplexity of the answers"),
+    ]
+    for name, table in tables.items():
+        print(f"\n{name}\n{table.round(3).to_string()}")
+    print("\n" + "\n".join(sentences))
+    coded = explanations.join(pd.DataFrame([code_wording(text) for text in explanations["text"]]))
+    answers = {"ratings": ratings.drop(columns="reversed"), "explanations": coded, "tasks": tasks}
+    logs = {name: AnswerLog(table, f"{name}/") for name, table in answers.items()}
+    report = write_self_report_page(run, "How sure is it of itself, and does that stay?", sentences, tables, logs)
+    print(f"\nreport: {report}")
+
+
+def level_sentences(scores: pd.DataFrame) -> list[str]:
+    """Of each model, its level without a task, and how stable that is."""
+    plain = scores[(scores["condition"] == NO_TASK) & (scores["presentation"] == "one by one")]
+    return [
+        f"{row['model']} rates itself {number(row['mean'], 2)} of 4 (2.5 = no leaning), ICC {number(row['icc_a1'], 2)} "
+        f"({number(row['icc_low'], 2)} to {number(row['icc_high'], 2)}) over administrations; {row['n_unread']} of "
+        f"{row['n']} ratings unread"
+        for row in plain.to_dict("records")
+    ]
+
+
+def ability_sentence(both: pd.DataFrame, column: str, words: str) -> str:
+    """Whether the score goes with what the model does in the tasks, a column of `both`."""
+    known = both[["score", column]].dropna()
+    if len(known) <= FEWEST_MODELS or (known.nunique() == 1).any():
+        return f"no rank correlation of score and {words}: too few pairs of model and condition that differ in both"
+    found = spearmanr(known["score"], known[column])
+    return (
+        f"rank correlation of score and {words} over {len(known)} pairs of model and condition: "
+        f"{found.statistic:.2f} (p = {found.pvalue:.2g}); conditions of one model are not independent"
+    )
+
+
+def scores_of(ratings: pd.DataFrame) -> pd.DataFrame:
+    """Mean and stability for each model, condition and presentation, with what could not be read."""
+    rows = []
+    first = ratings[ratings["follow_up"] == ""]
+    keys = ["model", "condition", "presentation"]
+    for key, own in first.groupby(keys, sort=False):
+        table = own.pivot(index="item", columns="administration", values="said")
+        icc = intraclass_correlation(table)
+        share, n_items = identical_share(table)
+        n_unread = int(own["said"].isna().sum())
+        is_read = n_unread <= len(own) / 2
+        rows.append(
+            {
+                **dict(zip(keys, key, strict=True)),
+                "n": len(own),
+                "n_unread": n_unread,
+                "mean": balanced_mean(own) if is_read else float("nan"),
+                "expected": balanced_mean(own, "expected") if is_read else float("nan"),
+                "commonest": own["said"].value_counts(normalize=True).max() if is_read else float("nan"),
+                "icc_a1": icc.single,
+                "icc_low": icc.single_low,
+                "icc_high": icc.single_high,
+                "icc_ak": icc.average,
+                "identical": share,
+                "items_read": n_items,
+            }
+        )
+    return pd.DataFrame(rows)
+
+
+def coherence_of(ratings: pd.DataFrame) -> pd.DataFrame:
+    """Alpha over models, each one's mean over its administrations a person; blank under three models."""
+    rows = []
+    first = ratings[ratings["follow_up"] == ""]
+    for (condition, presentation), own in first.groupby(["condition", "presentation"], sort=False):
+        table = own.pivot_table(index="model", columns="item", values="rating", dropna=False)
+        n_models = int(table.notna().all(axis=1).sum())
+        alpha = cronbach_alpha(table) if n_models >= FEWEST_MODELS else float("nan")
+        rows.append({"condition": condition, "presentation": presentation, "n_models": n_models, "alpha": alpha})
+    return pd.DataFrame(rows)

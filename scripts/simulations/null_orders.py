@@ -1,0 +1,50 @@
+"""How often C_A's 95% interval leaves out 0 on panels that have nothing in common with the subject.
+
+Quicker than whole verdicts: one bootstrap of one number, 499 resamples. Seeds begin after those of the verdicts.
+"""
+
+from collections.abc import Callable
+
+import pandas as pd
+from scipy import stats
+from simulated_panels import SCENARIOS, framings_of
+
+from onedial.stats import auc, auc_resampled, panel_estimate
+from onedial.verdict import sweep_grid
+from simulations.frame import Cell, Found, Simulation
+from simulations.verdicts import N_QUESTIONS, N_TARGETS
+
+NOTHING_SHARED = ("unrelated", "unrelated, by topic", "base rates")
+FIRST_SEED, SETS = 20_000, 261
+
+
+def drawn(name: str) -> Callable[[int], Found]:
+    """Whether the interval lies above 0 (towards the targets) or below (away)."""
+
+    def one(place: int) -> Found:
+        seed = FIRST_SEED + place
+        sweep, panel = SCENARIOS[name].draw(seed, N_QUESTIONS, N_TARGETS)
+        case = sweep_grid(sweep).beside(panel)
+        orders, given = case.orders, case.given[case.ordered]
+        models = framings_of(panel.columns)["model"].to_numpy()
+        own, other = (auc(order, given) for order in orders)
+        drawn, others = (auc_resampled(order, given, 499, seed) for order in orders)
+        number = panel_estimate(own - other, drawn - others, None, models)
+        return {"towards": number.low > 0, "away": number.high < 0}
+
+    return one
+
+
+def told(table: pd.DataFrame) -> pd.DataFrame:
+    """By scenario and over all: panels, shares said to lie towards, away and either, and Wilson's interval of that."""
+    table = table.rename(columns={"cell": "scenario"}).assign(either=table["towards"] | table["away"])
+    parts = {**dict(iter(table.groupby("scenario", sort=False))), "all": table}
+    shares = pd.DataFrame({name: own[["towards", "away", "either"]].mean() for name, own in parts.items()}).T
+    shares.insert(0, "n", pd.Series({name: len(own) for name, own in parts.items()}))
+    for name, own in parts.items():
+        interval = stats.binomtest(int(own["either"].sum()), len(own)).proportion_ci(method="wilson")
+        shares.loc[name, ["low", "high"]] = interval.low, interval.high
+    return shares.rename_axis("scenario").reset_index().round(5)
+
+
+SIMULATION = Simulation({"orders": [Cell(name, SETS, drawn(name)) for name in NOTHING_SHARED]}, told)

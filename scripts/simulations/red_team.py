@@ -1,0 +1,330 @@
+"""How often is each sentence said of panels that would fool a verdict, and of honest ones?
+
+Every target follows a scale D that correlates by r with the order in which the subject's answers turn; how far it
+follows it, .8 D + .6 noise (half of the noise its base model's), is alike in all cells. Six base models under three
+framings, 400 questions, 41 magnitudes, yes rates from .2 to .8, unless the cell says otherwise. Synthetic: this studies
+the procedure, and says nothing about any model.
+
+    honest r=.6          what should be called reproduced
+    unrelated            r = 0
+    r=.2, 2,000          a signal that is certainly there, and of little use
+    one related          of six base models one follows the dial by r = .9, five a scale of their own
+    copy of the subject  r = 0, but one base model is the unsteered subject under another name
+    topics alone         dial and D have nothing in common but which of 20 topics are easy
+    topics untold        the same over questions of the embedded set with its 17 topics, which no question names
+    exams untold         the same over exam questions (frontier-confidence), of six fields
+    honest, untold       r = .6, over the embedded questions without their topics
+    exams honest, untold the same over exam questions
+    fifth topics, untold r = .6, and a fifth of dial and D is about which topics are easy; embedded questions
+    five wordings        r = 0, but 80 questions stand there in about five wordings each, alike in dial and D by .9
+    five wordings, told  the same of 160 questions, and a column wording_of says so
+    hard yes blank       r = 0, and 40% of the yes to the questions that turn late are blank
+    length alone         dial and D have nothing in common but the length of the question
+    all rates .9         r = .6, every target says yes nine times in ten
+    coarse               r = .6, five magnitudes
+    20 framings          r = .6, one base model under 20 framings, and a table of respondents says so
+    20 framings, untold  the same without a table
+    fine-tunes .95       four of six base models are fine-tunes of one that follows the dial by r = .9, and correlate by
+                         .95; the two others share a scale of their own. Likewise .82 and .7
+    fine-tunes, apart    .95, and the two others share nothing with anybody
+    four related         four base models, each with noise of its own, on a scale that follows the dial by r = .9
+    one close scale      r = .6, and all respondents correlate by .9 (a reliability of .9)
+    topics, coarse       topics untold, and exams untold, but each topic is known by one of three names
+    topics misnamed      topics untold, and exams untold, but every question has one of eight topics by chance
+    honest, misnamed     honest, untold, with such topics; likewise exams honest, misnamed
+    copied on half       one base model follows the dial by r = .9, and on half of the questions all others copy it
+    steered copies       r = 0, but three of six base models are the subject at other settings, 5% of answers changed
+    3 of 12 tuned        r = 0, one framing each; three of twelve are the subject at other settings, 5% changed
+    drift                r = 0; half of dial and D drifts along the file (autocorrelation .98), each in its own way
+    drift, honest        the same with r = .6 beside the drift
+    opposite topics      r = .9 in half of the topics, -.3 in the others
+    half the no blank    r = 0, and half of every target's no are blank
+    half blank, honest   the same with r = .6
+    lapses               r = .6, and a tenth of the answers are by a coin
+    all rates .97        r = .6, every target says yes 97 times in a hundred
+    three settings       r = .6, three magnitudes
+"""
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from scipy import stats
+from scipy.signal import lfilter
+from simulated_panels import dial_ease, simulate_sweep
+
+from onedial.asking import Question
+from onedial.core import noticed
+from onedial.panels import assign_splits, load_questions
+from simulations.frame import Cell, Found, Simulation, one_line_each
+
+CELLS: dict[str, dict[str, Any]] = {
+    "honest r=.6": {"r": 0.6},
+    "unrelated": {"r": 0.0},
+    "r=.2, 2,000": {"r": 0.2, "n_questions": 2000},
+    "one related": {"r": 0.0, "related": 0.9},
+    "copy of the subject": {"r": 0.0, "copy": True},
+    "topics alone": {"by": "topics"},
+    "topics untold": {"by": "topics", "labelled": False, "texts": "embedded"},
+    "exams untold": {"by": "topics", "labelled": False, "texts": "frontier-confidence"},
+    "honest, untold": {"r": 0.6, "labelled": False, "texts": "embedded"},
+    "exams honest, untold": {"r": 0.6, "labelled": False, "texts": "frontier-confidence"},
+    "fifth topics, untold": {"r": 0.6, "by": "topics", "share": 0.2, "labelled": False, "texts": "embedded"},
+    "five wordings": {"by": "wordings", "labelled": False},
+    "five wordings, told": {"by": "wordings", "labelled": False, "grouped": True, "n_questions": 800},
+    "hard yes blank": {"r": 0.0, "blank": 0.4},
+    "length alone": {"by": "length"},
+    "all rates .9": {"r": 0.6, "rates": (0.9, 0.9)},
+    "coarse": {"r": 0.6, "n_magnitudes": 5},
+    "20 framings": {"r": 0.6, "n_models": 1, "framings": 20},
+    "20 framings, untold": {"r": 0.6, "n_models": 1, "framings": 20, "told": False},
+    "fine-tunes .95": {"related": 0.9, "n_related": 4, "closeness": 0.95},
+    "fine-tunes .82": {"related": 0.9, "n_related": 4, "closeness": 0.82},
+    "fine-tunes .7": {"related": 0.9, "n_related": 4, "closeness": 0.7},
+    "fine-tunes, apart": {"related": 0.9, "n_related": 4, "closeness": 0.95, "apart": True},
+    "four related": {"related": 0.9, "n_related": 4},
+    "one close scale": {"r": 0.6, "loading": 0.9**0.5},
+    "topics, coarse": {"by": "topics", "coarse": True, "texts": "embedded"},
+    "exams, coarse": {"by": "topics", "coarse": True, "texts": "frontier-confidence"},
+    "topics misnamed": {"by": "topics", "misnamed": True, "texts": "embedded"},
+    "exams misnamed": {"by": "topics", "misnamed": True, "texts": "frontier-confidence"},
+    "honest, misnamed": {"r": 0.6, "misnamed": True, "texts": "embedded"},
+    "exams honest, misnamed": {"r": 0.6, "misnamed": True, "texts": "frontier-confidence"},
+    "copied on half": {"related": 0.9, "copied": True},
+    "steered copies": {"steered": 3},
+    "3 of 12 tuned": {"steered": 3, "n_models": 12, "framings": 1},
+    "drift": {"by": "drift"},
+    "drift, honest": {"by": "drift", "r": 0.6},
+    "opposite topics": {"r": 0.9, "elsewhere": -0.3},
+    "half the no blank": {"no_blank": 0.5},
+    "half blank, honest": {"r": 0.6, "no_blank": 0.5},
+    "lapses": {"r": 0.6, "lapses": 0.1},
+    "all rates .97": {"r": 0.6, "rates": (0.97, 0.97)},
+    "three settings": {"r": 0.6, "n_magnitudes": 3},
+}
+N_TOPICS, N_WORDINGS = 20, 5
+SETS, N_DRAWS = 50, 499
+
+
+def panel_of(
+    rng: np.random.Generator,
+    r: float = 0.0,
+    n_questions: int = 400,
+    n_magnitudes: int = 41,
+    related: float | None = None,
+    n_related: int = 1,
+    closeness: float | None = None,
+    apart: bool = False,
+    loading: float = 0.8,
+    copied: bool = False,
+    steered: int = 0,
+    elsewhere: float | None = None,
+    no_blank: float = 0.0,
+    lapses: float = 0.0,
+    copy: bool = False,
+    by: str = "",
+    share: float | None = None,
+    texts: str = "",
+    rates: tuple[float, float] = (0.2, 0.8),
+    n_models: int = 6,
+    framings: int = 3,
+    told: bool = True,
+    labelled: bool = True,
+    misnamed: bool = False,
+    coarse: bool = False,
+    grouped: bool = False,
+    blank: float = 0.0,
+) -> tuple[pd.DataFrame, pd.DataFrame, pd.DataFrame, pd.DataFrame | None]:
+    """A sweep, its questions (id, question, topic; wording_of where grouped), a panel, and its table of respondents.
+
+    Args:
+        share: of dial and D that lies between topics, or wordings; None: a half of topics, nine tenths of wordings.
+        texts: a set of questions whose texts and topics these have.
+        related: by which the first base models follow the dial, n_related of them; closeness: what their respondents
+            correlate by, as fine-tunes of one model, in the place of noise of their own.
+        copied: half of the answers are the first base model's. steered: base models that are the subject.
+        elsewhere: r in every second topic.
+        apart: whether each other base model has a scale of its own. loading: of respondents on their scale.
+    """
+    share = (0.9 if by == "wordings" else 0.5) if share is None else share
+    drawn = real_questions(rng, texts, n_questions) if texts else None
+    topics = None if drawn is None else np.unique([each.topic for each in drawn], return_inverse=True)[1]
+    n_clusters = {"topics": N_TOPICS, "wordings": n_questions // N_WORDINGS}
+    clustering = share if by in n_clusters else 0.0
+    sweep = simulate_sweep(
+        rng, n_questions, n_magnitudes, clustering=clustering, n_topics=n_clusters.get(by, 8), topics=topics
+    )
+    if by == "drift":
+        sweep = put_in_drifting_order(rng, sweep)
+    questions = sweep.drop_duplicates("question_id").sort_values("question_id").reset_index(drop=True)
+    ease = dial_ease(rng, sweep)[:, 0]
+    own = rng.standard_normal(n_questions)
+    length = rng.standard_normal(n_questions)
+    scale = r * ease + np.sqrt(1 - r**2) * own
+    if by == "topics":
+        shared = pd.Series(ease).groupby(questions["topic"]).transform("mean").to_numpy()
+        within = r * (ease - shared) / (ease - shared).std() + np.sqrt(1 - r**2) * own
+        scale = np.sqrt(share) * shared / shared.std() + np.sqrt(1 - share) * within
+    if by == "wordings":
+        alike = rng.standard_normal(n_clusters[by])
+        scale = np.sqrt(share) * alike[questions["topic"].astype(int)] + np.sqrt(1 - share) * own
+    if by == "drift":
+        scale = np.sqrt(share) * drifting(rng, n_questions) + np.sqrt(1 - share) * scale
+    if elsewhere is not None:
+        there = questions["topic"].astype(int).to_numpy() % 2 == 1
+        scale[there] = (elsewhere * ease + np.sqrt(1 - elsewhere**2) * own)[there]
+    if coarse:
+        own = np.unique(questions["topic"], return_inverse=True)[1]
+        questions["topic"] = (3 * own // (own.max() + 1)).astype(str)
+    if misnamed:
+        questions["topic"] = rng.integers(8, size=n_questions).astype(str)
+    if coarse or misnamed:
+        splits = assign_splits(questions.rename(columns={"question_id": "id"}), seed=0)
+        by_id = questions.assign(split=splits.to_numpy()).set_index("question_id")
+        sweep = sweep.assign(**{name: sweep["question_id"].map(by_id[name]) for name in ("topic", "split")})
+    if not labelled:
+        asked = pd.DataFrame({"id": questions["question_id"]})
+        if grouped:
+            asked["wording_of"] = questions["topic"]
+        splits = dict(zip(asked["id"], assign_splits(asked, seed=0), strict=True))
+        sweep = sweep.assign(topic="", split=sweep["question_id"].map(splits))
+        questions = questions.assign(topic="", wording_of=asked.get("wording_of"))
+    if by == "length":
+        length = np.sqrt(0.5) * (ease + length)
+        scale = np.sqrt(0.5) * (length + own)
+    model = np.repeat(np.arange(n_models), framings)
+    scales = np.repeat(scale[:, None], len(model), axis=1)
+    if related is not None:
+        followed = related * ease + np.sqrt(1 - related**2) * rng.standard_normal(n_questions)
+        scales[:, model < n_related] = followed[:, None]
+    if apart:
+        scales[:, model >= n_related] = rng.standard_normal((n_questions, n_models))[:, model[model >= n_related]]
+    noise = rng.standard_normal((n_questions, n_models))[:, model] + rng.standard_normal(scales.shape)
+    latent = loading * scales + np.sqrt(0.5 * (1 - loading**2)) * noise
+    if closeness is not None:
+        tunes = model < n_related
+        parent = loading * scales[:, tunes] + np.sqrt(1 - loading**2) * rng.standard_normal((n_questions, 1))
+        change = rng.standard_normal(parent.shape)
+        latent[:, tunes] = np.sqrt(closeness) * parent + np.sqrt(1 - closeness) * change
+    cuts = stats.norm.ppf(1 - rng.permutation(np.linspace(*rates, len(model))))
+    said = (latent > cuts).astype(float)
+    if copy:
+        unsteered = sweep[sweep["magnitude"] == 0].sort_values("question_id")["margin"].to_numpy() > 0
+        said[:, model == 0] = unsteered[:, None]
+    if copied:
+        same = np.flatnonzero(rng.random(n_questions) < 0.5)
+        said[same] = said[same][:, np.arange(len(model)) % framings]
+    if steered:
+        own_answers = (ease[:, None] > cuts) != (rng.random(said.shape) < 0.05)
+        said[:, model < steered] = own_answers[:, model < steered]
+    if lapses:
+        said = np.where(rng.random(said.shape) < lapses, rng.random(said.shape) < 0.5, said)
+    if no_blank:
+        said[(said == 0) & (rng.random(said.shape) < no_blank)] = np.nan
+    if blank:
+        hard = ease < np.median(ease)
+        said[(said == 1) & hard[:, None] & (rng.random(said.shape) < blank)] = np.nan
+    names = [f"model {number}: framing {place % framings}" for place, number in enumerate(model)]
+    panel = pd.DataFrame(said, index=questions["question_id"].to_numpy(), columns=names)
+    respondents = pd.DataFrame({"model": [f"model {number}" for number in model]}, index=names)
+    shown = ["x" * n + f" {place}" for place, n in enumerate((60 + 15 * length).clip(1).round().astype(int))]
+    if labelled:  # a text knows its topic
+        shown = [
+            f"{'abcdefghijklmnopqrst'[int(name)] * 9} {text}"
+            for name, text in zip(questions["topic"], shown, strict=True)
+        ]
+    if drawn is not None:
+        shown = [each.text for each in drawn]
+    asked = pd.DataFrame({"id": questions["question_id"], "question": shown, "topic": questions["topic"]})
+    if grouped:
+        asked["wording_of"] = questions["wording_of"]
+    return sweep, asked, panel, respondents if told else None
+
+
+def drifting(rng: np.random.Generator, n: int) -> np.ndarray:
+    """Standard normal values along a file, each .98 of the one before and .2 of its own."""
+    steps = np.sqrt(1 - 0.98**2) * rng.standard_normal(n)
+    steps[0] = rng.standard_normal()
+    return lfilter([1.0], [1.0, -0.98], steps)
+
+
+def put_in_drifting_order(rng: np.random.Generator, sweep: pd.DataFrame) -> pd.DataFrame:
+    """The same questions under other ids, so that half of what tells their order apart drifts along the ids."""
+    ids = np.sort(sweep["question_id"].unique())
+    alike = np.sqrt(0.5) * (dial_ease(rng, sweep)[:, 0] + rng.standard_normal(len(ids)))
+    new = ids[np.argsort(drifting(rng, len(ids)))]
+    renamed = dict(zip(ids[np.argsort(alike)], new, strict=True))
+    return sweep.assign(question_id=sweep["question_id"].map(renamed)).sort_values(["question_id", "magnitude"])
+
+
+def real_questions(rng: np.random.Generator, texts: str, n: int) -> list[Question]:
+    """So many of a set's questions, drawn and in the order drawn."""
+    with noticed(lambda text: None):
+        known = load_questions(texts)
+    return [known[place] for place in rng.permutation(len(known))[:n]]
+
+
+def one_row(cell: str, seed: int, n_draws: int = N_DRAWS) -> Found:
+    """What is said of one simulated panel."""
+    from onedial.verdict import judge, predict, sweep_grid
+    from onedial.verdict.prediction.losses import ALL
+    from onedial.verdict.prediction.sources import DIAL, LENGTH, MEAN, SHARED, TOPICS
+    from onedial.verdict.verdict import NOT_ENOUGH, REPRODUCED
+
+    rng = np.random.default_rng([seed, *cell.encode()])
+    sweep, questions, panel, respondents = panel_of(rng, **CELLS[cell])
+    about = questions.assign(id=questions["id"].astype(str)).set_index("id")
+    case = sweep_grid(sweep).beside(panel, respondents, about=about, n_resamples=n_draws, seed=seed)
+    found, _ = predict(case, (ALL,), (DIAL, LENGTH, TOPICS, MEAN, SHARED))
+    verdict = judge(case, found)
+    return {
+        "reproduced": verdict.reproduced,
+        "flags": "; ".join(verdict.flags),
+        "n_predicted": found.n_predicted,
+        "n_models": found.n_models,
+        "bits": found.bits.value,
+        "yes_rate": found.yes_rate,
+        "share": found.share.value,
+        "share_low": found.share.low,
+        "share_high": found.share.high,
+        "reproduced_if_named": verdict.reproduced in (NOT_ENOUGH, REPRODUCED) and replace(found, topics=True).suffices,
+        "hangs_on_kin": found.hangs_on_kin,
+        "alike": found.alike.value,
+        "alike_high": found.alike.high,
+        "signal": verdict.signal.value,
+        "gain_low": verdict.gain.low,
+    }
+
+
+def operating_table(table: pd.DataFrame) -> pd.DataFrame:
+    """By cell: how many verdicts, how many of them gave each answer and each flag, and the means of the numbers."""
+    from onedial.verdict import ANSWERS, CANNOT_BE_JUDGED, FLAGS, NOT_REPRODUCED
+
+    said = table["flags"].fillna("").str.split("; ")
+    counted: dict[str, Any] = {answer: table["reproduced"] == answer for answer in ANSWERS}
+    counted |= {flag: said.map(lambda own, flag=flag: flag in own) for flag in FLAGS}
+    undecided = table["reproduced"].isin([CANNOT_BE_JUDGED, NOT_REPRODUCED])
+    counted["hangs on kin"] = table["hangs_on_kin"].astype(bool)
+    counted["reproduced by rule 3"] = (table["gain_low"] > 0) & ~undecided
+    counted["reproduced were topics named"] = table["reproduced_if_named"].astype(bool)
+    counts = pd.DataFrame(counted).groupby(table["cell"], sort=False).sum()
+    numbers = ["n_predicted", "n_models", "bits", "yes_rate", "share"]
+    by_cell = table.groupby("cell", sort=False)
+    return one_line_each(pd.concat([by_cell.size().rename("n"), counts, by_cell[numbers].mean()], axis=1))
+
+
+def settings() -> Found:
+    """What a draw hangs on."""
+    from onedial.verdict import RULE
+
+    return {"rule": RULE, "n_draws": N_DRAWS}
+
+
+def judged(cell: str) -> Callable[[int], Found]:
+    """What is said of one panel of a cell."""
+    return lambda seed: one_row(cell, seed)
+
+
+SIMULATION = Simulation({"panels": [Cell(name, SETS, judged(name)) for name in CELLS]}, operating_table, settings)

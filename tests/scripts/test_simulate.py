@@ -1,0 +1,250 @@
+"""Simulations keep what they have drawn, go on from it, and find what was planted."""
+
+import importlib
+import math
+
+import numpy as np
+import pandas as pd
+import pytest
+from simulations import red_team, verdicts, zoo
+from simulations.frame import Draws, by_cell, mean_and_error
+from tiny_experiment import ROOT, call
+
+from onedial.core import InputError
+from onedial.selfreport import BATTERY
+from onedial.verdict import PROFILE_VERDICTS
+
+__all__ = ["call"]
+
+SIMULATE = ROOT / "scripts" / "simulate.py"
+
+
+# ---- the frame -------------------------------------------------------------------------------------------------------
+
+
+def test_draws_are_there_again_when_their_file_is_opened_and_those_under_other_settings_are_refused(tmp_path):
+    file = tmp_path / "deep" / "draws.csv"
+    draws = Draws(file, {"rule": 2})
+    draws.add(("one", "a, b", 0), [{"found": 0.5}, {"found": None}])
+    draws.add(("one", "None", 1), [])
+    draws.write()
+    again = Draws(file, {"rule": 2})
+    assert all(key in again for key in (("one", "a, b", 0), ("one", "None", 1)))
+    assert ("one", "a, b", 1) not in again
+    pd.testing.assert_frame_equal(again.frame(), draws.frame(), check_dtype=False)
+    assert list(again.frame([("one", "None", 1)])["cell"]) == ["None"]
+    with pytest.raises(InputError, match=r"draws\.csv holds rows with rule 2, and now it is 1; give another file"):
+        Draws(file, {"rule": 1})
+    with pytest.raises(InputError, match="has no column 'draws'"):
+        Draws(file, {"draws": 1})
+
+
+def test_a_draw_of_which_nothing_can_be_said_is_a_set_and_no_value():
+    draws = Draws(None, {})
+    for seed, found in enumerate(({"x": 1.0}, [], {"x": 0.0})):
+        draws.add(("one", "a", seed), found)
+    assert by_cell(mean_and_error, "cell", "sets")(draws.frame()).to_dict("records") == [
+        {"cell": "a", "sets": 3, "what": "x", "found": 0.5, "se": 0.5}
+    ]
+
+
+@pytest.mark.parametrize(
+    ("name", "study", "again"),
+    [
+        ("structure", "rasch", "onedial.scale.rasch_test"),
+        ("matching", "falls", "onedial.verdict.criteria.status.falls"),
+        ("probes", "patches", "simulations.probe_cases.patches"),
+    ],
+)
+def test_what_was_drawn_is_not_drawn_anew(name, study, again, tmp_path, call, monkeypatch):
+    given = [name, study, "--sets", 3, "--draws", tmp_path / "d.csv", "--table", tmp_path / "t.csv"]
+    first = call(SIMULATE, *given)
+    assert first.code == 0
+    rows = pd.read_csv(tmp_path / "t.csv")
+    assert {"found", "mean"} & set(rows.columns)
+    assert rows["se"].ge(0).all()
+    monkeypatch.setattr(again, lambda *_, **__: pytest.fail("drawn anew"))
+    second = call(SIMULATE, *given)
+    assert (second.code, second.out) == (0, first.out)
+
+
+def test_a_study_that_is_none_is_refused_with_those_that_are(call):
+    ended = call(SIMULATE, "matching", "nothing")
+    assert ended.code == 2
+    assert "no study is called nothing; choose of unrelated" in ended.err
+
+
+# ---- what they find --------------------------------------------------------------------------------------------------
+
+
+def test_a_plateau_is_not_said_to_fall_and_one_that_falls_is(call, tmp_path):
+    call(SIMULATE, "matching", "falls", "--sets", 30, "--table", tmp_path / "t.csv")
+    found = pd.read_csv(tmp_path / "t.csv").set_index(["case", "what"])["mean"]
+    assert found["a plateau", "two standard errors somewhere"] > 0.5  # what the rule guards against
+    assert found["a plateau", "said to fall"] <= 2 / 30
+    assert found["a plateau that falls by .1", "said to fall"] > 0.8
+
+
+@pytest.mark.long
+def test_the_rule_half_makes_a_second_factor_out_of_one():
+    from simulations.empty_cells import cell
+
+    found = {rule: cell(rule, 300).draw(0) for rule in ("half", "exclude")}
+    second = {rule: row["second eigenvalue's share"] for rule, row in found.items()}
+    assert second["half"] > 3 * second["exclude"]
+    assert found["half"]["the same by marginal likelihood"] == pytest.approx(0.8, abs=0.1)
+
+
+@pytest.mark.long
+def test_a_large_effect_is_found_no_effect_stays_still_and_a_push_among_pushes_is_rarely_called_a_mover():
+    one_verdict = importlib.import_module("simulations.profile").one_verdict
+    said = {
+        name: [one_verdict(pushes, effect, seed, 99) for seed in range(n)]
+        for name, pushes, effect, n in (("large", 0.1, 1.0, 4), ("none", 0.0, 0.0, 6), ("as random", 0.5, None, 12))
+    }
+    movers = ("moves with the dial", "moves against it")
+    assert said["large"].count("moves with the dial") == 4
+    assert said["none"].count("does not move") >= 3
+    assert sum(said["as random"].count(name) for name in movers) <= 3
+    assert {verdict for each in said.values() for verdict in each} <= set(PROFILE_VERDICTS)
+
+
+@pytest.mark.long
+def test_every_case_of_the_probes_gives_chances_and_finite_means_and_what_is_planted_strongly_is_found():
+    probes = importlib.import_module("simulations.probes")
+    for group, settings in probes.cases().items():
+        _, draw = next(iter(settings))
+        for name, value in draw(np.random.default_rng(0)).items():
+            assert np.isfinite(value), (group, name)
+            assert str(name).startswith("mean") or 0 <= value <= 1, (group, name)
+    planted, rng = probes.planted, np.random.default_rng(1)
+    assert planted.one_label(rng, shift=2.0, effect=0.0)["AUROC off .5"] == 0
+    assert planted.another_label(rng, cosine=0.95, effect=0.0)["lost to erasure off 0"] == 0
+    assert planted.patches(rng, share=0.8)["share recovered off 0"] == 0
+    assert planted.far_away(rng, scale=2.0, shift=0.0)["mean share abstained from"] > 0.9
+    private = planted.own_ability(rng, shared=0.0, private=2.0)
+    assert private["own: nothing is added (p)"] < 0.01
+    assert private["mean gain, own"] > 0.1 > private["mean gain, another model"]
+    told = planted.without_labels(rng, truth=2.0, understood=True)
+    assert told["crc: AUROC off .5"] == told["crc: hurt off 0"] == 0
+
+
+# ---- verdicts --------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.long
+def test_every_scenario_has_its_answers_rates_and_intervals(monkeypatch):
+    monkeypatch.setattr(verdicts, "N_QUESTIONS", 160)
+    monkeypatch.setattr(verdicts, "N_TARGETS", 6)
+    monkeypatch.setattr(verdicts, "N_PERMUTATIONS", 19)
+    draws = Draws(None, {})
+    for name in ("unrelated", "pure shift", "towards, much"):
+        draws.add(("scenarios", name, 0), verdicts.judged(name)(0))
+    found = verdicts.told(draws.frame()).set_index("scenario")
+    assert found["n"].tolist() == [1, 1, 1]
+    assert found["push"].notna().tolist() == [False, True, True]
+    stored = pd.read_csv(ROOT / "tests" / "reference" / "simulated" / "verdicts.csv")
+    assert {"signal_p_found", "C_A", "order_models", "moved_cut"} <= set(found) & set(stored)
+
+
+def test_intervals_that_leave_out_0_are_counted_by_scenario_and_over_all():
+    told = importlib.import_module("simulations.null_orders").told
+    table = told(pd.DataFrame({"cell": ["a", "b"] * 3, "towards": True, "away": False}))
+    assert table.iloc[-1].tolist() == ["all", 6, 1.0, 0.0, 1.0, pytest.approx(0.60967, abs=2e-5), 1.0]
+
+
+@pytest.mark.long
+def test_every_cell_of_the_red_team_has_the_targets_and_yes_rates_that_it_is_named_for():
+    for cell, own in red_team.CELLS.items():
+        options = {**own, "n_questions": 200}
+        sweep, questions, panel, respondents = red_team.panel_of(np.random.default_rng(0), **options)
+        assert list(panel.index) == list(questions["id"]) == sorted(sweep["question_id"].unique()), cell
+        assert panel.shape[1] == options.get("n_models", 6) * options.get("framings", 3)
+        assert (respondents is None) == (not options.get("told", True))
+        if "rates" in options:
+            assert panel.mean().mean() == pytest.approx(np.mean(options["rates"]), abs=0.05)
+        assert (panel.isna().to_numpy().mean() > 0.05) == bool({"blank", "no_blank"} & set(options)), cell
+        assert set(sweep["topic"]) == set(questions["topic"])
+        assert (set(questions["topic"]) == {""}) == (not options.get("labelled", True)), cell
+
+
+def test_topics_alone_are_not_called_reproduced_for_want_of_their_names_and_an_honest_dial_is():
+    for cell, reproduced in (("exams untold", False), ("exams honest, untold", True)):
+        found = red_team.one_row(cell, 1, 99)
+        assert found["reproduced_if_named"], cell
+        assert (found["reproduced"] == "reproduced") == reproduced, cell
+
+
+def test_topics_that_no_text_knows_of_stand_for_none():
+    found = red_team.one_row("honest, misnamed", 5, 99)
+    assert (found["reproduced"], found["flags"]) == ("reproduced", "no topics known")
+
+
+@pytest.mark.parametrize(
+    ("cell", "n_models", "hangs"),
+    [("fine-tunes .95", 3, False), ("fine-tunes .7", 6, True), ("fine-tunes, apart", 6, True)],
+)
+def test_fine_tunes_of_one_model_are_not_called_reproduced_as_the_better_half_of_a_panel(cell, n_models, hangs):
+    found = red_team.one_row(cell, 0, 99)
+    assert (found["n_models"], found["hangs_on_kin"], found["reproduced"] == "reproduced") == (n_models, hangs, False)
+
+
+@pytest.mark.parametrize("cell", ["20 framings", "20 framings, untold"])
+def test_framings_of_one_model_cannot_be_judged_whether_or_not_a_table_says_so(cell):
+    assert red_team.one_row(cell, 0, 19)["reproduced"] == "cannot be judged"
+
+
+def test_answers_and_flags_are_counted_and_numbers_averaged():
+    rows = [("reproduced", "a; copies among the targets", 0.1, 0.01), ("not reproduced", None, 0.3, 0.01)]
+    table = pd.DataFrame(rows, columns=["reproduced", "flags", "bits", "gain_low"])
+    table = table.assign(cell="one", n_predicted=1, n_models=2, yes_rate=0.9, share=0.5)
+    table = table.assign(reproduced_if_named=True, hangs_on_kin=[False, True])
+    found = red_team.operating_table(table).set_index("cell").loc["one"]
+    assert (found["n"], found["reproduced"], found["not_reproduced"], found["copies_among_the_targets"]) == (2, 1, 1, 1)
+    assert found["hangs_on_kin"] == 1
+    assert (found["reproduced_by_rule_3"], found["reproduced_were_topics_named"]) == (1, 2)
+    assert found["bits"] == pytest.approx(0.2)
+
+
+# ---- the zoo ---------------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def read():
+    """What every instrument says of the first respondent of each kind."""
+    return pd.DataFrame([row for cells in zoo.SIMULATION.studies.values() for cell in cells for row in cell.draw(0)])
+
+
+@pytest.mark.long
+def test_what_knows_nothing_gives_nothing_what_is_planted_is_found_and_chance_errs_as_rarely_as_an_interval(read):
+    nothing, by_chance = read["expected"] == zoo.NOTHING, read["kind"].isin(zoo.BY_CHANCE)
+    fixed = read[nothing & ~by_chance & ~read["kind"].isin(zoo.CARRIES)]
+    assert set(fixed["says"]) <= {zoo.NOTHING, zoo.NO_NUMBER}, fixed
+    missed = read[~nothing & (read["says"] != read["expected"])]
+    assert missed.empty, missed
+    assert read[nothing & by_chance]["says"].isin([zoo.THERE, zoo.AGAINST]).mean() <= 0.1  # of some 350
+
+
+@pytest.mark.long
+def test_the_stored_table_is_of_all_instruments_and_none_of_them_fails(read):
+    stored = pd.read_csv(ROOT / "tests" / "reference" / "simulated" / "zoo.csv").set_index("score")
+    assert list(stored.index) == list(dict.fromkeys(read["score"]))
+    assert (stored["fixed_taken"] == 0).all()
+    assert (stored["chance_taken"] <= 0.2 * stored["chance_n"]).all()  # of 27 to 90
+    assert stored["chance_taken"].sum() <= 0.1 * stored["chance_n"].sum()
+    assert (stored["planted_found"] >= 0.9 * stored["planted_n"]).all()
+    assert (stored["opposed_found"] >= 0.9 * stored["opposed_n"]).all()
+
+
+def test_every_test_of_the_battery_is_in_the_zoo_and_its_first_number_has_a_value_of_nothing():
+    assert {name.partition(",")[0] for name in zoo.TRIALS} >= set(BATTERY)
+    lines = {name: test.headline for name, test in BATTERY.items()}
+    assert not [name for name, line in lines.items() if math.isnan(line.nothing)]
+    assert all(line.share or line.low for line in lines.values())
+
+
+def test_a_reading_is_there_only_where_its_interval_leaves_nothing_out():
+    assert zoo.Reading(0.6, 0.55, 0.7, 0.5).says == zoo.THERE
+    assert zoo.Reading(0.4, 0.3, 0.45, 0.5).says == zoo.AGAINST
+    assert zoo.Reading(0.5, 0.5, 0.5, 0.5).says == zoo.NOTHING
+    assert zoo.Reading(0.6, math.nan, math.nan, 0.5).says == zoo.NO_NUMBER
