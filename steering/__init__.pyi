@@ -53,7 +53,7 @@ from .effects.side_effects import (
     kl_on_text,
 )
 from .effects.written import SURENESS_OF_WRITING, written_along
-from .exporting import export_gguf, export_lm_eval, export_tensors, import_vectors
+from .exporting import export_gguf, import_vectors
 from .interventions import POSITIONS, ROLES, UNITS, Intervention, Push, SteeringVector, steered
 from .operators import OPERATORS
 from .planning.forecast import Forecast, Load, forecast_of
@@ -142,8 +142,6 @@ __all__ = [
     "effects_on_text",
     "expected_share",
     "export_gguf",
-    "export_lm_eval",
-    "export_tensors",
     "extract_vector",
     "extract_vectors",
     "fact_effects",
