@@ -43,7 +43,10 @@ def test_texts_chats_and_prompts_are_one_thing(model):
     assert texts[0] == texts[1] == model.generate(chats[0], max_new_tokens=3)
 
 
-@pytest.mark.parametrize("kind", [7, [{"role": "user"}], [{"role": "assistant", "content": "x"}], [[7]], []])
+@pytest.mark.parametrize(
+    "kind",
+    [7, [{"role": "user"}], [{"role": "user", "content": [7]}], [{"role": "assistant", "content": "x"}], [[7]], []],
+)
 def test_what_is_no_prompt_is_refused_in_a_sentence(kind):
     with pytest.raises(InputError, match=r"give a text, a chat|begin with the user"):
         as_prompt(kind)
