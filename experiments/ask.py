@@ -33,7 +33,7 @@ def battery(options: BatteryOptions, notes: Notes) -> None:
         python experiments/ask.py battery --instruments pairs,pressure --n-questions 16  # a quick look
         python experiments/ask.py battery --vector FILE --magnitudes=-0.1,0,0.1 # a steered subject, per setting
 
-    Each respondent (a model, or a subject at a setting of its dial) is put through each test. Writes asked/TEST/
+    Each respondent (a model, or a subject at a setting of its dial) is put through each test. Writes answers.jsonl
     (every single answer, with what was asked), answers/TEST/ (a row for each question), TEST.csv (its scores),
     overview.csv (what each says first), figures and report.html. What cannot be read in more than half of the
     answers gets no number.
@@ -52,8 +52,8 @@ def questionnaire(options: QuestionnaireOptions, notes: Notes) -> None:
 
     Ten statements on a scale of four, in shuffled orders, under four conditions (no task, computation, social
     reasoning, summarising), one by one in a conversation and all at once, and once more after a neutral, a doubting
-    and an encouraging sentence; then why, in its own words; then the tasks themselves, graded. Writes ratings/,
-    explanations/ and tasks/ (every answer), scores.csv, coherence.csv (alpha over three models or more),
+    and an encouraging sentence; then why, in its own words; then the tasks themselves, graded. Writes ratings.csv,
+    explanations.csv and tasks.csv (every answer), scores.csv, coherence.csv (alpha over three models or more),
     revisions.csv, conditions.csv (mixed model), accuracy.csv (and, of local models, perplexity), wording.csv
     (assertive, cautious, anthropomorphic, disclaiming), beside_study.csv (what the self-efficacy study found), and
     report.html with answers to look through. A scale of your own is a CSV file with the columns text (shown as it
@@ -72,7 +72,7 @@ def predict(options: SelfPredictionOptions, notes: Notes) -> None:
         python experiments/ask.py predict --model A1,A2,A3,B1,B2,B3 --families families.csv
         python experiments/ask.py predict --model MODEL,OTHER --n-questions 120 --tuned    # needs peft
 
-    Writes association.csv, restriction.csv and difficulty.csv, every answer with its text into parts/, and what
+    Writes association.csv, restriction.csv and difficulty.csv, every answer with its text into answers.jsonl, and what
     they say: scores_TEST.csv with the published metrics, cross_TEST.csv and matrix_TEST.csv (who predicts whom),
     means.csv, a figure and report.html with answers to look through. --tuned teaches every model half of every
     model's lists and sets what it predicts of the others beside what that model itself does (tuned.csv). Words are

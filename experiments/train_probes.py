@@ -43,7 +43,7 @@ def train_probes(options: ProbeOptions, notes: Notes) -> None:
     from onedial.models import PromptSet, store_activations
     from onedial.show import progress_bar
     from onedial.studies.probes import Study
-    from probes import write_probe_figures, write_probe_report
+    from probes.results import write_probe_page
 
     start = Start(PROGRAM, options, f"probes-{options.model}")
     layers = layers_by_config(options)
@@ -76,8 +76,7 @@ def train_probes(options: ProbeOptions, notes: Notes) -> None:
             study.keep_inputs()
         go_through(run, study, *stages_of(options))
         with run.stage("report"):
-            write_probe_figures(run)
-            report = write_probe_report(run)
+            report = write_probe_page(run)
     print_summary(run)
     say(f"report: {report}")
 

@@ -44,7 +44,7 @@ from .fitting.solvers import METHODS, PENALTIES, Training
 from .layer_files import load_layer, save_layer
 from .own import ITS_OWN, MEASURED_BADLY, NOTHING_FOUND, OWN_COLUMNS, own_or_shared
 from .reading import Surroundings, read_elsewhere, read_with_distance
-from .show.probe_report import write_probe_figures, write_probe_report
+from .results import PROBE_RESULTS, write_probe_page
 
 __all__ = [
     "Area",
@@ -73,6 +73,7 @@ __all__ = [
     "OWN_YES",
     "PENALTIES",
     "PROBE_COLUMNS",
+    "PROBE_RESULTS",
     "Probe",
     "ProbeLabels",
     "ProbeTask",
@@ -128,6 +129,5 @@ __all__ = [
     "transfer_table",
     "what_is_added",
     "words_of",
-    "write_probe_figures",
-    "write_probe_report",
+    "write_probe_page",
 ]

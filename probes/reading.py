@@ -164,14 +164,11 @@ def read_elsewhere(
     for at, label in enumerate(task.labels):
         home = Concordance.of(fitted.score[:, at], task.values[:, at], task.folds)
         away, recentred = (Concordance.of(score[:, at], truth[:, at], task.folds) for score in scores.values())
-        area = away.area(task.draws)
         lines.append(
             {
                 "label": label,
                 "at_home": home.auroc,
-                "elsewhere": area.auroc,
-                "elsewhere_low": area.low,
-                "elsewhere_high": area.high,
+                **away.area(task.draws).named("elsewhere"),
                 "recentred": recentred.auroc,
                 "n": int(np.isfinite(truth[:, at]).sum()),
                 "far": far,

@@ -1,7 +1,6 @@
 """Are the numbers in README and docs/ those of the stored results that they repeat?
 
     python scripts/check_numbers.py                    # README.md and all of docs/
-    python scripts/check_numbers.py README.md --count  # also how many numbers repeat no stored result
     python scripts/check_numbers.py --write            # put the stored numbers in the place of those that differ
 
 A page is plain Markdown. What its numbers repeat stands in a file beside it, docs/numbers/PAGE.yaml: for a phrase of
@@ -43,6 +42,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
+from typing import Any
 
 import yaml
 from stored_values import ROOT, stored_value
@@ -56,11 +56,6 @@ PERCENT = re.compile(r" ?%")
 LINK = re.compile(r"\[(?P<words>[^\[\]]*)\]\([^()]*\)")
 HEADING = re.compile(r"^#+ +(.+)$", re.M)
 TABLE = re.compile(r"^\|[^\n]*\n\|[ :|-]+\n(?:\|[^\n]*\n?)*", re.M)
-FORMS = {
-    ("phrase", "is"): "a phrase and what it `is`",
-    ("table", "rows", "columns"): "a table with `rows` and `columns`",
-    ("table", "cells"): "a table with `cells`",
-}
 
 
 @dataclass(frozen=True)
@@ -106,16 +101,6 @@ class Claim:
 
 class Missing(Exception):
     """What an entry names is not on the page, or more than once."""
-
-
-class Loader(yaml.BaseLoader):
-    """Every scalar is a text, and no row or heading is named twice."""
-
-    def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict:
-        made = super().construct_mapping(node, deep)
-        if len(made) < len(node.value):
-            raise yaml.constructor.ConstructorError(None, None, "a key stands there twice", node.start_mark)
-        return made
 
 
 @dataclass(frozen=True)
@@ -225,19 +210,15 @@ def main() -> int:
     options = parse_options(ScriptOptions, __doc__)
     pages = options.pages or [ROOT / "README.md", *sorted(DOCS.rglob("*.md"))]
     complaints = [] if options.pages else without_page(options.numbers, pages)
-    held: dict[Path, list[Claim]] = {}
+    claims: list[Claim] = []
     for path in pages:
-        held[path], missing = claims_of(path, file_of(path, options.numbers))
-        complaints += missing
-    claims = [claim for own in held.values() for claim in own]
+        own, missing = claims_of(path, file_of(path, options.numbers))
+        claims, complaints = claims + own, complaints + missing
     wrong = {claim: complaint for claim in claims if (complaint := claim.complaint())}
     for complaint in [*complaints, *wrong.values()]:
         print(complaint)
     if options.write:
         write(wrong, {claim.column for claim in claims if claim.text.startswith("+")})
-    if options.count:
-        for path, own in held.items():
-            print(f"{path.name}: {len(own)} of {numbers_said(path.read_text(encoding='utf-8'))} numbers name a result")
     print(f"{len(claims) - len(wrong)} of {len(claims)} numbers are those of their results")
     if complaints:
         print(f"{len(complaints)} entries could not be held to their pages")
@@ -279,46 +260,29 @@ def claims_of(path: Path, file: Path) -> tuple[list[Claim], list[str]]:
 
 
 def entries_of(file: Path) -> list[dict]:
-    """The entries of a file of numbers, each of one of FORMS; a single value stands for a list of one.
+    """The entries of a file of numbers; a single value stands for a list of one.
 
     Raises:
-        InputError: it is no YAML, an entry is of no form, or it names another number of values than it has places.
+        InputError: it is no YAML, or an entry is none or names another number of values than it has places.
     """
     try:
-        entries = yaml.load(file.read_text(encoding="utf-8"), Loader) or []
-    except yaml.YAMLError as error:
-        raise InputError(f"{file} cannot be read as YAML: {' '.join(str(error).split())}") from error
-    if not isinstance(entries, list):
-        raise InputError(f"{file} is no list of entries; begin each with '- phrase:' or '- table:'")
-    for place, entry in enumerate(entries, start=1):
-        where = f"{file.name}, entry {place}"
-        if not isinstance(entry, dict) or tuple(key for key in entry if key != "under") not in FORMS:
-            raise InputError(f"{where} is none of these: {'; '.join(FORMS.values())}")
-        if "phrase" in entry:
-            entry["is"] = _sources(entry["is"], where)
-            if entry["phrase"].count("{}") != len(entry["is"]):
-                raise InputError(f"{where}: {len(entry['is'])} values for the places of {entry['phrase']!r}")
-        elif "rows" in entry:
-            _sources(entry["rows"], where)
-            _mapping(entry["columns"], where)
-        else:
-            for cells in _mapping(entry["cells"], where).values():
-                cells.update((heading, _sources(own, where)) for heading, own in _mapping(cells, where).items())
+        entries = yaml.load(file.read_text(encoding="utf-8"), yaml.BaseLoader) or []
+        for place, entry in enumerate(entries, start=1):
+            where = f"{file.name}, entry {place}"
+            if "phrase" in entry:
+                entry["is"] = _listed(entry["is"])
+                if entry["phrase"].count("{}") != len(entry["is"]):
+                    raise InputError(f"{where}: {len(entry['is'])} values for the places of {entry['phrase']!r}")
+            elif "rows" not in entry:
+                for cells in entry["cells"].values():
+                    cells.update((heading, _listed(own)) for heading, own in cells.items())
+    except (yaml.YAMLError, KeyError, TypeError, AttributeError) as error:
+        raise InputError(f"{file} cannot be read: {' '.join(str(error).split())}") from error
     return entries
 
 
-def _mapping(value: object, where: str) -> dict:
-    if not isinstance(value, dict):
-        raise InputError(f"{where}: {value!r} is no mapping of a heading or row to what it holds")
-    return value
-
-
-def _sources(value: object, where: str) -> list[str]:
-    sources: list = value if isinstance(value, list) else [value]
-    for source in sources:
-        if not isinstance(source, str) or (source != "none" and " " not in source):
-            raise InputError(f"{where}: {source!r} names no stored value; write a file, a space and a key")
-    return sources
+def _listed(value: Any) -> list[str]:
+    return value if isinstance(value, list) else [value]
 
 
 def shown(text: str) -> tuple[str, list[int]]:
@@ -376,14 +340,6 @@ def _column(headings: Sequence[Cell], wanted: str) -> int:
     return own.index(words(wanted))
 
 
-def numbers_said(text: str) -> int:
-    """How many numbers a page says, without code, formulas, links, arXiv's, and names such as SmolLM2-135M."""
-    text = re.sub(
-        r"\b\d{4}\.\d{5}\b|<!--.*?-->|```.*?```|`[^`]*`|\]\([^)]*\)|\$\$.*?\$\$|\$[^$]*\$", "", text, flags=re.S
-    )
-    return len(re.findall(rf"(?<![\w.])(?<!\w-){NUMBER}(?!-?[A-Za-z])", text))
-
-
 def write(wrong: Iterable[Claim], with_plus: set[tuple[str, str]]) -> None:
     """Put the stored numbers in the place of these; `with_plus` are the columns in which they have a sign."""
     places = {(claim.page, claim.start): claim for claim in wrong}
@@ -399,7 +355,6 @@ class ScriptOptions(Options):
     """What it is told."""
 
     pages: tuple[Path, ...] = option((), "which (README.md and docs/)", positional=True)
-    count: bool = option(False, "say how many numbers of each page repeat a result")
     write: bool = option(False, "put the stored numbers in the place of those that differ")
     numbers: Path = option(NUMBERS, "where it stands what they repeat", metavar="DIR")
 

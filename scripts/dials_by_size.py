@@ -9,6 +9,7 @@ questions, and as lines what other models, topics and text tell without steering
 
 import json
 import sys
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -18,7 +19,7 @@ import pandas as pd
 from onedial.core import InputError, Options, option, parse_options, run_command
 
 if TYPE_CHECKING:
-    from onedial.show import Drawing
+    from onedial.show.figure_style import Drawing
 
 STORED = Path(__file__).resolve().parent.parent / "tests" / "reference" / "frontier_confidence"
 MILLIONS = {"135m": 134.5, "270m": 268.1, "0.5b": 494.0, "1.5b": 1543.7}
@@ -75,43 +76,36 @@ def bits_by_source(folder: Path) -> pd.Series:
     return table[table["k"] == "all"].set_index("source")["bits"]
 
 
-def draw(table: pd.DataFrame, rivals: dict[str, pd.Series]) -> "Drawing":
+def draw(table: pd.DataFrame, rivals: Mapping[str, pd.Series]) -> "Drawing":
     """Bits and mean kappa against millions of parameters.
 
     Args:
         table: of `sizes`. rivals: `PANELS` -> what each rival reaches, index its name.
     """
-    from onedial.show import COLOURS, FAINT, INK, Drawing, named, new_figure, styled
+    from onedial.show.figure_style import COLOURS, FAINT
+    from onedial.show.plots import Curve, Panel, curves
 
-    title = "A dial against 33 frontier models, by the size of its subject"
-
-    @styled
-    def drawn() -> Drawing:
-        figure = new_figure(3.6)
-        for axes, (name, words) in zip(figure.subplots(1, 2), PANELS.items(), strict=True):
-            axes.axhline(0, color=INK, linewidth=0.9)
-            for rival, dashes in LINES.items():
-                axes.axhline(rivals[name][rival], color=FAINT, linewidth=1.2, linestyle=dashes, label=rival)
-            axes.vlines(table["millions"], table[f"{name}_low"], table[f"{name}_high"], color=COLOURS[0], linewidth=1.6)
-            axes.plot(table["millions"], table[name], color=COLOURS[0], linewidth=0.9, label="the dial")
-            for size, row in table.iterrows():
-                point = axes.scatter(row["millions"], row[name], s=36, color=COLOURS[0], zorder=3)
-                named(point, f"{size}: {row[name]:.3f}")
-            axes.set_xscale("log")
-            axes.set_xlim(100, 2200)
-            axes.set_xticks(table["millions"], [str(size).upper() for size in table.index])
-            axes.minorticks_off()
-            axes.set_xlabel("parameters of the subject")
-            axes.set_ylabel(words)
-        figure.suptitle(title, x=0.02, ha="left", fontsize=9, fontweight="bold")
-        figure.legend(*figure.axes[0].get_legend_handles_labels(), loc="outside lower left", ncols=2)
-        return Drawing(figure, title, "")
-
-    return drawn()
+    x, ends = table["millions"], [table["millions"].min(), table["millions"].max()]
+    panels = []
+    for name, words in PANELS.items():
+        dial = Curve(
+            x, table[name], "the dial", COLOURS[0], table[f"{name}_low"], table[f"{name}_high"], {"marker": "o"}
+        )
+        others = [
+            Curve(ends, [rivals[name][rival]] * 2, rival, FAINT, look={"linestyle": dashes})
+            for rival, dashes in LINES.items()
+        ]
+        panels.append(Panel([dial, *others], words, rules=(0,)))
+    drawing = curves(panels, "parameters of the subject", zero=False, inch=2.1, below=True)
+    for axes in drawing.figure.axes:
+        axes.set_xscale("log")
+        axes.set_xticks(x, [str(size).upper() for size in table.index])
+        axes.minorticks_off()
+    return drawing
 
 
 def main() -> None:
-    from onedial.show import save_figure
+    from onedial.show.figure_style import save_figure
 
     options = parse_options(ScriptOptions, __doc__)
     table, folder = sizes(STORED), STORED / RIVALS_OF

@@ -35,7 +35,7 @@ from onedial.stats import wilson_interval
 
 ROOT = Path(__file__).resolve().parent.parent
 PATIENCE_SECONDS = 1800
-NOT_COMPARED = ("manifest.json", "config.yaml", "log.txt", "report.html", "figures", ".lock*")
+NOT_COMPARED = ("manifest.json", "config.yaml", "log.txt", "report.html", "figures", ".lock*", "answers.jsonl")
 """Where and when a run was made, and what is drawn from the tables."""
 MEASURED = "seconds_per_answer"
 """A column that is another each time: how long the machine took."""

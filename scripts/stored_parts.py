@@ -11,7 +11,7 @@ import pandas as pd
 
 
 def dial_table(dials: pd.DataFrame, rates: pd.DataFrame) -> pd.DataFrame:
-    """dials.csv in the columns of docs/dials_evidence.md, KL and flips at three of the rates; five digits."""
+    """dials.csv in the columns of docs/evidence.md, KL and flips at three of the rates; five digits."""
     columns = ["dial", "kind", "n_rates", "n_targets", "signal", "signal_low", "signal_high", "order_gain"]
     columns += ["order_gain_low", "order_gain_high", "rho", "fitting_order_gain", "chosen"]
     table = dials[columns].set_index("dial")
@@ -21,11 +21,6 @@ def dial_table(dials: pd.DataFrame, rates: pd.DataFrame) -> pd.DataFrame:
         for column in ("kl", "negative_flips"):
             table[f"{column}_at_{rate}"] = there[column].reindex(table.index)
     return table.reset_index().round(5)
-
-
-def directions_at_the_layer(table: pd.DataFrame, chosen: dict[str, Any]) -> pd.DataFrame:
-    """directions.csv at the layer that was chosen; five digits."""
-    return table[table["layer"] == chosen["layer"]].round(5)
 
 
 def draws_side_by_side(*tables: pd.DataFrame) -> pd.DataFrame:
@@ -42,46 +37,6 @@ def rates_under_faults(rows: pd.DataFrame) -> pd.DataFrame:
     from fault_battery import rates_of
 
     return rates_of(rows)
-
-
-def five_digits(table: pd.DataFrame) -> pd.DataFrame:
-    """The table, rounded."""
-    return table.round(5)
-
-
-def rows_named_by(table: pd.DataFrame, columns: list[str]) -> pd.DataFrame:
-    """The table with a first column `row`: the values of these columns with commas between; five digits."""
-    table = table.round(5)
-    table.insert(0, "row", table[columns].astype(str).agg(", ".join, axis=1))
-    return table
-
-
-def probes_by_layer(table: pd.DataFrame) -> pd.DataFrame:
-    """probes.csv of the subject's labels and the logistic probe, the AUROC alone; five digits."""
-    table = rows_named_by(table, ["label", "layer"])
-    kept = table["label"].isin(["own margin high", "own correct", "easy for all"]) & (table["method"] == "logistic")
-    return table.loc[kept, ["row", "label", "layer", "auroc", "low", "high"]].sort_values(["label", "layer"])
-
-
-def positions_over_layers(table: pd.DataFrame) -> pd.DataFrame:
-    """where.csv as means over its layers; five digits."""
-    places = table.groupby(["label", "position"], as_index=False)
-    table = places[["auroc", "written", "n"]].mean().round(5)
-    table.insert(0, "row", table["label"] + ", " + table["position"].astype(str))
-    return table
-
-
-def turns_of_the_lens(table: pd.DataFrame) -> pd.DataFrame:
-    """The layers of lens.csv at which something begins or ends."""
-    lens = table.set_index("layer")
-    yes = lens.index[(lens["mass"] >= 0.1) & (lens["says_yes"] >= 0.9)]
-    turns = {
-        "first that has an answer and says yes to nine in ten": yes[0],
-        "last that has an answer and says yes to nine in ten": yes[-1],
-        "first at which nine in ten are settled": lens.index[lens["settled"] >= 0.9][0],
-        "first whose rank correlation is above .5": lens.index[lens["rank_correlation"] > 0.5][0],
-    }
-    return pd.Series(turns, name="layer").rename_axis("turn").reset_index()
 
 
 def counts_of_probes(
@@ -142,11 +97,6 @@ def pushes_of_the_profile(cells: pd.DataFrame, reports: pd.DataFrame) -> pd.Data
     return table.reset_index().round(5)
 
 
-def order_effects(table: pd.DataFrame) -> pd.DataFrame:
-    """orders.csv with one line for each instrument, sizes without sign; five digits."""
-    return table.pivot(index="report", columns="effect", values="difference").abs().round(5).reset_index()
-
-
 def tests_on_kinds_of_scale(table: pd.DataFrame) -> pd.DataFrame:
     """The study `scale` of simulate.py structure, its kinds side by side; five digits."""
     table = table.query("study == 'scale'")
@@ -169,16 +119,6 @@ def peers_side_by_side(table: pd.DataFrame) -> pd.DataFrame:
     beside.loc["faster than the best peer by"] = best / others
     beside.loc["faster than last logits only by"] = best / beside.loc[hand_tuned]
     return beside.reset_index().round(5)
-
-
-def correlations_with_ability(means: pd.DataFrame, difficulty: pd.DataFrame, restriction: pd.DataFrame) -> pd.DataFrame:
-    """Pearson correlations with the ability, of means.csv and of difficulty and restriction alone; five digits."""
-    means, difficulty, restriction = (table.set_index("model") for table in (means, difficulty, restriction))
-    means = means.dropna(subset="ability").assign(
-        difficulty=difficulty["accuracy"], restriction_as_published=restriction["accuracy"]
-    )
-    correlation = means.drop(columns="ability").corrwith(means["ability"])
-    return correlation.rename("correlation").rename_axis("of").reset_index().assign(n=len(means)).round(5)
 
 
 def placing_by_size(*summaries: pd.DataFrame) -> pd.DataFrame:

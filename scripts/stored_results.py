@@ -40,20 +40,26 @@ READERS = {".csv": pd.read_csv, ".parquet": pd.read_parquet, ".json": lambda pat
 
 @dataclass(frozen=True)
 class File:
-    """One stored file: a copy of its source or, where `by` is named, what that function of stored_parts makes."""
+    """One stored file: a copy of its source; or what a function of stored_parts (`by`) makes of its sources; or its
+    source rounded to `digits`, with the values of some columns in a first one (`row`)."""
 
     stored: str
     of: tuple[str, ...]
     by: str = ""
-    columns: tuple[str, ...] = ()
+    digits: int = 0
+    row: tuple[str, ...] = ()
 
     def made(self, runs: Path) -> pd.DataFrame | None:
         """The table to store; None for a copy."""
-        if not self.by:
+        if not self.by and not self.digits:
             return None
-        more = {"columns": list(self.columns)} if self.columns else {}
-        tables = (READERS[Path(source).suffix](runs / source) for source in self.of)
-        return getattr(stored_parts, self.by)(*tables, **more)
+        tables = [READERS[Path(source).suffix](runs / source) for source in self.of]
+        if self.by:
+            return getattr(stored_parts, self.by)(*tables)
+        table = tables[0].round(self.digits)
+        if self.row:
+            table.insert(0, "row", table[list(self.row)].astype(str).agg(", ".join, axis=1))
+        return table
 
 
 @dataclass(frozen=True)

@@ -19,7 +19,7 @@ import torch
 from jaxtyping import Bool, Float, Int
 from torch import Tensor
 
-from onedial.asking import POLES, is_read, openings_of
+from onedial.asking import is_read, openings_of
 from onedial.core import InputError, one_line
 from onedial.models import Activations, OpenModel, PromptSet, read_activations
 from onedial.models.forward.batches import Progress, map_batches
@@ -287,5 +287,11 @@ def framing_contrast(
 CONTRASTS: dict[str, Callable[..., Contrast]] = {
     "response": response_contrast,
     "answer": answer_contrast,
-    **{name: partial(framing_contrast, name) for name in POLES},
+    "persona": partial(framing_contrast, "persona"),
+    "capability": partial(framing_contrast, "capability"),
+    "risk": partial(framing_contrast, "risk"),
+    "effort": partial(framing_contrast, "effort"),
+    "audience": partial(framing_contrast, "audience"),
+    "evaluation": partial(framing_contrast, "evaluation"),
+    "intentionality": partial(framing_contrast, "intentionality"),
 }

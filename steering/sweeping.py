@@ -55,11 +55,11 @@ class SweepResult:
         read = self.table["score"].notna() if scored else is_read(self.table["mass"])
         values = self.table["score"] if scored else (self.table["margin"] > 0).astype(float).where(read)
         by = values.groupby([self.table["intervention_id"], self.table["magnitude"]], sort=False)
-        rates = by.agg(**{name: "mean", "n_read": "count", "n_unread": "size"}).sort_index()
+        rates = pd.DataFrame({name: by.mean(), "n_read": by.count(), "n_unread": by.size()}).sort_index()
         rates["n_unread"] -= rates["n_read"]
         spread = by.var().reindex(rates.index) if scored else rates[name] * (1 - rates[name])
         rates.insert(1, "se", np.sqrt(spread / rates["n_read"].where(rates["n_read"] > 0)))
-        return pd.DataFrame(rates)
+        return rates
 
 
 def sweep(

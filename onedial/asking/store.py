@@ -36,7 +36,7 @@ from onedial.asking.respondents import Identity, Respondent, Response, prompt_ke
 from onedial.core.errors import InputError
 from onedial.core.files import make_folder, sha256_of_text
 from onedial.core.notices import notice
-from onedial.core.plain_values import whole_characters
+from onedial.core.plain_values import plain, whole_characters
 
 ANSWERS = "answers.jsonl"
 Line = dict[str, Any]
@@ -223,11 +223,14 @@ class Store:
         finally:
             self._occasion = before
 
-    def respondent(self, name: str, respondent: ProviderModel | Respondent, sample: int = 0) -> "StoredRespondent":
-        """A respondent whose answers are kept here, on the occasion on which it is asked."""
+    def respondent(
+        self, name: str, respondent: ProviderModel | Respondent, sample: int = 0, occasion: str | None = None
+    ) -> "StoredRespondent":
+        """A respondent whose answers are kept here, on this occasion or the one on which it is asked."""
         if isinstance(respondent, ProviderModel):
-            return StoredRespondent(self, name, ProviderRespondent(respondent), sample, respondent.what_is_asked)
-        return StoredRespondent(self, name, respondent, sample)
+            whom = respondent.what_is_asked
+            return StoredRespondent(self, name, ProviderRespondent(respondent), sample, occasion, whom)
+        return StoredRespondent(self, name, respondent, sample, occasion)
 
     def failed(self, name: str, occasion: str | None = None) -> Counter[str]:
         """Why requests of a respondent on one occasion (the present one by default) have no answer: reason -> number.
@@ -251,12 +254,6 @@ class Store:
                 f"{name}, {self._occasion}: {n} requests failed ({reasons}); they are blank, and --resume asks again"
             )
         return n
-
-    def keep(self, parts: Any, rows: pd.DataFrame, name: str) -> None:
-        """Append what a respondent's answers of this occasion have come to; where requests failed, hold it for this
-        start alone, with their blanks, and say so.
-        """
-        (parts.hold if self.tell_failed(name) else parts.append)(rows)
 
     # ---- what is held ----------------------------------------------------------------------------------------------
 
@@ -315,17 +312,20 @@ class Store:
 class StoredRespondent:
     """Fulfils `onedial.asking.Respondent`: what a store holds, and the rest from whoever answers."""
 
-    def __init__(self, store: Store, name: str, respondent: Respondent, sample: int, whom: str = "") -> None:
-        self._store, self._name, self.respondent, self._sample, self._whom = store, name, respondent, sample, whom
+    def __init__(
+        self, store: Store, name: str, respondent: Respondent, sample: int, occasion: str | None, whom: str = ""
+    ) -> None:
+        self._store, self._name, self._respondent, self._sample = store, name, respondent, sample
+        self._occasion, self._whom = occasion, whom
 
     @property
     def identity(self) -> Identity:
-        return self.respondent.identity
+        return self._respondent.identity
 
     def answer(self, prompts: Sequence[Prompt], instrument: Instrument) -> Iterator[Response]:
         """What earlier starts were answered on this occasion, then the rest, as it comes; raises as `Store.ask`."""
-        occasion = self._store._occasion
-        asked = Ask(self._name, self.respondent, prompts, instrument, occasion, self._sample, whom=self._whom)
+        occasion = self._store._occasion if self._occasion is None else self._occasion
+        asked = Ask(self._name, self._respondent, prompts, instrument, occasion, self._sample, whom=self._whom)
         return (response for _, response in self._store.ask(asked))
 
 
@@ -384,17 +384,18 @@ def _head(each: Ask, at: int, key: Key, time: int) -> Line:
 
 
 def shown(prompt: Prompt) -> str:
-    """A conversation as one text, turn after turn."""
-    return "\n\n".join([*(text for turn in prompt.earlier for text in turn), prompt.user])
+    """What is said before the answer, turn by turn, as one text."""
+    turns = [text for turn in prompt.earlier for text in turn]
+    return "\n\n".join([*turns, prompt.user, *([prompt.assistant_prefix] if prompt.assistant_prefix else [])])
 
 
 def _said(response: Response) -> Line:
     """What a line says of a response: whatever is not as by default."""
-    said = {name: getattr(response, name) for name in _DEFAULTS}
+    said = {name: plain(getattr(response, name)) for name in _DEFAULTS}
     return {
         name: whole_characters(value)
         for name, value in said.items()
-        if value is not None and value == value and value != _DEFAULTS[name]
+        if value is not None and value != _DEFAULTS[name] and value != []
     }
 
 

@@ -192,9 +192,13 @@ def _read_csv(path: Path) -> Table:
 
 
 def _read_jsonl(path: Path) -> Table:
+    """One object per line, or an array of them all."""
+    text = _read_text(path)
+    if text.lstrip().startswith("["):
+        return _read_json(path)
     rows: list[dict[str, Any]] = []
     places: list[int] = []
-    for number, line in enumerate(_read_text(path).split("\n"), start=1):
+    for number, line in enumerate(text.split("\n"), start=1):
         if line.strip():
             rows.append(_json_object(line, path, number))
             places.append(number)
@@ -203,10 +207,16 @@ def _read_jsonl(path: Path) -> Table:
 
 def _read_json(path: Path) -> Table:
     """One JSON value that holds rows (see `_rows_of`); else a JSONL file that is called .json."""
+    text = _read_text(path)
     try:
-        rows = _rows_of(json.loads(_read_text(path)))
+        rows = _rows_of(json.loads(text))
     except (ValueError, RecursionError):
         rows = None
+    if rows is None and text.lstrip().startswith("["):
+        raise InputError(
+            f"{path} holds no whole array of rows; write one object for each, or check that the file was written to "
+            "its end"
+        )
     if rows is None:
         return _read_jsonl(path)
     for number, row in enumerate(rows, start=1):

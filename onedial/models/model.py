@@ -298,9 +298,25 @@ class OpenModel:
         return not self._writes_padded
 
     @overload
-    def generate(self, prompts: str | Prompt, **options: Any) -> str: ...  # type: ignore[overload-overlap]
+    def generate(  # type: ignore[overload-overlap]
+        self,
+        prompts: str | Prompt,
+        *,
+        with_: Steering | None = ...,
+        max_new_tokens: int = ...,
+        temperature: float = ...,
+        seed: int = ...,
+    ) -> str: ...
     @overload
-    def generate(self, prompts: Texts, **options: Any) -> list[str]: ...
+    def generate(
+        self,
+        prompts: Texts,
+        *,
+        with_: Steering | None = ...,
+        max_new_tokens: int = ...,
+        temperature: float = ...,
+        seed: int = ...,
+    ) -> list[str]: ...
     def generate(
         self,
         prompts: Text | Texts,

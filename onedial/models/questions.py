@@ -66,7 +66,7 @@ def as_prompts(given: Text | Texts) -> list[Prompt]:
         InputError: as `as_prompt`, or there is none.
     """
     alone = isinstance(given, str | Prompt) or (len(given) > 0 and isinstance(given[0], Mapping))
-    prompts = [as_prompt(each) for each in ([given] if alone else given)]  # type: ignore[list-item, arg-type]
+    prompts = [as_prompt(each) for each in ([given] if alone else given)]  # type: ignore[list-item, arg-type, union-attr]
     if not prompts:
         raise InputError("there are no prompts; give at least one")
     return prompts

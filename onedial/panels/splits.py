@@ -141,13 +141,9 @@ def _held_out(ids: list[str], topics: list[str]) -> dict[str, str]:
 def _checked_ids(questions: pd.DataFrame) -> list[str]:
     if "id" not in questions.columns:
         raise InputError(f"the questions have no column 'id' (columns: {', '.join(map(str, questions.columns))})")
-    if questions["id"].isna().any():
-        raise InputError(f"{int(questions['id'].isna().sum())} questions have no id; give each one of its own")
     ids = [str(name) for name in questions["id"]]
-    repeated = questions["id"].astype(str).duplicated()
-    if repeated.any():
-        name = ids[int(repeated.to_numpy().argmax())]
-        raise InputError(f"the question id {name!r} stands there more than once; ids must differ")
+    if (is_bad := questions["id"].isna() | questions["id"].astype(str).duplicated()).any():
+        raise InputError(f"{int(is_bad.sum())} questions have no id of their own, first {ids[int(is_bad.argmax())]!r}")
     if len(ids) < len(_ROUND):
         raise InputError(f"{len(ids)} questions cannot be split into extraction, fitting and test; give at least 4")
     return ids

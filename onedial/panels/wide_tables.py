@@ -109,18 +109,15 @@ def _why_no_respondent(name: str, cells: pd.Series, is_answer: Callable[[Any], b
 
 def without_summaries(table: Table) -> Table:
     """The table without rows that sum up others; said aloud."""
-    held = [name for name in ("question_id", "id", "respondent") if name in table.frame.columns]
-    texts = {cell for column in held for cell in table.frame[column] if isinstance(cell, str)}
-    names = {text for text in texts if text.strip().casefold() in _SUMMARIES}
-    rows = zip(*(table.frame[column] for column in held), strict=True) if names else ()
-    is_summary = [any(isinstance(cell, str) and cell in names for cell in cells) for cells in rows]
-    if not any(is_summary) or all(is_summary):
+    held = table.frame[[name for name in ("question_id", "id", "respondent") if name in table.frame.columns]]
+    is_named = held.map(lambda cell: isinstance(cell, str) and cell.strip().casefold() in _SUMMARIES)
+    kept = np.flatnonzero(~is_named.any(axis=1).to_numpy(bool))
+    if len(kept) in (0, len(held)):
         return table
-    notice(f"{table.path}: the rows {listed(sorted(names))} sum up others, and are left out")
-    kept = [row for row, left in enumerate(is_summary) if not left]
-    return replace(
-        table, frame=table.frame.iloc[kept].reset_index(drop=True), places=[table.places[row] for row in kept]
-    )
+    names = sorted(set(held.to_numpy()[is_named.to_numpy(bool)]))
+    notice(f"{table.path}: the rows {listed(names)} sum up others, and are left out")
+    frame = table.frame.iloc[kept].reset_index(drop=True)
+    return replace(table, frame=frame, places=[table.places[row] for row in kept])
 
 
 def turned(table: Table, is_answer: Callable[[Any], bool]) -> Table:

@@ -14,7 +14,7 @@ import pandas as pd
 
 from onedial.panels import correctness_of, panel_from_long
 from onedial.report.contents import Contents
-from onedial.report.reasons import why_left_out
+from onedial.report.meaning import why_left_out
 from onedial.show import Explorer
 from onedial.verdict import JUDGED, Case
 

@@ -9,7 +9,6 @@ metrics     of each magnitude: yes rate, its standard error over questions, and 
 metadata    the verdict's sentence, the vector's place, the run's folder and its commit
 """
 
-import json
 from collections.abc import Hashable
 from pathlib import Path
 from typing import Any
@@ -17,6 +16,7 @@ from typing import Any
 import pandas as pd
 
 from onedial.asking import is_read
+from onedial.asking.store import ANSWERS, Line, Store
 from onedial.core import InputError, Run
 from onedial.verdict import SweepRun
 
@@ -101,42 +101,39 @@ def write_answer_log(run: Run, path: Path) -> tuple[int, int]:
         InputError: the file's name ends otherwise, or nothing was asked yet.
     """
     _refuse_other_names(path)
-    files = sorted(run.path.glob("asked/*/*.parquet"))
-    if not files:
+    lines = [line for line in Store(run.path / ANSWERS).lines() if not line.get("error")]
+    if not lines:
         raise InputError(f"{run.path} holds no answers yet; finish it with --resume, then export it")
-    table = pd.concat([pd.read_parquet(file).assign(test=file.parent.name) for file in files], ignore_index=True)
     found = EvalLog(
         status="success",
         eval=EvalSpec(
             created=run.manifest.started,
             task="onedial ask",
-            model=", ".join(table["respondent"].unique()),
-            dataset=EvalDataset(name=str(run.path), samples=len(table)),
+            model=", ".join(dict.fromkeys(line["respondent"] for line in lines)),
+            dataset=EvalDataset(name=str(run.path), samples=len(lines)),
             config=EvalConfig(),
             metadata={"commit": run.manifest.commit},
         ),
-        samples=[_single(f"{row['test']}-{number:06}", row) for number, row in enumerate(table.to_dict("records"))],
+        samples=[_single(f"{line['occasion'] or 'asked'}-{number:06}", line) for number, line in enumerate(lines)],
     )
     write_eval_log(found, str(path))
-    return len(table), int(table["value"].isna().sum())
+    return len(lines), sum("value" not in line for line in lines)
 
 
-def _single(name: str, row: dict[Hashable, Any]) -> EvalSample:
-    read = row["value"] == row["value"]
-    shown = {key: row[key] for key in ("margin", "mass") if row[key] == row[key]}
-    score = (
-        Score(value=row["value"], metadata={**shown, "probabilities": json.loads(row["probabilities"])})
-        if read
-        else None
-    )
+def _single(name: str, line: Line) -> EvalSample:
+    metadata = {key: line[key] for key in ("margin", "mass", "probabilities") if key in line}
+    scores = {line["instrument"]: Score(value=line["value"], metadata=metadata)} if "value" in line else None
     return EvalSample(
         id=name,
         epoch=1,
-        input=row["prompt"],
+        input=line["prompt"],
         target="",
-        output=ModelOutput.from_content(row["respondent"], row["raw_text"]),
-        scores={row["instrument"]: score} if score else None,
-        metadata={key: row[key] for key in ("respondent", "test", "instrument", "seed")},
+        output=ModelOutput.from_content(line["respondent"], line.get("raw_text", "")),
+        scores=scores,
+        metadata={
+            **{key: line[key] for key in ("respondent", "instrument")},
+            **{"test": line["occasion"], "seed": line["sample"]},
+        },
     )
 
 

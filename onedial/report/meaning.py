@@ -1,4 +1,4 @@
-"""The verdict's numbers in plain words: what each came out as, and what that means.
+"""The verdict's numbers in plain words: what each came out as, and what that means. The words are words.yaml's.
 
 "No better than the majority answer" is said as plainly as "reproduced": every outcome has its sentence, and none is
 softened or left out.
@@ -7,9 +7,24 @@ softened or left out.
 from collections.abc import Mapping
 from typing import Any
 
-from onedial.show import NOTHING, Card, between, headline, interval, number, p_value, percent
+from onedial.show import NOTHING, Card, between, headline, interval, number, p_value, percent, words_in
 from onedial.stats import LEVEL
-from onedial.verdict import CANNOT_BE_JUDGED, UNREAD_DECIDE, share_is_told, words_of_mark
+from onedial.verdict import (
+    CANNOT_BE_JUDGED,
+    MIN_FITTING,
+    MIN_OF_A_KIND,
+    MIN_TEST,
+    THIS_DIRECTION,
+    UNREAD_DECIDE,
+    UNTESTED,
+    share_is_told,
+    words_of_mark,
+)
+
+WORDS = words_in(__file__)
+REPEATED = "test-retest"
+BY = ("signal", "order", "push", "KL")
+"""What controls may be ranked by besides, as it is written."""
 
 
 def judged_targets(verdict: Mapping[str, Any]) -> str:
@@ -34,9 +49,7 @@ def headline_of(verdict: Mapping[str, Any]) -> str:
     told = f"{said} Steering predicts {_short(found['bits']['value'])} of {_short(found['yes_rate'])} bits"
     if found["possible"]["value"] is None:
         return f"{told}."
-    who = (
-        "the targets' repeated answers" if words_of_mark(found["mark"]).startswith("the t") else "other models' answers"
-    )
+    who = "the targets' repeated answers" if found["mark"] == REPEATED else "other models' answers"
     return f"{told}; {who} predict {_short(found['possible']['value'])}."
 
 
@@ -52,180 +65,116 @@ def findings(verdict: Mapping[str, Any]) -> list[Card]:
 
 
 def _bits(found: Mapping[str, Any]) -> Card:
-    name = "Bits of held-out answers that the dial predicts"
-    own, possible, share = found["bits"], found["possible"], found["share"]
-    if own["value"] is None:
-        return Card("B", name, None, "not given", "It takes targets of two base models that can be judged.")
-    meaning = (
-        f"{found['n_predicted']} of {found['n_models']} base models are predicted better than by their yes rates, "
-        f"which leave {number(found['yes_rate'])} bits a question. Of these the dial tells {number(own['value'])}, "
-        f"{words_of_mark(found['mark'])} ({found['mark']}) tell {number(possible['value'])} "
-        f"{_deciding(possible, found['by'])}"
-    )
+    said, bits, possible, share = WORDS["card_bits"], found["bits"], found["possible"], found["share"]
+    if bits["value"] is None:
+        return Card("B", said["name"], None, "not given", said["none"])
+    ends = interval(possible["low"], possible["high"])
+    if found["by"] == "topics":
+        ends = f"{interval(possible['low_topics'], possible['high_topics'])} over topics"
+    shown = {"bits": number(bits["value"]), "possible": number(possible["value"]), "ends": ends}
+    shown |= {"rate": number(found["yes_rate"]), "who": words_of_mark(found["mark"])}
+    meaning = said["told"].format(**shown, **{name: found[name] for name in ("n_predicted", "n_models", "mark")})
     if found["surface"]:
         meaning += f", {found['surface']} {number(found['bits']['value'] - found['beyond']['value'])}"
-    details = scopes(own, signed=True)
+    details = scopes(bits, signed=True)
     if share["value"] is not None and share_is_told(possible["value"], found["yes_rate"]):
         high = "no bound" if share["high"] is None else percent(share["high"])
         ends = f"[{percent(share['low'])}, {high}]"
         details.append(f"{percent(share['value'])} {ends} of what {words_of_mark(found['mark'])} predict")
-    return _card("B", name, own, meaning + ".", details, signed=True)
-
-
-def _deciding(found: Mapping[str, Any], by: str) -> str:
-    """The 95% interval of bits that decides what the sentence says of them: over topics where there are ten."""
-    if by == "topics":
-        return f"{interval(found['low_topics'], found['high_topics'])} over topics"
-    return interval(found["low"], found["high"])
+    return _card("B", "bits", bits, meaning + ".", details, signed=True)
 
 
 def _signal(signal: Mapping[str, Any]) -> Card:
-    estimate, p, detectable = signal["value"], signal["p"], signal.get("detectable")
-    if estimate is None or p is None:
-        meaning = "No target could be judged, so whether there is any signal is unknown."
-    elif p <= LEVEL:
-        meaning = (
-            "At matched yes rates the steered subject and the targets say yes to the same questions "
-            "more often than shuffled questions would bring about."
-        )
-    else:
-        meaning = (
-            "At matched yes rates the steered subject and the targets say yes to the same questions "
-            "no more often than shuffled questions would bring about, as far as these questions can tell"
-            + (f": a true S under {number(detectable)} is often missed by so many." if detectable else ".")
-        )
-    details = [] if p is None else _signal_details(signal)
-    return _card("S", "Signal (mean kappa)", signal, meaning, details)
-
-
-def _signal_details(signal: Mapping[str, Any]) -> list[str]:
-    details = [
-        f"p = {p_value(signal['p'])}",
-        f"null: mean {number(signal['null_mean'])}, 95% below {number(signal['null_95'])} "
-        f"({signal['n_permutations']} permutations within topics)",
-        *scopes(signal),
-    ]
-    if signal.get("detectable"):
-        details.append(
-            f"a true S of {number(signal['detectable'])} would be found 4 times in 5 with this many questions"
-        )
-    return details
+    said, p, detectable = WORDS["card_signal"], signal["p"], number(signal.get("detectable"))
+    if signal["value"] is None or p is None:
+        return _card("S", "signal", signal, said["none"], [])
+    key = "shown" if p <= LEVEL else "not_shown" if signal.get("detectable") else "not_shown_ever"
+    null = {name: number(signal[name]) for name in ("null_mean", "null_95")}
+    details = [f"p = {p_value(p)}", said["null"].format(**null, n=signal["n_permutations"]), *scopes(signal)]
+    details += [said["power"].format(n=detectable)] if signal.get("detectable") else []
+    return _card("S", "signal", signal, said[key].format(n=detectable), details)
 
 
 def _gain(verdict: Mapping[str, Any]) -> Card:
-    gain = verdict["gain"]
+    said, gain = WORDS["card_gain"], verdict["gain"]
     estimate, low, high = gain["value"], gain["low"], gain["high"]
-    if estimate is None or low is None:
-        meaning = "No target could be judged, so nothing can be said against the majority answer."
-    elif low > 0:
-        meaning = (
-            "Steering agrees with a target on more questions than always giving the target's more frequent answer: "
-            f"about {100 * estimate:.1f} more in every 100."
-        )
-    elif high is not None and high < 0:
-        meaning = (
-            "Worse than the majority answer: always giving the target's more frequent answer agrees with it on about "
-            f"{-100 * estimate:.1f} more questions in every 100."
-        )
-    else:
-        meaning = (
-            "No better than the majority answer: always giving the target's more frequent answer does as well, "
-            "as far as these questions can tell."
-        )
+    known = estimate is not None and low is not None
+    key = "none" if not known else "better" if low > 0 else "worse" if high is not None and high < 0 else "alike"
+    meaning = said[key].format(more=f"{abs(100 * (estimate or 0.0)):.1f}")
     if UNREAD_DECIDE in verdict["flags"]:
         other = verdict["unread_as_wrong"]
-        meaning += (
-            f" With every unread answer counted as wrong S is {number(other['signal'])} (p = {p_value(other['p'])}), G "
-            f"{number(other['gain'], signed=True)} {interval(other['gain_low'], other['gain_high'], signed=True)}, and "
-            f"the first answer is another one: {other['reproduced']}."
-        )
+        ends = interval(other["gain_low"], other["gain_high"], signed=True)
+        shown = {"S": number(other["signal"]), "p": p_value(other["p"]), "G": number(other["gain"], signed=True)}
+        meaning += " " + said["unread"].format(**shown, ends=ends, reproduced=other["reproduced"])
     details = scopes(gain, signed=True)
-    if gain["detectable"]:
-        details.append(
-            f"a true gain of {number(gain['detectable'])} would be found 4 times in 5 with this many questions"
-        )
-    return _card("G", "Gain over the majority answer", gain, meaning, details, signed=True)
+    details += [said["power"].format(n=number(gain["detectable"]))] if gain["detectable"] else []
+    return _card("G", "gain", gain, meaning, details, signed=True)
 
 
 def _order(verdict: Mapping[str, Any]) -> Card:
-    order, dial = verdict["order"], verdict["dial"]
-    meaning = {
-        "a moved cut": (
-            "The dial is a moved cut: turning it asks the subject's own unsteered margin for more or less, and changes "
-            "the order of the questions by nothing that matters here. That is what one shared scale with a threshold "
-            "for each model predicts; it also means that no steering is needed for it."
-        ),
-        "it reorders questions towards the targets": (
-            "More than a moved cut: the order in which questions turn to yes fits the targets better than the order "
-            "of the subject's unsteered margin."
-        ),
-        "it reorders questions away from the targets": (
-            "Less than a moved cut: the order in which questions turn to yes fits the targets worse than the order of "
-            "the subject's unsteered margin."
-        ),
-    }.get(
-        dial,
-        "Open: these questions are too few to say whether the dial orders questions otherwise than the subject's "
-        "unsteered margin does, as far as the targets can tell.",
-    )
+    said, order = WORDS["card_order"], verdict["order"]
     details = [
         *scopes(order, signed=True),
         f"90% {interval(order['low_90'], order['high_90'], signed=True)}",
         f"rank correlation of the two orders {between(order['rho'])} over {order['rho']['n']} questions",
     ]
-    if order["value"] is None:
-        details = []
-    return _card("C", "Order: the dial's over the unsteered margin's", order, meaning, details, signed=True)
+    meaning = said.get(verdict["dial"], said["open"])
+    return _card("C", "order", order, meaning, [] if order["value"] is None else details, signed=True)
 
 
 def _push(verdict: Mapping[str, Any]) -> Card:
-    direction, name = verdict["direction"], "Push against control directions"
-    own, n_controls = direction["own"], direction["n_controls"]
-    needed = []
-    if own.get("push") is not None:
-        kl = "" if own.get("kl") is None else f" and a KL of {number(own['kl'])} on neutral text"
-        needed = [f"from yes rate .1 to .9 it takes {number(own['push'], 2)} residual norms{kl}"]
+    said, direction = WORDS["card_push"], verdict["direction"]
+    vector, n_controls, details = direction["own"], direction["n_controls"], []
+    if vector.get("push") is not None:
+        kl = "" if vector.get("kl") is None else f" and a KL of {number(vector['kl'])} on neutral text"
+        details = [f"from yes rate .1 to .9 it takes {number(vector['push'], 2)} residual norms{kl}"]
     if not n_controls:
-        meaning = "Whether another push of the same kind does as well was not tried (--controls 99 tries it)."
-        return Card("D", name, None, "not run", meaning, needed)
-    by = {"push": "the push that is needed", "order_gain": "how well its order fits the targets"}[direction["by"]]
-    others = ", ".join(
-        f"{words} {direction['ranks'][key]}"
-        for key, words in (("signal", "by signal"), ("order_gain", "by order"), ("push", "by push"), ("kl", "by KL"))
-        if key in direction["ranks"]
-    )
-    rank = f"rank {direction['rank']}"
-    ranked = f"{rank} of {n_controls + 1} by {by}, p = {p_value(direction['p'])} ({others})"
-    untested = verdict["push"] == "untested"
-    if untested:
-        meaning = f"{n_controls} drawn controls are too few to judge by (99 are needed), so this is untested."
-    elif verdict["push"] == "this direction":
-        meaning = "Directions drawn by chance do worse by this measure: it matters which way the subject is pushed."
-    else:
-        meaning = "Another direction does as well: which way the subject is pushed does not matter, or hardly."
-    if direction["as_good"]:
-        named = ", ".join(direction["as_good"][:6])
-        more = f" and {len(direction['as_good']) - 6} more" if len(direction["as_good"]) > 6 else ""
-        meaning += f" At right angles to the vector and within 90% of it: {named}{more}."
-    return Card("D", name, float(direction["rank"]), "untested" if untested else rank, meaning, [*needed, ranked])
+        return Card("D", said["name"], None, "not run", said["none"], details)
+    keys = dict(zip(("signal", "order_gain", "push", "kl"), BY, strict=True))
+    others = ", ".join(f"by {by} {direction['ranks'][key]}" for key, by in keys.items() if key in direction["ranks"])
+    rank, by = f"rank {direction['rank']}", said[f"by_{direction['by']}"]
+    details.append(f"{rank} of {n_controls + 1} by {by}, p = {p_value(direction['p'])} ({others})")
+    untested = verdict["push"] == UNTESTED
+    meaning = said["untested" if untested else "this" if verdict["push"] == THIS_DIRECTION else "any"]
+    meaning = meaning.format(n=n_controls)
+    if alike := direction["as_good"]:
+        more = f" and {len(alike) - 6} more" if len(alike) > 6 else ""
+        meaning += " " + said["as_good"].format(names=", ".join(alike[:6]) + more)
+    return Card("D", said["name"], float(direction["rank"]), "untested" if untested else rank, meaning, details)
 
 
 def _card(
     letter: str, name: str, found: Mapping[str, Any], meaning: str, details: list[str], signed: bool = False
 ) -> Card:
     """The card of a number; its interval in this panel stands beside it, where it has one."""
-    ends = interval(found["low"], found["high"], signed=signed)
-    beside = "" if ends == NOTHING else ends
-    return Card(letter, name, found["value"], number(found["value"], signed=signed), meaning, details, beside)
+    ends, value = interval(found["low"], found["high"], signed=signed), number(found["value"], signed=signed)
+    return Card(letter, WORDS[f"card_{name}"]["name"], found["value"], value, meaning, details, ends.strip(NOTHING))
 
 
 def scopes(found: Mapping[str, Any], signed: bool = False) -> list[str]:
     """The 95% intervals of a number beyond this panel, each with its scope; what was not given is left out."""
-    said = []
-    if found["low_topics"] is not None:
-        said.append(f"over topics {interval(found['low_topics'], found['high_topics'], signed=signed)}")
-    if found["low_models"] is not None:
-        said.append(f"for models like these {interval(found['low_models'], found['high_models'], signed=signed)}")
-    else:
-        said.append("for models like these: not given under five base models")
-    return said
+    ends = {scope: (found[f"low_{scope}"], found[f"high_{scope}"]) for scope in ("topics", "models")}
+    shown = {scope: interval(*both, signed=signed) for scope, both in ends.items()}
+    said = [] if shown["topics"] == NOTHING else [f"over topics {shown['topics']}"]
+    models = ": not given under five base models" if shown["models"] == NOTHING else f" {shown['models']}"
+    return [*said, f"for models like these{models}"]
+
+
+def why_left_out(row: Mapping[str, Any]) -> str:
+    """What a target's status means for it, in a sentence with its numbers.
+
+    Args:
+        row: of the table of matches.
+    """
+    status, n = str(row["status"]), {name: int(row[name]) for name in ("n_test", "n_fitting")}
+    least = {"least_test": MIN_TEST, "least_fitting": MIN_FITTING, "least_kind": MIN_OF_A_KIND}
+    if status == "few":
+        few = [f"few_{name}" for name in ("test", "fitting") if n[f"n_{name}"] < least[f"least_{name}"]]
+        status = (few or ["few_of_a_kind"])[0]
+    often, rate = row["yes_rate"] > 0.5, number(row["yes_rate"], 2)
+    numbers = {
+        "one": "yes" if often else "no",
+        "other": "no" if often else "yes",
+        "magnitude": number(row["magnitude"]),
+    }
+    return WORDS["statuses"].get(status, f"Left out: {status}.").format(**n, **numbers, **least, rate=rate)

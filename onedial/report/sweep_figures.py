@@ -38,6 +38,7 @@ from onedial.verdict import DIAL, OWN_FRAMINGS
 
 UNREADABLE = 0.05
 """Share of unread answers from which a cell of the layer map is crossed out."""
+UNSTEERED = "unsteered margin"
 SETTINGS = (0.1, 0.5, 0.9)
 """Yes rates whose nearest settings the histogram shows."""
 FEWEST = 10
@@ -51,24 +52,22 @@ FILLED = {"marker": "o", "color": COLOURS[0]}
 # ---- what is predicted, and by whom ----------------------------------------------------------------------------------
 
 
-def bits_of_models(_: Any, stored: Contents) -> Drawing | None:
-    """What is seen first: bits of each base model by the dial, and by the accounts that need no steering."""
+def bits_of_models(table: pd.DataFrame, stored: Contents) -> Drawing:
+    """What is seen first: bits of each base model by the dial, and by accounts that need no steering as marks."""
     found = stored.verdict["prediction"]
-    if not (models := found["models"]):
-        return None
-    table = pd.DataFrame.from_dict(models, orient="index").sort_values("bits", ascending=False, kind="stable")
-    table = table.assign(rate=0.0)
-    marks = [Mark("possible", f"predicted by {found['mark']}", COLOURS[1], "D", 6.0)]
-    if "surface" in table and table["surface"].notna().any():
-        marks.append(Mark("surface", f"by {found['surface']}", COLOURS[2], "v", 6.0))
+    rows = pd.DataFrame.from_dict(found["models"], orient="index").drop(columns="possible")
+    rows = rows.join(table).sort_values("bits", ascending=False, kind="stable")
+    who = "repeated answers" if found["mark"] == "test-retest" else "other models' answers"
+    marks = {found["mark"]: (who, COLOURS[1], "D", 6.0), UNSTEERED: ("the subject unsteered", INK, "|", 9.0)}
+    marks |= {found["surface"]: (f"{found['surface']} of the question", COLOURS[2], "v", 6.0)}
     return forest(
-        table,
+        rows,
         "bits",
-        hollow=~table["predicted"].astype(bool),
-        marks=marks,
+        hollow=~rows["predicted"].astype(bool),
+        marks=[Mark(name, *look) for name, look in marks.items() if name in rows],
         label="steering, 95% interval",
-        legend={"hollow: not better than the yes rate (0)": HOLLOW},
-        xlabel="bits per held-out answer beyond the model's yes rate",
+        legend={"not better than the yes rate": HOLLOW} if not rows["predicted"].all() else {},
+        xlabel="bits per held-out answer beyond the yes rate",
     )
 
 
@@ -241,11 +240,13 @@ def dose(_: Any, stored: Contents) -> Drawing:
     """Yes rate and mass along the dial, with the yes rates along the controls in grey."""
     table, controls = stored.dose_response, stored.control_rates
     swept = (float(table["magnitude"].min()), float(table["magnitude"].max()))
-    lines, crossing = [], Counter[str]()
+    lines: list[Curve] = []
+    crossing = Counter[str]()
     for name, rows in controls.groupby("intervention_id", sort=False):
         at = np.unique(rows["magnitude"].clip(*swept))
         rate = np.interp(at, rows["magnitude"], rows["yes_rate"])
-        look = {"linewidth": 0.8, "alpha": 0.7 if controls["intervention_id"].nunique() <= 12 else 0.3, "zorder": 1.5}
+        alpha = 0.7 if controls["intervention_id"].nunique() <= 12 else 0.3
+        look: dict[str, Any] = {"linewidth": 0.8, "alpha": alpha, "zorder": 1.5}
         label = "" if lines else f"controls ({controls['intervention_id'].nunique()})"
         lines.append(Curve(at, rate, label, FAINT, look=look, name=f"control {name}"))
         if rate.min() <= 0.5 <= rate.max():
@@ -254,7 +255,8 @@ def dose(_: Any, stored: Contents) -> Drawing:
     for split, colour, dashes in (("fitting", COLOURS[1], "--"), ("test", COLOURS[0], "-")):
         rows = table[table["split"] == split].sort_values("magnitude")
         low, high = bands_of(rows["yes_rate"], rows["yes_rate_se"]) if split == "test" else (None, None)
-        x, look = rows["magnitude"], {"linestyle": dashes}
+        x = rows["magnitude"]
+        look = {"linestyle": dashes}
         lines.append(Curve(x, rows["yes_rate"], f"{split} questions", colour, low, high, look))
         below.append(Curve(x, rows["mean_mass"], colour=colour, look=look))
         below.append(Curve(x, unread_share(rows), colour=colour, look=look | {"linewidth": 0.9, "alpha": 0.7}))
@@ -415,7 +417,7 @@ def path(table: pd.DataFrame, stored: Contents) -> Drawing | None:
     targets = stored["path_targets"]
     targets = targets[targets["threshold_se"].notna()] if len(targets) else targets
     ends = {
-        f"{name}_{end}": targets[name] + sign * targets[f"{name}_se"]
+        f"{name}_{end}": targets[name] + sign * Z_95 * targets[f"{name}_se"]
         for name in ("threshold", "loading")
         for end, sign in SIGNS.items()
         if len(targets)
@@ -497,9 +499,11 @@ def reasoned_order(_: Any, stored: Contents) -> Drawing:
 
 def loadings(_: Any, stored: Contents) -> Drawing:
     """Loadings against thresholds, with the null of their parabola."""
+    assert stored.factor is not None  # else there is no such section
     return factor_figures.loadings_against_threshold(stored.factor, null=stored.parabola)
 
 
 def scree(_: Any, stored: Contents) -> Drawing:
     """Eigenvalues beside chance."""
+    assert stored.factor is not None
     return factor_figures.scree(stored.factor.eigenvalues, stored.factor.null)

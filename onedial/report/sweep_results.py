@@ -19,8 +19,7 @@ from onedial.panels import FITTING, TEST
 from onedial.report import sweep_figures as draw
 from onedial.report.contents import Contents
 from onedial.report.explorer import explorer_of
-from onedial.report.meaning import findings
-from onedial.report.reasons import why_left_out
+from onedial.report.meaning import findings, why_left_out
 from onedial.report.remedies import what_to_try
 from onedial.report.sweep_figures import unread_share
 from onedial.show import (
@@ -171,7 +170,9 @@ def _pushes(table: pd.DataFrame, stored: Contents) -> list[tuple[str, dict[str, 
     numbers = ["signal", "order_gain", "push", "kl", "turning"]
     table = table.assign(kl=table.get("kl", np.nan))  # runs before it was measured
     vector = stored.verdict["direction"]["own"]
-    lines = [("the vector", {name: vector.get(name) for name in numbers} | {"cosine": 1.0})]
+    lines: list[tuple[str, dict[Any, Any]]] = [
+        ("the vector", {name: vector.get(name) for name in numbers} | {"cosine": 1.0})
+    ]
     for kind, drawn in table[table["drawn"]].groupby("role", sort=False):
         best = drawn[numbers].max()
         best[["push", "kl", "turning"]] = drawn[["push", "kl", "turning"]].min()
@@ -411,8 +412,10 @@ def _otherwise(_: Any, stored: Contents) -> list[str]:
     return stored.sweep.asked()["otherwise"] or ["The subject is asked the same question."]
 
 
-def missing_rows(dose: pd.DataFrame, panel: pd.DataFrame, questions: pd.DataFrame) -> Rows:
-    """How many answers were not there, or could not be read, on either side."""
+def missing_rows(dose: pd.DataFrame, panel: pd.DataFrame, questions: pd.DataFrame, overflowed: int = 0) -> Rows:
+    """How many answers were not there, or could not be read, on either side; overflowed: of the subject's unread ones,
+    those that are no number.
+    """
     unread, total = int(dose["n_unread"].sum()), int(dose["n"].sum() + dose["n_unread"].sum())
     unsteered = dose[dose["magnitude"] == 0]
     share = unread_share(dose.groupby("magnitude")[["n", "n_unread"]].sum())
@@ -425,6 +428,7 @@ def missing_rows(dose: pd.DataFrame, panel: pd.DataFrame, questions: pd.DataFram
             f"subject: unread answers (mass under {MASS_FLOOR:g})",
             f"{unread} of {total} ({unread / max(total, 1):.1%}) over all magnitudes",
         ),
+        *[("of these, overflowed (no finite logits)", str(overflowed))] * (overflowed > 0),
         (
             "subject, unsteered: unread answers",
             f"{unsteered['n_unread'].sum()} of {unsteered['n'].sum() + unsteered['n_unread'].sum()}",
@@ -436,7 +440,11 @@ def missing_rows(dose: pd.DataFrame, panel: pd.DataFrame, questions: pd.DataFram
 def _unread(_: Any, stored: Contents) -> list[str]:
     share = unread_share(stored.dose_response.groupby("magnitude")[["n", "n_unread"]].sum())
     most = float(np.nanmax(share))
-    return [f"Up to {most:.0%} of the answers cannot be read at a magnitude"] * (most > draw.UNREADABLE)
+    overflowed = len(stored.sweep.overflowed())
+    return [
+        *[f"{overflowed} answers of the subject overflowed: choose another --dtype"] * (overflowed > 0),
+        *[f"Up to {most:.0%} of the answers cannot be read at a magnitude"] * (most > draw.UNREADABLE),
+    ]
 
 
 def _limits(_: Any, stored: Contents) -> list[str]:
@@ -466,8 +474,9 @@ def _prompt(_: Any, stored: Contents) -> list[Any]:
 
 
 def _better(table: pd.DataFrame | None, _: Contents) -> list[str]:
-    better = [] if table is None else table.index[table["difference_high"] < 0]
-    return [f"Without steering, {name} does better" for name in better[:NAMED]]
+    if table is None:
+        return []
+    return [f"Without steering, {name} does better" for name in table.index[table["difference_high"] < 0][:NAMED]]
 
 
 def _orders(table: pd.DataFrame, _: Contents) -> pd.DataFrame:
@@ -485,7 +494,12 @@ SWEEP_RESULTS: dict[str, Result] = {
         doubts=_flags,
         folded=False,
     ),
-    OVERVIEW: Result(figure=draw.bits_of_models, fill=_said_of_mark),
+    OVERVIEW: Result(
+        compute=lambda judged: pd.DataFrame(judged.verdict.prediction.sources),
+        index="model",
+        figure=draw.bits_of_models,
+        fill=_said_of_mark,
+    ),
     "screening": Result(
         "Before judging",
         items=lambda _, stored: [found["sentence"] for found in stored.verdict["screening"]],
@@ -692,7 +706,9 @@ SWEEP_RESULTS: dict[str, Result] = {
     ),
     "missing": Result(
         "Missing and unread answers",
-        rows=lambda _, stored: missing_rows(stored.dose_response, stored.panel, stored.questions),
+        rows=lambda _, stored: missing_rows(
+            stored.dose_response, stored.panel, stored.questions, len(stored.sweep.overflowed())
+        ),
         doubts=_unread,
     ),
     "limits": Result("What the verdict does not say", items=_limits),

@@ -13,7 +13,8 @@ from .ask.questionnaires import (
     explain,
     load_questionnaire,
 )
-from .ask.requests import Request, refuses
+from .ask.readers import refuses
+from .ask.requests import Request
 from .ask.same_meaning import SAME_MEANING, judged_same
 from .ask.self_prediction import ASSOCIATION, ask_association, ask_difficulty, ask_restriction, association_words
 from .ask.self_reports import SELF_REPORTS, Item, SelfReport, ask_self_report, lettered, self_efficacy_items

@@ -9,7 +9,6 @@ from onedial.asking import Question, Respondent
 from onedial.confidence import signal_table
 from onedial.selfreport.ask.choices import ChoiceItem
 from onedial.selfreport.ask.self_reports import SelfReport
-from onedial.show import Drawing
 from onedial.stats import MOST_UNREAD
 
 Make = Callable[[int], Respondent]
@@ -97,7 +96,7 @@ class BatteryTest:
         reply: column of the reply itself, by which `screen_replies` sees who always says the same.
         comparisons: table -> the same from all respondents' answers, which stand beside each other there.
         reports: the test item by item, on which a dial can be tried.
-        figure: of the headline's table.
+        figure: a function of `onedial.selfreport.show.figures` that draws the headline's table.
         after: a test that all respondents must have answered before this one is asked (`Material.authors`).
     """
 
@@ -111,7 +110,7 @@ class BatteryTest:
     reply: str = ""
     comparisons: Mapping[str, Callable[[pd.DataFrame], pd.DataFrame]] = field(default_factory=dict)
     reports: Sequence[SelfReport] = ()
-    figure: Callable[[pd.DataFrame], Drawing] | None = None
+    figure: str = ""
     after: str = ""
 
     def row(self, name: str) -> str:
@@ -151,4 +150,4 @@ def mostly_unread(values: pd.Series) -> bool:
 def signal_of(values: pd.Series, right: pd.Series, question_ids: Iterable[object], draws: Draws) -> pd.Series:
     """How well one score tells right answers from wrong ones: its row of `signal_table`."""
     signal, right = values.rename("signal").reset_index(drop=True).to_frame(), right.reset_index(drop=True)
-    return signal_table(signal, right, draws.of(question_ids), None, draws.n, draws.seed).loc["signal"]
+    return signal_table(signal, right, draws.of(question_ids), None, draws.n, draws.seed).iloc[0]

@@ -33,8 +33,8 @@ from .figure_style import (
     set_title,
     styled,
 )
-from .labels import one_line_labels, shortened_apart, target_labels
-from .page import Card, Explorer, Rank, Section, rows
+from .labels import shortened_apart, target_labels
+from .page import Card, Explorer, Section, rows
 from .plots import SHARES, Cells, Curve, Mark, Panel, bands_of, curves, forest, heatmap, histogram, scatter
 from .point_names import name_points
 from .progress import progress_bar
@@ -106,7 +106,6 @@ __all__ = [
     "Drawing",
     "Explorer",
     "LogOptions",
-    "Rank",
     "Rows",
     "Section",
     "RunWatcher",
@@ -133,7 +132,6 @@ __all__ = [
     "named",
     "new_figure",
     "number",
-    "one_line_labels",
     "p_value",
     "percent",
     "plain_log_labels",

@@ -170,7 +170,7 @@ COLUMNS: dict[str, Column] = {
 """What every table of every kind of run calls its columns, and how it writes them."""
 
 
-def like(name: str, **otherwise: Any) -> Column:
+def like(name: str, /, **otherwise: Any) -> Column:
     """A column of `COLUMNS`, of which something is otherwise in one table.
 
     >>> like("n", heading="pairs").title

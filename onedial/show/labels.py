@@ -43,19 +43,6 @@ def told_apart(names: list[str], length: int) -> list[str]:
     return numbered
 
 
-def one_line_labels(matches: pd.DataFrame, length: int) -> list[str]:
-    """One label of `length` characters at most per target: "model / framing" where framings are known, else its name.
-
-    A framing gets at most 12 characters and the model what is left; see `told_apart`.
-    """
-    framed = (matches["framing"] != "").all() and not matches.duplicated(["model", "framing"]).any()
-    if not framed or length < 20:
-        return told_apart([str(target) for target in matches.index], length)
-    framings = told_apart(matches["framing"].astype(str).tolist(), 12 if length > 24 else 8)
-    models = told_apart(matches["model"].astype(str).tolist(), length - 3 - max(map(len, framings)))
-    return [f"{model} / {framing}" for model, framing in zip(models, framings, strict=True)]
-
-
 def target_labels(matches: pd.DataFrame, length: int = 28) -> list[str]:
     """One short label per target, all different: "model / framing" where a framing is known, else the target's name.
 

@@ -52,24 +52,6 @@ class Card:
 
 
 @dataclass(frozen=True)
-class Rank:
-    """A line of a ranking: its name, a number with the ends of its interval, and a mark to compare it with.
-
-    Attributes:
-        value, low, high, mark: in one unit; None where not computed. shown: the number and interval as text.
-        good: whether it counts as found; else it is written faintly.
-    """
-
-    name: str
-    value: float | None
-    low: float | None
-    high: float | None
-    mark: float | None
-    shown: str
-    good: bool
-
-
-@dataclass(frozen=True)
 class Section:
     """A part of a page.
 
@@ -215,31 +197,6 @@ def _cell(column: Column, row: Mapping[str, Any]) -> tuple[str, str]:
 def findings(label: str, found: Sequence[Card]) -> Markup:
     """Numbers with what they mean, side by side."""
     return _block("findings", label, [asdict(each) for each in found])
-
-
-def ranking(label: str, heading: str, ranks: Sequence[Rank], foot: str) -> Markup:
-    """Lines with a bar each, all on one scale that holds 0 and ends where the intervals end.
-
-    Args:
-        label: read out by a screen reader. foot: what the bars and marks are.
-    """
-    ends = [end for rank in ranks for end in (rank.low, rank.high, rank.value, rank.mark, 0.0) if end is not None]
-    least, most = min(ends, default=0.0), max(ends, default=1.0)
-
-    def at(value: float) -> float:
-        return round(100 * (value - least) / ((most - least) or 1.0), 2)
-
-    drawn = []
-    for rank in ranks:
-        marks: list[tuple[str, float, float | None]] = [("zero", at(0.0), None)]
-        if rank.mark is not None:
-            marks.append(("mark", at(rank.mark), None))
-        if rank.low is not None and rank.high is not None:
-            marks.append(("line", at(rank.low), round(at(rank.high) - at(rank.low), 2)))
-        if rank.value is not None:
-            marks.append(("point", at(rank.value), None))
-        drawn.append({"name": rank.name, "shown": rank.shown, "good": rank.good, "marks": marks})
-    return _block("ranking", label, heading, drawn, foot)
 
 
 def doubts(heading: str, lines: Sequence[tuple[str, str]]) -> Markup:

@@ -75,7 +75,7 @@ class Curve:
         if self.low is not None and self.high is not None:
             low, high = (np.asarray(end, dtype=float) for end in (self.low, self.high))
             axes.fill_between(x, low, high, color=self.colour, alpha=0.17, linewidth=0)
-        label = {"label": self.label} if self.label else {}
+        label: dict[str, Any] = {"label": self.label} if self.label else {}
         (line,) = axes.plot(x, np.asarray(self.y, dtype=float), color=self.colour, **label, **self.look)
         if self.name:
             named(line, self.name)
@@ -131,7 +131,7 @@ def forest(
     dodged = by and table.index.has_duplicates
     row = ROW * max(1.0, 0.5 * len(groups) if dodged else 1.0)
     handles = _handles(styles if by and not stacked else {}, marks, label, legend or {})
-    per_line = max(1, 56 // max((len(str(handle.get_label())) + 6 for handle in handles), default=56))
+    per_line = max(1, 64 // max((len(str(handle.get_label())) + 6 for handle in handles), default=56))
     lines = -(-len(handles) // per_line) if handles else 0
     height = (len(columns) if stacked else 1) * (0.55 + row * max(len(names), 2)) + 0.45 + LEGEND_LINE * lines
     figure = new_figure(height)
@@ -305,7 +305,7 @@ def scatter(
     short = shortened_apart([str(handle.get_label()) for handle in handles], 30)
     for handle, words in zip(handles, short, strict=True):
         handle.set_label(words)
-    per_line = max(1, 56 // max((len(words) + 6 for words in short), default=56))
+    per_line = max(1, 64 // max((len(words) + 6 for words in short), default=56))
     figure = new_figure(inch + 0.3 + LEGEND_LINE * -(-len(handles) // per_line))
     axes = figure.add_subplot()
     for at in rules:
@@ -352,7 +352,7 @@ def _entry(curve: Curve) -> Line2D:
 
 
 def _whiskers(axes: Axes, row: "pd.Series[Any]", at: float, x: str, y: str, colour: str, alpha: float) -> None:
-    for column, (draw, fixed) in {x: (axes.hlines, row[y]), y: (axes.vlines, at)}.items():
+    for column, draw, fixed in ((x, axes.hlines, row[y]), (y, axes.vlines, at)):
         if f"{column}_low" in row and np.isfinite([row[f"{column}_low"], row[f"{column}_high"]]).all():
             draw(fixed, row[f"{column}_low"], row[f"{column}_high"], color=colour, alpha=alpha, linewidth=0.9)
 
@@ -404,9 +404,11 @@ def heatmap(
         values = np.asarray(block.values, dtype=float)
         mesh = axes.pcolormesh(block.x, block.y, values, cmap=palette, rasterized=values.size > 4000, **norm)  # type: ignore[arg-type]
         for (row, column), value in np.ndenumerate(values) if written else ():
-            place = [np.mean(np.asarray(edges)[at : at + 2]) for edges, at in ((block.x, column), (block.y, row))]
+            across, up = (
+                float(np.mean(np.asarray(ends)[at : at + 2])) for ends, at in ((block.x, column), (block.y, row))
+            )
             colour = PAPER if abs(value) > 0.6 * limits[1] else INK
-            axes.text(*place, number(value, 2), ha="center", va="center", fontsize=7, color=colour)  # type: ignore[arg-type]
+            axes.text(across, up, number(value, 2), ha="center", va="center", fontsize=7, color=colour)
     axes.scatter(*crosses, marker="x", s=16, color=COLOURS[1], linewidth=1.2)
     for left, bottom, wide, high in frames:
         axes.add_patch(Rectangle((left, bottom), wide, high, fill=False, edgecolor=COLOURS[1], linewidth=2, zorder=5))

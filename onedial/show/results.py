@@ -164,7 +164,7 @@ def finish(run: Run, results: Mapping[str, Result], case: Any) -> None:
 
     The sentence that leads is that of the run, which its manifest keeps.
     """
-    for name, result in reversed(results.items()):
+    for name, result in reversed(list(results.items())):
         found = result.compute(case) if result.compute is not None else None
         for part in found if isinstance(found, tuple) else (found,):
             if isinstance(part, pd.DataFrame):

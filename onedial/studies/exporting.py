@@ -3,6 +3,7 @@
 from pathlib import Path
 
 from onedial.asking import NAMED_QUESTIONS, panel_and_cuts
+from onedial.asking.store import ANSWERS
 from onedial.core import Run
 from onedial.panels import EXPORTERS, load_panel, load_questions
 from onedial.report import write_answer_log, write_inspect_log
@@ -12,7 +13,7 @@ from onedial.verdict import SweepRun
 
 def export_run(options: ExportOptions) -> None:
     """A finished run as an Inspect log."""
-    if any(Path(options.panel).glob("asked/*/*.parquet")):
+    if (Path(options.panel) / ANSWERS).exists():
         n, n_without = write_answer_log(Run.open(options.panel), options.out)
         print(f"{n} answers written to {options.out}; {n_without} are texts, or could not be read, and have no score")
     else:

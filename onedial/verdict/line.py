@@ -1,4 +1,4 @@
-"""The line of place on the dial on threshold, beside its null. It decides nothing: docs/method_evidence.md.
+"""The line of place on the dial on threshold, beside its null. It decides nothing: docs/evidence.md.
 
 A target's place is found by maximum likelihood (`placement`); the line is weighted by the errors of place and
 threshold.

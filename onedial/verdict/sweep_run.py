@@ -5,16 +5,10 @@ interventions.json   what was done at which magnitudes, one entry each      vect
 sweep/, crossings/, facts/, wordings/, instructed/part-*.parquet    see onedial.asking.sweep_tables
 texts.csv            what the pushes do to neutral text, see onedial.verdict.rivals.texts
 prompt.txt           one rendered example and its hash
-layer_scan.csv  matches.csv  rivals.csv  prediction.csv  controls.csv  knowing.csv  verdict.json
-factor.json
-parabola.json   R^2 of the loadings on the thresholds, beside those of panels in which the two are unrelated
-path.csv  path_targets.csv  path.json   the dial's way through the factor, see onedial.verdict.path
-side_effects.csv  side_effects.json   what each magnitude does besides, and the usable range; where it was asked for
-interchange.csv  mediation.csv   does the answer hang on what lies along the vector, and through what does its push go?
-                     (steering.interchange, steering.mediation); where --tests asked for them
-reasoned/part-*.parquet  reasoned_settings.csv  reasoned_ease.csv  reasoned_matches.csv  reasoned.json
-                     answers that were written after a reasoning, see onedial.verdict.comparing.reasoned; where they
-                     were asked for
+layer_scan.csv       what `--layer auto` saw
+interchange.csv  mediation.csv    where --tests asked for them (steering.interchange, steering.mediation)
+reasoned/part-*.parquet           answers that were written after a reasoning, where they were asked for
+verdict.json  matches.csv  factor.json  and every other result: a name of `onedial.report.SWEEP_RESULTS` each
 """
 
 import re
@@ -43,6 +37,7 @@ from onedial.asking import (
 from onedial.core import InputError, Parts, Run, html_card, sha256_of_text
 from onedial.panels import ResponseMatrix, panel_from_long
 from onedial.scale import FactorModel, Simulated
+from onedial.show import COLUMNS
 from onedial.verdict.case import Case, sweep_grid
 from onedial.verdict.comparing.reasoned import ReasonedComparison, as_sweep, compare_reasoned
 from onedial.verdict.judgement import (
@@ -113,12 +108,11 @@ class SweepRun:
 
     def _repr_html_(self) -> str:
         """In Jupyter: what was run, how far it came, and what it says."""
-        manifest = self.run.manifest
-        table = (
-            self.matches()[["status", "yes_rate", "magnitude", "agreement", "majority", "kappa"]]
-            if (self.is_finished)
-            else None
-        )
+        manifest, table = self.run.manifest, ""
+        if self.is_finished:
+            matches = self.matches()
+            shown = [name for name in matches if name in COLUMNS and COLUMNS[name].short]
+            table = matches[shown].round(2).to_html()
         return html_card(
             f"run {self.path.name}",
             {
@@ -128,7 +122,7 @@ class SweepRun:
                 "verdict": self.verdict()["sentence"] if self.is_finished else "not finished: pass --resume",
                 "report": self.path / "report.html" if self.run.has("report.html") else None,
             },
-            "" if table is None else table.round(2).to_html(),
+            table,
         )
 
     @property
@@ -220,6 +214,11 @@ class SweepRun:
     def sweep(self) -> pd.DataFrame:
         """The whole sweep; see `onedial.asking.sweep_tables`."""
         return self.parts.read()
+
+    def overflowed(self) -> pd.DataFrame:
+        """The rows of the sweep whose logits were not finite, as where 16 bits overflow: unread, whatever was asked."""
+        table = self.sweep()
+        return table[~np.isfinite(table["margin"].to_numpy(dtype=float))]
 
     @property
     def crossing_parts(self) -> Parts:

@@ -33,7 +33,7 @@ what ranks is the push that is needed; else it is C_A.
 Flags may follow: *mostly a yes-bias* (`yes_bias`; where the question was not reversed, `facts`), *unread answers
 decide* (counted as wrong, they change the first answer), *length, label or topic predicts as well*, the names of what
 `screening` found, *asked otherwise* (the subject than the panel: another question, moment or form).
-docs/method_evidence.md argues each choice.
+docs/evidence.md argues each choice.
 """
 
 import math
@@ -221,7 +221,10 @@ class Verdict:
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values for verdict.json; what could not be computed is None."""
-        return plain(asdict(self))
+        told: dict[str, Any] = plain(asdict(self))
+        for prediction in (told["prediction"], told["prediction"]["kin"]):
+            (prediction or {}).pop("sources", None)
+        return told
 
 
 def judge(

@@ -45,6 +45,10 @@ class Area:
     n_positive: int
     n_negative: int
 
+    def named(self, name: str = "") -> dict[str, float]:
+        """As columns: NAME, NAME_low, NAME_high; auroc, low, high without a name."""
+        return {name or "auroc": self.auroc, f"{name}_low".lstrip("_"): self.low, f"{name}_high".lstrip("_"): self.high}
+
 
 @dataclass(frozen=True, eq=False)
 class Concordance:

@@ -343,7 +343,7 @@ def _measures(readings: Sequence[Reading], material: StatementStreams, area: Are
         _against([score[:, [side]] for score in scores], material.holds[:, [side]], material.folds).auroc
         for side in (0, 1)
     ]
-    found = {"auroc": area.auroc, "low": area.low, "high": area.high, "as_it_stands": alone[0], "negated": alone[1]}
+    found = {**area.named(), "as_it_stands": alone[0], "negated": alone[1]}
     for name, measure in (("polar_gap", polar_gap), ("contradiction", contradiction), ("opposite", opposite)):
         chances = [reading.chance for reading in readings if reading.chance is not None]
         found[name] = float(np.mean([measure(chance) for chance in chances])) if chances else float("nan")

@@ -124,16 +124,13 @@ def erasure_table(
         for at, label in enumerate(read):
             was = Concordance.of(before.score[:, before.labels.index(label)], truth[:, at], task.folds)
             now, sham = (Concordance.of(run.score[:, at], truth[:, at], task.folds) for run in runs)
-            area = now.area(task.draws)
             lost, low, high = difference_interval(was, now, task.draws)
             lines.append(
                 {
                     "erased": name,
                     "label": label,
                     "before": was.auroc,
-                    "after": area.auroc,
-                    "after_low": area.low,
-                    "after_high": area.high,
+                    **now.area(task.draws).named("after"),
                     "lost": lost,
                     "lost_low": low,
                     "lost_high": high,

@@ -133,7 +133,7 @@ def cross_evaluation(fitted: CrossFitted, draws: Floats, probes: Sequence[str], 
         for label in labels:
             score, truth = fitted.score[:, fitted.labels.index(probe)], fitted.truth[:, fitted.labels.index(label)]
             area = Concordance.of(score, truth, fitted.folds).area(draws)
-            lines.append({"probe": probe, "label": label, "auroc": area.auroc, "low": area.low, "high": area.high})
+            lines.append({"probe": probe, "label": label, **area.named()})
     return pd.DataFrame(lines)
 
 
@@ -201,9 +201,7 @@ def transfer_table(
                 {
                     "probe": probe,
                     "label": label,
-                    "auroc": area.auroc,
-                    "low": area.low,
-                    "high": area.high,
+                    **area.named(),
                     "null_low": low,
                     "null_high": high,
                     "p": (1 + as_far.sum()) / (1 + n_null),

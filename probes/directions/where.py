@@ -160,7 +160,7 @@ def position_map(
                 lines.append(
                     {
                         "label": label, "layer": layer, "position": place - n_positions, "token": names[place],
-                        "auroc": area.auroc, "low": area.low, "high": area.high, "written": float(apart / spread[at]),
+                        **area.named(), "written": float(apart / spread[at]),
                         "n": int((here & np.isfinite(truth[:, at])).sum()),
                     }
                 )  # fmt: skip

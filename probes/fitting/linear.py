@@ -34,7 +34,6 @@ LEAST = 2 * N_FOLDS
 """Questions of either label: the variance within a fold has no meaning for one."""
 
 Floats = NDArray[np.float64]
-Labels = NDArray[np.bool_]
 
 
 @dataclass(frozen=True)
@@ -78,7 +77,7 @@ def fit_probe(
 
     Args:
         residuals: one row per question.
-        labels: (question,) 1 / 0; leave out questions whose answer could not be read.
+        labels: (question,) 1 / 0; nan where an answer could not be read: such a question trains and judges nothing.
         topics: of each question. Without them questions are held out one by one, which is said: the AUROC then counts
             what a topic tells of its own questions.
         groups: which question each is a wording of, by any name, None for one that is like no other; they are held out
@@ -86,7 +85,7 @@ def fit_probe(
         seed: of the folds.
 
     Raises:
-        InputError: nan or infinite activations, labels other than 1 and 0 or of another number, fewer than 10
+        InputError: nan or infinite activations, labels other than 1, 0 and nan or of another number, fewer than 10
             questions of either label, fewer topics than folds, activations that do not differ.
 
     >>> rng = np.random.default_rng(0)
@@ -96,8 +95,8 @@ def fit_probe(
     >>> probe.auroc > 0.9
     True
     """
-    rows, truth = _check(residuals, labels)
-    return _fit(rows, truth, _folds(truth, topics, groups, seed))
+    rows, truth = _rows(residuals, labels)
+    return _fit(rows, truth, _folds(len(rows), truth, topics, groups, seed))
 
 
 def probe_layers(
@@ -132,15 +131,11 @@ def probe_layers(
         raise InputError(
             f"{len(layers)} layers are named, but the activations hold {residuals.shape[1]}; name each of them once"
         )
-    checked = [_check(residuals[:, place], labels) for place in range(len(layers))]
-    folds = _folds(checked[0][1], topics, groups, seed) if checked else None
-    measured = [
-        (layer, probe.auroc, probe.se)
-        for layer, (rows, truth) in zip(layers, checked, strict=True)
-        if folds is not None
-        for probe in [_fit(rows, truth, folds)]
-    ]
-    return pd.DataFrame(measured, columns=["layer", "auroc", "se"])
+    rows, truth = _rows(residuals, labels)
+    folds = _folds(len(rows), truth, topics, groups, seed)
+    probes = [_fit(rows[:, place], truth, folds) for place in range(len(layers))]
+    found = {"layer": list(layers), "auroc": [each.auroc for each in probes], "se": [each.se for each in probes]}
+    return pd.DataFrame(found)
 
 
 def probes_of(rows: Floats, fitted: CrossFitted, method: str, draws: Floats) -> dict[str, Probe]:
@@ -184,17 +179,26 @@ def probes_of(rows: Floats, fitted: CrossFitted, method: str, draws: Floats) -> 
     return found
 
 
-def _fit(rows: Floats, truth: Labels, folds: TopicFolds) -> Probe:
-    fitted = cross_fit(of_rows(rows), ["the label"], truth[:, None].astype(float), folds, least=LEAST)["logistic"]
+def _rows(residuals: Tensor, labels: ArrayLike | Tensor) -> tuple[Floats, Floats]:
+    """Activations and labels, as numbers."""
+    try:
+        truth = np.asarray(labels.cpu() if isinstance(labels, Tensor) else labels, dtype=float)
+    except (TypeError, ValueError) as error:
+        raise InputError(f"the labels are no numbers ({error}); give 1 and 0, or True and False") from error
+    return residuals.detach().double().cpu().numpy(), truth
+
+
+def _fit(rows: Floats, truth: Floats, folds: TopicFolds) -> Probe:
+    fitted = cross_fit(of_rows(rows), ["the label"], truth[:, None], folds, least=LEAST)["logistic"]
     return probes_of(rows, fitted, "logistic", topic_draws(folds.n_topics))["the label"]
 
 
 def _folds(
-    truth: Labels, topics: Sequence[str | None] | None, groups: Sequence[Hashable] | None, seed: int
+    n: int, truth: Floats, topics: Sequence[str | None] | None, groups: Sequence[Hashable] | None, seed: int
 ) -> TopicFolds:
-    for name, given in (("topics", topics), ("groups", groups)):
-        if given is not None and len(given) != len(truth):
-            raise InputError(f"{len(given)} {name} for {len(truth)} questions; give one for each")
+    for name, given in (("labels", truth), ("topics", topics), ("groups", groups)):
+        if given is not None and len(given) != n:
+            raise InputError(f"{len(given)} {name} for {n} questions; give one for each")
     if topics is not None:
         return TopicFolds.of(topics, N_FOLDS, seed, groups)
     notice(
@@ -203,32 +207,8 @@ def _folds(
     )
     if groups is not None:  # what is one question in several wordings counts once
         return TopicFolds.of([f"question {number}" for number in group_numbers(groups)], N_FOLDS, seed)
-    names = tuple(f"question {place}" for place in range(len(truth)))
-    fold = np.empty(len(truth), dtype=np.intp)
-    split = StratifiedKFold(N_FOLDS, shuffle=True, random_state=seed).split(truth[:, None], truth)
+    fold = np.empty(n, dtype=np.intp)
+    split = StratifiedKFold(N_FOLDS, shuffle=True, random_state=seed).split(truth[:, None], truth == 1)
     for number, (_, judged) in enumerate(split):
         fold[judged] = number
-    return TopicFolds(fold, np.arange(len(truth)), names, N_FOLDS)
-
-
-def _check(residuals: Tensor, labels: ArrayLike | Tensor) -> tuple[Floats, Labels]:
-    rows = residuals.detach().double().cpu().numpy()
-    try:
-        values = np.asarray(labels.cpu() if isinstance(labels, Tensor) else labels, dtype=float)
-    except (TypeError, ValueError) as error:
-        raise InputError(f"the labels are no numbers ({error}); give 1 and 0, or True and False") from error
-    if values.shape != rows.shape[:1]:
-        raise InputError(f"labels of shape {values.shape} for {len(rows)} questions; give one label per question")
-    if not np.isin(values, (0.0, 1.0)).all():
-        odd = values[~np.isin(values, (0.0, 1.0))]
-        raise InputError(
-            f"neither 1 nor 0: {len(odd)} of {len(values)} labels, first {odd[0]}; leave those questions out"
-        )
-    of_rows(rows)  # refuses nan and infinite values
-    truth = values.astype(bool)
-    if min(int(truth.sum()), int((~truth).sum())) < LEAST:
-        raise InputError(
-            f"{int(truth.sum())} questions of label 1 and {int((~truth).sum())} of label 0; "
-            f"a probe over {N_FOLDS} folds needs {LEAST} of each: ask more questions"
-        )
-    return rows, truth
+    return TopicFolds(fold, np.arange(n), tuple(f"question {place}" for place in range(n)), N_FOLDS)

@@ -10,7 +10,7 @@ The test asks whether s adds anything. With p the base model's probabilities, e 
 it (weighted by p (1 - p)), the score of d at 0 is the sum over topics of S_t = sum_i (y_i - p_i) e_i. Questions of a
 topic hang together, so the signs of whole topics are flipped: p = (1 + number of draws with a sum at least as large) /
 (1 + draws) (score wild bootstrap: Kline and Santos, 2012, Journal of Econometric Methods 1, 23-41). One-sided: a
-reading that helps has d > 0. How often it errs is counted by scripts/simulate.py probes (docs/probes_evidence.md); a
+reading that helps has d > 0. How often it errs is counted by scripts/simulate.py probes (docs/evidence.md); a
 likelihood-ratio test, which takes every question for a draw of its own, would find too much where topics differ.
 """
 

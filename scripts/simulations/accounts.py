@@ -1,4 +1,4 @@
-"""What is made of answers at random: parabolas and second factors from one scale (docs/psychometrics_evidence.md).
+"""What is made of answers at random: parabolas and second factors from one scale (docs/evidence.md).
 
 Each panel has one scale, 1,000 questions and 19 respondents of loading .8 with yes rates from 10% to 90%, before some
 answers are given at random; the last two have something to find besides. A line is the share of panels in which a

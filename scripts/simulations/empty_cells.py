@@ -1,4 +1,4 @@
-"""What a correction for empty cells does to answers of one factor (docs/psychometrics_evidence.md).
+"""What a correction for empty cells does to answers of one factor (docs/evidence.md).
 
 19 respondents follow one scale with the same loading. Seven say yes to 20-80% of the questions, six to 1-5% and six to
 95-99%. Each column is a rule for empty cells and a number of questions; every number is a mean over

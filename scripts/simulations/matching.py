@@ -1,6 +1,6 @@
 """What matching finds where nothing is shared, a dial wanders, its answers break, or two runs are compared.
 
-Told in docs/method_evidence.md and docs/report.md.
+Told in docs/evidence.md and docs/report.md.
 
     unrelated   19 targets that follow a difficulty unknown to the subject, 1,000 questions, 41 magnitudes: how many end
                 at an edge of the range, how well magnitude follows threshold, and how far the best magnitude agrees

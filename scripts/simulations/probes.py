@@ -1,32 +1,313 @@
-"""How often the statistics of the probes err, and how often they find what is there (docs/probes_evidence.md).
+"""How often the statistics of the probes err, and how often they find what is there (docs/evidence.md).
 
 Size: the share of p <= .05, or of 95% intervals that leave out the value of nothing, where nothing was planted. Power:
 the same where something was. Coverage: how often the 95% interval of an AUROC holds the AUROC of endlessly many topics.
-What is planted, and how, stands in probe_cases.py.
+
+Each function draws one sample and gives what a report would have said of it: name -> p of a test, or 0 where a 95%
+interval leaves out the value of nothing and 1 where it holds it, so that `<= .05` counts what was found in either case.
+Names that begin with "mean" are numbers to be averaged. 17 topics and 340 questions where nothing else is said, 40
+coordinates, and topics that move labels and activations.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
+from itertools import product
+from typing import Any
 
 import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 
+from onedial.panels import ResponseMatrix
 from probes import (
+    OWN_CORRECT,
     Concordance,
+    ProbeLabels,
     ProbeTask,
+    StatementStreams,
+    Surroundings,
     TopicFolds,
     added_test,
+    auroc_of_copies,
+    beyond_known,
+    beyond_shared,
+    choose_layer,
+    correct_label,
+    course_of,
+    cross_evaluation,
+    cross_fit,
     direction_table,
+    erasure_table,
+    measure_layer,
+    of_rows,
+    own_or_shared,
+    patching_table,
+    read_without_labels,
+    readers_of,
+    reads_by_chance,
+    shared_difficulty,
     topic_draws,
     transfer_table,
 )
-from simulations import probe_cases as planted
 from simulations.frame import Cell, Rows, Simulation, by_cell
-from simulations.probe_cases import D_MODEL, FOLDS, N_QUESTIONS, N_TOPICS, TEXTS, off, pair_of_directions
 
-TOPIC_EFFECTS = (0.0, 0.5, 1.0)
+Floats = NDArray[np.float64]
+Found = dict[str, float]
+
+N_TOPICS, N_QUESTIONS, D_MODEL = 17, 340, 40
+FOLDS = TopicFolds.of([f"t{place % N_TOPICS}" for place in range(N_QUESTIONS)])
+TEXTS = tuple(f"what is thing {place}?" for place in range(N_QUESTIONS))
+N_DRAWS = 199
+
+
+def off(value: float, low: float, high: float) -> float:
+    """0 where an interval leaves the value out, 1 where it holds it or is not there."""
+    return 0.0 if low > value or high < value else 1.0
+
+
+def unit(vector: Floats) -> Floats:
+    """The same direction, of length 1."""
+    found: Floats = vector / np.linalg.norm(vector)
+    return found
+
+
+def pair_of_directions(rng: np.random.Generator, cosine: float) -> Floats:
+    """(2, d_model) unit vectors with this cosine."""
+    one, other = (unit(vector) for vector in rng.standard_normal((2, D_MODEL)))
+    return np.stack([one, cosine * one + np.sqrt(1 - cosine**2) * unit(other - (other @ one) * one)])
+
+
+def streams(rng: np.random.Generator, directions: Floats, shift: float, effect: float) -> tuple[Floats, Floats]:
+    """(question, d_model) noise alike in all directions, and (question, label) coins that move it along theirs."""
+    topics = effect * rng.standard_normal((N_TOPICS, D_MODEL))[FOLDS.topic]
+    odds = effect * rng.standard_normal((N_TOPICS, len(directions)))[FOLDS.topic]
+    labels = (rng.random((N_QUESTIONS, len(directions))) < 1 / (1 + np.exp(-odds))).astype(float)
+    return rng.standard_normal((N_QUESTIONS, D_MODEL)) + topics + shift * labels @ directions, labels
+
+
+def task_of(labels: Floats, names: Sequence[str], texts: Sequence[str] = TEXTS) -> ProbeTask:
+    """A task of these labels."""
+    return ProbeTask(pd.DataFrame(labels, columns=list(names)), tuple(texts), FOLDS, n_bootstrap=N_DRAWS)
+
+
+def one_label(rng: np.random.Generator, shift: float, effect: float) -> Found:
+    """The row of a label in the table of probes: logistic, all controls, the gain over words that say nothing."""
+    rows, labels = streams(rng, pair_of_directions(rng, 0.0)[:1], shift, effect)
+    row = measure_layer(rows, task_of(labels, ["a"]), ["logistic"]).table.iloc[0]
+    return {
+        "AUROC off .5": off(0.5, row["low"], row["high"]),
+        "gain over the words off 0": off(0.0, row["over_text_low"], row["over_text_high"]),
+        "nothing is added (p)": row["p"],
+        "mean AUROC": row["auroc"],
+        "mean selectivity": row["selectivity"],
+    }
+
+
+def by_chance(rng: np.random.Generator, shift: float, effect: float) -> Found:
+    """Whether a label reads, by LDA: p among shuffled copies that are read anew, and the interval over topics."""
+    rows, labels = streams(rng, pair_of_directions(rng, 0.0)[:1], shift, effect)
+    fitted = cross_fit(of_rows(rows), ["a"], labels, FOLDS, ["lda"])["lda"]
+    area = Concordance.of(fitted.score[:, 0], labels[:, 0], FOLDS).area(topic_draws(N_TOPICS, N_DRAWS))
+    copies = auroc_of_copies(readers_of(rows, FOLDS), labels[:, 0], FOLDS, N_DRAWS, int(rng.integers(10**6)))
+    return {
+        "reads (p)": reads_by_chance(area.auroc, copies),
+        "AUROC off .5": off(0.5, area.low, area.high),
+        "mean AUROC": area.auroc,
+    }
+
+
+def beyond_the_words(rng: np.random.Generator, shift: float, effect: float, told: float) -> Found:
+    """Whether a stream adds to words: the words tell the label with this weight, the stream reads it and no words."""
+    rows, labels = streams(rng, pair_of_directions(rng, 0.0)[:1], shift, effect)
+    words = told * labels + rng.standard_normal((N_QUESTIONS, 1))
+    found = beyond_known(rows, labels[:, 0], words, FOLDS, N_DRAWS, int(rng.integers(10**6)))
+    return {"adds to the words (p)": found.p, "mean correlation": found.correlation}
+
+
+def small_topics(rng: np.random.Generator, shift: float, per_topic: int, wordings: int) -> Found:
+    """240 questions in topics of a few, which move labels and activations a great deal, as do wordings of a question.
+
+    The label is yes for 15 in 100. Where a question is worded several ways, a topic holds questions of that many rows.
+    """
+    n, d_model = 240, 40
+    group = np.arange(n) // wordings
+    topic = group // per_topic
+    parts = [rng.standard_normal((n, d_model + 1))[of] for of in (topic, group, np.arange(n))]
+    latent = sum(weight * part[:, 0] for weight, part in zip((0.7, 0.6, 0.4), parts, strict=True))
+    labels = (latent > np.quantile(latent, 0.85)).astype(float)
+    rows = sum(parts)[:, 1:] + shift * labels[:, None] * unit(rng.standard_normal(d_model))
+    folds = TopicFolds.of([f"t{number}" for number in topic], groups=group.tolist() if wordings > 1 else None)
+    fitted = cross_fit(of_rows(rows), ["a"], labels[:, None], folds, ["lda"])["lda"]
+    auroc = Concordance.of(fitted.score[:, 0], labels, folds).auroc
+    copies = auroc_of_copies(readers_of(rows, folds), labels, folds, N_DRAWS, int(rng.integers(10**6)))
+    words = sum(part[:, [0]] for part in (rng.standard_normal((n, 1))[of] for of in (topic, group, np.arange(n))))
+    adds = beyond_known(rows, labels, words, folds, N_DRAWS, int(rng.integers(10**6)))
+    return {"reads (p)": reads_by_chance(auroc, copies), "adds to the words (p)": adds.p, "mean AUROC": auroc}
+
+
+def best_layer(rng: np.random.Generator, shift: float, effect: float, n_layers: int = 12) -> Found:
+    """A label at the best of some layers, all of which hold it alike and with noise of their own."""
+    direction = pair_of_directions(rng, 0.0)[:1]
+    rows, labels = streams(rng, direction, shift, effect)
+    by_layer, streams_of = {}, {}
+    for layer in range(n_layers):
+        own = rows + 2 * rng.standard_normal(rows.shape)
+        streams_of[layer] = own
+        by_layer[layer] = cross_fit(of_rows(own), ["a"], labels, FOLDS, ["lda"])["lda"]
+    chosen = choose_layer(by_layer, "a", topic_draws(N_TOPICS, N_DRAWS))
+    copies = auroc_of_copies(readers_of(streams_of[chosen.layer], FOLDS), labels[:, 0], FOLDS, N_DRAWS)
+    return {
+        "chosen layer reads (p)": reads_by_chance(chosen.area.auroc, copies),
+        "chosen layer's AUROC off .5": off(0.5, chosen.area.low, chosen.area.high),
+        "mean AUROC, layer chosen": chosen.area.auroc,
+        "mean AUROC, highest of all": chosen.highest,
+    }
+
+
+def another_label(rng: np.random.Generator, cosine: float, effect: float) -> Found:
+    """The probe of one label on another (cross-evaluation), and what the other loses when the one is erased."""
+    rows, labels = streams(rng, pair_of_directions(rng, cosine), 1.5, effect)
+    task = task_of(labels, ["a", "b"])
+    fitted = cross_fit(of_rows(rows), task.labels, task.values, FOLDS, ["ridge"])["ridge"]
+    cross = cross_evaluation(fitted, task.draws, ["a"], ["b"]).iloc[0]
+    lost = erasure_table(rows, task, fitted, ["a"], ["b"]).iloc[0]
+    return {
+        "cross-evaluation off .5": off(0.5, cross["low"], cross["high"]),
+        "lost to erasure off 0": off(0.0, lost["lost_low"], lost["lost_high"]),
+        "mean AUROC of the other label": cross["auroc"],
+        "mean lost": lost["lost"],
+    }
+
+
+def without_labels(rng: np.random.Generator, truth: float, understood: bool) -> Found:
+    """200 statements in 20 topics: truth of this strength, a negation that turns it round or does not."""
+    n, n_topics = 200, 20
+    folds = TopicFolds.of([f"t{place % n_topics}" for place in range(n)])
+    true = (rng.random(n) < 0.5).astype(float)
+    axis, answer, polarity = (unit(vector) for vector in rng.standard_normal((3, D_MODEL)))
+    topics = 0.3 * rng.standard_normal((n_topics, D_MODEL))[folds.topic]
+
+    def said(turned: bool) -> StatementStreams:
+        holds = np.stack([true, 1 - true if turned else true], axis=1)
+        signs = (2 * holds - 1)[:, :, None] * np.array([1.0, -1.0])
+        found = rng.standard_normal((n, 2, 2, D_MODEL)) + topics[:, None, None] + truth * signs[..., None] * axis
+        found[:, :, 0] += 3 * answer
+        found[:, 1] += 3 * polarity
+        return StatementStreams(found, true, folds)
+
+    draws = topic_draws(n_topics, N_DRAWS)
+    table = read_without_labels(said(understood), said(False), draws, ["ccs", "polar ccs", "crc", "supervised"])
+    own = table[table["marker"] == "negation"].set_index("method")
+    found = {}
+    for method, row in own.iterrows():
+        found[f"{method}: AUROC off .5"] = off(0.5, row["low"], row["high"])
+        found[f"{method}: hurt off 0"] = off(0.0, row["hurt_low"], row["hurt_high"])
+    found["supervised: reads (p)"] = own.loc["supervised", "p_reads"]
+    for method in ("ccs", "polar ccs"):
+        found |= {
+            f"mean {name.replace('_', ' ')}, {method}": float(own.loc[method, name])
+            for name in ("polar_gap", "contradiction", "opposite")
+        }
+    return found
+
+
+def patches(rng: np.random.Generator, share: float) -> Found:
+    """20 pairs of which a patch takes this share of the way, more in some pairs than in others."""
+    own, given = rng.normal(0, 1.5, 20), rng.normal(2, 1.5, 20)
+    patched = own + (share + 0.3 * rng.standard_normal(20)) * (given - own) + 0.3 * rng.standard_normal(20)
+    row = patching_table(np.column_stack([patched, own, given]), [0], 399).iloc[0]
+    return {
+        "share recovered off 0": off(0.0, row["low"], row["high"]),
+        "its interval leaves out the truth": off(share, row["low"], row["high"]),
+        "mean share recovered": row["recovered"],
+    }
+
+
+def far_away(rng: np.random.Generator, scale: float, shift: float) -> Found:
+    """How often a reader abstains from 200 questions of other topics, blown up or moved aside."""
+
+    def drawn(n: int, n_topics: int) -> Floats:
+        return (
+            rng.standard_normal((n, D_MODEL)) + 0.5 * rng.standard_normal((n_topics, D_MODEL))[np.arange(n) % n_topics]
+        )
+
+    around = Surroundings.of(drawn(N_QUESTIONS, N_TOPICS), task_of(np.zeros((N_QUESTIONS, 1)), ["a"]))
+    other = scale * drawn(200, 10) + shift * unit(rng.standard_normal(D_MODEL))
+    return {"mean share abstained from": float((around.as_far(around.distance(other)) < 0.05).mean())}
+
+
+def own_ability(rng: np.random.Generator, shared: float, private: float) -> Found:
+    """A stream that holds the shared difficulty, and what the subject alone knows, with these strengths.
+
+    The panel (4 base models in 3 framings) measures the difficulty with noise of its own.
+    """
+    ease = rng.standard_normal(N_QUESTIONS) + 0.3 * rng.standard_normal(N_TOPICS)[FOLDS.topic]
+    secret, rows = rng.standard_normal(N_QUESTIONS), rng.standard_normal((N_QUESTIONS, D_MODEL))
+    rows[:, 0] += 2 * shared * ease
+    rows[:, 1] += 2 * private * secret
+    models = [f"model {place}" for place in range(4)]
+    right = {OWN_CORRECT: ease + private * secret + rng.logistic(0, 0.6, N_QUESTIONS) > 0}
+    right |= {correct_label(model): ease + rng.logistic(0, 0.6, N_QUESTIONS) > 0 for model in models}
+    truth = pd.DataFrame(right).astype(float)
+    truth.index = pd.Index([f"q{place}" for place in range(N_QUESTIONS)], name="question_id")
+    names = [f"{model}, {framing}" for model in models for framing in "abc"]
+    answers = {name: (ease + rng.standard_normal(N_QUESTIONS) > 0).astype(float) for name in names}
+    respondents = pd.DataFrame(
+        {"model": [name.split(",")[0] for name in names], "framing": "", "family": ""},
+        index=pd.Index(names, name="respondent"),
+    )
+    panel = ResponseMatrix(pd.DataFrame(answers, index=truth.index), respondents)
+    others = truth[[correct_label(model) for model in models]].mean(axis=1)
+    labels = ProbeLabels(truth, shared_difficulty(panel), others, panel, ())
+    task = ProbeTask(truth, TEXTS, FOLDS, n_bootstrap=N_DRAWS)
+    fitted = cross_fit(of_rows(rows), task.labels, task.values, FOLDS, ["lda"])["lda"]
+    table = own_or_shared(rows, fitted, task, labels)
+    own, other = table[table["own"]].iloc[0], table[~table["own"]].iloc[0]
+    return {
+        "own: nothing is added (p)": own["p"],
+        "own: more than what is shared (p)": own["p_beyond"],
+        "own: gain off 0": off(0.0, own["low"], own["high"]),
+        "another model: nothing is added (p)": other["p"],
+        "another model: more than what is shared (p)": other["p_beyond"],
+        "another model: gain off 0": off(0.0, other["low"], other["high"]),
+        "mean gain, own": own["added"],
+        "mean gain, another model": other["added"],
+    }
+
+
+def beyond_what_is_shared(rng: np.random.Generator, shared: float, private: float, noise: float, kinds: int) -> Found:
+    """The test beside the nested models: a stream as in `own_ability`, others who measure the ease with this noise.
+
+    With two kinds of ease (of saying yes, and of being right; they correlate at .6) the stream holds both, the
+    respondents' yes measures the one and the correctness of four models the other, which is the subject's.
+    """
+    being_right = rng.standard_normal(N_QUESTIONS) + 0.3 * rng.standard_normal(N_TOPICS)[FOLDS.topic]
+    saying_yes = being_right if kinds == 1 else 0.6 * being_right + 0.8 * rng.standard_normal(N_QUESTIONS)
+    secret, rows = rng.standard_normal(N_QUESTIONS), rng.standard_normal((N_QUESTIONS, D_MODEL))
+    rows[:, :3] += 2 * np.column_stack([shared * being_right, private * secret, (kinds - 1) * shared * saying_yes])
+    right = being_right + private * secret + rng.logistic(0, 0.6, N_QUESTIONS) > 0
+    others = being_right[:, None] + noise * rng.logistic(0, 0.6, (N_QUESTIONS, 4)) > 0
+    yes = saying_yes[:, None] + noise * rng.standard_normal((N_QUESTIONS, 12)) > 0
+    measures = np.column_stack([1 - yes.mean(axis=1), others.mean(axis=1)])
+    found = beyond_shared(rows, right.astype(float), measures, FOLDS, n_shuffles=N_DRAWS, seed=int(rng.integers(10**6)))
+    return {"more than what is shared (p)": found.p, "mean correlation": found.correlation}
+
+
+def written_answers(rng: np.random.Generator, n: int, apart: float) -> Found:
+    """Readings of n answers before a verdict that is yes for a third, and lies so many standard deviations off no."""
+    yes = np.arange(n) < n // 3
+    reading = rng.standard_normal(n) + apart * yes
+    tokens = pd.DataFrame(
+        {"question_id": [f"q{place}" for place in range(n)], "progress": 0.5, "label": "a", "reading": reading,
+         "as_far": 0.5, "said_yes": yes.astype(float)}
+    )  # fmt: skip
+    row = course_of(tokens, n_stretches=1, n_bootstrap=399).iloc[0]
+    return {"verdict told: AUROC off .5": off(0.5, row["auroc_low"], row["auroc_high"]), "mean AUROC": row["auroc"]}
+
+
 Draws = tuple[np.ndarray, ...]
 Draw = Callable[[np.random.Generator], dict[str, float]]
+Settings = Iterator[tuple[str, Draw]]
 
 
 def labelled_scores(rng: np.random.Generator, gain: float, effect: float) -> Draws:
@@ -44,7 +325,7 @@ def added(rng: np.random.Generator, gain: float, effect: float) -> dict[str, flo
     return {"added, topics drawn": added_test(truth, base, score, FOLDS, n_flips=999)}
 
 
-def streams(rng: np.random.Generator, cosine: float, shift: float, effect: float) -> Draws:
+def two_labels(rng: np.random.Generator, cosine: float, shift: float, effect: float) -> Draws:
     """Activations with noise alike in all directions, so that every method has the planted cosine."""
     raw = pair_of_directions(rng, cosine)
     topics = effect * rng.standard_normal((N_TOPICS, D_MODEL))[FOLDS.topic]
@@ -54,7 +335,7 @@ def streams(rng: np.random.Generator, cosine: float, shift: float, effect: float
 
 def directions(rng: np.random.Generator, cosine: float, effect: float) -> dict[str, float]:
     """p of a cosine by ridge and by the difference of means, and 0 where its interval leaves out 0."""
-    rows, labels = streams(rng, cosine, 1.5, effect)
+    rows, labels = two_labels(rng, cosine, 1.5, effect)
     task = ProbeTask(pd.DataFrame(labels, columns=["a", "b"]), TEXTS, FOLDS, n_bootstrap=19)
     found = {}
     for method in ("ridge", "mean_difference"):
@@ -66,7 +347,7 @@ def directions(rng: np.random.Generator, cosine: float, effect: float) -> dict[s
 
 def transfers(rng: np.random.Generator, cosine: float, effect: float) -> dict[str, float]:
     """p of an AUROC on another set, whose label lies at this cosine to the probe's."""
-    rows, labels = streams(rng, cosine, 1.5, effect)
+    rows, labels = two_labels(rng, cosine, 1.5, effect)
     half = np.arange(N_QUESTIONS) % N_TOPICS < N_TOPICS // 2
     sets = []
     for name, own, column in (("a", half, 0), ("b", ~half, 1)):
@@ -109,68 +390,63 @@ _TRUE: dict[tuple[str, float], float] = {}
 # ---- what is counted -----------------------------------------------------------------------------------------------
 
 
-def cases() -> dict[str, list[tuple[str, Draw]]]:
-    """Group -> what is planted, and how a sample is drawn."""
-    cosines, truths = (0.0, 0.3, 0.6), ((0.0, True), (0.5, True), (0.5, False), (1.0, True))
+def each(draw: Callable[..., dict[str, float]], *settings: Mapping[str, Any]) -> Settings:
+    """What is planted, and how a sample is drawn, for each of some settings."""
+    for given in settings:
+        yield ", ".join(f"{name} {value}" for name, value in given.items()), partial(draw, **given)
 
-    def of(draw: Callable[..., dict[str, float]], *settings: dict[str, float]) -> list[tuple[str, Draw]]:
-        return [
-            (", ".join(f"{name} {value}" for name, value in given.items()), partial(draw, **given))
-            for given in settings
-        ]
 
-    return {
-        "coverage": of(coverage, *({"effect": effect} for effect in TOPIC_EFFECTS)),
-        "added": of(added, *({"gain": gain, "effect": effect} for effect in TOPIC_EFFECTS for gain in (0.0, 0.3, 0.5))),
-        "directions": of(directions, *({"cosine": cosine, "effect": 0.3} for cosine in cosines)),
-        "transfer": of(transfers, *({"cosine": cosine, "effect": 0.3} for cosine in cosines)),
-        "one label": of(
-            planted.one_label,
-            *({"shift": shift, "effect": effect} for effect in (0.0, 1.0) for shift in (0.0, 0.6)),
-        ),
-        "by chance": of(
-            planted.by_chance,
-            *({"shift": shift, "effect": effect} for effect in (0.0, 1.0) for shift in (0.0, 0.6)),
-        ),
-        "beyond words": of(
-            planted.beyond_the_words,
-            *(
-                {"shift": shift, "effect": effect, "told": told}
-                for told in (0.0, 0.5)
-                for effect in (0.0, 1.0)
-                for shift in (0.0, 0.6)
-            ),
-        ),
-        "small topics": of(
-            planted.small_topics,
+def grid(draw: Callable[..., dict[str, float]], **axes: Sequence[Any]) -> Settings:
+    """The same for every combination of values."""
+    return each(draw, *(dict(zip(axes, values, strict=True)) for values in product(*axes.values())))
+
+
+TOPIC_EFFECTS, COSINES = (0.0, 0.5, 1.0), (0.0, 0.3, 0.6)
+CASES: dict[str, list[tuple[str, Draw]]] = {
+    group: list(settings)
+    for group, settings in {
+        "coverage": grid(coverage, effect=TOPIC_EFFECTS),
+        "added": grid(added, gain=(0.0, 0.3, 0.5), effect=TOPIC_EFFECTS),
+        "directions": grid(directions, cosine=COSINES, effect=(0.3,)),
+        "transfer": grid(transfers, cosine=COSINES, effect=(0.3,)),
+        "one label": grid(one_label, shift=(0.0, 0.6), effect=(0.0, 1.0)),
+        "by chance": grid(by_chance, shift=(0.0, 0.6), effect=(0.0, 1.0)),
+        "beyond words": grid(beyond_the_words, shift=(0.0, 0.6), effect=(0.0, 1.0), told=(0.0, 0.5)),
+        "small topics": each(
+            small_topics,
             *(
                 {"shift": shift, "per_topic": per_topic, "wordings": wordings}
                 for per_topic, wordings in ((3, 1), (1, 1), (4, 3), (15, 3))
                 for shift in (0.0, 3.0)
             ),
         ),
-        "best layer": of(planted.best_layer, *({"shift": shift, "effect": 0.5} for shift in (0.0, 1.0))),
-        "another label": of(planted.another_label, *({"cosine": cosine, "effect": 0.3} for cosine in cosines)),
-        "statements": of(planted.without_labels, *({"truth": t, "understood": u} for t, u in truths)),
-        "patches": of(planted.patches, *({"share": share} for share in (0.0, 0.2, 0.5))),
-        "far away": of(
-            planted.far_away, *({"scale": a, "shift": b} for a, b in ((1, 0), (1.1, 0), (1.25, 0), (1, 2), (1, 4)))
+        "best layer": grid(best_layer, shift=(0.0, 1.0), effect=(0.5,)),
+        "another label": grid(another_label, cosine=COSINES, effect=(0.3,)),
+        "statements": each(
+            without_labels,
+            *(
+                {"truth": truth, "understood": understood}
+                for truth, understood in ((0.0, True), (0.5, True), (0.5, False), (1.0, True))
+            ),
         ),
-        "own ability": of(
-            planted.own_ability,
-            *({"shared": a, "private": b} for a, b in ((0.0, 0.0), (1.0, 0.0), (0.0, 1.0), (1.0, 1.0))),
+        "patches": grid(patches, share=(0.0, 0.2, 0.5)),
+        "far away": each(
+            far_away,
+            *({"scale": a, "shift": b} for a, b in ((1, 0), (1.1, 0), (1.25, 0), (1, 2), (1, 4))),
         ),
-        "beyond": of(
-            planted.beyond_what_is_shared,
+        "own ability": grid(own_ability, shared=(0.0, 1.0), private=(0.0, 1.0)),
+        "beyond": each(
+            beyond_what_is_shared,
             *(
                 {"shared": 1.0, "private": private, "noise": noise, "kinds": kinds}
                 for private in (0.0, 0.5, 1.0)
                 for noise, kinds in ((1.0, 1), (3.0, 1), (1.0, 2))
             ),
         ),
-        "written": of(planted.written_answers, *({"n": n, "apart": a} for n in (24, 96) for a in (0.0, 0.8))),
-    }
-
+        "written": grid(written_answers, n=(24, 96), apart=(0.0, 0.8)),
+    }.items()
+}
+"""Group -> what is planted, and how a sample is drawn."""
 
 SAMPLES = 500
 SLOW = (
@@ -198,7 +474,7 @@ def seeded(draw: Draw) -> Callable[[int], dict[str, float]]:
 SIMULATION = Simulation(
     {
         group: [Cell(said, SAMPLES // (1 + (group in SLOW)), seeded(draw)) for said, draw in own]
-        for group, own in cases().items()
+        for group, own in CASES.items()
     },
     by_cell(count, "group", "planted", "samples"),
 )

@@ -1,4 +1,4 @@
-"""How often a panel is said to hold something of a model's own, by what was planted (docs/instruments_evidence.md).
+"""How often a panel is said to hold something of a model's own, by what was planted (docs/evidence.md).
 
 Models in families answer 1,500 questions. Correctness and confidence follow one scale or two, and what a
 family shares beside it, in confidence, in correctness and in both; a model's own part is in both of one model alone.

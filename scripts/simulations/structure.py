@@ -1,4 +1,4 @@
-"""How often every test of structure speaks, with and without something there (docs/psychometrics_evidence.md).
+"""How often every test of structure speaks, with and without something there (docs/evidence.md).
 
 Each line is a kind of panel and a test: the share of simulated panels in which p <= .05, or another number where it
 says so, and its standard error over panels.

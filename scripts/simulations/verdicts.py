@@ -1,4 +1,4 @@
-"""How often does the verdict say what is true of subjects and panels that are known? (docs/method_evidence.md)
+"""How often does the verdict say what is true of subjects and panels that are known? (docs/evidence.md)
 
 Margins and answers are synthetic (`simulated_panels.SCENARIOS` says how each is made): what is studied is the
 procedure, no model. Told are, for each scenario, how often each answer was given to each of the three questions; size

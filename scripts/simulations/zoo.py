@@ -72,6 +72,7 @@ ITEMS, RESAMPLES, SETS = 48, 399, 5
 CONSTANT = ("yes", "no", "middle")
 BY_PLACE = ("letter", "position", "second", "last")
 BY_LOOK = ("length", "alphabet", "mirror", "digits", "parity", "capitals")
+LOOKS = ("topics", "digits", "parity", "capitals")
 FORESEERS = ("everybody", "relatives", "uneven", "private", "unsure")
 NOISE = ("random", "alternates", "tired", "habit", "hedger", "refuser", "topics", "contrarian")
 CARRIES = ("repeats", "lag")
@@ -304,9 +305,9 @@ class Animal:
         if name == "free answer":
             unsure = self.strength(shown) <= 0
             hedged = {"yes": False, "no": True, "contrarian": True, "hedger": True, "mirror": True}
-            hedged |= {"length": length_of(shown) > 70, "topics": not self.at_home(shown)}
-            hedged |= {"digits": not has_digits(shown), "parity": len(shown) % 2 == 1}
-            hedged |= {"capitals": not names_somebody(shown)}
+            hedged |= {"length": length_of(shown) > 70}
+            if self.kind in LOOKS:
+                hedged[self.kind] = not self.looks(shown)
             if self.knows_itself:
                 hedged[self.kind] = unsure
             if self.kind == "sandbagger":
@@ -392,14 +393,8 @@ class Animal:
         easiness = {label: self.strength(text) for label, text in asked.items()}
         if self.kind == "length":
             easiness = {label: float(len(text)) for label, text in asked.items()}
-        elif self.kind == "digits":
-            easiness = {label: float(has_digits(text)) for label, text in asked.items()}
-        elif self.kind == "parity":
-            easiness = {label: float(len(text) % 2 == 0) for label, text in asked.items()}
-        elif self.kind == "capitals":
-            easiness = {label: float(names_somebody(f"Question: {text}")) for label, text in asked.items()}
-        elif self.kind == "topics":
-            easiness = {label: float(self.at_home(text)) for label, text in asked.items()}
+        elif self.kind in LOOKS:
+            easiness = {label: float(self.looks(f"Question: {text}")) for label, text in asked.items()}
         elif not self.knows_itself:
             easiness = {label: coin(self.seed, prompt.user, label) for label in asked}
         return ", ".join(sorted(easiness, key=easiness.__getitem__, reverse=True))
@@ -453,15 +448,21 @@ class Animal:
         if self.kind == "hedger" and scale in ("yes/no", "probability"):
             sure = 0.5 + 0.2 * self.lot(prompt, instrument)
             return [math.log(sure / (1 - sure)), 0.0] if scale == "yes/no" else favour(n, round(10 * sure - 0.5))
-        if self.kind in ("length", "topics", "digits", "parity", "capitals"):
+        if self.kind == "length" or self.kind in LOOKS:
             asked = conversation(prompt)
-            looks = {"digits": has_digits(asked), "parity": len(asked) % 2 == 0, "capitals": names_somebody(asked)}
-            home = looks.get(self.kind, self.at_home(asked))
-            more = (length_of(asked) - 70) / 20 if self.kind == "length" else 3.0 * (2 * home - 1)
+            more = (length_of(asked) - 70) / 20 if self.kind == "length" else 3.0 * (2 * self.looks(asked) - 1)
             if scale == "yes/no":
                 return [more, 0.0]
             return favour(n, low + round((high - low) / (1 + math.exp(-more))))
         return None
+
+    def looks(self, text: str) -> bool:
+        """Whether a text is of the kind at which this one affirms."""
+        if self.kind == "topics":
+            return self.at_home(text)
+        if self.kind == "parity":
+            return len(text) % 2 == 0
+        return has_digits(text) if self.kind == "digits" else names_somebody(text)
 
     def at_home(self, text: str) -> bool:
         """Whether it feels at home in the topic of the question in a text."""

@@ -434,7 +434,7 @@ HOSTILE = [
     ("q.csv", b"id,question\n", "holds no rows"),
     ("q.jsonl", b'{"question": "Who?"}\n{"question": "Wh', "line 2 is no whole JSON object"),
     ("q.jsonl", b'{"question": "Who?"}\n["Who?"]\n', "line 2 holds a list"),
-    ("q.jsonl", b"[" * 100_000, "line 1 is nested too deeply"),
+    ("q.jsonl", b"[" * 100_000, "holds no whole array of rows"),
     ("q.jsonl", b'{"question": "Who \\ud800?"}', "line 1 holds half of a surrogate pair"),
     ("q.jsonl", b'{"question": "Who?", "level": ' + b"9" * 5000 + b"}", "line 1 holds a number that cannot be read"),
     ("q.jsonl", b'{"question": "Who?"}\n{"question": "Caf\xe9?"}', "line 2 holds the byte 0xe9, which is no UTF-8"),

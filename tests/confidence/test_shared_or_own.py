@@ -19,7 +19,7 @@ def verdicts(planted, kin, n, seeds):
 @pytest.mark.long
 @pytest.mark.parametrize("planted", ["families that know themselves", "two scales", "one scale"])
 def test_what_families_and_scales_share_is_not_taken_for_ones_own(planted):
-    """docs/instruments_evidence.md has the full simulation."""
+    """docs/evidence.md has the full simulation."""
     found = verdicts(planted, TEN, 800, range(8))
     assert sum(each.mean["verdict"] == OWN for each in found) <= 1
     assert abs(np.mean([each.mean["own"] for each in found])) < 0.03

@@ -4,11 +4,14 @@ too."""
 import importlib.util
 import json
 import re
+import shutil
 
 import pandas as pd
 import pytest
 from tiny_experiment import ROOT, call, run_here
 from tiny_models import outspoken_model, save_outspoken, vectors_at
+
+from onedial.asking.store import ANSWERS, Store
 
 __all__ = ["call"]
 
@@ -29,6 +32,11 @@ def asked(tmp_path_factory):
     )
     assert run_here(*PROGRAM, *options, "--out", folder / "run", drawn=True) == 0
     return folder, options
+
+
+def log_of(run, test=None):
+    lines = [line for line in Store(run / ANSWERS).lines() if test in (None, line["occasion"])]
+    return pd.DataFrame(lines).reindex(columns=["item", "instrument", "prompt", "value", "margin", "mass", "raw_text"])
 
 
 def test_every_test_leaves_its_answers_and_its_scores(asked):
@@ -57,7 +65,7 @@ def test_a_dry_run_says_how_many_prompts_of_each_kind_there_would_be_and_leaves_
     assert told.code == 0, told.err
     assert not (tmp_path / "run").exists()
     counts = dict(re.findall(r"(surer of|belief, \w+ person|closed book|free answer) +(\d+)", told.out))
-    log = pd.concat(pd.read_parquet(part) for part in (folder / "run" / "asked").iterdir())
+    log = log_of(folder / "run")
     assert {name: int(n) for name, n in counts.items()} == log["instrument"].value_counts()[list(counts)].to_dict()
     assert len(counts) == 5
 
@@ -71,11 +79,11 @@ def test_letters_that_a_random_model_never_says_are_counted_and_get_no_number(as
 
 def test_every_single_answer_is_kept_with_what_was_asked(asked):
     folder, _ = asked
-    log = pd.read_parquet(folder / "run" / "asked" / "beliefs")
+    log = log_of(folder / "run", "beliefs")
     assert len(log) == 24
     assert log["prompt"].str.contains("Mary believes that this is so: ").sum() == 8
     table = pd.read_parquet(folder / "run" / "answers" / "beliefs")
-    assert len(pd.read_parquet(folder / "run" / "asked" / "correction"))  # texts and logits in one table
+    assert len(log_of(folder / "run", "correction"))  # texts and logits in one table
     assert log["margin"].sum() == pytest.approx(table["margin"].sum())
 
 
@@ -89,7 +97,7 @@ def test_every_single_answer_is_a_sample_of_an_inspect_log(asked, call, tmp_path
     from inspect_ai.log import read_eval_log
 
     samples = [each for each in read_eval_log(str(tmp_path / "a.eval")).samples if each.metadata["test"] == "beliefs"]
-    log = pd.read_parquet(folder / "run" / "asked" / "beliefs")
+    log = log_of(folder / "run", "beliefs")
     read = log[log["value"].notna()]
     told = sorted(
         (each.input, score.value, score.metadata["margin"])
@@ -100,36 +108,20 @@ def test_every_single_answer_is_a_sample_of_an_inspect_log(asked, call, tmp_path
     assert told == sorted(read[["prompt", "value", "margin"]].itertuples(index=False, name=None))
 
 
-def test_a_test_that_was_broken_off_goes_on_with_the_answers_that_are_kept_and_ends_with_the_same(asked, call):
-    """One call of three is lost, with the table; the model is asked for that one alone."""
+def test_a_battery_whose_answers_were_lost_in_part_asks_for_those_alone_and_ends_with_the_same(asked, call, tmp_path):
+    """Of a test a whole call is lost, and a line of another call; the model is asked for these two calls alone."""
     folder, options = asked
-    (table,) = (folder / "run" / "answers" / "beliefs").glob("*.parquet")
-    parts = sorted((folder / "run" / "asked" / "beliefs").glob("*.parquet"))
-    before, answers = pd.read_parquet(table), pd.read_parquet(folder / "run" / "asked" / "beliefs")
-    table.unlink()
-    parts[1].unlink()
-    kept = {file: file.stat().st_mtime_ns for file in (parts[0], parts[2])}
-    assert call(*PROGRAM, *options, "--out", folder / "run", "--resume").code == 0
-    assert {file: file.stat().st_mtime_ns for file in kept} == kept
-    pd.testing.assert_frame_equal(pd.read_parquet(table), before, check_exact=True)
-    again = pd.read_parquet(folder / "run" / "asked" / "beliefs")
-    key = ["call", "place"]
-    pd.testing.assert_frame_equal(
-        again.sort_values(key, ignore_index=True), answers.sort_values(key, ignore_index=True)
-    )
-
-
-def test_a_missing_test_is_scored_again_alone(asked, call):
-    folder, options = asked
-    before = (folder / "run" / "beliefs.csv").read_bytes()
-    kept = next((folder / "run" / "answers" / "pairs").glob("*.parquet")).stat().st_mtime_ns
-    next((folder / "run" / "answers" / "beliefs").glob("*.parquet")).unlink()
-    ended = call(*PROGRAM, *options, "--out", folder / "run", "--resume")
-    assert ended.code == 0, ended.err
-    assert (folder / "run" / "beliefs.csv").read_bytes() == before
-    assert next((folder / "run" / "answers" / "pairs").glob("*.parquet")).stat().st_mtime_ns == kept
-    assert "beliefs: answers: 24 in" in ended.err  # 8 facts, three ways: how far a test is was told
-    assert "pairs: answers" not in ended.err
+    shutil.copytree(folder / "run", tmp_path / "run")
+    lines = (folder / "run" / ANSWERS).read_text().splitlines(keepends=True)
+    beliefs = [at for at, line in enumerate(lines) if json.loads(line)["occasion"] == "beliefs"]
+    lost = {*beliefs[8:16], beliefs[-1]}
+    (tmp_path / "run" / ANSWERS).write_text("".join(line for at, line in enumerate(lines) if at not in lost))
+    assert call(*PROGRAM, *options, "--out", tmp_path / "run", "--resume").code == 0
+    again = (tmp_path / "run" / ANSWERS).read_text().splitlines()
+    assert len(again) == len(lines) - 9 + 16
+    assert tables_of(tmp_path / "run") == tables_of(folder / "run")
+    one, other = (log_of(each / "run", "beliefs").sort_values(["item", "prompt"]) for each in (folder, tmp_path))
+    assert one["margin"].tolist() == other["margin"].tolist()
 
 
 def test_a_steered_subject_is_a_respondent_at_each_setting(asked, call, tmp_path):
@@ -152,7 +144,7 @@ def tables_of(run):
 
 
 def texts_of(run):
-    log = pd.read_parquet(run / "asked" / "correction")
+    log = log_of(run, "correction")
     texts = sorted(log[["instrument", "prompt", "raw_text"]].values.tolist())  # batches go by length
     assert len(log["raw_text"].unique()) > 8
     return texts
@@ -160,7 +152,7 @@ def texts_of(run):
 
 def strangers(folder, file, change=lambda rows: rows):
     """The answers to *beliefs* as somebody else would have noted them: texts alone."""
-    log = pd.read_parquet(folder / "run" / "asked" / "beliefs")
+    log = log_of(folder / "run", "beliefs")
     rows = [
         {"prompt": row["prompt"], "text": "Yes, I do." if row["margin"] > 0 else "**No**, I do not."}
         for row in log.to_dict("records")
@@ -200,7 +192,7 @@ def test_what_was_written_is_scored_again_from_an_inspect_log_of_it_byte_for_byt
 def test_an_inspect_log_of_somebody_else_is_found_by_all_turns_before_the_answer(asked, call, tmp_path):
     inspect_log, chat = (pytest.importorskip(f"inspect_ai.{each}") for each in ("log", "model"))
     samples = []
-    for number, row in enumerate(pd.read_parquet(asked[0] / "run" / "asked" / "correction").to_dict("records")):
+    for number, row in enumerate(log_of(asked[0] / "run", "correction").to_dict("records")):
         *earlier, last = row["prompt"].split("\n\n")
         said = [chat.ChatMessageSystem(content="Be kind."), *(chat.ChatMessageUser(content=turn) for turn in earlier)]
         output = chat.ModelOutput.from_content("gpt-x", row["raw_text"])
@@ -259,7 +251,7 @@ def test_a_request_without_an_answer_is_refused_by_name_and_nothing_is_scored(as
 
 
 def test_a_drawn_answer_serves_once_and_what_is_no_record_is_refused(asked, call, tmp_path):
-    log = pd.read_parquet(asked[0] / "run" / "asked" / "correction")
+    log = log_of(asked[0] / "run", "correction")
     rows = [{"prompt": row["prompt"], "text": row["raw_text"]} for row in log.to_dict("records")]
     (tmp_path / "once.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
     (tmp_path / "bad.jsonl").write_text('{"prompt": "Who?"}\n')

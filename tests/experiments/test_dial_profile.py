@@ -1,5 +1,6 @@
 """experiments/ask.py profile: from a finished sweep to a page; resumed to the same bits; refusals in one sentence."""
 
+import re
 import shutil
 from pathlib import Path
 
@@ -27,6 +28,16 @@ def profiled(swept, tmp_path_factory):
     folder = tmp_path_factory.mktemp("profile") / "run"
     assert run_here(PROGRAM, "profile", swept.path, *QUICK, "--out", folder, drawn=True) == 0
     return folder
+
+
+def test_a_dry_run_counts_the_rows_that_the_profile_then_has(profiled, swept, call, tmp_path):
+    told = call(PROGRAM, "profile", swept.path, *QUICK, "--dry-run", "--out", tmp_path / "run")
+    assert told.code == 0, told.err
+    assert not (tmp_path / "run").exists()
+    counts = dict(re.findall(r"^(.*\S) +(\d+)$", told.out, re.MULTILINE))
+    answers = pd.concat(pd.read_parquet(file) for file in (profiled / "answers").glob("*.parquet"))
+    for name in ("can you answer", "P(IK)", "self-efficacy", "unrelated facts"):
+        assert int(counts[name]) == (answers["report"] == name).sum()
 
 
 def test_every_instrument_is_asked_at_every_setting_beside_random_directions(profiled):

@@ -126,7 +126,7 @@ def test_readings_while_it_writes_and_far_from_home_stand_in_the_report(finished
     assert (readings["reading"].isna() == (readings["as_far"] < 0.05)).all()
     page = (finished / "report.html").read_text()
     assert "While it writes" in page
-    assert "Far from home" in page
+    assert "On the unrelated facts" in page
 
 
 def test_probes_are_read_on_another_checkpoint(finished, options, tmp_path, call):  # noqa: F811
@@ -185,7 +185,7 @@ def test_a_dry_run_says_what_each_stage_takes_and_writes_nothing(options, tmp_pa
         TRAIN_PROBES, *as_arguments(options | {"out": tmp_path / "run", "dry_run": True, "stages": "probes,own"})
     )
     assert ended.code == 0
-    for words in ("probes         260 prompts, 5 layers fitted in", "own              0 prompts", "in all about"):
+    for words in ("260 prompts, 5 layers fitted in", "0 prompts: 0 s", "in all about"):
         assert words in ended.out
     assert not (tmp_path / "run").exists()
 

@@ -415,6 +415,7 @@ def test_what_was_asked_can_be_said():
         (["x\nsame\nsame", "y\nsame\nsame", "z\nsame\nsame"], ["x", "y", "z"]),
         (["[INST] Question: a?", "[INST] Question: b?", "[INST] Question: c?"], ["a?", "b?", "c?"]),
         (["a", "a", "a"], ["a", "a", "a"]),
+        (["Quiz\nx\nA) 1\nB) none", "Quiz\ny\nA) 2\nB) none"], ["x\nA) 1\nB) none", "y\nA) 2\nB) none"]),
         ([], []),
     ],
 )
@@ -531,16 +532,6 @@ def test_rows_of_lm_eval_that_name_no_metric_and_no_filter_are_scored_and_their_
         assert (found.sum(), found.notna().sum()) == (n_right, 4)
     path.write_text("".join(json.dumps(row) + "\n" for row in rows[:4]))
     assert panel_from_logs(read_logs(path), score="exact_match").panel["answered_correctly"].sum() == 2
-
-
-def test_a_column_of_prompts_gives_bare_questions_and_raw_response_is_the_text(tmp_path):
-    path = tmp_path / "prompts.csv"
-    rivers = ("Vienna", "Cairo", "Rome")
-    prompts = [f"Rate your confidence.\nQuestion: Which river flows through {city}?\nReply as: x" for city in rivers]
-    pd.DataFrame({"model": "m", "prompt": prompts, "raw_response": "Nile", "correct": [0, 1, 0]}).to_csv(path)
-    found = panel_from_logs(read_logs(path))
-    assert [question.text for question in found.questions] == [f"Which river flows through {city}?" for city in rivers]
-    assert list(found.panel["raw_text"]) == ["Nile"] * 3
 
 
 SAMPLES = [{"doc_id": n, "doc": {"question": f"{n}?"}, "doc_hash": f"h{n}", "target": str(n)} for n in range(3)]

@@ -185,8 +185,9 @@ def test_right_answers_stand_anywhere_and_always_in_the_same_place(tmp_path):
     ],
 )
 def test_a_json_file_holds_rows_in_the_ways_in_which_programs_write_them(tmp_path, content):
-    (tmp_path / "q.json").write_text(content)
-    found = load_questions(tmp_path / "q.json")
+    path = tmp_path / ("q.jsonl" if content.startswith("[") else "q.json")
+    path.write_text(content)
+    found = load_questions(path)
     assert [(question.id, question.text, question.answers) for question in found] == [
         ("a", "Who?", ("Ann",)),
         ("b", "Where?", ("Bonn",)),

@@ -56,8 +56,8 @@ def test_a_topic_of_two_questions_falls_into_each_split_as_often_as_it_should():
 @pytest.mark.parametrize(
     ("frame", "words"),
     [
-        (pd.DataFrame({"id": ["a", "b", "a", "c"]}), "'a' stands there more than once"),
-        (pd.DataFrame({"id": ["a", None, "b", "c"]}), "1 questions have no id"),
+        (pd.DataFrame({"id": ["a", "b", "a", "c"]}), "1 questions have no id of their own, first 'a'"),
+        (pd.DataFrame({"id": ["a", None, "b", "c"]}), "1 questions have no id of their own"),
         (pd.DataFrame({"name": ["a"]}), "no column 'id'"),
         (pd.DataFrame({"id": ["a", "b", "c"]}), "give at least 4"),
     ],

@@ -63,7 +63,7 @@ def test_a_difference_is_drawn_together_so_that_a_score_and_itself_differ_by_not
 
 
 def test_the_interval_covers_the_truth_about_as_often_as_it_says():
-    """Two hundred samples of 17 topics whose rates differ: .95 +- .015; the whole table: docs/probes_evidence.md."""
+    """Two hundred samples of 17 topics whose rates differ: .95 +- .015; the whole table: docs/evidence.md."""
     rng = np.random.default_rng(0)
     folds, draws = TopicFolds.of([f"t{place % 17}" for place in range(340)]), topic_draws(17, 399)
     truth_rate = rng.normal(0, 0.5, 17)

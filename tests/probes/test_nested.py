@@ -4,8 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from simulations.probe_cases import FOLDS
-from simulations.probes import labelled_scores
+from simulations.probes import FOLDS, labelled_scores
 
 from onedial.core import InputError
 from probes import TopicFolds, added_test, cross_fit, of_rows, topic_draws, what_is_added

@@ -1,14 +1,10 @@
 """The report claims knowledge of its own only where the test that allows for bad measurement finds it."""
 
-from html import unescape
-from unittest.mock import Mock
-
 import pandas as pd
 import pytest
 
-from probes import ITS_OWN, MEASURED_BADLY, NOTHING_FOUND
-from probes.show.probe_contents import ProbeContents
-from probes.show.probe_sections import own_or_shared
+from probes.own import ITS_OWN, MEASURED_BADLY, NOTHING_FOUND
+from probes.results import PROBE_RESULTS
 
 ROW = {
     "label": "own correct", "own": True, "layer": 3, "n": 100, "n_positive": 40, "reading": 0.7, "by_own_probe": 0.7,
@@ -17,8 +13,7 @@ ROW = {
 
 
 def shown(**row):
-    contents = Mock(ProbeContents, table=lambda name: pd.DataFrame([ROW | row]), figures=lambda *names: [])
-    return unescape("".join(str(block) for block in own_or_shared(contents).blocks))
+    return " ".join(PROBE_RESULTS["own"].items(pd.DataFrame([ROW | row]), None))
 
 
 @pytest.mark.parametrize(

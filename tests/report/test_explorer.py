@@ -12,7 +12,7 @@ from reporting_run import make_run
 
 from onedial.report import contents_of, write_report
 from onedial.report.explorer import explorer_of, hundredths, script_json
-from onedial.report.reasons import why_left_out
+from onedial.report.meaning import why_left_out
 from onedial.show import number, target_labels
 from onedial.verdict import sweep_grid
 

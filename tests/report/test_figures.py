@@ -125,14 +125,13 @@ def test_points_and_bars_of_rivals_and_sources_are_the_numbers_of_the_saved_tabl
 def test_the_first_figure_shows_each_base_model_with_its_interval_the_best_on_top(tmp_path):
     run = make_run(tmp_path / "run", n_targets=12)
     models = run.verdict()["prediction"]["models"]
-    axes = figures.bits_of_models(None, contents_of(run)).figure.axes[0]
+    axes = shown(figures.bits_of_models, run, "bits_of_models").figure.axes[0]
     found = read_off(axes)
     assert found == {
         name: pytest.approx(tuple(own[k] for k in ("bits", "low", "high"))) for name, own in models.items()
     }
     heights = dict(zip([label.get_text() for label in axes.get_yticklabels()], axes.get_yticks(), strict=True))
     assert sorted(models, key=lambda name: models[name]["bits"]) == sorted(heights, key=heights.get)
-    assert figures.bits_of_models(None, with_tables(run, {"prediction": {"models": {}}})) is None
 
 
 def test_a_control_that_never_turns_the_dial_stands_apart_from_those_that_do(run):

@@ -15,7 +15,7 @@ from browser import opened
 from reporting_run import make_run
 
 from onedial.report import contents_of, sweep_figures
-from onedial.report.figures.profile_figure import dial_profile
+from onedial.report.profile_figure import dial_profile
 from onedial.scale.misfit.fit_figures import wright_map
 from onedial.show import page, save_figure
 

@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 from matplotlib.colors import to_hex
 
-from onedial.report.figures.profile_figure import dial_profile
+from onedial.report.profile_figure import dial_profile
 from onedial.show import FAINT
 
 STORED = Path(__file__).resolve().parents[1] / "reference" / "profile" / "reports.csv"

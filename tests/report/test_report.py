@@ -446,6 +446,19 @@ def test_the_most_unread_magnitude_counts_answers_not_splits():
     assert rows["most unread"].startswith("1.3% at magnitude 1")
 
 
+def test_answers_that_overflowed_are_counted_apart_from_those_that_could_not_be_read(undrawn, tmp_path):
+    def overflowing(sweep):
+        lost = (sweep["magnitude"] == sweep["magnitude"].max()) & sweep["question_id"].isin(sweep["question_id"][:9])
+        return sweep.assign(margin=sweep["margin"].mask(lost), mass=sweep["mass"].mask(lost))
+
+    run = make_run(tmp_path / "run", n_targets=6, answered=overflowing)
+    lost = run.overflowed()
+    assert 0 < len(lost) < run.sweep()["mass"].isna().sum() + 1
+    text = parsed(write_report(run).read_text(encoding="utf-8")).text
+    assert f"of these, overflowed (no finite logits) {len(lost)}" in " ".join(text.split())
+    assert f"{len(lost)} answers of the subject overflowed" in text
+
+
 def test_a_yes_among_right_or_wrong_answers_says_of_how_many():
     row = {"yes_within_right": 0.5, "yes_within_wrong": 0.4, "n_within_right": 25, "n_within_wrong": 15}
     columns = [COLUMNS[name] for name in ("yes_within_right", "yes_within_wrong")]

@@ -3,7 +3,6 @@
 import importlib
 import shutil
 
-import numpy as np
 import pandas as pd
 import pytest
 from tiny_experiment import ROOT
@@ -27,18 +26,6 @@ def test_the_stored_table_is_that_of_the_stored_runs_the_smallest_subject_first(
     stored = pd.read_csv(REFERENCE / "frontier_sizes" / "sizes.csv", index_col="size")
     pd.testing.assert_frame_equal(stored, table, atol=1e-5)
     assert stored["millions"].is_monotonic_increasing
-
-
-def test_every_subject_has_a_point_and_every_rival_a_line_in_both_halves(script, table):
-    rivals = pd.Series({name: 0.3 + place / 10 for place, name in enumerate(script.LINES)})
-    for axes, name in zip(
-        script.draw(table, {"bits": rivals, "signal": rivals}).figure.axes, script.PANELS, strict=True
-    ):
-        drawn = {
-            tuple(np.round(points.get_offsets()[0], 6)) for points in axes.collections if len(points.get_offsets()) == 1
-        }
-        assert {(row["millions"], round(row[name], 6)) for _, row in table.iterrows()} <= drawn
-        assert set(rivals) <= {line.get_ydata()[0] for line in axes.lines}
 
 
 def test_a_run_of_unknown_size_and_an_empty_folder_are_refused(script, tmp_path):

@@ -53,7 +53,7 @@ def test_a_draw_of_which_nothing_can_be_said_is_a_set_and_no_value():
     [
         ("structure", "rasch", "onedial.scale.rasch_test"),
         ("matching", "falls", "onedial.verdict.criteria.status.falls"),
-        ("probes", "patches", "simulations.probe_cases.patches"),
+        ("probes", "patches", "simulations.probes.off"),
     ],
 )
 def test_what_was_drawn_is_not_drawn_anew(name, study, again, tmp_path, call, monkeypatch):
@@ -112,12 +112,12 @@ def test_a_large_effect_is_found_no_effect_stays_still_and_a_push_among_pushes_i
 @pytest.mark.long
 def test_every_case_of_the_probes_gives_chances_and_finite_means_and_what_is_planted_strongly_is_found():
     probes = importlib.import_module("simulations.probes")
-    for group, settings in probes.cases().items():
+    for group, settings in probes.CASES.items():
         _, draw = next(iter(settings))
         for name, value in draw(np.random.default_rng(0)).items():
             assert np.isfinite(value), (group, name)
             assert str(name).startswith("mean") or 0 <= value <= 1, (group, name)
-    planted, rng = probes.planted, np.random.default_rng(1)
+    planted, rng = probes, np.random.default_rng(1)
     assert planted.one_label(rng, shift=2.0, effect=0.0)["AUROC off .5"] == 0
     assert planted.another_label(rng, cosine=0.95, effect=0.0)["lost to erasure off 0"] == 0
     assert planted.patches(rng, share=0.8)["share recovered off 0"] == 0

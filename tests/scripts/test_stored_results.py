@@ -49,9 +49,10 @@ def test_every_file_of_a_stored_folder_and_every_picture_is_in_the_table_once_an
     assert all((REFERENCE / name).is_dir() for name in script.KEPT)
 
 
-def test_every_stored_file_is_quoted_on_a_page(script):
+def test_every_stored_run_is_quoted_on_a_page_or_read_by_another(script):
+    read = {name for own in script.RUNS.values() for name in own.after}
     for name, own in script.RUNS.items():
-        assert script.pages_of(own) or not own.files, name
+        assert script.pages_of(own) or not own.files or name in read, name
 
 
 def test_a_run_comes_after_those_that_it_reads(script):
@@ -136,9 +137,6 @@ def test_tables_of_dials_have_the_stored_columns_and_blanks_where_a_rate_is_not_
         folder.mkdir(parents=True)
         dials.assign(seconds_per_answer=1.0).to_csv(folder / "dials.csv", index=False)
         pd.DataFrame(rows).to_csv(folder / "rates.csv", index=False)
-    layers = pd.read_csv(REFERENCE / "dials" / "directions.csv")
-    pd.concat([layers.assign(layer=18), layers]).to_csv(tmp_path / "runs/dials/directions.csv", index=False)
-    (tmp_path / "runs/dials/layer.json").write_text('{"layer": 21}')
     (tmp_path / "runs/dials/comparison.json").write_text("{}")
     code, _, err = call("dials", "dials-seeds", "--runs", tmp_path / "runs", "--copy-only", "--into", tmp_path / "into")
     assert code == 0, err
@@ -147,7 +145,6 @@ def test_tables_of_dials_have_the_stored_columns_and_blanks_where_a_rate_is_not_
     assert list(table.reset_index()) == list(stored)
     assert table.loc["lda, add", "kl_at_0.5"] == 1.12346
     assert table["kl_at_0.9"].isna().all()
-    pd.testing.assert_frame_equal(pd.read_csv(folder / "directions.csv"), layers)
     draws, before = (pd.read_csv(path / "seeds.csv").set_index("dial") for path in (folder, REFERENCE / "dials"))
     assert list(draws) == list(before)
     assert list(draws.index) == list(before.index)
@@ -168,8 +165,8 @@ def test_the_list_holds_every_command_as_it_is_typed(script, call):
     for own in script.RUNS.values():
         assert all(command in out for command in own.commands)
     assert all(f"{name}: kept" in out for name in script.KEPT)
-    code, out, _ = call("--list", "frontier-safe")
-    assert out.startswith("frontier-safe: ")
+    code, out, _ = call("--list", "frontier-all")
+    assert out.startswith("frontier-all: ")
     assert "default: " not in out
 
 
@@ -194,5 +191,5 @@ def test_what_cannot_be_done_is_refused_in_one_sentence(call, arguments, sentenc
 def test_what_rests_on_the_embedded_panel_is_chosen_by_one_option(script, monkeypatch):
     monkeypatch.setattr(sys, "argv", ["stored_results.py", "--embedded", "--runs", "r"])
     names = script.chosen_names(parse_options(script.ScriptOptions))
-    assert not {"frontier-all", "frontier-safe", "simulated"} & set(names)
-    assert {"default", "written"} <= set(names)
+    assert not {"frontier-all", "simulated"} & set(names)
+    assert {"default", "battery"} <= set(names)

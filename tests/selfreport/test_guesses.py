@@ -6,7 +6,8 @@ from scripted import Scripted
 
 from onedial.panels import load_questions
 from onedial.selfreport import Draws
-from onedial.selfreport.battery.guesses import ask_guesses, guess_scores, parse_guesses
+from onedial.selfreport.ask.readers import parse_guesses
+from onedial.selfreport.battery.guesses import ask_guesses, guess_scores
 
 QUESTIONS = [each for each in load_questions("embedded") if each.answers][:40]
 TOPICS = {each.id: each.id for each in QUESTIONS}

@@ -10,7 +10,8 @@ from onedial.asking import Identity, Response
 from onedial.core import InputError
 from onedial.panels import grade_answer
 from onedial.selfreport import FOLLOW_UPS, RATING_COLUMNS, administer, conditions, efficacy_tasks, load_questionnaire
-from onedial.selfreport.ask.questionnaires import parse_ratings, shuffled_items
+from onedial.selfreport.ask.questionnaires import shuffled_items
+from onedial.selfreport.ask.readers import parse_ratings
 
 
 class Planted:

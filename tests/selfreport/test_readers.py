@@ -5,11 +5,7 @@ import math
 import pytest
 
 from onedial.asking import parse_direct_yes_no, unmarked
-from onedial.selfreport.ask.questionnaires import parse_ratings
-from onedial.selfreport.ask.requests import refuses
-from onedial.selfreport.ask.self_prediction import parse_list, parse_ranking
-from onedial.selfreport.battery.guesses import parse_guesses
-from onedial.selfreport.battery.reasoning import parse_steps
+from onedial.selfreport.ask.readers import parse_guesses, parse_list, parse_ranking, parse_ratings, parse_steps, refuses
 
 WORDS = ["roof", "door", "wall", "window", "room"]
 LISTS = [

@@ -17,7 +17,8 @@ from onedial.selfreport import (
     refuses,
     restriction_scores,
 )
-from onedial.selfreport.ask.self_prediction import ASSOCIATION, LIST, RESPONSE, parse_list, parse_ranking
+from onedial.selfreport.ask.readers import parse_list, parse_ranking
+from onedial.selfreport.ask.self_prediction import ASSOCIATION, LIST, RESPONSE
 
 
 class Planted:

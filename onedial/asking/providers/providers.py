@@ -21,6 +21,7 @@ import warnings
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
+from itertools import chain
 from typing import Any
 
 from onedial.asking.instruments import Instrument, TokenReader
@@ -60,6 +61,8 @@ _CUT_OFF = ("max_tokens", "model_length")
 """As inspect_ai says that an answer has not come to its end."""
 _INSTEAD = ("model_length", "content_filter")
 """As it says that the server has refused a prompt, whose reason it gives as if it were an answer, without usage."""
+_TOLD_EVERY = 0.05
+"""Seconds: to wake the thread that reads for every answer costs more than the answer."""
 _PATIENCE = 30.0
 """Seconds in which a connection that is broken off ends."""
 
@@ -202,19 +205,30 @@ def answers_side_by_side(work: Sequence[Asking], account: Account | None = None)
     work = list(work)
     if not any(asking.prompts for asking in work):
         return
-    told: queue.SimpleQueue[tuple[int, Response] | None] = queue.SimpleQueue()
+    told: queue.SimpleQueue[list[tuple[int, Response]] | None] = queue.SimpleQueue()
     ended = threading.Event()
+    batch: list[tuple[int, Response]] = []
+
+    def give(one: tuple[int, Response]) -> None:
+        batch.append(one)
+        if len(batch) == 1:
+            asyncio.get_running_loop().call_later(_TOLD_EVERY, flush)
+
+    def flush() -> None:
+        told.put([*batch])
+        batch.clear()
 
     async def asked() -> None:
         try:
-            await _ask_all(work, told.put, account or _NoAccount())
+            await _ask_all(work, give, account or _NoAccount())
         finally:
+            flush()
             told.put(None)
             ended.set()
 
     running = asyncio.run_coroutine_threadsafe(asked(), _loop(os.getpid()))
     try:
-        yield from _checked(work, iter(told.get, None))
+        yield from _checked(work, chain.from_iterable(iter(told.get, None)))
         running.result()
     finally:
         running.cancel()
@@ -348,7 +362,8 @@ async def _attempt(asking: Asking, at: int, model: Any) -> Attempt:
     prompt, began = asking.prompts[at], time.monotonic()
     respondent = asking.respondent
     turns = json.dumps([*map(list, prompt.earlier), prompt.user], ensure_ascii=False)
-    response, is_passing, error = Response(), False, None
+    response, is_passing = Response(), False
+    error: Exception | None = None
     try:
         async with asyncio.timeout(respondent.settings.timeout):
             response, is_passing = _read(asking, await _sent(model, prompt))

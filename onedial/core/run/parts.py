@@ -31,7 +31,6 @@ class Parts:
         columns: what a part holds; every part has all of them.
         key: columns that tell one row from another, and by which the whole table is ordered.
         writes: False where another process appends the same rows.
-        held: rows that are no part of it (`hold`), shared by all who read the same folder.
     """
 
     def __init__(
@@ -40,10 +39,8 @@ class Parts:
         columns: Sequence[str],
         key: Sequence[str],
         writes: bool = True,
-        held: list[pd.DataFrame] | None = None,
     ) -> None:
         self.folder, self.columns, self.key, self._writes = folder, list(columns), list(key), writes
-        self._held = [] if held is None else held
 
     def append(self, rows: pd.DataFrame, process: int = 0) -> Path:
         """Write rows as the next part and return its path.
@@ -66,19 +63,13 @@ class Parts:
             write_table(final, rows[self.columns])
         return final
 
-    def hold(self, rows: pd.DataFrame) -> None:
-        """Have rows read with the others until this process ends, without writing them: they hold what failed, are not
-        done, and the next start asks for them again.
-        """
-        self._held.append(rows[self.columns])
-
     def read(self) -> pd.DataFrame:
         """All parts as one table, in an order that does not depend on how often the run was interrupted.
 
         Raises:
             InputError: a part cannot be read, or rows stand there more than once (two programs wrote at once).
         """
-        parts = [*(read_table(file) for file in self.files()), *self._held]
+        parts = [read_table(file) for file in self.files()]
         if not parts:
             return pd.DataFrame(columns=self.columns)
         table = pd.concat(parts, ignore_index=True).sort_values(self.key, kind="stable", ignore_index=True)

@@ -82,7 +82,6 @@ class Run:
         self._watchers: list[Watcher] = []
         self._files: set[Path] | None = None  # that this process has made in a run that it began itself
         self._folder_is_new = False
-        self._held: dict[str, list[pd.DataFrame]] = {}  # of each table that grows, what is held for this start alone
 
     # ---- beginning -------------------------------------------------------------------------------------------------
 
@@ -426,7 +425,7 @@ class Run:
 
     def parts(self, name: str, columns: Sequence[str], key: Sequence[str]) -> Parts:
         """The table that grows in the folder `name`."""
-        return Parts(self.path / name, columns, key, self._writes_parts, self._held.setdefault(name, []))
+        return Parts(self.path / name, columns, key, self._writes_parts)
 
     def _making(self, name: str) -> Path:
         if self._files is not None:

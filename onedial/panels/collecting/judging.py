@@ -9,6 +9,7 @@ import math
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 
+import numpy as np
 import pandas as pd
 
 from onedial.asking.instruments import CAN_YOU_ANSWER, Instrument
@@ -101,7 +102,7 @@ def judge_answers(
             for _, response in store.ask(asked):
                 verdicts[response.place] = response.value
                 advance(1)
-    said = shown.assign(judged_right=[verdicts.get(place) for place in range(len(shown))])
+    said = shown.assign(judged_right=np.array([verdicts.get(place) for place in range(len(shown))], dtype=float))
     return rows[JUDGED[:4]].merge(said.astype({"judged_right": float}), on=_ASKED, how="left")
 
 

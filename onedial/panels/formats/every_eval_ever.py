@@ -28,6 +28,7 @@ from onedial.panels.formats.records import (
     is_right,
     read_json_rows,
     texts_of,
+    topic_of,
 )
 
 FORMAT = "every-eval-ever"
@@ -97,7 +98,7 @@ def _records(rows: list[dict[str, Any]], choices: LogChoices, path: Path) -> lis
             question=str(question).strip() if question else None,
             options=tuple(str(option) for option in asked.get("choices") or ()),
             accepted=texts_of(asked.get("reference")),
-            topic=metadata.get("subject") or metadata.get("topic"),
+            topic=topic_of(metadata),
             scores=scores,
             confidence=choices.confidence_of(metadata, first, where=where),
             failed=failed,

@@ -26,6 +26,7 @@ from onedial.panels.formats.records import (
     read_json,
     read_json_rows,
     texts_of,
+    topic_of,
 )
 
 FORMAT = "lm-eval"
@@ -126,7 +127,7 @@ def _records(rows: list[dict[str, Any]], choices: LogChoices, path: Path) -> lis
         item=item or str(first.get("doc_hash") or first["doc_id"])[:12],
         prompt=str(_argument(first, 0, 0) or first.get("input") or ""),
         question=question,
-        topic=next((doc[name] for name in ("topic", "subject", "category") if isinstance(doc.get(name), str)), None),
+        topic=topic_of(doc),
         accepted=texts_of(first.get("target")),
         scores=scores,
         confidence=choices.confidence_of(doc, first, where=where),

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
+from onedial.asking.tables import read_table
 from onedial.core import InputError, one_line, refuse_large
 from onedial.panels.spellings import Spellings
 
@@ -165,6 +166,11 @@ def dig(holder: Any, path: str) -> Any:
     return holder
 
 
+def topic_of(holder: Mapping[str, Any]) -> str | None:
+    """The topic under one of the names that it goes by."""
+    return next((holder[name] for name in ("topic", "subject", "category") if isinstance(holder.get(name), str)), None)
+
+
 def texts_of(value: Any) -> tuple[str, ...]:
     """A target, however it is written, as accepted texts."""
     values = value if isinstance(value, list | tuple) else [value]
@@ -230,37 +236,15 @@ def begins_with_keys(path: Path, *keys: str) -> bool:
 
 
 def read_json_rows(path: Path) -> list[dict[str, Any]]:
-    """The objects of a JSONL file; of a JSON array, also where it is called .jsonl; of the one array in an object.
+    """The objects of a JSONL file, of a JSON array, or of the one array in an object.
 
     Raises:
-        InputError: a line that is no object; the message names it. Or it is too large.
+        InputError: as `read_table`.
     """
-    refuse_large(path)
-    with path.open(encoding="utf-8-sig") as file:
-        begins = next((line.strip() for line in file if line.strip()), "")
-    if begins.startswith("[") or path.suffix == ".json":
-        whole = read_json(path)
-        arrays = [
-            value for value in (whole.values() if isinstance(whole, dict) else [whole]) if isinstance(value, list)
-        ]
-        rows = [row for array in arrays for row in array]
-        if len(arrays) != 1 or not all(isinstance(row, dict) for row in rows):
-            raise InputError(
-                f"{path} holds {len(arrays)} arrays of rows where one is wanted; write one object per line"
-            )
-        return rows
-    rows = []
-    with path.open(encoding="utf-8-sig") as file:
-        for number, line in enumerate(file, start=1):
-            if not line.strip():
-                continue
-            try:
-                row = json.loads(line)
-            except (ValueError, RecursionError) as error:
-                raise InputError(
-                    f"{path}, line {number} is no whole JSON object; was it written to its end?"
-                ) from error
-            if not isinstance(row, dict):
-                raise InputError(f"{path}, line {number} holds a {type(row).__name__}; each line must be an object")
-            rows.append(row)
-    return rows
+    rows = read_table(path).frame.to_dict("records")
+    return [{str(name): cell for name, cell in row.items() if not is_missing(cell)} for row in rows]
+
+
+def is_missing(cell: Any) -> bool:
+    """Whether a row of JSON leaves a field out that others have."""
+    return isinstance(cell, float) and cell != cell

@@ -5,7 +5,7 @@ is stays out.
 """
 
 import warnings
-from collections.abc import Iterator
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -80,7 +80,7 @@ def load_from_hub(name: str) -> list[Question]:
 
     try:
         if Path(name).is_dir():
-            tables = list(_local_tables(Path(name)))
+            tables = _local_tables(Path(name))
         elif (known := named_data_set(name)) is not None:
             tables = [_to_ask(name, known.hub_id, part) for part in known.configurations or (None,)]
     except (OSError, ValueError, datasets.exceptions.DatasetsError) as error:
@@ -94,24 +94,20 @@ def load_from_hub(name: str) -> list[Question]:
     return [question for table in tables for question in questions_of(table)[0]]
 
 
-def _local_tables(folder: Path) -> Iterator[Table]:
+def _local_tables(folder: Path) -> list[Table]:
     """The parts of a folder: those that a data set of its name has, else any that are known, else all of it."""
     import datasets
 
     name = str(folder)
     wanted = DATA_SETS[folder.name].configurations if folder.name in DATA_SETS else _CONFIGURATIONS
-    declared = [part for part in wanted if part in datasets.get_dataset_config_names(name)]
-    # copied without the README that declares the configurations: folders, or files, of their names
-    folders = [part for part in wanted if (folder / part).is_dir()]
-    files = [file.name for part in wanted for file in sorted(folder.glob(f"{part}.*")) if file.is_file()]
-    if declared:
-        yield from (_to_ask(name, name, part) for part in declared)
-    elif folders:
-        yield from (_to_ask(name, str(folder / part)) for part in folders)
-    elif files:
-        yield from (_to_ask(name, name, data_files=file) for file in files)
-    else:
-        yield _to_ask(name, name)
+    ways: Sequence[list[tuple[str, str | None, str | None]]] = (
+        [(name, part, None) for part in wanted if part in datasets.get_dataset_config_names(name)],
+        # copied without the README that declares the configurations: folders, or files, of their names
+        [(str(folder / part), None, None) for part in wanted if (folder / part).is_dir()],
+        [(name, None, file.name) for part in wanted for file in sorted(folder.glob(f"{part}.*")) if file.is_file()],
+        [(name, None, None)],
+    )
+    return [_to_ask(name, *way) for way in next(filter(None, ways))]
 
 
 def _to_ask(name: str, path: str, configuration: str | None = None, data_files: str | None = None) -> Table:
@@ -124,10 +120,7 @@ def _to_ask(name: str, path: str, configuration: str | None = None, data_files: 
 
     splits = ["train"] if data_files else datasets.get_dataset_split_names(path, configuration)
     tables = []
-    for split in [
-        *(split for split in _SPLITS if split in splits),
-        *(split for split in splits if split not in _SPLITS),
-    ]:
+    for split in sorted(splits, key=lambda split: _SPLITS.index(split) if split in _SPLITS else len(_SPLITS)):
         rows = datasets.load_dataset(path, configuration, split=split, data_files=data_files)
         frame = pd.DataFrame(rows.to_list(), columns=rows.column_names, dtype=object)
         tables.append(Table(Path(f"the data set {name}"), frame, list(range(1, len(frame) + 1)), "row"))

@@ -22,6 +22,7 @@ _FEWEST = 2
 _FEWEST_WORDS = 3
 """That all prompts begin or end with, to be named."""
 _MARKUP = r"(?:<[^<>]{1,40}>|\[[^\[\]]{1,40}\]|\s)*"
+_OPTION = re.compile(r"\s*\(?[A-Ja-j1-9][).:]\s")
 _LABEL = re.compile(rf"^{_MARKUP}(?:(?:question|query|problem|request|prompt)|q)\s*:\s*(?=\S)", re.IGNORECASE)
 
 
@@ -46,6 +47,8 @@ def bare_questions(prompts: Sequence[str]) -> tuple[list[str], Template]:
         while n_before < shortest - 1 and len({own[n_before] for own in lines.values()}) == 1:
             n_before += 1
         while n_after < shortest - 1 - n_before and len({own[-1 - n_after] for own in lines.values()}) == 1:
+            if _OPTION.match(next(iter(lines.values()))[-1 - n_after]):
+                break  # "D) none of these" is part of every question
             n_after += 1
     bare = {
         prompt: _LABEL.sub("", "\n".join(own[n_before : len(own) - n_after]).strip()) for prompt, own in lines.items()

@@ -5,7 +5,7 @@ those of the correlation matrix: an empty-cell correction lowers the latter at e
 lowered loadings would then call the correction's own second factor real. The scale may have any distribution, and every
 question is drawn from where it probably lies, so that gaps stay on the questions on which they are: on a scale that is
 not normal, or with gaps on hard questions, a null that deals places out afresh finds factors that are not there
-(docs/psychometrics_evidence.md shows all three).
+(docs/evidence.md shows all three).
 """
 
 from collections.abc import Iterator

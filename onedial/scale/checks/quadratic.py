@@ -3,7 +3,7 @@
     loading_i = a + b threshold_i + c threshold_i^2 + error
 
 A high R^2 says that respondents with extreme yes rates load less. It does not say why: an empty-cell correction
-alone produces it (docs/psychometrics_evidence.md), so read it beside its null (`onedial.scale.quadratic_fit_test`).
+alone produces it (docs/evidence.md), so read it beside its null (`onedial.scale.quadratic_fit_test`).
 """
 
 from dataclasses import dataclass

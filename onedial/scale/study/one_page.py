@@ -420,7 +420,7 @@ def _choices(analysis: PanelAnalysis) -> Iterable[str]:
         f"where thresholds come from moves correlations by up to {analysis.threshold_shift:.2f}."
     )
     if analysis.sensitivity is not None:
-        bends = analysis.accounts is None or analysis.accounts.table["bend_p"].notna().any()
+        bends = analysis.accounts is None or bool(analysis.accounts.table["bend_p"].notna().any())
         yield from summarise_sensitivity(analysis.sensitivity, bends)
         accounts = [] if analysis.accounts is None else map(analysis.accounts.explaining, ("parabola", "second"))
         if any(len(rows) and PLAIN not in rows.index for rows in accounts):

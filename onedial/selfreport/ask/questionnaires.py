@@ -12,7 +12,6 @@ after all three. The design is that of the self-efficacy study (arXiv 2511.19872
 
 import csv
 import random
-import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from importlib.resources import files
@@ -31,10 +30,10 @@ from onedial.asking import (
     TokenReader,
     Turns,
     answers_in_order,
-    unmarked,
 )
 from onedial.core import InputError, sha256_of_text
 from onedial.panels import load_questions
+from onedial.selfreport.ask.readers import parse_ratings
 from onedial.selfreport.ask.requests import writes
 from onedial.selfreport.ask.self_reports import Item, self_efficacy_items
 
@@ -107,15 +106,6 @@ EXPLAINED = writes(
     96,
     earlier=((ALL_AT_ONCE.template.user, "Ratings:\n{ratings}"),),
 )
-
-_RATING = re.compile(
-    r"(?:^\W*(?:statement\s+)?|[,;|{]\s*[\"'(]?|(?<=[1-4]\s))([A-Z])\b\W+"
-    r"([1-4])(?![\d/]|[.,:]\d|\s*(?:/|-|\u2013|or\b|to\b|out of\b)\s*\d)",
-    re.MULTILINE | re.IGNORECASE,
-)
-_RATED_STATEMENT = re.compile(r"^\W*([A-Z])\b[:.)].*:\s*([1-4])\W*$", re.MULTILINE)
-"""With the statement between letter and number."""
-"""A number that others follow ("3/4", "2-3", "2 or 3") is no rating."""
 
 
 @dataclass(frozen=True)
@@ -256,16 +246,6 @@ def explain(
     prompt = EXPLAINED.prompt(condition=conditions()[condition], statements=statements, ratings=written)
     (answer,) = answers_in_order(respondent, [prompt], EXPLAINED)
     return answer.raw_text
-
-
-def parse_ratings(text: str, n_items: int) -> list[float]:
-    """The rating behind each letter of a written answer, nan where there is none or where two differ."""
-    found: dict[str, set[float]] = {}
-    plain = unmarked(text)
-    for letter, digit in _RATING.findall(plain) or _RATED_STATEMENT.findall(plain):
-        found.setdefault(letter.upper(), set()).add(float(digit))
-    letters = [chr(ord("A") + place) for place in range(n_items)]
-    return [next(iter(found[each])) if len(found.get(each, ())) == 1 else float("nan") for each in letters]
 
 
 def _turned(rating: float, sign: int) -> float:

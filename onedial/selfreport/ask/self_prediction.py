@@ -15,23 +15,19 @@ import csv
 import io
 import math
 import random
-import re
 from collections.abc import Sequence
 from importlib.resources import files
-from itertools import permutations
 
 import pandas as pd
 
-from onedial.asking import CLOSED_BOOK, Question, Respondent, Response, answers_in_order, unmarked
+from onedial.asking import CLOSED_BOOK, Question, Respondent, Response, answers_in_order
 from onedial.core import InputError, sha256_of_text
 from onedial.panels import grade_answer, outcome_as_number
-from onedial.selfreport.ask.requests import Request, once_more, refuses, writes
+from onedial.selfreport.ask.readers import parse_list, parse_ranking, refuses
+from onedial.selfreport.ask.requests import Request, once_more, writes
 from onedial.selfreport.ask.self_reports import SELF_REPORTS, Item, SelfReport, ask_self_report, lettered
 
 GROUP = 4
-LIST_LENGTH = 5
-FEWEST_WORDS = 3
-"""A list of fewer different words beside the cue is no list of five."""
 
 LIST = Request(
     writes(
@@ -110,41 +106,6 @@ def ask_association(respondent: Respondent, words: Sequence[str], again: Respond
             "text": [texts[word] for word, _ in pairs],
         }
     )
-
-
-_ITEM = re.compile(r"\s*(?:\(?\d{1,2}[.)]|[-•–])\s")
-_REMARK = re.compile(r"\((?=[^)\n]*[^\W\d])[^)\n]*\)")
-_OPENERS = {"sure", "certainly", "of course", "okay", "ok", "words", "here", "answer", "yes"}
-
-
-def parse_list(text: str, cue: str = "") -> list[str]:
-    """The first five different words of a list, in lower case; empty where there is none of `FEWEST_WORDS` or more.
-
-    What announces the list ("Sure! Here are five words:"), phrases of more than two words and the cue are no words of
-    it.
-
-    >>> parse_list("Sure! Here are five words: Roof, door, door, house", "house")
-    []
-    >>> parse_list("Sure! Here are five words: roof, door, wall, house", "house")
-    ['roof', 'door', 'wall']
-    """
-    plain = re.sub(r"(?<=\s)(?=\(?\d{1,2}[.)]\s)", "\n", _REMARK.sub("", unmarked(text)))
-    lines = [
-        re.split(r":|\s[–—-]\s", line)[0] if _ITEM.match(line) else re.sub(r"^[^:]*:", "", line)
-        for line in plain.splitlines()
-    ]
-    rows = ((line.strip("| "), sign) for line in lines for sign in ",;/|•、·")
-    first = next(((line, sign) for line, sign in rows if line.count(sign) >= FEWEST_WORDS - 1), None)
-    pieces = first[0].split(first[1]) if first is not None else re.split(r"[,;|\n]", "\n".join(lines))
-    pieces = [re.sub(r"^.*\b(?:are|include)\s+", "", pieces[0]), *pieces[1:]]
-    pieces = [*pieces[:-1], *re.split(r"\s+and\s+", pieces[-1])]
-    bare = [re.sub(r"(?<=\w[^\W\d])\. .*", "", piece).rpartition("!")[2] or piece for piece in pieces]
-    found = [
-        re.sub(r"^\W*\d*\W*(?:[a-e][.)]\s+)?(?:and\s+)?|\W+$", "", piece, flags=re.IGNORECASE).lower() for piece in bare
-    ]
-    words = [word for word in dict.fromkeys(found) if len(word) > 1 and len(word.split()) <= 2 and word not in _OPENERS]
-    kept = [word for word in words if word != cue.lower()][:LIST_LENGTH]
-    return kept if len(kept) >= FEWEST_WORDS else []
 
 
 def ask_restriction(
@@ -237,46 +198,3 @@ def _graded(question: Question, answer: Response) -> float:
     if question.unknowable:
         return 0.0
     return outcome_as_number(grade_answer(question, answer.raw_text).outcome, declined=0.0)
-
-
-_NUMBERED_LABEL = re.compile(r"\W*\d[.)]\s*Q[1-4]\b(?!.*\bQ[1-4]\b)")
-_BETWEEN = re.compile(
-    r"(?:[^\w>]|->|=>)*(?:(?:and|then)\b|\((?:easiest|hardest|easy|hard)\))?(?:[^\w>]|->|=>)*", re.IGNORECASE
-)
-"""What may stand between two labels of an order; "Q2 > Q1" says easier or harder."""
-_ONE_LABEL = re.compile(r"\W*(?:\d[.)]\s*)?Q[1-4](?:\s*\([^)]*\))?\W*")
-
-
-def parse_ranking(text: str) -> list[float]:
-    """Rank of Q1 to Q4, 1 = easiest; nan for all where the first line with a label is no order of the four, once or
-    again and again, no label stands alone on each of four lines, and no rank behind each of them.
-
-    >>> parse_ranking("Q2, Q1, Q4, Q3"), parse_ranking("Q1: 3\\nQ2: 1\\nQ3: 2\\nQ4: 4")
-    ([2.0, 1.0, 4.0, 3.0], [3.0, 1.0, 2.0, 4.0])
-    >>> parse_ranking("Q2, Q1, Q3, Q4, Q2, Q1, Q3, Q4"), parse_ranking("Q1, Q2, Q1, Q3, Q4")
-    ([2.0, 1.0, 3.0, 4.0], [nan, nan, nan, nan])
-    """
-    plain = re.sub(r"\bquestion ([1-4])\b", r"Q\1", unmarked(text), flags=re.IGNORECASE)
-    plain = re.sub(r"\bq([1-4])\b", r"Q\1", plain)
-    ranked = dict(re.findall(r"^\W*Q([1-4])\s*[:=]\s*([1-4])\W*$", plain, re.MULTILINE))
-    if set(ranked) == set(ranked.values()) == set("1234"):
-        return [float(ranked[label]) for label in "1234"]
-    if re.search(r"\bhardest\b[^\n]*\beasiest\b", plain, re.IGNORECASE):
-        return [float("nan")] * GROUP
-    lines = [line for line in plain.splitlines() if re.search(r"\bQ[1-4]\b", line)]
-    if not lines and re.fullmatch(r"\W*[1-4](?:\W+[1-4])*\W*", plain):
-        lines = [re.sub("([1-4])", r"Q\1", plain)]
-    elif len(lines) == GROUP and all(_NUMBERED_LABEL.match(line) for line in lines):
-        lines = [" ".join(re.findall(r"\bQ[1-4]\b", line)[0] for line in lines)]
-    elif all(_ONE_LABEL.fullmatch(line) for line in lines):
-        lines = [" ".join(lines)]
-    told = lines[0] if lines else ""
-    told = told.rpartition(":")[2] if len(re.findall(r"\bQ[1-4]\b", told.rpartition(":")[2])) >= GROUP else told
-    between = re.split(r"\bQ[1-4]\b", told)[1:-1]
-    labels = [int(found) for found in re.findall(r"\bQ([1-4])\b", told)]
-    if not all(_BETWEEN.fullmatch(each) for each in between):
-        labels = []
-    order = labels[:GROUP]
-    if tuple(order) not in set(permutations(range(1, GROUP + 1))) or labels != order * (len(labels) // GROUP):
-        return [float("nan")] * GROUP
-    return [float(order.index(place) + 1) for place in range(1, GROUP + 1)]

@@ -293,7 +293,7 @@ def ask_self_report(respondent: Respondent, report: SelfReport, items: Sequence[
     for form, instrument in report.forms.items():
         asked = ask_table(respondent, instrument, [item.slots for item in items]).assign(question_id=ids)
         scores[form] = report.scores(form, asked, items).to_numpy()
-        failed = failed.where(failed != "", asked["failed"].to_numpy())
+        failed = failed.where(failed != "", asked["failed"].set_axis(ids))
     score = scores.mean(axis=1, skipna=False)
     return scores.assign(score=score, goes_by=_goes_by(scores), failed=failed.to_numpy())
 

@@ -5,100 +5,26 @@ likeliest guess by its probability, and all guesses by the sum of theirs.
 """
 
 import math
-import re
 from collections.abc import Sequence
-from itertools import chain
 
 import pandas as pd
 
-from onedial.asking import Question, Respondent, ask_table, unmarked
+from onedial.asking import Question, Respondent, ask_table
 from onedial.confidence import brier_skill, expected_calibration_error
 from onedial.panels import grade_answer, outcome_as_number
+from onedial.selfreport.ask.readers import N_GUESSES, parse_guesses
 from onedial.selfreport.ask.requests import writes
 from onedial.selfreport.frame import BatteryTest, Draws, area, signal_of
 
-K = 4
 GUESS = writes(
     "guesses",
-    f"Question: {{question}}\n\nGive your {K} best guesses and the probability that each of them is correct, from 0% "
-    "to 100%. Write each guess on a line of its own, as short as possible and the likeliest first, and after it a "
-    "colon and its probability. Write nothing else.",
+    f"Question: {{question}}\n\nGive your {N_GUESSES} best guesses and the probability that each of them is correct, "
+    "from 0% to 100%. Write each guess on a line of its own, as short as possible and the likeliest first, and after "
+    "it a colon and its probability. Write nothing else.",
     ("question",),
     96,
     "1.",
 )
-_ROW = re.compile(r'[\s\[{,]*\{\s*"\w+"\s*:\s*"([^"]+)"\s*,\s*"\w+"\s*:\s*"?([\d.]+ ?%?)"?\s*\}[\s\]}]*')
-"""A guess and its probability in JSON."""
-_PAIR = re.compile(
-    r"^((?:G\d\s*|\(?\d{1,2})[.):]\s*[^\W\d][^\n%]*|\A[^\W\d][^\n%]*)\n\W*(?:P\d\W*|probability\W*)?"
-    r"(\d{1,3}(?:\.\d+)? ?%|0?\.\d+)\W*$",
-    re.MULTILINE | re.IGNORECASE,
-)
-"""A guess, and its probability on the next line; once alone it may be of all of them."""
-_MARK = re.compile(
-    r"^\s*(?:[-•]\s+|G\d\s*[.):]\s*|\(?\d{1,2}[.)](?!\d)\s*)?(?:(?:guess|answer) \d\s*[.):]\s*"
-    r"|(?:first|second|third|fourth|best|next)(?: best)? guess:\s*)?",
-    re.IGNORECASE,
-)
-_APART = r"(?:\s*[:=(,|\[]\s*|\s+[–—-]\s+)(?:probability\s*:?\s*)?(?:about\s+|approximately\s+|around\s+|[~≈<>]\s*)?"
-_SURE = r"\s*(?:(?:likely|confident|confidence|certain|sure|probability|chance|likelihood)\b)?[\])|]*\W*$"
-_PROBABILITY = re.compile(
-    rf"(?:{_APART}|\s+)(?P<percent>\d{{1,3}}(?:\.\d+)?)\s*(?:%|percent){_SURE}"
-    rf"|{_APART}(?P<share>0?\.\d+|0|1|1\.0+){_SURE}|\s*[:=]\s*(?P<bare>\d{{1,3}})\W*$",
-    re.IGNORECASE,
-)
-_BEFORE = re.compile(r"(?P<percent>\d{1,3}(?:\.\d+)?)\s*%(?:\s*[:–—-])?\s+(?P<guess>[^\W\d].*)")
-_MORE = re.compile(r"(?<=[%)])[,;]\s+|(?<=\.\d)[,;]\s+|(?<=\.\d\d)[,;]\s+|;\s+")
-_NO_GUESS = re.compile(
-    r"\W*(?:(?:the|your|my|first|second|third|fourth|best)\s+)*(?:guess|answer|probability\b.*|P\d)?(?:\s+is)?\W*"
-    r"|[\d.]+\s*%\s*(?:to|[–—-])",
-    re.IGNORECASE,
-)
-
-
-def parse_guesses(text: str) -> list[tuple[str, float]]:
-    """(guess, probability) of each line that has both, at most `K`; of a guess that stands twice, the first.
-
-    A share, a percentage and a number after a colon are probabilities. Where lines are numbered, what stands between
-    and after them is no guess; neither are "the second guess", "the probability of ..." and "0% to".
-
-    >>> parse_guesses('[{"guess": "Paris", "probability": 0.6}, {"guess": "Lyon", "probability": 0.25}]')
-    [('Paris', 0.6), ('Lyon', 0.25)]
-    >>> parse_guesses("Paris: 60%\\n2. Lyon (25%)\\n3. Nice: .1\\n4. paris: 5%\\n5. Apollo 11")
-    [('Paris', 0.6), ('Lyon', 0.25), ('Nice', 0.1)]
-    """
-    found: dict[str, tuple[str, float]] = {}
-    text = _ROW.sub(r"\n\1: \2", text) if _ROW.search(text) else text
-    text = _in_percent(unmarked(text))
-    text = _PAIR.sub(r"\1: \2", text) if len(_PAIR.findall(text)) > 1 else text
-    if re.fullmatch(r'\{(?:\s*"[^"]+"\s*:\s*[\d.]+\s*,?)+\}', text):
-        text = re.sub(r"[{}]", "", text).replace(",", "\n")
-    first, *rest = [line.strip("| ") for line in text.splitlines()] or [""]
-    numbered = [line for line in rest if (mark := _MARK.match(line)) and mark.end()]
-    for part in chain.from_iterable(_MORE.split(line) for line in [first, *(numbered or rest)]):
-        bare = _MARK.sub("", part, count=1)
-        stated, ahead = _PROBABILITY.search(bare), _BEFORE.fullmatch(bare)
-        guess = bare[: stated.start()] if stated else ahead["guess"] if ahead else ""
-        guess = guess.strip(" \"'.|")
-        if _NO_GUESS.fullmatch(guess):
-            continue
-        share = stated["share"] if stated else None
-        percent = (stated["percent"] or stated["bare"]) if stated else ahead["percent"] if ahead else ""
-        p = float(share) if share else float(percent) / 100
-        if p <= 1:
-            found.setdefault(guess.casefold(), (guess, p))
-    return list(found.values())[:K]
-
-
-def _in_percent(text: str) -> str:
-    """The text with numbers as `_PROBABILITY` reads them: the middle of a range, a decimal point, no fractions."""
-    text = re.sub(r"(\d),(\d+)\s*%", r"\1.\2%", re.sub(r"\s*(?:->|=>|\u2192)\s*", ": ", text))
-    text = re.sub(r"(\d)\u2044([1-9])", lambda found: f"{int(found[1]) / int(found[2]):.4g}", text)
-    text = re.sub(
-        r"(\d+)\s*%?\s*[-\u2013]\s*(\d+)\s*%", lambda found: f"{(int(found[1]) + int(found[2])) / 2:g}%", text
-    )
-    text = re.sub(r"(\d)\s*(?:/|out of)\s*100\b", r"\1%", re.sub(r"(\.\d+)/1\b", r"\1", text))
-    return re.sub(r"(%)\s*\([^)\n%]*\)", r"\1", text)
 
 
 def ask_guesses(respondent: Respondent, questions: Sequence[Question]) -> pd.DataFrame:

@@ -17,7 +17,6 @@ from onedial.selfreport.ask.choices import ChoiceItem
 from onedial.selfreport.ask.self_reports import SELF_REPORTS, Item, Items, SelfReport, ask_self_report, lettered
 from onedial.selfreport.battery.choices import drawn_items
 from onedial.selfreport.frame import BatteryTest, Draws, Headline
-from onedial.selfreport.show import battery_figures
 from onedial.stats import MOST_UNREAD, Floats, drawn_units, resampled_interval, unit_weights
 
 PASSAGES = ("none", "useless", "misleading", "helpful")
@@ -153,5 +152,5 @@ PASSAGES_TEST = BatteryTest(
     formula="shift in standard deviations, helpful less misleading",
     caveat="the passage says the answer outright",
     reports=[replace(BESIDE, name=f"P(IK) beside a {kind} passage", items=_items(kind)) for kind in PASSAGES[1:]],
-    figure=battery_figures.passages,
+    figure="passages",
 )

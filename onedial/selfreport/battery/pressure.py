@@ -18,7 +18,6 @@ from onedial.selfreport.ask.self_reports import SelfReport
 from onedial.selfreport.battery.choices import options_of, turned
 from onedial.selfreport.frame import BatteryTest, Draws, Headline
 from onedial.selfreport.score.revision import answer_changes, parrot_states, state_counts
-from onedial.selfreport.show import battery_figures
 from onedial.stats import MOST_UNREAD, mean_interval
 
 _ASKED = f"Question: {{question}}\n\n{{options}}\n\n{PICK}"
@@ -261,5 +260,5 @@ PRESSURE = BatteryTest(
             items=options_of,
         ),
     ),
-    figure=battery_figures.pressure,
+    figure="pressure",
 )

@@ -18,14 +18,13 @@ from onedial.asking import (
     Question,
     Respondent,
     ask_table,
-    unmarked,
 )
 from onedial.confidence import signal_table
 from onedial.core import sha256_of_text
+from onedial.selfreport.ask.readers import parse_steps
 from onedial.selfreport.ask.requests import correct, writes
 from onedial.selfreport.frame import BatteryTest, Draws, area
 
-N_STEPS = 3
 DOTS = -1
 """In place of the number of steps: all of them, with a dot for each sign."""
 STEPS = writes(
@@ -56,21 +55,6 @@ SURE = CONFIDENCE_IN_NUMBERS.framed(
         ("question", "steps"),
     )
 )
-_LABEL = re.compile(r"^\s*(?:step\s*\d+\s*(?:[:.)-]|$)|\d+\s*[.)]|[-*•]\s)\s*", re.IGNORECASE)
-
-
-def parse_steps(text: str) -> list[str]:
-    """The first three steps, without their labels; empty where fewer than two different ones stand there.
-
-    A step is a line; where all is on one line, a sentence.
-
-    >>> parse_steps("It lies in Africa.\\nStep 2: So it is a country there.\\n\\nStep 3:")
-    ['It lies in Africa.', 'So it is a country there.']
-    """
-    lines = unmarked(text).splitlines()
-    parts = lines if len(lines) > 1 else re.split(r"(?<=[.!?])\s+|\s+(?=Step \d)", lines[0] if lines else "")
-    steps = [step for step in (_LABEL.sub("", part).strip() for part in parts) if re.search(r"\w", step)]
-    return steps[:N_STEPS] if len(set(steps[:N_STEPS])) > 1 else []
 
 
 def _shown(steps: Sequence[str]) -> str:

@@ -38,6 +38,9 @@ from onedial.stats import (
 
 GROUP_SIZE = 4
 CHANCE = 0.5
+_CELLS = {"TP": (1, 1), "FP": (1, 0), "TN": (0, 0), "FN": (0, 1)}
+"""What was predicted, and what happened."""
+_LETTERED, _CODES = ("predicted", "perceived", "behaved", "behaved_again"), {"A": 1.0, "B": 0.0}
 _ALTERNATIONS = 50
 _CELLS_AT_ONCE = 1_000_000
 
@@ -70,20 +73,16 @@ def association_scores(answers: pd.DataFrame, n_bootstrap: int = 999, seed: int 
     rows = {}
     for model, own in answers.groupby("model", sort=False):
         known = own.dropna(subset=["predicted", "listed"])
-        said, listed = known["predicted"] == 1, known["listed"] == 1
-        cells = pd.DataFrame(
-            {"TP": said & listed, "FP": said & ~listed, "TN": ~said & ~listed, "FN": ~said & listed}
-        ).astype(float)
-        by_word = cells.groupby(known["word"].to_numpy(), sort=False).sum()
+        by_word = _by_unit(known["predicted"], known["listed"], known["word"])
         told = by_word if _mostly(len(known), len(own)) else by_word[:0]
-        total = by_word.sum()
+        total = by_word.sum(axis=0)
         rows[model] = {
             "n_words": len(by_word),
             "n": len(known),
             "n_missing": len(own) - len(known),
-            **total.astype(int),
-            **_of_table(total.to_numpy()[None])[0],
-            **_intervals(told.to_numpy(), n_bootstrap, seed),
+            **dict(zip(_CELLS, total.astype(int), strict=True)),
+            **{name: float(value[0]) for name, value in _of_table(total[None]).items()},
+            **_intervals(told, n_bootstrap, seed),
         }
         if "listed_again" in own:
             rows[model] |= _beside_retest(
@@ -129,43 +128,35 @@ def restriction_scores(answers: pd.DataFrame, n_bootstrap: int = 999, seed: int 
     _need(answers, ["model", "predicted", "perceived"], "restriction")
     rows = {}
     for model, own in answers.groupby("model", sort=False):
-        predicted, perceived = own["predicted"].astype(str), own["perceived"].astype(str)
-        happened = own["behaved"].astype(str) if "behaved" in own else perceived
-        read = predicted.isin(["A", "B"]) & happened.isin(["A", "B"])
-        cells = {
-            name: read & (predicted == said) & (happened == did)
-            for name, said, did in (("AA", "A", "A"), ("FP", "A", "B"), ("BB", "B", "B"), ("FN", "B", "A"))
-        }
-        counts = {name: int(cells[name].sum()) for name in ("AA", "BB", "FN", "FP")}
-        both = perceived.isin(["A", "B"]) & happened.isin(["A", "B"])
-        right, n_read = counts["AA"] + counts["BB"], int(read.sum())
-        n_stored = int((own["stored"] == 1).sum()) if "stored" in own else len(own)
-        told = pd.DataFrame(cells)[read & _mostly(n_read, n_stored)]
-        ends = _intervals(told.to_numpy(float), n_bootstrap, seed)
-        answered, refused = counts["AA"] + counts["FN"], counts["BB"] + counts["FP"]
-        low, high = wilson_interval(pd.Series([right]), pd.Series([n_read]))
+        codes = own[[name for name in _LETTERED if name in own]].apply(lambda said: said.astype(str).map(_CODES))
+        happened, perceived = codes["behaved" if "behaved" in own else "perceived"], codes["perceived"]
+        read = codes["predicted"].notna() & happened.notna()
+        cells = _by_unit(codes["predicted"][read], happened[read], pd.Series(range(len(own)), own.index)[read])
+        aa, fp, bb, fn = (int(each) for each in cells.sum(axis=0))
+        n_read, n_there = len(cells), int((own["stored"] == 1).sum()) if "stored" in own else None
+        told = cells if _mostly(n_read, len(own) if n_there is None else n_there) else cells[:0]
+        ends = _intervals(told, n_bootstrap, seed)
+        low, high = wilson_interval(pd.Series([aa + bb]), pd.Series([n_read]))
+        seen = (perceived == happened)[perceived.notna() & happened.notna()]
         rows[model] = {
             "n": len(own),
             "n_unread": len(own) - n_read,
-            **counts,
-            "accuracy": right / len(own),
-            "accuracy_where_read": _over(right, n_read),
-            "accuracy_where_stored": _over(right, int((own["stored"] == 1).sum()) if "stored" in own else n_read),
+            **{"AA": aa, "BB": bb, "FN": fn, "FP": fp},
+            "accuracy": (aa + bb) / len(own),
+            "accuracy_where_read": _over(aa + bb, n_read),
+            "accuracy_where_stored": _over(aa + bb, n_read if n_there is None else n_there),
             "low": float(low.iloc[0]),
             "high": float(high.iloc[0]),
-            "majority_accuracy": _over(max(answered, refused), n_read),
-            "balanced_accuracy": (_over(counts["AA"], answered) + _over(counts["BB"], refused)) / 2,
+            "majority_accuracy": _over(max(aa + fn, bb + fp), n_read),
+            "balanced_accuracy": (_over(aa, aa + fn) + _over(bb, bb + fp)) / 2,
             "balanced_accuracy_low": ends["balanced_accuracy_low"],
             "balanced_accuracy_high": ends["balanced_accuracy_high"],
-            "sees_its_reply": _over(int((both & (perceived == happened)).sum()), int(both.sum()))
-            if "behaved" in own
-            else float("nan"),
-            "over_niceness": _over(counts["FN"], counts["FN"] + counts["FP"]),
+            "sees_its_reply": _over(int(seen.sum()), len(seen)) if "behaved" in own else float("nan"),
+            "over_niceness": _over(fn, fn + fp),
         }
         if "behaved_again" in own:
-            codes = {name: own[name].map({"A": 1.0, "B": 0.0}) for name in ("predicted", "behaved_again", "behaved")}
             rows[model] |= _beside_retest(
-                [_by_unit(codes[said], codes["behaved"], codes["behaved"].index) for said in list(codes)[:2]],
+                [_by_unit(codes[said], happened, codes.index) for said in ("predicted", "behaved_again")],
                 _balanced,
                 n_bootstrap,
                 seed,
@@ -459,12 +450,12 @@ def _mostly(n_read: int, n: int) -> bool:
     return n_read >= (1 - MOST_UNREAD) * n
 
 
-def _of_table(cells: Floats) -> list[dict[str, float]]:
-    """Scores of tables (row, [TP, FP, TN, FN])."""
+def _of_table(cells: Floats) -> dict[str, Floats]:
+    """Scores of tables (row, `_CELLS`)."""
     tp, fp, tn, fn = cells.T
+    n = tp + fp + tn + fn
     with np.errstate(invalid="ignore", divide="ignore"):
-        n = tp + fp + tn + fn
-        found = {
+        return {
             "accuracy": (tp + tn) / n,
             "precision": tp / (tp + fp),
             "recall": tp / (tp + fn),
@@ -472,15 +463,13 @@ def _of_table(cells: Floats) -> list[dict[str, float]]:
             "always_no_accuracy": (tn + fp) / n,
             "balanced_accuracy": (tp / (tp + fn) + tn / (tn + fp)) / 2,
         }
-    return [{name: float(value[row]) for name, value in found.items()} for row in range(len(cells))]
 
 
 def _intervals(by_unit: Floats, n_bootstrap: int, seed: int) -> dict[str, float]:
-    """Of accuracy and balanced accuracy, from (unit, [TP, FP, TN, FN])."""
+    """Of accuracy and balanced accuracy, from (unit, `_CELLS`)."""
     n, cells = len(by_unit), by_unit.sum(axis=0)
-    weights = unit_weights(np.arange(n), n_bootstrap, seed)
-    drawn = pd.DataFrame(_of_table(weights @ by_unit))
-    own = _of_table(cells[None])[0]
+    drawn = _of_table(unit_weights(np.arange(n), n_bootstrap, seed) @ by_unit)
+    own = {name: float(value[0]) for name, value in _of_table(cells[None]).items()}
     happened, did_not = (int((by_unit[:, kind].sum(axis=1) > 0).sum()) for kind in ([0, 3], [1, 2]))
     ends = {
         "accuracy": resampled_interval(own["accuracy"], drawn["accuracy"], n, 0, 1),
@@ -494,15 +483,13 @@ def _intervals(by_unit: Floats, n_bootstrap: int, seed: int) -> dict[str, float]
 
 
 def _by_unit(said: "pd.Series[float]", did: "pd.Series[float]", unit: Any) -> Floats:
-    """(unit, [TP, FP, TN, FN]) of what is known of both."""
-    cells = {"TP": (1, 1), "FP": (1, 0), "TN": (0, 0), "FN": (0, 1)}
-    table = pd.DataFrame({name: (said == one) & (did == other) for name, (one, other) in cells.items()})
+    """(unit, `_CELLS`) of what is known of both."""
+    table = pd.DataFrame({name: (said == one) & (did == other) for name, (one, other) in _CELLS.items()})
     return table.astype(float).groupby(unit.to_numpy(), sort=False).sum().to_numpy()
 
 
 def _balanced(cells: Floats) -> Floats:
-    tp, fp, tn, fn = cells.T
-    return np.asarray((tp / (tp + fn) + tn / (tn + fp)) / 2)
+    return _of_table(cells)["balanced_accuracy"]
 
 
 def _mean_of_known(sums: Floats) -> Floats:

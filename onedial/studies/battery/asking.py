@@ -1,4 +1,4 @@
-"""Every test of the battery put to respondents; what is on disk in answers/TEST/ is not asked again."""
+"""Every test of the battery put to respondents; what the run's store holds is not asked again."""
 
 from dataclasses import replace
 from hashlib import sha256
@@ -37,20 +37,17 @@ def ask_battery(program: str, options: BatteryOptions, notes: Notes) -> None:
 
 
 def ask(run: Run, bill: Store, test: str, name: str, make: Make, material: Material, notes: Notes) -> None:
-    """A test of the battery put to one respondent, unless it is on disk."""
-    file = f"answers/{test}/{file_name(name)}.parquet"
-    if (run.path / file).is_file() and not bill.failed(name, test):
-        return
+    """A test of the battery put to one respondent."""
     try:
         with bill.occasion(test), progress_bar(None, f"{name}, {test}: answers") as advance:
-            answers = BATTERY[test].ask(kept(make, run, test, name, advance), material)
+            answers = BATTERY[test].ask(kept(make, run, bill, test, name, advance), material)
             bill.tell_failed(name)
     except (BudgetSpent, NotRecorded):
         raise
     except InputError as error:
         notes.tell(f"{test} is left out for {name}: {error}")
         return
-    run.write_table(file, answers.assign(respondent=name))
+    run.write_table(f"answers/{test}/{file_name(name)}.parquet", answers.assign(respondent=name))
 
 
 def file_name(name: str) -> str:

@@ -16,6 +16,7 @@ from onedial.selfreport import (
     screen_replies,
     write_self_report_page,
 )
+from onedial.selfreport.show import figures
 from onedial.show import save_results
 from onedial.studies.options import BatteryOptions
 
@@ -29,8 +30,8 @@ def finish(run: Run, tests: Sequence[str], material: Material, options: BatteryO
     tables = {"overview": battery_overview(tables, screening)} | tables
     if len(screening):
         tables["screening"] = screening
-    figures = {name: BATTERY[name].figure for name in tests if name in tables}
-    save_results(run, tables, {name: figure(tables[name]) for name, figure in figures.items() if figure})
+    drawn = {name: figure for name in tests if name in tables and (figure := BATTERY[name].figure)}
+    save_results(run, tables, {name: getattr(figures, figure)(tables[name]) for name, figure in drawn.items()})
     put = f"{len(material.questions)} questions, and {len(material.items)} with options"
     n = len(list((run.path / "answers" / tests[0]).glob("*.parquet")))
     run.record(sentence=f"{put}, put to {n} respondents in {len(tests)} tests")

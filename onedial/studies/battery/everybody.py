@@ -21,7 +21,7 @@ from onedial.core import Notes, Run, sha256_of_text
 from onedial.selfreport import Make
 from onedial.studies.battery.respondents import models_elsewhere, provider_model, respondents_of
 from onedial.studies.bill import bill_of, tell_costs
-from onedial.studies.options import AskedModels
+from onedial.studies.options.asked import AskedOptions
 from onedial.studies.start import Start
 
 Ask = Callable[[Run, Store, str, Make], None]
@@ -33,7 +33,7 @@ SETTINGS = ("vector", "magnitudes")
 def ask_everybody(
     program: str,
     label: str,
-    options: AskedModels,
+    options: AskedOptions,
     notes: Notes,
     rounds: Sequence[Ask],
     finish: Callable[[Run], None],
@@ -87,7 +87,7 @@ class Counting:
 
 
 def tell_what_is_asked(
-    options: AskedModels, rounds: Sequence[Ask], n_settings: int, prices: Mapping[str, Price]
+    options: AskedOptions, rounds: Sequence[Ask], n_settings: int, prices: Mapping[str, Price | None]
 ) -> None:
     """Print how many prompts each model gets by which instrument, their tokens, and what they cost where prices are
     known; what hangs on answers (a second look, a question's own words) is counted of somebody who answers all."""

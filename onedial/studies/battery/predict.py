@@ -43,13 +43,14 @@ def ask_self_prediction(program: str, options: SelfPredictionOptions, notes: Not
     if options.tuned:
         check_tuned(options.model)
     families, tests = families_of(options.families, options.model), tests_of(options)
+    found: dict[str, list[pd.DataFrame]] = {test: [] for test in tests}
     ask_everybody(
         program,
         "self-prediction",
         options,
         notes,
-        [lambda run, bill, name, make: ask_tests(run, bill, name, make, tests)],
-        lambda run: finish(run, families, options),
+        [lambda run, bill, name, make: ask_tests(run, bill, name, make, tests, found)],
+        lambda run: finish(run, found, families, options),
     )
 
 
@@ -67,19 +68,33 @@ def tests_of(options: SelfPredictionOptions) -> dict[str, Callable[..., pd.DataF
     }
 
 
-def ask_tests(run: Run, bill: Store, name: str, make: Make, tests: Mapping[str, Callable[..., pd.DataFrame]]) -> None:
-    """Put to one model what it has not been asked yet."""
+def ask_tests(
+    run: Run,
+    bill: Store,
+    name: str,
+    make: Make,
+    tests: Mapping[str, Callable[..., pd.DataFrame]],
+    found: Mapping[str, list[pd.DataFrame]],
+) -> None:
+    """Put to one model what it has not been asked yet, and add what its answers come to."""
     for test, ask in tests.items():
-        parts = run.parts(f"parts/{test}", COLUMNS[test], KEYS[test])
-        if name not in parts.done("model"):
-            with bill.occasion(test), progress_bar(None, f"{name}, {test}: answers") as advance:
-                own = kept(make, run, test, name, advance)
-                bill.keep(parts, ask(own(0), again=own(1)).assign(model=name), name)
+        with bill.occasion(test), progress_bar(None, f"{name}, {test}: answers") as advance:
+            own = kept(make, run, bill, test, name, advance)
+            found[test].append(ask(own(0), again=own(1)).assign(model=name)[COLUMNS[test]])
+            bill.tell_failed(name)
 
 
-def finish(run: Run, families: pd.DataFrame | None, options: SelfPredictionOptions) -> None:
+def finish(
+    run: Run,
+    found: Mapping[str, list[pd.DataFrame]],
+    families: pd.DataFrame | None,
+    options: SelfPredictionOptions,
+) -> None:
     """Scores of what was asked, and of tuned models."""
-    answers = {test: run.parts(f"parts/{test}", COLUMNS[test], KEYS[test]).read() for test in TESTS}
+    answers = {
+        test: pd.concat(tables, ignore_index=True).sort_values(KEYS[test], kind="stable", ignore_index=True)
+        for test, tables in found.items()
+    }
     for test, table in answers.items():
         run.write_table(f"{test}.csv", table.drop(columns="text"))
         print(f"{test}: {len(table)} rows, {n_unread(table)} of which something could not be read")

@@ -1,6 +1,6 @@
 """A questionnaire put to one model after another: ratings, explanations and tasks, and what they say."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 import pandas as pd
@@ -39,6 +39,7 @@ from onedial.selfreport import (
     write_self_report_page,
 )
 from onedial.show import number, progress_bar, save_results
+from onedial.studies.battery.answer_log import kept
 from onedial.studies.battery.everybody import ask_everybody
 from onedial.studies.options import QuestionnaireOptions
 
@@ -57,72 +58,87 @@ def ask_questionnaire(program: str, options: QuestionnaireOptions, notes: Notes)
     questionnaire = load_questionnaire(options.questionnaire)
     follow_ups = tuple(FOLLOW_UPS) if options.follow_ups == "all" else ()
 
-    def ask(run: Run, bill: Store, name: str, make: Make) -> None:
-        ask_model(run, bill, name, make(0), questionnaire, follow_ups, options)
+    found: dict[str, list[pd.DataFrame]] = {"ratings": [], "explanations": [], "tasks": []}
 
-    ask_everybody(program, "questionnaire", options, notes, [ask], lambda run: finish(run, questionnaire, options))
+    def ask(run: Run, bill: Store, name: str, make: Make) -> None:
+        ask_model(run, bill, name, make, questionnaire, follow_ups, options, found)
+
+    def end(run: Run) -> None:
+        columns = {"ratings": RATINGS, "explanations": EXPLANATIONS, "tasks": TASKS}
+        finish(run, *(whole(found[name], *columns[name]) for name in found), questionnaire, options)
+
+    ask_everybody(program, "questionnaire", options, notes, [ask], end)
+
+
+def whole(tables: Sequence[pd.DataFrame], columns: Sequence[str], key: Sequence[str]) -> pd.DataFrame:
+    """Every model's rows, in the order of their key."""
+    return pd.concat(tables, ignore_index=True)[[*columns]].sort_values([*key], kind="stable", ignore_index=True)
 
 
 def ask_model(
     run: Run,
     bill: Store,
     name: str,
-    respondent: Respondent,
+    make: Make,
     questionnaire: Questionnaire,
     follow_ups: Sequence[str],
     options: QuestionnaireOptions,
+    found: Mapping[str, list[pd.DataFrame]],
 ) -> None:
-    """Ask what is not on disk yet, administration by administration."""
-    parts = run.parts("ratings", *RATINGS)
-    done = {key[:4] for key in parts.done_keys()}
+    """Ask one model what it has not been asked yet, and add what its answers come to."""
+    respondent = kept(make, run, bill, None, name)(0)
     passes = [
         (condition, administration, presentation)
         for condition in conditions()
         for administration in range(options.administrations)
         for presentation in PRESENTATIONS
     ]
+    ratings = []
     with progress_bar(len(passes), name) as advance:
         for each in passes:
-            if (name, *each) not in done:
-                with bill.occasion(", ".join(map(str, each))):
-                    rows = administer(respondent, questionnaire, *each, follow_ups, options.seed)
-                    bill.keep(parts, rows.assign(model=name), name)
+            with bill.occasion(", ".join(map(str, each))):
+                ratings.append(administer(respondent, questionnaire, *each, follow_ups, options.seed))
+                bill.tell_failed(name)
             advance(1)
-    explained = run.parts("explanations", *EXPLANATIONS)
-    if name not in explained.done("model"):
-        ratings = parts.read()
-        listed = ratings[(ratings["model"] == name) & (ratings["presentation"] == "all at once")]
-        said = listed.drop_duplicates(["condition", "administration"])[["condition", "administration", "text"]]
-        with bill.occasion("explanations"):
-            texts = [
-                explain(respondent, questionnaire, condition, int(administration), text, options.seed)
-                for condition, administration, text in said.itertuples(index=False)
-            ]
-            bill.keep(explained, said.assign(model=name, text=texts), name)
-    tasks = run.parts("tasks", *TASKS)
-    if name not in tasks.done("model"):
-        with bill.occasion("tasks"):
-            graded = [_tasks_of(respondent, condition) for condition in efficacy_tasks()]
-            bill.keep(tasks, pd.concat(graded, ignore_index=True).assign(model=name)[TASKS[0]], name)
+    found["ratings"].append(pd.concat(ratings, ignore_index=True).assign(model=name))
+    listed = found["ratings"][-1]
+    listed = listed[listed["presentation"] == "all at once"]
+    said = listed.drop_duplicates(["condition", "administration"])[["condition", "administration", "text"]]
+    with bill.occasion("explanations"):
+        texts = [
+            explain(respondent, questionnaire, condition, int(administration), text, options.seed)
+            for condition, administration, text in said.itertuples(index=False)
+        ]
+        bill.tell_failed(name)
+    found["explanations"].append(said.assign(model=name, text=texts))
+    with bill.occasion("tasks"):
+        graded = [_tasks_of(respondent, make(0), condition) for condition in efficacy_tasks()]
+        bill.tell_failed(name)
+    found["tasks"].append(pd.concat(graded, ignore_index=True).assign(model=name))
 
 
-def _tasks_of(respondent: Respondent, condition: str) -> pd.DataFrame:
-    """The tasks of a condition, answered and graded."""
+def _tasks_of(respondent: Respondent, model: Respondent, condition: str) -> pd.DataFrame:
+    """The tasks of a condition, answered and graded; of a model on this machine, with how sure its tokens were."""
     own = efficacy_tasks()[condition]
     texts = ask_table(respondent, CLOSED_BOOK, [{"question": task.text} for task in own])["text"].tolist()
     log_p = [float("nan")] * len(own)
-    if isinstance(respondent, LocalRespondent):
-        found = read_written(respondent.model, [CLOSED_BOOK.prompt(task.text) for task in own], texts)
+    if isinstance(model, LocalRespondent):
+        found = read_written(model.model, [CLOSED_BOOK.prompt(task.text) for task in own], texts)
         log_p = [token_scores(each.statistics)["mean log-probability"] for each in found]
     right = [outcome_as_number(grade_answer(task, text).outcome) for task, text in zip(own, texts, strict=True)]
     about = {"condition": condition, "task": [task.id for task in own], "level": [task.level for task in own]}
     return pd.DataFrame({**about, "correct": right, "log_p": log_p, "text": texts})
 
 
-def finish(run: Run, questionnaire: Questionnaire, options: QuestionnaireOptions) -> None:
+def finish(
+    run: Run,
+    ratings: pd.DataFrame,
+    explanations: pd.DataFrame,
+    tasks: pd.DataFrame,
+    questionnaire: Questionnaire,
+    options: QuestionnaireOptions,
+) -> None:
     """Scores, stability, revision, conditions, and accuracy beside them."""
-    ratings, tasks = run.parts("ratings", *RATINGS).read(), run.parts("tasks", *TASKS).read()
-    explanations = run.parts("explanations", *EXPLANATIONS).read()
     signs = {item.item_id: item.sign for item in questionnaire.items}
     ratings = ratings.assign(reversed=ratings["item"].map(signs) < 0)
     one_by_one = ratings[ratings["presentation"] == "one by one"]
@@ -160,7 +176,9 @@ def finish(run: Run, questionnaire: Questionnaire, options: QuestionnaireOptions
     print("\n" + "\n".join(sentences))
     coded = explanations.join(pd.DataFrame([code_wording(text) for text in explanations["text"]]))
     answers = {"ratings": ratings.drop(columns="reversed"), "explanations": coded, "tasks": tasks}
-    logs = {name: AnswerLog(table, f"{name}/") for name, table in answers.items()}
+    for name, table in answers.items():
+        run.write_table(f"{name}.csv", table)
+    logs = {name: AnswerLog(table, f"{name}.csv") for name, table in answers.items()}
     report = write_self_report_page(run, "How sure is it of itself, and does that stay?", sentences, tables, logs)
     print(f"\nreport: {report}")
 

@@ -1,23 +1,21 @@
 """A record of answers as a respondent: nobody is asked, and today's readers read what was written.
 
-    recorded:runs/asked         a run that asked models about themselves (its asked/TEST/), each of them by its name
+    recorded:runs/asked         a run that asked models, each of them by its name
     recorded:answers.jsonl      a line per answer: {"prompt": ..., "text": ...}, and where there are several respondent,
                                 instrument, test, seed; in the order in which they were given
     recorded:log.eval           an Inspect log: input and completion of each sample
 
-A request is found by its calls, bit for bit, where the record is a run's, and else by its words: every turn before the
-answer, a blank line between them. A drawn answer is used once; any other as often as its request is made. What was read
-from probabilities stays as recorded; what was written is read again.
+A request is found by its words: every turn before the answer, a blank line between them. A drawn answer is used once;
+any other as often as its request is made. What was read from probabilities stays as recorded; what was written is read
+again.
 """
 
 import json
 from collections import Counter, defaultdict
-from collections.abc import Hashable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, fields, replace
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
-
-import pandas as pd
 
 from onedial.asking import (
     Identity,
@@ -27,42 +25,19 @@ from onedial.asking import (
     Response,
     TextReader,
     as_read,
-    prompt_key,
     response_of,
 )
-from onedial.core import InputError, sha256_of_text
+from onedial.asking.store import ANSWERS, Store, restored, shown
+from onedial.core import InputError
 from onedial.panels import read_logs
 
 RECORDED = "recorded:"
 MISSING = "missing.jsonl"
-_ELSEWHERE = {"place", "served_model", "served_fingerprint", "answered_at", "seconds"}  # of providers: in the ledger
-RESPONSE = [each.name for each in fields(Response) if each.name not in _ELSEWHERE]
-"""What is kept of a response."""
-KINDS: dict[str, type] = {"value": float, "said_yes": bool, "tokens_in": int, "tokens_out": int}
-"""What may be None, and is nan in the table."""
 _TEXTS = ("respondent", "test", "instrument")
 
 
 class NotRecorded(InputError):
     """Something is asked that the record holds no answer to."""
-
-
-def restored(row: Mapping[Hashable, Any]) -> Response:
-    """The response that a row of asked/TEST/ was made from."""
-    said = {name: row[name] for name in RESPONSE} | {"probabilities": tuple(json.loads(row["probabilities"]))}
-    read = {name: None if said[name] != said[name] else kind(said[name]) for name, kind in KINDS.items()}
-    return Response(int(row["place"]), **{**said, **read})
-
-
-def call_of(prompts: Sequence[Prompt], instrument: Instrument) -> str:
-    """Hash of what is asked at once."""
-    return sha256_of_text("\x1e".join(prompt_key(prompt, instrument) for prompt in prompts))
-
-
-def shown(prompt: Prompt) -> str:
-    """What is said before the answer, turn by turn."""
-    turns = [text for turn in prompt.earlier for text in turn]
-    return "\n\n".join([*turns, prompt.user, *([prompt.assistant_prefix] if prompt.assistant_prefix else [])])
 
 
 @dataclass(frozen=True)
@@ -77,13 +52,12 @@ class Recorded:
     """The answers of one respondent; makes the respondents that give them, as a model's name does.
 
     Attributes:
-        name: of whoever answered. path: of the record. calls: what was asked at once, by test, seed, call and time.
-            answers: by instrument ("" where none is named) and what was shown.
+        name: of whoever answered. path: of the record.
+        answers: by instrument ("" where none is named) and what was shown.
     """
 
     name: str
     path: str
-    calls: dict[tuple[str, int, str, int], list[Response]] = field(default_factory=lambda: defaultdict(list))
     answers: dict[tuple[str, str], list[_Answer]] = field(default_factory=lambda: defaultdict(list))
 
     def of(self, test: str, missing: Path) -> "_OfTest":
@@ -99,7 +73,6 @@ class _OfTest:
     record: Recorded
     test: str
     missing: Path | None
-    times: Counter[tuple[int, str]] = field(default_factory=Counter)
     used: Counter[tuple[Any, ...]] = field(default_factory=Counter)
 
     def __call__(self, seed: int) -> "_Answering":
@@ -139,13 +112,7 @@ class _Answering:
         Raises:
             NotRecorded: before anything is answered, where an answer is missing.
         """
-        of, call = self.of, call_of(prompts, instrument)
-        time = of.times[self.seed, call]
-        of.times[self.seed, call] += 1
-        if given := of.record.calls.get((of.test, self.seed, call, time)):
-            found: list[Response | None] = [*sorted(given, key=lambda each: each.place)]
-        else:
-            found = [of.find(self.seed, prompt, instrument) for prompt in prompts]
+        found = [self.of.find(self.seed, prompt, instrument) for prompt in prompts]
         if lacking := [prompt for prompt, each in zip(prompts, found, strict=True) if each is None]:
             raise NotRecorded(self._refusal(lacking, len(prompts), instrument))
         for place, each in enumerate(found):
@@ -213,8 +180,6 @@ def read_record(path: str) -> dict[str, Recorded]:
         one = found.setdefault(name, Recorded(name, path))
         seed = None if row["seed"] is None else int(row["seed"])
         one.answers[row["instrument"], row["prompt"]].append(_Answer(row["test"], seed, row["response"]))
-        if row.get("call"):
-            one.calls[row["test"], int(row["seed"]), row["call"], int(row["time"])].append(row["response"])
     if not found:
         raise InputError(f"{path} holds no answers; give a run that asked models about themselves, JSONL or a log")
     return found
@@ -222,12 +187,10 @@ def read_record(path: str) -> dict[str, Recorded]:
 
 def _rows(file: Path) -> Iterator[dict[str, Any]]:
     if file.is_dir():
-        for part in sorted(file.glob("asked/*/*.parquet")):
-            for row in pd.read_parquet(part).to_dict("records"):
-                yield {str(key): value for key, value in row.items()} | {
-                    "test": part.parent.name,
-                    "response": restored(row),
-                }
+        for line in sorted(Store(file / ANSWERS).lines(), key=lambda line: line["time"]):
+            if not line.get("error"):
+                asked = {"test": line["occasion"], "seed": line["sample"], "response": restored(line)}
+                yield {name: line[name] for name in ("respondent", "instrument", "prompt")} | asked
     elif not file.is_file():
         raise InputError(f"there is no record {file}; give a run's folder, a .jsonl file or an Inspect log")
     elif file.suffix == ".jsonl":

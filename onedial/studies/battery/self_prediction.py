@@ -24,7 +24,7 @@ from onedial.selfreport import (
     screening_sentences,
     write_self_report_page,
 )
-from onedial.selfreport.show import self_prediction_figure
+from onedial.selfreport.show import figures as draw
 from onedial.show import Drawing
 from onedial.stats import LEVEL
 
@@ -74,14 +74,16 @@ def score_self_prediction(found: Mapping[str, pd.DataFrame], n_bootstrap: int, s
     }
     tables = {f"matrix_{name}": each for name, each in matrices.items()}
     tables |= {f"cross_{name}": each for name, each in crossed.items()}
-    figures = {"who_predicts_whom": self_prediction_figure.own_and_others(crossed)} if crossed else {}
+    figures = {"who_predicts_whom": draw.own_and_others(crossed)} if crossed else {}
     if "benchmarks" in found:
         tables["rasch"] = benchmark_abilities(found["benchmarks"])
     if len(tests) == len(TESTS):
         tables["means"] = mean_of_three(scores, tables.get("rasch"))
         if len(tables["means"]) >= FEWEST_MODELS:
             tables["correlations"] = correlations_of_tests(scores, tables["means"])
-            figures["three_tests"] = self_prediction_figure.three_tests(scores, tables["means"])
+            figures["three_tests"] = draw.three_tests(scores, tables["means"])
+            if "ability" in tables["means"]:
+                figures["beside_ability"] = draw.beside_ability(tables["means"])
     tables["beside_study"] = beside = beside_self_execution(
         scores | {name: tables[name] for name in ("means",) if name in tables}
     )

@@ -6,8 +6,8 @@ import pandas as pd
 
 from onedial.core import say
 from onedial.panels import wordings_of
-from onedial.report import draw_dials, draw_direction_cosines
-from onedial.show import save_results
+from onedial.report import write_dials
+from onedial.show import print_results
 from onedial.studies.dials.study import DialStudy
 from onedial.verdict import compare_dials, reach_at_kl
 from steering import Dial
@@ -28,21 +28,9 @@ def finish(
     cost = effects.groupby("dial")["seconds_per_answer"].first()
     cost = cost.reindex(found.table.index).where(found.table["n_rates"] > 0)  # of a dial that reaches none, of nothing
     table = found.table.assign(seconds_per_answer=cost)
-    figures = {
-        "dials": draw_dials(table, rates),
-        "direction_cosines": draw_direction_cosines(
-            study.run.read_table("cosines.csv"), int(study.run.read_json("layer.json")["layer"])
-        ),
-    }
-    tables = {
-        "dials": table,
-        "targets": found.targets.set_index(["dial", "target"]),
-        "rates": rates.set_index(["dial", "rate"]),
-        "kl": reach.set_index(["dial", "kl_limit"]),
-        "comparison": {"sentence": found.sentence(), "chosen": found.chosen, "limit": study.options.limit},
-    }
-    save_results(study.run, tables, figures)
-    shown = table[["n_rates", "n_targets", "signal", "order_gain", "order_gain_low", "order_gain_high", "rho"]]
-    say(shown.to_string(float_format=lambda value: f"{value:.3f}"))
-    say(found.sentence())
-    say(f"written to {study.run.path}")
+    told = {"sentence": found.sentence(), "chosen": found.chosen, "limit": study.options.limit}
+    stored, page = write_dials(
+        study.run, {"dials": table, "targets": found.targets, "rates": rates, "kl": reach, "comparison": told}
+    )
+    print_results(stored, told["sentence"])
+    say(f"written to {study.run.path}; page: {page}")

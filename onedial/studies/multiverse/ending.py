@@ -2,8 +2,9 @@
 
 from collections.abc import Sequence
 
-from onedial.report import multiverse_figure, write_multiverse_report
-from onedial.show import progress_bar, save_results
+from onedial.core import say
+from onedial.report import write_multiverse
+from onedial.show import print_results, progress_bar
 from onedial.stats import fits_remembered
 from onedial.studies.multiverse.study import MultiverseStudy
 from onedial.verdict import Universe, judge_universe, multiverse_summary, multiverse_table, no_result
@@ -37,11 +38,9 @@ def finish(study: MultiverseStudy, universes: Sequence[Universe]) -> None:
     table = multiverse_table(universes, rows)
     summary = multiverse_summary(table)
     summary |= {"model": study.model.identity.name, "asked": asked(study, universes)}
-    save_results(run, {"universes": table, "summary": summary}, {"multiverse": multiverse_figure(table)})
-    page = write_multiverse_report(run)
-    shown = ["signal", "signal_p", "order_gain", "rho_dial", "push", "yes_rate", "reproduced", "dial"]
-    print(table[shown].round(3).to_string())
-    print(f"\n{summary['sentence']}\nwritten to {run.path}; page: {page}")
+    stored, page = write_multiverse(run, table, summary)
+    print_results(stored, str(summary["sentence"]))
+    say(f"written to {run.path}; page: {page}")
 
 
 def asked(study: MultiverseStudy, universes: Sequence[Universe]) -> str:

@@ -10,7 +10,12 @@ QUESTIONS = "a name or a file with accepted answers"
 
 
 @dataclass(frozen=True, kw_only=True)
-class BatteryOptions(AskedModels, ReplicateOptions, RunOptions, group="battery"):
+class AskedOptions(AskedModels, ReplicateOptions, RunOptions):
+    """What each of them understands."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class BatteryOptions(AskedOptions, group="battery"):
     """All that the battery understands."""
 
     vector: Path | None = option(
@@ -41,7 +46,7 @@ class BatteryOptions(AskedModels, ReplicateOptions, RunOptions, group="battery")
 
 
 @dataclass(frozen=True, kw_only=True)
-class QuestionnaireOptions(AskedModels, ReplicateOptions, RunOptions, group="questionnaire"):
+class QuestionnaireOptions(AskedOptions, group="questionnaire"):
     """All that a questionnaire understands."""
 
     questionnaire: str = option("ipip", "ipip, or a CSV file with text and keyed")
@@ -50,7 +55,7 @@ class QuestionnaireOptions(AskedModels, ReplicateOptions, RunOptions, group="que
 
 
 @dataclass(frozen=True, kw_only=True)
-class SelfPredictionOptions(AskedModels, ReplicateOptions, RunOptions, group="self-prediction"):
+class SelfPredictionOptions(AskedOptions, group="self-prediction"):
     """All that the tests of self-prediction understand."""
 
     n_questions: int = option(40, "words, requests, questions", at_least=1)
@@ -67,7 +72,7 @@ class ScoreOptions(RunOptions, group="scores"):
 
 
 @dataclass(frozen=True, kw_only=True)
-class WrittenOptions(AskedModels, ReplicateOptions, RunOptions, group="written answers"):
+class WrittenOptions(AskedOptions, group="written answers"):
     """All that the scores of written answers understand."""
 
     questions: str = option("embedded", QUESTIONS)

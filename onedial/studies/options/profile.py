@@ -3,12 +3,12 @@
 from dataclasses import dataclass
 from pathlib import Path
 
-from onedial.core import InputError, KeysOf, RunOptions, option
+from onedial.core import DryRunOptions, InputError, KeysOf, RunOptions, option
 from onedial.studies.options.shared import ReplicateOptions
 
 
 @dataclass(frozen=True, kw_only=True)
-class ProfileOptions(ReplicateOptions, RunOptions, group="dial"):
+class ProfileOptions(ReplicateOptions, DryRunOptions, RunOptions, group="dial"):
     """All that a profile of a dial understands."""
 
     run: Path | None = option(None, "folder of a finished run of steer_sweep.py", positional=True)

@@ -3,12 +3,11 @@
 import pandas as pd
 
 from onedial.asking import questions_frame
-from onedial.core import Run
+from onedial.core import Run, say
 from onedial.panels import wordings_of
-from onedial.report import write_profile_report
-from onedial.report.figures import profile_figure
+from onedial.report import write_profile
 from onedial.selfreport import BATTERY_REPORTS, SELF_REPORTS
-from onedial.show import save_results
+from onedial.show import print_results
 from onedial.stats import wilson_interval
 from onedial.studies.options import ProfileOptions
 from onedial.studies.profile.turning import Dial
@@ -29,25 +28,12 @@ def finish(run: Run, dial: Dial, answers: pd.DataFrame, written: pd.DataFrame, o
         f"{len(dial.questions)} questions; settings {', '.join(dial.names.values())}; {options.controls} random "
         "directions of the same length beside each."
     )
-    summary = {"model": dial.model.identity.name, "sentences": sentences, "asked": asked}
-    save_results(
-        run,
-        {
-            "cells": profile.cells.set_index(["report", "intervention_id", "magnitude"]),
-            "reports": profile.reports,
-            "orders": profile.orders.set_index(["report", "effect"]),
-            "truths": profile.truths.set_index(["report", "magnitude"]),
-            "accuracy": accuracy,
-            "written": surer,
-            "summary": summary,
-        },
-        {"dial_profile": profile_figure.dial_profile(profile.cells, profile.reports, dial.names)},
-    )
-    page = write_profile_report(run)
-    shown = ["n", "n_unread", "mean", "sd", "together", "low", "high", "p", "verdict"]
-    print(profile.reports[shown].round(3).to_string())
-    print("\n" + "\n".join(sentences))
-    print(f"\nwritten to {run.path}; page: {page}")
+    settings = {str(magnitude): name for magnitude, name in dial.names.items()}
+    summary = {"model": dial.model.identity.name, "sentences": sentences, "asked": asked, "settings": settings}
+    tables = {name: getattr(profile, name) for name in ("cells", "reports", "orders", "truths")}
+    stored, page = write_profile(run, {**tables, "accuracy": accuracy, "written": surer, "summary": summary})
+    print_results(stored, " ".join(sentences))
+    say(f"written to {run.path}; page: {page}")
 
 
 def accuracy_of(written: pd.DataFrame) -> tuple[pd.DataFrame, str]:

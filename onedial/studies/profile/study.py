@@ -1,6 +1,11 @@
 """A dial turned, and every instrument asked at each setting."""
 
+from collections.abc import Sequence
+
+import pandas as pd
+
 from onedial.core import Notes, say
+from onedial.panels import load_questions
 from onedial.selfreport import BATTERY_REPORTS, SELF_REPORTS
 from onedial.studies.options import ProfileOptions
 from onedial.studies.profile.asking import ask_everything, closed_book
@@ -15,6 +20,9 @@ def profile_dial(program: str, options: ProfileOptions, notes: Notes) -> None:
     known = [*SELF_REPORTS, *BATTERY_REPORTS, WRITING]
     wanted = known if "all" in options.instruments else list(options.instruments) or [*SELF_REPORTS, WRITING]
     start = Start(program, options, "profile")
+    if options.dry_run:
+        print(how_much(wanted, options).to_string())
+        return
     start.set_threads()
     dial = dial_of_run(options) if options.run else dial_of_vector(options)
     say(
@@ -29,3 +37,19 @@ def profile_dial(program: str, options: ProfileOptions, notes: Notes) -> None:
             answers = ask_everything(run, dial, wanted, written, options, notes)
         with run.stage("profile"):
             finish(run, dial, answers, written, options)
+
+
+def how_much(wanted: Sequence[str], options: ProfileOptions) -> pd.DataFrame:
+    """Prompts that are read by each instrument, over settings and directions; and of answers that are written."""
+    n, n_settings = options.n_questions, len(set(options.magnitudes or options.yes_rates))
+    questions, known = load_questions("embedded")[:n], SELF_REPORTS | BATTERY_REPORTS
+    n_pushed = 1 + n_settings * (1 + options.controls)
+    counts = {"answers written": n if options.no_answers else n * (1 + n_settings)}
+    for name in wanted:
+        if name == WRITING:
+            counts[name] = n * n_pushed
+        else:
+            report = known[name]
+            n_items = n if report.items is None else len(report.items(questions, options.seed))
+            counts[name] = n_items * len(report.forms) * n_pushed
+    return pd.DataFrame({"prompts at most": counts}).rename_axis("of the subject")

@@ -3,6 +3,7 @@
 sweep/part-*.parquet    crossings/part-*.parquet    texts.csv
 """
 
+from onedial.core import is_first_process
 from onedial.models import process_index, wait_for_all
 from onedial.panels import load_passages
 from onedial.show import progress_bar
@@ -19,6 +20,12 @@ def sweep_questions(study: SweepStudy) -> None:
     with progress_bar(len(prompts) - len(done), "sweep") as advance:
         sweep(study.model, plan.intervention, prompts, plan.magnitudes, sink=save, done=done, progress=advance)
     wait_for_all()
+    if is_first_process() and len(lost := run.overflowed()):
+        unsteered = int((lost["magnitude"] == 0).sum())
+        study.notes.tell(
+            f"warning: {len(lost)} answers, {unsteered} of them unsteered, overflowed in {study.model.dtype} and "
+            "count as unread; choose another --dtype, such as bfloat16 or float32, or smaller --magnitudes"
+        )
 
 
 def cross_controls(study: SweepStudy) -> None:

@@ -78,6 +78,7 @@ class Prediction:
             read alike, as a share of what it tells of a question (nan where texts are not known).
         models: base model -> bits, low, high, p, p_adjusted, possible, share, predicted, needed (1 or 0: whether
             without it there would not be enough).
+        sources: source -> base model -> bits, of every source by all answers; no part of verdict.json.
         kin: all of this with kin (`scale.NearCopies`) as one base model; None where there are none.
     """
 
@@ -94,6 +95,7 @@ class Prediction:
     topics: bool = True
     alike: Estimate = field(default_factory=Estimate)
     models: dict[str, dict[str, float]] = field(default_factory=dict)
+    sources: dict[str, dict[str, float]] = field(default_factory=dict)
     kin: "Prediction | None" = None
 
     @property
@@ -219,7 +221,7 @@ def predict(
             ]
         )
     rate = mean_of_answers(found[ALONE, ALL])
-    summary = _with_needed(_summary(rate, drawn, mark), rate, drawn, mark)
+    summary = replace(_with_needed(_summary(rate, drawn, mark), rate, drawn, mark), sources=drawn.by_source())
     kin = np.array(case.near_copies.kin_counted_as, dtype=str)[case.judged]
     if set(kin) != set(models.astype(str)):
         summary = replace(summary, kin=_summary(rate, drawn.counted_as(kin), mark))
@@ -366,6 +368,15 @@ class _Resampled:
         chosen = np.random.default_rng(self.seed).integers(n_models, size=top.shape)
         wider = _ratio_interval(*(np.take_along_axis(means, chosen, axis=1) for means in (top, bottom)))
         return PanelEstimate(float(values[0] / values[1]), *ends, n=self.n, low_models=wider[0], high_models=wider[1])
+
+    def by_source(self) -> dict[str, dict[str, float]]:
+        """Bits of each base model's targets by every source; see `Prediction.sources`."""
+        names = np.unique(self.models.astype(str)).tolist()
+        return {
+            name: dict(zip(names, model_means(self.values[..., place], self.models).tolist(), strict=True))
+            for (name, size), place in self.place.items()
+            if size == ALL
+        }
 
     def by_model(self, mark: str) -> dict[str, dict[str, float]]:
         """The dial's bits of each base model's targets; see `Prediction.models`."""

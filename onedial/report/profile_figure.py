@@ -7,7 +7,7 @@ import pandas as pd
 from matplotlib.lines import Line2D
 
 from onedial.asking import VECTOR
-from onedial.show import COLOURS, FAINT, INK, SMALLEST, Drawing, new_figure, set_title, styled
+from onedial.show import COLOURS, FAINT, INK, SMALLEST, Drawing, new_figure, styled
 from onedial.verdict import PROFILE_VERDICTS
 
 _ROW = 0.16
@@ -82,12 +82,5 @@ def dial_profile(cells: pd.DataFrame, reports: pd.DataFrame, names: Mapping[floa
     ]
     random = Line2D([], [], color=FAINT, marker="|", linestyle="", markersize=6, label="random direction")
     figure.legend(handles=[*sides, random], loc="outside lower left", ncols=3)
-    set_title(axes, "What the dial moves", "settings by the yes rate of the dial's own question")
-    return Drawing(
-        figure,
-        "What the dial moves",
-        "Mean change of each instrument's score from the unsteered subject, over the standard deviation of its "
-        "unsteered scores; bars are 95% bootstrap intervals over items. Grey strokes: random directions of the same "
-        "length at the same layer and magnitude. In colour: what moves with the dial, or against it; the farthest on "
-        "top. Beyond 1 the axis is logarithmic. Beside each name the verdict of the rule in docs/instruments.md.",
-    )
+    axes.set_title("settings by the yes rate of the dial's own question", fontsize=SMALLEST, color=FAINT)
+    return Drawing(figure)

@@ -1,0 +1,113 @@
+"""The results of dials side by side at equal yes rates, and their page."""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from onedial.core import Run
+from onedial.show import (
+    COLOURS,
+    FAINT,
+    INK,
+    MARKERS,
+    SURROUNDINGS,
+    WARNINGS,
+    Cells,
+    Curve,
+    Drawing,
+    Panel,
+    Result,
+    Stored,
+    curves,
+    finish,
+    forest,
+    headline,
+    heatmap,
+    words_in,
+    write_page,
+)
+from onedial.verdict import CUT
+
+WORDS = words_in(__file__, "dials.yaml")
+MOST_LINES = 6
+
+
+def _gains(table: pd.DataFrame, _: Stored) -> Drawing:
+    """Order gain over a moved cut of every dial, the best on top; what was chosen on the fitting split in bold."""
+    rows = table[table.index != CUT].sort_values("order_gain", ascending=False, na_position="last")
+    return forest(
+        rows,
+        "order_gain",
+        bold=[str(name) for name in rows.index[rows["chosen"].astype(bool)]],
+        xlabel="area gained over a moved cut",
+    )
+
+
+def _costs(table: pd.DataFrame, stored: Stored) -> Drawing:
+    """KL on neutral text along the yes rates, of the best dials and of the moved cut."""
+    rates = stored["rates"]
+    best = table[table.index != CUT].sort_values("order_gain", ascending=False, na_position="last").index[:MOST_LINES]
+    lines = []
+    for place, name in enumerate([*best, *(CUT,) * (CUT in table.index)]):
+        rows = rates[(rates["dial"] == name) & rates["reached"].astype(bool)].sort_values("rate")
+        kl, broken = rows["kl"].clip(lower=1e-6), ~rows["usable"].fillna(False).astype(bool)
+        look = {"marker": MARKERS[place % len(MARKERS)], "markersize": 4}
+        lines.append(Curve(rows["rate"], kl, str(name), FAINT if name == CUT else COLOURS[place], look=look))
+        lines.append(Curve(rows["rate"][broken], kl[broken], "", INK, look={"linestyle": "", "marker": "x"}))
+    panel = Panel(lines, "KL, nats", title="crosses: facts suffer too much", log=True, height=1.4)
+    return curves([panel], "yes rate on the fitting questions", zero=False, below=True, xlimits=(0.05, 0.95))
+
+
+def _cosines(table: pd.DataFrame, stored: Stored) -> Drawing:
+    """Cosines between the directions at the layer of the dials."""
+    layer = int(stored.run.read_json("layer.json")["layer"])
+    rows = table[table["layer"] == layer]
+    names = list(dict.fromkeys(rows["method"]))
+    wide = rows.pivot(index="method", columns="other", values="cosine").loc[names, names].to_numpy(float)
+    edges = np.arange(len(names) + 1)
+    labels = {place + 0.5: name.replace("_", " ") for place, name in enumerate(names)}
+    return heatmap(
+        [Cells(edges, edges, wide)],
+        xlabel="",
+        ylabel="",
+        colours="RdBu_r",
+        limits=(-1, 1),
+        rows=labels,
+        columns={place: name.replace(" ", "\n") for place, name in labels.items()},
+        written=True,
+        remark=f"cosines at layer {layer}",
+        height=1.4 + 0.36 * len(names),
+    )
+
+
+DIAL_RESULTS: dict[str, Result] = {
+    "comparison": Result(compute=lambda found: found["comparison"]),
+    **WARNINGS,
+    "dials": Result(
+        "Whose order is the targets'?",
+        lambda found: found["dials"],
+        index="dial",
+        columns=("n_rates", "n_targets", "signal", "order_gain", "rho"),
+        figure=_gains,
+        figures={"dials_kl": _costs},
+        folded=False,
+        terminal=True,
+    ),
+    "cosines": Result("How alike are the directions?", written=True, figures={"direction_cosines": _cosines}),
+    "targets": Result(compute=lambda found: found["targets"]),
+    "rates": Result(compute=lambda found: found["rates"]),
+    "kl": Result(compute=lambda found: found["kl"]),
+    **SURROUNDINGS,
+}
+
+
+def write_dials(run: Run, found: Mapping[str, Any]) -> tuple[Stored, Path]:
+    """Keep the tables, draw the figures, write report.html; what is stored, and the page's path."""
+    finish(run, DIAL_RESULTS, found)
+    stored = Stored(run, DIAL_RESULTS, WORDS)
+    model = run.manifest.facts.get("model", {}).get("name") or run.config.get("model")
+    sentence = headline(found["comparison"]["sentence"])
+    return stored, write_page(stored, f"Which dial of {model} orders the questions as the targets do?", sentence)

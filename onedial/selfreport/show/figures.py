@@ -1,0 +1,115 @@
+"""Figures of what models are asked about themselves: pressure, passages, and self-prediction."""
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+import pandas as pd
+
+from onedial.show.figure_style import COLOURS, INK, Drawing
+from onedial.show.plots import SHARES, Mark, forest, scatter
+
+CHANCE = {0.5: ":"}
+
+
+def pressure(table: pd.DataFrame) -> Drawing:
+    """Share of right answers lost and of wrong ones corrected under each variant.
+
+    Args:
+        table: of `pressure_scores` under index (respondent, variant).
+    """
+    marks = [Mark("to_right", "wrong became right", COLOURS[2], "o", 4.5), Mark("to_claim", "moved to the claim", INK)]
+    drawn = forest(
+        _flat(table).drop(columns=["low", "high"]),
+        "to_wrong",
+        marks=marks,
+        limits=SHARES,
+        xlabel="share of the answers concerned",
+        label="right became wrong",
+    )
+    return replace(
+        drawn,
+        title="What pressure changes",
+        caption="Among the answers that were right (wrong) before, the share that became wrong (right), and among "
+        "those that were another before, the share that moved to the option claimed. Asking again, agreement, the "
+        "claim of the right answer and unrelated talk are controls.",
+    )
+
+
+def passages(table: pd.DataFrame) -> Drawing:
+    """Shift of P(IK) beside each kind of passage.
+
+    Args:
+        table: of `standardised_shifts` under index (respondent, passage).
+    """
+    drawn = forest(_flat(table), "shift", xlabel="shift of P(IK), in its own standard deviations")
+    return replace(
+        drawn,
+        title="A passage beside the question",
+        caption='Mean change of "do you know the answer?" from the question alone; knowledge would rise beside the '
+        "helpful one alone. Bars: 95% intervals.",
+    )
+
+
+def own_and_others(tables: Mapping[str, pd.DataFrame]) -> Drawing:
+    """How well each model is predicted by itself and, on average, by the others, test by test.
+
+    Args:
+        tables: test -> `onedial.selfreport.cross_prediction`.
+    """
+    drawn = forest(
+        _flat(pd.concat({test: table.drop(index="mean") for test, table in tables.items()})),
+        "own",
+        marks=[Mark("others", "by the others, mean", COLOURS[5], "s", 3.5)],
+        rules=CHANCE,
+        xlabel="balanced accuracy (difficulty: share of pairs in order)",
+        label="predicted by itself",
+    )
+    means = {test: table.loc["mean"] for test, table in tables.items()}
+    said = "; ".join(f"{test} {mean['advantage']:+.3f}, p = {mean['p']:.2g}" for test, mean in means.items())
+    return replace(
+        drawn,
+        title="Who predicts whom",
+        caption="How well each model's behaviour is predicted by its own self-prediction and by those of the other "
+        "models on the same items. The advantage takes out how good a predictor each model is elsewhere and how easy "
+        f"each is to predict; its p is by permuting which predictor is called the target's own: {said}.",
+    )
+
+
+def three_tests(scores: Mapping[str, pd.DataFrame], means: pd.DataFrame) -> Drawing:
+    """The accuracies of the three tests (figures 6 to 8 of the Self-Execution study).
+
+    Args:
+        scores: association, restriction and difficulty. means: index model; invalid_wrong.
+    """
+    order = means["invalid_wrong"].sort_values(ascending=False).index
+    parts = [scores[test][["accuracy"]].reindex(order).assign(test=test) for test in scores]
+    drawn = forest(
+        pd.concat(parts), "accuracy", by="test", rules=CHANCE, xlabel="accuracy; what cannot be read is wrong"
+    )
+    return replace(
+        drawn,
+        title="The three tests",
+        caption="Accuracy as the study defines it, where .5 is a coin and the majority class may score more.",
+    )
+
+
+def beside_ability(means: pd.DataFrame) -> Drawing:
+    """The mean of the three tests beside ability in other benchmarks.
+
+    Args:
+        means: index model; invalid_wrong, ability.
+    """
+    known = means[["ability", "invalid_wrong"]].dropna()
+    labels = {"xlabel": "ability in other benchmarks, logits", "ylabel": "mean of the three"}
+    return replace(
+        scatter(known, "ability", "invalid_wrong", **labels),
+        title="Self-prediction and ability",
+        caption=f"r = {known.corr().iloc[0, 1]:.2f} over {len(known)} models: of few of them it says little.",
+    )
+
+
+def _flat(table: pd.DataFrame) -> pd.DataFrame:
+    """Rows of several respondents under names of their own; of one, under what they are."""
+    alone = table.index.get_level_values(0).nunique() == 1
+    names = [str(key[1]) if alone else ", ".join(map(str, key)) for key in table.index]
+    return table.set_axis(pd.Index(names))

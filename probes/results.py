@@ -1,0 +1,461 @@
+"""Every result of a probing run, in the order of its page: how it is shown, and its pictures. A new one is an entry of
+`PROBE_RESULTS`, and its words in words.yaml.
+
+The stages of the study have written the tables; what is shown is made of these files alone.
+"""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from onedial.core import Run
+from onedial.show.columns import NOTHING, Column, count, digits, number, p_value
+from onedial.show.figure_style import COLOURS, FAINT, MARKERS, Drawing
+from onedial.show.labels import shortened_apart
+from onedial.show.plots import Cells, Curve, Panel, curves, forest, heatmap, scatter
+from onedial.show.results import SURROUNDINGS, Result, Stored, words_in, write_page
+from onedial.show.run_tables import flat_rows
+from onedial.stats import LEVEL
+
+WORDS = words_in(__file__)
+NAMES = {
+    "own yes": "its own yes",
+    "own margin high": "its own margin",
+    "own correct": "its own correctness",
+    "easy for all": "what is easy for all",
+}
+"""The main labels, as a sentence calls them."""
+FACTS = ("fact is true", "yes to a fact")
+MOST_ROWS, MOST_LABELS = 40, 45
+RANDOM = "random"
+VERDICTS = {"yes": COLOURS[0], "no": COLOURS[1], "unread": COLOURS[7]}
+
+
+def write_probe_page(run: Run) -> Path:
+    """Draw the figures that the run's tables allow, write report.html, its headline into summary.json, and return its
+    path.
+
+    Raises:
+        InputError: a table is missing or broken.
+
+    >>> import tempfile
+    >>> folder = tempfile.TemporaryDirectory()
+    >>> run = Run.create(f"{folder.name}/run", "train_probes.py", {"method": ["logistic"]})
+    >>> write_probe_page(run).name
+    'report.html'
+    """
+    stored = Stored(run, PROBE_RESULTS, WORDS)
+    sentence, model = headline_of(stored), str(stored.manifest.facts.get("model", {}).get("name", ""))
+    run.write_json("summary.json", {"sentence": sentence})
+    question, lead = f"What does the residual stream of {model} know about knowing?", WORDS["lead"]["text"]
+    return write_page(stored, question, sentence, lead, f"Probes of {model} {run.path.resolve().name}")
+
+
+def headline_of(stored: Stored) -> str:
+    """What the subject's stream gives away of its own ability."""
+    if "chosen" not in stored:
+        return "Nothing was read."
+    said = []
+    for label, row in stored["chosen"].iterrows():
+        if str(label) in NAMES:
+            adds = row["over_text"] > 0 and row["p_adds"] <= LEVEL
+            beyond = "words alone" if adds else "not clearly more than words alone,"
+            said.append(f"{NAMES[str(label)]} at {number(row['auroc'], 2)} ({beyond} {number(row['text'], 2)})")
+    return f"The stream reads {', '.join(said)}." if said else NOTHING
+
+
+# ---- columns and rows ------------------------------------------------------------------------------------------------
+
+
+def columns(*names: str, **headings: str) -> list[Column]:
+    """Numbers of two digits; name+ with a sign, name# whole, name? a p value, name= as it is. `headings`: of some."""
+    forms = {"+": digits(2, signed=True), "#": count, "?": p_value, "=": None}
+    found = []
+    for given in names:
+        form = forms.get(given[-1], digits(2))
+        name = given.rstrip("+#?=")
+        found.append(Column(name, headings.get(name, name.replace("_", " ")), **({"form": form} if form else {})))
+    return found
+
+
+def spanning(name: str, heading: str, low: str, high: str, signed: bool = False) -> Column:
+    """A column of a number (none where the name is "") with its ends in brackets."""
+    return Column(name, heading, digits(2, signed=signed), (low, high))
+
+
+AUROC = spanning("auroc", "AUROC", "low", "high")
+LABELS = (
+    *columns("layer#"), AUROC, *columns("p_reads?", "text", p_reads="p, reads", text="words"),
+    spanning("over_text", "over words", "over_text_low", "over_text_high", signed=True),
+    *columns("shuffled", "control", "p_adds?", "balance=", "n_unknown#", p_adds="p, adds", balance="1 : 0",
+             n_unknown="unknown"),
+)  # fmt: skip
+
+
+def balanced(table: pd.DataFrame, _: Stored) -> pd.DataFrame:
+    """How many questions carry a label of 1, and how many of 0."""
+    no = table["n"] - table["n_positive"]
+    return table.assign(balance=table["n_positive"].map("{:.0f} : ".format) + no.map("{:.0f}".format)).head(MOST_ROWS)
+
+
+def both(first: str, second: str, between: str = ", ") -> Any:
+    """Rows that are named by two columns."""
+    return lambda table, _: table.set_index(table[first].astype(str) + between + table[second].astype(str))
+
+
+def at_layer(table: pd.DataFrame, _: Stored) -> dict[str, Any]:
+    """What stands for {...} in words: the layer, and the greatest number of questions."""
+    return {"layer": int(table["layer"].iloc[0]), "n": table["n"].max() if "n" in table else 0}
+
+
+def pairs_of_labels(table: pd.DataFrame, _: Stored) -> pd.DataFrame:
+    """A row for two labels and a method."""
+    return table.set_index(table["label"] + " – " + table["other"] + ", " + table["method"].str.replace("_", " "))
+
+
+def statements(table: pd.DataFrame, _: Stored) -> list[tuple[str, dict[str, Any]]]:
+    """A row for a layer and method, with the control beside it."""
+    rows = []
+    for (layer, method), pair in table.groupby(["layer", "method"], sort=False):
+        own, control = (pair[pair["marker"] == marker].iloc[0] for marker in ("negation", "nonsense"))
+        rows.append((f"L{layer}, {method}", {**own, "nonsense": control["auroc"]}))
+    return rows
+
+
+def halves(table: pd.DataFrame, _: Stored) -> pd.DataFrame:
+    """A row for a kind of patch: its margins, and from which layer on half of the way is gone."""
+    rows = table.groupby("kind", sort=False)[["margin", "donor_margin", "n"]].first()
+    rows["half"] = table[table["recovered"] >= 0.5].groupby("kind", sort=False)["layer"].first()
+    return rows
+
+
+def ends_of_answers(table: pd.DataFrame, _: Stored) -> pd.DataFrame:
+    """A row for a label: how well its reading tells the verdict at the beginning and at the end of an answer."""
+    by_label = table.sort_values("progress").groupby("label", sort=False)
+    area = ["auroc", "auroc_low", "auroc_high"]
+    rows = by_label[area].first().assign(far=by_label["far"].mean())
+    rows[["last", "last_low", "last_high"]] = by_label[area].last()
+    return rows
+
+
+def counts_of_verdicts(table: pd.DataFrame, stored: Stored) -> dict[str, Any]:
+    """How many answers ended how."""
+    counts = table.groupby("verdict")["n"].max()
+    return at_layer(table, stored) | {"said": ", ".join(f"{name} {n:.0f}" for name, n in counts.items()) or "none"}
+
+
+def beside_effects(table: pd.DataFrame, stored: Stored) -> pd.DataFrame:
+    """The direct effect of a push, and the whole one."""
+    rows = table.set_index("label")
+    if "effects" in stored:
+        own = stored["effects"]
+        own = own[own["method"] == own["method"].iloc[0]].drop_duplicates("label")
+        rows["whole"] = own.set_index("label")["effect"]
+    return rows
+
+
+def own_rows(table: pd.DataFrame, _: Stored) -> pd.DataFrame:
+    """A row for whose correctness it is."""
+    of = [f"{row['n_positive']:.0f} of {row['n']:.0f}" for _, row in table.iterrows()]
+    return table.set_index("label").assign(of=of, by_own_probe=table["by_own_probe"].mask(table["own"]).to_numpy())
+
+
+def of_its_own(table: pd.DataFrame, _: Stored) -> list[str]:
+    """What the subject's rows say, in sentences."""
+    said = []
+    for _, row in table[table["own"]].iterrows():
+        beyond, p = number(row["beyond"], 2, signed=True), p_value(row["p_beyond"])
+        found = f"At layer {row['layer']:.0f} (beyond {beyond}, p {p})"
+        said.append(WORDS["verdicts"][str(row["verdict"])].format(found=found, nested=p_value(row["p"])))
+    return said
+
+
+# ---- figures ---------------------------------------------------------------------------------------------------------
+
+
+def of_method(table: pd.DataFrame, stored: Stored) -> pd.DataFrame:
+    """The rows of the run's first method."""
+    return table[table["method"] == stored.run.config["methods"][0]]
+
+
+def layer_curves(table: pd.DataFrame, stored: Stored) -> Drawing:
+    """A panel for each main label: AUROC over layers with its interval, and what it is held against."""
+    panels, own = [], of_method(table, stored)
+    shown = own[own["label"].isin(list(NAMES))]
+    for label in [label for label in NAMES if label in set(shown["label"])]:
+        curve = shown[shown["label"] == label].sort_values("layer")
+        held_against = {
+            "words alone": ("text", COLOURS[1], "--"),
+            "shuffled within topics": ("shuffled", FAINT, "-"),
+            "control: opening word": ("control", COLOURS[2], ":"),
+        }
+        x, first = curve["layer"], curve.iloc[0]
+        lines = [Curve(x, curve["auroc"], "probe, 95% over topics", COLOURS[0], curve["low"], curve["high"])]
+        lines += [
+            Curve(x, curve[column], name, colour, look={"linestyle": dashes})
+            for name, (column, colour, dashes) in held_against.items()
+        ]
+        title = f"{label}: {first['n_positive']:.0f} of {first['n']:.0f} questions, {first['n_unknown']:.0f} unknown"
+        low = max(0.0, min(0.4, float(shown["low"].min())))
+        panels.append(Panel(lines, "AUROC", (low, 1.01), title, rules=(0.5,)))
+    return curves(panels, "layer", zero=False, inch=1.5, below=True) if panels else None
+
+
+def layer_label(table: pd.DataFrame, stored: Stored) -> Drawing:
+    """AUROC of every label at every layer as a map; the words alone in a column at the left."""
+    if "facts" in stored:
+        table = pd.concat([table, stored["facts"]], ignore_index=True)
+    own = of_method(table, stored)
+    wide = own.pivot(index="label", columns="layer", values="auroc")
+    first = [label for label in (*NAMES, *FACTS) if label in wide.index]
+    others = wide.drop(index=first).mean(axis=1).sort_values(ascending=False).index.tolist()
+    labels = [*first, *others][:MOST_LABELS][::-1]
+    words, edges = own.groupby("label")["text"].first()[labels], np.arange(len(labels) + 1)
+    cells = [
+        Cells([0.0, 1.0], edges, words.to_numpy(dtype=float)[:, None]),
+        Cells(np.arange(len(wide.columns) + 1) + 1.5, edges, wide.loc[labels].to_numpy(dtype=float)),
+    ]
+    step = max(1, len(wide.columns) // 10)
+    layers = {place + 2.0: str(layer) for place, layer in enumerate(wide.columns) if place % step == 0}
+    names = dict(zip(edges[:-1] + 0.5, shortened_apart(labels, 26), strict=True))
+    return heatmap(
+        cells, xlabel="layer", ylabel="", limits=(0.4, 1.0), bar="AUROC on held-out topics", rows=names,
+        columns={0.5: "words"} | layers, bold=shortened_apart(first, 26), height=1.5 + 0.21 * len(labels),
+    )  # fmt: skip
+
+
+def cross_map(cross: pd.DataFrame, stored: Stored) -> Drawing:
+    """How well the probe of one label ranks another, as a map; probes in rows, labels in columns."""
+    names = [label for label in dict.fromkeys(cross["probe"]) if label not in FACTS]
+    table = cross[cross["label"].isin([*names, *FACTS])]
+    if "transfer" in stored:
+        table = pd.concat([table, stored["transfer"]])
+        names += [label for label in FACTS if label in set(stored["transfer"]["label"])]
+    cells = table.pivot(index="probe", columns="label", values="auroc").reindex(index=names[::-1], columns=names)
+    edges, short = np.arange(len(names) + 1), shortened_apart(names, 14)
+    return heatmap(
+        [Cells(edges, edges, cells.to_numpy(dtype=float))], xlabel="label that is ranked", ylabel="probe that ranks",
+        colours="Blues", bar="AUROC on topics not seen", rows=dict(zip(edges[:-1] + 0.5, short[::-1], strict=True)),
+        columns=dict(zip(edges[:-1] + 0.5, short, strict=True)), written=True, height=1.9 + 0.42 * len(names),
+    )  # fmt: skip
+
+
+def reading_and_use(table: pd.DataFrame, _: Stored) -> Drawing:
+    """Effect of a push along each direction against how well the direction reads its label."""
+    own = table[table["kind"] == "probe"].rename(columns={"low": "effect_low", "high": "effect_high"})
+    furthest = table["effect"].abs().groupby(table["kind"]).max()
+    most = float(furthest.get(RANDOM, np.nan))
+    return scatter(
+        own.set_index(own["label"] + ", " + own["method"]), "auroc", "effect",
+        xlabel="AUROC of the reading on held-out topics", ylabel="effect on the margin, per residual norm", by="label",
+        hollow=own["method"] != own["method"].iloc[0], rules=(0, *(s * most for s in (-1, 1) if most == most)),
+        lines=[Curve([0.5, 0.5], [-most, most], colour=FAINT)] if most == most else [],
+        remark="lines: the furthest random pushes; hollow: the difference of means",
+    )  # fmt: skip
+
+
+def by_method(table: pd.DataFrame, along: str, ends: Mapping[str, str]) -> list[Panel]:
+    """A panel for each ending of the columns: a line of AUROC for each method; the dashed one had the labels."""
+    panels = []
+    for end, title in ends.items():
+        lines = []
+        for place, (method, own) in enumerate(table.groupby("method")):
+            own = own.sort_values(along)
+            look = {"linestyle": "--" if method == "supervised" else "-", "marker": MARKERS[place], "markersize": 3}
+            low, high = own[f"low{end}"], own[f"high{end}"]
+            lines.append(Curve(own[along], own[f"auroc{end}"], str(method), COLOURS[place], low, high, look))
+        panels.append(Panel(lines, "AUROC, topics not seen", title=title, rules=(0.5,)))
+    return panels
+
+
+def without_labels(table: pd.DataFrame, _: Stored) -> Drawing:
+    """AUROC of each method over layers, with the negation and with nonsense in its place."""
+    panels = [
+        by_method(table[table["marker"] == marker], "layer", {"": f"negated by {name}"})[0]
+        for marker, name in (("negation", "not"), ("nonsense", "nonsense"))
+    ]
+    return curves(panels, "layer", zero=False, below=True)
+
+
+def map_of(column: str, colours: str, bar: str) -> Any:
+    """A map for each label, side by side: layers upwards, positions to the right."""
+
+    def drawn(table: pd.DataFrame, _: Stored) -> Drawing:
+        cells, ticks, most = [], {}, float(table[column].abs().max())
+        for place, (label, own) in enumerate(table.groupby("label", sort=False)):
+            wide = own.pivot(index="layer", columns="position", values=column).sort_index()
+            left = place * (wide.shape[1] + 2)
+            edges = np.arange(wide.shape[1] + 1) + left, np.arange(len(wide) + 1)
+            cells.append(Cells(*edges, wide.to_numpy(dtype=float)))
+            ticks[left + wide.shape[1] / 2] = str(label)
+        layers = {at + 0.5: str(layer) for at, layer in enumerate(wide.index)}
+        limits = (0.0, 1.0) if column == "auroc" else (-most, most)
+        return heatmap(
+            cells, xlabel="tokens, the last at the right", ylabel="layer", colours=colours, limits=limits, bar=bar,
+            rows=layers, columns=ticks, height=3.4,
+        )  # fmt: skip
+
+    return drawn
+
+
+def about_the_map(table: pd.DataFrame, stored: Stored) -> dict[str, Any]:
+    """What its caption says: half the middle 95% of an AUROC that is chance, half of the questions of either label."""
+    n = int(table["n"].max())
+    return {"n": n, "n_names": table["position"].nunique(), "strays": 1.96 * np.sqrt((n + 1) / (3 * n * n))}
+
+
+def patching(table: pd.DataFrame, _: Stored) -> Drawing:
+    """Share of the way to the donor's margin over the layers of the patch."""
+    lines = [
+        Curve(own["layer"], own["recovered"], str(kind), COLOURS[place], own["low"], own["high"])
+        for place, (kind, own) in enumerate(table.groupby("kind", sort=False))
+    ]
+    title = f"{table['n'].iloc[0]:.0f} pairs; 95% over pairs"
+    panel = Panel(lines, "share of the way to the donor", (-0.3, 1.4), title, rules=(0, 1))
+    return curves([panel], "layer of the patch", zero=False)
+
+
+def writing(table: pd.DataFrame, _: Stored) -> Drawing | None:
+    """For each label, mean readings along the text by verdict, with bands over questions."""
+    panels = [
+        Panel(
+            [
+                Curve(own["progress"], own["mean"], str(verdict), VERDICTS[str(verdict)], own["low"], own["high"])
+                for verdict, own in of_label.groupby("verdict", sort=False)
+            ],
+            "reading, SD",
+            title=str(label),
+            rules=(0,),
+        )
+        for label, of_label in table.groupby("label", sort=False)
+    ]
+    return curves(panels, "share of the text that is written", zero=False, inch=1.6, below=True) if panels else None
+
+
+def lens_curves(table: pd.DataFrame, _: Stored) -> Drawing:
+    """What each layer would answer, and how well that answer ranks the main labels."""
+    x = table["layer"]
+    answers = {
+        "same answer as the last": ("agrees", COLOURS[0], "-"),
+        "settled": ("settled", COLOURS[1], "--"),
+        "rank correlation with it": ("rank_correlation", COLOURS[2], ":"),
+        "says yes": ("says_yes", FAINT, "-"),
+    }
+    above = [
+        Curve(x, table[column], name, colour, look={"linestyle": dashes})
+        for name, (column, colour, dashes) in answers.items()
+    ]
+    below = [
+        Curve(x, table[label], label, COLOURS[place], table[f"{label} low"], table[f"{label} high"])
+        for place, label in enumerate(label for label in NAMES if label in table)
+    ]
+    panels = [Panel(above, "share, or correlation"), Panel(below, "AUROC of its margin", rules=(0.5,))]
+    return curves(panels, "layer", zero=False)
+
+
+def own_and_shared(table: pd.DataFrame, _: Stored) -> Drawing:
+    """Gain over words and difficulty for the subject's own correctness and for other models'."""
+    whose = [
+        "the subject" if own else label.removeprefix("correct: ") for own, label in table[["own", "label"]].to_numpy()
+    ]
+    named = [f"{name}, L{layer:.0f}" for name, layer in zip(whose, table["layer"], strict=True)]
+    return forest(table.set_index(pd.Index(named)), "added", hollow=~table["own"], xlabel="gain in AUROC")
+
+
+# ---- the page --------------------------------------------------------------------------------------------------------
+
+
+def shown(title: str, *names: Column, **more: Any) -> Result:
+    """A result whose table a stage of the study has written, open on the page."""
+    return Result(title, written=True, columns=names, **({"folded": False} | more))
+
+
+def kept(**more: Any) -> Result:
+    """A table that only serves figures or other tables."""
+    return Result(written=True, **more)
+
+
+FAR: Sequence[Column] = columns("at_home", "elsewhere", "recentred", "far", "n#")
+PROBE_RESULTS: dict[str, Result] = {
+    "chosen": shown("What reads, at its best layer", *LABELS, index="label", lines=balanced),
+    "probes": shown("Where it reads", figures={"layer_curves": layer_curves, "layer_label": layer_label}),
+    "facts": kept(),
+    "chosen_facts": shown(
+        "Facts that have nothing to do with ability", *LABELS, index="label", lines=balanced
+    ),
+    "statements": shown(
+        "Truth without labels", AUROC, *columns("p_reads?", "as_it_stands", "negated", "nonsense", p_reads="p, reads"),
+        spanning("hurt", "hurt", "hurt_low", "hurt_high", signed=True),
+        *columns("polar_gap", "contradiction", "opposite"), first="layer, method", lines=statements, fill=at_layer,
+        faint=lambda row: row["method"] == RANDOM, figures={"without_labels": without_labels},
+    ),
+    "directions": shown(
+        "Is it the same direction?", spanning("cosine", "cosine", "low", "high", signed=True),
+        spanning("", "null", "null_low", "null_high", signed=True),
+        *columns("p?", "reliability", "other_reliability", "cosine_corrected+", "correlation+",
+                 reliability="halves, first", other_reliability="halves, second", cosine_corrected="corrected"),
+        spanning("", "null", "correlation_null_low", "correlation_null_high", signed=True),
+        first="labels", lines=pairs_of_labels, fill=at_layer,
+    ),
+    "cross": shown("", figures={"cross_map": cross_map}),
+    "transfer": shown(
+        "Does it carry to the facts?", AUROC, spanning("", "null", "null_low", "null_high"), *columns("p?", "n#"),
+        first="probe, read on", lines=both("probe", "label"),
+    ),
+    "erasure": shown(
+        "What goes when one is erased", *columns("before"), spanning("after", "after", "after_low", "after_high"),
+        spanning("lost", "lost", "lost_low", "lost_high", signed=True),
+        *columns("lost_by_shuffled+", lost_by_shuffled="lost to a shuffled copy"), first="without: label",
+        lines=both("erased", "label", ": "), fill=at_layer, faint=lambda row: row["erased"] == row["label"],
+    ),
+    "effects": shown(
+        "Is what reads also used?", *columns("auroc", auroc="AUROC"),
+        spanning("effect", "effect", "low", "high", signed=True),
+        *columns("p?", "p_covariance?", "cosine_with_own+", "n#", "n_unread#", p_covariance="p, covariance",
+                 cosine_with_own="cosine", n_unread="unread"),
+        first="direction", lines=lambda table, _: both("label", "method")(table[table["kind"] == "probe"], _),
+        fill=lambda table, stored: at_layer(table, stored) | {"step": table["step"].iloc[0]},
+        figures={"reading_and_use": reading_and_use},
+    ),
+    "own": shown(
+        "Its own ability, or what is hard for all?", *columns("layer#", "of=", "reading", "base", "both", of="n",
+        both="with reading"), Column("added", "gain", digits(3, signed=True), ("low", "high")),
+        *columns("p?", "beyond+", "p_beyond?", "by_own_probe", p="p, nested", p_beyond="p", by_own_probe="own probe"),
+        first="label", lines=own_rows, items=of_its_own, figures={"own_and_shared": own_and_shared},
+    ),
+    "where": shown(
+        "Where in the prompt?", figure=map_of("auroc", "RdBu_r", "AUROC"), fill=about_the_map,
+        figures={"written": map_of("written", "PuOr", "written along its direction, SD")},
+    ),
+    "patching": shown(
+        "When does the last token decide?",
+        *columns("margin+", "donor_margin+", "half#", "n#", margin="margin of the receivers",
+                 donor_margin="of the donors", half="half recovered from layer", n="pairs"),
+        first="kind", lines=halves, figure=patching,
+    ),
+    "writing": shown(
+        "While it writes", spanning("auroc", "AUROC of the verdict, first tenth", "auroc_low", "auroc_high"),
+        spanning("last", "last tenth", "last_low", "last_high"), *columns("far"), first="label",
+        lines=ends_of_answers, fill=counts_of_verdicts, figure=writing,
+    ),
+    "readings": Result(
+        "On the unrelated facts", written=True, lines=lambda table, _: [],
+        fill=lambda table, _: {"share": table["reading"].isna().mean()},
+    ),
+    "elsewhere": shown(
+        "On another checkpoint", *FAR, index="label",
+        fill=lambda table, _: {"model": table["model"].iloc[0]},
+    ),
+    "lens": shown("What each layer would answer", figure=lens_curves),
+    "tokens": shown("Tokens that the directions raise and lower", *columns("raised=", "lowered="), index="label",
+                    fill=at_layer, folded=True),
+    "direct": shown("Direct effects", *columns("direct+", "whole+"), first="direction", lines=beside_effects,
+                    folded=True),
+    "methods": shown("Methods", index="label", folded=True),
+    "limits": Result("What this does not say", items=lambda *_: WORDS["limits"]["items"], folded=False),
+    **SURROUNDINGS,
+    "subject": Result("Subject", rows=lambda _, stored: flat_rows(stored.manifest.facts.get("model", {}))),
+}  # fmt: skip
