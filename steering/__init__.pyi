@@ -53,17 +53,15 @@ from .effects.side_effects import (
     kl_on_text,
 )
 from .effects.written import SURENESS_OF_WRITING, written_along
-from .exporting import export_gguf, export_lm_eval, export_tensors, import_vectors
+from .exporting import export_gguf, import_vectors
 from .interventions import POSITIONS, ROLES, UNITS, Intervention, Push, SteeringVector, steered
 from .operators import OPERATORS
-from .planning.cost import CostPrediction, ModelSize, predict_cost
-from .planning.forecast import RunForecast, forecast_comparison, forecast_multiverse, forecast_run, measure_and_forecast
+from .planning.forecast import Forecast, Load, forecast_of
 from .planning.layers import LayerScan, candidate_layers, scan_layers
 from .planning.magnitudes import doubling, read_magnitudes, yes_rates
 from .planning.plan import SweepPlan, make_plan, ranges_along
 from .planning.readability import check_readability
 from .planning.reliability import Reliability, reliability_of
-from .planning.speed import measure_speed
 from .respondent import SteeredRespondent, ask_along, generate_steered
 from .sweeping import SweepResult, sweep
 from .texts import vector_from_texts
@@ -77,15 +75,6 @@ from .vectors import (
 )
 
 __all__ = [
-    "CostPrediction",
-    "ModelSize",
-    "RunForecast",
-    "forecast_comparison",
-    "forecast_multiverse",
-    "forecast_run",
-    "measure_and_forecast",
-    "measure_speed",
-    "predict_cost",
     "REVERSED_SETTINGS",
     "doubling",
     "word_push",
@@ -105,6 +94,7 @@ __all__ = [
     "EFFECT_COLUMNS",
     "Expected",
     "FACT_EFFECT_COLUMNS",
+    "Forecast",
     "Gate",
     "INTERCHANGE_COLUMNS",
     "INTERCHANGE_PAIRS",
@@ -112,6 +102,7 @@ __all__ = [
     "InterventionDial",
     "LIMIT",
     "LayerScan",
+    "Load",
     "LoraDial",
     "MEDIATION_COLUMNS",
     "MEDIATION_DRAWN",
@@ -151,11 +142,10 @@ __all__ = [
     "effects_on_text",
     "expected_share",
     "export_gguf",
-    "export_lm_eval",
-    "export_tensors",
     "extract_vector",
     "extract_vectors",
     "fact_effects",
+    "forecast_of",
     "generate_steered",
     "import_vectors",
     "instructed_threshold",

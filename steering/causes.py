@@ -427,6 +427,13 @@ def patched_margins(
 
     Raises:
         InputError: no pair, donors of another number than receivers, or a layer that the model has not.
+
+    >>> from onedial import load_model, load_questions
+    >>> from onedial.asking import METACOGNITIVE
+    >>> model = load_model("smollm2-135m-instruct")
+    >>> prompts = PromptSet.build(model, load_questions("embedded", n=4), METACOGNITIVE)
+    >>> patched_margins(model, prompts, [0, 1], [2, 3], [1]).shape
+    torch.Size([2, 3])
     """
     if not donors or len(donors) != len(receivers):
         raise InputError(f"{len(donors)} donors for {len(receivers)} receivers; give at least one pair, one of each")

@@ -1,11 +1,7 @@
-"""Interventions for other people's programs, and other people's vectors as ours.
+"""Interventions for llama.cpp, and other people's vectors as ours.
 
-    export_gguf      control vector of llama.cpp and repeng: direction.N is added to the output of block N (0-based)
-    export_lm_eval   `steered` model of lm-evaluation-harness (steer_path=FILE.pt): add or clamp after layers.N
-    export_tensors   safetensors, layer.N: what is added to the output of block N; for anything else
-
-Each file holds one setting: the magnitude is multiplied in. None of these formats can say where in the prompt to act,
-and all act everywhere, so that only positions `all` can be exported; what a format cannot say is refused.
+`export_gguf` writes a control vector of llama.cpp and repeng: direction.N is added to the output of block N (0-based).
+It holds one setting, the magnitude multiplied in, and acts everywhere, so that only positions `all` can be exported.
 
 Layers are counted in three ways, and no file says which. `import_vectors` asks:
 
@@ -16,7 +12,6 @@ Layers are counted in three ways, and no file says which. `import_vectors` asks:
 
 import re
 from collections.abc import Mapping
-from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
@@ -24,12 +19,14 @@ import numpy as np
 import torch
 from jaxtyping import Float
 from safetensors import SafetensorError, safe_open
-from safetensors.torch import save_file
 from torch import Tensor
 
 from onedial.core import InputError, atomic_path
-from onedial.models import OpenModel, PromptSet, read_activations
+from onedial.models import OpenModel, PromptSet
+from onedial.models.forward.activations import read_streams
+from onedial.panels import load_passages
 from steering.interventions import Intervention, SteeringVector, as_intervention
+from steering.texts import AS_IT_IS
 
 CONVENTIONS = {"output": 0, "input": -1, "one-based": -1}
 """What is added to a layer's number to make it ours."""
@@ -40,7 +37,6 @@ LAYER_NAME = re.compile(
 other place within the layer follows, or `blocks.2.hook_resid_post`."""
 HOOKS = {"hook_resid_post": "output", "hook_out": "output", "hook_resid_pre": "input", "hook_in": "input"}
 """TransformerLens' hooks at the stream, and how they count."""
-TENSORS_FORMAT = "onedial-additions-1"
 
 
 def export_gguf(
@@ -64,7 +60,7 @@ def export_gguf(
     import gguf
 
     intervention = as_intervention(intervention)
-    target = _check(intervention, magnitude, path, ".gguf", ("add",), "a control vector")
+    target = _check(intervention, magnitude, path)
     intervention.check_model(model)
     if 0 in intervention.layers:
         raise InputError("llama.cpp knows no control vector at layer 0; steer at layer 1 or above")
@@ -72,90 +68,27 @@ def export_gguf(
         writer = gguf.GGUFWriter(temporary, "controlvector")
         writer.add_string("controlvector.model_hint", str(model.stack.config.model_type))
         writer.add_uint32("controlvector.layer_count", len(intervention.layers))
-        for layer, addition in sorted(_additions(intervention, magnitude).items()):
-            writer.add_tensor(f"direction.{layer}", addition.numpy().astype(np.float32))
+        for vector in sorted(intervention.vectors, key=lambda vector: vector.layer):
+            addition = magnitude * vector.length(intervention.unit) * vector.direction
+            writer.add_tensor(f"direction.{vector.layer}", addition.numpy().astype(np.float32))
         writer.write_header_to_file()
         writer.write_kv_data_to_file()
         writer.write_tensors_to_file()
         writer.close()
 
 
-def export_lm_eval(intervention: Intervention | SteeringVector, magnitude: float, path: Path | str) -> None:
-    """Write a file for `lm_eval run --model steered --model_args pretrained=...,steer_path=FILE.pt`.
-
-    It holds plain tensors and numbers; lm-eval itself reads it as a pickle.
-
-    Raises:
-        InputError: positions other than all, an operator other than add and clamp, a magnitude that is not finite, or
-            0 for clamp, where it is off; a file that does not end in .pt.
-
-    >>> import tempfile
-    >>> from onedial import load_model, load_questions
-    >>> from steering import Intervention, extract_vector
-    >>> vector = extract_vector(load_model("smollm2-135m-instruct"), load_questions("embedded", n=20), layer=21)
-    >>> folder = tempfile.TemporaryDirectory()
-    >>> export_lm_eval(Intervention.of(vector, positions="all"), 0.2, f"{folder.name}/vector.pt")
-    """
-    intervention = as_intervention(intervention)
-    target = _check(intervention, magnitude, path, ".pt", ("add", "clamp"), "lm-eval's steered model")
-    if intervention.operator == "clamp" and magnitude == 0:
-        raise InputError(
-            "clamp at magnitude 0 is off, and lm-eval would set the projection to 0; export no file for it"
-        )
-    entries = {
-        f"layers.{vector.layer}": {
-            "steering_vector": vector.direction[None].clone(),
-            "steering_coefficient": float(magnitude * vector.length(intervention.unit)),
-            "action": intervention.operator,
-            "bias": None,
-            "head_index": None,
-        }
-        for vector in intervention.vectors
-    }
-    with atomic_path(target) as temporary:
-        torch.save(entries, temporary)
-
-
-def export_tensors(intervention: Intervention | SteeringVector, magnitude: float, path: Path | str) -> None:
-    """Write what is added, layer by layer, as safetensors with its convention in the metadata.
-
-    Raises:
-        InputError: as `export_gguf`, layer 0 apart; the file ends in .safetensors.
-
-    >>> import tempfile
-    >>> from onedial import load_model, load_questions
-    >>> from steering import Intervention, extract_vector
-    >>> vector = extract_vector(load_model("smollm2-135m-instruct"), load_questions("embedded", n=20), layer=21)
-    >>> folder = tempfile.TemporaryDirectory()
-    >>> export_tensors(Intervention.of(vector, positions="all"), 0.2, f"{folder.name}/vector.safetensors")
-    """
-    intervention = as_intervention(intervention)
-    target = _check(intervention, magnitude, path, ".safetensors", ("add",), "a file of additions")
-    additions = {f"layer.{layer}": addition for layer, addition in _additions(intervention, magnitude).items()}
-    model = intervention.vectors[0].model
-    facts = {
-        "format": TENSORS_FORMAT,
-        "layers": "output of block N, 0-based, added at every position",
-        "model": f"{model.name} {model.fingerprint}",
-        "onedial": version("onedial"),
-    }
-    with atomic_path(target) as temporary:
-        save_file(additions, temporary, metadata=facts)
-
-
 def import_vectors(
-    source: Path | str | Mapping[Any, Any], model: OpenModel, convention: str, prompts: PromptSet
+    source: Any, model: OpenModel, convention: str, prompts: PromptSet | None = None
 ) -> list[SteeringVector]:
-    """Other people's vectors: a GGUF control vector, safetensors, or layer -> vector.
-
-    The last is what repeng's `directions` and the `layer_activations` of steering-vectors are, and what can be read at
-    TransformerLens' hooks.
+    """Other people's vectors: a GGUF control vector, safetensors, a vector of repeng or steering-vectors, or layer ->
+    vector, such as `{14: sae.W_dec[1234]}`.
 
     Args:
         source: a key is the number of a layer, or its name (`layer_2`, `model.layers.2`, `blocks.2.hook_resid_post`); a
             vector is a tensor, an array or a list of numbers, of shape (d_model,), (1, d_model) or (d_model, 1).
         convention: how the source counts layers, one of `CONVENTIONS`; asked for, since guessing wrong is silent.
-        prompts: on which the residual norm, the unit of magnitudes, is measured.
+        prompts: on which the residual norm, the unit of magnitudes, is measured; by default the built-in neutral
+            passages, each as a user's turn.
 
     Returns:
         Vectors for `Intervention.of`; a magnitude of 1 in `raw` units is the vector as it came.
@@ -177,6 +110,8 @@ def import_vectors(
         raise InputError(
             f"the convention {convention!r} is not known; say how the source counts layers: {', '.join(CONVENTIONS)}"
         )
+    for held in ("layer_activations", "directions"):  # of steering-vectors, and of repeng
+        source = getattr(source, held, source)
     given = source if isinstance(source, Mapping) else _read(source)
     if not given:
         raise InputError("the source holds no vectors; give layer -> vector")
@@ -192,7 +127,8 @@ def import_vectors(
             raise InputError(f"two keys of the source name layer {layer}, {key!r} the second; give one vector for each")
         found[layer] = _vector_of(values, key, model.d_model)
     layers = sorted(found)
-    norms = read_activations(model, prompts, layers).residuals.norm(dim=-1).median(dim=0).values.tolist()
+    sequences = model.token_ids(load_passages()) if prompts is None else prompts.sequences
+    norms = read_streams(model, sequences, layers).norm(dim=-1).median(dim=0).values.tolist()
     return [
         SteeringVector(
             direction=found[layer] / found[layer].norm(),
@@ -202,36 +138,27 @@ def import_vectors(
             model=model.identity,
             method="imported",
             contrast="none",
-            prompt_hash=prompts.prompt_hash,
-            template=prompts.template,
+            prompt_hash="" if prompts is None else prompts.prompt_hash,
+            template=AS_IT_IS if prompts is None else prompts.template,
         )
         for layer, norm in zip(layers, norms, strict=True)
     ]
 
 
-def _check(
-    intervention: Intervention, magnitude: float, path: Path | str, ending: str, operators: tuple[str, ...], what: str
-) -> Path:
+def _check(intervention: Intervention, magnitude: float, path: Path | str) -> Path:
     target = Path(path)
-    if target.suffix != ending:
-        raise InputError(f"{target} does not end in {ending}, by which {what} is known; name it so")
+    if target.suffix != ".gguf":
+        raise InputError(f"{target} does not end in .gguf, by which a control vector is known; name it so")
     if intervention.positions != "all":
         raise InputError(
-            f"{what} acts at every position, generated ones included, and this intervention at "
+            "a control vector acts at every position, generated ones included, and this intervention at "
             f"{intervention.positions!r}: it would be another dial; find magnitudes for --positions all and export that"
         )
-    if intervention.operator not in operators:
-        raise InputError(f"{what} can {' or '.join(operators)}, not {intervention.operator}; there is no way to say it")
+    if intervention.operator != "add":
+        raise InputError(f"a control vector can add, not {intervention.operator}; there is no way to say it")
     if not np.isfinite(magnitude):
         raise InputError(f"the magnitude is {magnitude}; give a finite number")
     return target
-
-
-def _additions(intervention: Intervention, magnitude: float) -> dict[int, Float[Tensor, " d_model"]]:
-    return {
-        vector.layer: (magnitude * vector.length(intervention.unit) * vector.direction).contiguous()
-        for vector in intervention.vectors
-    }
 
 
 def _layer_named(key: Any, convention: str) -> int:

@@ -11,7 +11,7 @@ readout.
 
 import math
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import pandas as pd
@@ -257,7 +257,8 @@ def prompts_for(
     """The questions in the given prompt, else in the one under which the vectors were read.
 
     Args:
-        answers: two words that stand in the places of yes and no.
+        answers: two words that stand in the places of yes and no; a prompt that the vectors remember, and that leaves
+            the beginning of the answer open, has it begun by "Answer:" then, so that one of them can follow.
 
     Raises:
         InputError: the vectors do not tell which that was, or were read under several; a prompt beside a `PromptSet`,
@@ -278,6 +279,8 @@ def prompts_for(
             if len(read_under) > 1 and known:
                 came = f"the vectors were read under the prompts {known}"
             raise InputError(f"{came}; say how to ask, by prompt='neutral', another framing, or a text with {SLOT}")
+        if answers is not None and not prompt.assistant_prefix:
+            prompt = replace(prompt, assistant_prefix="Answer:")
     reader = YES_NO_TOKENS if answers is None else TokenReader({word: _spellings(word) for word in answers})
     return PromptSet.build(model, questions, prompt, reader=reader)
 

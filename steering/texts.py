@@ -59,8 +59,8 @@ def vector_from_texts(
     >>> from onedial import load_model
     >>> warm, cold = ([f"Describe a {way} {what}." for what in ("day", "meal")] for way in ("lovely", "dreadful"))
     >>> model = load_model("smollm2-135m-instruct")
-    >>> vector_from_texts(model, warm, cold, layer=15).vector_id
-    'L15-texts-mean_difference'
+    >>> vector_from_texts(model, warm, cold, layer=15).contrast
+    'texts'
     """
     check_making("response", method)
     if method in READ_NO_SIDES:

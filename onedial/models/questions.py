@@ -36,7 +36,9 @@ def as_prompt(given: Text) -> Prompt:
     if isinstance(given, str):
         return Prompt(given)
     try:
-        said = [(str(message["role"]), str(message["content"])) for message in given]
+        said = [(str(message["role"]), message["content"]) for message in given]
+        if not all(isinstance(content, str) for _, content in said):
+            raise TypeError("a message's content is no text")
     except (TypeError, KeyError, AttributeError):
         raise InputError(
             f"a prompt was given as {type(given).__name__}: {str(given)[:40]!r}; give a text, a chat (a list of "

@@ -45,7 +45,7 @@ def patching_table(margins: Floats, layers: Sequence[int], n_bootstrap: int = 99
     """One row per layer.
 
     Args:
-        margins: (pair, layer + 2) as `onedial.models.patched_margins` gives them: patched after each layer, then the
+        margins: (pair, layer + 2) as `steering.patched_margins` gives them: patched after each layer, then the
             receiver's own and the donor's.
 
     Returns:

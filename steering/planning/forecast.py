@@ -1,135 +1,232 @@
-"""What a whole run will cost, stage by stage, before it is begun.
+"""What a run will cost before it is begun: what its stages ask of the model, times what that takes on this machine.
 
-    reading    the extraction split once, and the few questions that show whether yes and no can be read
-    scanning   the fitting split at the doubled magnitudes, one vector for each candidate layer
-    placing    the fitting split at the coarse magnitudes
-    sweep      all questions at all magnitudes of the vector
-    ranges     a few questions of the fitting split at the doubled magnitudes of each control at each candidate layer
-    controls   where the answers to all questions turn along each control
-    instructed all but the extraction questions, told how sure to be, once for each level
-    facts      the unrelated facts at all magnitudes of the vector, taken to be as long as the questions
-    reversed   a few fitting questions in both wordings, at a few magnitudes, and at the doubled ones of Yes minus No
-    text       neutral passages at all magnitudes of the vector, of which the second half is read
-    reasoned   fitting and test questions written to at a few settings: at most so many tokens each, often fewer
+A stage is a list of loads: so many prompts, each with so many steered rows at a layer.
 
-`forecast_multiverse` and `forecast_comparison` say what the stages of the other long programs are.
+    last      one token for each question and row through the layers above the push; the prompt itself is read once
+    all       every token of the prompt for each row through those layers
+    crossings where the answer turns along a push at the last position, by a search of a few rounds
+              (`steering.critical`); or along one that acts `everywhere`
+    text      neutral passages, of which the second half is read, for each row
+    written   so many tokens one after the other, after prompts that are read for each row
 
-The layer is not known before the scan; the middle one of the candidates stands for it. Prompts that an earlier stage
-has run and the run keeps (`onedial.models.OpenModel.caching_prefills`) are not counted again. Loading the weights,
-matching and the report are left out.
+Weights need not be loaded to know what that takes: the first layers of the model's shape, with random numbers in them,
+work as fast. One batch of each kind of work is timed with the push at the sketch's lowest layer and at its highest; the
+difference is what a layer takes, the rest (readout, tables) is independent of the depth. Loading the weights, matching
+and the report are left out.
 """
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+import copy
+import math
+import time
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import torch
+from transformers import AutoModelForCausalLM
 
-from onedial.asking import PromptTemplate, Question
-from onedial.models import (
-    CACHE_BYTES,
-    DTYPES,
-    PromptSet,
-    common_prefix_length,
-    encode,
-    load_config,
-    render,
-    resolve_weights,
-)
-from steering.causes import (
-    INTERCHANGE_DRAWN,
-    INTERCHANGE_PAIRS,
-    MEDIATION_DRAWN,
-    MEDIATION_LAYERS,
-    MEDIATION_QUESTIONS,
-)
-from steering.controls import N_CONTRASTS
-from steering.critical import ROWS_PER_CROSSING
-from steering.dials.dials import RATES
-from steering.effects.side_effects import N_PREFERENCES, REVERSED_SETTINGS
-from steering.planning.cost import (
-    STAGES,
-    CostPrediction,
-    ModelSize,
-    predict_cost,
-    predict_writing,
-    with_kept,
-    with_more_readout,
-)
-from steering.planning.layers import candidate_layers
-from steering.planning.magnitudes import COARSE_POINTS, GRID_POINTS, RANGE_QUESTIONS, doubling
-from steering.planning.readability import ASKED
-from steering.planning.speed import measure_speed, sketch_of
+from onedial.asking import Prompt, PromptTemplate, Question
+from onedial.core.errors import InputError
+from onedial.core.notices import notice
+from onedial.models import DTYPES, QUESTIONS_PER_BATCH, Decoder, OpenModel, PromptSet, auto_class, load_config
+from onedial.models.checkpoints.weights import resolve_weights
+from onedial.models.forward.activations import read_streams
+from onedial.models.forward.batches import bytes_per_question
+from onedial.models.forward.prefill_cache import CACHE_BYTES
+from onedial.models.tokens import encode, render
+from onedial.models.writing import write_after
+from steering.critical import crossings_along
+from steering.effects.side_effects import effects_on_text
+from steering.interventions import Intervention, SteeringVector
+from steering.reading import ROWS_PER_QUESTION, answers_along
 
-PASSAGE_TOKENS = 36
-"""Of a neutral passage, about."""
+KINDS = ("last", "all", "crossings", "crossings everywhere", "text", "written")
+SKETCH_LAYERS = 3
+SKETCH_WEIGHTS = 10**9
+"""More of them than this take longer to draw than a run's time is worth knowing beforehand."""
+FEW_ROWS, MANY_ROWS = 8, 40
+"""Rows of a question at which steering at the last position is timed."""
+FEW_TOKENS, MANY_TOKENS = 2, 6
+"""That are written in the same batch."""
 
 
 @dataclass(frozen=True)
-class RunForecast:
+class Load:
+    """What a stage asks of the model.
+
+    Attributes:
+        lengths: tokens of each prompt; each is read once, unsteered, where `kind` is not "written".
+        rows: layer and number of rows of each push, for every prompt. kind: one of `KINDS`.
+        n_cached: how many of the prompts an earlier stage has read and left in the cache.
+        n_tokens: that are written at most after each prompt and row.
+    """
+
+    lengths: Sequence[int]
+    rows: Sequence[tuple[int, int]] = ()
+    kind: str = "last"
+    n_cached: int = 0
+    n_tokens: int = 0
+
+    @property
+    def n_read(self) -> int:
+        """Prompts that are read whole: once, or before each text that is written."""
+        if self.kind == "written":
+            return len(self.lengths) * sum(count for _, count in self.rows)
+        return len(self.lengths) - self.n_cached
+
+    @property
+    def n_rows(self) -> int:
+        """Steered rows of all prompts; each written token is one."""
+        return max(self.n_tokens, 1) * len(self.lengths) * sum(count for _, count in self.rows)
+
+
+@dataclass(frozen=True)
+class Size:
+    """What memory rests on, read off a config."""
+
+    decoder: Decoder
+    n_layers: int
+    n_parameters: int
+
+    @classmethod
+    def of(cls, config: Any) -> "Size":
+        """Build the model of a Hugging Face config without weights.
+
+        Raises:
+            InputError: the config is of no causal language model with decoder layers.
+        """
+        try:
+            with torch.device("meta"):
+                hf = auto_class(config.model_type).from_config(config)
+            decoder = Decoder(hf, 0, type(config).__name__)
+        except (ValueError, AttributeError) as error:
+            raise InputError(f"{type(config).__name__} is no config of a causal language model: {error}") from error
+        return cls(decoder, decoder.n_layers, sum(weight.numel() for weight in hf.parameters()))
+
+    def n_in_cache(self, lengths: Sequence[int], layer: int, dtype: torch.dtype) -> int:
+        """How many of these prompts, read with a push at a layer, stay in the cache."""
+        config = self.decoder.config
+        heads = getattr(config, "num_key_value_heads", None) or config.num_attention_heads
+        width = getattr(config, "head_dim", None) or self.decoder.d_model // config.num_attention_heads
+        whole = 2 * heads * width * (self.n_layers - 1 - layer) * sum(lengths) * dtype.itemsize
+        return int(min(1.0, CACHE_BYTES / whole) * len(lengths)) if whole else 0
+
+
+@dataclass(frozen=True)
+class Timing:
+    """Seconds of one batch of each kind of work: independent of the depth, and for each layer that is passed.
+
+    Attributes:
+        n_questions, n_tokens: of the batch. read: an unsteered reading. rows, more_rows: steering at the last position
+            `FEW_ROWS` of each question, and each further row. work: the other kinds, of one row (or written token).
+    """
+
+    n_questions: int
+    n_tokens: int
+    read: tuple[float, float]
+    rows: tuple[float, float]
+    more_rows: tuple[float, float]
+    work: Mapping[str, tuple[float, float]]
+
+    def of(self, load: Load, n_layers: int) -> float:
+        """Seconds of a load."""
+        batches = len(load.lengths) / self.n_questions
+        read = 0.0
+        if load.kind != "written":
+            read = _at(self.read, n_layers) * sum(load.lengths[load.n_cached :]) / self.n_tokens
+        steered = 0.0
+        for layer, count in load.rows:
+            above = n_layers - 1 - layer
+            if load.kind == "last":
+                few, more = _at(self.rows, above), _at(self.more_rows, above)
+                steered += few * -(-count // ROWS_PER_QUESTION) + more * (count - FEW_ROWS)
+            elif load.kind.startswith("crossings"):
+                steered += _at(self.work[load.kind], above)
+            elif load.kind == "written":
+                steered += count * (_at(self.read, n_layers) + load.n_tokens * _at(self.work["written"], n_layers))
+            else:
+                steered += count * _at(self.work[load.kind], above)
+        return read + batches * max(steered, 0.0)
+
+
+def _at(line: tuple[float, float], n_layers: int) -> float:
+    return max(line[0], 0.0) + max(line[1], 0.0) * n_layers
+
+
+@dataclass(frozen=True)
+class Forecast:
     """The cost of a run.
 
     Attributes:
-        stages: name -> prediction, in order.
-        setting: dtype and device, for people.
+        stages: name -> its loads, in order. size: of the model. setting: dtype and device, for people.
+        timing: of this machine; None where nothing could be timed.
     """
 
-    stages: Mapping[str, CostPrediction]
-    setting: str
+    stages: Mapping[str, Sequence[Load]]
+    size: Size
+    dtype: torch.dtype
+    device: str
+    timing: Timing | None
+
+    def seconds(self, name: str) -> float | None:
+        """Of one stage, in one process; None where nothing was timed."""
+        if self.timing is None:
+            return None
+        return sum(self.timing.of(load, self.size.n_layers) for load in self.stages[name])
 
     @property
-    def seconds(self) -> float | None:
-        """Of one process on the device that was measured; None where none was."""
-        each = [stage.seconds for stage in self.stages.values()]
-        return None if None in each else sum(seconds for seconds in each if seconds is not None)
+    def weight_bytes(self) -> int:
+        """Of the weights."""
+        return self.size.n_parameters * self.dtype.itemsize
 
     @property
     def peak_bytes(self) -> int:
-        """Weights and the largest working memory; what the process takes for itself and its libraries comes on top."""
-        return max(stage.peak_bytes for stage in self.stages.values())
+        """Weights, the cache of what was read, and the largest batch, from above; what Python and its libraries take
+        for themselves comes on top."""
+        per_batch, working = QUESTIONS_PER_BATCH.get(self.device, 16), 0
+        for load in (load for loads in self.stages.values() for load in loads if load.lengths):
+            rows = max([1, *(min(count, ROWS_PER_QUESTION) for _, count in load.rows)])
+            one = bytes_per_question(self.size.decoder, max(load.lengths) + load.n_tokens, rows)
+            working = max(working, min(per_batch, len(load.lengths)) * one)
+        return self.weight_bytes + working
 
     def __str__(self) -> str:
         lines = [
-            self.setting,
-            f"{'stage':<10}{'prompts':>9}{'steered rows':>14}{'tokens':>12}{'TFLOP':>10}{'time':>12}",
+            f"{str(self.dtype).removeprefix('torch.')} on {self.device}",
+            f"{'stage':<12}{'prompts':>9}{'steered rows':>14}{'time':>12}",
         ]
-        for name, cost in [*self.stages.items(), ("total", None)]:
-            parts = list(self.stages.values()) if cost is None else [cost]
-            lines.append(
-                f"{name:<10}{sum(part.n_prefills for part in parts):>9,}{sum(part.n_rows for part in parts):>14,}"
-                f"{sum(part.n_tokens for part in parts):>12,}{sum(part.total_flops for part in parts) / 1e12:>10,.1f}"
-                f"{_clock(self.seconds if cost is None else cost.seconds):>12}"
-            )
-        weights = next(iter(self.stages.values())).weight_bytes
+        total = [0, 0]
+        for name, loads in self.stages.items():
+            read, rows = sum(load.n_read for load in loads), sum(load.n_rows for load in loads)
+            total = [total[0] + read, total[1] + rows]
+            lines.append(f"{name:<12}{read:>9,}{rows:>14,}{_clock(self.seconds(name)):>12}")
+        whole = None if self.timing is None else sum(self.seconds(name) or 0.0 for name in self.stages)
+        lines.append(f"{'total':<12}{total[0]:>9,}{total[1]:>14,}{_clock(whole):>12}")
         lines.append(
-            f"memory: {weights / 2**30:.1f} GiB of weights, {self.peak_bytes / 2**30:.1f} GiB at the peak; beside it "
-            "the process takes about a GiB for Python and its libraries"
+            f"memory: {self.weight_bytes / 2**30:.1f} GiB of weights, {self.peak_bytes / 2**30:.1f} GiB at the peak; "
+            "beside it the process takes about a GiB for Python and its libraries"
         )
-        if self.seconds is None:
-            lines.append("no time can be told, the rest follows from the config")
-        return "\n".join(lines)
+        return "\n".join(lines if self.timing else [*lines, "no time can be told, the rest follows from the config"])
 
 
-def measure_and_forecast(
+def forecast_of(
     name_or_path: str,
     asked: Mapping[str, Sequence[Question]],
     template: PromptTemplate,
+    stages: Callable[[Mapping[str, list[int]], Size, torch.dtype], Mapping[str, Sequence[Load]]],
     revision: str | None = None,
     dtype: str = "auto",
-    forecast: Callable[..., RunForecast] | None = None,
-    **options: Any,
-) -> RunForecast:
-    """Forecast for a model by its name, of which config and tokenizer are read, and no weights (`sketch_of`).
+) -> Forecast:
+    """Forecast for a model by its name, of which config and tokenizer are read, and no weights.
 
     Args:
         name_or_path, revision, dtype: as in `load_model`.
-        asked: split -> its questions.
-        forecast: what predicts the stages, `forecast_run` by default.
-        options: of that function: layer, positions, n_magnitudes, n_controls, n_facts, n_instructed, n_passages,
-            n_reversed, n_reasoned, reasoned_tokens of `forecast_run`.
+        asked: split -> its questions. template: how they are put.
+        stages: from the tokens of each split's prompts, the model's size and the dtype to the loads of each stage.
 
     Raises:
-        InputError: as `load_config` and `forecast`.
+        InputError: as `load_config` and `stages`.
 
     >>> import tempfile
     >>> from onedial import load_model, load_questions
@@ -137,270 +234,118 @@ def measure_and_forecast(
     >>> model, folder = load_model("smollm2-135m-instruct"), tempfile.TemporaryDirectory()
     >>> for each in (model.hf, model.tokenizer):
     ...     _ = each.save_pretrained(folder.name)
-    >>> asked = dict.fromkeys(("extraction", "fitting", "test"), load_questions("embedded", n=4))
-    >>> list(measure_and_forecast(folder.name, asked, METACOGNITIVE, layer="2", n_magnitudes=5).stages)
-    ['reading', 'sweep']
+    >>> asked, stage = {"test": load_questions("embedded", n=4)}, lambda lengths, *_: {"sweep": [Load(lengths["test"])]}
+    >>> list(forecast_of(folder.name, asked, METACOGNITIVE, stage).stages)
+    ['sweep']
     """
     config, tokenizer = load_config(resolve_weights(name_or_path, revision, convert=False))
-    sequences = {
-        split: [encode(tokenizer, render(tokenizer, template.fill(question.text))) for question in questions]
-        for split, questions in asked.items()
-    }
     device = "cuda" if torch.cuda.is_available() else "cpu"
     loaded = DTYPES.get(dtype) or (config.dtype if device == "cuda" else None) or torch.float32
-    rates = None
-    if (sketch := sketch_of(config, tokenizer, loaded, device)) is not None:
-        prompts = PromptSet.build(sketch, [q for questions in asked.values() for q in questions], template)
-        whole = options.get("positions", "last") != "last" or options.get("n_passages")
-        rates = measure_speed(sketch, prompts, 0, STAGES if whole else [name for name in STAGES if name != "whole"])
-    return (forecast or forecast_run)(
-        config,
-        {split: [len(sequence) for sequence in own] for split, own in sequences.items()},
-        dtype=loaded,
-        rates=rates,
-        n_shared=common_prefix_length([sequence for own in sequences.values() for sequence in own]),
-        device=device,
-        **options,
-    )
+    texts = {split: [template.fill(question.text) for question in own] for split, own in asked.items()}
+    lengths = {split: [len(encode(tokenizer, render(tokenizer, own))) for own in mine] for split, mine in texts.items()}
+    size = Size.of(config)
+    loads = stages(lengths, size, loaded)
+    sketch = sketch_of(config, tokenizer, loaded, device, size)
+    kinds = {load.kind for own in loads.values() for load in own}
+    prompts = [own for mine in texts.values() for own in mine]
+    return Forecast(loads, size, loaded, device, None if sketch is None else time_work(sketch, prompts, kinds))
 
 
-def forecast_run(
-    config: Any,
-    lengths: Mapping[str, Sequence[int]],
-    layer: str = "auto",
-    positions: str = "last",
-    n_magnitudes: int | None = None,
-    n_controls: int = 0,
-    n_facts: int = 0,
-    n_instructed: int = 0,
-    dtype: torch.dtype = torch.float32,
-    rates: Mapping[str, float] | None = None,
-    *,
-    n_shared: int = 0,
-    device: str = "cpu",
-    n_passages: int = 0,
-    n_reasoned: int = 0,
-    reasoned_tokens: int = 160,
-    n_reversed: int = 0,
-    tests: Collection[str] = (),
-) -> RunForecast:
-    """Predict the stages of `experiments/steer_sweep.py`.
+def sketch_of(config: Any, tokenizer: Any, dtype: torch.dtype, device: str, size: Size) -> OpenModel | None:
+    """The first layers of a model by its config, with random weights: as fast as the model, and wrong.
 
-    Args:
-        config: Hugging Face config of the subject.
-        lengths: split (extraction, fitting, test) -> tokens of each prompt.
-        layer: as in `candidate_layers`.
-        n_magnitudes: where they were given; None lets the run place them.
-        n_controls: drawn ones. n_facts: unrelated facts. n_instructed: levels of the instructed threshold.
-        n_passages: of neutral text. n_reversed: fitting questions that are asked in both wordings.
-        n_reasoned: settings at which the subject writes, reasoned_tokens at most each time.
-        tests: "interchange", "mediation" or both; from above, of as many questions as they ask at most.
-        rates: of `measure_speed`; without them no time is predicted.
-        n_shared: tokens with which all prompts begin.
-
-    Raises:
-        InputError: an empty split, or a layer that the model has not.
-
-    >>> from transformers import LlamaConfig
-    >>> config = LlamaConfig(hidden_size=64, intermediate_size=128, num_hidden_layers=4, num_attention_heads=4)
-    >>> lengths = {"extraction": [40] * 10, "fitting": [40] * 10, "test": [40] * 20}
-    >>> list(forecast_run(config, lengths, layer="2", n_magnitudes=5).stages)
-    ['reading', 'sweep']
+    Returns:
+        None where such a sketch can't be made, or has over `SKETCH_WEIGHTS` weights; which it is, is noticed.
     """
-    layers = candidate_layers(layer, config.get_text_config().num_hidden_layers)
-    middle = layers[len(layers) // 2]
-    grid = n_magnitudes or GRID_POINTS
-    beyond = len(doubling())
-    everything = [length for split in lengths.values() for length in split]
+    small = copy.deepcopy(config.get_text_config())
+    n_layers, kept = size.n_layers, min(SKETCH_LAYERS, size.n_layers)
+    for name, value in vars(small).items():  # the kinds of the layers, layer by layer
+        if isinstance(value, list) and len(value) == n_layers:
+            setattr(small, name, value[:kept])
+    small.num_hidden_layers = kept
+    try:
+        if Size.of(small).n_parameters > SKETCH_WEIGHTS:
+            notice("the model's layers are too large to be tried with random weights, so no time is told")
+            return None
+        hf = AutoModelForCausalLM.from_config(small, dtype=dtype).to(device)
+        return OpenModel(hf, tokenizer, name="a sketch")
+    except (InputError, ValueError, TypeError, AttributeError, IndexError, RuntimeError) as error:
+        notice(f"layers of this model can't be tried with random weights, so no time is told: {error}")
+        return None
 
-    def cost(prompts: Sequence[int], steered: Sequence[tuple[int, int]], n_extra: int = 0) -> CostPrediction:
-        return predict_cost(
-            config, len(prompts) + n_extra, prompts, steered, positions, dtype, rates, n_shared=n_shared, device=device
+
+def time_work(model: OpenModel, prompts: Sequence[Prompt], kinds: Sequence[str] | set[str] = KINDS) -> Timing:
+    """Time each kind of work on one batch of prompts of middling length: some seconds on a CPU with a small model."""
+    n_batch = QUESTIONS_PER_BATCH.get(model.device.type, 16)
+    by_length = sorted(prompts, key=lambda prompt: len(prompt.user))
+    start = max(0, (len(by_length) - n_batch) // 2)
+    chosen = by_length[start : start + n_batch]
+    batch = PromptSet.of_prompts(model, chosen, [str(place) for place in range(len(chosen))])
+    top = model.n_layers - 1
+
+    def along(work: Callable[[Intervention], object], at: str = "last") -> tuple[float, float]:
+        """Independent of the depth, and for each layer above the push."""
+        seconds = []
+        for layer in (top, 0):
+            direction = torch.zeros(model.d_model)
+            direction[0] = 1.0
+            push = Intervention.of(SteeringVector(direction, layer, 1.0, 1.0, model.identity), positions=at)
+            seconds.append(_seconds(model, lambda push=push: work(push)))
+        return seconds[0], (seconds[1] - seconds[0]) / max(top, 1)
+
+    def swept(n_rows: int, at: str = "last") -> tuple[float, float]:
+        grid = [place / 1000 for place in range(n_rows)]
+        return along(lambda push: answers_along(model, [push], batch, grid), at)
+
+    def less(more: tuple[float, float], few: tuple[float, float], n: int) -> tuple[float, float]:
+        return (more[0] - few[0]) / n, (more[1] - few[1]) / n
+
+    reading = _seconds(model, lambda: read_streams(model, batch.sequences, [top]))
+    read, few = (0.0, reading / model.n_layers), swept(FEW_ROWS)
+    more = less(swept(MANY_ROWS), few, MANY_ROWS - FEW_ROWS)
+    work: dict[str, tuple[float, float]] = {}
+    if "all" in kinds:
+        work["all"] = less(swept(3, "all"), swept(1, "all"), 2)
+    for kind, at in (("crossings", "last"), ("crossings everywhere", "all")):
+        if kind in kinds:
+            found = along(partial(_crossed, model, batch), at)
+            work[kind] = found[0] - reading, found[1]
+    if "text" in kinds:
+        passages = [prompt.user for prompt in chosen[:8]]
+        once, twice = (
+            along(lambda push, n=n: effects_on_text(model, [0.1] * n, push, passages=passages), "all") for n in (1, 2)
         )
-
-    stages = {"reading": cost(lengths["extraction"], [], ASKED)}
-    if len(layers) > 1 or n_magnitudes is None:
-        stages["scanning"] = cost(lengths["fitting"], [(candidate, beyond) for candidate in layers])
-    known = [*lengths["extraction"], *(lengths["fitting"] if "scanning" in stages else [])]
-    size = ModelSize.of(config)
-    n_bytes = 2 * size.key_width * (size.n_layers - 1 - min(layers)) * sum(known) * dtype.itemsize
-    room = min(1.0, CACHE_BYTES / n_bytes) if n_bytes and positions == "last" else 0.0
-    known, n_bytes = known[: int(room * len(known))], int(room * n_bytes)
-
-    def again(cost: CostPrediction, prompts: Sequence[int], known: Sequence[int]) -> CostPrediction:
-        own, kept = ([length - n_shared for length in some] for some in (prompts, known))
-        return with_kept(cost, own, kept, n_bytes, rates)
-
-    if n_magnitudes is None:
-        placing = cost(lengths["fitting"], [(middle, COARSE_POINTS)])
-        stages["placing"] = again(placing, lengths["fitting"], known[len(lengths["extraction"]) :])
-    stages["sweep"] = again(cost(everything, [(middle, grid)]), everything, known)
-    if n_controls:
-        each = n_controls + N_CONTRASTS
-        stages["ranges"] = cost(lengths["fitting"][:RANGE_QUESTIONS], [(layer, beyond) for layer in layers] * each)
-        turning = cost(everything, [(middle, ROWS_PER_CROSSING[positions == "last"])] * each)
-        stages["controls"] = again(turning, everything, known)
-    if n_instructed:
-        stages["instructed"] = cost([*lengths["fitting"], *lengths["test"]] * n_instructed, [])
-    if n_facts:
-        stages["facts"] = cost((list(everything) * n_facts)[:n_facts], [(middle, grid)])
-    if n_reversed:
-        both = [*lengths["fitting"][:n_reversed]] * 2 + (everything * N_PREFERENCES)[:N_PREFERENCES]
-        stages["reversed"] = cost(both, [(middle, REVERSED_SETTINGS), (middle, beyond)])
-    if "interchange" in tests:
-        swapped = ([*lengths["test"]] * 4)[: 4 * INTERCHANGE_PAIRS]
-        stages["interchange"] = cost(swapped, [(middle, 2 + 2 * INTERCHANGE_DRAWN)], len(swapped))
-    if "mediation" in tests:
-        held = ([*lengths["test"]] * MEDIATION_LAYERS)[: MEDIATION_LAYERS * MEDIATION_QUESTIONS]
-        rows = 3 + 4 * (5 + 2 * MEDIATION_DRAWN)
-        stages["mediation"] = cost(everything, []) + cost(held, [(middle, rows)])
-    if n_passages:
-        text = predict_cost(config, n_passages, [PASSAGE_TOKENS], [(middle, grid)], "all", dtype, rates, device=device)
-        stages["text"] = with_more_readout(text, PASSAGE_TOKENS // 2, rates)
-    if n_reasoned:
-        written = [length for split in ("fitting", "test") for length in lengths[split]]
-        stages["reasoned"] = predict_writing(config, written, n_reasoned, reasoned_tokens, dtype, rates, device)
-    return RunForecast(stages, f"{str(dtype).removeprefix('torch.')} on {device}")
-
-
-def forecast_multiverse(
-    config: Any,
-    lengths: Mapping[str, Sequence[int]],
-    candidates: Sequence[int],
-    universes: Sequence[Sequence[tuple[int, str]]],
-    dtype: torch.dtype = torch.float32,
-    rates: Mapping[str, float] | None = None,
-    *,
-    n_shared: int = 0,
-    device: str = "cpu",
-) -> RunForecast:
-    """Predict the stages of `experiments/multiverse.py`; all wordings are taken to be as long as the first.
-
-    Args:
-        config, lengths, dtype, rates, n_shared, device: see `forecast_run`.
-        candidates: layers that are scanned for the run's own; none where it was given.
-        universes: of each wording, layer and contrast of each of its universes.
-
-    >>> from transformers import LlamaConfig
-    >>> config = LlamaConfig(hidden_size=64, intermediate_size=128, num_hidden_layers=4, num_attention_heads=4)
-    >>> lengths = {"extraction": [40] * 10, "fitting": [40] * 10, "test": [40] * 20}
-    >>> list(forecast_multiverse(config, lengths, [1, 2], [[(2, "response")]]).stages)
-    ['reading', 'scanning', 'ranges 1', 'confirming 1', 'turns 1']
-    """
-    asked = [*lengths["fitting"], *lengths["test"]]
-
-    def cost(prompts: Sequence[int], steered: Sequence[tuple[int, int]], times: int = 1) -> CostPrediction:
-        return predict_cost(
-            config, times * len(prompts), prompts, steered, "last", dtype, rates, n_shared=n_shared, device=device
+        times = n_batch / len(passages)
+        work["text"] = (twice[0] - once[0]) * times, (twice[1] - once[1]) * times
+    if "written" in kinds:
+        short, long = (
+            _seconds(model, lambda n=n: write_after(model, chosen, max_new_tokens=n)) for n in (FEW_TOKENS, MANY_TOKENS)
         )
-
-    # The answer contrast reads each prompt as it is, and with either answer.
-    n_readings = sum(3 if contrast == "answer" else 1 for own in universes for contrast in {each[1] for each in own})
-    stages = {"reading": cost(lengths["extraction"], [], n_readings + (len(candidates) > 1))}
-    if len(candidates) > 1:
-        stages["scanning"] = cost(lengths["fitting"], [(layer, len(doubling())) for layer in candidates])
-    few = lengths["fitting"][:RANGE_QUESTIONS]
-    for number, own in enumerate(universes, 1):
-        stages[f"ranges {number}"] = cost(few, [(layer, len(doubling())) for layer, _ in own])
-        stages[f"confirming {number}"] = cost(lengths["fitting"], [(layer, len(doubling()) // 2) for layer, _ in own])
-        stages[f"turns {number}"] = cost(asked, [(layer, ROWS_PER_CROSSING[True]) for layer, _ in own])
-    return RunForecast(stages, f"{str(dtype).removeprefix('torch.')} on {device}")
+        work["written"] = 0.0, (long - short) / (MANY_TOKENS - FEW_TOKENS) / model.n_layers
+    few = few[0] - reading, few[1]  # the prompts are read once for all rows
+    return Timing(len(chosen), sum(map(len, batch.sequences)), read, few, more, work)
 
 
-def forecast_comparison(
-    config: Any,
-    lengths: Mapping[str, Sequence[int]],
-    candidates: Sequence[int],
-    n_directions: int,
-    n_interventions: int,
-    prompt_settings: Sequence[int],
-    n_facts: int,
-    n_passages: int,
-    n_timed: int,
-    dtype: torch.dtype = torch.float32,
-    rates: Mapping[str, float] | None = None,
-    *,
-    n_readings: int = 1,
-    n_whole: int = 0,
-    n_read_once: int = 1,
-    positions: str = "last",
-    n_shared: int = 0,
-    device: str = "cpu",
-) -> RunForecast:
-    """Predict the most that `experiments/compare_dials.py` costs, every dial reaching every yes rate.
+def _crossed(model: OpenModel, prompts: PromptSet, push: Intervention) -> None:
+    crossings_along(model, prompts, {push.intervention_id: (-0.5, 0.5)}, [push], sink=lambda table: None)
 
-        reading     the extraction split, for contrasts, gradients and an adapter, and the fitting split once
-        pushes      the fitting split, a step to either side along each direction at each candidate layer
-        scanning    the fitting split at the doubled magnitudes, one direction for each candidate layer
-        placing     the fitting split at the first settings of each dial
-        answers     fitting and test split at the settings of each yes rate
-        facts       the unrelated facts at these and at 0, taken to be as long as the questions
-        timing      a few fitting questions at the same, dial by dial
-        text        neutral passages at the same, of which the second half is read
 
-    The openings of instructions, personas and framings are not counted. Fitting directions to halves of the questions
-    is left out: it takes no model.
-
-    Args:
-        config, lengths, positions, dtype, rates, n_shared, device: see `forecast_run`.
-        candidates: layers; every direction is made at each.
-        n_directions: along which a small push is measured.
-        n_interventions: dials that push. prompt_settings: how many settings each dial that asks anew has, 0 included.
-        n_read_once: dials whose settings are all read off one unsteered answer.
-        n_facts, n_passages, n_timed: facts, neutral passages, and questions that the cost of an answer is timed on.
-        n_readings: of the extraction split. n_whole: further ones in which each prompt is run from its first token, as
-            where gradients are wanted; a backward pass is one.
-
-    Raises:
-        InputError: as `predict_cost`.
-
-    >>> from transformers import LlamaConfig
-    >>> config = LlamaConfig(hidden_size=64, intermediate_size=128, num_hidden_layers=4, num_attention_heads=4)
-    >>> lengths = {"extraction": [40] * 10, "fitting": [40] * 10, "test": [40] * 20}
-    >>> list(forecast_comparison(config, lengths, [2], 1, 1, [], n_facts=4, n_passages=2, n_timed=2).stages)
-    ['reading', 'pushes', 'scanning', 'placing', 'answers', 'facts', 'timing', 'text']
-    """
-    middle, n_rates = candidates[len(candidates) // 2], len(RATES)
-    fitting, asked = lengths["fitting"], [*lengths["fitting"], *lengths["test"]]
-    facts = (asked * n_facts)[:n_facts]
-
-    def read(prompts: Sequence[int], times: int = 1, shared: int = n_shared) -> CostPrediction:
-        return predict_cost(
-            config, times * len(prompts), prompts, [], positions, dtype, rates, n_shared=shared, device=device
-        )
-
-    def cost(prompts: Sequence[int], pushes: Sequence[tuple[int, int]], n_anew: int) -> CostPrediction:
-        steered = predict_cost(
-            config, len(prompts), prompts, pushes, positions, dtype, rates, n_shared=n_shared, device=device
-        )
-        return steered + read(prompts, n_anew) if n_anew else steered
-
-    def at_rates(prompts: Sequence[int], n_more: int = 0) -> CostPrediction:
-        n_anew = sum(min(n, n_rates + n_more) for n in prompt_settings)
-        return cost(prompts, [(middle, n_rates + n_more)] * n_interventions, n_anew + n_read_once)
-
-    stages = {"reading": read(lengths["extraction"], n_readings) + read(fitting)}
-    if n_whole:
-        stages["reading"] += read(lengths["extraction"], n_whole, 0)
-    stages["pushes"] = cost(fitting, [(layer, 2) for layer in candidates] * n_directions, 0)
-    beyond = len(doubling())
-    stages["scanning"] = cost(fitting, [(layer, beyond) for layer in candidates], 0)
-    stages["placing"] = cost(fitting, [(middle, beyond)] * n_interventions, sum(prompt_settings) + n_read_once)
-    stages["answers"] = at_rates(asked)
-    stages["facts"] = at_rates(facts, 1)
-    stages["timing"] = at_rates(fitting[:n_timed], 1)
-    if n_interventions:  # each is run on its own
-        stages["timing"] += read(fitting[:n_timed], n_interventions)
-    n_settings = (n_rates + 1) * (n_interventions + n_read_once) + sum(prompt_settings)
-    text = predict_cost(
-        config, n_passages, [PASSAGE_TOKENS], [(middle, n_settings)], "all", dtype, rates, device=device
-    )
-    stages["text"] = with_more_readout(text, PASSAGE_TOKENS // 2, rates)
-    return RunForecast(stages, f"{str(dtype).removeprefix('torch.')} on {device}")
+def _seconds(model: OpenModel, work: Callable[[], object]) -> float:
+    """Of the quicker of two further runs: the first pays for what is set up once, and others use the machine too."""
+    found = []
+    for _ in range(3):
+        if model.device.type == "cuda":
+            torch.cuda.synchronize(model.device)
+        started = time.perf_counter()
+        work()
+        if model.device.type == "cuda":
+            torch.cuda.synchronize(model.device)
+        found.append(time.perf_counter() - started)
+    return min(found[1:])
 
 
 def _clock(seconds: float | None) -> str:
-    if seconds is None:
+    if seconds is None or not math.isfinite(seconds):
         return "unknown"
     if seconds < 120:
         return f"{seconds:.0f} s"

@@ -6,13 +6,16 @@ from tiny_experiment import STEER_SWEEP, as_arguments, call, write_experiment
 from tiny_models import tiny_model
 
 from onedial.models.forward import runner
+from onedial.studies.options import SweepOptions
+from onedial.studies.sweep.beforehand import loads
 from onedial.verdict import SweepRun
-from steering import MEDIATION_DRAWN, REVERSED_SETTINGS, doubling, forecast_run
+from steering import MEDIATION_DRAWN, REVERSED_SETTINGS, doubling
 from steering.effects.side_effects import N_PREFERENCES
-from steering.planning.speed import sketch_of
+from steering.planning.forecast import Size, sketch_of
 
 __all__ = ["call"]
 
+FOUR = "-1,-0.5,0.5,1"
 LENGTHS = {"extraction": [60] * 40, "fitting": [60] * 40, "test": [60] * 80}
 
 
@@ -22,7 +25,13 @@ def options(tmp_path_factory):
 
 
 def forecast(layer="auto", **more):
-    return forecast_run(tiny_model("llama").hf.config, LENGTHS, layer, **more)
+    options = SweepOptions(layer=layer, side_effects=False, **({"reversed": 0, "facts": 0} | more))
+    size = Size.of(tiny_model("llama").hf.config)
+    return loads(options, LENGTHS, size, torch.float32)
+
+
+def rows(found, stage):
+    return sum(load.n_rows for load in found[stage])
 
 
 @pytest.mark.slow
@@ -63,7 +72,7 @@ def test_a_dry_run_loads_no_weights_and_tells_the_time_by_a_few_random_layers(op
 
 
 def test_where_layers_are_too_large_to_try_no_time_is_told(options, call, monkeypatch):
-    monkeypatch.setattr("steering.planning.speed.SKETCH_WEIGHTS", 10)
+    monkeypatch.setattr("steering.planning.forecast.SKETCH_WEIGHTS", 10)
     told = call(STEER_SWEEP, *as_arguments(options | {"dry_run": True}))
     assert told.code == 0, told.err
     assert "unknown" in told.out
@@ -73,7 +82,7 @@ def test_where_layers_are_too_large_to_try_no_time_is_told(options, call, monkey
 @pytest.mark.parametrize("architecture", ["qwen2", "gemma3", "gpt_neox"])
 def test_a_sketch_has_the_first_layers_of_any_decoder(architecture):
     whole = tiny_model(architecture)
-    sketch = sketch_of(whole.hf.config, whole.tokenizer, torch.float32, "cpu")
+    sketch = sketch_of(whole.hf.config, whole.tokenizer, torch.float32, "cpu", Size.of(whole.hf.config))
     assert (sketch.n_layers, sketch.d_model) == (3, whole.d_model)
     assert whole.hf.config.num_hidden_layers == 5
 
@@ -86,29 +95,22 @@ def test_the_prompt_is_shown_without_the_weights(options, call, monkeypatch):
 
 
 def test_stages_that_the_options_make_needless_are_left_out():
-    assert list(forecast().stages) == ["reading", "scanning", "placing", "sweep"]
-    assert list(forecast("2").stages) == ["reading", "scanning", "placing", "sweep"]
-    assert list(forecast("1-3", n_magnitudes=5).stages) == ["reading", "scanning", "sweep"]
-    assert list(forecast("2", n_magnitudes=5).stages) == ["reading", "sweep"]
+    assert list(forecast()) == ["reading", "scanning", "placing", "sweep"]
+    assert list(forecast("2")) == ["reading", "scanning", "placing", "sweep"]
+    assert list(forecast("1-3", magnitudes=FOUR)) == ["reading", "scanning", "sweep"]
+    assert list(forecast("2", magnitudes=FOUR)) == ["reading", "sweep"]
 
 
 def test_the_sweep_has_a_row_for_each_question_and_magnitude_and_more_with_controls():
-    assert forecast("2", n_magnitudes=5).stages["sweep"].n_rows == 160 * 5
-    assert list(forecast("2", n_controls=3, n_facts=60).stages)[-3:] == ["ranges", "controls", "facts"]
-    both = forecast("2", n_reversed=20).stages["reversed"]
+    assert rows(forecast("2", magnitudes=FOUR), "sweep") == 160 * 5
+    assert list(forecast("2", controls=3, facts=60))[-3:] == ["ranges", "controls", "facts"]
+    found = forecast("2", reversed=20)
     n_asked = 2 * 20 + N_PREFERENCES
-    assert (both.n_prefills, both.n_rows) == (n_asked, n_asked * (REVERSED_SETTINGS + len(doubling())))
-    tested = forecast("2", tests=["interchange", "mediation"]).stages
-    assert tested["interchange"].n_rows > forecast("2", tests=["interchange"]).stages["sweep"].n_rows / 8
-    assert tested["mediation"].n_rows == 96 * (3 + 4 * (5 + 2 * MEDIATION_DRAWN))
-    assert "mediation" not in forecast("2", tests=["interchange"]).stages
-    few, many = (forecast("2", n_controls=number).stages["controls"].n_rows for number in (3, 99))
-    assert few < forecast("2").stages["sweep"].n_rows * 8 < many  # the drawn ones, and five contrasts of their own
-
-
-def test_memory_is_that_of_the_stage_that_needs_most_and_time_the_sum():
-    rates = dict.fromkeys(("prefill", "rows", "whole", "readout"), 1e9)
-    told = forecast(rates=rates)
-    assert told.peak_bytes == max(stage.peak_bytes for stage in told.stages.values())
-    assert told.seconds == pytest.approx(sum(stage.total_flops for stage in told.stages.values()) / 1e9)
-    assert forecast(rates=rates, dtype=torch.bfloat16).peak_bytes < told.peak_bytes
+    assert sum(load.n_read for load in found["reversed"]) == n_asked
+    assert rows(found, "reversed") == n_asked * (REVERSED_SETTINGS + len(doubling()))
+    tested = forecast("2", tests=["interchange", "mediation"])
+    assert rows(tested, "interchange") > rows(tested, "sweep") / 8
+    assert rows(tested, "mediation") == 96 * (3 + 4 * (5 + 2 * MEDIATION_DRAWN))
+    assert "mediation" not in forecast("2", tests=["interchange"])
+    few, many = (rows(forecast("2", controls=number), "controls") for number in (3, 99))
+    assert few < rows(forecast("2"), "sweep") * 8 < many  # the drawn ones, and five contrasts of their own

@@ -13,7 +13,7 @@ from onedial.models import FAMILIES, Family, OpenModel, attention_for, generate,
 from onedial.models.forward.residual import reading
 from onedial.models.forward.runner import PlainRunner
 from onedial.models.forward.sites import Places, Site, capturing
-from steering import ModelSize
+from steering.planning.forecast import Size
 
 PLAIN = {"bloom", "gpt_neo", "jamba"}
 """Their fast path is not right, or there is none."""
@@ -242,7 +242,7 @@ def test_of_a_model_that_reads_pictures_too_the_text_is_read_steered_and_written
             with torch.no_grad():
                 own.append(int(hf(input_ids=torch.tensor([own]), use_cache=False).logits[0, -1].argmax()))
         assert found.text == model.tokenizer.decode(own[len(ids) :], skip_special_tokens=True)
-    assert ModelSize.of(config).n_parameters == sum(weights.numel() for weights in hf.parameters())
+    assert Size.of(config).n_parameters == sum(weights.numel() for weights in hf.parameters())
 
 
 def test_what_transformers_itself_cannot_run_is_refused_in_a_sentence():

@@ -1,16 +1,17 @@
 """What is exported does in its real consumer what it does here; what a format cannot say is refused."""
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 import torch
-from safetensors import safe_open
 from safetensors.torch import save_file
-from tiny_models import save_tiny, tiny_hf, tiny_model, vectors_at
+from tiny_models import tiny_hf, tiny_model, vectors_at
 
 from onedial.asking import METACOGNITIVE, Question
 from onedial.core import InputError
-from onedial.models import PromptSet, load_model
-from steering import Intervention, export_gguf, export_lm_eval, export_tensors, import_vectors, sweep
+from onedial.models import PromptSet
+from steering import Intervention, export_gguf, import_vectors, sweep
 
 QUESTIONS = [Question("a", "Who sang of the river?"), Question("b", "Why is the sky blue, and since when?")]
 LAYERS = [1, 3]
@@ -59,28 +60,14 @@ def test_repeng_steers_with_our_control_vector_as_we_do(model, tmp_path, monkeyp
     np.testing.assert_allclose(theirs, our_margins(model, intervention, 0.4), atol=2e-4)
 
 
-@pytest.mark.parametrize("operator", ["add", "clamp"])
-def test_lm_eval_steers_with_our_file_as_we_do(tmp_path, operator):
-    steered = pytest.importorskip("lm_eval.models.hf_steered", reason="lm-eval is not installed (pip install lm-eval)")
-    save_tiny(tmp_path / "model")
-    model = load_model(str(tmp_path / "model"), device="cpu")
-    intervention = everywhere(model, operator=operator)
-    export_lm_eval(intervention, 0.4, tmp_path / "v.pt")
-    theirs = steered.SteeredModel(str(tmp_path / "model"), str(tmp_path / "v.pt"), device="cpu", dtype="float32")
-    np.testing.assert_allclose(
-        their_margins(theirs._model_call, model), our_margins(model, intervention, 0.4), atol=2e-4
-    )
-
-
 def test_what_is_exported_comes_back(model, tmp_path):
     intervention = everywhere(model)
     export_gguf(intervention, 0.4, tmp_path / "v.gguf", model)
-    export_tensors(intervention, 0.4, tmp_path / "v.safetensors")
     expected = our_margins(model, intervention, 0.4)
-    with safe_open(tmp_path / "v.safetensors", framework="pt") as file:
-        by_layer = {int(name.split(".")[1]): file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
-        assert file.metadata()["layers"].startswith("output of block N, 0-based")
-    for source in (tmp_path / "v.gguf", tmp_path / "v.safetensors", by_layer):
+    by_layer = {v.layer: 0.4 * v.residual_norm * v.direction for v in intervention.vectors}
+    save_file({f"layer.{layer}": tensor for layer, tensor in by_layer.items()}, tmp_path / "v.safetensors")
+    theirs = [SimpleNamespace(layer_activations=by_layer), SimpleNamespace(directions=by_layer)]
+    for source in (tmp_path / "v.gguf", tmp_path / "v.safetensors", by_layer, *theirs):
         vectors = import_vectors(source, model, "output", prompts_of(model))
         assert [vector.layer for vector in vectors] == LAYERS
         back = Intervention.of(*vectors, positions="all", unit="raw")
@@ -112,10 +99,8 @@ def test_other_mistakes_are_said(model, tmp_path):
     lowest = Intervention.of(*vectors_at(model, [0]), positions="all")
     with pytest.raises(InputError, match="no control vector at layer 0"):
         export_gguf(lowest, 1.0, tmp_path / "v.gguf", model)
-    with pytest.raises(InputError, match=r"does not end in \.pt"):
-        export_lm_eval(lowest, 1.0, tmp_path / "v.bin")
-    with pytest.raises(InputError, match="clamp at magnitude 0 is off"):
-        export_lm_eval(everywhere(model, operator="clamp"), 0.0, tmp_path / "v.pt")
+    with pytest.raises(InputError, match=r"does not end in \.gguf"):
+        export_gguf(lowest, 1.0, tmp_path / "v.bin", model)
     with pytest.raises(InputError, match="'guess' is not known; say how the source counts layers"):
         import_vectors({1: torch.ones(48)}, model, "guess", prompts)
     (tmp_path / "v.pt").write_bytes(b"")

@@ -9,7 +9,7 @@ from tiny_models import outspoken_model, vectors_at
 
 from onedial.asking import Prompt, Question
 from onedial.core import InputError, Notice
-from steering import Intervention, export_tensors, generate_steered, random_vector, sweep
+from steering import Intervention, export_gguf, generate_steered, random_vector, sweep
 
 LAYER = 2
 PROMPT = Prompt("Who sang of the river?")
@@ -90,7 +90,7 @@ def test_what_makes_no_sense_is_refused_in_a_sentence(model, vector, wrong, sent
 def test_a_push_is_one_setting_so_that_sweeps_and_exports_refuse_it(model, vector, prompts, tmp_path):
     for take in (
         lambda: sweep(model, vector * 0.3, prompts),
-        lambda: export_tensors(vector * 0.3, 1.0, tmp_path / "vector.safetensors"),
+        lambda: export_gguf(vector * 0.3, 1.0, tmp_path / "vector.gguf", model),
     ):
         with pytest.raises(InputError, match=r"is one setting of its dial; give the vector itself"):
             take()

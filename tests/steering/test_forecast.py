@@ -1,0 +1,81 @@
+"""What a stage is forecast to take: memory from the config, and time from one timed batch of each kind of work."""
+
+import time
+
+import pytest
+import torch
+from tiny_models import ARCHITECTURES, byte_tokenizer, outspoken_hf, tiny_model, vectors_at
+
+from onedial.asking import METACOGNITIVE, Question
+from onedial.core import InputError
+from onedial.models import OpenModel, PromptSet
+from steering import Forecast, Load, sweep
+from steering.planning.forecast import FEW_ROWS, KINDS, Size, Timing, time_work
+
+QUESTIONS = [Question(f"q{n}", f"Who sang of river {n}{' and of the sea' * (n % 4)}?") for n in range(64)]
+
+
+@pytest.mark.parametrize("architecture", sorted(ARCHITECTURES))
+def test_sizes_from_the_config_alone_are_those_of_the_loaded_model(architecture):
+    model = tiny_model(architecture)
+    size = Size.of(model.hf.config)
+    assert size.n_layers == model.n_layers
+    assert size.n_parameters == sum(parameter.numel() for parameter in model.hf.parameters())
+    with pytest.raises(InputError, match="is no config of a causal language model"):
+        Size.of(type("Strange", (), {"model_type": "t5"})())
+
+
+def test_what_is_counted_is_prompts_read_once_and_rows_of_each():
+    lengths = [40] * 10
+    assert (Load(lengths, [(2, 5), (3, 7)], n_cached=4).n_read, Load(lengths, [(2, 5), (3, 7)]).n_rows) == (6, 120)
+    written = Load(lengths, [(0, 3)], "written", n_tokens=20)
+    assert (written.n_read, written.n_rows) == (30, 600)
+
+
+def test_time_grows_with_questions_rows_and_the_layers_above_and_what_is_cached_costs_nothing():
+    timing = Timing(16, 16 * 40, (0.0, 0.1), (0.01, 0.02), (0.001, 0.002), {"written": (0.0, 0.01)})
+    lengths = [40] * 32
+    assert timing.of(Load(lengths), 10) == pytest.approx(2 * 10 * 0.1)
+    assert timing.of(Load(lengths, n_cached=32), 10) == 0
+    low, high = (timing.of(Load(lengths, [(layer, FEW_ROWS)], n_cached=32), 10) for layer in (0, 9))
+    assert (low, high) == (pytest.approx(2 * (0.01 + 9 * 0.02)), pytest.approx(2 * 0.01))
+    more = timing.of(Load(lengths, [(9, FEW_ROWS + 10)], n_cached=32), 10)
+    assert more == pytest.approx(2 * (0.01 + 10 * 0.001))
+    assert timing.of(Load(lengths, [(0, 2)], "written", n_tokens=5), 10) == pytest.approx(2 * 2 * (1.0 + 5 * 0.1))
+
+
+def test_memory_is_that_of_the_largest_batch_and_of_the_dtype():
+    size = Size.of(tiny_model("llama").hf.config)
+
+    def peak(load, dtype=torch.float32):
+        return Forecast({"stage": [load]}, size, dtype, "cpu", None).peak_bytes
+
+    few, many = (peak(Load([60] * n, [(2, 41)])) for n in (16, 1600))
+    assert few == many > peak(Load([60] * 16, [(2, 3)])) > peak(Load([30] * 16, [(2, 3)]))
+    assert peak(Load([60], [(2, 41)]), torch.bfloat16) < few
+    assert "no time can be told" in str(Forecast({"stage": [Load([60])]}, size, torch.float32, "cpu", None))
+
+
+def test_every_kind_of_work_is_timed_where_it_is_wanted_and_not_where_it_is_not(model):
+    prompts = [METACOGNITIVE.fill(question.text) for question in QUESTIONS]
+    assert set(time_work(model, prompts, {"last"}).work) == set()
+    timing = time_work(model, prompts, KINDS)
+    assert set(timing.work) == set(KINDS) - {"last"}
+    assert timing.n_questions == 16
+
+
+@pytest.mark.slow
+def test_a_sweep_at_the_last_position_takes_what_was_forecast():
+    """Of a small model, whose time is what is done around its products; within 2, since machines are shared."""
+    torch.set_num_threads(1)
+    model = OpenModel(outspoken_hf("llama", num_hidden_layers=12), byte_tokenizer(), name="deeper")
+    prompts = PromptSet.build(model, QUESTIONS, METACOGNITIVE)
+    (vector,) = vectors_at(model, [4])
+    load = Load([len(ids) for ids in prompts.sequences], [(4, 41)])
+    told = time_work(model, prompts.prompts, {"last"}).of(load, model.n_layers)
+    took = []
+    for _ in range(3):
+        started = time.perf_counter()
+        sweep(model, vector, prompts, [n / 100 for n in range(41)])
+        took.append(time.perf_counter() - started)
+    assert min(took) / 2 < told < max(took) * 2
