@@ -24,7 +24,7 @@ class SteeringOptions(Options, group="steering"):
     )
     operator: str = option("add", "what is done to the stream along it", choices=KeysOf("steering.operators:OPERATORS"))
     positions: str = option("last", "where in the prompt", choices=("last", "prompt", "all"))
-    unit: str = option("residual_norm", "unit of the magnitudes", choices=KeysOf("steering.vectors:UNITS"))
+    unit: str = option("residual_norm", "unit of the magnitudes", choices=KeysOf("steering.interventions:UNITS"))
     layer: str = option(
         "auto",
         f"candidates, of which the one is taken where the smallest push turns the answers: {LAYERS}; 10+14: both",
