@@ -92,9 +92,14 @@ class Draws:
 
         if keys is None:
             return pd.DataFrame(self._rows)
-        order = {key: place for place, key in enumerate(keys)}
-        chosen = [row for row in self._rows if tuple(row[name] for name in KEY) in order]
-        return pd.DataFrame(sorted(chosen, key=lambda row: order[tuple(row[name] for name in KEY)]))
+        order: dict[Any, int] = {key: place for place, key in enumerate(keys)}
+        placed = [(order.get(tuple(row[name] for name in KEY)), row) for row in self._rows]
+        found = sorted(((at, row) for at, row in placed if at is not None), key=_first)
+        return pd.DataFrame([row for _, row in found])
+
+
+def _first(pair: tuple[int, Found]) -> int:
+    return pair[0]
 
 
 def by_cell(tell: "Callable[[pd.DataFrame], Rows]", *names: str) -> "Callable[[pd.DataFrame], pd.DataFrame]":
