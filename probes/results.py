@@ -5,6 +5,7 @@ The stages of the study have written the tables; what is shown is made of these 
 """
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -77,7 +78,8 @@ def columns(*names: str, **headings: str) -> list[Column]:
     for given in names:
         form = forms.get(given[-1], digits(2))
         name = given.rstrip("+#?=")
-        found.append(Column(name, headings.get(name, name.replace("_", " ")), **({"form": form} if form else {})))
+        column = Column(name, headings.get(name, name.replace("_", " ")))
+        found.append(column if form is None else replace(column, form=form))
     return found
 
 
@@ -163,7 +165,7 @@ def own_rows(table: pd.DataFrame, _: Stored) -> pd.DataFrame:
     return table.set_index("label").assign(of=of, by_own_probe=table["by_own_probe"].mask(table["own"]).to_numpy())
 
 
-def of_its_own(table: pd.DataFrame, _: Stored) -> list[str]:
+def of_its_own(table: pd.DataFrame, __: Stored) -> list[str]:
     """What the subject's rows say, in sentences."""
     said = []
     for _, row in table[table["own"]].iterrows():
@@ -181,7 +183,7 @@ def of_method(table: pd.DataFrame, stored: Stored) -> pd.DataFrame:
     return table[table["method"] == stored.run.config["methods"][0]]
 
 
-def layer_curves(table: pd.DataFrame, stored: Stored) -> Drawing:
+def layer_curves(table: pd.DataFrame, stored: Stored) -> Drawing | None:
     """A panel for each main label: AUROC over layers with its interval, and what it is held against."""
     panels, own = [], of_method(table, stored)
     shown = own[own["label"].isin(list(NAMES))]

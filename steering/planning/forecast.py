@@ -290,7 +290,7 @@ def time_work(model: OpenModel, prompts: Sequence[Prompt], kinds: Sequence[str] 
             direction = torch.zeros(model.d_model)
             direction[0] = 1.0
             push = Intervention.of(SteeringVector(direction, layer, 1.0, 1.0, model.identity), positions=at)
-            seconds.append(_seconds(model, lambda push=push: work(push)))
+            seconds.append(_seconds(model, partial(work, push)))
         return seconds[0], (seconds[1] - seconds[0]) / max(top, 1)
 
     def swept(n_rows: int, at: str = "last") -> tuple[float, float]:
@@ -312,14 +312,12 @@ def time_work(model: OpenModel, prompts: Sequence[Prompt], kinds: Sequence[str] 
             work[kind] = found[0] - reading, found[1]
     if "text" in kinds:
         passages = [prompt.user for prompt in chosen[:8]]
-        once, twice = (
-            along(lambda push, n=n: effects_on_text(model, [0.1] * n, push, passages=passages), "all") for n in (1, 2)
-        )
+        once, twice = (along(partial(effects_on_text, model, [0.1] * n, passages=passages), "all") for n in (1, 2))
         times = n_batch / len(passages)
         work["text"] = (twice[0] - once[0]) * times, (twice[1] - once[1]) * times
     if "written" in kinds:
         short, long = (
-            _seconds(model, lambda n=n: write_after(model, chosen, max_new_tokens=n)) for n in (FEW_TOKENS, MANY_TOKENS)
+            _seconds(model, partial(write_after, model, chosen, max_new_tokens=n)) for n in (FEW_TOKENS, MANY_TOKENS)
         )
         work["written"] = 0.0, (long - short) / (MANY_TOKENS - FEW_TOKENS) / model.n_layers
     few = few[0] - reading, few[1]  # the prompts are read once for all rows
