@@ -9,9 +9,7 @@ from .checks.permutation import permutation_null
 from .checks.quadratic import QuadraticFit, quadratic_fit
 from .checks.quadratic_null import quadratic_fit_test
 from .checks.question_bootstrap import QuestionBootstrap, bootstrap_questions
-from .checks.question_invariance import QuestionInvariance, question_invariance
 from .checks.residual_correlations import ResidualCorrelations, residual_correlations
-from .checks.respondent_invariance import RespondentInvariance, respondent_invariance
 from .checks.simulation import Simulated
 from .correlations.correlation_intervals import CorrelationIntervals, correlation_intervals
 from .correlations.polychoric import PolychoricResult, polychoric
@@ -65,12 +63,10 @@ __all__ = [
     "QuadraticFit",
     "QuestionBank",
     "QuestionBootstrap",
-    "QuestionInvariance",
     "QuestionScale",
     "RaschTest",
     "Reliability",
     "ResidualCorrelations",
-    "RespondentInvariance",
     "ResponseModel",
     "RivalAccounts",
     "RotatedLoadings",
@@ -110,11 +106,9 @@ __all__ = [
     "polychoric_factor",
     "quadratic_fit",
     "quadratic_fit_test",
-    "question_invariance",
     "rasch_test",
     "rate_over",
     "residual_correlations",
-    "respondent_invariance",
     "response_model",
     "revised_parallel_analysis",
     "rival_accounts",

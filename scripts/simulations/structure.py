@@ -24,10 +24,8 @@ from onedial.scale import (
     one_factor_bootstrap,
     permutation_null,
     quadratic_fit_test,
-    question_invariance,
     rasch_test,
     residual_correlations,
-    respondent_invariance,
     response_model,
     scale_distribution,
     specific_factors,
@@ -140,57 +138,6 @@ def gaps(sets: int) -> Kinds:
 
     yield "one factor, gaps on hard questions, 1500 x 19", sets, one
     yield "two scales that correlate .8, gaps on hard questions, 800 x 18", max(sets // 4, 10), two
-
-
-def invariance(sets: int) -> Kinds:
-    def one(n: int, n_groups: int, kind: str, shift: float, turn: float, seed: int) -> dict[str, float]:
-        rng = np.random.default_rng([seed, n, n_groups])
-        group = rng.integers(0, n_groups, n)
-        easiness = np.linspace(-0.5, 0.5, n_groups)[group] + places(kind, n, rng)
-        loading = np.tile(rng.uniform(0.6, 0.9, 18), (n_groups, 1))
-        threshold = np.tile(ndtri(rng.uniform(0.25, 0.75, 18)), (n_groups, 1))
-        threshold[-1, 0] += shift
-        loading[-1, 0] = max(loading[-1, 0] + turn, 0.1)
-        noise = np.sqrt(1 - loading**2)[group] * rng.standard_normal((n, 18))
-        answers = (loading[group] * easiness[:, None] + threshold[group] + noise > 0).astype(float)
-        found = respondent_invariance(answers, group)
-        others = found.tests.iloc[1:]
-        row = {
-            "uniform, respondents without": (others["uniform_p"] <= 0.05).mean(),
-            "non-uniform, respondents without": (others["nonuniform_p"] <= 0.05).mean(),
-        }
-        if shift or turn:
-            row["the respondent that differs is named (q ≤ .05)"] = 0 in found.violations().index
-        return row
-
-    for n, n_groups, kind, shift, turn, name in (
-        (450, 2, "normal", 0, 0, "no violation, 450 x 18, 2 groups"),
-        (1000, 4, "normal", 0, 0, "no violation, 1000 x 18, 4 groups"),
-        (1000, 2, "exponential", 0, 0, "no violation, exponential scale, 1000 x 18, 2 groups"),
-        (1000, 2, "normal", 0.5, 0, "threshold shifted by .5, 1000 x 18, 2 groups"),
-        (1000, 2, "normal", 0, -0.4, "loading lower by .4, 1000 x 18, 2 groups"),
-    ):
-        yield name, max(sets // 3, 10), lambda _, seed, a=(n, n_groups, kind, shift, turn): one(*a, seed)
-
-
-def orders(sets: int) -> Kinds:
-    def one(tau: float, rng: np.random.Generator) -> dict[str, float]:
-        family = np.repeat(np.arange(3), 6)
-        own = np.zeros((450, 3))
-        own[:, 0] = tau * rng.standard_normal(450)
-        loading, threshold = rng.uniform(0.6, 0.9, 18), ndtri(rng.uniform(0.25, 0.75, 18))
-        place = rng.standard_normal((450, 1)) + own[:, family]
-        noise = np.sqrt(1 - loading**2) * rng.standard_normal((450, 18))
-        found = question_invariance((loading * place + threshold + noise > 0).astype(float), family)
-        row = {
-            "a family with its own order": found.groups["p"][0] <= 0.05,
-            "its tau (mean)": found.groups["tau"][0],
-            "single questions": (found.questions["p"] <= 0.05).mean(),
-        }
-        return row
-
-    for tau in (0.0, 0.3, 0.5):
-        yield f"tau {tau:g} for one family of three, 450 x 18", sets, lambda rng, _, tau=tau: one(tau, rng)
 
 
 def bundles(sets: int) -> Kinds:
@@ -479,8 +426,6 @@ STUDIES: dict[str, tuple[Callable[[int], Kinds], int]] = {
     "scale": (scale, 200),
     "extremes": (extremes, 100),
     "gaps": (gaps, 100),
-    "invariance": (invariance, 300),
-    "orders": (orders, 100),
     "bundles": (bundles, 40),
     "clusters": (clusters, 150),
     "fit": (fit, 100),

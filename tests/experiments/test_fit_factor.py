@@ -126,9 +126,9 @@ def test_a_panel_of_several_models_and_topics_is_told_apart(tmp_path):
     assert done.returncode == 0, done.stderr
     assert "16 respondents are 4 models" in done.stdout
     assert "each model shares only with itself" in " ".join(done.stdout.split())
-    assert "questions grouped by topic" in " ".join(done.stdout.split())
+    assert "In bundles by topic" in " ".join(done.stdout.split())
     written = {file.name for file in (tmp_path / "out").iterdir()}
-    assert {"clusters.csv", "clusters_agreement.csv", "respondents_by_topic.csv", "questions_by_model.csv"} <= written
+    assert {"clusters.csv", "clusters_agreement.csv", "topic_by_respondent.csv", "topic_by_model.csv"} <= written
     assert {"factors.csv", "factor_names.csv", "residuals.csv", "scale.csv"} <= written
     assert (tmp_path / "out" / "figures" / "clusters.svg").exists()
     table = pd.read_csv(tmp_path / "out" / "clusters.csv", index_col=0)

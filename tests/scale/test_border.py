@@ -23,7 +23,6 @@ FUNCTIONS = {
     "response_model": lambda m: scale.response_model(m).respondents["loading"],
     "missingness_test": lambda m: scale.missingness_test(m)["n_missing"],
     "polychoric": lambda m: scale.polychoric(m).correlation,
-    "question_invariance": lambda m: scale.question_invariance(m, FAMILIES).groups["tau"],
     "rasch_test": lambda m: pd.Series(scale.rasch_test(m).ratio),
     "residual_correlations": lambda m: scale.residual_correlations(m, 3).pairs["q3"],
     "tetrachoric": lambda m: scale.tetrachoric(m).correlation,

@@ -20,10 +20,11 @@ from onedial.scale import (
     summarise_sensitivity,
     tetrachoric,
 )
+from onedial.scale.checks.accounts import ACCOUNTS, rival_accounts
 from onedial.scale.checks.draws import one_factor_answers
 from onedial.scale.checks.permutation import shuffled
 from onedial.scale.gap_model import null_model
-from onedial.stats import PsychometricsWarning, as_answers
+from onedial.stats import PsychometricsWarning, as_answers, fits_remembered
 
 
 def test_shuffling_keeps_every_yes_rate_and_every_gap():
@@ -192,7 +193,7 @@ def test_random_answers_keep_gaps_yes_rates_and_what_gaps_do():
     truth = one_factor(2, 1500, 12, rates=(0.3, 0.7))
     panel = as_answers(without_hard_ones(truth.answers, truth.easiness, rng))
     fit = null_model(panel)
-    yes, answered = next(one_factor_answers(panel, fit, 40, rng))
+    yes, answered = next(one_factor_answers(fit, 40, rng))
     assert np.array_equal(answered.astype(bool), panel.answered)
     assert not (yes * ~panel.answered).any()
     rate = yes.sum(axis=(0, 1)) / 40 / panel.n_answered
@@ -311,3 +312,13 @@ def test_nulls_name_the_respondents_that_they_leave_out():
     panel = answers("gaps").assign(never=0)
     with pytest.warns(PsychometricsWarning, match="never gave only one kind"):
         assert permutation_null(panel, 3).observed.shape == (8,)
+
+
+def test_panels_are_drawn_once_and_give_the_same_p_wherever_they_are_asked():
+    panel = grouped_scales(300, 8, 2, 0.8, np.random.default_rng(1))
+    with fits_remembered():
+        accounts = rival_accounts(panel, 19)
+        for name, (scale, asymptotes) in list(ACCOUNTS.items())[:2]:
+            again = {"scale": scale, "asymptotes": asymptotes}
+            assert one_factor_bootstrap(panel, 19, **again).second.p == accounts.table["second_p"][name]
+            assert quadratic_fit_test(panel, 19, **again).p == accounts.table["r2_p"][name]

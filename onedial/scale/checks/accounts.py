@@ -16,10 +16,9 @@ import numpy as np
 import pandas as pd
 
 from onedial.core import one_line
-from onedial.scale.checks.draws import one_factor_counts
+from onedial.scale.checks.draws import one_factor_replicates
 from onedial.scale.checks.quadratic import bend_among, parabola_r2
-from onedial.scale.checks.quadratic_null import unrelated_counts
-from onedial.scale.checks.replicates import correlate
+from onedial.scale.checks.quadratic_null import unrelated_replicates
 from onedial.scale.checks.simulation import checked_for_simulation
 from onedial.scale.correlations.latent_correlation import ThresholdMode, ZeroCellRule
 from onedial.scale.correlations.thresholds import thresholds_of
@@ -145,11 +144,10 @@ def rival_accounts(
     r2 = float(parabola_r2(loading[None], thresholds_of(answers)[None])[0])
     second = float(observed_eigenvalues(answers, thresholds, zero_cells)[1])
     rows = {}
-    for number, (name, (scale, asymptotes)) in enumerate({PLAIN: ("normal", "none"), **ACCOUNTS}.items()):
+    for name, (scale, asymptotes) in {PLAIN: ("normal", "none"), **ACCOUNTS}.items():
         fit = null_model(answers, scale, asymptotes=asymptotes)
-        rng = np.random.default_rng([seed, number])
-        unrelated = correlate(unrelated_counts(answers, fit, n_replicates, rng), thresholds, zero_cells)
-        one = correlate(one_factor_counts(answers, fit, n_replicates, rng), thresholds, zero_cells)
+        unrelated = unrelated_replicates(fit, n_replicates, seed, thresholds, zero_cells)
+        one = one_factor_replicates(fit, n_replicates, seed, thresholds, zero_cells)
         null_r2, null_second = parabola_r2(unrelated.loadings(), unrelated.thresholds), one.eigenvalues()[:, 1]
         rows[name] = _row(fit) | _beside(r2, null_r2, second, null_second)
     table = pd.DataFrame.from_dict(rows, orient="index").rename_axis("account")

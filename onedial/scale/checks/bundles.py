@@ -1,4 +1,6 @@
-"""Do whole bundles of questions lie elsewhere for some respondents, where no single question can be shown to?
+"""Is the scale the same for everyone, everywhere? One test for any bundle of questions and any group of respondents.
+
+A topic, a level or the long questions are a bundle; a family, a framing or a respondent alone is a group.
 
 For a group of respondents and a bundle of questions (a topic), with p_q(z) where the question lies by the answers of
 everybody else and S_q(z) = sum of P_i(yes | z) over the group's members that answered q,
@@ -31,6 +33,8 @@ from onedial.stats import LEVEL, POWER, Booleans, Floats, adjusted, labels_of, l
 
 FLOOR = 0.1
 """Spreads of the scale by which a bundle must lie elsewhere to be called so, however certain it is."""
+SHIFT_OF_INTEREST = 0.4
+"""Spreads of the scale that a claim of sameness must have been able to find: ten percentage points of a yes rate."""
 _LEAST_VARIANCE = 4.0  # of a count, for a normal tail
 _FOR_CURVES = 0.05  # of power, lost because the shifted answers were also fitted
 _EM_STEPS, _EM_STEPS_AFTER_ONE = 25, 5
@@ -47,11 +51,9 @@ class BundleInvariance:
             > 0 = easier for the group than for the others), `se, p` (two-sided), `q` (adjusted), `least_shift`, found
             with a power of 80% whichever its sign, inf where none is. nan where the group's answers there are too few
             or too much alike.
-        each: whether every respondent is a group of its own.
     """
 
     table: pd.DataFrame
-    each: bool
 
     __repr__ = one_line
 
@@ -172,7 +174,7 @@ def bundle_invariance(
         moved.append(np.stack([np.einsum("ibz,iz->b", mass, curve[members]) for curve in curves], axis=1))
         chance.append(np.stack([np.einsum("ibz,iz->b", mass, (c * (1 - c))[members]) for c in curves], axis=1))
     table = _tested(pd.concat(parts, names=["group", "bundle"]), np.concatenate(moved), np.concatenate(chance))
-    return BundleInvariance(table.swaplevel().sort_index(level=0, sort_remaining=False), groups is None)
+    return BundleInvariance(table.swaplevel().sort_index(level=0, sort_remaining=False))
 
 
 def _known(mean: Floats, square: Floats, in_bundle: Floats) -> Floats:

@@ -185,7 +185,7 @@ class _Means:
 
 def _blocks_shuffled(answers: Answers, code: Integers, n_replicates: int, rng: np.random.Generator) -> Iterator[Batch]:
     """Batches in which the questions of each cluster stand in another order, the same for all its respondents."""
-    for size in batch_sizes(n_replicates, answers):
+    for size in batch_sizes(n_replicates, answers.yes.size):
         order = np.stack([[rng.permutation(answers.n_questions) for _ in range(code.max() + 1)] for _ in range(size)])
         rows = order[:, code].transpose(0, 2, 1)
         columns = np.arange(answers.n_respondents)

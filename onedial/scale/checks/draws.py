@@ -13,41 +13,41 @@ every respondent's yes rate over the questions that it answered.
 """
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import log_ndtr, ndtr
 
-from onedial.scale.checks.replicates import Batch, Counted, batch_sizes
-from onedial.scale.correlations.packed_answers import packed_draw, pairs_in_common
-from onedial.scale.correlations.pair_counts import tables_of
+from onedial.scale.checks.replicates import Batch, Counted, Replicates, batch_sizes, correlate
+from onedial.scale.correlations.latent_correlation import ThresholdMode, ZeroCellRule
 from onedial.scale.correlations.thresholds import thresholds_of
 from onedial.scale.evidence import MISSING, Codes
 from onedial.scale.factor.minres import MAX_COMMUNALITY
 from onedial.scale.likelihood import MarginalFit
-from onedial.stats import Answers, Floats, Integers
+from onedial.stats import Answers, Floats, Integers, remembered
 
 Probabilities = NDArray[np.uint16]  # in units of 2^-16, the last but one standing for 1
 _MOST_PLACES, _LEAST_PLACES = 1024, 64  # drawn places are one of so many equally likely ones of the posterior
 _PLACES_IN_ALL = 40_000_000
-_MANY_QUESTIONS = 4096  # from which on drawing 64 answers at a time pays
-_COUNTED_AT_ONCE = 128  # replicates
 _ROUNDS = 4
 _NEWTON_STEPS, _SETTLED = 12, 1e-4
 
 
-def one_factor_answers(
-    answers: Answers, fit: MarginalFit, n_replicates: int, rng: np.random.Generator
-) -> Iterator[Batch]:
-    """Batches of random answers of the fitted model.
+@dataclass(frozen=True)
+class Drawn:
+    """Random panels, as far as correlations need them."""
 
-    Args:
-        answers: observed, whose gaps are kept. fit: of these answers.
+    batches: list[Counted]
+
+
+def one_factor_answers(fit: MarginalFit, n_replicates: int, rng: np.random.Generator) -> Iterator[Batch]:
+    """Batches of random answers of the fitted model, with the gaps of the answers that it was fitted to.
 
     Yields:
         yes (replicate, question, respondent) and answered (question, respondent), 0/1.
     """
-    return answers_from_tables(answers, fit, [as_probabilities(np.exp(fit.log_p[1]).T)] * n_replicates, rng)
+    return answers_from_tables(fit, [as_probabilities(np.exp(fit.log_p[1]).T)] * n_replicates, rng)
 
 
 def one_factor_categories(fit: MarginalFit, n_replicates: int, rng: np.random.Generator) -> Iterator[Codes]:
@@ -61,15 +61,13 @@ def one_factor_categories(fit: MarginalFit, n_replicates: int, rng: np.random.Ge
         yield np.where(missing, MISSING, above).astype(np.int8)
 
 
-def answers_from_tables(
-    answers: Answers, fit: MarginalFit, tables: Sequence[Probabilities], rng: np.random.Generator
-) -> Iterator[Batch]:
+def answers_from_tables(fit: MarginalFit, tables: Sequence[Probabilities], rng: np.random.Generator) -> Iterator[Batch]:
     """The same, with (node, respondent) probabilities of its own for each replicate."""
     places = _equally_likely_places(fit.posterior)
     questions = np.arange(len(places))
-    answered = answers.answered
+    answered = fit.codes != MISSING
     start = 0
-    for size in batch_sizes(len(tables), answers):
+    for size in batch_sizes(len(tables), answered.size):
         yes = np.empty((size, *answered.shape), dtype=np.float32)
         for replicate in range(size):
             node = places[questions, rng.integers(0, places.shape[1], len(places), dtype=np.uint16)]
@@ -79,37 +77,19 @@ def answers_from_tables(
         start += size
 
 
-def one_factor_counts(
-    answers: Answers, fit: MarginalFit, n_replicates: int, rng: np.random.Generator
-) -> Iterator[Batch | Counted]:
-    """What `correlate` needs of `one_factor_answers`."""
-    return counts_from_tables(answers, fit, [as_probabilities(np.exp(fit.log_p[1]).T)] * n_replicates, rng)
+@remembered
+def one_factor_panels(fit: MarginalFit, n_replicates: int, seed: int) -> Drawn:
+    """Random panels of the fitted model, drawn once for all that is asked of them."""
+    draws = one_factor_answers(fit, n_replicates, np.random.default_rng([seed, 1]))
+    return Drawn([Counted.of(batch) for batch in draws])
 
 
-def counts_from_tables(
-    answers: Answers, fit: MarginalFit, tables: Sequence[Probabilities], rng: np.random.Generator
-) -> Iterator[Batch | Counted]:
-    """What `correlate` needs of `answers_from_tables`: of many questions their counts, which are drawn much faster."""
-    if answers.n_questions < _MANY_QUESTIONS:
-        yield from answers_from_tables(answers, fit, tables, rng)
-        return
-    places = _equally_likely_places(fit.posterior)
-    questions = np.arange(len(places))
-    answered = None if answers.is_complete else np.ascontiguousarray(answers.answered.T)
-    seen = answers.answered.astype(np.float32)
-    both_answered, n_answered = seen.T @ seen, seen.sum(axis=0, dtype=float)
-    for start in range(0, len(tables), _COUNTED_AT_ONCE):
-        drawn = []
-        for replicate in range(start, min(start + _COUNTED_AT_ONCE, len(tables))):
-            nodes = places[questions, rng.integers(0, places.shape[1], len(places), dtype=np.uint16)]
-            yes, kept = packed_draw(nodes, tables[replicate], answered, rng)
-            both_yes = pairs_in_common(yes, yes)
-            n_yes = np.diagonal(both_yes)
-            with_second = n_yes[:, None] * np.ones_like(both_yes) if answered is None else pairs_in_common(yes, kept)
-            drawn.append((n_yes, both_yes, with_second))
-        n_yes, both_yes, with_second = (np.stack(parts) for parts in zip(*drawn, strict=True))
-        both = np.broadcast_to(both_answered, both_yes.shape)
-        yield Counted(n_yes, n_answered, tables_of(both_yes, with_second, both))
+@remembered
+def one_factor_replicates(
+    fit: MarginalFit, n_replicates: int, seed: int, thresholds: ThresholdMode, zero_cells: ZeroCellRule
+) -> Replicates:
+    """Their correlations."""
+    return correlate(one_factor_panels(fit, n_replicates, seed).batches, thresholds, zero_cells)
 
 
 def as_probabilities(values: Floats) -> Probabilities:
@@ -134,7 +114,7 @@ def several_factor_answers(
         cuts = _cuts_for_rates(trial @ slopes.T, answers, cuts)
     answered = answers.answered.astype(np.float32)
     steep, cut = slopes.T.astype(np.float32), cuts.astype(np.float32)
-    for batch in batch_sizes(n_replicates, answers):
+    for batch in batch_sizes(n_replicates, answered.size):
         yes = np.empty((batch, *answered.shape), dtype=np.float32)
         for replicate in range(batch):
             readiness = _drawn(mode, root, rng).astype(np.float32) @ steep + cut

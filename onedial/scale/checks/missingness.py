@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 
 from onedial.stats import as_answers
+from onedial.stats.multiple_tests import adjusted
 
 
 def missingness_test(matrix: Any) -> pd.DataFrame:
@@ -35,8 +36,6 @@ def missingness_test(matrix: Any) -> pd.DataFrame:
     >>> missingness_test(answers).shape[0]
     6
     """
-    from scipy.stats import false_discovery_control  # scipy.stats takes a second to load, and only this test needs it
-
     answers = as_answers(matrix)
     yes, answered = answers.yes.astype(float), answers.answered.astype(float)
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -51,11 +50,7 @@ def missingness_test(matrix: Any) -> pd.DataFrame:
     ]
     columns = ["n_missing", "others_yes_when_answered", "others_yes_when_missing", "difference", "p"]
     table = pd.DataFrame(rows, answers.respondents, columns)
-    tested = table["p"].notna()
-    table["p_adjusted"] = np.nan
-    if tested.any():
-        table.loc[tested, "p_adjusted"] = false_discovery_control(table.loc[tested, "p"].to_numpy())
-    return table
+    return table.assign(p_adjusted=adjusted(table["p"].to_numpy()))
 
 
 def _compare(others_yes: np.ndarray, others_centred: np.ndarray, answered: np.ndarray) -> list[float]:

@@ -8,14 +8,14 @@ not normal, or with gaps on hard questions, a null that deals places out afresh 
 (docs/evidence.md shows all three).
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from onedial.core import InputError, one_line
-from onedial.scale.checks.draws import one_factor_counts, several_factor_answers
+from onedial.scale.checks.draws import one_factor_panels, one_factor_replicates, several_factor_answers
 from onedial.scale.checks.eigenvalue_null import EigenvalueNull
 from onedial.scale.checks.permutation import shuffled
 from onedial.scale.checks.replicates import Batch, Counted, correlate
@@ -85,8 +85,7 @@ def one_factor_bootstrap(
     """
     answers = checked_for_simulation(matrix, n_replicates, thresholds, zero_cells)
     fit = null_model(answers, scale, asymptotes=asymptotes)
-    draws = one_factor_counts(answers, fit, n_replicates, np.random.default_rng(seed))
-    simulated = correlate(draws, thresholds, zero_cells).eigenvalues()
+    simulated = one_factor_replicates(fit, n_replicates, seed, thresholds, zero_cells).eigenvalues()
     observed = observed_eigenvalues(answers, thresholds, zero_cells)
     smallest = Simulated(float(observed[-1]), simulated[:, -1], p_value(observed[-1], simulated[:, -1], larger=False))
     second = Simulated(float(observed[1]), simulated[:, 1], p_value(observed[1], simulated[:, 1]))
@@ -150,7 +149,7 @@ def revised_parallel_analysis(
         if known and known[0] is not None and len(known[0]) >= n_replicates and known[0].shape[1] == len(p):
             simulated[:, k] = known[0][:n_replicates, k]
         else:
-            draws = _answers_of(answers, correlation, k, n_replicates, scale, np.random.default_rng([seed, k]))
+            draws = _answers_of(answers, correlation, k, n_replicates, scale, seed)
             simulated[:, k] = correlate(draws, thresholds, zero_cells).eigenvalues()[:, k]
         p[k] = p_value(observed[k], simulated[:, k])
         if max_factors is None and p[k] > LEVEL:
@@ -164,11 +163,12 @@ def _answers_of(
     n_factors: int,
     n_replicates: int,
     scale: ScaleKind,
-    rng: np.random.Generator,
-) -> Iterator[Batch | Counted]:
+    seed: int,
+) -> Iterable[Batch | Counted]:
     """Random answers of a model with `n_factors`."""
+    rng = np.random.default_rng([seed, n_factors])
     if n_factors == 0:
         return shuffled(answers, n_replicates, rng)
     if n_factors == 1:
-        return one_factor_counts(answers, null_model(answers, scale), n_replicates, rng)
+        return one_factor_panels(null_model(answers, scale), n_replicates, seed).batches
     return several_factor_answers(answers, np.nan_to_num(minres(correlation, n_factors)), n_replicates, rng)

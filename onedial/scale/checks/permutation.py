@@ -61,7 +61,7 @@ def permutation_null(
 def shuffled(answers: Answers, n_permutations: int, rng: np.random.Generator) -> Iterator[Batch]:
     """Batches in which each respondent's answers stand in another order; gaps stay where they are."""
     answered = answers.answered.astype(np.float32)
-    for size in batch_sizes(n_permutations, answers):
+    for size in batch_sizes(n_permutations, answered.size):
         yes = np.zeros((answers.n_respondents, size, answers.n_questions), dtype=np.float32)
         for i in range(answers.n_respondents):
             own = slice(None) if answers.answered[:, i].all() else answers.answered[:, i]

@@ -1,25 +1,26 @@
 """How high an R^2 the parabola of loading on threshold reaches when the two have nothing to do with each other."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 from scipy.special import chdtri, ndtr
 
-from onedial.scale.checks.draws import Probabilities, as_probabilities, counts_from_tables
+from onedial.scale.checks.draws import Drawn, Probabilities, answers_from_tables, as_probabilities
 from onedial.scale.checks.quadratic import parabola_r2
-from onedial.scale.checks.replicates import Batch, Counted, correlate
+from onedial.scale.checks.replicates import Counted, Replicates, correlate
 from onedial.scale.checks.simulation import Simulated, checked_for_simulation
 from onedial.scale.correlations.bivariate_normal import solve_increasing
 from onedial.scale.correlations.latent_correlation import ThresholdMode, ZeroCellRule
 from onedial.scale.correlations.thresholds import thresholds_of
+from onedial.scale.evidence import MISSING
 from onedial.scale.factor.minres import minres_one_factor
 from onedial.scale.factor.usable import observed_correlation
 from onedial.scale.gap_model import null_model
 from onedial.scale.likelihood import AsymptoteKind, MarginalFit, ScaleKind
 from onedial.scale.response_curves import slope_of
 from onedial.scale.standard_errors import asymptote_errors, loading_errors
-from onedial.stats import Answers, Floats, Integers, p_value
+from onedial.stats import Floats, Integers, p_value, remembered
 
 _ROOT = np.sqrt(2 * np.pi)
 _FURTHEST_CUT = 200.0
@@ -69,27 +70,33 @@ def quadratic_fit_test(
     """
     answers = checked_for_simulation(matrix, n_replicates, thresholds, zero_cells)
     fit = null_model(answers, scale, asymptotes=asymptotes)
-    draws = unrelated_counts(answers, fit, n_replicates, np.random.default_rng(seed))
-    found = correlate(draws, thresholds, zero_cells)
+    found = unrelated_replicates(fit, n_replicates, seed, thresholds, zero_cells)
     null = parabola_r2(found.loadings(), found.thresholds)
     observed_loadings = np.nan_to_num(minres_one_factor(observed_correlation(answers, thresholds, zero_cells)))
     observed = float(parabola_r2(observed_loadings[None], thresholds_of(answers)[None])[0])
     return Simulated(observed, null, p_value(observed, null))
 
 
-def unrelated_counts(
-    answers: Answers, fit: MarginalFit, n_replicates: int, rng: np.random.Generator
-) -> Iterator[Batch | Counted]:
-    """What `correlate` needs of random answers in which loadings have nothing to do with yes rates."""
-    slopes = slope_of(shrunken_loadings(fit))
+@remembered
+def unrelated_panels(fit: MarginalFit, n_replicates: int, seed: int) -> Drawn:
+    """Random panels in which loadings have nothing to do with yes rates, drawn once for all that is asked of them."""
+    rng, slopes = np.random.default_rng([seed, 2]), slope_of(shrunken_loadings(fit))
     m = len(slopes)
-    weight = node_weights(answers, fit)
+    weight = node_weights(fit)
     wanted = np.einsum("iq,iq->i", weight, np.exp(fit.log_p[1]))
     no, yes = shrunken_asymptotes(fit, wanted)
     # the cut that keeps the yes rate of respondent i when it gets the slope of respondent j, for every i and j
     tables = np.stack([as_probabilities(_with_rates(slope, wanted, weight, fit, no, yes)) for slope in slopes])
     dealt = rng.permuted(np.tile(np.arange(m), (n_replicates, 1)), axis=1)
-    return counts_from_tables(answers, fit, _DealtTables(tables, dealt), rng)
+    return Drawn([Counted.of(batch) for batch in answers_from_tables(fit, _DealtTables(tables, dealt), rng)])
+
+
+@remembered
+def unrelated_replicates(
+    fit: MarginalFit, n_replicates: int, seed: int, thresholds: ThresholdMode, zero_cells: ZeroCellRule
+) -> Replicates:
+    """Their correlations."""
+    return correlate(unrelated_panels(fit, n_replicates, seed).batches, thresholds, zero_cells)
 
 
 class _DealtTables(Sequence[Probabilities]):
@@ -128,9 +135,9 @@ def _drawn_together(estimates: Floats, errors: Floats) -> Floats:
     return np.asarray(estimates.mean() + share * (estimates - estimates.mean()))
 
 
-def node_weights(answers: Answers, fit: MarginalFit) -> Floats:
+def node_weights(fit: MarginalFit) -> Floats:
     """(respondent, node) where on the scale the questions lie that a respondent answered."""
-    answered = answers.answered.astype(float)
+    answered = (fit.codes != MISSING).astype(float)
     return (answered.T @ fit.posterior) / answered.sum(axis=0)[:, None]
 
 

@@ -6,7 +6,7 @@ correlation matrix (respondents that became constant, pairs excluded by rule) ar
 replicate's own one-factor loadings before eigenvalues are taken, exactly as for the observed matrix.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -15,14 +15,14 @@ from onedial.scale.correlations.latent_correlation import ThresholdMode, ZeroCel
 from onedial.scale.correlations.pair_counts import PairTables, count_pairs_of_replicates
 from onedial.scale.correlations.thresholds import normal_quantile
 from onedial.scale.factor.minres import minres_one_factor
-from onedial.stats import Answers, Floats
+from onedial.stats import Floats
 
 Batch = tuple[Floats, Floats]
 
 
 @dataclass(frozen=True)
 class Counted:
-    """A batch of which only the counts are known.
+    """A batch of which only the counts are kept.
 
     Attributes:
         n_yes: (replicate, respondent). n_answered: (respondent,). tables: of the pairs, of every replicate.
@@ -71,27 +71,17 @@ class Replicates:
 def correlate(batches: Iterable[Batch | Counted], thresholds: ThresholdMode, zero_cells: ZeroCellRule) -> Replicates:
     """Correlation matrices of all batches of (yes, answered): (replicate, question, respondent) 0/1 each, where
     `answered` may lack the first axis; or of their counts."""
-    return correlate_under(batches, [(thresholds, zero_cells)])[0]
-
-
-def correlate_under(
-    batches: Iterable[Batch | Counted], settings: Sequence[tuple[ThresholdMode, ZeroCellRule]]
-) -> list[Replicates]:
-    """The same replicates under several (threshold mode, empty-cell rule): one `Replicates` for each setting."""
-    found: list[list[Floats]] = [[] for _ in settings]
-    limits = []
+    matrices, limits = [], []
     for batch in batches:
         counted = batch if isinstance(batch, Counted) else Counted.of(batch)
-        overall = normal_quantile(counted.n_yes, counted.n_answered - counted.n_yes)
-        limits.append(overall)
-        for matrices, (thresholds, zero_cells) in zip(found, settings, strict=True):
-            matrices.append(correlations(counted.tables, overall, thresholds, zero_cells, repeats=True))
-    return [Replicates(np.concatenate(matrices), np.concatenate(limits)) for matrices in found]
+        limits.append(normal_quantile(counted.n_yes, counted.n_answered - counted.n_yes))
+        matrices.append(correlations(counted.tables, limits[-1], thresholds, zero_cells, repeats=True))
+    return Replicates(np.concatenate(matrices), np.concatenate(limits))
 
 
-def batch_sizes(n_replicates: int, answers: Answers) -> Iterator[int]:
-    """Sizes of batches that keep the memory of one near 80 MB."""
-    size = max(1, min(n_replicates, _CELLS_AT_ONCE // max(1, answers.yes.size)))
+def batch_sizes(n_replicates: int, n_cells: int) -> Iterator[int]:
+    """Sizes of batches of panels of so many cells that keep the memory of one near 80 MB."""
+    size = max(1, min(n_replicates, _CELLS_AT_ONCE // max(1, n_cells)))
     for start in range(0, n_replicates, size):
         yield min(size, n_replicates - start)
 

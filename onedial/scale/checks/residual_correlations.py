@@ -116,7 +116,7 @@ def residual_correlations(
     """
     answers = checked_for_simulation(matrix, n_replicates, "pairwise", "half")
     fit = null_model(answers, scale, asymptotes=asymptotes)
-    draws = one_factor_answers(answers, fit, n_replicates, np.random.default_rng(seed))
+    draws = one_factor_answers(fit, n_replicates, np.random.default_rng(seed))
     simulated = np.concatenate([_batch_q3(yes, answers, fit) for yes, _ in draws])
     return beside_simulated(codes_of(answers), fit, simulated, answers.respondents, seed)
 

@@ -206,7 +206,7 @@ def _beside_simulated(
 ) -> tuple[Floats, float]:
     """(question,) p of surprises as large, and the share below the 1% point of simulated questions."""
     drawn = []
-    for batch, _ in one_factor_answers(answers, fit, n_replicates, np.random.default_rng(seed)):
+    for batch, _ in one_factor_answers(fit, n_replicates, np.random.default_rng(seed)):
         for yes in batch:
             codes = np.where(answers.answered, yes, MISSING).astype(np.int8)
             drawn.append(_summed(codes, _predicted(codes, fit), 1, answers.questions)["l_z"].to_numpy())

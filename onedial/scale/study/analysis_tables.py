@@ -66,18 +66,8 @@ def analysis_tables(analysis: PanelAnalysis) -> dict[str, pd.DataFrame]:
             "clusters_correlations": analysis.clusters.matrix,
             "clusters_agreement": analysis.clusters.agreement,
         }
-    for what, curves in analysis.by_questions.items():
-        name = file_name(what)
-        tables |= {
-            f"respondents_by_{name}": curves.tests,
-            f"respondents_by_{name}_curves": curves.curves,
-            f"respondents_by_{name}_groups": curves.groups,
-        }
-    for what, orders in analysis.by_respondents.items():
-        name = file_name(what)
-        tables |= {f"questions_by_{name}_groups": orders.groups, f"questions_by_{name}": orders.questions}
-    for who, bundles in analysis.by_bundles.items():
-        tables[f"topics_by_{who}"] = bundles.table
+    for (what, who), found in analysis.invariance.items():
+        tables[f"{file_name(what)}_by_{file_name(who)}"] = found.table
     if analysis.several is not None and analysis.rotated is not None:
         tables["factors"] = analysis.several.loadings.join(analysis.rotated.loadings.add_prefix("oblimin_"))
         tables["factor_correlations"] = analysis.rotated.correlation

@@ -9,9 +9,8 @@ import pandas as pd
 
 from onedial.scale.checks.accounts import PLAIN
 from onedial.scale.checks.eigenvalue_null import EigenvalueNull
-from onedial.scale.checks.question_invariance import HIGH_AGREEMENT
 from onedial.scale.factor.factor_fit import FEWEST_FITTED
-from onedial.scale.study.panel_analysis import RESPONDENT, TOPIC, PanelAnalysis
+from onedial.scale.study.panel_analysis import RESPONDENT, PanelAnalysis
 from onedial.scale.study.power import SECOND_SCALE, SHARES, WORTH_A_SCALE, would_be_missed
 from onedial.scale.study.sensitivity_summary import summarise_sensitivity
 from onedial.stats import LEVEL, names, number, p_text
@@ -40,7 +39,7 @@ def one_page(analysis: PanelAnalysis) -> str:
     """The page: a verdict, what speaks for it and against it, and the numbers behind each.
 
     Formula: none; every number is one of the analysis. For: a first factor beyond shuffled answers, shared between
-    models. Against: another factor, misfit, an order that differs between groups, curves that differ between groups.
+    models. Against: another factor, misfit, questions that lie elsewhere for some.
 
     Args:
         analysis: of `analyse_panel`.
@@ -205,21 +204,13 @@ def objections(analysis: PanelAnalysis) -> list[str]:
             found.append(
                 f"{share:.0%} ({low:.0%} to {high:.0%}) of the variance is shared within a {analysis.kin} only"
             )
-    for what, orders in analysis.by_respondents.items():
-        odd = orders.groups[(orders.groups["q"] <= LEVEL) & (orders.groups["agreement"] < HIGH_AGREEMENT)]
-        if len(odd):
-            found.append(f"{len(odd)} of {len(orders.groups)} groups by {what} order the questions in their own way")
-    for what, curves in analysis.by_questions.items():
-        broken = len(curves.violations())
+    for (what, who), bundles in analysis.invariance.items():
+        broken, n = (len(table.index.unique("group")) for table in (bundles.violations(), bundles.table))
         if broken:
-            use = "respondent uses" if broken == 1 else "respondents use"
-            found.append(f"{broken} {use} the scale differently by {what} of the question")
-    if RESPONDENT in analysis.by_bundles:
-        broken = len(analysis.by_bundles[RESPONDENT].violations().index.unique("group"))
-        if broken:
-            spread = analysis.by_bundles[RESPONDENT].spread
+            whom = "respondents" if who == RESPONDENT else f"groups by {who}"
             found.append(
-                f"for {broken} respondents some topics lie elsewhere (standard deviation {spread:.2f} spreads)"
+                f"for {broken} of {n} {whom} questions lie elsewhere by {what} (standard deviation of the shifts "
+                f"{bundles.spread:.2f} spreads)"
             )
     turned = int(analysis.answer_fit.respondents["reversed"].sum())
     if turned:
@@ -245,10 +236,7 @@ def _second_stands(analysis: PanelAnalysis) -> bool:
 
 
 def _missed(analysis: PanelAnalysis) -> list[str]:
-    bundles = analysis.by_bundles.get(RESPONDENT)
-    return would_be_missed(
-        analysis.second_scale, analysis.residuals, analysis.by_respondents, analysis.by_questions, bundles
-    )
+    return would_be_missed(analysis.second_scale, analysis.residuals, analysis.invariance)
 
 
 def factor_shares(analysis: PanelAnalysis) -> list[float]:
@@ -378,18 +366,14 @@ def _refitted(table: pd.DataFrame) -> str:
 
 def _same(analysis: PanelAnalysis) -> Iterable[str]:
     clusters = analysis.clusters
-    if clusters is not None and clusters.difference.p <= LEVEL and (analysis.by_questions or analysis.by_respondents):
+    if clusters is not None and clusters.difference.p <= LEVEL and analysis.invariance:
         yield "Respondents of one model are no independent witnesses; read the counts below with that in mind."
-    for what, orders in analysis.by_respondents.items():
-        yield orders.sentence(f"groups by {what}")
-    for what, curves in analysis.by_questions.items():
-        yield curves.sentence(f"questions grouped by {what}")
-    for who, bundles in analysis.by_bundles.items():
-        yield bundles.sentence(TOPIC, who)
+    for (what, who), bundles in analysis.invariance.items():
+        yield bundles.sentence(what, who)
     for what, reason in analysis.left_out.items():
         yield f"Not tested by {what}: {reason}."
-    if not (analysis.by_questions or analysis.by_respondents or analysis.by_bundles):
-        yield "Not tested: nothing is known of questions (topic, level) or respondents (model, family) to group by."
+    if not analysis.invariance:
+        yield "Not tested: nothing is known of the questions (topic, level) to group them by."
 
 
 def _known(analysis: PanelAnalysis) -> Iterable[str]:

@@ -26,9 +26,7 @@ from onedial.scale.checks.one_factor import OneFactorBootstrap, one_factor_boots
 from onedial.scale.checks.permutation import permutation_null
 from onedial.scale.checks.quadratic_null import quadratic_fit_test
 from onedial.scale.checks.question_bootstrap import QuestionBootstrap, bootstrap_questions
-from onedial.scale.checks.question_invariance import QuestionInvariance, question_invariance
 from onedial.scale.checks.residual_correlations import ResidualCorrelations, residual_correlations
-from onedial.scale.checks.respondent_invariance import RespondentInvariance, respondent_invariance
 from onedial.scale.checks.simulation import Simulated
 from onedial.scale.correlations.latent_correlation import ThresholdMode, ZeroCellRule
 from onedial.scale.correlations.tetrachoric import tetrachoric
@@ -50,7 +48,6 @@ from onedial.stats import LEVEL, Answers, as_answers, fits_remembered
 
 _MOST_GROUPS = 12
 _FEWEST_TOPICS = 8  # for a bootstrap over topics
-_FEWEST_QUESTIONS = 40  # in the smallest group, for curves of its own
 _FEWEST_IN_BUNDLES = 10  # questions in the mean
 TOPIC, RESPONDENT = "topic", "respondent"
 LARGEST_KIN = 16  # respondents of one group, whose patterns of answers are then nearly as many as questions
@@ -71,8 +68,8 @@ class PanelAnalysis:
             second factor, or a parabola. shuffled, bootstrap, by_topic, sensitivity: null and resamples (of questions;
             of topics).
             clusters: of base models.
-            by_questions, by_respondents: invariance over every known grouping. by_bundles: of every topic, by what it
-            is compared over: kin, or each respondent where topics are too many or too small for curves of their own.
+            invariance: of every column of the questions (topic, level, ..) over every respondent and every column of
+            the respondents (model, framing, ..), by these two names.
         copies: pairs that answer alike, or the other way round, in words.
         models: names of the base models, None where it is not known which respondents are one; second_scale: how
             often a second scale that correlates .8 would be found; least_share: of the variance, from which on a scale
@@ -105,9 +102,7 @@ class PanelAnalysis:
     sensitivity: pd.DataFrame | None = None
     residuals: ResidualCorrelations | None = None
     clusters: ClusterStructure | None = None
-    by_questions: dict[str, RespondentInvariance] = field(default_factory=dict)
-    by_respondents: dict[str, QuestionInvariance] = field(default_factory=dict)
-    by_bundles: dict[str, BundleInvariance] = field(default_factory=dict)
+    invariance: dict[tuple[str, str], BundleInvariance] = field(default_factory=dict)
     copies: list[str] = field(default_factory=list)
     models: list[str] | None = None
     second_scale: float | None = None
@@ -175,8 +170,8 @@ def analyse_panel(
         parallel = drawn.get("parallel")
         marginal = response_model(answers)
         fits = FEWEST_FITTED <= answers.varies.sum() <= MOST_FITTED
-        known = grouped(questions, answers.questions, _FEWEST_QUESTIONS)
-        bundles = _by_bundles(answers, respondents, questions, TOPIC in known)
+        bundles = grouped(questions, answers.questions, len(answers.questions) // _FEWEST_IN_BUNDLES)
+        groups = grouped(respondents, answers.respondents[answers.varies], _MOST_GROUPS)
         residuals = None
         if n_replicates:
             residuals = residual_correlations(answers, min(n_replicates, _FEWER), seed, asymptotes="own")
@@ -196,15 +191,10 @@ def analyse_panel(
             sensitivity=sensitivity_table(answers, n_sensitivity, seed=seed, **rules) if n_sensitivity else None,
             clusters=_clusters(answers, respondents, min(n_replicates, _FEWER), rules, seed),
             by_topic=_by_topic(answers, questions, min(n_replicates, _FEWER), rules, seed),
-            by_questions={name: respondent_invariance(answers, labels) for name, labels in known.items()},
-            by_respondents=_over_respondents(answers, respondents),
+            invariance=_invariance(answers, bundles, groups),
             copies=copies_among(answers),
             models=models_of(answers, respondents),
-            left_out={
-                **{name: why for name, why in known.left_out.items() if name != TOPIC or RESPONDENT not in bundles},
-                **grouped(respondents, answers.respondents[answers.varies], 1).left_out,
-            },
-            by_bundles=bundles,
+            left_out=bundles.left_out | groups.left_out,
             **_kin(answers, respondents, residuals, min(n_replicates, _FEWER), rules, seed),
             **drawn,
             **_several(answers, model, parallel.n_above() if parallel is not None else 1, respondents, seed),
@@ -273,11 +263,11 @@ class Groupings(dict[str, pd.Series]):
         self.left_out: dict[str, str] = {}
 
 
-def grouped(known: pd.DataFrame | None, names: pd.Index, fewest: int) -> Groupings:
-    """The columns that sort the names into at least two groups, none smaller than `fewest`.
+def grouped(known: pd.DataFrame | None, names: pd.Index, most: int) -> Groupings:
+    """The columns that sort the names into at least two groups, and no more than `most`.
 
-    Numbers with more than twelve values are cut into thirds. Left out are text with more than twelve values, columns
-    with gaps, and columns that make the same groups as one before them.
+    Numbers with more than twelve values are cut into thirds. Left out are columns with gaps, and columns that make the
+    same groups as one before them.
     """
     found = Groupings()
     codes: list[list[int]] = []
@@ -294,22 +284,20 @@ def grouped(known: pd.DataFrame | None, names: pd.Index, fewest: int) -> Groupin
             cut = np.searchsorted(np.quantile(values, [1 / 3, 2 / 3]), values)
             labels = pd.Series(np.array(["low", "middle", "high"])[cut], names)
         sizes, code = labels.value_counts(), pd.factorize(labels)[0].tolist()
-        if 2 <= len(sizes) <= _MOST_GROUPS and sizes.min() >= fewest and code not in codes:
+        if 2 <= len(sizes) <= most and code not in codes:
             found[str(column)] = labels
             codes.append(code)
-        elif len(sizes) > _MOST_GROUPS and len(sizes) < len(labels):
-            found.left_out[str(column)] = f"{len(sizes)} groups, more than {_MOST_GROUPS}"
-        elif len(sizes) >= 2 and sizes.min() < fewest:
-            found.left_out[str(column)] = f"{sizes.min()} in the smallest of {len(sizes)} groups, fewer than {fewest}"
+        elif most < len(sizes) < len(labels):
+            found.left_out[str(column)] = f"{len(sizes)} groups, more than {most}"
     return found
 
 
 def _drawn(answers: Answers, n_replicates: int, rules: dict[str, Any], seed: int) -> dict[str, Any]:
-    chance = {"seed": seed, **rules}
+    chance, few = {"seed": seed, **rules}, min(n_replicates, _FEWER)
     shuffled = permutation_null(answers, n_replicates, **chance)
-    accounts = rival_accounts(answers, min(n_replicates, _FEWER), **chance)
+    accounts = rival_accounts(answers, few, **chance)
     scale, asymptotes = accounts.nearest("second")
-    one_factor = one_factor_bootstrap(answers, n_replicates, scale=scale, asymptotes=asymptotes, **chance)
+    one_factor = one_factor_bootstrap(answers, few, scale=scale, asymptotes=asymptotes, **chance)
     scale, asymptotes = accounts.nearest("parabola")
     return {
         "accounts": accounts,
@@ -317,10 +305,8 @@ def _drawn(answers: Answers, n_replicates: int, rules: dict[str, Any], seed: int
         "least_share": least_share(answers, shuffled, **chance) if shuffled.p[0] > LEVEL else None,
         "shuffled": shuffled,
         "one_factor": one_factor,
-        "parallel": revised_parallel_analysis(
-            answers, None, min(n_replicates, _FEWER), shuffles=shuffled, one_factor=one_factor, **chance
-        ),
-        "parabola": quadratic_fit_test(answers, n_replicates, scale=scale, asymptotes=asymptotes, **chance),
+        "parallel": revised_parallel_analysis(answers, None, few, shuffles=shuffled, one_factor=one_factor, **chance),
+        "parabola": quadratic_fit_test(answers, few, scale=scale, asymptotes=asymptotes, **chance),
         "bootstrap": bootstrap_questions(answers, n_replicates, **chance),
     }
 
@@ -400,24 +386,13 @@ def _by_topic(
     return bootstrap_questions(answers, n_replicates, seed=seed, groups=questions["topic"], **rules)
 
 
-def _by_bundles(
-    answers: Answers, respondents: pd.DataFrame | None, questions: pd.DataFrame | None, has_curves: bool
-) -> dict[str, BundleInvariance]:
-    """Topics as bundles, over kin; and over single respondents where these have no curves of their own in each."""
-    if questions is None or TOPIC not in questions:
-        return {}
-    topics = questions[TOPIC].reindex(answers.questions)
-    if topics.isna().any() or not 2 <= topics.nunique() <= len(topics) / _FEWEST_IN_BUNDLES:
-        return {}
-    column, labels = kin_labels(answers, respondents)
-    found = {} if column is None else {column: bundle_invariance(answers, topics, labels)}
-    return found if has_curves else found | {RESPONDENT: bundle_invariance(answers, topics)}
-
-
-def _over_respondents(answers: Answers, respondents: pd.DataFrame | None) -> dict[str, QuestionInvariance]:
-    groups = grouped(respondents, answers.respondents[answers.varies], 1)
+def _invariance(answers: Answers, bundles: Groupings, groups: Groupings) -> dict[tuple[str, str], BundleInvariance]:
     several = {name: labels for name, labels in groups.items() if labels.value_counts().max() > 1}
-    return {name: question_invariance(answers, labels) for name, labels in several.items()}
+    return {
+        (what, who): bundle_invariance(answers, of_questions, of_respondents)
+        for what, of_questions in bundles.items()
+        for who, of_respondents in {RESPONDENT: None, **several}.items()
+    }
 
 
 def _several(

@@ -1,17 +1,14 @@
 """What would have been found, had it been there: "nothing speaks against one scale" needs tests that could."""
 
-from collections.abc import Callable, Iterator
-from typing import Any
+from collections.abc import Callable
 
 import numpy as np
 
-from onedial.scale.checks.bundles import BundleInvariance
+from onedial.scale.checks.bundles import SHIFT_OF_INTEREST, BundleInvariance
 from onedial.scale.checks.eigenvalue_null import EigenvalueNull
 from onedial.scale.checks.one_factor import OneFactorBootstrap
-from onedial.scale.checks.question_invariance import HIGH_AGREEMENT, QuestionInvariance
 from onedial.scale.checks.replicates import correlate
 from onedial.scale.checks.residual_correlations import RESIDUAL_OF_INTEREST, ResidualCorrelations
-from onedial.scale.checks.respondent_invariance import SHIFT_OF_INTEREST, RespondentInvariance
 from onedial.scale.correlations.latent_correlation import ThresholdMode, ZeroCellRule
 from onedial.scale.correlations.thresholds import thresholds_of
 from onedial.scale.factor.usable import require_usable
@@ -107,36 +104,18 @@ def _eigenvalues(
 def would_be_missed(
     second_scale: float | None,
     residuals: ResidualCorrelations | None,
-    by_respondents: dict[str, QuestionInvariance],
-    by_questions: dict[str, RespondentInvariance],
-    bundles: BundleInvariance | None = None,
+    invariance: dict[tuple[str, str], BundleInvariance],
 ) -> list[str]:
     """What speaks against one scale and would be missed more often than in 20%, or was not looked for."""
-    return list(_missed(second_scale, residuals, by_respondents, by_questions, bundles))
-
-
-def _missed(
-    second_scale: float | None,
-    residuals: ResidualCorrelations | None,
-    by_respondents: dict[str, Any],
-    by_questions: dict[str, Any],
-    bundles: BundleInvariance | None,
-) -> Iterator[str]:
+    found = []
     if second_scale is None or second_scale < POWER:
         power = "not tested" if second_scale is None else f"found in {second_scale:.0%}"
-        yield f"a second scale that correlates {SECOND_SCALE:g} with the first ({power})"
+        found.append(f"a second scale that correlates {SECOND_SCALE:g} with the first ({power})")
     if residuals is None or not residuals.least <= RESIDUAL_OF_INTEREST:
-        yield f"a pair of respondents with a residual correlation of {RESIDUAL_OF_INTEREST:g}"
-    if not by_respondents:
-        yield "groups of respondents with an order of their own (not tested)"
-    for what, orders in by_respondents.items():
-        tested = orders.groups[orders.groups["p"].notna()]
-        if not (tested["least_agreement"] >= HIGH_AGREEMENT).all() or not len(tested):
-            yield f"an order of its own (agreement {HIGH_AGREEMENT:g}) in every group by {what}"
-    if bundles is not None and not bundles.least_shift <= SHIFT_OF_INTEREST:
-        yield f"a topic shifted by {SHIFT_OF_INTEREST:g} spreads for a respondent"
-    if not by_questions and bundles is None:
-        yield "groups of questions in which yes means something else (not tested)"
-    for what, curves in by_questions.items():
-        if not curves.least_shift <= SHIFT_OF_INTEREST:
-            yield f"a threshold shifted by {SHIFT_OF_INTEREST:g} by {what} of the question"
+        found.append(f"a pair of respondents with a residual correlation of {RESIDUAL_OF_INTEREST:g}")
+    if not invariance:
+        found.append("groups of questions that lie elsewhere for some (not tested)")
+    for (what, who), bundles in invariance.items():
+        if not bundles.least_shift <= SHIFT_OF_INTEREST:
+            found.append(f"a {what} shifted by {SHIFT_OF_INTEREST:g} spreads for a {who}")
+    return found

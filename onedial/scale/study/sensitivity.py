@@ -10,11 +10,11 @@ from typing import Any, get_args
 import numpy as np
 import pandas as pd
 
-from onedial.scale.checks.draws import one_factor_counts
+from onedial.scale.checks.draws import one_factor_replicates
 from onedial.scale.checks.permutation import shuffled
 from onedial.scale.checks.quadratic import parabola_r2
-from onedial.scale.checks.quadratic_null import unrelated_counts
-from onedial.scale.checks.replicates import Replicates, correlate_under, eigenvalues, fill_gaps
+from onedial.scale.checks.quadratic_null import unrelated_replicates
+from onedial.scale.checks.replicates import Counted, Replicates, correlate, eigenvalues, fill_gaps
 from onedial.scale.checks.simulation import checked_for_simulation
 from onedial.scale.correlations.latent_correlation import ThresholdMode, ZeroCellRule, has_empty_cell
 from onedial.scale.correlations.pair_counts import count_pairs
@@ -22,7 +22,7 @@ from onedial.scale.correlations.thresholds import thresholds_of
 from onedial.scale.factor.minres import minres_one_factor
 from onedial.scale.factor.usable import MIN_RESPONDENTS, observed_correlation
 from onedial.scale.gap_model import null_model
-from onedial.scale.likelihood import MarginalFit, ScaleKind
+from onedial.scale.likelihood import ScaleKind
 from onedial.scale.response_curves import Curves
 from onedial.stats import Answers, Booleans, Floats, as_answers, p_value
 
@@ -84,12 +84,20 @@ def sensitivity_table(
     matrices = [observed_correlation(answers, mode, rule) for mode, rule in settings]
     limits = thresholds_of(answers)
     empty = _symmetric_empty_cells(answers)
-    shuffles = correlate_under(shuffled(answers, n_replicates, np.random.default_rng([seed, 0])), settings)
+    draws = shuffled(answers, n_replicates, np.random.default_rng([seed, 0]))
+    shuffles = [Counted.of(batch) for batch in draws]
     rows: dict[str, dict[str, Any]] = {}
     leave_out = range(answers.n_respondents if leave_one_out and answers.n_respondents > MIN_RESPONDENTS else 0)
     for scale in SCALES:
         fit = null_model(answers, scale)
-        nulls = _simulate_nulls(answers, fit, shuffles, settings, n_replicates, seed)
+        nulls = [
+            _Nulls(
+                correlate(shuffles, *setting),
+                one_factor_replicates(fit, n_replicates, seed, *setting),
+                unrelated_replicates(fit, n_replicates, seed, *setting),
+            )
+            for setting in settings
+        ]
         for (mode, rule), correlation, null in zip(settings, matrices, nulls, strict=True):
             row: dict[str, Any] = {"zero_cells": rule, "thresholds": mode, "scale": scale, "left_out": ""}
             row |= _analysis(correlation, limits, fit.curves, empty, null)
@@ -119,23 +127,6 @@ def _settings(thresholds: ThresholdMode, zero_cells: ZeroCellRule) -> list[tuple
     """The reference first, then every other combination."""
     every = [(mode, rule) for rule in get_args(ZeroCellRule) for mode in get_args(ThresholdMode)]
     return sorted(every, key=lambda setting: setting != (thresholds, zero_cells))
-
-
-def _simulate_nulls(
-    answers: Answers,
-    fit: MarginalFit,
-    shuffles: list[Replicates],
-    settings: list[tuple[ThresholdMode, ZeroCellRule]],
-    n_replicates: int,
-    seed: int,
-) -> list[_Nulls]:
-    """The same random answers under every setting; leaving a respondent out is leaving out its row and column."""
-    draws = (
-        one_factor_counts(answers, fit, n_replicates, np.random.default_rng([seed, 1])),
-        unrelated_counts(answers, fit, n_replicates, np.random.default_rng([seed, 2])),
-    )
-    found = [correlate_under(draw, settings) for draw in draws]
-    return [_Nulls(*parts) for parts in zip(shuffles, *found, strict=True)]
 
 
 def _analysis(correlation: Floats, limits: Floats, curves: Curves, empty: Booleans, null: _Nulls) -> dict[str, Any]:
