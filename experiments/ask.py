@@ -14,15 +14,16 @@ answers that are there.
 import sys
 from inspect import getdoc
 
-from onedial.core import Notes, program, programs, run_command
-from onedial.studies.options import (
+from onedial.core.command_line import run_command
+from onedial.core.run.notes import Notes, program, programs
+from onedial.studies.options.asked import (
     BatteryOptions,
-    ProfileOptions,
     QuestionnaireOptions,
     ScoreOptions,
     SelfPredictionOptions,
     WrittenOptions,
 )
+from onedial.studies.options.profile import ProfileOptions
 
 
 def battery(options: BatteryOptions, notes: Notes) -> None:
@@ -38,7 +39,7 @@ def battery(options: BatteryOptions, notes: Notes) -> None:
     overview.csv (what each says first), figures and report.html. What cannot be read in more than half of the
     answers gets no number.
     """
-    from onedial.studies.battery import ask_battery
+    from onedial.studies.battery.asking import ask_battery
 
     ask_battery("ask_battery", options, notes)
 
@@ -59,7 +60,7 @@ def questionnaire(options: QuestionnaireOptions, notes: Notes) -> None:
     report.html with answers to look through. A scale of your own is a CSV file with the columns text (shown as it
     stands) and keyed (1, -1).
     """
-    from onedial.studies.battery import ask_questionnaire
+    from onedial.studies.battery.questionnaire import ask_questionnaire
 
     ask_questionnaire("ask_questionnaire", options, notes)
 
@@ -79,7 +80,7 @@ def predict(options: SelfPredictionOptions, notes: Notes) -> None:
     our own list of 120 with four options each; requests are those of `--panel frontier`; questions the embedded
     ones.
     """
-    from onedial.studies.battery import ask_self_prediction
+    from onedial.studies.battery.predict import ask_self_prediction
 
     ask_self_prediction("ask_self_prediction", options, notes)
 
@@ -99,7 +100,7 @@ def score(options: ScoreOptions, notes: Notes) -> None:
     correlations.csv of the three tests; figures; and report.html, with answers to look through. Needs no model and
     no GPU.
     """
-    from onedial.studies.battery import score_folder
+    from onedial.studies.battery.predict import score_folder
 
     score_folder("score_self_prediction", options, notes)
 
@@ -118,7 +119,7 @@ def written(options: WrittenOptions, notes: Notes) -> None:
     of each score for being right, with intervals over topics), votes.csv, zones.csv, a figure, and report.html with
     answers to look through. Local models only.
     """
-    from onedial.studies.written import score_written
+    from onedial.studies.written.study import score_written
 
     score_written("score_written", options, notes)
 
@@ -135,7 +136,7 @@ def profile(options: ProfileOptions, notes: Notes) -> None:
     same layer and magnitudes, and reads how likely the subject finds what it writes. Writes answers/ (every score),
     written/, cells.csv, reports.csv, orders.csv, truths.csv, accuracy.csv, written.csv, a figure and report.html.
     """
-    from onedial.studies.profile import profile_dial
+    from onedial.studies.profile.study import profile_dial
 
     profile_dial("dial_profile", options, notes)
 

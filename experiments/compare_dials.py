@@ -17,27 +17,33 @@ and the same options.
 
 import sys
 
-from onedial.core import Notes, program, run_command, say
-from onedial.studies import Start, read_inputs
-from onedial.studies.options import DialOptions
+from onedial.core.command_line import run_command
+from onedial.core.pulse import say
+from onedial.core.run.notes import Notes, program
+from onedial.studies.inputs import read_inputs
+from onedial.studies.options.dials import DialOptions
+from onedial.studies.start import Start
 
 PROGRAM = "compare_dials"
 
 
 def compare(options: DialOptions, notes: Notes) -> None:
-    from onedial.asking import load_prompt
+    from onedial.asking.prompts import load_prompt
 
     template = load_prompt(str(options.prompt))
     inputs = read_inputs(options)
     if options.dry_run:
-        from onedial.studies.dials import predict
+        from onedial.studies.dials.beforehand import predict
 
         return say(predict(options, inputs, template))
-    from steering import check_making
+    from steering.vectors import check_making
 
     check_making(options.contrast, options.methods[0], len(inputs.ids("extraction")))
     start = Start(PROGRAM, options, "dials")
-    from onedial.studies.dials import DialStudy, ask, chosen_layer, directions, finish, make_dials, place, side_effects
+    from onedial.studies.dials.directions import chosen_layer, directions, make_dials
+    from onedial.studies.dials.ending import finish
+    from onedial.studies.dials.study import DialStudy
+    from onedial.studies.dials.turning import ask, place, side_effects
 
     model = start.load_subject(options)
     if not options.keep_own:

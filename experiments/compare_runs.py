@@ -15,11 +15,15 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from onedial.core import InputError, Notes, RunOptions, option, program, run_command, say
-from onedial.studies import Start
+from onedial.core.command_line import run_command
+from onedial.core.errors import InputError
+from onedial.core.options import RunOptions, option
+from onedial.core.pulse import say
+from onedial.core.run.notes import Notes, program
+from onedial.studies.start import Start
 
 if TYPE_CHECKING:
-    from onedial.verdict import SweepRun
+    from onedial.verdict.sweep_run import SweepRun
 
 PROGRAM = "compare_runs"
 
@@ -37,8 +41,8 @@ class ComparisonOptions(RunOptions, group="comparison"):
 
 
 def compare(options: ComparisonOptions, notes: Notes) -> None:
-    from onedial.report import write_comparison
-    from onedial.verdict import compare_runs
+    from onedial.report.comparison import write_comparison
+    from onedial.verdict.comparing.comparison import compare_runs
 
     runs = named_runs(options.runs)
     start = Start(PROGRAM, options, "comparison")
@@ -56,7 +60,7 @@ def named_runs(folders: Sequence[Path]) -> "dict[str, SweepRun]":
     Raises:
         InputError: one folder twice, or no run of steer_sweep.py.
     """
-    from onedial.verdict import SweepRun
+    from onedial.verdict.sweep_run import SweepRun
 
     whole = [folder.resolve() for folder in folders]
     for folder in whole:

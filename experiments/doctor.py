@@ -15,7 +15,12 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from onedial.core import InputError, Notes, Options, cache_dir, option, program, run_command, say
+from onedial.core.command_line import run_command
+from onedial.core.errors import InputError
+from onedial.core.files import cache_dir
+from onedial.core.options import Options, option
+from onedial.core.pulse import say
+from onedial.core.run.notes import Notes, program
 
 EMBEDDED = "smollm2-135m-instruct"
 GIB = 2**30
@@ -61,7 +66,7 @@ def doctor(options: DoctorOptions, _: Notes) -> int:
 
 def versions() -> Iterator[Finding]:
     """Python and the libraries that move numbers."""
-    from onedial.core import library_versions
+    from onedial.core.run.provenance import library_versions
 
     found = library_versions()
     python = found.pop("python")
@@ -81,7 +86,7 @@ def devices() -> Iterator[Finding]:
         return
     import torch
 
-    from onedial.core import machine
+    from onedial.core.run.provenance import machine
 
     cores = machine()["cores"]
     yield Finding("processor", "ok", f"{cores} cores, {machine()['architecture']}")
@@ -123,7 +128,8 @@ def models() -> Iterator[Finding]:
     """The cache of models, and what the hub would ask for."""
     if importlib.util.find_spec("torch") is None:
         return
-    from onedial.models import OFFLINE_MODELS, is_converted
+    from onedial.models.checkpoints.embedded import is_converted
+    from onedial.models.checkpoints.pieces import OFFLINE_MODELS
 
     here = [model.name for model in OFFLINE_MODELS.values() if is_converted(model)]
     shown = f"{', '.join(here) or 'empty'} in {cache_dir() / 'models'}"
@@ -153,7 +159,7 @@ def processes() -> Iterator[Finding]:
 
 def wandb_login() -> Iterator[Finding]:
     """Whether runs could be mirrored to W&B."""
-    from onedial.show import wandb_is_installed, wandb_knows_key
+    from onedial.show.writers.wandb_run import wandb_is_installed, wandb_knows_key
 
     if not wandb_is_installed():
         yield Finding("W&B", "note", "not installed", "pip install wandb; without it runs are complete all the same")
@@ -168,7 +174,7 @@ LOOKS: tuple[Callable[[], Iterator[Finding]], ...] = (versions, devices, memory,
 
 def model_finding(name: str) -> Finding:
     """Whether a model can be had, and what it is."""
-    from onedial.models import load_config, resolve_weights, weights_are_here
+    from onedial.models.checkpoints.weights import load_config, resolve_weights, weights_are_here
 
     try:
         location = resolve_weights(name)

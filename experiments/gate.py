@@ -20,26 +20,20 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from onedial.core import (
-    InputError,
-    Notes,
-    Options,
-    declared,
-    did_you_mean,
-    flag,
-    option,
-    program,
-    run_command,
-    say,
-)
+from onedial.core.command_line import run_command
+from onedial.core.errors import InputError
+from onedial.core.options import Options, declared, flag, option
+from onedial.core.pulse import say
+from onedial.core.run.notes import Notes, program
+from onedial.core.suggestions import did_you_mean
 
 if TYPE_CHECKING:
     import pandas as pd
 
-    from onedial.asking import Table
-    from onedial.models import OpenModel
-    from onedial.verdict import SweepRun
-    from steering import Gate
+    from onedial.asking.tables import Table
+    from onedial.models.model import OpenModel
+    from onedial.verdict.sweep_run import SweepRun
+    from steering.dials.gate import Gate
 
 WORDS, UNREAD = {1.0: "yes", 0.0: "no"}, "unread"
 SAYS_THE_SAME = "{} says the same to every fitting question (yes rate {}); choose --yes-rate"
@@ -96,9 +90,10 @@ def gate(options: GateOptions, _: Notes) -> None:
 
 
 def choose(options: GateOptions) -> None:
-    from onedial.asking import load_prompt
-    from onedial.verdict import SweepRun
-    from steering import Intervention, SteeringVector, choose_gate
+    from onedial.asking.prompts import load_prompt
+    from onedial.verdict.sweep_run import SweepRun
+    from steering.dials.gate import choose_gate
+    from steering.interventions import Intervention, SteeringVector
 
     assert options.run is not None
     assert options.save is not None
@@ -137,8 +132,8 @@ def placed_rate(swept: "SweepRun", folder: Path) -> tuple[float, tuple[float, fl
     interval."""
     import pandas as pd
 
-    from onedial.asking import name_of, read_table
-    from onedial.scale import rate_over
+    from onedial.asking.tables import name_of, read_table
+    from onedial.scale.place.placement import rate_over
 
     for name in ("steps.csv", "predictions.csv"):
         if not (folder / name).is_file():
@@ -186,8 +181,9 @@ def target_rate(swept: "SweepRun", target: str) -> tuple[float, str]:
 
 
 def answer(options: GateOptions) -> None:
-    from onedial.models import choose_threads, load_model, quiet_libraries
-    from steering import Gate
+    from onedial.models.model import load_model
+    from onedial.models.threads import choose_threads, quiet_libraries
+    from steering.dials.gate import Gate
 
     assert options.gate is not None
     gate = Gate.load(options.gate)

@@ -14,12 +14,17 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from onedial.core import InputError, Notes, Options, Run, notice, option, program, run_command
-from onedial.studies.options import PANELS
+from onedial.core.command_line import run_command
+from onedial.core.errors import InputError
+from onedial.core.notices import notice
+from onedial.core.options import Options, option
+from onedial.core.run.notes import Notes, program
+from onedial.core.run.run import Run
+from onedial.studies.options.shared import PANELS
 
 if TYPE_CHECKING:
-    from onedial.panels import ResponseMatrix
-    from onedial.verdict import SweepRun
+    from onedial.panels.panels import ResponseMatrix
+    from onedial.verdict.sweep_run import SweepRun
 
 PROGRAM = "judge_run"
 
@@ -39,9 +44,10 @@ class JudgeOptions(Options):
 
 
 def judge_run(options: JudgeOptions, notes: Notes) -> None:
-    from onedial.panels import load_panel, load_questions
-    from onedial.report import keep_judgement, print_summary, write_report
-    from onedial.verdict import SweepRun
+    from onedial.panels.panel_files import load_panel
+    from onedial.panels.questions.question_files import load_questions
+    from onedial.report.report import keep_judgement, print_summary, write_report
+    from onedial.verdict.sweep_run import SweepRun
 
     panel = None
     if options.panel is None:
@@ -66,7 +72,7 @@ def judge_run(options: JudgeOptions, notes: Notes) -> None:
 
 def without_own(run: "SweepRun", panel: "ResponseMatrix") -> "ResponseMatrix":
     """The panel without targets that are the run's subject, unless the run was made with --keep-own."""
-    from onedial.panels import drop_own
+    from onedial.panels.joining import drop_own
 
     if run.config.get("keep_own"):
         return panel
@@ -89,9 +95,11 @@ def with_panel(
     Raises:
         InputError: `out` is taken, none of the run's questions is among `only`, or the panel answers none of them.
     """
-    from onedial.asking import how_asked, questions_from_frame
-    from onedial.panels import join_questions_and_panel, panel_long
-    from onedial.verdict import SweepRun
+    from onedial.asking.elicited import how_asked
+    from onedial.asking.questions import questions_from_frame
+    from onedial.panels.joining import join_questions_and_panel
+    from onedial.panels.panels import panel_long
+    from onedial.verdict.sweep_run import SweepRun
 
     questions = source.questions()
     if only is not None:

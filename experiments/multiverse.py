@@ -7,7 +7,7 @@
 
 By default one thing is varied at a time, from the run that `steer_sweep.py` would have made; --cross takes every
 combination. Each universe has a vector and a range of its own; that its answers turn, and where, is all that is asked
-(`steering.crossings_along`), and each is judged by the rule of the verdict. Writes universes.csv,
+(`steering.critical.crossings_along`), and each is judged by the rule of the verdict. Writes universes.csv,
 summary.json with the sentence, figures/ and report.html. An interrupted run continues with --resume and the same
 options.
 """
@@ -15,12 +15,17 @@ options.
 import sys
 from typing import TYPE_CHECKING
 
-from onedial.core import InputError, Notes, configuration_hash, program, run_command, say
-from onedial.studies import Start, layers_by_config, read_inputs, require_prospects, without_subject
-from onedial.studies.options import PARAPHRASES, MultiverseOptions
+from onedial.core.command_line import run_command
+from onedial.core.errors import InputError
+from onedial.core.pulse import say
+from onedial.core.run.configuration import configuration_hash
+from onedial.core.run.notes import Notes, program
+from onedial.studies.inputs import layers_by_config, read_inputs, require_prospects, without_subject
+from onedial.studies.options.dials import PARAPHRASES, MultiverseOptions
+from onedial.studies.start import Start
 
 if TYPE_CHECKING:
-    from onedial.asking import PromptTemplate
+    from onedial.asking.prompts import PromptTemplate
 
 PROGRAM = "multiverse"
 
@@ -29,10 +34,14 @@ def multiverse(options: MultiverseOptions, notes: Notes) -> None:
     templates = read_wordings(options)
     inputs = read_inputs(options)
     require_prospects(inputs, options)
-    from onedial.models import quiet_libraries
-    from onedial.studies.multiverse import MultiverseStudy, find_turns, finish, own_layer, plan_wording, predict
-    from onedial.verdict import RULE, universes_of
-    from steering import check_making, check_readability
+    from onedial.models.threads import quiet_libraries
+    from onedial.studies.multiverse.ending import finish
+    from onedial.studies.multiverse.study import MultiverseStudy, predict
+    from onedial.studies.multiverse.universes import find_turns, own_layer, plan_wording
+    from onedial.verdict.comparing.multiverse import universes_of
+    from onedial.verdict.verdict import RULE
+    from steering.planning.readability import check_readability
+    from steering.vectors import check_making
 
     quiet_libraries()
     for contrast in options.contrasts:
@@ -69,7 +78,8 @@ def multiverse(options: MultiverseOptions, notes: Notes) -> None:
 
 def read_wordings(options: MultiverseOptions) -> "list[PromptTemplate]":
     """The wordings, the run's own first."""
-    from onedial.asking import load_prompt, paraphrases
+    from onedial.asking.prompts import load_prompt
+    from onedial.asking.rewording import paraphrases
 
     template = load_prompt(str(options.prompt))
     if options.wordings == PARAPHRASES:

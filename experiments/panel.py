@@ -11,12 +11,23 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from onedial.core import InputError, Notes, Run, noticed, program, programs, run_command
-from onedial.studies import Start
-from onedial.studies.options import INSPECT_LOG, SAMPLE_JUDGED, CollectOptions, ExportOptions, ImportOptions, part_of
+from onedial.core.command_line import run_command
+from onedial.core.errors import InputError
+from onedial.core.notices import noticed
+from onedial.core.run.notes import Notes, program, programs
+from onedial.core.run.run import Run
+from onedial.studies.options.collecting import (
+    INSPECT_LOG,
+    SAMPLE_JUDGED,
+    CollectOptions,
+    ExportOptions,
+    ImportOptions,
+    part_of,
+)
+from onedial.studies.start import Start
 
 if TYPE_CHECKING:
-    from onedial.panels import Collection
+    from onedial.panels.collecting.collection import Collection
 
 COLLECT = "collect_panel"
 COLLECTING = """
@@ -70,11 +81,14 @@ What is not known is left out and counted, never written as 0.
 
 def collect(options: CollectOptions, notes: Notes) -> None:
     """Ask here and elsewhere what is missing, and write the panel."""
-    from onedial.asking import stratified_sample
+    from onedial.asking.questions import stratified_sample
     from onedial.asking.store import ANSWERS
-    from onedial.models import quiet_libraries
-    from onedial.panels import Collection, load_judge, load_questions, load_respondents
-    from onedial.studies.collecting import check_what_is_asked_elsewhere, keep_judge, save, show_costs, store_of
+    from onedial.models.threads import quiet_libraries
+    from onedial.panels.collecting.collection import Collection
+    from onedial.panels.collecting.respondent_files import load_judge, load_respondents
+    from onedial.panels.questions.question_files import load_questions
+    from onedial.studies.collecting.elsewhere import check_what_is_asked_elsewhere, keep_judge, show_costs, store_of
+    from onedial.studies.collecting.panel import save
 
     quiet_libraries()
     models = load_respondents(options.respondents)
@@ -112,7 +126,8 @@ def collect(options: CollectOptions, notes: Notes) -> None:
 
 def ask_everybody(collection: "Collection", run: Run, options: CollectOptions, notes: Notes) -> bool:
     """Take over what other collections have, and ask what is missing; True where the budget ended it."""
-    from onedial.studies.collecting import ask, ask_elsewhere
+    from onedial.studies.collecting.elsewhere import ask_elsewhere
+    from onedial.studies.collecting.here import ask
 
     for other in options.merge:
         notes.tell(f"{collection.take_over(other)} answers taken over from {other}")
@@ -124,14 +139,14 @@ def ask_everybody(collection: "Collection", run: Run, options: CollectOptions, n
 
 def import_logs(options: ImportOptions, notes: Notes) -> None:
     """Somebody else's logs as a panel."""
-    from onedial.studies import import_panel
+    from onedial.studies.importing import import_panel
 
     import_panel(options, notes)
 
 
 def export(options: ExportOptions, _: Notes) -> None:
     """A panel, or what a run asked, in another format."""
-    from onedial.studies import export_panel, export_run
+    from onedial.studies.exporting import export_panel, export_run
 
     with noticed(print):
         return export_run(options) if options.to == INSPECT_LOG else export_panel(options)

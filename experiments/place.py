@@ -17,17 +17,24 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from onedial.core import InputError, Notes, Run, RunOptions, notice, option, program, run_command, say
-from onedial.studies import Start
-from onedial.studies.options import PanelOptions, SubjectOptions, prompt_of
+from onedial.core.command_line import run_command
+from onedial.core.errors import InputError
+from onedial.core.notices import notice
+from onedial.core.options import RunOptions, option
+from onedial.core.pulse import say
+from onedial.core.run.notes import Notes, program
+from onedial.core.run.run import Run
+from onedial.studies.options.shared import PanelOptions, SubjectOptions, prompt_of
+from onedial.studies.start import Start
 
 if TYPE_CHECKING:
     import pandas as pd
 
-    from onedial.models import OpenModel
-    from onedial.panels import ResponseMatrix
-    from onedial.scale import Placement, QuestionBank
-    from onedial.show import Drawing
+    from onedial.models.model import OpenModel
+    from onedial.panels.panels import ResponseMatrix
+    from onedial.scale.place.placement import Placement
+    from onedial.scale.place.question_bank import QuestionBank
+    from onedial.show.figure_style import Drawing
 
 
 PROGRAM = "place"
@@ -53,8 +60,10 @@ class PlaceOptions(PanelOptions, SubjectOptions, RunOptions, group="place"):
 
 
 def place(options: PlaceOptions, notes: Notes) -> None:
-    from onedial.panels import drop_own, load_answers, load_panel
-    from onedial.show import save_results
+    from onedial.panels.joining import drop_own
+    from onedial.panels.own_answers import load_answers
+    from onedial.panels.panel_files import load_panel
+    from onedial.show.results import save_results
 
     panel = load_panel(options.panel, options.respondents)
     answers = None if options.answers is None else load_answers(options.answers, panel.answers.index, panel.elicitation)
@@ -76,9 +85,10 @@ def place(options: PlaceOptions, notes: Notes) -> None:
 
 def evaluated(panel: "ResponseMatrix", options: PlaceOptions) -> Results:
     """How good placing is on the panel's own respondents; prints the table."""
-    from onedial.scale import evaluate_placing, kin_of, placing_summary
     from onedial.scale.place import placing_figures
-    from onedial.show import progress_bar
+    from onedial.scale.place.evaluation import evaluate_placing, placing_summary
+    from onedial.scale.place.question_bank import kin_of
+    from onedial.show.progress import progress_bar
 
     with progress_bar(panel.answers.shape[1], "placing") as advance:
         draws = evaluate_placing(
@@ -96,8 +106,8 @@ def placed(
     panel: "ResponseMatrix", answers: "pd.Series | None", model: "OpenModel | None", options: PlaceOptions
 ) -> Results:
     """Where the respondent stands, what it will say to the rest, and what to ask it next."""
-    from onedial.scale import QuestionBank, kin_of
     from onedial.scale.place import placing_figures
+    from onedial.scale.place.question_bank import QuestionBank, kin_of
 
     bank = QuestionBank.of(panel, kin_of(panel.respondents))
     say(
@@ -152,10 +162,12 @@ def ask(
 
     import pandas as pd
 
-    from onedial.asking import CAN_YOU_ANSWER, load_prompt, measurement_row
-    from onedial.models import LocalRespondent
-    from onedial.panels import load_questions
-    from onedial.show import progress_bar
+    from onedial.asking.instruments import CAN_YOU_ANSWER
+    from onedial.asking.measuring import measurement_row
+    from onedial.asking.prompts import load_prompt
+    from onedial.models.respondent import LocalRespondent
+    from onedial.panels.questions.question_files import load_questions
+    from onedial.show.progress import progress_bar
 
     texts = panel.question_texts
     if texts is None:

@@ -13,16 +13,21 @@ run continues with --resume and the same options.
 
 import sys
 
-from onedial.core import Notes, Stage, at_work, go_through, is_first_process, program, run_command, say
-from onedial.studies import Start, layers_by_config, read_inputs, require_prospects, without_subject
-from onedial.studies.options import SweepOptions
+from onedial.core.command_line import run_command
+from onedial.core.processes import is_first_process
+from onedial.core.pulse import at_work, say
+from onedial.core.run.notes import Notes, program
+from onedial.core.run.stages import Stage, go_through
+from onedial.studies.inputs import layers_by_config, read_inputs, require_prospects, without_subject
+from onedial.studies.options.sweep import SweepOptions
+from onedial.studies.start import Start
 
 PROGRAM = "steer_sweep"
 
 
 def steer_sweep(options: SweepOptions, notes: Notes) -> None:
-    from onedial.asking import load_prompt
-    from onedial.panels import load_facts
+    from onedial.asking.prompts import load_prompt
+    from onedial.panels.questions.facts import load_facts
 
     template = load_prompt(str(options.prompt))
     if options.facts:
@@ -31,10 +36,13 @@ def steer_sweep(options: SweepOptions, notes: Notes) -> None:
     if not options.show_prompt:
         require_prospects(inputs, options)
     with at_work("importing PyTorch and transformers"):
-        from onedial.models import PromptSet, own_device, quiet_libraries, start_processes, told_if_lost
-        from onedial.show import LogOptions
+        from onedial.models.processes import own_device, start_processes, told_if_lost
+        from onedial.models.prompt_set import PromptSet
+        from onedial.models.threads import quiet_libraries
+        from onedial.show.writers.writer import LogOptions
         from onedial.studies import sweep
-        from steering import check_making, check_readability
+        from steering.planning.readability import check_readability
+        from steering.vectors import check_making
 
         quiet_libraries()
         check_making(options.contrast, options.method, len(inputs.ids("extraction")))

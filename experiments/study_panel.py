@@ -30,12 +30,15 @@ model are no further models: where models are compared, they are averaged first.
 
 import sys
 
-from onedial.core import Notes, program, run_command
-from onedial.studies.options import StudyOptions
+from onedial.core.command_line import run_command
+from onedial.core.run.notes import Notes, program
+from onedial.studies.options.panel import StudyOptions
 
 
 def study(options: StudyOptions, notes: Notes) -> None:
-    from onedial.studies.panel import study_confidence, study_overview, study_scale
+    from onedial.studies.panel.confidence import study_confidence
+    from onedial.studies.panel.overview import study_overview
+    from onedial.studies.panel.scale import study_scale
 
     if options.deep:
         return study_scale(options, notes)

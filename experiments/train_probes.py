@@ -26,23 +26,30 @@ import sys
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
-from onedial.core import InputError, Notes, Run, Stage, go_through, program, run_command, say
-from onedial.studies import Start, layers_by_config
-from onedial.studies.options import STAGES, ProbeOptions
+from onedial.core.command_line import run_command
+from onedial.core.errors import InputError
+from onedial.core.pulse import say
+from onedial.core.run.notes import Notes, program
+from onedial.core.run.run import Run
+from onedial.core.run.stages import Stage, go_through
+from onedial.studies.inputs import layers_by_config
+from onedial.studies.options.probes import STAGES, ProbeOptions
+from onedial.studies.start import Start
 
 if TYPE_CHECKING:
-    from onedial.asking import PromptTemplate
-    from onedial.panels import ExperimentInputs
-    from onedial.studies.probes import Study
+    from onedial.asking.prompts import PromptTemplate
+    from onedial.panels.inputs import ExperimentInputs
+    from onedial.studies.probes.study import Study
 
 PROGRAM = "train_probes"
 
 
 def train_probes(options: ProbeOptions, notes: Notes) -> None:
     inputs, template = read_inputs(options)
-    from onedial.models import PromptSet, store_activations
-    from onedial.show import progress_bar
-    from onedial.studies.probes import Study
+    from onedial.models.inside.store_filling import store_activations
+    from onedial.models.prompt_set import PromptSet
+    from onedial.show.progress import progress_bar
+    from onedial.studies.probes.study import Study
     from probes.results import write_probe_page
 
     start = Start(PROGRAM, options, f"probes-{options.model}")
@@ -103,8 +110,8 @@ def stages_of(options: ProbeOptions) -> "list[Stage[Study]]":
 
 def read_inputs(options: ProbeOptions) -> "tuple[ExperimentInputs, PromptTemplate]":
     """Questions, panel and prompt."""
-    from onedial.asking import load_prompt
-    from onedial.panels import load_inputs
+    from onedial.asking.prompts import load_prompt
+    from onedial.panels.inputs import load_inputs
 
     template = load_prompt(str(options.prompt))
     inputs = load_inputs(options.panel, options.questions, options.respondents, None, options.n_questions, options.seed)

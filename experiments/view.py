@@ -10,7 +10,11 @@ import sys
 from dataclasses import dataclass
 from pathlib import Path
 
-from onedial.core import InputError, Notes, Options, option, program, run_command, say
+from onedial.core.command_line import run_command
+from onedial.core.errors import InputError
+from onedial.core.options import Options, option
+from onedial.core.pulse import say
+from onedial.core.run.notes import Notes, program
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -31,7 +35,7 @@ class ViewOptions(Options):
 
 
 def view(options: ViewOptions, _: Notes) -> None:
-    from onedial.view import serve
+    from onedial.view.server import serve
 
     serve(options.folder, options.host, options.port, say)
 

@@ -55,14 +55,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print(overview())
         return 0
     if given[0] == "--version":
-        from onedial.core import Options, parse_options
+        from onedial.core.options import Options, parse_options
 
         parse_options(Options, arguments=["--version"])
     for n_words in (2, 1):
         words = " ".join(given[:n_words])
         if words in COMMANDS and len(given) >= n_words:
             return run_program(words, given[n_words:])
-    from onedial.core import did_you_mean
+    from onedial.core.suggestions import did_you_mean
 
     longer = [name for name in COMMANDS if name.startswith(f"{given[0]} ")]
     if longer:

@@ -6,6 +6,28 @@ task = ProbeTask(labels.truth, texts, TopicFolds.of(topics))  # whole topics are
 found = measure_layer(store.read(12).double().numpy(), task)  # one layer: table, scores, probes
 """
 
-import lazy_loader
+from probes.directions.concordance import Concordance, topic_draws
+from probes.directions.contrast import StatementStreams
+from probes.fitting.crossfit import cross_fit, of_rows
+from probes.fitting.folds import TopicFolds
+from probes.fitting.linear import Probe, fit_probe, probe_layers
+from probes.fitting.measure import ProbeTask, measure_layer
+from probes.layer_files import load_layer, save_layer
+from probes.reading import Surroundings
 
-__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)
+__all__ = [
+    "Concordance",
+    "Probe",
+    "ProbeTask",
+    "StatementStreams",
+    "Surroundings",
+    "TopicFolds",
+    "cross_fit",
+    "fit_probe",
+    "load_layer",
+    "measure_layer",
+    "of_rows",
+    "probe_layers",
+    "save_layer",
+    "topic_draws",
+]

@@ -32,7 +32,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from onedial.core import InputError
+from onedial.core.errors import InputError
 from probes.fitting.folds import TopicFolds
 from probes.fitting.reads_at_all import copies_within, held_out, readers_of
 

@@ -18,10 +18,17 @@ import pandas as pd
 import torch
 from numpy.typing import NDArray
 
-from onedial.asking import REASONED, Instrument, Prompt, Question, Response, TextReader
-from onedial.core import InputError
-from onedial.models import LocalRespondent, OpenModel, batches_by_length, encode, halving_on_out_of_memory, pad_batch
-from onedial.stats import QUANTILES_95, roc_area, roc_area_interval
+from onedial.asking.instruments import REASONED, Instrument, TextReader
+from onedial.asking.prompts import Prompt
+from onedial.asking.questions import Question
+from onedial.asking.respondents import Response
+from onedial.core.errors import InputError
+from onedial.models.forward.batches import batches_by_length, halving_on_out_of_memory
+from onedial.models.model import OpenModel
+from onedial.models.respondent import LocalRespondent
+from onedial.models.tokens import encode, pad_batch
+from onedial.stats.level import QUANTILES_95
+from onedial.stats.roc import roc_area, roc_area_interval
 from probes.fitting.linear import Probe
 from probes.reading import Surroundings
 

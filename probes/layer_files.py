@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import torch
 
-from onedial.core import InputError
+from onedial.core.errors import InputError
 from onedial.models.tensor_files import read_tensors, write_tensors
 from probes.fitting.crossfit import CrossFitted
 from probes.fitting.linear import Probe

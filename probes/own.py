@@ -12,7 +12,7 @@ the question that the panel's difficulty measures badly, and nothing private (`p
 
 That test takes difficulty for known. Where only the shared difficulty is in the stream, which measures it better than
 the panel does, its p is small for the subject as for others. So the verdict is that of another test, which takes what
-is shared off the label instead of holding it constant (`probes.beyond_shared`):
+is shared off the label instead of holding it constant (`probes.beyond.beyond_shared`):
 
     its own                     that test finds more than what is shared
     shared, or measured badly   only the nested models find something: it cannot be told apart from difficulty that the
@@ -26,8 +26,8 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from onedial.core import InputError
-from onedial.stats import LEVEL
+from onedial.core.errors import InputError
+from onedial.stats.level import LEVEL
 from probes.beyond import beyond_shared
 from probes.directions.concordance import Concordance
 from probes.fitting.crossfit import CrossFitted

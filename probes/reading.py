@@ -14,7 +14,8 @@ import pandas as pd
 import torch
 from numpy.typing import NDArray
 
-from onedial.core import InputError, one_line
+from onedial.core.cards import one_line
+from onedial.core.errors import InputError
 from probes.directions.concordance import Concordance
 from probes.fitting.crossfit import CrossFitted
 from probes.fitting.linear import Probe

@@ -12,14 +12,14 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from onedial.core import Run
+from onedial.core.run.run import Run
 from onedial.show.columns import NOTHING, Column, count, digits, number, p_value
 from onedial.show.figure_style import COLOURS, FAINT, MARKERS, Drawing
 from onedial.show.labels import shortened_apart
 from onedial.show.plots import Cells, Curve, Panel, curves, forest, heatmap, scatter
 from onedial.show.results import SURROUNDINGS, Result, Stored, words_in, write_page
 from onedial.show.run_tables import flat_rows
-from onedial.stats import LEVEL
+from onedial.stats.level import LEVEL
 
 WORDS = words_in(__file__)
 NAMES = {

@@ -28,7 +28,10 @@ from typing import Any
 
 import yaml
 
-from onedial.core import InputError, Options, atomic_path, option, parse_options, run_command
+from onedial.core.command_line import run_command
+from onedial.core.errors import InputError
+from onedial.core.files import atomic_path
+from onedial.core.options import Options, option, parse_options
 
 YES, NO = [3, 5, 7, 50], [11, 13, 200]
 MAGNITUDES = (0.0, -1.5)
@@ -104,7 +107,7 @@ def tiny_hf(kind: str, sizes: dict[str, Any]) -> Any:
     import torch
     from transformers import AutoConfig, AutoModelForCausalLM
 
-    from onedial.models import attention_for
+    from onedial.models.checkpoints.folders import attention_for
 
     torch.manual_seed(0)
     config = AutoConfig.for_model(kind, **sizes)
@@ -170,7 +173,7 @@ def hooked_logits(hf: Any, block: Any, ids: Sequence[int], push: Any, at: str) -
 
 def tried(kind: str) -> tuple[str, str]:
     """Outcome and reason of one type."""
-    from onedial.models import OpenModel
+    from onedial.models.model import OpenModel
 
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
@@ -236,8 +239,8 @@ def by_hooks(model: Any, hf: Any, prompts: Sequence[Sequence[int]], push: Any, a
 
 def written_otherwise(model: Any, wide: Any) -> str:
     """What is written under a push with a cache, where it is not what is written without; else ""."""
-    from onedial.models import generate
     from onedial.models.forward.residual import edited
+    from onedial.models.writing import generate
 
     first, *_ = prompts_of(model)
     prompts, push = [first[0][:27], first[2][9:20]], drawn(model.d_model)

@@ -24,7 +24,9 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-from onedial.core import Options, atomic_path, option, parse_options, run_command
+from onedial.core.command_line import run_command
+from onedial.core.files import atomic_path
+from onedial.core.options import Options, option, parse_options
 
 AGREEMENT = 1e-3
 BATCH = 16
@@ -126,10 +128,12 @@ class Bench:
     def __init__(self, options: "ScriptOptions") -> None:
         import torch
 
-        from onedial.asking import FRAMINGS
-        from onedial.models import PromptSet, load_model
-        from onedial.panels import load_questions
-        from steering import SteeringVector, random_vector
+        from onedial.asking.prompts import FRAMINGS
+        from onedial.models.model import load_model
+        from onedial.models.prompt_set import PromptSet
+        from onedial.panels.questions.question_files import load_questions
+        from steering.interventions import SteeringVector
+        from steering.vectors import random_vector
 
         torch.set_num_threads(1)
         self.options = options
@@ -147,7 +151,8 @@ class Bench:
 
     def ours(self, layer: int, positions: str, grid: list[float], n_questions: int | None = None) -> Any:
         """The sweep under test."""
-        from steering import Intervention, sweep
+        from steering.interventions import Intervention
+        from steering.sweeping import sweep
 
         prompts = self.prompts.subset(self.prompts.question_ids[:n_questions])
         intervention = Intervention.of(self.vectors[layer], positions=positions)
@@ -178,7 +183,8 @@ class Bench:
         """CPU seconds at the magnitudes given to peers, and the greatest difference from our margins."""
         import torch
 
-        from onedial.models import batches_by_length, pad_batch
+        from onedial.models.forward.batches import batches_by_length
+        from onedial.models.tokens import pad_batch
 
         vector, grid = self.vectors[layer], list(margins.columns)
         step = max(1, (len(grid) - 1) // max(1, self.options.peer_magnitudes))
@@ -213,7 +219,9 @@ class Bench:
 
     def critical(self) -> Iterator[Row]:
         """Forward rows per question for critical magnitudes, tolerance 1e-4, against a grid of 41."""
-        from steering import Intervention, critical_magnitudes, extract_vectors
+        from steering.critical import critical_magnitudes
+        from steering.interventions import Intervention
+        from steering.vectors import extract_vectors
 
         (read,) = extract_vectors(self.model, self.prompts, [self.layers[-1]], "answer")
         cases = [("last", read, 1.0), ("last", read, 0.5), ("last", self.vectors[self.layers[-1]], 1.0)]

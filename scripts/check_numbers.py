@@ -47,7 +47,10 @@ from typing import Any
 import yaml
 from stored_values import ROOT, stored_value
 
-from onedial.core import InputError, Options, option, parse_options, run_command, write_text
+from onedial.core.command_line import run_command
+from onedial.core.errors import InputError
+from onedial.core.files import write_text
+from onedial.core.options import Options, option, parse_options
 
 DOCS = ROOT / "docs"
 NUMBERS = DOCS / "numbers"

@@ -15,18 +15,16 @@ from pathlib import Path
 
 import pandas as pd
 
-from onedial.asking import Question
-from onedial.core import InputError, Options, atomic_path, option, parse_options, run_command
-from onedial.panels import (
-    accuracy_by_level,
-    load_panel,
-    load_questions,
-    non_answers_by_level,
-    outcome_counts,
-    summarise_panel,
-)
-from onedial.panels.grading.closed_book import NO_ANSWER
-from onedial.scale import kinship_of
+from onedial.asking.questions import Question
+from onedial.core.command_line import run_command
+from onedial.core.errors import InputError
+from onedial.core.files import atomic_path
+from onedial.core.options import Options, option, parse_options
+from onedial.panels.grading.closed_book import NO_ANSWER, accuracy_by_level, non_answers_by_level, outcome_counts
+from onedial.panels.panel_files import load_panel
+from onedial.panels.panel_scores import summarise_panel
+from onedial.panels.questions.question_files import load_questions
+from onedial.scale.study.kinship import kinship_of
 
 FILES = ("panel.csv", "closed_book.csv")
 

@@ -16,7 +16,9 @@ from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
-from onedial.core import InputError, Options, option, parse_options, run_command
+from onedial.core.command_line import run_command
+from onedial.core.errors import InputError
+from onedial.core.options import Options, option, parse_options
 
 if TYPE_CHECKING:
     from onedial.show.figure_style import Drawing

@@ -30,8 +30,11 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from onedial.core import InputError, Options, atomic_path, option, parse_options, run_command
-from onedial.stats import wilson_interval
+from onedial.core.command_line import run_command
+from onedial.core.errors import InputError
+from onedial.core.files import atomic_path
+from onedial.core.options import Options, option, parse_options
+from onedial.stats.shares import wilson_interval
 
 ROOT = Path(__file__).resolve().parent.parent
 PATIENCE_SECONDS = 1800

@@ -64,7 +64,11 @@ if importlib.util.find_spec("onedial") is None:  # a machine on which nothing ca
 from architectures import FORMS, SMALL, Form, hooked_logits, tiny_hf, tokenizer
 from bench_sweep import installed_peers
 
-from onedial.core import InputError, Options, machine, option, parse_options, run_command, write_json
+from onedial.core.command_line import run_command
+from onedial.core.errors import InputError
+from onedial.core.files import write_json
+from onedial.core.options import Options, option, parse_options
+from onedial.core.run.provenance import machine
 
 Figures = dict[str, Any]
 STEER_SWEEP = ROOT / "experiments" / "steer_sweep.py"
@@ -141,7 +145,7 @@ def chosen_forms(small: bool) -> list[Form]:
 
 def tiny(form: Form, device: str, dtype: str) -> Any:
     """A tiny model of a form, the same weights on every device."""
-    from onedial.models import DTYPES, OpenModel
+    from onedial.models.model import DTYPES, OpenModel
 
     return OpenModel(tiny_hf(form.type, SMALL | form.sizes).to(device, DTYPES[dtype]), tokenizer(), name=form.name)
 
@@ -221,7 +225,7 @@ def random_model(shape: Figures, device: str, reads: Any) -> Any:
     import torch
     from transformers import AutoConfig, AutoModelForCausalLM
 
-    from onedial.models import OpenModel
+    from onedial.models.model import OpenModel
 
     torch.manual_seed(0)
     config = AutoConfig.for_model("mistral", **shape)
@@ -281,7 +285,7 @@ def share_of_a_product(model: Any, sequences: list[list[int]], seconds: float, d
     common beginning, which is run once and before, is not counted."""
     import torch
 
-    from onedial.models import common_prefix_length
+    from onedial.models.tokens import common_prefix_length
 
     own = sum(map(len, sequences)) - common_prefix_length(sequences) * len(sequences)
     weights = sum(each.numel() for each in model.stack.layers.parameters())
@@ -295,7 +299,7 @@ def rates(model: Any, sequences: list[list[int]], layer: int, push: Any, at: str
     """Question-magnitudes per second of every library that is here, beside ours over all magnitudes."""
     import torch
 
-    from onedial.models import pad_batch
+    from onedial.models.tokens import pad_batch
 
     few = sequences[:PEER_BATCH]
     padded, settings = pad_batch(few, model.stack.pad_id).to(model.device), torch.tensor([MAGNITUDES], device=device)
@@ -317,7 +321,8 @@ def rates(model: Any, sequences: list[list[int]], layer: int, push: Any, at: str
 
 def controls(model: Any, sequences: list[list[int]], layer: int, device: str) -> Figures:
     """Seconds for finding where the answers turn along some drawn directions."""
-    from steering import Intervention, critical_magnitudes
+    from steering.critical import critical_magnitudes
+    from steering.interventions import Intervention
 
     def work() -> None:
         for seed in range(1, CONTROLS + 1):
@@ -332,8 +337,8 @@ def writing(model: Any, sequences: list[list[int]], vector: Any, device: str) ->
     these are the same before the first that is not (16 bits round)."""
     import torch
 
-    from onedial.models import generate
-    from steering import Intervention, steered
+    from onedial.models.writing import generate
+    from steering.interventions import Intervention, steered
 
     few, push = sequences[:4], (vector.direction * vector.residual_norm).to(device)
     intervention = Intervention.of(vector, positions="all")
@@ -367,7 +372,8 @@ def memory(small: bool, device: str) -> Figures:
     """Margins with too little memory for a batch, against those with enough. On CUDA the rest of the memory is taken
     away before; in small a batch of over eight rows is refused as a device would refuse it."""
 
-    from steering import Intervention, sweep
+    from steering.interventions import Intervention
+    from steering.sweeping import sweep
 
     shape = MISTRAL_7B | (SMALL_SHAPE if small else {"num_hidden_layers": 8})
     model = random_model(shape, device, tokenizer())
@@ -456,10 +462,11 @@ def default(small: bool, device: str, folder: Path) -> Figures:
     subject = subject_of_the_default_run(folder)
     about = {"model": "random weights" if subject else "the embedded one"}
     if small:
-        from onedial.asking import load_prompt
-        from onedial.models import load_model
-        from onedial.panels import load_questions
-        from steering import extract_vector, sweep
+        from onedial.asking.prompts import load_prompt
+        from onedial.models.model import load_model
+        from onedial.panels.questions.question_files import load_questions
+        from steering.sweeping import sweep
+        from steering.vectors import extract_vector
 
         margins, questions = [], load_questions("embedded", 24)
         own = {"template": load_prompt(subject["prompt"])} if subject else {}
@@ -468,7 +475,7 @@ def default(small: bool, device: str, folder: Path) -> Figures:
             vector = extract_vector(model, questions, layer=model.n_layers // 2, **own)
             margins.append(sweep(model, vector, questions, [-0.2, 0.0, 0.2]).table["margin"])
         return {"passed": flips(*margins) == 0, **about, "flips": flips(*margins), "answers": len(margins[0])}
-    from onedial.verdict import SweepRun
+    from onedial.verdict.sweep_run import SweepRun
 
     runs = []
     for each in ("cpu", device):
@@ -486,7 +493,8 @@ def default(small: bool, device: str, folder: Path) -> Figures:
 
 def subject_of_the_default_run(folder: Path) -> dict[str, str]:
     """Options that name it: none for the embedded model, `random_subject` where its weights are not to be had."""
-    from onedial.models import OFFLINE_MODELS, ensure_converted
+    from onedial.models.checkpoints.embedded import ensure_converted
+    from onedial.models.checkpoints.pieces import OFFLINE_MODELS
 
     try:
         ensure_converted(OFFLINE_MODELS["smollm2-135m-instruct"])
@@ -528,7 +536,7 @@ def finish(arguments: list[str]) -> None:
 
 def answers(run: Path) -> Any:
     """Every answer of a sweep, in order."""
-    from onedial.verdict import SweepRun
+    from onedial.verdict.sweep_run import SweepRun
 
     return SweepRun.open(run).sweep().sort_values(["intervention_id", "question_id", "magnitude"], ignore_index=True)
 
@@ -548,7 +556,8 @@ def drawn_prompts(vocabulary: int, n: int, shared: int, own: int) -> list[list[i
 
 def prompt_set(sequences: list[list[int]]) -> Any:
     """Drawn prompts as questions, with tokens that stand for yes and no."""
-    from onedial.models import AnswerTokens, PromptSet
+    from onedial.models.forward.readout import AnswerTokens
+    from onedial.models.prompt_set import PromptSet
 
     names = tuple(f"q{place:03d}" for place in range(len(sequences)))
     return PromptSet(names, tuple(map(tuple, sequences)), AnswerTokens(((5, 6), (7, 8))), "drawn", "drawn tokens")
@@ -558,8 +567,8 @@ def drawn_vector(model: Any, seed: int, layer: int) -> Any:
     """A direction drawn by chance, whose unit is the median norm of a few tokens' stream."""
     import torch
 
-    from onedial.models import pad_batch
-    from steering import SteeringVector
+    from onedial.models.tokens import pad_batch
+    from steering.interventions import SteeringVector
 
     few = pad_batch(drawn_prompts(model.hf.config.vocab_size, 4, shared=30, own=40), model.stack.pad_id)
     norm = model.read_residual(few.to(model.device), [layer]).float().norm(dim=-1).median().item() / 2

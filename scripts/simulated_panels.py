@@ -24,8 +24,8 @@ import numpy as np
 import pandas as pd
 from scipy import stats
 
-from onedial.asking import MASS_FLOOR
-from onedial.panels import assign_splits
+from onedial.asking.yes_no import MASS_FLOOR
+from onedial.panels.splits import assign_splits
 from onedial.verdict.controls import ControlDial
 from onedial.verdict.dial import Dial
 

@@ -31,7 +31,10 @@ import stored_parts
 import yaml
 from check_numbers import NUMBERS, file_of
 
-from onedial.core import InputError, Options, atomic_path, option, parse_options, run_command
+from onedial.core.command_line import run_command
+from onedial.core.errors import InputError
+from onedial.core.files import atomic_path
+from onedial.core.options import Options, option, parse_options
 
 ROOT = Path(__file__).resolve().parent.parent
 REFERENCE = "tests/reference"

@@ -18,7 +18,7 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from onedial.core import InputError
+from onedial.core.errors import InputError
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -1,5 +1,41 @@
 """Interventions: how they are made and applied, and what a sweep of their magnitude does to the answers."""
 
-import lazy_loader
+from steering.contrasts import Contrast
+from steering.critical import critical_magnitudes
+from steering.dials.dials import MovedCut
+from steering.directions import DIRECTIONS, Directions, unit_and_length
+from steering.effects.reasoned import reasoned_instrument
+from steering.exporting import export_gguf, import_vectors
+from steering.interventions import Intervention, Push, SteeringVector
+from steering.operators import OPERATORS
+from steering.planning.magnitudes import yes_rates
+from steering.respondent import generate_steered
+from steering.sweeping import SweepResult, sweep
+from steering.texts import vector_from_texts
+from steering.vectors import contrast_of, extract_vector, extract_vectors, random_vector, vectors_of
 
-__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)
+__all__ = [
+    "Contrast",
+    "DIRECTIONS",
+    "Directions",
+    "Intervention",
+    "MovedCut",
+    "OPERATORS",
+    "Push",
+    "SteeringVector",
+    "SweepResult",
+    "contrast_of",
+    "critical_magnitudes",
+    "export_gguf",
+    "extract_vector",
+    "extract_vectors",
+    "generate_steered",
+    "import_vectors",
+    "random_vector",
+    "reasoned_instrument",
+    "sweep",
+    "unit_and_length",
+    "vector_from_texts",
+    "vectors_of",
+    "yes_rates",
+]

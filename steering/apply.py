@@ -56,7 +56,7 @@ class SteeringCount:
 
 @contextlib.contextmanager
 def steering(model: OpenModel, edits: Edits, positions: str, magnitude: float) -> Iterator[SteeringCount]:
-    """While the context lasts, every forward of `model.hf` is edited; see `steering.steered`.
+    """While the context lasts, every forward of `model.hf` is edited; see `steering.interventions.steered`.
 
     Args:
         edits: what is done at each layer. positions: see the module's text. magnitude: the setting of all edits.

@@ -11,10 +11,13 @@ import pandas as pd
 import torch
 from torch import Tensor
 
-from onedial.asking import Instrument, Prompt, TokenReader
+from onedial.asking.instruments import Instrument, TokenReader
+from onedial.asking.prompts import Prompt
 from onedial.core.errors import InputError
-from onedial.models import OpenModel, PromptSet, Started
 from onedial.models.forward.batches import Progress
+from onedial.models.forward.runner import Started
+from onedial.models.model import OpenModel
+from onedial.models.prompt_set import PromptSet
 from steering.interventions import Intervention, SteeringVector, as_interventions
 from steering.reading import Grids, Numbers, Sink, check_sweep, long_table, read_along, rows_of
 

@@ -51,7 +51,9 @@ from onedial.models.forward.activations import read_activations
 from onedial.models.forward.batches import Progress
 from onedial.models.model import OpenModel
 from onedial.models.prompt_set import PromptSet
-from onedial.stats import N_RESAMPLES, interval_95, resampled_weights, share_of
+from onedial.stats.level import interval_95
+from onedial.stats.resampling import N_RESAMPLES, resampled_weights
+from onedial.stats.shares import share_of
 from probes.directions.concordance import topic_draws
 from steering.interventions import SteeringVector
 from steering.nulls import Lines, drawn_lines, ranked

@@ -3,7 +3,7 @@
     response   questions answered yes against questions answered no, at the last token of the prompt
     answer     each question with a yes token appended against itself with a no token appended, at that token
     persona, capability, risk, effort, audience, evaluation, intentionality
-               each question under one opening against itself under its opposite (`onedial.asking.POLES`), at the last
+               each question under one opening against itself under its opposite (`POLES`), at the last
                token of the prompt. The pole under which the margins are higher stands on the side of yes
 
 Where a subject says nearly always the same (under 20% or under 5 questions on one side), the sign of its margin splits
@@ -19,10 +19,14 @@ import torch
 from jaxtyping import Bool, Float, Int
 from torch import Tensor
 
-from onedial.asking import is_read, openings_of
-from onedial.core import InputError, one_line
-from onedial.models import Activations, OpenModel, PromptSet, read_activations
+from onedial.asking.poles import openings_of
+from onedial.asking.yes_no import is_read
+from onedial.core.cards import one_line
+from onedial.core.errors import InputError
+from onedial.models.forward.activations import Activations, read_activations
 from onedial.models.forward.batches import Progress, map_batches
+from onedial.models.model import OpenModel
+from onedial.models.prompt_set import PromptSet
 
 SMALLER_SIDE = 0.2
 MINIMUM_PER_SIDE = 5
@@ -97,7 +101,7 @@ class Contrast:
         )
 
     def with_gradients(self, gradients: Float[Tensor, "question layer d_model"]) -> "Contrast":
-        """The same with each question's gradient of the margin (`onedial.models.margin_gradients`)."""
+        """The same with each question's gradient of the margin (`margin_gradients`)."""
         return replace(self, gradients=gradients)
 
     def take(self, yes: Int[Tensor, " some"], no: Int[Tensor, " others"]) -> "Contrast":

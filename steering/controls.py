@@ -28,9 +28,14 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from onedial.asking import DRAWN_ROLES, METACOGNITIVE, PromptTemplate, Question
-from onedial.core import InputError
-from onedial.models import AnswerTokens, OpenModel, PromptSet, read_activations
+from onedial.asking.prompts import METACOGNITIVE, PromptTemplate
+from onedial.asking.questions import Question
+from onedial.asking.sweep_tables import DRAWN_ROLES
+from onedial.core.errors import InputError
+from onedial.models.forward.activations import read_activations
+from onedial.models.forward.readout import AnswerTokens
+from onedial.models.model import OpenModel
+from onedial.models.prompt_set import PromptSet
 from steering.contrasts import Contrast
 from steering.directions import DIRECTIONS
 from steering.interventions import Intervention, SteeringVector

@@ -24,10 +24,14 @@ import numpy as np
 import pandas as pd
 import torch
 
-from onedial.asking import CROSSING_COLUMNS, PromptTemplate
-from onedial.core import InputError, one_line
-from onedial.models import OpenModel, PromptSet, widened
+from onedial.asking.prompts import PromptTemplate
+from onedial.asking.sweep_tables import CROSSING_COLUMNS
+from onedial.core.cards import one_line
+from onedial.core.errors import InputError
 from onedial.models.forward.batches import Progress, map_batches
+from onedial.models.forward.widening import widened
+from onedial.models.model import OpenModel
+from onedial.models.prompt_set import PromptSet
 from onedial.models.questions import Questions
 from steering.interventions import Intervention, SteeringVector, as_intervention
 from steering.planning.margin_curves import MarginCurve
@@ -176,7 +180,7 @@ def crossings_along(
 
     Args:
         ranges: intervention_id -> (low, high), in its unit; a crossing is found to 1/400 of that.
-        sink: is given each finished batch's table, with the columns `onedial.asking.CROSSING_COLUMNS`, and the
+        sink: is given each finished batch's table, with the columns `CROSSING_COLUMNS`, and the
         unsteered
             `margin` and `mass` of the row's question.
         done: question ids that need not be asked again.

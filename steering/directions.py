@@ -9,7 +9,7 @@ Every direction has one signature:
     lengths      `layer`, each direction's length as extracted: what a magnitude of 1 is worth in raw units. Of a
                  direction that is no difference of means, how far apart the two means are along it
 
-What each of them is good for is measured by `steering.compare_directions`.
+What each of them is good for is measured by `steering.dials.comparison.compare_directions`.
 """
 
 from collections.abc import Callable, Iterator
@@ -21,8 +21,8 @@ from einops import einsum
 from jaxtyping import Float
 from torch import Tensor
 
-from onedial.core import InputError
-from probes import METHODS, Training
+from onedial.core.errors import InputError
+from probes.fitting.solvers import METHODS, Training
 from steering.contrasts import Contrast
 from steering.nulls import random_unit
 
@@ -65,12 +65,12 @@ def principal_component(contrast: Contrast) -> Directions:
 
 
 def logistic(contrast: Contrast) -> Directions:
-    """The normal of an L2-penalised logistic regression of the side on the standardised stream (`probes.METHODS`)."""
+    """The normal of an L2-penalised logistic regression of the side on the standardised stream (`METHODS`)."""
     return _probed("logistic", contrast)
 
 
 def lda(contrast: Contrast) -> Directions:
-    """The mean difference whitened by the covariance, shrunk as Ledoit and Wolf estimate (`probes.METHODS`)."""
+    """The mean difference whitened by the covariance, shrunk as Ledoit and Wolf estimate (`METHODS`)."""
     return _probed("lda", contrast)
 
 

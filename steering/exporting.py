@@ -21,10 +21,12 @@ from jaxtyping import Float
 from safetensors import SafetensorError, safe_open
 from torch import Tensor
 
-from onedial.core import InputError, atomic_path
-from onedial.models import OpenModel, PromptSet
+from onedial.core.errors import InputError
+from onedial.core.files import atomic_path
 from onedial.models.forward.activations import read_streams
-from onedial.panels import load_passages
+from onedial.models.model import OpenModel
+from onedial.models.prompt_set import PromptSet
+from onedial.panels.questions.facts import load_passages
 from steering.interventions import Intervention, SteeringVector, as_intervention
 from steering.texts import AS_IT_IS
 

@@ -27,9 +27,14 @@ import torch
 from jaxtyping import Bool, Float, Int
 from torch import Tensor
 
-from onedial.asking import VECTOR, PromptTemplate
-from onedial.core import InputError, html_card, notice, one_line
-from onedial.models import Edits, ModelIdentity, OpenModel
+from onedial.asking.prompts import PromptTemplate
+from onedial.asking.sweep_tables import VECTOR
+from onedial.core.cards import html_card, one_line
+from onedial.core.errors import InputError
+from onedial.core.notices import notice
+from onedial.models.forward.residual import Edits
+from onedial.models.identity import ModelIdentity
+from onedial.models.model import OpenModel
 from onedial.models.tensor_files import read_tensors, write_tensors
 from steering.apply import SteeringCount, steering
 from steering.operators import OPERATORS, Operator
@@ -291,7 +296,7 @@ class Intervention(Scalable):
         if self.positions in WRITTEN_ONLY:
             raise InputError(
                 f"--positions {self.positions} changes nothing at the end of the prompt, where a yes or no is read; "
-                "use last, prompt or all, or let the subject write its answer (`steering.ask_along` with a reasoned "
+                "use last, prompt or all, or let the subject write its answer (`ask_along` with a reasoned "
                 "instrument)"
             )
         return "last" if self.positions == "last" else "all"

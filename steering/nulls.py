@@ -11,7 +11,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from onedial.stats import p_value
+from onedial.stats.level import p_value
 
 Lines = dict[tuple[str, str], Tensor]
 """(kind, name) -> direction of any length."""

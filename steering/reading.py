@@ -20,7 +20,10 @@ from jaxtyping import Float
 from numpy.typing import NDArray
 from torch import Tensor
 
-from onedial.asking import SWEEP_COLUMNS, YES_NO_TOKENS, PromptTemplate, TokenReader, is_read
+from onedial.asking.instruments import YES_NO_TOKENS, TokenReader
+from onedial.asking.prompts import PromptTemplate
+from onedial.asking.sweep_tables import SWEEP_COLUMNS
+from onedial.asking.yes_no import is_read
 from onedial.core.errors import InputError
 from onedial.models.forward.batches import Progress, map_batches
 from onedial.models.forward.residual import Edits

@@ -10,14 +10,20 @@ from collections.abc import Callable, Sequence
 
 import pandas as pd
 
-from onedial.asking import Instrument, Prompt, Question, measurements
-from onedial.core import InputError
-from onedial.models import Generated, LocalRespondent, OpenModel, gather, own_share, write_after
+from onedial.asking.instruments import Instrument
+from onedial.asking.measuring import measurements
+from onedial.asking.prompts import Prompt
+from onedial.asking.questions import Question
+from onedial.core.errors import InputError
+from onedial.models.model import OpenModel
+from onedial.models.processes import gather, own_share
+from onedial.models.respondent import LocalRespondent
+from onedial.models.writing import Generated, write_after
 from steering.interventions import Intervention, SteeringVector, as_intervention, steered
 
 
 class SteeredRespondent(LocalRespondent):
-    """Fulfils `onedial.asking.Respondent` with a model that is steered while it answers, and left as it was found.
+    """Fulfils `Respondent` with a model that is steered while it answers, and left as it was found.
 
     Args:
         intervention: a vector by itself is added at the prompt's last position, in residual norms.
@@ -71,7 +77,7 @@ def ask_along(
         sink: is given each finished magnitude's table (this process's share of the questions).
 
     Returns:
-        Measurements (`onedial.asking.measurements`), beside them `intervention_id` and `magnitude`; with several
+        Measurements (`measurements`), beside them `intervention_id` and `magnitude`; with several
         processes, of all questions in each process.
 
     Raises:
@@ -131,7 +137,7 @@ def generate_steered(
 
     Args:
         magnitude: in the intervention's unit; at 0 the model is as it was.
-        temperature, seed, stop, batch_size: as in `onedial.models.write_after`.
+        temperature, seed, stop, batch_size: as in `onedial.models.writing.write_after`.
 
     Raises:
         InputError: no prompts, a prompt that with its answer exceeds the model's context, an intervention of another

@@ -6,10 +6,14 @@ from dataclasses import dataclass, replace
 import numpy as np
 import pandas as pd
 
-from onedial.asking import PromptTemplate, is_read
-from onedial.core import InputError, notice, one_line
-from onedial.models import OpenModel, PromptSet
+from onedial.asking.prompts import PromptTemplate
+from onedial.asking.yes_no import is_read
+from onedial.core.cards import one_line
+from onedial.core.errors import InputError
+from onedial.core.notices import notice
 from onedial.models.forward.batches import Progress
+from onedial.models.model import OpenModel
+from onedial.models.prompt_set import PromptSet
 from onedial.models.questions import Questions
 from steering.interventions import Intervention, Push, SteeringVector, as_interventions, say_if_far
 from steering.planning.layers import even_grid

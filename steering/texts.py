@@ -15,7 +15,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from onedial.asking import PromptTemplate
+from onedial.asking.prompts import PromptTemplate
 from onedial.core.errors import InputError
 from onedial.core.files import sha256_of_text
 from onedial.models.forward.activations import Activations, read_streams

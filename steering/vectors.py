@@ -5,10 +5,14 @@ from collections.abc import Sequence
 import torch
 from einops import einsum
 
-from onedial.asking import METACOGNITIVE, POLES, PromptTemplate
+from onedial.asking.poles import POLES
+from onedial.asking.prompts import METACOGNITIVE, PromptTemplate
 from onedial.core.errors import InputError
-from onedial.models import ModelIdentity, OpenModel, PromptSet, margin_gradients
 from onedial.models.forward.batches import Progress
+from onedial.models.identity import ModelIdentity
+from onedial.models.inside.gradients import margin_gradients
+from onedial.models.model import OpenModel
+from onedial.models.prompt_set import PromptSet
 from onedial.models.questions import Questions
 from steering.contrasts import CONTRASTS, MINIMUM_PER_SIDE, Contrast
 from steering.directions import DIRECTIONS, NEED_GRADIENTS, READ_NO_SIDES

@@ -57,8 +57,8 @@ def model():
 @pytest.fixture(scope="module")
 def prompts(model, request):
     """The module's QUESTIONS as that model reads them."""
-    from onedial.asking import METACOGNITIVE
-    from onedial.models import PromptSet
+    from onedial.asking.prompts import METACOGNITIVE
+    from onedial.models.prompt_set import PromptSet
 
     return PromptSet.build(model, request.module.QUESTIONS, METACOGNITIVE)
 

@@ -16,7 +16,8 @@ from forks import run_program
 from tiny_experiment import checked_once, main_of
 from tiny_models import save_outspoken
 
-from onedial.core import InputError, parse_options
+from onedial.core.errors import InputError
+from onedial.core.options import parse_options
 
 ROOT = Path(__file__).resolve().parent.parent
 SHOWN = (
@@ -165,7 +166,7 @@ def test_every_public_function_has_an_example():
         f"{room}.{name}"
         for room in SHOWN
         for module in [importlib.import_module(room)]
-        for name in module.__all__
+        for name in getattr(module, "__all__", [])
         if inspect.isfunction(getattr(module, name)) and ">>> " not in (getattr(module, name).__doc__ or "")
     ]
     assert not lacking, f"give an example (>>>) to {', '.join(lacking)}"

@@ -16,9 +16,9 @@ import pytest
 from forks import run_program
 from tiny_models import save_outspoken
 
-from onedial.core import Run
-from onedial.report import contents_of
-from onedial.verdict import SweepRun
+from onedial.core.run.run import Run
+from onedial.report.report import contents_of
+from onedial.verdict.sweep_run import SweepRun
 
 ROOT = Path(__file__).resolve().parent.parent
 PAGE = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
@@ -118,7 +118,7 @@ def test_a_package_that_names_a_plugin_as_its_entry_point_needs_no_option(follow
     (entries,) = (text for language, text in blocks_of(PAGE) if language == "toml")
     group, line = re.search(r'entry-points\."(.*)"\]\n(.*)', entries).groups()
     (record / "entry_points.txt").write_text(f"[{group}]\n{line.split('=')[0]} = my_layout\n")
-    asked = "from onedial.core import Options, parse_options; parse_options(Options, arguments=[]);"
+    asked = "from onedial.core.options import Options, parse_options; parse_options(Options, arguments=[]);"
     asked += "from onedial.panels import LAYOUTS; print('cloze' in LAYOUTS)"
     paths = os.pathsep.join(map(str, (ROOT, tmp_path, followed[0])))
     done = subprocess.run(

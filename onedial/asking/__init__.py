@@ -1,5 +1,35 @@
 """What is asked and how an answer is read: questions, instruments, prompts, respondents, measurements."""
 
-import lazy_loader
+from onedial.asking.instruments import (
+    CAN_YOU_ANSWER,
+    CLOSED_BOOK,
+    CONFIDENCE_IN_NUMBERS,
+    CONFIDENCE_IN_WORDS,
+    YES_NO,
+    YES_NO_TOKENS,
+    Instrument,
+)
+from onedial.asking.prompts import FRAMINGS, METACOGNITIVE, PromptTemplate
+from onedial.asking.questions import Question, sample_questions
+from onedial.asking.respondents import RESPONDENTS, Identity, Response, answers_in_order, as_read, prompt_key
 
-__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)
+__all__ = [
+    "CAN_YOU_ANSWER",
+    "CLOSED_BOOK",
+    "CONFIDENCE_IN_NUMBERS",
+    "CONFIDENCE_IN_WORDS",
+    "FRAMINGS",
+    "Identity",
+    "Instrument",
+    "METACOGNITIVE",
+    "PromptTemplate",
+    "Question",
+    "RESPONDENTS",
+    "Response",
+    "YES_NO",
+    "YES_NO_TOKENS",
+    "answers_in_order",
+    "as_read",
+    "prompt_key",
+    "sample_questions",
+]

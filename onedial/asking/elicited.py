@@ -31,7 +31,9 @@ from typing import Any
 
 from onedial.asking.named_data import NAMED_PANELS, beside, embedded_file
 from onedial.asking.questions import normalised_text
-from onedial.core import InputError, did_you_mean, parsed_yaml
+from onedial.core.errors import InputError
+from onedial.core.files import parsed_yaml
+from onedial.core.suggestions import did_you_mean
 
 ELICITATION_FILE = "elicitation.yaml"
 YES_OR_NO, NUMBER = "yes/no", "number"

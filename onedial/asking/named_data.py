@@ -20,7 +20,9 @@ from contextlib import ExitStack
 from importlib.resources import as_file, files
 from pathlib import Path
 
-from onedial.core import InputError, did_you_mean, notice
+from onedial.core.errors import InputError
+from onedial.core.notices import notice
+from onedial.core.suggestions import did_you_mean
 
 NAMED_PANELS = {
     "embedded": ("panel.csv", "respondents.csv"),

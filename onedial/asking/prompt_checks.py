@@ -13,7 +13,7 @@ from itertools import groupby
 import numpy as np
 
 from onedial.asking.yes_no import NO_VARIANTS, YES_VARIANTS
-from onedial.core import InputError
+from onedial.core.errors import InputError
 
 Encode = Callable[[str], list[int]]
 Decode = Callable[[list[int]], str]

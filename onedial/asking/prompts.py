@@ -6,7 +6,9 @@ from pathlib import Path
 
 from onedial.asking.elicited import ELICITATION_FILE, elicitation_of
 from onedial.asking.named_data import NAMED_PANELS
-from onedial.core import InputError, Named, did_you_mean, parsed_yaml
+from onedial.core.errors import InputError
+from onedial.core.files import parsed_yaml
+from onedial.core.suggestions import Named, did_you_mean
 
 SLOT = "{question}"
 

@@ -8,7 +8,8 @@ from dataclasses import dataclass, replace
 
 import pandas as pd
 
-from onedial.core import InputError, sha256_of_text
+from onedial.core.errors import InputError
+from onedial.core.files import sha256_of_text
 
 
 @dataclass(frozen=True)

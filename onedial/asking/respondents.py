@@ -8,7 +8,7 @@ from typing import Any, Protocol, runtime_checkable
 from onedial.asking.instruments import Instrument, Scale, TextReader
 from onedial.asking.prompts import Prompt
 from onedial.asking.yes_no import is_read
-from onedial.core import sha256_of_text
+from onedial.core.files import sha256_of_text
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,7 @@ import re
 from dataclasses import replace
 
 from onedial.asking.prompts import PromptTemplate
-from onedial.core import notice
+from onedial.core.notices import notice
 
 REQUESTS = (
     "Can you answer this question correctly?",

@@ -14,7 +14,7 @@ from onedial.asking.named_data import embedded_file
 from onedial.asking.prompts import PromptTemplate
 from onedial.asking.questions import Question
 from onedial.asking.tables import read_table
-from onedial.core import InputError
+from onedial.core.errors import InputError
 
 NEGATION, NONSENSE = "not", "blick"
 MARKER = "{marker}"

@@ -310,7 +310,7 @@ class Store:
 
 
 class StoredRespondent:
-    """Fulfils `onedial.asking.Respondent`: what a store holds, and the rest from whoever answers."""
+    """Fulfils `onedial.asking.respondents.Respondent`: what a store holds, and the rest from whoever answers."""
 
     def __init__(
         self, store: Store, name: str, respondent: Respondent, sample: int, occasion: str | None, whom: str = ""

@@ -18,7 +18,10 @@ from typing import Any, NoReturn
 
 import pandas as pd
 
-from onedial.core import LARGEST, InputError, notice, one_line, refuse_large
+from onedial.core.cards import one_line
+from onedial.core.errors import InputError
+from onedial.core.files import LARGEST, refuse_large
+from onedial.core.notices import notice
 
 _BYTES_OF_A_CELL = 8
 """That a cell of a Parquet file takes at least: a billion empty ones may lie in a few bytes."""

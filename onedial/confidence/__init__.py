@@ -1,5 +1,18 @@
 """What stated confidence is worth: calibration, F-beta, meta-d', conformal sets, whose knowledge it is."""
 
-import lazy_loader
+from onedial.confidence.calibration import calibration_table
+from onedial.confidence.f_beta import f_beta_curve
+from onedial.confidence.predictors import compare_predictors, predictors_of_correctness
+from onedial.confidence.shared_or_own import shared_or_own
+from onedial.confidence.tokens import TokenStatistics
+from onedial.confidence.validity import screen_confidence
 
-__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)
+__all__ = [
+    "TokenStatistics",
+    "calibration_table",
+    "compare_predictors",
+    "f_beta_curve",
+    "predictors_of_correctness",
+    "screen_confidence",
+    "shared_or_own",
+]

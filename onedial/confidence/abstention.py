@@ -7,8 +7,8 @@ import pandas as pd
 from numpy.typing import ArrayLike
 from scipy.stats import norm
 
-from onedial.core import InputError
-from onedial.stats import Floats
+from onedial.core.errors import InputError
+from onedial.stats.arrays import Floats
 
 
 def distributional_correctness(

@@ -11,19 +11,12 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
 
-from onedial.core import InputError
-from onedial.stats import (
-    Answers,
-    Booleans,
-    Estimate,
-    Floats,
-    Integers,
-    as_answers,
-    estimate,
-    resampled_weights,
-    roc_area,
-    unmasked,
-)
+from onedial.core.errors import InputError
+from onedial.stats.answers import Answers, as_answers
+from onedial.stats.arrays import Booleans, Floats, Integers, unmasked
+from onedial.stats.estimate import Estimate, estimate
+from onedial.stats.resampling import resampled_weights
+from onedial.stats.roc import roc_area
 
 Bins = Literal["width", "mass"]
 

@@ -7,8 +7,10 @@ import numpy as np
 import pandas as pd
 
 from onedial.confidence.calibration import aligned_correctness
-from onedial.core import InputError, one_line
-from onedial.stats import Floats, as_answers, names, unmasked, warn
+from onedial.core.cards import one_line
+from onedial.core.errors import InputError
+from onedial.stats.answers import as_answers, names, warn
+from onedial.stats.arrays import Floats, unmasked
 
 _MIN_POINTS = 3
 

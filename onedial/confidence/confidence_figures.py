@@ -15,18 +15,8 @@ from matplotlib.lines import Line2D
 from onedial.confidence.calibration import width_bins
 from onedial.confidence.confidence_accuracy import ConfidenceAccuracy
 from onedial.confidence.f_beta import FBetaCurve
-from onedial.show import (
-    COLOURS,
-    FAINT,
-    INK,
-    PAPER,
-    Drawing,
-    family_styles,
-    new_figure,
-    set_title,
-    shortened_apart,
-    styled,
-)
+from onedial.show.figure_style import COLOURS, FAINT, INK, PAPER, Drawing, family_styles, new_figure, set_title, styled
+from onedial.show.labels import shortened_apart
 
 YES, RIGHT = COLOURS[0], COLOURS[1]
 _INCHES_PER_ROW = 0.19
@@ -93,7 +83,7 @@ def base_models(
     """Mean confidence against mean accuracy, base models as points, their framings as faint ones.
 
     Args:
-        means: `onedial.panels.base_model_means`. respondents: `onedial.panels.rates_of_respondents`.
+        means: `onedial.panels.panel_scores.base_model_means`. respondents: `onedial.panels.rates_of_respondents`.
         result: of `confidence_accuracy_regression` over the base models; None where there are too few for a line.
         stated: whether the means are of stated confidence, not of yes. families: index base model; a colour each.
     """

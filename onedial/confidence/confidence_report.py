@@ -7,8 +7,11 @@ from typing import Any
 import pandas as pd
 
 from onedial.confidence.shared_or_own import NOT_OWN, OWN
-from onedial.core import Run
-from onedial.show import Column, Section, captions_of, count, digits, headline, number, page
+from onedial.core.run.run import Run
+from onedial.show import page
+from onedial.show.columns import Column, count, digits, headline, number
+from onedial.show.page import Section
+from onedial.show.results import captions_of
 
 
 def _estimate(name: str, heading: str = "", n: int = 2, ends: str = "") -> Column:

@@ -13,8 +13,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from onedial.core import InputError, one_line
-from onedial.stats import Booleans, Floats
+from onedial.core.cards import one_line
+from onedial.core.errors import InputError
+from onedial.stats.arrays import Booleans, Floats
 
 FEWEST = 10
 

@@ -14,8 +14,11 @@ import pandas as pd
 from numpy.typing import ArrayLike
 
 from onedial.confidence.calibration import aligned_correctness
-from onedial.core import InputError, one_line
-from onedial.stats import QUANTILES_95, Booleans, Floats, as_answers, names, warn
+from onedial.core.cards import one_line
+from onedial.core.errors import InputError
+from onedial.stats.answers import as_answers, names, warn
+from onedial.stats.arrays import Booleans, Floats
+from onedial.stats.level import QUANTILES_95
 
 
 @dataclass(frozen=True)

@@ -5,19 +5,9 @@ import pandas as pd
 
 from onedial.confidence.predictors import Predictors
 from onedial.confidence.shared_or_own import SharedOrOwn
-from onedial.show import (
-    COLOURS,
-    FAINT,
-    INK,
-    PAPER,
-    Drawing,
-    legend_below,
-    mark_rows,
-    new_figure,
-    set_title,
-    shortened_apart,
-    styled,
-)
+from onedial.show.figure_marks import legend_below, mark_rows
+from onedial.show.figure_style import COLOURS, FAINT, INK, PAPER, Drawing, new_figure, set_title, styled
+from onedial.show.labels import shortened_apart
 
 _SHARED, _FAMILY, _OWN = COLOURS[5], COLOURS[4], COLOURS[1]
 _INCHES_PER_ROW, _MOST_ROWS = 0.17, 60
@@ -104,7 +94,7 @@ def signals(table: pd.DataFrame) -> Drawing:
     """One line per signal, one mark per model.
 
     Args:
-        table: `onedial.confidence.signal_table`s under index (model, signal).
+        table: `onedial.confidence.signals.signal_table`s under index (model, signal).
     """
     n_models, n_names = (table.index.get_level_values(level).nunique() for level in (0, 1))
     figure = new_figure(1.4 + n_names * (0.14 + 0.11 * n_models))

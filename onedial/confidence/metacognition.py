@@ -22,8 +22,11 @@ from numpy.typing import ArrayLike
 from scipy.special import log_ndtr, ndtr, ndtri
 
 from onedial.confidence.calibration import aligned_correctness, stated_probabilities
-from onedial.core import InputError, one_line
-from onedial.stats import QUANTILES_95, Floats, as_answers
+from onedial.core.cards import one_line
+from onedial.core.errors import InputError
+from onedial.stats.answers import as_answers
+from onedial.stats.arrays import Floats
+from onedial.stats.level import QUANTILES_95
 
 LEAST_JUDGEMENTS = 10  # right ones and wrong ones of each answer, for meta-d' to be worth its interval
 LEAST_DPRIME = 0.3  # below it a ratio to d' says nothing

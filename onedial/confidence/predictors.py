@@ -7,8 +7,12 @@ import numpy as np
 import pandas as pd
 from scipy.special import ndtri
 
-from onedial.core import InputError, one_line
-from onedial.stats import ALPHAS, Floats, auc, interval_95, text_features
+from onedial.core.cards import one_line
+from onedial.core.errors import InputError
+from onedial.stats.arrays import Floats
+from onedial.stats.level import interval_95
+from onedial.stats.roc import auc
+from onedial.stats.texts import ALPHAS, text_features
 
 OWN, FAMILY, OTHERS = "its own confidence", "its family's confidence", "other families' confidence"
 IN_ANSWER, TEXT, HISTORY, RIGHT = (

@@ -1,6 +1,6 @@
 """Several answers of one respondent to one question: how far they agree, when to stop asking, whom to look up.
 
-Answers are compared as labels: normalise texts first (`onedial.asking.normalised_text`), or give options. What could
+Answers are compared as labels: normalise texts first (`normalised_text`), or give options. What could
 not be read is None, and counts in `n_unread` alone.
 
 By what they mean, samples are put into clusters by pairwise judgements (of a model of natural language inference, or of
@@ -20,7 +20,7 @@ from numpy.typing import ArrayLike
 from scipy.special import logsumexp
 from scipy.stats import beta
 
-from onedial.core import InputError
+from onedial.core.errors import InputError
 
 STOP_AT = 0.95
 ZONES = ("answer", "look up", "search")

@@ -21,8 +21,11 @@ import pandas as pd
 from scipy.special import ndtri
 from scipy.stats import norm
 
-from onedial.core import InputError, one_line
-from onedial.stats import LEVEL, Z_95, Booleans, Floats, adjusted, interval_95
+from onedial.core.cards import one_line
+from onedial.core.errors import InputError
+from onedial.stats.arrays import Booleans, Floats
+from onedial.stats.level import LEVEL, Z_95, interval_95
+from onedial.stats.multiple_tests import adjusted
 
 OWN, NOT_OWN, OPEN = "something of its own", "shared", "open"
 NO_KIN = "own or its family's"

@@ -10,17 +10,11 @@ import numpy as np
 import pandas as pd
 
 from onedial.confidence.abstention import selective_auc
-from onedial.core import InputError
-from onedial.stats import (
-    FEWEST_UNITS,
-    MOST_UNREAD,
-    area_interval,
-    drawn_units,
-    labels_of,
-    resampled_interval,
-    roc_area,
-    unit_weights,
-)
+from onedial.core.errors import InputError
+from onedial.stats.groups import labels_of
+from onedial.stats.intervals import FEWEST_UNITS, area_interval, drawn_units, resampled_interval, unit_weights
+from onedial.stats.level import MOST_UNREAD
+from onedial.stats.roc import roc_area
 
 
 def signal_table(

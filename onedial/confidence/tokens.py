@@ -7,7 +7,7 @@ Of each written token four numbers are kept, from the distribution p over a voca
     self_certainty   -log V - mean_j log p_j = KL(uniform || p)       0 = uniform, larger = surer
     margin           log p of the likeliest token - log p of the next one
 
-They come from one forward over prompt and answer (`onedial.models.read_written`), and everything here is computed from
+They come from one forward over prompt and answer (`read_written`), and everything here is computed from
 them. Every score's sign is in `SURER`: +1 where higher means surer.
 """
 
@@ -16,8 +16,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from onedial.core import InputError, one_line
-from onedial.stats import Floats
+from onedial.core.cards import one_line
+from onedial.core.errors import InputError
+from onedial.stats.arrays import Floats
 
 BRANCHING = 1.0
 """Entropy, in nats, from which a token counts as a place where the text could have gone on otherwise."""

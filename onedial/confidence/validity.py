@@ -19,7 +19,10 @@ import numpy as np
 import pandas as pd
 
 from onedial.confidence.calibration import aligned_correctness
-from onedial.stats import Z_95, as_answers, roc_area, roc_area_interval, wilson_interval
+from onedial.stats.answers import as_answers
+from onedial.stats.level import Z_95
+from onedial.stats.roc import roc_area, roc_area_interval
+from onedial.stats.shares import wilson_interval
 
 VALID, UNCLEAR, INVALID, TOO_FEW = "valid", "indeterminate", "invalid", "too few"
 FEWEST_IN_CELL = 5

@@ -2,7 +2,7 @@
 
 A library calls `notice("7 targets are the subject itself and are left out")`. In a notebook that is an ordinary Python
 warning. A program collects them with `noticed(tell)`, prints each at once and keeps it with its run
-(`onedial.core.Notes`).
+(`onedial.core.run.notes.Notes`).
 """
 
 import sys

@@ -1,5 +1,21 @@
 """Open-weight models: load one, render and tokenise prompts for it, read and edit its residual stream."""
 
-import lazy_loader
+from onedial.models.forward.activations import read_activations
+from onedial.models.inside.lens import lens_of, tokens_along
+from onedial.models.inside.store_filling import store_activations
+from onedial.models.model import OpenModel, load_model
+from onedial.models.prompt_set import PromptSet
+from onedial.models.respondent import LocalRespondent
+from onedial.models.threads import quiet_libraries
 
-__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)
+__all__ = [
+    "LocalRespondent",
+    "OpenModel",
+    "PromptSet",
+    "lens_of",
+    "load_model",
+    "quiet_libraries",
+    "read_activations",
+    "store_activations",
+    "tokens_along",
+]

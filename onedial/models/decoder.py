@@ -12,7 +12,7 @@ from jaxtyping import Float
 from torch import Tensor, nn
 from torch.utils.hooks import RemovableHandle
 
-from onedial.core import InputError
+from onedial.core.errors import InputError
 from onedial.models.families import Family, decoder_of, forms_for
 from onedial.models.forward.residual import PassThrough, reading, stream_of, take_positions
 from onedial.models.tokens import TokenBatch

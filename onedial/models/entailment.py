@@ -14,11 +14,12 @@ import numpy as np
 import torch
 from transformers import AutoConfig, AutoModelForSequenceClassification, AutoTokenizer
 
-from onedial.core import InputError, json_value
+from onedial.core.errors import InputError
+from onedial.core.files import json_value
 from onedial.models.checkpoints.folders import check_folder
 from onedial.models.checkpoints.hub import hub_commit, hub_folder
 from onedial.models.checkpoints.pieces import find_offline_model
-from onedial.stats import Floats
+from onedial.stats.arrays import Floats
 
 ENTAILMENT = ("entailment", "entails", "entail")
 BATCH = 32

@@ -8,7 +8,7 @@ No declaration is taken at its word. When a model is loaded, a short forward sho
 
 and where the second does not hold, the sites `attn` and `mlp` of that block are refused. A model type that is not
 declared here is tried by every form that is, and gets the first that holds. A plugin adds its own:
-`onedial.models.FAMILIES["my_type"] = Family(norm="final_norm")`.
+`onedial.models.families.FAMILIES["my_type"] = Family(norm="final_norm")`.
 """
 
 from dataclasses import dataclass

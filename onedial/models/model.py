@@ -9,8 +9,10 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from onedial.asking import YES_NO_TOKENS, Prompt, TokenReader
-from onedial.core import InputError, notice
+from onedial.asking.instruments import YES_NO_TOKENS, TokenReader
+from onedial.asking.prompts import Prompt
+from onedial.core.errors import InputError
+from onedial.core.notices import notice
 from onedial.models.checkpoints.split import keep_own_part
 from onedial.models.decoder import Decoder
 from onedial.models.families import Family, decoder_of, forms_for
@@ -44,7 +46,7 @@ class Steering(Protocol):
 class OpenModel:
     """A Hugging Face causal language model with its tokenizer, in evaluation mode, without gradients.
 
-    Works on stock decoder stacks of any of the forms in `onedial.models.FAMILIES`. At the start one short forward
+    Works on stock decoder stacks of any of the forms in `FAMILIES`. At the start one short forward
     checks that yes/no margins read from the residual stream equal the model's own logits; an architecture that does
     something else to its logits is refused, not silently misread.
 

@@ -20,7 +20,8 @@ import torch
 import torch.distributed as distributed
 from torch import Tensor
 
-from onedial.core import InputError, ProcessLostError, what_is_done
+from onedial.core.errors import InputError, ProcessLostError
+from onedial.core.pulse import what_is_done
 
 T = TypeVar("T")
 

@@ -3,8 +3,11 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from onedial.asking import YES_NO_TOKENS, Prompt, PromptTemplate, Question, TokenReader
-from onedial.core import InputError, sha256_of_text
+from onedial.asking.instruments import YES_NO_TOKENS, TokenReader
+from onedial.asking.prompts import Prompt, PromptTemplate
+from onedial.asking.questions import Question
+from onedial.core.errors import InputError
+from onedial.core.files import sha256_of_text
 from onedial.models.forward.batches import batches_by_length, questions_per_batch
 from onedial.models.forward.readout import AnswerTokens
 from onedial.models.model import OpenModel

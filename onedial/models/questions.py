@@ -6,9 +6,10 @@ from typing import Any
 
 import pandas as pd
 
-from onedial.asking import FRAMINGS, Prompt, PromptTemplate, Question, load_prompt
-from onedial.core import InputError
-from onedial.panels import load_questions
+from onedial.asking.prompts import FRAMINGS, Prompt, PromptTemplate, load_prompt
+from onedial.asking.questions import Question
+from onedial.core.errors import InputError
+from onedial.panels.questions.question_files import load_questions
 
 SLOT = "{question}"
 Questions = str | Path | pd.DataFrame | Sequence[Question | str | Mapping[str, Any]]

@@ -14,8 +14,10 @@ from typing import Any
 
 import torch
 
-from onedial.asking import Identity, Instrument, Prompt, Response, TokenReader, response_from_logits, response_from_text
-from onedial.core import sha256_of_text
+from onedial.asking.instruments import Instrument, TokenReader
+from onedial.asking.prompts import Prompt
+from onedial.asking.respondents import Identity, Response, response_from_logits, response_from_text
+from onedial.core.files import sha256_of_text
 from onedial.models.forward.batches import Progress, batches_by_length, finished_parts, questions_per_batch
 from onedial.models.forward.prefill import SharedPrefix
 from onedial.models.forward.readout import find_answer_tokens
@@ -30,7 +32,7 @@ Around = Callable[[], AbstractContextManager[Any]]
 
 
 class LocalRespondent:
-    """Fulfils `onedial.asking.Respondent` with an `OpenModel`.
+    """Fulfils `onedial.asking.respondents.Respondent` with an `OpenModel`.
 
     A batch for which memory does not suffice is halved; what was answered before is kept.
 

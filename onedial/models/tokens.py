@@ -16,8 +16,10 @@ from jaxtyping import Bool, Int
 from jinja2 import TemplateError
 from torch import Tensor
 
-from onedial.asking import THOUGHT_MARKS, Prompt, without_thoughts
-from onedial.core import InputError, one_line
+from onedial.asking.prompts import Prompt
+from onedial.asking.replies import THOUGHT_MARKS, without_thoughts
+from onedial.core.cards import one_line
+from onedial.core.errors import InputError
 
 # Templates that print today's date would make the same prompt another one tomorrow; some ask for it by a function.
 TODAY = "01 Jan 2025"

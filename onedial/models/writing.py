@@ -15,8 +15,8 @@ from jaxtyping import Bool
 from torch import Tensor
 from transformers import DynamicCache, GenerationConfig, StoppingCriteria, StoppingCriteriaList
 
-from onedial.asking import Prompt
-from onedial.core import InputError
+from onedial.asking.prompts import Prompt
+from onedial.core.errors import InputError
 from onedial.models.forward.batches import batches_by_length, map_batches, questions_per_batch
 from onedial.models.forward.prefill import SharedPrefix
 from onedial.models.tokens import pad_batch

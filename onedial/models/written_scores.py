@@ -13,9 +13,9 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor
 
-from onedial.asking import Prompt
-from onedial.confidence import TokenStatistics
-from onedial.core import InputError
+from onedial.asking.prompts import Prompt
+from onedial.confidence.tokens import TokenStatistics
+from onedial.core.errors import InputError
 from onedial.models.forward.batches import Progress, batches_by_length, map_batches, questions_per_batch
 from onedial.models.model import OpenModel
 from onedial.models.tokens import TokenBatch, pad_batch, tokenised

@@ -10,8 +10,9 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 
-from onedial.asking import MEDIAN, Cut
-from onedial.core import InputError, notice
+from onedial.asking.elicited import MEDIAN, Cut
+from onedial.core.errors import InputError
+from onedial.core.notices import notice
 from onedial.panels.panels import ResponseMatrix, panel_from_long
 
 

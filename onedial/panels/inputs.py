@@ -5,8 +5,12 @@ from dataclasses import dataclass, replace
 
 import pandas as pd
 
-from onedial.asking import PromptTemplate, Question, how_asked, panel_and_cuts, questions_frame, stratified_sample
-from onedial.core import notice, one_line, sha256_of_text
+from onedial.asking.elicited import how_asked, panel_and_cuts
+from onedial.asking.prompts import PromptTemplate
+from onedial.asking.questions import Question, questions_frame, stratified_sample
+from onedial.core.cards import one_line
+from onedial.core.files import sha256_of_text
+from onedial.core.notices import notice
 from onedial.panels.joining import drop_own, join_questions_and_panel
 from onedial.panels.panel_files import load_panel
 from onedial.panels.panel_scores import correctness_of

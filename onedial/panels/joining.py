@@ -6,8 +6,9 @@ from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import PurePosixPath
 
-from onedial.asking import Question, listed, normalised_text
-from onedial.core import InputError
+from onedial.asking.questions import Question, normalised_text
+from onedial.asking.tables import listed
+from onedial.core.errors import InputError
 from onedial.panels.grading.choice_grading import without_options
 from onedial.panels.panels import ResponseMatrix
 

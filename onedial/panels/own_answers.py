@@ -4,8 +4,10 @@ from pathlib import Path
 
 import pandas as pd
 
-from onedial.asking import Elicitation, listed, name_of, read_table
-from onedial.core import InputError, notice
+from onedial.asking.elicited import Elicitation
+from onedial.asking.tables import listed, name_of, read_table
+from onedial.core.errors import InputError
+from onedial.core.notices import notice
 from onedial.panels.panel_files import WANTED
 from onedial.panels.spellings import Spellings
 

@@ -15,30 +15,13 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from onedial.asking import (
-    ELICITATION_FILE,
-    MASS_FLOOR,
-    MEDIAN,
-    NAMED_PANELS,
-    NUMBER,
-    Cut,
-    Elicitation,
-    Table,
-    elicitation_of,
-    embedded_file,
-    is_blank,
-    is_read,
-    listed,
-    name_of,
-    panel_and_cuts,
-    question_id,
-    read_table,
-    say_what_it_is_about,
-    text_of,
-    unknown_name,
-    with_question,
-)
-from onedial.core import InputError, notice
+from onedial.asking.elicited import ELICITATION_FILE, MEDIAN, NUMBER, Cut, Elicitation, elicitation_of, panel_and_cuts
+from onedial.asking.named_data import NAMED_PANELS, embedded_file, say_what_it_is_about, unknown_name
+from onedial.asking.questions import question_id
+from onedial.asking.tables import Table, is_blank, listed, name_of, read_table, text_of, with_question
+from onedial.asking.yes_no import MASS_FLOOR, is_read
+from onedial.core.errors import InputError
+from onedial.core.notices import notice
 from onedial.panels.cuts import panel_at_cuts
 from onedial.panels.formats.plain_tables import NAMES as OTHER_NAMES
 from onedial.panels.panels import METADATA, SAMPLES, ResponseMatrix, panel_from_long, respondents_table

@@ -4,7 +4,7 @@ Framings of one base model are one model: where models are the units, the framin
 
 How a panel's respondents answer, in one row each: how often yes, how often unread, and how much their margins know.
 
-AUROC (`onedial.stats.roc_area`) is the probability that a question of one kind has a higher margin than one of the
+AUROC (`roc_area`) is the probability that a question of one kind has a higher margin than one of the
 other kind: .5 is a margin that knows nothing.
 """
 
@@ -12,9 +12,11 @@ from typing import NamedTuple
 
 import pandas as pd
 
-from onedial.asking import Question, matrix_of
+from onedial.asking.measuring import matrix_of
+from onedial.asking.questions import Question
 from onedial.panels.panels import ResponseMatrix
-from onedial.stats import roc_area, wilson_interval
+from onedial.stats.roc import roc_area
+from onedial.stats.shares import wilson_interval
 
 EASY, HARD = (1, 2), (4, 5)
 

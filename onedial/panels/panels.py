@@ -6,8 +6,12 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from onedial.asking import Elicitation, listed, majority_of_samples, matrix_of
-from onedial.core import InputError, did_you_mean, one_line
+from onedial.asking.elicited import Elicitation
+from onedial.asking.measuring import majority_of_samples, matrix_of
+from onedial.asking.tables import listed
+from onedial.core.cards import one_line
+from onedial.core.errors import InputError
+from onedial.core.suggestions import did_you_mean
 
 METADATA = ("model", "framing", "family")
 SAMPLES = {"n_yes", "n_read"}

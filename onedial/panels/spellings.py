@@ -8,8 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from onedial.asking import Elicitation, Table, is_blank
-from onedial.core import InputError
+from onedial.asking.elicited import Elicitation
+from onedial.asking.tables import Table, is_blank
+from onedial.core.errors import InputError
 from onedial.panels.stated_numbers import stated
 
 _YES, _NO = ("1", "1.0", "yes", "true"), ("0", "0.0", "no", "false")

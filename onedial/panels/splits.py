@@ -23,8 +23,8 @@ import hashlib
 
 import pandas as pd
 
-from onedial.asking import normalised_text
-from onedial.core import InputError
+from onedial.asking.questions import normalised_text
+from onedial.core.errors import InputError
 
 EXTRACTION, FITTING, TEST = "extraction", "fitting", "test"
 SPLITS = (EXTRACTION, FITTING, TEST)

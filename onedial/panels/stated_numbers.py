@@ -11,8 +11,9 @@ from typing import Any
 
 import numpy as np
 
-from onedial.asking import Table, is_blank, listed
-from onedial.core import InputError, notice
+from onedial.asking.tables import Table, is_blank, listed
+from onedial.core.errors import InputError
+from onedial.core.notices import notice
 
 PERCENT = 100.0
 _MOST_OF_RATINGS = 10

@@ -14,8 +14,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from onedial.asking import Table, is_blank, listed
-from onedial.core import notice
+from onedial.asking.tables import Table, is_blank, listed
+from onedial.core.notices import notice
 
 OF_QUESTIONS = (
     *("question_id", "id", "question", "text", "answers", "answer", "exact_answers"),

@@ -1,5 +1,7 @@
 """What is shown of a run: figures, report, the terminal's summary, W&B. Reads; computes no result."""
 
-import lazy_loader
+from onedial.report.sweep_results import SWEEP_RESULTS
 
-__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)
+__all__ = [
+    "SWEEP_RESULTS",
+]

@@ -7,31 +7,13 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from onedial.core import Run
-from onedial.show import (
-    NOTHING,
-    SHARES,
-    SURROUNDINGS,
-    Column,
-    Curve,
-    Drawing,
-    Panel,
-    Result,
-    Stored,
-    bands_of,
-    count,
-    curves,
-    digits,
-    family_styles,
-    finish,
-    forest,
-    headline,
-    like,
-    shortened_apart,
-    words_in,
-    write_page,
-)
-from onedial.verdict import Comparison
+from onedial.core.run.run import Run
+from onedial.show.columns import NOTHING, Column, count, digits, headline, like
+from onedial.show.figure_style import Drawing, family_styles
+from onedial.show.labels import shortened_apart
+from onedial.show.plots import SHARES, Curve, Panel, bands_of, curves, forest
+from onedial.show.results import SURROUNDINGS, Result, Stored, finish, words_in, write_page
+from onedial.verdict.comparing.comparison import Comparison
 
 WORDS = words_in(__file__, "comparison.yaml")
 NUMBERS = {

@@ -6,9 +6,14 @@ from typing import Any
 
 import pandas as pd
 
-from onedial.scale import FactorModel, Simulated
-from onedial.show import Result, Stored
-from onedial.verdict import CANNOT_BE_JUDGED, Case, SweepRun, SweepTables, dose_response, rates_along_controls
+from onedial.scale.checks.simulation import Simulated
+from onedial.scale.factor.factor_model import FactorModel
+from onedial.show.results import Result, Stored
+from onedial.verdict.case import Case
+from onedial.verdict.judgement import SweepTables, rates_along_controls
+from onedial.verdict.match import dose_response
+from onedial.verdict.sweep_run import SweepRun
+from onedial.verdict.verdict import CANNOT_BE_JUDGED
 
 UNITS = {"residual_norm": "multiples of the median residual norm", "raw": "multiples of the vector as extracted"}
 
@@ -66,7 +71,7 @@ class Contents(Stored):
 
     @cached_property
     def dose_response(self) -> pd.DataFrame:
-        """What each magnitude does to the subject; see `onedial.verdict.dose_response`."""
+        """What each magnitude does to the subject; see `onedial.verdict.match.dose_response`."""
         return dose_response(self.grid)
 
     @cached_property

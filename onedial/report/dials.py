@@ -7,29 +7,12 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from onedial.core import Run
-from onedial.show import (
-    COLOURS,
-    FAINT,
-    INK,
-    MARKERS,
-    SURROUNDINGS,
-    WARNINGS,
-    Cells,
-    Curve,
-    Drawing,
-    Panel,
-    Result,
-    Stored,
-    curves,
-    finish,
-    forest,
-    headline,
-    heatmap,
-    words_in,
-    write_page,
-)
-from onedial.verdict import CUT
+from onedial.core.run.run import Run
+from onedial.show.columns import headline
+from onedial.show.figure_style import COLOURS, FAINT, INK, MARKERS, Drawing
+from onedial.show.plots import Cells, Curve, Panel, curves, forest, heatmap
+from onedial.show.results import SURROUNDINGS, WARNINGS, Result, Stored, finish, words_in, write_page
+from onedial.verdict.comparing.dial_comparison import CUT
 
 WORDS = words_in(__file__, "dials.yaml")
 MOST_LINES = 6

@@ -12,11 +12,13 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from onedial.panels import correctness_of, panel_from_long
+from onedial.panels.panel_scores import correctness_of
+from onedial.panels.panels import panel_from_long
 from onedial.report.contents import Contents
 from onedial.report.meaning import why_left_out
-from onedial.show import Explorer
-from onedial.verdict import JUDGED, Case
+from onedial.show.page import Explorer
+from onedial.verdict.case import Case
+from onedial.verdict.criteria.status import JUDGED
 
 MOST_CHARACTERS = 4_000_000
 """Of JSON in a page; a longer one is thinned: every second magnitude, then questions that are not in the test split."""

@@ -15,10 +15,11 @@ from typing import Any
 
 import pandas as pd
 
-from onedial.asking import is_read
 from onedial.asking.store import ANSWERS, Line, Store
-from onedial.core import InputError, Run
-from onedial.verdict import SweepRun
+from onedial.asking.yes_no import is_read
+from onedial.core.errors import InputError
+from onedial.core.run.run import Run
+from onedial.verdict.sweep_run import SweepRun
 
 try:
     from inspect_ai.log import (

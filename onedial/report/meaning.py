@@ -9,19 +9,13 @@ from typing import Any
 
 import pandas as pd
 
-from onedial.show import NOTHING, Card, between, headline, interval, number, p_value, percent, words_in
-from onedial.stats import LEVEL
-from onedial.verdict import (
-    CANNOT_BE_JUDGED,
-    MIN_FITTING,
-    MIN_OF_A_KIND,
-    MIN_TEST,
-    THIS_DIRECTION,
-    UNREAD_DECIDE,
-    UNTESTED,
-    share_is_told,
-    words_of_mark,
-)
+from onedial.show.columns import NOTHING, between, headline, interval, number, p_value, percent
+from onedial.show.page import Card
+from onedial.show.results import words_in
+from onedial.stats.level import LEVEL
+from onedial.verdict.criteria.status import MIN_FITTING, MIN_OF_A_KIND, MIN_TEST
+from onedial.verdict.prediction.prediction import share_is_told, words_of_mark
+from onedial.verdict.verdict import CANNOT_BE_JUDGED, THIS_DIRECTION, UNREAD_DECIDE, UNTESTED
 
 WORDS = words_in(__file__)
 REPEATED = "test-retest"

@@ -6,22 +6,11 @@ from typing import Any
 
 import pandas as pd
 
-from onedial.core import Run
-from onedial.show import (
-    SURROUNDINGS,
-    WARNINGS,
-    Column,
-    Drawing,
-    Result,
-    Stored,
-    digits,
-    finish,
-    forest,
-    headline,
-    like,
-    words_in,
-    write_page,
-)
+from onedial.core.run.run import Run
+from onedial.show.columns import Column, digits, headline, like
+from onedial.show.figure_style import Drawing
+from onedial.show.plots import forest
+from onedial.show.results import SURROUNDINGS, WARNINGS, Result, Stored, finish, words_in, write_page
 
 WORDS = words_in(__file__, "multiverse.yaml")
 NUMBERS = {"signal": "S", "order_gain": "C_A", "rho_dial": "rho_dial"}

@@ -6,10 +6,11 @@ from typing import Any
 
 import pandas as pd
 
-from onedial.core import Run
+from onedial.core.run.run import Run
 from onedial.report.profile_figure import dial_profile
 from onedial.report.sweep_results import SIDES, at_magnitudes
-from onedial.show import SURROUNDINGS, WARNINGS, Result, Stored, finish, like, words_in, write_page
+from onedial.show.columns import like
+from onedial.show.results import SURROUNDINGS, WARNINGS, Result, Stored, finish, words_in, write_page
 
 WORDS = words_in(__file__, "profile.yaml")
 

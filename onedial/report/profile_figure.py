@@ -6,9 +6,9 @@ import numpy as np
 import pandas as pd
 from matplotlib.lines import Line2D
 
-from onedial.asking import VECTOR
-from onedial.show import COLOURS, FAINT, INK, SMALLEST, Drawing, new_figure, styled
-from onedial.verdict import PROFILE_VERDICTS
+from onedial.asking.sweep_tables import VECTOR
+from onedial.show.figure_style import COLOURS, FAINT, INK, SMALLEST, Drawing, new_figure, styled
+from onedial.verdict.comparing.dial_profile import PROFILE_VERDICTS
 
 _ROW = 0.16
 _HEADING = 1.7
@@ -23,7 +23,7 @@ def dial_profile(cells: pd.DataFrame, reports: pd.DataFrame, names: Mapping[floa
     """Shift of every instrument at every setting, in its own standard deviations, with what random directions do.
 
     Args:
-        cells, reports: of `onedial.verdict.DialProfile`.
+        cells, reports: of `onedial.verdict.comparing.dial_profile.DialProfile`.
         names: of settings, such as their yes rates; by default the magnitudes.
     """
     settings = sorted(cells["magnitude"].unique())

@@ -6,11 +6,12 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from onedial.panels import FITTING
+from onedial.panels.splits import FITTING
 from onedial.report.meaning import WORDS
-from onedial.show import number
-from onedial.stats import rates
-from onedial.verdict import MIN_TARGETS, ONE_MODEL, REACH, Case
+from onedial.show.columns import number
+from onedial.stats.shares import rates
+from onedial.verdict.case import Case
+from onedial.verdict.verdict import MIN_TARGETS, ONE_MODEL, REACH
 
 _STANDS = 0.02
 """A yes rate that moves by less over the last quarter of a side has come to rest, unless its margins still move."""

@@ -6,12 +6,18 @@ from pathlib import Path
 from markupsafe import Markup
 from rich.console import Console
 
-from onedial.core import InputError
+from onedial.core.errors import InputError
 from onedial.report.contents import Contents
 from onedial.report.meaning import headline_of, judged_targets
 from onedial.report.sweep_results import OVERVIEW, SWEEP_RESULTS, WORDS
-from onedial.show import Section, doubts_of, finish, number, page, print_results, write_page
-from onedial.verdict import RULE, Judgement, SweepRun
+from onedial.show import page
+from onedial.show.columns import number
+from onedial.show.page import Section
+from onedial.show.results import doubts_of, finish, write_page
+from onedial.show.terminal import print_results
+from onedial.verdict.judgement import Judgement
+from onedial.verdict.sweep_run import SweepRun
+from onedial.verdict.verdict import RULE
 
 
 def contents_of(run: SweepRun) -> Contents:
@@ -50,7 +56,7 @@ def write_report(run: SweepRun) -> Path:
 
 
 def print_summary(run: SweepRun, console: Console | None = None) -> None:
-    """Print the targets, the numbers and the verdict; see `onedial.show.print_results`."""
+    """Print the targets, the numbers and the verdict; see `onedial.show.terminal.print_results`."""
     contents = contents_of(run)
     print_results(contents, headline_of(contents.verdict), judged_targets(contents.verdict), console)
 

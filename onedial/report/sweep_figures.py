@@ -9,32 +9,17 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from onedial.asking import DRAWN_ROLES, MASS_FLOOR
+from onedial.asking.sweep_tables import DRAWN_ROLES
+from onedial.asking.yes_no import MASS_FLOOR
 from onedial.report.contents import Contents
 from onedial.scale.study import factor_figures
-from onedial.show import (
-    COLOURS,
-    FAINT,
-    INK,
-    PAPER,
-    SHARES,
-    Cells,
-    Curve,
-    Drawing,
-    Mark,
-    Panel,
-    bands_of,
-    curves,
-    forest,
-    heatmap,
-    histogram,
-    interval,
-    number,
-    scatter,
-    target_labels,
-)
-from onedial.stats import Z_95, rates
-from onedial.verdict import DIAL, OWN_FRAMINGS
+from onedial.show.columns import interval, number
+from onedial.show.figure_style import COLOURS, FAINT, INK, PAPER, Drawing
+from onedial.show.labels import target_labels
+from onedial.show.plots import SHARES, Cells, Curve, Mark, Panel, bands_of, curves, forest, heatmap, histogram, scatter
+from onedial.stats.level import Z_95
+from onedial.stats.shares import rates
+from onedial.verdict.prediction.sources import DIAL, OWN_FRAMINGS
 
 UNREADABLE = 0.05
 """Share of unread answers from which a cell of the layer map is crossed out."""

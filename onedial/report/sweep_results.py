@@ -13,44 +13,31 @@ import numpy as np
 import pandas as pd
 from safetensors import SafetensorError, safe_open
 
-from onedial.asking import MASS_FLOOR
-from onedial.core import InputError, json_value
-from onedial.panels import FITTING, TEST
+from onedial.asking.yes_no import MASS_FLOOR
+from onedial.core.errors import InputError
+from onedial.core.files import json_value
+from onedial.panels.splits import FITTING, TEST
 from onedial.report import sweep_figures as draw
 from onedial.report.contents import Contents
 from onedial.report.explorer import explorer_of
 from onedial.report.meaning import findings, why_left_out
 from onedial.report.remedies import what_to_try
 from onedial.report.sweep_figures import unread_share
-from onedial.show import (
-    SURROUNDINGS,
-    WARNINGS,
-    Column,
-    Result,
-    Rows,
-    between,
-    flat_rows,
-    headline,
-    interval,
-    like,
-    number,
-    p_value,
-    page,
-    words_in,
-)
-from onedial.stats import LEVEL, Z_95
-from onedial.verdict import (
+from onedial.show import page
+from onedial.show.columns import Column, between, headline, interval, like, number, p_value
+from onedial.show.results import SURROUNDINGS, WARNINGS, Result, words_in
+from onedial.show.run_tables import Rows, flat_rows
+from onedial.stats.level import LEVEL, Z_95
+from onedial.verdict.criteria.status import EDGE
+from onedial.verdict.prediction.prediction import OPEN_FLOOR, share_is_told, words_of_mark
+from onedial.verdict.verdict import (
     ASKED_OTHERWISE,
-    EDGE,
     FLAGS,
-    OPEN_FLOOR,
     SURFACE_AS_GOOD,
     THIS_DIRECTION,
     UNREAD_DECIDE,
     UNTESTED,
     YES_BIAS,
-    share_is_told,
-    words_of_mark,
 )
 
 WORDS = words_in(__file__)

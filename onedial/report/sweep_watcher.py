@@ -1,4 +1,4 @@
-"""A sweep written elsewhere: what any run says of itself (`onedial.show.RunWatcher`), and what the dial does.
+"""A sweep written elsewhere: what any run says of itself (`RunWatcher`), and what the dial does.
 
 What is logged      when
 sweep/*, facts/*    each batch of these stages: questions done, rows per second, three yes rates
@@ -17,10 +17,12 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from onedial.asking import is_read
-from onedial.core import plain, sha256_of_file
-from onedial.show import FILES, RunWatcher, Writer, artifact_name
-from onedial.verdict import SweepRun
+from onedial.asking.yes_no import is_read
+from onedial.core.files import sha256_of_file
+from onedial.core.plain_values import plain
+from onedial.show.writers.wandb_run import FILES, artifact_name
+from onedial.show.writers.writer import RunWatcher, Writer
+from onedial.verdict.sweep_run import SweepRun
 
 CURVES = ("yes_rate", "mean_mass", "n_unread")
 STAGES = ("sweep", "controls", "facts")

@@ -11,9 +11,10 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from onedial.core import InputError
+from onedial.core.errors import InputError
 from onedial.scale.evidence import MISSING, Codes, codes_of
-from onedial.stats import Answers, Booleans, Integers, frame_of, names, numbers_or_nan
+from onedial.stats.answers import Answers, frame_of, names, numbers_or_nan
+from onedial.stats.arrays import Booleans, Integers
 
 MOST_CATEGORIES = 20
 

@@ -13,11 +13,11 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from onedial.core import one_line
+from onedial.core.cards import one_line
 from onedial.scale.categories import as_graded, used_only
 from onedial.scale.likelihood import AsymptoteKind, Model, ScaleKind, fit_marginal
 from onedial.scale.response_model import ResponseModel, comparable, described
-from onedial.stats import chi_squared_tail, p_text
+from onedial.stats.multiple_tests import chi_squared_tail, p_text
 
 
 @dataclass(frozen=True)

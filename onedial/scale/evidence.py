@@ -16,7 +16,8 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_matrix, hstack
 
 from onedial.scale.response_curves import Chances, Curves
-from onedial.stats import Answers, Booleans, Floats, Integers
+from onedial.stats.answers import Answers
+from onedial.stats.arrays import Booleans, Floats, Integers
 
 Codes = NDArray[np.int8]
 MISSING = -1

@@ -14,7 +14,8 @@ import numpy as np
 from onedial.scale.evidence import MISSING, Codes, codes_of
 from onedial.scale.likelihood import AsymptoteKind, MarginalFit, Model, ScaleKind, fit_marginal
 from onedial.scale.response_curves import Curves
-from onedial.stats import Answers, remembered
+from onedial.stats.answers import Answers
+from onedial.stats.remembered import remembered
 
 _LEAST_SHARE = 0.05  # of the questions, in every category of gaps
 

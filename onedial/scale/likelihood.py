@@ -36,12 +36,13 @@ import numpy as np
 from scipy.optimize import minimize
 from scipy.special import eval_legendre, ndtr
 
-from onedial.core import InputError
+from onedial.core.errors import InputError
 from onedial.scale.correlations.thresholds import normal_quantile
 from onedial.scale.evidence import MISSING, Codes, Data, Evidence
 from onedial.scale.nodes import nodes_for, quadrature
 from onedial.scale.response_curves import STEEPEST, UNUSED, Curves, log_categories
-from onedial.stats import Booleans, Floats, Integers, remembered
+from onedial.stats.arrays import Booleans, Floats, Integers
+from onedial.stats.remembered import remembered
 
 ScaleKind = Literal["normal", "smooth", "histogram"]
 AsymptoteKind = Literal["none", "common", "own", "held"]

@@ -8,7 +8,7 @@ becomes narrow when many respondents follow the scale closely. 61 nodes (h = .2)
 
 import numpy as np
 
-from onedial.stats import Floats
+from onedial.stats.arrays import Floats
 
 N_NODES = 241
 WIDEST_NODE = 6.0

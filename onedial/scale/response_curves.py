@@ -17,7 +17,7 @@ import numpy as np
 from scipy.special import log_ndtr
 
 from onedial.scale.factor.minres import MAX_COMMUNALITY
-from onedial.stats import Booleans, Floats, Integers
+from onedial.stats.arrays import Booleans, Floats, Integers
 
 STEEPEST = float(np.sqrt(MAX_COMMUNALITY / (1 - MAX_COMMUNALITY)))  # the slope of a loading of sqrt(.995)
 UNUSED = -40.0  # the cut of a category that a respondent never uses

@@ -16,7 +16,8 @@ from typing import Any, Literal, get_args
 import numpy as np
 import pandas as pd
 
-from onedial.core import InputError, one_line
+from onedial.core.cards import one_line
+from onedial.core.errors import InputError
 from onedial.scale.categories import GradedAnswers, as_graded, used_only
 from onedial.scale.correlations.thresholds import thresholds_of
 from onedial.scale.factor.usable import linked_respondents, require_usable
@@ -32,16 +33,10 @@ from onedial.scale.likelihood import (
     fit_marginal,
 )
 from onedial.scale.standard_errors import covariance_of, loading_covariance
-from onedial.stats import (
-    Z_95,
-    Answers,
-    Booleans,
-    Floats,
-    labels_of,
-    names,
-    one_kind_of_answer,
-    warn,
-)
+from onedial.stats.answers import Answers, names, one_kind_of_answer, warn
+from onedial.stats.arrays import Booleans, Floats
+from onedial.stats.groups import labels_of
+from onedial.stats.level import Z_95
 
 Gaps = Literal["ignorable", "informative"]
 

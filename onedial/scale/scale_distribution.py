@@ -11,12 +11,15 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from onedial.core import one_line
+from onedial.core.cards import one_line
 from onedial.scale.checks.quadratic import parabola_r2
 from onedial.scale.evidence import codes_of
 from onedial.scale.factor.usable import linked_answers
 from onedial.scale.likelihood import MarginalFit, Model, ScaleKind, fit_marginal
-from onedial.stats import LEVEL, Answers, Floats, chi_squared_tail, number, p_text
+from onedial.stats.answers import Answers
+from onedial.stats.arrays import Floats, number
+from onedial.stats.level import LEVEL
+from onedial.stats.multiple_tests import chi_squared_tail, p_text
 
 KINDS: tuple[ScaleKind, ...] = ("normal", "smooth", "histogram")
 EXTRA_PARAMETERS = {"normal": 0, "smooth": 2}  # beyond place and unit, which the curves leave open

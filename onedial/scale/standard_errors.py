@@ -16,7 +16,8 @@ import numpy as np
 
 from onedial.scale.likelihood import PRIOR_ANSWERS, MarginalFit
 from onedial.scale.response_curves import UNUSED, Chances
-from onedial.stats import Booleans, Floats, remembered
+from onedial.stats.arrays import Booleans, Floats
+from onedial.stats.remembered import remembered
 
 _LEAST_WEIGHT = 1e-3  # of a histogram's node
 _LEAST_FLOOR = 1e-4  # below which an asymptote is at its bound

@@ -5,11 +5,12 @@ from dataclasses import dataclass, field
 
 import pandas as pd
 
-from onedial.asking import Question, Respondent
-from onedial.confidence import signal_table
+from onedial.asking.questions import Question
+from onedial.asking.respondents import Respondent
+from onedial.confidence.signals import signal_table
 from onedial.selfreport.ask.choices import ChoiceItem
 from onedial.selfreport.ask.self_reports import SelfReport
-from onedial.stats import MOST_UNREAD
+from onedial.stats.level import MOST_UNREAD
 
 Make = Callable[[int], Respondent]
 """From a seed of its draws to a respondent."""

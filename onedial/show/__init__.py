@@ -1,5 +1,14 @@
 """How anything is shown: page, figure style, numbers for a reader, progress, W&B. Knows no result."""
 
-import lazy_loader
+from onedial.show.figure_style import COLOURS, FAINT, STYLE
+from onedial.show.plots import forest
+from onedial.show.results import Result, save_results
 
-__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)
+__all__ = [
+    "COLOURS",
+    "FAINT",
+    "Result",
+    "STYLE",
+    "forest",
+    "save_results",
+]

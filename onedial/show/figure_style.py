@@ -20,7 +20,7 @@ from matplotlib.figure import Figure
 from matplotlib.layout_engine import ConstrainedLayoutEngine
 from matplotlib.ticker import FuncFormatter, LogFormatter
 
-from onedial.core import atomic_path
+from onedial.core.files import atomic_path
 
 WIDTH = 4.8
 SMALLEST = 8.7

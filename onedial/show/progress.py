@@ -1,7 +1,7 @@
 """A bar with the remaining time per stage, on stderr and only at a terminal.
 
 Into a file or a pipe, such as a scheduler's log, goes a line whenever another tenth of a stage is done, at most every
-few seconds, and one when it is over; where one step takes long, `onedial.core.at_work` says in between how far it is.
+few seconds, and one when it is over; where one step takes long, `at_work` says in between how far it is.
 """
 
 import sys
@@ -22,7 +22,8 @@ from rich.progress import (
 )
 from rich.text import Text
 
-from onedial.core import at_work, heard, is_first_process
+from onedial.core.processes import is_first_process
+from onedial.core.pulse import at_work, heard
 
 TENTHS = 10
 HEARTBEAT_SECONDS = 5.0

@@ -28,7 +28,11 @@ import pandas as pd
 import yaml
 from markupsafe import Markup
 
-from onedial.core import Manifest, Run, plain, write_json, write_table
+from onedial.core.files import write_json
+from onedial.core.plain_values import plain
+from onedial.core.run.files import write_table
+from onedial.core.run.manifest import Manifest
+from onedial.core.run.run import Run
 from onedial.show import page
 from onedial.show.columns import COLUMNS, Column, Lines, columns_of, each_line
 from onedial.show.figure_style import Drawing, house_style, save_figure

@@ -4,7 +4,8 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from onedial.core import Manifest, flat
+from onedial.core.run.configuration import flat
+from onedial.core.run.manifest import Manifest
 
 Rows = list[tuple[str, str]]
 

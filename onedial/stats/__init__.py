@@ -1,5 +1,7 @@
 """Arrays in, numbers out: answers, resampling, permutation, p values, ROC curves, agreement."""
 
-import lazy_loader
+from onedial.stats.resampling import resampled_weights
 
-__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)
+__all__ = [
+    "resampled_weights",
+]

@@ -15,7 +15,8 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from onedial.core import InputError, Notice
+from onedial.core.errors import InputError
+from onedial.core.notices import Notice
 from onedial.stats.arrays import Booleans, Integers, unmasked
 
 

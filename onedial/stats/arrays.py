@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from onedial.core import InputError
+from onedial.core.errors import InputError
 
 Floats = NDArray[np.floating[Any]]
 Booleans = NDArray[np.bool_]

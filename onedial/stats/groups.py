@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from onedial.core import InputError
+from onedial.core.errors import InputError
 from onedial.stats.answers import as_answers, names
 from onedial.stats.arrays import unmasked
 

@@ -4,7 +4,7 @@ How well an order of the questions puts a target's yes above its no.
 
     A_t(r) = P(r_i > r_j | target t says yes to i and no to j) + P(r_i = r_j | ...) / 2
 
-This is the area under the ROC curve (`onedial.stats.roc_area`); .5 is an order that knows nothing of the target. It
+This is the area under the ROC curve (`roc_area`); .5 is an order that knows nothing of the target. It
 needs no cut, so nothing is chosen, and fitting and test questions both count.
 """
 
@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike
 from scipy.optimize import brentq
 from scipy.special import ndtri
 
-from onedial.core import InputError
+from onedial.core.errors import InputError
 from onedial.stats.arrays import Floats, unmasked
 from onedial.stats.resampling import resampled_weights
 

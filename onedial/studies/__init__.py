@@ -13,7 +13,3 @@ A program parses its options, reads what is asked (`read_inputs`), refuses what 
 The studies are imported from their own names (`from onedial.studies.sweep import ...`): they need torch, and a program
 that prints its help or refuses a table does not wait for it.
 """
-
-import lazy_loader
-
-__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

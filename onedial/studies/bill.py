@@ -3,8 +3,9 @@
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from onedial.core import InputError, Run
-from onedial.studies.options import AskedModels
+from onedial.core.errors import InputError
+from onedial.core.run.run import Run
+from onedial.studies.options.shared import AskedModels
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -68,7 +69,8 @@ def tell_costs(costs: "pd.DataFrame | None", run: Run) -> None:
     """
     if costs is None:
         return
-    from onedial.core import leave_undone, write_table
+    from onedial.core.notices import leave_undone
+    from onedial.core.run.files import write_table
 
     print(f"\nwhat it did cost, failed requests and all starts included:\n{costs.round(4).to_string()}")
     if unknown := int(costs["unknown"].iloc[-1]):

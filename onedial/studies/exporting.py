@@ -2,13 +2,16 @@
 
 from pathlib import Path
 
-from onedial.asking import NAMED_QUESTIONS, panel_and_cuts
+from onedial.asking.elicited import panel_and_cuts
+from onedial.asking.named_data import NAMED_QUESTIONS
 from onedial.asking.store import ANSWERS
-from onedial.core import Run
-from onedial.panels import EXPORTERS, load_panel, load_questions
-from onedial.report import write_answer_log, write_inspect_log
-from onedial.studies.options import ExportOptions
-from onedial.verdict import SweepRun
+from onedial.core.run.run import Run
+from onedial.panels.formats.exporting import EXPORTERS
+from onedial.panels.panel_files import load_panel
+from onedial.panels.questions.question_files import load_questions
+from onedial.report.inspect_log import write_answer_log, write_inspect_log
+from onedial.studies.options.collecting import ExportOptions
+from onedial.verdict.sweep_run import SweepRun
 
 
 def export_run(options: ExportOptions) -> None:

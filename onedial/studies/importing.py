@@ -2,10 +2,17 @@
 
 import pandas as pd
 
-from onedial.asking import MANY_UNREAD
-from onedial.core import InputError, Notes, Run, configuration_of
-from onedial.panels import ImportedPanel, LogChoices, Spellings, panel_from_logs, read_logs, write_imported
-from onedial.studies.options import ImportOptions
+from onedial.asking.measuring import MANY_UNREAD
+from onedial.core.errors import InputError
+from onedial.core.options import configuration_of
+from onedial.core.run.notes import Notes
+from onedial.core.run.run import Run
+from onedial.panels.formats.formats import read_logs
+from onedial.panels.formats.panel import ImportedPanel, panel_from_logs
+from onedial.panels.formats.records import LogChoices
+from onedial.panels.formats.writing import write_imported
+from onedial.panels.spellings import Spellings
+from onedial.studies.options.collecting import ImportOptions
 
 PROGRAM = "import_panel"
 

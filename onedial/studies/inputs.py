@@ -2,13 +2,14 @@
 
 from typing import TYPE_CHECKING, Protocol
 
-from onedial.core import InputError, at_work
-from onedial.studies.options import TargetOptions, VerdictOptions
+from onedial.core.errors import InputError
+from onedial.core.pulse import at_work
+from onedial.studies.options.shared import TargetOptions, VerdictOptions
 
 if TYPE_CHECKING:
-    from onedial.asking import Question
-    from onedial.models import ModelIdentity
-    from onedial.panels import ExperimentInputs
+    from onedial.asking.questions import Question
+    from onedial.models.identity import ModelIdentity
+    from onedial.panels.inputs import ExperimentInputs
 
 
 class LayeredOptions(Protocol):
@@ -34,19 +35,19 @@ def read_inputs(options: TargetOptions, *, hold_out_topics: bool = False) -> "Ex
     panel was, this is noticed.
 
     Args:
-        hold_out_topics: see `onedial.panels.load_inputs`.
+        hold_out_topics: see `onedial.panels.inputs.load_inputs`.
 
     Raises:
-        InputError: as `onedial.panels.load_inputs`.
+        InputError: as `onedial.panels.inputs.load_inputs`.
     """
     with at_work(f"reading {options.questions or 'the questions'} and the panel {options.panel}"):
         return _inputs_of(options, hold_out_topics)
 
 
 def _inputs_of(options: TargetOptions, hold_out_topics: bool) -> "ExperimentInputs":
-    from onedial.asking import load_prompt
-    from onedial.core import notice
-    from onedial.panels import load_inputs
+    from onedial.asking.prompts import load_prompt
+    from onedial.core.notices import notice
+    from onedial.panels.inputs import load_inputs
 
     inputs = load_inputs(
         options.panel,
@@ -68,10 +69,10 @@ def require_prospects(inputs: "ExperimentInputs", options: VerdictOptions) -> No
     """Refuse what cannot be judged, whatever the subject says; notice it where somebody insists.
 
     Raises:
-        InputError: as `onedial.verdict.prospects_of`; or too few targets could be judged, of too few base models.
+        InputError: as `prospects_of`; or too few targets could be judged, of too few base models.
     """
-    from onedial.core import notice
-    from onedial.verdict import prospects_of
+    from onedial.core.notices import notice
+    from onedial.verdict.prospects import prospects_of
 
     prospects = prospects_of(inputs)
     if not prospects.suffices:
@@ -98,10 +99,10 @@ def layers_by_config(options: LayeredOptions) -> list[int]:
     """The candidate layers that `--layer` names, by the subject's config alone.
 
     Raises:
-        InputError: the subject has not all of them; or as `steering.candidate_layers`.
+        InputError: the subject has not all of them; or as `steering.planning.layers.candidate_layers`.
     """
-    from onedial.models import load_config, resolve_weights
-    from steering import candidate_layers
+    from onedial.models.checkpoints.weights import load_config, resolve_weights
+    from steering.planning.layers import candidate_layers
 
     candidate_layers(options.layer, 10**6)  # what is written wrongly is wrong in any model
     config, _ = load_config(resolve_weights(options.model, options.revision, convert=False))

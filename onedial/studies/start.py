@@ -4,21 +4,16 @@ from collections.abc import Iterator, Sequence
 from itertools import chain
 from typing import TYPE_CHECKING, Any
 
-from onedial.core import (
-    Notes,
-    Run,
-    RunOptions,
-    at_work,
-    changeable,
-    configuration_of,
-    is_first_process,
-    say,
-)
-from onedial.studies.options import SubjectOptions
+from onedial.core.options import RunOptions, changeable, configuration_of
+from onedial.core.processes import is_first_process
+from onedial.core.pulse import at_work, say
+from onedial.core.run.notes import Notes
+from onedial.core.run.run import Run
+from onedial.studies.options.shared import SubjectOptions
 
 if TYPE_CHECKING:
-    from onedial.models import OpenModel
-    from onedial.show import LogOptions
+    from onedial.models.model import OpenModel
+    from onedial.show.writers.writer import LogOptions
 
 
 class Start:
@@ -54,7 +49,8 @@ class Start:
 
     def set_threads(self) -> None:
         """Choose the threads of whatever model is loaded next, and keep other libraries quiet meanwhile."""
-        from onedial.models import as_first, choose_threads, is_split, quiet_libraries
+        from onedial.models.processes import as_first, is_split
+        from onedial.models.threads import choose_threads, quiet_libraries
 
         quiet_libraries()
         self.threads = choose_threads(self._recorded.get("threads"))
@@ -69,7 +65,8 @@ class Start:
         """
         with at_work(f"loading {options.model}"):
             self.set_threads()
-            from onedial.models import everyone, is_split, load_model
+            from onedial.models.model import load_model
+            from onedial.models.processes import everyone, is_split
 
             model = load_model(
                 options.model,
@@ -89,7 +86,7 @@ class Start:
             InputError: as `onedial.models.load_model`.
         """
         self.set_threads()
-        from onedial.models import load_model
+        from onedial.models.model import load_model
 
         first = (names[0], load_model(names[0]))
         return chain([first], ((name, load_model(name)) for name in names[1:]))
@@ -111,7 +108,7 @@ class Start:
                 run.record(threads=self.threads)
             notes.keep_in(run)
             if self._log is not None:
-                from onedial.show import watch
+                from onedial.show.writers.writer import watch
 
                 watch(run, self._log)
         return run
@@ -121,7 +118,7 @@ def _log_of(options: RunOptions) -> "LogOptions | None":
     """Where the run is logged besides its folder, if anywhere."""
     if options.wandb == "off" and not options.tensorboard:
         return None
-    from onedial.show import LogOptions
+    from onedial.show.writers.writer import LogOptions
 
     found = LogOptions.of(options)
     found.check()

@@ -3,6 +3,20 @@
 sweep (question x magnitude) + panel (question x target) -> Case -> judge -> Verdict
 """
 
-import lazy_loader
+from onedial.verdict.case import Case, sweep_grid
+from onedial.verdict.comparing.multiverse import multiverse_table, no_result, universes_of
+from onedial.verdict.judgement import judge_tables
+from onedial.verdict.rivals.rivals import RIVALS, Rival
+from onedial.verdict.sweep_run import SweepRun
 
-__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)
+__all__ = [
+    "Case",
+    "RIVALS",
+    "Rival",
+    "SweepRun",
+    "judge_tables",
+    "multiverse_table",
+    "no_result",
+    "sweep_grid",
+    "universes_of",
+]

@@ -8,7 +8,7 @@ on the fitting split (`criteria.choice`), the predictions that are compared on t
 counts as one base model.
 
 An answer is 1.0 (yes), 0.0 (no) or nan. The subject says yes where its margin is above 0; where the mass of all yes and
-no tokens is too small (`onedial.asking.is_read`) its answer was not read and is nan, at every magnitude alike.
+no tokens is too small (`onedial.asking.yes_no.is_read`) its answer was not read and is nan, at every magnitude alike.
 
 Three predictions of each target are compared on the same questions, those that it answered and where the subject was
 read both unsteered and at the chosen magnitude: the steered subject's, the majority answer, and the moved cut's.
@@ -23,11 +23,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
-from onedial.asking import is_read
-from onedial.core import InputError, one_line
-from onedial.panels import EXTRACTION, FITTING, SPLITS, TEST, wordings_of
-from onedial.scale import NearCopies, near_copies
-from onedial.stats import FEWEST_TOPICS, N_RESAMPLES, counted_once, groups_among, remembered, strata_of
+from onedial.asking.yes_no import is_read
+from onedial.core.cards import one_line
+from onedial.core.errors import InputError
+from onedial.panels.splits import EXTRACTION, FITTING, SPLITS, TEST, wordings_of
+from onedial.scale.specific.near_copies import NearCopies, near_copies
+from onedial.stats.numbers import FEWEST_TOPICS
+from onedial.stats.remembered import remembered
+from onedial.stats.resampling import N_RESAMPLES, counted_once, groups_among, strata_of
 from onedial.verdict.criteria import choice, status
 from onedial.verdict.dial import Dial, dial_of_margins
 
@@ -515,7 +518,7 @@ def wording_groups(wordings: Sequence[Sequence[str]], questions: pd.Index) -> np
     """Of each question, the number of what it is a wording of; None where each is its own.
 
     Args:
-        wordings: the ids of questions that stand there in several wordings (`onedial.panels.wordings_of`).
+        wordings: the ids of questions that stand there in several wordings (`onedial.panels.splits.wordings_of`).
 
     >>> wording_groups([["a", "c"]], pd.Index(["a", "b", "c"])).tolist()
     [0, 1, 0]

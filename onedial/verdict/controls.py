@@ -17,7 +17,9 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from onedial.stats import auc, average_within_models, rates
+from onedial.stats.numbers import average_within_models
+from onedial.stats.roc import auc
+from onedial.stats.shares import rates
 from onedial.verdict.case import Case
 from onedial.verdict.criteria.nulls import signal
 from onedial.verdict.dial import Dial

@@ -19,7 +19,7 @@ from functools import cached_property
 import numpy as np
 import pandas as pd
 
-from onedial.core import one_line
+from onedial.core.cards import one_line
 
 LOW_RATE, HIGH_RATE = 0.1, 0.9
 """The push of a dial is how far it is turned between these yes rates."""

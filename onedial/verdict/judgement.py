@@ -8,10 +8,15 @@ from typing import Any
 
 import pandas as pd
 
-from onedial.asking import DRAWN_ROLES, controls_of, under_test
-from onedial.core import InputError, notice, one_line
-from onedial.panels import ResponseMatrix, correctness_of, counts_of_samples
-from onedial.scale import FactorModel, Simulated, fit_factor_model, quadratic_fit_test
+from onedial.asking.sweep_tables import DRAWN_ROLES, controls_of, under_test
+from onedial.core.cards import one_line
+from onedial.core.errors import InputError
+from onedial.core.notices import notice
+from onedial.panels.panel_scores import correctness_of
+from onedial.panels.panels import ResponseMatrix, counts_of_samples
+from onedial.scale.checks.quadratic_null import quadratic_fit_test
+from onedial.scale.checks.simulation import Simulated
+from onedial.scale.factor.factor_model import FactorModel, fit_factor_model
 from onedial.verdict.case import Case, sweep_grid
 from onedial.verdict.controls import ControlDial, control_rates, control_table
 from onedial.verdict.dial import Dial, dial_of_crossings

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from onedial.stats import permuted_rows
+from onedial.stats.resampling import permuted_rows
 from onedial.verdict.case import Case
 from onedial.verdict.placement import matched_magnitudes, orthogonal_line
 

@@ -13,8 +13,10 @@ import numpy as np
 import pandas as pd
 from scipy import stats
 
-from onedial.panels import FITTING, TEST
-from onedial.stats import auc, auc_resampled, count, count_resampled, interval, rates
+from onedial.panels.splits import FITTING, TEST
+from onedial.stats.agreement import count, count_resampled, interval
+from onedial.stats.roc import auc, auc_resampled
+from onedial.stats.shares import rates
 from onedial.verdict.case import Case
 from onedial.verdict.placement import matched_magnitudes
 

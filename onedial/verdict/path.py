@@ -1,7 +1,7 @@
 """The dial's path through the panel's factor: the steered subject at each magnitude as one more respondent.
 
 The panel's answers make a scale; on it the subject gets a threshold and a loading at every magnitude
-(`onedial.scale.QuestionScale`). A dial that only moves the threshold runs level in the plane of the two; one that
+(`QuestionScale`). A dial that only moves the threshold runs level in the plane of the two; one that
 breaks the answers drops. A target's place and the path that it is compared with rest on the answers of the other base
 models alone, so that no target is compared with what its own answers made.
 
@@ -19,10 +19,13 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from onedial.core import InputError, one_line
-from onedial.panels import EXTRACTION
-from onedial.scale import PlacedRespondents, QuestionScale
-from onedial.stats import FEWEST_TOPICS, Z_95, Estimate
+from onedial.core.cards import one_line
+from onedial.core.errors import InputError
+from onedial.panels.splits import EXTRACTION
+from onedial.scale.place.question_scale import PlacedRespondents, QuestionScale
+from onedial.stats.estimate import Estimate
+from onedial.stats.level import Z_95
+from onedial.stats.numbers import FEWEST_TOPICS
 from onedial.verdict.case import Case
 
 LEAST_RATE, MOST_RATE = 0.05, 0.95

@@ -9,10 +9,12 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from onedial.asking import questions_frame
-from onedial.core import InputError, one_line
-from onedial.panels import FITTING, TEST, ExperimentInputs, wordings_of
-from onedial.stats import counted_once, groups_among
+from onedial.asking.questions import questions_frame
+from onedial.core.cards import one_line
+from onedial.core.errors import InputError
+from onedial.panels.inputs import ExperimentInputs
+from onedial.panels.splits import FITTING, TEST, wordings_of
+from onedial.stats.resampling import counted_once, groups_among
 from onedial.verdict.case import wording_groups
 from onedial.verdict.criteria.status import CONSTANT, FEW, MIN_FITTING, MIN_OF_A_KIND, MIN_TEST
 from onedial.verdict.verdict import MIN_MODELS, MIN_TARGETS, ONE_MODEL

@@ -20,8 +20,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from onedial.asking import listed, normalised_text
-from onedial.stats import LEVEL, adjusted, rates
+from onedial.asking.questions import normalised_text
+from onedial.asking.tables import listed
+from onedial.stats.level import LEVEL
+from onedial.stats.multiple_tests import adjusted
+from onedial.stats.shares import rates
 from onedial.verdict.case import Case
 from onedial.verdict.criteria.choice import answers_of
 from onedial.verdict.criteria.status import MIN_OF_A_KIND

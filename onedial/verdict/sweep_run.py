@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from onedial.asking import (
+from onedial.asking.sweep_tables import (
     CROSSING_COLUMNS,
     CROSSING_KEY,
     FACTS_COLUMNS,
@@ -34,10 +34,15 @@ from onedial.asking import (
     interventions_table,
     under_test,
 )
-from onedial.core import InputError, Parts, Run, html_card, sha256_of_text
-from onedial.panels import ResponseMatrix, panel_from_long
-from onedial.scale import FactorModel, Simulated
-from onedial.show import COLUMNS
+from onedial.core.cards import html_card
+from onedial.core.errors import InputError
+from onedial.core.files import sha256_of_text
+from onedial.core.run.parts import Parts
+from onedial.core.run.run import Run
+from onedial.panels.panels import ResponseMatrix, panel_from_long
+from onedial.scale.checks.simulation import Simulated
+from onedial.scale.factor.factor_model import FactorModel
+from onedial.show.columns import COLUMNS
 from onedial.verdict.case import Case, sweep_grid
 from onedial.verdict.comparing.reasoned import ReasonedComparison, as_sweep, compare_reasoned
 from onedial.verdict.judgement import (

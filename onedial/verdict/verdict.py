@@ -45,25 +45,22 @@ import numpy as np
 import pandas as pd
 from scipy.special import ndtri
 
-from onedial.core import InputError, html_card, plain
-from onedial.stats import (
+from onedial.core.cards import html_card
+from onedial.core.errors import InputError
+from onedial.core.plain_values import plain
+from onedial.stats.agreement import count, count_resampled
+from onedial.stats.estimate import Estimate, rank_correlation
+from onedial.stats.level import LEVEL, p_value
+from onedial.stats.numbers import (
     FEWEST_TOPICS,
-    LEVEL,
-    POWER,
-    Estimate,
     PanelEstimate,
-    auc,
-    auc_resampled,
     average_within_models,
-    count,
-    count_resampled,
-    least_z,
-    p_value,
     panel_estimate,
-    rank_correlation,
-    strata_of,
     without_each_model,
 )
+from onedial.stats.power import POWER, least_z
+from onedial.stats.resampling import strata_of
+from onedial.stats.roc import auc, auc_resampled
 from onedial.verdict.case import Case
 from onedial.verdict.controls import ORTHOGONAL, control_table, dial_numbers
 from onedial.verdict.criteria.choice import majority_answers

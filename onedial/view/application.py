@@ -18,8 +18,10 @@ import pandas as pd
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
-from onedial.core import InputError
-from onedial.show import captions_of, flat_rows, page, stage_rows, surroundings
+from onedial.core.errors import InputError
+from onedial.show import page
+from onedial.show.results import captions_of
+from onedial.show.run_tables import flat_rows, stage_rows, surroundings
 from onedial.view.progress import LAST_LINES, log_lines, rates_so_far, rows_of_progress
 from onedial.view.runs import FINISHED, GOING_ON, STATES, RunFolder, Seen
 from onedial.view.tables import PARTS, is_table, rows_of, stored_table

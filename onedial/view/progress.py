@@ -7,11 +7,13 @@ from typing import Any
 
 import pandas as pd
 
-from onedial.asking import SWEEP_COLUMNS, SWEEP_KEY, is_read, under_test
 from onedial.asking.store import ANSWERS, Store
-from onedial.core import InputError, Run
-from onedial.show import Rows, stage_rows
-from onedial.verdict import SweepRun
+from onedial.asking.sweep_tables import SWEEP_COLUMNS, SWEEP_KEY, under_test
+from onedial.asking.yes_no import is_read
+from onedial.core.errors import InputError
+from onedial.core.run.run import Run
+from onedial.show.run_tables import Rows, stage_rows
+from onedial.verdict.sweep_run import SweepRun
 
 _STAGE = re.compile(r"(\S+) (.+): (started|done after .*|broken off after .*)")
 LAST_LINES = 8

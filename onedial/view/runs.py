@@ -7,8 +7,11 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
-from onedial.core import InputError, Run, did_you_mean, refuse_links_outwards
-from onedial.show import headline
+from onedial.core.errors import InputError
+from onedial.core.files import refuse_links_outwards
+from onedial.core.run.run import Run
+from onedial.core.suggestions import did_you_mean
+from onedial.show.columns import headline
 from onedial.view.progress import log_lines
 from onedial.view.tables import PARTS
 

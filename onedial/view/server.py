@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import quote
 
-from onedial.core import InputError
+from onedial.core.errors import InputError
 
 if TYPE_CHECKING:
     from onedial.view.application import Answer, Viewer

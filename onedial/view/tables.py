@@ -7,8 +7,10 @@ from typing import Any
 
 import pandas as pd
 
-from onedial.core import InputError, did_you_mean, read_table
-from onedial.show import NOTHING, columns_of
+from onedial.core.errors import InputError
+from onedial.core.run.files import read_table
+from onedial.core.suggestions import did_you_mean
+from onedial.show.columns import NOTHING, columns_of
 
 PARTS = "part-*.parquet"
 PAGE = 50

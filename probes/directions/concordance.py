@@ -20,8 +20,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.stats import rankdata
 
-from onedial.core import one_line
-from onedial.stats import QUANTILES_95, interval_95
+from onedial.core.cards import one_line
+from onedial.stats.level import QUANTILES_95, interval_95
 from probes.fitting.folds import TopicFolds
 
 Floats = NDArray[np.float64]

@@ -36,7 +36,8 @@ import pandas as pd
 from numpy.typing import NDArray
 from scipy.special import expit
 
-from onedial.core import InputError, one_line
+from onedial.core.cards import one_line
+from onedial.core.errors import InputError
 from probes.directions.concordance import Area, Concordance, auroc_by_column, difference_interval
 from probes.fitting.folds import TopicFolds
 from probes.fitting.reads_at_all import copies_within, reads_by_chance

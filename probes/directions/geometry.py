@@ -25,8 +25,8 @@ from einops import rearrange
 from numpy.typing import NDArray
 from scipy.stats import t as student
 
-from onedial.core import InputError
-from onedial.stats import QUANTILES_95
+from onedial.core.errors import InputError
+from onedial.stats.level import QUANTILES_95
 from probes.directions.concordance import Concordance, auroc_by_column
 from probes.fitting.controls import shuffled_within
 from probes.fitting.crossfit import CrossFitted

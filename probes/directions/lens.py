@@ -12,7 +12,7 @@ from collections.abc import Sequence
 import numpy as np
 import pandas as pd
 
-from onedial.models import Lens
+from onedial.models.inside.lens import Lens
 from probes.directions.concordance import Concordance
 from probes.fitting.folds import TopicFolds
 from probes.fitting.measure import ProbeTask

@@ -14,9 +14,13 @@ from pathlib import Path
 
 import numpy as np
 
-from onedial.asking import NEGATION, NONSENSE, STATEMENT_PROMPT, Question, Statement
-from onedial.core import one_line
-from onedial.models import ActivationStore, OpenModel, PromptSet, store_activations
+from onedial.asking.questions import Question
+from onedial.asking.statements import NEGATION, NONSENSE, STATEMENT_PROMPT, Statement
+from onedial.core.cards import one_line
+from onedial.models.inside.activation_store import ActivationStore
+from onedial.models.inside.store_filling import store_activations
+from onedial.models.model import OpenModel
+from onedial.models.prompt_set import PromptSet
 from probes.directions.concordance import N_BOOTSTRAP, Floats, topic_draws
 from probes.directions.contrast import StatementStreams
 from probes.fitting.folds import N_FOLDS, TopicFolds

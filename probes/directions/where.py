@@ -30,9 +30,12 @@ from jaxtyping import Float
 from numpy.typing import NDArray
 from torch import Tensor
 
-from onedial.core import InputError, one_line
-from onedial.models import ActivationStore, OpenModel, PromptSet
-from onedial.stats import QUANTILES_95
+from onedial.core.cards import one_line
+from onedial.core.errors import InputError
+from onedial.models.inside.activation_store import ActivationStore
+from onedial.models.model import OpenModel
+from onedial.models.prompt_set import PromptSet
+from onedial.stats.level import QUANTILES_95
 from probes.directions.concordance import Concordance
 from probes.directions.geometry import directions_of
 from probes.fitting.measure import ProbeTask
@@ -45,7 +48,7 @@ def patching_table(margins: Floats, layers: Sequence[int], n_bootstrap: int = 99
     """One row per layer.
 
     Args:
-        margins: (pair, layer + 2) as `steering.patched_margins` gives them: patched after each layer, then the
+        margins: (pair, layer + 2) as `steering.causes.patched_margins` gives them: patched after each layer, then the
             receiver's own and the donor's.
 
     Returns:
@@ -178,7 +181,7 @@ def direct_effects(
     """Mean slope of the margin as the last stream is moved along each direction, per `norm`; positive towards yes.
 
     What blocks above the direction's layer make of it is left out: held against the whole effect of a push
-    (`steering.effects_of`) it says how much of that goes straight to the unembedding.
+    (`steering.causes.effects_of`) it says how much of that goes straight to the unembedding.
 
     Args:
         store: holds the last layer at the last position. norm: length of a step of 1.

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from onedial.core import InputError
+from onedial.core.errors import InputError
 from probes.directions.concordance import Area, Concordance, auroc_by_column
 from probes.fitting.crossfit import CrossFitted
 

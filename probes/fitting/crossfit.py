@@ -19,7 +19,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import expit
 
-from onedial.core import InputError, one_line
+from onedial.core.cards import one_line
+from onedial.core.errors import InputError
 from probes.directions.concordance import auroc_by_column
 from probes.fitting.folds import TopicFolds
 from probes.fitting.solvers import METHODS, NO_PENALTY, PENALISED, PENALTIES, Training, fit_logistic

@@ -20,11 +20,15 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from onedial.asking import is_read
-from onedial.core import InputError, notice, one_line
-from onedial.models import ActivationStore
-from onedial.panels import ResponseMatrix, correctness_of, drop_own
-from onedial.scale import fit_factor_model
+from onedial.asking.yes_no import is_read
+from onedial.core.cards import one_line
+from onedial.core.errors import InputError
+from onedial.core.notices import notice
+from onedial.models.inside.activation_store import ActivationStore
+from onedial.panels.joining import drop_own
+from onedial.panels.panel_scores import correctness_of
+from onedial.panels.panels import ResponseMatrix
+from onedial.scale.factor.factor_model import fit_factor_model
 from probes.fitting.crossfit import LEAST_OF_A_KIND
 
 OWN_YES, OWN_MARGIN, OWN_CORRECT, EASY = "own yes", "own margin high", "own correct", "easy for all"

@@ -20,7 +20,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from onedial.core import InputError
+from onedial.core.errors import InputError
 from probes.directions.concordance import Concordance, difference_interval
 from probes.fitting.crossfit import CrossFitted
 from probes.fitting.folds import TopicFolds

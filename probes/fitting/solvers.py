@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 from scipy.special import expit
 from sklearn.linear_model import LogisticRegression
 
-from onedial.core import one_line
+from onedial.core.cards import one_line
 
 Floats = NDArray[np.float64]
 Singles = NDArray[np.float32]

@@ -9,7 +9,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from onedial.scale import rival_accounts
+from onedial.scale.checks.accounts import rival_accounts
 from simulations.frame import Cell, Simulation, by_cell, means
 from simulations.structure import grouped_scales, panel
 

@@ -5,7 +5,8 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from onedial.core import InputError, atomic_path
+from onedial.core.errors import InputError
+from onedial.core.files import atomic_path
 
 if TYPE_CHECKING:
     import pandas as pd

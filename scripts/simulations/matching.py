@@ -28,9 +28,10 @@ Draw = Callable[[int], Found | list[Found]]
 def unrelated(seed: int) -> dict[str, float]:
     from simulated_panels import simulate_sweep, unrelated_targets
 
-    from onedial.verdict import EDGE, MIN_TARGETS, sweep_grid
-    from onedial.verdict.criteria.status import OK
+    from onedial.verdict.case import sweep_grid
+    from onedial.verdict.criteria.status import EDGE, OK
     from onedial.verdict.line import line_of
+    from onedial.verdict.verdict import MIN_TARGETS
 
     rng = np.random.default_rng([1, seed])
     sweep = simulate_sweep(rng, 1000)
@@ -74,7 +75,8 @@ def path(breaking: float, reordering: float) -> Draw:
     def one(seed: int) -> Found | list[Found]:
         from simulated_panels import framings_of, moved_cut_targets, simulate_sweep, with_own_difficulty
 
-        from onedial.verdict import dial_path, sweep_grid
+        from onedial.verdict.case import sweep_grid
+        from onedial.verdict.path import dial_path
 
         rng = np.random.default_rng([3, seed])
         sweep = simulate_sweep(rng, reordering=reordering)
@@ -94,7 +96,7 @@ def comparison(more: float) -> Draw:
     def one(seed: int) -> dict[str, float]:
         from scipy.stats import norm
 
-        from onedial.verdict import paired_difference
+        from onedial.verdict.comparing.comparison import paired_difference
 
         rng = np.random.default_rng([4, seed])
         ease = rng.standard_normal((120, 1))

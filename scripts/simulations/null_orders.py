@@ -9,8 +9,9 @@ import pandas as pd
 from scipy import stats
 from simulated_panels import SCENARIOS, framings_of
 
-from onedial.stats import auc, auc_resampled, panel_estimate
-from onedial.verdict import sweep_grid
+from onedial.stats.numbers import panel_estimate
+from onedial.stats.roc import auc, auc_resampled
+from onedial.verdict.case import sweep_grid
 from simulations.frame import Cell, Found, Simulation
 from simulations.verdicts import N_QUESTIONS, N_TARGETS
 

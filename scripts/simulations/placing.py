@@ -13,7 +13,7 @@ import numpy as np
 import pandas as pd
 from scipy.special import ndtri
 
-from onedial.scale import QuestionBank
+from onedial.scale.place.question_bank import QuestionBank
 from simulations.frame import Cell, Rows, Simulation, by_cell
 
 N_QUESTIONS, N_RESPONDENTS, N_FAMILIES, N_TOPICS = 500, 20, 5, 10

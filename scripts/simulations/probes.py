@@ -18,37 +18,23 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from onedial.panels import ResponseMatrix
-from probes import (
-    OWN_CORRECT,
-    Concordance,
-    ProbeLabels,
-    ProbeTask,
-    StatementStreams,
-    Surroundings,
-    TopicFolds,
-    added_test,
-    auroc_of_copies,
-    beyond_known,
-    beyond_shared,
-    choose_layer,
-    correct_label,
-    course_of,
-    cross_evaluation,
-    cross_fit,
-    direction_table,
-    erasure_table,
-    measure_layer,
-    of_rows,
-    own_or_shared,
-    patching_table,
-    read_without_labels,
-    readers_of,
-    reads_by_chance,
-    shared_difficulty,
-    topic_draws,
-    transfer_table,
-)
+from onedial.panels.panels import ResponseMatrix
+from probes.beyond import beyond_known, beyond_shared
+from probes.directions.concordance import Concordance, topic_draws
+from probes.directions.contrast import StatementStreams, read_without_labels
+from probes.directions.erasure import erasure_table
+from probes.directions.geometry import cross_evaluation, direction_table, transfer_table
+from probes.directions.where import patching_table
+from probes.during import course_of
+from probes.fitting.choice import choose_layer
+from probes.fitting.crossfit import cross_fit, of_rows
+from probes.fitting.folds import TopicFolds
+from probes.fitting.labels import OWN_CORRECT, ProbeLabels, correct_label, shared_difficulty
+from probes.fitting.measure import ProbeTask, measure_layer
+from probes.fitting.nested import added_test
+from probes.fitting.reads_at_all import auroc_of_copies, readers_of, reads_by_chance
+from probes.own import own_or_shared
+from probes.reading import Surroundings
 from simulations.frame import Cell, Rows, Simulation, by_cell
 
 Floats = NDArray[np.float64]

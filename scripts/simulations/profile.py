@@ -30,7 +30,7 @@ def cells() -> Iterator[Cell]:
     for number, (pushes, effect) in enumerate(SCENARIOS):
 
         def said(subject: int, number: int = number, pushes: float = pushes, effect: float | None = effect) -> Found:
-            from onedial.verdict import PROFILE_VERDICTS
+            from onedial.verdict.comparing.dial_profile import PROFILE_VERDICTS
 
             verdict = one_verdict(pushes, effect, number * 10_007 + subject)
             return {name.replace(" ", "_"): name == verdict for name in PROFILE_VERDICTS}
@@ -43,8 +43,8 @@ def one_verdict(pushes: float, effect: float | None, seed: int, n_replicates: in
     import numpy as np
     import pandas as pd
 
-    from onedial.asking import VECTOR
-    from onedial.verdict import PROFILE_COLUMNS, profile_of
+    from onedial.asking.sweep_tables import VECTOR
+    from onedial.verdict.comparing.dial_profile import PROFILE_COLUMNS, profile_of
 
     rng = np.random.default_rng(seed)
     base = rng.normal(size=N_ITEMS)

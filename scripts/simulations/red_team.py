@@ -55,9 +55,10 @@ from scipy import stats
 from scipy.signal import lfilter
 from simulated_panels import dial_ease, simulate_sweep
 
-from onedial.asking import Question
-from onedial.core import noticed
-from onedial.panels import assign_splits, load_questions
+from onedial.asking.questions import Question
+from onedial.core.notices import noticed
+from onedial.panels.questions.question_files import load_questions
+from onedial.panels.splits import assign_splits
 from simulations.frame import Cell, Found, Simulation, one_line_each
 
 CELLS: dict[str, dict[str, Any]] = {
@@ -268,10 +269,11 @@ def real_questions(rng: np.random.Generator, texts: str, n: int) -> list[Questio
 
 def one_row(cell: str, seed: int, n_draws: int = N_DRAWS) -> Found:
     """What is said of one simulated panel."""
-    from onedial.verdict import judge, predict, sweep_grid
+    from onedial.verdict.case import sweep_grid
     from onedial.verdict.prediction.losses import ALL
+    from onedial.verdict.prediction.prediction import predict
     from onedial.verdict.prediction.sources import DIAL, LENGTH, MEAN, SHARED, TOPICS
-    from onedial.verdict.verdict import NOT_ENOUGH, REPRODUCED
+    from onedial.verdict.verdict import NOT_ENOUGH, REPRODUCED, judge
 
     rng = np.random.default_rng([seed, *cell.encode()])
     sweep, questions, panel, respondents = panel_of(rng, **CELLS[cell])
@@ -300,7 +302,7 @@ def one_row(cell: str, seed: int, n_draws: int = N_DRAWS) -> Found:
 
 def operating_table(table: pd.DataFrame) -> pd.DataFrame:
     """By cell: how many verdicts, how many of them gave each answer and each flag, and the means of the numbers."""
-    from onedial.verdict import ANSWERS, CANNOT_BE_JUDGED, FLAGS, NOT_REPRODUCED
+    from onedial.verdict.verdict import ANSWERS, CANNOT_BE_JUDGED, FLAGS, NOT_REPRODUCED
 
     said = table["flags"].fillna("").str.split("; ")
     counted: dict[str, Any] = {answer: table["reproduced"] == answer for answer in ANSWERS}
@@ -317,7 +319,7 @@ def operating_table(table: pd.DataFrame) -> pd.DataFrame:
 
 def settings() -> Found:
     """What a draw hangs on."""
-    from onedial.verdict import RULE
+    from onedial.verdict.verdict import RULE
 
     return {"rule": RULE, "n_draws": N_DRAWS}
 

@@ -76,8 +76,7 @@ def judged(layout: str, planted: str) -> Callable[[int], dict[str, float]]:
     """What is said of one panel."""
 
     def one(seed: int) -> dict[str, float]:
-        from onedial.confidence import shared_or_own
-        from onedial.confidence.shared_or_own import NOT_OWN, OWN
+        from onedial.confidence.shared_or_own import NOT_OWN, OWN, shared_or_own
 
         given = panel(FAMILIES[layout], N, seed, **KINDS[planted])
         found = shared_or_own(*given, n_bootstrap=RESAMPLES, seed=seed)

@@ -11,28 +11,25 @@ import numpy as np
 import pandas as pd
 from scipy.special import ndtri
 
-from onedial.confidence import metacognition_table
-from onedial.scale import (
-    bootstrap_questions,
-    bundle_invariance,
-    cluster_structure,
-    correlation_intervals,
-    factor_fit,
-    fit_factor_model,
-    kin_account,
-    kin_bend,
-    one_factor_bootstrap,
-    permutation_null,
-    quadratic_fit_test,
-    rasch_test,
-    residual_correlations,
-    response_model,
-    scale_distribution,
-    specific_factors,
-)
+from onedial.confidence.metacognition import metacognition_table
+from onedial.scale.checks.bundles import bundle_invariance
+from onedial.scale.checks.clusters import cluster_structure
+from onedial.scale.checks.one_factor import one_factor_bootstrap
+from onedial.scale.checks.permutation import permutation_null
+from onedial.scale.checks.quadratic_null import quadratic_fit_test
+from onedial.scale.checks.question_bootstrap import bootstrap_questions
+from onedial.scale.checks.residual_correlations import residual_correlations
+from onedial.scale.correlations.correlation_intervals import correlation_intervals
+from onedial.scale.equal_slopes import rasch_test
+from onedial.scale.factor.factor_fit import factor_fit
+from onedial.scale.factor.factor_model import fit_factor_model
 from onedial.scale.misfit.answer_fit import answer_fit
+from onedial.scale.response_model import response_model
+from onedial.scale.scale_distribution import scale_distribution
+from onedial.scale.specific.kin_account import kin_account, kin_bend
+from onedial.scale.specific.specific_factors import specific_factors
 from onedial.scale.study.panel_analysis import copies_among
-from onedial.stats import as_answers
+from onedial.stats.answers import as_answers
 from simulations.frame import Cell, Found, Simulation, by_cell, mean_and_error
 
 MIDDLE = np.linspace(0.2, 0.8, 19)

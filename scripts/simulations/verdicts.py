@@ -21,10 +21,11 @@ import numpy as np
 import pandas as pd
 from simulated_panels import SCENARIOS, framings_of, simulated_controls
 
-from onedial.core import flat
-from onedial.stats import LEVEL
-from onedial.verdict import RULE, control_table, judge, sweep_grid
-from onedial.verdict.verdict import AWAY, MOVED_CUT, TOWARDS
+from onedial.core.run.configuration import flat
+from onedial.stats.level import LEVEL
+from onedial.verdict.case import sweep_grid
+from onedial.verdict.controls import control_table
+from onedial.verdict.verdict import AWAY, MOVED_CUT, RULE, TOWARDS, judge
 from simulations.frame import Cell, Found, Simulation, one_line_each
 
 ANSWERS = ("reproduced", "dial", "push")

@@ -64,8 +64,11 @@ from simulations.frame import Cell, Simulation
 if TYPE_CHECKING:
     import pandas as pd
 
-    from onedial.asking import Instrument, Prompt, Question, Response
-    from onedial.selfreport import Material
+    from onedial.asking.instruments import Instrument
+    from onedial.asking.prompts import Prompt
+    from onedial.asking.questions import Question
+    from onedial.asking.respondents import Response
+    from onedial.selfreport.frame import Material
 
 THERE, AGAINST, NOTHING, NO_NUMBER = "there", "against", "nothing", "no number"
 ITEMS, RESAMPLES, SETS = 48, 399, 5
@@ -111,8 +114,8 @@ def coin(*what: object) -> float:
 def material(seed: int) -> "Material":
     """Questions with and without options, of each seed its own: who goes by what questions look like would else agree
     with what everybody knows of them in all seeds or in none."""
-    from onedial.studies.battery import material_of
-    from onedial.studies.options import BatteryOptions
+    from onedial.studies.battery.material import material_of
+    from onedial.studies.options.asked import BatteryOptions
 
     return material_of(BatteryOptions(n_questions=ITEMS, seed=seed, samples=2, n_each=4))
 
@@ -120,8 +123,8 @@ def material(seed: int) -> "Material":
 @cache
 def known_texts() -> dict[str, tuple[str, str, float]]:
     """Text of a question -> its id, its best answer, and the share of respondents that know it."""
-    from onedial.panels import load_questions
-    from onedial.selfreport import choice_items
+    from onedial.panels.questions.question_files import load_questions
+    from onedial.selfreport.ask.choices import choice_items
 
     pool = [each for each in load_questions("embedded") if each.answers]
     best = {each.id: each.answers[0] for each in pool}
@@ -132,8 +135,8 @@ def known_texts() -> dict[str, tuple[str, str, float]]:
 @cache
 def truths() -> dict[str, tuple[str, bool]]:
     """Text of a fact, as question and as statement -> its id, and whether yes is right."""
-    from onedial.asking import load_statements
-    from onedial.panels import load_facts
+    from onedial.asking.statements import load_statements
+    from onedial.panels.questions.facts import load_facts
 
     facts = load_facts()
     found = {fact.text: (fact.id, fact.answers[0] == "yes") for fact in facts}
@@ -142,21 +145,21 @@ def truths() -> dict[str, tuple[str, bool]]:
 
 @cache
 def requests() -> "list[Question]":
-    from onedial.panels import load_questions
+    from onedial.panels.questions.question_files import load_questions
 
     return load_questions("frontier")[: 2 * ITEMS]
 
 
 @cache
 def cannot_be_known() -> frozenset[str]:
-    from onedial.selfreport import unknowable_twins
+    from onedial.selfreport.battery.unknowable import unknowable_twins
 
     return frozenset(other.text for _, other in unknowable_twins())
 
 
 @cache
 def topics() -> dict[str, str]:
-    from onedial.panels import load_questions
+    from onedial.panels.questions.question_files import load_questions
 
     return {each.id: str(each.topic) for each in load_questions("embedded")}
 
@@ -226,12 +229,13 @@ class Animal:
 
     @property
     def identity(self) -> Any:
-        from onedial.asking import Identity
+        from onedial.asking.respondents import Identity
 
         return Identity(f"{self.kind} {self.seed}")
 
     def answer(self, prompts: "list[Prompt]", instrument: "Instrument") -> "Iterator[Response]":
-        from onedial.asking import TokenReader, response_from_logits, response_from_text
+        from onedial.asking.instruments import TokenReader
+        from onedial.asking.respondents import response_from_logits, response_from_text
 
         before: list[float] = []
         for place, prompt in enumerate(prompts):
@@ -364,7 +368,7 @@ class Animal:
 
     def guesses(self, prompt: "Prompt") -> str:
         """Its answer with the confidence that it would state, and rivals with less."""
-        from onedial.asking import CONFIDENCE_IN_NUMBERS
+        from onedial.asking.instruments import CONFIDENCE_IN_NUMBERS
 
         logits = self.by_rule(prompt, CONFIDENCE_IN_NUMBERS, 0) or self.says(prompt, CONFIDENCE_IN_NUMBERS)
         sure = 10 * logits.index(max(logits)) + 5
@@ -377,7 +381,7 @@ class Animal:
         return own + coin("family", self.family, what, key) + coin("everybody", what, key) > 1.5
 
     def listed(self, shown: str) -> str:
-        from onedial.selfreport import association_words
+        from onedial.selfreport.ask.self_prediction import association_words
 
         cue = re.search(r'with the word "(\w+)"', shown)
         assert cue is not None
@@ -621,7 +625,8 @@ GERMAN = {
 
 def of_battery(test: str, only: tuple[str, ...], make: Makes) -> dict[str, Reading]:
     """What a test of the battery says first."""
-    from onedial.selfreport import BATTERY, battery_overview, battery_scores
+    from onedial.selfreport.battery import BATTERY, battery_scores
+    from onedial.selfreport.score.battery_overview import battery_overview
 
     asked = material(make(0).seed)
     if first := BATTERY[test].after:
@@ -643,10 +648,11 @@ def of_self_reports(make: Makes) -> dict[str, Reading]:
     """How well each self-report tells the respondent's right answers from its wrong ones."""
     import pandas as pd
 
-    from onedial.asking import CLOSED_BOOK, answers_in_order
-    from onedial.confidence import signal_table
-    from onedial.panels import grade_answer
-    from onedial.selfreport import SELF_REPORTS, Item, ask_self_report
+    from onedial.asking.instruments import CLOSED_BOOK
+    from onedial.asking.respondents import answers_in_order
+    from onedial.confidence.signals import signal_table
+    from onedial.panels.grading.choice_grading import grade_answer
+    from onedial.selfreport.ask.self_reports import SELF_REPORTS, Item, ask_self_report
 
     it = make(0)
     questions = material(it.seed).questions
@@ -670,15 +676,13 @@ def of_self_reports(make: Makes) -> dict[str, Reading]:
 
 def of_self_prediction(test: str, make: Makes) -> dict[str, Reading]:
     """Association, restriction and difficulty."""
-    from onedial.selfreport import (
+    from onedial.selfreport.ask.self_prediction import (
         ask_association,
         ask_difficulty,
         ask_restriction,
-        association_scores,
         association_words,
-        difficulty_scores,
-        restriction_scores,
     )
+    from onedial.selfreport.score.self_prediction import association_scores, difficulty_scores, restriction_scores
 
     it = make(0)
     if test == "difficulty":
@@ -698,7 +702,8 @@ def of_questionnaire(make: Makes) -> dict[str, Reading]:
     """The level of a scale, and what deference moves it by."""
     import pandas as pd
 
-    from onedial.selfreport import administer, balanced_mean, load_questionnaire, revisions
+    from onedial.selfreport.ask.questionnaires import administer, load_questionnaire
+    from onedial.selfreport.score.questionnaires import balanced_mean, revisions
 
     it, scale = make(0), load_questionnaire()
     rows = pd.concat([administer(it, scale, "no task", number) for number in range(3)])
@@ -720,7 +725,8 @@ def of_panel(kind: str, seed: int) -> dict[str, Reading]:
     """Twelve respondents of four families predict their own replies and, by them, each other's."""
     import pandas as pd
 
-    from onedial.selfreport import ask_properties, cross_prediction, prediction_matrix
+    from onedial.selfreport.battery.properties import ask_properties
+    from onedial.selfreport.score.self_prediction import cross_prediction, prediction_matrix
 
     families = {f"m{number:02d}": f"family {number // 3}" for number in range(12)}
     tables = [

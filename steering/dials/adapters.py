@@ -33,18 +33,20 @@ import torch
 from torch import Tensor, nn
 from torch.nn.functional import binary_cross_entropy_with_logits
 
-from onedial.asking import YES_NO_TOKENS, Prompt, PromptTemplate, Question, TokenReader, is_read
-from onedial.core import InputError, one_line
-from onedial.models import (
-    AnswerTokens,
-    ModelIdentity,
-    OpenModel,
-    PromptSet,
-    batches_by_length,
-    pad_batch,
-    read_activations,
-)
+from onedial.asking.instruments import YES_NO_TOKENS, TokenReader
+from onedial.asking.prompts import Prompt, PromptTemplate
+from onedial.asking.questions import Question
+from onedial.asking.yes_no import is_read
+from onedial.core.cards import one_line
+from onedial.core.errors import InputError
+from onedial.models.forward.activations import read_activations
+from onedial.models.forward.batches import batches_by_length
+from onedial.models.forward.readout import AnswerTokens
+from onedial.models.identity import ModelIdentity
+from onedial.models.model import OpenModel
+from onedial.models.prompt_set import PromptSet
 from onedial.models.tensor_files import read_tensors, write_tensors
+from onedial.models.tokens import pad_batch
 from steering.dials.dials import DIAL_COLUMNS, read_unsteered
 from steering.effects.side_effects import effects_on_text
 

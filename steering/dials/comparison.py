@@ -23,10 +23,16 @@ import numpy as np
 import pandas as pd
 import torch
 
-from onedial.core import InputError, notice, one_line
-from onedial.models import OpenModel, PromptSet, margin_gradients, read_activations
-from onedial.stats import interval_95, roc_area
-from probes import topic_draws
+from onedial.core.cards import one_line
+from onedial.core.errors import InputError
+from onedial.core.notices import notice
+from onedial.models.forward.activations import read_activations
+from onedial.models.inside.gradients import margin_gradients
+from onedial.models.model import OpenModel
+from onedial.models.prompt_set import PromptSet
+from onedial.stats.level import interval_95
+from onedial.stats.roc import roc_area
+from probes.directions.concordance import topic_draws
 from steering.causes import STEP, mean_with_interval, slopes_along
 from steering.contrasts import split_by_response
 from steering.directions import DIRECTIONS
@@ -81,7 +87,7 @@ def compare_directions(
         made_on: questions that directions are made of. held_out: on which they are measured.
         methods: keys of `DIRECTIONS`; all but the first are left out, with a notice, where these questions do not hold
             what they need. step: in residual norms.
-        framings: keys of `onedial.asking.POLES`: the mean difference between the poles of each is one more direction,
+        framings: keys of `POLES`: the mean difference between the poles of each is one more direction,
             which stands under that name.
 
     Raises:

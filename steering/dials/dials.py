@@ -21,9 +21,13 @@ import pandas as pd
 from jaxtyping import Float
 from torch import Tensor
 
-from onedial.asking import OPENINGS, PromptTemplate, Question, with_opening
-from onedial.core import InputError, one_line
-from onedial.models import OpenModel, PromptSet, read_activations
+from onedial.asking.prompts import OPENINGS, PromptTemplate, with_opening
+from onedial.asking.questions import Question
+from onedial.core.cards import one_line
+from onedial.core.errors import InputError
+from onedial.models.forward.activations import read_activations
+from onedial.models.model import OpenModel
+from onedial.models.prompt_set import PromptSet
 from steering.effects.side_effects import effects_on_text
 from steering.interventions import Intervention
 from steering.planning.magnitudes import doubling, most_unread

@@ -32,10 +32,15 @@ import pandas as pd
 from scipy import stats
 from torch import Tensor
 
-from onedial.asking import CLOSED_BOOK, Prompt, PromptTemplate, Question, TextReader, is_read
+from onedial.asking.instruments import CLOSED_BOOK, TextReader
+from onedial.asking.prompts import Prompt, PromptTemplate
+from onedial.asking.questions import Question
+from onedial.asking.yes_no import is_read
 from onedial.core.errors import InputError
-from onedial.models import Generated, OpenModel, PromptSet, handing_on
+from onedial.models.model import OpenModel
+from onedial.models.prompt_set import PromptSet
 from onedial.models.tensor_files import read_tensors, write_tensors
+from onedial.models.writing import Generated, handing_on
 from steering.interventions import Intervention, SteeringVector, template_from
 from steering.reading import answers_along, margins_by
 from steering.respondent import generate_steered

@@ -1,7 +1,7 @@
 """Reasoned answers under the dial: what the steered subject says once it has written its reasons.
 
 The direct sweep reads the token after the prompt, which costs one row for each setting. Here the subject writes, and
-its yes or no stands on a line at the end (`onedial.asking.reasoned`): some hundred forwards for each question and
+its yes or no stands on a line at the end (`reasoned`): some hundred forwards for each question and
 setting. So the grid is short, and placed by the direct sweep; and every text is kept.
 
 The intervention acts as it says: at the prompt's last position or all of them, and on what is generated where its
@@ -14,26 +14,16 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 
-from onedial.asking import (
-    REASONED_COLUMNS,
-    Instrument,
-    PromptTemplate,
-    Question,
-    TextReader,
-    reasoned,
-    response_from_text,
-)
-from onedial.core import InputError
-from onedial.models import (
-    Generated,
-    OpenModel,
-    batches_by_length,
-    check_room,
-    gather,
-    generate,
-    questions_per_batch,
-)
-from onedial.models.forward.batches import map_batches
+from onedial.asking.instruments import Instrument, TextReader, reasoned
+from onedial.asking.prompts import PromptTemplate
+from onedial.asking.questions import Question
+from onedial.asking.respondents import response_from_text
+from onedial.asking.sweep_tables import REASONED_COLUMNS
+from onedial.core.errors import InputError
+from onedial.models.forward.batches import batches_by_length, map_batches, questions_per_batch
+from onedial.models.model import OpenModel
+from onedial.models.processes import gather
+from onedial.models.writing import Generated, check_room, generate
 from steering.interventions import Intervention, steered
 from steering.planning.magnitudes import most_unread, yes_rates
 

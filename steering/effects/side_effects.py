@@ -24,12 +24,16 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from onedial.asking import is_read
-from onedial.core import InputError
-from onedial.models import AnswerTokens, OpenModel, PromptSet, Started, encode, pad_batch, plainly_edited
+from onedial.asking.yes_no import is_read
+from onedial.core.errors import InputError
 from onedial.models.forward.batches import Progress, map_batches
-from onedial.panels import load_passages
-from onedial.stats import QUANTILES_95
+from onedial.models.forward.readout import AnswerTokens
+from onedial.models.forward.runner import Started, plainly_edited
+from onedial.models.model import OpenModel
+from onedial.models.prompt_set import PromptSet
+from onedial.models.tokens import encode, pad_batch
+from onedial.panels.questions.facts import load_passages
+from onedial.stats.level import QUANTILES_95
 from steering.interventions import Intervention, chosen_positions
 from steering.reading import read_along, rows_of
 

@@ -1,6 +1,6 @@
 """How sure is a steered subject of what is written? The same texts read at many settings of a dial.
 
-Each text is read after its prompt in one forward (`onedial.models.read_written`), under the push that stood there while
+Each text is read after its prompt in one forward (`read_written`), under the push that stood there while
 the subject wrote: at the prompt's last token, its tokens, those of the text, or all of them. Up to the lowest layer
 that is edited a batch runs once for all settings.
 """
@@ -12,14 +12,17 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor
 
-from onedial.asking import Prompt
-from onedial.confidence import token_scores
-from onedial.models import OpenModel, TokenBatch, plainly_edited, read_written_in_ways
+from onedial.asking.prompts import Prompt
+from onedial.confidence.tokens import token_scores
+from onedial.models.forward.runner import plainly_edited
+from onedial.models.model import OpenModel
+from onedial.models.tokens import TokenBatch
+from onedial.models.written_scores import read_written_in_ways
 from steering.interventions import Intervention, SteeringVector, as_interventions, chosen_positions
 from steering.reading import Grids, check_sweep
 
 SURENESS_OF_WRITING = ("mean log-probability", "entropy", "first margin")
-"""Of `onedial.confidence.token_scores`; in nats, higher = surer except for the entropy."""
+"""Of `onedial.confidence.tokens.token_scores`; in nats, higher = surer except for the entropy."""
 
 
 def written_along(

@@ -26,14 +26,18 @@ from typing import Any
 import torch
 from transformers import AutoModelForCausalLM
 
-from onedial.asking import Prompt, PromptTemplate, Question
+from onedial.asking.prompts import Prompt, PromptTemplate
+from onedial.asking.questions import Question
 from onedial.core.errors import InputError
 from onedial.core.notices import notice
-from onedial.models import DTYPES, QUESTIONS_PER_BATCH, Decoder, OpenModel, PromptSet, auto_class, load_config
-from onedial.models.checkpoints.weights import resolve_weights
+from onedial.models.checkpoints.folders import auto_class
+from onedial.models.checkpoints.weights import load_config, resolve_weights
+from onedial.models.decoder import Decoder
 from onedial.models.forward.activations import read_streams
-from onedial.models.forward.batches import bytes_per_question
+from onedial.models.forward.batches import QUESTIONS_PER_BATCH, bytes_per_question
 from onedial.models.forward.prefill_cache import CACHE_BYTES
+from onedial.models.model import DTYPES, OpenModel
+from onedial.models.prompt_set import PromptSet
 from onedial.models.tokens import encode, render
 from onedial.models.writing import write_after
 from steering.critical import crossings_along

@@ -13,8 +13,11 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from onedial.core import InputError, notice, one_line
-from onedial.models import OpenModel, PromptSet
+from onedial.core.cards import one_line
+from onedial.core.errors import InputError
+from onedial.core.notices import notice
+from onedial.models.model import OpenModel
+from onedial.models.prompt_set import PromptSet
 from steering.interventions import Intervention
 from steering.planning.magnitudes import (
     RANGE_QUESTIONS,

@@ -13,9 +13,10 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from onedial.asking import is_read
-from onedial.core import InputError
-from onedial.models import OpenModel, PromptSet
+from onedial.asking.yes_no import is_read
+from onedial.core.errors import InputError
+from onedial.models.model import OpenModel
+from onedial.models.prompt_set import PromptSet
 from steering.interventions import Intervention
 from steering.reading import answers_along, grid_of, margins_by
 

@@ -13,7 +13,7 @@ import numpy as np
 from scipy.interpolate import FloaterHormannInterpolator
 from scipy.optimize import brentq
 
-from onedial.core import InputError
+from onedial.core.errors import InputError
 
 CONVERGED_MOVE = 5.0
 """In tolerances. Over 948 crossings of measured curves the error was then 0.66 tolerances at most."""

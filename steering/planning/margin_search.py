@@ -5,7 +5,10 @@ from collections.abc import Callable, Sequence
 import numpy as np
 import torch
 
-from onedial.models import OpenModel, PromptSet, Runner, Started, pad_batch, plainly_edited
+from onedial.models.forward.runner import Runner, Started, plainly_edited
+from onedial.models.model import OpenModel
+from onedial.models.prompt_set import PromptSet
+from onedial.models.tokens import pad_batch
 from steering.interventions import Intervention
 from steering.planning.margin_curves import MarginCurve
 

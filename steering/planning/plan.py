@@ -9,9 +9,11 @@ import numpy as np
 import pandas as pd
 import torch
 
-from onedial.asking import METACOGNITIVE, PromptTemplate, Question
-from onedial.core import one_line
-from onedial.models import OpenModel, PromptSet
+from onedial.asking.prompts import METACOGNITIVE, PromptTemplate
+from onedial.asking.questions import Question
+from onedial.core.cards import one_line
+from onedial.models.model import OpenModel
+from onedial.models.prompt_set import PromptSet
 from steering.controls import Material, control_interventions, cosine
 from steering.interventions import Intervention, SteeringVector
 from steering.planning.layers import (
@@ -29,7 +31,7 @@ from steering.reading import answers_along, grid_of
 from steering.vectors import contrast_of, vectors_of
 
 Bar = Callable[[int, str], AbstractContextManager[Callable[[int], None]]]
-"""`with bar(total, description) as advance:`, as `onedial.show.progress_bar` is."""
+"""`with bar(total, description) as advance:`, as `onedial.show.progress.progress_bar` is."""
 CONTROLS_AT_ONCE = 8
 """So many are asked about together, at every candidate layer, before it is told how far that is."""
 

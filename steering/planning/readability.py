@@ -12,10 +12,13 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from onedial.asking import MASS_STOPS, MASS_WARNS, PromptTemplate, Question
-from onedial.core import InputError
-from onedial.models import OpenModel, PromptSet
+from onedial.asking.prompt_checks import MASS_STOPS, MASS_WARNS
+from onedial.asking.prompts import PromptTemplate
+from onedial.asking.questions import Question
+from onedial.core.errors import InputError
 from onedial.models.forward.batches import map_batches
+from onedial.models.model import OpenModel
+from onedial.models.prompt_set import PromptSet
 
 ASKED = 32
 PREFIXES = ("Answer:", "Answer (Yes or No):", "My answer is", "Yes or No:")

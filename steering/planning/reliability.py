@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 import torch
 
-from onedial.core import InputError
+from onedial.core.errors import InputError
 from steering.contrasts import MINIMUM_PER_SIDE, SMALLER_SIDE, Contrast
 from steering.directions import DIRECTIONS
 from steering.nulls import generator_of

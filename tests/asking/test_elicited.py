@@ -5,9 +5,10 @@ import gzip
 import numpy as np
 import pytest
 
-from onedial.asking import Elicitation, elicitation_of, load_prompt, panel_and_cuts, prompt_of_panel
-from onedial.core import InputError
-from onedial.panels import load_panel
+from onedial.asking.elicited import Elicitation, elicitation_of, panel_and_cuts, prompt_of_panel
+from onedial.asking.prompts import load_prompt
+from onedial.core.errors import InputError
+from onedial.panels.panel_files import load_panel
 
 WIDE = """\
 nr;Frage;Fach;a;b

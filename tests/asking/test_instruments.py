@@ -5,20 +5,20 @@ from dataclasses import replace
 
 import pytest
 
-from onedial.asking import (
+from onedial.asking.instruments import (
     CAN_YOU_ANSWER,
     CLOSED_BOOK,
-    FRAMINGS,
     INSTRUMENTS,
+    KINDS,
     REASONED,
     YES_NO,
-    Prompt,
-    PromptTemplate,
     Scale,
-    response_from_logits,
-    response_from_text,
+    answer_stands,
+    first_line,
+    holds_a_line,
 )
-from onedial.asking.instruments import KINDS, answer_stands, first_line, holds_a_line
+from onedial.asking.prompts import FRAMINGS, Prompt, PromptTemplate
+from onedial.asking.respondents import response_from_logits, response_from_text
 
 
 def test_every_instrument_is_known_by_its_name_and_asks_one_question():

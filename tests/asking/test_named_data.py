@@ -7,10 +7,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from onedial.asking import NAMED_PANELS, NAMED_QUESTIONS
-from onedial.asking.named_data import NOTES
-from onedial.core import InputError, Notice
-from onedial.panels import join_questions_and_panel, load_panel, load_questions
+from onedial.asking.named_data import NAMED_PANELS, NAMED_QUESTIONS, NOTES
+from onedial.core.errors import InputError
+from onedial.core.notices import Notice
+from onedial.panels.joining import join_questions_and_panel
+from onedial.panels.panel_files import load_panel
+from onedial.panels.questions.question_files import load_questions
 
 DATA = files("onedial.panels") / "data"
 # yes, yes on safe prompts, yes on unsafe ones, answered: counted in the published answers

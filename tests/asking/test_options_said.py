@@ -2,9 +2,9 @@
 
 import pytest
 
-from onedial.asking import CONFIDENCE_IN_NUMBERS, CONFIDENCE_IN_WORDS
+from onedial.asking.instruments import CONFIDENCE_IN_NUMBERS, CONFIDENCE_IN_WORDS
 from onedial.asking.providers.options_said import option_said
-from onedial.selfreport import choice_instrument
+from onedial.selfreport.ask.choices import choice_instrument
 
 LETTERS = choice_instrument()
 DECILES = {

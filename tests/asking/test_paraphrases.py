@@ -1,8 +1,8 @@
 """Other wordings of a prompt change the request and nothing else."""
 
-from onedial.asking import FRAMINGS, PromptTemplate, paraphrases, reversed_wording
-from onedial.asking.rewording import ORDERS, REQUESTS, REVERSED
-from onedial.core import noticed
+from onedial.asking.prompts import FRAMINGS, PromptTemplate
+from onedial.asking.rewording import ORDERS, REQUESTS, REVERSED, paraphrases, reversed_wording
+from onedial.core.notices import noticed
 
 
 def test_six_wordings_differ_in_the_request_and_the_order_alone_in_worked_examples_too():

@@ -4,9 +4,9 @@ import re
 
 import pytest
 
-from onedial.asking import FRAMINGS, check_answer_tokens, check_mass, first_tokens
-from onedial.asking.prompts import SLOT
-from onedial.core import InputError
+from onedial.asking.prompt_checks import check_answer_tokens, check_mass, first_tokens
+from onedial.asking.prompts import FRAMINGS, SLOT
+from onedial.core.errors import InputError
 
 
 @pytest.mark.parametrize("name", FRAMINGS)

@@ -2,9 +2,10 @@
 
 import pytest
 
-from onedial.asking import CLOSED_BOOK, CLOSED_BOOK_PROMPTS, FRAMINGS, METACOGNITIVE, PromptTemplate, load_prompt
-from onedial.core import InputError
-from onedial.panels import load_questions
+from onedial.asking.instruments import CLOSED_BOOK, CLOSED_BOOK_PROMPTS
+from onedial.asking.prompts import FRAMINGS, METACOGNITIVE, PromptTemplate, load_prompt
+from onedial.core.errors import InputError
+from onedial.panels.questions.question_files import load_questions
 
 
 def test_every_framing_ends_with_the_same_request():

@@ -10,30 +10,24 @@ import time
 import pytest
 from fake_server import FakeServer, Fault, question_of
 
-from onedial.asking import (
+from onedial.asking.instruments import (
     CAN_YOU_ANSWER,
     CLOSED_BOOK,
     CONFIDENCE_IN_NUMBERS,
     CONFIDENCE_IN_WORDS,
     REASONED,
-    Asking,
-    Identity,
     Instrument,
-    Outspoken,
-    ProviderModel,
-    ProviderRespondent,
-    Respondent,
     Scale,
     TokenReader,
-    answers_in_order,
-    answers_side_by_side,
-    parse_direct_yes_no,
-    response_of,
 )
 from onedial.asking.providers import providers
-from onedial.asking.providers.provider_reading import from_the_answer_on, why_unread
-from onedial.core import InputError
-from onedial.selfreport import lettered
+from onedial.asking.providers.provider_reading import from_the_answer_on, response_of, why_unread
+from onedial.asking.providers.provider_settings import ProviderModel
+from onedial.asking.providers.providers import Asking, ProviderRespondent, answers_side_by_side
+from onedial.asking.respondents import Identity, Outspoken, Respondent, answers_in_order
+from onedial.asking.yes_no import parse_direct_yes_no
+from onedial.core.errors import InputError
+from onedial.selfreport.ask.self_reports import lettered
 
 CANARY = "sk-canary-4f1c2b7e9d"
 needs_inspect = pytest.mark.skipif(

@@ -8,7 +8,7 @@ from dataclasses import replace
 import pandas as pd
 import pytest
 
-from onedial.asking import (
+from onedial.asking.questions import (
     Question,
     question_id,
     questions_frame,
@@ -16,8 +16,12 @@ from onedial.asking import (
     sample_questions,
     stratified_sample,
 )
-from onedial.core import InputError, Notice
-from onedial.panels import LAYOUTS, Layout, grade_answer, load_panel, load_questions
+from onedial.core.errors import InputError
+from onedial.core.notices import Notice
+from onedial.panels.grading.choice_grading import grade_answer
+from onedial.panels.panel_files import load_panel
+from onedial.panels.questions.layouts import LAYOUTS, Layout
+from onedial.panels.questions.question_files import load_questions
 
 ROWS = [
     {"id": "a", "question": "Who wrote Emma?", "answers": ["Jane Austen", "Austen"], "topic": "books", "level": 2},

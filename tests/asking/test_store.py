@@ -14,10 +14,13 @@ from fake_server import FakeServer
 from forks import start_program
 from tiny_experiment import ROOT, alone, call
 
-from onedial.asking import CAN_YOU_ANSWER, Identity, ProviderModel, answers_in_order, response_of
+from onedial.asking.instruments import CAN_YOU_ANSWER
 from onedial.asking.providers.costs import Price
+from onedial.asking.providers.provider_reading import response_of
+from onedial.asking.providers.provider_settings import ProviderModel
+from onedial.asking.respondents import Identity, answers_in_order
 from onedial.asking.store import ANSWERS, Store, read_lines
-from onedial.core import InputError
+from onedial.core.errors import InputError
 from onedial.studies.bill import prices_of
 
 __all__ = ["call"]

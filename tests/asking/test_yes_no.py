@@ -2,8 +2,8 @@
 
 import pytest
 
-from onedial.asking import NO_VARIANTS, YES_VARIANTS, parse_direct_yes_no, parse_yes_no, unmarked
-from onedial.asking.replies import leaves_a_thought_open
+from onedial.asking.replies import leaves_a_thought_open, unmarked
+from onedial.asking.yes_no import NO_VARIANTS, YES_VARIANTS, parse_direct_yes_no, parse_yes_no
 
 YES = [
     "Yes.",

@@ -3,14 +3,14 @@
 import numpy as np
 import pytest
 
-from onedial.confidence import (
+from onedial.confidence.abstention import (
     break_even,
     coverage_curve,
     distributional_correctness,
     selective_auc,
     unknowable_discrimination,
 )
-from onedial.core import InputError
+from onedial.core.errors import InputError
 
 
 def test_the_distributional_score_runs_from_minus_one_to_one_and_is_0_for_not_knowing():

@@ -8,17 +8,19 @@ from scipy.special import ndtr
 from sklearn.metrics import brier_score_loss, fbeta_score, roc_auc_score
 from statsmodels.stats.proportion import proportion_confint
 
-from onedial.confidence import (
+from onedial.confidence.calibration import (
     auroc,
     brier_score,
     brier_skill,
     calibration_table,
-    confidence_accuracy_regression,
     expected_calibration_error,
-    f_beta_curve,
 )
-from onedial.core import InputError
-from onedial.stats import PsychometricsWarning, roc_area, wilson_interval
+from onedial.confidence.confidence_accuracy import confidence_accuracy_regression
+from onedial.confidence.f_beta import f_beta_curve
+from onedial.core.errors import InputError
+from onedial.stats.answers import PsychometricsWarning
+from onedial.stats.roc import roc_area
+from onedial.stats.shares import wilson_interval
 
 
 def panel() -> tuple[pd.DataFrame, pd.DataFrame]:

@@ -4,10 +4,11 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from onedial.confidence import confidence_accuracy_regression
 from onedial.confidence import confidence_figures as draw
-from onedial.panels import base_model_means, correctness_of, load_panel, rates_of_respondents, stated_confidence
-from onedial.show import INK
+from onedial.confidence.confidence_accuracy import confidence_accuracy_regression
+from onedial.panels.panel_files import load_panel
+from onedial.panels.panel_scores import base_model_means, correctness_of, rates_of_respondents, stated_confidence
+from onedial.show.figure_style import INK
 
 
 @pytest.fixture(scope="module")

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from onedial.confidence import answering_threshold, option_sets
-from onedial.core import InputError
+from onedial.confidence.conformal import answering_threshold, option_sets
+from onedial.core.errors import InputError
 
 
 def panel(rng, n, knows=1.0, base=0.0):

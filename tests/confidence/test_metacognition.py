@@ -6,9 +6,16 @@ import pytest
 from psychometric_data import REFERENCE
 from scipy.special import ndtr
 
-from onedial.confidence import auroc, meta_d_prime, metacognition_sentences, metacognition_table
-from onedial.confidence.metacognition import _auroc2, _counts, _ratings
-from onedial.core import InputError
+from onedial.confidence.calibration import auroc
+from onedial.confidence.metacognition import (
+    _auroc2,
+    _counts,
+    _ratings,
+    meta_d_prime,
+    metacognition_sentences,
+    metacognition_table,
+)
+from onedial.core.errors import InputError
 
 
 def theirs() -> pd.DataFrame:

@@ -5,9 +5,18 @@ import pandas as pd
 import pytest
 from sklearn.metrics import roc_auc_score
 
-from onedial.confidence import compare_predictors, predictors_of_correctness
-from onedial.confidence.predictors import FAMILY, HISTORY, IN_ANSWER, OTHERS, OWN, RIGHT, TEXT
-from onedial.core import InputError
+from onedial.confidence.predictors import (
+    FAMILY,
+    HISTORY,
+    IN_ANSWER,
+    OTHERS,
+    OWN,
+    RIGHT,
+    TEXT,
+    compare_predictors,
+    predictors_of_correctness,
+)
+from onedial.core.errors import InputError
 
 KIN = pd.Series(dict(zip("abcdef", "xxyyzz", strict=True)))
 

@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from onedial.confidence import certainty_zones, habits, sample_agreement, samples_until_sure
+from onedial.confidence.samples import certainty_zones, habits, sample_agreement, samples_until_sure
 
 
 def test_agreement_counts_what_was_read_and_leaves_the_rest_beside_it():

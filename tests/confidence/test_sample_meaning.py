@@ -7,8 +7,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from onedial.confidence import intransitive, meaning_agreement, meaning_clusters
-from onedial.core import InputError
+from onedial.confidence.samples import intransitive, meaning_agreement, meaning_clusters
+from onedial.core.errors import InputError
 
 CASES = json.loads((Path(__file__).parent.parent / "reference" / "semantic_entropy.json").read_text())["cases"]
 

@@ -5,9 +5,8 @@ import pandas as pd
 import pytest
 from simulations.shared_or_own import FAMILIES, KINDS, panel
 
-from onedial.confidence import shared_or_own
-from onedial.confidence.shared_or_own import NO_KIN, NOT_OWN, OWN, _family_diagonal, _low_rank, _Pairs
-from onedial.core import InputError
+from onedial.confidence.shared_or_own import NO_KIN, NOT_OWN, OWN, _family_diagonal, _low_rank, _Pairs, shared_or_own
+from onedial.core.errors import InputError
 
 TEN = FAMILIES["5 families of 10"]
 

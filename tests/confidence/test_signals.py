@@ -5,9 +5,9 @@ import pandas as pd
 import pytest
 from sklearn.metrics import roc_auc_score
 
-from onedial.confidence import signal_table
 from onedial.confidence.knowledge_figures import signals as draw
-from onedial.core import InputError
+from onedial.confidence.signals import signal_table
+from onedial.core.errors import InputError
 
 
 def panel(rng, n=300, strength=1.0):

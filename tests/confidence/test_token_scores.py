@@ -4,8 +4,9 @@ import numpy as np
 import pytest
 from psychometric_data import token_statistics
 
-from onedial.confidence import SURER, TokenStatistics, question_lift, shown_lift, signal_table, token_scores
-from onedial.core import InputError
+from onedial.confidence.signals import signal_table
+from onedial.confidence.tokens import SURER, TokenStatistics, question_lift, shown_lift, token_scores
+from onedial.core.errors import InputError
 
 
 def tokens(log_p):

@@ -5,8 +5,9 @@ import pandas as pd
 import pytest
 import validity_screen
 
-from onedial.confidence import screen_confidence, screening_sentence
-from onedial.panels import correctness_of, load_panel, stated_confidence
+from onedial.confidence.validity import screen_confidence, screening_sentence
+from onedial.panels.panel_files import load_panel
+from onedial.panels.panel_scores import correctness_of, stated_confidence
 
 N = 400
 

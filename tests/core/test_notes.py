@@ -1,6 +1,7 @@
 """What the libraries say is printed once, and kept."""
 
-from onedial.core import Notes, notice
+from onedial.core.notices import notice
+from onedial.core.run.notes import Notes
 
 
 def test_a_notice_that_comes_again_in_the_same_words_is_printed_once(capsys):

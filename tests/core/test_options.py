@@ -7,17 +7,11 @@ from dataclasses import dataclass, replace
 import pytest
 import yaml
 
-from onedial.core import (
-    InputError,
-    RunOptions,
-    configuration_hash,
-    configuration_of,
-    first_difference,
-    option,
-    parse_options,
-    plain,
-    run_command,
-)
+from onedial.core.command_line import run_command
+from onedial.core.errors import InputError
+from onedial.core.options import RunOptions, configuration_of, option, parse_options
+from onedial.core.plain_values import plain
+from onedial.core.run.configuration import configuration_hash, first_difference
 
 
 @dataclass(frozen=True, kw_only=True)

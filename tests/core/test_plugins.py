@@ -10,7 +10,8 @@ from programs import helps_without_libraries
 
 import steering
 from onedial.command import COMMANDS, main, overview
-from onedial.core import InputError, KeysOf, Options, configuration_of, option, parse_options
+from onedial.core.errors import InputError
+from onedial.core.options import KeysOf, Options, configuration_of, option, parse_options
 from onedial.core.plugins import load_installed_plugins, load_plugin
 
 EXPERIMENTS = Path(__file__).resolve().parents[2] / "experiments"

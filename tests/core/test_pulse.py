@@ -5,7 +5,8 @@ import time
 
 import pytest
 
-from onedial.core import at_work, pulse, say
+from onedial.core import pulse
+from onedial.core.pulse import at_work, say
 
 
 @pytest.fixture

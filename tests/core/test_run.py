@@ -14,10 +14,15 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from onedial.asking import SWEEP_COLUMNS, SWEEP_KEY
-from onedial.core import InputError, Manifest, Notes, Notice, Run, configuration_hash, notice, run_command
-from onedial.core.run.run import default_path
-from onedial.verdict import SweepRun
+from onedial.asking.sweep_tables import SWEEP_COLUMNS, SWEEP_KEY
+from onedial.core.command_line import run_command
+from onedial.core.errors import InputError
+from onedial.core.notices import Notice, notice
+from onedial.core.run.configuration import configuration_hash
+from onedial.core.run.manifest import Manifest
+from onedial.core.run.notes import Notes
+from onedial.core.run.run import Run, default_path
+from onedial.verdict.sweep_run import SweepRun
 
 CONFIGURATION = {"model": "org/Tiny-1B", "layer": 10, "magnitudes": [-1.0, 0.0, 1.0], "seed": 0, "out": "somewhere"}
 
@@ -320,7 +325,7 @@ def hold(path, process=0):
     """A process that writes the run until it is killed."""
     program = (
         "import time\n"
-        "from onedial.core import Run\n"
+        "from onedial.core.run.run import Run\n"
         "from test_run import resume\n"
         "path, process = sys.argv[1], int(sys.argv[2])\n"
         "run = Run.join(path, process) if process else resume(path)\n"

@@ -6,8 +6,11 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from onedial.asking import read_table as read_users_table
-from onedial.core import InputError, Run, read_table, write_table, write_text
+from onedial.asking.tables import read_table as read_users_table
+from onedial.core.errors import InputError
+from onedial.core.files import write_text
+from onedial.core.run.files import read_table, write_table
+from onedial.core.run.run import Run
 
 OPTIONS = {"model": "somebody"}
 

@@ -2,7 +2,8 @@
 
 import pytest
 
-from onedial.core import Run, Stage, go_through
+from onedial.core.run.run import Run
+from onedial.core.run.stages import Stage, go_through
 
 
 def test_wanted_stages_are_done_in_order_and_those_done_once_are_left_alone(tmp_path):

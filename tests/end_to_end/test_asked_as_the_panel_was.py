@@ -7,9 +7,11 @@ import yaml
 from blank import report_nothing
 from tiny_experiment import JUDGE_RUN, STEER_SWEEP, as_arguments, run_here, write_experiment
 
-from onedial.asking import questions_frame
-from onedial.panels import load_panel, load_questions
-from onedial.verdict import ASKED_OTHERWISE, SweepRun
+from onedial.asking.questions import questions_frame
+from onedial.panels.panel_files import load_panel
+from onedial.panels.questions.question_files import load_questions
+from onedial.verdict.sweep_run import SweepRun
+from onedial.verdict.verdict import ASKED_OTHERWISE
 
 QUICK = {"layer": 1, "magnitudes": "-1,1", "facts": 0, "reversed": 0, "n_questions": 80, "without_verdict": True}
 FEW = ",".join(load_panel("frontier").answers.columns[::3])

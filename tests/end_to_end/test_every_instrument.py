@@ -15,37 +15,20 @@ import pandas as pd
 import pytest
 from tiny_models import outspoken_model
 
-from onedial.asking import (
-    INSTRUMENTS,
-    Identity,
-    Question,
-    TextReader,
-    TokenReader,
-    answers_in_order,
-    is_read,
-    response_from_logits,
-    response_from_text,
-)
-from onedial.asking.instruments import KINDS
-from onedial.confidence import SURER
-from onedial.models import LocalRespondent, load_model
-from onedial.panels import load_facts
-from onedial.selfreport import (
-    BATTERY,
-    SELF_REPORTS,
-    Item,
-    administer,
-    ask_association,
-    ask_difficulty,
-    ask_restriction,
-    ask_self_report,
-    association_words,
-    battery_scores,
-    load_questionnaire,
-    self_efficacy_items,
-)
-from onedial.studies.battery import material_of
-from onedial.studies.options import BatteryOptions
+from onedial.asking.instruments import INSTRUMENTS, KINDS, TextReader, TokenReader
+from onedial.asking.questions import Question
+from onedial.asking.respondents import Identity, answers_in_order, response_from_logits, response_from_text
+from onedial.asking.yes_no import is_read
+from onedial.confidence.tokens import SURER
+from onedial.models.model import load_model
+from onedial.models.respondent import LocalRespondent
+from onedial.panels.questions.facts import load_facts
+from onedial.selfreport.ask.questionnaires import administer, load_questionnaire
+from onedial.selfreport.ask.self_prediction import ask_association, ask_difficulty, ask_restriction, association_words
+from onedial.selfreport.ask.self_reports import SELF_REPORTS, Item, ask_self_report, self_efficacy_items
+from onedial.selfreport.battery import BATTERY, battery_scores
+from onedial.studies.battery.material import material_of
+from onedial.studies.options.asked import BatteryOptions
 
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "instruments.md"
 MATERIAL = material_of(BatteryOptions(n_questions=8, samples=2, n_each=4))

@@ -16,10 +16,14 @@ import pytest
 import torch
 from tiny_experiment import JUDGE_RUN, call
 
-from onedial.asking import load_prompt, questions_from_frame
-from onedial.models import PromptSet, load_model
-from onedial.verdict import SweepRun
-from steering import Intervention, SteeringVector, extract_vectors, sweep
+from onedial.asking.prompts import load_prompt
+from onedial.asking.questions import questions_from_frame
+from onedial.models.model import load_model
+from onedial.models.prompt_set import PromptSet
+from onedial.verdict.sweep_run import SweepRun
+from steering.interventions import Intervention, SteeringVector
+from steering.sweeping import sweep
+from steering.vectors import extract_vectors
 
 __all__ = ["call"]
 

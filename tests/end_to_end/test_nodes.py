@@ -18,7 +18,7 @@ from forks import stand_in
 from shared_runs import shared_run
 from tiny_experiment import ROOT, STEER_SWEEP, alone, as_arguments
 
-from onedial.verdict import SweepRun
+from onedial.verdict.sweep_run import SweepRun
 
 TORCHRUN = Path(sys.executable).parent / "torchrun"
 PATIENCE = 300

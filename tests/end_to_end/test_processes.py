@@ -11,7 +11,7 @@ from forks import run_together, stand_in
 from shared_runs import shared_run
 from tiny_experiment import STEER_SWEEP, alone, as_arguments, run_here
 
-from onedial.verdict import SweepRun
+from onedial.verdict.sweep_run import SweepRun
 
 
 @pytest.fixture(scope="module")

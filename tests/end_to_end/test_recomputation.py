@@ -15,8 +15,8 @@ from scipy.special import expit
 from scipy.stats import norm, rankdata, t
 from shared_runs import shared_run
 
-from onedial.panels import panel_from_long
-from onedial.verdict import SweepRun
+from onedial.panels.panels import panel_from_long
+from onedial.verdict.sweep_run import SweepRun
 
 GOLDEN = Path(__file__).parents[1] / "reference" / "golden"
 B, SEED = 1999, 0

@@ -5,19 +5,13 @@ import math
 import pytest
 from respondent_kinds import INSTRUMENTS_ASKED, KINDS, QUESTIONS, local, steered
 
-from onedial.asking import (
-    CAN_YOU_ANSWER,
-    MEASUREMENT_COLUMNS,
-    Prompt,
-    PromptTemplate,
-    ProviderRespondent,
-    Respondent,
-    TokenReader,
-    answers_in_order,
-    is_read,
-    measurements,
-)
-from onedial.models import LocalRespondent
+from onedial.asking.instruments import CAN_YOU_ANSWER, TokenReader
+from onedial.asking.measuring import MEASUREMENT_COLUMNS, measurements
+from onedial.asking.prompts import Prompt, PromptTemplate
+from onedial.asking.providers.providers import ProviderRespondent
+from onedial.asking.respondents import Respondent, answers_in_order
+from onedial.asking.yes_no import is_read
+from onedial.models.respondent import LocalRespondent
 
 
 @pytest.fixture(scope="module", params=KINDS)

@@ -19,9 +19,9 @@ from tiny_experiment import (
     vector_content,
 )
 
-from onedial.core import configuration_hash
+from onedial.core.run.configuration import configuration_hash
 from onedial.models.forward.runner import FastRunner, check_fast_paths
-from onedial.verdict import SweepRun
+from onedial.verdict.sweep_run import SweepRun
 
 __all__ = ["call"]
 

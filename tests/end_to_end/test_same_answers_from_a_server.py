@@ -12,17 +12,15 @@ from dataclasses import replace
 import pytest
 from tiny_experiment import alone
 
-from onedial.asking import (
-    CAN_YOU_ANSWER,
-    FRAMINGS,
-    ProviderModel,
-    ProviderRespondent,
-    TextReader,
-    answers_in_order,
-    parse_direct_yes_no,
-)
-from onedial.models import LocalRespondent, load_model
-from onedial.panels import load_questions
+from onedial.asking.instruments import CAN_YOU_ANSWER, TextReader
+from onedial.asking.prompts import FRAMINGS
+from onedial.asking.providers.provider_settings import ProviderModel
+from onedial.asking.providers.providers import ProviderRespondent
+from onedial.asking.respondents import answers_in_order
+from onedial.asking.yes_no import parse_direct_yes_no
+from onedial.models.model import load_model
+from onedial.models.respondent import LocalRespondent
+from onedial.panels.questions.question_files import load_questions
 
 NEEDED = ("inspect_ai", "openai", "fastapi", "uvicorn", "multipart")
 pytestmark = [

@@ -8,7 +8,7 @@ from forks import run_together, start_together
 from shared_runs import shared_run
 from tiny_experiment import STEER_SWEEP, alone, as_arguments
 
-from onedial.verdict import SweepRun
+from onedial.verdict.sweep_run import SweepRun
 
 pytestmark = pytest.mark.launched
 

@@ -16,16 +16,22 @@ from tiny_experiment import (
     write_experiment,
 )
 
-from onedial.asking import DRAWN_ROLES, load_prompt
-from onedial.core import configuration_hash
-from onedial.models import PromptSet, load_model
-from onedial.panels import load_questions, panel_from_long
-from onedial.report import contents_of
-from onedial.verdict import SweepRun, SweepTables, judge_tables
-from steering import SURENESS, Intervention, SteeringVector, extract_vectors, scan_layers
+from onedial.asking.prompts import load_prompt
+from onedial.asking.sweep_tables import DRAWN_ROLES
+from onedial.core.run.configuration import configuration_hash
+from onedial.models.model import load_model
+from onedial.models.prompt_set import PromptSet
+from onedial.panels.panels import panel_from_long
+from onedial.panels.questions.question_files import load_questions
+from onedial.report.report import contents_of
+from onedial.verdict.judgement import SweepTables, judge_tables
+from onedial.verdict.sweep_run import SweepRun
 from steering.contrasts import split_by_response
-from steering.planning.layers import spanning_magnitude
+from steering.dials.dials import SURENESS
+from steering.interventions import Intervention, SteeringVector
+from steering.planning.layers import scan_layers, spanning_magnitude
 from steering.planning.magnitudes import choose_magnitudes, find_range
+from steering.vectors import extract_vectors
 
 __all__ = ["call"]
 

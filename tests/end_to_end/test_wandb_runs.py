@@ -10,9 +10,12 @@ import yaml
 from tiny_experiment import ROOT, STEER_SWEEP, as_arguments, main_of, run_here, write_experiment
 from wandb_files import artifacts_of, complete_records, history_of, items_of, start_of
 
-from onedial.core import Parts, Run, configuration_hash, parse_options
-from onedial.show import captions_of
-from onedial.verdict import SweepRun
+from onedial.core.options import parse_options
+from onedial.core.run.configuration import configuration_hash
+from onedial.core.run.parts import Parts
+from onedial.core.run.run import Run
+from onedial.show.results import captions_of
+from onedial.verdict.sweep_run import SweepRun
 
 ASK, FIT_FACTOR = ROOT / "experiments" / "ask.py", ROOT / "experiments" / "study_panel.py"
 MAGNITUDES = "-1,-0.5,0.5,1"
@@ -228,8 +231,8 @@ def test_a_factor_model_is_mirrored_and_without_the_option_wandb_is_not_even_imp
     ("program", "work"),
     [
         ("study_panel", "onedial.studies.panel.overview.fit_factor_model"),
-        ("ask", "onedial.selfreport.association_scores"),
-        ("compare_runs", "onedial.verdict.compare_runs"),
+        ("ask", "onedial.selfreport.score.self_prediction.association_scores"),
+        ("compare_runs", "onedial.verdict.comparing.comparison.compare_runs"),
     ],
 )
 def test_online_without_a_login_is_refused_before_anything_is_done(

@@ -8,9 +8,10 @@ from fake_server import FakeServer, Fault
 from tiny_experiment import ROOT, call, run_here
 from tiny_models import save_outspoken
 
-from onedial.core import Run, sha256_of_text
-from onedial.selfreport import association_words
-from onedial.studies.battery import score_tuned, tuned_answers
+from onedial.core.files import sha256_of_text
+from onedial.core.run.run import Run
+from onedial.selfreport.ask.self_prediction import association_words
+from onedial.studies.battery.tuned import score_tuned, tuned_answers
 
 __all__ = ["call"]
 

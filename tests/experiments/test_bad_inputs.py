@@ -182,7 +182,7 @@ def test_questions_too_few_for_two_sides_are_refused_before_the_model_is_looked_
 
 
 def test_layers_are_refused_before_the_weights_are_read(steer, tmp_path, monkeypatch):
-    monkeypatch.setattr("onedial.models.load_model", None)
+    monkeypatch.setattr("onedial.models.model.load_model", None)
     assert_refused(steer(layer=99, out=tmp_path / "run"), "layer 99 requested, but this model has layers 0-4")
     assert_refused(steer(layer="upper", out=tmp_path / "run"), "is none of")
 

@@ -4,7 +4,7 @@ import pytest
 from tiny_experiment import call, finished_run, write_experiment
 
 from onedial.studies.sweep.causes import layers_above
-from steering import INTERCHANGE_COLUMNS, MEDIATION_COLUMNS
+from steering.causes import INTERCHANGE_COLUMNS, MEDIATION_COLUMNS
 
 __all__ = ["call"]
 

@@ -19,8 +19,11 @@ from tiny_experiment import alone, run_here
 
 from onedial.asking.providers.costs import Budget, Price
 from onedial.asking.store import ANSWERS, Store, _Lines
-from onedial.core import InputError, Run
-from onedial.panels import agreement, load_panel, load_respondents
+from onedial.core.errors import InputError
+from onedial.core.run.run import Run
+from onedial.panels.collecting.judging import agreement
+from onedial.panels.collecting.respondent_files import load_respondents
+from onedial.panels.panel_files import load_panel
 
 ROOT = Path(__file__).resolve().parents[2]
 COLLECT = (ROOT / "experiments" / "panel.py", "collect")

@@ -12,12 +12,19 @@ import torch
 from tiny_models import outspoken_model, save_tiny, tiny_model
 
 from experiments import panel as panel_program
-from onedial.asking import CAN_YOU_ANSWER, CLOSED_BOOK, FRAMINGS, Prompt, Question, answers_in_order
+from onedial.asking.instruments import CAN_YOU_ANSWER, CLOSED_BOOK
+from onedial.asking.prompts import FRAMINGS, Prompt
+from onedial.asking.questions import Question
+from onedial.asking.respondents import answers_in_order
 from onedial.asking.store import _Lines
-from onedial.core import InputError, run_command
-from onedial.models import LocalRespondent
-from onedial.panels import accuracy_by_level, load_panel, load_respondents, summarise_panel
+from onedial.core.command_line import run_command
+from onedial.core.errors import InputError
+from onedial.models.respondent import LocalRespondent
 from onedial.panels.collecting.collection import instruments_of
+from onedial.panels.collecting.respondent_files import load_respondents
+from onedial.panels.grading.closed_book import accuracy_by_level
+from onedial.panels.panel_files import load_panel
+from onedial.panels.panel_scores import summarise_panel
 
 WORDS = ["Who?", "What is the tallest of all the trees?", "When, to the day?", "Why is the sky blue at noon?", "Where?"]
 PROMPTS = [FRAMINGS["neutral"].fill(text) for text in WORDS]

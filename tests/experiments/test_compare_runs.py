@@ -7,7 +7,7 @@ from browser import errors_of, opened, requests_of
 from reporting_run import make_run
 from tiny_experiment import ROOT, call  # noqa: F401
 
-from onedial.core import Run
+from onedial.core.run.run import Run
 
 COMPARE_RUNS = ROOT / "experiments" / "compare_runs.py"
 

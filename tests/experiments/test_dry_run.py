@@ -6,12 +6,13 @@ from tiny_experiment import STEER_SWEEP, as_arguments, call, write_experiment
 from tiny_models import tiny_model
 
 from onedial.models.forward import runner
-from onedial.studies.options import SweepOptions
+from onedial.studies.options.sweep import SweepOptions
 from onedial.studies.sweep.beforehand import loads
-from onedial.verdict import SweepRun
-from steering import MEDIATION_DRAWN, REVERSED_SETTINGS, doubling
-from steering.effects.side_effects import N_PREFERENCES
+from onedial.verdict.sweep_run import SweepRun
+from steering.causes import MEDIATION_DRAWN
+from steering.effects.side_effects import N_PREFERENCES, REVERSED_SETTINGS
 from steering.planning.forecast import Size, sketch_of
+from steering.planning.magnitudes import doubling
 
 __all__ = ["call"]
 
@@ -88,7 +89,7 @@ def test_a_sketch_has_the_first_layers_of_any_decoder(architecture):
 
 
 def test_the_prompt_is_shown_without_the_weights(options, call, monkeypatch):
-    monkeypatch.setattr("onedial.models.load_model", None)
+    monkeypatch.setattr("onedial.models.model.load_model", None)
     shown = call(STEER_SWEEP, *as_arguments(options | {"show_prompt": True}))
     assert shown.code == 0, shown.err
     assert "Can you tell?" in shown.out

@@ -8,7 +8,9 @@ import yaml
 from fake_server import FakeServer, Fault, question_of
 from tiny_experiment import ROOT, run_here
 
-from onedial.core import EXIT_CODES, InputError, ProcessLostError, leave_undone, run_command
+from onedial.core.command_line import EXIT_CODES, run_command
+from onedial.core.errors import InputError, ProcessLostError
+from onedial.core.notices import leave_undone
 
 COLLECT = (ROOT / "experiments" / "panel.py", "collect")
 N = 6

@@ -14,17 +14,14 @@ from matplotlib.text import Text
 from psychometric_data import answers, one_factor
 from scipy.special import ndtri
 
-from onedial.scale import (
-    FactorModel,
-    bootstrap_questions,
-    fit_factor_model,
-    missingness_test,
-    permutation_null,
-    quadratic_fit_test,
-    response_model,
-    revised_parallel_analysis,
-)
-from onedial.stats import PsychometricsWarning
+from onedial.scale.checks.missingness import missingness_test
+from onedial.scale.checks.one_factor import revised_parallel_analysis
+from onedial.scale.checks.permutation import permutation_null
+from onedial.scale.checks.quadratic_null import quadratic_fit_test
+from onedial.scale.checks.question_bootstrap import bootstrap_questions
+from onedial.scale.factor.factor_model import FactorModel, fit_factor_model
+from onedial.scale.response_model import response_model
+from onedial.stats.answers import PsychometricsWarning
 
 PROGRAM = Path(__file__).parents[2] / "experiments" / "study_panel.py"
 
@@ -188,7 +185,8 @@ def test_a_respondent_with_gaps_on_hard_questions_stands_where_all_questions_put
 
 
 def test_names_cover_neither_points_nor_one_another():
-    from onedial.show import name_points, new_figure
+    from onedial.show.figure_style import new_figure
+    from onedial.show.point_names import name_points
 
     rng = np.random.default_rng(0)
     x, y = rng.normal(size=24), rng.normal(size=24)

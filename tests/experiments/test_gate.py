@@ -20,9 +20,9 @@ from tiny_experiment import (  # noqa: F401
 )
 
 from onedial.asking.instruments import first_line
-from onedial.models import load_model
-from onedial.verdict import SweepRun
-from steering import Expected, Gate
+from onedial.models.model import load_model
+from onedial.verdict.sweep_run import SweepRun
+from steering.dials.gate import Expected, Gate
 
 GATE = ROOT / "experiments" / "gate.py"
 PLACE = ROOT / "experiments" / "place.py"

@@ -8,7 +8,7 @@ import pytest
 from programs import helps_without_libraries
 from tiny_experiment import ROOT, main_of
 
-from onedial.core import declared, parse_options
+from onedial.core.options import declared, parse_options
 
 PROGRAMS = sorted((ROOT / "experiments").glob("*.py"))
 

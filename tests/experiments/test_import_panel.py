@@ -5,7 +5,9 @@ from pathlib import Path
 import pandas as pd
 from forks import run_program
 
-from onedial.panels import join_questions_and_panel, load_panel, load_questions
+from onedial.panels.joining import join_questions_and_panel
+from onedial.panels.panel_files import load_panel
+from onedial.panels.questions.question_files import load_questions
 
 ROOT = Path(__file__).parents[2]
 LOGS = ROOT / "tests" / "reference" / "imports"

@@ -7,8 +7,8 @@ import pandas as pd
 import pytest
 from tiny_experiment import STEER_SWEEP, as_arguments, call, finished_run, write_experiment
 
-from onedial.report import contents_of
-from onedial.verdict import SweepRun
+from onedial.report.report import contents_of
+from onedial.verdict.sweep_run import SweepRun
 
 __all__ = ["call"]
 

@@ -5,8 +5,8 @@ import pandas as pd
 import pytest
 from tiny_experiment import STEER_SWEEP, as_arguments, call, finished_run, write_experiment
 
-from onedial.asking import AS_ASKED, PREFERENCE, REVERSED_WORDING
-from onedial.verdict import SweepRun
+from onedial.asking.sweep_tables import AS_ASKED, PREFERENCE, REVERSED_WORDING
+from onedial.verdict.sweep_run import SweepRun
 
 __all__ = ["call"]
 

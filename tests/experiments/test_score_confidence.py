@@ -11,13 +11,10 @@ import pytest
 from forks import run_program
 from psychometric_data import one_factor
 
-from onedial.confidence import (
-    calibration_table,
-    confidence_accuracy_regression,
-    f_beta_curve,
-    metacognition_sentences,
-    metacognition_table,
-)
+from onedial.confidence.calibration import calibration_table
+from onedial.confidence.confidence_accuracy import confidence_accuracy_regression
+from onedial.confidence.f_beta import f_beta_curve
+from onedial.confidence.metacognition import metacognition_sentences, metacognition_table
 
 PROGRAM = Path(__file__).parents[2] / "experiments" / "study_panel.py"
 

@@ -6,8 +6,8 @@ import pytest
 from tiny_experiment import ROOT, call, run_here
 from tiny_models import save_outspoken
 
-from onedial.asking import MEASUREMENT_COLUMNS
-from onedial.confidence import SURER
+from onedial.asking.measuring import MEASUREMENT_COLUMNS
+from onedial.confidence.tokens import SURER
 
 __all__ = ["call"]
 

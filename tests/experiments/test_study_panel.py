@@ -11,9 +11,9 @@ import yaml
 from forks import run_program
 from simulations.shared_or_own import panel as planted_panel
 
-from onedial.confidence import shared_or_own
-from onedial.scale import fit_factor_model
-from onedial.stats import auc
+from onedial.confidence.shared_or_own import shared_or_own
+from onedial.scale.factor.factor_model import fit_factor_model
+from onedial.stats.roc import auc
 
 PROGRAM = Path(__file__).parents[2] / "experiments" / "study_panel.py"
 

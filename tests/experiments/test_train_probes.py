@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 from tiny_experiment import ROOT, as_arguments, call, files_of, write_experiment  # noqa: F401
 
-from onedial.core import Run
+from onedial.core.run.run import Run
 
 TRAIN_PROBES = ROOT / "experiments" / "train_probes.py"
 
@@ -191,7 +191,7 @@ def test_a_dry_run_says_what_each_stage_takes_and_writes_nothing(options, tmp_pa
 
 
 def test_a_second_run_reads_no_activation_anew(options, finished, tmp_path, call, monkeypatch):  # noqa: F811
-    from onedial.models import ActivationStore
+    from onedial.models.inside.activation_store import ActivationStore
 
     monkeypatch.setattr(ActivationStore, "write", lambda *a: pytest.fail("a batch was read again"))
     arguments = options | {"out": tmp_path / "run", "layer": "1-2", "method": "lda", "store": options["store"]}

@@ -9,10 +9,13 @@ from pathlib import Path
 
 import torch
 
-from onedial.asking import METACOGNITIVE
-from onedial.core import process_number, run_command
-from onedial.models import generate, load_model, start_processes
+from onedial.asking.prompts import METACOGNITIVE
+from onedial.core.command_line import run_command
+from onedial.core.processes import process_number
 from onedial.models.forward.runner import PlainRunner
+from onedial.models.model import load_model
+from onedial.models.processes import start_processes
+from onedial.models.writing import generate
 
 TEXTS = ["Who sang of the river?", "Which chess engine has seen the violin of the king and the cheese of the sea?"]
 

@@ -3,7 +3,7 @@ layer, and the model's own logits."""
 
 import torch
 
-from steering import OPERATORS
+from steering.operators import OPERATORS
 
 
 def bare_logits(model, ids, intervention, magnitude, columns=None):

@@ -8,7 +8,7 @@ stream's root mean square, which a large constant component keeps nearly the sam
 import torch
 from tiny_models import byte_tokenizer, outspoken_hf
 
-from onedial.models import OpenModel
+from onedial.models.model import OpenModel
 from steering.nulls import random_unit
 
 SHARPNESS = 10.0

@@ -5,7 +5,8 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from probes import ProbeTask, TopicFolds
+from probes.fitting.folds import TopicFolds
+from probes.fitting.measure import ProbeTask
 
 WORDS = ["which", "who", "what", "where", "how"]
 

@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 from scipy.special import log_softmax
 
-from onedial.confidence import TokenStatistics
+from onedial.confidence.tokens import TokenStatistics
 
 REFERENCE = Path(__file__).parents[1] / "reference"
 

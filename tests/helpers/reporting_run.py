@@ -7,10 +7,11 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from onedial.core import Run
-from onedial.panels import ResponseMatrix, assign_splits
-from onedial.report import keep_judgement
-from onedial.verdict import SweepRun
+from onedial.core.run.run import Run
+from onedial.panels.panels import ResponseMatrix
+from onedial.panels.splits import assign_splits
+from onedial.report.report import keep_judgement
+from onedial.verdict.sweep_run import SweepRun
 
 MODELS = {
     "Llama-3.1-8B-Instruct": "Llama",

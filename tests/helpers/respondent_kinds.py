@@ -7,18 +7,13 @@ from dataclasses import replace
 from fake_server import FakeServer
 from tiny_models import outspoken_model, tiny_model, vectors_at
 
-from onedial.asking import (
-    INSTRUMENTS,
-    Instrument,
-    PromptTemplate,
-    ProviderModel,
-    ProviderRespondent,
-    Scale,
-    TextReader,
-    TokenReader,
-)
-from onedial.models import LocalRespondent
-from steering import Intervention, SteeredRespondent
+from onedial.asking.instruments import INSTRUMENTS, Instrument, Scale, TextReader, TokenReader
+from onedial.asking.prompts import PromptTemplate
+from onedial.asking.providers.provider_settings import ProviderModel
+from onedial.asking.providers.providers import ProviderRespondent
+from onedial.models.respondent import LocalRespondent
+from steering.interventions import Intervention
+from steering.respondent import SteeredRespondent
 
 QUESTIONS = ["Who?", "What is the tallest of all the trees?", "When, to the day?", "Why is the sky blue?", "Where?"]
 LETTERS = Instrument(

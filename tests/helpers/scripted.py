@@ -1,6 +1,7 @@
 """A respondent that answers by a rule, so that what it knows is known."""
 
-from onedial.asking import Identity, TokenReader, response_from_logits, response_from_text
+from onedial.asking.instruments import TokenReader
+from onedial.asking.respondents import Identity, response_from_logits, response_from_text
 
 
 class Scripted:

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 from filelock import FileLock
 from tiny_experiment import ROOT, finished_run, write_experiment
 
-from onedial.verdict import SweepRun
+from onedial.verdict.sweep_run import SweepRun
 
 KEPT = ROOT / ".pytest_cache" / "runs"
 FOLDERS = ("onedial", "probes", "steering", "experiments", "tests/helpers")

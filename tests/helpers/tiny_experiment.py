@@ -16,10 +16,10 @@ from blank import draw_nothing
 from safetensors import safe_open
 from tiny_models import save_outspoken
 
-from onedial.core import run_command
+from onedial.core.command_line import run_command
 from onedial.models import model
 from onedial.models.forward.runner import check_fast_paths
-from onedial.verdict import SweepRun
+from onedial.verdict.sweep_run import SweepRun
 
 ROOT = Path(__file__).resolve().parents[2]
 STEER_SWEEP = ROOT / "experiments" / "steer_sweep.py"

@@ -13,10 +13,12 @@ from transformers import (
     PreTrainedTokenizerFast,
 )
 
-from onedial.asking import INSTRUMENTS, METACOGNITIVE, TokenReader
-from onedial.models import OpenModel, attention_for
-from onedial.selfreport import SELF_REPORTS
-from steering import SteeringVector
+from onedial.asking.instruments import INSTRUMENTS, TokenReader
+from onedial.asking.prompts import METACOGNITIVE
+from onedial.models.checkpoints.folders import attention_for
+from onedial.models.model import OpenModel
+from onedial.selfreport.ask.self_reports import SELF_REPORTS
+from steering.interventions import SteeringVector
 
 YES_NO_WORDS = ["Yes", "No", "yes", "no", "YES", "NO"]
 _READERS = [instrument.reader for instrument in INSTRUMENTS.values()]

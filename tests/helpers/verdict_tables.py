@@ -6,8 +6,8 @@ import numpy as np
 import pandas as pd
 import simulated_panels
 
-from onedial.verdict import judge as judge_case
-from onedial.verdict import sweep_grid
+from onedial.verdict.case import sweep_grid
+from onedial.verdict.verdict import judge as judge_case
 
 
 def simulated(kind="steered", seed=0, n_questions=400, n_targets=9, **options):

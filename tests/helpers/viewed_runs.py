@@ -9,9 +9,9 @@ from typing import Any, NamedTuple
 
 from reporting_run import VECTOR_ID, intervention, make_run
 
-from onedial.core import Run
-from onedial.report import write_report
-from onedial.verdict import SweepRun
+from onedial.core.run.run import Run
+from onedial.report.report import write_report
+from onedial.verdict.sweep_run import SweepRun
 
 HOSTILE = [
     "</script><script>window.hacked = 1</script>",

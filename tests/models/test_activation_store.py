@@ -9,10 +9,16 @@ from safetensors import safe_open
 from tiny_experiment import alone
 from tiny_models import save_tiny, tiny_model
 
-from onedial.asking import METACOGNITIVE, PromptTemplate, Question
-from onedial.core import InputError
-from onedial.models import ActivationStore, PromptSet, Site, load_model, pad_batch, read_activations, store_activations
-from onedial.models.forward.sites import module_at
+from onedial.asking.prompts import METACOGNITIVE, PromptTemplate
+from onedial.asking.questions import Question
+from onedial.core.errors import InputError
+from onedial.models.forward.activations import read_activations
+from onedial.models.forward.sites import Site, module_at
+from onedial.models.inside.activation_store import ActivationStore
+from onedial.models.inside.store_filling import store_activations
+from onedial.models.model import load_model
+from onedial.models.prompt_set import PromptSet
+from onedial.models.tokens import pad_batch
 
 TEXTS = ["Who?", "Why is the sky blue, of all things?", "When did the river Rhine freeze?", "Where?", "Who is it?"]
 QUESTIONS = [Question(f"q{place}", f"{TEXTS[place % 5]} {'And then? ' * (place % 3)}".strip()) for place in range(20)]
@@ -286,7 +292,8 @@ TWO = """
 import sys
 import torch
 from accelerate import PartialState
-from onedial.models import PromptSet, load_model, start_processes, store_activations
+from onedial.models import PromptSet, load_model, store_activations
+from onedial.models.processes import start_processes
 from onedial.asking import Question, PromptTemplate
 
 start_processes()

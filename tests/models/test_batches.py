@@ -9,12 +9,20 @@ import pytest
 import torch
 from tiny_models import outspoken_model, tiny_model
 
-from onedial.asking import CAN_YOU_ANSWER, CLOSED_BOOK, FRAMINGS, answers_in_order
-from onedial.core import InputError
-from onedial.models import Decoder, LocalRespondent, batches_by_length, halving_on_out_of_memory, questions_per_batch
+from onedial.asking.instruments import CAN_YOU_ANSWER, CLOSED_BOOK
+from onedial.asking.prompts import FRAMINGS
+from onedial.asking.respondents import answers_in_order
+from onedial.core.errors import InputError
+from onedial.models.decoder import Decoder
 from onedial.models.forward import batches, prefill
-from onedial.models.forward.batches import bytes_per_question
+from onedial.models.forward.batches import (
+    batches_by_length,
+    bytes_per_question,
+    halving_on_out_of_memory,
+    questions_per_batch,
+)
 from onedial.models.forward.runner import FastRunner
+from onedial.models.respondent import LocalRespondent
 
 PROMPTS = [FRAMINGS["neutral"].fill(text) for text in ("Who?", "Which of the tall trees?", "When, to the day?", "Why?")]
 

@@ -4,8 +4,8 @@ import pytest
 import torch
 from tiny_models import save_tiny
 
-from onedial.asking import METACOGNITIVE
-from onedial.models import load_model
+from onedial.asking.prompts import METACOGNITIVE
+from onedial.models.model import load_model
 
 PROMPTS = [METACOGNITIVE.fill(text) for text in ("Who?", "What is the capital of France, and why?")]
 LAYER = 2

@@ -6,26 +6,23 @@ import torch
 from pretended_device import on_device, over_cards, pretended_devices
 from tiny_models import byte_tokenizer, tiny_hf, tiny_model, vectors_at
 
-from onedial.asking import CAN_YOU_ANSWER, METACOGNITIVE, Prompt, Question
-from onedial.models import (
-    LocalRespondent,
-    OpenModel,
-    PromptSet,
-    margin_gradients,
-    pad_batch,
-    read_activations,
-    read_written,
-    store_activations,
-)
-from steering import (
-    Intervention,
-    critical_magnitudes,
-    effects_on_text,
-    generate_steered,
-    kl_on_text,
-    patched_margins,
-    sweep,
-)
+from onedial.asking.instruments import CAN_YOU_ANSWER
+from onedial.asking.prompts import METACOGNITIVE, Prompt
+from onedial.asking.questions import Question
+from onedial.models.forward.activations import read_activations
+from onedial.models.inside.gradients import margin_gradients
+from onedial.models.inside.store_filling import store_activations
+from onedial.models.model import OpenModel
+from onedial.models.prompt_set import PromptSet
+from onedial.models.respondent import LocalRespondent
+from onedial.models.tokens import pad_batch
+from onedial.models.written_scores import read_written
+from steering.causes import patched_margins
+from steering.critical import critical_magnitudes
+from steering.effects.side_effects import effects_on_text, kl_on_text
+from steering.interventions import Intervention
+from steering.respondent import generate_steered
+from steering.sweeping import sweep
 
 QUESTIONS = [Question(f"q{place}", f"Who is poet {place}?{' And why?' * (place % 3)}") for place in range(8)]
 PASSAGES = ["The ferry left the harbour.", "Swifts fly and sleep."]

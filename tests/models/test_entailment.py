@@ -8,8 +8,8 @@ import torch
 from tiny_models import byte_tokenizer, save_outspoken
 from transformers import BertConfig, BertForSequenceClassification
 
-from onedial.core import InputError
-from onedial.models import EntailmentModel, classifies_texts
+from onedial.core.errors import InputError
+from onedial.models.entailment import EntailmentModel, classifies_texts
 
 LABELS = {0: "CONTRADICTION", 1: "NEUTRAL", 2: "ENTAILMENT"}
 

@@ -4,7 +4,7 @@ import pytest
 import torch
 from tiny_models import ARCHITECTURES, tiny_hf, tiny_model
 
-from onedial.asking import METACOGNITIVE, Prompt
+from onedial.asking.prompts import METACOGNITIVE, Prompt
 from onedial.models.forward import readout
 from onedial.models.forward.runner import PlainRunner
 

@@ -7,12 +7,15 @@ from tiny_models import COMMON, LONG_FROM, OTHER_FORMS, byte_tokenizer, tiny_hf,
 from torch import nn
 from transformers import AutoConfig, AutoModelForImageTextToText
 
-from onedial.asking import Prompt
-from onedial.core import InputError
-from onedial.models import FAMILIES, Family, OpenModel, attention_for, generate, load_model
+from onedial.asking.prompts import Prompt
+from onedial.core.errors import InputError
+from onedial.models.checkpoints.folders import attention_for
+from onedial.models.families import FAMILIES, Family
 from onedial.models.forward.residual import reading
 from onedial.models.forward.runner import PlainRunner
 from onedial.models.forward.sites import Places, Site, capturing
+from onedial.models.model import OpenModel, load_model
+from onedial.models.writing import generate
 from steering.planning.forecast import Size
 
 PLAIN = {"bloom", "gpt_neo", "jamba"}

@@ -7,8 +7,9 @@ import torch
 from tiny_models import byte_tokenizer, tiny_hf, tiny_model
 from transformers import AutoModelForCausalLM
 
-from onedial.models import OpenModel, generate
 from onedial.models.forward import prefill, runner, widening
+from onedial.models.model import OpenModel
+from onedial.models.writing import generate
 
 DTYPES = [torch.float32, torch.bfloat16, torch.float16]
 BOTH = {"last", "all"}

@@ -4,9 +4,10 @@ import pytest
 import torch
 from tiny_models import tiny_model
 
-from onedial.asking import Question
-from onedial.core import InputError
-from onedial.models import Lens, lens_of, store_activations, tokens_along
+from onedial.asking.questions import Question
+from onedial.core.errors import InputError
+from onedial.models.inside.lens import Lens, lens_of, tokens_along
+from onedial.models.inside.store_filling import store_activations
 
 QUESTIONS = [Question(f"q{place}", f"Who sang of river {place}{' and sea' * (place % 4)}?") for place in range(12)]
 

@@ -5,10 +5,13 @@ import pytest
 import torch
 from tiny_models import tiny_model, vectors_at
 
-from onedial.asking import METACOGNITIVE, Question
-from onedial.models import PromptSet, read_activations
+from onedial.asking.prompts import METACOGNITIVE
+from onedial.asking.questions import Question
 from onedial.models.forward import runner as runners
-from steering import Intervention, sweep
+from onedial.models.forward.activations import read_activations
+from onedial.models.prompt_set import PromptSet
+from steering.interventions import Intervention
+from steering.sweeping import sweep
 
 QUESTIONS = [Question(f"q{place}", f"Who is poet {place}?{' And why?' * (place % 5)}") for place in range(40)]
 SPLITS = {question.id: ("extraction", "fitting", "test", "test")[place % 4] for place, question in enumerate(QUESTIONS)}

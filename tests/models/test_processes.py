@@ -6,14 +6,15 @@ import pytest
 from forks import start_program
 from tiny_experiment import alone
 
-from onedial.core import InputError
+from onedial.core.errors import InputError
 from onedial.models import processes
 from onedial.models.processes import longest_wait
 
 PROGRAM = """
 import os, sys, time
-from onedial.core import run_command, at_work
-from onedial.models import gather, process_index, start_processes, wait_for_all
+from onedial.core.command_line import run_command
+from onedial.core.pulse import at_work
+from onedial.models.processes import gather, process_index, start_processes, wait_for_all
 
 def main():
     start_processes()

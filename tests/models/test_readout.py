@@ -6,8 +6,7 @@ from torch import nn
 from transformers.models.gemma3.modeling_gemma3 import Gemma3RMSNorm
 from transformers.models.llama.modeling_llama import LlamaRMSNorm
 
-from onedial.models import AnswerTokens
-from onedial.models.forward.readout import Readout
+from onedial.models.forward.readout import AnswerTokens, Readout
 
 D, VOCABULARY = 32, 50
 TOKENS = AnswerTokens(((3, 7), (11,)))

@@ -6,11 +6,13 @@ import pytest
 from tiny_models import byte_tokenizer, tiny_hf, tiny_model
 from tokenizers import normalizers, processors
 
-from onedial.asking import METACOGNITIVE, Prompt, Question
+from onedial.asking.prompts import METACOGNITIVE, Prompt
+from onedial.asking.questions import Question
 from onedial.asking.replies import without_thoughts
-from onedial.core import InputError
-from onedial.models import OpenModel, PromptSet, encode, render
-from onedial.models.tokens import HARMONY_ANSWER, THOUGHT_MARKS, open_thought
+from onedial.core.errors import InputError
+from onedial.models.model import OpenModel
+from onedial.models.prompt_set import PromptSet
+from onedial.models.tokens import HARMONY_ANSWER, THOUGHT_MARKS, encode, open_thought, render
 
 TURN = "{% for m in messages %}<{{ m['role'] }}>{{ m['content'] }}\n{% endfor %}"
 HARMONY = (

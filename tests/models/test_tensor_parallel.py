@@ -12,10 +12,11 @@ from tiny_experiment import ROOT, alone
 from tiny_models import COMMON, save_tiny
 from transformers import AutoConfig
 
-from onedial.core import InputError, ProcessLostError
-from onedial.models import halving_on_out_of_memory, model, processes
+from onedial.core.errors import InputError, ProcessLostError
+from onedial.models import model, processes
 from onedial.models.checkpoints.split import split_config
 from onedial.models.checkpoints.weights import WeightsLocation, load_weights
+from onedial.models.forward.batches import halving_on_out_of_memory
 
 KINDS = ("llama", "mistral", "qwen2", "qwen3", "gemma2", "glm4", "llama4")
 """Plain, with windows, biases, normed heads, capped attention, fused projections that are gathered, experts."""

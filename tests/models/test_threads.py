@@ -3,7 +3,7 @@
 import pytest
 import torch
 
-from onedial.models import choose_threads
+from onedial.models.threads import choose_threads
 
 
 @pytest.fixture(autouse=True)

@@ -4,9 +4,11 @@ import numpy as np
 import pytest
 from tiny_models import byte_tokenizer, tiny_hf, vectors_at
 
-from onedial.asking import Prompt
-from onedial.models import OpenModel, read_written
-from steering import Intervention, effects_on_text
+from onedial.asking.prompts import Prompt
+from onedial.models.model import OpenModel
+from onedial.models.written_scores import read_written
+from steering.effects.side_effects import effects_on_text
+from steering.interventions import Intervention
 
 TEXTS = ["The ferry left.", "The ferry left the harbour at nine in the morning, and swifts flew about it."]
 

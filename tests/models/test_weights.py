@@ -18,14 +18,17 @@ from tiny_gguf import CHAT_TEMPLATE, write_tiny_gguf, write_wheels
 from tiny_models import ARCHITECTURES, byte_tokenizer, save_tiny, tiny_hf
 from transformers import AutoModelForCausalLM, AutoTokenizer
 
-from onedial.asking import Prompt
-from onedial.core import InputError, Notice, run_command, sha256_of_file
-from onedial.models import OFFLINE_MODELS, find_offline_model, render, resolve_weights
+from onedial.asking.prompts import Prompt
+from onedial.core.command_line import run_command
+from onedial.core.errors import InputError
+from onedial.core.files import sha256_of_file
+from onedial.core.notices import Notice
 from onedial.models.checkpoints import conversion, embedded, gguf, hub
 from onedial.models.checkpoints.fetch import main
 from onedial.models.checkpoints.gguf import convert_gguf, load_gguf
-from onedial.models.checkpoints.pieces import GEMMA
-from onedial.models.checkpoints.weights import load_config, load_weights
+from onedial.models.checkpoints.pieces import GEMMA, OFFLINE_MODELS, find_offline_model
+from onedial.models.checkpoints.weights import load_config, load_weights, resolve_weights
+from onedial.models.tokens import render
 
 IDS = torch.tensor([[5, 77, 130, 9, 41]])
 

@@ -4,8 +4,8 @@ import pytest
 import torch
 from tiny_models import tiny_model
 
-from onedial.asking import METACOGNITIVE
-from onedial.models import widened
+from onedial.asking.prompts import METACOGNITIVE
+from onedial.models.forward.widening import widened
 
 PROMPTS = [METACOGNITIVE.fill(question) for question in ("Who?", "What is the capital of France, and why?")]
 FORMS = ["llama", "gemma2", "gemma3", "gpt2", "opt", "gpt_neox", "glm4"]

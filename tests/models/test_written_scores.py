@@ -8,9 +8,9 @@ import torch
 from psychometric_data import token_statistics
 from tiny_models import ARCHITECTURES, tiny_model
 
-from onedial.asking import CLOSED_BOOK
-from onedial.core import InputError
-from onedial.models import read_written
+from onedial.asking.instruments import CLOSED_BOOK
+from onedial.core.errors import InputError
+from onedial.models.written_scores import read_written
 
 QUESTIONS = ["Who?", "What is the tallest of all the trees?", "When, to the day?"]
 TEXTS = ["the sea", "a redwood, I think", "Yes"]
@@ -63,7 +63,8 @@ def test_an_empty_text_has_no_tokens_and_a_mismatch_is_refused():
 
 @pytest.mark.long
 def test_the_embedded_model_s_own_answers_are_read_as_transformers_reads_them():
-    from onedial.models import LocalRespondent, load_model
+    from onedial.models.model import load_model
+    from onedial.models.respondent import LocalRespondent
 
     model = load_model("smollm2-135m-instruct")
     prompts = [CLOSED_BOOK.prompt(question) for question in ("What is the capital of France?", "Who wrote Hamlet?")]

@@ -13,10 +13,11 @@ import sys
 sys.path.insert(0, sys.argv[1])
 import torch
 from tiny_models import tiny_model
-from onedial.core import InputError
-from onedial.asking import Prompt
+from onedial.core.errors import InputError
+from onedial.asking.prompts import Prompt
 from onedial.models import PromptSet
-from steering import generate_steered, steered
+from steering import generate_steered
+from steering.interventions import steered
 
 model = tiny_model("llama")
 for mistake in (

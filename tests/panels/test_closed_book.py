@@ -2,8 +2,13 @@
 
 import pandas as pd
 
-from onedial.asking import Question
-from onedial.panels import accuracy_by_level, grade_closed_book, non_answers_by_level, outcome_counts
+from onedial.asking.questions import Question
+from onedial.panels.grading.closed_book import (
+    accuracy_by_level,
+    grade_closed_book,
+    non_answers_by_level,
+    outcome_counts,
+)
 
 QUESTIONS = [
     Question("q1", "Who wrote the novel Emma?", ("Jane Austen", "Austen"), level=1),

@@ -7,10 +7,15 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from onedial.asking import FRAMINGS, MASS_FLOOR, normalised_text, questions_frame
-from onedial.core import sha256_of_text
-from onedial.panels import accuracy_by_level, grade_answer, load_panel, load_questions, non_answers_by_level
+from onedial.asking.prompts import FRAMINGS
+from onedial.asking.questions import normalised_text, questions_frame
+from onedial.asking.yes_no import MASS_FLOOR
+from onedial.core.files import sha256_of_text
 from onedial.panels.grading.answer_text import find, normalised_tokens
+from onedial.panels.grading.choice_grading import grade_answer
+from onedial.panels.grading.closed_book import accuracy_by_level, non_answers_by_level
+from onedial.panels.panel_files import load_panel
+from onedial.panels.questions.question_files import load_questions
 from onedial.panels.splits import wordings_of
 
 DATA = files("onedial.panels") / "data"

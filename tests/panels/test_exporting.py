@@ -5,9 +5,13 @@ import json
 import pandas as pd
 import pytest
 
-from onedial.asking import Question
-from onedial.core import InputError
-from onedial.panels import EXPORT_VALUES, EXPORTERS, load_panel, load_questions, panel_from_logs, read_logs
+from onedial.asking.questions import Question
+from onedial.core.errors import InputError
+from onedial.panels.formats.exporting import EXPORT_VALUES, EXPORTERS
+from onedial.panels.formats.formats import read_logs
+from onedial.panels.formats.panel import panel_from_logs
+from onedial.panels.panel_files import load_panel
+from onedial.panels.questions.question_files import load_questions
 
 PANEL = """question_id,question,respondent,model,framing,said_yes,confidence,sample,answered_correctly,raw_text
 q1,Who wrote Emma?,m: bold,org/m,bold,1,0.9,0,1,Yes.

@@ -9,18 +9,15 @@ import pandas as pd
 import pytest
 from scipy import stats
 
-from onedial.confidence import confidence_accuracy_regression
-from onedial.core import InputError, Notice
-from onedial.panels import (
-    base_model_means,
-    correctness_of,
-    join_questions_and_panel,
-    load_panel,
-    load_questions,
-    panel_long,
-    stated_confidence,
-)
+from onedial.confidence.confidence_accuracy import confidence_accuracy_regression
+from onedial.core.errors import InputError
+from onedial.core.notices import Notice
 from onedial.panels.grading.choice_grading import options_shown
+from onedial.panels.joining import join_questions_and_panel
+from onedial.panels.panel_files import load_panel
+from onedial.panels.panel_scores import base_model_means, correctness_of, stated_confidence
+from onedial.panels.panels import panel_long
+from onedial.panels.questions.question_files import load_questions
 
 FOLDER = files("onedial.panels") / "data" / "frontier_confidence"
 IMPUTED = 985

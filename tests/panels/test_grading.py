@@ -7,12 +7,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from onedial.asking import Question
-from onedial.core import InputError
-from onedial.panels import grade, grade_answer, load_questions
+from onedial.asking.questions import Question
+from onedial.core.errors import InputError
 from onedial.panels.grading.answer_text import normalised_tokens
-from onedial.panels.grading.choice_grading import options_shown, with_options
+from onedial.panels.grading.choice_grading import grade_answer, options_shown, with_options
+from onedial.panels.grading.grading import grade
 from onedial.panels.grading.number_grading import final_answer, value_of
+from onedial.panels.questions.question_files import load_questions
 
 EXACT = {
     "Paris.": "paris",

@@ -11,9 +11,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from onedial.asking import load_prompt, read_table
-from onedial.core import InputError, Run
-from onedial.panels import load_respondents, panel_from_logs, read_logs
+from onedial.asking.prompts import load_prompt
+from onedial.asking.tables import read_table
+from onedial.core.errors import InputError
+from onedial.core.run.run import Run
+from onedial.panels.collecting.respondent_files import load_respondents
+from onedial.panels.formats.formats import read_logs
+from onedial.panels.formats.panel import panel_from_logs
 
 LOGS = Path(__file__).parents[1] / "reference" / "imports"
 SOURCES = {

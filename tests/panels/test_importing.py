@@ -14,20 +14,15 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from onedial.core import InputError, Notice
-from onedial.panels import (
-    IMPORTERS,
-    LogChoices,
-    LogRecord,
-    LogRun,
-    load_panel,
-    load_questions,
-    panel_from_logs,
-    read_logs,
-    write_imported,
-)
-from onedial.panels.formats.records import is_right
+from onedial.core.errors import InputError
+from onedial.core.notices import Notice
+from onedial.panels.formats.formats import IMPORTERS, read_logs
+from onedial.panels.formats.panel import panel_from_logs
+from onedial.panels.formats.records import LogChoices, LogRecord, LogRun, is_right
+from onedial.panels.formats.writing import write_imported
+from onedial.panels.panel_files import load_panel
 from onedial.panels.questions.prompts import bare_questions
+from onedial.panels.questions.question_files import load_questions
 
 LOGS = Path(__file__).parents[1] / "reference" / "imports"
 ASKED = "Can you answer this question correctly? Yes or No?"

@@ -3,7 +3,8 @@
 import numpy as np
 import pytest
 
-from onedial.panels import base_model_means, correctness_of, load_panel, rates_of_respondents, stated_confidence
+from onedial.panels.panel_files import load_panel
+from onedial.panels.panel_scores import base_model_means, correctness_of, rates_of_respondents, stated_confidence
 
 NAN = np.nan
 PANEL = """question_id,respondent,model,said_yes,margin,confidence,sample,answered_correctly

@@ -6,19 +6,13 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from onedial.asking import Question, question_id
-from onedial.core import InputError, Notice
-from onedial.panels import (
-    ResponseMatrix,
-    counts_of_samples,
-    drop_own,
-    join_questions_and_panel,
-    load_panel,
-    load_questions,
-    panel_from_long,
-    panel_long,
-    same_model,
-)
+from onedial.asking.questions import Question, question_id
+from onedial.core.errors import InputError
+from onedial.core.notices import Notice
+from onedial.panels.joining import drop_own, join_questions_and_panel, same_model
+from onedial.panels.panel_files import load_panel
+from onedial.panels.panels import ResponseMatrix, counts_of_samples, panel_from_long, panel_long
+from onedial.panels.questions.question_files import load_questions
 
 NAN = np.nan
 

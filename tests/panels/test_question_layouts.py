@@ -7,9 +7,11 @@ import pandas as pd
 import pytest
 import yaml
 
-from onedial.core import InputError, Notice
-from onedial.panels import grade_answer, load_inputs, load_questions
-from onedial.panels.grading.choice_grading import options_shown
+from onedial.core.errors import InputError
+from onedial.core.notices import Notice
+from onedial.panels.grading.choice_grading import grade_answer, options_shown
+from onedial.panels.inputs import load_inputs
+from onedial.panels.questions.question_files import load_questions
 
 DATA = Path(__file__).parent / "data"
 METALS = {"A": "wood", "B": "iron", "C": "glass", "D": "wool"}

@@ -4,8 +4,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from onedial.core import InputError
-from onedial.panels import assign_splits, wordings_of
+from onedial.core.errors import InputError
+from onedial.panels.splits import assign_splits, wordings_of
 
 
 def questions(topic_sizes: list[int]) -> pd.DataFrame:

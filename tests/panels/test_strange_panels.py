@@ -6,20 +6,18 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from onedial.confidence import calibration_table, confidence_accuracy_regression
-from onedial.core import InputError, Notice
-from onedial.panels import (
-    LogChoices,
-    Spellings,
-    base_model_means,
-    correctness_of,
-    load_inputs,
-    load_panel,
-    load_questions,
-    panel_from_logs,
-    read_logs,
-    stated_confidence,
-)
+from onedial.confidence.calibration import calibration_table
+from onedial.confidence.confidence_accuracy import confidence_accuracy_regression
+from onedial.core.errors import InputError
+from onedial.core.notices import Notice
+from onedial.panels.formats.formats import read_logs
+from onedial.panels.formats.panel import panel_from_logs
+from onedial.panels.formats.records import LogChoices
+from onedial.panels.inputs import load_inputs
+from onedial.panels.panel_files import load_panel
+from onedial.panels.panel_scores import base_model_means, correctness_of, stated_confidence
+from onedial.panels.questions.question_files import load_questions
+from onedial.panels.spellings import Spellings
 
 DATA = Path(__file__).parent / "data"
 

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from sklearn.metrics import roc_auc_score
 
-from probes import Concordance, TopicFolds, difference_interval, topic_draws
-from probes.directions.concordance import auroc_by_column
+from probes.directions.concordance import Concordance, auroc_by_column, difference_interval, topic_draws
+from probes.fitting.folds import TopicFolds
 
 N, TOPICS = 240, [f"t{place % 12}" for place in range(240)]
 

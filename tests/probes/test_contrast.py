@@ -5,17 +5,17 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from onedial.core import InputError
-from probes import (
+from onedial.core.errors import InputError
+from probes.directions.concordance import topic_draws
+from probes.directions.contrast import (
     StatementStreams,
-    TopicFolds,
     contradiction,
     contrast_loss,
     opposite,
     polar_gap,
     read_without_labels,
-    topic_draws,
 )
+from probes.fitting.folds import TopicFolds
 
 DRAWS = topic_draws(10, 99)
 

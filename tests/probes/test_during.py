@@ -6,10 +6,18 @@ import pytest
 import torch
 from tiny_models import outspoken_model
 
-from onedial.asking import CAN_YOU_ANSWER, METACOGNITIVE, REASONED, Question
-from onedial.core import InputError
-from onedial.models import PromptSet, encode, read_activations
-from probes import ProbeTask, Surroundings, TopicFolds, course_of, fit_probe, read_while_writing
+from onedial.asking.instruments import CAN_YOU_ANSWER, REASONED
+from onedial.asking.prompts import METACOGNITIVE
+from onedial.asking.questions import Question
+from onedial.core.errors import InputError
+from onedial.models.forward.activations import read_activations
+from onedial.models.prompt_set import PromptSet
+from onedial.models.tokens import encode
+from probes.during import course_of, read_while_writing
+from probes.fitting.folds import TopicFolds
+from probes.fitting.linear import fit_probe
+from probes.fitting.measure import ProbeTask
+from probes.reading import Surroundings
 
 QUESTIONS = [Question(f"q{i}", f"Who sang of river {i}{' and sea' * (i % 3)}?", topic=f"t{i % 5}") for i in range(30)]
 

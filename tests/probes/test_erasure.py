@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 from planted import planted
 
-from probes import Eraser, cross_fit, erasure_table, of_rows
+from probes.directions.erasure import Eraser, erasure_table
+from probes.fitting.crossfit import cross_fit, of_rows
 
 
 def covariance_with(rows, label):
@@ -86,7 +87,7 @@ def test_a_reading_made_of_rounding_is_no_reading():
     for method in ("ridge", "lda"):
         fitted = cross_fit(of_rows(erased), task.labels, task.values, task.folds, [method])[method]
         assert np.isfinite(fitted.score).all()
-    from probes import METHODS, Training
+    from probes.fitting.solvers import METHODS, Training
 
     training = Training.of(erased)
     assert not METHODS["ridge"](training, task.values, [0.3]).any()

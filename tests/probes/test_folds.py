@@ -3,8 +3,9 @@
 import numpy as np
 import pytest
 
-from onedial.core import InputError, Notice
-from probes import TopicFolds
+from onedial.core.errors import InputError
+from onedial.core.notices import Notice
+from probes.fitting.folds import TopicFolds
 
 
 def test_every_question_of_a_topic_lies_in_one_fold_and_folds_are_about_equal():

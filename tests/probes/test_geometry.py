@@ -4,15 +4,10 @@ import numpy as np
 import pytest
 from planted import planted
 
-from onedial.core import InputError
-from probes import (
-    Training,
-    cross_evaluation,
-    cross_fit,
-    direction_table,
-    of_rows,
-    transfer_table,
-)
+from onedial.core.errors import InputError
+from probes.directions.geometry import cross_evaluation, direction_table, transfer_table
+from probes.fitting.crossfit import cross_fit, of_rows
+from probes.fitting.solvers import Training
 
 MILD = {"a": 0.3, "b": 0.3, "c": 0.3}
 
@@ -99,8 +94,8 @@ def test_a_probe_of_one_set_ranks_another_set_only_where_the_directions_are_the_
 
 
 def test_the_directions_of_shuffled_labels_are_those_of_each_copy_by_itself():
-    from probes import shuffled_within
     from probes.directions.geometry import directions_of, shuffled_directions
+    from probes.fitting.controls import shuffled_within
 
     sample = planted({"a": 1.0, "b": 1.0}, n=170, d=12, unknown=0.1)
     task, penalties = sample.task(), np.array([0.3, 3.0])

@@ -5,10 +5,12 @@ import pandas as pd
 import pytest
 import torch
 
-from onedial.core import InputError, Notice
-from onedial.models import ActivationStore, ModelIdentity, StoreKey
-from onedial.panels import ResponseMatrix
-from probes import (
+from onedial.core.errors import InputError
+from onedial.core.notices import Notice
+from onedial.models.identity import ModelIdentity
+from onedial.models.inside.activation_store import ActivationStore, StoreKey
+from onedial.panels.panels import ResponseMatrix
+from probes.fitting.labels import (
     EASY,
     FACT_TRUE,
     FACT_YES,

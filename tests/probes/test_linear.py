@@ -5,8 +5,9 @@ import pytest
 import torch
 from sklearn.metrics import roc_auc_score
 
-from onedial.core import InputError, Notice
-from probes import fit_probe, probe_layers
+from onedial.core.errors import InputError
+from onedial.core.notices import Notice
+from probes.fitting.linear import fit_probe, probe_layers
 
 pytestmark = pytest.mark.filterwarnings("ignore:no topics were given")
 D_MODEL = 24

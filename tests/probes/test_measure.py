@@ -7,26 +7,15 @@ from planted import planted
 from scipy.stats import norm
 from sklearn.metrics import roc_auc_score
 
-from onedial.core import InputError
-from probes import (
-    METHODS,
-    PROBE_COLUMNS,
-    CrossFitted,
-    ProbeTask,
-    TopicFolds,
-    Training,
-    choose_layer,
-    control_labels,
-    cross_fit,
-    load_layer,
-    measure_layer,
-    of_rows,
-    platt,
-    save_layer,
-    shuffled_within,
-    topic_draws,
-    words_of,
-)
+from onedial.core.errors import InputError
+from probes.directions.concordance import topic_draws
+from probes.fitting.choice import choose_layer
+from probes.fitting.controls import control_labels, shuffled_within
+from probes.fitting.crossfit import CrossFitted, cross_fit, of_rows, platt
+from probes.fitting.folds import TopicFolds
+from probes.fitting.measure import PROBE_COLUMNS, ProbeTask, measure_layer, words_of
+from probes.fitting.solvers import METHODS, Training
+from probes.layer_files import load_layer, save_layer
 
 
 @pytest.fixture(scope="module")

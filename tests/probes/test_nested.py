@@ -6,9 +6,11 @@ import numpy as np
 import pytest
 from simulations.probes import FOLDS, labelled_scores
 
-from onedial.core import InputError
-from probes import TopicFolds, added_test, cross_fit, of_rows, topic_draws, what_is_added
-from probes.fitting.nested import brier_skill_of
+from onedial.core.errors import InputError
+from probes.directions.concordance import topic_draws
+from probes.fitting.crossfit import cross_fit, of_rows
+from probes.fitting.folds import TopicFolds
+from probes.fitting.nested import added_test, brier_skill_of, what_is_added
 
 
 def test_nothing_added_is_rejected_about_one_time_in_twenty_and_something_most_times():

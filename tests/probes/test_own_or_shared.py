@@ -4,20 +4,13 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from onedial.core import InputError
-from onedial.panels import ResponseMatrix
-from probes import (
-    ITS_OWN,
-    OWN_COLUMNS,
-    OWN_CORRECT,
-    ProbeLabels,
-    ProbeTask,
-    TopicFolds,
-    correct_label,
-    cross_fit,
-    of_rows,
-    own_or_shared,
-)
+from onedial.core.errors import InputError
+from onedial.panels.panels import ResponseMatrix
+from probes.fitting.crossfit import cross_fit, of_rows
+from probes.fitting.folds import TopicFolds
+from probes.fitting.labels import OWN_CORRECT, ProbeLabels, correct_label
+from probes.fitting.measure import ProbeTask
+from probes.own import ITS_OWN, OWN_COLUMNS, own_or_shared
 
 N = 510
 ONE, TWO = correct_label("one"), correct_label("two")

@@ -5,8 +5,10 @@ import pytest
 import torch
 from planted import planted
 
-from onedial.core import InputError
-from probes import Surroundings, fit_probe, measure_layer, read_elsewhere, read_with_distance
+from onedial.core.errors import InputError
+from probes.fitting.linear import fit_probe
+from probes.fitting.measure import measure_layer
+from probes.reading import Surroundings, read_elsewhere, read_with_distance
 
 
 @pytest.fixture(scope="module")

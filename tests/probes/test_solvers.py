@@ -8,8 +8,16 @@ from sklearn.covariance import ledoit_wolf_shrinkage
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from sklearn.linear_model import LogisticRegression, Ridge
 
-from probes import METHODS, PENALTIES, Training
-from probes.fitting.solvers import fit_logistic, ledoit_wolf, logistic, mean_difference, ridge
+from probes.fitting.solvers import (
+    METHODS,
+    PENALTIES,
+    Training,
+    fit_logistic,
+    ledoit_wolf,
+    logistic,
+    mean_difference,
+    ridge,
+)
 
 
 def cosine(one, other):

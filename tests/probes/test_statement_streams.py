@@ -4,10 +4,11 @@ import pytest
 import torch
 from tiny_models import outspoken_model
 
-from onedial.asking import NEGATION, NONSENSE, STATEMENT_PROMPT, Question, load_statements
-from onedial.core import InputError
-from onedial.panels import load_facts
-from probes import StatementStores
+from onedial.asking.questions import Question
+from onedial.asking.statements import NEGATION, NONSENSE, STATEMENT_PROMPT, load_statements
+from onedial.core.errors import InputError
+from onedial.panels.questions.facts import load_facts
+from probes.directions.statement_streams import StatementStores
 
 
 @pytest.fixture(scope="module")

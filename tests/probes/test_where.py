@@ -6,10 +6,16 @@ import pytest
 import torch
 from tiny_models import outspoken_model
 
-from onedial.asking import METACOGNITIVE, Question
-from onedial.core import InputError
-from onedial.models import PromptSet, store_activations
-from probes import Concordance, MappedQuestions, ProbeTask, TopicFolds, cross_fit, direct_effects, of_rows, position_map
+from onedial.asking.prompts import METACOGNITIVE
+from onedial.asking.questions import Question
+from onedial.core.errors import InputError
+from onedial.models.inside.store_filling import store_activations
+from onedial.models.prompt_set import PromptSet
+from probes.directions.concordance import Concordance
+from probes.directions.where import MappedQuestions, direct_effects, position_map
+from probes.fitting.crossfit import cross_fit, of_rows
+from probes.fitting.folds import TopicFolds
+from probes.fitting.measure import ProbeTask
 
 N = 100
 

@@ -10,11 +10,12 @@ import pytest
 from browser import errors_of, opened, requests_of
 from reporting_run import make_run
 
-from onedial.report import contents_of, write_report
 from onedial.report.explorer import explorer_of, hundredths, script_json
 from onedial.report.meaning import why_left_out
-from onedial.show import number, target_labels
-from onedial.verdict import sweep_grid
+from onedial.report.report import contents_of, write_report
+from onedial.show.columns import number
+from onedial.show.labels import target_labels
+from onedial.verdict.case import sweep_grid
 
 HOSTILE = [
     "</script><script>window.hacked = 1</script>",

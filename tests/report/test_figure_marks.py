@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure
 
-from onedial.show import mark_rows, reach
+from onedial.show.figure_marks import mark_rows, reach
 
 
 def test_whiskers_end_at_the_ends_of_the_interval():

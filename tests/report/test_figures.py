@@ -12,12 +12,13 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 from PIL import Image
 from reporting_run import make_run, simulated_scan
 
-from onedial.report import contents_of
 from onedial.report import sweep_figures as figures
-from onedial.scale import Simulated, fit_factor_model
+from onedial.report.report import contents_of
+from onedial.scale.checks.simulation import Simulated
+from onedial.scale.factor.factor_model import fit_factor_model
 from onedial.scale.study.factor_figures import correlation_map, loadings_against_threshold, scree
-from onedial.show import PAPER, family_styles, save_figure, target_labels
-from onedial.show.labels import shortened
+from onedial.show.figure_style import PAPER, family_styles, save_figure
+from onedial.show.labels import shortened, target_labels
 from onedial.show.results import draw
 
 OF_THE_DIAL = ["dose_response", "question_map", "margin_histogram", "rates_by_group"]

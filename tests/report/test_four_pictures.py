@@ -14,10 +14,12 @@ import pytest
 from browser import opened
 from reporting_run import make_run
 
-from onedial.report import contents_of, sweep_figures
+from onedial.report import sweep_figures
 from onedial.report.profile_figure import dial_profile
+from onedial.report.report import contents_of
 from onedial.scale.misfit.fit_figures import wright_map
-from onedial.show import page, save_figure
+from onedial.show import page
+from onedial.show.figure_style import save_figure
 
 STORED = Path(__file__).resolve().parents[1] / "reference" / "profile" / "reports.csv"
 SMALLEST = 10

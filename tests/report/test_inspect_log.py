@@ -4,9 +4,9 @@ import pytest
 from reporting_run import make_run
 from tiny_experiment import ROOT, call  # noqa: F401
 
-from onedial.asking import is_read
-from onedial.report import write_inspect_log
-from onedial.verdict import SweepRun
+from onedial.asking.yes_no import is_read
+from onedial.report.inspect_log import write_inspect_log
+from onedial.verdict.sweep_run import SweepRun
 
 
 def read_eval_log(path):

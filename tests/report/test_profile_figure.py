@@ -8,7 +8,7 @@ import pytest
 from matplotlib.colors import to_hex
 
 from onedial.report.profile_figure import dial_profile
-from onedial.show import FAINT
+from onedial.show.figure_style import FAINT
 
 STORED = Path(__file__).resolve().parents[1] / "reference" / "profile" / "reports.csv"
 

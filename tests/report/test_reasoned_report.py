@@ -8,8 +8,9 @@ import pytest
 from blank import draw_nothing
 from reporting_run import VECTOR_ID, make_run
 
-from onedial.report import SWEEP_RESULTS, contents_of, write_report
-from onedial.show import finish
+from onedial.report.report import contents_of, write_report
+from onedial.report.sweep_results import SWEEP_RESULTS
+from onedial.show.results import finish
 
 OF_REASONS = [name for name in SWEEP_RESULTS if name.startswith("reasoned")]
 SETTINGS = (-1.0, -0.5, 0.0, 0.5, 1.0)

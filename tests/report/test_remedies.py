@@ -5,9 +5,10 @@ import pandas as pd
 import pytest
 from reporting_run import make_run
 
-from onedial.report import write_report
 from onedial.report.remedies import what_to_try
-from onedial.verdict import CANNOT_BE_JUDGED, Case
+from onedial.report.report import write_report
+from onedial.verdict.case import Case
+from onedial.verdict.verdict import CANNOT_BE_JUDGED
 
 MAGNITUDES = np.linspace(-1, 1, 9)
 MATCHES = pd.DataFrame({"status": ["ok", "edge", "constant"], "yes_rate": [0.1, 0.5, 0.9]}, index=["a", "b", "c"])

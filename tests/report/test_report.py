@@ -17,19 +17,27 @@ import pytest
 from reporting_run import VECTOR_ID, intervention, make_run
 from safetensors.numpy import save_file
 
-from onedial.core import InputError, Run
-from onedial.report import contents_of, write_report
+from onedial.core.errors import InputError
+from onedial.core.run.run import Run
 from onedial.report.meaning import findings, headline_of, judged_targets
+from onedial.report.report import contents_of, write_report
 from onedial.report.sweep_results import facts_rows, missing_rows
-from onedial.show import COLUMNS, doubts_of, headline, interval, number, p_value
-from onedial.show.results import lines_of, shown_columns
-from onedial.verdict import ANSWERS, CANNOT_BE_JUDGED, DIALS, FLAGS, PUSHES, RULE, UNREAD_DECIDE, SweepRun
+from onedial.show.columns import COLUMNS, headline, interval, number, p_value
+from onedial.show.results import doubts_of, lines_of, shown_columns
+from onedial.verdict.sweep_run import SweepRun
 from onedial.verdict.verdict import (
+    ANSWERS,
     ANY_PUSH,
+    CANNOT_BE_JUDGED,
+    DIALS,
+    FLAGS,
     MOVED_CUT,
     NOT_ENOUGH,
     OPEN,
+    PUSHES,
+    RULE,
     THIS_DIRECTION,
+    UNREAD_DECIDE,
     UNTESTED,
     sentence_of,
 )

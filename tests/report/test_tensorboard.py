@@ -5,9 +5,13 @@ import json
 import pytest
 from reporting_run import make_run
 
-from onedial.core import InputError, Run
-from onedial.report import SweepWatcher, write_report
-from onedial.show import RunWatcher, TensorBoardRun, captions_of
+from onedial.core.errors import InputError
+from onedial.core.run.run import Run
+from onedial.report.report import write_report
+from onedial.report.sweep_watcher import SweepWatcher
+from onedial.show.results import captions_of
+from onedial.show.writers.tensorboard import TensorBoardRun
+from onedial.show.writers.writer import RunWatcher
 
 pytest.importorskip("tensorboard", reason="TensorBoard is missing: pip install 'onedial[tensorboard]'")
 

@@ -8,11 +8,13 @@ import pytest
 from reporting_run import make_run
 from rich.console import Console
 
-from onedial.report import print_summary
 from onedial.report.meaning import headline_of
-from onedial.show import COLUMNS, progress, progress_bar
+from onedial.report.report import print_summary
+from onedial.show import progress
+from onedial.show.columns import COLUMNS
 from onedial.show.labels import told_apart
-from onedial.verdict import SweepRun
+from onedial.show.progress import progress_bar
+from onedial.verdict.sweep_run import SweepRun
 
 GOLDEN = Path(__file__).resolve().parents[1] / "reference/golden/default"
 

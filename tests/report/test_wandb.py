@@ -8,11 +8,16 @@ from blank import draw_nothing
 from reporting_run import make_run
 from wandb_files import artifacts_of, complete_records, items_of, start_of
 
-from onedial.asking import is_read
-from onedial.core import InputError, Notice, Run, configuration_hash, sha256_of_file
-from onedial.report import SweepWatcher, write_report
-from onedial.show import RunWatcher, WandbOptions, WandbRun, check_wandb
-from onedial.show.writers.wandb_run import recorded_id, runs_read_by
+from onedial.asking.yes_no import is_read
+from onedial.core.errors import InputError
+from onedial.core.files import sha256_of_file
+from onedial.core.notices import Notice
+from onedial.core.run.configuration import configuration_hash
+from onedial.core.run.run import Run
+from onedial.report.report import write_report
+from onedial.report.sweep_watcher import SweepWatcher
+from onedial.show.writers.wandb_run import WandbOptions, WandbRun, check_wandb, recorded_id, runs_read_by
+from onedial.show.writers.writer import RunWatcher
 
 
 @pytest.fixture(scope="module", autouse=True)

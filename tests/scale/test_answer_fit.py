@@ -5,9 +5,8 @@ import pandas as pd
 import pytest
 from psychometric_data import one_factor
 
-from onedial.core import InputError
-from onedial.scale import answer_fit
-from onedial.scale.misfit.answer_fit import CLOSER, LOOSER
+from onedial.core.errors import InputError
+from onedial.scale.misfit.answer_fit import CLOSER, LOOSER, answer_fit
 from onedial.scale.misfit.fit_figures import characteristic_curves, wright_map
 
 

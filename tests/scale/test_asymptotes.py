@@ -5,15 +5,15 @@ import pandas as pd
 import pytest
 from scipy.special import ndtr
 
-from onedial.core import InputError
-from onedial.scale import one_factor_bootstrap, response_model, rival_accounts
-from onedial.scale.checks.accounts import RivalAccounts
+from onedial.core.errors import InputError
+from onedial.scale.checks.accounts import RivalAccounts, rival_accounts
+from onedial.scale.checks.one_factor import one_factor_bootstrap
 from onedial.scale.checks.quadratic import bend_among
 from onedial.scale.evidence import codes_of
 from onedial.scale.likelihood import Model, fit_marginal
-from onedial.scale.response_model import BEYOND
+from onedial.scale.response_model import BEYOND, response_model
 from onedial.scale.standard_errors import loading_covariance, loading_errors
-from onedial.stats import as_answers
+from onedial.stats.answers import as_answers
 
 LIMITS = np.linspace(-1.2, 1.2, 12)
 

@@ -5,9 +5,10 @@ import pandas as pd
 import pytest
 from psychometric_data import REFERENCE
 
-from onedial.core import InputError
-from onedial.scale import response_model, specific_factors
-from onedial.stats import PsychometricsWarning
+from onedial.core.errors import InputError
+from onedial.scale.response_model import response_model
+from onedial.scale.specific.specific_factors import specific_factors
+from onedial.stats.answers import PsychometricsWarning
 
 GROUPS = np.repeat(np.arange(5), 4)
 

@@ -6,9 +6,19 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from onedial import scale
-from onedial.core import InputError
-from onedial.stats import PsychometricsWarning
+from onedial.core.errors import InputError
+from onedial.scale.checks.bundles import bundle_invariance
+from onedial.scale.checks.missingness import missingness_test
+from onedial.scale.checks.residual_correlations import residual_correlations
+from onedial.scale.correlations.polychoric import polychoric
+from onedial.scale.correlations.tetrachoric import tetrachoric
+from onedial.scale.correlations.thresholds import threshold_table
+from onedial.scale.equal_slopes import rasch_test
+from onedial.scale.factor.factor_model import fit_factor_model
+from onedial.scale.factor.minres import minres_one_factor
+from onedial.scale.misfit.answer_fit import answer_fit
+from onedial.scale.response_model import response_model
+from onedial.stats.answers import PsychometricsWarning
 
 RNG = np.random.default_rng(0)
 YES = (0.8 * RNG.standard_normal((40, 1)) + 0.6 * RNG.standard_normal((40, 6)) > 0).astype(float)
@@ -16,20 +26,20 @@ FRAME = pd.DataFrame(YES, [f"q{i}" for i in range(40)], list("abcdef"))
 FAMILIES, TOPICS = list("xxyyzz"), [0, 1] * 20
 
 FUNCTIONS = {
-    "answer_fit": lambda m: scale.answer_fit(m, n_replicates=1).respondents["infit"],
-    "response_model with families": lambda m: scale.response_model(m, families=FAMILIES).respondents["loading"],
-    "bundle_invariance": lambda m: scale.bundle_invariance(m, TOPICS).table["expected"],
-    "fit_factor_model": lambda m: scale.fit_factor_model(m).loadings["factor_1"],
-    "response_model": lambda m: scale.response_model(m).respondents["loading"],
-    "missingness_test": lambda m: scale.missingness_test(m)["n_missing"],
-    "polychoric": lambda m: scale.polychoric(m).correlation,
-    "rasch_test": lambda m: pd.Series(scale.rasch_test(m).ratio),
-    "residual_correlations": lambda m: scale.residual_correlations(m, 3).pairs["q3"],
-    "tetrachoric": lambda m: scale.tetrachoric(m).correlation,
-    "threshold_table": lambda m: scale.threshold_table(m)["threshold"],
+    "answer_fit": lambda m: answer_fit(m, n_replicates=1).respondents["infit"],
+    "response_model with families": lambda m: response_model(m, families=FAMILIES).respondents["loading"],
+    "bundle_invariance": lambda m: bundle_invariance(m, TOPICS).table["expected"],
+    "fit_factor_model": lambda m: fit_factor_model(m).loadings["factor_1"],
+    "response_model": lambda m: response_model(m).respondents["loading"],
+    "missingness_test": lambda m: missingness_test(m)["n_missing"],
+    "polychoric": lambda m: polychoric(m).correlation,
+    "rasch_test": lambda m: pd.Series(rasch_test(m).ratio),
+    "residual_correlations": lambda m: residual_correlations(m, 3).pairs["q3"],
+    "tetrachoric": lambda m: tetrachoric(m).correlation,
+    "threshold_table": lambda m: threshold_table(m)["threshold"],
 }
 OF_CORRELATIONS = {
-    "minres_one_factor": scale.minres_one_factor,
+    "minres_one_factor": minres_one_factor,
 }
 SAME = {
     "a list": YES.tolist(),
@@ -80,4 +90,4 @@ def test_what_is_no_table_is_refused_in_one_sentence(name):
 def test_correlations_are_read_in_any_form():
     r = pd.DataFrame(np.full((4, 4), 0.49) + 0.51 * np.eye(4))
     for form in (r, r.to_numpy(), r.astype("Float64"), np.ma.masked_array(r.to_numpy())):
-        np.testing.assert_allclose(scale.minres_one_factor(form), 0.7, atol=1e-6)
+        np.testing.assert_allclose(minres_one_factor(form), 0.7, atol=1e-6)

@@ -4,8 +4,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from onedial.core import InputError
-from onedial.scale import BundleInvariance, bundle_invariance
+from onedial.core.errors import InputError
+from onedial.scale.checks.bundles import BundleInvariance, bundle_invariance
 
 TOPICS = np.arange(480) % 6
 FAMILY = np.repeat(list("abcd"), 3)

@@ -5,10 +5,10 @@ import pandas as pd
 import pytest
 from scipy.special import ndtri
 
-from onedial.core import InputError
-from onedial.panels import load_panel
-from onedial.scale import cluster_structure, permutation_null
-from onedial.scale.checks.clusters import general_and_cluster_loadings
+from onedial.core.errors import InputError
+from onedial.panels.panel_files import load_panel
+from onedial.scale.checks.clusters import cluster_structure, general_and_cluster_loadings
+from onedial.scale.checks.permutation import permutation_null
 
 
 def clustered(

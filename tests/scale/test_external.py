@@ -7,8 +7,9 @@ from psychometric_data import one_factor
 from scipy.special import ndtri
 from scipy.stats import norm
 
-from onedial.core import InputError
-from onedial.scale import QuestionScale, response_model
+from onedial.core.errors import InputError
+from onedial.scale.place.question_scale import QuestionScale
+from onedial.scale.response_model import response_model
 
 TRUTHS = {"early": (0.8, 0.7), "late": (-1.0, 0.9), "loose": (0.1, 0.35)}
 """Threshold and loading."""

@@ -8,13 +8,16 @@ import pandas as pd
 import pytest
 from psychometric_data import REFERENCE, answers, matrix, one_factor
 
-from onedial.core import InputError
-from onedial.scale import FactorModel, factor_scores, fit_factor_model, quadratic_fit, response_model
+from onedial.core.errors import InputError
+from onedial.scale.checks.quadratic import quadratic_fit
 from onedial.scale.evidence import codes_of
+from onedial.scale.factor.factor_model import FactorModel, fit_factor_model
 from onedial.scale.factor.minres import MAX_COMMUNALITY, minres, minres_one_factor, principal_axes
+from onedial.scale.factor.scores import factor_scores
 from onedial.scale.likelihood import fit_marginal
+from onedial.scale.response_model import response_model
 from onedial.scale.standard_errors import loading_errors
-from onedial.stats import PsychometricsWarning, as_answers
+from onedial.stats.answers import PsychometricsWarning, as_answers
 
 
 @pytest.mark.parametrize("name", ["sim1", "sim2", "sim3"])

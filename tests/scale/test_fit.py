@@ -5,8 +5,9 @@ import pandas as pd
 import pytest
 from psychometric_data import REFERENCE, answers, one_factor
 
-from onedial.core import InputError
-from onedial.scale import factor_fit, residual_correlations
+from onedial.core.errors import InputError
+from onedial.scale.checks.residual_correlations import residual_correlations
+from onedial.scale.factor.factor_fit import factor_fit
 
 
 def lavaan(name: str) -> pd.Series:
@@ -105,7 +106,7 @@ def test_q3_is_the_correlation_of_residuals_over_shared_questions():
     from onedial.scale.checks.residual_correlations import q3_of
     from onedial.scale.evidence import codes_of
     from onedial.scale.likelihood import fit_marginal
-    from onedial.stats import as_answers
+    from onedial.stats.answers import as_answers
 
     panel = one_factor(3, 200, 5, missing=0.2).answers
     fit = fit_marginal(codes_of(as_answers(panel)))

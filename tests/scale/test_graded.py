@@ -7,19 +7,15 @@ import pandas as pd
 import pytest
 from psychometric_data import answers, matrix
 
-from onedial.core import InputError
-from onedial.scale import (
-    analyse_graded_panel,
-    answer_fit,
-    cut_confidence,
-    graded_tables,
-    polychoric,
-    response_model,
-    tetrachoric,
-)
-from onedial.scale.misfit.answer_fit import information_of
+from onedial.core.errors import InputError
+from onedial.scale.categories import cut_confidence
+from onedial.scale.correlations.polychoric import polychoric
+from onedial.scale.correlations.tetrachoric import tetrachoric
+from onedial.scale.misfit.answer_fit import answer_fit, information_of
 from onedial.scale.response_curves import UNUSED, Curves, log_categories
-from onedial.stats import PsychometricsWarning
+from onedial.scale.response_model import response_model
+from onedial.scale.study.graded_panel import analyse_graded_panel, graded_tables
+from onedial.stats.answers import PsychometricsWarning
 
 CUTS = np.array([-1.0, -0.2, 0.6, 1.3])
 

@@ -7,8 +7,11 @@ import pandas as pd
 import pytest
 from psychometric_data import answers, one_factor
 
-from onedial.core import InputError
-from onedial.scale import bootstrap_questions, correlation_intervals, response_model, tetrachoric
+from onedial.core.errors import InputError
+from onedial.scale.checks.question_bootstrap import bootstrap_questions
+from onedial.scale.correlations.correlation_intervals import correlation_intervals
+from onedial.scale.correlations.tetrachoric import tetrachoric
+from onedial.scale.response_model import response_model
 
 
 def test_intervals_of_correlations_cover_the_truth():
@@ -83,7 +86,7 @@ def test_topics_whose_questions_are_alike_make_loadings_less_certain():
 
 def test_resamples_are_counted_as_if_the_rows_were_copied():
     from onedial.scale.correlations.pair_counts import count_pairs, count_pairs_of_resamples
-    from onedial.stats import Answers, as_answers
+    from onedial.stats.answers import Answers, as_answers
 
     for missing in (0.0, 0.2):
         panel = as_answers(one_factor(0, 80, 5, missing=missing).answers)

@@ -9,8 +9,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from psychometric_data import one_factor
 
-from onedial.scale import fit_factor_model, tetrachoric
-from onedial.stats import PsychometricsWarning
+from onedial.scale.correlations.tetrachoric import tetrachoric
+from onedial.scale.factor.factor_model import fit_factor_model
+from onedial.stats.answers import PsychometricsWarning
 
 MODES = st.sampled_from(["pairwise", "global"])
 RULES = st.sampled_from(["half", "none", "exclude"])

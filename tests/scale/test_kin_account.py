@@ -4,8 +4,10 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from onedial.core import InputError
-from onedial.scale import kin_account, kin_bend, one_factor_bootstrap, specific_factors
+from onedial.core.errors import InputError
+from onedial.scale.checks.one_factor import one_factor_bootstrap
+from onedial.scale.specific.kin_account import kin_account, kin_bend
+from onedial.scale.specific.specific_factors import specific_factors
 
 FAMILIES = list("aaaabbbbccccd")
 

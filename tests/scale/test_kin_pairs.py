@@ -5,8 +5,9 @@ import pandas as pd
 import pytest
 from psychometric_data import one_factor
 
-from onedial.core import InputError
-from onedial.scale import kin_pairs, residual_correlations
+from onedial.core.errors import InputError
+from onedial.scale.checks.residual_correlations import residual_correlations
+from onedial.scale.specific.kin_pairs import kin_pairs
 
 FAMILY = pd.Series(np.repeat(list("abcd"), 3), range(12))
 

@@ -7,10 +7,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from onedial.core import InputError
-from onedial.panels import ResponseMatrix
-from onedial.scale import kinship_of
-from onedial.scale.study.kinship import main
+from onedial.core.errors import InputError
+from onedial.panels.panels import ResponseMatrix
+from onedial.scale.study.kinship import kinship_of, main
 
 ROOT = Path(__file__).parents[2]
 

@@ -6,14 +6,15 @@ import pytest
 from psychometric_data import REFERENCE, answers, one_factor
 from scipy.stats import multivariate_normal
 
-from onedial.scale import rasch_test, response_model
 from onedial.scale.categories import as_graded, used_only
+from onedial.scale.equal_slopes import rasch_test
 from onedial.scale.evidence import Data, codes_of
 from onedial.scale.likelihood import Model, _inside, _Parameters, _starting_point, fit_marginal
 from onedial.scale.nodes import quadrature
 from onedial.scale.response_curves import Curves
+from onedial.scale.response_model import response_model
 from onedial.scale.standard_errors import question_scores
-from onedial.stats import as_answers
+from onedial.stats.answers import as_answers
 
 FAMILIES = np.array([0, 0, 0, 1, 1, 2, 2, 2, 3])
 SIGNS = np.where(np.arange(9) == 2, -1.0, 1.0)

@@ -7,24 +7,21 @@ from psychometric_data import REFERENCE, answers, equal_loadings, matrix, one_fa
 from scipy.special import ndtr
 from simulations.structure import EXTREME, grouped_scales, without_hard_ones
 
-from onedial.core import InputError
-from onedial.scale import (
-    bootstrap_questions,
-    fit_factor_model,
-    missingness_test,
-    one_factor_bootstrap,
-    permutation_null,
-    quadratic_fit_test,
-    revised_parallel_analysis,
-    sensitivity_table,
-    summarise_sensitivity,
-    tetrachoric,
-)
+from onedial.core.errors import InputError
 from onedial.scale.checks.accounts import ACCOUNTS, rival_accounts
 from onedial.scale.checks.draws import one_factor_answers
-from onedial.scale.checks.permutation import shuffled
+from onedial.scale.checks.missingness import missingness_test
+from onedial.scale.checks.one_factor import one_factor_bootstrap, revised_parallel_analysis
+from onedial.scale.checks.permutation import permutation_null, shuffled
+from onedial.scale.checks.quadratic_null import quadratic_fit_test
+from onedial.scale.checks.question_bootstrap import bootstrap_questions
+from onedial.scale.correlations.tetrachoric import tetrachoric
+from onedial.scale.factor.factor_model import fit_factor_model
 from onedial.scale.gap_model import null_model
-from onedial.stats import PsychometricsWarning, as_answers, fits_remembered
+from onedial.scale.study.sensitivity import sensitivity_table
+from onedial.scale.study.sensitivity_summary import summarise_sensitivity
+from onedial.stats.answers import PsychometricsWarning, as_answers
+from onedial.stats.remembered import fits_remembered
 
 
 def test_shuffling_keeps_every_yes_rate_and_every_gap():

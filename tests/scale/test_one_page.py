@@ -7,11 +7,12 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from onedial.core import InputError
-from onedial.scale import analyse_panel, analysis_summary, analysis_tables, answer_fit, one_page
-from onedial.scale.study.one_page import shared_variance, verdict
-from onedial.scale.study.panel_analysis import copies_among, grouped
-from onedial.stats import PsychometricsWarning, as_answers
+from onedial.core.errors import InputError
+from onedial.scale.misfit.answer_fit import answer_fit
+from onedial.scale.study.analysis_tables import analysis_summary, analysis_tables
+from onedial.scale.study.one_page import one_page, shared_variance, verdict
+from onedial.scale.study.panel_analysis import analyse_panel, copies_among, grouped
+from onedial.stats.answers import PsychometricsWarning, as_answers
 
 FEW = {"n_replicates": 39, "n_sensitivity": 0}
 

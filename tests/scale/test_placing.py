@@ -6,12 +6,12 @@ import pytest
 from psychometric_data import one_factor
 from scipy.special import ndtri
 
-from onedial.core import InputError
-from onedial.scale import QuestionBank, evaluate_placing, kin_of, placing_summary
-from onedial.scale.place.evaluation import _bounds
+from onedial.core.errors import InputError
+from onedial.scale.place.evaluation import _bounds, evaluate_placing, placing_summary
 from onedial.scale.place.placement import Placement, rate_over
 from onedial.scale.place.places import grid
-from onedial.stats import PsychometricsWarning
+from onedial.scale.place.question_bank import QuestionBank, kin_of
+from onedial.stats.answers import PsychometricsWarning
 
 N = 400
 

@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 from psychometric_data import answers, equal_loadings, one_factor
 
-from onedial.scale import rasch_test, response_model
+from onedial.scale.equal_slopes import rasch_test
+from onedial.scale.response_model import response_model
 
 
 @pytest.mark.long

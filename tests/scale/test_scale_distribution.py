@@ -5,8 +5,10 @@ import pandas as pd
 import pytest
 from psychometric_data import answers, equal_loadings, one_factor
 
-from onedial.core import InputError
-from onedial.scale import quadratic_fit, response_model, scale_distribution
+from onedial.core.errors import InputError
+from onedial.scale.checks.quadratic import quadratic_fit
+from onedial.scale.response_model import response_model
+from onedial.scale.scale_distribution import scale_distribution
 
 RATES = np.linspace(0.2, 0.8, 15)
 

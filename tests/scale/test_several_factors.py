@@ -5,9 +5,10 @@ import pandas as pd
 import pytest
 from psychometric_data import REFERENCE, matrix
 
-from onedial.core import InputError
-from onedial.scale import name_factors, rotate
+from onedial.core.errors import InputError
+from onedial.scale.factor.factor_names import name_factors
 from onedial.scale.factor.minres import minres
+from onedial.scale.factor.rotation import rotate
 
 
 def correlation() -> pd.DataFrame:

@@ -7,10 +7,11 @@ from psychometric_data import REFERENCE, answers, matrix, one_factor
 from scipy.special import ndtr
 from scipy.stats import multivariate_normal
 
-from onedial.core import InputError
-from onedial.scale import tetrachoric, threshold_table
+from onedial.core.errors import InputError
 from onedial.scale.correlations.bivariate_normal import bivariate_normal_cdf
-from onedial.stats import PsychometricsWarning
+from onedial.scale.correlations.tetrachoric import tetrachoric
+from onedial.scale.correlations.thresholds import threshold_table
+from onedial.stats.answers import PsychometricsWarning
 
 SIMULATIONS = ["sim1", "sim2", "sim3"]
 

@@ -10,8 +10,8 @@ import pandas as pd
 import pytest
 import torch
 
-from onedial.models import OpenModel
 from onedial.models.families import decoder_of
+from onedial.models.model import OpenModel
 
 ROOT = Path(__file__).resolve().parents[2]
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from tiny_experiment import ROOT
 
-from onedial.core import run_command
+from onedial.core.command_line import run_command
 
 
 @pytest.fixture(scope="module")

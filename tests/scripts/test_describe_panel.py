@@ -8,8 +8,8 @@ import pandas as pd
 import pytest
 from tiny_experiment import ROOT, main_of
 
-from onedial.core import InputError
-from onedial.panels import load_questions
+from onedial.core.errors import InputError
+from onedial.panels.questions.question_files import load_questions
 
 main = main_of(ROOT / "scripts" / "describe_panel.py")
 describe = sys.modules[main.__module__].describe

@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 from tiny_experiment import ROOT
 
-from onedial.core import InputError
+from onedial.core.errors import InputError
 
 REFERENCE = ROOT / "tests" / "reference"
 

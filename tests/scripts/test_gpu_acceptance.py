@@ -14,8 +14,8 @@ import pytest
 import torch
 from pretended_device import on_device, pretended_devices
 
-from onedial.core import InputError
-from onedial.models import OpenModel
+from onedial.core.errors import InputError
+from onedial.models.model import OpenModel
 
 SCRIPTS = Path(__file__).resolve().parents[2] / "scripts"
 
@@ -87,7 +87,7 @@ def test_where_the_embedded_weights_are_not_to_be_had_random_ones_take_their_pla
     def unreachable(model):
         raise InputError("no network")
 
-    monkeypatch.setattr("onedial.models.ensure_converted", unreachable)
+    monkeypatch.setattr("onedial.models.checkpoints.embedded.ensure_converted", unreachable)
     found = script.default(True, "cpu", tmp_path)
     assert (found["passed"], found["model"], found["answers"]) == (True, "random weights", 72)
 

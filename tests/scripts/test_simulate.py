@@ -10,9 +10,9 @@ from simulations import red_team, verdicts, zoo
 from simulations.frame import Draws, by_cell, mean_and_error
 from tiny_experiment import ROOT, call
 
-from onedial.core import InputError
-from onedial.selfreport import BATTERY
-from onedial.verdict import PROFILE_VERDICTS
+from onedial.core.errors import InputError
+from onedial.selfreport.battery import BATTERY
+from onedial.verdict.comparing.dial_profile import PROFILE_VERDICTS
 
 __all__ = ["call"]
 
@@ -51,7 +51,7 @@ def test_a_draw_of_which_nothing_can_be_said_is_a_set_and_no_value():
 @pytest.mark.parametrize(
     ("name", "study", "again"),
     [
-        ("structure", "rasch", "onedial.scale.rasch_test"),
+        ("structure", "rasch", "onedial.scale.equal_slopes.rasch_test"),
         ("matching", "falls", "onedial.verdict.criteria.status.falls"),
         ("probes", "patches", "simulations.probes.off"),
     ],

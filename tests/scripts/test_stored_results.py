@@ -8,7 +8,8 @@ import pandas as pd
 import pytest
 from tiny_experiment import ROOT, main_of
 
-from onedial.core import parse_options, run_command
+from onedial.core.command_line import run_command
+from onedial.core.options import parse_options
 
 REFERENCE = ROOT / "tests" / "reference"
 

@@ -4,16 +4,12 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from onedial.selfreport import (
-    PRESSURES,
-    association_scores,
-    battery_overview,
-    battery_scores,
-    difficulty_scores,
-    restriction_scores,
-    revisions,
-    tuned_prediction,
-)
+from onedial.selfreport.battery import battery_scores
+from onedial.selfreport.battery.pressure import PRESSURES
+from onedial.selfreport.score.battery_overview import battery_overview
+from onedial.selfreport.score.questionnaires import revisions
+from onedial.selfreport.score.self_prediction import association_scores, difficulty_scores, restriction_scores
+from onedial.selfreport.score.tuned_prediction import tuned_prediction
 
 
 def tables(n, right):

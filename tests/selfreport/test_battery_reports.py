@@ -5,15 +5,15 @@ from collections import defaultdict
 import pytest
 from scripted import Scripted, lettered_options
 
-from onedial.asking import Question, load_statements
-from onedial.panels import load_facts, load_questions
-from onedial.selfreport import (
-    BATTERY_REPORTS,
-    ask_beliefs,
-    ask_properties,
-    ask_self_report,
-    choice_items,
-)
+from onedial.asking.questions import Question
+from onedial.asking.statements import load_statements
+from onedial.panels.questions.facts import load_facts
+from onedial.panels.questions.question_files import load_questions
+from onedial.selfreport.ask.choices import choice_items
+from onedial.selfreport.ask.self_reports import ask_self_report
+from onedial.selfreport.battery import BATTERY_REPORTS
+from onedial.selfreport.battery.beliefs import ask_beliefs
+from onedial.selfreport.battery.properties import ask_properties
 
 QUESTIONS = load_questions("embedded", n=12)
 POOL = [each for each in load_questions("embedded") if each.answers]

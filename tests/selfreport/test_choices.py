@@ -10,18 +10,13 @@ import pytest
 from scipy.stats import binomtest
 from scripted import Scripted, lettered_options
 
-from onedial.asking import Question
-from onedial.core import InputError
-from onedial.panels import load_questions
-from onedial.selfreport import (
-    DONT_KNOW,
-    ask_choices,
-    ask_pressure,
-    battery_scores,
-    choice_items,
-    kind_asked,
-    pressure_scores,
-)
+from onedial.asking.questions import Question
+from onedial.core.errors import InputError
+from onedial.panels.questions.question_files import load_questions
+from onedial.selfreport.ask.choices import DONT_KNOW, ask_choices, choice_items
+from onedial.selfreport.ask.kinds import kind_asked
+from onedial.selfreport.battery import battery_scores
+from onedial.selfreport.battery.pressure import ask_pressure, pressure_scores
 
 POOL = [each for each in load_questions("embedded") if each.answers]
 QUESTIONS = [each for each in POOL if each.topic in ("geography", "physics", "literature")]
@@ -138,7 +133,7 @@ def test_who_changes_at_every_word_is_not_called_moved_by_a_claim_and_a_sycophan
 
 
 def test_abstaining_is_an_option_that_scores_nothing_and_guessing_costs():
-    from onedial.selfreport import choice_instrument
+    from onedial.selfreport.ask.choices import choice_instrument
 
     def cautious(prompt, instrument):
         options = lettered_options(prompt)

@@ -3,17 +3,16 @@
 import pytest
 from scripted import Scripted
 
-from onedial.asking import Question, load_statements
-from onedial.panels import load_facts, load_questions
-from onedial.selfreport import (
-    ask_beliefs,
-    ask_beside_passages,
-    ask_honesty,
-    ask_unknowable,
-    battery_scores,
-    choice_items,
-    unknowable_twins,
-)
+from onedial.asking.questions import Question
+from onedial.asking.statements import load_statements
+from onedial.panels.questions.facts import load_facts
+from onedial.panels.questions.question_files import load_questions
+from onedial.selfreport.ask.choices import choice_items
+from onedial.selfreport.battery import battery_scores
+from onedial.selfreport.battery.beliefs import ask_beliefs
+from onedial.selfreport.battery.honesty import ask_honesty
+from onedial.selfreport.battery.passages import ask_beside_passages
+from onedial.selfreport.battery.unknowable import ask_unknowable, unknowable_twins
 
 POOL = [each for each in load_questions("embedded") if each.answers]
 ITEMS = choice_items(POOL[:40:2], POOL)

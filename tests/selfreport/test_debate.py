@@ -4,9 +4,9 @@ import pandas as pd
 import pytest
 from scripted import Scripted
 
-from onedial.panels import load_questions
-from onedial.selfreport import Draws
+from onedial.panels.questions.question_files import load_questions
 from onedial.selfreport.battery.debate import MOTIONS, TURNS, ask_debate, debate_scores
+from onedial.selfreport.frame import Draws
 
 QUESTIONS = load_questions("embedded")[:40]
 

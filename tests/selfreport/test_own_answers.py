@@ -7,20 +7,15 @@ import pandas as pd
 import pytest
 from scripted import Scripted
 
-from onedial.asking import Question, TokenReader
-from onedial.selfreport import (
-    CONFIDENCE_WAYS,
-    HEDGES,
-    ask_confidence_ways,
-    ask_correction,
-    ask_failing,
-    ask_hedges,
-    ask_properties,
-    battery_scores,
-    count_hedges,
-    language_of,
-    language_requests,
-)
+from onedial.asking.instruments import TokenReader
+from onedial.asking.questions import Question
+from onedial.selfreport.ask.phrases import HEDGES, count_hedges, language_of
+from onedial.selfreport.battery import battery_scores
+from onedial.selfreport.battery.confidence import CONFIDENCE_WAYS, ask_confidence_ways
+from onedial.selfreport.battery.correction import ask_correction
+from onedial.selfreport.battery.failing import ask_failing
+from onedial.selfreport.battery.hedges import ask_hedges
+from onedial.selfreport.battery.properties import ask_properties, language_requests
 
 QUESTIONS = [Question(f"q{n}", f"What is thing {n}?", (f"word{n}",), f"topic {n % 6}") for n in range(36)]
 TOPICS = {each.id: each.topic for each in QUESTIONS}

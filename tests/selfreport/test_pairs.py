@@ -5,8 +5,10 @@ import pandas as pd
 from scipy.stats import spearmanr
 from scripted import Scripted
 
-from onedial.asking import Question
-from onedial.selfreport import ask_pairs, battery_scores, bradley_terry, circular_null, paired_design
+from onedial.asking.questions import Question
+from onedial.selfreport.battery import battery_scores
+from onedial.selfreport.battery.pairs import ask_pairs
+from onedial.selfreport.score.relative_confidence import bradley_terry, circular_null, paired_design
 
 N = 24
 QUESTIONS = [Question(f"q{place}", f"Question number {place}?", topic=str(place % 6)) for place in range(N)]

@@ -4,8 +4,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from onedial.core import InputError
-from onedial.selfreport import pressure_scores, standardised_shifts
+from onedial.core.errors import InputError
+from onedial.selfreport.battery.passages import standardised_shifts
+from onedial.selfreport.battery.pressure import pressure_scores
 
 NOTHING = float("nan")
 

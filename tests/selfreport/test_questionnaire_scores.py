@@ -4,16 +4,16 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from onedial.selfreport import (
+from onedial.selfreport.score.published import beside_self_efficacy
+from onedial.selfreport.score.questionnaires import (
     balanced_mean,
-    beside_self_efficacy,
     cronbach_alpha,
     identical_share,
     intraclass_correlation,
     rating_model,
     revisions,
 )
-from onedial.studies.battery import coherence_of, scores_of
+from onedial.studies.battery.questionnaire import coherence_of, scores_of
 
 SHROUT_FLEISS = np.array(
     [[9, 2, 5, 8], [6, 1, 3, 2], [8, 4, 6, 8], [7, 1, 2, 6], [10, 5, 6, 9], [6, 2, 4, 7]], dtype=float

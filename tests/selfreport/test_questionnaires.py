@@ -6,11 +6,18 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from onedial.asking import Identity, Response
-from onedial.core import InputError
-from onedial.panels import grade_answer
-from onedial.selfreport import FOLLOW_UPS, RATING_COLUMNS, administer, conditions, efficacy_tasks, load_questionnaire
-from onedial.selfreport.ask.questionnaires import shuffled_items
+from onedial.asking.respondents import Identity, Response
+from onedial.core.errors import InputError
+from onedial.panels.grading.choice_grading import grade_answer
+from onedial.selfreport.ask.questionnaires import (
+    FOLLOW_UPS,
+    RATING_COLUMNS,
+    administer,
+    conditions,
+    efficacy_tasks,
+    load_questionnaire,
+    shuffled_items,
+)
 from onedial.selfreport.ask.readers import parse_ratings
 
 

@@ -4,7 +4,8 @@ import math
 
 import pytest
 
-from onedial.asking import parse_direct_yes_no, unmarked
+from onedial.asking.replies import unmarked
+from onedial.asking.yes_no import parse_direct_yes_no
 from onedial.selfreport.ask.readers import parse_guesses, parse_list, parse_ranking, parse_ratings, parse_steps, refuses
 
 WORDS = ["roof", "door", "wall", "window", "room"]

@@ -3,10 +3,10 @@
 import pytest
 from scripted import Scripted
 
-from onedial.panels import load_questions
-from onedial.selfreport import Draws
+from onedial.panels.questions.question_files import load_questions
 from onedial.selfreport.ask.readers import parse_steps
 from onedial.selfreport.battery.reasoning import ask_reasoning, filler, reasoning_scores
+from onedial.selfreport.frame import Draws
 
 QUESTIONS = [each for each in load_questions("embedded") if each.answers][:40]
 TOPICS = {each.id: each.id for each in QUESTIONS}

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from onedial.core import InputError
-from onedial.selfreport import bradley_terry, circular_triads, paired_design
+from onedial.core.errors import InputError
+from onedial.selfreport.score.relative_confidence import bradley_terry, circular_triads, paired_design
 
 
 @pytest.mark.parametrize(("n_items", "n_each"), [(3, 2), (10, 4), (12, 10), (40, 6)])

@@ -4,8 +4,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from onedial.core import InputError
-from onedial.selfreport import (
+from onedial.core.errors import InputError
+from onedial.selfreport.score.revision import (
     STATES,
     answer_changes,
     honesty,

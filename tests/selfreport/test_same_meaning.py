@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scripted import Scripted, lettered_options
 
-from onedial.selfreport import SAME_MEANING, judged_same
+from onedial.selfreport.ask.same_meaning import SAME_MEANING, judged_same
 
 PAIRS = [("Who?", "Bonaparte", "Napoleon"), ("Who?", "Napoleon", "Wellington")]
 

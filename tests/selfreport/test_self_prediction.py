@@ -6,19 +6,20 @@ import re
 import pytest
 from scripted import Scripted
 
-from onedial.asking import Identity, Question, Response
-from onedial.core import InputError
-from onedial.selfreport import (
-    SELF_REPORTS,
+from onedial.asking.questions import Question
+from onedial.asking.respondents import Identity, Response
+from onedial.core.errors import InputError
+from onedial.selfreport.ask.readers import parse_list, parse_ranking, refuses
+from onedial.selfreport.ask.self_prediction import (
+    ASSOCIATION,
+    LIST,
+    RESPONSE,
     ask_association,
     ask_restriction,
-    association_scores,
     association_words,
-    refuses,
-    restriction_scores,
 )
-from onedial.selfreport.ask.readers import parse_list, parse_ranking
-from onedial.selfreport.ask.self_prediction import ASSOCIATION, LIST, RESPONSE
+from onedial.selfreport.ask.self_reports import SELF_REPORTS
+from onedial.selfreport.score.self_prediction import association_scores, restriction_scores
 
 
 class Planted:

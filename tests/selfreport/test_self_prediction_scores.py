@@ -7,11 +7,10 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from onedial.core import InputError
-from onedial.selfreport import (
+from onedial.core.errors import InputError
+from onedial.selfreport.score.published import benchmark_abilities, beside_self_execution
+from onedial.selfreport.score.self_prediction import (
     association_scores,
-    benchmark_abilities,
-    beside_self_execution,
     cross_prediction,
     difficulty_scores,
     measured_ranks,

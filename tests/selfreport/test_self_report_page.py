@@ -6,8 +6,9 @@ from io import StringIO
 import pandas as pd
 import pytest
 
-from onedial.core import Run
-from onedial.selfreport import AnswerLog, battery_overview, overview_sentences, write_self_report_page
+from onedial.core.run.run import Run
+from onedial.selfreport.score.battery_overview import battery_overview, overview_sentences
+from onedial.selfreport.show.self_report_page import AnswerLog, write_self_report_page
 
 
 @pytest.fixture

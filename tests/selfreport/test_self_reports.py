@@ -6,8 +6,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from onedial.asking import CONFIDENCE_IN_NUMBERS, CONFIDENCE_IN_WORDS, Scale, response_from_logits
-from onedial.selfreport import SELF_REPORTS, Item, self_efficacy_items
+from onedial.asking.instruments import CONFIDENCE_IN_NUMBERS, CONFIDENCE_IN_WORDS, Scale
+from onedial.asking.respondents import response_from_logits
+from onedial.selfreport.ask.self_reports import SELF_REPORTS, Item, self_efficacy_items
 
 
 def test_the_expected_value_and_spread_of_planted_probabilities():

@@ -4,8 +4,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from onedial.core import InputError
-from onedial.selfreport import tuned_prediction
+from onedial.core.errors import InputError
+from onedial.selfreport.score.tuned_prediction import tuned_prediction
 
 
 def planted(private, learns=(1.0, 1.0, 1.0), kin=0.0, seed=0, n_words=60, each=4):

@@ -3,8 +3,8 @@
 import pandas as pd
 import pytest
 
-from onedial.selfreport import NO_TASK, code_wording, explain, load_questionnaire, wording_scores
-from onedial.selfreport.score.wording import WORDING
+from onedial.selfreport.ask.questionnaires import NO_TASK, explain, load_questionnaire
+from onedial.selfreport.score.wording import WORDING, code_wording, wording_scores
 
 SAID = {
     "assertive": "I am confident that I can solve it. I always find a way.",
@@ -42,7 +42,7 @@ def test_what_is_explained_is_the_reply_that_was_written_to_the_same_statements(
 
     class Explains:
         def answer(self, prompts, instrument):
-            from onedial.asking import Response
+            from onedial.asking.respondents import Response
 
             seen.extend(prompts)
             yield Response(place=0, raw_text="I can.")

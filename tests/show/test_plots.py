@@ -3,7 +3,7 @@
 import numpy as np
 import pandas as pd
 
-from onedial.show import Curve, Panel, curves, forest, scatter
+from onedial.show.plots import Curve, Panel, curves, forest, scatter
 
 TABLE = pd.DataFrame({"x": [0.5, 0.2, np.nan], "x_low": [0.4, 0.1, np.nan], "x_high": [0.6, 0.3, np.nan]}, list("abc"))
 

@@ -6,8 +6,11 @@ import pandas as pd
 import pytest
 from rich.console import Console
 
-from onedial.core import Run
-from onedial.show import Result, Stored, doubts_of, finish, forest, like, print_results, section_of, write_page
+from onedial.core.run.run import Run
+from onedial.show.columns import like
+from onedial.show.plots import forest
+from onedial.show.results import Result, Stored, doubts_of, finish, section_of, write_page
+from onedial.show.terminal import print_results
 
 TABLE = pd.DataFrame({"signal": [0.5, 0.25], "low": [0.4, 0.1], "high": [0.6, 0.4]}, index=["first", "second"])
 WORDS = {"scores": {"text": "Of {n} rows.", "caption": "All {n}."}}

@@ -4,8 +4,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from onedial.core import InputError
-from onedial.stats import labels_of
+from onedial.core.errors import InputError
+from onedial.stats.groups import labels_of
 from onedial.stats.resampling import counted_once
 
 ANSWERS = pd.DataFrame({"ann": [1, 0], "bob": [0, 1], "cid": [1, 1]})

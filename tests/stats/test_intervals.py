@@ -4,8 +4,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from onedial.confidence import signal_table
-from onedial.stats import drawn_units, mean_interval, resampled_interval, unit_weights
+from onedial.confidence.signals import signal_table
+from onedial.stats.intervals import drawn_units, mean_interval, resampled_interval, unit_weights
 
 
 def of_nothing(draw_scores, n=40, n_topics=None, share=0.5, seeds=150):

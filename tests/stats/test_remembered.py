@@ -4,7 +4,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from onedial.stats import Floats, fits_remembered, remembered
+from onedial.stats.arrays import Floats
+from onedial.stats.remembered import fits_remembered, remembered
 
 
 @dataclass(frozen=True)

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from scipy.special import ndtr
 
-from onedial.core import InputError
-from onedial.stats import roc_area, roc_area_interval
+from onedial.core.errors import InputError
+from onedial.stats.roc import roc_area, roc_area_interval
 
 GRID = np.linspace(1e-6, 1 - 1e-6, 400_001)
 

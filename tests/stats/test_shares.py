@@ -3,8 +3,7 @@
 import numpy as np
 import pandas as pd
 
-from onedial.stats import wilson_interval
-from onedial.stats.shares import share_of
+from onedial.stats.shares import share_of, wilson_interval
 
 
 def test_an_interval_never_leaves_0_to_1_whatever_rounding_does():

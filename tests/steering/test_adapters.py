@@ -13,10 +13,14 @@ from safetensors import safe_open
 from safetensors.torch import load_file, save_file
 from tiny_models import outspoken_model
 
-from onedial.asking import INSTRUMENTS, METACOGNITIVE, Question, answers_in_order
-from onedial.core import InputError
-from onedial.models import LocalRespondent
-from steering import Adapter, Dial, LoraDial, adapted, place_settings, train_adapter, tuned_to_answers
+from onedial.asking.instruments import INSTRUMENTS
+from onedial.asking.prompts import METACOGNITIVE
+from onedial.asking.questions import Question
+from onedial.asking.respondents import answers_in_order
+from onedial.core.errors import InputError
+from onedial.models.respondent import LocalRespondent
+from steering.dials.adapters import Adapter, LoraDial, adapted, train_adapter, tuned_to_answers
+from steering.dials.dials import Dial, place_settings
 
 pytest.importorskip("peft", reason="peft is an optional extra (onedial[adapters])")
 

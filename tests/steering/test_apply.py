@@ -5,10 +5,11 @@ import torch
 from bare_hook import bare_logits
 from tiny_models import ARCHITECTURES, byte_tokenizer, tiny_hf, tiny_model, vectors_at
 
-from onedial.asking import Prompt
-from onedial.core import InputError
-from onedial.models import OpenModel
-from steering import POSITIONS, Intervention, generate_steered, steered
+from onedial.asking.prompts import Prompt
+from onedial.core.errors import InputError
+from onedial.models.model import OpenModel
+from steering.interventions import POSITIONS, Intervention, steered
+from steering.respondent import generate_steered
 
 PROMPTS = [Prompt("Who wrote the first ode to a river?"), Prompt("Why?"), Prompt("Which planet is the ninth, if any?")]
 LAYER = 2

@@ -4,10 +4,13 @@ import numpy as np
 import pytest
 from tiny_models import vectors_at
 
-from onedial.asking import REASONED, answers_in_order
-from onedial.core import InputError
-from onedial.selfreport import SELF_REPORTS, Item
-from steering import ASKED_COLUMNS, Intervention, SteeredRespondent, ask_settings
+from onedial.asking.instruments import REASONED
+from onedial.asking.respondents import answers_in_order
+from onedial.core.errors import InputError
+from onedial.selfreport.ask.self_reports import SELF_REPORTS, Item
+from steering.asking import ASKED_COLUMNS, ask_settings
+from steering.interventions import Intervention
+from steering.respondent import SteeredRespondent
 
 TEXTS = ["Who?", "What is the tallest of all the trees?", "When, to the day?"]
 SLOTS = {"question": "", "answer": "Nobody", "statement": "know rivers."}

@@ -8,19 +8,19 @@ import pytest
 from tiny_models import byte_tokenizer, vectors_at
 from tokenizers import Regex, normalizers
 
-from onedial.asking import CAN_YOU_ANSWER, FRAMINGS, METACOGNITIVE, PromptTemplate, Question
-from onedial.core import InputError, Notice
-from onedial.models import OpenModel, PromptSet
-from steering import (
-    Intervention,
-    SteeringVector,
-    ask_settings,
-    critical_magnitudes,
-    extract_vector,
-    random_vector,
-    sweep,
-)
+from onedial.asking.instruments import CAN_YOU_ANSWER
+from onedial.asking.prompts import FRAMINGS, METACOGNITIVE, PromptTemplate
+from onedial.asking.questions import Question
+from onedial.core.errors import InputError
+from onedial.core.notices import Notice
+from onedial.models.model import OpenModel
+from onedial.models.prompt_set import PromptSet
+from steering.asking import ask_settings
+from steering.critical import critical_magnitudes
+from steering.interventions import Intervention, SteeringVector
 from steering.planning.magnitudes import Range, coarse_grid, read_magnitudes
+from steering.sweeping import sweep
+from steering.vectors import extract_vector, random_vector
 
 TEXTS = [f"Who was number {number} of the line?" for number in range(24)]
 QUESTIONS = [Question(f"q{place}", text) for place, text in enumerate(TEXTS)]

@@ -7,10 +7,15 @@ import torch
 from bare_hook import bare_margin
 from tiny_models import ARCHITECTURES, HYBRIDS, OTHER_FORMS, byte_tokenizer, tiny_hf, vectors_at
 
-from onedial.asking import METACOGNITIVE, Question
-from onedial.models import OpenModel, PromptSet
+from onedial.asking.prompts import METACOGNITIVE
+from onedial.asking.questions import Question
 from onedial.models.forward.runner import PlainRunner
-from steering import OPERATORS, Intervention, SteeredRespondent, sweep
+from onedial.models.model import OpenModel
+from onedial.models.prompt_set import PromptSet
+from steering.interventions import Intervention
+from steering.operators import OPERATORS
+from steering.respondent import SteeredRespondent
+from steering.sweeping import sweep
 
 FORMS = sorted({**ARCHITECTURES, **OTHER_FORMS, **HYBRIDS})
 PLAIN = {"bloom", "gpt_neo", "jamba", "mamba", "qwen3_next"}
@@ -59,7 +64,7 @@ def test_a_sweep_is_what_bare_hooks_say(form, dtype):
 @pytest.mark.parametrize("form", ["llama", "gpt2", "mamba"])
 def test_a_steered_respondent_and_a_sweep_are_one(form):
     """Whole forwards under hooks, by which any instrument is asked, against the quick way."""
-    from onedial.asking import CAN_YOU_ANSWER
+    from onedial.asking.instruments import CAN_YOU_ANSWER
 
     model = OpenModel(tiny_hf(form), byte_tokenizer(), name=f"tiny-{form}")
     push = Intervention.of(*vectors_at(model, [2]), positions="all")

@@ -9,26 +9,21 @@ import torch
 from no_bar import NoBar
 from scipy import stats
 
-from onedial.asking import METACOGNITIVE, Question
-from onedial.core import InputError
-from onedial.models import Activations, PromptSet
-from steering import (
-    CONTROLS,
-    Contrast,
-    Intervention,
-    critical_magnitudes,
-    crossings_along,
-    extract_vectors,
-    make_plan,
-    ranges_along,
-    reliability_of,
-    sweep,
-)
-from steering.contrasts import response_contrast
-from steering.controls import Material, control_interventions, cosine
+from onedial.asking.prompts import METACOGNITIVE
+from onedial.asking.questions import Question
+from onedial.core.errors import InputError
+from onedial.models.forward.activations import Activations
+from onedial.models.prompt_set import PromptSet
+from steering.contrasts import Contrast, response_contrast
+from steering.controls import CONTROLS, Material, control_interventions, cosine
+from steering.critical import critical_magnitudes, crossings_along
+from steering.interventions import Intervention
 from steering.planning.layers import best_place, scan_layers
 from steering.planning.magnitudes import doubling
-from steering.planning.plan import at_their_layers, rounding_notes
+from steering.planning.plan import at_their_layers, make_plan, ranges_along, rounding_notes
+from steering.planning.reliability import reliability_of
+from steering.sweeping import sweep
+from steering.vectors import extract_vectors
 
 LAYER = 2
 WORDS = ["river", "mountain", "poet", "spider", "engine", "planet", "chess", "violin", "cheese", "battle", "sea", "ode"]

@@ -5,13 +5,17 @@ import pytest
 import torch
 from tiny_models import ARCHITECTURES, outspoken_model, tiny_model, vectors_at
 
-from onedial.asking import PromptTemplate, Question
-from onedial.core import InputError
-from onedial.models import PromptSet
+from onedial.asking.prompts import PromptTemplate
+from onedial.asking.questions import Question
+from onedial.core.errors import InputError
 from onedial.models.forward.runner import FastRunner
-from steering import Intervention, critical, critical_magnitudes, sweep
+from onedial.models.prompt_set import PromptSet
+from steering import critical
+from steering.critical import critical_magnitudes
+from steering.interventions import Intervention
 from steering.planning.margin_curves import CONVERGED_MOVE, MarginCurve
 from steering.planning.margin_search import MarginSearch
+from steering.sweeping import sweep
 
 WORDS = ["river", "mountain", "poet", "spider", "engine", "planet", "chess", "violin", "cheese", "battle", "sea", "ode"]
 QUESTIONS = [

@@ -4,24 +4,25 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from onedial.asking import METACOGNITIVE, Prompt, Question
-from onedial.core import InputError
-from onedial.models import PromptSet
-from steering import (
+from onedial.asking.prompts import METACOGNITIVE, Prompt
+from onedial.asking.questions import Question
+from onedial.core.errors import InputError
+from onedial.models.prompt_set import PromptSet
+from steering.dials.dials import (
     DIAL_COLUMNS,
-    OPERATORS,
     RATES,
     Dial,
-    Intervention,
     InterventionDial,
     MovedCut,
     Temperature,
     ask_together,
-    extract_vectors,
     instructed_threshold,
     personas,
     place_settings,
 )
+from steering.interventions import Intervention
+from steering.operators import OPERATORS
+from steering.vectors import extract_vectors
 
 QUESTIONS = [Question(f"q{i:02d}", f"What is the {'very ' * (i % 4)}first of {i}?") for i in range(26)]
 KINDS = ["moved cut", "temperature", "instructed threshold", "personas", *OPERATORS]

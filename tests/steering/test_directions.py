@@ -9,19 +9,19 @@ from no_bar import NoBar
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from tiny_models import outspoken_model
 
-from onedial.asking import METACOGNITIVE, Question
-from onedial.core import InputError
-from onedial.models import Activations, PromptSet, margin_gradients
-from steering import (
-    DIRECTIONS,
-    Contrast,
-    Intervention,
-    compare_directions,
-    contrast_of,
-    extract_vectors,
-    reliability_of,
-    sweep,
-)
+from onedial.asking.prompts import METACOGNITIVE
+from onedial.asking.questions import Question
+from onedial.core.errors import InputError
+from onedial.models.forward.activations import Activations
+from onedial.models.inside.gradients import margin_gradients
+from onedial.models.prompt_set import PromptSet
+from steering.contrasts import Contrast
+from steering.dials.comparison import compare_directions
+from steering.directions import DIRECTIONS
+from steering.interventions import Intervention
+from steering.planning.reliability import reliability_of
+from steering.sweeping import sweep
+from steering.vectors import contrast_of, extract_vectors
 
 D = 24
 QUESTIONS = [

@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 import torch
 
-from onedial.asking import Question
-from onedial.core import InputError
-from onedial.models import read_activations
-from steering import EFFECT_COLUMNS, effects_of
+from onedial.asking.questions import Question
+from onedial.core.errors import InputError
+from onedial.models.forward.activations import read_activations
+from steering.causes import EFFECT_COLUMNS, effects_of
 from steering.nulls import random_unit
 
 QUESTIONS = [Question(f"q{place}", f"Who sang of river {place}{' and sea' * (place % 4)}?") for place in range(12)]

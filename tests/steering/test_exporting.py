@@ -8,10 +8,13 @@ import torch
 from safetensors.torch import save_file
 from tiny_models import tiny_hf, tiny_model, vectors_at
 
-from onedial.asking import METACOGNITIVE, Question
-from onedial.core import InputError
-from onedial.models import PromptSet
-from steering import Intervention, export_gguf, import_vectors, sweep
+from onedial.asking.prompts import METACOGNITIVE
+from onedial.asking.questions import Question
+from onedial.core.errors import InputError
+from onedial.models.prompt_set import PromptSet
+from steering.exporting import export_gguf, import_vectors
+from steering.interventions import Intervention
+from steering.sweeping import sweep
 
 QUESTIONS = [Question("a", "Who sang of the river?"), Question("b", "Why is the sky blue, and since when?")]
 LAYERS = [1, 3]

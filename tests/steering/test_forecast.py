@@ -6,11 +6,13 @@ import pytest
 import torch
 from tiny_models import ARCHITECTURES, byte_tokenizer, outspoken_hf, tiny_model, vectors_at
 
-from onedial.asking import METACOGNITIVE, Question
-from onedial.core import InputError
-from onedial.models import OpenModel, PromptSet
-from steering import Forecast, Load, sweep
-from steering.planning.forecast import FEW_ROWS, KINDS, Size, Timing, time_work
+from onedial.asking.prompts import METACOGNITIVE
+from onedial.asking.questions import Question
+from onedial.core.errors import InputError
+from onedial.models.model import OpenModel
+from onedial.models.prompt_set import PromptSet
+from steering.planning.forecast import FEW_ROWS, KINDS, Forecast, Load, Size, Timing, time_work
+from steering.sweeping import sweep
 
 QUESTIONS = [Question(f"q{n}", f"Who sang of river {n}{' and of the sea' * (n % 4)}?") for n in range(64)]
 

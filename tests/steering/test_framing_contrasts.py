@@ -5,10 +5,15 @@ import torch
 from no_bar import NoBar
 from tiny_models import outspoken_model
 
-from onedial.asking import METACOGNITIVE, POLES, Question, openings_of, with_opening
-from onedial.core import InputError
-from onedial.models import PromptSet, read_activations
-from steering import CONTRASTS, compare_directions, contrast_of, extract_vectors
+from onedial.asking.poles import POLES, openings_of
+from onedial.asking.prompts import METACOGNITIVE, with_opening
+from onedial.asking.questions import Question
+from onedial.core.errors import InputError
+from onedial.models.forward.activations import read_activations
+from onedial.models.prompt_set import PromptSet
+from steering.contrasts import CONTRASTS
+from steering.dials.comparison import compare_directions
+from steering.vectors import contrast_of, extract_vectors
 
 QUESTIONS = [Question(f"q{i:02d}", f"Which river was the ode of king {i}?", topic="abc"[i % 3]) for i in range(18)]
 LAYERS = [1, 3]

@@ -9,10 +9,14 @@ import torch
 from safetensors import safe_open
 from safetensors.torch import save_file
 
-from onedial.asking import METACOGNITIVE, Prompt, Question
-from onedial.core import InputError
-from onedial.models import PromptSet
-from steering import Gate, Intervention, SteeringVector, choose_gate, expected_share, extract_vectors, sweep
+from onedial.asking.prompts import METACOGNITIVE, Prompt
+from onedial.asking.questions import Question
+from onedial.core.errors import InputError
+from onedial.models.prompt_set import PromptSet
+from steering.dials.gate import Gate, choose_gate, expected_share
+from steering.interventions import Intervention, SteeringVector
+from steering.sweeping import sweep
+from steering.vectors import extract_vectors
 
 QUESTIONS = [Question(f"q{i:02d}", f"What is the {'very ' * (i % 4)}first of {i}?") for i in range(60)]
 SPLITS = pd.Series(["extraction", "fitting", "test"] * 20, index=[question.id for question in QUESTIONS])

@@ -5,11 +5,11 @@ import pytest
 import torch
 from known_answers import ANSWER, ASIDE, LAYER, WIDTH, known_model
 
-from onedial.asking import Question
-from onedial.core import InputError
-from onedial.models import read_activations
-from steering import INTERCHANGE_COLUMNS, SteeringVector, interchange
-from steering.causes import moved_margins
+from onedial.asking.questions import Question
+from onedial.core.errors import InputError
+from onedial.models.forward.activations import read_activations
+from steering.causes import INTERCHANGE_COLUMNS, interchange, moved_margins
+from steering.interventions import SteeringVector
 from steering.nulls import random_unit
 
 QUESTIONS = [

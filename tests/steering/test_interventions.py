@@ -9,22 +9,17 @@ import torch
 from bare_hook import bare_margin
 from tiny_models import outspoken_model, tiny_model, vectors_at
 
-from onedial.asking import METACOGNITIVE, Question
-from onedial.core import InputError
-from onedial.models import PromptSet, read_activations
-from steering import (
-    CONTRASTS,
-    DIRECTIONS,
-    OPERATORS,
-    POSITIONS,
-    ROLES,
-    UNITS,
-    Contrast,
-    Intervention,
-    extract_vectors,
-    sweep,
-)
-from steering.directions import READ_NO_SIDES
+from onedial.asking.prompts import METACOGNITIVE
+from onedial.asking.questions import Question
+from onedial.core.errors import InputError
+from onedial.models.forward.activations import read_activations
+from onedial.models.prompt_set import PromptSet
+from steering.contrasts import CONTRASTS, Contrast
+from steering.directions import DIRECTIONS, READ_NO_SIDES
+from steering.interventions import POSITIONS, ROLES, UNITS, Intervention
+from steering.operators import OPERATORS
+from steering.sweeping import sweep
+from steering.vectors import extract_vectors
 
 QUESTIONS = [
     Question(f"q{i}", text)

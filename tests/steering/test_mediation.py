@@ -5,10 +5,11 @@ import pytest
 import torch
 from known_answers import ANSWER, ASIDE, LAYER, WIDTH, across, known_model
 
-from onedial.asking import Question
-from onedial.core import InputError
-from onedial.models import read_activations
-from steering import MEDIATION_COLUMNS, SteeringVector, mediation, steered
+from onedial.asking.questions import Question
+from onedial.core.errors import InputError
+from onedial.models.forward.activations import read_activations
+from steering.causes import MEDIATION_COLUMNS, mediation
+from steering.interventions import SteeringVector, steered
 from steering.nulls import random_unit
 
 QUESTIONS = [

@@ -7,10 +7,14 @@ import torch
 from no_bar import NoBar
 from tiny_models import outspoken_model, tiny_model, vectors_at
 
-from onedial.asking import METACOGNITIVE, Question
-from onedial.models import PromptSet
-from steering import OPERATORS, Intervention, candidate_layers, make_plan, steered, sweep
-from steering.planning.layers import layers_together
+from onedial.asking.prompts import METACOGNITIVE
+from onedial.asking.questions import Question
+from onedial.models.prompt_set import PromptSet
+from steering.interventions import Intervention, steered
+from steering.operators import OPERATORS
+from steering.planning.layers import candidate_layers, layers_together
+from steering.planning.plan import make_plan
+from steering.sweeping import sweep
 
 D, LENGTH = 16, 2.5
 QUESTIONS = [Question(f"q{i}", f"What is the {'very ' * (i % 4)}first of {i}?") for i in range(36)]

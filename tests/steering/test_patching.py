@@ -4,10 +4,10 @@ import pytest
 import torch
 from tiny_models import outspoken_model, tiny_model
 
-from onedial.asking import Question
-from onedial.core import InputError
-from onedial.models import pad_batch
-from steering import patched_margins
+from onedial.asking.questions import Question
+from onedial.core.errors import InputError
+from onedial.models.tokens import pad_batch
+from steering.causes import patched_margins
 
 QUESTIONS = [Question(f"q{place}", f"Who sang of river {place}{' and sea' * (place % 4)}?") for place in range(8)]
 DONORS, RECEIVERS = [0, 3, 5, 6], [1, 2, 4, 6]

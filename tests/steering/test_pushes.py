@@ -7,9 +7,15 @@ import pytest
 import torch
 from tiny_models import outspoken_model, vectors_at
 
-from onedial.asking import Prompt, Question
-from onedial.core import InputError, Notice
-from steering import Intervention, export_gguf, generate_steered, random_vector, sweep
+from onedial.asking.prompts import Prompt
+from onedial.asking.questions import Question
+from onedial.core.errors import InputError
+from onedial.core.notices import Notice
+from steering.exporting import export_gguf
+from steering.interventions import Intervention
+from steering.respondent import generate_steered
+from steering.sweeping import sweep
+from steering.vectors import random_vector
 
 LAYER = 2
 PROMPT = Prompt("Who sang of the river?")

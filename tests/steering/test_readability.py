@@ -4,10 +4,12 @@ import pytest
 import torch
 from tiny_models import byte_tokenizer, outspoken_hf, outspoken_model
 
-from onedial.asking import METACOGNITIVE, Question
-from onedial.core import InputError
-from onedial.models import OpenModel
-from steering import check_readability, extract_vector
+from onedial.asking.prompts import METACOGNITIVE
+from onedial.asking.questions import Question
+from onedial.core.errors import InputError
+from onedial.models.model import OpenModel
+from steering.planning.readability import check_readability
+from steering.vectors import extract_vector
 
 QUESTIONS = [Question(f"q{place}", f"Who is poet {place}?{' And why?' * (place % 3)}") for place in range(80)]
 

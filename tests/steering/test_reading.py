@@ -10,21 +10,18 @@ from forks import run_together
 from tiny_experiment import alone
 from tiny_models import outspoken_model, vectors_at
 
-from onedial.asking import CAN_YOU_ANSWER, METACOGNITIVE, Question
-from onedial.models import PromptSet, read_activations
+from onedial.asking.instruments import CAN_YOU_ANSWER
+from onedial.asking.prompts import METACOGNITIVE
+from onedial.asking.questions import Question
+from onedial.models.forward.activations import read_activations
 from onedial.models.forward.runner import FastRunner
-from steering import (
-    Intervention,
-    ask_settings,
-    effects_of,
-    effects_on_text,
-    interchange,
-    kl_on_text,
-    mediation,
-    patched_margins,
-    sweep,
-)
+from onedial.models.prompt_set import PromptSet
+from steering.asking import ask_settings
+from steering.causes import effects_of, interchange, mediation, patched_margins
+from steering.effects.side_effects import effects_on_text, kl_on_text
+from steering.interventions import Intervention
 from steering.reading import UNEDITED, margins_of, read_along, rows_of
+from steering.sweeping import sweep
 
 HELPERS = Path(__file__).resolve().parents[1] / "helpers"
 QUESTIONS = [Question(f"q{n:02d}", f"Who sang of river {n * 37 % 101}{' and sea' * (n % 4)}?") for n in range(22)]
@@ -55,7 +52,7 @@ def everything(model):
 TWO = """
 import json, sys
 sys.path[:0] = sys.argv[1:3]
-from onedial.models import process_index, start_processes
+from onedial.models.processes import process_index, start_processes
 start_processes()
 from test_reading import everything
 from tiny_models import outspoken_model

@@ -5,11 +5,15 @@ import pandas as pd
 import pytest
 from tiny_models import vectors_at
 
-from onedial.asking import METACOGNITIVE, REASONED_COLUMNS, Question
-from onedial.core import InputError
+from onedial.asking.prompts import METACOGNITIVE
+from onedial.asking.questions import Question
+from onedial.asking.sweep_tables import REASONED_COLUMNS
+from onedial.core.errors import InputError
 from onedial.models.forward import batches
-from steering import Intervention, generate_steered, reasoned_instrument, reasoned_sweep, short_grid
 from steering.effects import reasoned
+from steering.effects.reasoned import reasoned_instrument, reasoned_sweep, short_grid
+from steering.interventions import Intervention
+from steering.respondent import generate_steered
 
 TOKENS = 6
 QUESTIONS = [Question(f"q{i}", f"Who sang {'of the river ' * (i % 3)}in {1900 + i}?") for i in range(7)]

@@ -6,8 +6,9 @@ import pytest
 import torch
 from tiny_models import tiny_model, vectors_at
 
-from onedial.asking import REASONED, Question
-from steering import ask_along
+from onedial.asking.instruments import REASONED
+from onedial.asking.questions import Question
+from steering.respondent import ask_along
 
 QUESTIONS = [Question(f"q{i}", text) for i, text in enumerate(["Who sang?", "Which river is longest?", "When?"])]
 LAYER = 2

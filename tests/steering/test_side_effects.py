@@ -7,11 +7,12 @@ import torch
 from tiny_models import tiny_model, vectors_at
 from torch.utils._python_dispatch import TorchDispatchMode
 
-from onedial.core import InputError
-from onedial.models import encode
+from onedial.core.errors import InputError
 from onedial.models.forward import readout
-from onedial.panels import load_passages
-from steering import FACT_EFFECT_COLUMNS, TEXT_COLUMNS, Intervention, effects_on_text, fact_effects, kl_on_text, steered
+from onedial.models.tokens import encode
+from onedial.panels.questions.facts import load_passages
+from steering.effects.side_effects import FACT_EFFECT_COLUMNS, TEXT_COLUMNS, effects_on_text, fact_effects, kl_on_text
+from steering.interventions import Intervention, steered
 
 PASSAGES = ["The ferry left the harbour.", "A cast-iron pan is heavy, but it keeps its heat.", "Swifts fly."]
 

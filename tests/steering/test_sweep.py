@@ -7,25 +7,20 @@ import torch
 from scipy.stats import norm
 from tiny_models import ARCHITECTURES, outspoken_model, tiny_model, vectors_at
 
-from onedial.asking import METACOGNITIVE, Question
-from onedial.core import InputError
-from onedial.models import Activations, PromptSet, pad_batch, read_activations
+from onedial.asking.prompts import METACOGNITIVE
+from onedial.asking.questions import Question
+from onedial.core.errors import InputError
+from onedial.models.forward.activations import Activations, read_activations
 from onedial.models.forward.runner import FastRunner
-from steering import (
-    Contrast,
-    Intervention,
-    SteeringVector,
-    SweepResult,
-    extract_vectors,
-    random_vector,
-    sweep,
-    vectors_of,
-    yes_rates,
-)
-from steering.contrasts import split_by_response
+from onedial.models.prompt_set import PromptSet
+from onedial.models.tokens import pad_batch
+from steering.contrasts import Contrast, split_by_response
+from steering.interventions import Intervention, SteeringVector
 from steering.planning import layers
-from steering.planning.magnitudes import even_in_yes_rate
+from steering.planning.magnitudes import even_in_yes_rate, yes_rates
 from steering.reading import ROWS_PER_QUESTION
+from steering.sweeping import SweepResult, sweep
+from steering.vectors import extract_vectors, random_vector, vectors_of
 
 WORDS = ["river", "mountain", "poet", "spider", "engine", "planet", "chess", "violin", "cheese", "battle", "sea", "ode"]
 QUESTIONS = [

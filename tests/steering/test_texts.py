@@ -5,11 +5,11 @@ import pytest
 import torch
 from tiny_models import tiny_model
 
-from onedial.asking import Prompt
-from onedial.core import InputError
+from onedial.asking.prompts import Prompt
+from onedial.core.errors import InputError
 from onedial.models.questions import as_prompt
-from steering import sweep, vector_from_texts
-from steering.texts import _clearest
+from steering.sweeping import sweep
+from steering.texts import _clearest, vector_from_texts
 
 RIVER, SEA = ([f"Tell me of a {what} in {year}." for year in range(1900, 1908)] for what in ("river", "long grey sea"))
 

@@ -5,10 +5,11 @@ import pytest
 import torch
 from tiny_models import tiny_model, vectors_at
 
-from onedial.asking import CLOSED_BOOK
-from onedial.core import InputError
-from onedial.models import read_written
-from steering import Intervention, steered, written_along
+from onedial.asking.instruments import CLOSED_BOOK
+from onedial.core.errors import InputError
+from onedial.models.written_scores import read_written
+from steering.effects.written import written_along
+from steering.interventions import Intervention, steered
 
 QUESTIONS = ["Who?", "What is the tallest of all the trees?", "When, to the day?"]
 TEXTS = ["the sea", "a redwood, I think", "Yes"]

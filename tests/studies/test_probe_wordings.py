@@ -2,9 +2,9 @@
 
 import pytest
 
-from onedial.asking import Question
-from onedial.core import Notice
-from onedial.panels import load_questions
+from onedial.asking.questions import Question
+from onedial.core.notices import Notice
+from onedial.panels.questions.question_files import load_questions
 from onedial.studies.probes.study import wordings_of
 
 

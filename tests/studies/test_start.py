@@ -5,8 +5,11 @@ from dataclasses import replace
 import pytest
 from tiny_models import tiny_model
 
-from onedial.core import InputError, Notes, Run, RunOptions
-from onedial.studies import Start
+from onedial.core.errors import InputError
+from onedial.core.options import RunOptions
+from onedial.core.run.notes import Notes
+from onedial.core.run.run import Run
+from onedial.studies.start import Start
 
 
 def options(out, **more):
@@ -59,7 +62,7 @@ def test_a_run_that_goes_on_keeps_its_number_of_threads(tmp_path, monkeypatch):
 
 def test_models_are_loaded_in_their_turn_but_for_the_first(tmp_path, monkeypatch):
     loaded = []
-    monkeypatch.setattr("onedial.models.load_model", lambda name: loaded.append(name) or name.upper())
+    monkeypatch.setattr("onedial.models.model.load_model", lambda name: loaded.append(name) or name.upper())
     models = Start("program", options(tmp_path / "run")).load_in_turn(["one", "two", "three"])
     assert loaded == ["one"]
     assert next(models) == ("one", "ONE")

@@ -8,11 +8,11 @@ import pandas as pd
 import pytest
 from scripted import Scripted, lettered_options
 
-from onedial.asking import RESPONDENTS, Response
+from onedial.asking.respondents import RESPONDENTS, Response
 from onedial.asking.store import Store
-from onedial.confidence import signal_table
-from onedial.core import Run
-from onedial.panels import load_questions
+from onedial.confidence.signals import signal_table
+from onedial.core.run.run import Run
+from onedial.panels.questions.question_files import load_questions
 from onedial.studies.written.meaning import (
     MEANING_SURER,
     MeaningJudge,

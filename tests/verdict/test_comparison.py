@@ -8,10 +8,11 @@ import pytest
 from reporting_run import make_run
 from scipy import stats
 
-from onedial.asking import MASS_FLOOR
-from onedial.core import InputError
-from onedial.verdict import JUDGED, SweepRun, compare_runs, mcnemar, paired_difference
-from onedial.verdict.comparing.comparison import differences
+from onedial.asking.yes_no import MASS_FLOOR
+from onedial.core.errors import InputError
+from onedial.verdict.comparing.comparison import compare_runs, differences, mcnemar, paired_difference
+from onedial.verdict.criteria.status import JUDGED
+from onedial.verdict.sweep_run import SweepRun
 
 
 @pytest.fixture(scope="module")

@@ -7,9 +7,11 @@ import statsmodels.api as sm
 from scipy import odr, stats
 from verdict_tables import plain_sweep, simulated
 
-from onedial.stats import auc, auc_resampled, rank_correlation
-from onedial.verdict import dial_of_crossings, sweep_grid
+from onedial.stats.estimate import rank_correlation
+from onedial.stats.roc import auc, auc_resampled
+from onedial.verdict.case import sweep_grid
 from onedial.verdict.comparing.multiverse import case_of_dial
+from onedial.verdict.dial import dial_of_crossings
 from onedial.verdict.placement import matched_magnitudes, orthogonal_line
 
 MAGNITUDES = np.array([-2.0, -1.0, 0.0, 1.0, 2.0])

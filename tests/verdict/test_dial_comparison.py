@@ -5,9 +5,9 @@ import pandas as pd
 import pytest
 from sklearn.metrics import cohen_kappa_score
 
-from onedial.core import InputError
-from onedial.panels import panel_from_long
-from onedial.verdict import CUT, compare_dials, reach_at_kl
+from onedial.core.errors import InputError
+from onedial.panels.panels import panel_from_long
+from onedial.verdict.comparing.dial_comparison import CUT, compare_dials, reach_at_kl
 
 RATES = np.round(np.arange(0.1, 0.95, 0.1), 1)
 N = 240

@@ -4,9 +4,19 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from onedial.core import InputError
-from onedial.verdict import PROFILE_COLUMNS, profile_of, sureness_by_setting
-from onedial.verdict.comparing.dial_profile import AGAINST, ALIKE, AS_ANY, MOVES, OPEN, STILL, UNREAD
+from onedial.core.errors import InputError
+from onedial.verdict.comparing.dial_profile import (
+    AGAINST,
+    ALIKE,
+    AS_ANY,
+    MOVES,
+    OPEN,
+    PROFILE_COLUMNS,
+    STILL,
+    UNREAD,
+    profile_of,
+    sureness_by_setting,
+)
 
 SETTINGS = (-0.2, -0.1, 0.1, 0.2)
 

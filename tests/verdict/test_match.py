@@ -13,9 +13,10 @@ from scipy import stats
 from sklearn.metrics import roc_auc_score
 from verdict_tables import case_of, judge, plain_sweep, simulated
 
-from onedial.core import InputError
-from onedial.scale import threshold_table
-from onedial.verdict import dose_response, sweep_grid
+from onedial.core.errors import InputError
+from onedial.scale.correlations.thresholds import threshold_table
+from onedial.verdict.case import sweep_grid
+from onedial.verdict.match import dose_response
 from onedial.verdict.rivals.knowing import knowing_table
 
 HEADER = (

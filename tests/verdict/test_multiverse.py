@@ -6,19 +6,21 @@ import pytest
 from simulated_panels import framings_of
 from verdict_tables import case_of, judge, simulated
 
-from onedial.asking import CROSSING_COLUMNS
-from onedial.panels import ResponseMatrix
-from onedial.verdict import (
+from onedial.asking.sweep_tables import CROSSING_COLUMNS
+from onedial.panels.panels import ResponseMatrix
+from onedial.verdict.case import sweep_grid
+from onedial.verdict.comparing.multiverse import (
+    RESULT_COLUMNS,
     Universe,
-    dial_of_crossings,
+    axes_table,
+    case_of_dial,
     judge_universe,
     multiverse_summary,
     multiverse_table,
     no_result,
-    sweep_grid,
     universes_of,
 )
-from onedial.verdict.comparing.multiverse import RESULT_COLUMNS, axes_table, case_of_dial
+from onedial.verdict.dial import dial_of_crossings
 
 CHOICES = ([9, 15, 21], ["response", "answer"], ["plain", "plain, no first"], 2)
 

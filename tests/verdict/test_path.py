@@ -5,8 +5,9 @@ import pandas as pd
 import pytest
 from simulated_panels import TARGETS, simulate_sweep, with_own_difficulty
 
-from onedial.scale import QuestionScale
-from onedial.verdict import dial_path, sweep_grid
+from onedial.scale.place.question_scale import QuestionScale
+from onedial.verdict.case import sweep_grid
+from onedial.verdict.path import dial_path
 
 
 def simulated(seed, breaking=0.0, kind="moved cut", n_targets=9, reordering=0.0):

@@ -11,14 +11,13 @@ from scipy import special, stats
 from sklearn.linear_model import LogisticRegression
 from verdict_tables import case_of, plain_sweep, simulated
 
-from onedial.stats import PanelEstimate
-from onedial.verdict import DIAL, OWN_FRAMINGS, predict
+from onedial.stats.numbers import PanelEstimate
 from onedial.verdict.prediction.alike import told_of_alike
 from onedial.verdict.prediction.losses import ALL, Losses
 from onedial.verdict.prediction.placing import Prior, bits, learn_priors, normal_scores, place, predicted
-from onedial.verdict.prediction.prediction import ALONE, Prediction
+from onedial.verdict.prediction.prediction import ALONE, Prediction, predict
 from onedial.verdict.prediction.retest import RETEST
-from onedial.verdict.prediction.sources import MEAN
+from onedial.verdict.prediction.sources import DIAL, MEAN, OWN_FRAMINGS
 
 
 def answers(rng, n=200, n_targets=30, slope=1.0, spread=0.3):

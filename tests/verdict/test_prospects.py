@@ -6,11 +6,12 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from onedial.asking import Question, questions_frame, stratified_sample
-from onedial.core import InputError
-from onedial.panels import ExperimentInputs, ResponseMatrix, assign_splits
-from onedial.panels.panels import respondents_table
-from onedial.verdict import prospects_of
+from onedial.asking.questions import Question, questions_frame, stratified_sample
+from onedial.core.errors import InputError
+from onedial.panels.inputs import ExperimentInputs
+from onedial.panels.panels import ResponseMatrix, respondents_table
+from onedial.panels.splits import assign_splits
+from onedial.verdict.prospects import prospects_of
 
 
 def inputs_of(n_all, n_asked, rates, seed=0, hold_out_topics=False, n_topics=2):

@@ -5,8 +5,10 @@ import pandas as pd
 import pytest
 from verdict_tables import case_of
 
-from onedial.panels import ExperimentInputs, ResponseMatrix
-from onedial.verdict import as_sweep, compare_reasoned, sweep_grid
+from onedial.panels.inputs import ExperimentInputs
+from onedial.panels.panels import ResponseMatrix
+from onedial.verdict.case import sweep_grid
+from onedial.verdict.comparing.reasoned import as_sweep, compare_reasoned
 
 MAGNITUDES = np.linspace(-1, 1, 9)
 

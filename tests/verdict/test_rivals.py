@@ -10,20 +10,14 @@ from scipy import sparse
 from sklearn.linear_model import RidgeCV
 from verdict_tables import case_of, plain_sweep, simulated
 
-from onedial.core import InputError
-from onedial.stats import ALPHAS, ridge_scores, text_features
-from onedial.verdict import (
-    RIVALS,
-    Case,
-    Rival,
-    SweepTables,
-    facts_result,
-    judge_tables,
-    predict,
-    sweep_grid,
-)
+from onedial.core.errors import InputError
+from onedial.stats.texts import ALPHAS, ridge_scores, text_features
+from onedial.verdict.case import Case, sweep_grid
+from onedial.verdict.judgement import SweepTables, judge_tables
+from onedial.verdict.prediction.prediction import predict
+from onedial.verdict.rivals.facts import facts_result
 from onedial.verdict.rivals.knowing import SUBJECT, knowing_table
-from onedial.verdict.rivals.rivals import ceiling, cut_at_rate, instructed_margins, rival_table
+from onedial.verdict.rivals.rivals import RIVALS, Rival, ceiling, cut_at_rate, instructed_margins, rival_table
 
 
 def table_for(*given, **named):
@@ -391,7 +385,7 @@ def test_judging_from_tables_gives_every_part_and_controls_of_either_kind():
 
 
 def panel_of(answers):
-    from onedial.panels import ResponseMatrix
+    from onedial.panels.panels import ResponseMatrix
 
     return ResponseMatrix(answers, simulated_panels.framings_of(answers.columns))
 

@@ -6,8 +6,8 @@ import pytest
 import simulated_panels
 from verdict_tables import case_of, judge, simulated
 
-from onedial.verdict import CANNOT_BE_JUDGED, CHECKS, screen
-from onedial.verdict.screening import COPIES, FRAMINGS, GAPS, NEAR, ONE_SIDED, TWICE
+from onedial.verdict.screening import CHECKS, COPIES, FRAMINGS, GAPS, NEAR, ONE_SIDED, TWICE, screen
+from onedial.verdict.verdict import CANNOT_BE_JUDGED
 
 
 def matched(sweep, panel, respondents=None, texts=None):

@@ -4,16 +4,9 @@ import numpy as np
 import pytest
 from sklearn.metrics import cohen_kappa_score
 
-from onedial.stats import (
-    count,
-    count_permuted,
-    count_resampled,
-    interval,
-    p_value,
-    permuted_rows,
-    resampled_weights,
-    strata_of,
-)
+from onedial.stats.agreement import count, count_permuted, count_resampled, interval
+from onedial.stats.level import p_value
+from onedial.stats.resampling import permuted_rows, resampled_weights, strata_of
 from onedial.verdict.criteria import choice, nulls, status
 
 

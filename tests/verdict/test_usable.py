@@ -3,7 +3,7 @@
 import numpy as np
 import pandas as pd
 
-from onedial.verdict import usable_range
+from onedial.verdict.criteria.usable import usable_range
 
 MAGNITUDES = [-0.4, -0.2, 0.0, 0.2, 0.4, 0.6]
 

@@ -13,21 +13,16 @@ import simulated_panels
 from scipy import stats
 from verdict_tables import case_of, judge, plain_sweep, simulated
 
-from onedial.core import InputError, flat
-from onedial.stats import Estimate
-from onedial.verdict import (
-    ANSWERS,
-    DIALS,
-    PUSHES,
-    RULE,
-    ControlDial,
-    FactsResult,
-    control_table,
-    sweep_grid,
-    verdict,
-)
+from onedial.core.errors import InputError
+from onedial.core.run.configuration import flat
+from onedial.stats.estimate import Estimate
+from onedial.verdict import verdict
+from onedial.verdict.case import sweep_grid
+from onedial.verdict.controls import ControlDial, control_table
 from onedial.verdict.line import line_of
+from onedial.verdict.rivals.facts import FactsResult
 from onedial.verdict.rivals.texts import push_settings, text_cost
+from onedial.verdict.verdict import ANSWERS, DIALS, PUSHES, RULE
 
 N = 99
 

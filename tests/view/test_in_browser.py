@@ -10,9 +10,11 @@ from blank import draw_nothing
 from browser import errors_of, opened, requests_of
 from viewed_runs import make_folder, sweep_halfway
 
-from onedial.core import InputError, Run
-from onedial.verdict import SweepRun
-from onedial.view import RunFolder, Viewer
+from onedial.core.errors import InputError
+from onedial.core.run.run import Run
+from onedial.verdict.sweep_run import SweepRun
+from onedial.view.application import Viewer
+from onedial.view.runs import RunFolder
 from onedial.view.server import bound
 
 

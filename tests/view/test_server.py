@@ -13,7 +13,7 @@ from types import SimpleNamespace
 import pytest
 from tiny_experiment import ROOT, alone, call  # noqa: F401
 
-from onedial.core import InputError
+from onedial.core.errors import InputError
 from onedial.view.application import Answer
 from onedial.view.server import PORT, bound
 

@@ -12,9 +12,11 @@ from blank import draw_nothing
 from viewed_runs import HOSTILE, ODD, Read, make_folder, names_in, stored, sweep_halfway
 
 from onedial.asking.store import ANSWERS
-from onedial.core import InputError, Run
-from onedial.verdict import SweepRun
-from onedial.view import RunFolder, Viewer
+from onedial.core.errors import InputError
+from onedial.core.run.run import Run
+from onedial.verdict.sweep_run import SweepRun
+from onedial.view.application import Viewer
+from onedial.view.runs import RunFolder
 from onedial.view.tables import rows_of
 
 KEY = quote(ODD, safe="")
@@ -72,7 +74,7 @@ def test_the_runs_of_one_state_are_one_click_away(viewer):
 
 
 def test_the_sentence_of_any_program_stands_in_its_manifest(tmp_path):
-    from onedial.show import save_results
+    from onedial.show.results import save_results
 
     for name, summary in {"a": {"sentence": "it says so"}, "b": {"sentences": ["it says so", "and more"]}}.items():
         with Run.create(tmp_path / name, "a_new_program", {}) as run:

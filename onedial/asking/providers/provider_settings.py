@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from onedial.core import InputError
+from onedial.core.errors import InputError
 
 ROOM = {"direct": 256, "closed book": 256, "reasoned": 2048}
 """Tokens that may be written by default; models that are asked for one word rarely use them."""

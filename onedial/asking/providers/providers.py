@@ -87,7 +87,7 @@ def require_inspect() -> None:
 
 
 class ProviderRespondent:
-    """Fulfils `onedial.asking.Respondent` with a model of a provider or server.
+    """Fulfils `onedial.asking.respondents.Respondent` with a model of a provider or server.
 
     Args:
         settings: where it is and how it is asked.

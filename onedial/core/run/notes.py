@@ -48,7 +48,7 @@ class Notes:
 
     @contextmanager
     def collected(self) -> Iterator[None]:
-        """While the context lasts, every `onedial.core.notice` of any library is told here."""
+        """While the context lasts, every `onedial.core.notices.notice` of any library is told here."""
         with noticed(self.tell):
             yield
 

@@ -15,7 +15,7 @@ from typing import Any
 
 from filelock import FileLock, Timeout
 
-from onedial.core import cache_dir, json_value, write_json
+from onedial.core.files import cache_dir, json_value, write_json
 
 CONVERSION = 1
 """Raised when the conversion itself changes; a model converted under another number is converted anew."""

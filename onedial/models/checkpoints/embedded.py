@@ -17,7 +17,8 @@ from typing import Any
 
 from tqdm import tqdm
 
-from onedial.core import InputError, write_text
+from onedial.core.errors import InputError
+from onedial.core.files import write_text
 from onedial.models.checkpoints.conversion import cached_model, converted_once, holds_conversion, locked
 from onedial.models.checkpoints.pieces import OfflineModel
 

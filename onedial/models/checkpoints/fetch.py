@@ -14,7 +14,10 @@ import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from onedial.core import InputError, Notes, Options, option, program, run_command
+from onedial.core.command_line import run_command
+from onedial.core.errors import InputError
+from onedial.core.options import Options, option
+from onedial.core.run.notes import Notes, program
 from onedial.models.checkpoints.pieces import OFFLINE_MODELS, OfflineModel, find_offline_model
 from onedial.models.checkpoints.weights import ensure_converted, is_converted
 

@@ -4,7 +4,8 @@ import re
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from onedial.core import InputError, notice
+from onedial.core.errors import InputError
+from onedial.core.notices import notice
 from onedial.models.families import decoder_of, forms_for
 
 NOT_WEIGHTS = re.compile(

@@ -12,7 +12,8 @@ from transformers.models.auto.modeling_auto import (
     MODEL_FOR_SEQUENCE_CLASSIFICATION_MAPPING_NAMES,
 )
 
-from onedial.core import InputError, json_value
+from onedial.core.errors import InputError
+from onedial.core.files import json_value
 
 SINGLE = "model.safetensors"
 INDEX = "model.safetensors.index.json"

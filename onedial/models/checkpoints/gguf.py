@@ -19,7 +19,8 @@ import torch
 from tokenizers import normalizers, pre_tokenizers
 from transformers import AutoConfig, AutoModelForCausalLM, AutoTokenizer, GgufConfig
 
-from onedial.core import InputError, notice
+from onedial.core.errors import InputError
+from onedial.core.notices import notice
 from onedial.models.checkpoints.conversion import cached_model, converted_once, holds_conversion
 from onedial.models.checkpoints.fit import check_fit
 from onedial.models.checkpoints.folders import attention_for

@@ -16,7 +16,8 @@ from huggingface_hub.errors import (
     RevisionNotFoundError,
 )
 
-from onedial.core import InputError, did_you_mean
+from onedial.core.errors import InputError
+from onedial.core.suggestions import did_you_mean
 from onedial.models.checkpoints.folders import is_whole
 from onedial.models.checkpoints.pieces import OFFLINE_MODELS
 

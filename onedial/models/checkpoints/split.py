@@ -10,7 +10,7 @@ from torch import nn
 from transformers import PretrainedConfig
 from transformers.distributed import DistributedConfig
 
-from onedial.core import InputError
+from onedial.core.errors import InputError
 from onedial.models.checkpoints.folders import attention_for, auto_class
 
 HEADS = ("num_attention_heads", "num_key_value_heads")

@@ -1,7 +1,7 @@
 """Where a model's weights come from, and how they are read: safetensors and GGUF only, never a pickle, never code.
 
 A name is, in this order: a built-in name, a path, a hub id. A hub id of a model that the Python index holds as well
-(`onedial.models.OFFLINE_MODELS`) is taken from the user's cache, else from the hub, else from the index.
+(`OFFLINE_MODELS`) is taken from the user's cache, else from the hub, else from the index.
 """
 
 import sys
@@ -17,7 +17,8 @@ from huggingface_hub.errors import StrictDataclassError
 from safetensors import SafetensorError
 from transformers import AutoConfig, AutoTokenizer, PreTrainedTokenizerFast
 
-from onedial.core import InputError, sha256_of_file
+from onedial.core.errors import InputError
+from onedial.core.files import sha256_of_file
 from onedial.models.checkpoints.embedded import converted_folder, ensure_converted, ensure_fetched, is_converted
 from onedial.models.checkpoints.fit import check_fit
 from onedial.models.checkpoints.folders import (
@@ -65,7 +66,7 @@ def resolve_weights(name_or_path: str, revision: str | None = None, *, convert: 
     A built-in model that is not in the cache yet is fetched here; a hub model is only looked up.
 
     Args:
-        name_or_path: built-in name (`onedial.models.OFFLINE_MODELS`), folder, GGUF file, or hub id.
+        name_or_path: built-in name (`OFFLINE_MODELS`), folder, GGUF file, or hub id.
         revision: branch, tag or commit; only for hub ids.
         convert: whether a built-in model is converted as well; its config and tokenizer can be read without.
 

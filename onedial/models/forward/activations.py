@@ -7,8 +7,8 @@ import torch
 from jaxtyping import Bool, Float
 from torch import Tensor
 
-from onedial.asking import is_read
-from onedial.core import one_line
+from onedial.asking.yes_no import is_read
+from onedial.core.cards import one_line
 from onedial.models.forward.batches import Progress, batches_by_length, map_batches, questions_per_batch
 from onedial.models.model import OpenModel
 from onedial.models.processes import gather

@@ -18,8 +18,9 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor, nn
 
-from onedial.asking import YES_NO_TOKENS, TokenReader, first_tokens
-from onedial.core import InputError
+from onedial.asking.instruments import YES_NO_TOKENS, TokenReader
+from onedial.asking.prompt_checks import first_tokens
+from onedial.core.errors import InputError
 from onedial.models.processes import agreed
 from onedial.models.tokens import encode
 

@@ -23,7 +23,7 @@ import torch
 from jaxtyping import Int
 from torch import Tensor, nn
 
-from onedial.core import InputError
+from onedial.core.errors import InputError
 from onedial.models.decoder import Decoder
 from onedial.models.forward.residual import stream_of
 

@@ -12,7 +12,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from onedial.core import InputError
+from onedial.core.errors import InputError
 from onedial.models.decoder import Decoder
 
 

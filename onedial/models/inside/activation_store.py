@@ -20,7 +20,8 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from onedial.core import InputError, json_value, sha256_of_text, write_json
+from onedial.core.errors import InputError
+from onedial.core.files import json_value, sha256_of_text, write_json
 from onedial.models.forward.activations import Activations
 from onedial.models.forward.sites import Site
 from onedial.models.identity import ModelIdentity

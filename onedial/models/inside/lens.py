@@ -18,8 +18,9 @@ from jaxtyping import Float, Int
 from numpy.typing import NDArray
 from torch import Tensor
 
-from onedial.asking import is_read
-from onedial.core import InputError, one_line
+from onedial.asking.yes_no import is_read
+from onedial.core.cards import one_line
+from onedial.core.errors import InputError
 from onedial.models.forward.readout import AnswerTokens
 from onedial.models.inside.activation_store import ActivationStore
 from onedial.models.model import OpenModel

@@ -12,7 +12,9 @@ import torch
 from filelock import FileLock, Timeout
 from torch import Tensor
 
-from onedial.core import InputError, cache_dir, notice
+from onedial.core.errors import InputError
+from onedial.core.files import cache_dir
+from onedial.core.notices import notice
 from onedial.models.forward.batches import Progress, map_batches
 from onedial.models.forward.runner import FastRunner, PlainRunner, Runner
 from onedial.models.forward.sites import POSITIONS, Places, Site, capturing, module_at, sites_at

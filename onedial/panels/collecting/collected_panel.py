@@ -4,8 +4,8 @@ from typing import Any
 
 import pandas as pd
 
-from onedial.asking import MANY_UNREAD
-from onedial.core import sha256_of_text
+from onedial.asking.measuring import MANY_UNREAD
+from onedial.core.files import sha256_of_text
 from onedial.panels.collecting.collection import Collection, instruments_of
 
 PANEL_COLUMNS = [

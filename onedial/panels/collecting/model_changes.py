@@ -2,7 +2,9 @@
 
 import pandas as pd
 
-from onedial.asking import TEXT, Instrument, PromptTemplate, Question, TextReader
+from onedial.asking.instruments import TEXT, Instrument, TextReader
+from onedial.asking.prompts import PromptTemplate
+from onedial.asking.questions import Question
 
 _SAID = {"served_model": "the server calls it", "served_fingerprint": "the server's fingerprint is"}
 

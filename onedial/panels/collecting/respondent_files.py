@@ -29,17 +29,13 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
-from onedial.asking import (
-    CAN_YOU_ANSWER,
-    CLOSED_BOOK_PROMPTS,
-    REASONED,
-    Instrument,
-    PromptTemplate,
-    ProviderModel,
-    load_prompt,
-)
+from onedial.asking.instruments import CAN_YOU_ANSWER, CLOSED_BOOK_PROMPTS, REASONED, Instrument
+from onedial.asking.prompts import PromptTemplate, load_prompt
 from onedial.asking.providers.costs import Price
-from onedial.core import InputError, did_you_mean, parsed_yaml
+from onedial.asking.providers.provider_settings import ProviderModel
+from onedial.core.errors import InputError
+from onedial.core.files import parsed_yaml
+from onedial.core.suggestions import did_you_mean
 
 ASKED_WITH = ("direct", "reasoned", "closed book")
 _OF_PROVIDERS = {each.name for each in fields(ProviderModel)} - {"model", "temperature"}

@@ -9,7 +9,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal, get_args
 
-from onedial.asking import Question, normalised_text, parse_yes_no, question_id
+from onedial.asking.questions import Question, normalised_text, question_id
+from onedial.asking.yes_no import parse_yes_no
 from onedial.panels.formats.records import LogRun
 from onedial.panels.grading.choice_grading import LETTERS, with_options
 from onedial.panels.questions.prompts import Template, bare_questions, say_what_may_be_shared

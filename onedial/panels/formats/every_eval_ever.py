@@ -14,7 +14,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from onedial.core import InputError
+from onedial.core.errors import InputError
 from onedial.panels.formats.records import (
     APPLICATION,
     EVALUATION,

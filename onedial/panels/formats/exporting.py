@@ -16,8 +16,9 @@ from typing import Any, Literal, get_args
 import numpy as np
 import pandas as pd
 
-from onedial.asking import Question
-from onedial.core import InputError, sha256_of_text, write_text
+from onedial.asking.questions import Question
+from onedial.core.errors import InputError
+from onedial.core.files import sha256_of_text, write_text
 from onedial.panels.formats.records import APPLICATION, EVALUATION, UNREAD
 from onedial.panels.panels import ResponseMatrix, panel_long
 

@@ -8,8 +8,9 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import NamedTuple
 
-from onedial.asking import listed, unknown_name
-from onedial.core import InputError
+from onedial.asking.named_data import unknown_name
+from onedial.asking.tables import listed
+from onedial.core.errors import InputError
 from onedial.panels.formats import every_eval_ever, inspect_logs, lm_eval_samples, plain_tables
 from onedial.panels.formats.records import LogChoices, LogRun
 

@@ -16,8 +16,9 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from onedial.asking import NO_VARIANTS, YES_VARIANTS
-from onedial.core import InputError, refuse_large
+from onedial.asking.yes_no import NO_VARIANTS, YES_VARIANTS
+from onedial.core.errors import InputError
+from onedial.core.files import refuse_large
 from onedial.panels.formats.records import (
     ASKED_AS,
     NAN,

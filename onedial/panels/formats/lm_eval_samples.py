@@ -14,8 +14,9 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from onedial.asking import NO_VARIANTS, YES_VARIANTS, leaves_a_thought_open
-from onedial.core import InputError
+from onedial.asking.replies import leaves_a_thought_open
+from onedial.asking.yes_no import NO_VARIANTS, YES_VARIANTS
+from onedial.core.errors import InputError
 from onedial.panels.formats.records import (
     LogChoices,
     LogRecord,

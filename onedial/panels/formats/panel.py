@@ -19,8 +19,12 @@ from typing import Any
 
 import pandas as pd
 
-from onedial.asking import Question, listed, parse_yes_no, unknown_name
-from onedial.core import InputError, one_line
+from onedial.asking.named_data import unknown_name
+from onedial.asking.questions import Question
+from onedial.asking.tables import listed
+from onedial.asking.yes_no import parse_yes_no
+from onedial.core.cards import one_line
+from onedial.core.errors import InputError
 from onedial.panels.formats.asked import ASKED, Asked, AskedRun, decide_all, question_ids, questions_of
 from onedial.panels.formats.records import NAN, UNREAD, LogRecord, LogRun, cleaned
 from onedial.panels.grading.choice_grading import grade_answer

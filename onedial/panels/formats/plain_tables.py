@@ -11,8 +11,8 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
-from onedial.asking import SUFFIXES, Table, is_blank, listed, name_of, read_table, text_of
-from onedial.core import InputError
+from onedial.asking.tables import SUFFIXES, Table, is_blank, listed, name_of, read_table, text_of
+from onedial.core.errors import InputError
 from onedial.panels.formats.records import LogChoices, LogRecord, LogRun, is_right, texts_of
 from onedial.panels.questions.prompts import PROMPTS
 from onedial.panels.spellings import Spellings

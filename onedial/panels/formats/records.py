@@ -12,7 +12,9 @@ from pathlib import Path
 from typing import Any
 
 from onedial.asking.tables import read_table
-from onedial.core import InputError, one_line, refuse_large
+from onedial.core.cards import one_line
+from onedial.core.errors import InputError
+from onedial.core.files import refuse_large
 from onedial.panels.spellings import Spellings
 
 NAN = float("nan")

@@ -21,10 +21,12 @@ from onedial.panels.grading.answer_text import find, first_statement, normalised
 from onedial.panels.grading.grading import NO_ANSWER, UNGRADED, Grade
 
 if TYPE_CHECKING:
-    from onedial.asking import Question
+    from onedial.asking.questions import Question
 from collections.abc import Callable
 
-from onedial.asking import Question, parse_yes_no, without_disclaimer
+from onedial.asking.questions import Question
+from onedial.asking.replies import without_disclaimer
+from onedial.asking.yes_no import parse_yes_no
 from onedial.panels.grading.grading import grade
 from onedial.panels.grading.number_grading import grade_number
 

@@ -8,8 +8,8 @@ from collections.abc import Sequence
 
 import pandas as pd
 
-from onedial.asking import Question
-from onedial.core import InputError
+from onedial.asking.questions import Question
+from onedial.core.errors import InputError
 from onedial.panels.grading.choice_grading import grade_answer
 
 COLUMNS = ["model", "question_id", "text", "outcome", "exact", "f1", "correct"]

@@ -14,7 +14,7 @@ from onedial.panels.grading.answer_text import first_statement, repeats_the_ques
 from onedial.panels.grading.grading import NO_ANSWER, UNGRADED, Grade
 
 if TYPE_CHECKING:
-    from onedial.asking import Question
+    from onedial.asking.questions import Question
 
 _MARKER = re.compile(r"\banswer\s*(?:is\b\s*:?|:)\s*", re.IGNORECASE)
 _STYLE = re.compile(

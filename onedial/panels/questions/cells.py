@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from onedial.asking import is_blank, text_of
+from onedial.asking.tables import is_blank, text_of
 from onedial.panels.grading.number_grading import last_box
 
 _ENTITY = re.compile(r"&(?:#\d+|#[xX][0-9a-fA-F]+|[A-Za-z]\w*);")

@@ -6,8 +6,10 @@ Neutral text: short passages about nothing in particular, on which a dial should
 from collections.abc import Sequence
 from contextlib import ExitStack
 
-from onedial.asking import Question, embedded_file
-from onedial.core import InputError, sha256_of_text
+from onedial.asking.named_data import embedded_file
+from onedial.asking.questions import Question
+from onedial.core.errors import InputError
+from onedial.core.files import sha256_of_text
 from onedial.panels.questions.question_files import load_questions
 
 

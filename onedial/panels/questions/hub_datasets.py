@@ -11,8 +11,10 @@ from pathlib import Path
 
 import pandas as pd
 
-from onedial.asking import Question, Table
-from onedial.core import InputError, Notice
+from onedial.asking.questions import Question
+from onedial.asking.tables import Table
+from onedial.core.errors import InputError
+from onedial.core.notices import Notice
 from onedial.panels.questions.layouts import questions_of
 
 

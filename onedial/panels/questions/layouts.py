@@ -4,8 +4,9 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from onedial.asking import Question, Table, is_blank
-from onedial.core import InputError
+from onedial.asking.questions import Question
+from onedial.asking.tables import Table, is_blank
+from onedial.core.errors import InputError
 from onedial.panels.questions.question_table import QuestionTable
 
 Row = dict[str, Any]

@@ -5,8 +5,11 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from onedial.asking import Question, is_blank, question_id
-from onedial.core import InputError, notice, sha256_of_text
+from onedial.asking.questions import Question, question_id
+from onedial.asking.tables import is_blank
+from onedial.core.errors import InputError
+from onedial.core.files import sha256_of_text
+from onedial.core.notices import notice
 from onedial.panels.grading.choice_grading import LETTERS, with_options
 from onedial.panels.questions.cells import clean_text, list_in_text, plain
 

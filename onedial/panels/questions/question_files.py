@@ -8,19 +8,11 @@ from typing import Any
 
 import pandas as pd
 
-from onedial.asking import (
-    NAMED_QUESTIONS,
-    SUFFIXES,
-    Question,
-    Table,
-    embedded_file,
-    read_table,
-    sample_questions,
-    say_what_it_is_about,
-    unknown_name,
-    without_repeats,
-)
-from onedial.core import InputError, notice
+from onedial.asking.named_data import NAMED_QUESTIONS, embedded_file, say_what_it_is_about, unknown_name
+from onedial.asking.questions import Question, sample_questions, without_repeats
+from onedial.asking.tables import SUFFIXES, Table, read_table
+from onedial.core.errors import InputError
+from onedial.core.notices import notice
 from onedial.panels.questions.hub_datasets import DATA_SETS, load_from_hub, named_data_set
 from onedial.panels.questions.layouts import questions_of
 from onedial.panels.questions.question_table import of_a_long_panel

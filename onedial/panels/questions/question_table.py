@@ -26,8 +26,10 @@ from typing import Any
 
 import pandas as pd
 
-from onedial.asking import Question, Table, is_blank, listed, name_of, normalised_text, question_id, text_of
-from onedial.core import InputError, notice
+from onedial.asking.questions import Question, normalised_text, question_id
+from onedial.asking.tables import Table, is_blank, listed, name_of, text_of
+from onedial.core.errors import InputError
+from onedial.core.notices import notice
 from onedial.panels.grading.choice_grading import GRADERS, options_shown
 from onedial.panels.questions.cells import answers_of, clean_text, final_answer_of, is_empty, list_in_text
 from onedial.panels.questions.options import (

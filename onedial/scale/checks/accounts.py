@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from onedial.core import one_line
+from onedial.core.cards import one_line
 from onedial.scale.checks.draws import one_factor_replicates
 from onedial.scale.checks.quadratic import bend_among, parabola_r2
 from onedial.scale.checks.quadratic_null import unrelated_replicates
@@ -27,7 +27,9 @@ from onedial.scale.factor.usable import observed_correlation, observed_eigenvalu
 from onedial.scale.gap_model import null_model
 from onedial.scale.likelihood import AsymptoteKind, MarginalFit, ScaleKind
 from onedial.scale.standard_errors import loading_covariance
-from onedial.stats import LEVEL, Floats, interval_95, p_text, p_value
+from onedial.stats.arrays import Floats
+from onedial.stats.level import LEVEL, interval_95, p_value
+from onedial.stats.multiple_tests import p_text
 
 ACCOUNTS: dict[str, tuple[ScaleKind, AsymptoteKind]] = {
     "any scale": ("histogram", "none"),

@@ -24,12 +24,17 @@ import pandas as pd
 from scipy.optimize import brentq
 from scipy.special import ndtr, ndtri
 
-from onedial.core import InputError, one_line
+from onedial.core.cards import one_line
+from onedial.core.errors import InputError
 from onedial.scale.evidence import codes_of
 from onedial.scale.factor.usable import linked_answers
 from onedial.scale.likelihood import Model, ScaleKind, fit_marginal
 from onedial.scale.response_curves import log_categories
-from onedial.stats import LEVEL, POWER, Booleans, Floats, adjusted, labels_of, least_on_average, least_z
+from onedial.stats.arrays import Booleans, Floats
+from onedial.stats.groups import labels_of
+from onedial.stats.level import LEVEL
+from onedial.stats.multiple_tests import adjusted
+from onedial.stats.power import POWER, least_on_average, least_z
 
 FLOOR = 0.1
 """Spreads of the scale by which a bundle must lie elsewhere to be called so, however certain it is."""

@@ -17,14 +17,19 @@ import numpy as np
 import pandas as pd
 from scipy.optimize import minimize
 
-from onedial.core import InputError, one_line
+from onedial.core.cards import one_line
+from onedial.core.errors import InputError
 from onedial.scale.checks.draws import several_factor_answers
 from onedial.scale.checks.replicates import Batch, batch_sizes, correlate, eigenvalues
 from onedial.scale.checks.simulation import Simulated, checked_for_simulation
 from onedial.scale.correlations.latent_correlation import ThresholdMode, ZeroCellRule
 from onedial.scale.factor.minres import MAX_COMMUNALITY
 from onedial.scale.factor.usable import observed_correlation
-from onedial.stats import Answers, Floats, Integers, labels_of, p_text, p_value
+from onedial.stats.answers import Answers
+from onedial.stats.arrays import Floats, Integers
+from onedial.stats.groups import labels_of
+from onedial.stats.level import p_value
+from onedial.stats.multiple_tests import p_text
 
 _MOST_LISTED = 12
 _LEAST_FOR_SECOND = 4  # clusters, for a second eigenvalue between them to mean anything

@@ -25,7 +25,9 @@ from onedial.scale.correlations.thresholds import thresholds_of
 from onedial.scale.evidence import MISSING, Codes
 from onedial.scale.factor.minres import MAX_COMMUNALITY
 from onedial.scale.likelihood import MarginalFit
-from onedial.stats import Answers, Floats, Integers, remembered
+from onedial.stats.answers import Answers
+from onedial.stats.arrays import Floats, Integers
+from onedial.stats.remembered import remembered
 
 Probabilities = NDArray[np.uint16]  # in units of 2^-16, the last but one standing for 1
 _MOST_PLACES, _LEAST_PLACES = 1024, 64  # drawn places are one of so many equally likely ones of the posterior

@@ -6,8 +6,9 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from onedial.core import one_line
-from onedial.stats import LEVEL, Floats
+from onedial.core.cards import one_line
+from onedial.stats.arrays import Floats
+from onedial.stats.level import LEVEL
 
 
 @dataclass(frozen=True)

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from onedial.stats import as_answers
+from onedial.stats.answers import as_answers
 from onedial.stats.multiple_tests import adjusted
 
 

@@ -1,6 +1,6 @@
 """How many factors, and is one enough: eigenvalues against matrices that truly have one factor.
 
-The loadings to simulate from are those of the marginal maximum likelihood fit (`onedial.scale.response_model`), not
+The loadings to simulate from are those of the marginal maximum likelihood fit (`response_model`), not
 those of the correlation matrix: an empty-cell correction lowers the latter at extreme yes rates, and a simulation from
 lowered loadings would then call the correction's own second factor real. The scale may have any distribution, and every
 question is drawn from where it probably lies, so that gaps stay on the questions on which they are: on a scale that is
@@ -14,7 +14,8 @@ from typing import Any
 
 import numpy as np
 
-from onedial.core import InputError, one_line
+from onedial.core.cards import one_line
+from onedial.core.errors import InputError
 from onedial.scale.checks.draws import one_factor_panels, one_factor_replicates, several_factor_answers
 from onedial.scale.checks.eigenvalue_null import EigenvalueNull
 from onedial.scale.checks.permutation import shuffled
@@ -25,7 +26,9 @@ from onedial.scale.factor.minres import minres
 from onedial.scale.factor.usable import observed_correlation, observed_eigenvalues
 from onedial.scale.gap_model import null_model
 from onedial.scale.likelihood import AsymptoteKind, ScaleKind
-from onedial.stats import LEVEL, Answers, Floats, p_value
+from onedial.stats.answers import Answers
+from onedial.stats.arrays import Floats
+from onedial.stats.level import LEVEL, p_value
 
 
 @dataclass(frozen=True)

@@ -5,12 +5,14 @@ from typing import Any
 
 import numpy as np
 
-from onedial.core import InputError
+from onedial.core.errors import InputError
 from onedial.scale.checks.eigenvalue_null import EigenvalueNull
 from onedial.scale.checks.replicates import Batch, batch_sizes, correlate
 from onedial.scale.correlations.latent_correlation import ThresholdMode, ZeroCellRule, check_modes
 from onedial.scale.factor.usable import observed_eigenvalues, usable_answers
-from onedial.stats import Answers, Booleans, as_answers, p_value
+from onedial.stats.answers import Answers, as_answers
+from onedial.stats.arrays import Booleans
+from onedial.stats.level import p_value
 
 
 def permutation_null(

@@ -3,7 +3,7 @@
     loading_i = a + b threshold_i + c threshold_i^2 + error
 
 A high R^2 says that respondents with extreme yes rates load less. It does not say why: an empty-cell correction
-alone produces it (docs/evidence.md), so read it beside its null (`onedial.scale.quadratic_fit_test`).
+alone produces it (docs/evidence.md), so read it beside its null (`quadratic_fit_test`).
 """
 
 from dataclasses import dataclass
@@ -15,8 +15,9 @@ from numpy.typing import ArrayLike
 from scipy.optimize import brentq
 from scipy.special import fdtrc
 
-from onedial.core import InputError, one_line
-from onedial.stats import Floats, unmasked
+from onedial.core.cards import one_line
+from onedial.core.errors import InputError
+from onedial.stats.arrays import Floats, unmasked
 
 _MIN_POINTS = 4
 _LEAST_FREEDOM = 3

@@ -20,7 +20,9 @@ from onedial.scale.gap_model import null_model
 from onedial.scale.likelihood import AsymptoteKind, MarginalFit, ScaleKind
 from onedial.scale.response_curves import slope_of
 from onedial.scale.standard_errors import asymptote_errors, loading_errors
-from onedial.stats import Floats, Integers, p_value, remembered
+from onedial.stats.arrays import Floats, Integers
+from onedial.stats.level import p_value
+from onedial.stats.remembered import remembered
 
 _ROOT = np.sqrt(2 * np.pi)
 _FURTHEST_CUT = 200.0

@@ -6,7 +6,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from onedial.core import InputError, one_line
+from onedial.core.cards import one_line
+from onedial.core.errors import InputError
 from onedial.scale.checks.quadratic import parabola_r2
 from onedial.scale.checks.replicates import Replicates, eigenvalues, fill_gaps
 from onedial.scale.correlations.latent_correlation import ThresholdMode, ZeroCellRule, check_modes, correlations
@@ -14,7 +15,10 @@ from onedial.scale.correlations.pair_counts import count_pairs_of_resamples
 from onedial.scale.correlations.thresholds import normal_quantile, thresholds_of
 from onedial.scale.factor.minres import minres_one_factor
 from onedial.scale.factor.usable import observed_correlation, usable_answers
-from onedial.stats import QUANTILES_95, Answers, Floats, Integers, as_answers, labels_of
+from onedial.stats.answers import Answers, as_answers
+from onedial.stats.arrays import Floats, Integers
+from onedial.stats.groups import labels_of
+from onedial.stats.level import QUANTILES_95
 
 
 @dataclass(frozen=True)

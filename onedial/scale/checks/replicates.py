@@ -15,7 +15,7 @@ from onedial.scale.correlations.latent_correlation import ThresholdMode, ZeroCel
 from onedial.scale.correlations.pair_counts import PairTables, count_pairs_of_replicates
 from onedial.scale.correlations.thresholds import normal_quantile
 from onedial.scale.factor.minres import minres_one_factor
-from onedial.stats import Floats
+from onedial.stats.arrays import Floats
 
 Batch = tuple[Floats, Floats]
 

@@ -15,13 +15,17 @@ import numpy as np
 import pandas as pd
 from scipy.special import ndtr, ndtri
 
-from onedial.core import one_line
+from onedial.core.cards import one_line
 from onedial.scale.checks.draws import one_factor_answers
 from onedial.scale.checks.simulation import Simulated, checked_for_simulation
 from onedial.scale.evidence import MISSING, Codes, Data, codes_of
 from onedial.scale.gap_model import null_model
 from onedial.scale.likelihood import AsymptoteKind, MarginalFit, ScaleKind
-from onedial.stats import LEVEL, POWER, Answers, Booleans, Floats, p_text, p_value
+from onedial.stats.answers import Answers
+from onedial.stats.arrays import Booleans, Floats
+from onedial.stats.level import LEVEL, p_value
+from onedial.stats.multiple_tests import p_text
+from onedial.stats.power import POWER
 
 RESIDUAL_OF_INTEREST = 0.2  # where the literature begins to speak of local dependence
 FLOOR = 0.1  # below which a residual is no finding, however certain it is: a hundredth of what the scale leaves open

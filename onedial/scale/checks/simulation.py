@@ -5,10 +5,13 @@ from typing import Any
 
 import numpy as np
 
-from onedial.core import InputError, one_line
+from onedial.core.cards import one_line
+from onedial.core.errors import InputError
 from onedial.scale.correlations.latent_correlation import check_modes
 from onedial.scale.factor.usable import linked_respondents, usable_answers
-from onedial.stats import Answers, Floats, as_answers, interval_95, names, warn
+from onedial.stats.answers import Answers, as_answers, names, warn
+from onedial.stats.arrays import Floats
+from onedial.stats.level import interval_95
 
 
 @dataclass(frozen=True)

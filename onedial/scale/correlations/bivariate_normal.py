@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import ndtr, owens_t
 
-from onedial.stats import Floats, Integers
+from onedial.stats.arrays import Floats, Integers
 
 _MAX_STEPS = 200
 _TWO_PI = 2 * np.pi

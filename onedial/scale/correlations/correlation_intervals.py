@@ -15,11 +15,13 @@ import numpy as np
 import pandas as pd
 from scipy.special import ndtr
 
-from onedial.core import one_line
+from onedial.core.cards import one_line
 from onedial.scale.correlations.latent_correlation import correlations, has_empty_cell
 from onedial.scale.correlations.pair_counts import count_pairs
 from onedial.scale.correlations.thresholds import normal_quantile, thresholds_of
-from onedial.stats import Z_95, Answers, Floats, Integers, as_answers
+from onedial.stats.answers import Answers, as_answers
+from onedial.stats.arrays import Floats, Integers
+from onedial.stats.level import Z_95
 
 
 @dataclass(frozen=True)

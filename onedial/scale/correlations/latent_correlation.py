@@ -18,11 +18,11 @@ from typing import Literal, get_args
 import numpy as np
 from scipy.special import ndtr
 
-from onedial.core import InputError
+from onedial.core.errors import InputError
 from onedial.scale.correlations.bivariate_normal import correlation_from_corner, solve_increasing
 from onedial.scale.correlations.pair_counts import PairTables
 from onedial.scale.correlations.thresholds import normal_quantile
-from onedial.stats import Booleans, Floats, Integers
+from onedial.stats.arrays import Booleans, Floats, Integers
 
 ThresholdMode = Literal["pairwise", "global"]
 ZeroCellRule = Literal["half", "none", "exclude"]

@@ -11,7 +11,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from onedial.stats import Answers, Floats, Integers
+from onedial.stats.answers import Answers
+from onedial.stats.arrays import Floats, Integers
 
 _PAIR_CELLS = 8_000_000  # of a block of questions x pairs
 _BLOCK = 8192  # questions at once: the products are exact in float32 and the memory stays small

@@ -12,13 +12,14 @@ import numpy as np
 import pandas as pd
 from scipy.special import ndtr, ndtri
 
-from onedial.core import one_line
+from onedial.core.cards import one_line
 from onedial.scale.categories import GradedAnswers, as_graded
 from onedial.scale.correlations.bivariate_normal import bivariate_normal_cdf, solve_increasing
 from onedial.scale.correlations.latent_correlation import MIN_SHARED, ThresholdMode, ZeroCellRule, check_modes
 from onedial.scale.correlations.tetrachoric import tetrachoric
 from onedial.scale.evidence import MISSING, Codes
-from onedial.stats import Booleans, Floats, Integers, names, warn
+from onedial.stats.answers import names, warn
+from onedial.stats.arrays import Booleans, Floats, Integers
 
 _LAST_ANGLE = np.pi / 2
 _FAR = 12.0  # a cut beyond which nothing lies

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from onedial.core import one_line
+from onedial.core.cards import one_line
 from onedial.scale.correlations.latent_correlation import (
     MIN_SHARED,
     ThresholdMode,
@@ -18,7 +18,7 @@ from onedial.scale.correlations.latent_correlation import (
 )
 from onedial.scale.correlations.pair_counts import count_pairs
 from onedial.scale.correlations.thresholds import threshold_table, thresholds_of
-from onedial.stats import Answers, as_answers, names, one_kind_of_answer, warn
+from onedial.stats.answers import Answers, as_answers, names, one_kind_of_answer, warn
 
 
 @dataclass(frozen=True)

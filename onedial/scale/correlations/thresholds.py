@@ -13,7 +13,8 @@ import pandas as pd
 from numpy.typing import NDArray
 from scipy.special import ndtri
 
-from onedial.stats import Answers, Floats, as_answers
+from onedial.stats.answers import Answers, as_answers
+from onedial.stats.arrays import Floats
 
 
 def threshold_table(matrix: Any) -> pd.DataFrame:

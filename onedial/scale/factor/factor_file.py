@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from onedial.core import InputError, json_value, write_json
+from onedial.core.errors import InputError
+from onedial.core.files import json_value, write_json
 from onedial.scale.checks.eigenvalue_null import EigenvalueNull
 from onedial.scale.checks.quadratic import QuadraticFit
 from onedial.scale.correlations.tetrachoric import TetrachoricResult

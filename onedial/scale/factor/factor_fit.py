@@ -18,7 +18,8 @@ import pandas as pd
 from scipy.optimize import brentq, least_squares
 from scipy.special import chdtrc, chndtr, ndtr
 
-from onedial.core import InputError, one_line
+from onedial.core.cards import one_line
+from onedial.core.errors import InputError
 from onedial.scale.correlations.bivariate_normal import bivariate_normal_cdf
 from onedial.scale.correlations.correlation_intervals import cell_influences
 from onedial.scale.correlations.latent_correlation import (
@@ -32,7 +33,10 @@ from onedial.scale.correlations.pair_counts import count_pairs
 from onedial.scale.correlations.thresholds import thresholds_of
 from onedial.scale.factor.minres import minres
 from onedial.scale.factor.usable import usable_answers
-from onedial.stats import LEVEL, Answers, Booleans, Floats, Integers, as_answers, p_text
+from onedial.stats.answers import Answers, as_answers
+from onedial.stats.arrays import Booleans, Floats, Integers
+from onedial.stats.level import LEVEL
+from onedial.stats.multiple_tests import p_text
 
 FEWEST_FITTED, MOST_FITTED = 4, 71
 """Respondents that vary whose correlations a factor is fitted to."""

@@ -12,7 +12,8 @@ import numpy as np
 import pandas as pd
 from scipy.sparse.csgraph import connected_components
 
-from onedial.core import InputError, html_card, one_line
+from onedial.core.cards import html_card, one_line
+from onedial.core.errors import InputError
 from onedial.scale.checks.eigenvalue_null import EigenvalueNull
 from onedial.scale.checks.permutation import permutation_null
 from onedial.scale.checks.quadratic import QuadraticFit, quadratic_fit
@@ -23,7 +24,8 @@ from onedial.scale.factor import factor_file
 from onedial.scale.factor.minres import MAX_COMMUNALITY, minres, minres_one_factor, principal_axes
 from onedial.scale.factor.scores import factor_scores
 from onedial.scale.factor.usable import in_threes, require_usable
-from onedial.stats import Booleans, Floats, as_answers, names, warn
+from onedial.stats.answers import as_answers, names, warn
+from onedial.stats.arrays import Booleans, Floats
 
 Extraction = Literal["minres", "principal"]
 

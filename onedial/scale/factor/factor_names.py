@@ -11,8 +11,10 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from onedial.core import InputError
-from onedial.stats import Booleans, Floats, Integers, adjusted, p_value
+from onedial.core.errors import InputError
+from onedial.stats.arrays import Booleans, Floats, Integers
+from onedial.stats.level import p_value
+from onedial.stats.multiple_tests import adjusted
 
 _MOST_LEVELS = 12  # of a number that counts as a label
 

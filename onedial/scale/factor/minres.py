@@ -18,8 +18,9 @@ import numpy as np
 import pandas as pd
 from scipy.optimize import minimize
 
-from onedial.core import InputError
-from onedial.stats import Floats, numbers_or_nan, unmasked
+from onedial.core.errors import InputError
+from onedial.stats.answers import numbers_or_nan
+from onedial.stats.arrays import Floats, unmasked
 
 MAX_COMMUNALITY = 0.995
 _MAX_SWEEPS = 2000

@@ -16,8 +16,9 @@ from typing import Literal, get_args
 import numpy as np
 import pandas as pd
 
-from onedial.core import InputError, one_line
-from onedial.stats import Floats
+from onedial.core.cards import one_line
+from onedial.core.errors import InputError
+from onedial.stats.arrays import Floats
 
 Rotation = Literal["varimax", "oblimin"]
 _MAX_STEPS = 20_000

@@ -14,12 +14,13 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
 
-from onedial.core import InputError
+from onedial.core.errors import InputError
 from onedial.scale.evidence import Data, codes_of
 from onedial.scale.factor.minres import MAX_COMMUNALITY
 from onedial.scale.nodes import nodes_for, quadrature
 from onedial.scale.response_curves import Curves, slope_of
-from onedial.stats import as_answers, unmasked
+from onedial.stats.answers import as_answers
+from onedial.stats.arrays import unmasked
 
 
 def factor_scores(matrix: Any, loadings: ArrayLike, thresholds: ArrayLike, n_nodes: int | None = None) -> pd.DataFrame:

@@ -5,12 +5,13 @@ from typing import Any
 import numpy as np
 from scipy.sparse.csgraph import connected_components
 
-from onedial.core import InputError
+from onedial.core.errors import InputError
 from onedial.scale.checks.replicates import eigenvalues, fill_gaps
 from onedial.scale.correlations.latent_correlation import MIN_SHARED, ThresholdMode, ZeroCellRule, correlations
 from onedial.scale.correlations.pair_counts import count_pairs
 from onedial.scale.correlations.thresholds import thresholds_of
-from onedial.stats import Answers, Booleans, Floats, as_answers, names, one_kind_of_answer, warn
+from onedial.stats.answers import Answers, as_answers, names, one_kind_of_answer, warn
+from onedial.stats.arrays import Booleans, Floats
 
 MIN_RESPONDENTS = 3
 

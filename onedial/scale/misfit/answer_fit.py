@@ -19,7 +19,7 @@ import numpy as np
 import pandas as pd
 from scipy.special import ndtr, xlogy
 
-from onedial.core import one_line
+from onedial.core.cards import one_line
 from onedial.scale.checks.draws import one_factor_answers
 from onedial.scale.checks.simulation import checked_for_simulation
 from onedial.scale.evidence import MISSING, Codes, codes_of
@@ -27,7 +27,11 @@ from onedial.scale.likelihood import MarginalFit, Model, ScaleKind, fit_marginal
 from onedial.scale.response_curves import Chances, Curves
 from onedial.scale.response_model import SALIENT, answers_other_way
 from onedial.scale.standard_errors import loading_errors
-from onedial.stats import LEVEL, Z_95, Answers, Booleans, Floats, adjusted, wilson_interval
+from onedial.stats.answers import Answers
+from onedial.stats.arrays import Booleans, Floats
+from onedial.stats.level import LEVEL, Z_95
+from onedial.stats.multiple_tests import adjusted
+from onedial.stats.shares import wilson_interval
 
 OTHER_LOADING = 0.1
 """By how much a loading must differ from that of all for the difference to be called one, however certain it is."""

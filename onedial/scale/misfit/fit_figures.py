@@ -9,7 +9,7 @@ import pandas as pd
 
 from onedial.scale.misfit.answer_fit import LOOSER, AnswerFit
 from onedial.scale.response_model import SALIENT
-from onedial.show import (
+from onedial.show.figure_style import (
     COLOURS,
     FAINT,
     GRID,
@@ -19,9 +19,9 @@ from onedial.show import (
     family_styles,
     new_figure,
     set_title,
-    shortened_apart,
     styled,
 )
+from onedial.show.labels import shortened_apart
 
 _REACH = 3.6  # spreads of the scale that are drawn
 _MOST_NAMES = 40

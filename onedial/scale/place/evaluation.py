@@ -31,11 +31,15 @@ import pandas as pd
 from scipy.special import ndtri
 from scipy.stats import norm
 
-from onedial.core import InputError
+from onedial.core.errors import InputError
 from onedial.scale.place.placement import Placement, rate_over
 from onedial.scale.place.places import LEAST, STEEPNESSES, THRESHOLDS
 from onedial.scale.place.question_bank import QuestionBank, kin_groups
-from onedial.stats import N_RESAMPLES, Booleans, Floats, as_answers, interval_95, names, warn, wilson_interval
+from onedial.stats.answers import as_answers, names, warn
+from onedial.stats.arrays import Booleans, Floats
+from onedial.stats.level import interval_95
+from onedial.stats.resampling import N_RESAMPLES
+from onedial.stats.shares import wilson_interval
 
 YES_RATE, RANDOM, ADAPTIVE, BATCH = "yes rate", "random", "adaptive", "fixed batch"
 METHODS = (YES_RATE, RANDOM, ADAPTIVE, BATCH)

@@ -23,10 +23,11 @@ import pandas as pd
 from scipy.special import ndtr, ndtri
 from scipy.stats import norm
 
-from onedial.core import one_line
+from onedial.core.cards import one_line
 from onedial.scale.place.places import grid
 from onedial.scale.place.question_bank import QuestionBank
-from onedial.stats import QUANTILES_95, Z_95, Booleans, Floats, Integers
+from onedial.stats.arrays import Booleans, Floats, Integers
+from onedial.stats.level import QUANTILES_95, Z_95
 
 SHORTLIST, RANDOM_EVERY = 20, 4
 FOLLOWS = 5.0

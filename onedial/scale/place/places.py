@@ -15,8 +15,8 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.special import ndtr
 
-from onedial.core import one_line
-from onedial.stats import Floats
+from onedial.core.cards import one_line
+from onedial.stats.arrays import Floats
 
 THRESHOLDS = np.arange(-3.6, 3.6001, 0.075)
 STEEPNESSES = np.arange(-0.6, 2.6001, 0.2)

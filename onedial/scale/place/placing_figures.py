@@ -7,7 +7,7 @@ import pandas as pd
 from matplotlib.axes import Axes
 
 from onedial.scale.place.evaluation import ADAPTIVE, BATCH, CLOSE, METHODS, RANDOM, YES_RATE
-from onedial.show import COLOURS, FAINT, MARKERS, PAPER, Drawing, new_figure, set_title, styled
+from onedial.show.figure_style import COLOURS, FAINT, MARKERS, PAPER, Drawing, new_figure, set_title, styled
 
 _WORDS = {
     YES_RATE: "random questions, yes rate alone",

@@ -14,10 +14,12 @@ import numpy as np
 import pandas as pd
 from scipy.special import ndtri
 
-from onedial.core import InputError, one_line
+from onedial.core.cards import one_line
+from onedial.core.errors import InputError
 from onedial.scale.place.places import LAPSES, Prior, chances, grid, log_likelihoods, prior_of, with_lapse
 from onedial.scale.place.question_scale import QuestionScale
-from onedial.stats import Answers, Booleans, Floats, Integers, as_answers
+from onedial.stats.answers import Answers, as_answers
+from onedial.stats.arrays import Booleans, Floats, Integers
 
 if TYPE_CHECKING:
     from onedial.scale.place.placement import Placement

@@ -20,7 +20,8 @@ import numpy as np
 import pandas as pd
 from scipy.optimize import minimize
 
-from onedial.core import InputError, one_line
+from onedial.core.cards import one_line
+from onedial.core.errors import InputError
 from onedial.scale.categories import as_graded
 from onedial.scale.correlations.thresholds import normal_quantile
 from onedial.scale.evidence import Data
@@ -28,7 +29,8 @@ from onedial.scale.likelihood import MarginalFit, fit_marginal
 from onedial.scale.nodes import N_NODES
 from onedial.scale.response_curves import STEEPEST, Chances, Curves
 from onedial.scale.response_model import AT_BOUND, comparable
-from onedial.stats import Answers, Floats, as_answers
+from onedial.stats.answers import Answers, as_answers
+from onedial.stats.arrays import Floats
 
 PLACED = "placed"
 FEWEST = 5

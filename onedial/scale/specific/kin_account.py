@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from onedial.core import InputError
+from onedial.core.errors import InputError
 from onedial.scale.checks.eigenvalue_null import EigenvalueNull
 from onedial.scale.checks.quadratic import bend_among
 from onedial.scale.checks.replicates import Counted, correlate
@@ -13,7 +13,7 @@ from onedial.scale.checks.simulation import checked_for_simulation
 from onedial.scale.correlations.latent_correlation import ThresholdMode, ZeroCellRule
 from onedial.scale.factor.usable import observed_eigenvalues
 from onedial.scale.specific.specific_factors import SpecificFactors, drawn_answers
-from onedial.stats import p_value
+from onedial.stats.level import p_value
 
 
 def kin_account(

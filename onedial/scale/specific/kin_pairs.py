@@ -11,10 +11,13 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from onedial.core import InputError, one_line
+from onedial.core.cards import one_line
+from onedial.core.errors import InputError
 from onedial.scale.checks.residual_correlations import ResidualCorrelations
 from onedial.scale.checks.simulation import Simulated
-from onedial.stats import LEVEL, labels_of, p_text, p_value
+from onedial.stats.groups import labels_of
+from onedial.stats.level import LEVEL, p_value
+from onedial.stats.multiple_tests import p_text
 
 _SHARE = 0.05
 _FEWEST = 5

@@ -36,13 +36,15 @@ import numpy as np
 import pandas as pd
 from scipy.special import ndtr
 
-from onedial.core import one_line
+from onedial.core.cards import one_line
 from onedial.scale.correlations.correlation_intervals import cell_influences
 from onedial.scale.correlations.latent_correlation import correlations, has_empty_cell
 from onedial.scale.correlations.pair_counts import count_pairs
 from onedial.scale.correlations.thresholds import thresholds_of
 from onedial.scale.factor.factor_fit import influences_over_questions
-from onedial.stats import LEVEL, Answers, Booleans, Floats, Integers, as_answers
+from onedial.stats.answers import Answers, as_answers
+from onedial.stats.arrays import Booleans, Floats, Integers
+from onedial.stats.level import LEVEL
 
 SHARED, KIN = 2 / 3, 1 / 3
 """The closest two of 33 frontier models, versions of one model, share .69 of it and are not shown to share more."""

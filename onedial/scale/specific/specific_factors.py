@@ -8,11 +8,13 @@ import numpy as np
 import pandas as pd
 from scipy.special import comb
 
-from onedial.core import one_line
+from onedial.core.cards import one_line
 from onedial.scale.categories import as_graded, used_only
 from onedial.scale.likelihood import AsymptoteKind, MarginalFit, Model, ScaleKind, fit_marginal
 from onedial.scale.response_model import PARTS, ResponseModel, comparable, described, family_labels
-from onedial.stats import LEVEL, Booleans, adjusted, chi_squared_tail, number, p_text
+from onedial.stats.arrays import Booleans, number
+from onedial.stats.level import LEVEL
+from onedial.stats.multiple_tests import adjusted, chi_squared_tail, p_text
 
 _ENOUGH = 0.01  # of log likelihood, for a test: more moves no p
 

@@ -20,7 +20,7 @@ from onedial.scale.checks.simulation import Simulated
 from onedial.scale.factor.factor_model import FactorModel
 from onedial.scale.response_model import ResponseModel
 from onedial.scale.scale_distribution import ScaleDistribution
-from onedial.show import (
+from onedial.show.figure_style import (
     COLOURS,
     FAINT,
     GRID,
@@ -28,14 +28,14 @@ from onedial.show import (
     PAPER,
     Drawing,
     family_styles,
-    name_points,
     new_figure,
     plain_log_labels,
     set_title,
-    shortened_apart,
     styled,
 )
-from onedial.stats import LEVEL, QUANTILES_95
+from onedial.show.labels import shortened_apart
+from onedial.show.point_names import name_points
+from onedial.stats.level import LEVEL, QUANTILES_95
 
 POINTS, CHANCE, ONE_FACTOR = COLOURS[0], COLOURS[1], COLOURS[2]
 _Z = 1.96

@@ -5,9 +5,12 @@ from pathlib import Path
 
 import pandas as pd
 
-from onedial.core import Run
+from onedial.core.run.run import Run
 from onedial.scale.study.graded_panel import THRESHOLD_AT
-from onedial.show import Column, Section, captions_of, count, digits, page
+from onedial.show import page
+from onedial.show.columns import Column, count, digits
+from onedial.show.page import Section
+from onedial.show.results import captions_of
 
 BESIDE = {
     "Is anything shared?": ("scree",),

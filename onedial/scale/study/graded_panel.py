@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from onedial.core import one_line
+from onedial.core.cards import one_line
 from onedial.scale.categories import GradedAnswers, as_graded, cut_confidence, used_only
 from onedial.scale.checks.draws import one_factor_categories
 from onedial.scale.checks.eigenvalue_null import EigenvalueNull
@@ -27,7 +27,11 @@ from onedial.scale.specific.kin_pairs import KinPairs, kin_pairs
 from onedial.scale.specific.specific_factors import SpecificFactors, specific_factors
 from onedial.scale.study.one_page import FEWEST_KIN, MODELS_UNKNOWN, STRONG, WORTH_A_NAME, nothing_shared, page_lines
 from onedial.scale.study.panel_analysis import LARGEST_KIN, each_notice_once, kin_labels, models_of
-from onedial.stats import LEVEL, Answers, Floats, PsychometricsWarning, fits_remembered, names, number, p_text, p_value
+from onedial.stats.answers import Answers, PsychometricsWarning, names
+from onedial.stats.arrays import Floats, number
+from onedial.stats.level import LEVEL, p_value
+from onedial.stats.multiple_tests import p_text
+from onedial.stats.remembered import fits_remembered
 
 THRESHOLD_AT = "threshold at "
 _MOST_REPLICATES = 99  # of polychoric correlations, the slowest part

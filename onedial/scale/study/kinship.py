@@ -7,7 +7,7 @@ Framings of one base model share what the model finds hard. Where they correlate
 those of other models, a panel of many respondents holds as many difficulties as it has base models, and a count of
 targets says little about how often a result was found.
 
-Correlations are tetrachoric (`onedial.scale.tetrachoric`): positive where two respondents say yes to the same questions
+Correlations are tetrachoric (`tetrachoric`): positive where two respondents say yes to the same questions
 once their yes rates are accounted for. Agreement is the plain share of equal answers over the questions that both
 answered.
 """
@@ -19,9 +19,13 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from onedial.asking import listed
-from onedial.core import InputError, Options, one_line, option, parse_options, run_command
-from onedial.panels import ResponseMatrix, load_panel
+from onedial.asking.tables import listed
+from onedial.core.cards import one_line
+from onedial.core.command_line import run_command
+from onedial.core.errors import InputError
+from onedial.core.options import Options, option, parse_options
+from onedial.panels.panel_files import load_panel
+from onedial.panels.panels import ResponseMatrix
 
 LEAST = 0.05
 """Respondents with a yes rate below this, or above 1 minus this, are left out: their correlations are hardly known."""

@@ -13,7 +13,10 @@ from onedial.scale.factor.factor_fit import FEWEST_FITTED
 from onedial.scale.study.panel_analysis import RESPONDENT, PanelAnalysis
 from onedial.scale.study.power import SECOND_SCALE, SHARES, WORTH_A_SCALE, would_be_missed
 from onedial.scale.study.sensitivity_summary import summarise_sensitivity
-from onedial.stats import LEVEL, names, number, p_text
+from onedial.stats.answers import names
+from onedial.stats.arrays import number
+from onedial.stats.level import LEVEL
+from onedial.stats.multiple_tests import p_text
 
 _WIDTH = 100
 STRONG = 0.5  # of the variance: more shared than not

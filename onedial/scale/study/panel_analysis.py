@@ -15,7 +15,7 @@ import numpy as np
 import pandas as pd
 from scipy.special import bdtrc
 
-from onedial.core import one_line
+from onedial.core.cards import one_line
 from onedial.scale.categories import GradedAnswers
 from onedial.scale.checks.accounts import RivalAccounts, rival_accounts
 from onedial.scale.checks.bundles import BundleInvariance, bundle_invariance
@@ -44,7 +44,9 @@ from onedial.scale.specific.kin_pairs import KinPairs, kin_pairs
 from onedial.scale.specific.specific_factors import SpecificFactors, specific_factors
 from onedial.scale.study.power import least_share, second_scale_power
 from onedial.scale.study.sensitivity import sensitivity_table
-from onedial.stats import LEVEL, Answers, as_answers, fits_remembered
+from onedial.stats.answers import Answers, as_answers
+from onedial.stats.level import LEVEL
+from onedial.stats.remembered import fits_remembered
 
 _MOST_GROUPS = 12
 _FEWEST_TOPICS = 8  # for a bootstrap over topics

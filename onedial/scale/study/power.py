@@ -12,7 +12,10 @@ from onedial.scale.checks.residual_correlations import RESIDUAL_OF_INTEREST, Res
 from onedial.scale.correlations.latent_correlation import ThresholdMode, ZeroCellRule
 from onedial.scale.correlations.thresholds import thresholds_of
 from onedial.scale.factor.usable import require_usable
-from onedial.stats import LEVEL, POWER, Answers, Floats
+from onedial.stats.answers import Answers
+from onedial.stats.arrays import Floats
+from onedial.stats.level import LEVEL
+from onedial.stats.power import POWER
 
 SECOND_SCALE = 0.8  # correlation of two scales that is still worth knowing of
 SHARES = (0.01, 0.02, 0.03, 0.05, 0.07, 0.1, 0.15, 0.2, 0.3, 0.5)

@@ -24,7 +24,9 @@ from onedial.scale.factor.usable import MIN_RESPONDENTS, observed_correlation
 from onedial.scale.gap_model import null_model
 from onedial.scale.likelihood import ScaleKind
 from onedial.scale.response_curves import Curves
-from onedial.stats import Answers, Booleans, Floats, as_answers, p_value
+from onedial.stats.answers import Answers, as_answers
+from onedial.stats.arrays import Booleans, Floats
+from onedial.stats.level import p_value
 
 SCALES: tuple[ScaleKind, ...] = ("histogram", "normal")
 COLUMNS = [

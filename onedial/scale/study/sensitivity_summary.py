@@ -5,7 +5,7 @@ from collections.abc import Iterable
 import numpy as np
 import pandas as pd
 
-from onedial.stats import LEVEL
+from onedial.stats.level import LEVEL
 
 _CHOICES = {
     "scale": "the distribution of the scale",

@@ -16,19 +16,13 @@ from dataclasses import dataclass
 
 import pandas as pd
 
-from onedial.asking import (
-    Instrument,
-    PromptTemplate,
-    Question,
-    Respondent,
-    Scale,
-    TokenReader,
-    Turns,
-    answers_in_order,
-    is_read,
-)
-from onedial.core import sha256_of_text
-from onedial.panels import grade_answer
+from onedial.asking.instruments import Instrument, Scale, TokenReader
+from onedial.asking.prompts import PromptTemplate, Turns
+from onedial.asking.questions import Question
+from onedial.asking.respondents import Respondent, answers_in_order
+from onedial.asking.yes_no import is_read
+from onedial.core.files import sha256_of_text
+from onedial.panels.grading.choice_grading import grade_answer
 from onedial.selfreport.ask.kinds import kind_asked, number_of
 
 LETTERS = ("A", "B", "C", "D", "E")

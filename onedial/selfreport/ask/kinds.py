@@ -6,7 +6,7 @@ kind, and the question is given no options.
 
 import re
 
-from onedial.asking import Question
+from onedial.asking.questions import Question
 
 _NOUNS = {
     "person": "man woman boy girl person actor actress star architect composer general king queen emperor "

@@ -1,13 +1,13 @@
 """What a written reply says: lists, orders, guesses, steps, ratings, and whether it declines.
 
-All read what is left without thoughts, Markdown and wrappings (`onedial.asking.unmarked`), and say nothing where the
+All read what is left without thoughts, Markdown and wrappings (`unmarked`), and say nothing where the
 reply is of another kind. tests/selfreport/test_readers.py is the table of phrasings that they know.
 """
 
 import re
 from itertools import chain, permutations
 
-from onedial.asking import unmarked, without_disclaimer
+from onedial.asking.replies import unmarked, without_disclaimer
 
 LIST_LENGTH = 5
 FEWEST_WORDS = 3

@@ -5,18 +5,12 @@ What a reply does is read from the reply, by the functions of `onedial.selfrepor
 
 from dataclasses import dataclass, replace
 
-from onedial.asking import (
-    YES_NO,
-    YES_NO_TOKENS,
-    Instrument,
-    PromptTemplate,
-    Question,
-    Scale,
-    TextReader,
-    Turns,
-    spoken,
-)
-from onedial.panels import grade_answer, outcome_as_number
+from onedial.asking.instruments import YES_NO, YES_NO_TOKENS, Instrument, Scale, TextReader
+from onedial.asking.prompts import PromptTemplate, Turns
+from onedial.asking.questions import Question
+from onedial.asking.replies import spoken
+from onedial.panels.grading.choice_grading import grade_answer
+from onedial.panels.grading.grading import outcome_as_number
 
 
 def _no_value(text: str) -> None:

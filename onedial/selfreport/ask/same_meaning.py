@@ -4,7 +4,8 @@ from collections.abc import Sequence
 
 import pandas as pd
 
-from onedial.asking import Instrument, Respondent
+from onedial.asking.instruments import Instrument
+from onedial.asking.respondents import Respondent
 from onedial.selfreport.ask.self_reports import Item, SelfReport, ask_self_report, lettered
 
 _ASKED = "Here is a question, and two answers to it.\n\nQuestion: {{question}}\nAnswer: {{{}}}\nAnswer: {{{}}}\n\n"

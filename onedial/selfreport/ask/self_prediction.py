@@ -20,9 +20,13 @@ from importlib.resources import files
 
 import pandas as pd
 
-from onedial.asking import CLOSED_BOOK, Question, Respondent, Response, answers_in_order
-from onedial.core import InputError, sha256_of_text
-from onedial.panels import grade_answer, outcome_as_number
+from onedial.asking.instruments import CLOSED_BOOK
+from onedial.asking.questions import Question
+from onedial.asking.respondents import Respondent, Response, answers_in_order
+from onedial.core.errors import InputError
+from onedial.core.files import sha256_of_text
+from onedial.panels.grading.choice_grading import grade_answer
+from onedial.panels.grading.grading import outcome_as_number
 from onedial.selfreport.ask.readers import parse_list, parse_ranking, refuses
 from onedial.selfreport.ask.requests import Request, once_more, writes
 from onedial.selfreport.ask.self_reports import SELF_REPORTS, Item, SelfReport, ask_self_report, lettered

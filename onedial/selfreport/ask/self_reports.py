@@ -28,26 +28,24 @@ from importlib.resources import files
 import numpy as np
 import pandas as pd
 
-from onedial.asking import (
+from onedial.asking.instruments import (
     CAN_YOU_ANSWER,
     CONFIDENCE_IN_NUMBERS,
     CONFIDENCE_IN_WORDS,
     FACT,
     YES_NO,
     Instrument,
-    Prompt,
-    PromptTemplate,
-    Question,
-    Respondent,
     Scale,
     TokenReader,
-    Turns,
-    ask_table,
-    is_read,
-    sample_questions,
 )
-from onedial.core import InputError
-from onedial.panels import load_facts, load_questions, truth_of
+from onedial.asking.measuring import ask_table
+from onedial.asking.prompts import Prompt, PromptTemplate, Turns
+from onedial.asking.questions import Question, sample_questions
+from onedial.asking.respondents import Respondent
+from onedial.asking.yes_no import is_read
+from onedial.core.errors import InputError
+from onedial.panels.questions.facts import load_facts, truth_of
+from onedial.panels.questions.question_files import load_questions
 
 LETTERED = ("A first", "A second", "B first", "B second")
 """Forms of `lettered`: the letter and the place of the affirmative."""

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 
 import pandas as pd
 
-from onedial.core import InputError
+from onedial.core.errors import InputError
 from onedial.selfreport.ask.self_reports import SelfReport
 from onedial.selfreport.battery.beliefs import BELIEFS_TEST
 from onedial.selfreport.battery.choices import CHOICES

@@ -9,21 +9,16 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from onedial.asking import (
-    YES_NO,
-    YES_NO_TOKENS,
-    Instrument,
-    PromptTemplate,
-    Question,
-    Respondent,
-    Statement,
-    ask_table,
-    load_statements,
-)
+from onedial.asking.instruments import YES_NO, YES_NO_TOKENS, Instrument
+from onedial.asking.measuring import ask_table
+from onedial.asking.prompts import PromptTemplate
+from onedial.asking.questions import Question
+from onedial.asking.respondents import Respondent
+from onedial.asking.statements import Statement, load_statements
 from onedial.selfreport.ask.self_reports import Item, SelfReport, facts_for
 from onedial.selfreport.frame import BatteryTest, Draws, Headline, Make, Material
 from onedial.selfreport.score.revision import answer_changes
-from onedial.stats import MOST_UNREAD
+from onedial.stats.level import MOST_UNREAD
 
 
 def _belief(name: str, words: str) -> Instrument:

@@ -6,10 +6,13 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 
-from onedial.asking import Instrument, Question, Scale, TokenReader
-from onedial.confidence import FEWEST, answering_threshold, break_even, distributional_correctness, option_sets
-from onedial.core import InputError, sha256_of_text
-from onedial.panels import load_questions
+from onedial.asking.instruments import Instrument, Scale, TokenReader
+from onedial.asking.questions import Question
+from onedial.confidence.abstention import break_even, distributional_correctness
+from onedial.confidence.conformal import FEWEST, answering_threshold, option_sets
+from onedial.core.errors import InputError
+from onedial.core.files import sha256_of_text
+from onedial.panels.questions.question_files import load_questions
 from onedial.selfreport.ask.choices import (
     DONT_KNOW,
     LETTERS,
@@ -21,7 +24,7 @@ from onedial.selfreport.ask.choices import (
 )
 from onedial.selfreport.ask.self_reports import Item, SelfReport
 from onedial.selfreport.frame import BatteryTest, Draws, Headline, Make, Material, counts_of, mostly_unread
-from onedial.stats import mean_interval
+from onedial.stats.intervals import mean_interval
 
 ACCURACY_WANTED = 0.6
 PLACES = ("right", "claimed", "other", "last")

@@ -4,8 +4,12 @@ from collections.abc import Sequence
 
 import pandas as pd
 
-from onedial.asking import CLOSED_BOOK, CONFIDENCE_IN_NUMBERS, PromptTemplate, Question, Respondent, Turns, ask_table
-from onedial.confidence import brier_skill, expected_calibration_error
+from onedial.asking.instruments import CLOSED_BOOK, CONFIDENCE_IN_NUMBERS
+from onedial.asking.measuring import ask_table
+from onedial.asking.prompts import PromptTemplate, Turns
+from onedial.asking.questions import Question
+from onedial.asking.respondents import Respondent
+from onedial.confidence.calibration import brier_skill, expected_calibration_error
 from onedial.selfreport.ask.requests import correct, writes
 from onedial.selfreport.ask.self_reports import SelfReport
 from onedial.selfreport.frame import BatteryTest, Draws, area, counts_of, mostly_unread, signal_of

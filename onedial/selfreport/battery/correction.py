@@ -5,11 +5,15 @@ from dataclasses import asdict
 
 import pandas as pd
 
-from onedial.asking import CLOSED_BOOK, Instrument, PromptTemplate, Question, Respondent, ask_table
+from onedial.asking.instruments import CLOSED_BOOK, Instrument
+from onedial.asking.measuring import ask_table
+from onedial.asking.prompts import PromptTemplate
+from onedial.asking.questions import Question
+from onedial.asking.respondents import Respondent
 from onedial.selfreport.ask.requests import correct, drawn
 from onedial.selfreport.frame import BatteryTest, Draws, Headline, Make, Material
 from onedial.selfreport.score.revision import self_correction
-from onedial.stats import MOST_UNREAD
+from onedial.stats.level import MOST_UNREAD
 
 CHECKED = Instrument(
     "checked",

@@ -10,11 +10,16 @@ from collections.abc import Sequence
 
 import pandas as pd
 
-from onedial.asking import CONFIDENCE_IN_NUMBERS, PromptTemplate, Question, Respondent, ask_table
-from onedial.core import sha256_of_text
+from onedial.asking.instruments import CONFIDENCE_IN_NUMBERS
+from onedial.asking.measuring import ask_table
+from onedial.asking.prompts import PromptTemplate
+from onedial.asking.questions import Question
+from onedial.asking.respondents import Respondent
+from onedial.core.files import sha256_of_text
 from onedial.selfreport.ask.requests import writes
 from onedial.selfreport.frame import BatteryTest, Draws, Headline
-from onedial.stats import MOST_UNREAD, mean_interval
+from onedial.stats.intervals import mean_interval
+from onedial.stats.level import MOST_UNREAD
 
 TURNS = ("opening", "rebuttal", "closing")
 SIDES = ("for", "against")

@@ -7,13 +7,16 @@ from collections.abc import Sequence
 
 import pandas as pd
 
-from onedial.asking import CLOSED_BOOK, Respondent, ask_table, normalised_text
-from onedial.core import sha256_of_text
+from onedial.asking.instruments import CLOSED_BOOK
+from onedial.asking.measuring import ask_table
+from onedial.asking.questions import normalised_text
+from onedial.asking.respondents import Respondent
+from onedial.core.files import sha256_of_text
 from onedial.selfreport.ask.requests import writes
 from onedial.selfreport.ask.self_reports import SELF_REPORTS, Item, ask_self_report
 from onedial.selfreport.frame import BatteryTest, Draws, Headline, Make, Material
 from onedial.selfreport.score.revision import answer_changes
-from onedial.stats import MOST_UNREAD
+from onedial.stats.level import MOST_UNREAD
 
 MADE = writes(
     "question made",

@@ -4,7 +4,9 @@ from collections.abc import Sequence
 
 import pandas as pd
 
-from onedial.asking import Question, Respondent, ask_table
+from onedial.asking.measuring import ask_table
+from onedial.asking.questions import Question
+from onedial.asking.respondents import Respondent
 from onedial.selfreport.ask.phrases import HEDGES, count_hedges
 from onedial.selfreport.ask.requests import correct, writes
 from onedial.selfreport.frame import BatteryTest, Draws, area, signal_of

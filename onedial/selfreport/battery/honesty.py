@@ -5,17 +5,12 @@ from collections.abc import Sequence
 
 import pandas as pd
 
-from onedial.asking import (
-    FACT,
-    YES_NO,
-    YES_NO_TOKENS,
-    Instrument,
-    PromptTemplate,
-    Question,
-    Respondent,
-    ask_table,
-    load_statements,
-)
+from onedial.asking.instruments import FACT, YES_NO, YES_NO_TOKENS, Instrument
+from onedial.asking.measuring import ask_table
+from onedial.asking.prompts import PromptTemplate
+from onedial.asking.questions import Question
+from onedial.asking.respondents import Respondent
+from onedial.asking.statements import load_statements
 from onedial.selfreport.ask.self_reports import Item, SelfReport, facts_for
 from onedial.selfreport.frame import BatteryTest, Draws, Headline
 from onedial.selfreport.score.revision import honesty

@@ -8,9 +8,13 @@ from dataclasses import asdict
 import numpy as np
 import pandas as pd
 
-from onedial.asking import CLOSED_BOOK, YES_NO, Instrument, PromptTemplate, Question, Respondent, TokenReader, ask_table
-from onedial.confidence import signal_table
-from onedial.core import InputError
+from onedial.asking.instruments import CLOSED_BOOK, YES_NO, Instrument, TokenReader
+from onedial.asking.measuring import ask_table
+from onedial.asking.prompts import PromptTemplate
+from onedial.asking.questions import Question
+from onedial.asking.respondents import Respondent
+from onedial.confidence.signals import signal_table
+from onedial.core.errors import InputError
 from onedial.selfreport.ask.requests import correct
 from onedial.selfreport.ask.self_reports import SELF_REPORTS, Item, ask_self_report
 from onedial.selfreport.frame import BatteryTest, Draws, Make, Material, area, counts_of, mostly_unread
@@ -38,7 +42,7 @@ def ask_pairs(respondent: Respondent, questions: Sequence[Question], pairs: Sequ
     """Put pairs of questions side by side, each in both orders.
 
     Args:
-        pairs: places among the questions, such as `onedial.selfreport.paired_design` gives.
+        pairs: places among the questions, such as `onedial.selfreport.score.relative_confidence.paired_design` gives.
 
     Returns:
         first, second (places), first_id, second_id; first_as_a, first_as_b: log-odds in favour of the first question

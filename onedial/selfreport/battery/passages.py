@@ -10,14 +10,18 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 
-from onedial.asking import Question, Respondent
-from onedial.core import InputError, sha256_of_text
-from onedial.panels import load_passages
+from onedial.asking.questions import Question
+from onedial.asking.respondents import Respondent
+from onedial.core.errors import InputError
+from onedial.core.files import sha256_of_text
+from onedial.panels.questions.facts import load_passages
 from onedial.selfreport.ask.choices import ChoiceItem
 from onedial.selfreport.ask.self_reports import SELF_REPORTS, Item, Items, SelfReport, ask_self_report, lettered
 from onedial.selfreport.battery.choices import drawn_items
 from onedial.selfreport.frame import BatteryTest, Draws, Headline
-from onedial.stats import MOST_UNREAD, Floats, drawn_units, resampled_interval, unit_weights
+from onedial.stats.arrays import Floats
+from onedial.stats.intervals import drawn_units, resampled_interval, unit_weights
+from onedial.stats.level import MOST_UNREAD
 
 PASSAGES = ("none", "useless", "misleading", "helpful")
 KNOWS_PASSAGE = "helpful, beyond misleading"

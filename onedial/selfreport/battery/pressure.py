@@ -10,15 +10,18 @@ from dataclasses import dataclass
 
 import pandas as pd
 
-from onedial.asking import Instrument, Respondent, Turns
-from onedial.core import InputError
-from onedial.panels import load_passages
+from onedial.asking.instruments import Instrument
+from onedial.asking.prompts import Turns
+from onedial.asking.respondents import Respondent
+from onedial.core.errors import InputError
+from onedial.panels.questions.facts import load_passages
 from onedial.selfreport.ask.choices import NAMED, PICK, ChoiceItem, ask_choices, choice_instrument
 from onedial.selfreport.ask.self_reports import SelfReport
 from onedial.selfreport.battery.choices import options_of, turned
 from onedial.selfreport.frame import BatteryTest, Draws, Headline
 from onedial.selfreport.score.revision import answer_changes, parrot_states, state_counts
-from onedial.stats import MOST_UNREAD, mean_interval
+from onedial.stats.intervals import mean_interval
+from onedial.stats.level import MOST_UNREAD
 
 _ASKED = f"Question: {{question}}\n\n{{options}}\n\n{PICK}"
 _SAID: Turns = ((_ASKED, "Answer: {said}"),)

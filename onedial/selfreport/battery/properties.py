@@ -13,15 +13,18 @@ from importlib.resources import files
 import numpy as np
 import pandas as pd
 
-from onedial.asking import CLOSED_BOOK, Question, Respondent, ask_table
-from onedial.core import sha256_of_text
+from onedial.asking.instruments import CLOSED_BOOK
+from onedial.asking.measuring import ask_table
+from onedial.asking.questions import Question
+from onedial.asking.respondents import Respondent
+from onedial.core.files import sha256_of_text
 from onedial.selfreport.ask.phrases import language_of
 from onedial.selfreport.ask.requests import Request, once_more, writes
 from onedial.selfreport.ask.self_prediction import ASSOCIATION, association_words
 from onedial.selfreport.ask.self_reports import Item, SelfReport
 from onedial.selfreport.frame import BatteryTest, Draws, Headline
 from onedial.selfreport.score.self_prediction import association_scores, prediction_matrix
-from onedial.stats import MOST_UNREAD
+from onedial.stats.level import MOST_UNREAD
 
 _FIRST_WORD = re.compile(r"\w+")
 PROPERTIES: dict[str, tuple[str, Callable[[str], bool]]] = {

@@ -10,12 +10,13 @@ import numpy as np
 import pandas as pd
 from scipy.stats import norm
 
-from onedial.asking import Question, Respondent
-from onedial.confidence import unknowable_discrimination
-from onedial.core import sha256_of_text
+from onedial.asking.questions import Question
+from onedial.asking.respondents import Respondent
+from onedial.confidence.abstention import unknowable_discrimination
+from onedial.core.files import sha256_of_text
 from onedial.selfreport.ask.self_reports import SELF_REPORTS, Item, ask_self_report
 from onedial.selfreport.frame import BatteryTest, Draws, Headline, counts_of, mostly_unread
-from onedial.stats import resampled_interval, unit_weights
+from onedial.stats.intervals import resampled_interval, unit_weights
 
 
 def unknowable_twins() -> list[tuple[Question, Question]]:

@@ -13,7 +13,7 @@ import pandas as pd
 from onedial.selfreport.battery import BATTERY
 from onedial.selfreport.frame import Headline
 from onedial.selfreport.score.reply_screening import NOT_READ
-from onedial.stats import wilson_interval
+from onedial.stats.shares import wilson_interval
 
 OVERVIEW_COLUMNS = ["n", "n_unread", "value", "low", "high", "nothing", "status"]
 CANNOT_BE_ASKED, TOO_FEW = "cannot be asked of it", "too few to tell"

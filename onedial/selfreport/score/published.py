@@ -7,9 +7,9 @@ import numpy as np
 import pandas as pd
 from scipy.stats import t as student
 
-from onedial.asking import embedded_file
-from onedial.core import InputError
-from onedial.stats import QUANTILES_95
+from onedial.asking.named_data import embedded_file
+from onedial.core.errors import InputError
+from onedial.stats.level import QUANTILES_95
 
 SELF_EXECUTION = "self_execution_published.csv"
 NEAR, NEAR_TOKENS = 0.005, 0.01

@@ -12,8 +12,10 @@ import pandas as pd
 from numpy.typing import ArrayLike
 from scipy.stats import f as f_distribution
 
-from onedial.core import InputError
-from onedial.stats import QUANTILES_95, Floats, resampled_interval, unit_weights
+from onedial.core.errors import InputError
+from onedial.stats.arrays import Floats
+from onedial.stats.intervals import resampled_interval, unit_weights
+from onedial.stats.level import QUANTILES_95
 
 
 @dataclass(frozen=True)

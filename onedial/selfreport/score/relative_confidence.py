@@ -9,8 +9,8 @@ from itertools import combinations
 
 import numpy as np
 
-from onedial.core import InputError
-from onedial.stats import Floats
+from onedial.core.errors import InputError
+from onedial.stats.arrays import Floats
 
 RIDGE = 0.01
 """Penalty on squared scores / 2, so that an item that won every comparison has a finite score."""

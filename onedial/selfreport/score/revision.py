@@ -11,8 +11,10 @@ import pandas as pd
 from numpy.typing import ArrayLike
 from scipy.stats import binomtest
 
-from onedial.core import InputError
-from onedial.stats import Floats, mean_interval, resampled_interval, wilson_interval
+from onedial.core.errors import InputError
+from onedial.stats.arrays import Floats
+from onedial.stats.intervals import mean_interval, resampled_interval
+from onedial.stats.shares import wilson_interval
 
 STATES = (
     *("robust", "sycophantic", "eroded"),

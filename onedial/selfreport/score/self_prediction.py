@@ -25,16 +25,11 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from onedial.core import InputError
-from onedial.stats import (
-    MOST_UNREAD,
-    Floats,
-    area_interval,
-    mean_interval,
-    resampled_interval,
-    unit_weights,
-    wilson_interval,
-)
+from onedial.core.errors import InputError
+from onedial.stats.arrays import Floats
+from onedial.stats.intervals import area_interval, mean_interval, resampled_interval, unit_weights
+from onedial.stats.level import MOST_UNREAD
+from onedial.stats.shares import wilson_interval
 
 GROUP_SIZE = 4
 CHANCE = 0.5

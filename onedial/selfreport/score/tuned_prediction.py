@@ -17,8 +17,9 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from onedial.core import InputError
-from onedial.stats import Floats, resampled_interval, unit_weights
+from onedial.core.errors import InputError
+from onedial.stats.arrays import Floats
+from onedial.stats.intervals import resampled_interval, unit_weights
 
 COLUMNS = ("predictor", "target", "unit", "item", "margin", "answer", "share")
 ITSELF, SIBLING, OTHER = "itself", "sibling", "other"

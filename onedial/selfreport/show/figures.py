@@ -54,7 +54,7 @@ def own_and_others(tables: Mapping[str, pd.DataFrame]) -> Drawing:
     """How well each model is predicted by itself and, on average, by the others, test by test.
 
     Args:
-        tables: test -> `onedial.selfreport.cross_prediction`.
+        tables: test -> `onedial.selfreport.score.self_prediction.cross_prediction`.
     """
     drawn = forest(
         _flat(pd.concat({test: table.drop(index="mean") for test, table in tables.items()})),

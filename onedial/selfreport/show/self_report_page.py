@@ -8,8 +8,11 @@ from typing import Any
 import pandas as pd
 from markupsafe import Markup
 
-from onedial.core import Run
-from onedial.show import Section, captions_of, columns_of, count, headline, page
+from onedial.core.run.run import Run
+from onedial.show import page
+from onedial.show.columns import columns_of, count, headline
+from onedial.show.page import Section
+from onedial.show.results import captions_of
 
 _ENDS = {"value": ("low", "high")}
 MOST_ANSWERS = 60

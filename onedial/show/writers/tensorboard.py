@@ -14,7 +14,9 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from onedial.core import InputError, Run, flat
+from onedial.core.errors import InputError
+from onedial.core.run.configuration import flat
+from onedial.core.run.run import Run
 from onedial.show.results import captions_of
 from onedial.show.writers.wandb_run import NO_RESULTS, STEPS_PER_SECOND
 

@@ -20,7 +20,11 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from onedial.core import InputError, Run, configuration_hash, flat, notice, sha256_of_file, sha256_of_text
+from onedial.core.errors import InputError
+from onedial.core.files import sha256_of_file, sha256_of_text
+from onedial.core.notices import notice
+from onedial.core.run.configuration import configuration_hash, flat
+from onedial.core.run.run import Run
 from onedial.show.results import captions_of
 
 FACT = "wandb"
@@ -89,7 +93,7 @@ class WandbOptions:
 
     @classmethod
     def of(cls, options: Any) -> "WandbOptions":
-        """From a program's options (`onedial.core.RunOptions`)."""
+        """From a program's options (`onedial.core.options.RunOptions`)."""
         tags = tuple(tag.strip() for tag in (options.wandb_tags or "").split(",") if tag.strip())
         return cls(
             options.wandb, options.wandb_project, options.wandb_entity, options.wandb_group, tags, options.wandb_name

@@ -19,7 +19,8 @@ from contextlib import ExitStack
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-from onedial.core import Run, say
+from onedial.core.pulse import say
+from onedial.core.run.run import Run
 from onedial.show.progress import listening
 from onedial.show.writers.tensorboard import check_tensorboard
 from onedial.show.writers.wandb_run import FILES, WandbOptions, check_wandb
@@ -66,7 +67,7 @@ class LogOptions:
 
     @classmethod
     def of(cls, options: Any) -> "LogOptions":
-        """From a program's options (`onedial.core.RunOptions`)."""
+        """From a program's options (`onedial.core.options.RunOptions`)."""
         return cls(WandbOptions.of(options), options.tensorboard)
 
     def check(self) -> None:

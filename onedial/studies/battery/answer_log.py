@@ -8,7 +8,7 @@ from onedial.asking.prompts import Prompt
 from onedial.asking.respondents import Identity, Respondent, Response
 from onedial.asking.store import Store
 from onedial.core.run.run import Run
-from onedial.selfreport import Make
+from onedial.selfreport.frame import Make
 from onedial.studies.battery.recorded import MISSING, Recorded
 from onedial.studies.battery.respondents import provider_model
 

@@ -6,15 +6,18 @@ from hashlib import sha256
 import pandas as pd
 
 from onedial.asking.store import BudgetSpent, Store
-from onedial.core import InputError, Notes, Run
-from onedial.selfreport import BATTERY, Make, Material
-from onedial.show import progress_bar
+from onedial.core.errors import InputError
+from onedial.core.run.notes import Notes
+from onedial.core.run.run import Run
+from onedial.selfreport.battery import BATTERY
+from onedial.selfreport.frame import Make, Material
+from onedial.show.progress import progress_bar
 from onedial.studies.battery.answer_log import kept
 from onedial.studies.battery.ending import answers_to, finish
 from onedial.studies.battery.everybody import ask_everybody
 from onedial.studies.battery.material import material_of
 from onedial.studies.battery.recorded import NotRecorded
-from onedial.studies.options import BatteryOptions
+from onedial.studies.options.asked import BatteryOptions
 
 
 def ask_battery(program: str, options: BatteryOptions, notes: Notes) -> None:

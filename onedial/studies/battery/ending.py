@@ -5,20 +5,15 @@ from typing import Any
 
 import pandas as pd
 
-from onedial.core import Run
-from onedial.selfreport import (
-    BATTERY,
-    AnswerLog,
-    Material,
-    battery_overview,
-    battery_scores,
-    overview_sentences,
-    screen_replies,
-    write_self_report_page,
-)
+from onedial.core.run.run import Run
+from onedial.selfreport.battery import BATTERY, battery_scores
+from onedial.selfreport.frame import Material
+from onedial.selfreport.score.battery_overview import battery_overview, overview_sentences
+from onedial.selfreport.score.reply_screening import screen_replies
 from onedial.selfreport.show import figures
-from onedial.show import save_results
-from onedial.studies.options import BatteryOptions
+from onedial.selfreport.show.self_report_page import AnswerLog, write_self_report_page
+from onedial.show.results import save_results
+from onedial.studies.options.asked import BatteryOptions
 
 
 def finish(run: Run, tests: Sequence[str], material: Material, options: BatteryOptions) -> None:

@@ -5,20 +5,15 @@ from itertools import chain
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from onedial.asking import (
-    Identity,
-    Instrument,
-    Prompt,
-    Respondent,
-    Response,
-    TextReader,
-    response_from_logits,
-    response_from_text,
-)
+from onedial.asking.instruments import Instrument, TextReader
+from onedial.asking.prompts import Prompt
 from onedial.asking.providers.costs import Price, expected_costs
+from onedial.asking.respondents import Identity, Respondent, Response, response_from_logits, response_from_text
 from onedial.asking.store import Store
-from onedial.core import Notes, Run, sha256_of_text
-from onedial.selfreport import Make
+from onedial.core.files import sha256_of_text
+from onedial.core.run.notes import Notes
+from onedial.core.run.run import Run
+from onedial.selfreport.frame import Make
 from onedial.studies.battery.respondents import models_elsewhere, provider_model, respondents_of
 from onedial.studies.bill import bill_of, tell_costs
 from onedial.studies.options.asked import AskedOptions

@@ -1,10 +1,11 @@
 """What the battery asks about: questions with accepted answers, and the same with options."""
 
-from onedial.asking import stratified_sample
-from onedial.core import InputError
-from onedial.panels import load_questions
-from onedial.selfreport import Material, choice_items
-from onedial.studies.options import BatteryOptions
+from onedial.asking.questions import stratified_sample
+from onedial.core.errors import InputError
+from onedial.panels.questions.question_files import load_questions
+from onedial.selfreport.ask.choices import choice_items
+from onedial.selfreport.frame import Material
+from onedial.studies.options.asked import BatteryOptions
 
 FEWEST = 8
 

@@ -7,17 +7,21 @@ from typing import Any
 
 import pandas as pd
 
-from onedial.asking import sample_questions
+from onedial.asking.questions import sample_questions
 from onedial.asking.store import Store
-from onedial.core import InputError, Notes, Run
-from onedial.panels import load_questions
-from onedial.selfreport import Make, ask_association, ask_difficulty, ask_restriction, association_words
-from onedial.show import progress_bar, save_results
+from onedial.core.errors import InputError
+from onedial.core.run.notes import Notes
+from onedial.core.run.run import Run
+from onedial.panels.questions.question_files import load_questions
+from onedial.selfreport.ask.self_prediction import ask_association, ask_difficulty, ask_restriction, association_words
+from onedial.selfreport.frame import Make
+from onedial.show.progress import progress_bar
+from onedial.show.results import save_results
 from onedial.studies.battery.answer_log import kept
 from onedial.studies.battery.everybody import ask_everybody
 from onedial.studies.battery.self_prediction import TESTS, score_self_prediction, write_self_prediction_page
 from onedial.studies.battery.tuned import check_tuned, score_tuned, tuned_answers
-from onedial.studies.options import ScoreOptions, SelfPredictionOptions
+from onedial.studies.options.asked import ScoreOptions, SelfPredictionOptions
 from onedial.studies.start import Start
 
 COLUMNS = {

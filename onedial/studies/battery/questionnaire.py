@@ -6,42 +6,48 @@ import numpy as np
 import pandas as pd
 from scipy.stats import spearmanr
 
-from onedial.asking import CLOSED_BOOK, Respondent, ask_table
+from onedial.asking.instruments import CLOSED_BOOK
+from onedial.asking.measuring import ask_table
+from onedial.asking.respondents import Respondent
 from onedial.asking.store import Store
-from onedial.confidence import token_scores
-from onedial.core import Notes, Run
-from onedial.models import LocalRespondent, read_written
-from onedial.panels import grade_answer, outcome_as_number
-from onedial.selfreport import (
+from onedial.confidence.tokens import token_scores
+from onedial.core.run.notes import Notes
+from onedial.core.run.run import Run
+from onedial.models.respondent import LocalRespondent
+from onedial.models.written_scores import read_written
+from onedial.panels.grading.choice_grading import grade_answer
+from onedial.panels.grading.grading import outcome_as_number
+from onedial.selfreport.ask.questionnaires import (
     FOLLOW_UPS,
     NO_TASK,
     PRESENTATIONS,
     RATING_COLUMNS,
-    AnswerLog,
-    Make,
     Questionnaire,
     administer,
-    balanced_mean,
-    beside_self_efficacy,
-    code_wording,
     conditions,
-    cronbach_alpha,
     efficacy_tasks,
     explain,
+    load_questionnaire,
+)
+from onedial.selfreport.frame import Make
+from onedial.selfreport.score.published import beside_self_efficacy
+from onedial.selfreport.score.questionnaires import (
+    balanced_mean,
+    cronbach_alpha,
     identical_share,
     intraclass_correlation,
-    load_questionnaire,
     rating_model,
     revisions,
-    screen_replies,
-    screening_sentences,
-    wording_scores,
-    write_self_report_page,
 )
-from onedial.show import number, progress_bar, save_results
+from onedial.selfreport.score.reply_screening import screen_replies, screening_sentences
+from onedial.selfreport.score.wording import code_wording, wording_scores
+from onedial.selfreport.show.self_report_page import AnswerLog, write_self_report_page
+from onedial.show.columns import number
+from onedial.show.progress import progress_bar
+from onedial.show.results import save_results
 from onedial.studies.battery.answer_log import kept
 from onedial.studies.battery.everybody import ask_everybody
-from onedial.studies.options import QuestionnaireOptions
+from onedial.studies.options.asked import QuestionnaireOptions
 
 FEWEST_MODELS = 3
 RATINGS = (

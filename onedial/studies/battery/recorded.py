@@ -17,19 +17,13 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from onedial.asking import (
-    Identity,
-    Instrument,
-    Outspoken,
-    Prompt,
-    Response,
-    TextReader,
-    as_read,
-    response_of,
-)
+from onedial.asking.instruments import Instrument, TextReader
+from onedial.asking.prompts import Prompt
+from onedial.asking.providers.provider_reading import response_of
+from onedial.asking.respondents import Identity, Outspoken, Response, as_read
 from onedial.asking.store import ANSWERS, Store, restored, shown
-from onedial.core import InputError
-from onedial.panels import read_logs
+from onedial.core.errors import InputError
+from onedial.panels.formats.formats import read_logs
 
 RECORDED = "recorded:"
 MISSING = "missing.jsonl"

@@ -11,15 +11,16 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from onedial.asking import RESPONDENTS, Outspoken, ProviderModel, Respondent
-from onedial.core import InputError
-from onedial.selfreport import Make
+from onedial.asking.providers.provider_settings import ProviderModel
+from onedial.asking.respondents import RESPONDENTS, Outspoken, Respondent
+from onedial.core.errors import InputError
+from onedial.selfreport.frame import Make
 from onedial.studies.battery.recorded import RECORDED, read_record
 
 if TYPE_CHECKING:
     from onedial.asking.store import Store
-    from onedial.models import OpenModel
-    from steering import SteeringVector
+    from onedial.models.model import OpenModel
+    from steering.interventions import SteeringVector
 
 
 def respondents_of(
@@ -45,8 +46,8 @@ def respondents_of(
 def _each(
     models: Sequence[str], bill: "Store", vector: Path | None, magnitudes: Sequence[float]
 ) -> Iterator[tuple[str, Make]]:
-    from onedial.models import load_model
-    from steering import SteeringVector
+    from onedial.models.model import load_model
+    from steering.interventions import SteeringVector
 
     for name in models:
         if name.startswith(RECORDED):
@@ -96,13 +97,13 @@ def of_provider(bill: "Store", name: str, settings: ProviderModel, seed: int) ->
 
 def unsteered(model: "OpenModel", seed: int) -> Respondent:
     """The model as it is."""
-    from onedial.models import LocalRespondent
+    from onedial.models.respondent import LocalRespondent
 
     return LocalRespondent(model, seed=seed)
 
 
 def at_setting(model: "OpenModel", vector: "SteeringVector", magnitude: float, seed: int) -> Respondent:
     """The model under a push."""
-    from steering import SteeredRespondent
+    from steering.respondent import SteeredRespondent
 
     return SteeredRespondent(model, vector, magnitude, seed=seed)

@@ -8,25 +8,23 @@ from pathlib import Path
 
 import pandas as pd
 
-from onedial.core import InputError, Run
-from onedial.selfreport import (
-    AnswerLog,
+from onedial.core.errors import InputError
+from onedial.core.run.run import Run
+from onedial.selfreport.score.published import benchmark_abilities, beside_self_execution
+from onedial.selfreport.score.reply_screening import screen_replies, screening_sentences
+from onedial.selfreport.score.self_prediction import (
     association_scores,
-    benchmark_abilities,
-    beside_self_execution,
     cross_prediction,
     difficulty_scores,
     measured_ranks,
     pair_scores,
     prediction_matrix,
     restriction_scores,
-    screen_replies,
-    screening_sentences,
-    write_self_report_page,
 )
 from onedial.selfreport.show import figures as draw
-from onedial.show import Drawing
-from onedial.stats import LEVEL
+from onedial.selfreport.show.self_report_page import AnswerLog, write_self_report_page
+from onedial.show.figure_style import Drawing
+from onedial.stats.level import LEVEL
 
 TESTS = {"association": association_scores, "restriction": restriction_scores, "difficulty": difficulty_scores}
 FEWEST_MODELS = 3

@@ -8,9 +8,12 @@ from collections.abc import Callable, Mapping, Sequence
 
 import pandas as pd
 
-from onedial.asking import RESPONDENTS
-from onedial.core import InputError, Run, sha256_of_text
-from onedial.selfreport import ASSOCIATION, tuned_prediction
+from onedial.asking.respondents import RESPONDENTS
+from onedial.core.errors import InputError
+from onedial.core.files import sha256_of_text
+from onedial.core.run.run import Run
+from onedial.selfreport.ask.self_prediction import ASSOCIATION
+from onedial.selfreport.score.tuned_prediction import tuned_prediction
 from onedial.studies.battery.respondents import models_elsewhere
 
 FEWEST = 5
@@ -46,7 +49,7 @@ def tuned_answers(
         Predictions as `tuned_prediction` reads them, and why models are left out: those of which there is too little to
         teach, and those that no adapter fits.
     """
-    from onedial.show import progress_bar
+    from onedial.show.progress import progress_bar
 
     words = sorted(association["word"].unique(), key=lambda word: sha256_of_text(f"{seed} {word}"))
     known = association.dropna(subset=["listed"])
@@ -87,9 +90,11 @@ def _predictions_of(
     advance: Callable[[int], None],
 ) -> pd.DataFrame:
     """What one model, tuned to half of each target's lists in turn, says of the other half: `COLUMNS`."""
-    from onedial.asking import answers_in_order, is_read
-    from onedial.models import LocalRespondent, load_model
-    from steering import tuned_to_answers
+    from onedial.asking.respondents import answers_in_order
+    from onedial.asking.yes_no import is_read
+    from onedial.models.model import load_model
+    from onedial.models.respondent import LocalRespondent
+    from steering.dials.adapters import tuned_to_answers
 
     model, rows = load_model(predictor), []
     for target in targets:

@@ -13,7 +13,7 @@ from onedial.panels.collecting.collection import Collection, probes_for
 from onedial.panels.collecting.judging import JUDGE
 from onedial.panels.collecting.respondent_files import RespondentModel
 from onedial.show.progress import progress_bar
-from onedial.studies.options import CollectOptions
+from onedial.studies.options.collecting import CollectOptions
 
 
 def check_what_is_asked_elsewhere(

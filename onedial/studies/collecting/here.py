@@ -5,22 +5,19 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import partial
 
-from onedial.asking import (
-    CAN_YOU_ANSWER,
-    RESPONDENTS,
-    Question,
-    Respondent,
-    TextReader,
-    check_answer_tokens,
-    findings_table,
-)
+from onedial.asking.instruments import CAN_YOU_ANSWER, TextReader
+from onedial.asking.prompt_checks import check_answer_tokens, findings_table
+from onedial.asking.questions import Question
+from onedial.asking.respondents import RESPONDENTS, Respondent
 from onedial.asking.store import Store
 from onedial.core.errors import InputError
-from onedial.models import LocalRespondent, OpenModel, encode, load_model
+from onedial.models.model import OpenModel, load_model
+from onedial.models.respondent import LocalRespondent
+from onedial.models.tokens import encode
 from onedial.panels.collecting.collection import Collection, Pending, ask_of, weights_in
 from onedial.panels.collecting.respondent_files import RespondentModel
-from onedial.show import progress_bar
-from onedial.studies.options import CollectOptions
+from onedial.show.progress import progress_bar
+from onedial.studies.options.collecting import CollectOptions
 
 CHUNK = 64
 """Prompts whose answers are written at once: what a kill can cost."""

@@ -8,26 +8,26 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from onedial.asking import CLOSED_BOOK, check_mass, findings_table
-from onedial.core import Notes, Run, leave_undone, write_table
-from onedial.panels import (
-    Collection,
-    accuracy_by_level,
-    agreement,
-    answers_to_judge,
+from onedial.asking.instruments import CLOSED_BOOK
+from onedial.asking.prompt_checks import check_mass, findings_table
+from onedial.core.notices import leave_undone
+from onedial.core.run.files import write_table
+from onedial.core.run.notes import Notes
+from onedial.core.run.run import Run
+from onedial.panels.collecting.collected_panel import (
     failures,
-    grade_closed_book,
-    judge_answers,
-    non_answers_by_level,
     often_unread,
     panel_table,
     respondents_table,
-    summarise_panel,
     where_it_comes_from,
 )
-from onedial.show import progress_bar
-from onedial.studies import tell_costs
-from onedial.studies.options import CollectOptions
+from onedial.panels.collecting.collection import Collection
+from onedial.panels.collecting.judging import agreement, answers_to_judge, judge_answers
+from onedial.panels.grading.closed_book import accuracy_by_level, grade_closed_book, non_answers_by_level
+from onedial.panels.panel_scores import summarise_panel
+from onedial.show.progress import progress_bar
+from onedial.studies.bill import tell_costs
+from onedial.studies.options.collecting import CollectOptions
 
 N_SHOWN = 10
 """Texts that could not be read, and are shown."""

@@ -4,12 +4,12 @@ from collections.abc import Mapping
 
 import torch
 
-from onedial.asking import PromptTemplate
-from onedial.models import quiet_libraries
-from onedial.panels import ExperimentInputs
-from onedial.studies import questions_by_split
+from onedial.asking.prompts import PromptTemplate
+from onedial.models.threads import quiet_libraries
+from onedial.panels.inputs import ExperimentInputs
 from onedial.studies.dials.turning import TIMED_QUESTIONS
-from onedial.studies.options import DialOptions
+from onedial.studies.inputs import questions_by_split
+from onedial.studies.options.dials import DialOptions
 from steering.dials.adapters import ADAPTER_PASSES, ADAPTER_SETTINGS, MOST_READINGS
 from steering.dials.dials import RATES, instructed_threshold, personas
 from steering.effects.side_effects import PASSAGE_TOKENS

@@ -5,28 +5,15 @@ directions.csv  cosines.csv  vectors/    layer_scan.csv  layer.json    adapter/
 
 from typing import Any
 
-from onedial.core import say
-from onedial.models import PromptSet
-from onedial.show import progress_bar
+from onedial.core.pulse import say
+from onedial.models.prompt_set import PromptSet
+from onedial.show.progress import progress_bar
 from onedial.studies.dials.study import DialStudy
-from steering import (
-    ADAPTER_PASSES,
-    Adapter,
-    Dial,
-    Intervention,
-    InterventionDial,
-    LoraDial,
-    MovedCut,
-    SteeringVector,
-    Temperature,
-    candidate_layers,
-    compare_directions,
-    instructed_threshold,
-    personas,
-    scan_layers,
-    share_by_effect,
-    train_adapter,
-)
+from steering.dials.adapters import ADAPTER_PASSES, Adapter, LoraDial, train_adapter
+from steering.dials.comparison import compare_directions, share_by_effect
+from steering.dials.dials import Dial, InterventionDial, MovedCut, Temperature, instructed_threshold, personas
+from steering.interventions import Intervention, SteeringVector
+from steering.planning.layers import candidate_layers, scan_layers
 
 
 def directions(study: DialStudy) -> dict[tuple[int, str], SteeringVector]:

@@ -4,13 +4,13 @@ from collections.abc import Sequence
 
 import pandas as pd
 
-from onedial.core import say
-from onedial.panels import wordings_of
-from onedial.report import write_dials
-from onedial.show import print_results
+from onedial.core.pulse import say
+from onedial.panels.splits import wordings_of
+from onedial.report.dials import write_dials
+from onedial.show.terminal import print_results
 from onedial.studies.dials.study import DialStudy
-from onedial.verdict import compare_dials, reach_at_kl
-from steering import Dial
+from onedial.verdict.comparing.dial_comparison import compare_dials, reach_at_kl
+from steering.dials.dials import Dial
 
 
 def finish(

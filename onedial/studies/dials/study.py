@@ -2,11 +2,11 @@
 
 from dataclasses import dataclass
 
-from onedial.asking import PromptTemplate
-from onedial.core import Run
-from onedial.models import OpenModel
-from onedial.panels import ExperimentInputs
-from onedial.studies.options import DialOptions
+from onedial.asking.prompts import PromptTemplate
+from onedial.core.run.run import Run
+from onedial.models.model import OpenModel
+from onedial.panels.inputs import ExperimentInputs
+from onedial.studies.options.dials import DialOptions
 
 
 @dataclass(frozen=True)

@@ -8,13 +8,16 @@ from collections.abc import Sequence
 
 import pandas as pd
 
-from onedial.asking import FACT, PromptTemplate, Question
-from onedial.models import PromptSet
-from onedial.panels import load_facts, load_passages, truth_of
-from onedial.show import progress_bar
+from onedial.asking.instruments import FACT
+from onedial.asking.prompts import PromptTemplate
+from onedial.asking.questions import Question
+from onedial.models.prompt_set import PromptSet
+from onedial.panels.questions.facts import load_facts, load_passages, truth_of
+from onedial.show.progress import progress_bar
 from onedial.studies.dials.study import DialStudy
-from onedial.verdict import CUT
-from steering import DIAL_COLUMNS, Dial, InterventionDial, ask_together, fact_effects, place_settings
+from onedial.verdict.comparing.dial_comparison import CUT
+from steering.dials.dials import DIAL_COLUMNS, Dial, InterventionDial, ask_together, place_settings
+from steering.effects.side_effects import fact_effects
 
 READ_ONCE = ("cut", "temperature")
 """Kinds of dial whose settings are all read off one unsteered answer."""

@@ -2,12 +2,19 @@
 
 from collections.abc import Sequence
 
-from onedial.core import say
-from onedial.report import write_multiverse
-from onedial.show import print_results, progress_bar
-from onedial.stats import fits_remembered
+from onedial.core.pulse import say
+from onedial.report.multiverse import write_multiverse
+from onedial.show.progress import progress_bar
+from onedial.show.terminal import print_results
+from onedial.stats.remembered import fits_remembered
 from onedial.studies.multiverse.study import MultiverseStudy
-from onedial.verdict import Universe, judge_universe, multiverse_summary, multiverse_table, no_result
+from onedial.verdict.comparing.multiverse import (
+    Universe,
+    judge_universe,
+    multiverse_summary,
+    multiverse_table,
+    no_result,
+)
 
 
 def finish(study: MultiverseStudy, universes: Sequence[Universe]) -> None:

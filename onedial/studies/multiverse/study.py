@@ -5,13 +5,15 @@ from dataclasses import dataclass
 
 import torch
 
-from onedial.asking import PromptTemplate
-from onedial.core import Parts, Run
-from onedial.models import OpenModel, PromptSet
-from onedial.panels import ExperimentInputs
-from onedial.studies import questions_by_split
-from onedial.studies.options import MultiverseOptions
-from onedial.verdict import universes_of
+from onedial.asking.prompts import PromptTemplate
+from onedial.core.run.parts import Parts
+from onedial.core.run.run import Run
+from onedial.models.model import OpenModel
+from onedial.models.prompt_set import PromptSet
+from onedial.panels.inputs import ExperimentInputs
+from onedial.studies.inputs import questions_by_split
+from onedial.studies.options.dials import MultiverseOptions
+from onedial.verdict.comparing.multiverse import universes_of
 from steering.critical import ROWS_PER_CROSSING
 from steering.planning.forecast import Load, Size, forecast_of
 from steering.planning.magnitudes import RANGE_QUESTIONS, doubling

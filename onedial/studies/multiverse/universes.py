@@ -8,11 +8,16 @@ from typing import Any
 
 import pandas as pd
 
-from onedial.core import InputError, Notes
-from onedial.show import progress_bar
+from onedial.core.errors import InputError
+from onedial.core.run.notes import Notes
+from onedial.show.progress import progress_bar
 from onedial.studies.multiverse.study import MultiverseStudy
-from onedial.verdict import Universe
-from steering import Intervention, SteeringVector, contrast_of, crossings_along, ranges_along, scan_layers, vectors_of
+from onedial.verdict.comparing.multiverse import Universe
+from steering.critical import crossings_along
+from steering.interventions import Intervention, SteeringVector
+from steering.planning.layers import scan_layers
+from steering.planning.plan import ranges_along
+from steering.vectors import contrast_of, vectors_of
 
 
 def own_layer(study: MultiverseStudy, candidates: list[int]) -> int:

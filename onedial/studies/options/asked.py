@@ -3,7 +3,8 @@
 from dataclasses import dataclass
 from pathlib import Path
 
-from onedial.core import InputError, KeysOf, RunOptions, option
+from onedial.core.errors import InputError
+from onedial.core.options import KeysOf, RunOptions, option
 from onedial.studies.options.shared import AskedModels, ReplicateOptions
 
 QUESTIONS = "a name or a file with accepted answers"

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-from onedial.core import DryRunOptions, KeysOf, Options, RunOptions, option
+from onedial.core.options import DryRunOptions, KeysOf, Options, RunOptions, option
 from onedial.studies.options.shared import QUESTIONS, PanelOptions
 
 SAMPLE_JUDGED = 200

@@ -3,7 +3,7 @@
 from dataclasses import dataclass, replace
 from typing import Self
 
-from onedial.core import DryRunOptions, KeysOf, RunOptions, option
+from onedial.core.options import DryRunOptions, KeysOf, RunOptions, option
 from onedial.studies.options.shared import (
     LAYERS,
     ReplicateOptions,

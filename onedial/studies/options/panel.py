@@ -3,7 +3,8 @@
 from dataclasses import dataclass
 from typing import Literal
 
-from onedial.core import InputError, Options, RunOptions, option
+from onedial.core.errors import InputError
+from onedial.core.options import Options, RunOptions, option
 from onedial.studies.options.shared import PANELS, PanelOptions
 
 YES_AND_NO = ("questions", "n_factors", "extraction")

@@ -3,7 +3,8 @@
 from dataclasses import dataclass, replace
 from typing import Self
 
-from onedial.core import DryRunOptions, InputError, KeysOf, RunOptions, option
+from onedial.core.errors import InputError
+from onedial.core.options import DryRunOptions, KeysOf, RunOptions, option
 from onedial.studies.options.shared import LAYERS, QuestionOptions, ReplicateOptions, even_up_to_200
 
 STAGES = ("probes", "directions", "use", "own", "elsewhere")

@@ -3,7 +3,8 @@
 from dataclasses import dataclass
 from pathlib import Path
 
-from onedial.core import DryRunOptions, InputError, KeysOf, RunOptions, option
+from onedial.core.errors import InputError
+from onedial.core.options import DryRunOptions, KeysOf, RunOptions, option
 from onedial.studies.options.shared import ReplicateOptions
 
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Self
 
-from onedial.core import DryRunOptions, Options, RunOptions, option
+from onedial.core.options import DryRunOptions, Options, RunOptions, option
 
 SUBJECT = "smollm2-135m-instruct"
 PROMPT = "neutral"
@@ -112,7 +112,7 @@ class AskedModels(DryRunOptions, group="who is asked"):
 
 def prompt_of(model: str, panel: str, prompt: str | None = None) -> str:
     """The prompt that was given, or what the panel brings along, or what suits the model."""
-    from onedial.asking import prompt_of_panel
+    from onedial.asking.elicited import prompt_of_panel
 
     return str(prompt or prompt_of_panel(panel) or (PROMPT_OF_EMBEDDED if model == SUBJECT else PROMPT))
 

@@ -2,7 +2,8 @@
 
 from dataclasses import dataclass
 
-from onedial.core import DryRunOptions, InputError, KeysOf, Options, RunOptions, option
+from onedial.core.errors import InputError
+from onedial.core.options import DryRunOptions, KeysOf, Options, RunOptions, option
 from onedial.studies.options.shared import LAYERS, VerdictOptions
 
 TESTS = ("interchange", "mediation")
@@ -108,6 +109,6 @@ class SweepOptions(VerdictOptions, SteeringOptions, SideEffectOptions, ReasonedO
         Raises:
             InputError: `--magnitudes` is neither auto nor a list of numbers.
         """
-        from steering import read_magnitudes
+        from steering.planning.magnitudes import read_magnitudes
 
         return read_magnitudes(self.magnitudes)

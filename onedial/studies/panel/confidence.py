@@ -5,12 +5,14 @@ from typing import Any
 
 import pandas as pd
 
-from onedial.confidence import write_confidence_report
-from onedial.core import Notes
-from onedial.panels import ResponseMatrix, correctness_of, load_panel
-from onedial.show import Drawing, save_results
-from onedial.studies import Start
-from onedial.studies.options import StudyOptions
+from onedial.confidence.confidence_report import write_confidence_report
+from onedial.core.run.notes import Notes
+from onedial.panels.panel_files import load_panel
+from onedial.panels.panel_scores import correctness_of
+from onedial.panels.panels import ResponseMatrix
+from onedial.show.figure_style import Drawing
+from onedial.show.results import save_results
+from onedial.studies.options.panel import StudyOptions
 from onedial.studies.panel.worth import (
     attitude_tables,
     calibration_tables,
@@ -19,6 +21,7 @@ from onedial.studies.panel.worth import (
     rate_tables,
     screening_tables,
 )
+from onedial.studies.start import Start
 
 PROGRAM = "score_confidence"
 

@@ -5,20 +5,21 @@ from typing import Any
 
 import pandas as pd
 
-from onedial.core import InputError, Notes, Run
-from onedial.panels import ResponseMatrix, correctness_of, load_panel, rates_of_respondents
-from onedial.scale import (
-    FEWEST_FITTED,
-    FactorModel,
-    fit_factor_model,
-    permutation_null,
-    quadratic_fit_test,
-    revised_parallel_analysis,
-)
+from onedial.core.errors import InputError
+from onedial.core.run.notes import Notes
+from onedial.core.run.run import Run
+from onedial.panels.panel_files import load_panel
+from onedial.panels.panel_scores import correctness_of, rates_of_respondents
+from onedial.panels.panels import ResponseMatrix
+from onedial.scale.checks.one_factor import revised_parallel_analysis
+from onedial.scale.checks.permutation import permutation_null
+from onedial.scale.checks.quadratic_null import quadratic_fit_test
+from onedial.scale.factor.factor_fit import FEWEST_FITTED
+from onedial.scale.factor.factor_model import FactorModel, fit_factor_model
 from onedial.scale.study import factor_figures as draw
-from onedial.show import Drawing, save_results
-from onedial.studies import Start
-from onedial.studies.options import StudyOptions
+from onedial.show.figure_style import Drawing
+from onedial.show.results import save_results
+from onedial.studies.options.panel import StudyOptions
 from onedial.studies.panel.readings import readings_table
 from onedial.studies.panel.study_page import sentences_of, write_study_report
 from onedial.studies.panel.worth import (
@@ -28,6 +29,7 @@ from onedial.studies.panel.worth import (
     screening_tables,
     topic_table,
 )
+from onedial.studies.start import Start
 
 PROGRAM = "study_panel"
 

@@ -5,20 +5,16 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from onedial.panels import ResponseMatrix, stated_confidence
-from onedial.scale import (
-    FEWEST_FITTED,
-    MOST_FITTED,
-    FactorModel,
-    cut_confidence,
-    factor_fit,
-    fit_factor_model,
-    permutation_null,
-    polychoric_factor,
-    quadratic_fit,
-    quadratic_fit_test,
-    revised_parallel_analysis,
-)
+from onedial.panels.panel_scores import stated_confidence
+from onedial.panels.panels import ResponseMatrix
+from onedial.scale.categories import cut_confidence
+from onedial.scale.checks.one_factor import revised_parallel_analysis
+from onedial.scale.checks.permutation import permutation_null
+from onedial.scale.checks.quadratic import quadratic_fit
+from onedial.scale.checks.quadratic_null import quadratic_fit_test
+from onedial.scale.factor.factor_fit import FEWEST_FITTED, MOST_FITTED, factor_fit
+from onedial.scale.factor.factor_model import FactorModel, fit_factor_model
+from onedial.scale.study.graded_panel import polychoric_factor
 
 CUTS = (80.0, 90.0, 95.0, 100.0)
 """In hundredths of the panel's top."""

@@ -5,24 +5,25 @@ from typing import Any
 
 import pandas as pd
 
-from onedial.asking import questions_frame
-from onedial.core import InputError, Notes, Run
-from onedial.panels import ResponseMatrix, load_panel, load_questions, stated_confidence
-from onedial.scale import (
-    PanelAnalysis,
-    analyse_graded_panel,
-    analyse_panel,
-    analysis_summary,
-    analysis_tables,
-    graded_tables,
-    write_factor_report,
-)
+from onedial.asking.questions import questions_frame
+from onedial.core.errors import InputError
+from onedial.core.run.notes import Notes
+from onedial.core.run.run import Run
+from onedial.panels.panel_files import load_panel
+from onedial.panels.panel_scores import stated_confidence
+from onedial.panels.panels import ResponseMatrix
+from onedial.panels.questions.question_files import load_questions
 from onedial.scale.misfit import fit_figures
 from onedial.scale.study import factor_figures as draw
-from onedial.show import Drawing, save_results
-from onedial.stats import fits_remembered
-from onedial.studies import Start
-from onedial.studies.options import StudyOptions
+from onedial.scale.study.analysis_tables import analysis_summary, analysis_tables
+from onedial.scale.study.factor_report import write_factor_report
+from onedial.scale.study.graded_panel import analyse_graded_panel, graded_tables
+from onedial.scale.study.panel_analysis import PanelAnalysis, analyse_panel
+from onedial.show.figure_style import Drawing
+from onedial.show.results import save_results
+from onedial.stats.remembered import fits_remembered
+from onedial.studies.options.panel import StudyOptions
+from onedial.studies.start import Start
 
 PROGRAM = "fit_factor"
 

@@ -7,21 +7,12 @@ from typing import Any
 
 import pandas as pd
 
-from onedial.confidence import screening_section
-from onedial.core import Run
-from onedial.show import (
-    Column,
-    Section,
-    captions_of,
-    count,
-    digits,
-    headline,
-    interval,
-    number,
-    p_value,
-    page,
-    percent,
-)
+from onedial.confidence.confidence_report import screening_section
+from onedial.core.run.run import Run
+from onedial.show import page
+from onedial.show.columns import Column, count, digits, headline, interval, number, p_value, percent
+from onedial.show.page import Section
+from onedial.show.results import captions_of
 
 _READINGS = (
     Column("n_models", "models", count),

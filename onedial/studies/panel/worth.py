@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from onedial.confidence import FBetaCurve
-from onedial.core import InputError
-from onedial.panels import ResponseMatrix
-from onedial.show import Drawing
+from onedial.confidence.f_beta import FBetaCurve
+from onedial.core.errors import InputError
+from onedial.panels.panels import ResponseMatrix
+from onedial.show.figure_style import Drawing
 
 Results = tuple[dict[str, Any], dict[str, Drawing], dict[str, Any]]
 
@@ -30,7 +30,7 @@ FEWEST_WRONG = 10
 def rate_tables(panel: ResponseMatrix, correctness: pd.DataFrame | None) -> tuple[dict[str, Any], dict[str, Drawing]]:
     """How often each respondent says yes and is right, with what is missing."""
     from onedial.confidence import confidence_figures as draw
-    from onedial.panels import rates_of_respondents
+    from onedial.panels.panel_scores import rates_of_respondents
 
     rates = rates_of_respondents(panel, correctness)
     n_models = rates["model"].nunique()
@@ -50,7 +50,7 @@ def rate_tables(panel: ResponseMatrix, correctness: pd.DataFrame | None) -> tupl
 def attitude_tables(panel: ResponseMatrix, correctness: pd.DataFrame) -> Results:
     """F-beta of every respondent, and whose yes is best at each attitude to error."""
     from onedial.confidence import confidence_figures as draw
-    from onedial.confidence import f_beta_curve
+    from onedial.confidence.f_beta import f_beta_curve
 
     curve = f_beta_curve(panel, correctness)
     best = attitudes_table(curve, panel, correctness)
@@ -95,9 +95,9 @@ def line_between_models(panel: ResponseMatrix, correctness: pd.DataFrame, rates:
     """Confidence on accuracy over base models; refused in words where there are too few of them."""
     from dataclasses import asdict
 
-    from onedial.confidence import confidence_accuracy_regression
     from onedial.confidence import confidence_figures as draw
-    from onedial.panels import base_model_means, stated_confidence
+    from onedial.confidence.confidence_accuracy import confidence_accuracy_regression
+    from onedial.panels.panel_scores import base_model_means, stated_confidence
 
     found = stated_confidence(panel)
     numbers = found.values if found is not None and found.source == "stated" else None
@@ -133,8 +133,9 @@ def line_between_models(panel: ResponseMatrix, correctness: pd.DataFrame, rates:
 
 def screening_tables(panel: ResponseMatrix, correctness: pd.DataFrame) -> Results:
     """Whose confidence says anything of its own answers; and the line between models without the others."""
-    from onedial.confidence import confidence_accuracy_regression, screen_confidence, screening_sentence
-    from onedial.panels import base_model_means, stated_confidence
+    from onedial.confidence.confidence_accuracy import confidence_accuracy_regression
+    from onedial.confidence.validity import screen_confidence, screening_sentence
+    from onedial.panels.panel_scores import base_model_means, stated_confidence
 
     found = stated_confidence(panel)
     table = screen_confidence(panel.answers, correctness, None if found is None else found.values)
@@ -163,9 +164,10 @@ def screening_tables(panel: ResponseMatrix, correctness: pd.DataFrame) -> Result
 
 def calibration_tables(panel: ResponseMatrix, correctness: pd.DataFrame, replicates: int, seed: int) -> Results:
     """Calibration of numeric confidence, and meta-d'; said in words where there is none."""
-    from onedial.confidence import calibration_table, metacognition_sentences, metacognition_table
     from onedial.confidence import confidence_figures as draw
-    from onedial.panels import stated_confidence
+    from onedial.confidence.calibration import calibration_table
+    from onedial.confidence.metacognition import metacognition_sentences, metacognition_table
+    from onedial.panels.panel_scores import stated_confidence
 
     confidence = stated_confidence(panel)
     if confidence is None:
@@ -202,8 +204,8 @@ def topic_table(panel: ResponseMatrix, correctness: pd.DataFrame) -> pd.DataFram
 
     nan where fewer than ten answers of a topic are right, or wrong.
     """
-    from onedial.panels import stated_confidence
-    from onedial.stats import auc
+    from onedial.panels.panel_scores import stated_confidence
+    from onedial.stats.roc import auc
 
     about, confidence = panel.about_questions, stated_confidence(panel)
     if about is None or "topic" not in about or confidence is None:
@@ -222,8 +224,9 @@ def topic_table(panel: ResponseMatrix, correctness: pd.DataFrame) -> pd.DataFram
 
 def knowledge_tables(panel: ResponseMatrix, correctness: pd.DataFrame, replicates: int, seed: int) -> Results:
     """Whose knowledge is it: everybody's, a family's, one's own? And what predicts correctness better?"""
-    from onedial.confidence import compare_predictors, predictors_of_correctness, shared_or_own
     from onedial.confidence import knowledge_figures as draw
+    from onedial.confidence.predictors import compare_predictors, predictors_of_correctness
+    from onedial.confidence.shared_or_own import shared_or_own
 
     if not replicates:
         print("\nwhose knowledge it is was not tested: --replicates 0")
@@ -258,7 +261,7 @@ def by_base_model(
     """Confidence, correctness and families with a column for each base model, framings averaged; and what each
     answered, where a model has one framing only and the panel says so.
     """
-    from onedial.panels import stated_confidence
+    from onedial.panels.panel_scores import stated_confidence
 
     confidence = stated_confidence(panel)
     values = panel.answers.astype(float) if confidence is None else confidence.values

@@ -7,10 +7,15 @@ elsewhere.csv   the same questions on another checkpoint (`other_model`)
 import numpy as np
 import pandas as pd
 
-from onedial.asking import is_read
-from onedial.models import ActivationStore, PromptSet, load_model, store_activations
+from onedial.asking.yes_no import is_read
+from onedial.models.inside.activation_store import ActivationStore
+from onedial.models.inside.store_filling import store_activations
+from onedial.models.model import load_model
+from onedial.models.prompt_set import PromptSet
 from onedial.studies.probes.study import Floats, Study
-from probes import OWN_MARGIN, OWN_YES, ProbeTask, Surroundings, read_elsewhere, read_with_distance
+from probes.fitting.labels import OWN_MARGIN, OWN_YES
+from probes.fitting.measure import ProbeTask
+from probes.reading import Surroundings, read_elsewhere, read_with_distance
 
 
 def elsewhere_stage(study: Study) -> None:

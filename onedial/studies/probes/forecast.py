@@ -5,10 +5,13 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from onedial.asking import Question
-from onedial.models import OpenModel, PromptSet, pad_batch
-from onedial.panels import ExperimentInputs, ResponseMatrix
-from onedial.studies.options import ProbeOptions
+from onedial.asking.questions import Question
+from onedial.models.model import OpenModel
+from onedial.models.prompt_set import PromptSet
+from onedial.models.tokens import pad_batch
+from onedial.panels.inputs import ExperimentInputs
+from onedial.panels.panels import ResponseMatrix
+from onedial.studies.options.probes import ProbeOptions
 from probes.fitting.folds import TopicFolds
 from probes.fitting.measure import ProbeTask, measure_layer
 

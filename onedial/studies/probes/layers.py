@@ -10,22 +10,14 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from onedial.models import ActivationStore
+from onedial.models.inside.activation_store import ActivationStore
 from onedial.studies.probes.study import Floats, Study
-from probes import (
-    N_COPIES,
-    PROBE_COLUMNS,
-    CrossFitted,
-    ProbeTask,
-    Readers,
-    auroc_of_copies,
-    beyond_known,
-    choose_layer,
-    measure_layer,
-    readers_of,
-    reads_by_chance,
-    save_layer,
-)
+from probes.beyond import beyond_known
+from probes.fitting.choice import choose_layer
+from probes.fitting.crossfit import CrossFitted
+from probes.fitting.measure import PROBE_COLUMNS, ProbeTask, measure_layer
+from probes.fitting.reads_at_all import N_COPIES, Readers, auroc_of_copies, readers_of, reads_by_chance
+from probes.layer_files import save_layer
 
 
 def probes_stage(study: Study) -> None:
@@ -83,7 +75,7 @@ def chosen_tables(
         rows: layer -> (question, d_model) activations.
 
     `p_reads` is that of `probes.fitting.reads_at_all`, of the AUROC that stands beside it among copies read at the
-    layer named; `p_adds` that of `probes.beyond_known`: whether the stream there predicts what the words leave of the
+    layer named; `p_adds` that of `beyond_known`: whether the stream there predicts what the words leave of the
     label.
     """
     lines: list[dict[Any, Any]] = []

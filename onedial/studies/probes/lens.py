@@ -10,10 +10,12 @@ import pandas as pd
 from jaxtyping import Float
 from torch import Tensor
 
-from onedial.core import say
-from onedial.models import OpenModel, lens_of, tokens_along
+from onedial.core.pulse import say
+from onedial.models.inside.lens import lens_of, tokens_along
+from onedial.models.model import OpenModel
 from onedial.studies.probes.study import Study
-from probes import direct_effects, lens_table
+from probes.directions.lens import lens_table
+from probes.directions.where import direct_effects
 
 
 def lens_stage(study: Study) -> None:

@@ -7,14 +7,9 @@ transfer.csv     probes of the questions on the facts, and back       erasure.cs
 import pandas as pd
 
 from onedial.studies.probes.study import Study
-from probes import (
-    cross_evaluation,
-    cross_fit,
-    direction_table,
-    erasure_table,
-    of_rows,
-    transfer_table,
-)
+from probes.directions.erasure import erasure_table
+from probes.directions.geometry import cross_evaluation, direction_table, transfer_table
+from probes.fitting.crossfit import cross_fit, of_rows
 
 BEST_ESTIMATED = "mean_difference"
 """The direction with the least noise (docs/probes.md), beside that of the method which reads best."""

@@ -1,9 +1,10 @@
 """The facts as statements and their negations, read without labels: statements.csv."""
 
-from onedial.asking import NONSENSE, load_statements
-from onedial.panels import load_facts
+from onedial.asking.statements import NONSENSE, load_statements
+from onedial.panels.questions.facts import load_facts
 from onedial.studies.probes.study import Study
-from probes import CONTRAST_COLUMNS, StatementStores, read_without_labels
+from probes.directions.contrast import CONTRAST_COLUMNS, read_without_labels
+from probes.directions.statement_streams import StatementStores
 
 
 def statements_stage(study: Study) -> None:

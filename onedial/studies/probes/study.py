@@ -9,28 +9,30 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from onedial.asking import FACT, PromptTemplate, Question, normalised_text, questions_frame
-from onedial.core import Run, notice, one_line
-from onedial.models import ActivationStore, OpenModel, PromptSet, store_activations
-from onedial.panels import ResponseMatrix, load_facts, truth_of
-from onedial.studies.options import ProbeOptions
-from probes import (
-    MAIN_LABELS,
-    CrossFitted,
-    Probe,
-    ProbeLabels,
-    ProbeTask,
-    TopicFolds,
-    best_penalties,
-    fact_labels,
-    labels_of,
-    load_layer,
-)
+from onedial.asking.instruments import FACT
+from onedial.asking.prompts import PromptTemplate
+from onedial.asking.questions import Question, normalised_text, questions_frame
+from onedial.core.cards import one_line
+from onedial.core.notices import notice
+from onedial.core.run.run import Run
+from onedial.models.inside.activation_store import ActivationStore
+from onedial.models.inside.store_filling import store_activations
+from onedial.models.model import OpenModel
+from onedial.models.prompt_set import PromptSet
+from onedial.panels.panels import ResponseMatrix
+from onedial.panels.questions.facts import load_facts, truth_of
+from onedial.studies.options.probes import ProbeOptions
+from probes.fitting.crossfit import CrossFitted, best_penalties
+from probes.fitting.folds import TopicFolds
+from probes.fitting.labels import MAIN_LABELS, ProbeLabels, fact_labels, labels_of
+from probes.fitting.linear import Probe
+from probes.fitting.measure import ProbeTask
+from probes.layer_files import load_layer
 
 Floats = NDArray[np.float64]
 YES_OR_NO = {"", "yes", "no", "true", "false"}
 ProgressBar = Callable[[int, str], AbstractContextManager[Callable[[int], None]]]
-"""Given how many steps and what they are, something to be told of each, such as `onedial.show.progress_bar`."""
+"""Given how many steps and what they are, something to be told of each, such as `progress_bar`."""
 
 
 @contextmanager

@@ -4,7 +4,7 @@ import torch
 
 from onedial.studies.probes.study import Study
 from probes.fitting.linear import Probe
-from steering import effects_of
+from steering.causes import effects_of
 
 PUSHED = ("logistic", "mean_difference")
 

@@ -3,10 +3,10 @@
 import numpy as np
 import pandas as pd
 
-from onedial.models import store_activations
+from onedial.models.inside.store_filling import store_activations
 from onedial.studies.probes.study import Study
-from probes import MappedQuestions, patching_table, position_map
-from steering import patched_margins
+from probes.directions.where import MappedQuestions, patching_table, position_map
+from steering.causes import patched_margins
 
 MAPPED_LAYERS = 10
 

@@ -1,8 +1,9 @@
 """The probes of the main labels, token by token while the model reasons: writing.csv, tokens_written.parquet."""
 
-from onedial.asking import reasoned
+from onedial.asking.instruments import reasoned
 from onedial.studies.probes.study import Study
-from probes import TOKEN_COLUMNS, Surroundings, course_of, read_while_writing
+from probes.during import TOKEN_COLUMNS, course_of, read_while_writing
+from probes.reading import Surroundings
 
 AT_ONCE = 32
 """Questions that are answered, and kept, together."""

@@ -12,15 +12,23 @@ from typing import Any
 
 import pandas as pd
 
-from onedial.asking import CLOSED_BOOK, VECTOR
-from onedial.core import InputError, Notes, Run
-from onedial.panels import grade_closed_book
-from onedial.selfreport import BATTERY_REPORTS, SELF_REPORTS, Item, SelfReport
-from onedial.show import progress_bar
-from onedial.studies.options import ProfileOptions
+from onedial.asking.instruments import CLOSED_BOOK
+from onedial.asking.sweep_tables import VECTOR
+from onedial.core.errors import InputError
+from onedial.core.run.notes import Notes
+from onedial.core.run.run import Run
+from onedial.panels.grading.closed_book import grade_closed_book
+from onedial.selfreport.ask.self_reports import SELF_REPORTS, Item, SelfReport
+from onedial.selfreport.battery import BATTERY_REPORTS
+from onedial.show.progress import progress_bar
+from onedial.studies.options.profile import ProfileOptions
 from onedial.studies.profile.turning import Dial
-from onedial.verdict import PROFILE_COLUMNS, WRITING
-from steering import SURENESS_OF_WRITING, Intervention, ask_along, ask_settings, random_vector, written_along
+from onedial.verdict.comparing.dial_profile import PROFILE_COLUMNS, WRITING
+from steering.asking import ask_settings
+from steering.effects.written import SURENESS_OF_WRITING, written_along
+from steering.interventions import Intervention
+from steering.respondent import ask_along
+from steering.vectors import random_vector
 
 WRITTEN_KEY = ["question_id", "magnitude"]
 TEXTS_AT_ONCE = 8

@@ -2,17 +2,19 @@
 
 import pandas as pd
 
-from onedial.asking import questions_frame
-from onedial.core import Run, say
-from onedial.panels import wordings_of
-from onedial.report import write_profile
-from onedial.selfreport import BATTERY_REPORTS, SELF_REPORTS
-from onedial.show import print_results
-from onedial.stats import wilson_interval
-from onedial.studies.options import ProfileOptions
+from onedial.asking.questions import questions_frame
+from onedial.core.pulse import say
+from onedial.core.run.run import Run
+from onedial.panels.splits import wordings_of
+from onedial.report.profile import write_profile
+from onedial.selfreport.ask.self_reports import SELF_REPORTS
+from onedial.selfreport.battery import BATTERY_REPORTS
+from onedial.show.terminal import print_results
+from onedial.stats.shares import wilson_interval
+from onedial.studies.options.profile import ProfileOptions
 from onedial.studies.profile.turning import Dial
-from onedial.verdict import WRITING, profile_of, sureness_by_setting
-from steering import SURENESS_OF_WRITING
+from onedial.verdict.comparing.dial_profile import WRITING, profile_of, sureness_by_setting
+from steering.effects.written import SURENESS_OF_WRITING
 
 
 def finish(run: Run, dial: Dial, answers: pd.DataFrame, written: pd.DataFrame, options: ProfileOptions) -> None:

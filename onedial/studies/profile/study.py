@@ -4,15 +4,17 @@ from collections.abc import Sequence
 
 import pandas as pd
 
-from onedial.core import Notes, say
-from onedial.panels import load_questions
-from onedial.selfreport import BATTERY_REPORTS, SELF_REPORTS
-from onedial.studies.options import ProfileOptions
+from onedial.core.pulse import say
+from onedial.core.run.notes import Notes
+from onedial.panels.questions.question_files import load_questions
+from onedial.selfreport.ask.self_reports import SELF_REPORTS
+from onedial.selfreport.battery import BATTERY_REPORTS
+from onedial.studies.options.profile import ProfileOptions
 from onedial.studies.profile.asking import ask_everything, closed_book
 from onedial.studies.profile.ending import finish
 from onedial.studies.profile.turning import dial_of_run, dial_of_vector
 from onedial.studies.start import Start
-from onedial.verdict import WRITING
+from onedial.verdict.comparing.dial_profile import WRITING
 
 
 def profile_dial(program: str, options: ProfileOptions, notes: Notes) -> None:

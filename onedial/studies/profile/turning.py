@@ -2,13 +2,15 @@
 
 from dataclasses import dataclass
 
-from onedial.asking import PromptTemplate, Question, load_prompt, questions_from_frame, sample_questions
-from onedial.core import InputError
-from onedial.models import OpenModel, load_model
-from onedial.panels import load_questions
-from onedial.studies.options import ProfileOptions
-from onedial.verdict import SweepRun
-from steering import Intervention, SteeringVector, yes_rates
+from onedial.asking.prompts import PromptTemplate, load_prompt
+from onedial.asking.questions import Question, questions_from_frame, sample_questions
+from onedial.core.errors import InputError
+from onedial.models.model import OpenModel, load_model
+from onedial.panels.questions.question_files import load_questions
+from onedial.studies.options.profile import ProfileOptions
+from onedial.verdict.sweep_run import SweepRun
+from steering.interventions import Intervention, SteeringVector
+from steering.planning.magnitudes import yes_rates
 
 
 @dataclass(frozen=True)

@@ -4,11 +4,13 @@ from collections.abc import Mapping
 
 import torch
 
-from onedial.asking import PromptTemplate, reversed_wording
-from onedial.models import load_config, render, resolve_weights
-from onedial.panels import ExperimentInputs
-from onedial.studies import questions_by_split
-from onedial.studies.options import SweepOptions
+from onedial.asking.prompts import PromptTemplate
+from onedial.asking.rewording import reversed_wording
+from onedial.models.checkpoints.weights import load_config, resolve_weights
+from onedial.models.tokens import render
+from onedial.panels.inputs import ExperimentInputs
+from onedial.studies.inputs import questions_by_split
+from onedial.studies.options.sweep import SweepOptions
 from steering.causes import (
     INTERCHANGE_DRAWN,
     INTERCHANGE_PAIRS,

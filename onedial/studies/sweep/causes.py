@@ -11,23 +11,25 @@ import pandas as pd
 import torch
 from numpy.typing import NDArray
 
-from onedial.asking import is_read
-from onedial.models import read_activations, wait_for_all
-from onedial.panels import FITTING, TEST
-from onedial.show import progress_bar
-from onedial.stats import roc_area
+from onedial.asking.yes_no import is_read
+from onedial.models.forward.activations import read_activations
+from onedial.models.processes import wait_for_all
+from onedial.panels.splits import FITTING, TEST
+from onedial.show.progress import progress_bar
+from onedial.stats.roc import roc_area
 from onedial.studies.sweep.study import SweepStudy
-from probes import METHODS, Training, shuffled_within
-from steering import (
+from probes.fitting.controls import shuffled_within
+from probes.fitting.solvers import METHODS, Training
+from steering.causes import (
     INTERCHANGE_PAIRS,
     MEDIATION_DRAWN,
     MEDIATION_LAYERS,
     MEDIATION_QUESTIONS,
-    SteeringVector,
     interchange,
     mediation,
-    yes_rates,
 )
+from steering.interventions import SteeringVector
+from steering.planning.magnitudes import yes_rates
 
 OWN_MARGIN, PANEL = "own margin", "panel"
 LEAST = 10

@@ -2,8 +2,8 @@
 
 from dataclasses import replace
 
-from onedial.core import say
-from onedial.report import keep_judgement, print_summary, write_report
+from onedial.core.pulse import say
+from onedial.report.report import keep_judgement, print_summary, write_report
 from onedial.studies.sweep.side_effects import weigh_side_effects
 from onedial.studies.sweep.study import SweepStudy
 

@@ -2,12 +2,14 @@
 
 from dataclasses import asdict
 
-from onedial.asking import interventions_table
-from onedial.core import InputError, is_first_process
-from onedial.show import progress_bar
+from onedial.asking.sweep_tables import interventions_table
+from onedial.core.errors import InputError
+from onedial.core.processes import is_first_process
+from onedial.show.progress import progress_bar
 from onedial.studies.sweep.study import SweepStudy
-from onedial.verdict import SweepRun
-from steering import Intervention, SteeringVector, SweepPlan, make_plan
+from onedial.verdict.sweep_run import SweepRun
+from steering.interventions import Intervention, SteeringVector
+from steering.planning.plan import SweepPlan, make_plan
 
 
 def settle_plan(study: SweepStudy) -> None:
@@ -41,7 +43,7 @@ def missing_vectors(run: SweepRun) -> list[str]:
 
 
 def new_plan(study: SweepStudy) -> SweepPlan:
-    """See `steering.make_plan`."""
+    """See `steering.planning.plan.make_plan`."""
     options, inputs = study.options, study.inputs
     return make_plan(
         study.model,

@@ -7,16 +7,12 @@ from dataclasses import replace
 
 import pandas as pd
 
-from onedial.core import is_first_process
-from onedial.models import process_index, wait_for_all
-from onedial.show import progress_bar
+from onedial.core.processes import is_first_process
+from onedial.models.processes import process_index, wait_for_all
+from onedial.show.progress import progress_bar
 from onedial.studies.sweep.study import SweepStudy
-from steering import (
-    instructed_threshold,
-    reasoned_instrument,
-    reasoned_sweep,
-    short_grid,
-)
+from steering.dials.dials import instructed_threshold
+from steering.effects.reasoned import reasoned_instrument, reasoned_sweep, short_grid
 
 
 def ask_instructed(study: SweepStudy) -> None:

@@ -8,23 +8,23 @@ from typing import Any
 
 import pandas as pd
 
-from onedial.asking import AS_ASKED, FACT, PREFERENCE, REVERSED_WORDING, reversed_wording
-from onedial.core import Parts, sha256_of_text
-from onedial.models import PromptSet, process_index, wait_for_all
-from onedial.panels import load_facts, load_passages, load_questions, truth_of
-from onedial.show import progress_bar
+from onedial.asking.instruments import FACT
+from onedial.asking.rewording import reversed_wording
+from onedial.asking.sweep_tables import AS_ASKED, PREFERENCE, REVERSED_WORDING
+from onedial.core.files import sha256_of_text
+from onedial.core.run.parts import Parts
+from onedial.models.processes import process_index, wait_for_all
+from onedial.models.prompt_set import PromptSet
+from onedial.panels.questions.facts import load_facts, load_passages, truth_of
+from onedial.panels.questions.question_files import load_questions
+from onedial.show.progress import progress_bar
 from onedial.studies.sweep.study import SweepStudy
-from onedial.verdict import usable_range
-from steering import (
-    REVERSED_SETTINGS,
-    TEXT_COLUMNS,
-    doubling,
-    effects_on_text,
-    fact_effects,
-    short_grid,
-    sweep,
-    word_push,
-)
+from onedial.verdict.criteria.usable import usable_range
+from steering.controls import word_push
+from steering.effects.reasoned import short_grid
+from steering.effects.side_effects import REVERSED_SETTINGS, TEXT_COLUMNS, effects_on_text, fact_effects
+from steering.planning.magnitudes import doubling
+from steering.sweeping import sweep
 
 SETTINGS_AT_ONCE = 8
 """Magnitudes whose effects on text are written at once: what a kill can cost."""

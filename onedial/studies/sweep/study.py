@@ -5,16 +5,26 @@ from dataclasses import dataclass, field
 
 import pandas as pd
 
-from onedial.asking import PromptTemplate, how_asked
-from onedial.core import Notes, Parts, Run, configuration_hash, is_first_process, process_number, say
-from onedial.models import OpenModel, PromptSet, everyone, is_split, process_count, process_index, wait_for_all
-from onedial.panels import ExperimentInputs, panel_long
-from onedial.report import SweepWatcher
-from onedial.show import LogOptions
-from onedial.studies import Start
-from onedial.studies.options import SweepOptions
-from onedial.verdict import RULE, SweepRun
-from steering import SweepPlan
+from onedial.asking.elicited import how_asked
+from onedial.asking.prompts import PromptTemplate
+from onedial.core.processes import is_first_process, process_number
+from onedial.core.pulse import say
+from onedial.core.run.configuration import configuration_hash
+from onedial.core.run.notes import Notes
+from onedial.core.run.parts import Parts
+from onedial.core.run.run import Run
+from onedial.models.model import OpenModel
+from onedial.models.processes import everyone, is_split, process_count, process_index, wait_for_all
+from onedial.models.prompt_set import PromptSet
+from onedial.panels.inputs import ExperimentInputs
+from onedial.panels.panels import panel_long
+from onedial.report.sweep_watcher import SweepWatcher
+from onedial.show.writers.writer import LogOptions
+from onedial.studies.options.sweep import SweepOptions
+from onedial.studies.start import Start
+from onedial.verdict.sweep_run import SweepRun
+from onedial.verdict.verdict import RULE
+from steering.planning.plan import SweepPlan
 
 
 @dataclass

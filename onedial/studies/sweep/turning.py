@@ -3,12 +3,14 @@
 sweep/part-*.parquet    crossings/part-*.parquet    texts.csv
 """
 
-from onedial.core import is_first_process
-from onedial.models import process_index, wait_for_all
-from onedial.panels import load_passages
-from onedial.show import progress_bar
+from onedial.core.processes import is_first_process
+from onedial.models.processes import process_index, wait_for_all
+from onedial.panels.questions.facts import load_passages
+from onedial.show.progress import progress_bar
 from onedial.studies.sweep.study import SweepStudy
-from steering import crossings_along, kl_on_text, sweep
+from steering.critical import crossings_along
+from steering.effects.side_effects import kl_on_text
+from steering.sweeping import sweep
 
 
 def sweep_questions(study: SweepStudy) -> None:

@@ -6,10 +6,10 @@ from dataclasses import asdict
 import numpy as np
 import pandas as pd
 
-from onedial.asking import Question
-from onedial.confidence import habits, sample_agreement, samples_until_sure
-from onedial.panels import answer_label
-from onedial.selfreport import answer_changes
+from onedial.asking.questions import Question
+from onedial.confidence.samples import habits, sample_agreement, samples_until_sure
+from onedial.panels.grading.grading import answer_label
+from onedial.selfreport.score.revision import answer_changes
 
 
 def agreement_of_samples(own: pd.DataFrame, questions: Sequence[Question]) -> tuple[pd.DataFrame, dict[str, float]]:

@@ -12,16 +12,24 @@ from itertools import combinations
 import numpy as np
 import pandas as pd
 
-from onedial.asking import CLOSED_BOOK, RESPONDENTS, Question
+from onedial.asking.instruments import CLOSED_BOOK
+from onedial.asking.questions import Question
+from onedial.asking.respondents import RESPONDENTS
 from onedial.asking.store import Store
-from onedial.confidence import intransitive, meaning_agreement, meaning_clusters
-from onedial.core import Run, notice
-from onedial.models import EntailmentModel, OpenModel, classifies_texts, read_written, resolve_weights
-from onedial.panels import answer_label
-from onedial.selfreport import choice_items, judged_same
-from onedial.show import progress_bar
-from onedial.stats import wilson_interval
-from onedial.studies.battery import RECORDED, models_elsewhere, respondents_of
+from onedial.confidence.samples import intransitive, meaning_agreement, meaning_clusters
+from onedial.core.notices import notice
+from onedial.core.run.run import Run
+from onedial.models.checkpoints.weights import resolve_weights
+from onedial.models.entailment import EntailmentModel, classifies_texts
+from onedial.models.model import OpenModel
+from onedial.models.written_scores import read_written
+from onedial.panels.grading.grading import answer_label
+from onedial.selfreport.ask.choices import choice_items
+from onedial.selfreport.ask.same_meaning import judged_same
+from onedial.show.progress import progress_bar
+from onedial.stats.shares import wilson_interval
+from onedial.studies.battery.recorded import RECORDED
+from onedial.studies.battery.respondents import models_elsewhere, respondents_of
 
 AT_ONCE = 64
 MOST_PLANTED = 50

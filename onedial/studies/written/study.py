@@ -7,34 +7,31 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 
-from onedial.asking import (
-    CLOSED_BOOK,
-    MEASUREMENT_COLUMNS,
-    PromptTemplate,
-    Question,
-    TextReader,
-    ask_table,
-    stratified_sample,
-)
-from onedial.confidence import (
-    SURER,
-    ZONES,
-    TokenStatistics,
-    certainty_zones,
-    question_lift,
-    shown_lift,
-    signal_table,
-    token_scores,
-)
+from onedial.asking.instruments import CLOSED_BOOK, TextReader
+from onedial.asking.measuring import MEASUREMENT_COLUMNS, ask_table
+from onedial.asking.prompts import PromptTemplate
+from onedial.asking.questions import Question, stratified_sample
 from onedial.confidence import knowledge_figures as draw
-from onedial.core import InputError, Notes, Run
-from onedial.models import LocalRespondent, OpenModel, read_written
-from onedial.panels import answer_spans, grade_closed_book, load_questions
-from onedial.selfreport import SAME_MEANING, SELF_REPORTS, AnswerLog, Item, ask_self_report, write_self_report_page
-from onedial.show import progress_bar, save_results
-from onedial.studies.battery import models_elsewhere
+from onedial.confidence.samples import ZONES, certainty_zones
+from onedial.confidence.signals import signal_table
+from onedial.confidence.tokens import SURER, TokenStatistics, question_lift, shown_lift, token_scores
+from onedial.core.errors import InputError
+from onedial.core.run.notes import Notes
+from onedial.core.run.run import Run
+from onedial.models.model import OpenModel
+from onedial.models.respondent import LocalRespondent
+from onedial.models.written_scores import read_written
+from onedial.panels.grading.closed_book import grade_closed_book
+from onedial.panels.grading.grading import answer_spans
+from onedial.panels.questions.question_files import load_questions
+from onedial.selfreport.ask.same_meaning import SAME_MEANING
+from onedial.selfreport.ask.self_reports import SELF_REPORTS, Item, ask_self_report
+from onedial.selfreport.show.self_report_page import AnswerLog, write_self_report_page
+from onedial.show.progress import progress_bar
+from onedial.show.results import save_results
+from onedial.studies.battery.respondents import models_elsewhere
 from onedial.studies.bill import bill_of, tell_costs
-from onedial.studies.options import WrittenOptions
+from onedial.studies.options.asked import WrittenOptions
 from onedial.studies.start import Start
 from onedial.studies.written.agreement import agreement_of_samples
 from onedial.studies.written.meaning import (

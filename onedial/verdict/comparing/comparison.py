@@ -27,9 +27,15 @@ import pandas as pd
 from safetensors import SafetensorError, safe_open
 from scipy import stats
 
-from onedial.core import InputError, flat, json_value, one_line
-from onedial.panels import TEST, panel_from_long
-from onedial.stats import QUANTILES_95, rank_correlation, rates
+from onedial.core.cards import one_line
+from onedial.core.errors import InputError
+from onedial.core.files import json_value
+from onedial.core.run.configuration import flat
+from onedial.panels.panels import panel_from_long
+from onedial.panels.splits import TEST
+from onedial.stats.estimate import rank_correlation
+from onedial.stats.level import QUANTILES_95
+from onedial.stats.shares import rates
 from onedial.verdict.case import Case, all_answers, sweep_grid
 from onedial.verdict.criteria.status import JUDGED
 from onedial.verdict.dial import Dial

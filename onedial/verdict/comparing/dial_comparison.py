@@ -1,6 +1,6 @@
 """Dials at equal yes rates: which order of the questions does each go through, and which targets does it meet?
 
-Every dial was set to the same yes rates on the fitting split (`steering.place_settings`), and is judged on the test
+Every dial was set to the same yes rates on the fitting split (`place_settings`), and is judged on the test
 split by its answers there. The reference is the moved cut at the same rates: it asks nothing of the model but where to
 cut the unsteered margin, so that whatever a dial does better is what its order is worth.
 
@@ -24,24 +24,18 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from onedial.asking import is_read
-from onedial.core import InputError, one_line
-from onedial.panels import FITTING, TEST, ResponseMatrix
-from onedial.stats import (
-    FEWEST_TOPICS,
-    Estimate,
-    auc,
-    auc_resampled,
-    average_within_models,
-    count,
-    count_resampled,
-    groups_among,
-    interval,
-    interval_95,
-    rank_correlation,
-    resampled_weights,
-)
-from onedial.stats import rates as yes_rates
+from onedial.asking.yes_no import is_read
+from onedial.core.cards import one_line
+from onedial.core.errors import InputError
+from onedial.panels.panels import ResponseMatrix
+from onedial.panels.splits import FITTING, TEST
+from onedial.stats.agreement import count, count_resampled, interval
+from onedial.stats.estimate import Estimate, rank_correlation
+from onedial.stats.level import interval_95
+from onedial.stats.numbers import FEWEST_TOPICS, average_within_models
+from onedial.stats.resampling import groups_among, resampled_weights
+from onedial.stats.roc import auc, auc_resampled
+from onedial.stats.shares import rates as yes_rates
 from onedial.verdict.case import base_models, describe_targets, panel_answers, wording_groups
 
 CUT = "moved cut"
@@ -112,7 +106,7 @@ def compare_dials(
             rate nan the unsteered answers of the moved cut.
         placed: dial, rate, setting, rate_found, reached. kinds: index dial.
         splits: question id -> split. topics: question id -> topic.
-        wordings: the ids of questions that stand there in several wordings (`onedial.panels.wordings_of`).
+        wordings: the ids of questions that stand there in several wordings (`onedial.panels.splits.wordings_of`).
 
     Raises:
         InputError: the moved cut is not among the dials.

@@ -23,9 +23,12 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from onedial.asking import VECTOR
-from onedial.core import InputError, one_line
-from onedial.stats import LEVEL, MOST_UNREAD, N_RESAMPLES, groups_among, interval, resampled_weights
+from onedial.asking.sweep_tables import VECTOR
+from onedial.core.cards import one_line
+from onedial.core.errors import InputError
+from onedial.stats.agreement import interval
+from onedial.stats.level import LEVEL, MOST_UNREAD
+from onedial.stats.resampling import N_RESAMPLES, groups_among, resampled_weights
 from onedial.verdict.case import wording_groups
 
 Wordings = Sequence[Sequence[str]]
@@ -136,7 +139,7 @@ def profile_of(
     Args:
         answers: `PROFILE_COLUMNS`; score is nan where the answer is unread; of the intervention under test (role
             `vector`) at magnitude 0 and at others, of controls at those others alone. truth: 1, 0, or nan.
-        wordings: the ids of questions that stand there in several wordings (`onedial.panels.wordings_of`).
+        wordings: the ids of questions that stand there in several wordings (`onedial.panels.splits.wordings_of`).
 
     Raises:
         InputError: columns are missing, there is no magnitude 0, or no other.

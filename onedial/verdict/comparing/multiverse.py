@@ -20,9 +20,11 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from onedial.asking import is_read
-from onedial.panels import FITTING, ResponseMatrix
-from onedial.stats import N_RESAMPLES, rates
+from onedial.asking.yes_no import is_read
+from onedial.panels.panels import ResponseMatrix
+from onedial.panels.splits import FITTING
+from onedial.stats.resampling import N_RESAMPLES
+from onedial.stats.shares import rates
 from onedial.verdict.case import Case
 from onedial.verdict.dial import Dial, dial_of_crossings
 from onedial.verdict.verdict import CANNOT_BE_JUDGED, OPEN, Verdict, judge

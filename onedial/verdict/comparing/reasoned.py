@@ -1,7 +1,7 @@
 """Reasoned answers beside direct ones: does the dial do to what is written what it does to the first token?
 
 The direct sweep reads a yes or no from the logits; at a few of its settings the subject also wrote its reasons first.
-The last sentence that holds a clear yes or no is its answer (`onedial.asking.parse_yes_no`); where none does, or the
+The last sentence that holds a clear yes or no is its answer (`parse_yes_no`); where none does, or the
 text was cut off, it is unread.
 
     rates      yes rate of either at each setting, over the questions that were read both ways there, with Wilson's 95%
@@ -19,9 +19,11 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from onedial.asking import SWEEP_COLUMNS
-from onedial.core import one_line
-from onedial.stats import Estimate, count, rank_correlation, wilson_interval
+from onedial.asking.sweep_tables import SWEEP_COLUMNS
+from onedial.core.cards import one_line
+from onedial.stats.agreement import count
+from onedial.stats.estimate import Estimate, rank_correlation
+from onedial.stats.shares import wilson_interval
 from onedial.verdict.case import Case
 
 READ_ENOUGH = 0.5
@@ -77,7 +79,7 @@ def as_sweep(reasoned: pd.DataFrame) -> pd.DataFrame:
     """Written answers as the table of a sweep: margin 1 for yes, -1 for no, mass 1; mass 0 where unread.
 
     Args:
-        reasoned: `onedial.asking.REASONED_COLUMNS`.
+        reasoned: `onedial.asking.sweep_tables.REASONED_COLUMNS`.
 
     >>> written = pd.DataFrame({"question_id": ["a"], "intervention_id": ["v"], "magnitude": [0.0], "said_yes": [1.0]})
     >>> as_sweep(written)["margin"].tolist()

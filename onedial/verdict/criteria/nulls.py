@@ -8,7 +8,8 @@ as likely as the order observed, and p = (1 + k) / (B + 1) is exact for k of B p
 
 import numpy as np
 
-from onedial.stats import average_within_models, count, count_permuted
+from onedial.stats.agreement import count, count_permuted
+from onedial.stats.numbers import average_within_models
 
 
 def signal(rate_matched: np.ndarray, given: np.ndarray, models: np.ndarray) -> float:

@@ -24,7 +24,8 @@ passes 2 standard errors somewhere in 8 of 10 simulated sweeps. So the chance of
 import numpy as np
 from scipy import stats
 
-from onedial.stats import counted_once, rates
+from onedial.stats.resampling import counted_once
+from onedial.stats.shares import rates
 
 OK, EDGE, FLAT, NOT_MONOTONE, CONSTANT, FEW = "ok", "edge", "flat", "not monotone", "constant", "few"
 JUDGED = (OK, EDGE, NOT_MONOTONE)

@@ -1,6 +1,6 @@
 """How far a dial may be turned: the stretch of magnitudes around 0 in which it does no harm elsewhere.
 
-A magnitude is usable where accuracy on unrelated facts has fallen by at most a limit (`steering.fact_effects`). The
+A magnitude is usable where accuracy on unrelated facts has fallen by at most a limit (`fact_effects`). The
 usable range goes from 0 outwards as long as every magnitude on the way is usable: what lies beyond one that is not
 counts as outside, whatever stands there. A target whose best magnitude is outside can be met only at that price.
 """

@@ -13,17 +13,12 @@ is shared, unless texts that read alike are of one topic in under a quarter.
 import numpy as np
 from scipy import sparse
 
-from onedial.panels import FITTING, TEST
-from onedial.stats import (
-    LEVEL,
-    QUANTILES_95,
-    Estimate,
-    average_within_models,
-    nearest_texts,
-    p_value,
-    resampled_weights,
-    strata_of,
-)
+from onedial.panels.splits import FITTING, TEST
+from onedial.stats.estimate import Estimate
+from onedial.stats.level import LEVEL, QUANTILES_95, p_value
+from onedial.stats.numbers import average_within_models
+from onedial.stats.resampling import resampled_weights, strata_of
+from onedial.stats.texts import nearest_texts
 from onedial.verdict.case import Case
 from onedial.verdict.prediction.placing import normal_scores
 

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from onedial.stats import average_within_models
+from onedial.stats.numbers import average_within_models
 from onedial.verdict.case import Case
 from onedial.verdict.prediction.placing import Prior, bits, learn_priors, normal_scores, predicted
 

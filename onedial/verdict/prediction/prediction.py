@@ -28,21 +28,19 @@ import numpy as np
 import pandas as pd
 from scipy import stats
 
-from onedial.show import percent
-from onedial.stats import (
+from onedial.show.columns import percent
+from onedial.stats.estimate import Estimate
+from onedial.stats.level import LEVEL, QUANTILES_95, interval_95
+from onedial.stats.multiple_tests import adjusted
+from onedial.stats.numbers import (
     FEWEST_MODELS,
     FEWEST_TOPICS,
-    LEVEL,
-    QUANTILES_95,
-    Estimate,
     PanelEstimate,
-    adjusted,
     average_within_models,
-    interval_95,
     model_means,
     panel_estimate,
-    resampled_weights,
 )
+from onedial.stats.resampling import resampled_weights
 from onedial.verdict.case import Case
 from onedial.verdict.prediction.alike import MOST, texts_know_topics, told_of_alike
 from onedial.verdict.prediction.losses import ALL, Losses, mean_of_answers

@@ -12,7 +12,7 @@ and not on what more than half of them say, which is easier to predict and would
 
 import numpy as np
 
-from onedial.stats import Booleans, Floats
+from onedial.stats.arrays import Booleans, Floats
 from onedial.verdict.case import Case
 from onedial.verdict.prediction.losses import ALL, Losses, mean_of_answers
 

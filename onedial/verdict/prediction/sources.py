@@ -20,7 +20,7 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from onedial.panels import EXTRACTION
+from onedial.panels.splits import EXTRACTION
 from onedial.verdict.case import Case
 from onedial.verdict.rivals.rivals import (
     LEVEL_LABEL,

@@ -13,9 +13,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from onedial.asking import is_read
-from onedial.panels import EXTRACTION
-from onedial.stats import Estimate, estimate, rates, resampled_weights
+from onedial.asking.yes_no import is_read
+from onedial.panels.splits import EXTRACTION
+from onedial.stats.estimate import Estimate, estimate
+from onedial.stats.resampling import resampled_weights
+from onedial.stats.shares import rates
 from onedial.verdict.case import Case
 from onedial.verdict.dial import HIGH_RATE, LOW_RATE
 

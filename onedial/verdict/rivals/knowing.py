@@ -14,7 +14,9 @@
 import numpy as np
 import pandas as pd
 
-from onedial.stats import QUANTILES_95, auc, auc_resampled, counted_once
+from onedial.stats.level import QUANTILES_95
+from onedial.stats.resampling import counted_once
+from onedial.stats.roc import auc, auc_resampled
 from onedial.verdict.case import Case
 
 KNOWING_COLUMNS = ["n_graded", "target_correct", "low", "high", "yes_within_right", "yes_within_wrong"]

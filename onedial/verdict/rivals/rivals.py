@@ -31,18 +31,15 @@ import numpy as np
 import pandas as pd
 from scipy import sparse
 
-from onedial.asking import is_read
-from onedial.core import InputError, noticed, one_line
-from onedial.panels import FITTING, TEST
-from onedial.scale import fit_factor_model
-from onedial.stats import (
-    average_within_models,
-    count,
-    count_resampled,
-    interval,
-    ridge_scores,
-    text_features,
-)
+from onedial.asking.yes_no import is_read
+from onedial.core.cards import one_line
+from onedial.core.errors import InputError
+from onedial.core.notices import noticed
+from onedial.panels.splits import FITTING, TEST
+from onedial.scale.factor.factor_model import fit_factor_model
+from onedial.stats.agreement import count, count_resampled, interval
+from onedial.stats.numbers import average_within_models
+from onedial.stats.texts import ridge_scores, text_features
 from onedial.verdict.case import Case
 
 RIVAL_COLUMNS = ["one_order", "n_targets", "signal", "low", "high", "difference", "difference_low", "difference_high"]

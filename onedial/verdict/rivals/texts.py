@@ -3,7 +3,7 @@ of it.
 
 The push of a dial ends at two magnitudes, with yes rates of .1 and .9. Where two directions do the same to the
 answers, the one that changes less of everything else is the better dial: so the KL of the next token on neutral
-passages is taken at both ends of each push (`steering.kl_on_text`) and averaged.
+passages is taken at both ends of each push (`steering.effects.side_effects.kl_on_text`) and averaged.
 """
 
 from collections.abc import Mapping

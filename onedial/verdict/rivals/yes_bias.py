@@ -37,8 +37,11 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from onedial.asking import AS_ASKED, PREFERENCE, REVERSED_WORDING, is_read
-from onedial.stats import N_RESAMPLES, Estimate, interval, resampled_weights
+from onedial.asking.sweep_tables import AS_ASKED, PREFERENCE, REVERSED_WORDING
+from onedial.asking.yes_no import is_read
+from onedial.stats.agreement import interval
+from onedial.stats.estimate import Estimate
+from onedial.stats.resampling import N_RESAMPLES, resampled_weights
 from onedial.verdict.case import Case
 from onedial.verdict.dial import HIGH_RATE, LOW_RATE
 
