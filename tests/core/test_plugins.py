@@ -8,11 +8,14 @@ from pathlib import Path
 import pytest
 from programs import helps_without_libraries
 
-import steering
 from onedial.command import COMMANDS, main, overview
 from onedial.core.errors import InputError
 from onedial.core.options import KeysOf, Options, configuration_of, option, parse_options
 from onedial.core.plugins import load_installed_plugins, load_plugin
+from steering.contrasts import CONTRASTS
+from steering.directions import DIRECTIONS
+from steering.interventions import UNITS
+from steering.operators import OPERATORS
 
 EXPERIMENTS = Path(__file__).resolve().parents[2] / "experiments"
 RECIPES = {"own": 1}
@@ -49,8 +52,8 @@ def test_what_a_plugin_adds_can_be_chosen_by_another_option(plugin, form, monkey
 
 def test_the_choices_of_the_sweep_are_read_without_the_libraries_and_are_those_of_the_dictionaries():
     said = "".join(helps_without_libraries(EXPERIMENTS / "steer_sweep.py")["steer_sweep.py"].split())
-    for name in ("CONTRASTS", "DIRECTIONS", "OPERATORS", "UNITS"):
-        assert ",".join(getattr(steering, name)) in said
+    for words in (CONTRASTS, DIRECTIONS, OPERATORS, UNITS):
+        assert ",".join(words) in said
 
 
 def test_without_plugins_the_configuration_is_as_it_was():

@@ -17,7 +17,7 @@ def draw_nothing(patch=setattr):
 
 def report_nothing(patch=setattr):
     """A sweep is judged as ever, and its page is an empty file; for tests that read its tables."""
-    for module in ("onedial.report", "onedial.studies.sweep.ending"):
+    for module in ("onedial.report.report", "onedial.studies.sweep.ending"):
         patch(importlib.import_module(module), "write_report", empty_page)
 
 
