@@ -36,7 +36,7 @@ def store_of(tmp_path):
         key = StoreKey(SELF, "float32", "", "", ("resid",), (0,), ("last",))
         store = ActivationStore.begin(tmp_path / str(len(list(tmp_path.iterdir()))), key, QUESTIONS)
         mass = torch.ones(len(margin)) if mass is None else mass
-        store.write(0, range(len(margin)), {"margin": torch.tensor(margin).float(), "mass": mass})
+        store.write(range(len(margin)), {"margin": torch.tensor(margin).float(), "mass": mass})
         return store
 
     return make

@@ -28,7 +28,7 @@ from onedial.models.identity import ModelIdentity
 from onedial.models.prompt_set import PromptSet
 from onedial.models.tensor_files import read_tensors, write_tensors
 
-FORMAT = "onedial-activations-1"
+FORMAT = "onedial-activations-2"
 BROKEN = {"what": "part of a store", "remedy": "delete it, and read the activations again"}
 CONVENTION = "output of decoder block L, counted from 0, before the final norm; names as in TransformerLens"
 
@@ -55,8 +55,8 @@ class StoreKey:
 
     @property
     def digest(self) -> str:
-        """SHA-256 over everything that moves a value; a model counts by its weights, not by its name."""
-        counted = asdict(self) | {"model": self.model.fingerprint}
+        """SHA-256 over everything that moves a value, and the format; a model counts by its weights, not by its name."""
+        counted = asdict(self) | {"model": self.model.fingerprint, "format": FORMAT}
         return sha256_of_text(json.dumps(counted, sort_keys=True))
 
     @classmethod
