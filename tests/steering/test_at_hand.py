@@ -78,7 +78,7 @@ def test_without_a_prompt_to_go_by_one_is_asked_for(model, vector, prompts):
         sweep(model, [vector, replace(vector, template=METACOGNITIVE, method="other")], TEXTS)
     with pytest.raises(InputError, match="does not say under which prompt"):
         critical_magnitudes(model, TEXTS, unread, low=-1, high=1)
-    with pytest.raises(InputError, match="a PromptSet has its prompt already"):
+    with pytest.raises(InputError, match="a PromptSet has its prompt and answers"):
         sweep(model, vector, prompts, GRID, prompt="neutral")
 
 
