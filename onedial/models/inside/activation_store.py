@@ -55,7 +55,7 @@ class StoreKey:
 
     @property
     def digest(self) -> str:
-        """SHA-256 over everything that moves a value, and the format; a model counts by its weights, not by its name."""
+        """SHA-256 over the format and everything that moves a value; a model counts by its weights, not its name."""
         counted = asdict(self) | {"model": self.model.fingerprint, "format": FORMAT}
         return sha256_of_text(json.dumps(counted, sort_keys=True))
 
