@@ -40,7 +40,7 @@ def ranked(table: pd.DataFrame, column: str, nulls: Mapping[str, str]) -> pd.Dat
         the table with a p value in each new column, (1 + k) / (1 + n); nan for what chance has drawn.
 
     >>> table = pd.DataFrame({"kind": ["vector", "random", "random"], "effect": [-3.0, 1.0, 2.0]})
-    >>> round(ranked(table, "effect", {"p": "random"})["p"][0], 2)
+    >>> round(float(ranked(table, "effect", {"p": "random"})["p"][0]), 2)
     0.33
     """
     drawn = table["kind"].isin(list(nulls.values()))

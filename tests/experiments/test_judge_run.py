@@ -42,7 +42,7 @@ def test_another_panel_gets_a_folder_of_its_own_with_verdict_and_report(run, tmp
     code, shown, _ = judge_run(run.path, "--panel", tmp_path / "coins.csv", "--out", tmp_path / "judged")
     assert code == 0
     assert "220 questions are in the panel (0 by id, 220 by text)" in shown
-    assert "Not reproduced;" in shown
+    assert "Not reproduced." in shown
     assert "6 of 6 targets judged" in shown
     judged = SweepRun.open(tmp_path / "judged")
     assert judged.verdict()["reproduced"] == "not reproduced"
@@ -51,7 +51,7 @@ def test_another_panel_gets_a_folder_of_its_own_with_verdict_and_report(run, tmp
     kept = run.questions().set_index("id")["split"].loc[judged.questions()["id"]]
     assert judged.questions()["split"].tolist() == kept.tolist()
     assert judged.run.manifest.facts["model"] == run.run.manifest.facts["model"]
-    assert "Not reproduced;" in (judged.path / "report.html").read_text(encoding="utf-8")
+    assert "Not reproduced" in (judged.path / "report.html").read_text(encoding="utf-8")
     assert files_of(run.path) == before
 
 
