@@ -100,7 +100,7 @@ def read_along(
     left = {place for place, name in enumerate(prompts.question_ids) if name not in done}
     if not left:
         return []
-    settings = [each.settings.to(model.device) for each in rows]
+    moved = {id(each.settings): each.settings.to(model.device) for each in rows}  # once where several share them
     runners = {
         at: model.runner(prompts.sequences, [min(each.edits) for each in rows if each.at == at and each.edits], at)
         for at in dict.fromkeys(each.at for each in rows)
@@ -110,11 +110,12 @@ def read_along(
     def work(batch: list[int]) -> Numbers:
         sequences = [prompts.sequences[place] for place in batch]
         started = {at: runner.start(sequences) for at, runner in runners.items()}
+        picked = {key: lines if len(lines) == 1 else lines[batch] for key, lines in moved.items()}
 
         def read(side_by_side: int) -> Tensor:
             answers = []
-            for each, lines in zip(rows, settings, strict=True):
-                own = lines if len(lines) == 1 else lines[batch]
+            for each in rows:
+                own = picked[id(each.settings)]
                 for chunk in own.split(own.shape[1] if each.together else side_by_side, dim=1):
                     final = started[each.at].final[:, None]
                     if each.edits:

@@ -102,10 +102,10 @@ def test_a_batch_of_the_sweep_waits_twice_for_its_tokens_and_for_its_answers(vec
         assert per_piece(*costs, pieces=1) == (2, 1)
 
 
-def test_a_further_intervention_is_copied_once_and_never_waited_for(vectors):
+def test_a_further_intervention_is_copied_and_waited_for_once(vectors):
     one, two = ([Intervention.of(vector) for vector in vectors[:n]] for n in (1, 2))
     costs = [lambda model, prompts, own=own: sweep(model, own, prompts, GRID, batch_size=4) for own in (one, two)]
-    assert per_piece(*costs, pieces=1) == (0, 1)  # its grid, for all batches
+    assert per_piece(*costs, pieces=1) == (1, 1)  # its grid, for all batches
 
 
 def test_a_batch_of_activations_waits_three_times_at_any_number_of_layers(vectors, tmp_path):
@@ -179,7 +179,7 @@ def test_a_further_layer_text_or_group_of_answers_is_waited_for_once_at_most():
         return lambda model, prompts: margin_gradients(model, prompts, range(n))
 
     assert per_piece(gradients(1), gradients(4), 3) == (0, 0)
-    assert per_piece(patched(1), patched(4), 3) == (0, 0)
+    assert per_piece(patched(1), patched(4), 3) == (1, 1)
     assert per_piece(scored(1), scored(3), 2) == (1, 1)
     assert per_piece(answers(8), answers(4), 1) == (2, 1)
 
