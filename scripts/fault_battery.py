@@ -248,6 +248,7 @@ class Battery:
         first = self.program.start(folder)
         while not any(folder.glob(".lock*")) and first.poll() is None:
             time.sleep(0.005)
+        time.sleep(0.2)  # the file is there a moment before it is locked
         first.send_signal(signal.SIGSTOP)  # the second must not come too late
         code, said = self.program.finish(folder)
         first.send_signal(signal.SIGCONT)
