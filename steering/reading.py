@@ -100,7 +100,8 @@ def read_along(
     left = {place for place, name in enumerate(prompts.question_ids) if name not in done}
     if not left:
         return []
-    moved = {id(each.settings): each.settings.to(model.device) for each in rows}  # once where several share them
+    shared = {id(each.settings): each.settings for each in rows}
+    moved = {key: lines.to(model.device) for key, lines in shared.items()}
     runners = {
         at: model.runner(prompts.sequences, [min(each.edits) for each in rows if each.at == at and each.edits], at)
         for at in dict.fromkeys(each.at for each in rows)

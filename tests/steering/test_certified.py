@@ -24,9 +24,10 @@ QUESTIONS = [Question("short", "Who?"), Question("long", "What is the capital of
 MAGNITUDES = (-0.7, 0.0, 1.0)
 LAYERS = ([2], [0, 2, 3])
 """One layer, and several at once, in turn."""
-ROUNDING = {torch.float32: 5e-4, torch.bfloat16: 0.1}
-"""Of the margin, in units of its spread over the settings: bfloat16 holds a stream to 1/256, and a recurrence over a
-padded batch is off by 3e-4 in float32."""
+ROUNDING = {torch.float32: 2e-4, torch.bfloat16: 0.1}
+"""Of the margin, in units of its spread over the settings: bfloat16 holds a stream to 1/256."""
+RECURRENT = {"qwen3_next": 5e-4}
+"""In float32: a recurrence over a padded batch is off by 3e-4."""
 
 
 def table_of(form, dtype):
@@ -55,10 +56,12 @@ def table_of(form, dtype):
 def test_a_sweep_is_what_bare_hooks_say(form, dtype):
     model, prompts, table = table_of(form, dtype)
     spread = max(float(table["expected"].std()), 0.1)
-    assert (table["margin"] - table["expected"]).abs().max() <= ROUNDING[dtype] * max(spread, 1.0)
+    rounding = RECURRENT.get(form, ROUNDING[dtype]) if dtype == torch.float32 else ROUNDING[dtype]
+    assert (table["margin"] - table["expected"]).abs().max() <= rounding * max(spread, 1.0)
     assert isinstance(model.runner(prompts.sequences, [2]), PlainRunner) == (form in PLAIN)
     still = table[table["magnitude"] == 0.0].groupby("question_id")["margin"].agg(lambda own: own.max() - own.min())
-    assert still.max() < 1e-4 if dtype == torch.float32 else True
+    if dtype == torch.float32:
+        assert still.max() < 1e-4
 
 
 @pytest.mark.parametrize("form", ["llama", "gpt2", "mamba"])
