@@ -195,8 +195,9 @@ def draw(stored: Stored) -> None:
             words = stored.words.get(figure, {})
             title = drawing.title or words.get("title") or _title(result, found, stored)
             caption = f"{words.get('caption', '').format(**fill)} {drawing.caption}".strip()
-            with house_style():
-                drawing.figure.suptitle(title, x=0.02, ha="left", fontsize=9, fontweight="bold")
+            if title not in [axes.get_title(loc="left") for axes in drawing.figure.axes]:
+                with house_style():
+                    drawing.figure.suptitle(title, x=0.02, ha="left", fontsize=9, fontweight="bold")
             save_figure(drawing.figure, stored.run.file(f"figures/{figure}.svg").parent, figure)
             captions[figure] = {"title": title, "caption": caption}
     stored.run.write_json(CAPTIONS, captions)

@@ -192,7 +192,8 @@ def _attitudes(table: pd.DataFrame) -> str:
     if len(best) == 1:
         return f"{best[0]} is best whatever an error costs."
     return (
-        f"No model is best for every attitude to error: {len(best)} are best somewhere ({', '.join(map(str, best))})."
+        f"No model is best for every attitude to error: from beta {table['beta'].min():g} to {table['beta'].max():g}, "
+        f"{len(best)} are best somewhere ({', '.join(map(str, best))})."
     )
 
 
