@@ -21,8 +21,8 @@ Gradient by Fisher's identity: the derivative of the log likelihood is that of t
 so that any tie between parameters is a sum of derivatives. scipy's L-BFGS-B climbs. Each fit begins with the model that
 is nested in it (families begin without their asymptotes'), and tries the boundary (no answers at random, no family
 factor) as well as the inside. Log likelihood and log prior are told apart; their sum is what is climbed, and is not
-below the nested model's; the likelihood alone can be, by what the prior gains (up to .016 on 11 panels). Asymptotes of each respondent's own
-are drawn towards those of all (`PRIOR_ANSWERS`):
+below the nested model's; the likelihood alone can be, by what the prior gains (up to .016 on 11 panels).
+Asymptotes of each respondent's own are drawn towards those of all (`PRIOR_ANSWERS`):
 
     f_i ~ Dirichlet(1 + 20 c_0, .., 1 + 20 c_K-1, 1 + 20 (1 - sum of c)),      each alone: a Beta distribution
 
