@@ -16,8 +16,8 @@ A page is plain Markdown. docs/numbers/PAGE.yaml says what its numbers repeat. A
         bits (95%): "{bits:.3f} ({low:.3f} to {high:.3f})"
 
 `of: {135M: 135m/verdict.json}` makes a row of each JSON file instead, `of: onedial.selfreport.battery:BATTERY` of each
-entry of a dictionary; columns are then paths with dots. A number in a sentence is found by a phrase, with {} in the place of each number, and the stored values in order (`stored_values.py`
-says how one is named):
+entry of a dictionary; columns are then paths with dots. A number in a sentence is found by a phrase, with {} in the
+place of each number, and the stored values in order (`stored_values.py` says how one is named):
 
     - phrase: mean kappa is {} (p = {})
       is: [default/verdict.json signal.value, default/verdict.json signal.p]

@@ -1,4 +1,4 @@
-"""README and docs/: Python is run, commands are parsed by their programs, links lead somewhere, numbers are stored ones."""
+"""README and docs/: Python is run, commands are parsed by their programs, links lead somewhere, numbers are stored."""
 
 import doctest
 import functools
