@@ -493,11 +493,10 @@ def default(small: bool, device: str, folder: Path) -> Figures:
 
 def subject_of_the_default_run(folder: Path) -> dict[str, str]:
     """Options that name it: none for the embedded model, `random_subject` where its weights are not to be had."""
-    from onedial.models.checkpoints.embedded import ensure_converted
-    from onedial.models.checkpoints.pieces import OFFLINE_MODELS
+    from onedial.models.checkpoints.embedded import ensure_embedded
 
     try:
-        ensure_converted(OFFLINE_MODELS["smollm2-135m-instruct"])
+        ensure_embedded()
     except (InputError, ImportError) as reason:
         print(f"the default run takes random weights, since {reason}", file=sys.stderr)
         return random_subject(folder)

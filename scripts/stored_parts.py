@@ -43,7 +43,6 @@ def counts_of_probes(
     questions: pd.DataFrame,
     chosen: pd.DataFrame,
     effects: pd.DataFrame,
-    readings: pd.DataFrame,
     tokens: pd.DataFrame,
     writing: pd.DataFrame,
 ) -> pd.DataFrame:
@@ -58,8 +57,6 @@ def counts_of_probes(
         "other respondents": len(others),
         "other respondents read beyond the words": (others["p_adds"] <= 0.05).sum(),
         "random directions": (effects["kind"] == "random").sum(),
-        "readings of facts": len(readings),
-        "readings of facts from which the reader did not abstain": readings["reading"].notna().sum(),
         "reasoned answers": len(answers),
         "tokens of the median answer": answers["n_tokens"].median(),
         "intervals before the last fifth": len(told),

@@ -242,7 +242,7 @@ def forecast_of(
     >>> list(forecast_of(folder.name, asked, METACOGNITIVE, stage).stages)
     ['sweep']
     """
-    config, tokenizer = load_config(resolve_weights(name_or_path, revision, convert=False))
+    config, tokenizer = load_config(resolve_weights(name_or_path, revision))
     device = "cuda" if torch.cuda.is_available() else "cpu"
     loaded = DTYPES.get(dtype) or (config.dtype if device == "cuda" else None) or torch.float32
     texts = {split: [template.fill(question.text) for question in own] for split, own in asked.items()}

@@ -10,7 +10,7 @@ from probes.fitting.crossfit import cross_fit, of_rows
 from probes.fitting.folds import TopicFolds
 from probes.fitting.labels import OWN_CORRECT, ProbeLabels, correct_label
 from probes.fitting.measure import ProbeTask
-from probes.own import ITS_OWN, OWN_COLUMNS, own_or_shared
+from probes.own_correctness import ITS_OWN, OWN_COLUMNS, own_or_shared
 
 N = 510
 ONE, TWO = correct_label("one"), correct_label("two")

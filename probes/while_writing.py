@@ -2,8 +2,8 @@
 
     reading     (w . h - mean) / sd, h the stream at the token, w the probe's direction; mean and standard deviation
                 over the streams that the probe was fitted to, so that 0 is an ordinary question before its answer
-    as_far      share of held-out training questions at least as far off as this token (`probes.reading`): the probe was
-                fitted at the end of a prompt, and text that the model writes is another place
+    as_far      share of held-out training questions at least as far off as this token (`probes.out_of_distribution`):
+                the probe was fitted at the end of a prompt, and text that the model writes is another place
     progress    0 at the first token that is written, 1 at the last: the verdict, where one stands
 
 The question that this answers: does the reading tell the verdict before it is written? `auroc` of a stretch is how well
@@ -23,14 +23,14 @@ from onedial.asking.prompts import Prompt
 from onedial.asking.questions import Question
 from onedial.asking.respondents import Response
 from onedial.core.errors import InputError
-from onedial.models.forward.batches import batches_by_length, halving_on_out_of_memory
+from onedial.models.forward.batches import batches_by_length, map_batches
 from onedial.models.model import OpenModel
 from onedial.models.respondent import LocalRespondent
 from onedial.models.tokens import encode, pad_batch
 from onedial.stats.level import QUANTILES_95
 from onedial.stats.roc import roc_area, roc_area_interval
 from probes.fitting.linear import Probe
-from probes.reading import Surroundings
+from probes.out_of_distribution import Surroundings
 
 Floats = NDArray[np.float64]
 
@@ -100,6 +100,8 @@ def read_while_writing(
     mean, spread = before.mean(axis=0), before.std(axis=0)
     lines: dict[int, list[pd.DataFrame]] = {}
     for place, tokens, own in _written_streams(model, prompts, answers, layer):
+        if not len(own):
+            continue
         said = answers[place].said_yes
         readings, far = (own @ units - mean) / spread, surroundings.as_far(surroundings.distance(own))
         n = len(own)
@@ -121,7 +123,7 @@ def read_while_writing(
 def _written_streams(
     model: OpenModel, prompts: Sequence[Prompt], answers: Mapping[int, Response], layer: int
 ) -> list[tuple[int, list[str], Floats]]:
-    """Place, tokens and (token, d_model) streams of what was written in answer to each prompt; nothing: left out."""
+    """Place, tokens and (token, d_model) streams of what was written in answer to each prompt."""
     sequences = model.token_ids(prompts)
     wholes = [
         encode(model.tokenizer, model.render(prompt) + answers[place].raw_text) for place, prompt in enumerate(prompts)
@@ -138,17 +140,11 @@ def _written_streams(
                 row[padded.attention_mask[at].bool()][starts[place] :].double().cpu().numpy(),
             )
             for at, (place, row) in enumerate(zip(batch, rows, strict=True))
-            if starts[place] < len(wholes[place])
         ]
 
-    found = []
     lengths = [len(whole) for whole in wholes]
-    for batch in batches_by_length(
-        lengths, _AT_ONCE, model.fast_paths_for(max(lengths, default=0)).requires_equal_length
-    ):
-        for part in halving_on_out_of_memory(read, batch):
-            found += part
-    return found
+    alone = model.fast_paths_for(max(lengths, default=0)).requires_equal_length
+    return map_batches(batches_by_length(lengths, _AT_ONCE, alone), read, share=False)
 
 
 def course_of(

@@ -2,13 +2,11 @@
 
 import numpy as np
 import pytest
-import torch
 from planted import planted
 
 from onedial.core.errors import InputError
-from probes.fitting.linear import fit_probe
 from probes.fitting.measure import measure_layer
-from probes.reading import Surroundings, read_elsewhere, read_with_distance
+from probes.out_of_distribution import Surroundings, read_elsewhere
 
 
 @pytest.fixture(scope="module")
@@ -50,20 +48,13 @@ def test_a_checkpoint_of_another_width_is_refused(sample, task, found):
         read_elsewhere(sample.rows, sample.rows[:, :7], task, found.fitted["logistic"])
 
 
-def test_a_reader_abstains_far_from_home_and_hardly_ever_at_home(sample, task):
-    probe = fit_probe(torch.from_numpy(sample.rows), task.values[:, 0])
+def test_questions_like_those_of_training_lie_near_and_others_far(sample, task):
     surroundings = Surroundings.of(sample.rows, task)
     fresh = planted({"a": 2.0, "b": 2.0}, n=510, d=20, topic_effect=0.3).rows
-    names = [f"q{place}" for place in range(510)]
-    near = read_with_distance(probe, surroundings, fresh, names)
-    spread = sample.rows.std(axis=0)
-    away = read_with_distance(probe, surroundings, fresh + 6 * spread, names)
-    assert near["reading"].isna().mean() < 0.1
-    assert near["distance"].mean() == pytest.approx(1, abs=0.15)
-    assert away["reading"].isna().all()
-    assert (away["as_far"] < 0.05).all()
-    with pytest.raises(InputError, match="width 3 for a probe of width 20"):
-        read_with_distance(probe, surroundings, fresh[:, :3], names)
+    near, away = (surroundings.distance(rows) for rows in (fresh, fresh + 6 * sample.rows.std(axis=0)))
+    assert near.mean() == pytest.approx(1, abs=0.15)
+    assert (surroundings.as_far(near) < 0.05).mean() < 0.1
+    assert (surroundings.as_far(away) < 0.05).all()
 
 
 def test_distances_of_held_out_questions_are_spread_evenly_over_their_ranks(sample, task):

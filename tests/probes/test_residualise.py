@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 
 from onedial.core.errors import InputError
-from probes.beyond import beyond_shared
 from probes.fitting.crossfit import cross_fit, of_rows
 from probes.fitting.folds import TopicFolds
 from probes.fitting.nested import added_test
+from probes.residualise import beyond_shared
 
 N, D = 340, 20
 FOLDS = TopicFolds.of([f"t{place % 17}" for place in range(N)])

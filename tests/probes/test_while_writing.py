@@ -13,11 +13,11 @@ from onedial.core.errors import InputError
 from onedial.models.forward.activations import read_activations
 from onedial.models.prompt_set import PromptSet
 from onedial.models.tokens import encode
-from probes.during import course_of, read_while_writing
 from probes.fitting.folds import TopicFolds
 from probes.fitting.linear import fit_probe
 from probes.fitting.measure import ProbeTask
-from probes.reading import Surroundings
+from probes.out_of_distribution import Surroundings
+from probes.while_writing import course_of, read_while_writing
 
 QUESTIONS = [Question(f"q{i}", f"Who sang of river {i}{' and sea' * (i % 3)}?", topic=f"t{i % 5}") for i in range(30)]
 

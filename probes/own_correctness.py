@@ -12,7 +12,7 @@ the question that the panel's difficulty measures badly, and nothing private (`p
 
 That test takes difficulty for known. Where only the shared difficulty is in the stream, which measures it better than
 the panel does, its p is small for the subject as for others. So the verdict is that of another test, which takes what
-is shared off the label instead of holding it constant (`probes.beyond.beyond_shared`):
+is shared off the label instead of holding it constant (`probes.residualise.beyond_shared`):
 
     its own                     that test finds more than what is shared
     shared, or measured badly   only the nested models find something: it cannot be told apart from difficulty that the
@@ -28,12 +28,12 @@ from numpy.typing import NDArray
 
 from onedial.core.errors import InputError
 from onedial.stats.level import LEVEL
-from probes.beyond import beyond_shared
 from probes.directions.concordance import Concordance
 from probes.fitting.crossfit import CrossFitted
 from probes.fitting.labels import OWN_CORRECT, ProbeLabels, correct_label, shared_difficulty
 from probes.fitting.measure import ProbeTask
 from probes.fitting.nested import what_is_added
+from probes.residualise import beyond_shared
 
 Floats = NDArray[np.float64]
 

@@ -1,31 +1,28 @@
-"""Read a probe on activations that it was not fitted to: other questions, another checkpoint, each with its distance.
+"""Probes on activations that they were not fitted to, of another checkpoint, and how far from home these lie.
 
-A probe always gives a number, also for a question that is like none of those it was fitted to. So each reading comes
-with the question's distance from the training questions (Mahalanobis', with a shrunk covariance), and with the share of
-held-out questions that lay at least as far off: where that is small, the reading is far from home, and the reader
-abstains. The distances that it is compared with are those of questions whose topics the covariance had not seen either.
+A probe always gives a number, also for a question that is like none of those it was fitted to. So beside each reading
+stands the question's distance from the training questions (Mahalanobis', with a shrunk covariance), as the share of
+held-out questions that lay at least as far off. The distances that it is compared with are those of questions whose
+topics the covariance had not seen either.
 """
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
-import torch
 from numpy.typing import NDArray
 
 from onedial.core.cards import one_line
 from onedial.core.errors import InputError
 from probes.directions.concordance import Concordance
 from probes.fitting.crossfit import CrossFitted
-from probes.fitting.linear import Probe
 from probes.fitting.measure import ProbeTask
 from probes.fitting.solvers import METHODS, Training, ledoit_wolf
 
 Floats = NDArray[np.float64]
 
 FAR = 0.05
-"""Share of held-out questions that lay as far off, under which a reader abstains."""
+"""Share of held-out questions that lay as far off, under which a reading is far from home."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -72,45 +69,6 @@ def held_out_distances(rows: Floats, task: ProbeTask) -> Floats:
     return distances
 
 
-def read_with_distance(
-    probe: Probe, surroundings: Surroundings, rows: Floats, names: Sequence[str], far: float = FAR
-) -> pd.DataFrame:
-    """A reading of each row, and whether to trust it.
-
-    Args:
-        rows: (row, d_model). names: of the rows. far: abstain where fewer held-out questions lay as far off.
-
-    Returns:
-        Index `names`; `log_odds`, `probability`, `distance`, `as_far`, `reading` (1, 0, or nan where it abstains).
-
-    Raises:
-        InputError: rows of another width than the probe's.
-
-    >>> import numpy as np
-    >>> import pandas as pd
-    >>> from probes import ProbeTask, Surroundings, TopicFolds, fit_probe
-    >>> rng = np.random.default_rng(0)
-    >>> rows, topics = rng.standard_normal((120, 6)), np.repeat(list("abcdef"), 20)
-    >>> truth = pd.DataFrame({"knows": rows[:, 0] > 0, "sure": rows[:, 0] + rows[:, 1] > 0}, dtype=float)
-    >>> task = ProbeTask(truth, ("a question",) * 120, TopicFolds.of(topics), n_bootstrap=19)
-    >>> probe = fit_probe(torch.from_numpy(rows), truth["knows"], topics=topics.tolist())
-    >>> here = np.vstack([rows[:2], np.full((1, 6), 100.0)])
-    >>> read_with_distance(probe, Surroundings.of(rows, task), here, ["a", "b", "far off"])["reading"].isna().tolist()
-    [False, False, True]
-    """
-    if rows.shape[1] != len(probe.direction):
-        raise InputError(
-            f"activations of width {rows.shape[1]} for a probe of width {len(probe.direction)}; read the model, site "
-            "and layer that it was fitted to"
-        )
-    odds = probe.log_odds(torch.from_numpy(rows)).numpy()
-    distance = surroundings.distance(rows)
-    as_far = surroundings.as_far(distance)
-    reading = np.where(as_far >= far, (odds > 0).astype(float), np.nan)
-    found = {"log_odds": odds, "probability": 1 / (1 + np.exp(-odds)), "distance": distance, "as_far": as_far}
-    return pd.DataFrame(found | {"reading": reading}, index=list(names))
-
-
 def read_elsewhere(
     rows: Floats, other: Floats, task: ProbeTask, fitted: CrossFitted, other_truth: Floats | None = None,
     method: str = "logistic",
@@ -125,7 +83,7 @@ def read_elsewhere(
     Returns:
         Columns `label, at_home, elsewhere, elsewhere_low, elsewhere_high, recentred, n, far`. recentred: each
         checkpoint's own mean is taken off first, so that a shift of all activations costs nothing; far: share of the
-        other checkpoint's questions on which a reader would abstain.
+        other checkpoint's questions that lie far off (`FAR`).
 
     Raises:
         InputError: the checkpoints have streams of different widths.
