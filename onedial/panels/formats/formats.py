@@ -28,7 +28,8 @@ IMPORTERS = {
 }
 """Name of a format to its reader; the first that recognises a file reads it."""
 _PICKLES = {".man", ".pkl", ".pickle", ".pt", ".bin", ".joblib"}
-_PASSED_OVER = ("results_", "run_spec", "respondents.csv")
+_PASSED_OVER = ("results_", "run_spec", "respondents.csv", "eval-set.json", "logs.json", "listing.json")
+"""Files beside logs that are none, such as Inspect's lists of the logs of a folder."""
 
 
 def read_logs(source: str | Path, choices: LogChoices | None = None, format: str | None = None) -> list[LogRun]:
