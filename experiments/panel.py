@@ -69,10 +69,9 @@ Write a panel in other people's formats.
 
 The last gives somebody's Inspect log our values, seen in its viewer:
 inspect score LOG --scorer inspect_ai/precomputed_scores -S scores=scores.jsonl
-A finished sweep becomes a log of its own, a sample per question and a score per magnitude; so does what `ask_battery`
-or `ask_self_prediction` asked, a sample per answer:
+What `ask.py` has asked becomes a log of its own, a sample per answer:
 
-    python experiments/panel.py export runs/my-sweep --to inspect-log --out logs/sweep.eval
+    python experiments/panel.py export runs/my-battery --to inspect-log --out logs/battery.eval
     inspect view --log-dir logs
 
 What is not known is left out and counted, never written as 0.

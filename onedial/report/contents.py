@@ -6,7 +6,6 @@ from typing import Any
 
 import pandas as pd
 
-from onedial.scale.checks.simulation import Simulated
 from onedial.scale.factor.factor_model import FactorModel
 from onedial.show.results import Result, Stored
 from onedial.verdict.case import Case
@@ -63,11 +62,6 @@ class Contents(Stored):
     def factor(self) -> FactorModel | None:
         """The factor model of the panel, where one was fitted."""
         return self.sweep.factor()
-
-    @cached_property
-    def parabola(self) -> Simulated | None:
-        """The parabola of loadings on thresholds beside its null, where there is one."""
-        return self.sweep.parabola()
 
     @cached_property
     def dose_response(self) -> pd.DataFrame:

@@ -1,7 +1,6 @@
 """From the tables of a run to its matches, baselines, controls, factor and verdict: pure functions, nothing is read
 here."""
 
-import math
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -14,8 +13,6 @@ from onedial.core.errors import InputError
 from onedial.core.notices import notice
 from onedial.panels.panel_scores import correctness_of
 from onedial.panels.panels import ResponseMatrix, counts_of_samples
-from onedial.scale.checks.quadratic_null import quadratic_fit_test
-from onedial.scale.checks.simulation import Simulated
 from onedial.scale.factor.factor_model import FactorModel, fit_factor_model
 from onedial.verdict.baselines.baselines import baseline_table, instructed_margins
 from onedial.verdict.baselines.knowing import knowing_table
@@ -29,8 +26,6 @@ from onedial.verdict.verdict import Verdict, judge
 
 FACTOR_PERMUTATIONS = 99
 """For the null of the first eigenvalue; `experiments/study_panel.py --deep` asks more of the scale."""
-PARABOLA_REPLICATES = 499
-"""For the null of the loadings' parabola; those in which a respondent gives one kind of answer only say nothing."""
 
 
 @dataclass(frozen=True)
@@ -142,8 +137,6 @@ class Judgement:
         knowing: `knowing.knowing_table`, None where nobody's correctness is known.
         factor: the shared difficulty; None where the panel is too small for one.
         path: the dial's way through it; None likewise.
-        parabola: R^2 of the loadings on the thresholds beside its null; None where that was not asked for or cannot be
-            said.
         effects: what each magnitude does besides, and the usable range; reasoned: `sweep_run.Reasoned`; None where they
             were not asked for.
     """
@@ -156,20 +149,16 @@ class Judgement:
     knowing: pd.DataFrame | None
     factor: FactorModel | None
     path: DialPath | None
-    parabola: Simulated | None = None
     effects: tuple[pd.DataFrame, dict[str, Any]] | None = None
     reasoned: Any = None
 
     __repr__ = one_line
 
 
-def judge_tables(tables: SweepTables, panel: ResponseMatrix, seed: int = 0, parabola_replicates: int = 0) -> Judgement:
+def judge_tables(tables: SweepTables, panel: ResponseMatrix, seed: int = 0) -> Judgement:
     """Match the panel with the intervention under test, set it beside baselines and controls, and judge.
 
     Thresholds are those of the factor model, or Phi^-1 of the yes rates where the panel is too small for one.
-
-    Args:
-        parabola_replicates: matrices to draw for the null of the loadings' parabola, which decides nothing; 0: none.
 
     Raises:
         InputError: the tables do not fit together.
@@ -191,9 +180,6 @@ def judge_tables(tables: SweepTables, panel: ResponseMatrix, seed: int = 0, para
     controls = control_table(case) if case.controls else None
     verdict = judge(case, prediction, baselines, controls)
     correct = case.about.get("subject_correct")
-    parabola = None
-    if parabola_replicates and factor is not None and math.isfinite(factor.quadratic_fit.r2):
-        parabola = quadratic_fit_test(panel, parabola_replicates, seed=seed)
     return Judgement(
         case,
         verdict,
@@ -203,7 +189,6 @@ def judge_tables(tables: SweepTables, panel: ResponseMatrix, seed: int = 0, para
         knowing_table(case, correctness_of(panel), correct),
         factor,
         None if factor is None else dial_path(case),
-        parabola,
     )
 
 
