@@ -76,7 +76,7 @@ class Contents(Stored):
     @property
     def entry(self) -> dict[str, Any]:
         """The entry of the intervention under test in interventions.json."""
-        return self.tables.entries[self.tables.own]
+        return self.tables.entries[self.tables.tested]
 
     @property
     def unit(self) -> str:

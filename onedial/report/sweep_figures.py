@@ -114,7 +114,7 @@ def agreement(table: pd.DataFrame, stored: Contents) -> Drawing:
 
 def pushes(table: pd.DataFrame, stored: Contents) -> Drawing:
     """Push against order of the vector and of every control."""
-    vector = stored.verdict["direction"]["own"]
+    vector = stored.verdict["direction"]["vector"]
     rows = table[["role", "push", "order_gain"]].copy()
     rows.loc["the vector"] = ["the vector", vector.get("push"), vector.get("order_gain")]
     rows = rows.astype({"push": float, "order_gain": float}).assign(push=lambda each: each["push"].fillna(np.inf))

@@ -24,7 +24,7 @@ from onedial.report.meaning import findings, why_left_out
 from onedial.report.remedies import what_to_try
 from onedial.report.sweep_figures import unread_share
 from onedial.show import page
-from onedial.show.columns import Column, between, headline, interval, like, number
+from onedial.show.columns import Column, between, digits, headline, interval, like, number
 from onedial.show.results import SURROUNDINGS, WARNINGS, Result, words_in
 from onedial.show.run_tables import Rows, flat_rows
 from onedial.verdict.criteria.status import EDGE
@@ -155,7 +155,7 @@ def _pushes(table: pd.DataFrame, stored: Contents) -> list[tuple[str, dict[str, 
     """The vector, median and best of each drawn kind, and each other contrast."""
     numbers = ["signal", "order_gain", "push", "kl", "turning"]
     table = table.assign(kl=table.get("kl", np.nan))  # runs before it was measured
-    vector = stored.verdict["direction"]["own"]
+    vector = stored.verdict["direction"]["vector"]
     lines: list[tuple[str, dict[Any, Any]]] = [
         ("the vector", {name: vector.get(name) for name in numbers} | {"cosine": 1.0})
     ]
@@ -283,7 +283,7 @@ def _bias(_: Any, stored: Contents) -> list[tuple[str, dict[str, Any]]]:
     found = stored.verdict["bias"]
 
     def told(name: str) -> dict[str, Any]:
-        slopes = {who: (found[who] or {}).get(name) or {} for who in ("own", "yardstick")}
+        slopes = {who: (found[who] or {}).get(name) or {} for who in ("dial", "yardstick")}
         ends = {f"{who}_{end}": slope.get(end) for who, slope in slopes.items() for end in SIDES}
         return {who: slope.get("value") for who, slope in slopes.items()} | ends
 
@@ -291,7 +291,7 @@ def _bias(_: Any, stored: Contents) -> list[tuple[str, dict[str, Any]]]:
 
 
 def _said_of_bias(_: Any, stored: Contents) -> list[str]:
-    slopes, said = stored.verdict["bias"]["own"], WORDS["bias"]
+    slopes, said = stored.verdict["bias"]["dial"], WORDS["bias"]
     share, alike = slopes["share"]["value"], slopes["alike"]["low"]
     told = [] if share is None else [said["share"].format(share=share)]
     return told + [said["not_read"]] * (alike is not None and alike > 0)
@@ -364,7 +364,7 @@ def _texts(_: Any, stored: Contents) -> list[Any]:
 def _written(table: pd.DataFrame, stored: Contents) -> list[Any]:
     """Question by question what the subject wrote at each setting."""
     blocks = []
-    for name, rows in table.groupby("question_id", sort=False):
+    for name, rows in table.sort_values(["asked", "yes_rate"]).groupby("question_id", sort=False):
         rates = rows["yes_rate"].map(lambda rate: number(rate, 1))
         about = zip(rows["asked"], rates, _signed(rows["magnitude"]), strict=True)
         heads = [f"{asked}, yes rate {rate} (magnitude {at})" for asked, rate, at in about]
@@ -623,11 +623,11 @@ SWEEP_RESULTS: dict[str, Result] = {
     "path_targets": Result(compute=lambda judged: judged.path and judged.path.targets, index="target"),
     "bias": Result(
         "Yes-bias or confidence?",
-        columns=("own", "yardstick"),
+        columns=(Column("dial", "the dial", digits(2)), "yardstick"),
         lines=_bias,
         first="logits per residual norm",
         items=_said_of_bias,
-        fill=lambda _, stored: stored.verdict["bias"]["own"],
+        fill=lambda _, stored: stored.verdict["bias"]["dial"],
         when=lambda _, stored: stored.verdict.get("bias"),
         terminal=True,
     ),

@@ -63,7 +63,7 @@ class SweepTables:
     __repr__ = one_line
 
     @cached_property
-    def own(self) -> str:
+    def tested(self) -> str:
         """The identifier of the intervention under test."""
         return under_test(self.interventions)
 
@@ -76,18 +76,18 @@ class SweepTables:
     def grid(self) -> Case:
         """The intervention under test, questions x magnitudes."""
         return replace(
-            self.grid_of(self.own),
+            self.grid_of(self.tested),
             about=self.questions.assign(id=self.questions["id"].astype(str)).set_index("id"),
-            norms_per_unit=_norms_per_unit(self.entries[self.own]),
-            facts=None if self.facts is None else self.facts[self.facts["intervention_id"] == self.own],
+            norms_per_unit=_norms_per_unit(self.entries[self.tested]),
+            facts=None if self.facts is None else self.facts[self.facts["intervention_id"] == self.tested],
             reversed_wordings=self.wordings,
-            intervention=self.own,
+            intervention=self.tested,
             asked_otherwise=self.asked_otherwise,
         )
 
     def grid_of(self, intervention_id: str) -> Case:
         """The answers under another intervention."""
-        direct = self.direct if intervention_id == self.own else None
+        direct = self.direct if intervention_id == self.tested else None
         return sweep_grid(self.sweep, self.questions.set_index("id")["split"], intervention_id, direct)
 
     @cached_property
@@ -95,7 +95,7 @@ class SweepTables:
         """The intervention under test with its cost on text and its controls, as a case without a panel."""
         return replace(
             self.grid,
-            kl=text_cost(self.texts, self.own, self.grid.dial.push(self.grid.ordering)),
+            kl=text_cost(self.texts, self.tested, self.grid.dial.push(self.grid.ordering)),
             controls={str(entry["intervention_id"]): self._control(entry) for entry in _controls_of(self)},
             instructed=instructed_margins(self.instructed, self.grid.questions, self.grid.unsteered_margins),
         )
@@ -195,7 +195,7 @@ def judge_tables(tables: SweepTables, panel: ResponseMatrix, seed: int = 0) -> J
 def settings_on_text(tables: SweepTables) -> dict[str, list[float]]:
     """intervention_id -> the magnitudes at which its cost on neutral text is to be measured: the ends of its push."""
     controls = (str(entry["intervention_id"]) for entry in _controls_of(tables))
-    dials = {tables.own: tables.grid.dial} | {name: _dial_of(tables, name) for name in controls}
+    dials = {tables.tested: tables.grid.dial} | {name: _dial_of(tables, name) for name in controls}
     return push_settings(dials, tables.grid.ordering)
 
 

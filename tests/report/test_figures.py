@@ -141,7 +141,7 @@ def test_a_control_that_never_turns_the_dial_stands_apart_from_those_that_do(run
         },
         index=["r1", "r2", "polite"],
     )
-    direction = {"direction": {"own": {"push": 0.1, "order_gain": 0.03}}}
+    direction = {"direction": {"vector": {"push": 0.1, "order_gain": 0.03}}}
     (axes,) = shown(figures.pushes, run, "controls", verdict=direction, controls=controls).figure.axes
     points = [line for line in axes.lines if line.get_gid()]
     places = {round(float(line.get_ydata()[0]), 3): float(line.get_xdata()[0]) for line in points}
@@ -149,7 +149,7 @@ def test_a_control_that_never_turns_the_dial_stands_apart_from_those_that_do(run
     assert places[-0.2] > 3.0
     assert places[0.03] == 0.1
     assert "politeness" in {text.get_text() for text in axes.texts}
-    nowhere = {"direction": {"own": {"push": None, "order_gain": None}}}
+    nowhere = {"direction": {"vector": {"push": None, "order_gain": None}}}
     shown(figures.pushes, run, "controls", verdict=nowhere, controls=controls.assign(push=np.inf))
 
 

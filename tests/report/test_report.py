@@ -355,7 +355,7 @@ def outcome(
             "rank": 1 if n_controls else None,
             "p": 1 / (n_controls + 1),
             "ranks": dict.fromkeys(("signal", "order_gain", "push"), 1),
-            "own": {"push": 0.12},
+            "vector": {"push": 0.12},
             "as_good": list(as_good),
         },
     }
