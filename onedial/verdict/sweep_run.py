@@ -27,6 +27,7 @@ from onedial.asking.sweep_tables import (
     INSTRUCTED_COLUMNS,
     INSTRUCTED_KEY,
     REASONED_COLUMNS,
+    REASONED_KEY,
     SWEEP_COLUMNS,
     SWEEP_KEY,
     WORDING_COLUMNS,
@@ -44,7 +45,7 @@ from onedial.scale.checks.simulation import Simulated
 from onedial.scale.factor.factor_model import FactorModel
 from onedial.show.columns import COLUMNS
 from onedial.verdict.case import Case, sweep_grid
-from onedial.verdict.comparing.reasoned import ReasonedComparison, as_sweep, compare_reasoned
+from onedial.verdict.comparing.reasoned import ReasonedComparison, as_sweep, compare_reasoned, dials_beside
 from onedial.verdict.judgement import (
     PARABOLA_REPLICATES,
     Judgement,
@@ -55,6 +56,7 @@ from onedial.verdict.judgement import (
 )
 from onedial.verdict.match import dose_response
 from onedial.verdict.rivals.texts import TEXT_COLUMNS
+from onedial.verdict.verdict import Verdict
 
 INTERVENTIONS = "interventions.json"
 VERDICT, MATCHES, FACTOR, SCAN, PROMPT = "verdict.json", "matches.csv", "factor.json", "layer_scan.csv", "prompt.txt"
@@ -76,6 +78,10 @@ class Reasoned:
         verdict = None if self.judgement is None else self.judgement.verdict.to_dict()
         said = {"sentence": self.found.sentence(), **self.found.rho.columns("rho"), "read": self.found.read}
         return {**said, "verdict": verdict}
+
+    def beside(self, direct: Verdict) -> pd.DataFrame | None:
+        """What is judged of either dial, `dials_beside`; None where nothing is judged of this one."""
+        return None if self.judgement is None else dials_beside(direct, self.judgement.verdict)
 
     @property
     def matches(self) -> pd.DataFrame | None:
@@ -260,7 +266,7 @@ class SweepRun:
     @property
     def reasoned_parts(self) -> Parts:
         """The written answers, as they grow."""
-        return self.run.parts("reasoned", REASONED_COLUMNS, SWEEP_KEY)
+        return self.run.parts("reasoned", REASONED_COLUMNS, REASONED_KEY)
 
     def tables(self) -> SweepTables:
         """Everything that the sweep left behind."""
@@ -307,7 +313,7 @@ class SweepRun:
             raise InputError(f"{self.path} holds no reasoned answers; make it with --answer reasoned")
         splits, sweep = self.splits(), as_sweep(table)
         direct = sweep_grid(self.sweep(), splits, own)
-        found = compare_reasoned(direct, sweep_grid(sweep, splits, own))
+        found = compare_reasoned(direct, sweep_grid(sweep, splits, own), table)
         if not found.suffices:
             return Reasoned(found, None)
         entries = self.interventions()

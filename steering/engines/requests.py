@@ -55,14 +55,14 @@ class Scored:
     first: tuple[float, ...]
 
 
-def check_push(push: Push) -> None:
+def check_told(operator: str, positions: str) -> None:
     """Raise InputError for what vLLM can't be told exactly."""
-    if push.of.positions not in SPANS:
+    if positions not in SPANS:
         raise InputError(
-            f"positions {push.of.positions!r} depend on what was drawn, which vLLM does not tell; choose "
+            f"positions {positions!r} depend on what was drawn, which vLLM does not tell; choose "
             f"{', '.join(SPANS)}, or leave --engine vllm out"
         )
-    as_line(push.of.operator, 1.0, 1.0)
+    as_line(operator, 1.0, 1.0)
 
 
 def as_line(operator: str, magnitude: float, length: float) -> tuple[float, float]:

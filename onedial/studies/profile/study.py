@@ -33,10 +33,11 @@ def profile_dial(program: str, options: ProfileOptions, notes: Notes) -> None:
         + f"; {len(dial.questions)} questions"
     )
     with start.begin(notes, dial.model) as run:
-        with run.stage("answers"):
-            written = closed_book(run, dial, options)
-        with run.stage("instruments"):
-            answers = ask_everything(run, dial, wanted, written, options, notes)
+        with start.writing(dial.model):
+            with run.stage("answers"):
+                written = closed_book(run, dial, options)
+            with run.stage("instruments"):
+                answers = ask_everything(run, dial, wanted, written, options, notes)
         with run.stage("profile"):
             finish(run, dial, answers, written, options)
 

@@ -21,6 +21,7 @@ from steering.causes import (
 from steering.controls import N_CONTRASTS
 from steering.critical import ROWS_PER_CROSSING
 from steering.dials.dials import SURENESS
+from steering.effects.reasoned import reasoned_cost
 from steering.effects.side_effects import N_PREFERENCES, PASSAGE_TOKENS, REVERSED_SETTINGS
 from steering.planning.forecast import Load, Size, forecast_of
 from steering.planning.layers import candidate_layers
@@ -95,6 +96,7 @@ def loads(
     if options.side_effects and options.passages:
         found["text"] = [Load([PASSAGE_TOKENS] * options.passages, [(middle, grid)], "text")]
     if options.answer == "reasoned":
-        rows = [(0, options.reasoned_settings)]
+        n_each = reasoned_cost(options.reasoned_settings, options.reasoned_search)
+        rows = [(0, n_each * options.reasoned_samples)]
         found["reasoned"] = [Load([*fitting, *test], rows, "written", n_tokens=options.reasoned_tokens)]
     return found

@@ -3,6 +3,7 @@
 instructed/part-*.parquet    reasoned/part-*.parquet
 """
 
+from contextlib import nullcontext
 from dataclasses import replace
 
 import pandas as pd
@@ -10,9 +11,10 @@ import pandas as pd
 from onedial.core.processes import is_first_process
 from onedial.models.processes import process_index, wait_for_all
 from onedial.show.progress import progress_bar
+from onedial.studies.start import engine_of
 from onedial.studies.sweep.study import SweepStudy
 from steering.dials.dials import instructed_threshold
-from steering.effects.reasoned import reasoned_instrument, reasoned_sweep, short_grid
+from steering.effects.reasoned import reasoned_cost, reasoned_instrument, reasoned_sweep, short_grid
 
 
 def ask_instructed(study: SweepStudy) -> None:
@@ -40,15 +42,16 @@ def write_reasons(study: SweepStudy) -> None:
     if options.reasoned_positions != "same":
         intervention = replace(intervention, positions=options.reasoned_positions)
     questions = study.inputs.in_splits("fitting", "test")
-    done = {(str(question), float(magnitude)) for _, question, magnitude in run.reasoned_parts.done_keys()}
+    done = run.reasoned_parts.read()
     wait_for_all()
 
     def save(part: pd.DataFrame) -> None:
         run.reasoned_parts.append(part, process=process_index())
 
     instrument = reasoned_instrument(study.template, options.reasoned_tokens)
-    left = len(questions) * len(magnitudes) - len(done)
-    with progress_bar(left, f"reasoned answers at {len(magnitudes)} settings") as advance:
+    n_each = reasoned_cost(len(magnitudes), options.reasoned_search) * options.reasoned_samples
+    left, engine = max(0, len(questions) * n_each - len(done)), engine_of(options) or nullcontext
+    with engine(study.model), progress_bar(left, f"reasoned answers at {len(magnitudes)} settings") as advance:
         reasoned_sweep(
             study.model,
             questions,
@@ -57,6 +60,9 @@ def write_reasons(study: SweepStudy) -> None:
             instrument,
             sink=save,
             done=done,
+            search=options.reasoned_search,
+            samples=options.reasoned_samples,
+            seed=options.seed,
             progress=advance,
         )
     wait_for_all()
