@@ -22,8 +22,10 @@ from onedial.asking.tables import Table, is_blank, listed, name_of, read_table, 
 from onedial.asking.yes_no import MASS_FLOOR, is_read
 from onedial.core.errors import InputError
 from onedial.core.notices import notice
+from onedial.core.suggestions import nearest
 from onedial.panels.cuts import panel_at_cuts
 from onedial.panels.formats.plain_tables import NAMES as OTHER_NAMES
+from onedial.panels.keying import tells_keying, with_keying
 from onedial.panels.panels import METADATA, SAMPLES, ResponseMatrix, panel_from_long, respondents_table
 from onedial.panels.questions.cells import clean_text
 from onedial.panels.spellings import Spellings
@@ -31,6 +33,8 @@ from onedial.panels.stated_numbers import PERCENT, refuse_mixed_scales, share, s
 from onedial.panels.wide_tables import columns_of, turned, without_summaries
 
 RESPONDENTS_FILE = "respondents.csv"
+_OF_RESPONDENTS = ("respondent", "model", "framing", "family", "model_sha256", "top")
+"""Its columns that are read; others are kept as what is known of the respondents."""
 _WANTED_NUMBER = "give a number, or leave it blank"
 WANTED = (
     "answers are 1/0, yes/no or true/false, and blank where none was read; elicitation.yaml adds spellings of all three"
@@ -42,7 +46,7 @@ _WANTED_IN_A_CELL = (
 _OF_ANSWERS = ("said_yes", "confidence", "margin", "mass", "answered_correctly", *sorted(SAMPLES))
 """Columns of a long table in which a word may stand for a blank."""
 _OF_QUESTIONS = ("topic", "level")
-"""Columns of a long table that are kept as what is known of its questions."""
+"""Columns of a long table that are kept as what is known of its questions, besides those that tell of reversed ones."""
 
 
 def load_panel(path: str | Path, respondents: str | Path | None = None, numbers: bool = False) -> ResponseMatrix:
@@ -158,6 +162,7 @@ def _load(path: Path, respondents: str | Path | None, asked: _Asked) -> Response
     panel = replace(panel, elicitation=elicitation)
     if elicitation is not None and elicitation.questions:
         panel = _with_questions(panel, [path.parent / file for file in elicitation.questions])
+    panel = with_keying(panel)
     if known is not None:
         _say_who_is_not_described(list(known.index), list(panel.answers.columns), path, respondents)
     panel = _with_families(panel)
@@ -380,7 +385,7 @@ def _read_long(
         _refuse_two_values(table, responses, "question_id", ("question",))
         texts = responses.groupby("question_id", sort=False)["question"].first().reindex(panel.answers.index)
     about = None
-    if of_questions := [name for name in _OF_QUESTIONS if name in responses]:
+    if of_questions := [name for name in responses if name in _OF_QUESTIONS or tells_keying(name)]:
         about = responses.groupby("question_id", sort=False)[of_questions].first().reindex(panel.answers.index)
     return ResponseMatrix(panel.answers, panel.respondents, texts, responses, about_questions=about), (
         tops if is_cut else None
@@ -450,11 +455,24 @@ def _read_respondents(path: Path) -> pd.DataFrame:
     table = read_table(path)
     table.require("respondent")
     known = table.frame.copy()
+    _refuse_near_misses(table)
     for column in known.columns:
         known[column] = table.parse(column, text_of, "give text, or leave it blank")
     names = table.parse("respondent", name_of, "name the respondent")
     _refuse_repeats(table, names, "respondent")
     return known.assign(respondent=names).set_index("respondent")
+
+
+def _refuse_near_misses(table: Table) -> None:
+    """Base models are counted by these columns: one that is nearly called so may be meant."""
+    held = [str(name) for name in table.frame.columns]
+    left = [name for name in _OF_RESPONDENTS if name not in held]
+    for name in held:
+        if name not in _OF_RESPONDENTS and (meant := nearest(name, left)):
+            raise InputError(
+                f"{table.path} has a column {name!r}, which is not known; did you mean {meant!r}? Rename it, or give "
+                f"the table a column {meant!r} as well"
+            )
 
 
 def _number(cell: Any) -> float:

@@ -16,6 +16,7 @@ import pandas as pd
 
 from onedial.asking.tables import Table, is_blank, listed
 from onedial.core.notices import notice
+from onedial.panels.keying import tells_keying
 
 OF_QUESTIONS = (
     *("question_id", "id", "question", "text", "answers", "answer", "exact_answers"),
@@ -99,7 +100,7 @@ def _why_no_respondent(name: str, cells: pd.Series, is_answer: Callable[[Any], b
     is_count = is_number and len(numbers) == len(cells) > 2 and bool((np.diff(numbers) == 1).all())
     if is_count and (not simple or _ALSO_OF_QUESTIONS.fullmatch(simple) or numbers[0] in (0, 1)):
         return _COUNTS
-    if simple and _ALSO_OF_QUESTIONS.fullmatch(simple):
+    if simple and (_ALSO_OF_QUESTIONS.fullmatch(simple) or tells_keying(simple)):
         return _NAMED
     if is_number and (numbers > most).all():
         return _LARGE

@@ -348,7 +348,7 @@ def _causes(by: str, *shares: str) -> Any:
 
 def at_magnitudes(table: pd.DataFrame, name: str = "magnitude") -> pd.DataFrame:
     """The table with each row named by its magnitude."""
-    return table.set_axis([number(value, 3, signed=True) for value in table[name]])
+    return table.set_axis(_signed(table[name]))
 
 
 def _side_effects(table: pd.DataFrame, stored: Contents) -> pd.DataFrame:
@@ -367,7 +367,7 @@ def _reasoned(found: Mapping[str, Any], stored: Contents) -> Rows:
 
 
 def _texts(_: Any, stored: Contents) -> list[Any]:
-    """What was written to one question at three settings, and how it was read.
+    """What was written, reasons first, to one question at three settings, and how it was read.
 
     The question is the one that was read at most settings, of several the first.
     """
@@ -376,14 +376,32 @@ def _texts(_: Any, stored: Contents) -> list[Any]:
     read = texts["said_yes"].notna().groupby(texts["question_id"]).sum()
     chosen = str(read.index[int(read.to_numpy().argmax())])
     rows = texts[texts["question_id"] == chosen].sort_values("magnitude")
-    asked = stored.questions.set_index("id")["question"].get(chosen, chosen)
+    rows = rows.iloc[sorted({0, len(rows) // 2, len(rows) - 1})]
+    words = rows["said_yes"].map({1: "yes", 0: "no"}).fillna("not read")
+    heads = [f"magnitude {at}, read as {word}" for at, word in zip(_signed(rows["magnitude"]), words, strict=True)]
+    return _said_to(stored, chosen, heads, rows["text"])
+
+
+def _written(table: pd.DataFrame, stored: Contents) -> list[Any]:
+    """Question by question what the subject wrote at each setting."""
     blocks = []
-    for place in sorted({0, len(rows) // 2, len(rows) - 1}):
-        row = rows.iloc[place]
-        said = "not read" if pd.isna(row["said_yes"]) else "yes" if row["said_yes"] == 1 else "no"
-        blocks.append(page.small(f"magnitude {number(row['magnitude'], 3, signed=True)}, read as {said}: {asked}"))
-        blocks.append(page.code(str(row["text"]).strip() or "(nothing was written)"))
+    for name, rows in table.groupby("question_id", sort=False):
+        rates = rows["yes_rate"].map(lambda rate: number(rate, 1))
+        about = zip(rows["asked"], rates, _signed(rows["magnitude"]), strict=True)
+        heads = [f"{asked}, yes rate {rate} (magnitude {at})" for asked, rate, at in about]
+        blocks += _said_to(stored, str(name), heads, rows["text"])
     return blocks
+
+
+def _signed(magnitudes: pd.Series) -> list[str]:
+    return [number(value, 3, signed=True) for value in magnitudes]
+
+
+def _said_to(stored: Contents, question: str, heads: Sequence[str], texts: pd.Series) -> list[Any]:
+    """A question, and under each head what was written to it."""
+    asked = stored.questions.set_index("id")["question"].get(question, question)
+    told = [str(text).strip() for text in texts.fillna("")]
+    return [page.text(asked), page.rows([(head, text or "(nothing)") for head, text in zip(heads, told, strict=True)])]
 
 
 # ---- what is open ----------------------------------------------------------------------------------------------------
@@ -524,10 +542,10 @@ SWEEP_RESULTS: dict[str, Result] = {
         fill=_said_of_mark,
         folded=False,
     ),
-    "rivals": Result(
+    "baselines": Result(
         "What does as well without steering?",
-        lambda judged: judged.rivals,
-        index="rival",
+        lambda judged: judged.baselines,
+        index="baseline",
         columns=(Column("order"), like("signal", ends=SIDES), "difference", "n_targets"),
         lines=_orders,
         first="without steering",
@@ -545,8 +563,18 @@ SWEEP_RESULTS: dict[str, Result] = {
         index="target",
         texts=("model", "framing", "family", "status"),
         columns=(
-            *("status", "yes_rate", "magnitude", "agreement", "majority", "moved_cut", "kappa", "threshold", "n_test"),
-            *("n_unread", "missing"),
+            *(
+                "status",
+                "yes_rate",
+                "magnitude",
+                "agreement",
+                "majority",
+                "threshold_shift",
+                "kappa",
+                "threshold",
+                "n_test",
+            ),
+            *("threshold", "n_test", "n_unread", "missing"),
         ),
         lines=_targets,
         faint=lambda row: row["status"] != "ok",
@@ -593,6 +621,7 @@ SWEEP_RESULTS: dict[str, Result] = {
         },
         fill=lambda _, stored: {"floor": f"{MASS_FLOOR:g}", "fewest": draw.FEWEST},
     ),
+    "written": Result("What it writes", written=True, blocks=_written),
     "line": Result(
         "Does the magnitude follow the threshold?",
         figures={"magnitude_threshold": lambda _, stored: draw.places(stored["matches"], stored)},

@@ -3,7 +3,7 @@
 questions.parquet    with their split             panel.parquet       the panel in long form
 interventions.json   what was done at which magnitudes, one entry each      vectors/*.safetensors
 sweep/, crossings/, facts/, wordings/, instructed/part-*.parquet    see onedial.asking.sweep_tables
-texts.csv            what the pushes do to neutral text, see onedial.verdict.rivals.texts
+texts.csv            what the pushes do to neutral text, see onedial.verdict.baselines.texts
 prompt.txt           one rendered example and its hash
 layer_scan.csv       what `--layer auto` saw
 interchange.csv  mediation.csv    where --tests asked for them (steering.interchange, steering.mediation)
@@ -44,6 +44,7 @@ from onedial.panels.panels import ResponseMatrix, panel_from_long
 from onedial.scale.checks.simulation import Simulated
 from onedial.scale.factor.factor_model import FactorModel
 from onedial.show.columns import COLUMNS
+from onedial.verdict.baselines.texts import TEXT_COLUMNS
 from onedial.verdict.case import Case, sweep_grid
 from onedial.verdict.comparing.reasoned import ReasonedComparison, as_sweep, compare_reasoned, dials_beside
 from onedial.verdict.judgement import (
@@ -55,7 +56,6 @@ from onedial.verdict.judgement import (
     settings_on_text,
 )
 from onedial.verdict.match import dose_response
-from onedial.verdict.rivals.texts import TEXT_COLUMNS
 from onedial.verdict.verdict import Verdict
 
 INTERVENTIONS = "interventions.json"
@@ -252,7 +252,7 @@ class SweepRun:
         return self.run.parts("wordings", WORDING_COLUMNS, WORDING_KEY)
 
     def write_texts(self, texts: pd.DataFrame) -> None:
-        """Write what the pushes do to neutral text: columns `onedial.verdict.rivals.texts.TEXT_COLUMNS`."""
+        """Write what the pushes do to neutral text: columns `onedial.verdict.baselines.texts.TEXT_COLUMNS`."""
         self.run.write_table(TEXTS, texts[TEXT_COLUMNS])
 
     def texts(self) -> pd.DataFrame | None:

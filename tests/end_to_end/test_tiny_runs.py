@@ -38,7 +38,7 @@ __all__ = ["call"]
 WRITTEN = (
     *("config.yaml", "manifest.json", "questions.parquet", "panel.parquet", "prompt.txt", "layer_scan.csv"),
     *("verdict.json", "report.html", "log.txt"),
-    *("sweep/part-00000.parquet", "facts/part-00000.parquet", "matches.csv", "rivals.csv", "factor.json"),
+    *("sweep/part-00000.parquet", "facts/part-00000.parquet", "matches.csv", "baselines.csv", "factor.json"),
 )
 
 
@@ -138,8 +138,8 @@ def test_matches_and_verdict_are_what_their_own_tables_give(one_run):
     assert stored["status"].tolist() == table["status"].tolist()
     verdict = json.loads((run.path / "verdict.json").read_text())
     assert verdict == json.loads(json.dumps(judgement.verdict.to_dict()))
-    rivals = pd.read_csv(run.path / "rivals.csv", index_col="rival")
-    np.testing.assert_allclose(rivals["signal"], judgement.rivals["signal"], rtol=0, atol=1e-12)
+    baselines = pd.read_csv(run.path / "baselines.csv", index_col="baseline")
+    np.testing.assert_allclose(baselines["signal"], judgement.baselines["signal"], rtol=0, atol=1e-12)
 
 
 def test_vector_layer_scan_and_magnitudes_come_from_their_own_splits_alone(run):
@@ -230,7 +230,7 @@ def test_a_random_direction_can_be_the_vector_and_directions_beside_it_are_ranke
     told = run.instructed_parts.read()
     assert set(told["question_id"]) == set(run.splits()[run.splits() != "extraction"].index)
     assert sorted(set(told["level"])) == list(SURENESS)
-    assert "instructed threshold" in contents_of(run)["rivals"].index
+    assert "instructed threshold" in contents_of(run)["baselines"].index
 
 
 def test_questions_may_come_from_the_panel_and_targets_may_be_few(steer, experiment, tmp_path):

@@ -7,7 +7,7 @@ from tiny_models import tiny_model
 
 from onedial.models.forward import runner
 from onedial.studies.options.sweep import SweepOptions
-from onedial.studies.sweep.beforehand import loads
+from onedial.studies.sweep.stages import loads
 from onedial.verdict.sweep_run import SweepRun
 from steering.causes import MEDIATION_DRAWN
 from steering.effects.side_effects import N_PREFERENCES, REVERSED_SETTINGS
@@ -96,15 +96,15 @@ def test_the_prompt_is_shown_without_the_weights(options, call, monkeypatch):
 
 
 def test_stages_that_the_options_make_needless_are_left_out():
-    assert list(forecast()) == ["reading", "scanning", "placing", "sweep"]
-    assert list(forecast("2")) == ["reading", "scanning", "placing", "sweep"]
-    assert list(forecast("1-3", magnitudes=FOUR)) == ["reading", "scanning", "sweep"]
-    assert list(forecast("2", magnitudes=FOUR)) == ["reading", "sweep"]
+    assert list(forecast()) == ["reading", "scanning", "placing", "sweep", "texts"]
+    assert list(forecast("2")) == ["reading", "scanning", "placing", "sweep", "texts"]
+    assert list(forecast("1-3", magnitudes=FOUR)) == ["reading", "scanning", "sweep", "texts"]
+    assert list(forecast("2", magnitudes=FOUR)) == ["reading", "sweep", "texts"]
 
 
 def test_the_sweep_has_a_row_for_each_question_and_magnitude_and_more_with_controls():
     assert rows(forecast("2", magnitudes=FOUR), "sweep") == 160 * 5
-    assert list(forecast("2", controls=3, facts=60))[-3:] == ["ranges", "controls", "facts"]
+    assert list(forecast("2", controls=3, facts=60))[-4:] == ["ranges", "controls", "facts", "texts"]
     found = forecast("2", reversed=20)
     n_asked = 2 * 20 + N_PREFERENCES
     assert sum(load.n_read for load in found["reversed"]) == n_asked

@@ -89,7 +89,7 @@ def test_control_directions_of_the_run_are_ranked(unreported, tmp_path, judge_ru
         run.parts.append(sweep.assign(question_id=other, intervention_id=name))
     assert judge_run(run.path)[0] == 0
     direction = run.verdict()["direction"]
-    assert (direction["by"], direction["n_controls"]) == ("push", 3)  # the simulated dial is a moved cut
+    assert (direction["by"], direction["n_controls"]) == ("push", 3)  # the simulated dial is a threshold shift
     assert (direction["ranks"]["signal"], direction["ranks"]["order_gain"]) == (1, 1)
     assert direction["p"] == direction["rank"] / 4
     assert list(contents_of(run)["controls"].index) == names

@@ -473,7 +473,7 @@ def test_a_folder_without_logs_and_a_missing_file_are_refused(tmp_path):
 # ---- what logs say of an answer that is none -------------------------------------------------------------------------
 
 
-def inspect_log(path, text, stop="stop", **about):
+def inspect_log(path, text, stop="stop", logprobs=None, **about):
     samples = [
         {
             "id": n,
@@ -481,7 +481,11 @@ def inspect_log(path, text, stop="stop", **about):
             "target": "Yes",
             "input": f"Question: Item {n}?\nCan you answer? Yes or No?",
             "uuid": f"u{n}",
-            "output": {"choices": [{"message": {"role": "assistant", "content": text}, "stop_reason": stop}]},
+            "output": {
+                "choices": [
+                    {"message": {"role": "assistant", "content": text}, "stop_reason": stop, "logprobs": logprobs}
+                ]
+            },
         }
         for n in range(6)
     ]
@@ -594,3 +598,66 @@ def test_what_may_be_no_part_of_the_question_is_said(tmp_path, prompts, said):
     pd.DataFrame({"model": ["a", "b"], "prompt": prompts, "raw_response": "Yes"}).to_csv(tmp_path / "t.csv")
     with pytest.warns(Notice, match=said):
         panel_from_logs(read_logs(tmp_path))
+
+
+LOOSE = "Okay. Let me see. No, that is not it. The"
+ENDS = [
+    ("finish_reason", "length", LOOSE, None),
+    ("stop_reason", "max_tokens", LOOSE, None),
+    ("finishReason", "MAX_TOKENS", LOOSE, None),
+    ("done_reason", "length", LOOSE, None),
+    ("stop_reason", "model_context_window_exceeded", LOOSE, None),
+    ("finish_reason", "error", "Yes", None),
+    ("finish_reason", "stop", LOOSE, 0.0),
+    ("stop_reason", "end_turn", "Yes, I can", 1.0),
+    ("finish_reason", "length", "Yes, I can", 1.0),
+    ("finish_reason", "", "Yes, I can", 1.0),
+]
+
+
+@pytest.mark.parametrize(("name", "reason", "text", "said"), ENDS)
+@pytest.mark.parametrize("kind", ["table", "every-eval-ever", "lm-eval"])
+def test_what_a_file_says_of_an_answers_end_counts_as_it_does_live(tmp_path, kind, name, reason, text, said):
+    if kind == "table":
+        rows = [{"model": "m", "question": f"Item {n}?", "raw_response": text, name: reason} for n in range(3)]
+    elif kind == "lm-eval":
+        rows = [{**row, "resps": [text], "filtered_resps": text, name: reason} for row in FLAT]
+    else:
+        rows = [json.loads(line) for line in (LOGS / "every_eval_ever/can_you_samples.jsonl").read_text().splitlines()]
+        for row in rows:
+            row |= {"error": None, "output": {"raw": [text]}}
+            row["metadata"] = {"epoch": row["metadata"]["epoch"], name: reason}
+    (tmp_path / "log.jsonl").write_text(lines(rows))
+    panel = panel_from_logs(read_logs(tmp_path / "log.jsonl"), asked="yes-no").panel
+    assert (panel["said_yes"].isna() if said is None else panel["said_yes"] == said).all()
+    assert len(panel) == len(rows)
+
+
+def shown(*tokens):
+    return {
+        "content": [
+            {"token": token, "logprob": -0.1, "top_logprobs": [{"token": each, "logprob": log} for each, log in others]}
+            for token, *others in tokens
+        ]
+    }
+
+
+YES, NO = (("Yes", ("Yes", -0.1), ("No", -2.5)), ("No", ("No", -0.1), ("Yes", -2.5)))
+
+
+@pytest.mark.parametrize(
+    ("text", "logprobs", "margin"),
+    [
+        ("Yes", shown(YES), 2.4),
+        ("No", shown(NO), -2.4),
+        ("<think>No</think>Yes", shown(("<think>",), NO, ("</think>",), YES), 2.4),
+        ("Yes", shown(("<think>",), NO, ("</think>",), YES), 2.4),
+        ("Yes", shown(("Yes", ("Yes", -0.1), ("Maybe", -3.1))), 3.0),  # no is at most as likely as what is shown
+        ("Yes", shown(("Yes", ("Yes", 0.0), ("No", -9999.0))), 0.0),
+        ("Perhaps", shown(("Perhaps", ("Yes", -1.0), ("No", -2.0))), math.nan),
+        ("Yes", None, math.nan),
+    ],
+)
+def test_the_margin_of_a_log_is_read_at_the_answer_as_it_is_live(tmp_path, text, logprobs, margin):
+    ((run,),) = [inspect_log(tmp_path / "log.json", text, logprobs=logprobs)]
+    np.testing.assert_allclose([record.margin for record in run.records], margin, atol=1e-6)

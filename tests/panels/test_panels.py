@@ -266,6 +266,9 @@ def test_a_panel_that_cannot_be_used_is_refused_by_place(tmp_path, text, complai
         ("respondent,model\nm1,X\nm1,Y\n", "line 3 repeats the respondent 'm1'"),
         ("name,model\nm1,X\n", "has no column 'respondent'"),
         ("respondent,model\nm9,X\n", "describes 'm9', none of which is in"),
+        ("respondent,modell\nm1,X\n", "column 'modell', which is not known; did you mean 'model'"),
+        ("respondent,model,famly\nm1,X,Y\n", "column 'famly', which is not known; did you mean 'family'"),
+        ("respondent,Model,family\nm1,X,Y\n", "column 'Model', which is not known; did you mean 'model'"),
     ],
 )
 def test_a_table_of_respondents_that_cannot_be_used_is_refused(tmp_path, text, complaint):

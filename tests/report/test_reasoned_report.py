@@ -58,7 +58,7 @@ def test_both_verdicts_stand_side_by_side_with_texts_at_three_settings(read):
     direct = read.matches()
     both = direct["kappa"].notna() & matches["kappa"].reindex(direct.index).notna()
     assert np.corrcoef(direct["kappa"][both], matches["kappa"].reindex(direct.index)[both])[0, 1] > 0.5
-    # The same questions' unsteered margins stand behind either moved cut.
+    # The same questions' unsteered margins stand behind either threshold shift.
     pd.testing.assert_series_equal(direct["cut"], matches["cut"].reindex(direct.index), check_exact=False)
 
 

@@ -73,7 +73,7 @@ def test_a_dial_that_knows_more_of_the_targets_gains_and_is_chosen():
     assert (own["low"] <= own["difference"]).all()
 
 
-def test_the_moved_cut_gains_nothing_over_itself():
+def test_the_threshold_shift_gains_nothing_over_itself():
     row = compare_dials(*planted(1, 0.5), n_bootstrap=99).table.loc[CUT]
     assert row[["order_gain", "order_gain_low", "order_gain_high", "signal_gain"]].tolist() == [0, 0, 0, 0]
     assert row["rho"] > 0.97  # nine rates are a coarse order of the same
@@ -163,9 +163,9 @@ def test_where_questions_of_a_topic_are_alike_intervals_over_topics_are_wider():
     assert widths[0].mean() > 1.6 * widths[1].mean()
 
 
-def test_without_a_moved_cut_nothing_is_compared():
+def test_without_a_threshold_shift_nothing_is_compared():
     answers, placed, kinds, panel, splits = planted(3, 0.5)
-    with pytest.raises(InputError, match="'moved cut' is not among the dials"):
+    with pytest.raises(InputError, match="'threshold shift' is not among the dials"):
         compare_dials(answers, placed, kinds.drop(CUT), panel, splits)
 
 

@@ -70,7 +70,7 @@ def judged(kind, seed=0, **options):
 @pytest.mark.parametrize(
     ("kind", "reordering", "reproduced", "dial"),
     [
-        ("moved cut", 0.0, "reproduced", "a moved cut"),
+        ("threshold shift", 0.0, "reproduced", "a threshold shift"),
         ("dial order", 0.9, "reproduced", "it reorders questions towards the targets"),
         ("unrelated", 0.9, "not reproduced", "open"),
     ],

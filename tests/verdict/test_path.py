@@ -10,7 +10,7 @@ from onedial.verdict.case import sweep_grid
 from onedial.verdict.path import dial_path
 
 
-def simulated(seed, breaking=0.0, kind="moved cut", n_targets=9, reordering=0.0):
+def simulated(seed, breaking=0.0, kind="threshold shift", n_targets=9, reordering=0.0):
     """A subject that follows the targets' difficulty with some noise of its own; turned up, it may lose it."""
     rng = np.random.default_rng(seed)
     sweep = simulate_sweep(rng, reordering=reordering)
@@ -21,7 +21,7 @@ def simulated(seed, breaking=0.0, kind="moved cut", n_targets=9, reordering=0.0)
     return sweep_grid(sweep).beside(answers, respondents)
 
 
-def test_a_moved_cut_runs_level_and_one_that_breaks_the_answers_falls():
+def test_a_threshold_shift_runs_level_and_one_that_breaks_the_answers_falls():
     """Of 200 sets each (scripts/simulate.py matching) the change is told from 0 in 7% and in 95%."""
     wrong = [path.change for seed in range(4) if (path := dial_path(simulated(seed))) is not None]
     assert sum(not change.low <= 0 <= change.high for change in wrong) <= 1

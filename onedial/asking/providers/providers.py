@@ -39,6 +39,7 @@ from onedial.asking.providers.attempts import (
 )
 from onedial.asking.providers.provider_reading import from_the_answer_on, response_of, why_unread
 from onedial.asking.providers.provider_settings import ROOM, ProviderModel, known_secrets, without_secrets
+from onedial.asking.replies import was_broken_off, was_cut_off
 from onedial.asking.respondents import Identity, Response
 from onedial.core.errors import InputError
 from onedial.core.files import sha256_of_text
@@ -497,8 +498,10 @@ def _sparing(choices_of: Callable[..., Any]) -> Callable[..., Any]:
 
     def choices(completion: Any, *more: Any) -> Any:
         for choice in completion.choices or ():
-            if (told := getattr(choice, "error", None)) or choice.finish_reason == "error":
-                raise ErrorInsteadOfAnswer(told or {})
+            if (told := getattr(choice, "error", None)) or was_broken_off(choice.finish_reason):
+                raise ErrorInsteadOfAnswer(told or f"the server broke off ({choice.finish_reason}), without a reason")
+            if was_cut_off(choice.finish_reason):
+                choice.finish_reason = "length"
             if not isinstance(choice.message.content, str | None):
                 _join_parts(choice.message)
         try:

@@ -25,6 +25,7 @@ from onedial.panels.formats.records import (
     LogRun,
     begins_with_keys,
     dig,
+    ended,
     is_right,
     read_json_rows,
     texts_of,
@@ -85,7 +86,8 @@ def _records(rows: list[dict[str, Any]], choices: LogChoices, path: Path) -> lis
     asked = first["input"] if isinstance(first["input"], dict) else {}
     metadata = first.get("metadata") or {}
     question = dig({**first, **metadata}, choices.question_field) if choices.question_field else None
-    failed = "error" if any(row.get("error") for row in rows) else None
+    finished, failed = ended(metadata, first, first.get("output"))
+    failed = "error" if any(row.get("error") for row in rows) else failed
     texts = _texts(first)
     scores = {_score_name(row): _score(row) for row in rows} if failed is None else {}
     if len(texts) > 1:  # one score for several texts is of none of them
@@ -101,6 +103,7 @@ def _records(rows: list[dict[str, Any]], choices: LogChoices, path: Path) -> lis
             topic=topic_of(metadata),
             scores=scores,
             confidence=choices.confidence_of(metadata, first, where=where),
+            finished=finished,
             failed=failed,
         )
         for text in texts

@@ -23,6 +23,7 @@ from onedial.panels.formats.records import (
     LogRun,
     begins_with_keys,
     dig,
+    ended,
     is_right,
     read_json,
     read_json_rows,
@@ -139,6 +140,7 @@ def _records(rows: list[dict[str, Any]], choices: LogChoices, path: Path) -> lis
     if given and all(isinstance(text, str) for text in continuations) and None not in likelihoods:
         known = {str(text).strip(): value for text, value in zip(continuations, likelihoods, strict=True)}
         return [_from_likelihoods(common, {text: value for text, value in known.items() if value is not None})]
+    finished, failed = ended(first)
     texts = given[0] if given and isinstance(given[0], list) else given
     texts = [text if isinstance(text, str) else None for text in texts] or [None]
     if len(texts) > 1:  # the metrics are of the one text that the filter left, where it left one
@@ -150,8 +152,8 @@ def _records(rows: list[dict[str, Any]], choices: LogChoices, path: Path) -> lis
             common,
             text=text,
             scores=scores if scored else {},
-            finished=not leaves_a_thought_open(common.prompt),
-            failed=None if text is not None else "no text",
+            finished=finished and not leaves_a_thought_open(common.prompt),
+            failed=failed if text is not None else "no text",
         )
         for text, scored in zip(texts, is_scored, strict=True)
     ]

@@ -13,7 +13,7 @@ from typing import Any
 
 from onedial.asking.tables import SUFFIXES, Table, is_blank, listed, name_of, read_table, text_of
 from onedial.core.errors import InputError
-from onedial.panels.formats.records import LogChoices, LogRecord, LogRun, is_right, texts_of
+from onedial.panels.formats.records import LogChoices, LogRecord, LogRun, ended, is_right, texts_of
 from onedial.panels.questions.prompts import PROMPTS
 from onedial.panels.spellings import Spellings
 from onedial.panels.wide_tables import columns_of, melted, turned, without_summaries
@@ -31,6 +31,7 @@ NAMES = {
     "topic": ("topic", "subject", "category"),
     "framing": ("framing", "condition"),
     "error": ("error",),
+    "stop_reason": ("stop_reason", "finish_reason", "done_reason", "finishReason", "stopReason"),
 }
 """Our names, and under which others a column is found."""
 _ANSWERS = {"said_yes", "raw_text", "answered_correctly"}
@@ -129,7 +130,7 @@ def _cells(table: Table, columns: Mapping[str, str], name: str, read: Callable[[
 def _records(table: Table, columns: Mapping[str, str], choices: LogChoices) -> list[LogRecord]:
     is_prompt = "question" not in choices.columns and columns.get("question") in PROMPTS
     readers = {
-        **dict.fromkeys(("question", "question_id", "raw_text", "topic", "error"), _text),
+        **dict.fromkeys(("question", "question_id", "raw_text", "topic", "error", "stop_reason"), _text),
         **{"said_yes": lambda cell: (_said(cell, choices.spellings), _text(cell)), "accepted": _accepted},
         **{"answered_correctly": lambda cell: is_right(_plain(cell)), "confidence": _plain},
     }
@@ -141,6 +142,7 @@ def _records(table: Table, columns: Mapping[str, str], choices: LogChoices) -> l
             raise InputError(f"{where} has neither a question_id nor a question; give one of them")
         said, words = own["said_yes"] or (None, None)
         correct = own["answered_correctly"]
+        finished, failed = ended(own)
         records.append(
             LogRecord(
                 item=own["question_id"] or "",
@@ -152,7 +154,8 @@ def _records(table: Table, columns: Mapping[str, str], choices: LogChoices) -> l
                 said_yes=said,
                 scores={} if correct is None else {"answered_correctly": correct},
                 confidence=choices.confidence_of({choices.confidence: own["confidence"]}, where=where),
-                failed="error" if own["error"] else None,
+                finished=finished,
+                failed="error" if own["error"] else failed,
             )
         )
     return records

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
+from onedial.asking.replies import was_broken_off, was_cut_off
 from onedial.asking.tables import read_table
 from onedial.core.cards import one_line
 from onedial.core.errors import InputError
@@ -171,6 +172,19 @@ def dig(holder: Any, path: str) -> Any:
 def topic_of(holder: Mapping[str, Any]) -> str | None:
     """The topic under one of the names that it goes by."""
     return next((holder[name] for name in ("topic", "subject", "category") if isinstance(holder.get(name), str)), None)
+
+
+_ENDS = ("finish_reason", "stop_reason", "done_reason", "finishReason", "stopReason")
+
+
+def ended(*holders: Any) -> tuple[bool, str | None]:
+    """Whether an answer came to its end, and why it is none, by the first of these holders that names its end.
+
+    >>> ended({"finish_reason": "length"}), ended({}, {"stop_reason": "end_turn"}), ended({"done_reason": "error"})
+    ((False, None), (True, None), (True, 'error'))
+    """
+    said = next((holder[name] for holder in holders for name in _ENDS if dig(holder, name)), None)
+    return not was_cut_off(said), "error" if was_broken_off(said) else None
 
 
 def texts_of(value: Any) -> tuple[str, ...]:

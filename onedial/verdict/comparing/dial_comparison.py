@@ -1,15 +1,15 @@
 """Dials at equal yes rates: which order of the questions does each go through, and which targets does it meet?
 
 Every dial was set to the same yes rates on the fitting split (`place_settings`), and is judged on the test
-split by its answers there. The reference is the moved cut at the same rates: it asks nothing of the model but where to
-cut the unsteered margin, so that whatever a dial does better is what its order is worth.
+split by its answers there. The reference is the threshold shift at the same rates: it asks nothing of the model but
+where to cut the unsteered margin, so that whatever a dial does better is what its order is worth.
 
     ease         share of a dial's rates at which it says yes to a question
-    order_gain   C_A at equal rates: mean over targets of A_t(ease) - A_t(ease of the moved cut), A_t as in
+    order_gain   C_A at equal rates: mean over targets of A_t(ease) - A_t(ease of the threshold shift), A_t as in
                  `onedial.stats.roc`
     signal       S: mean over targets of kappa where the dial's rate is nearest to the target's fitting yes rate; a
                  target further than half a step of the rates from every rate that the dial reaches is left out
-    signal_gain  S minus the moved cut's, for the same targets
+    signal_gain  S minus the threshold shift's, for the same targets
     rho          Spearman's correlation of the ease with the unsteered margin
 
 Averages are over targets of one base model, then over base models, near-copies as one (`match.base_models`).
@@ -38,7 +38,7 @@ from onedial.stats.roc import auc, auc_resampled
 from onedial.stats.shares import rates as yes_rates
 from onedial.verdict.case import base_models, describe_targets, panel_answers, wording_groups
 
-CUT = "moved cut"
+CUT = "threshold shift"
 COMPARISON_COLUMNS = [
     "kind", "n_rates", "n_targets", "signal", "signal_low", "signal_high", "signal_gain", "signal_gain_low",
     "signal_gain_high", "order_gain", "order_gain_low", "order_gain_high", "rho", "rho_low", "rho_high",
@@ -72,7 +72,7 @@ class DialComparison:
         table = self.table
         others = table[(table.index != CUT) & table["order_gain"].notna()]
         if others.empty:
-            return "No dial reaches enough yes rates to be compared with a moved cut."
+            return "No dial reaches enough yes rates to be compared with a threshold shift."
         better = others[others["order_gain_low"] > 0]
         worse = others[others["order_gain_high"] < 0]
 
@@ -84,7 +84,7 @@ class DialComparison:
         chosen = f"; chosen on the fitting split: {said(self.chosen)}" if self.chosen and self.chosen != best else ""
         return (
             f"At equal yes rates {len(better)} of {len(others)} dials order the questions more as the targets do than "
-            f"a moved cut does, and {len(worse)} less so: best {said(best)}{chosen}."
+            f"a threshold shift does, and {len(worse)} less so: best {said(best)}{chosen}."
         )
 
 
@@ -103,13 +103,13 @@ def compare_dials(
 
     Args:
         answers: dial, rate, question_id, margin, mass on the fitting and test splits, at rates that are reached; and at
-            rate nan the unsteered answers of the moved cut.
+            rate nan the unsteered answers of the threshold shift.
         placed: dial, rate, setting, rate_found, reached. kinds: index dial.
         splits: question id -> split. topics: question id -> topic.
         wordings: the ids of questions that stand there in several wordings (`onedial.panels.splits.wordings_of`).
 
     Raises:
-        InputError: the moved cut is not among the dials.
+        InputError: the threshold shift is not among the dials.
 
     >>> from onedial.panels import panel_from_long
     >>> rng, ids, rates = np.random.default_rng(0), [f"q{number}" for number in range(60)], (0.25, 0.5, 0.75)
@@ -122,7 +122,7 @@ def compare_dials(
     >>> splits = pd.Series([FITTING, TEST] * 30, index=ids)
     >>> found = compare_dials(answers, placed, pd.Series({CUT: "cut"}), panel_from_long(said), splits, n_bootstrap=19)
     >>> found.table.index.tolist()
-    ['moved cut']
+    ['threshold shift']
     """
     if CUT not in kinds.index:
         raise InputError(f"{CUT!r} is not among the dials, and all others are compared with it; add --dials cut")

@@ -18,7 +18,7 @@ of question q by itself, mean (u_q^2 + c_q^2) is the sum of
     answer bias  (mean u_q)^2           threshold  (mean c_q)^2           order  variance of u_q + variance of c_q
 
 each of which is given as its share: what moves every yes alike, what moves "able" alike for all questions, and what
-moves questions against each other, which is what a moved cut cannot do.
+moves questions against each other, which is what a threshold shift cannot do.
 
 Intervals are 95% bootstraps, over questions (both wordings of a question together) and, for facts and preferences, over
 these.

@@ -1,7 +1,7 @@
-"""Rivals without steering: what else puts the questions in an order, and how well does it do by the same rule?
+"""Baselines without steering: what else puts the questions in an order, and how well does it do by the same rule?
 
-Each rival gives every target an order of the questions. It is cut where the target's yes rate on the fitting split
-says, as the dial is set, and its kappa on the test split is averaged as S is. Beside it stands S minus the rival's,
+Each baseline gives every target an order of the questions. It is cut where the target's yes rate on the fitting split
+says, as the dial is set, and its kappa on the test split is averaged as S is. Beside it stands S minus the baseline's,
 over the same resamples of the test questions.
 
     unsteered margin            the subject with another cut: a bias on the yes token's logit is the same thing
@@ -16,7 +16,7 @@ over the same resamples of the test questions.
                                 nearly as often as the target; where it was asked so
 
 Topic means and text are trained on the target's answers outside the test split, extraction questions included:
-a rival is worth the more the stronger it is. Each of them is an account of that one target alone.
+a baseline is worth the more the stronger it is. Each of them is an account of that one target alone.
 
 The unsteered margin, the level, the text from other models, their mean and the shared difficulty are one-dimensional
 accounts: one order of the questions that only takes another cut for each target (they differ between base models only
@@ -42,7 +42,16 @@ from onedial.stats.numbers import average_within_models
 from onedial.stats.texts import ridge_scores, text_features
 from onedial.verdict.case import Case
 
-RIVAL_COLUMNS = ["one_order", "n_targets", "signal", "low", "high", "difference", "difference_low", "difference_high"]
+BASELINE_COLUMNS = [
+    "one_order",
+    "n_targets",
+    "signal",
+    "low",
+    "high",
+    "difference",
+    "difference_low",
+    "difference_high",
+]
 MEAN, LEVEL_LABEL = "mean of other models", "level"
 _SHRINK = 5.0
 """Topic means are drawn towards the target's mean as if by five further answers."""
@@ -161,7 +170,7 @@ def _nothing(case: Case) -> np.ndarray:
 
 
 @dataclass(frozen=True)
-class Rival:
+class Baseline:
     """An account of the targets that needs no steering: an order of the questions for each of them.
 
     Attributes:
@@ -186,43 +195,43 @@ class Rival:
         found = self.scores(case)
         if found is not None and np.shape(found) != case.given.shape:
             raise InputError(
-                f"the rival {name!r} gives scores of shape {np.shape(found)} for {case.given.shape[0]} questions "
+                f"the baseline {name!r} gives scores of shape {np.shape(found)} for {case.given.shape[0]} questions "
                 f"and {case.given.shape[1]} targets; return one score for each, {case.given.shape}"
             )
         return found
 
 
-RIVALS: dict[str, Rival] = {
-    "unsteered margin": Rival(_unsteered, one_order=True),
-    LEVEL_LABEL: Rival(_level, one_order=True),
-    "text, from other models": Rival(_text_from_others, one_order=True),
-    MEAN: Rival(_mean_of_others, one_order=True),
-    "shared difficulty": Rival(_shared_difficulty, one_order=True),
-    "topic means": Rival(topic_means, own_answers=True),
-    "text": Rival(_text, own_answers=True),
-    "instructed threshold": Rival(_instructed, own_answers=True),
+BASELINES: dict[str, Baseline] = {
+    "unsteered margin": Baseline(_unsteered, one_order=True),
+    LEVEL_LABEL: Baseline(_level, one_order=True),
+    "text, from other models": Baseline(_text_from_others, one_order=True),
+    MEAN: Baseline(_mean_of_others, one_order=True),
+    "shared difficulty": Baseline(_shared_difficulty, one_order=True),
+    "topic means": Baseline(topic_means, own_answers=True),
+    "text": Baseline(_text, own_answers=True),
+    "instructed threshold": Baseline(_instructed, own_answers=True),
 }
-"""Name to rival; a plugin's stands in the same tables and figures."""
+"""Name to baseline; a plugin's stands in the same tables and figures."""
 
 
 def scores_of(name: str, case: Case) -> np.ndarray | None:
-    """(question, target) of a rival of `RIVALS`; made once, since rivals are sources of the predictions too."""
+    """(question, target) of one of `BASELINES`; made once, since baselines are sources of the predictions too."""
     if name not in case.scores_made:
-        case.scores_made[name] = RIVALS[name].of(name, case)
+        case.scores_made[name] = BASELINES[name].of(name, case)
     return case.scores_made[name]
 
 
-def rival_table(case: Case) -> pd.DataFrame:
-    """S of every rival, and S of steering minus it.
+def baseline_table(case: Case) -> pd.DataFrame:
+    """S of every baseline, and S of steering minus it.
 
-    Both are over the targets for which the rival has an order, so the differences' n_targets may differ.
+    Both are over the targets for which the baseline has an order, so the differences' n_targets may differ.
 
     Returns:
-        Index rival; columns `RIVAL_COLUMNS`; 95% intervals over test questions.
+        Index baseline; columns `BASELINE_COLUMNS`; 95% intervals over test questions.
     """
     groups, test_targets = case.groups(case.test), case.given[case.test]
     rows: dict[str, list[Any]] = {}
-    for name, rival in RIVALS.items():
+    for name, baseline in BASELINES.items():
         if (scores := scores_of(name, case)) is None:
             continue
         cut = {
@@ -231,10 +240,10 @@ def rival_table(case: Case) -> pd.DataFrame:
         }
         placed = [target for target, answers in cut.items() if not np.isnan(answers).all()]
         if not placed:
-            rows[name] = [rival.one_order, 0, *[np.nan] * 6]
+            rows[name] = [baseline.one_order, 0, *[np.nan] * 6]
             continue
         sides = {
-            "rival": np.stack([cut[target] for target in placed], axis=1),
+            "baseline": np.stack([cut[target] for target in placed], axis=1),
             "steered": case.rate_matched[:, placed],
         }
         models, values, drawn = case.models[placed], {}, {}
@@ -243,13 +252,13 @@ def rival_table(case: Case) -> pd.DataFrame:
             resampled = count_resampled(answers, test_targets[:, placed], case.n_resamples, case.seed, groups).kappa()
             values[side] = float(average_within_models(np.nan_to_num(kappas), models))
             drawn[side] = average_within_models(np.nan_to_num(resampled), models)
-        low, high = interval(drawn["rival"])
-        apart_low, apart_high = interval(drawn["steered"] - drawn["rival"])
-        apart = values["steered"] - values["rival"]
-        rows[name] = [rival.one_order, len(placed), values["rival"], float(low), float(high), apart]
+        low, high = interval(drawn["baseline"])
+        apart_low, apart_high = interval(drawn["steered"] - drawn["baseline"])
+        apart = values["steered"] - values["baseline"]
+        rows[name] = [baseline.one_order, len(placed), values["baseline"], float(low), float(high), apart]
         rows[name] += [float(apart_low), float(apart_high)]
-    table = pd.DataFrame.from_dict(rows, orient="index", columns=RIVAL_COLUMNS).rename_axis("rival")
-    return table.astype(dict.fromkeys(RIVAL_COLUMNS[2:], float))
+    table = pd.DataFrame.from_dict(rows, orient="index", columns=BASELINE_COLUMNS).rename_axis("baseline")
+    return table.astype(dict.fromkeys(BASELINE_COLUMNS[2:], float))
 
 
 def cut_at_rate(scores: np.ndarray, given: np.ndarray, fitting: np.ndarray) -> np.ndarray:
@@ -271,13 +280,13 @@ def cut_at_rate(scores: np.ndarray, given: np.ndarray, fitting: np.ndarray) -> n
     return np.where(np.isnan(scores), np.nan, (scores > cut).astype(float))
 
 
-def ceiling(rivals: pd.DataFrame, signal: float) -> dict[str, float | str]:
+def ceiling(baselines: pd.DataFrame, signal: float) -> dict[str, float | str]:
     """S as a share of what the best one-dimensional account reaches without steering.
 
     Returns:
         account (its name), signal (its own S) and share; empty where there is none above 0.
     """
-    accounts = rivals[rivals["one_order"].astype(bool) & (rivals["signal"] > 0)]
+    accounts = baselines[baselines["one_order"].astype(bool) & (baselines["signal"] > 0)]
     accounts = accounts.drop(index=["unsteered margin", LEVEL_LABEL], errors="ignore")
     if accounts.empty or np.isnan(signal):
         return {}

@@ -1,4 +1,4 @@
-"""Rivals, facts and what the order knows: planted truths are found, and nothing is made of nothing."""
+"""Baselines, facts and what the order knows: planted truths are found, and nothing is made of nothing."""
 
 from dataclasses import replace
 
@@ -12,18 +12,25 @@ from verdict_tables import case_of, plain_sweep, simulated
 
 from onedial.core.errors import InputError
 from onedial.stats.texts import ALPHAS, ridge_scores, text_features
+from onedial.verdict.baselines.baselines import (
+    BASELINES,
+    Baseline,
+    baseline_table,
+    ceiling,
+    cut_at_rate,
+    instructed_margins,
+)
+from onedial.verdict.baselines.facts import facts_result
+from onedial.verdict.baselines.knowing import SUBJECT, knowing_table
 from onedial.verdict.case import Case, sweep_grid
 from onedial.verdict.judgement import SweepTables, judge_tables
 from onedial.verdict.prediction.prediction import predict
-from onedial.verdict.rivals.facts import facts_result
-from onedial.verdict.rivals.knowing import SUBJECT, knowing_table
-from onedial.verdict.rivals.rivals import RIVALS, Rival, ceiling, cut_at_rate, instructed_margins, rival_table
 
 
 def table_for(*given, **named):
-    """Rivals of a simulated sweep."""
+    """Baselines of a simulated sweep."""
     case = case_for(*given, **named)
-    return rival_table(case), case
+    return baseline_table(case), case
 
 
 def case_for(sweep, panel, texts=None, topics=None, instructed=None, levels=None):
@@ -47,47 +54,47 @@ def shared():
     return table_for(sweep, panel)
 
 
-def test_every_rival_has_its_row_and_differences_are_between_the_signals_beside_them(shared):
-    rivals, matches = shared
+def test_every_baseline_has_its_row_and_differences_are_between_the_signals_beside_them(shared):
+    baselines, matches = shared
     absent = ("level", "instructed threshold")  # no label was given, and no threshold asked for
-    assert list(rivals.index) == [name for name in RIVALS if name not in absent]
+    assert list(baselines.index) == [name for name in BASELINES if name not in absent]
     judged = matches.matches[matches.matches["status"].isin(["ok", "edge", "not monotone"])]
     own = judged.groupby("model")["kappa_rate"].mean().mean()
-    full = rivals[rivals["n_targets"] == len(judged)]
+    full = baselines[baselines["n_targets"] == len(judged)]
     assert len(full) >= 4
     assert np.allclose(full["signal"] + full["difference"], own)
-    assert (rivals["low"] <= rivals["high"])[rivals["n_targets"] > 0].all()
+    assert (baselines["low"] <= baselines["high"])[baselines["n_targets"] > 0].all()
 
 
 @pytest.mark.parametrize("sign", [1, -1])
-def test_the_data_sets_own_label_is_a_rival_whichever_way_it_is_written(sign):
+def test_the_data_sets_own_label_is_a_baseline_whichever_way_it_is_written(sign):
     sweep, panel = simulated("unrelated", n_targets=12)
     safe = panel.mean(axis=1).groupby(level=0).mean() > 0.5
-    rivals, _ = table_for(sweep, panel, levels=lambda ids: sign * safe.reindex(ids).astype(int).to_numpy())
-    assert rivals.loc["level", "signal"] > 0.2
-    assert rivals.loc["level", "difference_high"] < 0
+    baselines, _ = table_for(sweep, panel, levels=lambda ids: sign * safe.reindex(ids).astype(int).to_numpy())
+    assert baselines.loc["level", "signal"] > 0.2
+    assert baselines.loc["level", "difference_high"] < 0
 
 
-def test_a_label_that_is_the_same_for_all_questions_is_no_rival():
-    rivals, _ = table_for(*simulated("unrelated"), levels=lambda ids: np.zeros(len(ids)))
-    assert "level" not in rivals.index
+def test_a_label_that_is_the_same_for_all_questions_is_no_baseline():
+    baselines, _ = table_for(*simulated("unrelated"), levels=lambda ids: np.zeros(len(ids)))
+    assert "level" not in baselines.index
 
 
 def test_a_difficulty_that_targets_share_is_found_by_the_others_answers_and_not_by_the_subject(shared):
-    rivals, _ = shared
-    assert rivals.loc["mean of other models", "signal"] > 0.4
-    assert rivals.loc["shared difficulty", "signal"] > 0.4
-    assert abs(rivals.loc["unsteered margin", "signal"]) < 0.1
-    assert rivals.loc["mean of other models", "difference_high"] < 0
-    found = ceiling(rivals, 0.1)
+    baselines, _ = shared
+    assert baselines.loc["mean of other models", "signal"] > 0.4
+    assert baselines.loc["shared difficulty", "signal"] > 0.4
+    assert abs(baselines.loc["unsteered margin", "signal"]) < 0.1
+    assert baselines.loc["mean of other models", "difference_high"] < 0
+    found = ceiling(baselines, 0.1)
     assert found["account"] in ("mean of other models", "shared difficulty")
     assert found["share"] == pytest.approx(0.1 / found["signal"])
 
 
-def test_a_subject_whose_margin_the_targets_follow_is_matched_by_its_moved_cut():
-    rivals, _ = table_for(*simulated("moved cut", n_targets=9, reordering=0.0))
-    assert rivals.loc["unsteered margin", "signal"] > 0.5
-    assert rivals.loc["unsteered margin", "difference"] == pytest.approx(0, abs=0.03)
+def test_a_subject_whose_margin_the_targets_follow_is_matched_by_its_threshold_shift():
+    baselines, _ = table_for(*simulated("threshold shift", n_targets=9, reordering=0.0))
+    assert baselines.loc["unsteered margin", "signal"] > 0.5
+    assert baselines.loc["unsteered margin", "difference"] == pytest.approx(0, abs=0.03)
 
 
 def test_words_that_tell_the_answer_are_found_by_the_text_and_noise_is_not():
@@ -99,9 +106,9 @@ def test_words_that_tell_the_answer_are_found_by_the_text_and_noise_is_not():
     texts = [f"Who {'invented' if h else 'painted'} the {word}?" for h, word in zip(hard, words, strict=True)]
     noisy = rng.random((len(ids), 9)) < 0.2
     told = pd.DataFrame((~hard[:, None] ^ noisy).astype(float), index=ids, columns=panel.columns)
-    rivals, _ = table_for(sweep, told, texts)
-    assert rivals.loc["text", "signal"] > 0.4
-    assert rivals.loc["text, from other models", "signal"] > 0.4
+    baselines, _ = table_for(sweep, told, texts)
+    assert baselines.loc["text", "signal"] > 0.4
+    assert baselines.loc["text, from other models", "signal"] > 0.4
     by_chance, _ = table_for(sweep, told.sample(frac=1, random_state=0).set_axis(ids), texts)
     assert abs(by_chance.loc["text", "signal"]) < 0.12
 
@@ -130,13 +137,13 @@ def test_topics_that_tell_the_answer_are_found_by_their_means():
     rng = np.random.default_rng(0)
     likely = np.where(topics == "easy", 0.9, 0.1)[:, None]
     told = pd.DataFrame((rng.random((len(ids), 9)) < likely).astype(float), index=ids, columns=panel.columns)
-    rivals, _ = table_for(sweep, told, topics=topics)
-    assert rivals.loc["topic means", "signal"] > 0.6
+    baselines, _ = table_for(sweep, told, topics=topics)
+    assert baselines.loc["topic means", "signal"] > 0.6
     without, _ = table_for(sweep, told)
     assert without.loc["topic means", "n_targets"] == 0
 
 
-def test_a_rival_is_cut_at_the_targets_rate_on_the_fitting_questions():
+def test_a_baseline_is_cut_at_the_targets_rate_on_the_fitting_questions():
     rng = np.random.default_rng(1)
     scores, fitting = rng.standard_normal(400), np.arange(400) < 200
     given = (rng.random(400) < 0.3).astype(float)
@@ -167,15 +174,15 @@ def asked_case():
     return subject.beside(panel, respondents, about=pd.DataFrame(about, ids), instructed=instructed)
 
 
-OWN_ANSWERS = [name for name, rival in RIVALS.items() if rival.own_answers]
+OWN_ANSWERS = [name for name, baseline in BASELINES.items() if baseline.own_answers]
 
 
-@pytest.mark.parametrize("rival", RIVALS)
-def test_no_rival_sees_what_the_target_says_to_the_test_questions(rival, asked_case):
+@pytest.mark.parametrize("baseline", BASELINES)
+def test_no_baseline_sees_what_the_target_says_to_the_test_questions(baseline, asked_case):
     """Not even through the other targets of its base model. Its yes rate over all questions may find its neighbour."""
-    scores, own = RIVALS[rival].scores, asked_case.models == "b"
+    scores, own = BASELINES[baseline].scores, asked_case.models == "b"
     given, test = asked_case.given.copy(), np.flatnonzero(asked_case.test)
-    if rival == "nearest threshold":
+    if baseline == "nearest threshold":
         given[np.ix_(test, np.flatnonzero(own))] = given[np.ix_(np.random.default_rng(1).permutation(test), own)]
     else:
         given[np.ix_(test, np.flatnonzero(own))] = 1 - given[np.ix_(test, own)]
@@ -183,23 +190,23 @@ def test_no_rival_sees_what_the_target_says_to_the_test_questions(rival, asked_c
     np.testing.assert_array_equal(scores(told)[:, own], scores(asked_case)[:, own])
 
 
-@pytest.mark.parametrize("rival", sorted(set(RIVALS) - set(OWN_ANSWERS)))
-def test_what_other_models_tell_comes_from_other_base_models_alone(rival, asked_case):
-    scores, own = RIVALS[rival].scores, asked_case.models == "b"
+@pytest.mark.parametrize("baseline", sorted(set(BASELINES) - set(OWN_ANSWERS)))
+def test_what_other_models_tell_comes_from_other_base_models_alone(baseline, asked_case):
+    scores, own = BASELINES[baseline].scores, asked_case.models == "b"
     given = asked_case.given.copy()
     given[:, own] = np.random.default_rng(1).permutation(given[:, own])
     told = asked_case.knowing(given)
     np.testing.assert_array_equal(scores(told)[:, own], scores(asked_case)[:, own])
-    if rival not in ("unsteered margin", "level"):  # of the label they tell which way it goes, and nothing else
+    if baseline not in ("unsteered margin", "level"):  # of the label they tell which way it goes, and nothing else
         assert not np.array_equal(scores(told)[:, ~own], scores(asked_case)[:, ~own], equal_nan=True)
 
 
-@pytest.mark.parametrize("rival", [*OWN_ANSWERS, "text, from other models"])
-def test_what_is_trained_on_answers_is_trained_outside_the_test_questions(rival, asked_case):
+@pytest.mark.parametrize("baseline", [*OWN_ANSWERS, "text, from other models"])
+def test_what_is_trained_on_answers_is_trained_outside_the_test_questions(baseline, asked_case):
     given = asked_case.given.copy()
     given[asked_case.test] = 1 - given[asked_case.test]
     told = asked_case.knowing(given)
-    np.testing.assert_array_equal(RIVALS[rival].scores(told), RIVALS[rival].scores(asked_case))
+    np.testing.assert_array_equal(BASELINES[baseline].scores(told), BASELINES[baseline].scores(asked_case))
 
 
 def test_scores_of_questions_that_were_trained_on_come_from_models_that_did_not_see_them():
@@ -408,29 +415,29 @@ def test_a_target_is_set_against_the_instructed_level_whose_yes_rate_is_nearest(
     margins = instructed.pivot(index="question_id", columns="level", values="margin")
     follows = {f"target {number}": margins[(50.0, 90.0)[number % 2]] for number in range(9)}
     panel = pd.DataFrame({name: (own + 0.3 * rng.normal(size=len(own)) > 0) * 1.0 for name, own in follows.items()})
-    rivals, case = table_for(sweep, panel, instructed=instructed)
+    baselines, case = table_for(sweep, panel, instructed=instructed)
     sources = ("the dial", "mean of other models", "unsteered margin", "instructed threshold")
     _, told = predict(case, ("all",), sources)
     assert told.set_index("source")["bits"].idxmax() == "instructed threshold"
-    assert rivals.loc["instructed threshold", "signal"] > 0.6
-    assert abs(rivals.loc["unsteered margin", "signal"]) < 0.15
-    assert not rivals.loc["instructed threshold", "one_order"]
+    assert baselines.loc["instructed threshold", "signal"] > 0.6
+    assert abs(baselines.loc["unsteered margin", "signal"]) < 0.15
+    assert not baselines.loc["instructed threshold", "one_order"]
     swapped = instructed.assign(level=instructed["level"].map({50.0: 90.0, 90.0: 50.0}))  # a level is but a name
     again, _ = table_for(sweep, panel, instructed=swapped)
-    assert again.loc["instructed threshold", "signal"] == pytest.approx(rivals.loc["instructed threshold", "signal"])
+    assert again.loc["instructed threshold", "signal"] == pytest.approx(baselines.loc["instructed threshold", "signal"])
 
 
 def test_instructed_levels_that_know_nothing_of_the_targets_have_no_signal_and_unread_answers_count_for_nothing():
     sweep, panel = simulated("unrelated", n_targets=12)
     instructed = instructed_of(sweep, np.random.default_rng(5))
-    rivals, _ = table_for(sweep, panel, instructed=instructed)
-    assert abs(rivals.loc["instructed threshold", "signal"]) < 0.08
+    baselines, _ = table_for(sweep, panel, instructed=instructed)
+    assert abs(baselines.loc["instructed threshold", "signal"]) < 0.08
     unread = instructed.assign(mass=0.0)
     alone, _ = table_for(sweep, panel, instructed=unread)
     assert alone.loc["instructed threshold", "n_targets"] == 0
 
 
-def test_a_rival_that_is_added_stands_among_the_rivals_and_among_the_predictions(monkeypatch):
+def test_a_baseline_that_is_added_stands_among_the_baselines_and_among_the_predictions(monkeypatch):
     """Planted: it knows the difficulty that the targets share, and so does as well as their mean."""
     sweep, panel = simulated("unrelated", n_targets=12)
     ease = panel.mean(axis=1)
@@ -438,17 +445,17 @@ def test_a_rival_that_is_added_stands_among_the_rivals_and_among_the_predictions
     def planted(case):
         return np.repeat(ease.reindex(case.questions).to_numpy()[:, None], len(case.targets), axis=1)
 
-    monkeypatch.setitem(RIVALS, "planted", Rival(planted, one_order=True))
-    rivals, matches = table_for(sweep, panel)
-    assert rivals.loc["planted", "one_order"]
-    assert rivals.loc["planted", "signal"] > rivals.loc["mean of other models", "signal"] - 0.05
+    monkeypatch.setitem(BASELINES, "planted", Baseline(planted, one_order=True))
+    baselines, matches = table_for(sweep, panel)
+    assert baselines.loc["planted", "one_order"]
+    assert baselines.loc["planted", "signal"] > baselines.loc["mean of other models", "signal"] - 0.05
     _, told = predict(matches)
     bits = told[told["k"].astype(str) == "all"].set_index("source")["bits"]
     assert bits["planted"] > bits["mean of other models"] - 0.02
     assert bits["planted"] > bits["unsteered margin"] + 0.1
 
 
-def test_a_rival_whose_scores_have_another_shape_is_refused_by_its_name(monkeypatch, asked_case):
-    monkeypatch.setitem(RIVALS, "broken", Rival(lambda case: case.unsteered_margins))
+def test_a_baseline_whose_scores_have_another_shape_is_refused_by_its_name(monkeypatch, asked_case):
+    monkeypatch.setitem(BASELINES, "broken", Baseline(lambda case: case.unsteered_margins))
     with pytest.raises(InputError, match=r"'broken' gives scores of shape \(120,\)"):
-        RIVALS["broken"].of("broken", asked_case)
+        BASELINES["broken"].of("broken", asked_case)
