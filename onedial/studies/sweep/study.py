@@ -89,7 +89,7 @@ class SweepStudy:
         return swept[own & swept["question_id"].isin(set(self.inputs.ids(FITTING)))]
 
     def settings_at(self, wanted: Sequence[float]) -> list[float]:
-        """The magnitudes at which the fitting questions' yes rates are nearest to these; 0 where nothing could be read."""
+        """The magnitudes at which the fitting questions' yes rates are nearest to these; 0 where nothing was read."""
         rates = yes_rates(self.fitting_answers)["yes_rate"].dropna()
         settings, reached = rates.index.to_numpy(float), rates.to_numpy(float)
         if rates.empty:
