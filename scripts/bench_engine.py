@@ -8,13 +8,17 @@ letters as its first ones say. Tokens per second are of the whole, best of the r
 pairs, at a push so small that the same tokens are written.
 """
 
-import argparse
 import json
 import statistics
+import sys
 import time
 import zlib
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import Any
+
+from onedial.core.command_line import run_command
+from onedial.core.options import Options, option, parse_options
 
 LONGEST = 160
 """Tokens of a text."""
@@ -75,7 +79,7 @@ def _seconds(work: Callable[[], Any]) -> float:
     return time.perf_counter() - began
 
 
-def measure(name: str, n_texts: int, dtype: str, python: str | None = None) -> dict[str, Any]:
+def measure(options: "ScriptOptions") -> dict[str, Any]:
     """Load a model twice, and measure; the vector is extracted from its answers to the embedded questions."""
     from onedial.asking.prompts import load_prompt
     from onedial.models.model import load_model
@@ -85,25 +89,29 @@ def measure(name: str, n_texts: int, dtype: str, python: str | None = None) -> d
     from steering.interventions import Intervention
     from steering.vectors import extract_vector
 
-    model, questions = load_model(name, dtype=dtype), load_questions("embedded", n=max(n_texts, 60))
+    model = load_model(options.model, dtype=options.dtype)
+    questions = load_questions("embedded", n=max(options.texts, 60))
     vector = extract_vector(model, questions[:60], layer=2 * model.n_layers // 3)
     instrument = reasoned_instrument(load_prompt("study"))
-    prompts = model.token_ids([instrument.prompt(question.text) for question in questions[:n_texts]])
-    with writing_with_vllm(model, python) as writer:
-        push = Intervention.of(vector, positions="all") * 0.2
-        found = writing_speed(model, writer, prompts, push)
-    return {"model": name, "dtype": dtype, "device": str(model.device), "texts": n_texts, **found}
+    prompts = model.token_ids([instrument.prompt(question.text) for question in questions[: options.texts]])
+    with writing_with_vllm(model) as writer:
+        found = writing_speed(model, writer, prompts, Intervention.of(vector, positions="all") * 0.2)
+    about = {"model": model.identity.name, "dtype": str(model.dtype), "device": str(model.device)}
+    return {**about, "texts": len(prompts), **found}
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--model", default="smollm2-135m-instruct")
-    parser.add_argument("--texts", type=int, default=64)
-    parser.add_argument("--dtype", default="float32")
-    parser.add_argument("--engine-python")
-    options = parser.parse_args()
-    print(json.dumps(measure(options.model, options.texts, options.dtype, options.engine_python), indent=1))
+    print(json.dumps(measure(parse_options(ScriptOptions, __doc__)), indent=1))
+
+
+@dataclass(frozen=True, kw_only=True)
+class ScriptOptions(Options):
+    """What it is told."""
+
+    model: str = option("smollm2-135m-instruct", "built-in name, hub id or local folder")
+    texts: int = option(64, "reasonings", at_least=4, at_most=500)
+    dtype: str = option("auto", "as of a sweep")
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(run_command(main))

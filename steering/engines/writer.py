@@ -181,6 +181,10 @@ class Vllm:
         )
         return [found[place] for place in range(len(requests))]
 
+    def told(self) -> dict[str, Any]:
+        """What wrote and what was proven of it, for the manifest."""
+        return {**self.facts, "proofs": [proof.as_dict() for proof in self.proofs]}
+
     def close(self) -> None:
         """End vLLM and give its memory back; the model writes by transformers again."""
         self._model.writer = None

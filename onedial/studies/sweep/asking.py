@@ -186,6 +186,8 @@ def write_reasons(study: SweepStudy) -> None:
     n = len(questions) * reasoned_cost(len(magnitudes), search) * samples
     with (engine_of(options) or nullcontext)(study.model):
         study.fill(parts, f"reasoned answers at {len(magnitudes)} settings", n, ask, parts.read())
+        if study.model.writer is not None:
+            study.run.run.record(writer=study.model.writer.told())
 
 
 def run_on_text(study: SweepStudy) -> None:
