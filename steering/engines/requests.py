@@ -9,6 +9,7 @@ which `add`, `ablate` and `clamp` are, and whatever operator of one's own does t
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 
 import torch
 
@@ -65,6 +66,7 @@ def check_told(operator: str, positions: str) -> None:
     as_line(operator, 1.0, 1.0)
 
 
+@lru_cache(maxsize=1024)
 def as_line(operator: str, magnitude: float, length: float) -> tuple[float, float]:
     """The numbers a, s with which an operator does x + (a + s x . d) d to every stream x; found by trying.
 

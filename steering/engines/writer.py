@@ -147,7 +147,7 @@ class Vllm:
                 n_tokens, stopped = next(until, n_tokens), True
             if not (stopped or ended):
                 return False
-            finished = stopped or each.ids[-1] in ends
+            finished = stopped or bool(ends.intersection(each.ids[-1:]))
             found[each.place] = Generated(_text(tokenizer, each.ids[:n_tokens]), n_tokens, finished)
             if sink:
                 sink(each.place, found[each.place])
