@@ -15,9 +15,9 @@ A page is plain Markdown. docs/numbers/PAGE.yaml says what its numbers repeat. A
         panel: "{row}"                       # the row's value as it is shown
         bits (95%): "{bits:.3f} ({low:.3f} to {high:.3f})"
 
-`of: {135M: 135m/verdict.json}` makes a row of each JSON file instead; its columns are paths with dots. A number in a
-sentence is found by a phrase, with {} in the place of each number, and the stored values in order (`stored_values.py`
-says how one is named):
+`of: {135M: 135m/verdict.json}` makes a row of each JSON file instead, `of: onedial.selfreport.battery:BATTERY` of each
+entry of a dictionary; columns are then paths with dots. A number in a sentence is found by a phrase, with {} in the
+place of each number, and the stored values in order (`stored_values.py` says how one is named):
 
     - phrase: mean kappa is {} (p = {})
       is: [default/verdict.json signal.value, default/verdict.json signal.p]
@@ -32,6 +32,8 @@ import re
 import sys
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
+from importlib import import_module
+from operator import attrgetter
 from pathlib import Path
 from typing import Any
 
@@ -144,6 +146,11 @@ def rows_of(entry: dict[str, Any]) -> Iterator[Callable[[str], Any]]:
                 )
             )
         return
+    module, _, name = entry["of"].partition(":")
+    if name:
+        for label, value in getattr(import_module(module), name).items():
+            yield lambda path, label=label, value=value: label if path == "row" else attrgetter(path)(value)
+        return
     table = stored_table(path_of(entry["of"]))
     table = table.query(entry["where"]) if "where" in entry else table
     by = entry.get("by", table.columns[0])
@@ -166,7 +173,7 @@ def value_in(record: dict[str, Any], name: str, file: str) -> Any:
 def filled(cell: str, row: Callable[[str], Any]) -> str:
     """A cell with its numbers, each by its format; without a missing one, and without an interval of missing ends."""
     text = FIELD.sub(lambda field: shown_number(row(field["name"]), field["digits"] or ""), cell)
-    return re.sub(r"^nan\b.*| [(\[][^()]*\bnan\b[^()]*[)\]]", "", text)
+    return re.sub(r"^nan\b.*| [(\[](?:[^()]*\bnan\b[^()]*)?[)\]]", "", text)
 
 
 def shown_number(value: Any, digits: str) -> str:

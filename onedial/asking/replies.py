@@ -95,6 +95,7 @@ def _opening(text: str) -> int:
 
 _WANT_OF_ROOM = {"length", "max", "limit", "exceeded", "truncated", "incomplete"}
 _FAULTS = {"error", "failed", "abort", "aborted", "cancelled", "canceled", "resource"}
+_FILTERS = {"filter", "filtered", "safety", "sensitive", "refusal", "blocklist", "prohibited", "recitation"}
 """Words in what servers call the end of an answer ("MAX_TOKENS", "insufficient_system_resource")."""
 
 
@@ -114,6 +115,15 @@ def was_broken_off(stop_reason: Any) -> bool:
     [True, True, False, False]
     """
     return bool(_words_of_an_end(stop_reason) & _FAULTS)
+
+
+def was_filtered(stop_reason: Any) -> bool:
+    """Whether somebody else than the model has ended or replaced its answer.
+
+    >>> [was_filtered(each) for each in ("content_filter", "SAFETY", "refusal", "stop")]
+    [True, True, True, False]
+    """
+    return bool(_words_of_an_end(stop_reason) & _FILTERS)
 
 
 def _words_of_an_end(stop_reason: Any) -> set[str]:

@@ -82,7 +82,6 @@ DIAL_RESULTS: dict[str, Result] = {
     "cosines": Result("How alike are the directions?", written=True, figures={"direction_cosines": _cosines}),
     "targets": Result(compute=lambda found: found["targets"]),
     "rates": Result(compute=lambda found: found["rates"]),
-    "kl": Result(compute=lambda found: found["kl"]),
     **SURROUNDINGS,
 }
 

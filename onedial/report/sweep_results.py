@@ -27,7 +27,7 @@ from onedial.show import page
 from onedial.show.columns import Column, between, headline, interval, like, number, p_value
 from onedial.show.results import SURROUNDINGS, WARNINGS, Result, words_in
 from onedial.show.run_tables import Rows, flat_rows
-from onedial.stats.level import LEVEL, Z_95
+from onedial.stats.level import LEVEL
 from onedial.verdict.criteria.status import EDGE
 from onedial.verdict.prediction.prediction import OPEN_FLOOR, share_is_told, words_of_mark
 from onedial.verdict.verdict import (
@@ -280,19 +280,13 @@ def _factor(_: Any, stored: Contents) -> Rows:
 
 def _path(_: Any, stored: Contents) -> Rows:
     """The path's numbers."""
-    found, targets = stored.numbers("path"), stored["path_targets"]
-    distances = targets.get("distance", pd.Series(dtype=float)).dropna()
-    errors = targets.get("distance_se", pd.Series(dtype=float)).reindex(distances.index)
+    found = stored.numbers("path")
     over = "topics" if found["over_topics"] else "questions"
     unit = str(stored.run.config.get("unit") or "residual_norm")
     ends = f"{number(found['low'], 2)} to {number(found['high'], 2)}"
-    mean = float(distances.mean()) if len(distances) else np.nan
     return [
         (f"threshold per unit of magnitude ({unit})", f"{between(found['slope'], 2)} over {over}"),
         (f"change of the loading from magnitude {ends}", between(found["change"], 2, signed=True)),
-        ("targets whose threshold the dial reaches", f"{len(distances)} of {len(targets)}"),
-        ("of these, off the path by more than chance has it (95%)", str(int((distances.abs() > Z_95 * errors).sum()))),
-        ("mean distance of their loadings from the path's", number(mean, 2, signed=True)),
     ]
 
 
@@ -371,7 +365,7 @@ def _texts(_: Any, stored: Contents) -> list[Any]:
 
     The question is the one that was read at most settings, of several the first.
     """
-    if (texts := stored.sweep.reasoned_parts.read()).empty:
+    if (texts := stored.sweep.parts["reasoned"].read()).empty:
         return []
     read = texts["said_yes"].notna().groupby(texts["question_id"]).sum()
     chosen = str(read.index[int(read.to_numpy().argmax())])

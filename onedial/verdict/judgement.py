@@ -48,7 +48,7 @@ class SweepTables:
             percent; None where it was not.
         facts: question_id, intervention_id, magnitude, margin, mass, truth (1 or 0): the intervention under test on
             unrelated facts; None where they were not asked.
-        reversed_wordings: columns `WORDING_COLUMNS` of `asking`: a few questions as they are and reversed, and
+        wordings: columns `WORDING_COLUMNS` of `asking`: a few questions as they are and reversed, and
             preferences; None where they were not asked so.
         asked_otherwise: whether the subject is asked something else than the panel was, or in another form.
         direct: where the sweep's answers were written, question id -> the unsteered margin read before any of it was.
@@ -63,7 +63,7 @@ class SweepTables:
     texts: pd.DataFrame | None = None
     instructed: pd.DataFrame | None = None
     asked_otherwise: bool = False
-    reversed_wordings: pd.DataFrame | None = None
+    wordings: pd.DataFrame | None = None
 
     __repr__ = one_line
 
@@ -85,7 +85,7 @@ class SweepTables:
             about=self.questions.assign(id=self.questions["id"].astype(str)).set_index("id"),
             norms_per_unit=_norms_per_unit(self.entries[self.own]),
             facts=None if self.facts is None else self.facts[self.facts["intervention_id"] == self.own],
-            reversed_wordings=self.reversed_wordings,
+            reversed_wordings=self.wordings,
             intervention=self.own,
             asked_otherwise=self.asked_otherwise,
         )

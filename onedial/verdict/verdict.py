@@ -45,7 +45,6 @@ import numpy as np
 import pandas as pd
 from scipy.special import ndtri
 
-from onedial.core.cards import html_card
 from onedial.core.errors import InputError
 from onedial.core.plain_values import plain
 from onedial.stats.agreement import count, count_resampled
@@ -198,24 +197,6 @@ class Verdict:
     majority: float
     threshold_shift: float
     seed: int
-
-    def _repr_html_(self) -> str:
-        """In Jupyter: the sentence, the three answers and their numbers."""
-
-        def shown(number: Estimate) -> str:
-            return f"{number.value:.3f} [{number.low:.3f}, {number.high:.3f}]"
-
-        return html_card(
-            self.sentence,
-            {
-                "is it reproduced?": f"{self.reproduced}: S {shown(self.signal)}, G {shown(self.gain)}",
-                "what is predicted?": f"{shown(self.prediction.bits)} bits per question; {self.prediction.clause()}",
-                "what is the dial?": f"{self.dial}: C {shown(self.order)}",
-                "which push?": f"{self.push}: rank {self.direction.rank} among {self.direction.n_controls} controls",
-                "flags": ", ".join(self.flags) or "none",
-                "targets": f"{self.n_eligible} of {self.n_targets} judged",
-            },
-        )
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values for verdict.json; what could not be computed is None."""

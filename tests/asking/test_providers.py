@@ -569,6 +569,14 @@ def test_of_a_content_in_parts_the_text_is_read_at_the_first_attempt(content):
         ({"message": {"role": "assistant", "content": "<think>No, it is"}, "finish_reason": "length"}, NOTHING_SAID),
         ({"message": {"role": "assistant", "content": "", "reasoning_content": "No?"}}, "stop, nothing but reasoning"),
         ({"message": {"role": "assistant", "content": ""}, "finish_reason": "content_filter"}, FILTERED),
+        (
+            {"message": {"role": "assistant", "content": "No, I am sorry"}, "finish_reason": "sensitive"},
+            "content_filter, ended by the server",
+        ),
+        (
+            {"message": {"role": "assistant", "content": "Okay. No, wait"}, "finish_reason": "max_output_tokens"},
+            "length, nothing but reasoning; raise max_tokens",
+        ),
     ],
 )
 def test_an_empty_answer_says_why_it_is_empty_and_is_no_failure(choice, why):

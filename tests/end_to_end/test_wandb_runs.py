@@ -124,7 +124,7 @@ def profile(pieces, environment, tmp_path_factory):
     given = [run.path, "--n-questions", 4, "--controls", 1, "--no-answers", "--yes-rates", ".5", "--wandb", "offline"]
     given += ["--instruments", "can you answer,P(IK)", "--out", out, "--wandb-project", "trial", "--wandb-tags", "tiny"]
     main_of(ASK)
-    import onedial.studies.profile.study as stages
+    import onedial.studies.profile as stages
 
     finish = stages.finish
     environment.setattr(stages, "finish", lambda *_: (_ for _ in ()).throw(KeyboardInterrupt))

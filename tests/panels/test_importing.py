@@ -440,7 +440,7 @@ HOSTILE = [
     ("x.eval", b"PK and nothing more", "is no whole Inspect log"),
     ("x.man", b"\x80\x04", "is a pickle, which can run any code"),
     ("x.xyz", b"text", "is none of 'inspect', 'lm-eval'"),
-    ("samples_x.jsonl", b'{"doc_id": 0, "resps": [], "arguments": {}}\n', "row 1 has no 'doc'"),
+    ("samples_x.jsonl", b'{"doc_id": 0, "resps": [], "arguments": {}}\n', "line 1 has no 'doc'"),
     (
         "samples_x.jsonl",
         b'{"doc_id": 0, "doc": {}, "resps": [["a"]], "arguments": {}}\n{"doc',
@@ -473,7 +473,7 @@ def test_a_folder_without_logs_and_a_missing_file_are_refused(tmp_path):
 # ---- what logs say of an answer that is none -------------------------------------------------------------------------
 
 
-def inspect_log(path, text, stop="stop", logprobs=None, **about):
+def inspect_log(path, text, stop="stop", logprobs=None, scores=None, **about):
     samples = [
         {
             "id": n,
@@ -481,6 +481,7 @@ def inspect_log(path, text, stop="stop", logprobs=None, **about):
             "target": "Yes",
             "input": f"Question: Item {n}?\nCan you answer? Yes or No?",
             "uuid": f"u{n}",
+            "scores": scores,
             "output": {
                 "choices": [
                     {"message": {"role": "assistant", "content": text}, "stop_reason": stop, "logprobs": logprobs}
@@ -608,6 +609,9 @@ ENDS = [
     ("done_reason", "length", LOOSE, None),
     ("stop_reason", "model_context_window_exceeded", LOOSE, None),
     ("finish_reason", "error", "Yes", None),
+    ("finish_reason", "insufficient_system_resource", "Yes", None),
+    ("stop_reason", "content_filter", "No, I am sorry", None),
+    ("finishReason", "SAFETY", "No, I am sorry", None),
     ("finish_reason", "stop", LOOSE, 0.0),
     ("stop_reason", "end_turn", "Yes, I can", 1.0),
     ("finish_reason", "length", "Yes, I can", 1.0),
@@ -661,3 +665,60 @@ YES, NO = (("Yes", ("Yes", -0.1), ("No", -2.5)), ("No", ("No", -0.1), ("Yes", -2
 def test_the_margin_of_a_log_is_read_at_the_answer_as_it_is_live(tmp_path, text, logprobs, margin):
     ((run,),) = [inspect_log(tmp_path / "log.json", text, logprobs=logprobs)]
     np.testing.assert_allclose([record.margin for record in run.records], margin, atol=1e-6)
+
+
+CELLS = [
+    ("error", ["False", "None", "timeout"], "said_yes", [1, 1, None]),
+    ("error", ["", "0", "ok"], "said_yes", [1, 1, 1]),
+    ("correct", ["right", "wrong", "partly"], "answered_correctly", [1, 0, None]),
+    ("correct", ["yes", "no", ""], "answered_correctly", [1, 0, None]),
+    ("confidence", ["85%", "0.2", ""], "confidence", [0.85, 0.2, None]),
+]
+
+
+@pytest.mark.parametrize(("name", "cells", "column", "read"), CELLS)
+def test_what_programs_write_beside_an_answer_is_read_by_its_sense(tmp_path, name, cells, column, read):
+    rows = [{"model": "m", "question": f"{n}?", "response": "Yes", name: cell} for n, cell in enumerate(cells)]
+    pd.DataFrame(rows).to_csv(tmp_path / "t.csv", index=False)
+    panel = panel_from_logs(read_logs(tmp_path / "t.csv")).panel
+    np.testing.assert_array_equal(panel[column].astype(float), np.array(read, dtype=float))
+
+
+def test_columns_that_look_like_answers_and_are_not_read_are_named(tmp_path):
+    with pytest.warns(Notice, match=r"the columns 'score', 'final_answer' are not read; name what they are"):
+        read_logs(table(tmp_path, "model,question,response,score,final_answer,date\nm,Who?,Yes,1,x,2024\n"))
+
+
+def test_lists_of_logs_that_lie_beside_them_are_passed_over(tmp_path):
+    shutil.copy(LOGS / "inspect/can_you_reasoned_as.json", tmp_path)
+    (tmp_path / "eval-set.json").write_text(
+        '{"eval_set_id": "x", "tasks": [{"task_id": "t", "version": 2, "eval": 1}]}'
+    )
+    (tmp_path / "logs.json").write_text('{"a.eval": {"version": 2, "eval": {"task_id": "t"}}}')
+    assert len(read_logs(tmp_path)) == 1
+
+
+@pytest.mark.parametrize(
+    ("change", "missing"),
+    [
+        ({"resps": [[None]], "filtered_resps": [None]}, "no text"),
+        ({"arguments": [["?", " yes"], ["?", " no"]], "resps": [[[3.0, False]], [[-2, False]]]}, "no text"),
+        ({"arguments": [["?", " yes"], ["?", " no"]], "resps": [[["-inf", "False"]], [[-2, False]]]}, "no text"),
+        ({"exact_match": 0.5}, "not graded"),
+        ({"exact_match": "x", "metrics": ["exact_match"]}, "not graded"),
+    ],
+)
+def test_what_lm_eval_could_not_say_is_blank(tmp_path, change, missing):
+    (tmp_path / "samples_x.jsonl").write_text(lines({**row, **change} for row in FLAT))
+    panel = panel_from_logs(read_logs(tmp_path / "samples_x.jsonl"), asked="question").panel
+    assert panel["missing"].tolist() == [missing] * 3
+    assert panel[["said_yes", "answered_correctly"]].isna().all(axis=None)
+
+
+@pytest.mark.parametrize(
+    ("value", "right"), [({"a": None}, None), ("NaN", None), ("refusal", None), ([1, 0], None), ("N", None), ("C", 1.0)]
+)
+def test_a_score_of_inspect_that_says_neither_right_nor_wrong_is_unknown(tmp_path, value, right):
+    runs = inspect_log(tmp_path / "log.json", "x", scores={"s": {"value": value}})
+    panel = panel_from_logs(runs, asked="question").panel
+    assert (panel["answered_correctly"].isna() if right is None else panel["answered_correctly"] == right).all()

@@ -243,7 +243,10 @@ HOSTILE = [
     ("question_id,respondent,said_yes\nq1,,1\n", "line 2, column 'respondent' is blank"),
     ("question_id,respondent,said_yes\nq1,m1,perhaps\n", "line 2, column 'said_yes' holds 'perhaps'"),
     ("question_id,respondent,said_yes,mass\nq1,m1,1,much\n", "line 2, column 'mass' holds 'much'; give a number"),
-    ("question_id,respondent,said_yes,sample\nq1,m1,1,0\nq1,m1,1,0\n", "line 3 repeats sample '0' of 'm1'"),
+    (
+        "question_id,respondent,said_yes,sample\nq1,m1,1,0\nq1,m1,1,0\n",
+        "line 3 repeats the sample '0', the respondent 'm1'",
+    ),
     ("question_id,question,respondent,said_yes\nq1,Who?,a,1\nq1,Why?,b,1\n", "line 3, column 'question' holds 'Why.'"),
     ("question_id,respondent,said_yes,model\nq1,a,1,X\nq2,a,1,Y\n", "line 3, column 'model' holds 'Y', but respondent"),
     ("question_id,m1\n", "holds no rows"),

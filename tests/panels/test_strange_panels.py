@@ -156,6 +156,12 @@ def test_what_tells_of_the_questions_is_no_respondent_and_is_named(tmp_path, nam
     assert list(panel.answers.columns) == ["a", "b"]
 
 
+def test_a_column_without_a_name_or_a_cell_is_no_respondent(tmp_path):
+    with pytest.warns(Notice, match=r"no respondents: '' .without a name or a cell"):
+        panel = panel_of(tmp_path, "question_id,a,b,\nq1,1,0,\nq2,0,1,\n")
+    assert list(panel.answers.columns) == ["a", "b"]
+
+
 def test_a_respondent_that_the_table_of_respondents_names_stays_one(tmp_path):
     write(tmp_path / "respondents.csv", "respondent\nmax\nb\n")
     assert list(panel_of(tmp_path, "question_id,max,b\nq1,1,0\nq2,0,1\n").answers.columns) == ["max", "b"]

@@ -280,7 +280,7 @@ def test_a_finished_run_resumes_to_its_report_alone(undrawn, run, html, tmp_path
     (copy / "report.html").unlink()
     resumed = SweepRun(Run.resume(copy, "steer_sweep", {**run.config, "resume": True}))
     assert resumed.is_finished
-    assert resumed.parts.done("question_id") == set(run.questions()["id"])
+    assert resumed.parts["sweep"].done("question_id") == set(run.questions()["id"])
     assert write_report(resumed).exists()
     assert resumed.verdict() == run.verdict()
 
@@ -321,7 +321,7 @@ def test_controls_beside_the_own_vector_are_lines_of_their_own_in_the_dose_respo
     run = SweepRun.open(shutil.copytree(run.path, tmp_path / "run"))
     sweep = run.sweep()
     run.write_interventions([intervention(VECTOR_ID, sweep), intervention("control", sweep, "random")])
-    run.parts.append(sweep.assign(intervention_id="control", margin=-1.0))
+    run.parts["sweep"].append(sweep.assign(intervention_id="control", margin=-1.0))
     after = write_report(run).read_text(encoding="utf-8")
     drawn = "<title>control control</title>"
     assert drawn in after

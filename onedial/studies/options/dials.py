@@ -74,6 +74,5 @@ class MultiverseOptions(
         "framings), separated by commas",
     )
     resamples: int = option(5, "further draws of the extraction questions", at_least=0)
-    cross: bool = option(False, "every combination, instead of one change at a time")
     method: str = option("mean_difference", "how a direction is made", choices=DIRECTIONS)
     replicates: int = option(1999, "permutations and resamples; a 5% level needs 19", at_least=19)

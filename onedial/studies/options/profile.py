@@ -33,7 +33,6 @@ class ProfileOptions(EngineOptions, ReplicateOptions, DryRunOptions, RunOptions,
         choices=KeysOf(
             "onedial.selfreport.ask.self_reports:SELF_REPORTS",
             "onedial.selfreport.battery:BATTERY_REPORTS",
-            "mean log-probability",
             "all",
         ),
     )

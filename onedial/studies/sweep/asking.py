@@ -51,7 +51,7 @@ SETTINGS_AT_ONCE = 8
 def sweep_questions(study: SweepStudy) -> None:
     """Ask every question at every magnitude of the intervention under test."""
     ask = partial(sweep, study.model, study.intervention, study.prompts, study.plan.magnitudes)
-    study.fill(study.run.parts, "sweep", len(study.prompts), ask)
+    study.fill(study.run.parts["sweep"], "sweep", len(study.prompts), ask)
     if is_first_process() and len(lost := study.run.overflowed()):
         unsteered = int((lost["magnitude"] == 0).sum())
         study.notes.tell(
@@ -64,7 +64,7 @@ def cross_controls(study: SweepStudy) -> None:
     """Find where the answers turn along each control."""
     plan = study.plan
     ask = partial(crossings_along, study.model, study.prompts, plan.ranges, plan.controls)
-    study.fill(study.run.crossing_parts, f"{len(plan.controls)} controls", len(study.prompts), ask)
+    study.fill(study.run.parts["crossings"], f"{len(plan.controls)} controls", len(study.prompts), ask)
 
 
 def measure_texts(study: SweepStudy) -> None:
@@ -81,7 +81,7 @@ def measure_texts(study: SweepStudy) -> None:
 
 def ask_instructed(study: SweepStudy) -> None:
     """Ask the unsteered subject to say yes only if it is so sure, level by level; the first process writes."""
-    parts, dial = study.run.instructed_parts, instructed_threshold()
+    parts, dial = study.run.parts["instructed"], instructed_threshold()
     done = {float(level) for level in parts.done("level")}
     wait_for_all()
     asked = study.inputs.in_splits(FITTING, TEST)
@@ -99,12 +99,12 @@ def ask_facts(study: SweepStudy) -> None:
     facts = load_facts(study.options.facts, study.options.seed)
     truth, prompts = truth_of(facts), PromptSet.build(study.model, facts, FACT.template)
     ask = partial(sweep, study.model, study.intervention, prompts, study.plan.magnitudes)
-    study.fill(study.run.facts_parts, "facts", len(facts), ask, truth=lambda part: part["question_id"].map(truth))
+    study.fill(study.run.parts["facts"], "facts", len(facts), ask, truth=lambda part: part["question_id"].map(truth))
 
 
 def ask_reversed(study: SweepStudy) -> None:
     """Ask a few fitting questions as they are and reversed, and preferences, along the dial and along Yes minus No."""
-    parts, turned = study.run.wording_parts, reversed_wording(study.template)
+    parts, turned = study.run.parts["wordings"], reversed_wording(study.template)
     if turned is None:
         return study.notes.tell(
             f"the prompt {study.template.name!r} has no reversed wording, so that whether the dial is a yes-bias is "
@@ -165,7 +165,7 @@ def write_texts(study: SweepStudy) -> None:
 
 def write_reasons(study: SweepStudy) -> None:
     """Let the subject reason at settings that the direct sweep places."""
-    intervention, parts, options = study.intervention, study.run.reasoned_parts, study.options
+    intervention, parts, options = study.intervention, study.run.parts["reasoned"], study.options
     magnitudes = short_grid(study.fitting_answers, options.reasoned_settings)
     if options.reasoned_positions != "same":
         intervention = replace(intervention, positions=options.reasoned_positions)
@@ -209,7 +209,7 @@ def run_on_text(study: SweepStudy) -> None:
 def weigh_side_effects(study: SweepStudy, matches: pd.DataFrame) -> tuple[pd.DataFrame, dict[str, Any]]:
     """The table of side effects and the usable range, from facts, texts and matches."""
     run, limit = study.run, study.options.limit
-    facts = run.facts_parts.read().rename(columns={"magnitude": "setting"})
+    facts = run.parts["facts"].read().rename(columns={"magnitude": "setting"})
     truth = facts.drop_duplicates("question_id").set_index("question_id")["truth"]
     effects = fact_effects(facts, truth, limit=limit).merge(text_parts(study).read(), on="setting")
     found = usable_range(effects, matches, limit)
