@@ -5,6 +5,7 @@ written/  what the subject answers to the questions themselves      answers/  ev
 What is on disk is not asked again.
 """
 
+from collections import ChainMap
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
@@ -41,7 +42,8 @@ from steering.vectors import random_vector
 
 WRITTEN_KEY = ["question_id", "magnitude"]
 ANSWER_KEY = ["report", "form", "question_id", "intervention_id", "magnitude"]
-REPORTS = SELF_REPORTS | BATTERY_REPORTS
+REPORTS = ChainMap(BATTERY_REPORTS, SELF_REPORTS)
+"""A view of both, so that what a plugin adds is in it; the battery's come last."""
 
 
 @dataclass(frozen=True)
