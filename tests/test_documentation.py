@@ -4,6 +4,7 @@ import doctest
 import functools
 import importlib
 import importlib.util
+import pkgutil
 import re
 import shlex
 import subprocess
@@ -77,6 +78,12 @@ def test_every_link_leads_to_a_file_and_to_a_heading(page):
         file = (page.parent / path).resolve() if path else page
         assert file.exists(), link
         assert not heading or heading in addresses_of(file), link
+
+
+def test_every_name_of_ours_on_a_page_is_there():
+    for page in PAGES:
+        for name in re.findall(r"`((?:onedial|steering|probes)(?:\.\w+)+)`", page.read_text(encoding="utf-8")):
+            assert pkgutil.resolve_name(name) is not None, (page.name, name)
 
 
 def test_every_block_says_what_it_is():
