@@ -218,7 +218,7 @@ def test_the_embedded_model_s_tokenizer_can_tell_its_options_apart(heard, embedd
             assert len({int(token) for group in groups for token in group}) == sum(len(group) for group in groups) > 0
 
 
-def test_every_instrument_has_its_row_on_the_page():
+def test_every_instrument_stands_on_the_page():
     """Those of the battery are written there from their entries (scripts/check_numbers.py)."""
     named = {line.split("|")[1].strip() for line in PAGE.read_text(encoding="utf-8").splitlines() if line[:2] == "| "}
     assert set(SELF_REPORTS) <= named
