@@ -5,7 +5,6 @@ written/  what the subject answers to the questions themselves      answers/  ev
 What is on disk is not asked again.
 """
 
-from collections import ChainMap
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
