@@ -128,7 +128,7 @@ def ask_everybody(collection: "Collection", run: Run, options: CollectOptions, n
 
     for other in options.merge:
         notes.tell(f"{collection.take_over(other)} answers taken over from {other}")
-    exhausted = ask_elsewhere(collection, run, options)
+    exhausted = ask_elsewhere(collection)
     for model in collection.models:
         ask(model, collection, options)
     return exhausted

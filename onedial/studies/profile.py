@@ -73,10 +73,11 @@ def profile_dial(program: str, options: ProfileOptions, notes: Notes) -> None:
     named = f"{subject.model.identity.name}, {subject.intervention.intervention_id}"
     say(f"{named} at {settings}; {len(subject.questions)} questions")
     with start.begin(notes, subject.model) as run:
-        with run.stage("answers"):
-            written = closed_book(run, subject, options)
-        with run.stage("instruments"):
-            answers = ask_everything(run, subject, [reports[name] for name in names], written, options)
+        with start.writing(subject.model):
+            with run.stage("answers"):
+                written = closed_book(run, subject, options)
+            with run.stage("instruments"):
+                answers = ask_everything(run, subject, [reports[name] for name in names], written, options)
         with run.stage("profile"):
             finish(run, subject, answers, written, options)
 

@@ -371,7 +371,7 @@ class Case:
 
     @cached_property
     def matches(self) -> pd.DataFrame:
-        """One row per target (docs/how_to/open_a_run.md lists the columns). Saved as matches.csv."""
+        """One row per target (docs/report.md lists the columns). Saved as matches.csv."""
         from onedial.verdict.match import match_table
 
         return match_table(self)

@@ -31,7 +31,7 @@ from onedial.panels.panels import ResponseMatrix, panel_from_long
 from onedial.scale.factor.factor_model import FactorModel
 from onedial.verdict.baselines.texts import TEXT_COLUMNS
 from onedial.verdict.case import Case, sweep_grid
-from onedial.verdict.comparing.reasoned import ReasonedComparison, as_sweep, compare_reasoned
+from onedial.verdict.comparing.reasoned import ReasonedComparison, as_sweep, compare_reasoned, dials_beside
 from onedial.verdict.judgement import (
     Judgement,
     SweepTables,
@@ -40,6 +40,7 @@ from onedial.verdict.judgement import (
     settings_on_text,
 )
 from onedial.verdict.match import dose_response
+from onedial.verdict.verdict import Verdict
 
 INTERVENTIONS = "interventions.json"
 VERDICT, MATCHES, FACTOR, SCAN, PROMPT = "verdict.json", "matches.csv", "factor.json", "layer_scan.csv", "prompt.txt"
@@ -53,7 +54,7 @@ PARTS = {
     "facts": (tables_of.FACTS_COLUMNS, tables_of.SWEEP_KEY),
     "instructed": (tables_of.INSTRUCTED_COLUMNS, tables_of.INSTRUCTED_KEY),
     "wordings": (tables_of.WORDING_COLUMNS, tables_of.WORDING_KEY),
-    "reasoned": (tables_of.REASONED_COLUMNS, tables_of.SWEEP_KEY),
+    "reasoned": (tables_of.REASONED_COLUMNS, tables_of.REASONED_KEY),
 }
 """Folder of what the subject was asked -> columns and key (`onedial.asking.sweep_tables`)."""
 
@@ -70,6 +71,10 @@ class Reasoned:
         verdict = None if self.judgement is None else self.judgement.verdict.to_dict()
         said = {"sentence": self.found.sentence(), **self.found.rho.columns("rho"), "read": self.found.read}
         return {**said, "verdict": verdict}
+
+    def beside(self, direct: Verdict) -> pd.DataFrame | None:
+        """What is judged of either dial, `dials_beside`; None where nothing is judged of this one."""
+        return None if self.judgement is None else dials_beside(direct, self.judgement.verdict)
 
     @property
     def matches(self) -> pd.DataFrame | None:
@@ -258,7 +263,7 @@ class SweepRun:
             raise InputError(f"{self.path} holds no reasoned answers; make it with --answer reasoned")
         splits, sweep = self.splits(), as_sweep(table)
         direct = sweep_grid(self.sweep(), splits, tested)
-        found = compare_reasoned(direct, sweep_grid(sweep, splits, tested))
+        found = compare_reasoned(direct, sweep_grid(sweep, splits, tested), table)
         if not found.suffices:
             return Reasoned(found, None)
         entries = self.interventions()
