@@ -28,13 +28,11 @@ from onedial.core.files import sha256_of_text
 from onedial.core.run.parts import Parts
 from onedial.core.run.run import Run
 from onedial.panels.panels import ResponseMatrix, panel_from_long
-from onedial.scale.checks.simulation import Simulated
 from onedial.scale.factor.factor_model import FactorModel
 from onedial.verdict.baselines.texts import TEXT_COLUMNS
 from onedial.verdict.case import Case, sweep_grid
 from onedial.verdict.comparing.reasoned import ReasonedComparison, as_sweep, compare_reasoned, dials_beside
 from onedial.verdict.judgement import (
-    PARABOLA_REPLICATES,
     Judgement,
     SweepTables,
     judge_tables,
@@ -46,7 +44,7 @@ from onedial.verdict.verdict import Verdict
 
 INTERVENTIONS = "interventions.json"
 VERDICT, MATCHES, FACTOR, SCAN, PROMPT = "verdict.json", "matches.csv", "factor.json", "layer_scan.csv", "prompt.txt"
-TEXTS, PARABOLA = "texts.csv", "parabola.json"
+TEXTS = "texts.csv"
 PROGRAMS = ("steer_sweep", "judge_run")
 """Whose folders hold a sweep."""
 SCAN_COLUMNS = ["layer", "magnitude", "yes_rate", "unread"]
@@ -252,7 +250,7 @@ class SweepRun:
         if (tables := self.tables()).sweep.empty:
             raise InputError(f"{self.path} holds no sweep to match with; finish the run with --resume")
         panel = panel_from_long(self.panel()) if panel is None else panel
-        return judge_tables(tables, panel, seed, PARABOLA_REPLICATES)
+        return judge_tables(tables, panel, seed)
 
     def judge_reasoned(self, panel: ResponseMatrix | None = None, seed: int = 0) -> Reasoned:
         """Set the written answers beside the direct ones, and match and judge by them where enough could be read.
@@ -297,14 +295,6 @@ class SweepRun:
     def factor(self) -> FactorModel | None:
         """The factor model of the panel, or None where none was fitted."""
         return FactorModel.load(self.path / FACTOR) if self.run.has(FACTOR) else None
-
-    def parabola(self) -> Simulated | None:
-        """The parabola of loadings on thresholds beside its null; None where the run has none."""
-        if not self.run.has(PARABOLA):
-            return None
-        stored = self.run.read_json(PARABOLA)
-        simulated = np.array([np.nan if value is None else value for value in stored["simulated"]], dtype=float)
-        return Simulated(float(stored["observed"]), simulated, float(stored["p"]))
 
     def dose_response(self) -> pd.DataFrame:
         """What each magnitude of the intervention under test does to the subject; see `verdict.dose_response`."""
