@@ -79,7 +79,7 @@ class ReasonedOptions(Options, group="reasoned answers"):
     reasoned_positions: str = option(
         "same",
         "where the dial acts while it writes; same: as --positions, where all holds what is generated too",
-        choices=("same", "last", "prompt", "all", "generated", "uncertain"),
+        choices=("same", "last", "prompt", "all", "generated"),
     )
 
 

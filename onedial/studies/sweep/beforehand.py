@@ -93,7 +93,7 @@ def loads(
         held = (test * MEDIATION_LAYERS)[: MEDIATION_LAYERS * MEDIATION_QUESTIONS]
         found["mediation"] = [Load(whole), Load(held, [(middle, 3 + 4 * (5 + 2 * MEDIATION_DRAWN))])]
     if options.side_effects and options.passages:
-        found["text"] = [Load([PASSAGE_TOKENS] * options.passages, [(middle, grid)], "text")]
+        found["text"] = [Load([PASSAGE_TOKENS] * options.passages, [(middle, grid)], kind)]
     if options.answer == "reasoned":
         rows = [(0, options.reasoned_settings)]
         found["reasoned"] = [Load([*fitting, *test], rows, "written", n_tokens=options.reasoned_tokens)]
