@@ -65,10 +65,8 @@ Write a panel in other people's formats.
 
     python experiments/panel.py export embedded --to every-eval-ever --out embedded_samples.jsonl
     python experiments/panel.py export embedded --to py-irt --value answered_correctly --out embedded.jsonl
-    python experiments/panel.py export panels/mine/panel.csv --to inspect-scores --respondent gpt-x --out scores.jsonl
+    python experiments/panel.py export panels/mine/panel.csv --to py-irt --respondent gpt-x --out responses.jsonl
 
-The last gives somebody's Inspect log our values, seen in its viewer:
-inspect score LOG --scorer inspect_ai/precomputed_scores -S scores=scores.jsonl
 A finished sweep becomes a log of its own, a sample per question and a score per magnitude; so does what `ask_battery`
 or `ask_self_prediction` asked, a sample per answer:
 

@@ -75,7 +75,7 @@ def followed(tmp_path_factory):
 
 def test_there_are_eight_and_each_is_one_short_file():
     named = [name.removeprefix("Add ").split()[1] for name in RECIPES]
-    assert named == ["direction", "operator", "instrument", "respondent", "rival", "layout", "section", "table"]
+    assert named == ["direction", "operator", "instrument", "respondent", "baseline", "layout", "section", "table"]
     for name, recipe in RECIPES.items():
         blocks = blocks_of(recipe)
         assert sum(language == "python" for language, _ in blocks) == 1, name
@@ -89,7 +89,7 @@ def test_all_recipes_can_be_followed(followed):
     assert judged.config["method"] == "median_difference"
     assert SweepRun.open(folder / "runs" / "stretched").interventions()["operator"].tolist() == ["stretch"]
     assert "would bet" in said
-    assert "longest word" in contents_of(judged)["rivals"].index
+    assert "longest word" in contents_of(judged)["baselines"].index
     page = (judged.path / "report.html").read_text()
     assert "The longest questions" in page
     assert 'id="unread_of_targets-title"' in page

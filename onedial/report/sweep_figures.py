@@ -102,12 +102,12 @@ def _targets(table: pd.DataFrame, stored: Contents) -> tuple[pd.DataFrame, pd.Se
 def agreement(table: pd.DataFrame, stored: Contents) -> Drawing:
     """Per target: the steered subject, the majority answer, the unsteered subject with its cut moved."""
     rows, left_out = _targets(table, stored)
-    least = rows[["agreement_low", "majority", "moved_cut"]].min().min()
+    least = rows[["agreement_low", "majority", "threshold_shift"]].min().min()
     return forest(
         rows,
         "agreement",
         hollow=left_out,
-        marks=[Mark("majority", "majority answer", COLOURS[1], "d"), Mark("moved_cut", "moved cut")],
+        marks=[Mark("majority", "majority answer", COLOURS[1], "d"), Mark("threshold_shift", "threshold shift")],
         rules={},
         limits=(max(0.0, (0.0 if np.isnan(least) else least) - 0.03), 1.01),
         label="steered, 95% interval",

@@ -27,7 +27,7 @@ from onedial.show import page
 from onedial.show.columns import Column, between, headline, interval, like, number, p_value
 from onedial.show.results import SURROUNDINGS, WARNINGS, Result, words_in
 from onedial.show.run_tables import Rows, flat_rows
-from onedial.stats.level import LEVEL, Z_95
+from onedial.stats.level import LEVEL
 from onedial.verdict.criteria.status import EDGE
 from onedial.verdict.prediction.prediction import OPEN_FLOOR, share_is_told, words_of_mark
 from onedial.verdict.verdict import (
@@ -280,19 +280,13 @@ def _factor(_: Any, stored: Contents) -> Rows:
 
 def _path(_: Any, stored: Contents) -> Rows:
     """The path's numbers."""
-    found, targets = stored.numbers("path"), stored["path_targets"]
-    distances = targets.get("distance", pd.Series(dtype=float)).dropna()
-    errors = targets.get("distance_se", pd.Series(dtype=float)).reindex(distances.index)
+    found = stored.numbers("path")
     over = "topics" if found["over_topics"] else "questions"
     unit = str(stored.run.config.get("unit") or "residual_norm")
     ends = f"{number(found['low'], 2)} to {number(found['high'], 2)}"
-    mean = float(distances.mean()) if len(distances) else np.nan
     return [
         (f"threshold per unit of magnitude ({unit})", f"{between(found['slope'], 2)} over {over}"),
         (f"change of the loading from magnitude {ends}", between(found["change"], 2, signed=True)),
-        ("targets whose threshold the dial reaches", f"{len(distances)} of {len(targets)}"),
-        ("of these, off the path by more than chance has it (95%)", str(int((distances.abs() > Z_95 * errors).sum()))),
-        ("mean distance of their loadings from the path's", number(mean, 2, signed=True)),
     ]
 
 
@@ -348,7 +342,7 @@ def _causes(by: str, *shares: str) -> Any:
 
 def at_magnitudes(table: pd.DataFrame, name: str = "magnitude") -> pd.DataFrame:
     """The table with each row named by its magnitude."""
-    return table.set_axis([number(value, 3, signed=True) for value in table[name]])
+    return table.set_axis(_signed(table[name]))
 
 
 def _side_effects(table: pd.DataFrame, stored: Contents) -> pd.DataFrame:
@@ -367,23 +361,41 @@ def _reasoned(found: Mapping[str, Any], stored: Contents) -> Rows:
 
 
 def _texts(_: Any, stored: Contents) -> list[Any]:
-    """What was written to one question at three settings, and how it was read.
+    """What was written, reasons first, to one question at three settings, and how it was read.
 
     The question is the one that was read at most settings, of several the first.
     """
-    if (texts := stored.sweep.reasoned_parts.read()).empty:
+    if (texts := stored.sweep.parts["reasoned"].read()).empty:
         return []
     read = texts["said_yes"].notna().groupby(texts["question_id"]).sum()
     chosen = str(read.index[int(read.to_numpy().argmax())])
     rows = texts[texts["question_id"] == chosen].sort_values("magnitude")
-    asked = stored.questions.set_index("id")["question"].get(chosen, chosen)
+    rows = rows.iloc[sorted({0, len(rows) // 2, len(rows) - 1})]
+    words = rows["said_yes"].map({1: "yes", 0: "no"}).fillna("not read")
+    heads = [f"magnitude {at}, read as {word}" for at, word in zip(_signed(rows["magnitude"]), words, strict=True)]
+    return _said_to(stored, chosen, heads, rows["text"])
+
+
+def _written(table: pd.DataFrame, stored: Contents) -> list[Any]:
+    """Question by question what the subject wrote at each setting."""
     blocks = []
-    for place in sorted({0, len(rows) // 2, len(rows) - 1}):
-        row = rows.iloc[place]
-        said = "not read" if pd.isna(row["said_yes"]) else "yes" if row["said_yes"] == 1 else "no"
-        blocks.append(page.small(f"magnitude {number(row['magnitude'], 3, signed=True)}, read as {said}: {asked}"))
-        blocks.append(page.code(str(row["text"]).strip() or "(nothing was written)"))
+    for name, rows in table.groupby("question_id", sort=False):
+        rates = rows["yes_rate"].map(lambda rate: number(rate, 1))
+        about = zip(rows["asked"], rates, _signed(rows["magnitude"]), strict=True)
+        heads = [f"{asked}, yes rate {rate} (magnitude {at})" for asked, rate, at in about]
+        blocks += _said_to(stored, str(name), heads, rows["text"])
     return blocks
+
+
+def _signed(magnitudes: pd.Series) -> list[str]:
+    return [number(value, 3, signed=True) for value in magnitudes]
+
+
+def _said_to(stored: Contents, question: str, heads: Sequence[str], texts: pd.Series) -> list[Any]:
+    """A question, and under each head what was written to it."""
+    asked = stored.questions.set_index("id")["question"].get(question, question)
+    told = [str(text).strip() for text in texts.fillna("")]
+    return [page.text(asked), page.rows([(head, text or "(nothing)") for head, text in zip(heads, told, strict=True)])]
 
 
 # ---- what is open ----------------------------------------------------------------------------------------------------
@@ -524,10 +536,10 @@ SWEEP_RESULTS: dict[str, Result] = {
         fill=_said_of_mark,
         folded=False,
     ),
-    "rivals": Result(
+    "baselines": Result(
         "What does as well without steering?",
-        lambda judged: judged.rivals,
-        index="rival",
+        lambda judged: judged.baselines,
+        index="baseline",
         columns=(Column("order"), like("signal", ends=SIDES), "difference", "n_targets"),
         lines=_orders,
         first="without steering",
@@ -545,8 +557,18 @@ SWEEP_RESULTS: dict[str, Result] = {
         index="target",
         texts=("model", "framing", "family", "status"),
         columns=(
-            *("status", "yes_rate", "magnitude", "agreement", "majority", "moved_cut", "kappa", "threshold", "n_test"),
-            *("n_unread", "missing"),
+            *(
+                "status",
+                "yes_rate",
+                "magnitude",
+                "agreement",
+                "majority",
+                "threshold_shift",
+                "kappa",
+                "threshold",
+                "n_test",
+            ),
+            *("threshold", "n_test", "n_unread", "missing"),
         ),
         lines=_targets,
         faint=lambda row: row["status"] != "ok",
@@ -593,6 +615,7 @@ SWEEP_RESULTS: dict[str, Result] = {
         },
         fill=lambda _, stored: {"floor": f"{MASS_FLOOR:g}", "fewest": draw.FEWEST},
     ),
+    "written": Result("What it writes", written=True, blocks=_written),
     "line": Result(
         "Does the magnitude follow the threshold?",
         figures={"magnitude_threshold": lambda _, stored: draw.places(stored["matches"], stored)},

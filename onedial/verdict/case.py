@@ -11,7 +11,7 @@ An answer is 1.0 (yes), 0.0 (no) or nan. The subject says yes where its margin i
 no tokens is too small (`onedial.asking.yes_no.is_read`) its answer was not read and is nan, at every magnitude alike.
 
 Three predictions of each target are compared on the same questions, those that it answered and where the subject was
-read both unsteered and at the chosen magnitude: the steered subject's, the majority answer, and the moved cut's.
+read both unsteered and at the chosen magnitude: the steered subject's, the majority answer, and the threshold shift's.
 """
 
 from collections.abc import Mapping, Sequence
@@ -48,7 +48,7 @@ class Choices:
     Attributes:
         best, low, high: the magnitude of best agreement, and the ends of its interval.
         rate_matched: the magnitude of equal yes rates.
-        at_edge: the interval reaches the first or the last magnitude that stands for choice. cut: the moved cut.
+        at_edge: the interval reaches the first or the last magnitude that stands for choice. cut: the threshold shift.
     """
 
     best: np.ndarray
@@ -151,7 +151,7 @@ class Case:
 
     @cached_property
     def unsteered_margins(self) -> np.ndarray:
-        """Q: the margin that a moved cut is moved on."""
+        """Q: the margin that a threshold shift is moved on."""
         return self.margins[:, self.unsteered] if self.direct is None else self.direct
 
     @cached_property
@@ -284,7 +284,7 @@ class Case:
 
     @cached_property
     def scores_made(self) -> dict[str, np.ndarray | None]:
-        """Scores of baselines, which are made once (`rivals.scores_of`)."""
+        """Scores of baselines, which are made once (`baselines.scores_of`)."""
         return {}
 
     @cached_property
@@ -305,7 +305,7 @@ class Case:
             high=high,
             rate_matched=rate_matched,
             at_edge=(low == first) | (high == last),
-            cut=np.array([choice.moved_cut(margins, answers) for answers in given.T]),
+            cut=np.array([choice.threshold_shift(margins, answers) for answers in given.T]),
         )
 
     @cached_property
@@ -329,7 +329,7 @@ class Case:
         return self._of_compared(choice.majority_answers(np.where(self.compared, self.given, np.nan)[self.test]))
 
     @cached_property
-    def moved_cut(self) -> np.ndarray:
+    def threshold_shift(self) -> np.ndarray:
         """Test question x T."""
         return self._of_compared((self.unsteered_margins[self.test][:, None] > self.chosen.cut).astype(float))
 

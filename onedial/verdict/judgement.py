@@ -1,4 +1,4 @@
-"""From the tables of a run to its matches, rivals, controls, factor and verdict: pure functions, nothing is read
+"""From the tables of a run to its matches, baselines, controls, factor and verdict: pure functions, nothing is read
 here."""
 
 import math
@@ -17,14 +17,14 @@ from onedial.panels.panels import ResponseMatrix, counts_of_samples
 from onedial.scale.checks.quadratic_null import quadratic_fit_test
 from onedial.scale.checks.simulation import Simulated
 from onedial.scale.factor.factor_model import FactorModel, fit_factor_model
+from onedial.verdict.baselines.baselines import baseline_table, instructed_margins
+from onedial.verdict.baselines.knowing import knowing_table
+from onedial.verdict.baselines.texts import push_settings, text_cost
 from onedial.verdict.case import Case, sweep_grid
 from onedial.verdict.controls import ControlDial, control_rates, control_table
 from onedial.verdict.dial import Dial, dial_of_crossings
 from onedial.verdict.path import DialPath, dial_path
 from onedial.verdict.prediction.prediction import predict
-from onedial.verdict.rivals.knowing import knowing_table
-from onedial.verdict.rivals.rivals import instructed_margins, rival_table
-from onedial.verdict.rivals.texts import push_settings, text_cost
 from onedial.verdict.verdict import Verdict, judge
 
 FACTOR_PERMUTATIONS = 99
@@ -48,7 +48,7 @@ class SweepTables:
             percent; None where it was not.
         facts: question_id, intervention_id, magnitude, margin, mass, truth (1 or 0): the intervention under test on
             unrelated facts; None where they were not asked.
-        reversed_wordings: columns `WORDING_COLUMNS` of `asking`: a few questions as they are and reversed, and
+        wordings: columns `WORDING_COLUMNS` of `asking`: a few questions as they are and reversed, and
             preferences; None where they were not asked so.
         asked_otherwise: whether the subject is asked something else than the panel was, or in another form.
         direct: where the sweep's answers were written, question id -> the unsteered margin read before any of it was.
@@ -63,7 +63,7 @@ class SweepTables:
     texts: pd.DataFrame | None = None
     instructed: pd.DataFrame | None = None
     asked_otherwise: bool = False
-    reversed_wordings: pd.DataFrame | None = None
+    wordings: pd.DataFrame | None = None
 
     __repr__ = one_line
 
@@ -85,7 +85,7 @@ class SweepTables:
             about=self.questions.assign(id=self.questions["id"].astype(str)).set_index("id"),
             norms_per_unit=_norms_per_unit(self.entries[self.own]),
             facts=None if self.facts is None else self.facts[self.facts["intervention_id"] == self.own],
-            reversed_wordings=self.reversed_wordings,
+            reversed_wordings=self.wordings,
             intervention=self.own,
             asked_otherwise=self.asked_otherwise,
         )
@@ -137,7 +137,7 @@ class Judgement:
     Attributes:
         case: what it is about; `Case.matches` is the table of its targets.
         verdict: the sentence and its numbers.
-        rivals: `rivals.rival_table`. prediction: columns `prediction.COLUMNS`.
+        baselines: `baselines.baseline_table`. prediction: columns `prediction.COLUMNS`.
         controls: `controls.control_table`, None where none was swept.
         knowing: `knowing.knowing_table`, None where nobody's correctness is known.
         factor: the shared difficulty; None where the panel is too small for one.
@@ -150,7 +150,7 @@ class Judgement:
 
     case: Case
     verdict: Verdict
-    rivals: pd.DataFrame
+    baselines: pd.DataFrame
     prediction: pd.DataFrame
     controls: pd.DataFrame | None
     knowing: pd.DataFrame | None
@@ -164,7 +164,7 @@ class Judgement:
 
 
 def judge_tables(tables: SweepTables, panel: ResponseMatrix, seed: int = 0, parabola_replicates: int = 0) -> Judgement:
-    """Match the panel with the intervention under test, set it beside rivals and controls, and judge.
+    """Match the panel with the intervention under test, set it beside baselines and controls, and judge.
 
     Thresholds are those of the factor model, or Phi^-1 of the yes rates where the panel is too small for one.
 
@@ -179,17 +179,17 @@ def judge_tables(tables: SweepTables, panel: ResponseMatrix, seed: int = 0, para
     >>> from onedial.verdict import SweepRun
     >>> run = SweepRun.open("tests/reference/golden/default")
     >>> tables = run.tables()
-    >>> tables = replace(tables, questions=tables.questions[["id", "split"]])  # no rivals of text
+    >>> tables = replace(tables, questions=tables.questions[["id", "split"]])  # no baselines of text
     >>> one = panel_from_long(run.panel()).select(respondents=["gemma-3-270m: examples N"])
     >>> judge_tables(tables, one).verdict.reproduced
     'cannot be judged'
     """
     factor = _fit_factor(panel, seed)
     case = tables.case(panel, seed, thresholds=None if factor is None else factor.thresholds)
-    rivals = rival_table(case)
+    baselines = baseline_table(case)
     prediction, predictions = predict(case)
     controls = control_table(case) if case.controls else None
-    verdict = judge(case, prediction, rivals, controls)
+    verdict = judge(case, prediction, baselines, controls)
     correct = case.about.get("subject_correct")
     parabola = None
     if parabola_replicates and factor is not None and math.isfinite(factor.quadratic_fit.r2):
@@ -197,7 +197,7 @@ def judge_tables(tables: SweepTables, panel: ResponseMatrix, seed: int = 0, para
     return Judgement(
         case,
         verdict,
-        rivals,
+        baselines,
         predictions,
         controls,
         knowing_table(case, correctness_of(panel), correct),

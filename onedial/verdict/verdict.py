@@ -13,16 +13,16 @@
     reproduced                                else
 
 *What is the dial?* By the account that it tests (one scale of difficulty, a threshold of each model's own) a dial that
-is a moved cut is what should be found, and no shortfall:
+is a threshold shift is what should be found, and no shortfall:
 
-    a moved cut                   rho_dial at least .99, or p of S at most .05 and the 90% interval of C_A within +-.02
+    a threshold shift             rho_dial at least .99, or p of S at most .05 and the 90% interval of C_A within +-.02
     reorders towards the targets  C_A's lower bound above 0
     reorders away from them       C_A's upper bound below 0
     open                          else
 
 *Which push?* Untested under 99 controls; this direction, where it ranks above 95% of them and no control that is
-orthogonal to it comes within 90%; else any push. Where the dial is a moved cut, no order can tell directions apart, so
-what ranks is the push that is needed; else it is C_A.
+orthogonal to it comes within 90%; else any push. Where the dial is a threshold shift, no order can tell directions
+apart, so what ranks is the push that is needed; else it is C_A.
 
     bits, share what the dial predicts of held-out answers (`prediction`), alone and of what other models' answers do
     S  signal   mean test kappa at the rate-matched magnitudes, against the panel's rows permuted within topics
@@ -45,7 +45,6 @@ import numpy as np
 import pandas as pd
 from scipy.special import ndtri
 
-from onedial.core.cards import html_card
 from onedial.core.errors import InputError
 from onedial.core.plain_values import plain
 from onedial.stats.agreement import count, count_resampled
@@ -61,6 +60,9 @@ from onedial.stats.numbers import (
 from onedial.stats.power import POWER, least_z
 from onedial.stats.resampling import strata_of
 from onedial.stats.roc import auc, auc_resampled
+from onedial.verdict.baselines.baselines import ceiling
+from onedial.verdict.baselines.facts import MOSTLY_BIAS, FactsResult, facts_result
+from onedial.verdict.baselines.yes_bias import YesBias, yes_bias
 from onedial.verdict.case import Case
 from onedial.verdict.controls import ORTHOGONAL, control_table, dial_numbers
 from onedial.verdict.criteria.choice import majority_answers
@@ -69,14 +71,12 @@ from onedial.verdict.criteria.reach import reached_share
 from onedial.verdict.line import Line, line_of
 from onedial.verdict.prediction.losses import ALL
 from onedial.verdict.prediction.prediction import Prediction, predict
-from onedial.verdict.rivals.facts import MOSTLY_BIAS, FactsResult, facts_result
-from onedial.verdict.rivals.rivals import ceiling
-from onedial.verdict.rivals.yes_bias import YesBias, yes_bias
 from onedial.verdict.screening import CHECKS, Screened, of_one_name, screen
 
-RULE = 4
+RULE = 5
 """Version of the rule; 1: one sentence on a ladder, with C, agreement minus the moved cut's, as a rung; 2: the majority
-answer was chosen on the fitting questions; 3: G, the gain over the majority answer, decided where prediction does."""
+answer was chosen on the fitting questions; 3: G, the gain over the majority answer, decided where prediction does;
+4: the same as now, where a threshold shift was called a moved cut, and a baseline a rival."""
 
 CANNOT_BE_JUDGED = "cannot be judged"
 NOT_REPRODUCED = "not reproduced"
@@ -84,11 +84,11 @@ NOT_ENOUGH = "a shared signal, not enough to reproduce"
 REPRODUCED = "reproduced"
 ANSWERS = (CANNOT_BE_JUDGED, NOT_REPRODUCED, NOT_ENOUGH, REPRODUCED)
 
-MOVED_CUT = "a moved cut"
+THRESHOLD_SHIFT = "a threshold shift"
 TOWARDS = "it reorders questions towards the targets"
 AWAY = "it reorders questions away from the targets"
 OPEN = "open"
-DIALS = (MOVED_CUT, TOWARDS, AWAY, OPEN)
+DIALS = (THRESHOLD_SHIFT, TOWARDS, AWAY, OPEN)
 
 UNTESTED = "untested"
 ANY_PUSH = "any push of this size"
@@ -167,7 +167,7 @@ class Verdict:
         ceiling: the best one-dimensional account without steering, its S, and the share of it that S is.
         models: base model -> signal, gain and order of its targets, and of all without it.
         unread_as_wrong: signal, gain and first answer with unread answers counted as wrong.
-        agreement, majority, moved_cut: means over targets, as G compares them.
+        agreement, majority, threshold_shift: means over targets, as G compares them.
     """
 
     rule: int
@@ -195,26 +195,8 @@ class Verdict:
     line: Line
     agreement: float
     majority: float
-    moved_cut: float
+    threshold_shift: float
     seed: int
-
-    def _repr_html_(self) -> str:
-        """In Jupyter: the sentence, the three answers and their numbers."""
-
-        def shown(number: Estimate) -> str:
-            return f"{number.value:.3f} [{number.low:.3f}, {number.high:.3f}]"
-
-        return html_card(
-            self.sentence,
-            {
-                "is it reproduced?": f"{self.reproduced}: S {shown(self.signal)}, G {shown(self.gain)}",
-                "what is predicted?": f"{shown(self.prediction.bits)} bits per question; {self.prediction.clause()}",
-                "what is the dial?": f"{self.dial}: C {shown(self.order)}",
-                "which push?": f"{self.push}: rank {self.direction.rank} among {self.direction.n_controls} controls",
-                "flags": ", ".join(self.flags) or "none",
-                "targets": f"{self.n_eligible} of {self.n_targets} judged",
-            },
-        )
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values for verdict.json; what could not be computed is None."""
@@ -227,7 +209,7 @@ class Verdict:
 def judge(
     case: Case,
     prediction: Prediction | None = None,
-    rivals: pd.DataFrame | None = None,
+    baselines: pd.DataFrame | None = None,
     controls: pd.DataFrame | None = None,
     facts: FactsResult | None = None,
     bias: YesBias | None = None,
@@ -235,9 +217,10 @@ def judge(
     """Say whether the steered subject reproduces the targets, what its dial is, and which push does it.
 
     Args:
-        prediction: what the dial predicts (`prediction.predict`). rivals: `rivals.rival_table`; without them S is said
-            to be no share of anything. controls: `controls.control_table`. facts, bias: what the dial does to unrelated
-            facts, and to reversed questions. All but the rivals are computed where they are not handed over.
+        prediction: what the dial predicts (`prediction.predict`). baselines: `baselines.baseline_table`; without them S
+            is said to be no share of anything. controls: `controls.control_table`. facts, bias: what the dial does to
+            unrelated facts, and to reversed questions. All but the baselines are computed where they are not handed
+            over.
 
     Raises:
         InputError: the case allows fewer than 19 permutations and resamples.
@@ -303,13 +286,13 @@ def judge(
         direction=direction,
         facts=facts,
         bias=bias,
-        ceiling={} if rivals is None else ceiling(rivals, signal_number.value),
+        ceiling={} if baselines is None else ceiling(baselines, signal_number.value),
         models=numbers.by_model(),
         unread_as_wrong={} if worst is None else _told(*worst, answered(worst[0])[0]),
         line=line_of(case),
         agreement=means["agreement"],
         majority=means["majority"],
-        moved_cut=means["moved_cut"],
+        threshold_shift=means["threshold_shift"],
         seed=case.seed,
     )
 
@@ -332,9 +315,10 @@ def sentence_of(reproduced: str, because: str, dial: str, push: str, flags: Sequ
     said = [
         reproduced,
         *([predicted] if predicted else []),
-        {MOVED_CUT: "the dial is a moved cut", OPEN: "whether the dial is more than a moved cut is open"}.get(
-            dial, dial.replace("it reorders", "the dial reorders")
-        ),
+        {
+            THRESHOLD_SHIFT: "the dial is a threshold shift",
+            OPEN: "whether the dial is more than a threshold shift is open",
+        }.get(dial, dial.replace("it reorders", "the dial reorders")),
         {
             UNTESTED: "whether another push does as well is untested",
             ANY_PUSH: "any push of this size does as well",
@@ -364,7 +348,7 @@ def _reproduced(case: Case, reached: float, found: Signal, prediction: Predictio
 def _dial(order: Order, found: Signal) -> str:
     # Two orders that know nothing of the targets do equally well: without a signal, equivalence says nothing.
     if order.rho.value >= SAME_RHO or (order.equivalent and found.p <= LEVEL):
-        return MOVED_CUT
+        return THRESHOLD_SHIFT
     if order.low > 0:
         return TOWARDS
     return AWAY if order.high < 0 else OPEN
@@ -383,7 +367,7 @@ def _direction(case: Case, controls: pd.DataFrame | None, dial: str) -> Push:
         own["kl"] = case.kl
     if controls is None or controls.empty:
         return Push(own=own)
-    by = "push" if dial == MOVED_CUT else "order_gain"
+    by = "push" if dial == THRESHOLD_SHIFT else "order_gain"
     drawn = controls[controls["drawn"]]
     measured: list[str] = [name for name in ("signal", "order_gain", "push", "kl") if name in own]
     ranks = {name: _rank(own[name], drawn[name], smaller=name in ("push", "kl")) for name in measured}
@@ -453,7 +437,7 @@ class _Numbers:
     def gain(self) -> tuple[PanelEstimate, dict[str, float]]:
         """G, and the three mean agreements."""
         case = self.case
-        predictions = {"agreement": case.steered, "majority": case.majority, "moved_cut": case.moved_cut}
+        predictions = {"agreement": case.steered, "majority": case.majority, "threshold_shift": case.threshold_shift}
         if not self.judged.any():
             return PanelEstimate(), dict.fromkeys(predictions, math.nan)
         predictions = {name: predicted[:, self.judged] for name, predicted in predictions.items()}

@@ -43,7 +43,6 @@ from steering.critical import crossings_along
 from steering.interventions import Intervention, SteeringVector
 from steering.reading import ROWS_PER_QUESTION, answers_along
 
-KINDS = ("last", "all", "crossings", "crossings everywhere", "text", "written")
 SKETCH_LAYERS = 3
 SKETCH_WEIGHTS = 10**9
 """More of them than this take longer to draw than a run's time is worth knowing beforehand."""

@@ -1,11 +1,11 @@
-"""The directions of docs/how_to/own_vector.md, made on the embedded model, do what the page says they do."""
+"""The directions of docs/own.md, made on the embedded model, do what the page says they do."""
 
 import re
 from pathlib import Path
 
 import pytest
 
-PAGE = Path(__file__).resolve().parents[2] / "docs" / "how_to" / "own_vector.md"
+PAGE = Path(__file__).resolve().parents[2] / "docs" / "own.md"
 
 
 @pytest.mark.slow

@@ -198,6 +198,37 @@ def test_a_second_start_asks_only_what_failed_or_is_missing_and_notices_another_
 
 
 @needs_inspect
+@pytest.mark.parametrize("kind", ["in a choice", "with status 200"])
+def test_an_error_that_comes_as_an_answer_is_counted_by_its_reason_and_asked_again(tmp_path, capsys, kind):
+    questions, out, faulty = write_questions(tmp_path / "q.jsonl", 4), tmp_path / "out", [True]
+    server = FakeServer(even)
+    whole = server._completion
+
+    def completion(body, text):
+        answer = whole(body, text)
+        if not faulty or "Question: " not in body["messages"][-1]["content"] or "1 + 1" in question_of(body):
+            return answer
+        told = {"code": 502, "message": "Upstream error from provider"}
+        if kind == "with status 200":
+            return {"error": told}
+        answer["choices"][0] |= {"finish_reason": "error", "error": told}
+        return answer
+
+    server._completion = completion
+    with server:
+        who = write_models(tmp_path / "who.yaml", entry(server))
+        assert collect(out, who, questions) == 0
+        assert "3 of 4 requests failed (3: 502 ErrorInsteadOfAnswer: Upstream error" in capsys.readouterr().out
+        assert pd.read_csv(out / "panel.csv")["said_yes"].isna().tolist() == [True, False, True, True]
+        faulty.clear()
+        n_before = server.n_asked
+        assert collect(out, who, questions, "--resume") == 0
+        assert len(asked_about(server)) == 4 + 3
+        assert server.n_asked == n_before + 3 + 3  # the probes of a second start
+    assert pd.read_csv(out / "panel.csv")["said_yes"].tolist() == [1.0, 0.0, 1.0, 0.0]
+
+
+@needs_inspect
 def test_what_cannot_be_read_is_blank_and_shown_with_its_text(tmp_path, capsys):
     questions = write_questions(tmp_path / "q.jsonl", 30)
     with FakeServer(lambda body: "Natürlich, " + question_of(body)) as server:

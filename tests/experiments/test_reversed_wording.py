@@ -26,7 +26,7 @@ def run(options, tmp_path_factory):
 
 
 def test_both_wordings_are_asked_of_the_same_fitting_questions_along_the_dial_and_the_words(run):
-    table = run.wording_parts.read()
+    table = run.parts["wordings"].read()
     fitting = set(run.splits().index[run.splits() == "fitting"])
     own = run.under_test()
     assert table["intervention_id"].nunique() == 2
@@ -49,7 +49,7 @@ def test_both_wordings_are_asked_of_the_same_fitting_questions_along_the_dial_an
 
 
 def test_its_numbers_are_those_of_straight_lines_through_the_stored_margins(run):
-    table = run.wording_parts.read()
+    table = run.parts["wordings"].read()
     table = table[(table["intervention_id"] == run.under_test()) & (table["mass"] >= 0.1)]
     asked, turned = (
         table[table["wording"] == wording].pivot(index="question_id", columns="magnitude", values="margin")

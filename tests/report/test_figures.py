@@ -25,7 +25,7 @@ OF_THE_DIAL = ["dose_response", "question_map", "margin_histogram", "rates_by_gr
 NAMES = [
     "bits_of_models",
     "prediction",
-    "rivals",
+    "baselines",
     "agreement",
     "kappa",
     "layer_map",
@@ -84,11 +84,11 @@ def test_without_a_layer_scan_there_is_no_map_of_layers(undrawn, tmp_path):
     assert drawn(contents_of(run)) == [name for name in NAMES if name != "layer_map"]
 
 
-def test_runs_without_rivals_and_panels_without_a_scale_are_drawn_without_their_figures(undrawn, tmp_path):
+def test_runs_without_baselines_and_panels_without_a_scale_are_drawn_without_their_figures(undrawn, tmp_path):
     run = make_run(tmp_path / "run")
-    for file in ("rivals.csv", "prediction.csv", "path.csv", "path_targets.csv", "path.json"):
+    for file in ("baselines.csv", "prediction.csv", "path.csv", "path_targets.csv", "path.json"):
         (run.path / file).unlink()
-    left = [name for name in NAMES if name not in ("rivals", "prediction", "dial_path")]
+    left = [name for name in NAMES if name not in ("baselines", "prediction", "dial_path")]
     assert drawn(contents_of(run)) == left
 
 
@@ -110,11 +110,11 @@ def saved(file, name, *columns):
     return {row[name]: tuple(float(row[column]) for column in columns) for row in rows}
 
 
-def test_points_and_bars_of_rivals_and_sources_are_the_numbers_of_the_saved_tables(run):
+def test_points_and_bars_of_baselines_and_sources_are_the_numbers_of_the_saved_tables(run):
     verdict = json.loads((run.path / "verdict.json").read_text())
-    wanted = saved(run.path / "rivals.csv", "rival", "signal", "low", "high")
+    wanted = saved(run.path / "baselines.csv", "baseline", "signal", "low", "high")
     wanted["steering"] = tuple(verdict["signal"][name] for name in ("value", "low", "high"))
-    found = read_off(shown(figures.baselines, run, "rivals").figure.axes[0])
+    found = read_off(shown(figures.baselines, run, "baselines").figure.axes[0])
     assert len(found) > 5
     assert found == {name: pytest.approx(wanted[name], nan_ok=True) for name in found}
     wanted = saved(run.path / "prediction.csv", "source", "bits", "low", "high")

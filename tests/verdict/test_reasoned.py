@@ -99,7 +99,7 @@ def test_nothing_is_judged_by_texts_that_are_mostly_unread():
 
 
 def test_of_written_answers_the_cut_is_moved_on_the_direct_margin():
-    """Targets that are a moved cut of the direct margin: the moved cut meets them, whatever was written."""
+    """Targets that are a threshold shift of the direct margin: the threshold shift meets them, whatever was written."""
     rng = np.random.default_rng(4)
     ease, n = rng.uniform(-0.9, 0.9, 240), 240
     splits = splits_of(n)
@@ -108,8 +108,8 @@ def test_of_written_answers_the_cut_is_moved_on_the_direct_margin():
     margin = pd.Series(ease, index=questions(n))
     with_margin = case_of(table, panel, splits, direct=margin).matches
     without = case_of(table, panel, splits).matches
-    assert (with_margin["moved_cut"] > 0.97).all()
-    assert (without["moved_cut"] < 0.9).all()
+    assert (with_margin["threshold_shift"] > 0.97).all()
+    assert (without["threshold_shift"] < 0.9).all()
 
 
 def test_targets_that_reasoned_are_told_apart_from_a_subject_that_did_not():

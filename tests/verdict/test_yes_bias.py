@@ -8,8 +8,8 @@ from verdict_tables import case_of, judge, simulated
 
 from onedial.asking.sweep_tables import AS_ASKED, PREFERENCE, REVERSED_WORDING
 from onedial.stats.estimate import Estimate
-from onedial.verdict.rivals.facts import MOSTLY_BIAS
-from onedial.verdict.rivals.yes_bias import split_margin
+from onedial.verdict.baselines.facts import MOSTLY_BIAS
+from onedial.verdict.baselines.yes_bias import split_margin
 from onedial.verdict.verdict import YES_BIAS
 
 N, GRID = 99, np.linspace(-1, 1, 9)

@@ -33,7 +33,6 @@ class ProfileOptions(ReplicateOptions, DryRunOptions, RunOptions, group="dial"):
         choices=KeysOf(
             "onedial.selfreport.ask.self_reports:SELF_REPORTS",
             "onedial.selfreport.battery:BATTERY_REPORTS",
-            "mean log-probability",
             "all",
         ),
     )
