@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from onedial.asking.providers.costs import WRITTEN, expected_costs
-from onedial.asking.providers.providers import ProviderRespondent, tried_again
+from onedial.asking.providers.providers import ProviderRespondent
 from onedial.asking.store import BudgetSpent, Store
 from onedial.core.errors import InputError
 from onedial.core.notices import leave_undone
@@ -92,7 +92,7 @@ def ask_elsewhere(collection: Collection, run: Run, options: CollectOptions) -> 
     asked = [*probes_for([each.entry for each in pending], len(run.manifest.resumed)), *pending]
     n = sum(len(each.questions) for each in asked)
     try:
-        with progress_bar(n, "providers", beside=tried_again) as advance:
+        with progress_bar(n, "providers") as advance:
             collection.ask(asked, advance)
     except BudgetSpent as spent:
         left = sum(len(each.questions) for each in collection.missing())
