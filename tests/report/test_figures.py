@@ -369,11 +369,8 @@ def test_the_layer_map_frames_the_chosen_layer_over_the_range_that_was_swept(tmp
 def test_the_parabola_stands_beside_its_null(run):
     factor, null = run.factor(), run.parabola()
     assert null.observed == pytest.approx(factor.quadratic_fit.r2, abs=1e-6)
-    axes, strip = loadings_against_threshold(factor, null=null).figure.axes
-    counted = sum(patch.get_data().values.sum() for patch in strip.patches)
-    assert counted == np.isfinite(null.simulated).sum() > 100
-    assert [line.get_xdata()[0] for line in strip.lines] == [null.observed]
-    assert f"if unrelated {null.mean:.2f}" in " ".join(text.get_text() for text in axes.texts)
+    (axes,) = loadings_against_threshold(factor, null=null).figure.axes
+    assert f"if unrelated {null.mean:.2f}, p = {null.p:.2g} ({null.n_defined} panels drawn)" in axes.get_title(loc="left")
 
 
 @pytest.mark.parametrize(("p", "words"), [(0.01, "more than chance has it"), (0.5, "is no more than its null")])
