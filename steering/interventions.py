@@ -17,7 +17,7 @@ import math
 from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import asdict, dataclass, field, replace
-from functools import lru_cache, partial
+from functools import cached_property, lru_cache, partial
 from importlib.metadata import version
 from numbers import Real
 from pathlib import Path
@@ -369,8 +369,14 @@ class Push(Scalable):
         Raises:
             InputError: it is of another model.
         """
-        say_if_far([self.of], [self.magnitude])
+        assert self._said_if_far
         return steered(model, self.of, self.magnitude)
+
+    @cached_property
+    def _said_if_far(self) -> bool:
+        """Said when this is first looked up, not for each batch."""
+        say_if_far([self.of], [self.magnitude])
+        return True
 
 
 def as_intervention(given: "Intervention | SteeringVector") -> Intervention:

@@ -145,6 +145,11 @@ FRAMINGS: dict[str, PromptTemplate] = Named(
     (name, PromptTemplate(name=name, user=f"{opening}\n\n{_REQUEST}".lstrip(), assistant_prefix="Answer:"))
     for name, opening in (OPENINGS | {f"examples {order}": _examples(order) for order in EXAMPLE_ORDERS}).items()
 )
+STUDY = PromptTemplate(
+    "Question: {question}\n\nDo you think you can answer this correctly? Yes or No?", "Answer:", "study"
+)
+"""As the study asked that this project follows, which let its models reason first (`--answer reasoned`)."""
+PROMPTS: dict[str, PromptTemplate] = Named({**FRAMINGS, STUDY.name: STUDY})
 METACOGNITIVE = FRAMINGS["neutral"]
 
 
@@ -157,7 +162,7 @@ def load_prompt(name_or_path: str | Path, folder: Path = Path()) -> PromptTempla
     """A framing by its name, the prompt that a panel brings along, or one from a file.
 
     Args:
-        name_or_path: a key of `FRAMINGS`; a panel by its name, or its elicitation.yaml; or a file. A .txt or .md file
+        name_or_path: a key of `PROMPTS`; a panel by its name, or its elicitation.yaml; or a file. A .txt or .md file
             is the user turn as it stands; a .yaml (or .yml) file has `user`, and optionally `assistant_prefix` and
             `name`. The name defaults to the file's, without its ending.
         folder: what a relative path is relative to.
@@ -166,15 +171,15 @@ def load_prompt(name_or_path: str | Path, folder: Path = Path()) -> PromptTempla
         InputError: no such framing or file, another ending, no UTF-8, no YAML, unknown or missing keys, values that
             are no text, not exactly one `{question}`.
     """
-    if str(name_or_path) in FRAMINGS:
-        return FRAMINGS[str(name_or_path)]
+    if str(name_or_path) in PROMPTS:
+        return PROMPTS[str(name_or_path)]
     path = folder / name_or_path
     if str(name_or_path) in NAMED_PANELS or path.name == ELICITATION_FILE:
         return _prompt_of_panel(str(name_or_path) if str(name_or_path) in NAMED_PANELS else str(path))
     if not path.suffix and not path.is_file():
-        meant = did_you_mean(str(name_or_path), FRAMINGS) or ";"
+        meant = did_you_mean(str(name_or_path), PROMPTS) or ";"
         raise InputError(
-            f"the prompt {str(name_or_path)!r} is neither a framing nor a file{meant} known are {', '.join(FRAMINGS)}"
+            f"the prompt {str(name_or_path)!r} is neither a framing nor a file{meant} known are {', '.join(PROMPTS)}"
         )
     fields = read_prompt_file(path)
     return PromptTemplate(fields["user"], fields.get("assistant_prefix", ""), fields["name"])
@@ -183,7 +188,7 @@ def load_prompt(name_or_path: str | Path, folder: Path = Path()) -> PromptTempla
 def _prompt_of_panel(panel: str) -> PromptTemplate:
     found = elicitation_of(panel)
     if found is None or found.prompt is None:
-        raise InputError(f"{panel} brings no prompt along; give a framing ({', '.join(FRAMINGS)}) or a file")
+        raise InputError(f"{panel} brings no prompt along; give a framing ({', '.join(PROMPTS)}) or a file")
     given = found.prompt
     return PromptTemplate(given["user"], given.get("assistant_prefix", ""), given.get("name", "custom"))
 

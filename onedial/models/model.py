@@ -2,7 +2,6 @@
 
 import contextlib
 from collections.abc import Iterator, Mapping, Sequence
-from functools import partial
 from typing import Any, Protocol, overload
 
 import torch
@@ -30,7 +29,7 @@ from onedial.models.identity import ModelIdentity, fingerprint, sampled_fingerpr
 from onedial.models.processes import as_first, everyone, is_split
 from onedial.models.questions import Text, Texts, as_prompt, as_prompts
 from onedial.models.tokens import TokenBatch, encode, pad_batch, pad_id, render
-from onedial.models.writing import pads_rightly, write_after
+from onedial.models.writing import Writer, pads_rightly, write_after
 
 DEFAULT_MODEL = "smollm2-135m-instruct"
 DTYPES = {"float32": torch.float32, "bfloat16": torch.bfloat16, "float16": torch.float16}
@@ -56,6 +55,9 @@ class OpenModel:
         name: for people; the identity rests on the weights.
         source, revision: where the weights came from, for the manifest.
 
+    Attributes:
+        writer: what writes in place of transformers, if anything does.
+
     Raises:
         InputError: the architecture is not of that form.
     """
@@ -66,6 +68,7 @@ class OpenModel:
         self._paths: dict[tuple[int, ...], FastPaths] = {}
         self._cache: PrefillCache | None = None
         self._writes_padded: bool | None = None
+        self.writer: Writer | None = None
         self.stack, self.readout = proven(hf, pad_id(tokenizer, hf.get_input_embeddings().weight.shape[0]), name)
         self.identity = ModelIdentity(
             name=name,
@@ -350,9 +353,8 @@ class OpenModel:
                 "such as with_=vector * 0.3"
             )
         asked = as_prompts(prompts)
-        around = contextlib.nullcontext if with_ is None else partial(with_.steering, self)
         written = write_after(
-            self, asked, max_new_tokens=max_new_tokens, temperature=temperature, seed=seed, around=around
+            self, asked, max_new_tokens=max_new_tokens, temperature=temperature, seed=seed, with_=with_
         )
         texts = [each.text for each in written]
         alone = isinstance(prompts, str | Prompt) or isinstance(prompts[0], Mapping)

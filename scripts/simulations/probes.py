@@ -19,13 +19,10 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from onedial.panels.panels import ResponseMatrix
-from probes.beyond import beyond_known, beyond_shared
 from probes.directions.concordance import Concordance, topic_draws
 from probes.directions.contrast import StatementStreams, read_without_labels
 from probes.directions.erasure import erasure_table
 from probes.directions.geometry import cross_evaluation, direction_table, transfer_table
-from probes.directions.where import patching_table
-from probes.during import course_of
 from probes.fitting.choice import choose_layer
 from probes.fitting.crossfit import cross_fit, of_rows
 from probes.fitting.folds import TopicFolds
@@ -33,9 +30,12 @@ from probes.fitting.labels import OWN_CORRECT, ProbeLabels, correct_label, share
 from probes.fitting.measure import ProbeTask, measure_layer
 from probes.fitting.nested import added_test
 from probes.fitting.reads_at_all import auroc_of_copies, readers_of, reads_by_chance
-from probes.own import own_or_shared
-from probes.reading import Surroundings
+from probes.out_of_distribution import Surroundings
+from probes.own_correctness import own_or_shared
+from probes.residualise import beyond_known, beyond_shared
+from probes.while_writing import course_of
 from simulations.frame import Cell, Rows, Simulation, by_cell
+from steering.causes import patching_table
 
 Floats = NDArray[np.float64]
 Found = dict[str, float]

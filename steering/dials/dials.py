@@ -4,7 +4,7 @@
     dial.on_text(model, settings)                      and what it does to neutral text
 
     InterventionDial   an intervention; the setting is its magnitude, in its unit
-    MovedCut           the unsteered margin plus the setting: a bias on the logits of the yes tokens, in nats
+    ThresholdShift           the unsteered margin plus the setting: a bias on the logits of the yes tokens, in nats
     Temperature        logits times exp(-setting): a control, which moves no margin across 0
     InstructedThreshold   "... only if you are at least t% sure", the setting is t; 0 says nothing
     Personas           openings of the prompt; the setting is an opening's number, 0 says nothing
@@ -140,10 +140,10 @@ class _OfMargins:
 
 
 @dataclass(frozen=True)
-class MovedCut(_OfMargins):
+class ThresholdShift(_OfMargins):
     """The unsteered margin plus the setting, in nats; masses are the unsteered ones, since nothing else is changed."""
 
-    name: str = "moved cut"
+    name: str = "threshold shift"
     kind: str = "cut"
     continuous: bool = True
 
@@ -317,10 +317,10 @@ def place_settings(dial: Dial, table: pd.DataFrame, rates: Sequence[float] = RAT
         One row per rate: rate, setting, rate_found (there, on these questions), reached (within `NEAR`).
 
     >>> from onedial import load_model, load_questions
-    >>> from steering import MovedCut
+    >>> from steering import ThresholdShift
     >>> table = pd.DataFrame({"question_id": ["a", "b"] * 3, "setting": [-2.0, -2.0, 0.0, 0.0, 2.0, 2.0], "mass": 1.0})
     >>> table["margin"] = [-3.0, -1.0, -1.0, 1.0, 1.0, 3.0]
-    >>> place_settings(MovedCut(None), table, rates=[0.5])["rate_found"].tolist()
+    >>> place_settings(ThresholdShift(None), table, rates=[0.5])["rate_found"].tolist()
     [0.5]
     """
     margins = margins_by(table, "setting")

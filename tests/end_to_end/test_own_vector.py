@@ -1,4 +1,4 @@
-"""The directions of docs/how_to/own_vector.md, made on the embedded model, do what the page says they do."""
+"""The directions of docs/own.md, made on the embedded model, do what the page says they do."""
 
 import re
 from pathlib import Path

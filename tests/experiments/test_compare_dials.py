@@ -18,7 +18,7 @@ QUICK = {
 }
 STAGES = ("placing", "answers", "facts")
 DIALS = [
-    "mean_difference, add", "gradient, add", "random, add", "mean_difference, rotate", "moved cut",
+    "mean_difference, add", "gradient, add", "random, add", "mean_difference, rotate", "threshold shift",
     "instructed threshold", "temperature",
 ]  # fmt: skip
 
@@ -38,7 +38,7 @@ def run(options, tmp_path_factory):
 def test_one_table_one_figure_one_sentence(run):
     table = pd.read_csv(run / "dials.csv").set_index("dial")
     assert set(DIALS) <= set(table.index)
-    assert table.loc["moved cut", "order_gain"] == 0
+    assert table.loc["threshold shift", "order_gain"] == 0
     assert table.loc["temperature", "n_rates"] <= 1
     for name in ("signal", "order_gain"):
         known = table[name].notna()

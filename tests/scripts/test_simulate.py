@@ -144,7 +144,7 @@ def test_every_scenario_has_its_answers_rates_and_intervals(monkeypatch):
     assert found["n"].tolist() == [1, 1, 1]
     assert found["push"].notna().tolist() == [False, True, True]
     stored = pd.read_csv(ROOT / "tests" / "reference" / "simulated" / "verdicts.csv")
-    assert {"signal_p_found", "C_A", "order_models", "moved_cut"} <= set(found) & set(stored)
+    assert {"signal_p_found", "C_A", "order_models", "threshold_shift"} <= set(found) & set(stored)
 
 
 def test_intervals_that_leave_out_0_are_counted_by_scenario_and_over_all():

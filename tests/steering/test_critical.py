@@ -13,8 +13,7 @@ from onedial.models.prompt_set import PromptSet
 from steering import critical
 from steering.critical import critical_magnitudes
 from steering.interventions import Intervention
-from steering.planning.margin_curves import CONVERGED_MOVE, MarginCurve
-from steering.planning.margin_search import MarginSearch
+from steering.margin_curves import CONVERGED_MOVE, MarginCurve
 from steering.sweeping import sweep
 
 WORDS = ["river", "mountain", "poet", "spider", "engine", "planet", "chess", "violin", "cheese", "battle", "sea", "ode"]
@@ -209,22 +208,21 @@ def test_a_pair_of_crossings_between_points_that_agree_is_found_where_the_curve_
 def test_a_crossing_that_16_bits_hide_is_found_where_their_margin_came_near_0(monkeypatch):
     """Every margin dips to -.01 in float32 and, blurred, to +.02 before; nothing but the near miss tells of it."""
 
-    class Blurred(MarginSearch):
-        def batch(self, batch, start):
-            blur, curves = 0.0 if self.model.dtype == torch.float32 else 0.03, []
-            for wanted in start:
-                curve = MarginCurve(*self.range)
-                wanted = [*wanted, 0.0]
-                while wanted:
-                    curve.add(wanted, [1 - 1.01 * np.exp(-(((m - 0.26) / 0.1) ** 2)) + blur for m in wanted])
-                    wanted = curve.wanted()
-                curves.append(curve)
-            return curves, [1] * len(batch)
+    def blurred(model, prompts, batch, search, start, runner, started):
+        blur, curves = 0.0 if model.dtype == torch.float32 else 0.03, []
+        for wanted in start:
+            curve = MarginCurve(search.low, search.high, search.tolerance)
+            wanted = [*wanted, 0.0]
+            while wanted:
+                curve.add(wanted, [1 - 1.01 * np.exp(-(((m - 0.26) / 0.1) ** 2)) + blur for m in wanted])
+                wanted = curve.wanted()
+            curves.append(curve)
+        return curves, [1] * len(batch)
 
     model = tiny_model("llama")
     prompts, vector = setting(model)
     to_bfloat16(model)
-    monkeypatch.setattr(critical, "MarginSearch", Blurred)
+    monkeypatch.setattr(critical, "follow", blurred)
     found = critical_magnitudes(model, prompts, vector, low=-1.0, high=1.0)
     assert (found.n_roots == 2).all()
     expected = np.tile(0.26 + np.array([-0.1, 0.1]) * np.sqrt(np.log(1.01)), len(prompts))

@@ -231,6 +231,13 @@ def test_a_one_sided_subject_is_split_at_thirds_of_its_margin():
     assert yes.nonzero().flatten().tolist() == [19, 21, 22, 23, 24, 25, 26, 27]
 
 
+@pytest.mark.parametrize("n", [10, 12, 14])
+def test_a_one_sided_subject_of_few_questions_has_five_on_each_side_where_a_third_is_fewer(n):
+    yes, no = split_by_response(torch.linspace(1.0, 30.0, n), torch.ones(n))
+    assert yes.tolist() == [False] * (n - 5) + [True] * 5
+    assert no.tolist() == [True] * 5 + [False] * (n - 5)
+
+
 def test_a_margin_of_exactly_0_is_on_the_side_of_no():
     margin = torch.tensor([1.0, 0.0, -1.0]).repeat(10)
     yes, no = split_by_response(margin, torch.ones(30))

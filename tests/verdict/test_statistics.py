@@ -166,13 +166,13 @@ def test_agreement_and_yes_rates_are_compared_over_the_questions_that_both_sides
         assert distance[target, magnitude] == pytest.approx(abs(one[both].mean() - other[both].mean()), abs=1e-6)
 
 
-def test_a_moved_cut_recovers_the_cut_that_made_the_target():
+def test_a_threshold_shift_recovers_the_cut_that_made_the_target():
     rng = np.random.default_rng(6)
     margins = rng.standard_normal(400)
-    assert choice.moved_cut(margins, (margins > 0.7).astype(float)) == pytest.approx(0.7, abs=0.02)
+    assert choice.threshold_shift(margins, (margins > 0.7).astype(float)) == pytest.approx(0.7, abs=0.02)
 
 
-def test_the_moved_cut_is_the_best_of_all_cuts():
+def test_the_threshold_shift_is_the_best_of_all_cuts():
     rng = np.random.default_rng(7)
     for _ in range(30):
         margins = np.round(rng.standard_normal(40), 1)  # with ties
@@ -184,14 +184,14 @@ def test_the_moved_cut_is_the_best_of_all_cuts():
             return ((margins[read] > cut) == target[read]).sum()
 
         best = max(correct(cut) for cut in [-np.inf, *margins[read]])
-        assert correct(choice.moved_cut(margins, target)) == best
+        assert correct(choice.threshold_shift(margins, target)) == best
 
 
 def test_a_target_that_always_answers_alike_gets_an_endless_cut():
     margins = np.array([-1.0, 0.0, 1.0])
-    assert choice.moved_cut(margins, np.ones(3)) == -np.inf
-    assert choice.moved_cut(margins, np.zeros(3)) == np.inf
-    assert np.isnan(choice.moved_cut(margins, np.full(3, np.nan)))
+    assert choice.threshold_shift(margins, np.ones(3)) == -np.inf
+    assert choice.threshold_shift(margins, np.zeros(3)) == np.inf
+    assert np.isnan(choice.threshold_shift(margins, np.full(3, np.nan)))
 
 
 def test_the_majority_answer_ignores_gaps_and_is_yes_where_there_are_as_many():

@@ -39,6 +39,7 @@ from onedial.asking.providers.attempts import (
 )
 from onedial.asking.providers.provider_reading import from_the_answer_on, response_of, why_unread
 from onedial.asking.providers.provider_settings import ROOM, ProviderModel, known_secrets, without_secrets
+from onedial.asking.replies import was_broken_off, was_cut_off, was_filtered
 from onedial.asking.respondents import Identity, Response
 from onedial.core.errors import InputError
 from onedial.core.files import sha256_of_text
@@ -417,15 +418,16 @@ def _read(asking: Asking, output: Any) -> tuple[Response, bool]:
     content = choice.message.content
     reasoned = not isinstance(content, str) and any(part.type == "reasoning" for part in content)
     shown = [] if choice.logprobs is None else [token.model_dump() for token in choice.logprobs.content]
+    filtered = choice.stop_reason == "content_filter"  # what is there was ended, or written, by somebody else
     response = response_of(
         asking.instrument,
-        text,
+        "" if filtered else text,
         choice.stop_reason not in _CUT_OFF,
-        from_the_answer_on(shown, text, reasoned),
+        [] if filtered else from_the_answer_on(shown, text, reasoned),
         unread=why_unread(choice.stop_reason, text, reasoned),
         **rest,
     )
-    return response, False
+    return replace(response, raw_text=text) if filtered else response, False
 
 
 def _tokens_in(usage: Any) -> int:
@@ -497,8 +499,12 @@ def _sparing(choices_of: Callable[..., Any]) -> Callable[..., Any]:
 
     def choices(completion: Any, *more: Any) -> Any:
         for choice in completion.choices or ():
-            if (told := getattr(choice, "error", None)) or choice.finish_reason == "error":
-                raise ErrorInsteadOfAnswer(told or {})
+            if (told := getattr(choice, "error", None)) or was_broken_off(choice.finish_reason):
+                raise ErrorInsteadOfAnswer(told or f"the server broke off ({choice.finish_reason}), without a reason")
+            if was_cut_off(choice.finish_reason):
+                choice.finish_reason = "length"
+            if was_filtered(choice.finish_reason):
+                choice.finish_reason = "content_filter"
             if not isinstance(choice.message.content, str | None):
                 _join_parts(choice.message)
         try:

@@ -2,6 +2,7 @@
 chunk by chunk."""
 
 from collections.abc import Callable, Mapping
+from contextlib import nullcontext
 from dataclasses import replace
 from functools import partial
 
@@ -18,6 +19,7 @@ from onedial.panels.collecting.collection import Collection, Pending, ask_of, we
 from onedial.panels.collecting.respondent_files import RespondentModel
 from onedial.show.progress import progress_bar
 from onedial.studies.options.collecting import CollectOptions
+from onedial.studies.start import engine_of
 
 CHUNK = 64
 """Prompts whose answers are written at once: what a kill can cost."""
@@ -29,7 +31,7 @@ def ask(entry: RespondentModel, collection: Collection, options: CollectOptions)
     pending = [] if entry.provider is not None else collection.missing([entry])
     if not pending:
         return
-    store = collection.store
+    store, engine = collection.store, engine_of(options) or nullcontext
     if entry.model in RESPONDENTS:
         for each in pending:
             with progress_bar(len(each.questions), each.respondent) as advance:
@@ -48,7 +50,11 @@ def ask(entry: RespondentModel, collection: Collection, options: CollectOptions)
         "dtype": str(model.dtype).removeprefix("torch."),
     }
     for each in pending:
-        with progress_bar(len(each.questions), each.respondent) as advance:
+        writes = isinstance(each.instrument.reader, TextReader)
+        with (
+            engine(model) if writes else nullcontext(),
+            progress_bar(len(each.questions), each.respondent) as advance,
+        ):
             ask_with(each, LocalRespondent(model, progress=advance, seed=each.sample), store, weights)
 
 

@@ -39,7 +39,7 @@ def place(study: DialStudy, dials: Sequence[Dial]) -> pd.DataFrame:
 
 
 def ask(study: DialStudy, dials: Sequence[Dial], placed: pd.DataFrame) -> pd.DataFrame:
-    """The answers on fitting and test split, by rate; those of the moved cut at 0 stand at rate nan."""
+    """The answers on fitting and test split, by rate; those of the threshold shift at 0 stand at rate nan."""
     settings = reached_settings(dials, placed)
     settings[CUT] = sorted({0.0, *settings[CUT]})
     table = ask_all(study, "answers", dials, study.inputs.in_splits("fitting", "test"), study.template, settings)

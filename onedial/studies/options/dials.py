@@ -29,7 +29,7 @@ class DialOptions(TargetOptions, DryRunOptions, RunOptions, group="what is compa
     n_questions: int | None = option(
         None, "draw this many of the questions that the panel answers (all; of the embedded ones 200)", at_least=1
     )
-    dials: tuple[str, ...] = option(DIALS, "a moved cut always is", choices=(*DIALS, *MORE_DIALS))
+    dials: tuple[str, ...] = option(DIALS, "a threshold shift always is", choices=(*DIALS, *MORE_DIALS))
     methods: tuple[str, ...] = option(
         (), "directions, the first by every operator (all)", choices=DIRECTIONS, also=("method",)
     )
@@ -74,6 +74,5 @@ class MultiverseOptions(
         "framings), separated by commas",
     )
     resamples: int = option(5, "further draws of the extraction questions", at_least=0)
-    cross: bool = option(False, "every combination, instead of one change at a time")
     method: str = option("mean_difference", "how a direction is made", choices=DIRECTIONS)
     replicates: int = option(1999, "permutations and resamples; a 5% level needs 19", at_least=19)

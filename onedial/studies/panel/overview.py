@@ -8,6 +8,7 @@ import pandas as pd
 from onedial.core.errors import InputError
 from onedial.core.run.notes import Notes
 from onedial.core.run.run import Run
+from onedial.panels.keying import keyed
 from onedial.panels.panel_files import load_panel
 from onedial.panels.panel_scores import correctness_of, rates_of_respondents
 from onedial.panels.panels import ResponseMatrix
@@ -37,7 +38,7 @@ PROGRAM = "study_panel"
 def study_overview(options: StudyOptions, notes: Notes) -> None:
     """Ask the study's questions of a panel, and write them on one page."""
 
-    panel = load_panel(options.panel, options.respondents)
+    panel = keyed(load_panel(options.panel, options.respondents))
     require_enough(panel)
     correctness = correctness_of(panel)
     with Start(PROGRAM, options, f"study-{Path(options.panel).stem}").begin(notes) as run:

@@ -8,6 +8,7 @@ import pandas as pd
 from onedial.asking.questions import questions_frame
 from onedial.core.errors import InputError
 from onedial.core.run.notes import Notes
+from onedial.panels.keying import keyed
 from onedial.panels.panel_files import load_panel
 from onedial.panels.panel_scores import stated_confidence
 from onedial.panels.panels import ResponseMatrix
@@ -23,7 +24,7 @@ PROGRAM = "fit_factor"
 
 def study_scale(options: StudyOptions, notes: Notes) -> None:
     """Ask everything of a panel's scale, and write its page."""
-    panel = load_panel(options.panel, options.respondents, numbers=bool(options.categories))
+    panel = keyed(load_panel(options.panel, options.respondents, numbers=bool(options.categories)))
     with Start(PROGRAM, options, f"factor-{Path(options.panel).stem}").begin(notes) as run:
         with run.withdrawn_if_refused(), run.stage("fit"):
             analysis = analysis_of(panel, options)
