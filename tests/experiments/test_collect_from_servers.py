@@ -466,22 +466,6 @@ def test_who_answered_nothing_is_left_undone(tmp_path, capsys):
     assert "4 requests" in capsys.readouterr().out
 
 
-@needs_inspect
-def test_while_requests_wait_to_be_tried_again_the_progress_says_how_many_and_why(tmp_path, capsys, monkeypatch):
-    monkeypatch.setattr("onedial.core.pulse.SILENCE", 0.2)
-    failing = []
-
-    def answering(body):
-        failing.append(body)
-        return Fault(503, headers={"Retry-After": "1"}) if len(failing) <= 3 else even(body)
-
-    questions = write_questions(tmp_path / "q.jsonl", 3)
-    with FakeServer(answering) as server:
-        who = write_models(tmp_path / "who.yaml", entry(server, retries=2))
-        assert collect(tmp_path / "out", who, questions) == 0
-    assert "3 failed and wait to be tried again (503 " in capsys.readouterr().err
-
-
 def judged_by(judge, server, tmp_path, **more):
     price = {"input": 0.0, "output": 1_000_000.0}
     asked = [entry(server, name, closed_book=True, price=price, max_tokens=3) for name in ("one", "two")]
