@@ -19,7 +19,7 @@ import torch
 from jaxtyping import Bool, Float, Int
 from torch import Tensor
 
-from onedial.asking.poles import openings_of
+from onedial.asking.poles import POLES, openings_of
 from onedial.asking.yes_no import is_read
 from onedial.core.cards import one_line
 from onedial.core.errors import InputError
@@ -291,11 +291,5 @@ def framing_contrast(
 CONTRASTS: dict[str, Callable[..., Contrast]] = {
     "response": response_contrast,
     "answer": answer_contrast,
-    "persona": partial(framing_contrast, "persona"),
-    "capability": partial(framing_contrast, "capability"),
-    "risk": partial(framing_contrast, "risk"),
-    "effort": partial(framing_contrast, "effort"),
-    "audience": partial(framing_contrast, "audience"),
-    "evaluation": partial(framing_contrast, "evaluation"),
-    "intentionality": partial(framing_contrast, "intentionality"),
+    **{name: partial(framing_contrast, name) for name in POLES},
 }

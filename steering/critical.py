@@ -12,13 +12,11 @@ so the curve is laid through Chebyshev nodes first; then each crossing is checke
 magnitude by a plain forward.
 
 A model in bfloat16 or float16 evaluates its own, slightly rough curve: additions below about 1/256 of the residual
-stream are rounded away, so a tolerance finer than that means little there. With `recheck` the model then computes in
-float32, one layer's weights widened at a time, and every crossing, and every point at which the answer was within the
-error, is found again.
+stream are rounded away, so a tolerance finer than that means little there; load it in float32 for more.
 """
 
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -32,7 +30,6 @@ from onedial.core.cards import one_line
 from onedial.core.errors import InputError
 from onedial.models.forward.batches import Progress, map_batches
 from onedial.models.forward.runner import Runner, plainly_edited
-from onedial.models.forward.widening import widened
 from onedial.models.model import OpenModel
 from onedial.models.prompt_set import PromptSet
 from onedial.models.questions import Questions
@@ -50,8 +47,6 @@ ROWS_PER_CROSSING = {True: 6, False: 12}
 """Forward rows that a question's crossings take, at positions `last` and at others; measured, for forecasts."""
 CONTROL_FINENESS = 400
 """Crossings along controls are found to this part of their range: what is compared are orders, not places."""
-ROUGH_MARGIN = 0.05
-"""Margins of a 16-bit model are this far from float32 ones, or nearer."""
 
 
 @dataclass(frozen=True)
@@ -109,7 +104,6 @@ def critical_magnitudes(
     high: float,
     tolerance: float = 1e-4,
     scan: int | None = None,
-    recheck: bool = True,
     progress: Progress | None = None,
     batch_size: int | None = None,
     prompt: PromptTemplate | str | None = None,
@@ -126,7 +120,6 @@ def critical_magnitudes(
         tolerance: of the magnitudes.
         scan: first points; for positions `last` those on each side of 0 (2 by default), else the number of Chebyshev
             nodes (11 by default).
-        recheck: for a model in 16 bits, find the crossings again in float32, one layer's weights widened at a time.
         progress: is told how many questions were finished.
 
     Returns:
@@ -147,13 +140,7 @@ def critical_magnitudes(
     search = Search.of(intervention, low, high, tolerance, scan)
     intervention.check_model(model)
     prompts = prompts_for(model, [intervention], questions, prompt)
-    rough = recheck and model.dtype != torch.float32
-    found = _crossed(model, prompts, [search], batch_size=batch_size, progress=None if rough else progress)
-    if rough:
-        with widened(model.stack):
-            again = _crossed(model, prompts, [search], found, batch_size=batch_size, progress=progress)
-        found = [replace(now, evaluations=[then.evaluations[0] + now.evaluations[0]])
-                 for then, now in zip(found, again, strict=True)]  # fmt: skip
+    found = _crossed(model, prompts, [search], batch_size=batch_size, progress=progress)
     return CriticalMagnitudes(_table(prompts.question_ids, found, 0), low, high, tolerance)
 
 
@@ -232,30 +219,24 @@ class Search:
 
 @dataclass(frozen=True, eq=False)
 class Crossed:
-    """One question: its unsteered answer, and along each intervention its curve and the forward rows that it took."""
+    """One question: its unsteered answer, and its curve along each intervention."""
 
     margin: float
     mass: float
     curves: list[MarginCurve]
-    evaluations: list[int]
 
 
 def _crossed(
     model: OpenModel,
     prompts: PromptSet,
     searches: Sequence[Search],
-    rough: Sequence[Crossed] | None = None,
     *,
     batch_size: int | None = None,
     done: Collection[str] = frozenset(),
     sink: Callable[[list[int], Sequence[Crossed]], None] | None = None,
     progress: Progress | None = None,
 ) -> list[Crossed]:
-    """Every question along every intervention; each batch is run once unsteered, and all of them go on from there.
-
-    Args:
-        rough: what was found in 16 bits, from where to look anew.
-    """
+    """Every question along every intervention; each batch is run once unsteered, and all of them go on from there."""
     left = {place for place, name in enumerate(prompts.question_ids) if name not in done}
     if not left:
         return []
@@ -270,13 +251,12 @@ def _crossed(
         final = next(iter(started.values())).final
         unsteered = [each.double().cpu().tolist() for each in model.readout.margin_and_mass(final, prompts.tokens)]
         along = []
-        for number, search in enumerate(searches):
-            start = [_again(rough[place].curves[number]) if rough else search.first for place in batch]
+        for search in searches:
             at = search.intervention.at
-            along.append(follow(model, prompts, batch, search, start, runners[at], started[at]))
+            along.append(follow(model, prompts, batch, search, runners[at], started[at]))
         return [
-            Crossed(*unsteered_here, [curves[place] for curves, _ in along], [spent[place] for _, spent in along])
-            for place, unsteered_here in enumerate(zip(*unsteered, strict=True))
+            Crossed(margin, mass, list(curves))
+            for margin, mass, curves in zip(*unsteered, zip(*along, strict=True), strict=True)
         ]
 
     batches = prompts.batches(model, batch_size, max(len(search.first) for search in searches))
@@ -288,18 +268,16 @@ def follow(
     prompts: PromptSet,
     batch: Sequence[int],
     search: Search,
-    start: Sequence[list[float]],
     runner: Runner,
     started: Any,
-) -> tuple[list[MarginCurve], list[int]]:
-    """Each question's curve until its crossings stand, each at its own magnitude; and the forward rows that it took.
+) -> list[MarginCurve]:
+    """Each question's curve until its crossings stand, each at its own magnitude.
 
     Args:
-        start: where to look first, for each question of the batch. started: the batch as the runner has run it.
+        started: the batch as the runner has run it.
     """
     edits, tokens, readout, device = search.intervention.edits(), prompts.tokens, model.readout, model.stack.device
     curves = [MarginCurve(search.low, search.high, search.tolerance) for _ in batch]
-    spent = np.zeros(len(batch), dtype=int)
 
     def settings(magnitudes: Sequence[float]) -> Tensor:
         return torch.tensor(magnitudes, dtype=torch.float32, device=device)
@@ -324,25 +302,22 @@ def follow(
             margins = readout.margin(final_at(places, flat), tokens).tolist()
             for place, magnitude, margin in zip(places, flat, margins, strict=True):
                 curves[place].add([magnitude], [margin])
-        spent[:] += [len(magnitudes) for magnitudes in wanted]
 
     for curve, margin in zip(curves, readout.margin(started.final, tokens).tolist(), strict=True):
         if curve.low <= 0 <= curve.high:
             curve.add([0.0], [margin])
-    if final_at is everywhere:  # what all of them want is cheaper side by side
-        shared = sorted(set.intersection(*map(set, start)))
-        margins = readout.margin(runner.steer(started, edits, settings(shared)[None]), tokens)
+    if final_at is everywhere:  # the first points are the same for all, which is cheaper side by side
+        margins = readout.margin(runner.steer(started, edits, settings(search.first)[None]), tokens)
         for curve, own in zip(curves, margins.tolist(), strict=True):
-            curve.add(shared, own)
-        spent += len(shared)
-        start = [[magnitude for magnitude in own if magnitude not in shared] for own in start]
-    add(start)
+            curve.add(search.first, own)
+    else:
+        add([search.first] * len(batch))
     active = set(range(len(batch)))
     while active:
         wanted = [curves[place].wanted() if place in active else [] for place in range(len(batch))]
         active = {place for place in active if wanted[place]}
         add(wanted)
-    return curves, spent.tolist()
+    return curves
 
 
 def _first_points(low: float, high: float, tolerance: float, at: str, scan: int | None) -> list[float]:
@@ -366,22 +341,13 @@ def _first_points(low: float, high: float, tolerance: float, at: str, scan: int 
     return [*(low * steps[::-1]).tolist(), *(high * steps).tolist()]
 
 
-def _again(curve: MarginCurve) -> list[float]:
-    """Where to look anew in float32: the ends, beside each crossing, and wherever the answer was within the error."""
-    reach = 16 * curve.tolerance
-    beside = [root + side for root in curve.roots for side in (-reach, reach)]
-    close = [magnitude for magnitude, margin in curve.points.items() if abs(margin) < ROUGH_MARGIN]
-    apart = [m for m in close if all(abs(m - root) > 2 * reach for root in curve.roots)]
-    inside = [m for m in (*beside, *apart) if curve.low < m < curve.high and m != 0]
-    return sorted({curve.low, curve.high, *inside})
-
-
 def _table(question_ids: Sequence[str], found: Sequence[Crossed], number: int) -> pd.DataFrame:
     """`CRITICAL_COLUMNS` of each question along one of the interventions."""
     rows = []
     for name, each in zip(question_ids, found, strict=True):
-        yes, roots = each.curves[number].says_yes_at_low, each.curves[number].roots
+        curve = each.curves[number]
+        yes, roots = curve.says_yes_at_low, curve.roots
         status = OK if roots else ALWAYS_YES if yes else ALWAYS_NO
-        spent = each.evaluations[number]
+        spent = len(curve.points) - (curve.low <= 0 <= curve.high)  # the unsteered answer costs nothing
         rows += [(name, len(roots), root, status, yes, spent) for root in sorted(roots) or [np.nan]]
     return pd.DataFrame(rows, columns=CRITICAL_COLUMNS)

@@ -5,7 +5,10 @@ import re
 import unicodedata
 from typing import Any, NamedTuple
 
-_TAG = r"(?:\w+[:_-])?(?:think(?:ing)?(?:_process)?|thoughts?|reason(?:ing)?|reflection|scratchpad|analysis|inner_monologue)"
+_TAG = (
+    r"(?:\w+[:_-])?(?:think(?:ing)?(?:_process)?|thoughts?|reason(?:ing)?|reflection|scratchpad|analysis"
+    r"|inner_monologue)"
+)
 
 
 class Thought(NamedTuple):

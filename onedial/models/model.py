@@ -2,7 +2,7 @@
 
 import contextlib
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, Protocol, overload
+from typing import Any, Protocol
 
 import torch
 from jaxtyping import Float
@@ -302,26 +302,6 @@ class OpenModel:
                 )
         return not self._writes_padded
 
-    @overload
-    def generate(  # type: ignore[overload-overlap]
-        self,
-        prompts: str | Prompt,
-        *,
-        with_: Steering | None = ...,
-        max_new_tokens: int = ...,
-        temperature: float = ...,
-        seed: int = ...,
-    ) -> str: ...
-    @overload
-    def generate(
-        self,
-        prompts: Texts,
-        *,
-        with_: Steering | None = ...,
-        max_new_tokens: int = ...,
-        temperature: float = ...,
-        seed: int = ...,
-    ) -> list[str]: ...
     def generate(
         self,
         prompts: Text | Texts,
@@ -330,7 +310,7 @@ class OpenModel:
         max_new_tokens: int = 64,
         temperature: float = 0.0,
         seed: int = 0,
-    ) -> str | list[str]:
+    ) -> Any:
         """What the model writes after one prompt, or after each of several.
 
             model.generate("Do you know the capital of Peru?", with_=vector * 0.3, max_new_tokens=20)
@@ -342,7 +322,7 @@ class OpenModel:
             seed: of the draws.
 
         Returns:
-            A text for one prompt, a list for a list; without special tokens.
+            A text (str) for one prompt, a list of them for a list; without special tokens.
 
         Raises:
             InputError: a vector without its magnitude, no prompts, or one that with its answer exceeds the context.

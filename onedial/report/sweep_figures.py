@@ -407,7 +407,6 @@ def side_effects(table: pd.DataFrame, stored: Contents) -> Drawing:
         [
             Panel([right, wrong], "share of facts", SHARES, remark),
             Panel([Curve(x, rows["kl"], colour=COLOURS[2])], "KL of the\nnext token (nats)", height=0.6),
-            Panel([Curve(x, rows["perplexity"], colour=COLOURS[3])], "perplexity", height=0.6, log=True),
         ],
         f"magnitude ({stored.unit})",
         beyond=stored.usable,

@@ -660,7 +660,7 @@ SWEEP_RESULTS: dict[str, Result] = {
     "side_effects": Result(
         "What the dial does besides",
         lambda judged: judged.effects,
-        columns=("accuracy", "negative_flips", like("kl", heading="KL (nats)"), "perplexity", "mass", "usable"),
+        columns=("accuracy", "negative_flips", like("kl", heading="KL (nats)"), "mass", "usable"),
         lines=_side_effects,
         first="magnitude",
         faint=lambda row: not row["usable"],

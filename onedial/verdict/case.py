@@ -350,21 +350,19 @@ class Case:
             self.given[self.fitting],
             self.given[self.test],
         )
-        return np.array(
-            [
-                status.target_status(
-                    answers=answers,
-                    given=given[:, t],
-                    test=test[read[:, t], t],
-                    n_fitting=int(n_fitting[t]),
-                    at_edge=bool(self.chosen.at_edge[t]),
-                    always_same=np.unique(every[~np.isnan(every[:, t]), t]).size == 1,
-                    groups=None if groups is None else groups[read[:, t]],
-                )
-                for t in range(every.shape[1])
-            ],
-            dtype=object,
-        )
+        found = [
+            status.target_status(
+                answers=answers,
+                given=given[:, t],
+                test=test[read[:, t], t],
+                n_fitting=int(n_fitting[t]),
+                at_edge=bool(self.chosen.at_edge[t]),
+                groups=None if groups is None else groups[read[:, t]],
+            )
+            for t in range(every.shape[1])
+        ]
+        always_same = (every == 1).any(axis=0) != (every == 0).any(axis=0)
+        return np.where(always_same, status.CONSTANT, np.array(found, dtype=object))
 
     @cached_property
     def judged(self) -> np.ndarray:

@@ -66,7 +66,7 @@ from onedial.verdict.baselines.yes_bias import YesBias, yes_bias
 from onedial.verdict.case import Case
 from onedial.verdict.controls import ORTHOGONAL, control_table, dial_numbers
 from onedial.verdict.criteria.choice import majority_answers
-from onedial.verdict.criteria.nulls import signal, signal_null
+from onedial.verdict.criteria.nulls import Permutations, signal, signal_null
 from onedial.verdict.criteria.reach import reached_share
 from onedial.verdict.line import Line, line_of
 from onedial.verdict.prediction.losses import ALL
@@ -421,7 +421,8 @@ class _Numbers:
         number = self._number(
             values, lambda groups: np.nan_to_num(count_resampled(subject, self.given, n, case.seed, groups).kappa())
         )
-        null = signal_null(subject, self.given, self.models, n, case.seed, case.strata, self.groups)
+        how = Permutations(n, case.seed, case.strata, self.groups)
+        null = signal_null(subject, self.given, self.models, how)
         null_95 = float(np.quantile(null, 1 - LEVEL))
         return Signal(
             **asdict(number) | {"detectable": float(null_95 + ndtri(POWER) * number.se)},

@@ -6,7 +6,6 @@ A stage is a list of loads: so many prompts, each with so many steered rows at a
     all       every token of the prompt for each row through those layers
     crossings where the answer turns along a push at the last position, by a search of a few rounds
               (`steering.critical`); or along one that acts `everywhere`
-    text      neutral passages, of which the second half is read, for each row
     written   so many tokens one after the other, after prompts that are read for each row
 
 Weights need not be loaded to know what that takes: the first layers of the model's shape, with random numbers in them,
@@ -41,18 +40,14 @@ from onedial.models.prompt_set import PromptSet
 from onedial.models.tokens import encode, render
 from onedial.models.writing import write_after
 from steering.critical import crossings_along
-from steering.effects.side_effects import effects_on_text
 from steering.interventions import Intervention, SteeringVector
 from steering.reading import ROWS_PER_QUESTION, answers_along
 
-KINDS = ("last", "all", "crossings", "crossings everywhere", "text", "written")
 SKETCH_LAYERS = 3
 SKETCH_WEIGHTS = 10**9
 """More of them than this take longer to draw than a run's time is worth knowing beforehand."""
 FEW_TOKENS, MANY_TOKENS = 2, 6
 """That are written in the same batch."""
-PASSAGES = 8
-"""Of the batch that neutral text is timed on."""
 
 
 @dataclass(frozen=True)
@@ -172,14 +167,6 @@ class Clock:
         if kind == "all":
             one = self._beside(lambda push: self._swept(push, 1), "all")
             return count * one[0], count * one[1]
-        if kind == "text":
-            passages = [prompt.user for prompt in self._chosen[:PASSAGES]]
-            times = count * len(self._chosen) / len(passages) / 2
-            three, one = (
-                self._along(lambda push, n=n: effects_on_text(self._model, [0.1] * n, push, passages=passages), "all")
-                for n in (3, 1)
-            )
-            return max(three[0] - one[0], 0.0) * times, max(three[1] - one[1], 0.0) * times
         return self._beside(self._crossed, "last" if kind == "crossings" else "all")
 
     def _beside(self, work: Callable[[Intervention], object], at: str = "last") -> tuple[float, float]:

@@ -71,22 +71,22 @@ def even(body):
 @pytest.mark.parametrize(
     ("fields", "complaint"),
     [
-        ({"key": CANARY}, "gives key for m; it is no name of an environment variable"),
-        ({"key": "AIzaSyCanary51"}, "gives key for m; it is no name of an environment variable"),
+        ({"key": CANARY}, "gives for m key; it is no name of an environment variable"),
+        ({"key": "AIzaSyCanary51"}, "gives for m key; it is no name of an environment variable"),
         ({"api_key": CANARY}, "gives for m the key 'api_key'; did you mean 'key'"),
         ({"base_url": "http://127.0.0.1:1/v1"}, "the key 'base_url'; did you mean 'server'"),
         ({"temprature": 1}, "the key 'temprature'; did you mean 'temperature'"),
-        ({"extra": "enable_thinking"}, "gives extra as 'enable_thinking' for m; write fields"),
-        ({"top_logprobs": "many"}, "gives top_logprobs as 'many' for m; write a whole number"),
-        ({"instrument": "sideways"}, "gives instrument as 'sideways' for m; write direct, reasoned, closed book"),
-        ({"temperature": -1}, "gives temperature as -1 for m; write a number from 0 on"),
-        ({"samples": 0}, "gives samples as 0 for m; write a whole number"),
+        ({"extra": "enable_thinking"}, "gives for m extra as 'enable_thinking'; write fields"),
+        ({"top_logprobs": "many"}, "gives for m top_logprobs as 'many'; write a whole number"),
+        ({"instrument": "sideways"}, "gives for m instrument as 'sideways'; write direct, reasoned, closed book"),
+        ({"temperature": -1}, "gives for m temperature as -1; write a number from 0 on"),
+        ({"samples": 0}, "gives for m samples as 0; write a whole number"),
         (
             {"server": f"http://me:{CANARY}@127.0.0.1:1/v1"},
             "since logs would keep a name, a password or a query",
         ),
         ({"server": f"http://127.0.0.1:1/v1?key={CANARY}"}, "since logs would keep a name, a password or a query"),
-        ({"price": 3}, "gives price as 3 for m; write {input: 0.25, output: 2.0}"),
+        ({"price": 3}, "gives for m price as 3; write {input: 0.25, output: 2.0}"),
         ({"dtype": "float32"}, "which a provider runs; leave it out"),
     ],
 )
@@ -464,22 +464,6 @@ def test_who_answered_nothing_is_left_undone(tmp_path, capsys):
     with FakeServer(lambda body: Fault(500)) as server:
         assert collect(tmp_path / "out", write_models(tmp_path / "who.yaml", entry(server)), questions) == 2
     assert "4 requests" in capsys.readouterr().out
-
-
-@needs_inspect
-def test_while_requests_wait_to_be_tried_again_the_progress_says_how_many_and_why(tmp_path, capsys, monkeypatch):
-    monkeypatch.setattr("onedial.core.pulse.SILENCE", 0.2)
-    failing = []
-
-    def answering(body):
-        failing.append(body)
-        return Fault(503, headers={"Retry-After": "1"}) if len(failing) <= 3 else even(body)
-
-    questions = write_questions(tmp_path / "q.jsonl", 3)
-    with FakeServer(answering) as server:
-        who = write_models(tmp_path / "who.yaml", entry(server, retries=2))
-        assert collect(tmp_path / "out", who, questions) == 0
-    assert "3 failed and wait to be tried again (503 " in capsys.readouterr().err
 
 
 def judged_by(judge, server, tmp_path, **more):

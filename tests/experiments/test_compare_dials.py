@@ -11,7 +11,7 @@ QUICK = {
     "layer": "1,3",
     "method": "mean_difference,gradient,random",
     "operator": "add,rotate",
-    "dials": "interventions,cut,threshold,temperature",
+    "dials": "interventions,cut,threshold",
     "facts": 20,
     "passages": 4,
     "together": 2,
@@ -19,7 +19,7 @@ QUICK = {
 STAGES = ("placing", "answers", "facts")
 DIALS = [
     "mean_difference, add", "gradient, add", "random, add", "mean_difference, rotate", "threshold shift",
-    "instructed threshold", "temperature",
+    "instructed threshold",
 ]  # fmt: skip
 
 
@@ -39,7 +39,6 @@ def test_one_table_one_figure_one_sentence(run):
     table = pd.read_csv(run / "dials.csv").set_index("dial")
     assert set(DIALS) <= set(table.index)
     assert table.loc["threshold shift", "order_gain"] == 0
-    assert table.loc["temperature", "n_rates"] <= 1
     for name in ("signal", "order_gain"):
         known = table[name].notna()
         assert (table.loc[known, f"{name}_low"] <= table.loc[known, name] + 1e-9).all()

@@ -240,7 +240,8 @@ def test_targets_stand_from_rarely_yes_to_often_yes(run):
 def test_points_of_targets_out_of_the_verdict_are_hollow(run):
     first = str(run.matches().sort_values("yes_rate").index[0])
     axes = shown(figures.agreement, run, "matches", verdict={"excluded": {first: "few"}}).figure.axes[0]
-    points = sorted((line for line in axes.lines if line.get_gid()), key=lambda line: -line.get_ydata()[0])
+    points = [line for line in axes.lines if line.get_gid() and line.get_marker() == "o"]
+    points = sorted(points, key=lambda line: -line.get_ydata()[0])
     hollow = [point.get_markerfacecolor() == PAPER for point in points]
     assert hollow == [True] + [False] * (len(hollow) - 1)
 

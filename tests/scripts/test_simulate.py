@@ -53,7 +53,7 @@ def test_a_draw_of_which_nothing_can_be_said_is_a_set_and_no_value():
     [
         ("structure", "rasch", "onedial.scale.equal_slopes.rasch_test"),
         ("matching", "falls", "onedial.verdict.criteria.status.falls"),
-        ("probes", "patches", "simulations.probes.off"),
+        ("probes", "by chance", "simulations.probes.off"),
     ],
 )
 def test_what_was_drawn_is_not_drawn_anew(name, study, again, tmp_path, call, monkeypatch):
@@ -120,8 +120,6 @@ def test_every_case_of_the_probes_gives_chances_and_finite_means_and_what_is_pla
     planted, rng = probes, np.random.default_rng(1)
     assert planted.one_label(rng, shift=2.0, effect=0.0)["AUROC off .5"] == 0
     assert planted.another_label(rng, cosine=0.95, effect=0.0)["lost to erasure off 0"] == 0
-    assert planted.patches(rng, share=0.8)["share recovered off 0"] == 0
-    assert planted.far_away(rng, scale=2.0, shift=0.0)["mean share abstained from"] > 0.9
     private = planted.own_ability(rng, shared=0.0, private=2.0)
     assert private["own: nothing is added (p)"] < 0.01
     assert private["mean gain, own"] > 0.1 > private["mean gain, another model"]

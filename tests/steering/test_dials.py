@@ -13,7 +13,6 @@ from steering.dials.dials import (
     RATES,
     Dial,
     InterventionDial,
-    Temperature,
     ThresholdShift,
     ask_together,
     instructed_threshold,
@@ -25,7 +24,7 @@ from steering.operators import OPERATORS
 from steering.vectors import extract_vectors
 
 QUESTIONS = [Question(f"q{i:02d}", f"What is the {'very ' * (i % 4)}first of {i}?") for i in range(26)]
-KINDS = ["threshold shift", "temperature", "instructed threshold", "personas", *OPERATORS]
+KINDS = ["threshold shift", "instructed threshold", "personas", *OPERATORS]
 
 
 @pytest.fixture(scope="module")
@@ -37,7 +36,7 @@ def vector(model):
 def dial(request, vector):
     if request.param in OPERATORS:
         return InterventionDial(Intervention.of(vector, operator=request.param))
-    cases = (ThresholdShift(), Temperature(), instructed_threshold((50.0, 90.0)), personas(("child", "exam")))
+    cases = (ThresholdShift(), instructed_threshold((50.0, 90.0)), personas(("child", "exam")))
     return {each.name: each for each in cases}[request.param]
 
 
@@ -68,14 +67,6 @@ def test_a_threshold_shift_is_a_bias_on_the_yes_tokens(model):
     biased = logits[list(prompts.tokens.yes)].logsumexp(0) - logits[list(prompts.tokens.no)].logsumexp(0)
     table = ThresholdShift().ask(model, QUESTIONS[:3], METACOGNITIVE, [1.25]).set_index("question_id")
     assert table.loc["q00", "margin"] == pytest.approx(biased.item(), abs=1e-4)
-
-
-def test_temperature_moves_no_answer(model):
-    table = Temperature().ask(model, QUESTIONS, METACOGNITIVE, Temperature().first_settings())
-    said = (table["margin"] > 0).groupby(table["question_id"]).nunique()
-    assert (said == 1).all()
-    assert place_settings(Temperature(), table)["reached"].sum() <= 1
-    assert Temperature().on_text(model, [1.0]).loc[0, "kl"] > 0
 
 
 def test_an_instruction_stands_before_the_prompt_and_nothing_else_changes(model):
@@ -113,7 +104,7 @@ def test_settings_are_placed_at_the_yes_rates_that_were_asked_for(model, vector)
 
 def test_what_a_dial_does_not_reach_is_said(model):
     margins = pd.DataFrame({"question_id": ["a", "b"] * 2, "setting": [0.0, 0.0, 1.0, 1.0], "margin": [1.0, -1, 2, -1]})
-    placed = place_settings(Temperature(), margins.assign(mass=1.0), (0.1, 0.5))
+    placed = place_settings(instructed_threshold([1.0]), margins.assign(mass=1.0), (0.1, 0.5))
     assert placed["reached"].tolist() == [False, True]
     assert placed["setting"].tolist() == [0.0, 0.0]
     unread = margins.assign(mass=[1.0, 1.0, 0.01, 1.0])

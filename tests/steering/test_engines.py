@@ -125,7 +125,6 @@ def test_respondents_write_by_the_engine_and_are_read_by_the_logits_as_ever(mode
 
 
 REFUSED = {
-    "uncertain": "depend on what was drawn",
     "rotate": "no step along its direction",
     "a hook": "edited by hooks or was changed",
     "other weights": "edited by hooks or was changed",
@@ -139,9 +138,7 @@ def test_what_cannot_be_exact_is_refused_in_one_sentence(model, sequences, what)
     vector = vectors_at(model, [2])[0]
     writer = written_by(model, max_tokens=40 if what == "no room" else 256)
     push: object = Intervention.of(vector, positions="all") * 0.3
-    if what == "uncertain":
-        push = Intervention.of(vector, positions="uncertain") * 0.3
-    elif what == "rotate":
+    if what == "rotate":
         push = Intervention.of(vector, operator="rotate") * 0.3
     elif what == "no push":
         push = lambda: None  # noqa: E731

@@ -66,7 +66,7 @@ def test_memory_is_that_of_the_largest_batch_and_of_the_dtype():
     assert "no time can be told" in str(Forecast({"stage": [Load([60])]}, size, torch.float32, "cpu", None))
 
 
-@pytest.mark.parametrize("kind", ["last", "all", "crossings", "crossings everywhere", "text", "written"])
+@pytest.mark.parametrize("kind", ["last", "all", "crossings", "crossings everywhere", "written"])
 def test_every_kind_of_work_takes_time(model, kind):
     clock = Clock(model, [METACOGNITIVE.fill(question.text) for question in QUESTIONS], n_layers=10)
     assert clock.seconds(Load([40] * 32, [(2, 3)], kind, n_cached=32, n_tokens=4)) > 0

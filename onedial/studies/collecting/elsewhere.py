@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from onedial.asking.providers.costs import WRITTEN, expected_costs
-from onedial.asking.providers.providers import ProviderRespondent, tried_again
+from onedial.asking.providers.providers import ProviderRespondent
 from onedial.asking.store import BudgetSpent, Store
 from onedial.core.errors import InputError
 from onedial.core.notices import leave_undone
@@ -91,7 +91,7 @@ def ask_elsewhere(collection: Collection) -> bool:
         return False
     n = sum(len(each.questions) for each in pending)
     try:
-        with progress_bar(n, "providers", beside=tried_again) as advance:
+        with progress_bar(n, "providers") as advance:
             collection.ask(pending, advance)
     except BudgetSpent as spent:
         left = sum(len(each.questions) for each in collection.missing())

@@ -19,8 +19,6 @@ from onedial.verdict.comparing.dial_comparison import CUT
 from steering.dials.dials import DIAL_COLUMNS, Dial, InterventionDial, ask_together, place_settings
 from steering.effects.side_effects import fact_effects
 
-READ_ONCE = ("cut", "temperature")
-"""Kinds of dial whose settings are all read off one unsteered answer."""
 TIMED_QUESTIONS = 16
 
 
@@ -102,7 +100,7 @@ def ask_all(
     for dial in dials:
         if dial in pushed or dial.name in done or not settings[dial.name]:
             continue
-        anew = 1 if dial.kind in READ_ONCE else len(settings[dial.name])
+        anew = 1 if dial.name == CUT else len(settings[dial.name])
         with progress_bar(anew * len(questions), f"{stage}: {dial.name}") as advance:
             alone.append(
                 dial.ask(study.model, questions, template, settings[dial.name], advance).assign(dial=dial.name)

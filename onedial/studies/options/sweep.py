@@ -88,7 +88,7 @@ class ReasonedOptions(EngineOptions, group="reasoned answers"):
     reasoned_positions: str = option(
         "same",
         "where the dial acts while it writes; same: as --positions, where all holds what is generated too",
-        choices=("same", "last", "prompt", "all", "generated", "uncertain"),
+        choices=("same", "last", "prompt", "all", "generated"),
     )
 
 

@@ -148,7 +148,7 @@ STAGES: dict[str, SweepStage] = {
     "interchange and mediation": SweepStage(lambda o: o.tests, _causes, find_causes),
     "side effects on neutral text": SweepStage(
         lambda o: o.side_effects,
-        lambda a: {"text": [Load([PASSAGE_TOKENS] * a.options.passages, [(a.middle, a.grid)], "text")]},
+        lambda a: {"text": [Load([PASSAGE_TOKENS] * a.options.passages, [(a.middle, a.grid)], a.kind)]},
         asking.run_on_text,
     ),
     "texts": SweepStage(
