@@ -42,6 +42,11 @@ class Simulated:
         return _over_replicates(self.simulated, lambda known: known.mean(axis=0))
 
     @property
+    def upper(self) -> Any:
+        """The 95% point of the simulated numbers, of each rank."""
+        return _over_replicates(self.simulated, lambda known: np.quantile(known, 0.95, axis=0))
+
+    @property
     def interval(self) -> tuple[float, float]:
         """Central 95% of the simulated numbers."""
         return interval_95(self.simulated)
@@ -61,8 +66,7 @@ class Simulated:
 
     def to_frame(self) -> pd.DataFrame:
         """One row per eigenvalue: observed, null_mean, null_95, p."""
-        upper = _over_replicates(self.simulated, lambda known: np.quantile(known, 0.95, axis=0))
-        columns = {"observed": self.observed, "null_mean": self.mean, "null_95": upper, "p": self.p}
+        columns = {"observed": self.observed, "null_mean": self.mean, "null_95": self.upper, "p": self.p}
         return pd.DataFrame(columns, pd.RangeIndex(1, len(self.observed) + 1, name="eigenvalue"))
 
     def to_dict(self) -> dict[str, Any]:
