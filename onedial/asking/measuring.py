@@ -31,6 +31,9 @@ MEASUREMENT_COLUMNS = [
     *("raw_text", "prompt_hash", "tokens_in", "tokens_out", "error", "unread"),
     *("served_model", "served_fingerprint", "answered_at", "seconds"),
 ]
+_OF_RESPONSE = [
+    name for name in MEASUREMENT_COLUMNS[MEASUREMENT_COLUMNS.index("value") :] if name != "answered_correctly"
+]
 NUMBERS = [
     *("value", "said_yes", "margin", "mass", "confidence", "answered_correctly"),
     *("tokens_in", "tokens_out", "seconds"),
@@ -79,22 +82,9 @@ def measurement_row(
         "instrument": instrument,
         "question_id": question_id,
         "sample": sample,
-        "value": response.value,
+        **{name: getattr(response, name) for name in _OF_RESPONSE},
         "said_yes": None if response.said_yes is None else float(response.said_yes),
-        "margin": response.margin,
-        "mass": response.mass,
-        "confidence": response.confidence,
         "answered_correctly": None,
-        "raw_text": response.raw_text,
-        "prompt_hash": response.prompt_hash,
-        "tokens_in": response.tokens_in,
-        "tokens_out": response.tokens_out,
-        "error": response.error,
-        "unread": response.unread,
-        "served_model": response.served_model,
-        "served_fingerprint": response.served_fingerprint,
-        "answered_at": response.answered_at,
-        "seconds": response.seconds,
     }
 
 

@@ -3,11 +3,15 @@
 import re
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import Annotated
+
+from pydantic import Strict
 
 from onedial.asking.elicited import ELICITATION_FILE, elicitation_of
 from onedial.asking.named_data import NAMED_PANELS
+from onedial.core.borders import CLOSED, Write, checked, read_yaml
 from onedial.core.errors import InputError
-from onedial.core.files import packaged_yaml, parsed_yaml
+from onedial.core.files import packaged_yaml
 from onedial.core.suggestions import Named, did_you_mean
 
 SLOT = "{question}"
@@ -140,8 +144,8 @@ def load_prompt(name_or_path: str | Path, folder: Path = Path()) -> PromptTempla
         raise InputError(
             f"the prompt {str(name_or_path)!r} is neither a framing nor a file{meant} known are {', '.join(PROMPTS)}"
         )
-    fields = read_prompt_file(path)
-    return PromptTemplate(fields["user"], fields.get("assistant_prefix", ""), fields["name"])
+    found = _prompt_file(path)
+    return PromptTemplate(found.user.strip(), found.assistant_prefix, found.name or path.stem)
 
 
 def _prompt_of_panel(panel: str) -> PromptTemplate:
@@ -152,42 +156,28 @@ def _prompt_of_panel(panel: str) -> PromptTemplate:
     return PromptTemplate(given["user"], given.get("assistant_prefix", ""), given.get("name", "custom"))
 
 
-def read_prompt_file(path: str | Path) -> dict[str, str]:
-    """The fields `user`, `name` and, where it is given, `assistant_prefix` of a prompt file; slots are not looked at.
+_Text = Annotated[str, Strict(), Write("write it as text, in quotation marks")]
 
-    Raises:
-        InputError: as in `load_prompt`, apart from the slot.
-    """
-    path = Path(path)
+
+@dataclass(frozen=True)
+class _PromptFile:
+    """The fields of a prompt file; slots are not looked at."""
+
+    __pydantic_config__ = CLOSED
+
+    user: _Text
+    assistant_prefix: _Text = ""
+    name: _Text = ""
+
+
+def _prompt_file(path: Path) -> _PromptFile:
+    if path.suffix.lower() in (".yaml", ".yml"):
+        return checked(_PromptFile, read_yaml(path, "prompt file"), str(path))
     if not path.is_file():
         raise InputError(f"there is no prompt file {path}; check the path")
+    if path.suffix.lower() not in (".txt", ".md"):
+        raise InputError(f"{path} ends in {path.suffix or 'nothing'!r}; prompts are read from .txt, .md and .yaml")
     try:
-        text = path.read_text(encoding="utf-8-sig")
+        return _PromptFile(path.read_text(encoding="utf-8-sig"))
     except UnicodeDecodeError as error:
         raise InputError(f"{path} is no UTF-8 text ({error.reason}); save it as UTF-8") from error
-    if path.suffix.lower() in (".txt", ".md"):
-        return {"user": text.strip(), "name": path.stem}
-    if path.suffix.lower() in (".yaml", ".yml"):
-        return {"name": path.stem} | _prompt_fields(text, path)
-    raise InputError(f"{path} ends in {path.suffix or 'nothing'!r}; prompts are read from .txt, .md and .yaml")
-
-
-def _prompt_fields(text: str, path: Path) -> dict[str, str]:
-    import yaml
-
-    try:
-        fields = parsed_yaml(text)
-    except yaml.YAMLError as error:
-        reason = " ".join(str(error).split())
-        raise InputError(f"{path} is no YAML ({reason}); correct it, or write the user turn alone as .txt") from error
-    if (
-        not isinstance(fields, dict)
-        or "user" not in fields
-        or not fields.keys() <= {"user", "assistant_prefix", "name"}
-    ):
-        came = ", ".join(map(str, fields)) if isinstance(fields, dict) else type(fields).__name__
-        raise InputError(f"{path} holds {came}; give the key `user`, and if wanted `assistant_prefix` and `name`")
-    for key, value in fields.items():
-        if not isinstance(value, str):
-            raise InputError(f"{path} gives {key} as {value!r}; write it as text, in quotation marks")
-    return {**fields, "user": fields["user"].strip()}

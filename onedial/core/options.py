@@ -456,16 +456,9 @@ def read_config(path: str, options: type[Options]) -> dict[str, Any]:
     Raises:
         InputError: no such file, no YAML, an unknown option.
     """
-    import yaml
+    from onedial.core.borders import read_yaml
 
-    from onedial.core.files import parsed_yaml
-
-    if not Path(path).is_file():
-        raise InputError(f"there is no config file {path}; check the path")
-    try:
-        found = parsed_yaml(Path(path).read_text(encoding="utf-8"))
-    except (yaml.YAMLError, UnicodeDecodeError) as error:
-        raise InputError(f"{path} is not YAML; write lines like 'layer: auto'") from error
+    found = read_yaml(Path(path), "config file")
     if not isinstance(found, dict):
         raise InputError(f"{path} holds no options; write lines like 'layer: auto'")
     values, known = {}, declared(options)

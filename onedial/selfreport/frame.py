@@ -10,6 +10,7 @@ from onedial.asking.respondents import Respondent
 from onedial.confidence.signals import signal_table
 from onedial.selfreport.ask.choices import ChoiceItem
 from onedial.selfreport.ask.self_reports import SelfReport
+from onedial.selfreport.per_respondent import per_respondent
 from onedial.stats.level import MOST_UNREAD
 
 Make = Callable[[int], Respondent]
@@ -120,15 +121,10 @@ class BatteryTest:
         Args:
             answers: of `ask`, with a column respondent.
         """
-        found = {}
-        for name, score in self.scores.items():
-            parts = {who: score(own, draws) for who, own in answers.groupby("respondent", sort=False)}
-            tables = {who: part for who, part in parts.items() if isinstance(part, pd.DataFrame)}
-            found[name] = (
-                pd.concat(tables, names=["respondent"])
-                if tables
-                else pd.DataFrame.from_dict(parts, orient="index").rename_axis("respondent")
-            )
+        found = {
+            name: per_respondent(answers, lambda own, score=score: score(own, draws))  # type: ignore[misc]
+            for name, score in self.scores.items()
+        }
         found |= {name: compare(answers) for name, compare in self.comparisons.items()}
         return {name: table for name, table in found.items() if len(table)}
 

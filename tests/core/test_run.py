@@ -360,16 +360,6 @@ def test_two_starts_in_one_process_are_two_writers(tmp_path):
 # ---- taking back -----------------------------------------------------------------------------------------------------
 
 
-def test_a_run_that_is_broken_off_while_it_settles_says_once_where_it_lies(tmp_path):
-    with pytest.raises(KeyboardInterrupt) as begun, create(tmp_path / "begun").withdrawn_if_refused():
-        raise KeyboardInterrupt
-    with pytest.raises(KeyboardInterrupt) as held, create(tmp_path / "held") as run, run.withdrawn_if_refused():
-        raise KeyboardInterrupt
-    for name, ended in (("begun", begun), ("held", held)):
-        (said,) = ended.value.__notes__
-        assert str(tmp_path / name) in said
-
-
 def test_a_program_that_is_broken_off_right_after_its_run_had_begun_says_where_it_lies(tmp_path, capsys):
     def main():
         create(tmp_path / "begun")

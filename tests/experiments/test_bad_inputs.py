@@ -281,7 +281,7 @@ def test_a_run_is_not_resumed_with_another_panel_in_the_same_file(inputs, resume
 
 
 @pytest.mark.parametrize(
-    ("file", "words"), [("manifest.json", "is not JSON"), ("config.yaml", "is not YAML"), ("prompt.txt", "prompt")]
+    ("file", "words"), [("manifest.json", "is not JSON"), ("config.yaml", "is no YAML"), ("prompt.txt", "prompt")]
 )
 def test_a_damaged_file_of_a_run_is_refused(resume, broken_off, file, words):
     (broken_off / file).write_text("{ nobody knows")

@@ -8,26 +8,11 @@ from onedial.core.files import sha256_of_text
 from onedial.core.plain_values import plain
 
 FILE = "config.yaml"
-WITHOUT_EFFECT = frozenset(
-    {
-        "out",
-        "resume",
-        "config",
-        "tensorboard",
-        "wandb",
-        "wandb_project",
-        "wandb_entity",
-        "wandb_group",
-        "wandb_tags",
-        "wandb_name",
-        "dry_run",
-        "tensor_parallel",
-        "show_prompt",
-        "log_level",
-        "quiet",
-        "verbose",
-    }
-)
+WITHOUT_EFFECT = {
+    *("out", "resume", "config", "dry_run", "tensor_parallel", "tensorboard"),
+    *("wandb", "wandb_project", "wandb_entity", "wandb_group", "wandb_tags", "wandb_name"),
+}
+"""Options that change no result."""
 NOT_SET = "not set"
 
 

@@ -13,18 +13,8 @@ from typing import Any
 
 REPOSITORY = Path(__file__).resolve().parents[3]
 LIBRARIES = (
-    "torch",
-    "transformers",
-    "transformer-lens",
-    "accelerate",
-    "numpy",
-    "scipy",
-    "pandas",
-    "pyarrow",
-    "scikit-learn",
-    "statsmodels",
-    "matplotlib",
-    "safetensors",
+    *("torch", "transformers", "transformer-lens", "accelerate", "numpy", "scipy", "pandas", "pyarrow"),
+    *("scikit-learn", "statsmodels", "matplotlib", "safetensors"),
 )
 
 

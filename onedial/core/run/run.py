@@ -21,8 +21,9 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import yaml
 
+from onedial.core.borders import read_yaml
 from onedial.core.errors import InputError, ProcessLostError
-from onedial.core.files import make_folder, parsed_yaml, refuse_links_outwards, write_json, write_text
+from onedial.core.files import make_folder, refuse_links_outwards, write_json, write_text
 from onedial.core.notices import notice
 from onedial.core.plain_values import plain
 from onedial.core.processes import is_first_process
@@ -270,21 +271,13 @@ class Run:
         except InputError:
             self.withdraw()
             raise
-        except KeyboardInterrupt as broken_off:
-            self._say_where(broken_off)
-            raise
-
-    def _say_where(self, broken_off: BaseException) -> None:
-        said = f"what was finished is saved in {self.path}"
-        if said not in getattr(broken_off, "__notes__", []):
-            broken_off.add_note(said)
 
     def __enter__(self) -> Run:
         return self
 
     def __exit__(self, *exception: Any) -> None:
         if isinstance(broken_off := exception[1], KeyboardInterrupt | ProcessLostError):
-            self._say_where(broken_off)
+            broken_off.add_note(f"what was finished is saved in {self.path}")
         if exception[0] is not None and self._lock is not None:
             # Of what is not ours the name alone: its words may hold a key. A full disk is told on the terminal.
             with contextlib.suppress(OSError):
@@ -437,10 +430,7 @@ def _read_configuration(path: Path) -> dict[str, Any]:
     file = path / CONFIGURATION
     if not file.exists():
         raise InputError(f"{path} holds no run (no {CONFIGURATION}); give the folder of a run")
-    try:
-        configuration = parsed_yaml(file.read_text(encoding="utf-8"))
-    except (yaml.YAMLError, UnicodeDecodeError) as error:
-        raise InputError(f"{file} is not YAML; restore it or make the run again") from error
+    configuration = read_yaml(file)
     if not isinstance(configuration, dict):
         raise InputError(f"{file} holds no options; restore it or make the run again")
     return configuration

@@ -26,6 +26,7 @@ import numpy as np
 import pandas as pd
 
 from onedial.core.errors import InputError
+from onedial.selfreport.per_respondent import per_respondent
 from onedial.stats.arrays import Floats
 from onedial.stats.intervals import area_interval, mean_interval, resampled_interval, unit_weights
 from onedial.stats.level import MOST_UNREAD
@@ -65,13 +66,13 @@ def association_scores(answers: pd.DataFrame, n_bootstrap: int = 999, seed: int 
     """
     _need(answers, ["model", "word", "predicted", "listed"], "association")
     _binary(answers, ["predicted", "listed"])
-    rows = {}
-    for model, own in answers.groupby("model", sort=False):
+
+    def score(own: pd.DataFrame) -> dict[str, object]:
         known = own.dropna(subset=["predicted", "listed"])
         by_word = _by_unit(known["predicted"], known["listed"], known["word"])
         told = by_word if _mostly(len(known), len(own)) else by_word[:0]
         total = by_word.sum(axis=0)
-        rows[model] = {
+        row = {
             "n_words": len(by_word),
             "n": len(known),
             "n_missing": len(own) - len(known),
@@ -80,13 +81,11 @@ def association_scores(answers: pd.DataFrame, n_bootstrap: int = 999, seed: int 
             **_intervals(told, n_bootstrap, seed),
         }
         if "listed_again" in own:
-            rows[model] |= _beside_retest(
-                [_by_unit(own[said], own["listed"], own["word"]) for said in ("predicted", "listed_again")],
-                _balanced,
-                n_bootstrap,
-                seed,
-            )
-    return pd.DataFrame.from_dict(rows, orient="index").rename_axis("model")
+            both = [_by_unit(own[said], own["listed"], own["word"]) for said in ("predicted", "listed_again")]
+            row |= _beside_retest(both, _balanced, n_bootstrap, seed)
+        return row
+
+    return per_respondent(answers, score, "model")
 
 
 def restriction_scores(answers: pd.DataFrame, n_bootstrap: int = 999, seed: int = 0) -> pd.DataFrame:
@@ -121,8 +120,8 @@ def restriction_scores(answers: pd.DataFrame, n_bootstrap: int = 999, seed: int 
     R: `caret::confusionMatrix` has the shares.
     """
     _need(answers, ["model", "predicted", "perceived"], "restriction")
-    rows = {}
-    for model, own in answers.groupby("model", sort=False):
+
+    def score(own: pd.DataFrame) -> dict[str, object]:
         codes = own[[name for name in _LETTERED if name in own]].apply(lambda said: said.astype(str).map(_CODES))
         happened, perceived = codes["behaved" if "behaved" in own else "perceived"], codes["perceived"]
         read = codes["predicted"].notna() & happened.notna()
@@ -133,7 +132,7 @@ def restriction_scores(answers: pd.DataFrame, n_bootstrap: int = 999, seed: int 
         ends = _intervals(told, n_bootstrap, seed)
         low, high = wilson_interval(pd.Series([aa + bb]), pd.Series([n_read]))
         seen = (perceived == happened)[perceived.notna() & happened.notna()]
-        rows[model] = {
+        row = {
             "n": len(own),
             "n_unread": len(own) - n_read,
             **{"AA": aa, "BB": bb, "FN": fn, "FP": fp},
@@ -150,13 +149,11 @@ def restriction_scores(answers: pd.DataFrame, n_bootstrap: int = 999, seed: int 
             "over_niceness": _over(fn, fn + fp),
         }
         if "behaved_again" in own:
-            rows[model] |= _beside_retest(
-                [_by_unit(codes[said], happened, codes.index) for said in ("predicted", "behaved_again")],
-                _balanced,
-                n_bootstrap,
-                seed,
-            )
-    return pd.DataFrame.from_dict(rows, orient="index").rename_axis("model")
+            both = [_by_unit(codes[said], happened, codes.index) for said in ("predicted", "behaved_again")]
+            row |= _beside_retest(both, _balanced, n_bootstrap, seed)
+        return row
+
+    return per_respondent(answers, score, "model")
 
 
 def measured_ranks(answers: pd.DataFrame, ties: str = "order") -> pd.Series:
