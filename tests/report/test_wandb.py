@@ -12,11 +12,10 @@ from onedial.asking.yes_no import is_read
 from onedial.core.errors import InputError
 from onedial.core.files import sha256_of_file
 from onedial.core.notices import Notice
-from onedial.core.run.configuration import configuration_hash
 from onedial.core.run.run import Run
 from onedial.report.report import write_report
 from onedial.report.sweep_watcher import SweepWatcher
-from onedial.show.writers.wandb_run import WandbOptions, WandbRun, check_wandb, recorded_id, runs_read_by
+from onedial.show.writers.wandb_run import WandbOptions, WandbRun, check_wandb, recorded_id
 from onedial.show.writers.writer import RunWatcher
 
 
@@ -141,15 +140,6 @@ def test_along_a_control_there_is_no_yes_rate_to_tell(logged, monkeypatch):
     }
     assert set(told[1]) == {"controls/questions", "controls/of", "controls/rows_per_second"}
     assert told[1]["controls/questions"] == told[1]["controls/of"] == len(part) + 3
-
-
-def test_files_of_a_run_lead_to_it_and_a_long_list_of_names_is_no_path(logged, folder):
-    run, records = logged
-    (file,) = run.path.glob("vectors/*.safetensors")
-    reader = Run.create(folder / "reader", "program", {"vector": str(file), "dials": "a," * 400, "n": 3})
-    read = {"run": run.path.name, "configuration": configuration_hash(run.config), "wandb": start_of(records).run_id}
-    assert runs_read_by(reader) == {str(file): read | {"sha256": sha256_of_file(file)}}
-    assert runs_read_by(run.run) == {}
 
 
 def test_an_unknown_mode_is_refused():
