@@ -133,10 +133,10 @@ def profile(options: ProfileOptions, notes: Notes) -> None:
         python experiments/ask.py profile --model MODEL --vector FILE --magnitudes=-0.2,0.2
 
     Puts every instrument to the subject at every setting, beside random directions of the vector's length at the
-    same layer and magnitudes, and reads how likely the subject finds what it writes. Writes answers/ (every score),
-    written/, cells.csv, reports.csv, orders.csv, truths.csv, accuracy.csv, written.csv, a figure and report.html.
+    same layer and magnitudes. Writes answers/ (every score), written/ (its answers to the questions themselves),
+    cells.csv, reports.csv, truths.csv, accuracy.csv, a figure and report.html.
     """
-    from onedial.studies.profile.study import profile_dial
+    from onedial.studies.profile import profile_dial
 
     profile_dial("dial_profile", options, notes)
 

@@ -1,4 +1,4 @@
-"""Which dial is best, at equal yes rates? Directions, operators, layers, a moved cut, instructions, personas.
+"""Which dial is best, at equal yes rates? Directions, operators, layers, a threshold shift, instructions, personas.
 
     python experiments/compare_dials.py                 # embedded model and panel; CPU; minutes
     python experiments/compare_dials.py --dry-run       # what that would cost
@@ -9,9 +9,9 @@
            --panel my_panel.csv
 
 Directions are made on the extraction split; layer, settings and the best method are chosen on the fitting split, and
-everything is reported on the test split, beside a moved cut at the same yes rates. Writes directions.csv and
+everything is reported on the test split, beside a threshold shift at the same yes rates. Writes directions.csv and
 cosines.csv, placed.csv (setting of each dial at each yes rate), dials.csv (the table), targets.csv, rates.csv (with
-side effects), kl.csv, figures/ and comparison.json with the sentence. An interrupted run continues with --resume
+side effects), figures/ and comparison.json with the sentence. An interrupted run continues with --resume
 and the same options.
 """
 

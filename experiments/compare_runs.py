@@ -1,10 +1,10 @@
-"""Several finished runs on one page: what was done differently, what came out differently, and on which questions.
+"""Several finished runs on one page: what was done differently, and what came out differently.
 
     python experiments/compare_runs.py runs/one runs/another
     python experiments/compare_runs.py runs/*-smollm2* --out compared
 
 Writes report.html, its sentence (summary.json), figures/ and as tables differences, answers, agreement, dose, pairs,
-targets (McNemar's exact test for each) and questions (which turn in one and not in the other). Runs are compared on the
+and targets (McNemar's exact test for each). Runs are compared on the
 questions that both asked; they must be finished and judged by the present rule (experiments/judge_run.py judges an
 older one again). Needs no model.
 """

@@ -22,7 +22,6 @@ from onedial.core.options import Options, option
 from onedial.core.pulse import say
 from onedial.core.run.notes import Notes, program
 
-EMBEDDED = "smollm2-135m-instruct"
 GIB = 2**30
 LEAST_DISK, LEAST_MEMORY = 2 * GIB, 3 * GIB
 """What the embedded model's fetching and sweep take, with room to spare."""
@@ -128,16 +127,13 @@ def models() -> Iterator[Finding]:
     """The cache of models, and what the hub would ask for."""
     if importlib.util.find_spec("torch") is None:
         return
-    from onedial.models.checkpoints.embedded import is_converted
-    from onedial.models.checkpoints.pieces import OFFLINE_MODELS
+    from onedial.models.checkpoints.embedded import EMBEDDED, is_converted
 
-    here = [model.name for model in OFFLINE_MODELS.values() if is_converted(model)]
-    shown = f"{', '.join(here) or 'empty'} in {cache_dir() / 'models'}"
-    if EMBEDDED in here:
-        yield Finding("models", "ok", shown)
-    else:
-        remedy = f"{EMBEDDED} is fetched by the first run (98 MB), or now by python -m onedial.models.checkpoints.fetch"
-        yield Finding("models", "note", shown, remedy)
+    here = is_converted()
+    shown = f"{EMBEDDED if here else 'empty'} in {cache_dir() / 'models'}"
+    yield Finding(
+        "models", "ok" if here else "note", shown, "" if here else f"the first run fetches {EMBEDDED} (93 MB)"
+    )
     if os.environ.get("HF_HUB_OFFLINE", "0").upper() in ("1", "TRUE", "YES", "ON"):
         yield Finding("model hub", "note", "HF_HUB_OFFLINE is set: only what is on this machine is found", "unset it")
     else:

@@ -113,12 +113,12 @@ def with_panel(
     run = SweepRun(Run.create(out, PROGRAM, {**source.config, "panel": name, "judged_from": source.path.resolve()}))
     run.run.record(**source.run.manifest.facts | {"asked": how_asked(panel.elicitation, source.prompt()[0])})
     run.keep_inputs(questions.set_index("id").loc[kept].reset_index(), panel_long(panel), source.prompt()[0])
-    run.parts.append(sweep[sweep["question_id"].isin(kept)])
-    turns = source.crossing_parts.read()
+    run.parts["sweep"].append(sweep[sweep["question_id"].isin(kept)])
+    turns = source.parts["crossings"].read()
     for parts, table in (
-        (run.crossing_parts, turns[turns["question_id"].isin(kept)]),
-        (run.facts_parts, source.facts_parts.read()),
-        (run.wording_parts, source.wording_parts.read()),
+        (run.parts["crossings"], turns[turns["question_id"].isin(kept)]),
+        (run.parts["facts"], source.parts["facts"].read()),
+        (run.parts["wordings"], source.parts["wordings"].read()),
     ):
         if not table.empty:
             parts.append(table)

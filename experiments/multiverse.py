@@ -3,13 +3,12 @@
     python experiments/multiverse.py                                  # embedded model and panel; CPU; minutes
     python experiments/multiverse.py --n-questions 200 --layer 15,21 --resamples 2       # a quick look
     python experiments/multiverse.py --model mistralai/Mistral-7B-Instruct-v0.3 --questions squad \\
-           --panel my_panel.csv --cross
+           --panel my_panel.csv
 
-By default one thing is varied at a time, from the run that `steer_sweep.py` would have made; --cross takes every
-combination. Each universe has a vector and a range of its own; that its answers turn, and where, is all that is asked
-(`steering.critical.crossings_along`), and each is judged by the rule of the verdict. Writes universes.csv,
-summary.json with the sentence, figures/ and report.html. An interrupted run continues with --resume and the same
-options.
+One thing is varied at a time, from the run that `steer_sweep.py` would have made. Each universe has a vector and a
+range of its own; that its answers turn, and where, is all that is asked (`steering.critical.crossings_along`), and each
+is judged by the rule of the verdict. Writes universes.csv, summary.json with the sentence, figures/ and report.html. An
+interrupted run continues with --resume and the same options.
 """
 
 import sys
@@ -63,9 +62,7 @@ def multiverse(options: MultiverseOptions, notes: Notes) -> None:
             with run.stage("layer"):
                 layer = own_layer(study, candidates)
             wordings = [template.name for template in templates]
-            universes = universes_of(
-                candidates, options.contrasts, wordings, options.resamples, layer, cross=options.cross
-            )
+            universes = universes_of(candidates, options.contrasts, wordings, options.resamples, layer)
             say(f"{len(universes)} universes in {len(wordings)} wordings; the run's own layer is {layer}")
             plan_wording(study, 0, universes, notes)
         for number, name in enumerate(wordings):

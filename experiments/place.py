@@ -61,11 +61,16 @@ class PlaceOptions(PanelOptions, SubjectOptions, RunOptions, group="place"):
 
 def place(options: PlaceOptions, notes: Notes) -> None:
     from onedial.panels.joining import drop_own
+    from onedial.panels.keying import reversed_questions
     from onedial.panels.own_answers import load_answers
     from onedial.panels.panel_files import load_panel
     from onedial.show.results import save_results
 
     panel = load_panel(options.panel, options.respondents)
+    if turned := reversed_questions(panel):
+        raise InputError(
+            f"{options.panel} marks {len(turned)} questions as reversed, first {turned[0]!r}; turn their answers"
+        )
     answers = None if options.answers is None else load_answers(options.answers, panel.answers.index, panel.elicitation)
     start = Start(PROGRAM, options, f"place-{Path(options.panel).stem}")
     model = None

@@ -17,7 +17,6 @@ from onedial.core.command_line import run_command
 from onedial.core.processes import is_first_process
 from onedial.core.pulse import at_work, say
 from onedial.core.run.notes import Notes, program
-from onedial.core.run.stages import Stage, go_through
 from onedial.studies.inputs import layers_by_config, read_inputs, require_prospects, without_subject
 from onedial.studies.options.sweep import SweepOptions
 from onedial.studies.start import Start
@@ -40,7 +39,9 @@ def steer_sweep(options: SweepOptions, notes: Notes) -> None:
         from onedial.models.prompt_set import PromptSet
         from onedial.models.threads import quiet_libraries
         from onedial.show.writers.writer import LogOptions
-        from onedial.studies import sweep
+        from onedial.studies.sweep.planning import first_prompt, settle_plan
+        from onedial.studies.sweep.stages import go_through_stages, predict
+        from onedial.studies.sweep.study import SweepStudy, begin_sweep, watch_sweep
         from steering.planning.readability import check_readability
         from steering.vectors import check_making
 
@@ -48,9 +49,9 @@ def steer_sweep(options: SweepOptions, notes: Notes) -> None:
         check_making(options.contrast, options.method, len(inputs.ids("extraction")))
         options.settings()
     if options.show_prompt:
-        return say(sweep.first_prompt(options.model, options.revision, inputs, template))
+        return say(first_prompt(options.model, options.revision, inputs, template))
     if options.dry_run:
-        return say(sweep.predict(options, inputs, template)) if is_first_process() else None
+        return say(predict(options, inputs, template)) if is_first_process() else None
 
     # ---- the subject, and its run ----
     start = Start(PROGRAM, options, label=options.model, tells_writers=True)
@@ -65,30 +66,14 @@ def steer_sweep(options: SweepOptions, notes: Notes) -> None:
     notes.tell(f"{'warning: ' if readability.warns else ''}{readability}")
     if said := inputs.elicited_otherwise(options.answer):
         notes.tell(said)
-    swept = sweep.begin_sweep(start, inputs, prompts, model, notes)
+    swept = begin_sweep(start, inputs, prompts, model, notes)
 
-    # ---- stages ----
-    study = sweep.SweepStudy(options, swept, model, inputs, template, prompts, notes)
+    study = SweepStudy(options, swept, model, inputs, template, prompts, notes)
     with swept.run as run, model.caching_prefills(), told_if_lost():
-        sweep.watch_sweep(study, LogOptions.of(options))
+        watch_sweep(study, LogOptions.of(options))
         with run.withdrawn_if_refused(), run.stage("vectors, layer and magnitudes"):
-            sweep.settle_plan(study)
-        controlled = bool(study.plan.controls)
-        go_through(
-            run,
-            study,
-            Stage("sweep", sweep.sweep_questions),
-            Stage("controls", sweep.cross_controls, controlled),
-            Stage("neutral text", sweep.measure_texts, controlled),
-            Stage("instructed thresholds", sweep.ask_instructed, bool(options.instructed)),
-            Stage("facts", sweep.ask_facts, bool(options.facts)),
-            Stage("reversed wording", sweep.ask_reversed, bool(options.reversed)),
-            Stage("interchange and mediation", sweep.find_causes, bool(options.tests)),
-            Stage("side effects on neutral text", sweep.run_on_text, options.side_effects),
-            Stage("reasoned answers", sweep.write_reasons, options.answer == "reasoned"),
-        )
-        if is_first_process():
-            sweep.finish(study)
+            settle_plan(study)
+        go_through_stages(study)
 
 
 main = program(SweepOptions, steer_sweep, __doc__)

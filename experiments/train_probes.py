@@ -12,11 +12,11 @@ cache).
                  each layer, topics held out
     directions   is it the same direction? at one layer; and truth    directions.csv, cross.csv, transfer.csv,
                  without labels: CCS and its controls                 erasure.csv, statements.csv
-    use          does it move the answer? layer by position; what     effects.csv, where.csv, patching.csv, lens.csv,
-                 each layer would answer                              tokens.csv, direct.csv
+    use          does it move the answer? from which layer on does    effects.csv, patching.csv
+                 the last token decide?
     own          own correctness beyond words and difficulty          own.csv
-    elsewhere    on other questions, while the model reasons, on      readings.csv, writing.csv, elsewhere.csv,
-                 --other-model                                        tokens_written.parquet
+    elsewhere    while the model reasons, on --other-model            writing.csv, elsewhere.csv,
+                                                                      tokens_written.parquet
 
 --dry-run says what that takes. The run's folder holds the tables, layers/*.safetensors (probes and held-out scores),
 figures/ and report.html. An interrupted run continues with --resume.

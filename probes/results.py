@@ -149,16 +149,6 @@ def counts_of_verdicts(table: pd.DataFrame, stored: Stored) -> dict[str, Any]:
     return at_layer(table, stored) | {"said": ", ".join(f"{name} {n:.0f}" for name, n in counts.items()) or "none"}
 
 
-def beside_effects(table: pd.DataFrame, stored: Stored) -> pd.DataFrame:
-    """The direct effect of a push, and the whole one."""
-    rows = table.set_index("label")
-    if "effects" in stored:
-        own = stored["effects"]
-        own = own[own["method"] == own["method"].iloc[0]].drop_duplicates("label")
-        rows["whole"] = own.set_index("label")["effect"]
-    return rows
-
-
 def own_rows(table: pd.DataFrame, _: Stored) -> pd.DataFrame:
     """A row for whose correctness it is."""
     of = [f"{row['n_positive']:.0f} of {row['n']:.0f}" for _, row in table.iterrows()]
@@ -282,33 +272,6 @@ def without_labels(table: pd.DataFrame, _: Stored) -> Drawing:
     return curves(panels, "layer", zero=False, below=True)
 
 
-def map_of(column: str, colours: str, bar: str) -> Any:
-    """A map for each label, side by side: layers upwards, positions to the right."""
-
-    def drawn(table: pd.DataFrame, _: Stored) -> Drawing:
-        cells, ticks, most = [], {}, float(table[column].abs().max())
-        for place, (label, own) in enumerate(table.groupby("label", sort=False)):
-            wide = own.pivot(index="layer", columns="position", values=column).sort_index()
-            left = place * (wide.shape[1] + 2)
-            edges = np.arange(wide.shape[1] + 1) + left, np.arange(len(wide) + 1)
-            cells.append(Cells(*edges, wide.to_numpy(dtype=float)))
-            ticks[left + wide.shape[1] / 2] = str(label)
-        layers = {at + 0.5: str(layer) for at, layer in enumerate(wide.index)}
-        limits = (0.0, 1.0) if column == "auroc" else (-most, most)
-        return heatmap(
-            cells, xlabel="tokens, the last at the right", ylabel="layer", colours=colours, limits=limits, bar=bar,
-            rows=layers, columns=ticks, height=3.4,
-        )  # fmt: skip
-
-    return drawn
-
-
-def about_the_map(table: pd.DataFrame, stored: Stored) -> dict[str, Any]:
-    """What its caption says: half the middle 95% of an AUROC that is chance, half of the questions of either label."""
-    n = int(table["n"].max())
-    return {"n": n, "n_names": table["position"].nunique(), "strays": 1.96 * np.sqrt((n + 1) / (3 * n * n))}
-
-
 def patching(table: pd.DataFrame, _: Stored) -> Drawing:
     """Share of the way to the donor's margin over the layers of the patch."""
     lines = [
@@ -335,27 +298,6 @@ def writing(table: pd.DataFrame, _: Stored) -> Drawing | None:
         for label, of_label in table.groupby("label", sort=False)
     ]
     return curves(panels, "share of the text that is written", zero=False, inch=1.6, below=True) if panels else None
-
-
-def lens_curves(table: pd.DataFrame, _: Stored) -> Drawing:
-    """What each layer would answer, and how well that answer ranks the main labels."""
-    x = table["layer"]
-    answers = {
-        "same answer as the last": ("agrees", COLOURS[0], "-"),
-        "settled": ("settled", COLOURS[1], "--"),
-        "rank correlation with it": ("rank_correlation", COLOURS[2], ":"),
-        "says yes": ("says_yes", FAINT, "-"),
-    }
-    above = [
-        Curve(x, table[column], name, colour, look={"linestyle": dashes})
-        for name, (column, colour, dashes) in answers.items()
-    ]
-    below = [
-        Curve(x, table[label], label, COLOURS[place], table[f"{label} low"], table[f"{label} high"])
-        for place, label in enumerate(label for label in NAMES if label in table)
-    ]
-    panels = [Panel(above, "share, or correlation"), Panel(below, "AUROC of its margin", rules=(0.5,))]
-    return curves(panels, "layer", zero=False)
 
 
 def own_and_shared(table: pd.DataFrame, _: Stored) -> Drawing:
@@ -428,10 +370,6 @@ PROBE_RESULTS: dict[str, Result] = {
         *columns("p?", "beyond+", "p_beyond?", "by_own_probe", p="p, nested", p_beyond="p", by_own_probe="own probe"),
         first="label", lines=own_rows, items=of_its_own, figures={"own_and_shared": own_and_shared},
     ),
-    "where": shown(
-        "Where in the prompt?", figure=map_of("auroc", "RdBu_r", "AUROC"), fill=about_the_map,
-        figures={"written": map_of("written", "PuOr", "written along its direction, SD")},
-    ),
     "patching": shown(
         "When does the last token decide?",
         *columns("margin+", "donor_margin+", "half#", "n#", margin="margin of the receivers",
@@ -443,19 +381,10 @@ PROBE_RESULTS: dict[str, Result] = {
         spanning("last", "last tenth", "last_low", "last_high"), *columns("far"), first="label",
         lines=ends_of_answers, fill=counts_of_verdicts, figure=writing,
     ),
-    "readings": Result(
-        "On the unrelated facts", written=True, lines=lambda table, _: [],
-        fill=lambda table, _: {"share": table["reading"].isna().mean()},
-    ),
     "elsewhere": shown(
         "On another checkpoint", *FAR, index="label",
         fill=lambda table, _: {"model": table["model"].iloc[0]},
     ),
-    "lens": shown("What each layer would answer", figure=lens_curves),
-    "tokens": shown("Tokens that the directions raise and lower", *columns("raised=", "lowered="), index="label",
-                    fill=at_layer, folded=True),
-    "direct": shown("Direct effects", *columns("direct+", "whole+"), first="direction", lines=beside_effects,
-                    folded=True),
     "methods": shown("Methods", index="label", folded=True),
     "limits": Result("What this does not say", items=lambda *_: WORDS["limits"]["items"], folded=False),
     **SURROUNDINGS,

@@ -26,8 +26,8 @@ if TYPE_CHECKING:
 STORED = Path(__file__).resolve().parent.parent / "tests" / "reference" / "frontier_confidence"
 MILLIONS = {"135m": 134.5, "270m": 268.1, "0.5b": 494.0, "1.5b": 1543.7}
 """Parameters of each subject, embeddings among them."""
-RIVALS_OF = "0.5b"
-"""The run whose rivals are drawn as lines: they hang on the questions, not on the subject."""
+BASELINES_OF = "0.5b"
+"""The run whose baselines are drawn as lines: they hang on the questions, not on the subject."""
 PANELS = {"bits": "bits per test question saved", "signal": "mean kappa at matched yes rates"}
 LINES = {"shared difficulty": "-", "mean of other models": "--", "text, from other models": ":"}
 ENDS = {"": "value", "_low": "low", "_high": "high"}
@@ -78,11 +78,11 @@ def bits_by_source(folder: Path) -> pd.Series:
     return table[table["k"] == "all"].set_index("source")["bits"]
 
 
-def draw(table: pd.DataFrame, rivals: Mapping[str, pd.Series]) -> "Drawing":
+def draw(table: pd.DataFrame, baselines: Mapping[str, pd.Series]) -> "Drawing":
     """Bits and mean kappa against millions of parameters.
 
     Args:
-        table: of `sizes`. rivals: `PANELS` -> what each rival reaches, index its name.
+        table: of `sizes`. baselines: `PANELS` -> what each baseline reaches, index its name.
     """
     from onedial.show.figure_style import COLOURS, FAINT
     from onedial.show.plots import Curve, Panel, curves
@@ -94,8 +94,8 @@ def draw(table: pd.DataFrame, rivals: Mapping[str, pd.Series]) -> "Drawing":
             x, table[name], "the dial", COLOURS[0], table[f"{name}_low"], table[f"{name}_high"], {"marker": "o"}
         )
         others = [
-            Curve(ends, [rivals[name][rival]] * 2, rival, FAINT, look={"linestyle": dashes})
-            for rival, dashes in LINES.items()
+            Curve(ends, [baselines[name][baseline]] * 2, baseline, FAINT, look={"linestyle": dashes})
+            for baseline, dashes in LINES.items()
         ]
         panels.append(Panel([dial, *others], words, rules=(0,)))
     drawing = curves(panels, "parameters of the subject", zero=False, inch=2.1, below=True)
@@ -110,8 +110,8 @@ def main() -> None:
     from onedial.show.figure_style import save_figure
 
     options = parse_options(ScriptOptions, __doc__)
-    table, folder = sizes(STORED), STORED / RIVALS_OF
-    kappas = pd.read_csv(folder / "rivals.csv").set_index("rival")["signal"]
+    table, folder = sizes(STORED), STORED / BASELINES_OF
+    kappas = pd.read_csv(folder / "baselines.csv").set_index("baseline")["signal"]
     drawing = draw(table, {"bits": bits_by_source(folder), "signal": kappas})
     options.out.mkdir(parents=True, exist_ok=True)
     table.round(5).to_csv(options.out / "sizes.csv", lineterminator="\n")

@@ -5,7 +5,7 @@ The margins here are synthetic: they study the match and the verdict, and stand 
     subject   margin(q, m) = s_q + m (1 + h g_q),  s and g standard normal; h = 0: steering only moves the cut
     targets   unrelated      cut from a difficulty of their own that they share with each other, not with the subject
               steered        cut from the subject's margin at a magnitude of their own, with noise
-              moved cut      cut from the subject's unsteered margin at a place of their own, with noise
+              threshold shift      cut from the subject's unsteered margin at a place of their own, with noise
               dial order     cut from the order in which the subject's answers turn, with noise
               models differ  cut from a mixture of these two orders that is each base model's own, as its noise is
               base rates     independent coins that nearly always fall on the same side
@@ -115,7 +115,7 @@ def steered_targets(rng: np.random.Generator, sweep: pd.DataFrame, n_targets: in
     return _panel(rng, sweep, own + noise * rng.standard_normal(own.shape) > 0)
 
 
-def moved_cut_targets(
+def threshold_shift_targets(
     rng: np.random.Generator, sweep: pd.DataFrame, n_targets: int, noise: float = 0.5
 ) -> pd.DataFrame:
     """Targets that answer as the unsteered subject would with its cut elsewhere, but for noise on the margin."""
@@ -156,7 +156,7 @@ def base_rate_targets(rng: np.random.Generator, sweep: pd.DataFrame, n_targets: 
 TARGETS: dict[str, Callable[[np.random.Generator, pd.DataFrame, int], pd.DataFrame]] = {
     "unrelated": unrelated_targets,
     "steered": steered_targets,
-    "moved cut": moved_cut_targets,
+    "threshold shift": threshold_shift_targets,
     "dial order": dial_order_targets,
     "models differ": differing_targets,
     "base rates": base_rate_targets,
@@ -186,13 +186,13 @@ SCENARIOS = {
     "unrelated": Scenario("unrelated", {}, {}),
     "unrelated, by topic": Scenario("unrelated", {"clustering": 0.1}, {"clustering": 0.1}),
     "base rates": Scenario("base rates", {}, {}),
-    "pure shift": Scenario("moved cut", {"reordering": 0.0}, {"noise": 0.5}),
-    "pure shift, weak": Scenario("moved cut", {"reordering": 0.0}, {"noise": 2.0}),
+    "pure shift": Scenario("threshold shift", {"reordering": 0.0}, {"noise": 0.5}),
+    "pure shift, weak": Scenario("threshold shift", {"reordering": 0.0}, {"noise": 2.0}),
     "towards": Scenario("dial order", {"reordering": 0.4}, {"noise": 0.5}),
     "towards, much": Scenario("dial order", {"reordering": 0.9}, {"noise": 0.5}),
     "towards, weak": Scenario("dial order", {"reordering": 0.9}, {"noise": 2.0}),
     "each its own way": Scenario("steered", {"reordering": 0.4}, {"noise": 1.0}),
-    "away": Scenario("moved cut", {"reordering": 0.4}, {"noise": 0.5}),
+    "away": Scenario("threshold shift", {"reordering": 0.4}, {"noise": 0.5}),
     "models differ": Scenario("models differ", {"reordering": 0.4}, {"noise": 0.5}),
 }
 

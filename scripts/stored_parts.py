@@ -3,10 +3,6 @@
 Each is given what its sources hold, in the order of stored_runs.yaml; what is stored is the table that it returns.
 """
 
-import re
-from typing import Any
-
-import numpy as np
 import pandas as pd
 
 
@@ -28,7 +24,7 @@ def draws_side_by_side(*tables: pd.DataFrame) -> pd.DataFrame:
     draws = [dial_table(*pair).set_index("dial") for pair in zip(tables[::2], tables[1::2], strict=True)]
     columns = ["order_gain", "order_gain_low", "order_gain_high", "signal", "kl_at_0.5"]
     beside = {f"{name}_{number}": own[name] for name in columns for number, own in enumerate(draws)}
-    order = ["mean_difference, add", "lda, add", "random, add", "mean_difference, clamp", "moved cut"]
+    order = ["mean_difference, add", "lda, add", "random, add", "mean_difference, clamp", "threshold shift"]
     return pd.DataFrame(beside).reindex(order).rename_axis("dial").reset_index()
 
 
@@ -37,64 +33,6 @@ def rates_under_faults(rows: pd.DataFrame) -> pd.DataFrame:
     from fault_battery import rates_of
 
     return rates_of(rows)
-
-
-def counts_of_probes(
-    questions: pd.DataFrame,
-    chosen: pd.DataFrame,
-    effects: pd.DataFrame,
-    readings: pd.DataFrame,
-    tokens: pd.DataFrame,
-    writing: pd.DataFrame,
-) -> pd.DataFrame:
-    """How many there are of what no other table counts."""
-    others = chosen[chosen["label"].str.startswith("yes: ")]
-    answers = tokens.drop_duplicates("question_id")
-    told = writing.drop_duplicates(["label", "progress"]).dropna(subset="auroc")
-    told = told[told["progress"] < 0.8]
-    counts = {
-        "questions": len(questions),
-        "topics": questions["topic"].nunique(),
-        "other respondents": len(others),
-        "other respondents read beyond the words": (others["p_adds"] <= 0.05).sum(),
-        "random directions": (effects["kind"] == "random").sum(),
-        "readings of facts": len(readings),
-        "readings of facts from which the reader did not abstain": readings["reading"].notna().sum(),
-        "reasoned answers": len(answers),
-        "tokens of the median answer": answers["n_tokens"].median(),
-        "intervals before the last fifth": len(told),
-        "intervals before the last fifth that leave out .5": (
-            (told["auroc_low"] > 0.5) | (told["auroc_high"] < 0.5)
-        ).sum(),
-    }
-    return pd.Series(counts, name="n").astype(int).rename_axis("what").reset_index()
-
-
-def settings_of_the_profile(
-    cells: pd.DataFrame, reports: pd.DataFrame, truths: pd.DataFrame, summary: dict[str, Any]
-) -> pd.DataFrame:
-    """By magnitude: yes rate as the run tells it, facts answered right, mean confidences; five digits."""
-    facts = truths[truths["report"] == "unrelated facts"].set_index("magnitude")
-    table = pd.DataFrame({"facts_right": facts["share"]})
-    for name in ("confidence in words", "confidence in numbers"):
-        own = reports.set_index("report").loc[name]
-        shift = cells[(cells["report"] == name) & (cells["role"] == "vector")].set_index("magnitude")["shift"]
-        table[name.replace(" ", "_")] = own["mean"] + own["sd"] * shift.reindex(table.index, fill_value=0.0)
-    table.loc[table.index != 0, "yes_rate"] = [float(rate) for rate in re.findall(r"yes (0\.\d+)", summary["asked"])]
-    return table.round(5).rename_axis("magnitude").reset_index()
-
-
-def pushes_of_the_profile(cells: pd.DataFrame, reports: pd.DataFrame) -> pd.DataFrame:
-    """How far the vector and the random directions move each instrument: sizes without sign, both ways; five digits."""
-    moved = cells.assign(one=np.sign(cells["magnitude"]) * cells["shift"])
-    random = moved[moved["role"] == "random"].groupby(["report", "intervention_id"])["one"].mean()
-    table = reports.set_index("report")[["together"]].abs().rename(columns={"together": "vector"})
-    by_report = random.groupby("report")
-    table["n_random"] = by_report.size()
-    size = random.abs()
-    table["n_further"] = (size >= table["vector"].reindex(size.index, level="report")).groupby("report").sum()
-    table["furthest_up"], table["furthest_down"] = by_report.max().clip(lower=0), by_report.min().clip(upper=0).abs()
-    return table.reset_index().round(5)
 
 
 def tests_on_kinds_of_scale(table: pd.DataFrame) -> pd.DataFrame:

@@ -1,9 +1,8 @@
 """Which command made each stored result of tests/reference and docs/images, and how to make it again.
 
-    python scripts/stored_results.py --list                          # every run: its command, cost, files and pages
+    python scripts/stored_results.py --list                          # every run: its commands, cost and files
     python scripts/stored_results.py default --runs runs/stored      # run it into runs/stored/default, copy its files
     python scripts/stored_results.py default --runs runs/stored --copy-only     # that run is there: only copy
-    python scripts/stored_results.py --embedded --runs runs/stored   # all that rest on onedial/panels/data's questions
     python scripts/stored_results.py --all --runs runs/stored
 
 A run that is there already goes on with --resume; after a change of the questions or the panel give another --runs. A
@@ -14,22 +13,18 @@ the pages to what is stored.
 
 import json
 import os
-import re
 import shlex
 import shutil
 import subprocess
 import sys
-import time
 from collections.abc import Iterable
 from dataclasses import dataclass
-from functools import cache
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
 import stored_parts
 import yaml
-from check_numbers import NUMBERS, file_of
 
 from onedial.core.command_line import run_command
 from onedial.core.errors import InputError
@@ -37,8 +32,6 @@ from onedial.core.files import atomic_path
 from onedial.core.options import Options, option, parse_options
 
 ROOT = Path(__file__).resolve().parent.parent
-REFERENCE = "tests/reference"
-READERS = {".csv": pd.read_csv, ".parquet": pd.read_parquet, ".json": lambda path: json.loads(path.read_text("utf-8"))}
 
 
 @dataclass(frozen=True)
@@ -56,7 +49,7 @@ class File:
         """The table to store; None for a copy."""
         if not self.by and not self.digits:
             return None
-        tables = [READERS[Path(source).suffix](runs / source) for source in self.of]
+        tables = [pd.read_csv(runs / source) for source in self.of]
         if self.by:
             return getattr(stored_parts, self.by)(*tables)
         table = tables[0].round(self.digits)
@@ -72,9 +65,8 @@ class Stored:
     commands: list[str]
     minutes: float
     files: list[File]
-    rests_on: tuple[str, ...] = ()
     after: tuple[str, ...] = ()
-    text: str = ""
+    needs: str = ""
 
     @classmethod
     def of(cls, row: dict[str, Any]) -> "Stored":
@@ -84,10 +76,6 @@ class Stored:
             files=[File(path, **({"of": [made]} if isinstance(made, str) else made)) for path, made in files], **row
         )
 
-    @property
-    def embedded(self) -> bool:
-        return bool({"questions", "panel"} & set(self.rests_on))
-
 
 _TABLE = yaml.safe_load(Path(__file__).with_name("stored_runs.yaml").read_text(encoding="utf-8"))
 RUNS = {name: Stored.of(row) for name, row in _TABLE["runs"].items()}
@@ -96,75 +84,31 @@ KEPT: dict[str, str] = _TABLE["kept"]
 
 def main() -> int:
     options = parse_options(ScriptOptions, __doc__)
-    names = chosen_names(options)
+    for name in options.names:
+        if name not in RUNS:
+            why = "it is not made again; --list says why" if name in KEPT else f"choose from {', '.join(RUNS)}"
+            raise InputError(f"there is no stored run {name!r}: {why}")
     if options.list:
-        print("\n\n".join([*(told(name) for name in names), *(f"{name}: kept\n  {why}" for name, why in KEPT.items())]))
+        print("\n\n".join([*(told(name) for name in options.names or RUNS), *map(": ".join, KEPT.items())]))
         return 0
-    if options.runs is None:
-        raise InputError("no folder is named for the runs; give one, for example --runs runs/stored")
-    runs = options.runs.resolve()
+    names = [name for name in RUNS if options.all or name in options.names]
+    if not names or options.runs is None:
+        raise InputError("name the runs, or give --all, and a folder for them, for example --runs runs/stored")
     for name in names:
         if not options.copy_only:
-            make(name, runs)
-        for path in copy(name, runs, options.into):
+            make(name, options.runs.resolve())
+        for path in copy(name, options.runs.resolve(), options.into):
             print(path.relative_to(options.into))
     return 0
-
-
-def chosen_names(options: "ScriptOptions") -> list[str]:
-    """The runs that are asked for, in the order of the table, in which each comes after those that it reads."""
-    for name in options.names:
-        if name in KEPT:
-            raise InputError(f"{name} is not made again; --list says why")
-        if name not in RUNS:
-            raise InputError(f"there is no stored run {name!r}; it is one of {', '.join(RUNS)}")
-    if options.list and not options.names and not options.embedded:
-        return list(RUNS)
-    names = [
-        name for name in RUNS if options.all or name in options.names or (options.embedded and RUNS[name].embedded)
-    ]
-    if not names:
-        raise InputError("no run is named; name some, or give --embedded, --all or --list")
-    return names
 
 
 def told(name: str) -> str:
     """What --list says of one run."""
     own = RUNS[name]
-    rests = " and ".join(own.rests_on) or "nothing in onedial/panels/data"
-    lines = [
-        f"{name}: {own.minutes:g} CPU minutes; rests on {rests}"
-        + (f"; after {', '.join(own.after)}" if own.after else ""),
-        *(f"  {command}" for command in own.commands),
-        *(f"  -> {file.stored}" + (f"  ({file.by} of {', '.join(file.of)})" if file.by else "") for file in own.files),
-    ]
-    if pages := pages_of(own):
-        lines.append(f"  quoted in {', '.join(pages)}")
-    return "\n".join([*lines, *([f"  {own.text}"] if own.text else [])])
-
-
-def pages_of(own: Stored) -> list[str]:
-    """The pages that repeat a number of one of its files, or show it as a picture."""
-    repeated = [rf"(?<![\w/]){re.escape(file.stored.removeprefix(f'{REFERENCE}/'))}\s" for file in own.files]
-    shown = [rf"\((docs/)?{re.escape(file.stored.removeprefix('docs/'))}\)" for file in own.files]
-    return [
-        page
-        for page, (text, numbers) in _pages().items()
-        if any(re.search(form, numbers) for form in repeated) or any(re.search(form, text) for form in shown)
-    ]
-
-
-@cache
-def _pages() -> dict[str, tuple[str, str]]:
-    """The text of every page, and that of the file which says what its numbers repeat."""
-    pages = {page: file_of(page, NUMBERS) for page in [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]}
-    return {
-        str(page.relative_to(ROOT)): (
-            page.read_text(encoding="utf-8"),
-            numbers.read_text(encoding="utf-8") if numbers.is_file() else "",
-        )
-        for page, numbers in pages.items()
-    }
+    head = [f"{own.minutes:g} CPU minutes"] + ([f"after {', '.join(own.after)}"] if own.after else [])
+    lines = [f"{name}: {'; '.join([*head, *([f'needs {own.needs}'] if own.needs else [])])}"]
+    lines += [f"  {command}" for command in own.commands]
+    return "\n".join(lines + [f"  -> {file.stored}" for file in own.files])
 
 
 def make(name: str, runs: Path) -> None:
@@ -184,11 +128,9 @@ def make(name: str, runs: Path) -> None:
     for command in own.commands:
         words = words_of(command, name, runs)
         print(f"{name}: {shlex.join(words)}", flush=True)
-        began = time.monotonic()
         code = subprocess.run([sys.executable, *words[1:]], cwd=ROOT, env=environment, check=False).returncode
         if code:
             raise InputError(f"{name} ended with exit code {code}; mend what it says, and the same command goes on")
-        print(f"{name}: {(time.monotonic() - began) / 60:.1f} minutes", flush=True)
 
 
 def words_of(command: str, name: str, runs: Path) -> list[str]:
@@ -249,7 +191,6 @@ class ScriptOptions(Options):
     names: tuple[str, ...] = option((), "which runs; --list names them", positional=True)
     list: bool = option(False, "say what there is, and stop")
     all: bool = option(False, "every run, in order")
-    embedded: bool = option(False, "those that rest on the embedded questions or panel")
     runs: Path | None = option(None, "folder of the runs, one folder each", metavar="DIR")
     copy_only: bool = option(False, "run nothing: the runs are there")
     into: Path = option(ROOT, "copy beneath another folder than this one", metavar="DIR")

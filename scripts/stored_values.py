@@ -34,22 +34,28 @@ def stored_value(file: str, key: str) -> float:
     Raises:
         InputError: no such file, no such key, or no number there.
     """
-    path = next((place / file for place in (REFERENCE, ROOT) if (place / file).is_file()), ROOT / file)
-    if not path.is_file():
-        raise InputError(f"there is no stored result {file}; name a file from the repository's root")
+    path = path_of(file)
     value = {".csv": _from_table, ".py": _from_module}.get(path.suffix, _from_json)(path, key)
     if isinstance(value, bool) or not isinstance(value, int | float):
         raise InputError(f"{file} holds {value!r} for {key}, which is no number")
     return float(value)
 
 
+def path_of(file: str) -> Path:
+    """Where a stored result lies; raises InputError where there is none."""
+    for place in (REFERENCE, ROOT):
+        if (place / file).is_file():
+            return place / file
+    raise InputError(f"there is no stored result {file}; name a file from the repository's root")
+
+
 def _from_json(path: Path, key: str) -> Any:
-    return _under(key, json.loads(path.read_text(encoding="utf-8")), path)
+    return value_at(key, json.loads(path.read_text(encoding="utf-8")), path)
 
 
 def _from_module(path: Path, key: str) -> Any:
     """A constant that is written out in a module, of which nothing is run."""
-    return _under(key, _constants(path), path)
+    return value_at(key, _constants(path), path)
 
 
 @cache
@@ -74,7 +80,8 @@ def _constants(path: Path) -> dict[str, Any]:
     return constants
 
 
-def _under(key: str, value: Any, path: Path) -> Any:
+def value_at(key: str, value: Any, path: Path) -> Any:
+    """What stands at a path with dots in a JSON file's content; raises InputError where nothing does."""
     for part in key.split("."):
         if isinstance(value, list) and part.isdigit() and int(part) < len(value):
             value = value[int(part)]
@@ -86,7 +93,8 @@ def _under(key: str, value: Any, path: Path) -> Any:
 
 
 @cache
-def _table(path: Path) -> "pd.DataFrame":
+def stored_table(path: Path) -> "pd.DataFrame":
+    """A stored CSV file."""
     import pandas as pd
 
     return pd.read_csv(path)
@@ -94,7 +102,7 @@ def _table(path: Path) -> "pd.DataFrame":
 
 def _from_table(path: Path, key: str) -> Any:
     chosen, _, told = key.rpartition(" ")
-    rows = _table(path)
+    rows = stored_table(path)
     for part in chosen.split(" & "):
         rows = rows[_meets(rows, part, path)]
     if told == "count":

@@ -2,7 +2,7 @@
 
 from steering.contrasts import Contrast
 from steering.critical import critical_magnitudes
-from steering.dials.dials import MovedCut
+from steering.dials.dials import ThresholdShift
 from steering.directions import DIRECTIONS, Directions, unit_and_length
 from steering.effects.reasoned import reasoned_instrument
 from steering.exporting import export_gguf, import_vectors
@@ -19,7 +19,7 @@ __all__ = [
     "DIRECTIONS",
     "Directions",
     "Intervention",
-    "MovedCut",
+    "ThresholdShift",
     "OPERATORS",
     "Push",
     "SteeringVector",

@@ -7,8 +7,6 @@ of it a forward sees: with a key-value cache a step of `generate` sees one new p
     prompt   every token of the prompt
     all      every token, generated ones included
     generated   what is generated, and nothing of the prompt
-    uncertain   what is generated in doubt: a token t whose distribution had the entropy H_t > mean of H_1 ... H_t of
-                its own row. It is steered as it is read, so that what follows a doubt is written under the push
 
 Padding is never touched. At magnitude 0 the logits are those of the unsteered model, bit for bit.
 """
@@ -16,7 +14,7 @@ Padding is never touched. At magnitude 0 the logits are those of the unsteered m
 import contextlib
 import functools
 import math
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import torch
@@ -82,7 +80,7 @@ def steering(model: OpenModel, edits: Edits, positions: str, magnitude: float) -
             hooks.enter_context(model.edit_residual(layer, functools.partial(edit, change)))
         hooks.enter_context(watch.following(model))
         yield count
-    if count.firings == 0 and not (positions == "uncertain" and watch.ran):  # there may be no doubt
+    if count.firings == 0:
         raise InputError(
             "the intervention acted nowhere: no forward of this model ran inside the context, or none that holds the "
             f"positions {positions!r}; run model.hf or model.hf.generate inside it"
@@ -100,22 +98,17 @@ class _Watch:
         self._start = self._end = 0
         self._cache: Cache | None = None
         self._mask: Tensor | None = None
-        self._doubt = _Doubt()
-        self.ran = False
 
     @contextlib.contextmanager
     def following(self, model: OpenModel) -> Iterator[None]:
         """Watch the decoder's forwards, and the calls of `generate` that they belong to."""
         generate = model.hf.generate
         model.hf.generate = self._watched(generate)
-        handles = [model.stack.module.register_forward_pre_hook(self._before_forward, with_kwargs=True)]
-        if self._positions == "uncertain":
-            handles.append(model.hf.register_forward_hook(self._after_forward))
+        handle = model.stack.module.register_forward_pre_hook(self._before_forward, with_kwargs=True)
         try:
             yield
         finally:
-            for handle in handles:
-                handle.remove()
+            handle.remove()
             del model.hf.generate
             if getattr(model.hf, "generate", None) != generate:  # someone else's wrapper stood there before
                 model.hf.generate = generate
@@ -125,7 +118,7 @@ class _Watch:
         def watched(*args: Any, **kwargs: Any) -> Any:
             given = [*args[:1], *(kwargs.get(name) for name in ("inputs", "input_ids", "inputs_embeds"))]
             widths = [tensor.shape[1] for tensor in given if isinstance(tensor, Tensor) and tensor.dim() > 1]
-            self._generating, self._prompt_mask, self._doubt = True, None, _Doubt()
+            self._generating, self._prompt_mask = True, None
             self._prompt_width = max(widths) if widths else None
             try:
                 return generate(*args, **kwargs)
@@ -141,8 +134,6 @@ class _Watch:
         self._mask = mask if isinstance(mask, Tensor) and mask.dim() == 2 else None
         if self._start == 0 and not self._generating:
             self._prompt_mask = self._prompt_width = None
-            self._doubt = _Doubt()
-        self.ran = True
 
     def _columns_of(self, cache: Cache | None) -> int:
         """How many columns a cache holds; one of recurrent layers alone can't say, and holds what was run with it."""
@@ -153,11 +144,6 @@ class _Watch:
             return int(cache.get_seq_length())
         except ValueError:
             return self._end if cache is before else 0
-
-    def _after_forward(self, module: Any, args: tuple[Any, ...], output: Any) -> None:
-        """The logits at the last column are those that the token after it is drawn from."""
-        if self._prompt_mask is not None and self._end >= (self._prompt_width or self._prompt_mask.shape[1]):
-            self._doubt.see(self._end, output.logits[:, -1])
 
     def chosen(self, stream: Float[Tensor, "row pos d_model"]) -> Bool[Tensor, "row pos"] | None:
         """Which positions of this forward are edited; None where its columns alone say that none is."""
@@ -174,12 +160,8 @@ class _Watch:
             return None
         if self._positions == "all":
             return real[:, self._start :]
-        if self._positions in ("prompt", "generated", "uncertain"):
+        if self._positions in ("prompt", "generated"):
             in_prompt = columns < n_prompt
-            if self._positions == "uncertain":
-                return (
-                    real[:, self._start :] & ~in_prompt & self._doubt.at(range(self._start, end), rows, stream.device)
-                )
             return real[:, self._start :] & (in_prompt if self._positions == "prompt" else ~in_prompt)
         if prompt.shape[1] < (self._prompt_width or 0):
             return torch.zeros_like(real[:, self._start :])
@@ -194,35 +176,6 @@ class _Watch:
             known = known[:, : end - offset].to(device=device, dtype=torch.bool)
             real[:, offset : offset + known.shape[1]] = known
         return real
-
-
-def in_doubt(entropy: Float[Tensor, " row"], mean_so_far: Float[Tensor, " row"]) -> Bool[Tensor, " row"]:
-    """Whether a token was drawn in doubt: at more entropy than its row's tokens so far, itself included, on average."""
-    return entropy > mean_so_far
-
-
-class _Doubt:
-    """Which generated columns were drawn in doubt, row by row; what was found stays, however often a column is run."""
-
-    def __init__(self) -> None:
-        self._found: dict[int, Bool[Tensor, " row"]] = {}
-        self._entropies: list[Float[Tensor, " row"]] = []
-
-    def see(self, column: int, logits: Float[Tensor, "row vocabulary"]) -> None:
-        """The token of this column is drawn from these logits."""
-        if column in self._found:
-            return
-        log_p = logits.float().log_softmax(dim=-1)
-        self._entropies.append(-torch.where(log_p > -torch.inf, log_p.exp() * log_p, 0.0).sum(dim=-1))
-        mean = torch.stack(self._entropies).mean(dim=0)
-        # One bit of the last place apart is no doubt: the mean of equals rounds.
-        self._found[column] = in_doubt(self._entropies[-1] - 1e-6, mean)
-
-    def at(self, columns: Iterable[int], rows: int, device: torch.device) -> Bool[Tensor, "row pos"]:
-        """Columns that nothing is known of were not drawn in doubt."""
-        nothing = torch.zeros(rows, dtype=torch.bool, device=device)
-        found = [self._found.get(column, nothing).to(device) for column in columns]
-        return torch.stack(found, dim=1)
 
 
 def _last_true(mask: Bool[Tensor, "row pos"]) -> Int[Tensor, " row"]:

@@ -51,7 +51,7 @@ from onedial.models.forward.activations import read_activations
 from onedial.models.forward.batches import Progress
 from onedial.models.model import OpenModel
 from onedial.models.prompt_set import PromptSet
-from onedial.stats.level import interval_95
+from onedial.stats.level import QUANTILES_95, interval_95
 from onedial.stats.resampling import N_RESAMPLES, resampled_weights
 from onedial.stats.shares import share_of
 from probes.directions.concordance import topic_draws
@@ -446,6 +446,35 @@ def patched_margins(
     rows = [Rows({layer: partial(_put, streams[:, n])}, places) for n, layer in enumerate(layers)]
     numbers = np.stack(read_along(model, takers, [*rows, UNEDITED], margins_of(model, takers), progress=progress))
     return torch.cat([torch.from_numpy(numbers[:, 0]).float(), given.margin[:, None]], dim=1)
+
+
+def patching_table(margins: Floats, layers: Sequence[int], n_bootstrap: int = 999, seed: int = 0) -> pd.DataFrame:
+    """How far a patched stream takes the answer, a row for each layer.
+
+        recovered(layer) = sum over pairs (patched margin - receiver's) / sum over pairs (donor's margin - receiver's)
+
+    0 = the patch changes nothing, 1 = the receiver answers as the donor does. Sums above and below, since the ratio of
+    one pair whose margins hardly differ may be anything.
+
+    Args:
+        margins: (pair, layer + 2) as `patched_margins` gives them: patched after each layer, then the
+            receiver's own and the donor's.
+
+    Returns:
+        Columns `layer, recovered, low, high` (95% over pairs), `moved` (mean change of the margin), `margin` and
+        `donor_margin` (means, unpatched), `n` pairs.
+
+    >>> margins = np.array([[-1.0, 0.5, -1.0, 1.0], [-2.0, 1.0, -2.0, 2.0]])  # two layers, receiver, donor
+    >>> patching_table(margins, [10, 20], n_bootstrap=19)["recovered"].tolist()
+    [0.0, 0.75]
+    """
+    own, given = margins[:, [-2]], margins[:, [-1]]
+    moved, whole = margins[:, :-2] - own, given - own
+    draws = np.random.default_rng(seed).multinomial(len(margins), [1 / len(margins)] * len(margins), n_bootstrap)
+    low, high = np.quantile((draws @ moved) / (draws @ whole), QUANTILES_95, axis=0)
+    found = {"layer": list(layers), "recovered": moved.sum(axis=0) / whole.sum(), "low": low, "high": high}
+    ends = {"margin": float(own.mean()), "donor_margin": float(given.mean()), "n": len(margins)}
+    return pd.DataFrame(found | {"moved": moved.mean(axis=0)} | ends)
 
 
 def _put(sources: Float[Tensor, "pair d_model"], stream: Tensor, settings: Tensor) -> Tensor:

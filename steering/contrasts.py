@@ -7,8 +7,8 @@
                token of the prompt. The pole under which the margins are higher stands on the side of yes
 
 Where a subject says nearly always the same (under 20% or under 5 questions on one side), the sign of its margin splits
-badly; the response contrast then takes the top against the bottom third of the margins. Questions whose answer cannot
-be read stand on neither side of either contrast.
+badly; the response contrast then takes the top against the bottom third of the margins, five of each at least.
+Questions whose answer cannot be read stand on neither side of either contrast.
 """
 
 from collections.abc import Callable, Sequence
@@ -19,7 +19,7 @@ import torch
 from jaxtyping import Bool, Float, Int
 from torch import Tensor
 
-from onedial.asking.poles import openings_of
+from onedial.asking.poles import POLES, openings_of
 from onedial.asking.yes_no import is_read
 from onedial.core.cards import one_line
 from onedial.core.errors import InputError
@@ -187,7 +187,7 @@ def split_by_response(
     yes, no = read & (margin > 0), read & (margin <= 0)
     if min(int(yes.sum()), int(no.sum())) < max(SMALLER_SIDE * int(read.sum()), MINIMUM_PER_SIDE):
         order = margin[read].argsort(stable=True)
-        third = len(order) // 3
+        third = max(len(order) // 3, min(len(order) // 2, MINIMUM_PER_SIDE))
         places = read.nonzero().flatten()
         yes, no = torch.zeros_like(read), torch.zeros_like(read)
         if third:
@@ -291,11 +291,5 @@ def framing_contrast(
 CONTRASTS: dict[str, Callable[..., Contrast]] = {
     "response": response_contrast,
     "answer": answer_contrast,
-    "persona": partial(framing_contrast, "persona"),
-    "capability": partial(framing_contrast, "capability"),
-    "risk": partial(framing_contrast, "risk"),
-    "effort": partial(framing_contrast, "effort"),
-    "audience": partial(framing_contrast, "audience"),
-    "evaluation": partial(framing_contrast, "evaluation"),
-    "intentionality": partial(framing_contrast, "intentionality"),
+    **{name: partial(framing_contrast, name) for name in POLES},
 }

@@ -1,11 +1,10 @@
-"""Control directions: pushes that were not made from yes and no, as fair rivals of the one under test.
+"""Control directions: pushes that were not made from yes and no, as fair baselines for the one under test.
 
 Drawn by chance, many of a kind; the vector is ranked among them:
 
     random       evenly from the sphere
     covariance   from the normal distribution with the covariance of the subject's own residual streams, so that it
-    points
-                 where streams differ anyway
+                 points where streams differ anyway
     shuffled     the vector's own recipe with the labels shuffled first
     orthogonal   evenly from the sphere, with what lies along the vector taken out
 
@@ -13,9 +12,6 @@ Contrasts of their own, one of each, which are compared by name:
 
     unembedding  Yes minus No in the unembedding: a push of the words themselves
     length       long questions minus short ones
-    topics       one topic minus another
-    agreement    agreeing minus disagreeing with neutral statements
-    politeness   the same questions asked politely minus curtly
 
 All are as long as the vector and are done as it is done, at its layer; where that was chosen among several, each at
 the layer that the same choice gives it (`steering.planning.plan`). What reads the stream reads the extraction split.
@@ -32,7 +28,6 @@ from onedial.asking.prompts import METACOGNITIVE, PromptTemplate
 from onedial.asking.questions import Question
 from onedial.asking.sweep_tables import DRAWN_ROLES
 from onedial.core.errors import InputError
-from onedial.models.forward.activations import read_activations
 from onedial.models.forward.readout import AnswerTokens
 from onedial.models.model import OpenModel
 from onedial.models.prompt_set import PromptSet
@@ -40,35 +35,6 @@ from steering.contrasts import Contrast
 from steering.directions import DIRECTIONS
 from steering.interventions import Intervention, SteeringVector
 from steering.nulls import drawn_like, random_unit
-
-MOST_QUESTIONS = 32
-"""Of the contrasts that ask something of their own."""
-STATEMENTS = (
-    "Tea tastes best in the afternoon.",
-    "A wooden floor is nicer than a stone one.",
-    "Trains are a pleasant way to travel.",
-    "Autumn is the finest season.",
-    "A small kitchen is easier to keep clean.",
-    "Round tables suit a large family.",
-    "Walking is better than cycling.",
-    "Green goes well with grey.",
-    "A long letter is better than a short call.",
-    "Breakfast should be warm.",
-    "Old houses have more charm than new ones.",
-    "Rainy days are good for reading.",
-    "A garden needs a bench.",
-    "Curtains make a room cosier.",
-    "Markets are more fun than shops.",
-    "A museum is best visited alone.",
-    "Soup is a good start to any meal.",
-    "Evenings are for friends.",
-    "A window should face east.",
-    "Wool is better than cotton in March.",
-    "Short films are underrated.",
-    "Handwriting says much about a person.",
-    "Cats are calmer company than dogs.",
-    "A journey needs no plan.",
-)
 
 
 @dataclass(frozen=True)
@@ -94,7 +60,7 @@ class Material:
 
 
 Control = Callable[[Material, int], Float[Tensor, " d_model"]]
-"""From material and seed to a direction of any length; raises InputError where the material does not hold it."""
+"""From material and seed to a direction of any length."""
 
 
 def random(material: Material, seed: int) -> Float[Tensor, " d_model"]:
@@ -134,49 +100,6 @@ def length(material: Material, seed: int) -> Float[Tensor, " d_model"]:
     return material.streams[order[-half:]].mean(dim=0) - material.streams[order[:half]].mean(dim=0)
 
 
-def topics(material: Material, seed: int) -> Float[Tensor, " d_model"]:
-    """See the module's text: the topic with most questions minus the next."""
-    of = [question.topic or "" for question in material.questions]
-    counted = sorted({topic: of.count(topic) for topic in of if topic}.items(), key=lambda item: (-item[1], item[0]))
-    if len(counted) < 2:
-        raise InputError("the questions have fewer than two topics; there is no contrast of topics")
-    one, other = (torch.tensor([each == topic for each in of]) for topic, _ in counted[:2])
-    return material.streams[one].mean(dim=0) - material.streams[other].mean(dim=0)
-
-
-def agreement(material: Material, seed: int) -> Float[Tensor, " d_model"]:
-    """See the module's text."""
-    statements = [Question(f"statement {place}", text) for place, text in enumerate(STATEMENTS)]
-    return _asked_both_ways(
-        material,
-        statements,
-        PromptTemplate('Somebody says: "{question}" You agree. What do you say?', "Answer:"),
-        PromptTemplate('Somebody says: "{question}" You disagree. What do you say?', "Answer:"),
-    )
-
-
-def politeness(material: Material, seed: int) -> Float[Tensor, " d_model"]:
-    """See the module's text."""
-    user, prefix = material.template.user, material.template.assistant_prefix
-    polite = "Good day, and thank you for your time. Would you be so kind as to look at this?\n\n"
-    return _asked_both_ways(
-        material,
-        list(material.questions[:MOST_QUESTIONS]),
-        PromptTemplate(f"{polite}{user}", prefix),
-        PromptTemplate(f"Look at this. Hurry up.\n\n{user}", prefix),
-    )
-
-
-def _asked_both_ways(
-    material: Material, questions: Sequence[Question], one: PromptTemplate, other: PromptTemplate
-) -> Float[Tensor, " d_model"]:
-    means = []
-    for template in (one, other):
-        prompts = PromptSet.build(material.model, questions, template)
-        means.append(read_activations(material.model, prompts, [material.vector.layer]).residuals[:, 0].mean(dim=0))
-    return means[0] - means[1]
-
-
 CONTROLS: dict[str, Control] = {
     "random": random,
     "covariance": covariance,
@@ -184,9 +107,6 @@ CONTROLS: dict[str, Control] = {
     "orthogonal": orthogonal,
     "unembedding": unembedding,
     "length": length,
-    "topics": topics,
-    "agreement": agreement,
-    "politeness": politeness,
 }
 
 
@@ -195,8 +115,6 @@ N_CONTRASTS = len([name for name in CONTROLS if name not in DRAWN_ROLES])
 
 def control_interventions(material: Material, of: Intervention, n_drawn: int, seed: int = 0) -> list[Intervention]:
     """Controls of an intervention with one vector: `n_drawn` dealt out over the drawn kinds, then one of each contrast.
-
-    A contrast that the questions do not hold is left out.
 
     Args:
         seed: of the first; the others follow.
@@ -210,14 +128,7 @@ def control_interventions(material: Material, of: Intervention, n_drawn: int, se
         raise InputError(f"controls are made for one layer, and {of.intervention_id} has {len(of.vectors)}")
     kinds = [(DRAWN_ROLES[number % len(DRAWN_ROLES)], seed + 1 + number) for number in range(n_drawn)]
     kinds += [(name, seed) for name in CONTROLS if name not in DRAWN_ROLES]
-    made = []
-    for kind, own_seed in kinds:
-        try:
-            direction = CONTROLS[kind](material, own_seed)
-        except InputError:  # the questions do not hold this contrast
-            continue
-        made.append(_as_intervention(direction, kind, own_seed, of))
-    return made
+    return [_as_intervention(CONTROLS[kind](material, own_seed), kind, own_seed, of) for kind, own_seed in kinds]
 
 
 def word_push(model: OpenModel, tokens: AnswerTokens, like: Intervention) -> Intervention:

@@ -4,7 +4,7 @@ A question says yes when its margin is positive. The magnitudes at which the mar
 once: the yes rate and each answer at any magnitude follow from them by counting, without another forward.
 
 Positions `last`: a few points on each side of 0 (0 itself is the unsteered prompt and costs nothing), then each
-crossing is closed in on by interpolation (`steering.planning.margin_curves`). Every (question, crossing) has its own
+crossing is closed in on by interpolation (`steering.margin_curves`). Every (question, crossing) has its own
 magnitude; what has converged is run no more.
 
 Positions `prompt` and `all`: one magnitude for a whole batch lets all questions share the prompts' common beginning,
@@ -12,30 +12,30 @@ so the curve is laid through Chebyshev nodes first; then each crossing is checke
 magnitude by a plain forward.
 
 A model in bfloat16 or float16 evaluates its own, slightly rough curve: additions below about 1/256 of the residual
-stream are rounded away, so a tolerance finer than that means little there. With `recheck` the model then computes in
-float32, one layer's weights widened at a time, and every crossing, and every point at which the answer was within the
-error, is found again.
+stream are rounded away, so a tolerance finer than that means little there; load it in float32 for more.
 """
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import pandas as pd
 import torch
+from torch import Tensor
 
 from onedial.asking.prompts import PromptTemplate
 from onedial.asking.sweep_tables import CROSSING_COLUMNS
 from onedial.core.cards import one_line
 from onedial.core.errors import InputError
 from onedial.models.forward.batches import Progress, map_batches
-from onedial.models.forward.widening import widened
+from onedial.models.forward.runner import Runner, plainly_edited
 from onedial.models.model import OpenModel
 from onedial.models.prompt_set import PromptSet
 from onedial.models.questions import Questions
+from onedial.models.tokens import pad_batch
 from steering.interventions import Intervention, SteeringVector, as_intervention
-from steering.planning.margin_curves import MarginCurve
-from steering.planning.margin_search import MarginSearch
+from steering.margin_curves import MarginCurve
 from steering.reading import prompts_for
 
 CRITICAL_COLUMNS = ["question_id", "n_roots", "magnitude", "status", "yes_at_low", "evaluations"]
@@ -47,8 +47,6 @@ ROWS_PER_CROSSING = {True: 6, False: 12}
 """Forward rows that a question's crossings take, at positions `last` and at others; measured, for forecasts."""
 CONTROL_FINENESS = 400
 """Crossings along controls are found to this part of their range: what is compared are orders, not places."""
-ROUGH_MARGIN = 0.05
-"""Margins of a 16-bit model are this far from float32 ones, or nearer."""
 
 
 @dataclass(frozen=True)
@@ -106,7 +104,6 @@ def critical_magnitudes(
     high: float,
     tolerance: float = 1e-4,
     scan: int | None = None,
-    recheck: bool = True,
     progress: Progress | None = None,
     batch_size: int | None = None,
     prompt: PromptTemplate | str | None = None,
@@ -123,7 +120,6 @@ def critical_magnitudes(
         tolerance: of the magnitudes.
         scan: first points; for positions `last` those on each side of 0 (2 by default), else the number of Chebyshev
             nodes (11 by default).
-        recheck: for a model in 16 bits, find the crossings again in float32, one layer's weights widened at a time.
         progress: is told how many questions were finished.
 
     Returns:
@@ -141,25 +137,11 @@ def critical_magnitudes(
     'CriticalMagnitudes'
     """
     intervention = as_intervention(intervention)
-    first = _first_points(low, high, tolerance, intervention.at, scan)
+    search = Search.of(intervention, low, high, tolerance, scan)
     intervention.check_model(model)
     prompts = prompts_for(model, [intervention], questions, prompt)
-    batches = prompts.batches(model, batch_size, len(first))
-    search = MarginSearch(model, prompts, intervention, low, high, tolerance)
-
-    def found_from(start: Sequence[list[float]], report: Progress | None) -> list[tuple[MarginCurve, int]]:
-        def work(batch: list[int]) -> list[tuple[MarginCurve, int]]:
-            return list(zip(*search.batch(batch, [start[place] for place in batch]), strict=True))
-
-        return map_batches(batches, work, progress=report)
-
-    rough = recheck and model.dtype != torch.float32
-    found = found_from([first] * len(prompts), None if rough else progress)
-    if rough:
-        with widened(model.stack):
-            again = found_from([_again(curve) for curve, _ in found], progress)
-        found = [(curve, before + rows) for (_, before), (curve, rows) in zip(found, again, strict=True)]
-    return CriticalMagnitudes(_table(prompts.question_ids, found), low, high, tolerance)
+    found = _crossed(model, prompts, [search], batch_size=batch_size, progress=progress)
+    return CriticalMagnitudes(_table(prompts.question_ids, found, 0), low, high, tolerance)
 
 
 def crossings_along(
@@ -171,7 +153,6 @@ def crossings_along(
     sink: Callable[[pd.DataFrame], None],
     done: Collection[str] = frozenset(),
     progress: Progress | None = None,
-    batch_size: int | None = None,
 ) -> None:
     """Where the answers turn along many interventions, in one pass over the questions: for controls.
 
@@ -180,9 +161,8 @@ def crossings_along(
 
     Args:
         ranges: intervention_id -> (low, high), in its unit; a crossing is found to 1/400 of that.
-        sink: is given each finished batch's table, with the columns `CROSSING_COLUMNS`, and the
-        unsteered
-            `margin` and `mass` of the row's question.
+        sink: is given each finished batch's table, with the columns `CROSSING_COLUMNS`, and the unsteered `margin` and
+            `mass` of the row's question.
         done: question ids that need not be asked again.
         progress: is told how many questions were finished.
 
@@ -199,45 +179,145 @@ def crossings_along(
     >>> sorted(set(tables[0]["intervention_id"])) == [dial.intervention_id]
     True
     """
+    searches = []
     for each in interventions:
         each.check_model(model)
-    names = prompts.question_ids
-    left = {place for place, name in enumerate(names) if name not in done}
-    if not left:
-        return
-    lowest = {at: [min(each.layers) for each in interventions if each.at == at] for at in ("last", "all")}
-    runners = {at: model.runner(prompts.sequences, layers, at) for at, layers in lowest.items() if layers}
-    searches = {}
-    for each in interventions:
         low, high = ranges[each.intervention_id]
-        tolerance = (high - low) / CONTROL_FINENESS
-        search = MarginSearch(model, prompts, each, low, high, tolerance, runners[each.at])
-        searches[each.intervention_id] = search, _first_points(low, high, tolerance, each.at, None)
+        searches.append(Search.of(each, low, high, (high - low) / CONTROL_FINENESS))
 
-    def work(batch: list[int]) -> list[tuple[float, float, list[tuple[MarginCurve, int]]]]:
-        """Of each question margin and mass, unsteered, and its curve along each intervention."""
-        started = {at: runner.start([prompts.sequences[place] for place in batch]) for at, runner in runners.items()}
-        final = next(iter(started.values())).final
-        unsteered = (each.double().cpu().tolist() for each in model.readout.margin_and_mass(final, prompts.tokens))
-        curves = [
-            zip(*search.batch(batch, [first] * len(batch), started[search.intervention.at]), strict=True)
-            for search, first in searches.values()
-        ]
-        return [
-            (margin, mass, list(own)) for margin, mass, own in zip(*unsteered, zip(*curves, strict=True), strict=True)
-        ]
-
-    def keep(batch: list[int], found: Sequence[tuple[float, float, list[tuple[MarginCurve, int]]]]) -> None:
+    def keep(batch: list[int], found: Sequence[Crossed]) -> None:
         order = np.argsort(batch)
-        own, found = [names[batch[place]] for place in order], [found[place] for place in order]
-        unsteered = pd.DataFrame([each[:2] for each in found], columns=["margin", "mass"], index=own)
+        own, found = [prompts.question_ids[batch[place]] for place in order], [found[place] for place in order]
+        unsteered = pd.DataFrame([(each.margin, each.mass) for each in found], columns=["margin", "mass"], index=own)
         tables = [
-            _table(own, [curves[number] for *_, curves in found]).assign(intervention_id=name)
-            for number, name in enumerate(searches)
+            _table(own, found, number).assign(intervention_id=search.intervention.intervention_id)
+            for number, search in enumerate(searches)
         ]
         sink(pd.concat(tables, ignore_index=True)[CROSSING_COLUMNS].join(unsteered, on="question_id"))
 
-    map_batches(prompts.batches(model, batch_size, 2 * SCAN_PER_SIDE), work, only=left, sink=keep, progress=progress)
+    _crossed(model, prompts, searches, done=done, sink=keep, progress=progress)
+
+
+@dataclass(frozen=True, eq=False)
+class Search:
+    """Where crossings along an intervention are sought; `first`: the magnitudes that are looked at first."""
+
+    intervention: Intervention
+    low: float
+    high: float
+    tolerance: float
+    first: list[float]
+
+    @classmethod
+    def of(
+        cls, intervention: Intervention, low: float, high: float, tolerance: float, scan: int | None = None
+    ) -> "Search":
+        """See `critical_magnitudes`."""
+        first = _first_points(low, high, tolerance, intervention.at, scan)
+        return cls(intervention, low, high, tolerance, first)
+
+
+@dataclass(frozen=True, eq=False)
+class Crossed:
+    """One question: its unsteered answer, and its curve along each intervention."""
+
+    margin: float
+    mass: float
+    curves: list[MarginCurve]
+
+
+def _crossed(
+    model: OpenModel,
+    prompts: PromptSet,
+    searches: Sequence[Search],
+    *,
+    batch_size: int | None = None,
+    done: Collection[str] = frozenset(),
+    sink: Callable[[list[int], Sequence[Crossed]], None] | None = None,
+    progress: Progress | None = None,
+) -> list[Crossed]:
+    """Every question along every intervention; each batch is run once unsteered, and all of them go on from there."""
+    left = {place for place, name in enumerate(prompts.question_ids) if name not in done}
+    if not left:
+        return []
+    acting = [search.intervention for search in searches]
+    runners = {
+        at: model.runner(prompts.sequences, [min(each.layers) for each in acting if each.at == at], at)
+        for at in dict.fromkeys(each.at for each in acting)
+    }
+
+    def work(batch: list[int]) -> list[Crossed]:
+        started = {at: runner.start([prompts.sequences[place] for place in batch]) for at, runner in runners.items()}
+        final = next(iter(started.values())).final
+        unsteered = [each.double().cpu().tolist() for each in model.readout.margin_and_mass(final, prompts.tokens)]
+        along = []
+        for search in searches:
+            at = search.intervention.at
+            along.append(follow(model, prompts, batch, search, runners[at], started[at]))
+        return [
+            Crossed(margin, mass, list(curves))
+            for margin, mass, curves in zip(*unsteered, zip(*along, strict=True), strict=True)
+        ]
+
+    batches = prompts.batches(model, batch_size, max(len(search.first) for search in searches))
+    return map_batches(batches, work, only=left, sink=sink, progress=progress)
+
+
+def follow(
+    model: OpenModel,
+    prompts: PromptSet,
+    batch: Sequence[int],
+    search: Search,
+    runner: Runner,
+    started: Any,
+) -> list[MarginCurve]:
+    """Each question's curve until its crossings stand, each at its own magnitude.
+
+    Args:
+        started: the batch as the runner has run it.
+    """
+    edits, tokens, readout, device = search.intervention.edits(), prompts.tokens, model.readout, model.stack.device
+    curves = [MarginCurve(search.low, search.high, search.tolerance) for _ in batch]
+
+    def settings(magnitudes: Sequence[float]) -> Tensor:
+        return torch.tensor(magnitudes, dtype=torch.float32, device=device)
+
+    def at_last(places: Sequence[int], magnitudes: Sequence[float]) -> Tensor:
+        counts = np.bincount(places, minlength=len(batch))
+        if len(set(counts.tolist())) == 1:  # the same number of points for every question, as in the first round
+            return runner.steer(started, edits, settings(magnitudes).view(len(batch), -1)).flatten(0, 1)
+        return runner.steer(runner.pick(started, places), edits, settings(magnitudes)[:, None])[:, 0]
+
+    def everywhere(places: Sequence[int], magnitudes: Sequence[float]) -> Tensor:
+        rows = pad_batch([prompts.sequences[batch[place]] for place in places], model.stack.pad_id).to(device)
+        with plainly_edited(model.stack, edits, settings(magnitudes), rows.attention_mask):
+            return model.final_residual(rows)
+
+    final_at = at_last if search.intervention.at == "last" else everywhere
+
+    def add(wanted: Sequence[Sequence[float]]) -> None:
+        places = [place for place, magnitudes in enumerate(wanted) for _ in magnitudes]
+        flat = [magnitude for magnitudes in wanted for magnitude in magnitudes]
+        if flat:
+            margins = readout.margin(final_at(places, flat), tokens).tolist()
+            for place, magnitude, margin in zip(places, flat, margins, strict=True):
+                curves[place].add([magnitude], [margin])
+
+    for curve, margin in zip(curves, readout.margin(started.final, tokens).tolist(), strict=True):
+        if curve.low <= 0 <= curve.high:
+            curve.add([0.0], [margin])
+    if final_at is everywhere:  # the first points are the same for all, which is cheaper side by side
+        margins = readout.margin(runner.steer(started, edits, settings(search.first)[None]), tokens)
+        for curve, own in zip(curves, margins.tolist(), strict=True):
+            curve.add(search.first, own)
+    else:
+        add([search.first] * len(batch))
+    active = set(range(len(batch)))
+    while active:
+        wanted = [curves[place].wanted() if place in active else [] for place in range(len(batch))]
+        active = {place for place in active if wanted[place]}
+        add(wanted)
+    return curves
 
 
 def _first_points(low: float, high: float, tolerance: float, at: str, scan: int | None) -> list[float]:
@@ -261,21 +341,13 @@ def _first_points(low: float, high: float, tolerance: float, at: str, scan: int 
     return [*(low * steps[::-1]).tolist(), *(high * steps).tolist()]
 
 
-def _again(curve: MarginCurve) -> list[float]:
-    """Where to look anew in float32: the ends, beside each crossing, and wherever the answer was within the error."""
-    reach = 16 * curve.tolerance
-    beside = [root + side for root in curve.roots for side in (-reach, reach)]
-    close = [magnitude for magnitude, margin in curve.points.items() if abs(margin) < ROUGH_MARGIN]
-    apart = [m for m in close if all(abs(m - root) > 2 * reach for root in curve.roots)]
-    inside = [m for m in (*beside, *apart) if curve.low < m < curve.high and m != 0]
-    return sorted({curve.low, curve.high, *inside})
-
-
-def _table(question_ids: Sequence[str], found: Sequence[tuple[MarginCurve, int]]) -> pd.DataFrame:
-    """`CRITICAL_COLUMNS` of each question's curve, and how many rows it took."""
+def _table(question_ids: Sequence[str], found: Sequence[Crossed], number: int) -> pd.DataFrame:
+    """`CRITICAL_COLUMNS` of each question along one of the interventions."""
     rows = []
-    for name, (curve, evaluations) in zip(question_ids, found, strict=True):
+    for name, each in zip(question_ids, found, strict=True):
+        curve = each.curves[number]
         yes, roots = curve.says_yes_at_low, curve.roots
         status = OK if roots else ALWAYS_YES if yes else ALWAYS_NO
-        rows += [(name, len(roots), root, status, yes, evaluations) for root in sorted(roots) or [np.nan]]
+        spent = len(curve.points) - (curve.low <= 0 <= curve.high)  # the unsteered answer costs nothing
+        rows += [(name, len(roots), root, status, yes, spent) for root in sorted(roots) or [np.nan]]
     return pd.DataFrame(rows, columns=CRITICAL_COLUMNS)

@@ -4,7 +4,6 @@
     Intervention.of(vector)                                 the vector added at the answer position, to be swept
     Intervention.of(vector, positions="all", operator="ablate")
     Intervention.of(vector, positions="last") * 0.3         one setting of it
-    0.3 * vector - 0.1 * other                              one push along the sum of both additions
     model.generate("Who sang this?", with_=vector * 0.3)    what is written under it
 
 Positive magnitude means towards yes; at 0 the model is as it was. In units of `residual_norm` a magnitude of 1 adds a
@@ -17,7 +16,7 @@ import math
 from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import asdict, dataclass, field, replace
-from functools import lru_cache, partial
+from functools import cached_property, lru_cache, partial
 from importlib.metadata import version
 from numbers import Real
 from pathlib import Path
@@ -49,10 +48,7 @@ POSITIONS = {
     "prompt": "every position of the prompt",
     "all": "every position, generated ones included; reading one answer, this is the same as prompt",
     "generated": "generated positions only: it changes what is written, and no answer that is read at the prompt's end",
-    "uncertain": "those generated positions whose token was drawn in doubt: at an entropy above its row's mean so far",
 }
-WRITTEN_ONLY = frozenset({"generated", "uncertain"})
-"""Those that leave the prompt as it is, and with it every answer that is read at its end."""
 
 ROLES = {
     VECTOR: "the intervention that a run is about",
@@ -62,14 +58,11 @@ ROLES = {
     "orthogonal": "a control: drawn at right angles to the vector",
     "unembedding": "a control: Yes minus No in the unembedding",
     "length": "a control: long questions minus short ones",
-    "topics": "a control: one topic minus another",
-    "agreement": "a control: agreeing minus disagreeing",
-    "politeness": "a control: polite minus curt",
 }
 
 
 class Scalable:
-    """What can be scaled, reversed and added: vectors, interventions and pushes; the result is a `Push`."""
+    """What can be scaled and reversed: vectors, interventions and pushes; the result is a `Push`."""
 
     __array_ufunc__ = None  # so that a number of NumPy's leaves the product to us
 
@@ -83,12 +76,6 @@ class Scalable:
 
     def __neg__(self) -> "Push":
         return self * -1.0
-
-    def __add__(self, other: "Scalable") -> "Push":
-        return _sum(as_push(self), as_push(other))
-
-    def __sub__(self, other: "Scalable") -> "Push":
-        return _sum(as_push(self), -as_push(other))
 
 
 @dataclass(frozen=True, eq=False)
@@ -293,9 +280,9 @@ class Intervention(Scalable):
         Raises:
             InputError: nowhere.
         """
-        if self.positions in WRITTEN_ONLY:
+        if self.positions == "generated":
             raise InputError(
-                f"--positions {self.positions} changes nothing at the end of the prompt, where a yes or no is read; "
+                "--positions generated changes nothing at the end of the prompt, where a yes or no is read; "
                 "use last, prompt or all, or let the subject write its answer (`ask_along` with a reasoned "
                 "instrument)"
             )
@@ -369,8 +356,14 @@ class Push(Scalable):
         Raises:
             InputError: it is of another model.
         """
-        say_if_far([self.of], [self.magnitude])
+        assert self._said_if_far
         return steered(model, self.of, self.magnitude)
+
+    @cached_property
+    def _said_if_far(self) -> bool:
+        """Said when this is first looked up, not for each batch."""
+        say_if_far([self.of], [self.magnitude])
+        return True
 
 
 def as_intervention(given: "Intervention | SteeringVector") -> Intervention:
@@ -437,18 +430,13 @@ def steered(
     return steering(model, given.edits(), given.positions, magnitude)
 
 
-def as_push(given: object) -> Push:
-    """A push as it is; an intervention at magnitude 1; a vector at magnitude 1, added at every position.
-
-    Raises:
-        InputError: it is none of them.
-    """
+def as_push(given: "Scalable") -> Push:
+    """A push as it is; an intervention at magnitude 1; a vector at magnitude 1, added at every position."""
     if isinstance(given, SteeringVector):
         return Push(replace(as_intervention(given), positions="all"), 1.0)
     if isinstance(given, Intervention):
         return Push(given, 1.0)
-    if not isinstance(given, Push):
-        raise InputError(f"a {type(given).__name__} can't be added to a push; give a vector, an intervention or a push")
+    assert isinstance(given, Push)
     return given
 
 
@@ -476,14 +464,8 @@ def chosen_positions(
         positions: a key of `POSITIONS`.
         place: of each column's token in its row, from 0; -1 at padding. begins: the place where the prompt has ended.
 
-    Raises:
-        InputError: positions that depend on what is drawn.
     """
     start = begins[:, None]
-    if positions == "uncertain":
-        raise InputError(
-            "positions 'uncertain' depend on what is drawn, and here the text is given; measure with generated or all"
-        )
     return {
         "last": place == start - 1,
         "prompt": (place >= 0) & (place < start),
@@ -510,51 +492,6 @@ def _apply(
 def _direction_on(vector: SteeringVector, device: torch.device) -> Float[Tensor, " d_model"]:
     """Copied once, not at every layer of every forward."""
     return vector.direction.to(device)
-
-
-def _sum(one: Push, other: Push) -> Push:
-    """The push whose addition is the sum of both, along a vector of its own."""
-    for each in (one, other):
-        if len(each.of.vectors) > 1 or each.of.operator != "add":
-            raise InputError(
-                f"{each.of.intervention_id} has {len(each.of.vectors)} vectors and the operator {each.of.operator}; "
-                "sums are of single vectors that are added"
-            )
-    (first,), (second,) = one.of.vectors, other.of.vectors
-    if first.model.fingerprint != second.model.fingerprint:
-        raise InputError(
-            f"{first.vector_id} is of {first.model.name} and {second.vector_id} of {second.model.name}; add vectors of "
-            "one model"
-        )
-    if first.layer != second.layer:
-        raise InputError(
-            f"{first.vector_id} acts after layer {first.layer} and {second.vector_id} after layer {second.layer}; add "
-            "vectors of one layer, or do both at once by Intervention.of(vector, other)"
-        )
-    if one.of.positions != other.of.positions:
-        raise InputError(
-            f"one push acts at {one.of.positions} positions and the other at {other.of.positions}; add pushes that act "
-            "at the same ones"
-        )
-    if first is second and one.of.unit == other.of.unit:
-        return replace(one, magnitude=one.magnitude + other.magnitude)
-    added = _addition(one, first) + _addition(other, second)
-    length = float(added.norm())
-    if not length > 1e-6 * first.residual_norm:
-        return replace(one, magnitude=0.0)
-    same_prompt = first.prompt_hash == second.prompt_hash
-    vector = replace(
-        first.of_no_answers(added / length, "sum"),
-        raw_norm=length,
-        prompt_hash=first.prompt_hash if same_prompt else "",
-        template=first.template if same_prompt else None,
-    )
-    return Push(Intervention.of(vector, positions=one.of.positions), length / first.residual_norm)
-
-
-def _addition(push: Push, vector: SteeringVector) -> Float[Tensor, " d_model"]:
-    """What is added to the stream, in its own units."""
-    return push.magnitude * vector.length(push.of.unit) * vector.direction
 
 
 def template_from(fields: Mapping[str, Any]) -> PromptTemplate:

@@ -19,7 +19,7 @@ from onedial.models.model import OpenModel
 from onedial.models.processes import gather, own_share
 from onedial.models.respondent import LocalRespondent
 from onedial.models.writing import Generated, write_after
-from steering.interventions import Intervention, SteeringVector, as_intervention, steered
+from steering.interventions import Intervention, Push, SteeringVector, as_intervention
 
 
 class SteeredRespondent(LocalRespondent):
@@ -50,7 +50,7 @@ class SteeredRespondent(LocalRespondent):
             model,
             batch_size,
             progress,
-            around=lambda: steered(model, self.intervention, self.magnitude),
+            with_=Push(self.intervention, self.magnitude),
             setting=f"{self.intervention.intervention_id} at {self.magnitude:+.6g}",
             seed=seed,
         )
@@ -159,5 +159,5 @@ def generate_steered(
         seed=seed,
         stop=stop,
         batch_size=batch_size,
-        around=lambda: steered(model, intervention, magnitude),
+        with_=Push(as_intervention(intervention), magnitude),
     )

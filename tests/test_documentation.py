@@ -1,10 +1,10 @@
-"""README and docs/: Python is run, commands are given to their programs' parsers, and what is neither says so."""
+"""README and docs/: Python is run, commands are parsed by their programs, links lead somewhere, numbers are stored."""
 
 import doctest
 import functools
 import importlib
 import importlib.util
-import inspect
+import pkgutil
 import re
 import shlex
 import subprocess
@@ -16,17 +16,11 @@ from forks import run_program
 from tiny_experiment import checked_once, main_of
 from tiny_models import save_outspoken
 
+from onedial.command import COMMANDS
 from onedial.core.errors import InputError
 from onedial.core.options import parse_options
 
 ROOT = Path(__file__).resolve().parent.parent
-SHOWN = (
-    "onedial",
-    *(f"onedial.{room}" for room in ("stats", "panels", "scale", "confidence", "verdict")),
-    "probes",
-    "steering",
-)
-"""Rooms of which every public function has an example."""
 WITH_EXAMPLES = sorted(
     file
     for room in ("onedial", "probes", "steering")
@@ -66,6 +60,32 @@ def commands_of(text):
     return [words for line in joined.splitlines() if (words := shlex.split(line, comments=True))]
 
 
+def addresses_of(page):
+    """The addresses of a page's headings, as MkDocs and GitHub make them."""
+    text = re.sub(r"```.*?```", "", page.read_text(encoding="utf-8"), flags=re.DOTALL)
+    return {
+        re.sub(r"[-\s]+", "-", re.sub(r"[^\w\s-]", "", heading.lower()).strip())
+        for heading in re.findall(r"^#+ +(.+)$", text, re.MULTILINE)
+    }
+
+
+@pytest.mark.parametrize("page", [*PAGES, ROOT / "CONTRIBUTING.md", ROOT / "CHANGELOG.md"], ids=lambda page: page.name)
+def test_every_link_leads_to_a_file_and_to_a_heading(page):
+    for link in re.findall(r"\]\(([^()\s]+)\)", page.read_text(encoding="utf-8")):
+        if link.startswith(("http://", "https://")):
+            continue
+        path, _, heading = link.partition("#")
+        file = (page.parent / path).resolve() if path else page
+        assert file.exists(), link
+        assert not heading or heading in addresses_of(file), link
+
+
+def test_every_name_of_ours_on_a_page_is_there():
+    for page in PAGES:
+        for name in re.findall(r"`((?:onedial|steering|probes)(?:\.\w+)+)`", page.read_text(encoding="utf-8")):
+            assert pkgutil.resolve_name(name) is not None, (page.name, name)
+
+
 def test_every_block_says_what_it_is():
     for page, number, language, _, before in blocks():
         known = language in ("", "python", "console", "bash", *PLAIN) or NOT_RUN.fullmatch(before)
@@ -80,7 +100,11 @@ def test_every_command_is_one_that_its_program_understands(text):
 
 def check_command(words):
     tool = Path(words[0]).name
-    if tool == "make":
+    if tool == "onedial":
+        name = next(" ".join(words[1:end]) for end in (3, 2) if " ".join(words[1:end]) in COMMANDS)
+        program, *part = COMMANDS[name][0].split()
+        check_program(ROOT / "experiments" / f"{program}.py", [*part, *words[1 + len(name.split()) :]])
+    elif tool == "make":
         targets = re.search(r"^\.PHONY: (.*)$", (ROOT / "Makefile").read_text(), re.MULTILINE)[1].split()
         assert {word for word in words[1:] if "=" not in word} <= set(targets), words
     elif tool == "sbatch":
@@ -161,21 +185,9 @@ def test_the_examples_of_a_module_give_what_they_say(file, small):
     assert not said, "".join(said)
 
 
-def test_every_public_function_has_an_example():
-    lacking = [
-        f"{room}.{name}"
-        for room in SHOWN
-        for module in [importlib.import_module(room)]
-        for name in getattr(module, "__all__", [])
-        if inspect.isfunction(getattr(module, name)) and ">>> " not in (getattr(module, name).__doc__ or "")
-    ]
-    assert not lacking, f"give an example (>>>) to {', '.join(lacking)}"
-
-
 def test_the_numbers_of_the_pages_are_those_of_the_stored_results():
     done = run_program(ROOT / "scripts" / "check_numbers.py")
     assert done.returncode == 0, done.stdout + done.stderr
-    assert int(done.stdout.split()[0]) > 1000, done.stdout
 
 
 @pytest.mark.launched

@@ -3,9 +3,12 @@
 import json
 import re
 import unicodedata
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
-_TAG = r"(?:\w+[:_-])?(?:think(?:ing)?|thoughts?|reason(?:ing)?|reflection|scratchpad|analysis|inner_monologue)"
+_TAG = (
+    r"(?:\w+[:_-])?(?:think(?:ing)?(?:_process)?|thoughts?|reason(?:ing)?|reflection|scratchpad|analysis"
+    r"|inner_monologue)"
+)
 
 
 class Thought(NamedTuple):
@@ -40,6 +43,8 @@ THOUGHTS: dict[str, Thought] = {
         r"<\uff5cbegin\u2581of\u2581thinking\uff5c>", r"<\uff5cend\u2581of\u2581thinking\uff5c>"
     ),
     "Gemma 4": Thought(r"<\|channel>\s*thought\b", r"<channel\|>", (("<|channel>thought", "<channel|>"),)),
+    "Gemma 4, a turn": Thought(r"<\|turn>\s*thinking\b", r"<\|turn>\s*thinking\b(?s:.*?)<turn\|>"),
+    "MedGemma": _exact("<unused94>", "<unused95>"),
     "gpt-oss": Thought(
         r"<\|channel\|>\s*(?:analysis|commentary)\b",
         r"<\|channel\|>\s*final\b[^<\n]*(?:<\|message\|>)?",
@@ -91,6 +96,44 @@ def _opening(text: str) -> int:
         if not before or not (before[-1].isalnum() or before[-1] in ",;"):
             return mark.start()
     return len(text)
+
+
+_WANT_OF_ROOM = {"length", "max", "limit", "exceeded", "truncated", "incomplete"}
+_FAULTS = {"error", "failed", "abort", "aborted", "cancelled", "canceled", "resource"}
+_FILTERS = {"filter", "filtered", "safety", "sensitive", "refusal", "blocklist", "prohibited", "recitation"}
+"""Words in what servers call the end of an answer ("MAX_TOKENS", "insufficient_system_resource")."""
+
+
+def was_cut_off(stop_reason: Any) -> bool:
+    """Whether an answer ended for want of room, by what a server or a log calls its end.
+
+    >>> [was_cut_off(each) for each in ("length", "MAX_TOKENS", "model_context_window_exceeded", "stop", None)]
+    [True, True, True, False, False]
+    """
+    return bool(_words_of_an_end(stop_reason) & _WANT_OF_ROOM)
+
+
+def was_broken_off(stop_reason: Any) -> bool:
+    """Whether the server failed on the way.
+
+    >>> [was_broken_off(each) for each in ("error", "insufficient_system_resource", "stop", None)]
+    [True, True, False, False]
+    """
+    return bool(_words_of_an_end(stop_reason) & _FAULTS)
+
+
+def was_filtered(stop_reason: Any) -> bool:
+    """Whether somebody else than the model has ended or replaced its answer.
+
+    >>> [was_filtered(each) for each in ("content_filter", "SAFETY", "refusal", "stop")]
+    [True, True, True, False]
+    """
+    return bool(_words_of_an_end(stop_reason) & _FILTERS)
+
+
+def _words_of_an_end(stop_reason: Any) -> set[str]:
+    parted = re.sub(r"(?<=[a-z])(?=[A-Z])", "_", stop_reason) if isinstance(stop_reason, str) else ""
+    return set(re.split(r"[\W_]+", parted.lower()))
 
 
 def without_thoughts(text: str) -> str:

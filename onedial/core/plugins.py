@@ -1,5 +1,5 @@
-"""Code of one's own that the programs know: a direction, operator, instrument, respondent, criterion, rival, section of
-the report or layout of a data set.
+"""Code of one's own that the programs know: a direction, operator, instrument, respondent, baseline, section of the
+report or layout of a data set.
 
 A plugin is a Python file that puts entries into the project's dictionaries when it is imported, such as
 `steering.DIRECTIONS["median"] = median`. It is named by `--plugin my.py`, or installed with an entry point:

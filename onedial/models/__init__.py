@@ -1,7 +1,7 @@
 """Open-weight models: load one, render and tokenise prompts for it, read and edit its residual stream."""
 
 from onedial.models.forward.activations import read_activations
-from onedial.models.inside.lens import lens_of, tokens_along
+from onedial.models.inside.lens import tokens_along
 from onedial.models.inside.store_filling import store_activations
 from onedial.models.model import OpenModel, load_model
 from onedial.models.prompt_set import PromptSet
@@ -12,7 +12,6 @@ __all__ = [
     "LocalRespondent",
     "OpenModel",
     "PromptSet",
-    "lens_of",
     "load_model",
     "quiet_libraries",
     "read_activations",

@@ -2,7 +2,7 @@
 
 import contextlib
 import inspect
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -10,7 +10,6 @@ from typing import Any
 import torch
 from jaxtyping import Float
 from torch import Tensor, nn
-from torch.utils.hooks import RemovableHandle
 
 from onedial.core.errors import InputError
 from onedial.models.families import Family, decoder_of, forms_for
@@ -172,45 +171,15 @@ class Decoder:
         """While the context lasts, longrope chooses each row's angles by that row's own length.
 
         transformers chooses them for the whole batch by its longest row, so that a prompt's answer would depend on
-        which others stand beside it. Over several cards, masks and angles are copied once to each, not to each layer.
+        which others stand beside it.
         """
         turning = [module for module in self.module.modules() if getattr(module, "rope_type", None) == "longrope"]
         handles = [module.register_forward_hook(self._short_rows, with_kwargs=True) for module in turning]
-        handles += self._copying_once()
         try:
             yield
         finally:
             for handle in handles:
                 handle.remove()
-
-    @cached_property
-    def _cards(self) -> dict[nn.Module, torch.device]:
-        """Where each layer lies, if not all of them lie on one device; else none."""
-        firsts = [(layer, next(layer.parameters(), None)) for layer in self.layers]
-        places = {layer: first.device for layer, first in firsts if first is not None and first.device.type != "meta"}
-        return places if len(set(places.values())) > 1 else {}
-
-    def _copying_once(self) -> list[RemovableHandle]:
-        if not self._cards:
-            return []
-        copies: dict[tuple[int, torch.device], tuple[Tensor, Tensor]] = {}  # with what was copied, whose id is the key
-
-        def on(place: torch.device, given: Any) -> Any:
-            if isinstance(given, tuple):
-                return tuple(on(place, each) for each in given)
-            if not isinstance(given, Tensor) or given.device == place:
-                return given
-            if (id(given), place) not in copies:
-                copies[id(given), place] = given, given.to(place)
-            return copies[id(given), place][1]
-
-        def before(place: torch.device) -> Callable[..., Any]:
-            return lambda _, args, kwargs: (args, {name: on(place, each) for name, each in kwargs.items()})
-
-        handles = [self.module.register_forward_pre_hook(lambda *_: copies.clear())]
-        for layer, place in self._cards.items():
-            handles.append(layer.register_forward_pre_hook(before(place), with_kwargs=True, prepend=True))
-        return handles
 
     def _short_rows(self, module: Any, args: tuple[Any, ...], kwargs: dict[str, Any], output: Any) -> Any:
         stream, *rest = args

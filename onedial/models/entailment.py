@@ -18,7 +18,6 @@ from onedial.core.errors import InputError
 from onedial.core.files import json_value
 from onedial.models.checkpoints.folders import check_folder
 from onedial.models.checkpoints.hub import hub_commit, hub_folder
-from onedial.models.checkpoints.pieces import find_offline_model
 from onedial.stats.arrays import Floats
 
 ENTAILMENT = ("entailment", "entails", "entail")
@@ -37,7 +36,7 @@ def classifies_texts(name: str) -> bool:
     """
     path = Path(name).expanduser()
     if not path.is_dir():
-        if path.exists() or "/" not in name or find_offline_model(name) is not None:
+        if path.exists() or "/" not in name:
             return False
         path = hub_folder(name, hub_commit(name, None), weights=False)
     if not (path / "config.json").is_file():

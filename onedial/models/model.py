@@ -2,8 +2,7 @@
 
 import contextlib
 from collections.abc import Iterator, Mapping, Sequence
-from functools import partial
-from typing import Any, Protocol, overload
+from typing import Any, Protocol
 
 import torch
 from jaxtyping import Float
@@ -30,7 +29,7 @@ from onedial.models.identity import ModelIdentity, fingerprint, sampled_fingerpr
 from onedial.models.processes import as_first, everyone, is_split
 from onedial.models.questions import Text, Texts, as_prompt, as_prompts
 from onedial.models.tokens import TokenBatch, encode, pad_batch, pad_id, render
-from onedial.models.writing import pads_rightly, write_after
+from onedial.models.writing import Writer, pads_rightly, write_after
 
 DEFAULT_MODEL = "smollm2-135m-instruct"
 DTYPES = {"float32": torch.float32, "bfloat16": torch.bfloat16, "float16": torch.float16}
@@ -56,6 +55,9 @@ class OpenModel:
         name: for people; the identity rests on the weights.
         source, revision: where the weights came from, for the manifest.
 
+    Attributes:
+        writer: what writes in place of transformers, if anything does.
+
     Raises:
         InputError: the architecture is not of that form.
     """
@@ -66,6 +68,7 @@ class OpenModel:
         self._paths: dict[tuple[int, ...], FastPaths] = {}
         self._cache: PrefillCache | None = None
         self._writes_padded: bool | None = None
+        self.writer: Writer | None = None
         self.stack, self.readout = proven(hf, pad_id(tokenizer, hf.get_input_embeddings().weight.shape[0]), name)
         self.identity = ModelIdentity(
             name=name,
@@ -299,26 +302,6 @@ class OpenModel:
                 )
         return not self._writes_padded
 
-    @overload
-    def generate(  # type: ignore[overload-overlap]
-        self,
-        prompts: str | Prompt,
-        *,
-        with_: Steering | None = ...,
-        max_new_tokens: int = ...,
-        temperature: float = ...,
-        seed: int = ...,
-    ) -> str: ...
-    @overload
-    def generate(
-        self,
-        prompts: Texts,
-        *,
-        with_: Steering | None = ...,
-        max_new_tokens: int = ...,
-        temperature: float = ...,
-        seed: int = ...,
-    ) -> list[str]: ...
     def generate(
         self,
         prompts: Text | Texts,
@@ -327,7 +310,7 @@ class OpenModel:
         max_new_tokens: int = 64,
         temperature: float = 0.0,
         seed: int = 0,
-    ) -> str | list[str]:
+    ) -> Any:
         """What the model writes after one prompt, or after each of several.
 
             model.generate("Do you know the capital of Peru?", with_=vector * 0.3, max_new_tokens=20)
@@ -339,7 +322,7 @@ class OpenModel:
             seed: of the draws.
 
         Returns:
-            A text for one prompt, a list for a list; without special tokens.
+            A text (str) for one prompt, a list of them for a list; without special tokens.
 
         Raises:
             InputError: a vector without its magnitude, no prompts, or one that with its answer exceeds the context.
@@ -350,9 +333,8 @@ class OpenModel:
                 "such as with_=vector * 0.3"
             )
         asked = as_prompts(prompts)
-        around = contextlib.nullcontext if with_ is None else partial(with_.steering, self)
         written = write_after(
-            self, asked, max_new_tokens=max_new_tokens, temperature=temperature, seed=seed, around=around
+            self, asked, max_new_tokens=max_new_tokens, temperature=temperature, seed=seed, with_=with_
         )
         texts = [each.text for each in written]
         alone = isinstance(prompts, str | Prompt) or isinstance(prompts[0], Mapping)

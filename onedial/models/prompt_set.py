@@ -16,6 +16,8 @@ from onedial.models.questions import Questions, as_questions, as_template
 from onedial.models.tokens import tokenised
 
 SLOT = "{question}"
+BY_QUESTION = ("question_ids", "sequences", "question_ends", "topics", "prompts", "parts")
+"""Attributes with an entry for each question, or empty."""
 
 
 @dataclass(frozen=True)
@@ -70,15 +72,8 @@ class PromptSet:
         """
         questions, template = as_questions(questions), as_template(template)
         prompts = [template.fill(question.text) for question in questions]
-        sequences = tuple(tuple(ids) for ids in model.token_ids(prompts))
+        sequences = _sequences(model, prompts, [f"question {question.id}" for question in questions])
         _check_told_apart(questions, sequences)
-        limit = model.max_tokens
-        longest = max(range(len(sequences)), key=lambda index: len(sequences[index]))
-        if limit and len(sequences[longest]) + 1 > limit:
-            raise InputError(
-                f"question {questions[longest].id} gives a prompt of {len(sequences[longest])} tokens, but the model "
-                f"reads {limit} at most; shorten the question or the prompt"
-            )
         blank = model.render(Prompt(template.user, template.assistant_prefix))
         texts = [question.text for question in questions]
         return cls(
@@ -105,13 +100,7 @@ class PromptSet:
         """
         if not prompts or len(names) != len(prompts):
             raise InputError(f"{len(prompts)} prompts and {len(names)} names for them; give one of each, at least one")
-        sequences = tuple(tuple(ids) for ids in model.token_ids(prompts))
-        longest = max(map(len, sequences))
-        if model.max_tokens and longest + 1 > model.max_tokens:
-            raise InputError(
-                f"a prompt has {longest} tokens, but the model reads {model.max_tokens} at most; leave out long "
-                "questions"
-            )
+        sequences = _sequences(model, prompts, names)
         tokens, example = model.answer_tokens(prompts[0], reader), model.render(prompts[0])
         digest = sha256_of_text("\x1f".join(map(model.render, prompts)))
         return cls(tuple(names), sequences, tokens, digest, example, prompts=tuple(prompts))
@@ -132,18 +121,8 @@ class PromptSet:
         """The same prompts for some of the questions, in the order given."""
         place = {question: index for index, question in enumerate(self.question_ids)}
         chosen = [place[question] for question in question_ids]
-        return PromptSet(
-            tuple(question_ids),
-            tuple(self.sequences[index] for index in chosen),
-            self.tokens,
-            self.prompt_hash,
-            self.example,
-            tuple(self.question_ends[index] for index in chosen) if self.question_ends else (),
-            tuple(self.topics[index] for index in chosen) if self.topics else (),
-            tuple(self.prompts[index] for index in chosen) if self.prompts else (),
-            self.template,
-            tuple(self.parts[index] for index in chosen) if self.parts else (),
-        )
+        own = {name: values for name in BY_QUESTION if (values := getattr(self, name))}
+        return replace(self, **{name: tuple(values[index] for index in chosen) for name, values in own.items()})
 
     def continued(self, token: int) -> "PromptSet":
         """The same prompts with one more token, such as an answer; the last position is then that token's."""
@@ -169,20 +148,11 @@ class PromptSet:
             replace(prompt, user=f"{opening}\n\n{prompt.user}")
             for prompt, opening in zip(self.prompts, openings, strict=True)
         ]
-        sequences = tuple(tuple(ids) for ids in model.token_ids(prompts))
-        longest = max(map(len, sequences))
-        if model.max_tokens and longest + 1 > model.max_tokens:
-            raise InputError(
-                f"with its opening a prompt has {longest} tokens, but the model reads {model.max_tokens} at most; "
-                "shorten the question or the prompt"
-            )
-        digest = sha256_of_text("\x1f".join([self.prompt_hash, *dict.fromkeys(openings)]))
-        example = model.render(prompts[0])
         return replace(
             self,
-            sequences=sequences,
-            prompt_hash=digest,
-            example=example,
+            sequences=_sequences(model, prompts, self.question_ids),
+            prompt_hash=sha256_of_text("\x1f".join([self.prompt_hash, *dict.fromkeys(openings)])),
+            example=model.render(prompts[0]),
             question_ends=(),
             prompts=tuple(prompts),
             template=None,
@@ -199,6 +169,22 @@ class PromptSet:
         longest = max(lengths, default=0)
         size = batch_size or min(gather([questions_per_batch(model.stack, longest, rows)]))
         return batches_by_length(lengths, size, model.fast_paths_for(longest).requires_equal_length, self.parts)
+
+
+def _sequences(model: OpenModel, prompts: Sequence[Prompt], names: Sequence[str]) -> tuple[tuple[int, ...], ...]:
+    """Whole prompts as token ids.
+
+    Raises:
+        InputError: one is longer than the model's context.
+    """
+    sequences = tuple(tuple(ids) for ids in model.token_ids(prompts))
+    name, longest = max(zip(names, map(len, sequences), strict=True), key=lambda each: each[1])
+    if model.max_tokens and longest + 1 > model.max_tokens:
+        raise InputError(
+            f"{name} gives a prompt of {longest} tokens, but the model reads {model.max_tokens} at most; shorten the "
+            "question or the prompt"
+        )
+    return sequences
 
 
 def _check_told_apart(questions: Sequence[Question], sequences: Sequence[tuple[int, ...]]) -> None:

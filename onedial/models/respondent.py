@@ -22,13 +22,11 @@ from onedial.models.forward.batches import Progress, batches_by_length, finished
 from onedial.models.forward.prefill import SharedPrefix
 from onedial.models.forward.readout import find_answer_tokens
 from onedial.models.forward.runner import FastRunner, PlainRunner, Runner
-from onedial.models.model import OpenModel
-from onedial.models.writing import check_room, generate
+from onedial.models.model import OpenModel, Steering
+from onedial.models.writing import check_room, generate, writing_batches
 
 ENDING = 24
 """Which tokens can spell an answer after a prompt depends on no more than its last letters."""
-
-Around = Callable[[], AbstractContextManager[Any]]
 
 
 class LocalRespondent:
@@ -41,9 +39,9 @@ class LocalRespondent:
         batch_size: prompts per forward; by default what `questions_per_batch` finds. It moves margins by rounding
             alone.
         progress: is told after each batch how many prompts were answered.
-        around: a context around each batch, such as one in which the model is steered. What runs in it are plain
-            forwards of whole prompts, so that any hook sees what it expects.
-        setting: what the context does to the model, for the identity.
+        with_: what the model is steered with. It is read by plain forwards of whole prompts then, so that any hook sees
+            what it expects.
+        setting: what that does to the model, for the identity.
         seed: of the draws of an instrument that samples; each batch starts anew from it.
     """
 
@@ -53,14 +51,14 @@ class LocalRespondent:
         batch_size: int | None = None,
         progress: Progress | None = None,
         *,
-        around: Around | None = None,
+        with_: Steering | None = None,
         setting: str = "",
         seed: int = 0,
     ) -> None:
         self.model = model
         self.batch_size = batch_size
         self.progress = progress
-        self._around = around
+        self._with = with_
         self._setting = setting
         self._seed = seed
 
@@ -132,16 +130,16 @@ class LocalRespondent:
 
         def work(batch: list[int]) -> list[Response]:
             own = [sequences[index] for index in batch]
-            with self._context():
-                written = generate(
-                    self.model,
-                    own,
-                    reader.max_new_tokens,
-                    temperature=reader.temperature,
-                    seed=self._seed,
-                    stop=reader.stop,
-                    prefix=prefix,
-                )
+            written = generate(
+                self.model,
+                own,
+                reader.max_new_tokens,
+                temperature=reader.temperature,
+                seed=self._seed,
+                stop=reader.stop,
+                prefix=prefix,
+                with_=self._with,
+            )
             return [
                 response_from_text(
                     instrument.scale,
@@ -159,10 +157,10 @@ class LocalRespondent:
         return work, [""] * len(sequences), reader.max_new_tokens
 
     def _context(self) -> AbstractContextManager[Any]:
-        return nullcontext() if self._around is None else self._around()
+        return nullcontext() if self._with is None else self._with.steering(self.model)
 
     def _runner(self, sequences: Sequence[Sequence[int]]) -> Runner:
-        if self._around is None:
+        if self._with is None:
             return self.model.runner(sequences)
         return PlainRunner(self.model.stack, sequences, [], "last", self._alone(map(len, sequences)))
 
@@ -170,9 +168,11 @@ class LocalRespondent:
         return self.model.fast_paths_for(max(lengths, default=0)).requires_equal_length
 
     def _batches(self, lengths: Sequence[int], kinds: Sequence[str], n_new: int) -> Iterator[list[int]]:
-        longest = max(lengths, default=0) + n_new
-        size = self.batch_size or questions_per_batch(self.model.stack, longest)
-        alone = self.model.writes_alone(longest) if n_new else self._alone(lengths)
+        if n_new:
+            yield from writing_batches(self.model, lengths, n_new, self.batch_size)
+            return
+        size = self.batch_size or questions_per_batch(self.model.stack, max(lengths, default=0))
+        alone = self._alone(lengths)
         for kind in dict.fromkeys(kinds):
             own = [index for index, other in enumerate(kinds) if other == kind]
             for batch in batches_by_length([lengths[index] for index in own], size, alone):

@@ -8,7 +8,7 @@ import contextlib
 import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 import torch
 from jaxtyping import Bool
@@ -22,7 +22,7 @@ from onedial.models.forward.prefill import SharedPrefix
 from onedial.models.tokens import pad_batch
 
 if TYPE_CHECKING:
-    from onedial.models.model import OpenModel
+    from onedial.models.model import OpenModel, Steering
 
 Stop = Callable[[str], bool]
 
@@ -42,6 +42,27 @@ class Generated:
     finished: bool
 
 
+class Writer(Protocol):
+    """What writes in place of transformers, such as `steering.engines.writer.Vllm`; see `OpenModel.writer`."""
+
+    def generate(
+        self,
+        sequences: Sequence[Sequence[int]],
+        max_new_tokens: int,
+        *,
+        temperature: float,
+        seed: int,
+        stop: Stop | None,
+        with_: "Steering | None",
+    ) -> list[Generated]:
+        """As the function `generate`."""
+        ...
+
+    def told(self) -> dict[str, Any]:
+        """What it is, for a manifest."""
+        ...
+
+
 FORGET_WITH_A_CACHE = {"moshi", "deepseek_v32", "glm_moe_dsa"}
 """Types that write other words with a cache than without, in transformers 5.23 (scripts/architectures.py): each token
 is written by a forward over the whole text."""
@@ -57,16 +78,23 @@ def generate(
     seed: int = 0,
     stop: Stop | None = None,
     prefix: SharedPrefix | None = None,
+    with_: "Steering | None" = None,
 ) -> list[Generated]:
-    """Continue prompts as one batch.
+    """Continue prompts as one batch, by the model's `writer` where it has one.
 
     Args:
         sequences: whole prompts as token ids.
         temperature: 0 takes the likeliest token each time; above 0 draws from the whole vocabulary.
         seed: of the draws, which are the same whatever was drawn before.
         stop: given a row's text so far, after each token, says whether the row is done.
-        prefix: a common beginning of all prompts that was run already.
+        prefix: a common beginning of all prompts that was run already, unsteered.
+        with_: what the model is steered with while it writes.
     """
+    if model.writer is not None:
+        return model.writer.generate(
+            sequences, max_new_tokens, temperature=temperature, seed=seed, stop=stop, with_=with_
+        )
+    steering = with_.steering(model) if with_ else contextlib.nullcontext()
     lengths, switch = [len(sequence) for sequence in sequences], model.stack.rope_switch or math.inf
     # Above this length longrope turns every token by other angles, those that a prefix or a cache holds included.
     config = model.hf.config.get_text_config()
@@ -82,7 +110,7 @@ def generate(
     mask = torch.cat([torch.ones_like(shared), own.attention_mask.long()], dim=1)
     width, ends = input_ids.shape[1], end_tokens(model)
     watch = _StopRows(model.tokenizer, width, stop) if stop else None
-    with _seeded(model, seed), model.stack.turned_by_row(), _own_settings_aside(model):
+    with steering, _seeded(model, seed), model.stack.turned_by_row(), _own_settings_aside(model):
         output = model.hf.generate(
             input_ids=input_ids,
             attention_mask=mask,
@@ -109,7 +137,7 @@ def write_after(
     seed: int = 0,
     stop: Stop | None = None,
     batch_size: int | None = None,
-    around: Callable[[], contextlib.AbstractContextManager[Any]] = contextlib.nullcontext,
+    with_: "Steering | None" = None,
 ) -> list[Generated]:
     """What the model writes after each prompt, in the order of the prompts, batch by batch of like length.
 
@@ -117,7 +145,7 @@ def write_after(
         temperature, stop: as in `generate`.
         seed: of the draws; each batch starts anew from it, so that a batch's texts depend on nothing before it.
         batch_size: by default as many as memory holds; draws repeat only in the same batches.
-        around: a context around each batch, such as one in which the model is steered.
+        with_: what the model is steered with while it writes.
 
     Raises:
         InputError: no prompts, or a prompt that with its answer exceeds the model's context.
@@ -127,13 +155,25 @@ def write_after(
 
     def work(batch: list[int]) -> list[Generated]:
         own = [sequences[index] for index in batch]
-        with around():
-            return generate(model, own, max_new_tokens, temperature=temperature, seed=seed, stop=stop)
+        return generate(model, own, max_new_tokens, temperature=temperature, seed=seed, stop=stop, with_=with_)
 
     lengths = [len(ids) for ids in sequences]
-    size = batch_size or questions_per_batch(model.stack, max(lengths) + max_new_tokens)
-    alone = model.writes_alone(max(lengths) + max_new_tokens)
-    return map_batches(batches_by_length(lengths, size, alone), work, share=False)
+    return map_batches(writing_batches(model, lengths, max_new_tokens, batch_size), work, share=False)
+
+
+def writing_batches(
+    model: "OpenModel", lengths: Sequence[int], max_new_tokens: int, size: int | None = None
+) -> list[list[int]]:
+    """Places of prompts that are written to together: as many as memory holds, or all where a `writer` sees to that.
+
+    Args:
+        lengths: of the prompts. size: prompts in a batch, by default those.
+    """
+    if model.writer is not None:
+        return [list(range(len(lengths)))]
+    longest = max(lengths, default=0) + max_new_tokens
+    size = size or questions_per_batch(model.stack, longest)
+    return batches_by_length(lengths, size, model.writes_alone(longest))
 
 
 @torch.inference_mode()

@@ -12,6 +12,7 @@ from onedial.core.cards import one_line
 from onedial.core.files import sha256_of_text
 from onedial.core.notices import notice
 from onedial.panels.joining import drop_own, join_questions_and_panel
+from onedial.panels.keying import reversed_questions
 from onedial.panels.panel_files import load_panel
 from onedial.panels.panel_scores import correctness_of
 from onedial.panels.panels import ResponseMatrix
@@ -133,6 +134,11 @@ def load_inputs(
     if questions is None:
         has_texts = answers.question_texts is not None and panel != "embedded"
         questions = panel_and_cuts(panel)[0] if has_texts else "embedded"
+    if turned := reversed_questions(answers):
+        notice(
+            f"{len(turned)} questions are marked as reversed, first {turned[0]!r}; the subject is asked their own "
+            "words, so that their answers are taken as they stand"
+        )
     asked, answers, joined = join_questions_and_panel(load_questions(questions), answers)
     if targets is not None:
         answers = answers.select(respondents=list(targets))

@@ -22,8 +22,11 @@ from onedial.asking.tables import Table, is_blank, listed, name_of, read_table, 
 from onedial.asking.yes_no import MASS_FLOOR, is_read
 from onedial.core.errors import InputError
 from onedial.core.notices import notice
+from onedial.core.suggestions import nearest
+from onedial.panels.columns import Columns
 from onedial.panels.cuts import panel_at_cuts
-from onedial.panels.formats.plain_tables import NAMES as OTHER_NAMES
+from onedial.panels.formats.plain_tables import ROLES
+from onedial.panels.keying import tells_keying, with_keying
 from onedial.panels.panels import METADATA, SAMPLES, ResponseMatrix, panel_from_long, respondents_table
 from onedial.panels.questions.cells import clean_text
 from onedial.panels.spellings import Spellings
@@ -31,7 +34,9 @@ from onedial.panels.stated_numbers import PERCENT, refuse_mixed_scales, share, s
 from onedial.panels.wide_tables import columns_of, turned, without_summaries
 
 RESPONDENTS_FILE = "respondents.csv"
-_WANTED_NUMBER = "give a number, or leave it blank"
+_OF_RESPONDENTS = ("respondent", "model", "framing", "family", "model_sha256", "top")
+"""Its columns that are read; others are kept as what is known of the respondents."""
+_A_NUMBER, _A_TEXT = "give a number, or leave it blank", "give text, or leave it blank"
 WANTED = (
     "answers are 1/0, yes/no or true/false, and blank where none was read; elicitation.yaml adds spellings of all three"
 )
@@ -41,8 +46,6 @@ _WANTED_IN_A_CELL = (
 )
 _OF_ANSWERS = ("said_yes", "confidence", "margin", "mass", "answered_correctly", *sorted(SAMPLES))
 """Columns of a long table in which a word may stand for a blank."""
-_OF_QUESTIONS = ("topic", "level")
-"""Columns of a long table that are kept as what is known of its questions."""
 
 
 def load_panel(path: str | Path, respondents: str | Path | None = None, numbers: bool = False) -> ResponseMatrix:
@@ -83,7 +86,35 @@ def load_panel(path: str | Path, respondents: str | Path | None = None, numbers:
             source = Path(name)
         else:
             raise unknown_name("is no panel called", name, NAMED_PANELS, "a file (CSV, JSONL or Parquet)")
-        return _load(source, respondents, _Asked(elicitation_of(name), cuts, top, numbers))
+        if numbers and cuts:
+            raise InputError(
+                f"{source} is to be read in numbers, and cut at {listed(map(str, cuts))}; leave the cut out"
+            )
+        elicitation = elicitation_of(name)
+        table = _in_our_words(read_table(source), {} if elicitation is None else elicitation.columns)
+        spellings = Spellings.of(elicitation)
+        table = without_summaries(turned(table, spellings.holds))
+        beside = table.path.parent / RESPONDENTS_FILE
+        is_beside = respondents is None and beside.exists() and not beside.samefile(table.path)
+        file = beside if is_beside else respondents
+        known = None if file is None else _read_respondents(Path(file))
+        asked = _Asked(elicitation, spellings, cuts, top, numbers, known)
+        is_long = bool({"respondent", "said_yes", "confidence"} & set(table.frame.columns))
+        panel, tops = (_read_long if is_long else _read_wide)(table, asked)
+        panel = replace(panel, elicitation=elicitation)
+        if elicitation is not None and elicitation.questions:
+            panel = _with_questions(panel, [source.parent / file for file in elicitation.questions])
+    panel = with_keying(panel)
+    if known is not None:
+        _say_who_is_not_described(list(known.index), list(panel.answers.columns), source, respondents)
+    panel = _with_families(panel)
+    if tops is None or numbers:
+        return panel
+    return panel_at_cuts(panel, cuts, asked.top_of_cuts(tops.values(), source))
+
+
+Tops = dict[str, float] | None
+"""What stands for certain for each respondent; None of a panel of yes and no."""
 
 
 @dataclass(frozen=True)
@@ -92,32 +123,31 @@ class _Asked:
 
     Attributes:
         elicitation: how it was asked, if that is known.
+        spellings: of yes, no and nothing.
         cuts: of numbers; empty for that of the elicitation, if any.
         top: what stands for certain, if that is said.
         in_numbers: whether numbers stay uncut.
+        known: the table of respondents.
     """
 
     elicitation: Elicitation | None
+    spellings: Spellings
     cuts: tuple[Cut, ...]
     top: float | None
     in_numbers: bool
+    known: pd.DataFrame | None
 
     @property
-    def about(self) -> tuple[str, ...]:
-        return () if self.elicitation is None else self.elicitation.about
+    def states_numbers(self) -> bool:
+        """Whether numbers are meant, by the elicitation or by whoever names a cut."""
+        of_numbers = self.elicitation is not None and self.elicitation.answer == NUMBER
+        return self.in_numbers or bool(self.cuts) or of_numbers
 
     @property
-    def spellings(self) -> Spellings:
-        return Spellings.of(self.elicitation)
-
-    @property
-    def of_numbers(self) -> bool:
-        """Whether the elicitation says that numbers were stated."""
-        return self.elicitation is not None and self.elicitation.answer == NUMBER
-
     def certain(self) -> float | None:
         """What stands for certain, where the user says so."""
-        return self.elicitation.top if self.top is None and self.elicitation and self.of_numbers else self.top
+        said = self.elicitation
+        return said.top if self.top is None and said is not None and said.answer == NUMBER else self.top
 
     def top_of_cuts(self, tops: Collection[float], path: Path) -> float:
         """What stands for certain on the scale on which the cuts are named.
@@ -125,8 +155,8 @@ class _Asked:
         Raises:
             InputError: a cut that may be a share or a percentage.
         """
-        if (certain := self.certain()) is not None:
-            return certain
+        if self.certain is not None:
+            return self.certain
         cuts = [float(cut) for cut in self.cuts if cut != MEDIAN]
         shares = [cut for cut in cuts if cut <= 1]
         if set(tops) <= {1.0} and len(shares) == len(cuts):
@@ -139,31 +169,168 @@ class _Asked:
         return next(iter(tops)) if len(set(tops)) == 1 and 1.0 not in tops else PERCENT
 
 
-def _load(path: Path, respondents: str | Path | None, asked: _Asked) -> ResponseMatrix:
-    """See `load_panel`."""
-    elicitation = asked.elicitation
-    if asked.in_numbers and asked.cuts:
+# ---- the two shapes --------------------------------------------------------------------------------------------------
+
+
+def _read_wide(table: Table, asked: _Asked) -> tuple[ResponseMatrix, Tops]:
+    about = () if asked.elicitation is None else asked.elicitation.about
+    table = with_question(table)
+    table.require(*about)
+    if {"", "Unnamed: 0"} & set(table.frame.columns) and not {"question_id", "id", "question"} & set(
+        table.frame.columns
+    ):
         raise InputError(
-            f"{path} is to be read in numbers, and cut at {listed(map(str, asked.cuts))}; leave the cut out"
+            f"{table.path} has a column without a name; name it question_id if it holds the ids, "
+            "else write the file without row names"
         )
-    table = _by_usual_names(_in_our_words(read_table(path), elicitation))
-    table = without_summaries(turned(table, asked.spellings.holds))
-    beside = table.path.parent / RESPONDENTS_FILE
-    is_beside = respondents is None and beside.exists() and not beside.samefile(table.path)
-    file = beside if is_beside else respondents
-    known = None if file is None else _read_respondents(Path(file))
-    is_long = bool({"respondent", "said_yes", "confidence"} & set(table.frame.columns))
-    read = _read_long if is_long else _read_wide
-    panel, tops = read(table, known, asked)
-    panel = replace(panel, elicitation=elicitation)
-    if elicitation is not None and elicitation.questions:
-        panel = _with_questions(panel, [path.parent / file for file in elicitation.questions])
-    if known is not None:
-        _say_who_is_not_described(list(known.index), list(panel.answers.columns), path, respondents)
-    panel = _with_families(panel)
-    if tops is None or asked.in_numbers:
-        return panel
-    return panel_at_cuts(panel, asked.cuts, asked.top_of_cuts(tops.values(), path))
+    known = () if asked.known is None else asked.known.index
+    columns = columns_of(table, asked.spellings.holds, about, known, asked.certain)
+    names, ids = list(columns.respondents), _question_ids(table)
+    if not names:
+        raise InputError(
+            f"{table.path} has no respondent; add one column of answers per respondent, "
+            "or the columns question_id, respondent and said_yes"
+        )
+    _refuse_repeats(table, pd.DataFrame({"question": ids}), "keep one row of each question")
+    table = asked.spellings.without_blanks(table, names)
+    index, tops, responses = pd.Index(ids, name="question_id"), None, None
+    if asked.states_numbers:
+        tops, cells = _shares(table, {name: (name, range(len(ids))) for name in names}, asked)
+    else:
+        cells = {name: table.parse(name, asked.spellings.said, _WANTED_IN_A_CELL) for name in names}
+    answers = pd.DataFrame({name: cells[name] for name in names}, index, dtype=float).rename_axis(columns="respondent")
+    if tops is not None:
+        responses = answers.reset_index().melt("question_id", value_name="confidence")
+        answers = answers * np.nan
+    texts = pd.Series(table.parse("question", clean_text, "write the question as text"), index, dtype=object)
+    told = table.frame[list(columns.about)].set_axis(index)
+    if "topic" not in told and (topic := next((name for name in ("subject", "category") if name in told), None)):
+        told = told.assign(topic=told[topic])
+    return ResponseMatrix(
+        answers,
+        respondents_table(names, asked.known),
+        texts if "question" in table.frame.columns else None,
+        responses,
+        about_questions=told if len(told.columns) else None,
+    ), tops
+
+
+def _read_long(table: Table, asked: _Asked) -> tuple[ResponseMatrix, Tops]:
+    table = asked.spellings.without_blanks(table, _OF_ANSWERS)
+    held = set(table.frame.columns)
+    is_cut = asked.states_numbers or ("confidence" in held and "said_yes" not in held)
+    if is_cut:
+        table.require("respondent", "confidence")
+        table = replace(table, frame=table.frame.assign(said_yes=None))
+    table.require("respondent", "said_yes")
+    rows, tops = table.frame.copy(), None
+    rows["question_id"] = _question_ids(table)
+    for column, parse, wanted in (
+        ("respondent", name_of, "name the respondent"),
+        ("said_yes", asked.spellings.said, WANTED),
+        *((column, _number, _A_NUMBER) for column in ("margin", "mass", *SAMPLES)),
+        ("sample", text_of, "number the samples"),
+        ("answered_correctly", Spellings().said, WANTED),
+        *((column, text_of, _A_TEXT) for column in METADATA),
+        ("question", clean_text, "write the question as text"),
+    ):
+        if column in rows.columns:
+            rows[column] = table.parse(column, parse, wanted)
+    if "confidence" in rows.columns:
+        groups = rows.groupby("respondent", sort=False).indices
+        tops, values = _shares(table, {str(name): ("confidence", list(own)) for name, own in groups.items()}, asked)
+        rows["confidence"] = np.nan
+        for name, own in groups.items():
+            rows.loc[own, "confidence"] = values[str(name)]
+    if "mass" in rows.columns:
+        unread = rows["mass"].notna() & ~is_read(rows["mass"]) & rows["said_yes"].notna()
+        rows.loc[unread, "said_yes"] = np.nan
+        if unread.any():
+            notice(f"{table.path}: {unread.sum()} answers with mass below {MASS_FLOOR:g} count as unread")
+    if "sample" in rows.columns:
+        _refuse_repeats(table, rows[["sample", "respondent", "question_id"]], "keep one row per sample")
+    else:
+        _say_what_disagrees(table, rows)
+    _refuse_two_values(table, rows, "respondent", METADATA)
+    _refuse_two_values(table, rows, "question_id", ("question",))
+    panel = panel_from_long(rows)
+    respondents = panel.respondents
+    if (known := asked.known) is not None:
+        known = known.reindex(respondents.index)
+        known = known.where(known.notna(), respondents.reindex(columns=known.columns))
+        known = known.join(respondents[[column for column in METADATA if column not in known.columns]])
+        respondents = respondents_table(list(respondents.index), known)
+    of_questions = [name for name in rows if name in ("question", "topic", "level") or tells_keying(name)]
+    about = rows.groupby("question_id", sort=False)[of_questions].first().reindex(panel.answers.index)
+    texts = about.pop("question") if "question" in about else None
+    about_questions = about if len(about.columns) else None
+    read = ResponseMatrix(panel.answers, respondents, texts, rows, about_questions=about_questions)
+    return read, tops if is_cut else None
+
+
+def _shares(
+    table: Table, places: Mapping[str, tuple[str, Sequence[int]]], asked: _Asked
+) -> tuple[dict[str, float], dict[str, list[float]]]:
+    """What stands for certain for each respondent, and its numbers as shares of that; as they are where they stay so.
+
+    Args:
+        places: respondent to the column and the rows of its numbers.
+    """
+    cuts, certain = [float(cut) for cut in asked.cuts if cut != MEDIAN], asked.certain
+    most = certain or (1.0 if cuts and len(cuts) == len(asked.cuts) and max(cuts) <= 1 else PERCENT)
+    wanted = _A_NUMBER if asked.in_numbers else f"give a number from 0 to {most:g}, or leave it blank"
+    columns = {
+        column: table.parse(column, stated, wanted) for column in dict.fromkeys(each for each, _ in places.values())
+    }
+    numbers = {name: [columns[column][row] for row in rows] for name, (column, rows) in places.items()}
+    if asked.in_numbers:
+        refuse_mixed_scales(numbers, table)
+        return {}, {name: [number.value for number in own] for name, own in numbers.items()}
+    given = dict.fromkeys(numbers, certain) if certain is not None else {}
+    if not given and asked.known is not None and "top" in asked.known:
+        given = {name: float(top) for name, top in asked.known["top"].dropna().items() if name in numbers}
+    cut = f"{cuts[0]:g}" if cuts else "8"
+    remedy = (
+        f"Name what stands for certain behind the cut ({table.path}:{cut}/10 or {table.path}:{cut}/100), as top: in "
+        f"{ELICITATION_FILE}, or of each respondent in a column top of {RESPONDENTS_FILE}"
+    )
+    tops = tops_of(numbers, given, table, remedy)
+    values = {name: [share(number, tops[name]) for number in own] for name, own in numbers.items()}
+    for name, (column, rows) in places.items():
+        for row, value in zip(rows, values[name], strict=True):
+            if value < 0 or value > 1:
+                raise InputError(
+                    f"{table.where(row, column)} holds {table.frame[column].iloc[row]!r}; give a number from 0 to "
+                    f"{tops[name]:g}, or leave it blank"
+                )
+    stands = {number.value for own in numbers.values() for number in own if number.value == number.value}
+    if asked.cuts and certain is None and stands <= {0.0, 1.0}:
+        raise InputError("the panel holds no numbers to cut (confidence), only yes and no; leave the cut out")
+    return tops, values
+
+
+# ---- names, and what stands beside -----------------------------------------------------------------------------------
+
+
+def _in_our_words(table: Table, chosen: Mapping[str, str]) -> Table:
+    """The table with its columns under our names: those that the elicitation names, and those of a long table that
+    imports know too, which is said aloud."""
+    table.require(*chosen.values())
+    if taken := [ours for ours in chosen if ours in table.frame.columns]:
+        raise InputError(
+            f"{ELICITATION_FILE} renames a column to {taken[0]!r}, but {table.path} has one of that name already; "
+            "rename that one first"
+        )
+    found = Columns(table, ROLES, chosen).found
+    usual = {}
+    if found.keys() & {"said_yes", "confidence"} and "respondent" in found:
+        wanted = ["said_yes", "confidence", "answered_correctly"]
+        wanted += [] if found.keys() & {"question"} or "id" in table.frame else ["question_id"]
+        wanted += [] if "framing" in found else ["respondent"]  # a model under several framings is several respondents
+        usual = {found[ours]: ours for ours in wanted if found.get(ours, ours) != ours and ours not in chosen}
+    if usual:
+        notice(f"{table.path}: {', '.join(f'the column {a!r} is taken for {b}' for a, b in usual.items())}")
+    return replace(table, frame=table.frame.rename(columns=usual | {theirs: ours for ours, theirs in chosen.items()}))
 
 
 def _say_who_is_not_described(known: list[str], held: list[str], path: Path, given: str | Path | None) -> None:
@@ -193,41 +360,6 @@ def _with_families(panel: ResponseMatrix) -> ResponseMatrix:
     return replace(panel, respondents=known.assign(family=owners))
 
 
-def _in_our_words(table: Table, elicitation: Elicitation | None) -> Table:
-    """The table with the columns that the elicitation names under our names."""
-    if elicitation is None or not elicitation.columns:
-        return table
-    table.require(*elicitation.columns.values())
-    taken = [ours for ours in elicitation.columns if ours in table.frame.columns]
-    if taken:
-        raise InputError(
-            f"{ELICITATION_FILE} renames a column to {taken[0]!r}, but {table.path} has one of that name already; "
-            "rename that one first"
-        )
-    theirs = {theirs: ours for ours, theirs in elicitation.columns.items()}
-    return replace(table, frame=table.frame.rename(columns=theirs))
-
-
-def _by_usual_names(table: Table) -> Table:
-    """A long table whose columns have names that imports know too under ours; said aloud."""
-    columns = set(map(str, table.frame.columns))
-    if not any(columns & {name, *OTHER_NAMES[name]} for name in ("said_yes", "confidence")):
-        return table
-    if not columns & {"respondent", *OTHER_NAMES["respondent"]}:
-        return table
-    wanted = ["said_yes", "confidence", "answered_correctly"]
-    wanted += [] if columns & {"id", "question"} else ["question_id"]
-    wanted += [] if "framing" in columns else ["respondent"]  # a model under several framings is several respondents
-    taken = {}
-    for ours in wanted:
-        theirs = next((each for each in OTHER_NAMES[ours] if each in columns), None)
-        if theirs is not None and ours not in columns:
-            taken[theirs] = ours
-    if taken:
-        notice(f"{table.path}: {', '.join(f'the column {a!r} is taken for {b}' for a, b in taken.items())}")
-    return replace(table, frame=table.frame.rename(columns=taken))
-
-
 def _with_questions(panel: ResponseMatrix, files: Sequence[Path]) -> ResponseMatrix:
     """What the files say of the panel's questions: `question` is their text, everything else what is known of them."""
     frames = []
@@ -246,177 +378,59 @@ def _with_questions(panel: ResponseMatrix, files: Sequence[Path]) -> ResponseMat
     return replace(panel, question_texts=texts, about_questions=about)
 
 
-def _read_wide(
-    table: Table, known: pd.DataFrame | None, asked: _Asked
-) -> tuple[ResponseMatrix, dict[str, float] | None]:
-    table = with_question(table)
-    table.require(*asked.about)
-    held = set(table.frame.columns)
-    if {"", "Unnamed: 0"} & held and not {"question_id", "id", "question"} & held:
-        raise InputError(
-            f"{table.path} has a column without a name; name it question_id if it holds the ids, "
-            "else write the file without row names"
-        )
-    columns = columns_of(
-        table, asked.spellings.holds, asked.about, () if known is None else known.index, asked.certain()
-    )
-    names = list(columns.respondents)
-    ids = _question_ids(table)
-    if not names:
-        raise InputError(
-            f"{table.path} has no respondent; add one column of answers per respondent, "
-            "or the columns question_id, respondent and said_yes"
-        )
-    _refuse_repeats(table, ids, "question")
-    table = asked.spellings.without_blanks(table, names)
-    index, tops, responses = pd.Index(ids, name="question_id"), None, None
-    if asked.in_numbers or asked.cuts or asked.of_numbers:
-        tops, values = _shares(table, {name: (name, range(len(ids))) for name in names}, known, asked)
-        answers = pd.DataFrame({name: values[name] for name in names}, index=index).rename_axis(columns="respondent")
-        responses = answers.reset_index().melt("question_id", value_name="confidence")
-        answers = answers * np.nan
-    else:
-        cells = {name: table.parse(name, asked.spellings.said, _WANTED_IN_A_CELL) for name in names}
-        answers = pd.DataFrame(cells, index=index, dtype=float).rename_axis(columns="respondent")
-    texts = pd.Series(table.parse("question", clean_text, "write the question as text"), index=index, dtype=object)
-    about = table.frame[list(columns.about)].set_axis(index)
-    if "topic" not in about and (topic := next((name for name in ("subject", "category") if name in about), None)):
-        about = about.assign(topic=about[topic])
-    return ResponseMatrix(
-        answers,
-        respondents_table(names, known),
-        texts if "question" in table.frame.columns else None,
-        responses,
-        about_questions=about if len(about.columns) else None,
-    ), tops
+def _read_respondents(path: Path) -> pd.DataFrame:
+    """The table of respondents, by their names; base models are counted by it, so a column that is nearly called like
+    one that is read is asked back."""
+    table = read_table(path)
+    table.require("respondent")
+    held = [str(name) for name in table.frame.columns]
+    for name in held:
+        left = [each for each in _OF_RESPONDENTS if each not in held]
+        if name not in _OF_RESPONDENTS and (meant := nearest(name, left)):
+            raise InputError(
+                f"{path} has a column {name!r}, which is not known; did you mean {meant!r}? Rename it, or give the "
+                f"table a column {meant!r} as well"
+            )
+    known = pd.DataFrame({column: table.parse(column, text_of, _A_TEXT) for column in held})
+    names = table.parse("respondent", name_of, "name the respondent")
+    _refuse_repeats(table, pd.DataFrame({"respondent": names}), "keep one row of each respondent")
+    return known.assign(respondent=names).set_index("respondent")
 
 
-def _shares(
-    table: Table, places: Mapping[str, tuple[str, Sequence[int]]], known: pd.DataFrame | None, asked: _Asked
-) -> tuple[dict[str, float], dict[str, list[float]]]:
-    """What stands for certain for each respondent, and its numbers as shares of that; as they are where they stay so.
-
-    Args:
-        places: respondent to the column and the rows of its numbers.
-    """
-    certain = asked.certain()
-    most = certain or (1.0 if asked.cuts and all(cut != MEDIAN and float(cut) <= 1 for cut in asked.cuts) else PERCENT)
-    wanted = _WANTED_NUMBER if asked.in_numbers else f"give a number from 0 to {most:g}, or leave it blank"
-    held = dict.fromkeys(column for column, _ in places.values())
-    columns = {column: table.parse(column, stated, wanted) for column in held}
-    numbers = {name: [columns[column][row] for row in rows] for name, (column, rows) in places.items()}
-    if asked.in_numbers:
-        refuse_mixed_scales(numbers, table)
-        return {}, {name: [number.value for number in own] for name, own in numbers.items()}
-    given = dict.fromkeys(numbers, certain) if certain is not None else {}
-    if not given and known is not None and "top" in known:
-        given = {name: float(top) for name, top in known["top"].dropna().items() if name in numbers}
-    cut = next((f"{float(each):g}" for each in asked.cuts if each != MEDIAN), "8")
-    remedy = (
-        f"Name what stands for certain behind the cut ({table.path}:{cut}/10 or {table.path}:{cut}/100), as top: in "
-        f"{ELICITATION_FILE}, or of each respondent in a column top of {RESPONDENTS_FILE}"
-    )
-    tops = tops_of(numbers, given, table, remedy)
-    values = {name: [share(number, tops[name]) for number in own] for name, own in numbers.items()}
-    for name, (column, rows) in places.items():
-        for row, value in zip(rows, values[name], strict=True):
-            if value < 0 or value > 1:
-                raise InputError(
-                    f"{table.where(row, column)} holds {table.frame[column].iloc[row]!r}; give a number from 0 to "
-                    f"{tops[name]:g}, or leave it blank"
-                )
-    stands = {number.value for own in numbers.values() for number in own if number.value == number.value}
-    if asked.cuts and certain is None and stands <= {0.0, 1.0}:
-        raise InputError("the panel holds no numbers to cut (confidence), only yes and no; leave the cut out")
-    return tops, values
-
-
-def _read_long(
-    table: Table, known: pd.DataFrame | None, asked: _Asked
-) -> tuple[ResponseMatrix, dict[str, float] | None]:
-    table = asked.spellings.without_blanks(table, _OF_ANSWERS)
-    held = set(table.frame.columns)
-    is_cut = asked.in_numbers or asked.cuts or asked.of_numbers or ("confidence" in held and "said_yes" not in held)
-    if is_cut:
-        table.require("respondent", "confidence")
-        table = replace(table, frame=table.frame.assign(said_yes=None))
-    table.require("respondent", "said_yes")
-    responses, tops = table.frame.copy(), None
-    responses["question_id"] = _question_ids(table)
-    for column, parse, wanted in (
-        ("respondent", name_of, "name the respondent"),
-        ("said_yes", asked.spellings.said, WANTED),
-        *((column, _number, _WANTED_NUMBER) for column in ("margin", "mass", *SAMPLES)),
-        ("sample", text_of, "number the samples"),
-        ("answered_correctly", Spellings().said, WANTED),
-        *((column, text_of, "give text, or leave it blank") for column in METADATA),
-        ("question", clean_text, "write the question as text"),
-    ):
-        if column in responses.columns:
-            responses[column] = table.parse(column, parse, wanted)
-    if "confidence" in responses.columns:
-        rows = {str(name): list(own) for name, own in responses.groupby("respondent", sort=False).indices.items()}
-        tops, values = _shares(table, {name: ("confidence", own) for name, own in rows.items()}, known, asked)
-        responses["confidence"] = np.nan
-        for name, own in rows.items():
-            responses.loc[own, "confidence"] = values[name]
-    if "mass" in responses.columns:
-        unread = responses["mass"].notna() & ~is_read(responses["mass"]) & responses["said_yes"].notna()
-        responses.loc[unread, "said_yes"] = np.nan
-        if unread.any():
-            notice(f"{table.path}: {unread.sum()} answers with mass below {MASS_FLOOR:g} count as unread")
-    _refuse_repeated_samples(table, responses)
-    _refuse_two_values(table, responses, "respondent", METADATA)
-    _say_what_disagrees(table, responses)
-    panel = panel_from_long(responses)
-    if known is not None:
-        said = panel.respondents
-        known = known.reindex(said.index)
-        known = known.where(known.notna(), said.reindex(columns=known.columns))
-        known = known.join(said[[column for column in METADATA if column not in known.columns]])
-        panel = ResponseMatrix(panel.answers, respondents_table(list(said.index), known))
-    texts = None
-    if "question" in responses.columns:
-        _refuse_two_values(table, responses, "question_id", ("question",))
-        texts = responses.groupby("question_id", sort=False)["question"].first().reindex(panel.answers.index)
-    about = None
-    if of_questions := [name for name in _OF_QUESTIONS if name in responses]:
-        about = responses.groupby("question_id", sort=False)[of_questions].first().reindex(panel.answers.index)
-    return ResponseMatrix(panel.answers, panel.respondents, texts, responses, about_questions=about), (
-        tops if is_cut else None
-    )
+# ---- what is asked of every table ------------------------------------------------------------------------------------
 
 
 def _question_ids(table: Table) -> list[str]:
     columns = table.frame.columns
     if "question_id" not in columns and "id" not in columns and "question" in columns:
         texts = table.parse("question", clean_text, "write the question as text")
-        for row in (row for row, text in enumerate(texts) if text is None):
-            raise InputError(f"{table.where(row, 'question')} is blank; write the question as text")
+        if None in texts:
+            raise InputError(f"{table.where(texts.index(None), 'question')} is blank; write the question as text")
         return [question_id(text) for text in texts]
     column = "id" if "id" in columns and "question_id" not in columns else "question_id"
     table.require(column)
     return table.parse(column, name_of, "give every question its id")
 
 
-def _refuse_repeated_samples(table: Table, responses: pd.DataFrame) -> None:
-    if "sample" not in responses.columns:
-        return
-    key = ["question_id", "respondent", "sample"]
-    for row in _true_rows(responses.duplicated(key)):
-        question, respondent, sample = (responses[column][row] for column in key)
-        raise InputError(
-            f"{table.where(row)} repeats sample {sample!r} of {respondent!r} on question {question!r}; "
-            "keep one row per sample"
-        )
+def _refuse_repeats(table: Table, keys: pd.DataFrame, remedy: str) -> None:
+    for row in np.flatnonzero(keys.duplicated()):
+        what = ", ".join(f"the {name.removesuffix('_id')} {keys[name].iloc[row]!r}" for name in keys)
+        raise InputError(f"{table.where(int(row))} repeats {what}; {remedy}")
 
 
-def _say_what_disagrees(table: Table, responses: pd.DataFrame) -> None:
+def _refuse_two_values(table: Table, rows: pd.DataFrame, key: str, columns: tuple[str, ...]) -> None:
+    for column in (column for column in columns if column in rows):
+        first = rows.groupby(key)[column].transform("first")
+        for row in np.flatnonzero(rows[column].notna() & (rows[column] != first)):
+            raise InputError(
+                f"{table.where(int(row), column)} holds {rows[column][row]!r}, but {key} {rows[key][row]!r} had "
+                f"{first[row]!r} before; give each {key} one {column}"
+            )
+
+
+def _say_what_disagrees(table: Table, rows: pd.DataFrame) -> None:
     """Rows of one question and respondent that nobody has numbered as samples may be a mistake."""
-    if "sample" in responses.columns:
-        return
-    read = responses.dropna(subset="said_yes")
-    both = read.groupby(["question_id", "respondent"], sort=False)["said_yes"].nunique()
+    both = rows.dropna(subset="said_yes").groupby(["question_id", "respondent"], sort=False)["said_yes"].nunique()
     if n := int((both > 1).sum()):
         question, respondent = both.index[both > 1][0]
         notice(
@@ -425,41 +439,7 @@ def _say_what_disagrees(table: Table, responses: pd.DataFrame) -> None:
         )
 
 
-def _refuse_two_values(table: Table, responses: pd.DataFrame, key: str, columns: tuple[str, ...]) -> None:
-    for column in columns:
-        if column not in responses.columns:
-            continue
-        first = responses.groupby(key)[column].transform("first")
-        for row in _true_rows(responses[column].notna() & (responses[column] != first)):
-            raise InputError(
-                f"{table.where(row, column)} holds {responses[column][row]!r}, but {key} "
-                f"{responses[key][row]!r} had {first[row]!r} before; give each {key} one {column}"
-            )
-
-
-def _refuse_repeats(table: Table, names: list[str], what: str) -> None:
-    for row in _true_rows(pd.Index(names).duplicated()):
-        raise InputError(f"{table.where(row)} repeats the {what} {names[row]!r}; keep one row of each {what}")
-
-
-def _true_rows(flags: Any) -> list[int]:
-    return [int(row) for row in np.flatnonzero(flags)]
-
-
-def _read_respondents(path: Path) -> pd.DataFrame:
-    table = read_table(path)
-    table.require("respondent")
-    known = table.frame.copy()
-    for column in known.columns:
-        known[column] = table.parse(column, text_of, "give text, or leave it blank")
-    names = table.parse("respondent", name_of, "name the respondent")
-    _refuse_repeats(table, names, "respondent")
-    return known.assign(respondent=names).set_index("respondent")
-
-
 def _number(cell: Any) -> float:
-    if is_blank(cell):
-        return np.nan
     if isinstance(cell, bool | list | dict):
         raise ValueError("no number")
-    return float(cell)
+    return np.nan if is_blank(cell) else float(cell)

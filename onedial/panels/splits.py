@@ -1,7 +1,7 @@
 """Which question serves what: making the vector, fitting a choice, or judging it.
 
     extraction 25%   the steering vector is averaged over these
-    fitting    25%   magnitudes and the moved cut are chosen on these
+    fitting    25%   magnitudes and the threshold shift are chosen on these
     test       50%   only these enter agreement, kappa and the verdict
 
 Within a topic, questions stand in the order of the hash of (seed, id); topic after topic they are dealt out in rounds

@@ -16,6 +16,8 @@ import pandas as pd
 
 from onedial.asking.tables import Table, is_blank, listed
 from onedial.core.notices import notice
+from onedial.panels.columns import simple as simple_name
+from onedial.panels.keying import tells_keying
 
 OF_QUESTIONS = (
     *("question_id", "id", "question", "text", "answers", "answer", "exact_answers"),
@@ -88,18 +90,21 @@ def columns_of(
     )
 
 
+_NAMELESS = "without a name or a cell"
 _COUNTS, _NAMED, _WORDS, _LARGE = "counts the rows", "by its name", "words that are no answers", "numbers beyond 100"
 
 
 def _why_no_respondent(name: str, cells: pd.Series, is_answer: Callable[[Any], bool], most: float) -> str:
     filled = [cell for cell in cells if not is_blank(cell)]
-    simple = re.sub(r"[^a-z0-9]+", "_", re.sub(r"(?<=[a-z])(?=[A-Z])", "_", name).lower()).strip("_")
+    simple = simple_name(name)
     numbers = pd.to_numeric(pd.Series(filled, dtype=object), errors="coerce").to_numpy(dtype=float)
+    if not simple and not filled:
+        return _NAMELESS
     is_number = bool(len(filled)) and not np.isnan(numbers).any()
     is_count = is_number and len(numbers) == len(cells) > 2 and bool((np.diff(numbers) == 1).all())
     if is_count and (not simple or _ALSO_OF_QUESTIONS.fullmatch(simple) or numbers[0] in (0, 1)):
         return _COUNTS
-    if simple and _ALSO_OF_QUESTIONS.fullmatch(simple):
+    if simple and (_ALSO_OF_QUESTIONS.fullmatch(simple) or tells_keying(simple)):
         return _NAMED
     if is_number and (numbers > most).all():
         return _LARGE

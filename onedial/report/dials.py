@@ -19,18 +19,18 @@ MOST_LINES = 6
 
 
 def _gains(table: pd.DataFrame, _: Stored) -> Drawing:
-    """Order gain over a moved cut of every dial, the best on top; what was chosen on the fitting split in bold."""
+    """Order gain of every dial over a threshold shift, the best on top; chosen on the fitting split: bold."""
     rows = table[table.index != CUT].sort_values("order_gain", ascending=False, na_position="last")
     return forest(
         rows,
         "order_gain",
         bold=[str(name) for name in rows.index[rows["chosen"].astype(bool)]],
-        xlabel="area gained over a moved cut",
+        xlabel="area gained over a threshold shift",
     )
 
 
 def _costs(table: pd.DataFrame, stored: Stored) -> Drawing:
-    """KL on neutral text along the yes rates, of the best dials and of the moved cut."""
+    """KL on neutral text along the yes rates, of the best dials and of the threshold shift."""
     rates = stored["rates"]
     best = table[table.index != CUT].sort_values("order_gain", ascending=False, na_position="last").index[:MOST_LINES]
     lines = []
@@ -82,7 +82,6 @@ DIAL_RESULTS: dict[str, Result] = {
     "cosines": Result("How alike are the directions?", written=True, figures={"direction_cosines": _cosines}),
     "targets": Result(compute=lambda found: found["targets"]),
     "rates": Result(compute=lambda found: found["rates"]),
-    "kl": Result(compute=lambda found: found["kl"]),
     **SURROUNDINGS,
 }
 

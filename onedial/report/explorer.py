@@ -94,7 +94,7 @@ def written(contents: Contents) -> list[dict[str, Any]]:
     """What the subject wrote, where the run holds texts: question, magnitude, how it was read, and the text."""
     if not contents.numbers("reasoned"):
         return []
-    texts = contents.sweep.reasoned_parts.read().sort_values("magnitude", kind="stable")
+    texts = contents.sweep.parts["reasoned"].read().sort_values("magnitude", kind="stable")
     return [
         {
             "id": str(row["question_id"]),

@@ -18,29 +18,16 @@ AXES = {"layer": "layer", "contrast": "contrast", "wording": "wording", "resampl
 
 
 def _figure(table: pd.DataFrame, _: Stored) -> Drawing:
-    """Each number of every universe, or of every level where choices were crossed, by the choice that sets it apart."""
-    crossed = table["varied"].astype(str).str.contains(" ").any()
-    rows = _levels(table) if crossed else table.assign(choice=table["varied"].map(AXES).fillna("as run"))
+    """Each number of every universe, by the choice that sets it apart."""
     return forest(
-        rows,
+        table.assign(choice=table["varied"].map(AXES).fillna("as run")),
         NUMBERS,
         by="choice",
-        hollow=~rows["judged"].astype(bool),
+        hollow=~table["judged"].astype(bool),
         rules={},
         legend={"hollow: cannot be judged": {"marker": "o", "color": "black", "markerfacecolor": "white"}},
         longest=26,
     )
-
-
-def _levels(table: pd.DataFrame) -> pd.DataFrame:
-    """The run itself, then every level of every choice that has several, with all universes that have it."""
-    pieces = [table.iloc[[0]].assign(choice="as run")]
-    for axis, words in AXES.items():
-        for level in dict.fromkeys(table[axis]) if table[axis].nunique() > 1 else ():
-            label = f"draw {level}" if axis == "resample" and level else f"{words} {level}"
-            judged = table[(table[axis] == level) & table["judged"].astype(bool)]
-            pieces.append(judged.set_axis([label] * len(judged)).assign(choice=words))
-    return pd.concat(pieces)
 
 
 def _spreads(_: Any, stored: Stored) -> pd.DataFrame:

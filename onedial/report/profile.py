@@ -11,12 +11,58 @@ from onedial.report.profile_figure import dial_profile
 from onedial.report.sweep_results import SIDES, at_magnitudes
 from onedial.show.columns import like
 from onedial.show.results import SURROUNDINGS, WARNINGS, Result, Stored, finish, words_in, write_page
+from onedial.stats.level import MOST_UNREAD
+from onedial.verdict.comparing.dial_profile import (
+    ALIKE,
+    AS_ANY,
+    FEWEST_CONTROLS,
+    MOVES,
+    OPEN,
+    REFERENCE,
+    SMALL,
+    STILL,
+    UNREAD,
+    DialProfile,
+)
 
 WORDS = words_in(__file__, "profile.yaml")
 
 
-def _at_settings(table: pd.DataFrame, _: Stored) -> pd.DataFrame:
-    return at_magnitudes(table)
+CONFIDENCES = ("confidence in numbers", "confidence in words", "P(True)")
+
+
+def sentences_of(profile: DialProfile, accuracy: pd.DataFrame) -> list[str]:
+    """What moves, what does not, what cannot be said, and whether the answers themselves are right."""
+    verdict, said = profile.reports["verdict"], WORDS["meaning"]
+    lines = []
+    if REFERENCE in verdict.index:
+        lines.append(said["reference"].format(name=REFERENCE, **profile.reports.loc[REFERENCE]))
+    others = verdict.drop(REFERENCE, errors="ignore")
+    for which, words in WORDS["moved"].items():
+        if len(names := others.index[others == which]):
+            lines.append(words.format(names=", ".join(names), small=SMALL, most=MOST_UNREAD))
+    if (n := int(profile.reports["n_controls"].max())) < FEWEST_CONTROLS:
+        lines.append(said["controls"].format(n=n, fewest=FEWEST_CONTROLS))
+    rows = accuracy.iterrows()
+    cells = [f"{row['right']:.2f} of {int(row['n'])} at {magnitude:+.3g}" for magnitude, row in rows]
+    return [*lines, *_meaning(verdict.to_dict()), said["accuracy"].format(cells=", ".join(cells))]
+
+
+def _meaning(verdict: Mapping[Any, str]) -> list[str]:
+    """Threshold, confidence or word? Only where the three that tell them apart are decided."""
+    said = WORDS["meaning"]
+    if verdict.get(REFERENCE) != MOVES:
+        return [said["nothing"]]
+    word, beliefs = verdict.get("unrelated facts"), {name: verdict.get(name) for name in CONFIDENCES}
+    moved, stays = ([name for name, which in beliefs.items() if which == wanted] for wanted in (MOVES, STILL))
+    lines = [said["undecided"]] if not moved and word in (AS_ANY, OPEN, None) else []
+    lines += [said["word"]] if word == MOVES else [said["no_word"]] if word == STILL else []
+    if moved:
+        but = said["stays"].format(names=", ".join(stays)) if stays else ""
+        lines.append(said["confidence"].format(moved=", ".join(moved), stays=but))
+    elif all(which == STILL for which in beliefs.values() if which not in (None, UNREAD, ALIKE)):
+        lines.append(said["only_yes"])
+    return lines
 
 
 PROFILE_RESULTS: dict[str, Result] = {
@@ -49,27 +95,8 @@ PROFILE_RESULTS: dict[str, Result] = {
         "The answers themselves",
         lambda found: found["accuracy"].reset_index(),
         columns=(like("right", ends=SIDES), like("n", heading="of"), "n_no_answer"),
-        lines=_at_settings,
+        lines=lambda table, _: at_magnitudes(table),
         first="setting",
-        folded=False,
-    ),
-    "written": Result(
-        "How sure it writes",
-        lambda found: found["written"].reset_index(),
-        columns=(
-            *("mean log-probability", like("change", ends=SIDES), "entropy", "first margin", "same_text"),
-            *(like("n", heading="of"), "n_empty"),
-        ),
-        lines=_at_settings,
-        first="setting",
-        folded=False,
-    ),
-    "orders": Result(
-        "Order and letters",
-        lambda found: found["orders"],
-        columns=("effect", like("difference_sd", name="difference", ends=SIDES)),
-        lines=lambda table, _: table.set_index("report"),
-        first="instrument",
         folded=False,
     ),
     "cells": Result(compute=lambda found: found["cells"]),

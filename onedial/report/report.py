@@ -21,7 +21,7 @@ from onedial.verdict.verdict import RULE
 
 
 def contents_of(run: SweepRun) -> Contents:
-    """What a sweep has stored of its results: `contents_of(run)["rivals"]` is rivals.csv."""
+    """What a sweep has stored of its results: `contents_of(run)["baselines"]` is baselines.csv."""
     return Contents(run, SWEEP_RESULTS, WORDS)
 
 
@@ -85,5 +85,5 @@ def _lead(contents: Contents) -> Markup:
 AGREEMENTS = {
     "agreement": "steered",
     "majority": "by the majority answer",
-    "moved_cut": "by the unsteered subject with its cut moved",
+    "threshold_shift": "by shifting the unsteered threshold",
 }

@@ -114,11 +114,6 @@ class BatteryTest:
     figure: str = ""
     after: str = ""
 
-    def row(self, name: str) -> str:
-        """Its row on the page of instruments (docs/instruments.md)."""
-        measures = f"{self.measures} ({self.source})" if self.source else self.measures
-        return f"| {name} | battery | {measures} | {self.formula} | {self.caveat} |"
-
     def tables(self, answers: pd.DataFrame, draws: Draws) -> dict[str, pd.DataFrame]:
         """The scores of every respondent; tables without a row are left out.
 

@@ -105,7 +105,7 @@ def layers_by_config(options: LayeredOptions) -> list[int]:
     from steering.planning.layers import candidate_layers
 
     candidate_layers(options.layer, 10**6)  # what is written wrongly is wrong in any model
-    config, _ = load_config(resolve_weights(options.model, options.revision, convert=False))
+    config, _ = load_config(resolve_weights(options.model, options.revision))
     return candidate_layers(options.layer, config.get_text_config().num_hidden_layers)
 
 

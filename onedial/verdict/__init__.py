@@ -3,16 +3,16 @@
 sweep (question x magnitude) + panel (question x target) -> Case -> judge -> Verdict
 """
 
+from onedial.verdict.baselines.baselines import BASELINES, Baseline
 from onedial.verdict.case import Case, sweep_grid
 from onedial.verdict.comparing.multiverse import multiverse_table, no_result, universes_of
 from onedial.verdict.judgement import judge_tables
-from onedial.verdict.rivals.rivals import RIVALS, Rival
 from onedial.verdict.sweep_run import SweepRun
 
 __all__ = [
     "Case",
-    "RIVALS",
-    "Rival",
+    "BASELINES",
+    "Baseline",
     "SweepRun",
     "judge_tables",
     "multiverse_table",

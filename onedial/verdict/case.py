@@ -11,7 +11,7 @@ An answer is 1.0 (yes), 0.0 (no) or nan. The subject says yes where its margin i
 no tokens is too small (`onedial.asking.yes_no.is_read`) its answer was not read and is nan, at every magnitude alike.
 
 Three predictions of each target are compared on the same questions, those that it answered and where the subject was
-read both unsteered and at the chosen magnitude: the steered subject's, the majority answer, and the moved cut's.
+read both unsteered and at the chosen magnitude: the steered subject's, the majority answer, and the threshold shift's.
 """
 
 from collections.abc import Mapping, Sequence
@@ -48,7 +48,7 @@ class Choices:
     Attributes:
         best, low, high: the magnitude of best agreement, and the ends of its interval.
         rate_matched: the magnitude of equal yes rates.
-        at_edge: the interval reaches the first or the last magnitude that stands for choice. cut: the moved cut.
+        at_edge: the interval reaches the first or the last magnitude that stands for choice. cut: the threshold shift.
     """
 
     best: np.ndarray
@@ -151,7 +151,7 @@ class Case:
 
     @cached_property
     def unsteered_margins(self) -> np.ndarray:
-        """Q: the margin that a moved cut is moved on."""
+        """Q: the margin that a threshold shift is moved on."""
         return self.margins[:, self.unsteered] if self.direct is None else self.direct
 
     @cached_property
@@ -284,7 +284,7 @@ class Case:
 
     @cached_property
     def scores_made(self) -> dict[str, np.ndarray | None]:
-        """Scores of baselines, which are made once (`rivals.scores_of`)."""
+        """Scores of baselines, which are made once (`baselines.scores_of`)."""
         return {}
 
     @cached_property
@@ -305,7 +305,7 @@ class Case:
             high=high,
             rate_matched=rate_matched,
             at_edge=(low == first) | (high == last),
-            cut=np.array([choice.moved_cut(margins, answers) for answers in given.T]),
+            cut=np.array([choice.threshold_shift(margins, answers) for answers in given.T]),
         )
 
     @cached_property
@@ -329,7 +329,7 @@ class Case:
         return self._of_compared(choice.majority_answers(np.where(self.compared, self.given, np.nan)[self.test]))
 
     @cached_property
-    def moved_cut(self) -> np.ndarray:
+    def threshold_shift(self) -> np.ndarray:
         """Test question x T."""
         return self._of_compared((self.unsteered_margins[self.test][:, None] > self.chosen.cut).astype(float))
 
@@ -350,21 +350,19 @@ class Case:
             self.given[self.fitting],
             self.given[self.test],
         )
-        return np.array(
-            [
-                status.target_status(
-                    answers=answers,
-                    given=given[:, t],
-                    test=test[read[:, t], t],
-                    n_fitting=int(n_fitting[t]),
-                    at_edge=bool(self.chosen.at_edge[t]),
-                    always_same=np.unique(every[~np.isnan(every[:, t]), t]).size == 1,
-                    groups=None if groups is None else groups[read[:, t]],
-                )
-                for t in range(every.shape[1])
-            ],
-            dtype=object,
-        )
+        found = [
+            status.target_status(
+                answers=answers,
+                given=given[:, t],
+                test=test[read[:, t], t],
+                n_fitting=int(n_fitting[t]),
+                at_edge=bool(self.chosen.at_edge[t]),
+                groups=None if groups is None else groups[read[:, t]],
+            )
+            for t in range(every.shape[1])
+        ]
+        always_same = (every == 1).any(axis=0) != (every == 0).any(axis=0)
+        return np.where(always_same, status.CONSTANT, np.array(found, dtype=object))
 
     @cached_property
     def judged(self) -> np.ndarray:
@@ -373,7 +371,7 @@ class Case:
 
     @cached_property
     def matches(self) -> pd.DataFrame:
-        """One row per target (docs/how_to/open_a_run.md lists the columns). Saved as matches.csv."""
+        """One row per target (docs/report.md lists the columns). Saved as matches.csv."""
         from onedial.verdict.match import match_table
 
         return match_table(self)
@@ -433,20 +431,6 @@ def sweep_grid(
     return Case(pd.Index(questions), split_of.loc[questions].to_numpy(), magnitudes, margins, masses, before)
 
 
-def panel_answers(panel: Any, questions: pd.Index) -> pd.DataFrame:
-    """The panel's answers to these questions, nan where it has none: questions x targets.
-
-    Args:
-        panel: an `onedial.panels.ResponseMatrix`, or a DataFrame question x target of 1, 0 and nan.
-
-    Raises:
-        InputError: no question is shared, a target or a question stands there twice, or an answer is not 1, 0 or nan.
-    """
-    answers = all_answers(panel)
-    check_shared(answers, questions)
-    return answers.reindex(questions)
-
-
 def check_shared(answers: pd.DataFrame, questions: pd.Index) -> None:
     """Raise InputError unless the panel answers one of these questions."""
     if not answers.index.isin(questions).any():
@@ -457,7 +441,14 @@ def check_shared(answers: pd.DataFrame, questions: pd.Index) -> None:
 
 
 def all_answers(panel: Any) -> pd.DataFrame:
-    """Every answer of the panel as floats, checked: questions x targets. See `panel_answers`."""
+    """Every answer of the panel as floats, checked: questions x targets.
+
+    Args:
+        panel: an `onedial.panels.ResponseMatrix`, or a DataFrame question x target of 1, 0 and nan.
+
+    Raises:
+        InputError: it is empty, a target or a question stands there twice, or an answer is not 1, 0 or nan.
+    """
     frame = panel.answers if hasattr(panel, "answers") else panel
     if frame.empty:
         raise InputError("the panel is empty; it needs at least one question and one target")

@@ -1,7 +1,6 @@
-"""From the tables of a run to its matches, rivals, controls, factor and verdict: pure functions, nothing is read
+"""From the tables of a run to its matches, baselines, controls, factor and verdict: pure functions, nothing is read
 here."""
 
-import math
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -14,23 +13,19 @@ from onedial.core.errors import InputError
 from onedial.core.notices import notice
 from onedial.panels.panel_scores import correctness_of
 from onedial.panels.panels import ResponseMatrix, counts_of_samples
-from onedial.scale.checks.quadratic_null import quadratic_fit_test
-from onedial.scale.checks.simulation import Simulated
 from onedial.scale.factor.factor_model import FactorModel, fit_factor_model
+from onedial.verdict.baselines.baselines import baseline_table, instructed_margins
+from onedial.verdict.baselines.knowing import knowing_table
+from onedial.verdict.baselines.texts import push_settings, text_cost
 from onedial.verdict.case import Case, sweep_grid
 from onedial.verdict.controls import ControlDial, control_rates, control_table
 from onedial.verdict.dial import Dial, dial_of_crossings
 from onedial.verdict.path import DialPath, dial_path
 from onedial.verdict.prediction.prediction import predict
-from onedial.verdict.rivals.knowing import knowing_table
-from onedial.verdict.rivals.rivals import instructed_margins, rival_table
-from onedial.verdict.rivals.texts import push_settings, text_cost
 from onedial.verdict.verdict import Verdict, judge
 
 FACTOR_PERMUTATIONS = 99
 """For the null of the first eigenvalue; `experiments/study_panel.py --deep` asks more of the scale."""
-PARABOLA_REPLICATES = 499
-"""For the null of the loadings' parabola; those in which a respondent gives one kind of answer only say nothing."""
 
 
 @dataclass(frozen=True)
@@ -48,7 +43,7 @@ class SweepTables:
             percent; None where it was not.
         facts: question_id, intervention_id, magnitude, margin, mass, truth (1 or 0): the intervention under test on
             unrelated facts; None where they were not asked.
-        reversed_wordings: columns `WORDING_COLUMNS` of `asking`: a few questions as they are and reversed, and
+        wordings: columns `WORDING_COLUMNS` of `asking`: a few questions as they are and reversed, and
             preferences; None where they were not asked so.
         asked_otherwise: whether the subject is asked something else than the panel was, or in another form.
         direct: where the sweep's answers were written, question id -> the unsteered margin read before any of it was.
@@ -63,12 +58,12 @@ class SweepTables:
     texts: pd.DataFrame | None = None
     instructed: pd.DataFrame | None = None
     asked_otherwise: bool = False
-    reversed_wordings: pd.DataFrame | None = None
+    wordings: pd.DataFrame | None = None
 
     __repr__ = one_line
 
     @cached_property
-    def own(self) -> str:
+    def tested(self) -> str:
         """The identifier of the intervention under test."""
         return under_test(self.interventions)
 
@@ -81,18 +76,18 @@ class SweepTables:
     def grid(self) -> Case:
         """The intervention under test, questions x magnitudes."""
         return replace(
-            self.grid_of(self.own),
+            self.grid_of(self.tested),
             about=self.questions.assign(id=self.questions["id"].astype(str)).set_index("id"),
-            norms_per_unit=_norms_per_unit(self.entries[self.own]),
-            facts=None if self.facts is None else self.facts[self.facts["intervention_id"] == self.own],
-            reversed_wordings=self.reversed_wordings,
-            intervention=self.own,
+            norms_per_unit=_norms_per_unit(self.entries[self.tested]),
+            facts=None if self.facts is None else self.facts[self.facts["intervention_id"] == self.tested],
+            reversed_wordings=self.wordings,
+            intervention=self.tested,
             asked_otherwise=self.asked_otherwise,
         )
 
     def grid_of(self, intervention_id: str) -> Case:
         """The answers under another intervention."""
-        direct = self.direct if intervention_id == self.own else None
+        direct = self.direct if intervention_id == self.tested else None
         return sweep_grid(self.sweep, self.questions.set_index("id")["split"], intervention_id, direct)
 
     @cached_property
@@ -100,7 +95,7 @@ class SweepTables:
         """The intervention under test with its cost on text and its controls, as a case without a panel."""
         return replace(
             self.grid,
-            kl=text_cost(self.texts, self.own, self.grid.dial.push(self.grid.ordering)),
+            kl=text_cost(self.texts, self.tested, self.grid.dial.push(self.grid.ordering)),
             controls={str(entry["intervention_id"]): self._control(entry) for entry in _controls_of(self)},
             instructed=instructed_margins(self.instructed, self.grid.questions, self.grid.unsteered_margins),
         )
@@ -137,39 +132,33 @@ class Judgement:
     Attributes:
         case: what it is about; `Case.matches` is the table of its targets.
         verdict: the sentence and its numbers.
-        rivals: `rivals.rival_table`. prediction: columns `prediction.COLUMNS`.
+        baselines: `baselines.baseline_table`. prediction: columns `prediction.COLUMNS`.
         controls: `controls.control_table`, None where none was swept.
         knowing: `knowing.knowing_table`, None where nobody's correctness is known.
         factor: the shared difficulty; None where the panel is too small for one.
         path: the dial's way through it; None likewise.
-        parabola: R^2 of the loadings on the thresholds beside its null; None where that was not asked for or cannot be
-            said.
         effects: what each magnitude does besides, and the usable range; reasoned: `sweep_run.Reasoned`; None where they
             were not asked for.
     """
 
     case: Case
     verdict: Verdict
-    rivals: pd.DataFrame
+    baselines: pd.DataFrame
     prediction: pd.DataFrame
     controls: pd.DataFrame | None
     knowing: pd.DataFrame | None
     factor: FactorModel | None
     path: DialPath | None
-    parabola: Simulated | None = None
     effects: tuple[pd.DataFrame, dict[str, Any]] | None = None
     reasoned: Any = None
 
     __repr__ = one_line
 
 
-def judge_tables(tables: SweepTables, panel: ResponseMatrix, seed: int = 0, parabola_replicates: int = 0) -> Judgement:
-    """Match the panel with the intervention under test, set it beside rivals and controls, and judge.
+def judge_tables(tables: SweepTables, panel: ResponseMatrix, seed: int = 0) -> Judgement:
+    """Match the panel with the intervention under test, set it beside baselines and controls, and judge.
 
     Thresholds are those of the factor model, or Phi^-1 of the yes rates where the panel is too small for one.
-
-    Args:
-        parabola_replicates: matrices to draw for the null of the loadings' parabola, which decides nothing; 0: none.
 
     Raises:
         InputError: the tables do not fit together.
@@ -179,38 +168,34 @@ def judge_tables(tables: SweepTables, panel: ResponseMatrix, seed: int = 0, para
     >>> from onedial.verdict import SweepRun
     >>> run = SweepRun.open("tests/reference/golden/default")
     >>> tables = run.tables()
-    >>> tables = replace(tables, questions=tables.questions[["id", "split"]])  # no rivals of text
+    >>> tables = replace(tables, questions=tables.questions[["id", "split"]])  # no baselines of text
     >>> one = panel_from_long(run.panel()).select(respondents=["gemma-3-270m: examples N"])
     >>> judge_tables(tables, one).verdict.reproduced
     'cannot be judged'
     """
     factor = _fit_factor(panel, seed)
     case = tables.case(panel, seed, thresholds=None if factor is None else factor.thresholds)
-    rivals = rival_table(case)
+    baselines = baseline_table(case)
     prediction, predictions = predict(case)
     controls = control_table(case) if case.controls else None
-    verdict = judge(case, prediction, rivals, controls)
+    verdict = judge(case, prediction, baselines, controls)
     correct = case.about.get("subject_correct")
-    parabola = None
-    if parabola_replicates and factor is not None and math.isfinite(factor.quadratic_fit.r2):
-        parabola = quadratic_fit_test(panel, parabola_replicates, seed=seed)
     return Judgement(
         case,
         verdict,
-        rivals,
+        baselines,
         predictions,
         controls,
         knowing_table(case, correctness_of(panel), correct),
         factor,
         None if factor is None else dial_path(case),
-        parabola,
     )
 
 
 def settings_on_text(tables: SweepTables) -> dict[str, list[float]]:
     """intervention_id -> the magnitudes at which its cost on neutral text is to be measured: the ends of its push."""
     controls = (str(entry["intervention_id"]) for entry in _controls_of(tables))
-    dials = {tables.own: tables.grid.dial} | {name: _dial_of(tables, name) for name in controls}
+    dials = {tables.tested: tables.grid.dial} | {name: _dial_of(tables, name) for name in controls}
     return push_settings(dials, tables.grid.ordering)
 
 

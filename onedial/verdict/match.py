@@ -91,17 +91,21 @@ def _measured_on_test(case: Case) -> dict[str, np.ndarray]:
     given, groups = case.given[case.test], case.groups(case.test)
     measured: dict[str, np.ndarray] = {}
     resampled: dict[str, np.ndarray] = {}
-    for name, predicted in (("agreement", case.steered), ("majority", case.majority), ("moved_cut", case.moved_cut)):
+    for name, predicted in (
+        ("agreement", case.steered),
+        ("majority", case.majority),
+        ("threshold_shift", case.threshold_shift),
+    ):
         measured[name] = count(predicted, given).agreement()
         resampled[name] = count_resampled(predicted, given, case.n_resamples, case.seed, groups).agreement()
     measured["kappa"] = count(case.steered, given).kappa()
     resampled["kappa"] = count_resampled(case.steered, given, case.n_resamples, case.seed, groups).kappa()
-    for name, baseline in (("gain", "majority"), ("steering", "moved_cut")):
+    for name, baseline in (("gain", "majority"), ("steering", "threshold_shift")):
         measured[name] = measured["agreement"] - measured[baseline]
         resampled[name] = resampled["agreement"] - resampled[baseline]
     at_rate = count(case.rate_matched, given)
     columns: dict[str, np.ndarray] = {}
-    for name in ("agreement", "kappa", "majority", "moved_cut", "gain", "steering"):
+    for name in ("agreement", "kappa", "majority", "threshold_shift", "gain", "steering"):
         low, high = interval(resampled[name])
         columns |= {name: measured[name], f"{name}_low": low, f"{name}_high": high}
         if name == "kappa":

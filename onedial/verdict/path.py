@@ -2,14 +2,13 @@
 
 The panel's answers make a scale; on it the subject gets a threshold and a loading at every magnitude
 (`QuestionScale`). A dial that only moves the threshold runs level in the plane of the two; one that
-breaks the answers drops. A target's place and the path that it is compared with rest on the answers of the other base
-models alone, so that no target is compared with what its own answers made.
+breaks the answers drops. A target's place rests on the answers of the other base models alone, so that no target is
+compared with what its own answers made.
 
-    magnitude_factor  where the path has the target's threshold, between settings in a straight line: matching on the
-                      factor rather than by raw yes rate, which differs where gaps are informative
-    distance          the target's loading minus the path's at that threshold
-    slope             of threshold on magnitude; change: of the loading from one end of the range to the other, by the
-                      straight line of loading on magnitude. Both over the settings with yes rates from .05 to .95
+    slope   of threshold on magnitude
+    change  of the loading from one end of the range to the other, by the straight line of loading on magnitude
+
+Both over the settings with yes rates from .05 to .95.
 """
 
 import math
@@ -40,8 +39,7 @@ class DialPath:
         settings: index magnitude; `threshold, threshold_se, loading, loading_se, yes_rate, n, status`, on the scale of
             all targets.
         targets: index target; model, `threshold, threshold_se, loading, loading_se, n, status` by the other base
-            models' answers, and on the path by the same: `magnitude_factor`, its `magnitude_factor_se`, `path_loading`,
-            `distance`, `distance_se`; nan where the path does not reach the target's threshold.
+            models' answers.
         slope: threshold per unit of magnitude. change: of the loading along the range. low, high: that range.
         over_topics: whether standard errors are over topics, of which there are ten or more, and not over questions.
     """
@@ -88,9 +86,8 @@ def dial_path(case: Case) -> DialPath | None:
         own = [str(name) for name in answers.columns[models == model]]
         if scale.respondents.isin(own).all():
             continue
-        around = scale.place(subject, without=own, groups=groups)
         placed = scale.place(answers[own], without=own, groups=_groups(topics, answers.index))
-        targets.append(_beside(placed, around).assign(model=model))
+        targets.append(placed.table.assign(model=model))
     slope, change, low, high = _along(path)
     table = pd.concat(targets).reindex(answers.columns).rename_axis("target") if targets else pd.DataFrame()
     return DialPath(settings, table, slope, change, low, high, groups is not None)
@@ -133,39 +130,3 @@ def _along(path: PlacedRespondents) -> tuple[Estimate, Estimate, float, float]:
 
 def _slope(value: float, error: float) -> Estimate:
     return Estimate(value, value - Z_95 * error, value + Z_95 * error, error)
-
-
-def _beside(placed: PlacedRespondents, around: PlacedRespondents) -> pd.DataFrame:
-    """Each target, and the path where it has the target's threshold."""
-    path = around.table[around.table["threshold_se"].notna()]
-    slope = _along(around)[0].value
-    rows = []
-    for threshold in placed.table["threshold"]:
-        rows.append(_meeting(path, float(threshold)))
-    met = pd.DataFrame(
-        rows,
-        index=placed.table.index,
-        columns=["magnitude_factor", "_threshold_se", "path_loading", "_loading_se"],
-    )
-    table = pd.concat([placed.table, met], axis=1)
-    both = np.sqrt(table["threshold_se"] ** 2 + table["_threshold_se"] ** 2)
-    return table.assign(
-        magnitude_factor_se=both / abs(slope) if slope else math.nan,
-        distance=table["loading"] - table["path_loading"],
-        distance_se=np.sqrt(table["loading_se"] ** 2 + table["_loading_se"] ** 2),
-    ).drop(columns=["_threshold_se", "_loading_se"])
-
-
-def _meeting(path: pd.DataFrame, threshold: float) -> tuple[float, float, float, float]:
-    """Magnitude, threshold's error, loading and its error where the path has this threshold; of several meetings the
-    middle one (the lower of two)."""
-    values = path["threshold"].to_numpy(float)
-    above = values >= threshold
-    meetings = np.flatnonzero(above[1:] != above[:-1]) if not math.isnan(threshold) else np.array([], dtype=int)
-    if not len(meetings):
-        return math.nan, math.nan, math.nan, math.nan
-    at = meetings[(len(meetings) - 1) // 2]
-    share = (threshold - values[at]) / (values[at + 1] - values[at])
-    columns = np.column_stack([path.index.to_numpy(float), path[["threshold_se", "loading", "loading_se"]]])
-    found = (1 - share) * columns[at] + share * columns[at + 1]
-    return float(found[0]), float(found[1]), float(found[2]), float(found[3])

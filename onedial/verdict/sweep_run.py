@@ -3,7 +3,7 @@
 questions.parquet    with their split             panel.parquet       the panel in long form
 interventions.json   what was done at which magnitudes, one entry each      vectors/*.safetensors
 sweep/, crossings/, facts/, wordings/, instructed/part-*.parquet    see onedial.asking.sweep_tables
-texts.csv            what the pushes do to neutral text, see onedial.verdict.rivals.texts
+texts.csv            what the pushes do to neutral text, see onedial.verdict.baselines.texts
 prompt.txt           one rendered example and its hash
 layer_scan.csv       what `--layer auto` saw
 interchange.csv  mediation.csv    where --tests asked for them (steering.interchange, steering.mediation)
@@ -14,39 +14,25 @@ verdict.json  matches.csv  factor.json  and every other result: a name of `onedi
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from onedial.asking.sweep_tables import (
-    CROSSING_COLUMNS,
-    CROSSING_KEY,
-    FACTS_COLUMNS,
-    INSTRUCTED_COLUMNS,
-    INSTRUCTED_KEY,
-    REASONED_COLUMNS,
-    SWEEP_COLUMNS,
-    SWEEP_KEY,
-    WORDING_COLUMNS,
-    WORDING_KEY,
-    interventions_table,
-    under_test,
-)
-from onedial.core.cards import html_card
+from onedial.asking import sweep_tables as tables_of
+from onedial.asking.sweep_tables import interventions_table, under_test
 from onedial.core.errors import InputError
 from onedial.core.files import sha256_of_text
 from onedial.core.run.parts import Parts
 from onedial.core.run.run import Run
 from onedial.panels.panels import ResponseMatrix, panel_from_long
-from onedial.scale.checks.simulation import Simulated
 from onedial.scale.factor.factor_model import FactorModel
-from onedial.show.columns import COLUMNS
+from onedial.verdict.baselines.texts import TEXT_COLUMNS
 from onedial.verdict.case import Case, sweep_grid
-from onedial.verdict.comparing.reasoned import ReasonedComparison, as_sweep, compare_reasoned
+from onedial.verdict.comparing.reasoned import ReasonedComparison, as_sweep, compare_reasoned, dials_beside
 from onedial.verdict.judgement import (
-    PARABOLA_REPLICATES,
     Judgement,
     SweepTables,
     judge_tables,
@@ -54,14 +40,23 @@ from onedial.verdict.judgement import (
     settings_on_text,
 )
 from onedial.verdict.match import dose_response
-from onedial.verdict.rivals.texts import TEXT_COLUMNS
+from onedial.verdict.verdict import Verdict
 
 INTERVENTIONS = "interventions.json"
 VERDICT, MATCHES, FACTOR, SCAN, PROMPT = "verdict.json", "matches.csv", "factor.json", "layer_scan.csv", "prompt.txt"
-TEXTS, PARABOLA = "texts.csv", "parabola.json"
+TEXTS = "texts.csv"
 PROGRAMS = ("steer_sweep", "judge_run")
 """Whose folders hold a sweep."""
 SCAN_COLUMNS = ["layer", "magnitude", "yes_rate", "unread"]
+PARTS = {
+    "sweep": (tables_of.SWEEP_COLUMNS, tables_of.SWEEP_KEY),
+    "crossings": (tables_of.CROSSING_COLUMNS, tables_of.CROSSING_KEY),
+    "facts": (tables_of.FACTS_COLUMNS, tables_of.SWEEP_KEY),
+    "instructed": (tables_of.INSTRUCTED_COLUMNS, tables_of.INSTRUCTED_KEY),
+    "wordings": (tables_of.WORDING_COLUMNS, tables_of.WORDING_KEY),
+    "reasoned": (tables_of.REASONED_COLUMNS, tables_of.REASONED_KEY),
+}
+"""Folder of what the subject was asked -> columns and key (`onedial.asking.sweep_tables`)."""
 
 
 @dataclass(frozen=True)
@@ -76,6 +71,10 @@ class Reasoned:
         verdict = None if self.judgement is None else self.judgement.verdict.to_dict()
         said = {"sentence": self.found.sentence(), **self.found.rho.columns("rho"), "read": self.found.read}
         return {**said, "verdict": verdict}
+
+    def beside(self, direct: Verdict) -> pd.DataFrame | None:
+        """What is judged of either dial, `dials_beside`; None where nothing is judged of this one."""
+        return None if self.judgement is None else dials_beside(direct, self.judgement.verdict)
 
     @property
     def matches(self) -> pd.DataFrame | None:
@@ -106,29 +105,7 @@ class SweepRun:
         return cls(Run.open(path, write=True) if write else run)
 
     def __repr__(self) -> str:
-        """In a terminal: the folder, the subject, and what the run says."""
-        subject = self.run.manifest.facts.get("model", {}).get("name") or "unknown subject"
-        said = self.verdict()["sentence"] if self.is_finished else "not finished"
-        return f"SweepRun({str(self.path)!r}, {subject}: {said})"
-
-    def _repr_html_(self) -> str:
-        """In Jupyter: what was run, how far it came, and what it says."""
-        manifest, table = self.run.manifest, ""
-        if self.is_finished:
-            matches = self.matches()
-            shown = [name for name in matches if name in COLUMNS and COLUMNS[name].short]
-            table = matches[shown].round(2).to_html()
-        return html_card(
-            f"run {self.path.name}",
-            {
-                "subject": manifest.facts.get("model", {}).get("name"),
-                "questions": len(self.questions()),
-                "begun": manifest.started,
-                "verdict": self.verdict()["sentence"] if self.is_finished else "not finished: pass --resume",
-                "report": self.path / "report.html" if self.run.has("report.html") else None,
-            },
-            table,
-        )
+        return f"SweepRun({str(self.path)!r})"
 
     @property
     def path(self) -> Path:
@@ -193,6 +170,10 @@ class SweepRun:
         """
         return interventions_table(self.run.read_json(INTERVENTIONS)["interventions"])
 
+    def under_test(self) -> str:
+        """The identifier of the intervention that the run is about."""
+        return under_test(self.interventions())
+
     @property
     def has_plan(self) -> bool:
         """Whether it stands what will be swept."""
@@ -211,42 +192,22 @@ class SweepRun:
         """The layer scan, or None where the layer was given."""
         return self.run.read_table(SCAN) if self.run.has(SCAN) else None
 
-    @property
-    def parts(self) -> Parts:
-        """The sweep as it grows."""
-        return self.run.parts("sweep", SWEEP_COLUMNS, SWEEP_KEY)
+    @cached_property
+    def parts(self) -> dict[str, Parts]:
+        """What the subject was asked, table by table as it grows: `PARTS`."""
+        return {name: self.run.parts(name, *how) for name, how in PARTS.items()}
 
     def sweep(self) -> pd.DataFrame:
         """The whole sweep; see `onedial.asking.sweep_tables`."""
-        return self.parts.read()
+        return self.parts["sweep"].read()
 
     def overflowed(self) -> pd.DataFrame:
         """The rows of the sweep whose logits were not finite, as where 16 bits overflow: unread, whatever was asked."""
         table = self.sweep()
         return table[~np.isfinite(table["margin"].to_numpy(dtype=float))]
 
-    @property
-    def crossing_parts(self) -> Parts:
-        """Where the answers of controls turn, as it grows."""
-        return self.run.parts("crossings", CROSSING_COLUMNS, CROSSING_KEY)
-
-    @property
-    def facts_parts(self) -> Parts:
-        """The answers to unrelated facts, as they grow."""
-        return self.run.parts("facts", FACTS_COLUMNS, SWEEP_KEY)
-
-    @property
-    def instructed_parts(self) -> Parts:
-        """The answers under instructed thresholds, as they grow."""
-        return self.run.parts("instructed", INSTRUCTED_COLUMNS, INSTRUCTED_KEY)
-
-    @property
-    def wording_parts(self) -> Parts:
-        """The answers to questions as they are and reversed, and to preferences, as they grow."""
-        return self.run.parts("wordings", WORDING_COLUMNS, WORDING_KEY)
-
     def write_texts(self, texts: pd.DataFrame) -> None:
-        """Write what the pushes do to neutral text: columns `onedial.verdict.rivals.texts.TEXT_COLUMNS`."""
+        """Write what the pushes do to neutral text: columns `onedial.verdict.baselines.texts.TEXT_COLUMNS`."""
         self.run.write_table(TEXTS, texts[TEXT_COLUMNS])
 
     def texts(self) -> pd.DataFrame | None:
@@ -257,23 +218,18 @@ class SweepRun:
         """Where the cost on neutral text is to be measured; see `judgement.settings_on_text`."""
         return settings_on_text(self.tables())
 
-    @property
-    def reasoned_parts(self) -> Parts:
-        """The written answers, as they grow."""
-        return self.run.parts("reasoned", REASONED_COLUMNS, SWEEP_KEY)
-
     def tables(self) -> SweepTables:
         """Everything that the sweep left behind."""
         return SweepTables(
             self.sweep(),
             self.interventions(),
             self.questions(),
-            self.crossing_parts.read(),
-            self.facts_parts.read(),
+            self.parts["crossings"].read(),
+            self.parts["facts"].read(),
             texts=self.texts(),
-            instructed=self.instructed_parts.read(),
+            instructed=self.parts["instructed"].read(),
             asked_otherwise=bool(self.asked().get("otherwise")),
-            reversed_wordings=self.wording_parts.read(),
+            wordings=self.parts["wordings"].read(),
         )
 
     def case(self, seed: int = 0) -> Case:
@@ -294,29 +250,28 @@ class SweepRun:
         if (tables := self.tables()).sweep.empty:
             raise InputError(f"{self.path} holds no sweep to match with; finish the run with --resume")
         panel = panel_from_long(self.panel()) if panel is None else panel
-        return judge_tables(tables, panel, seed, PARABOLA_REPLICATES)
+        return judge_tables(tables, panel, seed)
 
-    def judge_reasoned(self, panel: ResponseMatrix | None = None, seed: int = 0) -> "Reasoned":
+    def judge_reasoned(self, panel: ResponseMatrix | None = None, seed: int = 0) -> Reasoned:
         """Set the written answers beside the direct ones, and match and judge by them where enough could be read.
 
         Raises:
             InputError: none were written.
         """
-        table, own = self.reasoned_parts.read(), self.under_test()
+        table, tested = self.parts["reasoned"].read(), self.under_test()
         if table.empty:
             raise InputError(f"{self.path} holds no reasoned answers; make it with --answer reasoned")
         splits, sweep = self.splits(), as_sweep(table)
-        direct = sweep_grid(self.sweep(), splits, own)
-        found = compare_reasoned(direct, sweep_grid(sweep, splits, own))
+        direct = sweep_grid(self.sweep(), splits, tested)
+        found = compare_reasoned(direct, sweep_grid(sweep, splits, tested), table)
         if not found.suffices:
             return Reasoned(found, None)
         entries = self.interventions()
-        margins = pd.Series(direct.unsteered_margins, index=direct.questions)
         tables = SweepTables(
             sweep,
-            entries[entries["intervention_id"] == own],
+            entries[entries["intervention_id"] == tested],
             self.questions(),
-            direct=margins,
+            direct=pd.Series(direct.unsteered_margins, index=direct.questions),
             asked_otherwise=bool(self.asked().get("otherwise")),
         )
         panel = panel_from_long(self.panel()) if panel is None else panel
@@ -341,14 +296,6 @@ class SweepRun:
         """The factor model of the panel, or None where none was fitted."""
         return FactorModel.load(self.path / FACTOR) if self.run.has(FACTOR) else None
 
-    def parabola(self) -> Simulated | None:
-        """The parabola of loadings on thresholds beside its null; None where the run has none."""
-        if not self.run.has(PARABOLA):
-            return None
-        stored = self.run.read_json(PARABOLA)
-        simulated = np.array([np.nan if value is None else value for value in stored["simulated"]], dtype=float)
-        return Simulated(float(stored["observed"]), simulated, float(stored["p"]))
-
     def dose_response(self) -> pd.DataFrame:
         """What each magnitude of the intervention under test does to the subject; see `verdict.dose_response`."""
         return dose_response(sweep_grid(self.sweep(), self.splits(), self.under_test()))
@@ -356,7 +303,3 @@ class SweepRun:
     def control_rates(self) -> pd.DataFrame:
         """The yes rate along every control, columns `verdict.controls.RATE_COLUMNS`; empty where none was swept."""
         return rates_along_controls(self.tables())
-
-    def under_test(self) -> str:
-        """The identifier of the intervention that the run is about."""
-        return under_test(self.interventions())

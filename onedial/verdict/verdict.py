@@ -13,16 +13,16 @@
     reproduced                                else
 
 *What is the dial?* By the account that it tests (one scale of difficulty, a threshold of each model's own) a dial that
-is a moved cut is what should be found, and no shortfall:
+is a threshold shift is what should be found, and no shortfall:
 
-    a moved cut                   rho_dial at least .99, or p of S at most .05 and the 90% interval of C_A within +-.02
+    a threshold shift             rho_dial at least .99, or p of S at most .05 and the 90% interval of C_A within +-.02
     reorders towards the targets  C_A's lower bound above 0
     reorders away from them       C_A's upper bound below 0
     open                          else
 
 *Which push?* Untested under 99 controls; this direction, where it ranks above 95% of them and no control that is
-orthogonal to it comes within 90%; else any push. Where the dial is a moved cut, no order can tell directions apart, so
-what ranks is the push that is needed; else it is C_A.
+orthogonal to it comes within 90%; else any push. Where the dial is a threshold shift, no order can tell directions
+apart, so what ranks is the push that is needed; else it is C_A.
 
     bits, share what the dial predicts of held-out answers (`prediction`), alone and of what other models' answers do
     S  signal   mean test kappa at the rate-matched magnitudes, against the panel's rows permuted within topics
@@ -37,7 +37,7 @@ docs/evidence.md argues each choice.
 """
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
@@ -45,7 +45,6 @@ import numpy as np
 import pandas as pd
 from scipy.special import ndtri
 
-from onedial.core.cards import html_card
 from onedial.core.errors import InputError
 from onedial.core.plain_values import plain
 from onedial.stats.agreement import count, count_resampled
@@ -61,22 +60,23 @@ from onedial.stats.numbers import (
 from onedial.stats.power import POWER, least_z
 from onedial.stats.resampling import strata_of
 from onedial.stats.roc import auc, auc_resampled
+from onedial.verdict.baselines.baselines import ceiling
+from onedial.verdict.baselines.facts import MOSTLY_BIAS, FactsResult, facts_result
+from onedial.verdict.baselines.yes_bias import YesBias, yes_bias
 from onedial.verdict.case import Case
 from onedial.verdict.controls import ORTHOGONAL, control_table, dial_numbers
 from onedial.verdict.criteria.choice import majority_answers
-from onedial.verdict.criteria.nulls import signal, signal_null
+from onedial.verdict.criteria.nulls import Permutations, signal, signal_null
 from onedial.verdict.criteria.reach import reached_share
 from onedial.verdict.line import Line, line_of
 from onedial.verdict.prediction.losses import ALL
 from onedial.verdict.prediction.prediction import Prediction, predict
-from onedial.verdict.rivals.facts import MOSTLY_BIAS, FactsResult, facts_result
-from onedial.verdict.rivals.rivals import ceiling
-from onedial.verdict.rivals.yes_bias import YesBias, yes_bias
 from onedial.verdict.screening import CHECKS, Screened, of_one_name, screen
 
-RULE = 4
+RULE = 5
 """Version of the rule; 1: one sentence on a ladder, with C, agreement minus the moved cut's, as a rung; 2: the majority
-answer was chosen on the fitting questions; 3: G, the gain over the majority answer, decided where prediction does."""
+answer was chosen on the fitting questions; 3: G, the gain over the majority answer, decided where prediction does;
+4: the same as now, where a threshold shift was called a moved cut, and a baseline a rival."""
 
 CANNOT_BE_JUDGED = "cannot be judged"
 NOT_REPRODUCED = "not reproduced"
@@ -84,11 +84,11 @@ NOT_ENOUGH = "a shared signal, not enough to reproduce"
 REPRODUCED = "reproduced"
 ANSWERS = (CANNOT_BE_JUDGED, NOT_REPRODUCED, NOT_ENOUGH, REPRODUCED)
 
-MOVED_CUT = "a moved cut"
+THRESHOLD_SHIFT = "a threshold shift"
 TOWARDS = "it reorders questions towards the targets"
 AWAY = "it reorders questions away from the targets"
 OPEN = "open"
-DIALS = (MOVED_CUT, TOWARDS, AWAY, OPEN)
+DIALS = (THRESHOLD_SHIFT, TOWARDS, AWAY, OPEN)
 
 UNTESTED = "untested"
 ANY_PUSH = "any push of this size"
@@ -103,6 +103,8 @@ ASKED_OTHERWISE = "asked otherwise"
 FLAGS = (YES_BIAS, UNREAD_DECIDE, SURFACE_AS_GOOD, TOPICS_UNKNOWN, *CHECKS, ASKED_OTHERWISE)
 
 MIN_TARGETS, MIN_MODELS, MIN_CONTROLS = 5, 2, 99
+Drawn = Callable[[np.ndarray | None], np.ndarray]
+"""Of what is drawn together, the number of each target in every resample."""
 ONE_MODEL = "of one base model, by what is said of them"
 SAME = 0.02
 """Two orders are called the same when the 90% interval of C_A lies within +- this."""
@@ -140,7 +142,7 @@ class Push:
         n_controls: random ones that the rank is among.
         by: "push" or "order_gain": what decides. rank: 1 = best. p: (1 + as good or better) / (n_controls + 1).
         ranks: the rank by each of signal, order_gain and push, and kl where it was measured.
-        own: the vector's own numbers, as a control's (`controls.dial_numbers`), the push in residual norms.
+        vector: its numbers, as a control's (`controls.dial_numbers`), the push in residual norms.
         as_good: controls orthogonal to the vector that reach 90% of it.
     """
 
@@ -149,7 +151,7 @@ class Push:
     rank: int | None = None
     p: float = math.nan
     ranks: dict[str, int] = field(default_factory=dict)
-    own: dict[str, float] = field(default_factory=dict)
+    vector: dict[str, float] = field(default_factory=dict)
     as_good: list[str] = field(default_factory=list)
 
 
@@ -167,7 +169,7 @@ class Verdict:
         ceiling: the best one-dimensional account without steering, its S, and the share of it that S is.
         models: base model -> signal, gain and order of its targets, and of all without it.
         unread_as_wrong: signal, gain and first answer with unread answers counted as wrong.
-        agreement, majority, moved_cut: means over targets, as G compares them.
+        agreement, majority, threshold_shift: means over targets, as G compares them.
     """
 
     rule: int
@@ -195,26 +197,8 @@ class Verdict:
     line: Line
     agreement: float
     majority: float
-    moved_cut: float
+    threshold_shift: float
     seed: int
-
-    def _repr_html_(self) -> str:
-        """In Jupyter: the sentence, the three answers and their numbers."""
-
-        def shown(number: Estimate) -> str:
-            return f"{number.value:.3f} [{number.low:.3f}, {number.high:.3f}]"
-
-        return html_card(
-            self.sentence,
-            {
-                "is it reproduced?": f"{self.reproduced}: S {shown(self.signal)}, G {shown(self.gain)}",
-                "what is predicted?": f"{shown(self.prediction.bits)} bits per question; {self.prediction.clause()}",
-                "what is the dial?": f"{self.dial}: C {shown(self.order)}",
-                "which push?": f"{self.push}: rank {self.direction.rank} among {self.direction.n_controls} controls",
-                "flags": ", ".join(self.flags) or "none",
-                "targets": f"{self.n_eligible} of {self.n_targets} judged",
-            },
-        )
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values for verdict.json; what could not be computed is None."""
@@ -227,7 +211,7 @@ class Verdict:
 def judge(
     case: Case,
     prediction: Prediction | None = None,
-    rivals: pd.DataFrame | None = None,
+    baselines: pd.DataFrame | None = None,
     controls: pd.DataFrame | None = None,
     facts: FactsResult | None = None,
     bias: YesBias | None = None,
@@ -235,9 +219,10 @@ def judge(
     """Say whether the steered subject reproduces the targets, what its dial is, and which push does it.
 
     Args:
-        prediction: what the dial predicts (`prediction.predict`). rivals: `rivals.rival_table`; without them S is said
-            to be no share of anything. controls: `controls.control_table`. facts, bias: what the dial does to unrelated
-            facts, and to reversed questions. All but the rivals are computed where they are not handed over.
+        prediction: what the dial predicts (`prediction.predict`). baselines: `baselines.baseline_table`; without them S
+            is said to be no share of anything. controls: `controls.control_table`. facts, bias: what the dial does to
+            unrelated facts, and to reversed questions. All but the baselines are computed where they are not handed
+            over.
 
     Raises:
         InputError: the case allows fewer than 19 permutations and resamples.
@@ -252,7 +237,7 @@ def judge(
         raise InputError("a 5% level needs at least 19 permutations and 19 resamples; 1999 are usual")
     numbers, judged = _Numbers(case), case.judged
     signal_number = numbers.signal()
-    gain, means = numbers.gain()
+    gain, means = numbers.gain(), numbers.means()
     order = numbers.order()
     if prediction is None:
         prediction, _ = predict(case, (ALL,))
@@ -303,13 +288,13 @@ def judge(
         direction=direction,
         facts=facts,
         bias=bias,
-        ceiling={} if rivals is None else ceiling(rivals, signal_number.value),
+        ceiling={} if baselines is None else ceiling(baselines, signal_number.value),
         models=numbers.by_model(),
         unread_as_wrong={} if worst is None else _told(*worst, answered(worst[0])[0]),
         line=line_of(case),
         agreement=means["agreement"],
         majority=means["majority"],
-        moved_cut=means["moved_cut"],
+        threshold_shift=means["threshold_shift"],
         seed=case.seed,
     )
 
@@ -332,9 +317,10 @@ def sentence_of(reproduced: str, because: str, dial: str, push: str, flags: Sequ
     said = [
         reproduced,
         *([predicted] if predicted else []),
-        {MOVED_CUT: "the dial is a moved cut", OPEN: "whether the dial is more than a moved cut is open"}.get(
-            dial, dial.replace("it reorders", "the dial reorders")
-        ),
+        {
+            THRESHOLD_SHIFT: "the dial is a threshold shift",
+            OPEN: "whether the dial is more than a threshold shift is open",
+        }.get(dial, dial.replace("it reorders", "the dial reorders")),
         {
             UNTESTED: "whether another push does as well is untested",
             ANY_PUSH: "any push of this size does as well",
@@ -364,7 +350,7 @@ def _reproduced(case: Case, reached: float, found: Signal, prediction: Predictio
 def _dial(order: Order, found: Signal) -> str:
     # Two orders that know nothing of the targets do equally well: without a signal, equivalence says nothing.
     if order.rho.value >= SAME_RHO or (order.equivalent and found.p <= LEVEL):
-        return MOVED_CUT
+        return THRESHOLD_SHIFT
     if order.low > 0:
         return TOWARDS
     return AWAY if order.high < 0 else OPEN
@@ -377,28 +363,28 @@ def _push(direction: Push) -> str:
 
 
 def _direction(case: Case, controls: pd.DataFrame | None, dial: str) -> Push:
-    own = dial_numbers(case, case.dial)
-    own["push"] *= case.norms_per_unit
+    vector = dial_numbers(case, case.dial)
+    vector["push"] *= case.norms_per_unit
     if not math.isnan(case.kl):
-        own["kl"] = case.kl
+        vector["kl"] = case.kl
     if controls is None or controls.empty:
-        return Push(own=own)
-    by = "push" if dial == MOVED_CUT else "order_gain"
+        return Push(vector=vector)
+    by = "push" if dial == THRESHOLD_SHIFT else "order_gain"
     drawn = controls[controls["drawn"]]
-    measured: list[str] = [name for name in ("signal", "order_gain", "push", "kl") if name in own]
-    ranks = {name: _rank(own[name], drawn[name], smaller=name in ("push", "kl")) for name in measured}
+    measured: list[str] = [name for name in ("signal", "order_gain", "push", "kl") if name in vector]
+    ranks = {name: _rank(vector[name], drawn[name], smaller=name in ("push", "kl")) for name in measured}
     apart = controls[controls["cosine"].abs() <= ORTHOGONAL]
     if by == "push":
-        near = apart["push"] <= own["push"] / AS_GOOD
+        near = apart["push"] <= vector["push"] / AS_GOOD
     else:
-        near = (apart["order_gain"] >= AS_GOOD * own["order_gain"]) & (own["order_gain"] > 0)
+        near = (apart["order_gain"] >= AS_GOOD * vector["order_gain"]) & (vector["order_gain"] > 0)
     return Push(
         n_controls=len(drawn),
         by=by,
         rank=ranks[by],
         p=ranks[by] / (len(drawn) + 1),
         ranks=ranks,
-        own=own,
+        vector=vector,
         as_good=[str(name) for name in apart.index[near & np.isfinite(apart["push"])]],
     )
 
@@ -419,28 +405,24 @@ class _Numbers:
 
     def __init__(self, case: Case) -> None:
         self.case, self.judged, self.models = case, case.judged, case.models[case.judged]
-        self.given = case.given[case.test][:, self.judged]
-        self.groups = case.groups(case.test)
+        self.given, self.groups = case.given[case.test][:, self.judged], case.groups(case.test)
+        self.steered, self.matched = case.steered[:, self.judged], case.rate_matched[:, self.judged]
         self.parts: dict[str, np.ndarray] = {}
+        """Number -> its value of each target."""
 
-    def signal(self) -> Signal:
-        """S at the rate-matched magnitudes."""
-        return self._signal_of(self.case.rate_matched[:, self.judged], "signal")
-
-    def _signal_of(self, subject: np.ndarray, name: str = "") -> Signal:
+    def signal(self, matched: np.ndarray | None = None) -> Signal:
+        """S; matched: the subject's answers where they are not those at the rate-matched magnitudes."""
         case, n = self.case, self.case.n_resamples
         if not self.judged.any():
             return Signal(n_permutations=n)
+        subject = self.matched if matched is None else matched
         values = np.nan_to_num(count(subject, self.given).kappa())
-        if name:
-            self.parts[name] = values
+        self.parts.setdefault("signal", values)
         number = self._number(
-            values,
-            lambda groups: np.nan_to_num(count_resampled(subject, self.given, n, case.seed, groups).kappa()),
-            case.strata,
-            self.groups,
+            values, lambda groups: np.nan_to_num(count_resampled(subject, self.given, n, case.seed, groups).kappa())
         )
-        null = signal_null(subject, self.given, self.models, n, case.seed, case.strata, self.groups)
+        how = Permutations(n, case.seed, case.strata, self.groups)
+        null = signal_null(subject, self.given, self.models, how)
         null_95 = float(np.quantile(null, 1 - LEVEL))
         return Signal(
             **asdict(number) | {"detectable": float(null_95 + ndtri(POWER) * number.se)},
@@ -450,31 +432,33 @@ class _Numbers:
             n_permutations=n,
         )
 
-    def gain(self) -> tuple[PanelEstimate, dict[str, float]]:
-        """G, and the three mean agreements."""
-        case = self.case
-        predictions = {"agreement": case.steered, "majority": case.majority, "moved_cut": case.moved_cut}
+    def gain(self, steered: np.ndarray | None = None, majority: np.ndarray | None = None) -> PanelEstimate:
+        """G; steered, majority: the answers where they are not the case's."""
         if not self.judged.any():
-            return PanelEstimate(), dict.fromkeys(predictions, math.nan)
-        predictions = {name: predicted[:, self.judged] for name, predicted in predictions.items()}
-        agreements = {name: count(predicted, self.given).agreement() for name, predicted in predictions.items()}
-        gain = self._gain_of(predictions["agreement"], predictions["majority"], "gain")
-        return gain, {name: float(average_within_models(each, self.models)) for name, each in agreements.items()}
-
-    def _gain_of(self, steered: np.ndarray, majority: np.ndarray, name: str = "") -> PanelEstimate:
-        values = count(steered, self.given).agreement() - count(majority, self.given).agreement()
-        if name:
-            self.parts[name] = values
+            return PanelEstimate()
+        sides = (
+            self.steered if steered is None else steered,
+            self.case.majority[:, self.judged] if majority is None else majority,
+        )
 
         def drawn(groups: np.ndarray | None) -> np.ndarray:
-            one, other = (
-                count_resampled(answers, self.given, self.case.n_resamples, self.case.seed, groups).agreement()
-                for answers in (steered, majority)
-            )
+            how = (self.case.n_resamples, self.case.seed, groups)
+            one, other = (count_resampled(answers, self.given, *how).agreement() for answers in sides)
             return one - other
 
-        number = self._number(values, drawn, self.case.strata, self.groups)
+        one, other = (count(answers, self.given).agreement() for answers in sides)
+        self.parts.setdefault("gain", one - other)
+        number = self._number(one - other, drawn)
         return replace(number, detectable=least_z() * number.se)
+
+    def means(self) -> dict[str, float]:
+        """The three mean agreements."""
+        case = self.case
+        sides = {"agreement": case.steered, "majority": case.majority, "threshold_shift": case.threshold_shift}
+        if not self.judged.any():
+            return dict.fromkeys(sides, math.nan)
+        agreements = {name: count(side[:, self.judged], self.given).agreement() for name, side in sides.items()}
+        return {name: float(average_within_models(each, self.models)) for name, each in agreements.items()}
 
     def order(self) -> Order:
         """C_A over fitting and test questions, and rho_dial."""
@@ -484,16 +468,14 @@ class _Numbers:
         if not self.judged.any():
             return order
         given = case.given[case.ordered][:, self.judged]
-        values = auc(ease, given) - auc(margins, given)
-        self.parts["order"] = values
+        self.parts["order"] = auc(ease, given) - auc(margins, given)
 
         def drawn(groups: np.ndarray | None) -> np.ndarray:
-            one, other = (
-                auc_resampled(scores, given, case.n_resamples, case.seed, groups) for scores in (ease, margins)
-            )
+            how = (case.n_resamples, case.seed, groups)
+            one, other = (auc_resampled(scores, given, *how) for scores in (ease, margins))
             return one - other
 
-        number = self._number(values, drawn, strata_of(case.topics[case.ordered]), case.groups(case.ordered))
+        number = self._number(self.parts["order"], drawn, ordered=True)
         counts = {"n": rho.n, "n_missing": rho.n_missing}
         return replace(order, **asdict(number) | counts, equivalent=number.within(SAME))
 
@@ -510,20 +492,18 @@ class _Numbers:
 
     def unread_as_wrong(self) -> tuple[Signal, PanelEstimate] | None:
         """S and G with every answer that was not read counted as the wrong one; None where all were read."""
-        if not self.judged.any():
+        unread = [np.isnan(side) & ~np.isnan(self.given) for side in (self.matched, self.steered)]
+        if not self.judged.any() or not (unread[0].any() or unread[1].any()):
             return None
-        steered, matched = self.case.steered[:, self.judged], self.case.rate_matched[:, self.judged]
-        majority = np.broadcast_to(majority_answers(self.given), self.given.shape)
-        answered = ~np.isnan(self.given)
-        if not (np.isnan(steered) & answered).any() and not (np.isnan(matched) & answered).any():
-            return None
-        wrong = 1 - self.given
-        return (
-            self._signal_of(np.where(np.isnan(matched), wrong, matched)),
-            self._gain_of(np.where(np.isnan(steered), wrong, steered), majority),
-        )
+        wrong, majority = 1 - self.given, np.broadcast_to(majority_answers(self.given), self.given.shape)
+        matched, steered = (np.where(np.isnan(side), wrong, side) for side in (self.matched, self.steered))
+        return self.signal(matched), self.gain(steered, majority)
 
-    def _number(self, values: np.ndarray, drawn: Any, topics: np.ndarray, groups: np.ndarray | None) -> PanelEstimate:
+    def _number(self, values: np.ndarray, drawn: Drawn, *, ordered: bool = False) -> PanelEstimate:
+        """Over the test questions, or over those that the order rests on."""
+        case = self.case
+        topics = strata_of(case.topics[case.ordered]) if ordered else case.strata
+        groups = case.groups(case.ordered) if ordered else self.groups
         by_topic = drawn(topics) if topics.max(initial=0) + 1 >= FEWEST_TOPICS else None
         return panel_estimate(values, drawn(groups), by_topic, self.models, n=len(topics))
 

@@ -74,7 +74,7 @@ def rates_so_far(run: Run) -> pd.DataFrame | None:
         Columns magnitude, yes_rate, n (answers read), n_unread.
     """
     sweep = SweepRun(run)
-    if not sweep.has_plan or not sweep.parts.files():
+    if not sweep.has_plan or not sweep.parts["sweep"].files():
         return None
     try:
         own = under_test(sweep.interventions())

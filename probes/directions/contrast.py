@@ -29,12 +29,14 @@ wins (Farquhar et al., 2023, arXiv 2312.10029).
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
+import torch
 from numpy.typing import NDArray
 from scipy.special import expit
+from torch import Tensor
 
 from onedial.core.cards import one_line
 from onedial.core.errors import InputError
@@ -148,50 +150,41 @@ POLARITIES_APART = frozenset({"polar ccs"})
 
 
 def _consistent(train: Floats, every: Floats, seed: int, polar: float) -> Reading:
-    """Adam from several starts at once (Kingma and Ba, 2015), with weight decay apart from the gradient."""
-    z = train.astype(np.float32).reshape(-1, train.shape[-1])
+    """From several starts at once, by Adam with weight decay apart from the gradient."""
+    z = torch.from_numpy(train.astype(np.float32)).reshape(-1, train.shape[-1])
     lead = (*train.shape[:3], RESTARTS)
     drawn = np.random.default_rng(seed).standard_normal((z.shape[1], RESTARTS))
-    place: NDArray[Any] = np.vstack([drawn / np.linalg.norm(drawn, axis=0), np.zeros((1, RESTARTS))])
-    place = place.astype(np.float32)
-    mean, square, before = np.zeros_like(place), np.zeros_like(place), np.full(RESTARTS, np.inf)
+    weight = torch.from_numpy((drawn / np.linalg.norm(drawn, axis=0)).astype(np.float32)).requires_grad_()
+    offset, before = torch.zeros(RESTARTS, requires_grad=True), torch.full((RESTARTS,), torch.inf)
+    parts = [{"params": [weight], "weight_decay": DECAY}, {"params": [offset], "weight_decay": 0.0}]
+    optimizer = torch.optim.AdamW(parts, lr=RATE)
     for step in range(1, STEPS + 1):
-        p = expit(z @ place[:-1] + place[-1])
-        loss, slope = contrast_loss(p.reshape(lead), polar)
-        slope = slope.reshape(p.shape) * p * (1 - p)
-        gradient = np.vstack([z.T @ slope, slope.sum(axis=0)])
-        mean, square = 0.9 * mean + 0.1 * gradient, 0.999 * square + 0.001 * gradient**2
-        place[:-1] *= 1 - RATE * DECAY
-        place -= RATE * (mean / (1 - 0.9**step)) / (np.sqrt(square / (1 - 0.999**step)) + 1e-8)
+        loss = contrast_loss((z @ weight + offset).sigmoid().reshape(lead), polar)
+        optimizer.zero_grad()
+        loss.sum().backward()
+        optimizer.step()
         if step % _LOOK == 0:
-            if (before - loss < _REST * np.maximum(loss, _LEAST)).all():
+            if (before - loss.detach() < _REST * loss.detach().clamp(min=_LEAST)).all():
                 break
-            before = loss
-    best = int(contrast_loss(expit(z @ place[:-1] + place[-1]).reshape(lead), polar)[0].argmin())
-    found = expit(every @ place[:-1, best].astype(float) + float(place[-1, best]))
+            before = loss.detach()
+    with torch.no_grad():
+        best = int(contrast_loss((z @ weight + offset).sigmoid().reshape(lead), polar).argmin())
+    found = expit(every @ weight.detach()[:, best].double().numpy() + offset[best].item())
     return Reading((found[..., 0] + 1 - found[..., 1]) / 2, found)
 
 
-def contrast_loss(p: Any, polar: float = 0.0) -> tuple[Any, Any]:
-    """(start,) loss of probabilities (statement, polarity, answer, start), and its slope in each of them.
+def contrast_loss(p: Tensor, polar: float = 0.0) -> Tensor:
+    """(start,) loss of probabilities (statement, polarity, answer, start).
 
     Args:
         polar: weight of the polar gap.
 
-    >>> loss, slope = contrast_loss(np.full((1, 1, 2, 1), 0.5))
-    >>> loss.round(2).tolist()
+    >>> contrast_loss(torch.full((1, 1, 2, 1), 0.5)).tolist()
     [0.25]
     """
     yes, no = p[:, :, 0], p[:, :, 1]
-    both, least = yes + no - 1, np.minimum(yes, no)
-    loss = (both**2 + least**2).mean(axis=(0, 1))
-    slope = np.stack([both + least * (yes <= no), both + least * (no < yes)], axis=2) * (2 / yes[..., 0].size)
-    if polar:
-        gap = p[:, 0] - p[:, 1, ::-1]
-        loss = loss + polar * (gap**2).mean(axis=(0, 1))
-        turned = np.stack([gap, -gap[:, ::-1]], axis=1)
-        slope = slope + polar * turned * (2 / gap[..., 0].size)
-    return loss, slope
+    loss = ((yes + no - 1) ** 2 + torch.minimum(yes, no) ** 2).mean(dim=(0, 1))
+    return loss + polar * ((p[:, 0] - p[:, 1].flip(1)) ** 2).mean(dim=(0, 1)) if polar else loss
 
 
 # ---- measuring -----------------------------------------------------------------------------------------------------

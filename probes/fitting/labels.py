@@ -34,7 +34,6 @@ from probes.fitting.crossfit import LEAST_OF_A_KIND
 OWN_YES, OWN_MARGIN, OWN_CORRECT, EASY = "own yes", "own margin high", "own correct", "easy for all"
 MAIN_LABELS = (OWN_YES, OWN_MARGIN, OWN_CORRECT, EASY)
 FACT_TRUE, FACT_YES = "fact is true", "yes to a fact"
-FACT_LABELS = (FACT_TRUE, FACT_YES)
 SMALLER_SIDE = 0.2
 
 

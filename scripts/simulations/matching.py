@@ -73,14 +73,14 @@ def wandering(turn: float) -> Draw:
 
 def path(breaking: float, reordering: float) -> Draw:
     def one(seed: int) -> Found | list[Found]:
-        from simulated_panels import framings_of, moved_cut_targets, simulate_sweep, with_own_difficulty
+        from simulated_panels import framings_of, simulate_sweep, threshold_shift_targets, with_own_difficulty
 
         from onedial.verdict.case import sweep_grid
         from onedial.verdict.path import dial_path
 
         rng = np.random.default_rng([3, seed])
         sweep = simulate_sweep(rng, reordering=reordering)
-        answers = moved_cut_targets(rng, sweep, 9)
+        answers = threshold_shift_targets(rng, sweep, 9)
         sweep = with_own_difficulty(rng, sweep, breaking=breaking)
         found = dial_path(sweep_grid(sweep).beside(answers, framings_of(answers.columns)))
         if found is None:

@@ -19,22 +19,18 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from onedial.panels.panels import ResponseMatrix
-from probes.beyond import beyond_known, beyond_shared
 from probes.directions.concordance import Concordance, topic_draws
 from probes.directions.contrast import StatementStreams, read_without_labels
 from probes.directions.erasure import erasure_table
-from probes.directions.geometry import cross_evaluation, direction_table, transfer_table
-from probes.directions.where import patching_table
-from probes.during import course_of
-from probes.fitting.choice import choose_layer
+from probes.directions.geometry import cross_evaluation
 from probes.fitting.crossfit import cross_fit, of_rows
 from probes.fitting.folds import TopicFolds
 from probes.fitting.labels import OWN_CORRECT, ProbeLabels, correct_label, shared_difficulty
 from probes.fitting.measure import ProbeTask, measure_layer
 from probes.fitting.nested import added_test
 from probes.fitting.reads_at_all import auroc_of_copies, readers_of, reads_by_chance
-from probes.own import own_or_shared
-from probes.reading import Surroundings
+from probes.own_correctness import own_or_shared
+from probes.residualise import beyond_known, beyond_shared
 from simulations.frame import Cell, Rows, Simulation, by_cell
 
 Floats = NDArray[np.float64]
@@ -131,25 +127,6 @@ def small_topics(rng: np.random.Generator, shift: float, per_topic: int, wording
     return {"reads (p)": reads_by_chance(auroc, copies), "adds to the words (p)": adds.p, "mean AUROC": auroc}
 
 
-def best_layer(rng: np.random.Generator, shift: float, effect: float, n_layers: int = 12) -> Found:
-    """A label at the best of some layers, all of which hold it alike and with noise of their own."""
-    direction = pair_of_directions(rng, 0.0)[:1]
-    rows, labels = streams(rng, direction, shift, effect)
-    by_layer, streams_of = {}, {}
-    for layer in range(n_layers):
-        own = rows + 2 * rng.standard_normal(rows.shape)
-        streams_of[layer] = own
-        by_layer[layer] = cross_fit(of_rows(own), ["a"], labels, FOLDS, ["lda"])["lda"]
-    chosen = choose_layer(by_layer, "a", topic_draws(N_TOPICS, N_DRAWS))
-    copies = auroc_of_copies(readers_of(streams_of[chosen.layer], FOLDS), labels[:, 0], FOLDS, N_DRAWS)
-    return {
-        "chosen layer reads (p)": reads_by_chance(chosen.area.auroc, copies),
-        "chosen layer's AUROC off .5": off(0.5, chosen.area.low, chosen.area.high),
-        "mean AUROC, layer chosen": chosen.area.auroc,
-        "mean AUROC, highest of all": chosen.highest,
-    }
-
-
 def another_label(rng: np.random.Generator, cosine: float, effect: float) -> Found:
     """The probe of one label on another (cross-evaluation), and what the other loses when the one is erased."""
     rows, labels = streams(rng, pair_of_directions(rng, cosine), 1.5, effect)
@@ -195,31 +172,6 @@ def without_labels(rng: np.random.Generator, truth: float, understood: bool) -> 
             for name in ("polar_gap", "contradiction", "opposite")
         }
     return found
-
-
-def patches(rng: np.random.Generator, share: float) -> Found:
-    """20 pairs of which a patch takes this share of the way, more in some pairs than in others."""
-    own, given = rng.normal(0, 1.5, 20), rng.normal(2, 1.5, 20)
-    patched = own + (share + 0.3 * rng.standard_normal(20)) * (given - own) + 0.3 * rng.standard_normal(20)
-    row = patching_table(np.column_stack([patched, own, given]), [0], 399).iloc[0]
-    return {
-        "share recovered off 0": off(0.0, row["low"], row["high"]),
-        "its interval leaves out the truth": off(share, row["low"], row["high"]),
-        "mean share recovered": row["recovered"],
-    }
-
-
-def far_away(rng: np.random.Generator, scale: float, shift: float) -> Found:
-    """How often a reader abstains from 200 questions of other topics, blown up or moved aside."""
-
-    def drawn(n: int, n_topics: int) -> Floats:
-        return (
-            rng.standard_normal((n, D_MODEL)) + 0.5 * rng.standard_normal((n_topics, D_MODEL))[np.arange(n) % n_topics]
-        )
-
-    around = Surroundings.of(drawn(N_QUESTIONS, N_TOPICS), task_of(np.zeros((N_QUESTIONS, 1)), ["a"]))
-    other = scale * drawn(200, 10) + shift * unit(rng.standard_normal(D_MODEL))
-    return {"mean share abstained from": float((around.as_far(around.distance(other)) < 0.05).mean())}
 
 
 def own_ability(rng: np.random.Generator, shared: float, private: float) -> Found:
@@ -279,18 +231,6 @@ def beyond_what_is_shared(rng: np.random.Generator, shared: float, private: floa
     return {"more than what is shared (p)": found.p, "mean correlation": found.correlation}
 
 
-def written_answers(rng: np.random.Generator, n: int, apart: float) -> Found:
-    """Readings of n answers before a verdict that is yes for a third, and lies so many standard deviations off no."""
-    yes = np.arange(n) < n // 3
-    reading = rng.standard_normal(n) + apart * yes
-    tokens = pd.DataFrame(
-        {"question_id": [f"q{place}" for place in range(n)], "progress": 0.5, "label": "a", "reading": reading,
-         "as_far": 0.5, "said_yes": yes.astype(float)}
-    )  # fmt: skip
-    row = course_of(tokens, n_stretches=1, n_bootstrap=399).iloc[0]
-    return {"verdict told: AUROC off .5": off(0.5, row["auroc_low"], row["auroc_high"]), "mean AUROC": row["auroc"]}
-
-
 Draws = tuple[np.ndarray, ...]
 Draw = Callable[[np.random.Generator], dict[str, float]]
 Settings = Iterator[tuple[str, Draw]]
@@ -309,42 +249,6 @@ def added(rng: np.random.Generator, gain: float, effect: float) -> dict[str, flo
     """p of the test that a reading adds nothing."""
     truth, base, score = labelled_scores(rng, gain, effect)
     return {"added, topics drawn": added_test(truth, base, score, FOLDS, n_flips=999)}
-
-
-def two_labels(rng: np.random.Generator, cosine: float, shift: float, effect: float) -> Draws:
-    """Activations with noise alike in all directions, so that every method has the planted cosine."""
-    raw = pair_of_directions(rng, cosine)
-    topics = effect * rng.standard_normal((N_TOPICS, D_MODEL))[FOLDS.topic]
-    labels = (rng.random((N_QUESTIONS, 2)) < 0.5).astype(float)
-    return rng.standard_normal((N_QUESTIONS, D_MODEL)) + topics + shift * labels @ raw, labels
-
-
-def directions(rng: np.random.Generator, cosine: float, effect: float) -> dict[str, float]:
-    """p of a cosine by ridge and by the difference of means, and 0 where its interval leaves out 0."""
-    rows, labels = two_labels(rng, cosine, 1.5, effect)
-    task = ProbeTask(pd.DataFrame(labels, columns=["a", "b"]), TEXTS, FOLDS, n_bootstrap=19)
-    found = {}
-    for method in ("ridge", "mean_difference"):
-        table = direction_table(rows, task, {"a": 0.3, "b": 0.3}, ["a", "b"], method, n_null=49, n_halves=0)
-        found[f"cosine, {method}"] = float(table["p"].iloc[0])
-        found[f"cosine off 0, {method}"] = off(0.0, table["low"].iloc[0], table["high"].iloc[0])
-    return found
-
-
-def transfers(rng: np.random.Generator, cosine: float, effect: float) -> dict[str, float]:
-    """p of an AUROC on another set, whose label lies at this cosine to the probe's."""
-    rows, labels = two_labels(rng, cosine, 1.5, effect)
-    half = np.arange(N_QUESTIONS) % N_TOPICS < N_TOPICS // 2
-    sets = []
-    for name, own, column in (("a", half, 0), ("b", ~half, 1)):
-        topics = [f"t{topic}" for topic in FOLDS.topic[own]]
-        task = ProbeTask(
-            pd.DataFrame({name: labels[own, column]}), TEXTS[: len(topics)], TopicFolds.of(topics), n_bootstrap=19
-        )
-        sets.append((rows[own], task))
-    (one, task), (other, judged) = sets
-    table = transfer_table(one, task, {"a": 0.3}, ["a"], other, judged, ["b"], "ridge", n_null=49)
-    return {"transfer, ridge": float(table["p"].iloc[0])}
 
 
 def coverage(rng: np.random.Generator, effect: float) -> dict[str, float]:
@@ -393,8 +297,6 @@ CASES: dict[str, list[tuple[str, Draw]]] = {
     for group, settings in {
         "coverage": grid(coverage, effect=TOPIC_EFFECTS),
         "added": grid(added, gain=(0.0, 0.3, 0.5), effect=TOPIC_EFFECTS),
-        "directions": grid(directions, cosine=COSINES, effect=(0.3,)),
-        "transfer": grid(transfers, cosine=COSINES, effect=(0.3,)),
         "one label": grid(one_label, shift=(0.0, 0.6), effect=(0.0, 1.0)),
         "by chance": grid(by_chance, shift=(0.0, 0.6), effect=(0.0, 1.0)),
         "beyond words": grid(beyond_the_words, shift=(0.0, 0.6), effect=(0.0, 1.0), told=(0.0, 0.5)),
@@ -406,7 +308,6 @@ CASES: dict[str, list[tuple[str, Draw]]] = {
                 for shift in (0.0, 3.0)
             ),
         ),
-        "best layer": grid(best_layer, shift=(0.0, 1.0), effect=(0.5,)),
         "another label": grid(another_label, cosine=COSINES, effect=(0.3,)),
         "statements": each(
             without_labels,
@@ -414,11 +315,6 @@ CASES: dict[str, list[tuple[str, Draw]]] = {
                 {"truth": truth, "understood": understood}
                 for truth, understood in ((0.0, True), (0.5, True), (0.5, False), (1.0, True))
             ),
-        ),
-        "patches": grid(patches, share=(0.0, 0.2, 0.5)),
-        "far away": each(
-            far_away,
-            *({"scale": a, "shift": b} for a, b in ((1, 0), (1.1, 0), (1.25, 0), (1, 2), (1, 4))),
         ),
         "own ability": grid(own_ability, shared=(0.0, 1.0), private=(0.0, 1.0)),
         "beyond": each(
@@ -429,16 +325,12 @@ CASES: dict[str, list[tuple[str, Draw]]] = {
                 for noise, kinds in ((1.0, 1), (3.0, 1), (1.0, 2))
             ),
         ),
-        "written": grid(written_answers, n=(24, 96), apart=(0.0, 0.8)),
     }.items()
 }
 """Group -> what is planted, and how a sample is drawn."""
 
 SAMPLES = 500
-SLOW = (
-    "directions", "transfer", "one label", "best layer", "another label", "statements",
-    "own ability",
-)  # fmt: skip
+SLOW = ("one label", "another label", "statements", "own ability")
 """Groups of which a sample takes longer than a tenth of a second: half as many are drawn."""
 
 

@@ -7,7 +7,7 @@ for the truth. What is wanted:
 
     S      p <= .05 in at most 7.5% where subject and targets have nothing in common, in at least 80% where they have
     C_A    said to reorder in at most 7.5% where nothing is reordered; said to reorder the wrong way in at most 7.5%
-    alike  "a moved cut" in at most 7.5% of dials that truly reorder, by .02 or more of C_A
+    alike  "a threshold shift" in at most 7.5% of dials that truly reorder, by .02 or more of C_A
     push   p <= .05 in at most 7.5% where vector and controls are drawn from one urn, of which the targets know nothing;
            in at least 80% among weak controls, and in one urn where the targets follow the vector's own order
     95%    intervals hold the truth in at least 92.5%: C_A's in this panel where the dial reorders (under a pure shift
@@ -25,7 +25,7 @@ from onedial.core.run.configuration import flat
 from onedial.stats.level import LEVEL
 from onedial.verdict.case import sweep_grid
 from onedial.verdict.controls import control_table
-from onedial.verdict.verdict import AWAY, MOVED_CUT, RULE, TOWARDS, judge
+from onedial.verdict.verdict import AWAY, RULE, THRESHOLD_SHIFT, TOWARDS, judge
 from simulations.frame import Cell, Found, Simulation, one_line_each
 
 ANSWERS = ("reproduced", "dial", "push")
@@ -62,7 +62,7 @@ def judged(name: str) -> Callable[[int], Found]:
             row["signal_p_over_all"] = judge(grid.beside(panel, respondents, **known)).signal.p
         if tables:
             by = verdict.direction.by
-            own, others = verdict.direction.own[by], tables[True][by]
+            own, others = verdict.direction.vector[by], tables[True][by]
             as_good = (others <= own) if by == "push" else (others >= own)
             p_alike = (1 + as_good.sum()) / (1 + len(others))
             row |= {"push": verdict.push, "push_p": verdict.direction.p, "push_p_alike": p_alike}
@@ -94,7 +94,7 @@ def rates_of(table: pd.DataFrame) -> pd.DataFrame:
         "C_A: low > 0": (table["order_low"] > 0).astype(float),
         "towards": (table["dial"] == TOWARDS).astype(float),
         "away": (table["dial"] == AWAY).astype(float),
-        "moved cut": (table["dial"] == MOVED_CUT).astype(float),
+        "threshold shift": (table["dial"] == THRESHOLD_SHIFT).astype(float),
         "push": (table["push_p"] <= LEVEL).astype(float).where(table["push_p"].notna()),
         "push, alike": (table["push_p_alike"] <= LEVEL).astype(float).where(table["push_p_alike"].notna()),
         "unread decide": table["flags"].fillna("").str.contains("unread").astype(float),

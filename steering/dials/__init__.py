@@ -1,1 +1,1 @@
-"""Dials beside an intervention: moved cut, instructions, adapters; gates."""
+"""Dials beside an intervention: threshold shift, instructions, adapters; gates."""

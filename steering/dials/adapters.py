@@ -21,7 +21,6 @@ Needs peft (`onedial[adapters]`), and saves what peft reads: adapter_config.json
 """
 
 import contextlib
-import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -47,7 +46,7 @@ from onedial.models.model import OpenModel
 from onedial.models.prompt_set import PromptSet
 from onedial.models.tensor_files import read_tensors, write_tensors
 from onedial.models.tokens import pad_batch
-from steering.dials.dials import DIAL_COLUMNS, read_unsteered
+from steering.dials.dials import Dial, read_unsteered
 from steering.effects.side_effects import effects_on_text
 
 INSTALL = "python -m pip install -e '.[adapters]'"
@@ -96,17 +95,12 @@ class Adapter:
     __repr__ = one_line
 
     def check_model(self, model: OpenModel) -> None:
-        """Raise InputError if it was trained for another model, or its maps are not those that it would adapt there."""
+        """Raise InputError if it was trained for another model."""
         if self.model.fingerprint != model.identity.fingerprint:
             raise InputError(
                 f"the adapter was trained for {self.model.name}, and the model is {model.identity.name} with other "
                 "weights; train one for it"
             )
-        maps = {name: module for name, module in model.hf.named_modules() if name in self.modules}
-        sizes = {f"{name}.lora_A.weight": (self.rank, getattr(maps[name], "in_features", 0)) for name in maps}
-        sizes |= {f"{name}.lora_B.weight": (getattr(maps[name], "out_features", 0), self.rank) for name in maps}
-        if sizes != {name: tuple(tensor.shape) for name, tensor in self.weights.items()} or len(maps) == 0:
-            raise InputError(f"the adapter's maps are not those of {self.model.name} that it names; train it again")
 
     def save(self, folder: Path | str) -> None:
         """Write a folder that peft reads; what is known of the training stands in the header of the weights."""
@@ -131,11 +125,7 @@ class Adapter:
     def _of(cls, tensors: Mapping[str, Tensor], facts: Mapping[str, Any]) -> "Adapter":
         weights = {name.removeprefix(PREFIX): tensor for name, tensor in tensors.items()}
         own = {**facts, "model": ModelIdentity(**facts["model"]), "modules": tuple(facts["modules"])}
-        adapter = cls(weights=weights, **own)
-        numbers = [adapter.rank, adapter.alpha, adapter.wanted, adapter.reached, adapter.unsteered]
-        if not all(map(math.isfinite, numbers)) or not all(tensor.isfinite().all() for tensor in weights.values()):
-            raise ValueError("not all of its numbers are finite")
-        return adapter
+        return cls(weights=weights, **own)
 
 
 @contextlib.contextmanager
@@ -328,7 +318,7 @@ def adapted_modules(model: OpenModel, first_layer: int) -> tuple[str, ...]:
 
 
 @dataclass(frozen=True)
-class LoraDial:
+class LoraDial(Dial):
     """An adapter; the setting is the factor on what it adds, 1 as trained. Positive goes where it was trained to."""
 
     adapter: Adapter
@@ -339,19 +329,12 @@ class LoraDial:
     def first_settings(self) -> list[float]:
         return list(ADAPTER_SETTINGS)
 
-    def ask(
-        self,
-        model: OpenModel,
-        questions: Sequence[Question],
-        template: PromptTemplate,
-        settings: Sequence[float],
-        progress: Progress | None = None,
-    ) -> pd.DataFrame:
-        frames = []
-        for setting in settings:
-            with adapted(model, self.adapter, float(setting)):
-                frames.append(read_unsteered(model, questions, template, progress).assign(setting=float(setting)))
-        return pd.concat(frames, ignore_index=True)[DIAL_COLUMNS]
+    def ask_at(
+        self, model: OpenModel, questions: Sequence[Question], template: PromptTemplate, setting: float,
+        progress: Progress | None,
+    ) -> pd.DataFrame:  # fmt: skip
+        with adapted(model, self.adapter, setting):
+            return read_unsteered(model, questions, template, progress)
 
     def on_text(
         self, model: OpenModel, settings: Sequence[float], passages: Sequence[str] | None = None

@@ -4,8 +4,7 @@
     dial.on_text(model, settings)                      and what it does to neutral text
 
     InterventionDial   an intervention; the setting is its magnitude, in its unit
-    MovedCut           the unsteered margin plus the setting: a bias on the logits of the yes tokens, in nats
-    Temperature        logits times exp(-setting): a control, which moves no margin across 0
+    ThresholdShift     the unsteered margin plus the setting: a bias on the logits of the yes tokens, in nats
     InstructedThreshold   "... only if you are at least t% sure", the setting is t; 0 says nothing
     Personas           openings of the prompt; the setting is an opening's number, 0 says nothing
 
@@ -13,8 +12,7 @@ At setting 0 the subject is as it was. `place_settings` finds where a dial has g
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Protocol, runtime_checkable
+from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
@@ -47,8 +45,7 @@ PERSONAS = ("cautious", "eager", "high stakes", "child", "exam", "self-doubting"
 Progress = Callable[[int], None]
 
 
-@runtime_checkable
-class Dial(Protocol):
+class Dial:
     """See the module's text.
 
     Attributes:
@@ -62,7 +59,7 @@ class Dial(Protocol):
 
     def first_settings(self) -> list[float]:
         """Settings over the whole range of the dial, to find the yes rates from; 0 is among them."""
-        ...
+        raise NotImplementedError
 
     def ask(
         self,
@@ -73,17 +70,29 @@ class Dial(Protocol):
         progress: Progress | None = None,
     ) -> pd.DataFrame:
         """The answers: one row per question and setting, `DIAL_COLUMNS`; positive margin = yes."""
-        ...
+        frames = [
+            self.ask_at(model, questions, template, float(setting), progress).assign(setting=float(setting))
+            for setting in settings
+        ]
+        return pd.concat(frames, ignore_index=True)[DIAL_COLUMNS]
+
+    def ask_at(
+        self, model: OpenModel, questions: Sequence[Question], template: PromptTemplate, setting: float,
+        progress: Progress | None,
+    ) -> pd.DataFrame:  # fmt: skip
+        """The answers at one setting, for dials that are asked setting by setting."""
+        raise NotImplementedError
 
     def on_text(
         self, model: OpenModel, settings: Sequence[float], passages: Sequence[str] | None = None
     ) -> pd.DataFrame:
-        """What each setting does to neutral text, by default all built-in passages; see `effects_on_text`."""
-        ...
+        """What each setting does to neutral text, by default all built-in passages (`effects_on_text`): nothing, where
+        it acts on prompts alone."""
+        return effects_on_text(model, settings, change=lambda logits, setting: logits, passages=passages)
 
 
 @dataclass(frozen=True)
-class InterventionDial:
+class InterventionDial(Dial):
     """An intervention on the residual stream; the setting is its magnitude."""
 
     intervention: Intervention
@@ -117,8 +126,16 @@ class InterventionDial:
         return effects_on_text(model, settings, self.intervention, passages=passages)
 
 
-class _OfMargins:
-    """A dial that changes margins which were read once, without steering; `moved` says how."""
+@dataclass(frozen=True)
+class ThresholdShift(Dial):
+    """The unsteered margin plus the setting, in nats; masses are the unsteered ones, since nothing else is changed."""
+
+    name: str = "threshold shift"
+    kind: str = "cut"
+    continuous: bool = True
+
+    def first_settings(self) -> list[float]:
+        return sorted(60 * magnitude / 4 for magnitude in doubling())
 
     def ask(
         self,
@@ -128,30 +145,9 @@ class _OfMargins:
         settings: Sequence[float],
         progress: Progress | None = None,
     ) -> pd.DataFrame:
-        plain = read_unsteered(model, questions, template, progress)
-        frames = [
-            plain.assign(setting=float(setting), margin=self.moved(plain["margin"].to_numpy(float), float(setting)))
-            for setting in settings
-        ]
+        plain = read_unsteered(model, questions, template, progress)  # once for all settings
+        frames = [plain.assign(setting=float(setting), margin=plain["margin"] + setting) for setting in settings]
         return pd.concat(frames, ignore_index=True)[DIAL_COLUMNS]
-
-    def moved(self, margin: np.ndarray, setting: float) -> np.ndarray:
-        raise NotImplementedError
-
-
-@dataclass(frozen=True)
-class MovedCut(_OfMargins):
-    """The unsteered margin plus the setting, in nats; masses are the unsteered ones, since nothing else is changed."""
-
-    name: str = "moved cut"
-    kind: str = "cut"
-    continuous: bool = True
-
-    def first_settings(self) -> list[float]:
-        return sorted(60 * magnitude / 4 for magnitude in doubling())
-
-    def moved(self, margin: np.ndarray, setting: float) -> np.ndarray:
-        return margin + setting
 
     def on_text(
         self, model: OpenModel, settings: Sequence[float], passages: Sequence[str] | None = None
@@ -169,29 +165,7 @@ class MovedCut(_OfMargins):
 
 
 @dataclass(frozen=True)
-class Temperature(_OfMargins):
-    """Logits divided by exp(setting). A control: the sign of a margin stays, so that no yes rate is reached but one."""
-
-    name: str = "temperature"
-    kind: str = "temperature"
-    continuous: bool = True
-
-    def first_settings(self) -> list[float]:
-        return [-2.0, -1.0, -0.5, 0.0, 0.5, 1.0, 2.0]
-
-    def moved(self, margin: np.ndarray, setting: float) -> np.ndarray:
-        return margin * np.exp(-setting)
-
-    def on_text(
-        self, model: OpenModel, settings: Sequence[float], passages: Sequence[str] | None = None
-    ) -> pd.DataFrame:
-        return effects_on_text(
-            model, settings, change=lambda logits, setting: logits * float(np.exp(-setting)), passages=passages
-        )
-
-
-@dataclass(frozen=True)
-class PromptDial:
+class PromptDial(Dial):
     """A paragraph before the prompt, one for each setting; what is asked besides is asked under it as well.
 
     Attributes:
@@ -201,41 +175,27 @@ class PromptDial:
     name: str
     kind: str
     openings: Mapping[float, str]
-    continuous: bool = field(default=False)
+    continuous: bool = False
 
     __repr__ = one_line
 
     def first_settings(self) -> list[float]:
         return [0.0, *self.openings]
 
-    def ask(
-        self,
-        model: OpenModel,
-        questions: Sequence[Question],
-        template: PromptTemplate,
-        settings: Sequence[float],
-        progress: Progress | None = None,
-    ) -> pd.DataFrame:
-        """As `Dial.ask`.
+    def ask_at(
+        self, model: OpenModel, questions: Sequence[Question], template: PromptTemplate, setting: float,
+        progress: Progress | None,
+    ) -> pd.DataFrame:  # fmt: skip
+        """As `Dial.ask_at`.
 
         Raises:
             InputError: a setting that it has not.
         """
-        frames = []
-        for setting in settings:
-            if setting and setting not in self.openings:
-                known = ", ".join(f"{each:g}" for each in self.first_settings())
-                raise InputError(f"{self.name} has no setting {setting:g}; choose among {known}")
-            opening = self.openings.get(setting, "")
-            own = with_opening(template, opening, f"{template.name}, {self.name} {setting:g}")
-            frames.append(read_unsteered(model, questions, own, progress).assign(setting=float(setting)))
-        return pd.concat(frames, ignore_index=True)[DIAL_COLUMNS]
-
-    def on_text(
-        self, model: OpenModel, settings: Sequence[float], passages: Sequence[str] | None = None
-    ) -> pd.DataFrame:
-        """Nothing: text that is not asked under the prompt does not see it."""
-        return effects_on_text(model, settings, change=lambda logits, setting: logits, passages=passages)
+        if setting and setting not in self.openings:
+            known = ", ".join(f"{each:g}" for each in self.first_settings())
+            raise InputError(f"{self.name} has no setting {setting:g}; choose among {known}")
+        own = with_opening(template, self.openings.get(setting, ""), f"{template.name}, {self.name} {setting:g}")
+        return read_unsteered(model, questions, own, progress)
 
 
 def instructed_threshold(levels: Sequence[float] = SURENESS) -> PromptDial:
@@ -317,10 +277,10 @@ def place_settings(dial: Dial, table: pd.DataFrame, rates: Sequence[float] = RAT
         One row per rate: rate, setting, rate_found (there, on these questions), reached (within `NEAR`).
 
     >>> from onedial import load_model, load_questions
-    >>> from steering import MovedCut
+    >>> from steering import ThresholdShift
     >>> table = pd.DataFrame({"question_id": ["a", "b"] * 3, "setting": [-2.0, -2.0, 0.0, 0.0, 2.0, 2.0], "mass": 1.0})
     >>> table["margin"] = [-3.0, -1.0, -1.0, 1.0, 1.0, 3.0]
-    >>> place_settings(MovedCut(None), table, rates=[0.5])["rate_found"].tolist()
+    >>> place_settings(ThresholdShift(), table, rates=[0.5])["rate_found"].tolist()
     [0.5]
     """
     margins = margins_by(table, "setting")

@@ -1,9 +1,8 @@
 """What a dial does besides: to text that has nothing to do with it, and to facts whose answers are known.
 
-On neutral text, each passage in two halves, the first as a prompt and the second as what follows it:
+On neutral text, the first half of each passage as a prompt:
 
-    kl            of the next token after the first half, sum p log(p / q), p without and q with the dial, in nats
-    perplexity    of the second half with the dial; perplexity_unsteered without it
+    kl    of the next token, sum p log(p / q), p without and q with the dial, in nats
 
 On unrelated yes/no facts:
 
@@ -16,7 +15,7 @@ A setting is usable where the accuracy falls by at most 2 points (`LIMIT`), an u
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import AbstractContextManager, ExitStack
+from contextlib import AbstractContextManager, nullcontext
 
 import numpy as np
 import pandas as pd
@@ -28,13 +27,13 @@ from onedial.asking.yes_no import is_read
 from onedial.core.errors import InputError
 from onedial.models.forward.batches import Progress, map_batches
 from onedial.models.forward.readout import AnswerTokens
-from onedial.models.forward.runner import Started, plainly_edited
+from onedial.models.forward.runner import Started
 from onedial.models.model import OpenModel
 from onedial.models.prompt_set import PromptSet
 from onedial.models.tokens import encode, pad_batch
 from onedial.panels.questions.facts import load_passages
 from onedial.stats.level import QUANTILES_95
-from steering.interventions import Intervention, chosen_positions
+from steering.interventions import Intervention
 from steering.reading import read_along, rows_of
 
 LIMIT = 0.02
@@ -43,10 +42,10 @@ REVERSED_SETTINGS = 9
 N_PREFERENCES = 40
 """Questions about likes that are asked at the same settings: all that are built in."""
 PASSAGES_AT_ONCE = 8
-PASSAGE_TOKENS = 36
-"""Of a neutral passage, about; for forecasts."""
+PASSAGE_TOKENS = 18
+"""Of the first half of a neutral passage, about; for forecasts."""
 N_BOOTSTRAP = 999
-TEXT_COLUMNS = ["setting", "kl", "kl_low", "kl_high", "perplexity", "perplexity_unsteered", "n_passages"]
+TEXT_COLUMNS = ["setting", "kl", "kl_low", "kl_high", "n_passages"]
 FACT_EFFECT_COLUMNS = [
     "setting", "accuracy", "accuracy_low", "accuracy_high", "loss", "loss_low", "loss_high", "negative_flips",
     "positive_flips", "yes_rate", "mass", "unread", "n", "usable",
@@ -69,7 +68,7 @@ def effects_on_text(
     """What a dial does to neutral text; see the module's text.
 
     Args:
-        intervention: acts as it would on a prompt that is the passage's first half, and what is generated after it.
+        intervention: acts as it would on a prompt that is the passage's first half.
         change: of logits, given a setting: for dials that leave the stream alone.
         around: a context in which the whole model is another at a setting, such as with an adapter.
         passages: by default the built-in ones.
@@ -88,36 +87,28 @@ def effects_on_text(
     2
     """
     if intervention is not None:
-        intervention.check_model(model)
-    texts = load_passages() if passages is None else passages
-    sequences = _sequences(model, texts)
-    numbers = [float(setting) for setting in settings]
-    # A model that reads a shorter text otherwise beside a longer one is given one at a time.
-    at_once = 1 if model.fast_paths_for(max(map(len, sequences))).requires_equal_length else PASSAGES_AT_ONCE
-    places = range(len(sequences))
-    batches = [list(places[first : first + at_once]) for first in places[::at_once]]
+        name = intervention.intervention_id
+        found = kl_on_text(model, [intervention], {name: settings}, passages=passages, seed=seed)
+        return found.rename(columns={"magnitude": "setting"})[TEXT_COLUMNS]
+    prompts = _first_halves(model, passages)
 
-    def work(batch: list[int]) -> list[tuple[np.ndarray, np.ndarray, int]]:
-        own = [sequences[place] for place in batch]
-        kl, surprise, tokens = _measure(model, own, numbers, intervention, change, around)
-        return list(zip(kl.T, surprise.T, tokens, strict=True))
+    @torch.inference_mode()
+    def log_p(setting: float | None) -> Tensor:
+        """(passage, vocabulary), by plain forwards, which whatever is done to the model acts on."""
 
-    kl, surprise, tokens = zip(*map_batches(batches, work), strict=True)
-    by_passage, nll, n = np.stack(kl, axis=1), np.stack(surprise, axis=1), np.array(tokens)  # setting x passage
-    drawn = _draws(len(n), seed)
-    low, high = np.quantile(drawn @ by_passage.T, QUANTILES_95, axis=0)
-    perplexity = np.exp(nll.sum(axis=1) / n.sum())
-    return pd.DataFrame(
-        {
-            "setting": numbers,
-            "kl": by_passage.mean(axis=1),
-            "kl_low": low,
-            "kl_high": high,
-            "perplexity": perplexity[1:],
-            "perplexity_unsteered": perplexity[0],
-            "n_passages": len(n),
-        }
-    )
+        def work(batch: list[int]) -> list[Tensor]:
+            rows = pad_batch([prompts.sequences[place] for place in batch], model.stack.pad_id)
+            return list(model.final_residual(rows.to(model.device)))
+
+        with nullcontext() if around is None or setting is None else around(setting):
+            final = torch.stack(map_batches(prompts.batches(model, PASSAGES_AT_ONCE), work, share=False))
+            logits = model.readout.logits(final, slice(None))
+        return (logits if change is None or setting is None else change(logits, setting)).log_softmax(dim=-1)
+
+    plain = log_p(None)
+    by_passage = np.stack([_kl(plain, log_p(float(setting))).double().cpu().numpy() for setting in settings], axis=1)
+    table = pd.DataFrame({"setting": [float(setting) for setting in settings]})
+    return _with_intervals(table, by_passage, seed)[TEXT_COLUMNS]
 
 
 def kl_on_text(
@@ -129,7 +120,7 @@ def kl_on_text(
     progress: Progress | None = None,
     seed: int = 0,
 ) -> pd.DataFrame:
-    """The KL of `effects_on_text` for many interventions, each passage run once without any.
+    """The KL on neutral text of many interventions, each passage run once without any.
 
     Args:
         settings: intervention_id -> its magnitudes; what has none is left out.
@@ -153,9 +144,7 @@ def kl_on_text(
     wanted = [each for each in interventions if settings.get(each.intervention_id)]
     for each in wanted:
         each.check_model(model)
-    texts = load_passages() if passages is None else passages
-    halves = tuple(tuple(ids[: len(ids) // 2]) for ids in _sequences(model, texts))
-    prompts = PromptSet(tuple(map(str, range(len(halves)))), halves, AnswerTokens(()), "", "")
+    prompts = _first_halves(model, passages)
     plain: list[tuple[Started, Tensor]] = []  # of the batch that was started last
 
     def kl(started: Started, final: Tensor) -> Tensor:
@@ -173,11 +162,16 @@ def kl_on_text(
     columns = ["intervention_id", "magnitude", "kl", "kl_low", "kl_high", "n_passages"]
     if not found:
         return pd.DataFrame(columns=columns)
-    by_passage = np.stack([each[0] for each in found])  # passage x every setting of each intervention
-    low, high = np.quantile(_draws(len(halves), seed) @ by_passage, QUANTILES_95, axis=0)
     names = [(each.intervention_id, float(m)) for each in wanted for m in settings[each.intervention_id]]
-    table = pd.DataFrame(names, columns=columns[:2])
-    return table.assign(kl=by_passage.mean(axis=0), kl_low=low, kl_high=high, n_passages=len(halves))
+    return _with_intervals(pd.DataFrame(names, columns=columns[:2]), np.stack([each[0] for each in found]), seed)
+
+
+def _with_intervals(table: pd.DataFrame, by_passage: np.ndarray, seed: int) -> pd.DataFrame:
+    """Beside each setting its mean KL (passage, setting) with a 95% interval over passages."""
+    n = len(by_passage)
+    drawn = np.random.default_rng(seed).multinomial(n, np.full(n, 1 / n), N_BOOTSTRAP) / n
+    low, high = np.quantile(drawn @ by_passage, QUANTILES_95, axis=0)
+    return table.assign(kl=by_passage.mean(axis=0), kl_low=low, kl_high=high, n_passages=n)
 
 
 def fact_effects(table: pd.DataFrame, truth: pd.Series, unsteered: float = 0.0, limit: float = LIMIT) -> pd.DataFrame:
@@ -235,16 +229,14 @@ def fact_effects(table: pd.DataFrame, truth: pd.Series, unsteered: float = 0.0, 
     return found.assign(usable=found["loss"] <= limit + 1e-9)[FACT_EFFECT_COLUMNS]
 
 
-def _draws(n: int, seed: int) -> np.ndarray:
-    """Weights of the passages in each resample."""
-    return np.random.default_rng(seed).multinomial(n, np.full(n, 1 / n), N_BOOTSTRAP) / n
-
-
-def _sequences(model: OpenModel, texts: Sequence[str]) -> list[list[int]]:
+def _first_halves(model: OpenModel, passages: Sequence[str] | None) -> PromptSet:
+    """As prompts without answers."""
+    texts = load_passages() if passages is None else passages
     sequences = [_with_start(model, text) for text in texts]
     if short := [text for text, ids in zip(texts, sequences, strict=True) if len(ids) < 4]:
         raise InputError(f"the passage {short[0]!r} is shorter than four tokens; give whole sentences")
-    return sequences
+    halves = tuple(tuple(ids[: len(ids) // 2]) for ids in sequences)
+    return PromptSet(tuple(map(str, range(len(halves)))), halves, AnswerTokens(()), "", "")
 
 
 def _kl(plain: Float[Tensor, "*#row vocabulary"], steered: Float[Tensor, "*row vocabulary"]) -> Float[Tensor, "*row"]:
@@ -256,71 +248,3 @@ def _with_start(model: OpenModel, text: str) -> list[int]:
     ids = encode(model.tokenizer, text)
     start = model.tokenizer.bos_token_id
     return ids if start is None or ids[:1] == [start] else [start, *ids]
-
-
-@torch.inference_mode()
-def _measure(
-    model: OpenModel,
-    sequences: Sequence[Sequence[int]],
-    settings: Sequence[float],
-    intervention: Intervention | None,
-    change: LogitChange | None,
-    around: Around | None,
-) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """(setting, passage) KL after the first half; (1 + setting, passage) surprise of the second, unsteered first;
-    (passage,) its tokens."""
-    batch = pad_batch(sequences, model.stack.pad_id).to(model.device)
-    lengths = torch.tensor([len(ids) for ids in sequences], device=model.device)
-    halves = lengths // 2  # the first half is a passage's beginning, its last token the answer position of a prompt
-    place = batch.position_ids.masked_fill(~batch.attention_mask, -1)
-    predicting = (place >= halves[:, None] - 1) & (place < lengths[:, None] - 1)
-    row, column = predicting.nonzero().T
-    first = place[row, column] == halves[row] - 1
-    following = batch.input_ids.roll(-1, dims=1)[row, column]
-    passage = row.cpu()
-    beginnings = first.nonzero()[:, 0]
-
-    def streams() -> Float[Tensor, "token d_model"]:
-        final = model.final_residuals(batch)
-        return final[row.to(final.device), column.to(final.device)]
-
-    def changed(log_p: Tensor, by: float | None) -> Tensor:
-        return log_p if by is None or change is None else change(log_p, by).log_softmax(dim=-1)
-
-    def next_token(final: Tensor, by: float | None) -> Float[Tensor, "passage vocabulary"]:
-        own = final[beginnings.to(final.device)]
-        return torch.cat([changed(log_p, by) for _, log_p in model.readout.log_probs(own)])
-
-    def surprises(final: Tensor, changes: Sequence[float | None]) -> list[np.ndarray]:
-        parts = [
-            [-changed(log_p, by).gather(1, following[rows].to(log_p.device)[:, None])[:, 0] for by in changes]
-            for rows, log_p in model.readout.log_probs(final)
-        ]
-        sums = torch.zeros(len(sequences), dtype=torch.double)
-        return [sums.index_add(0, passage, torch.cat(own).double().cpu()).numpy() for own in zip(*parts, strict=True)]
-
-    def kl(final: Tensor, by: float) -> np.ndarray:
-        return _kl(unsteered, next_token(final, by)).double().cpu().numpy()
-
-    plain = streams()
-    unsteered = next_token(plain, None)
-    if intervention is None and around is None:  # the logits alone are changed, so that they are read once
-        surprise = surprises(plain, [None, *settings])
-        kls = [kl(plain, setting) for setting in settings]
-    else:
-        surprise, kls = surprises(plain, [None]), []
-        if intervention is not None:
-            lowest, chosen = min(intervention.layers), chosen_positions(intervention.positions, place, halves)
-            stream = model.read_residual(batch, [lowest], "all")[:, 0]
-        for setting in settings:
-            with ExitStack() as contexts:
-                if around is not None:
-                    contexts.enter_context(around(setting))
-                elif intervention is not None:
-                    values = torch.full((len(sequences),), setting, device=model.device)
-                    contexts.enter_context(model.resumed_after(lowest, stream))
-                    contexts.enter_context(plainly_edited(model.stack, intervention.edits(), values, chosen))
-                steered = streams()
-                surprise += surprises(steered, [setting])
-                kls.append(kl(steered, setting))
-    return np.array(kls).reshape(len(settings), -1), np.array(surprise), (lengths - halves).cpu().numpy()

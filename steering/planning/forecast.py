@@ -6,7 +6,6 @@ A stage is a list of loads: so many prompts, each with so many steered rows at a
     all       every token of the prompt for each row through those layers
     crossings where the answer turns along a push at the last position, by a search of a few rounds
               (`steering.critical`); or along one that acts `everywhere`
-    text      neutral passages, of which the second half is read, for each row
     written   so many tokens one after the other, after prompts that are read for each row
 
 Weights need not be loaded to know what that takes: the first layers of the model's shape, with random numbers in them,
@@ -20,7 +19,7 @@ import math
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
+from functools import cache, cached_property, partial
 from typing import Any
 
 import torch
@@ -41,16 +40,12 @@ from onedial.models.prompt_set import PromptSet
 from onedial.models.tokens import encode, render
 from onedial.models.writing import write_after
 from steering.critical import crossings_along
-from steering.effects.side_effects import effects_on_text
 from steering.interventions import Intervention, SteeringVector
 from steering.reading import ROWS_PER_QUESTION, answers_along
 
-KINDS = ("last", "all", "crossings", "crossings everywhere", "text", "written")
 SKETCH_LAYERS = 3
 SKETCH_WEIGHTS = 10**9
 """More of them than this take longer to draw than a run's time is worth knowing beforehand."""
-FEW_ROWS, MANY_ROWS = 8, 40
-"""Rows of a question at which steering at the last position is timed."""
 FEW_TOKENS, MANY_TOKENS = 2, 6
 """That are written in the same batch."""
 
@@ -61,7 +56,7 @@ class Load:
 
     Attributes:
         lengths: tokens of each prompt; each is read once, unsteered, where `kind` is not "written".
-        rows: layer and number of rows of each push, for every prompt. kind: one of `KINDS`.
+        rows: layer and number of rows of each push, for every prompt. kind: a key of the list above.
         n_cached: how many of the prompts an earlier stage has read and left in the cache.
         n_tokens: that are written at most after each prompt and row.
     """
@@ -117,45 +112,81 @@ class Size:
         return int(min(1.0, CACHE_BYTES / whole) * len(lengths)) if whole else 0
 
 
-@dataclass(frozen=True)
-class Timing:
-    """Seconds of one batch of each kind of work: independent of the depth, and for each layer that is passed.
+class Clock:
+    """Seconds of loads on this machine, by a batch of prompts of middling length that is run on a sketch of the model.
 
-    Attributes:
-        n_questions, n_tokens: of the batch. read: an unsteered reading. rows, more_rows: steering at the last position
-            `FEW_ROWS` of each question, and each further row. work: the other kinds, of one row (or written token).
+    Each kind of work, and each number of rows of it, is timed when it is first asked for: with the push after the last
+    layer, and after the first. The difference is what the layers take; the rest does not depend on the depth.
+
+    Args:
+        n_layers: of the whole model.
     """
 
-    n_questions: int
-    n_tokens: int
-    read: tuple[float, float]
-    rows: tuple[float, float]
-    more_rows: tuple[float, float]
-    work: Mapping[str, tuple[float, float]]
+    def __init__(self, sketch: OpenModel, prompts: Sequence[Prompt], n_layers: int) -> None:
+        n_batch = QUESTIONS_PER_BATCH.get(sketch.device.type, 16)
+        by_length = sorted(prompts, key=lambda prompt: len(prompt.user))
+        start = max(0, (len(by_length) - n_batch) // 2)
+        self._chosen = by_length[start : start + n_batch]
+        self._batch = PromptSet.of_prompts(sketch, self._chosen, [str(n) for n in range(len(self._chosen))])
+        self._model, self._top, self._n_layers = sketch, sketch.n_layers - 1, n_layers
 
-    def of(self, load: Load, n_layers: int) -> float:
-        """Seconds of a load."""
-        batches = len(load.lengths) / self.n_questions
-        read = 0.0
+    def seconds(self, load: Load) -> float:
+        """Of a load, in one process."""
+        batches, read = len(load.lengths) / len(self._chosen), 0.0
+        whole = self._reading * self._n_layers / (self._top + 1)
         if load.kind != "written":
-            read = _at(self.read, n_layers) * sum(load.lengths[load.n_cached :]) / self.n_tokens
+            read = whole * sum(load.lengths[load.n_cached :]) / sum(map(len, self._batch.sequences))
         steered = 0.0
         for layer, count in load.rows:
-            above = n_layers - 1 - layer
-            if load.kind == "last":
-                few, more = _at(self.rows, above), _at(self.more_rows, above)
-                steered += few * -(-count // ROWS_PER_QUESTION) + more * (count - FEW_ROWS)
-            elif load.kind.startswith("crossings"):
-                steered += _at(self.work[load.kind], above)
-            elif load.kind == "written":
-                steered += count * (_at(self.read, n_layers) + load.n_tokens * _at(self.work["written"], n_layers))
+            if load.kind == "written":
+                steered += count * (whole + load.n_tokens * self._token * self._n_layers)
             else:
-                steered += count * _at(self.work[load.kind], above)
-        return read + batches * max(steered, 0.0)
+                still, by_layer = self._pushed(load.kind, count)
+                steered += still + by_layer * (self._n_layers - 1 - layer)
+        return read + batches * steered
 
+    @cached_property
+    def _reading(self) -> float:
+        """The batch once through all layers of the sketch, unsteered."""
+        return _seconds(self._model, lambda: read_streams(self._model, self._batch.sequences, [self._top]))
 
-def _at(line: tuple[float, float], n_layers: int) -> float:
-    return max(line[0], 0.0) + max(line[1], 0.0) * n_layers
+    @cached_property
+    def _token(self) -> float:
+        """One more token after each prompt, a layer."""
+        short, long = (
+            _seconds(self._model, partial(write_after, self._model, self._chosen, max_new_tokens=n))
+            for n in (FEW_TOKENS, MANY_TOKENS)
+        )
+        return max(long - short, 0.0) / (MANY_TOKENS - FEW_TOKENS) / (self._top + 1)
+
+    @cache  # noqa: B019
+    def _pushed(self, kind: str, count: int) -> tuple[float, float]:
+        """What so many rows of each question take beside one reading: whatever the depth, and for each layer above."""
+        if kind == "last":
+            return self._beside(lambda push: self._swept(push, count))
+        if kind == "all":
+            one = self._beside(lambda push: self._swept(push, 1), "all")
+            return count * one[0], count * one[1]
+        return self._beside(self._crossed, "last" if kind == "crossings" else "all")
+
+    def _beside(self, work: Callable[[Intervention], object], at: str = "last") -> tuple[float, float]:
+        still, by_layer = self._along(work, at)
+        return max(still - self._reading, 0.0), by_layer
+
+    def _along(self, work: Callable[[Intervention], object], at: str) -> tuple[float, float]:
+        seconds, direction = [], torch.zeros(self._model.d_model)
+        direction[0] = 1.0
+        for layer in (self._top, 0):
+            push = Intervention.of(SteeringVector(direction, layer, 1.0, 1.0, self._model.identity), positions=at)
+            seconds.append(_seconds(self._model, partial(work, push)))
+        return seconds[0], max(seconds[1] - seconds[0], 0.0) / max(self._top, 1)
+
+    def _swept(self, push: Intervention, n_rows: int) -> object:
+        return answers_along(self._model, [push], self._batch, [place / 1000 for place in range(n_rows)])
+
+    def _crossed(self, push: Intervention) -> None:
+        ranges = {push.intervention_id: (-0.5, 0.5)}
+        crossings_along(self._model, self._batch, ranges, [push], sink=lambda table: None)
 
 
 @dataclass(frozen=True)
@@ -164,20 +195,14 @@ class Forecast:
 
     Attributes:
         stages: name -> its loads, in order. size: of the model. setting: dtype and device, for people.
-        timing: of this machine; None where nothing could be timed.
+        taken: name -> seconds of the stage in one process; None where nothing could be timed.
     """
 
     stages: Mapping[str, Sequence[Load]]
     size: Size
     dtype: torch.dtype
     device: str
-    timing: Timing | None
-
-    def seconds(self, name: str) -> float | None:
-        """Of one stage, in one process; None where nothing was timed."""
-        if self.timing is None:
-            return None
-        return sum(self.timing.of(load, self.size.n_layers) for load in self.stages[name])
+    taken: Mapping[str, float] | None
 
     @property
     def weight_bytes(self) -> int:
@@ -204,14 +229,16 @@ class Forecast:
         for name, loads in self.stages.items():
             read, rows = sum(load.n_read for load in loads), sum(load.n_rows for load in loads)
             total = [total[0] + read, total[1] + rows]
-            lines.append(f"{name:<12}{read:>9,}{rows:>14,}{_clock(self.seconds(name)):>12}")
-        whole = None if self.timing is None else sum(self.seconds(name) or 0.0 for name in self.stages)
+            lines.append(f"{name:<12}{read:>9,}{rows:>14,}{_clock(self.taken and self.taken[name]):>12}")
+        whole = None if self.taken is None else sum(self.taken.values())
         lines.append(f"{'total':<12}{total[0]:>9,}{total[1]:>14,}{_clock(whole):>12}")
         lines.append(
             f"memory: {self.weight_bytes / 2**30:.1f} GiB of weights, {self.peak_bytes / 2**30:.1f} GiB at the peak; "
             "beside it the process takes about a GiB for Python and its libraries"
         )
-        return "\n".join(lines if self.timing else [*lines, "no time can be told, the rest follows from the config"])
+        return "\n".join(
+            lines if self.taken is not None else [*lines, "no time can be told, the rest follows from the config"]
+        )
 
 
 def forecast_of(
@@ -242,7 +269,7 @@ def forecast_of(
     >>> list(forecast_of(folder.name, asked, METACOGNITIVE, stage).stages)
     ['sweep']
     """
-    config, tokenizer = load_config(resolve_weights(name_or_path, revision, convert=False))
+    config, tokenizer = load_config(resolve_weights(name_or_path, revision))
     device = "cuda" if torch.cuda.is_available() else "cpu"
     loaded = DTYPES.get(dtype) or (config.dtype if device == "cuda" else None) or torch.float32
     texts = {split: [template.fill(question.text) for question in own] for split, own in asked.items()}
@@ -250,9 +277,11 @@ def forecast_of(
     size = Size.of(config)
     loads = stages(lengths, size, loaded)
     sketch = sketch_of(config, tokenizer, loaded, device, size)
-    kinds = {load.kind for own in loads.values() for load in own}
-    prompts = [own for mine in texts.values() for own in mine]
-    return Forecast(loads, size, loaded, device, None if sketch is None else time_work(sketch, prompts, kinds))
+    if sketch is None:
+        return Forecast(loads, size, loaded, device, None)
+    clock = Clock(sketch, [own for mine in texts.values() for own in mine], size.n_layers)
+    taken = {name: sum(map(clock.seconds, own)) for name, own in loads.items()}
+    return Forecast(loads, size, loaded, device, taken)
 
 
 def sketch_of(config: Any, tokenizer: Any, dtype: torch.dtype, device: str, size: Size) -> OpenModel | None:
@@ -276,60 +305,6 @@ def sketch_of(config: Any, tokenizer: Any, dtype: torch.dtype, device: str, size
     except (InputError, ValueError, TypeError, AttributeError, IndexError, RuntimeError) as error:
         notice(f"layers of this model can't be tried with random weights, so no time is told: {error}")
         return None
-
-
-def time_work(model: OpenModel, prompts: Sequence[Prompt], kinds: Sequence[str] | set[str] = KINDS) -> Timing:
-    """Time each kind of work on one batch of prompts of middling length: some seconds on a CPU with a small model."""
-    n_batch = QUESTIONS_PER_BATCH.get(model.device.type, 16)
-    by_length = sorted(prompts, key=lambda prompt: len(prompt.user))
-    start = max(0, (len(by_length) - n_batch) // 2)
-    chosen = by_length[start : start + n_batch]
-    batch = PromptSet.of_prompts(model, chosen, [str(place) for place in range(len(chosen))])
-    top = model.n_layers - 1
-
-    def along(work: Callable[[Intervention], object], at: str = "last") -> tuple[float, float]:
-        """Independent of the depth, and for each layer above the push."""
-        seconds = []
-        for layer in (top, 0):
-            direction = torch.zeros(model.d_model)
-            direction[0] = 1.0
-            push = Intervention.of(SteeringVector(direction, layer, 1.0, 1.0, model.identity), positions=at)
-            seconds.append(_seconds(model, partial(work, push)))
-        return seconds[0], (seconds[1] - seconds[0]) / max(top, 1)
-
-    def swept(n_rows: int, at: str = "last") -> tuple[float, float]:
-        grid = [place / 1000 for place in range(n_rows)]
-        return along(lambda push: answers_along(model, [push], batch, grid), at)
-
-    def less(more: tuple[float, float], few: tuple[float, float], n: int) -> tuple[float, float]:
-        return (more[0] - few[0]) / n, (more[1] - few[1]) / n
-
-    reading = _seconds(model, lambda: read_streams(model, batch.sequences, [top]))
-    read, few = (0.0, reading / model.n_layers), swept(FEW_ROWS)
-    more = less(swept(MANY_ROWS), few, MANY_ROWS - FEW_ROWS)
-    work: dict[str, tuple[float, float]] = {}
-    if "all" in kinds:
-        work["all"] = less(swept(3, "all"), swept(1, "all"), 2)
-    for kind, at in (("crossings", "last"), ("crossings everywhere", "all")):
-        if kind in kinds:
-            found = along(partial(_crossed, model, batch), at)
-            work[kind] = found[0] - reading, found[1]
-    if "text" in kinds:
-        passages = [prompt.user for prompt in chosen[:8]]
-        once, twice = (along(partial(effects_on_text, model, [0.1] * n, passages=passages), "all") for n in (1, 2))
-        times = n_batch / len(passages)
-        work["text"] = (twice[0] - once[0]) * times, (twice[1] - once[1]) * times
-    if "written" in kinds:
-        short, long = (
-            _seconds(model, partial(write_after, model, chosen, max_new_tokens=n)) for n in (FEW_TOKENS, MANY_TOKENS)
-        )
-        work["written"] = 0.0, (long - short) / (MANY_TOKENS - FEW_TOKENS) / model.n_layers
-    few = few[0] - reading, few[1]  # the prompts are read once for all rows
-    return Timing(len(chosen), sum(map(len, batch.sequences)), read, few, more, work)
-
-
-def _crossed(model: OpenModel, prompts: PromptSet, push: Intervention) -> None:
-    crossings_along(model, prompts, {push.intervention_id: (-0.5, 0.5)}, [push], sink=lambda table: None)
 
 
 def _seconds(model: OpenModel, work: Callable[[], object]) -> float:

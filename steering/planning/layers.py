@@ -22,12 +22,10 @@ from steering.interventions import Intervention
 from steering.planning.magnitudes import (
     RANGE_QUESTIONS,
     coarse_grid,
-    doubling,
     find_range,
     most_unread,
-    yes_rates,
+    rates_along,
 )
-from steering.reading import answers_along
 
 SPAN_LOW, SPAN_HIGH = 0.05, 0.95
 NOT_BOTH_WAYS = "does not turn the answers both ways"
@@ -125,9 +123,8 @@ def scan_layers(
     >>> scan_layers(model, prompts, candidates).layer in (1, 2)
     True
     """
-    grids = {each.intervention_id: doubling(each.units_per_norm) for each in candidates}
-    table = answers_along(model, candidates, fitting, grids, progress=progress)
-    rates = [yes_rates(table[table["intervention_id"] == each.intervention_id]) for each in candidates]
+    found = rates_along(model, fitting, candidates, progress)
+    rates = [found[each.intervention_id] for each in candidates]
     place, reach = best_place(rates, [each.units_per_norm for each in candidates])
     layers = [each.layers[0] for each in candidates]
     beside = zip(rates, layers, strict=True)
@@ -149,7 +146,7 @@ def even_grid(model: OpenModel, prompts: PromptSet, interventions: Sequence[Inte
         intervention_id -> `COARSE_POINTS` magnitudes in its unit, 0 among them.
     """
     first, few = interventions[0], prompts.subset(prompts.question_ids[:RANGE_QUESTIONS])
-    rates = yes_rates(answers_along(model, [first], few, doubling(first.units_per_norm)))
+    rates = rates_along(model, few, [first])[first.intervention_id]
     if math.isinf(spanning_magnitude(rates.set_axis(rates.index / first.units_per_norm))):
         notice(f"{first.intervention_id} {NOT_BOTH_WAYS}")
     if _rise(rates.loc[rates["unread"] <= most_unread(rates), "yes_rate"]) < 0:

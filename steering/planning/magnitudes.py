@@ -6,7 +6,7 @@ is laid even in yes rate. All of it looks at the fitting split of the questions 
 """
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -166,6 +166,19 @@ def _with_zero(grid: Floats) -> list[float]:
         inner = moved[1:-1]
         moved[1 + int(np.abs(inner).argmin())] = 0.0
     return sorted(float(f"{value:.6g}") for value in moved)
+
+
+def rates_along(
+    model: OpenModel,
+    prompts: PromptSet,
+    interventions: Sequence[Intervention],
+    progress: Callable[[int], None] | None = None,
+    grids: Mapping[str, Sequence[float]] | None = None,
+) -> dict[str, pd.DataFrame]:
+    """intervention_id -> its `yes_rates`, at the doubled magnitudes unless others are given."""
+    grids = grids or {each.intervention_id: doubling(each.units_per_norm) for each in interventions}
+    table = answers_along(model, interventions, prompts, grids, progress=progress)
+    return {str(name): yes_rates(own) for name, own in table.groupby("intervention_id", sort=False)}
 
 
 def choose_magnitudes(

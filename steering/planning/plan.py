@@ -1,7 +1,7 @@
 """What will be swept: the intervention, its layer, its magnitudes and its controls, none chosen by a look at any
 target."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 
@@ -25,9 +25,9 @@ from steering.planning.layers import (
     layers_together,
     scan_layers,
 )
-from steering.planning.magnitudes import RANGE_QUESTIONS, choose_magnitudes, doubling, find_range, yes_rates
+from steering.planning.magnitudes import RANGE_QUESTIONS, choose_magnitudes, doubling, find_range, rates_along
 from steering.planning.reliability import Reliability, reliability_of
-from steering.reading import answers_along, grid_of
+from steering.reading import grid_of
 from steering.vectors import contrast_of, vectors_of
 
 Bar = Callable[[int, str], AbstractContextManager[Callable[[int], None]]]
@@ -73,13 +73,8 @@ class SweepPlan:
     @property
     def ranges(self) -> dict[str, tuple[float, float]]:
         """intervention_id of each control -> the ends of its range."""
-        return {
-            each.intervention_id: (
-                self.magnitudes[each.intervention_id][0],
-                self.magnitudes[each.intervention_id][-1],
-            )
-            for each in self.controls
-        }
+        own = {each.intervention_id: self.magnitudes[each.intervention_id] for each in self.controls}
+        return {name: (grid[0], grid[-1]) for name, grid in own.items()}
 
     def entries(self) -> list[dict[str, object]]:
         """The entries of interventions.json."""
@@ -195,27 +190,13 @@ def at_their_layers(
     rates: dict[str, pd.DataFrame] = {}
     with bar(len(few) * len(parts), f"finding layer and range of {len(made[0])} controls") as advance:
         for part in parts:
-            rates |= _rates_along(model, few, part, advance)
+            rates |= rates_along(model, few, part, advance)
     chosen = []
     for same in zip(*made, strict=True):
         place, _ = best_place([rates[each.intervention_id] for each in same], [each.units_per_norm for each in same])
         chosen.append(same[place])
     found = {each.intervention_id: find_range(rates[each.intervention_id]) for each in chosen}
     return chosen, {name: [each.low, each.high] for name, each in found.items()}
-
-
-def _rates_along(
-    model: OpenModel,
-    prompts: PromptSet,
-    interventions: Sequence[Intervention],
-    advance: Callable[[int], None],
-    grids: Mapping[str, Sequence[float]] | None = None,
-) -> dict[str, pd.DataFrame]:
-    """The yes rates of each intervention, at the doubled magnitudes unless others are given; `advance` is told how many
-    questions were asked."""
-    grids = grids or {each.intervention_id: doubling(each.units_per_norm) for each in interventions}
-    table = answers_along(model, interventions, prompts, grids, progress=advance)
-    return {str(name): yes_rates(own) for name, own in table.groupby("intervention_id", sort=False)}
 
 
 def ranges_along(
@@ -249,7 +230,7 @@ def ranges_along(
 
     def found(prompts: PromptSet, description: str) -> dict[str, list[float]]:
         with bar(len(prompts), description) as advance:
-            rates = _rates_along(model, prompts, interventions, advance, grids)
+            rates = rates_along(model, prompts, interventions, advance, grids)
         return {name: [each.low, each.high] for name, each in ((name, find_range(own)) for name, own in rates.items())}
 
     few = fitting.subset(fitting.question_ids[:RANGE_QUESTIONS])

@@ -569,6 +569,14 @@ def test_of_a_content_in_parts_the_text_is_read_at_the_first_attempt(content):
         ({"message": {"role": "assistant", "content": "<think>No, it is"}, "finish_reason": "length"}, NOTHING_SAID),
         ({"message": {"role": "assistant", "content": "", "reasoning_content": "No?"}}, "stop, nothing but reasoning"),
         ({"message": {"role": "assistant", "content": ""}, "finish_reason": "content_filter"}, FILTERED),
+        (
+            {"message": {"role": "assistant", "content": "No, I am sorry"}, "finish_reason": "sensitive"},
+            "content_filter, ended by the server",
+        ),
+        (
+            {"message": {"role": "assistant", "content": "Okay. No, wait"}, "finish_reason": "max_output_tokens"},
+            "length, nothing but reasoning; raise max_tokens",
+        ),
     ],
 )
 def test_an_empty_answer_says_why_it_is_empty_and_is_no_failure(choice, why):
@@ -609,11 +617,21 @@ def test_an_error_in_place_of_an_answer_fails_in_the_servers_own_words(status, b
 
 
 @needs_inspect
-@pytest.mark.parametrize("error", [{"code": 502, "message": "Upstream error"}, None])
-def test_an_error_inside_a_choice_is_a_failure_and_tried_again(error, monkeypatch):
+@pytest.mark.parametrize(
+    ("reason", "error"),
+    [
+        ("error", {"code": 502, "message": "Upstream error"}),
+        ("error", None),
+        ("insufficient_system_resource", None),
+        ("network_error", None),
+        ("stop", {"message": "Upstream error"}),
+    ],
+)
+@pytest.mark.parametrize("text", ["", "Yes, since"])
+def test_an_error_inside_a_choice_is_a_failure_and_tried_again_whatever_was_written(text, reason, error, monkeypatch):
     monkeypatch.setattr(providers, "seconds_to_wait", lambda *_: 0)
-    with FakeServer(lambda body: "") as server:
-        sends(server, finish_reason="error", **({} if error is None else {"error": error}))
+    with FakeServer(lambda body: text) as server:
+        sends(server, finish_reason=reason, **({} if error is None else {"error": error}))
         (response,) = respondent(server, retries=1).answer(prompts("q"), CAN_YOU_ANSWER)
         assert server.n_asked == 2
     assert (error or {"message": "without a reason"})["message"] in response.error

@@ -1,18 +1,18 @@
-"""The directions of docs/how_to/own_vector.md, made on the embedded model, do what the page says they do."""
+"""The directions of docs/own.md, made on the embedded model, do what the page says they do."""
 
 import re
 from pathlib import Path
 
 import pytest
 
-PAGE = Path(__file__).resolve().parents[2] / "docs" / "how_to" / "own_vector.md"
+PAGE = Path(__file__).resolve().parents[2] / "docs" / "own.md"
 
 
 @pytest.mark.slow
 def test_along_the_directions_of_the_page_what_is_written_turns_as_it_says():
     namespace = {"__name__": "page"}
-    sentiment, refusal, *_ = re.findall(r"```python\n(.*?)```", PAGE.read_text(encoding="utf-8"), re.DOTALL)
-    for text in (sentiment, refusal):
+    sentiment, refusal, confidence, *_ = re.findall(r"```python\n(.*?)```", PAGE.read_text(encoding="utf-8"), re.DOTALL)
+    for text in (sentiment, refusal, confidence):
         exec(compile(text, PAGE.name, "exec"), namespace)
     unhappy, plain, happy = namespace["weekend"].values()
     assert "sorry" in unhappy
@@ -20,3 +20,6 @@ def test_along_the_directions_of_the_page_what_is_written_turns_as_it_says():
     assert not {"sorry", "happy"} & set(plain.lower().split())
     assert "unable" in namespace["eggs"][0.3]
     assert "unable" not in namespace["eggs"][0.0]
+    plain, surer = namespace["told"].values()
+    assert "believed" in plain
+    assert not {"believed", "attributed"} & set(surer.split())

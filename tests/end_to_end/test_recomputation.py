@@ -394,7 +394,7 @@ def test_the_three_answers_follow_from_the_numbers_by_the_tables_of_the_page(cas
     assert verdict["reproduced"] == reproduced
     same = order["low_90"] > -0.02 and order["high_90"] < 0.02
     if order["rho"]["value"] >= 0.99 or (signal["p"] <= 0.05 and same):
-        dial = "a moved cut"
+        dial = "a threshold shift"
     elif order["low"] > 0:
         dial = "it reorders questions towards the targets"
     else:

@@ -38,7 +38,8 @@ __all__ = ["call"]
 WRITTEN = (
     *("config.yaml", "manifest.json", "questions.parquet", "panel.parquet", "prompt.txt", "layer_scan.csv"),
     *("verdict.json", "report.html", "log.txt"),
-    *("sweep/part-00000.parquet", "facts/part-00000.parquet", "matches.csv", "rivals.csv", "factor.json"),
+    *("sweep/part-00000.parquet", "facts/part-00000.parquet", "matches.csv", "baselines.csv", "factor.json"),
+    "written.csv",
 )
 
 
@@ -63,7 +64,7 @@ def experiment(tmp_path_factory):
 @pytest.fixture
 def steer(experiment, call, tmp_path, monkeypatch):
     """Runs the command on these inputs, up to its report; returns the run and what was printed."""
-    monkeypatch.setattr("onedial.studies.sweep.ending.write_report", lambda run: run.path / "report.html")
+    monkeypatch.setattr("onedial.studies.sweep.stages.write_report", lambda run: run.path / "report.html")
 
     def run(**options):
         out = options.setdefault("out", tmp_path / "run")
@@ -138,8 +139,8 @@ def test_matches_and_verdict_are_what_their_own_tables_give(one_run):
     assert stored["status"].tolist() == table["status"].tolist()
     verdict = json.loads((run.path / "verdict.json").read_text())
     assert verdict == json.loads(json.dumps(judgement.verdict.to_dict()))
-    rivals = pd.read_csv(run.path / "rivals.csv", index_col="rival")
-    np.testing.assert_allclose(rivals["signal"], judgement.rivals["signal"], rtol=0, atol=1e-12)
+    baselines = pd.read_csv(run.path / "baselines.csv", index_col="baseline")
+    np.testing.assert_allclose(baselines["signal"], judgement.baselines["signal"], rtol=0, atol=1e-12)
 
 
 def test_vector_layer_scan_and_magnitudes_come_from_their_own_splits_alone(run):
@@ -211,7 +212,7 @@ def test_a_random_direction_can_be_the_vector_and_directions_beside_it_are_ranke
     assert set(sweep["intervention_id"]) == {own}
     interventions = run.interventions().set_index("intervention_id")
     assert interventions["role"].tolist()[:5] == ["vector", *DRAWN_ROLES[:3], "unembedding"]
-    crossings = run.crossing_parts.read()
+    crossings = run.parts["crossings"].read()
     assert set(crossings["intervention_id"]) == set(interventions.index) - {own}
     assert set(crossings["question_id"]) == set(sweep["question_id"])
     for name, turns in crossings.groupby("intervention_id")["magnitude"]:
@@ -221,16 +222,16 @@ def test_a_random_direction_can_be_the_vector_and_directions_beside_it_are_ranke
     direction = verdict["direction"]
     drawn = controls[controls["drawn"]]
     assert (direction["n_controls"], verdict["push"]) == (len(drawn), "untested")
-    assert direction["ranks"]["signal"] == 1 + int((drawn["signal"] >= direction["own"]["signal"]).sum())
+    assert direction["ranks"]["signal"] == 1 + int((drawn["signal"] >= direction["vector"]["signal"]).sum())
     texts = run.texts().groupby("intervention_id")["kl"].mean()
     there = controls[np.isfinite(controls["push"])]
     assert np.isinf(controls.loc[~np.isfinite(controls["push"]), "kl"]).all()
     assert there["kl"].to_numpy() == pytest.approx(texts[there.index].to_numpy())
-    assert set(texts.index) == set(there.index) | ({own} if direction["own"]["push"] is not None else set())
-    told = run.instructed_parts.read()
+    assert set(texts.index) == set(there.index) | ({own} if direction["vector"]["push"] is not None else set())
+    told = run.parts["instructed"].read()
     assert set(told["question_id"]) == set(run.splits()[run.splits() != "extraction"].index)
     assert sorted(set(told["level"])) == list(SURENESS)
-    assert "instructed threshold" in contents_of(run)["rivals"].index
+    assert "instructed threshold" in contents_of(run)["baselines"].index
 
 
 def test_questions_may_come_from_the_panel_and_targets_may_be_few(steer, experiment, tmp_path):
@@ -286,3 +287,13 @@ def test_what_steering_makes_unreadable_ends_the_range():
     assert find_range(rates).low == -0.1
     assert find_range(rates).high_reason == "unread"
     assert spanning_magnitude(rates) == np.inf
+
+
+def test_what_the_subject_writes_to_eight_test_questions_at_three_settings_stands_on_the_page(run):
+    written = run.run.read_table("written.csv")
+    assert (written.groupby(["yes_rate", "asked"])["question_id"].nunique() == 8).all()
+    assert sorted(set(written["yes_rate"])) == [0.1, 0.5, 0.9]
+    assert set(run.splits()[written["question_id"]]) == {"test"}
+    assert set(written["magnitude"]) <= set(run.sweep()["magnitude"])
+    page = (run.path / "report.html").read_text(encoding="utf-8")
+    assert "What it writes" in page

@@ -37,7 +37,6 @@ REFUSED = {
     "ask predict --model a,b --families one.csv": "two families",
     "panel export embedded --to pyirt": "did you mean 'py-irt'",
     "panel export embedded --to py-irt --value saidyes": "said_yes",
-    "panel export embedded --to inspect-scores": "holds 25; choose one with --respondent",
     "panel export embedded --to py-irt --respondent gpt": "no respondent 'gpt'",
     "panel export embeded --to py-irt": "did you mean 'embedded'",
     "panel export embedded --to py-irt --out few.csv": "taken; choose another name",

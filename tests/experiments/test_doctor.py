@@ -20,7 +20,7 @@ def test_every_finding_that_lacks_something_names_a_remedy(call, monkeypatch, tm
     for line, after in itertools.pairwise(lines):
         if line.startswith("note"):
             assert after.strip().startswith("-> "), line
-    assert "python -m onedial.models.checkpoints.fetch" in ended.out
+    assert "the first run fetches smollm2-135m-instruct" in ended.out
     assert list(tmp_path.iterdir()) == []
 
 

@@ -7,7 +7,8 @@ from tiny_models import tiny_model
 
 from onedial.models.forward import runner
 from onedial.studies.options.sweep import SweepOptions
-from onedial.studies.sweep.beforehand import loads
+from onedial.studies.sweep.asking import N_WRITTEN, WRITTEN, WRITTEN_RATES, WRITTEN_TOKENS
+from onedial.studies.sweep.stages import loads
 from onedial.verdict.sweep_run import SweepRun
 from steering.causes import MEDIATION_DRAWN
 from steering.effects.side_effects import N_PREFERENCES, REVERSED_SETTINGS
@@ -44,7 +45,8 @@ def test_a_dry_run_counts_the_rows_that_the_run_then_has(options, tmp_path, call
     (total,) = [line.split() for line in told.out.splitlines() if line.startswith("total")]
     assert call(STEER_SWEEP, *as_arguments(given)).code == 0
     run = SweepRun.open(tmp_path / "run")
-    steered = len(run.sweep()) + len(run.facts_parts.read())
+    written = WRITTEN_TOKENS * len(run.run.read_table(WRITTEN))
+    steered = len(run.sweep()) + len(run.parts["facts"].read()) + written
     assert 1 / 1.5 < int(total[2].replace(",", "")) / steered < 1.5
     assert total[-1] != "unknown"
 
@@ -61,7 +63,7 @@ def test_a_dry_run_counts_the_prompts_that_are_run_and_those_that_are_kept_once(
     monkeypatch.setattr(runner, "prefill", counted)
     assert call(STEER_SWEEP, *as_arguments(given)).code == 0
     (total,) = [line.split() for line in told.out.splitlines() if line.startswith("total")]
-    assert int(total[1]) == pytest.approx(sum(counts), rel=0.1)
+    assert int(total[1]) == pytest.approx(sum(counts) + 2 * N_WRITTEN * len(WRITTEN_RATES), rel=0.1)
     assert sum(counts) < 80 + 40  # each question once, and a few to see whether yes and no can be read
 
 
@@ -96,15 +98,15 @@ def test_the_prompt_is_shown_without_the_weights(options, call, monkeypatch):
 
 
 def test_stages_that_the_options_make_needless_are_left_out():
-    assert list(forecast()) == ["reading", "scanning", "placing", "sweep"]
-    assert list(forecast("2")) == ["reading", "scanning", "placing", "sweep"]
-    assert list(forecast("1-3", magnitudes=FOUR)) == ["reading", "scanning", "sweep"]
-    assert list(forecast("2", magnitudes=FOUR)) == ["reading", "sweep"]
+    assert list(forecast()) == ["reading", "scanning", "placing", "sweep", "texts"]
+    assert list(forecast("2")) == ["reading", "scanning", "placing", "sweep", "texts"]
+    assert list(forecast("1-3", magnitudes=FOUR)) == ["reading", "scanning", "sweep", "texts"]
+    assert list(forecast("2", magnitudes=FOUR)) == ["reading", "sweep", "texts"]
 
 
 def test_the_sweep_has_a_row_for_each_question_and_magnitude_and_more_with_controls():
     assert rows(forecast("2", magnitudes=FOUR), "sweep") == 160 * 5
-    assert list(forecast("2", controls=3, facts=60))[-3:] == ["ranges", "controls", "facts"]
+    assert list(forecast("2", controls=3, facts=60))[-4:] == ["ranges", "controls", "facts", "texts"]
     found = forecast("2", reversed=20)
     n_asked = 2 * 20 + N_PREFERENCES
     assert sum(load.n_read for load in found["reversed"]) == n_asked

@@ -86,10 +86,10 @@ def test_control_directions_of_the_run_are_ranked(unreported, tmp_path, judge_ru
     run.write_interventions([intervention(VECTOR_ID, sweep), *(intervention(each, sweep, "random") for each in names)])
     for name in names:
         other = sweep["question_id"].map(dict(zip(ids, rng.permutation(ids), strict=True)))
-        run.parts.append(sweep.assign(question_id=other, intervention_id=name))
+        run.parts["sweep"].append(sweep.assign(question_id=other, intervention_id=name))
     assert judge_run(run.path)[0] == 0
     direction = run.verdict()["direction"]
-    assert (direction["by"], direction["n_controls"]) == ("push", 3)  # the simulated dial is a moved cut
+    assert (direction["by"], direction["n_controls"]) == ("push", 3)  # the simulated dial is a threshold shift
     assert (direction["ranks"]["signal"], direction["ranks"]["order_gain"]) == (1, 1)
     assert direction["p"] == direction["rank"] / 4
     assert list(contents_of(run)["controls"].index) == names
@@ -99,7 +99,7 @@ def test_a_control_like_the_vector_ties_with_it_over_the_same_targets(unreported
     run = make_run(tmp_path / "run", n_targets=8, n_questions=240)
     sweep = run.sweep()
     run.write_interventions([intervention(VECTOR_ID, sweep), intervention("its twin", sweep, "random")])
-    run.parts.append(sweep.assign(intervention_id="its twin"))
+    run.parts["sweep"].append(sweep.assign(intervention_id="its twin"))
     assert judge_run(run.path)[0] == 0
     verdict = run.verdict()
     assert "few" in verdict["excluded"].values()
@@ -107,7 +107,7 @@ def test_a_control_like_the_vector_ties_with_it_over_the_same_targets(unreported
     assert (direction["rank"], direction["n_controls"], direction["p"]) == (2, 1, 1.0)
     assert set(direction["ranks"].values()) == {2}
     twin = contents_of(run)["controls"].loc["its twin"]
-    assert {name: twin[name] for name in direction["own"]} == pytest.approx(direction["own"])
+    assert {name: twin[name] for name in direction["vector"]} == pytest.approx(direction["vector"])
 
 
 def test_what_is_no_run_or_does_not_fit_is_refused_in_one_sentence(run, tmp_path, judge_run):

@@ -1,4 +1,4 @@
-"""The multiverse from the command line: whole, broken off and gone on with, crossed, and refused."""
+"""The multiverse from the command line: whole and refused."""
 
 import json
 
@@ -47,16 +47,6 @@ def test_every_universe_has_a_vector_of_its_own(run):
         with safe_open(file, "numpy") as opened:
             found[str(file.relative_to(run / "vectors"))] = opened.get_tensor("direction").tobytes()
     assert len(found) == len(set(found.values())) == 5
-
-
-def test_crossed_every_combination_is_judged(options, tmp_path):
-    folder = tmp_path / "crossed"
-    crossed = {"out": folder, "cross": True, "contrast": "answer", "layer": "3"}
-    assert run_here(PROGRAM, *as_arguments(options | crossed)) == 0
-    table = pd.read_csv(folder / "universes.csv")
-    assert len(table) == len(table.drop_duplicates(["layer", "contrast", "wording", "resample"])) == 2 * 2
-    page = (folder / "report.html").read_text()
-    assert "the median of its row" in page
 
 
 def test_a_layer_that_the_model_has_not_is_said_before_anything_slow(call, options, tmp_path):  # noqa: F811

@@ -26,7 +26,7 @@ def run(options, tmp_path_factory):
 
 
 def test_both_wordings_are_asked_of_the_same_fitting_questions_along_the_dial_and_the_words(run):
-    table = run.wording_parts.read()
+    table = run.parts["wordings"].read()
     fitting = set(run.splits().index[run.splits() == "fitting"])
     own = run.under_test()
     assert table["intervention_id"].nunique() == 2
@@ -43,13 +43,13 @@ def test_both_wordings_are_asked_of_the_same_fitting_questions_along_the_dial_an
     assert len(beside) == len(asked)
     np.testing.assert_allclose(beside["margin"], beside["margin_swept"], atol=1e-4)
     told = run.verdict()["bias"]
-    assert told["own"]["n"] + told["own"]["n_lost"] == 8
+    assert told["dial"]["n"] + told["dial"]["n_lost"] == 8
     assert told["yardstick"] is not None
     assert "Yes-bias or confidence?" in (run.path / "report.html").read_text(encoding="utf-8")
 
 
 def test_its_numbers_are_those_of_straight_lines_through_the_stored_margins(run):
-    table = run.wording_parts.read()
+    table = run.parts["wordings"].read()
     table = table[(table["intervention_id"] == run.under_test()) & (table["mass"] >= 0.1)]
     asked, turned = (
         table[table["wording"] == wording].pivot(index="question_id", columns="magnitude", values="margin")
@@ -66,7 +66,7 @@ def test_its_numbers_are_those_of_straight_lines_through_the_stored_margins(run)
     both = pd.DataFrame(slopes).dropna()
     (per_norm,) = run.interventions()["norms_per_unit"]
     a, r = both.mean() / per_norm
-    own = run.verdict()["bias"]["own"]
+    own = run.verdict()["bias"]["dial"]
     assert (own["n"], own["from_magnitude"], own["to_magnitude"]) == (len(both), low, high)
     told = [own[name]["value"] for name in ("as_asked", "reversed", "bias", "confidence", "share")]
     assert told == pytest.approx([a, r, (a + r) / 2, (a - r) / 2, (a + r) / 2 / a])

@@ -100,7 +100,7 @@ def make_run(
         prompt = "<|im_start|>user\nDo you think you can answer <this> correctly?<|im_end|>\nAnswer:"
         run.keep_inputs(questions, panel.merge(respondents.reset_index(), on="respondent"), prompt)
         run.write_interventions([intervention(VECTOR_ID, sweep)])
-        run.parts.append(sweep)
+        run.parts["sweep"].append(sweep)
     asked = (n_targets, n_questions, seed, tuple(texts), answered)
     if asked not in JUDGED:
         JUDGED[asked] = run.judge(ResponseMatrix(answers, respondents), seed)

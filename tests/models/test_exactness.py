@@ -25,15 +25,6 @@ def test_left_padded_right_padded_and_lone_prompts_agree(model):
     assert torch.allclose(right, alone, atol=1e-4)
 
 
-def adding(vectors):
-    """An edit whose setting is the place of the vector to add."""
-
-    def edit(stream, settings):
-        return stream + vectors[settings.long()]
-
-    return edit
-
-
 @pytest.mark.parametrize("at", ["last", "all"])
 def test_prompts_of_one_length_without_a_common_beginning_are_run_without_a_mask(model, at, monkeypatch):
     """So that flash kernels and grouped heads may be taken; what the mask would have said still holds."""
@@ -59,32 +50,6 @@ def test_prompts_of_one_length_without_a_common_beginning_are_run_without_a_mask
         assert masks == [None] * model.n_layers
     scale = expected.norm(dim=-1, keepdim=True)
     assert torch.allclose(runner.steer(started, edit, settings) / scale, expected / scale, atol=1e-5)
-
-
-def test_an_addition_of_zero_gives_the_unsteered_answer(model):
-    sequences = model.token_ids(PROMPTS)
-    runner = model.runner(sequences, [1])
-    started = runner.start(sequences)
-    final = runner.steer(started, {1: adding(torch.zeros(1, model.d_model))}, torch.zeros(1, 1))
-    assert torch.allclose(final[:, 0], started.final, atol=1e-4)
-    assert torch.allclose(started.final, model.final_residual(model.tokenise(PROMPTS)), atol=1e-4)
-
-
-@pytest.mark.parametrize("at", ["last", "all"])
-def test_edits_at_several_layers_act_on_what_the_lower_ones_made_of_the_stream(model, at):
-    """By the fast path and by plain hooks alike, with edits that depend on the stream that they find."""
-    torch.manual_seed(3)
-    vectors = torch.randn(5, model.d_model)
-    edits = {layer: lambda s, m, v=vectors[layer]: s + (m * s.norm(dim=-1)).unsqueeze(-1) * v for layer in (0, 2, 3, 4)}
-    sequences = model.token_ids(PROMPTS)
-    settings = torch.tensor([[0.0, 0.3, -0.2]])
-    finals = []
-    for runner in (model.runner(sequences, [0], at), PlainRunner(model.stack, sequences, [0], at)):
-        finals.append(runner.steer(runner.start(sequences), edits, settings))
-    assert model.fast_paths.allowed == {"last", "all"}
-    scale = finals[1].norm(dim=-1, keepdim=True)
-    assert torch.allclose(finals[0] / scale, finals[1] / scale, atol=1e-5)
-    assert not torch.allclose(finals[0][:, 0], finals[0][:, 1], rtol=0.01)
 
 
 def test_the_readout_gives_the_margin_and_mass_of_the_models_own_logits(model):

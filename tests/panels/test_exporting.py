@@ -78,19 +78,6 @@ def test_what_was_exported_is_imported_as_it_was(tmp_path):
     assert {question.id: question.text for question in back.questions}["geo-001"].startswith("On which continent")
 
 
-def test_inspect_gets_one_record_per_sample_and_epoch_of_one_respondent(panel, tmp_path):
-    lines, n_left_out = exported(panel.select(respondents=["m: bold"]), "inspect-scores", "came_true", tmp_path)
-    assert n_left_out == 1
-    assert [(line["id"], line["epoch"], line["value"], line["answer"]) for line in lines] == [
-        ("q1", 1, "C", "yes"),
-        ("q1", 2, "I", "no"),
-        ("q2", 1, "C", "no"),
-    ]
-    assert lines[0]["metadata"]["confidence"] == 0.9
-    with pytest.raises(InputError, match="the panel holds 2; choose one with --respondent"):
-        exported(panel, "inspect-scores", "came_true", tmp_path)
-
-
 def test_a_wide_panel_can_leave_by_its_yes_and_no_alone(tmp_path):
     panel = load_panel("frontier").select(respondents=["gpt-4.1"])
     lines, n_left_out = exported(panel, "py-irt", "said_yes", tmp_path)
@@ -99,33 +86,3 @@ def test_a_wide_panel_can_leave_by_its_yes_and_no_alone(tmp_path):
     for value in set(EXPORT_VALUES) - {"said_yes"}:
         with pytest.raises(InputError, match=f"{value} is not known; give said_yes"):
             exported(panel, "py-irt", value, tmp_path)
-
-
-def test_a_round_trip_through_every_eval_ever_loses_no_correctness_no_unread_answer_and_no_sample(panel, tmp_path):
-    EXPORTERS["every-eval-ever"](panel, QUESTIONS, "said_yes", tmp_path / "x_samples.jsonl")
-    back = panel_from_logs(read_logs(tmp_path / "x_samples.jsonl"))
-    columns = ["question_id", "respondent", "sample", "said_yes", "answered_correctly", "confidence", "missing"]
-    rows = back.panel.sort_values(columns[:3])[columns].reset_index(drop=True)
-    nan = float("nan")
-    expected = pd.DataFrame(
-        [
-            ("q1", "m: bold", 0, 1.0, 1.0, 0.9, None),
-            ("q1", "m: bold", 1, 0.0, 1.0, nan, None),
-            ("q1", "m: shy", 0, 1.0, nan, nan, None),
-            ("q2", "m: bold", 0, 0.0, 0.0, 0.2, None),
-            ("q3", "m: bold", 0, nan, 1.0, nan, "unread"),
-        ],
-        columns=columns,
-    )
-    pd.testing.assert_frame_equal(rows, expected, check_dtype=False)
-    assert {question.id: question.answers for question in back.questions}["q1"] == ("Jane Austen", "Austen")
-
-
-def test_an_unread_answer_that_looks_like_a_yes_does_not_come_back_as_one(panel, tmp_path):
-    (tmp_path / "p.csv").write_text(
-        "question_id,question,respondent,said_yes,mass,raw_text\nq1,Who?,m,,0.02,Yes\nq2,Which?,m,1,0.9,Yes\n"
-    )
-    EXPORTERS["every-eval-ever"](load_panel(tmp_path / "p.csv"), [], "said_yes", tmp_path / "x_samples.jsonl")
-    back = panel_from_logs(read_logs(tmp_path / "x_samples.jsonl")).panel.set_index("question_id")
-    assert back["said_yes"].isna().tolist() == [True, False]
-    assert back["mass"].tolist()[1] == 0.9

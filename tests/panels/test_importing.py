@@ -440,7 +440,7 @@ HOSTILE = [
     ("x.eval", b"PK and nothing more", "is no whole Inspect log"),
     ("x.man", b"\x80\x04", "is a pickle, which can run any code"),
     ("x.xyz", b"text", "is none of 'inspect', 'lm-eval'"),
-    ("samples_x.jsonl", b'{"doc_id": 0, "resps": [], "arguments": {}}\n', "row 1 has no 'doc'"),
+    ("samples_x.jsonl", b'{"doc_id": 0, "resps": [], "arguments": {}}\n', "line 1 has no 'doc'"),
     (
         "samples_x.jsonl",
         b'{"doc_id": 0, "doc": {}, "resps": [["a"]], "arguments": {}}\n{"doc',
@@ -473,7 +473,7 @@ def test_a_folder_without_logs_and_a_missing_file_are_refused(tmp_path):
 # ---- what logs say of an answer that is none -------------------------------------------------------------------------
 
 
-def inspect_log(path, text, stop="stop", **about):
+def inspect_log(path, text, stop="stop", logprobs=None, scores=None, **about):
     samples = [
         {
             "id": n,
@@ -481,7 +481,12 @@ def inspect_log(path, text, stop="stop", **about):
             "target": "Yes",
             "input": f"Question: Item {n}?\nCan you answer? Yes or No?",
             "uuid": f"u{n}",
-            "output": {"choices": [{"message": {"role": "assistant", "content": text}, "stop_reason": stop}]},
+            "scores": scores,
+            "output": {
+                "choices": [
+                    {"message": {"role": "assistant", "content": text}, "stop_reason": stop, "logprobs": logprobs}
+                ]
+            },
         }
         for n in range(6)
     ]
@@ -594,3 +599,126 @@ def test_what_may_be_no_part_of_the_question_is_said(tmp_path, prompts, said):
     pd.DataFrame({"model": ["a", "b"], "prompt": prompts, "raw_response": "Yes"}).to_csv(tmp_path / "t.csv")
     with pytest.warns(Notice, match=said):
         panel_from_logs(read_logs(tmp_path))
+
+
+LOOSE = "Okay. Let me see. No, that is not it. The"
+ENDS = [
+    ("finish_reason", "length", LOOSE, None),
+    ("stop_reason", "max_tokens", LOOSE, None),
+    ("finishReason", "MAX_TOKENS", LOOSE, None),
+    ("done_reason", "length", LOOSE, None),
+    ("stop_reason", "model_context_window_exceeded", LOOSE, None),
+    ("finish_reason", "error", "Yes", None),
+    ("finish_reason", "insufficient_system_resource", "Yes", None),
+    ("stop_reason", "content_filter", "No, I am sorry", None),
+    ("finishReason", "SAFETY", "No, I am sorry", None),
+    ("finish_reason", "stop", LOOSE, 0.0),
+    ("stop_reason", "end_turn", "Yes, I can", 1.0),
+    ("finish_reason", "length", "Yes, I can", 1.0),
+    ("finish_reason", "", "Yes, I can", 1.0),
+]
+
+
+@pytest.mark.parametrize(("name", "reason", "text", "said"), ENDS)
+@pytest.mark.parametrize("kind", ["table", "every-eval-ever", "lm-eval"])
+def test_what_a_file_says_of_an_answers_end_counts_as_it_does_live(tmp_path, kind, name, reason, text, said):
+    if kind == "table":
+        rows = [{"model": "m", "question": f"Item {n}?", "raw_response": text, name: reason} for n in range(3)]
+    elif kind == "lm-eval":
+        rows = [{**row, "resps": [text], "filtered_resps": text, name: reason} for row in FLAT]
+    else:
+        rows = [json.loads(line) for line in (LOGS / "every_eval_ever/can_you_samples.jsonl").read_text().splitlines()]
+        for row in rows:
+            row |= {"error": None, "output": {"raw": [text]}}
+            row["metadata"] = {"epoch": row["metadata"]["epoch"], name: reason}
+    (tmp_path / "log.jsonl").write_text(lines(rows))
+    panel = panel_from_logs(read_logs(tmp_path / "log.jsonl"), asked="yes-no").panel
+    assert (panel["said_yes"].isna() if said is None else panel["said_yes"] == said).all()
+    assert len(panel) == len(rows)
+
+
+def shown(*tokens):
+    return {
+        "content": [
+            {"token": token, "logprob": -0.1, "top_logprobs": [{"token": each, "logprob": log} for each, log in others]}
+            for token, *others in tokens
+        ]
+    }
+
+
+YES, NO = (("Yes", ("Yes", -0.1), ("No", -2.5)), ("No", ("No", -0.1), ("Yes", -2.5)))
+
+
+@pytest.mark.parametrize(
+    ("text", "logprobs", "margin"),
+    [
+        ("Yes", shown(YES), 2.4),
+        ("No", shown(NO), -2.4),
+        ("<think>No</think>Yes", shown(("<think>",), NO, ("</think>",), YES), 2.4),
+        ("Yes", shown(("<think>",), NO, ("</think>",), YES), 2.4),
+        ("Yes", shown(("Yes", ("Yes", -0.1), ("Maybe", -3.1))), 3.0),  # no is at most as likely as what is shown
+        ("Yes", shown(("Yes", ("Yes", 0.0), ("No", -9999.0))), 0.0),
+        ("Perhaps", shown(("Perhaps", ("Yes", -1.0), ("No", -2.0))), math.nan),
+        ("Yes", None, math.nan),
+    ],
+)
+def test_the_margin_of_a_log_is_read_at_the_answer_as_it_is_live(tmp_path, text, logprobs, margin):
+    ((run,),) = [inspect_log(tmp_path / "log.json", text, logprobs=logprobs)]
+    np.testing.assert_allclose([record.margin for record in run.records], margin, atol=1e-6)
+
+
+CELLS = [
+    ("error", ["False", "None", "timeout"], "said_yes", [1, 1, None]),
+    ("error", ["", "0", "ok"], "said_yes", [1, 1, 1]),
+    ("correct", ["right", "wrong", "partly"], "answered_correctly", [1, 0, None]),
+    ("correct", ["yes", "no", ""], "answered_correctly", [1, 0, None]),
+    ("confidence", ["85%", "0.2", ""], "confidence", [0.85, 0.2, None]),
+]
+
+
+@pytest.mark.parametrize(("name", "cells", "column", "read"), CELLS)
+def test_what_programs_write_beside_an_answer_is_read_by_its_sense(tmp_path, name, cells, column, read):
+    rows = [{"model": "m", "question": f"{n}?", "response": "Yes", name: cell} for n, cell in enumerate(cells)]
+    pd.DataFrame(rows).to_csv(tmp_path / "t.csv", index=False)
+    panel = panel_from_logs(read_logs(tmp_path / "t.csv")).panel
+    np.testing.assert_array_equal(panel[column].astype(float), np.array(read, dtype=float))
+
+
+def test_columns_that_look_like_answers_and_are_not_read_are_named(tmp_path):
+    with pytest.warns(Notice, match=r"the columns 'score', 'final_answer' are not read; name what they are"):
+        read_logs(table(tmp_path, "model,question,response,score,final_answer,date\nm,Who?,Yes,1,x,2024\n"))
+
+
+def test_lists_of_logs_that_lie_beside_them_are_passed_over(tmp_path):
+    shutil.copy(LOGS / "inspect/can_you_reasoned_as.json", tmp_path)
+    (tmp_path / "eval-set.json").write_text(
+        '{"eval_set_id": "x", "tasks": [{"task_id": "t", "version": 2, "eval": 1}]}'
+    )
+    (tmp_path / "logs.json").write_text('{"a.eval": {"version": 2, "eval": {"task_id": "t"}}}')
+    assert len(read_logs(tmp_path)) == 1
+
+
+@pytest.mark.parametrize(
+    ("change", "missing"),
+    [
+        ({"resps": [[None]], "filtered_resps": [None]}, "no text"),
+        ({"arguments": [["?", " yes"], ["?", " no"]], "resps": [[[3.0, False]], [[-2, False]]]}, "no text"),
+        ({"arguments": [["?", " yes"], ["?", " no"]], "resps": [[["-inf", "False"]], [[-2, False]]]}, "no text"),
+        ({"exact_match": 0.5}, "not graded"),
+        ({"exact_match": "x", "metrics": ["exact_match"]}, "not graded"),
+    ],
+)
+def test_what_lm_eval_could_not_say_is_blank(tmp_path, change, missing):
+    (tmp_path / "samples_x.jsonl").write_text(lines({**row, **change} for row in FLAT))
+    panel = panel_from_logs(read_logs(tmp_path / "samples_x.jsonl"), asked="question").panel
+    assert panel["missing"].tolist() == [missing] * 3
+    assert panel[["said_yes", "answered_correctly"]].isna().all(axis=None)
+
+
+@pytest.mark.parametrize(
+    ("value", "right"), [({"a": None}, None), ("NaN", None), ("refusal", None), ([1, 0], None), ("N", None), ("C", 1.0)]
+)
+def test_a_score_of_inspect_that_says_neither_right_nor_wrong_is_unknown(tmp_path, value, right):
+    runs = inspect_log(tmp_path / "log.json", "x", scores={"s": {"value": value}})
+    panel = panel_from_logs(runs, asked="question").panel
+    assert (panel["answered_correctly"].isna() if right is None else panel["answered_correctly"] == right).all()

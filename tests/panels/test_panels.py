@@ -243,7 +243,10 @@ HOSTILE = [
     ("question_id,respondent,said_yes\nq1,,1\n", "line 2, column 'respondent' is blank"),
     ("question_id,respondent,said_yes\nq1,m1,perhaps\n", "line 2, column 'said_yes' holds 'perhaps'"),
     ("question_id,respondent,said_yes,mass\nq1,m1,1,much\n", "line 2, column 'mass' holds 'much'; give a number"),
-    ("question_id,respondent,said_yes,sample\nq1,m1,1,0\nq1,m1,1,0\n", "line 3 repeats sample '0' of 'm1'"),
+    (
+        "question_id,respondent,said_yes,sample\nq1,m1,1,0\nq1,m1,1,0\n",
+        "line 3 repeats the sample '0', the respondent 'm1'",
+    ),
     ("question_id,question,respondent,said_yes\nq1,Who?,a,1\nq1,Why?,b,1\n", "line 3, column 'question' holds 'Why.'"),
     ("question_id,respondent,said_yes,model\nq1,a,1,X\nq2,a,1,Y\n", "line 3, column 'model' holds 'Y', but respondent"),
     ("question_id,m1\n", "holds no rows"),
@@ -266,6 +269,9 @@ def test_a_panel_that_cannot_be_used_is_refused_by_place(tmp_path, text, complai
         ("respondent,model\nm1,X\nm1,Y\n", "line 3 repeats the respondent 'm1'"),
         ("name,model\nm1,X\n", "has no column 'respondent'"),
         ("respondent,model\nm9,X\n", "describes 'm9', none of which is in"),
+        ("respondent,modell\nm1,X\n", "column 'modell', which is not known; did you mean 'model'"),
+        ("respondent,model,famly\nm1,X,Y\n", "column 'famly', which is not known; did you mean 'family'"),
+        ("respondent,Model,family\nm1,X,Y\n", "column 'Model', which is not known; did you mean 'model'"),
     ],
 )
 def test_a_table_of_respondents_that_cannot_be_used_is_refused(tmp_path, text, complaint):

@@ -130,6 +130,9 @@ def test_a_key_that_is_kept_back_leaves_the_question_ungraded_and_is_counted(tmp
         {"incorrect_answers": "wood, glass", "correct_answer": "iron"},
         {"answerKey": "B"},
         {"choices": 7, "answer": 0},
+        {"mc2_targets": {"choices": ["iron", "tin", "wood"], "labels": [1, 1, 0]}},
+        {"options": [{"name": "iron", "isCorrect": True}, {"name": "wood", "isCorrect": False}]},
+        {"options": [{"text": "iron", "isCorrect": True}, {"text": "tin", "isCorrect": True}]},
     ],
 )
 def test_what_looks_like_options_and_is_not_understood_is_refused_by_its_name(tmp_path, more):
@@ -152,6 +155,33 @@ def test_what_looks_like_options_and_is_not_understood_is_refused_by_its_name(tm
 def test_what_is_left_out_or_taken_in_a_way_is_said(tmp_path, more, said):
     with pytest.warns(Notice, match=said):
         load_questions(write(tmp_path / "q.jsonl", [{"question": ASKED, **more}]))
+
+
+@pytest.mark.parametrize("answer", ["steel", "BC", "B, C", ["B", "C"], "7"])
+def test_a_key_that_is_none_of_the_options_or_several_is_refused_by_its_line(tmp_path, answer):
+    with pytest.raises(
+        InputError, match=r"line 1 gives the answer .* which is no letter, text or place of its 4 options"
+    ):
+        load_questions(write(tmp_path / "q.jsonl", [{"question": ASKED, "choices": TEXTS, "answer": answer}]))
+
+
+def test_questions_with_and_without_options_stand_in_one_file(tmp_path):
+    rows = [
+        {"question": ASKED, "options": str(TEXTS), "answer": "B"},
+        {"question": "How many?", "options": "[]", "answer": "7"},
+    ]
+    for ending in (".jsonl", ".csv"):
+        found = load_questions(write(tmp_path / f"q{ending}", rows))
+        assert [(question.answers, question.grading) for question in found] == [
+            (("B", "iron"), "choice"),
+            (("7",), "text"),
+        ]
+
+
+@pytest.mark.parametrize("text", ["['Who?', 'Where?']", "[{'question': 'Who?', 'options': ['Ann', 'Bob']}]"])
+def test_a_list_of_questions_in_a_cell_is_no_question(tmp_path, text):
+    with pytest.raises(InputError, match="line 2, column 'question' holds"):
+        load_questions(write(tmp_path / "q.csv", [{"question": text}]))
 
 
 def test_letters_without_options_are_no_answers(tmp_path):

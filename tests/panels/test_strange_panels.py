@@ -14,6 +14,7 @@ from onedial.panels.formats.formats import read_logs
 from onedial.panels.formats.panel import panel_from_logs
 from onedial.panels.formats.records import LogChoices
 from onedial.panels.inputs import load_inputs
+from onedial.panels.keying import keyed
 from onedial.panels.panel_files import load_panel
 from onedial.panels.panel_scores import base_model_means, correctness_of, stated_confidence
 from onedial.panels.questions.question_files import load_questions
@@ -88,7 +89,9 @@ def test_a_scale_is_told_by_what_a_respondent_states(tmp_path, cells, cut, share
         ((1, 50, 0, 100, 1, 20), ":70", "nothing exceeds 1 in what 'a' state"),
         ((30, 50, 40, 100, 50, 20), ":0.7", "holds numbers to 100, and a cut at 0.7: name it as 70"),
         ((30, 50, 40, 120, 50, 20), ":70", "line 3, column 'b' holds '120'; give a number from 0 to 100"),
-        ((1, 0, 0, 1, 1, 0), ":70", "no numbers to cut"),
+        ((1, 0, 0, 1, 1, 0), ":70", "no numbers to cut .*only yes and no"),
+        (("yes", 50, 40, 100, 50, 20), ":70", "line 2, column 'a' holds 'yes'; give a number from 0 to 100"),
+        ((30, 50, 40, 100, 50, 20), "", "line 2, column 'a' holds '30'; .* numbers become a yes at a cut"),
     ],
 )
 def test_a_doubtful_scale_is_asked_back(tmp_path, cells, cut, reason):
@@ -152,6 +155,12 @@ def test_what_tells_of_the_questions_is_no_respondent_and_is_named(tmp_path, nam
     frame.to_csv(tmp_path / "p.csv", index=False)
     with pytest.warns(Notice, match=f"no respondents: '{name}'"):
         panel = load_panel(f"{tmp_path / 'p.csv'}{':70' if in_numbers else ''}")
+    assert list(panel.answers.columns) == ["a", "b"]
+
+
+def test_a_column_without_a_name_or_a_cell_is_no_respondent(tmp_path):
+    with pytest.warns(Notice, match=r"no respondents: '' .without a name or a cell"):
+        panel = panel_of(tmp_path, "question_id,a,b,\nq1,1,0,\nq2,0,1,\n")
     assert list(panel.answers.columns) == ["a", "b"]
 
 
@@ -278,3 +287,49 @@ def test_spellings_are_read_in_every_shape_of_a_table(tmp_path, text):
     panel = imported(write(tmp_path / "p.csv", text), ("oui",), ("non",), ("rien",))
     said = panel.pivot(index="question_id", columns="respondent", values="said_yes")
     np.testing.assert_array_equal(said, [[1, 0], [0, np.nan]])
+
+
+# --- questions that are keyed the other way round
+
+KEYS = {
+    "reversed": ["", "x", "0"],
+    "reverse_coded": ["False", "true", "no"],
+    "Reversed": [0, 1, 0],
+    "key": [1, -1, 1],
+    "keyed": ["+", "-", "+"],
+    "direction": ["positive", "negative", "positive"],
+}
+
+
+@pytest.mark.parametrize("name", KEYS)
+@pytest.mark.parametrize("shape", ["wide", "long", "beside"])
+def test_answers_to_reversed_questions_are_turned_for_the_scale_and_kept_for_a_sweep(tmp_path, name, shape):
+    frame = pd.DataFrame({"question_id": ["q1", "q2", "q3"], name: KEYS[name], "a": [1, 0, 1], "b": [0, 1, np.nan]})
+    if shape == "long":
+        frame = frame.melt(["question_id", name], ["a", "b"], "respondent", "said_yes").assign(margin=0.5)
+    if shape == "beside":
+        write(tmp_path / "elicitation.yaml", "question: Can you?\nquestions: about.csv\n")
+        frame[["question_id", name]].to_csv(tmp_path / "about.csv", index=False)
+        frame = frame.drop(columns=name)
+    frame.to_csv(tmp_path / "p.csv", index=False)
+    panel = load_panel(tmp_path / "p.csv")
+    np.testing.assert_array_equal(panel.answers, [[1, 0], [0, 1], [1, np.nan]])
+    with pytest.warns(Notice, match=r"1 of 3 questions are reversed .q2."):
+        turned = keyed(panel)
+    np.testing.assert_array_equal(turned.answers, [[1, 0], [1, 0], [1, np.nan]])
+    if shape == "long":
+        assert turned.responses.set_index("question_id")["margin"].to_dict() == {"q1": 0.5, "q2": -0.5, "q3": 0.5}
+
+
+def test_numbers_on_reversed_questions_are_turned_within_their_scale(tmp_path):
+    path = write(tmp_path / "p.csv", "question_id,key,a,b\nq1,1,6,2\nq2,-1,5,1\nq3,1,3,\n")
+    panel = keyed(load_panel(path, numbers=True))
+    values = panel.responses.pivot(index="question_id", columns="respondent", values="confidence")
+    np.testing.assert_array_equal(values, [[6, 2], [2, 6], [3, np.nan]])
+
+
+@pytest.mark.parametrize(("name", "cells"), [("reversed", ("maybe", "no")), ("key", (0, -1)), ("reversed", (1, -1))])
+def test_a_keying_that_is_not_understood_is_named(tmp_path, name, cells):
+    text = f"question_id,{name},a,b\nq1,{cells[0]},1,0\nq2,{cells[1]},0,1\nq3,1,0,1\n"
+    with pytest.raises(InputError, match=f"the column '{name}' says .* of the question 'q[12]'"):
+        panel_of(tmp_path, text)

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from probes.directions.where import patching_table
+from steering.causes import patching_table
 
 
 def margins(share, n=40, seed=0):

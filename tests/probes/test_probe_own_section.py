@@ -3,7 +3,7 @@
 import pandas as pd
 import pytest
 
-from probes.own import ITS_OWN, MEASURED_BADLY, NOTHING_FOUND
+from probes.own_correctness import ITS_OWN, MEASURED_BADLY, NOTHING_FOUND
 from probes.results import PROBE_RESULTS
 
 ROW = {

@@ -5,12 +5,12 @@ import pandas as pd
 import pytest
 
 from onedial.studies.probes.layers import chosen_tables
-from probes.beyond import beyond_known
 from probes.directions.concordance import Concordance, auroc_by_column, topic_draws
 from probes.fitting.crossfit import cross_fit, of_rows
 from probes.fitting.folds import TopicFolds
 from probes.fitting.measure import ProbeTask, measure_layer
 from probes.fitting.reads_at_all import auroc_of_copies, copies_within, held_out, readers_of, reads_by_chance
+from probes.residualise import beyond_known
 
 FOLDS = TopicFolds.of([f"t{place % 17}" for place in range(340)])
 

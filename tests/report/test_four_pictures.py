@@ -64,7 +64,7 @@ def pictures(tmp_path_factory):
             fit.respondents[["place"]],
             pd.Series([name.partition("-")[0] for name in names], names),
         ),
-        "what does as well": sweep_figures.baselines(contents["rivals"], contents),
+        "what does as well": sweep_figures.baselines(contents["baselines"], contents),
         "what moves together": dial_profile(pd.DataFrame(cells).assign(status="cannot be read"), reports),
     }
     for name, drawing in drawings.items():

@@ -31,12 +31,12 @@ from onedial.verdict.verdict import (
     CANNOT_BE_JUDGED,
     DIALS,
     FLAGS,
-    MOVED_CUT,
     NOT_ENOUGH,
     OPEN,
     PUSHES,
     RULE,
     THIS_DIRECTION,
+    THRESHOLD_SHIFT,
     UNREAD_DECIDE,
     UNTESTED,
     sentence_of,
@@ -138,17 +138,17 @@ def test_the_numbers_on_the_page_are_those_of_the_verdict(run, html):
     assert page.values[4] == ""
     for name, low, high in (("gain", "low", "high"), ("order", "low", "high"), ("order", "low_90", "high_90")):
         assert interval(verdict[name][low], verdict[name][high], signed=True) in page.text
-    for value in (verdict["agreement"], verdict["majority"], verdict["moved_cut"]):
+    for value in (verdict["agreement"], verdict["majority"], verdict["threshold_shift"]):
         assert number(value, 2) in page.text
     assert number(verdict["gain"]["detectable"]) in page.text
     contents = contents_of(run)
-    assert str(contents["rivals"].index[0]) in page.text
+    assert str(contents["baselines"].index[0]) in page.text
     for words, value in contents.results["path"].rows(None, contents):
         assert f"{words} {value}" in page.text
     assert f"{verdict['n_eligible']} of {verdict['n_targets']} targets judged" in page.text
 
 
-@pytest.mark.parametrize("name", ["matches", "rivals"])
+@pytest.mark.parametrize("name", ["matches", "baselines"])
 def test_the_numbers_behind_a_table_are_those_of_the_run_s_file_and_its_cells_are_these_rounded(run, html, name):
     head, *rows = parsed(html).tables[f"Table of {name}"]
     contents = contents_of(run)
@@ -193,7 +193,7 @@ CONSTANTS = {"95%", "90%", ".1", ".9", "0", "4", "5", "100", "99", "1", "2", "3"
 def test_every_number_of_the_overview_and_the_cards_is_one_of_the_run(run, html, place):
     """Of the texts there, each numeral is a number of the verdict, or a count of its tables, in so many digits."""
     verdict, text = run.verdict(), parsed(html).of_class(place)
-    for name in (*verdict["models"], *run.matches().index, *contents_of(run)["rivals"].index):
+    for name in (*verdict["models"], *run.matches().index, *contents_of(run)["baselines"].index):
         text = text.replace(str(name), "")
     bits, beyond = (verdict["prediction"][name]["value"] for name in ("bits", "beyond"))
     known = [*leaves(verdict), len(verdict["models"]), len(verdict["excluded"]), bits - beyond]
@@ -280,7 +280,7 @@ def test_a_finished_run_resumes_to_its_report_alone(undrawn, run, html, tmp_path
     (copy / "report.html").unlink()
     resumed = SweepRun(Run.resume(copy, "steer_sweep", {**run.config, "resume": True}))
     assert resumed.is_finished
-    assert resumed.parts.done("question_id") == set(run.questions()["id"])
+    assert resumed.parts["sweep"].done("question_id") == set(run.questions()["id"])
     assert write_report(resumed).exists()
     assert resumed.verdict() == run.verdict()
 
@@ -321,14 +321,16 @@ def test_controls_beside_the_own_vector_are_lines_of_their_own_in_the_dose_respo
     run = SweepRun.open(shutil.copytree(run.path, tmp_path / "run"))
     sweep = run.sweep()
     run.write_interventions([intervention(VECTOR_ID, sweep), intervention("control", sweep, "random")])
-    run.parts.append(sweep.assign(intervention_id="control", margin=-1.0))
+    run.parts["sweep"].append(sweep.assign(intervention_id="control", margin=-1.0))
     after = write_report(run).read_text(encoding="utf-8")
     drawn = "<title>control control</title>"
     assert drawn in after
     assert drawn not in html
 
 
-def outcome(signal_p=0.001, gain=(0.05, 0.02, 0.08), dial=MOVED_CUT, push=UNTESTED, n_controls=0, as_good=(), flags=()):
+def outcome(
+    signal_p=0.001, gain=(0.05, 0.02, 0.08), dial=THRESHOLD_SHIFT, push=UNTESTED, n_controls=0, as_good=(), flags=()
+):
     """As much of a verdict.json as the four findings are written from."""
     scopes = dict.fromkeys(("low_topics", "high_topics", "low_models", "high_models"))
 
@@ -353,7 +355,7 @@ def outcome(signal_p=0.001, gain=(0.05, 0.02, 0.08), dial=MOVED_CUT, push=UNTEST
             "rank": 1 if n_controls else None,
             "p": 1 / (n_controls + 1),
             "ranks": dict.fromkeys(("signal", "order_gain", "push"), 1),
-            "own": {"push": 0.12},
+            "vector": {"push": 0.12},
             "as_good": list(as_good),
         },
     }
@@ -428,7 +430,7 @@ def test_every_answer_opens_the_report_with_the_same_weight(reproduced, run, tmp
 def test_a_verdict_of_an_older_rule_is_named_and_not_shown_under_new_words(run, tmp_path):
     shutil.copytree(run.path, tmp_path / "run")
     older = SweepRun.open(tmp_path / "run")
-    older.run.write_json("verdict.json", {"rule": 2, "sentence": "reproduced by a moved cut"})
+    older.run.write_json("verdict.json", {"rule": 2, "sentence": "reproduced by a threshold shift"})
     with pytest.raises(InputError, match=rf"judged by rule 2, .* rule {RULE}; judge it again"):
         write_report(older)
 
@@ -510,10 +512,3 @@ def test_the_report_names_the_vector_its_contrast_reliability_and_length(tmp_pat
         assert words in text
     assert "5.00 as extracted, 0.100 of the median residual norm 50.0" in text
     assert "10 of 30 (counted from 0)" in text
-
-
-def test_a_run_judged_before_its_null_was_drawn_is_reported_without_it(undrawn, tmp_path):
-    run = make_run(tmp_path / "run")
-    (run.path / "parabola.json").unlink()
-    html = write_report(SweepRun.open(run.path)).read_text("utf-8")
-    assert "whether the parabola is more than its correction makes, experiments/study_panel.py --deep tests" in html

@@ -8,7 +8,6 @@ from blank import draw_nothing
 from reporting_run import make_run
 from wandb_files import artifacts_of, complete_records, items_of, start_of
 
-from onedial.asking.yes_no import is_read
 from onedial.core.errors import InputError
 from onedial.core.files import sha256_of_file
 from onedial.core.notices import Notice
@@ -123,23 +122,6 @@ def test_a_run_that_is_withdrawn_leaves_nothing_of_its_mirror(tmp_path):
     assert list(tmp_path.iterdir()) == []
 
 
-def test_along_a_control_there_is_no_yes_rate_to_tell(logged, monkeypatch):
-    """There each question is asked where its answer turns, not at every setting."""
-    run, _ = logged
-    mirror, told = SweepWatcher(run, WandbRun(run.run, WandbOptions("offline"), "sweep")), []
-    monkeypatch.setattr(mirror.writer, "log", told.append)
-    part = run.sweep().query("magnitude == 0")
-    mirror.stream("sweep", 0, len(part))(part)
-    mirror.stream("controls", 3, len(part) + 3)(part)
-    monkeypatch.undo()
-    mirror.run_ended(failed=True)
-    yes = (part["margin"] > 0)[is_read(part["mass"])].mean()
-    assert told[0].pop("sweep/rows_per_second") > 0
-    assert told[0] == {"sweep/questions": len(part), "sweep/of": len(part)} | {
-        f"sweep/yes_rate_{name}": pytest.approx(yes) for name in ("low", "zero", "high")
-    }
-    assert set(told[1]) == {"controls/questions", "controls/of", "controls/rows_per_second"}
-    assert told[1]["controls/questions"] == told[1]["controls/of"] == len(part) + 3
 
 
 def test_an_unknown_mode_is_refused():

@@ -11,7 +11,7 @@ from onedial.core.errors import InputError
 from onedial.scale.categories import cut_confidence
 from onedial.scale.correlations.polychoric import polychoric
 from onedial.scale.correlations.tetrachoric import tetrachoric
-from onedial.scale.misfit.answer_fit import answer_fit, information_of
+from onedial.scale.misfit.answer_fit import information_of
 from onedial.scale.response_curves import UNUSED, Curves, log_categories
 from onedial.scale.response_model import response_model
 from onedial.scale.study.graded_panel import analyse_graded_panel, graded_tables
@@ -140,7 +140,9 @@ def test_one_scale_in_categories_is_called_one_and_two_are_not():
     two = np.column_stack([one[:, :4], simulated(7, 300, loadings[:4])[0]])
     cuts = [1, 2, 3, 4]
     single, double = (analyse_graded_panel(pd.DataFrame(panel), cuts, n_replicates=19) for panel in (one, two))
-    assert single.share == pytest.approx((loadings**2).mean(), abs=0.05)
+    share, low, high = single.share
+    assert share == pytest.approx((single.model.respondents["loading"] ** 2).mean())
+    assert low < (loadings**2).mean() < high
     assert np.corrcoef(single.model.difficulty, -easiness)[0, 1] > 0.92
     # half of the answers reach a cut where a z + d = 0
     np.testing.assert_allclose(single.places.loc[0], -CUTS / 0.85, atol=0.35)
@@ -153,7 +155,8 @@ def test_one_scale_in_categories_is_called_one_and_two_are_not():
 def test_categories_are_placed_as_yes_and_no_are_and_tell_more():
     values = pd.DataFrame(simulated(8, 400, np.full(6, 0.75))[0])
     coarse, fine = (analyse_graded_panel(values, cuts, n_replicates=0) for cuts in ([2], [1, 2, 3, 4]))
-    np.testing.assert_allclose(coarse.places[2], answer_fit(values >= 2).respondents["place"], atol=0.05)
+    yes_and_no = response_model((values >= 2) * 1.0).respondents
+    np.testing.assert_allclose(coarse.places[2], yes_and_no["intercept"] / yes_and_no["slope"], atol=1e-6)
     assert fine.reliability.empirical > coarse.reliability.empirical + 0.05
 
 

@@ -53,7 +53,7 @@ def test_a_draw_of_which_nothing_can_be_said_is_a_set_and_no_value():
     [
         ("structure", "rasch", "onedial.scale.equal_slopes.rasch_test"),
         ("matching", "falls", "onedial.verdict.criteria.status.falls"),
-        ("probes", "patches", "simulations.probes.off"),
+        ("probes", "by chance", "simulations.probes.off"),
     ],
 )
 def test_what_was_drawn_is_not_drawn_anew(name, study, again, tmp_path, call, monkeypatch):
@@ -120,8 +120,6 @@ def test_every_case_of_the_probes_gives_chances_and_finite_means_and_what_is_pla
     planted, rng = probes, np.random.default_rng(1)
     assert planted.one_label(rng, shift=2.0, effect=0.0)["AUROC off .5"] == 0
     assert planted.another_label(rng, cosine=0.95, effect=0.0)["lost to erasure off 0"] == 0
-    assert planted.patches(rng, share=0.8)["share recovered off 0"] == 0
-    assert planted.far_away(rng, scale=2.0, shift=0.0)["mean share abstained from"] > 0.9
     private = planted.own_ability(rng, shared=0.0, private=2.0)
     assert private["own: nothing is added (p)"] < 0.01
     assert private["mean gain, own"] > 0.1 > private["mean gain, another model"]
@@ -144,7 +142,7 @@ def test_every_scenario_has_its_answers_rates_and_intervals(monkeypatch):
     assert found["n"].tolist() == [1, 1, 1]
     assert found["push"].notna().tolist() == [False, True, True]
     stored = pd.read_csv(ROOT / "tests" / "reference" / "simulated" / "verdicts.csv")
-    assert {"signal_p_found", "C_A", "order_models", "moved_cut"} <= set(found) & set(stored)
+    assert {"signal_p_found", "C_A", "order_models", "threshold_shift"} <= set(found) & set(stored)
 
 
 def test_intervals_that_leave_out_0_are_counted_by_scenario_and_over_all():

@@ -1,16 +1,9 @@
 """An adapter is told how often to say yes, does so, and leaves the model as it was."""
 
-import contextlib
 import copy
-import json
-import random
 
 import pytest
 import torch
-from hypothesis import given, settings
-from hypothesis import strategies as st
-from safetensors import safe_open
-from safetensors.torch import load_file, save_file
 from tiny_models import outspoken_model
 
 from onedial.asking.instruments import INSTRUMENTS
@@ -97,12 +90,6 @@ def test_it_is_saved_as_peft_reads_it(model, prompts, adapter, tmp_path):
     assert torch.allclose(theirs(input_ids=ids).logits[0, -1], expected[0], atol=1e-5)
 
 
-def test_the_same_seed_trains_the_same_adapter(model, prompts):
-    few = prompts.subset(prompts.question_ids[:12])
-    one, other = (train_adapter(model, few, 0.6, passes=1, seed=3) for _ in range(2))
-    assert all(torch.equal(one.weights[name], other.weights[name]) for name in one.weights)
-
-
 KNOWN = INSTRUMENTS["can you answer"]
 ASKED = [KNOWN.prompt(f"Who {verb} the {which} {what}?") for verb in ("wrote", "saw", "sold", "lost")
          for which in ("first", "last", "best", "next") for what in ("king", "poem", "law", "bird", "sea")]  # fmt: skip
@@ -142,40 +129,3 @@ def test_what_cannot_be_done_is_refused(model, prompts, adapter, tmp_path):
         adapted(outspoken_model(architecture="llama", seed=2), adapter, 0.0),
     ):
         pass
-
-
-@settings(max_examples=40)
-@given(seed=st.integers(0, 2**32))
-def test_an_adapter_of_a_stranger_is_used_or_refused(model, prompts, adapter, tmp_path_factory, seed):
-    rng, folder = random.Random(seed), tmp_path_factory.getbasetemp() / "stranger"
-    adapter.save(folder)
-    weights = folder / "adapter_model.safetensors"
-    with safe_open(weights, framework="pt") as file:
-        header = file.metadata()
-    form = header.pop("format")
-    held, tensors = {key: json.loads(text) for key, text in header.items()}, load_file(weights)
-    name, other = rng.choice(list(tensors)), rng.choice([None, -1, 1e300, float("nan"), "", [], ["lm_head"], {}])
-    match rng.choice(["fact", "model", "bytes", "nan", "shape", "kind", "lacks", "more"]):
-        case "fact":
-            held[rng.choice(list(held))] = other
-        case "model":
-            held["model"][rng.choice(list(held["model"]))] = other
-        case "nan":
-            tensors[name] = tensors[name] * float("nan")
-        case "shape":
-            tensors[name] = tensors[name].reshape(-1)[: rng.randrange(9)]
-        case "kind":
-            tensors[name] = tensors[name].to(torch.int32)
-        case "lacks":
-            del tensors[name]
-        case "more":
-            tensors["base_model.model.lm_head.lora_A.weight"] = tensors[name].clone()
-        case _:
-            tensors = {}
-    save_file(tensors, weights, metadata={key: json.dumps(value) for key, value in held.items()} | {"format": form})
-    if not tensors:
-        data = bytearray((folder / "adapter_config.json").read_bytes() * 40)
-        data[:8] = rng.randrange(2 ** rng.choice([8, 32, 63])).to_bytes(8, "little")  # a header that lies
-        weights.write_bytes(data)
-    with contextlib.suppress(InputError), adapted(model, Adapter.load(folder), 1.0):
-        logits_of(model, prompts)

@@ -13,8 +13,7 @@ from steering.dials.dials import (
     RATES,
     Dial,
     InterventionDial,
-    MovedCut,
-    Temperature,
+    ThresholdShift,
     ask_together,
     instructed_threshold,
     personas,
@@ -25,7 +24,7 @@ from steering.operators import OPERATORS
 from steering.vectors import extract_vectors
 
 QUESTIONS = [Question(f"q{i:02d}", f"What is the {'very ' * (i % 4)}first of {i}?") for i in range(26)]
-KINDS = ["moved cut", "temperature", "instructed threshold", "personas", *OPERATORS]
+KINDS = ["threshold shift", "instructed threshold", "personas", *OPERATORS]
 
 
 @pytest.fixture(scope="module")
@@ -37,12 +36,12 @@ def vector(model):
 def dial(request, vector):
     if request.param in OPERATORS:
         return InterventionDial(Intervention.of(vector, operator=request.param))
-    cases = (MovedCut(), Temperature(), instructed_threshold((50.0, 90.0)), personas(("child", "exam")))
+    cases = (ThresholdShift(), instructed_threshold((50.0, 90.0)), personas(("child", "exam")))
     return {each.name: each for each in cases}[request.param]
 
 
 def unsteered(model):
-    return MovedCut().ask(model, QUESTIONS, METACOGNITIVE, [0.0]).set_index("question_id")["margin"]
+    return ThresholdShift().ask(model, QUESTIONS, METACOGNITIVE, [0.0]).set_index("question_id")["margin"]
 
 
 def test_every_dial_answers_by_one_contract_and_does_nothing_at_0(model, dial):
@@ -60,22 +59,14 @@ def test_every_dial_answers_by_one_contract_and_does_nothing_at_0(model, dial):
     assert text.loc[0, "kl"] == pytest.approx(0.0, abs=1e-7)
 
 
-def test_a_moved_cut_is_a_bias_on_the_yes_tokens(model):
+def test_a_threshold_shift_is_a_bias_on_the_yes_tokens(model):
     prompts = PromptSet.build(model, QUESTIONS[:3], METACOGNITIVE)
     batch = model.tokenise([METACOGNITIVE.fill(QUESTIONS[0].text)])
     logits = model.hf(input_ids=batch.input_ids).logits[0, -1]
     logits[list(prompts.tokens.yes)] += 1.25
     biased = logits[list(prompts.tokens.yes)].logsumexp(0) - logits[list(prompts.tokens.no)].logsumexp(0)
-    table = MovedCut().ask(model, QUESTIONS[:3], METACOGNITIVE, [1.25]).set_index("question_id")
+    table = ThresholdShift().ask(model, QUESTIONS[:3], METACOGNITIVE, [1.25]).set_index("question_id")
     assert table.loc["q00", "margin"] == pytest.approx(biased.item(), abs=1e-4)
-
-
-def test_temperature_moves_no_answer(model):
-    table = Temperature().ask(model, QUESTIONS, METACOGNITIVE, Temperature().first_settings())
-    said = (table["margin"] > 0).groupby(table["question_id"]).nunique()
-    assert (said == 1).all()
-    assert place_settings(Temperature(), table)["reached"].sum() <= 1
-    assert Temperature().on_text(model, [1.0]).loc[0, "kl"] > 0
 
 
 def test_an_instruction_stands_before_the_prompt_and_nothing_else_changes(model):
@@ -94,8 +85,8 @@ def test_an_instruction_stands_before_the_prompt_and_nothing_else_changes(model)
 
 
 def test_settings_are_placed_at_the_yes_rates_that_were_asked_for(model, vector):
-    """Those of a moved cut exactly, up to one question; those of an intervention as its own answers there say."""
-    cut = MovedCut()
+    """Those of a threshold shift exactly, up to one question; those of an intervention as its own answers there say."""
+    cut = ThresholdShift()
     placed = place_settings(cut, cut.ask(model, QUESTIONS, METACOGNITIVE, cut.first_settings()))
     assert placed["rate"].tolist() == list(RATES)
     assert placed["reached"].all()
@@ -113,11 +104,11 @@ def test_settings_are_placed_at_the_yes_rates_that_were_asked_for(model, vector)
 
 def test_what_a_dial_does_not_reach_is_said(model):
     margins = pd.DataFrame({"question_id": ["a", "b"] * 2, "setting": [0.0, 0.0, 1.0, 1.0], "margin": [1.0, -1, 2, -1]})
-    placed = place_settings(Temperature(), margins.assign(mass=1.0), (0.1, 0.5))
+    placed = place_settings(instructed_threshold([1.0]), margins.assign(mass=1.0), (0.1, 0.5))
     assert placed["reached"].tolist() == [False, True]
     assert placed["setting"].tolist() == [0.0, 0.0]
     unread = margins.assign(mass=[1.0, 1.0, 0.01, 1.0])
-    assert place_settings(MovedCut(), unread, (0.5,))["setting"].tolist() == [0.0]
+    assert place_settings(ThresholdShift(), unread, (0.5,))["setting"].tolist() == [0.0]
 
 
 def test_a_dial_that_says_yes_at_either_end_is_placed_where_the_push_is_small():
@@ -130,7 +121,7 @@ def test_a_dial_that_says_yes_at_either_end_is_placed_where_the_push_is_small():
             for setting, said in yes.items()
         ]
     )
-    placed = place_settings(MovedCut(), table, (0.2, 0.95)).set_index("rate")
+    placed = place_settings(ThresholdShift(), table, (0.2, 0.95)).set_index("rate")
     assert placed["reached"].all()
     assert placed.loc[0.2, "setting"] == pytest.approx(0.4, abs=0.02)
     assert 0.4 < placed.loc[0.95, "setting"] <= 1.0

@@ -11,7 +11,7 @@ from onedial.asking.questions import Question
 from onedial.core.errors import InputError
 from onedial.models.model import OpenModel
 from onedial.models.prompt_set import PromptSet
-from steering.planning.forecast import FEW_ROWS, KINDS, Forecast, Load, Size, Timing, time_work
+from steering.planning.forecast import Clock, Forecast, Load, Size
 from steering.sweeping import sweep
 
 QUESTIONS = [Question(f"q{n}", f"Who sang of river {n}{' and of the sea' * (n % 4)}?") for n in range(64)]
@@ -34,16 +34,24 @@ def test_what_is_counted_is_prompts_read_once_and_rows_of_each():
     assert (written.n_read, written.n_rows) == (30, 600)
 
 
-def test_time_grows_with_questions_rows_and_the_layers_above_and_what_is_cached_costs_nothing():
-    timing = Timing(16, 16 * 40, (0.0, 0.1), (0.01, 0.02), (0.001, 0.002), {"written": (0.0, 0.01)})
-    lengths = [40] * 32
-    assert timing.of(Load(lengths), 10) == pytest.approx(2 * 10 * 0.1)
-    assert timing.of(Load(lengths, n_cached=32), 10) == 0
-    low, high = (timing.of(Load(lengths, [(layer, FEW_ROWS)], n_cached=32), 10) for layer in (0, 9))
-    assert (low, high) == (pytest.approx(2 * (0.01 + 9 * 0.02)), pytest.approx(2 * 0.01))
-    more = timing.of(Load(lengths, [(9, FEW_ROWS + 10)], n_cached=32), 10)
-    assert more == pytest.approx(2 * (0.01 + 10 * 0.001))
-    assert timing.of(Load(lengths, [(0, 2)], "written", n_tokens=5), 10) == pytest.approx(2 * 2 * (1.0 + 5 * 0.1))
+@pytest.fixture
+def clock(model, monkeypatch):
+    """A clock on which a batch takes a second for each of the sketch's layers, and .1 s for each row and layer."""
+    clock = Clock(model, [METACOGNITIVE.fill(question.text) for question in QUESTIONS], n_layers=10)
+    monkeypatch.setattr(Clock, "_reading", float(model.n_layers))
+    monkeypatch.setattr(Clock, "_token", 0.5)
+    monkeypatch.setattr(Clock, "_pushed", lambda own, kind, count: (0.01, 0.1 * count))
+    return clock
+
+
+def test_time_grows_with_questions_rows_and_the_layers_above_and_what_is_cached_costs_nothing(clock):
+    n_tokens = sum(map(len, clock._batch.sequences))
+    lengths = [n_tokens / 16] * 32
+    assert clock.seconds(Load(lengths)) == pytest.approx(2 * 10)
+    assert clock.seconds(Load(lengths, n_cached=32)) == 0
+    low, high = (clock.seconds(Load(lengths, [(layer, 3)], n_cached=32)) for layer in (0, 9))
+    assert (low, high) == (pytest.approx(2 * (0.01 + 9 * 0.3)), pytest.approx(2 * 0.01))
+    assert clock.seconds(Load(lengths, [(0, 2)], "written", n_tokens=5)) == pytest.approx(2 * 2 * (10 + 5 * 0.5 * 10))
 
 
 def test_memory_is_that_of_the_largest_batch_and_of_the_dtype():
@@ -58,12 +66,10 @@ def test_memory_is_that_of_the_largest_batch_and_of_the_dtype():
     assert "no time can be told" in str(Forecast({"stage": [Load([60])]}, size, torch.float32, "cpu", None))
 
 
-def test_every_kind_of_work_is_timed_where_it_is_wanted_and_not_where_it_is_not(model):
-    prompts = [METACOGNITIVE.fill(question.text) for question in QUESTIONS]
-    assert set(time_work(model, prompts, {"last"}).work) == set()
-    timing = time_work(model, prompts, KINDS)
-    assert set(timing.work) == set(KINDS) - {"last"}
-    assert timing.n_questions == 16
+@pytest.mark.parametrize("kind", ["last", "all", "crossings", "crossings everywhere", "written"])
+def test_every_kind_of_work_takes_time(model, kind):
+    clock = Clock(model, [METACOGNITIVE.fill(question.text) for question in QUESTIONS], n_layers=10)
+    assert clock.seconds(Load([40] * 32, [(2, 3)], kind, n_cached=32, n_tokens=4)) > 0
 
 
 @pytest.mark.slow
@@ -74,7 +80,7 @@ def test_a_sweep_at_the_last_position_takes_what_was_forecast():
     prompts = PromptSet.build(model, QUESTIONS, METACOGNITIVE)
     (vector,) = vectors_at(model, [4])
     load = Load([len(ids) for ids in prompts.sequences], [(4, 41)])
-    told = time_work(model, prompts.prompts, {"last"}).of(load, model.n_layers)
+    told = Clock(model, prompts.prompts, model.n_layers).seconds(load)
     took = []
     for _ in range(3):
         started = time.perf_counter()

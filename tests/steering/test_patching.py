@@ -41,10 +41,6 @@ def test_after_the_last_layer_the_answer_is_the_donors(found):
     torch.testing.assert_close(found[:, -3], found[:, -1], rtol=1e-4, atol=1e-4)
 
 
-def test_a_question_patched_with_itself_answers_as_ever(found):
-    torch.testing.assert_close(found[3, :-2], found[3, -2].expand(found.shape[1] - 2), rtol=1e-3, atol=1e-3)
-
-
 def test_pairs_must_be_pairs_and_layers_must_be_there(model, prompts):
     with pytest.raises(InputError, match="2 donors for 1 receivers"):
         patched_margins(model, prompts, [0, 1], [2], [0])

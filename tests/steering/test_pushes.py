@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 import torch
-from tiny_models import outspoken_model, vectors_at
+from tiny_models import vectors_at
 
 from onedial.asking.prompts import Prompt
 from onedial.asking.questions import Question
@@ -15,7 +15,6 @@ from steering.exporting import export_gguf
 from steering.interventions import Intervention
 from steering.respondent import generate_steered
 from steering.sweeping import sweep
-from steering.vectors import random_vector
 
 LAYER = 2
 PROMPT = Prompt("Who sang of the river?")
@@ -25,11 +24,6 @@ QUESTIONS = [Question("q", "Who sang of the river?")]
 @pytest.fixture(scope="module")
 def vector(model):
     return vectors_at(model, [LAYER])[0]
-
-
-@pytest.fixture(scope="module")
-def other(vector):
-    return random_vector(vector, seed=5)
 
 
 def final(model, push=None):
@@ -55,37 +49,16 @@ def test_numbers_of_any_library_scale_from_either_side(vector, number):
     assert (number * vector).magnitude == (vector * number).magnitude == float(number)
 
 
-def test_a_vector_less_itself_is_no_push_and_a_turned_one_pushes_the_other_way(model, vector):
-    assert (vector - vector).magnitude == 0
+def test_no_magnitude_is_no_push_and_a_turned_one_pushes_the_other_way(model, vector):
     assert (-(vector * 0.3)).magnitude == -0.3
-    assert torch.equal(final(model, vector - vector), final(model))
-
-
-def test_a_sum_adds_what_both_add(model, vector, other):
-    together = vector * 0.4 - other * 0.2
-    added = together.magnitude * together.of.vectors[0].residual_norm * together.of.vectors[0].direction
-    expected = vector.residual_norm * (0.4 * vector.direction - 0.2 * other.direction)
-    torch.testing.assert_close(added, expected)
-    with (vector * 0.4).steering(model), (other * -0.2).steering(model):
-        both = model.final_residual(model.tokenise([PROMPT]))
-    torch.testing.assert_close(final(model, together), both)
-
-
-def test_what_is_added_in_raw_units_is_added_in_its_own(vector):
-    raw = Intervention.of(vector, positions="all", unit="raw") * 3.0  # raw is a third of a norm here
-    assert (raw + vector).magnitude == pytest.approx(2.0)
+    assert torch.equal(final(model, 0 * vector), final(model))
 
 
 @pytest.mark.parametrize(
     ("wrong", "sentence"),
     [
-        (lambda model, one: one + vectors_at(model, [LAYER + 1])[0], "acts after layer 2 and .* after layer 3"),
-        (lambda model, one: one + vectors_at(outspoken_model(seed=1), [LAYER])[0], "add vectors of one model"),
-        (lambda model, one: one * 0.3 + Intervention.of(one), "acts at all positions and the other at last"),
-        (lambda model, one: one + Intervention.of(one, operator="ablate"), "the operator ablate"),
         (lambda model, one: one * "0.3", "'0.3'; multiply by one finite number"),
         (lambda model, one: one * float("nan"), "nan; multiply by one finite number"),
-        (lambda model, one: one + 1.0, "a float can't be added"),
     ],
 )
 def test_what_makes_no_sense_is_refused_in_a_sentence(model, vector, wrong, sentence):

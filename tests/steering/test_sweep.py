@@ -11,7 +11,6 @@ from onedial.asking.prompts import METACOGNITIVE
 from onedial.asking.questions import Question
 from onedial.core.errors import InputError
 from onedial.models.forward.activations import Activations, read_activations
-from onedial.models.forward.runner import FastRunner
 from onedial.models.prompt_set import PromptSet
 from onedial.models.tokens import pad_batch
 from steering.contrasts import Contrast, split_by_response
@@ -50,32 +49,6 @@ def test_a_magnitude_that_overflows_leaves_the_unsteered_answers_as_they_are():
     alone, beside = (sweep(model, raw, prompts, [0.0, far]).table.set_index("magnitude") for far in (1.0, 3e38))
     assert beside.loc[3e38, "margin"].isna().all()
     np.testing.assert_allclose(beside.loc[0.0, "margin"], alone.loc[0.0, "margin"], atol=1e-4)
-
-
-def test_a_question_in_a_batch_is_answered_as_alone(model, prompts, vectors):
-    together = sweep(model, vectors, prompts, MAGNITUDES, batch_size=24).table
-    alone = sweep(model, vectors, prompts, MAGNITUDES, batch_size=1).table
-    assert list(together.question_id) == list(alone.question_id)
-    assert np.abs(together.margin - alone.margin).max() < 1e-4
-    assert np.abs(together.mass - alone.mass).max() < 1e-5
-
-
-def test_all_vectors_at_once_answer_as_each_alone(model, prompts, vectors):
-    together = sweep(model, vectors, prompts, MAGNITUDES).table
-    for vector in vectors:
-        alone = sweep(model, [vector], prompts, MAGNITUDES).table
-        own = together[together.intervention_id == vector.vector_id]
-        assert np.abs(own.margin.to_numpy() - alone.margin.to_numpy()).max() < 1e-4
-
-
-def test_magnitude_zero_is_the_unsteered_answer(model, prompts, vectors):
-    table = sweep(model, vectors, prompts, [0.0]).table
-    unsteered = model.readout.margin(
-        model.final_residual(model.tokenise([METACOGNITIVE.fill(q.text) for q in QUESTIONS])), prompts.tokens
-    )
-    for vector in vectors:
-        own = table[table.intervention_id == vector.vector_id]
-        assert np.abs(own.margin.to_numpy() - unsteered.numpy()).max() < 1e-4
 
 
 def test_an_interrupted_sweep_is_completed_by_asking_the_rest(model, prompts, vectors):
@@ -132,20 +105,6 @@ def test_a_long_list_of_magnitudes_gives_each_the_answer_that_it_has_alone(posit
         among, alone = table[table.magnitude == magnitude], sweep(model, vector, prompts, [magnitude]).table
         assert np.abs(among.margin.to_numpy() - alone.margin.to_numpy()).max() < 1e-4
         assert np.abs(among.mass.to_numpy() - alone.mass.to_numpy()).max() < 1e-5
-
-
-def test_memory_errors_halve_the_batch_and_lose_nothing(model, prompts, vectors, monkeypatch):
-    whole = sweep(model, vectors, prompts, MAGNITUDES).table
-    start = FastRunner.start
-
-    def small_memory(self, sequences):
-        if len(sequences) > 3:
-            raise torch.OutOfMemoryError("CUDA out of memory")
-        return start(self, sequences)
-
-    monkeypatch.setattr(FastRunner, "start", small_memory)
-    tight = sweep(model, vectors, prompts, MAGNITUDES).table
-    assert np.abs(whole.margin - tight.margin).max() < 1e-4
 
 
 def test_what_counts_as_unread_is_in_no_margin_and_no_yes_rate():
@@ -229,6 +188,13 @@ def test_a_one_sided_subject_is_split_at_thirds_of_its_margin():
     yes, no = split_by_response(margin, mass)
     assert no.nonzero().flatten().tolist() == [1, 2, 3, 4, 5, 6, 9, 10]
     assert yes.nonzero().flatten().tolist() == [19, 21, 22, 23, 24, 25, 26, 27]
+
+
+@pytest.mark.parametrize("n", [10, 12, 14])
+def test_a_one_sided_subject_of_few_questions_has_five_on_each_side_where_a_third_is_fewer(n):
+    yes, no = split_by_response(torch.linspace(1.0, 30.0, n), torch.ones(n))
+    assert yes.tolist() == [False] * (n - 5) + [True] * 5
+    assert no.tolist() == [True] * 5 + [False] * (n - 5)
 
 
 def test_a_margin_of_exactly_0_is_on_the_side_of_no():

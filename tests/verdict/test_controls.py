@@ -82,7 +82,7 @@ def test_a_run_tells_the_rates_of_its_test_questions_along_its_controls():
 def test_a_control_is_judged_by_its_own_answers_as_the_vector_is(way, order):
     """By loops over targets and scikit-learn: settings from the fitting questions, kappa from the test questions, the
     order from both, beside the unsteered margin on the same questions; read backwards where that fits better."""
-    sweep, panel = simulated("moved cut", n_questions=240)
+    sweep, panel = simulated("threshold shift", n_questions=240)
     panel.iloc[::5, ::2] = np.nan
     matches = case_of(sweep, panel, respondents=framings_of(panel.columns))
     grid, rng = sweep_grid(sweep), np.random.default_rng(8)

@@ -7,7 +7,7 @@ from sklearn.metrics import cohen_kappa_score
 
 from onedial.core.errors import InputError
 from onedial.panels.panels import panel_from_long
-from onedial.verdict.comparing.dial_comparison import CUT, compare_dials, reach_at_kl
+from onedial.verdict.comparing.dial_comparison import CUT, compare_dials, unsteered_case
 
 RATES = np.round(np.arange(0.1, 0.95, 0.1), 1)
 N = 240
@@ -44,6 +44,16 @@ def planted(seed, share, n_targets=8):
     return answers, placed, pd.Series({CUT: "cut", "pushed": "intervention"}), panel, splits
 
 
+def compared(answers, placed, kinds, panel, splits, n_bootstrap=19, topics=None, wordings=None):
+    """The comparison of what was planted."""
+    about = pd.DataFrame({"split": splits})
+    if topics is not None:
+        about["topic"] = topics
+    if wordings is not None:
+        about["wording_of"] = wordings
+    return compare_dials(answers, placed, kinds, unsteered_case(answers, about, panel, n=n_bootstrap))
+
+
 def test_near_copies_count_as_one_base_model_as_they_do_in_a_verdict():
     answers, placed, kinds, panel, splits = planted(0, 0.8, n_targets=6)
     rng = np.random.default_rng(1)
@@ -52,12 +62,12 @@ def test_near_copies_count_as_one_base_model_as_they_do_in_a_verdict():
     base = {"target 2": "one", **dict.fromkeys(copies, "one")}
     told = panel_from_long(panel.rename_axis(columns="respondent").stack().rename("said_yes").reset_index())
     told.respondents["model"] = [base.get(name, name) for name in told.respondents.index]
-    untold, known = (compare_dials(answers, placed, kinds, each, splits, n_bootstrap=0).table for each in (panel, told))
+    untold, known = (compared(answers, placed, kinds, each, splits, n_bootstrap=19).table for each in (panel, told))
     pd.testing.assert_frame_equal(untold, known)
 
 
 def test_a_dial_that_knows_more_of_the_targets_gains_and_is_chosen():
-    found = compare_dials(*planted(0, 0.8), n_bootstrap=199)
+    found = compared(*planted(0, 0.8), n_bootstrap=199)
     row = found.table.loc["pushed"]
     assert row["order_gain_low"] > 0.03
     assert row["signal_gain"] > 0
@@ -73,8 +83,8 @@ def test_a_dial_that_knows_more_of_the_targets_gains_and_is_chosen():
     assert (own["low"] <= own["difference"]).all()
 
 
-def test_the_moved_cut_gains_nothing_over_itself():
-    row = compare_dials(*planted(1, 0.5), n_bootstrap=99).table.loc[CUT]
+def test_the_threshold_shift_gains_nothing_over_itself():
+    row = compared(*planted(1, 0.5), n_bootstrap=99).table.loc[CUT]
     assert row[["order_gain", "order_gain_low", "order_gain_high", "signal_gain"]].tolist() == [0, 0, 0, 0]
     assert row["rho"] > 0.97  # nine rates are a coarse order of the same
 
@@ -82,9 +92,7 @@ def test_the_moved_cut_gains_nothing_over_itself():
 @pytest.mark.long
 def test_a_dial_that_only_adds_noise_is_seldom_said_to_gain():
     """Size, over 24 panels: the lower end of a 95% interval is above 0 in about 2.5% where noise costs nothing."""
-    said = [
-        compare_dials(*planted(seed, 0), n_bootstrap=99).table.loc["pushed", "order_gain_low"] > 0 for seed in range(24)
-    ]
+    said = [compared(*planted(seed, 0), n_bootstrap=99).table.loc["pushed", "order_gain_low"] > 0 for seed in range(24)]
     assert sum(said) <= 3
 
 
@@ -95,7 +103,7 @@ def test_rates_that_are_not_reached_and_answers_that_are_not_read_do_not_count()
     answers = answers[~((answers["dial"] == "pushed") & (answers["rate"] > 0.45))].copy()
     unread = (answers["dial"] == "pushed") & (answers["question_id"] == "q001")
     answers.loc[unread, "mass"] = 0.01
-    found = compare_dials(answers, placed, kinds, panel, splits, n_bootstrap=19)
+    found = compared(answers, placed, kinds, panel, splits, n_bootstrap=19)
     row = found.table.loc["pushed"]
     assert (row["n_rates"], row["n_unread"]) == (4, 4)
     assert row["n_targets"] < found.table.loc[CUT, "n_targets"]
@@ -103,7 +111,7 @@ def test_rates_that_are_not_reached_and_answers_that_are_not_read_do_not_count()
     assert rates.loc[("pushed", 0.1), "n_unread"] == 1
     assert np.isnan(rates.loc[("pushed", 0.9), "yes_rate"])
     none = answers[answers["dial"] == CUT]
-    row = compare_dials(none, placed, kinds, panel, splits, n_bootstrap=19).table.loc["pushed"]
+    row = compared(none, placed, kinds, panel, splits, n_bootstrap=19).table.loc["pushed"]
     assert row["n_rates"] == 0
     assert np.isnan(row["order_gain"])
 
@@ -112,7 +120,7 @@ def test_targets_are_met_at_the_rate_of_their_fitting_answers_and_dials_chosen_b
     answers, placed, kinds, panel, splits = planted(4, 0.8)
     test = splits[splits == "test"].index
     panel.loc[test] = np.random.default_rng(0).integers(0, 2, panel.loc[test].shape)  # another rate, and no order
-    found = compare_dials(answers, placed, kinds, panel, splits, n_bootstrap=19)
+    found = compared(answers, placed, kinds, panel, splits, n_bootstrap=19)
     fitting = panel.drop(test).mean()
     own = found.targets[found.targets["dial"] == "pushed"].set_index("target")["rate"]
     assert (abs(own - fitting[own.index]) <= 0.05 + 1e-9).all()
@@ -127,7 +135,7 @@ def test_kappas_of_dial_and_cut_are_over_the_questions_that_both_could_be_read_o
     answers, placed, kinds, panel, splits = planted(5, 0.5)
     rng = np.random.default_rng(1)
     answers["mass"] = np.where(answers["rate"].notna() & (rng.random(len(answers)) < 0.2), 0.0, 1.0)
-    found = compare_dials(answers, placed, kinds, panel, splits, n_bootstrap=19)
+    found = compared(answers, placed, kinds, panel, splits, n_bootstrap=19)
     own = found.targets[found.targets["dial"] == "pushed"]
     assert len(own) >= 6
     read = answers[answers["mass"] > 0].set_index(["dial", "rate", "question_id"])["margin"] > 0
@@ -149,8 +157,8 @@ def test_where_questions_of_a_topic_are_alike_intervals_over_topics_are_wider():
     answers = answers.assign(margin=copied.reindex(keys).to_numpy())
     panel = panel.loc[panel.index.map(first)].set_axis(panel.index)
     topics = pd.Series(first)
-    alone = compare_dials(answers, placed, kinds, panel, splits, n_bootstrap=299)
-    by_topic = compare_dials(answers, placed, kinds, panel, splits, topics, n_bootstrap=299)
+    alone = compared(answers, placed, kinds, panel, splits, n_bootstrap=299)
+    by_topic = compared(answers, placed, kinds, panel, splits, topics=topics, n_bootstrap=299)
     for number in ("signal", "signal_gain", "order_gain", "rho"):
         wide, narrow = (
             each.table.loc["pushed", f"{number}_high"] - each.table.loc["pushed", f"{number}_low"]
@@ -163,26 +171,10 @@ def test_where_questions_of_a_topic_are_alike_intervals_over_topics_are_wider():
     assert widths[0].mean() > 1.6 * widths[1].mean()
 
 
-def test_without_a_moved_cut_nothing_is_compared():
+def test_without_a_threshold_shift_nothing_is_compared():
     answers, placed, kinds, panel, splits = planted(3, 0.5)
-    with pytest.raises(InputError, match="'moved cut' is not among the dials"):
-        compare_dials(answers, placed, kinds.drop(CUT), panel, splits)
-
-
-def test_reach_at_equal_kl_counts_only_what_is_reached():
-    rates = pd.DataFrame(
-        {
-            "dial": "a",
-            "rate": [0.1, 0.3, 0.5, 0.7],
-            "reached": [True, True, True, False],
-            "kl": [0.5, 0.02, 0.0, 0.0],
-            "usable": [False, True, True, True],
-        }
-    )
-    found = reach_at_kl(rates, (0.001, 0.1, 1.0)).set_index("kl_limit")
-    assert found.loc[0.1, ["lowest_rate", "highest_rate", "n_rates", "n_usable"]].tolist() == [0.3, 0.5, 2, 2]
-    assert found.loc[1.0, ["lowest_rate", "n_rates", "n_usable"]].tolist() == [0.1, 3, 2]
-    assert found.loc[0.001, "n_rates"] == 1
+    with pytest.raises(InputError, match="'threshold shift' is not among the dials"):
+        compared(answers[answers["dial"] != CUT], placed, kinds.drop(CUT), panel, splits)
 
 
 def test_wordings_of_one_question_are_drawn_together():
@@ -192,9 +184,9 @@ def test_wordings_of_one_question_are_drawn_together():
     many = pd.concat([answers.assign(question_id=answers["question_id"] + end) for end in four], ignore_index=True)
     more = pd.concat([panel.set_axis(panel.index + end) for end in four])
     of = pd.concat([splits.set_axis(splits.index + end) for end in four])
-    wordings = [[name + end for end in four] for name in splits.index]
-    told = compare_dials(many, placed, kinds, more, of, n_bootstrap=299, wordings=wordings).table.loc["pushed"]
-    untold = compare_dials(many, placed, kinds, more, of, n_bootstrap=299).table.loc["pushed"]
+    wordings = pd.Series({name + end: name for name in splits.index for end in four})
+    told = compared(many, placed, kinds, more, of, n_bootstrap=299, wordings=wordings).table.loc["pushed"]
+    untold = compared(many, placed, kinds, more, of, n_bootstrap=299).table.loc["pushed"]
     for name in ("signal", "order_gain", "rho"):
         wide, narrow = (each[f"{name}_high"] - each[f"{name}_low"] for each in (told, untold))
         assert wide / narrow == pytest.approx(2, rel=0.25), name

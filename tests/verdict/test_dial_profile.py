@@ -5,6 +5,7 @@ import pandas as pd
 import pytest
 
 from onedial.core.errors import InputError
+from onedial.report.profile import sentences_of
 from onedial.verdict.comparing.dial_profile import (
     AGAINST,
     ALIKE,
@@ -15,7 +16,6 @@ from onedial.verdict.comparing.dial_profile import (
     STILL,
     UNREAD,
     profile_of,
-    sureness_by_setting,
 )
 
 SETTINGS = (-0.2, -0.1, 0.1, 0.2)
@@ -37,11 +37,19 @@ def planted(slopes, n=40, n_controls=19, seed=0, noise=0.2, unread=()):
     return pd.DataFrame(rows, columns=PROFILE_COLUMNS)
 
 
+RIGHT = pd.DataFrame({"right": [0.5], "n": [10]}, index=[0.0])
+
+
+def said(answers):
+    """The sentences."""
+    return sentences_of(profile_of(answers), RIGHT)
+
+
 def test_what_moves_moves_against_and_stays_is_told_apart():
     found = profile_of(planted({"can you answer": 2.0, "P(True)": 0.8, "will answer": -0.7, "unrelated facts": 0.0}))
     assert found.reports["verdict"].tolist() == [MOVES, MOVES, AGAINST, STILL]
     assert found.reports.loc["P(True)", "together"] == pytest.approx(0.8, abs=0.25)
-    text = " ".join(found.sentences())
+    text = " ".join(sentences_of(found, RIGHT))
     assert "Moves together with it: P(True)." in text
     assert "Moves the other way: will answer." in text
     assert "not the word yes as such" in text
@@ -49,15 +57,13 @@ def test_what_moves_moves_against_and_stays_is_told_apart():
 
 
 def test_a_confidence_that_stays_is_named_beside_one_that_moves():
-    found = profile_of(planted({"can you answer": 2.0, "P(True)": 0.8, "confidence in numbers": 0.0}))
-    assert any(
-        "(P(True)), and stays where it is asked for as confidence in numbers." in line for line in found.sentences()
-    )
+    found = said(planted({"can you answer": 2.0, "P(True)": 0.8, "confidence in numbers": 0.0}))
+    assert any("(P(True)), and stays where it is asked for as confidence in numbers." in line for line in found)
 
 
 def test_a_yes_that_moves_alone_is_said_to_move_alone():
     slopes = {"can you answer": 2.0, "confidence in numbers": 0.0, "confidence in words": 0.0, "P(True)": 0.0}
-    text = " ".join(profile_of(planted(slopes | {"unrelated facts": 1.0})).sentences())
+    text = " ".join(said(planted(slopes | {"unrelated facts": 1.0})))
     assert "part of what is turned is the word yes" in text
     assert "No other statement of confidence that could be read moves" in text
 
@@ -77,7 +83,7 @@ def test_what_can_hardly_be_read_has_no_number_and_what_is_lost_is_counted():
     assert (row["verdict"], row["n"], row["n_unread"]) == (UNREAD, 40, 26)
     assert np.isnan(row["together"])
     assert found.cells[found.cells["report"] == "P(IK)"]["shift"].isna().all()
-    assert "No number, since 50% or more of the answers cannot be read: P(IK)." in found.sentences()
+    assert "No number, since 50% or more of the answers cannot be read: P(IK)." in sentences_of(found, RIGHT)
 
 
 def test_a_setting_that_makes_answers_unreadable_is_left_out_and_said():
@@ -99,7 +105,7 @@ def test_identical_answers_have_no_standard_deviation_and_no_number():
 def test_too_few_controls_decide_nothing():
     found = profile_of(planted({"can you answer": 2.0}, n_controls=3))
     assert found.reports.loc["can you answer", "verdict"] == OPEN
-    assert any("only 19 or more can show" in line for line in found.sentences())
+    assert any("only 19 or more can show" in line for line in sentences_of(found, RIGHT))
 
 
 @pytest.mark.long
@@ -122,7 +128,7 @@ def test_what_random_directions_move_as_far_is_said_to_move_as_any_push_does():
     lift = answers["intervention_id"].str.removeprefix("random ").where(far, "0").astype(float) / 9
     found = profile_of(answers.assign(score=answers["score"] + lift * np.sign(answers["magnitude"])))
     assert found.reports.loc["unrelated facts", "verdict"] == AS_ANY
-    assert any("not decided" in line for line in found.sentences())
+    assert any("not decided" in line for line in sentences_of(found, RIGHT))
 
 
 def test_random_directions_that_move_it_as_far_the_other_way_count_as_well():
@@ -144,21 +150,6 @@ def test_an_item_counts_where_all_of_its_forms_could_be_read():
     assert found.reports[numbers].to_numpy() == pytest.approx(whole.reports[numbers].to_numpy())
 
 
-def test_forms_are_averaged_and_what_they_differ_by_is_the_order_effect():
-    rng = np.random.default_rng(0)
-    rows = []
-    for form, lift in (("A first", 1.0), ("A second", -1.0), ("B first", 1.5), ("B second", -0.5)):
-        for item, score in enumerate(rng.normal(size=30)):
-            for magnitude in (0.0, 0.1):
-                rows.append(["P(IK)", form, f"q{item}", "dial", "vector", magnitude, score + lift + magnitude, np.nan])
-    found = profile_of(pd.DataFrame(rows, columns=PROFILE_COLUMNS))
-    orders = found.orders.set_index("effect")
-    sd = found.reports.loc["P(IK)", "sd"]
-    assert orders.loc["place", "difference"] * sd == pytest.approx(2.0, abs=0.8)
-    assert orders.loc["letter", "difference"] * sd == pytest.approx(-0.5, abs=0.8)
-    assert found.cells["shift"].iloc[0] == pytest.approx(0.1 / sd)
-
-
 def test_the_share_right_is_of_what_has_a_truth():
     answers = planted({"unrelated facts": 0.0}).assign(truth=1.0)
     truths = profile_of(answers).truths
@@ -176,22 +167,6 @@ def test_answers_without_an_unsteered_setting_are_refused():
         profile_of(answers[answers["magnitude"] != 0])
     with pytest.raises(InputError, match="lack truth"):
         profile_of(answers.drop(columns="truth"))
-
-
-def test_how_sure_it_writes_is_compared_text_by_text_and_an_empty_text_is_counted():
-    rng = np.random.default_rng(0)
-    rows = []
-    for item, sure in enumerate(rng.normal(-2, 1, 60)):
-        rows.append([f"q{item}", 0.0, "Paris", sure, 1.0])
-        rows.append([f"q{item}", 0.2, "" if item < 6 else "Paris" if item % 2 else "Rome", sure + 0.5, 2.0])
-    written = pd.DataFrame(rows, columns=["question_id", "magnitude", "text", "mean log-probability", "entropy"])
-    written.loc[written["text"] == "", ["mean log-probability", "entropy"]] = np.nan
-    found = sureness_by_setting(written, ["mean log-probability", "entropy"], 199)
-    assert found.loc[0.2, ["n", "n_empty", "same_text", "entropy"]].tolist() == [54, 6, 0.5, 2.0]
-    assert found.loc[0.2, ["change", "low", "high"]].tolist() == pytest.approx([0.5] * 3)
-    assert found.loc[0.0, ["change", "low", "high", "same_text"]].tolist() == [0, 0, 0, 1]
-    with pytest.raises(InputError, match="nothing was written at magnitude 0"):
-        sureness_by_setting(written[written["magnitude"] != 0], ["mean log-probability"])
 
 
 def test_wordings_of_one_question_are_drawn_together():

@@ -15,15 +15,16 @@ from verdict_tables import case_of, judge, plain_sweep, simulated
 
 from onedial.core.errors import InputError
 from onedial.scale.correlations.thresholds import threshold_table
+from onedial.verdict.baselines.knowing import knowing_table
 from onedial.verdict.case import sweep_grid
 from onedial.verdict.match import dose_response
-from onedial.verdict.rivals.knowing import knowing_table
 
 HEADER = (
     "model framing family status n_fitting n_test n_unread_fitting n_unread_test yes_rate threshold threshold_se "
     "magnitude magnitude_low magnitude_high magnitude_rate cut agreement agreement_low agreement_high "
     "kappa kappa_low kappa_high agreement_rate kappa_rate majority majority_low majority_high "
-    "moved_cut moved_cut_low moved_cut_high gain gain_low gain_high steering steering_low steering_high "
+    "threshold_shift threshold_shift_low threshold_shift_high gain gain_low gain_high "
+    "steering steering_low steering_high "
     "order_auc order_auc_unsteered order_gain order_gain_low order_gain_high magnitude_ml magnitude_ml_se"
 )
 
@@ -58,8 +59,8 @@ def test_a_noiseless_target_gets_the_magnitude_that_made_it_and_full_agreement()
 def test_differences_are_between_the_agreements_beside_them(steered_matches):
     table = steered_matches.matches
     assert np.allclose(table["gain"], table["agreement"] - table["majority"])
-    assert np.allclose(table["steering"], table["agreement"] - table["moved_cut"])
-    for name in ("agreement", "kappa", "majority", "moved_cut", "gain", "steering"):
+    assert np.allclose(table["steering"], table["agreement"] - table["threshold_shift"])
+    for name in ("agreement", "kappa", "majority", "threshold_shift", "gain", "steering"):
         assert (table[f"{name}_low"] <= table[name] + 1e-9).all()
         assert (table[name] <= table[f"{name}_high"] + 1e-9).all()
 
@@ -91,7 +92,7 @@ def test_test_answers_do_not_move_a_prediction():
     other = panel.copy()
     other.loc[test_ids] = 1 - other.loc[test_ids]
     one, two = (case_of(sweep, table) for table in (panel, other))
-    for name in ("steered", "moved_cut", "rate_matched"):
+    for name in ("steered", "threshold_shift", "rate_matched"):
         np.testing.assert_array_equal(getattr(one, name), getattr(two, name))
 
 
@@ -135,7 +136,7 @@ def test_a_question_that_was_unread_without_steering_enters_none_of_the_three_pr
     test = sweep[(sweep["split"] == "test") & (sweep["magnitude"] == 0)]
     rows = test["question_id"].isin(sweep.loc[mute, "question_id"]).to_numpy()
     assert rows.sum() > 20
-    for name in ("steered", "majority", "moved_cut"):
+    for name in ("steered", "majority", "threshold_shift"):
         assert np.isnan(getattr(matches, name)[rows]).all()
         assert not np.isnan(getattr(matches, name)[~rows]).all(axis=0).any()
 
@@ -278,7 +279,7 @@ def test_where_topics_are_held_out_the_order_is_judged_by_test_questions_alone()
 
 
 def test_the_dials_order_and_the_margins_are_compared_on_the_questions_that_have_both():
-    sweep, panel = simulated("moved cut", n_questions=200)
+    sweep, panel = simulated("threshold shift", n_questions=200)
     gone = sweep["question_id"].isin(panel.index[::4]) & (sweep["magnitude"] == 0)
     grid = sweep_grid(sweep.assign(mass=sweep["mass"].mask(gone, 0.0)))
     table = case_of(sweep.assign(mass=sweep["mass"].mask(gone, 0.0)), panel).matches

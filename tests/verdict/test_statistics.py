@@ -84,7 +84,7 @@ def test_the_permutation_p_is_uniform_when_the_targets_have_nothing_to_do_with_t
         given = np.where(difficulty > 1.5, np.nan, (difficulty + rng.standard_normal((80, 5)) > 0).astype(float))
         subject = answers(rng, 80, 1, yes=0.6).repeat(5, axis=1)
         observed = nulls.signal(subject, given, models)
-        found.append(p_value(observed, nulls.signal_null(subject, given, models, 99, seed)))
+        found.append(p_value(observed, nulls.signal_null(subject, given, models, nulls.Permutations(99, seed))))
     assert np.mean(np.array(found) <= 0.05) <= 0.10
     assert np.mean(found) == pytest.approx(0.5, abs=0.07)
 
@@ -101,7 +101,7 @@ def test_a_target_at_whose_magnitude_nothing_was_read_counts_as_no_signal_and_so
     unread[:, 2], constant[:, 2] = np.nan, 1.0
     signals = [nulls.signal(subject, given, models) for subject in (unread, constant)]
     assert signals == pytest.approx([2 / 3, 2 / 3])
-    drawn = [nulls.signal_null(subject, given, models, 99, seed=0) for subject in (unread, constant)]
+    drawn = [nulls.signal_null(subject, given, models, nulls.Permutations(99, 0)) for subject in (unread, constant)]
     np.testing.assert_allclose(*drawn)
 
 
@@ -166,13 +166,13 @@ def test_agreement_and_yes_rates_are_compared_over_the_questions_that_both_sides
         assert distance[target, magnitude] == pytest.approx(abs(one[both].mean() - other[both].mean()), abs=1e-6)
 
 
-def test_a_moved_cut_recovers_the_cut_that_made_the_target():
+def test_a_threshold_shift_recovers_the_cut_that_made_the_target():
     rng = np.random.default_rng(6)
     margins = rng.standard_normal(400)
-    assert choice.moved_cut(margins, (margins > 0.7).astype(float)) == pytest.approx(0.7, abs=0.02)
+    assert choice.threshold_shift(margins, (margins > 0.7).astype(float)) == pytest.approx(0.7, abs=0.02)
 
 
-def test_the_moved_cut_is_the_best_of_all_cuts():
+def test_the_threshold_shift_is_the_best_of_all_cuts():
     rng = np.random.default_rng(7)
     for _ in range(30):
         margins = np.round(rng.standard_normal(40), 1)  # with ties
@@ -184,14 +184,14 @@ def test_the_moved_cut_is_the_best_of_all_cuts():
             return ((margins[read] > cut) == target[read]).sum()
 
         best = max(correct(cut) for cut in [-np.inf, *margins[read]])
-        assert correct(choice.moved_cut(margins, target)) == best
+        assert correct(choice.threshold_shift(margins, target)) == best
 
 
 def test_a_target_that_always_answers_alike_gets_an_endless_cut():
     margins = np.array([-1.0, 0.0, 1.0])
-    assert choice.moved_cut(margins, np.ones(3)) == -np.inf
-    assert choice.moved_cut(margins, np.zeros(3)) == np.inf
-    assert np.isnan(choice.moved_cut(margins, np.full(3, np.nan)))
+    assert choice.threshold_shift(margins, np.ones(3)) == -np.inf
+    assert choice.threshold_shift(margins, np.zeros(3)) == np.inf
+    assert np.isnan(choice.threshold_shift(margins, np.full(3, np.nan)))
 
 
 def test_the_majority_answer_ignores_gaps_and_is_yes_where_there_are_as_many():
@@ -217,7 +217,7 @@ def test_a_target_is_judged_from_50_test_answers_10_of_a_kind_10_fitting_answers
     """`turned` of 100 fitting answers go from no to yes between the two magnitudes."""
     subject = np.column_stack([np.zeros(100), np.arange(100) < turned]).astype(float)
     given, test = np.ones(100), (np.arange(n_test) < n_yes).astype(float)
-    assert status.target_status(subject, given, test, n_fitting, at_edge=False, always_same=False) == expected
+    assert status.target_status(subject, given, test, n_fitting, at_edge=False) == expected
 
 
 def wandering(rng, n_questions=250, n_magnitudes=41):
@@ -293,7 +293,9 @@ def test_p_is_as_often_low_as_it_should_be_where_wordings_of_one_question_are_an
         one, other = (part + np.sqrt(0.1) * rng.standard_normal(len(groups)) > 0 for part in (one, other))
         subject, given, models = one[:, None].astype(float), other[:, None].astype(float), np.array(["a"])
         observed = nulls.signal(subject, given, models)
-        drawn = [nulls.signal_null(subject, given, models, 99, seed, None, by) for by in (groups, None)]
+        drawn = [
+            nulls.signal_null(subject, given, models, nulls.Permutations(99, seed, None, by)) for by in (groups, None)
+        ]
         found.append([p_value(observed, null) <= 0.05 for null in drawn])
     together, apart = np.mean(found, axis=0)
     assert together <= 0.09

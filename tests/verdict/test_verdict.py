@@ -17,11 +17,11 @@ from onedial.core.errors import InputError
 from onedial.core.run.configuration import flat
 from onedial.stats.estimate import Estimate
 from onedial.verdict import verdict
+from onedial.verdict.baselines.facts import FactsResult
+from onedial.verdict.baselines.texts import push_settings, text_cost
 from onedial.verdict.case import sweep_grid
 from onedial.verdict.controls import ControlDial, control_table
 from onedial.verdict.line import line_of
-from onedial.verdict.rivals.facts import FactsResult
-from onedial.verdict.rivals.texts import push_settings, text_cost
 from onedial.verdict.verdict import ANSWERS, DIALS, PUSHES, RULE
 
 N = 99
@@ -39,7 +39,7 @@ def topics_of(sweep):
 
 def drawn_controls(matches, **columns):
     """A control table of 99 drawn directions that are worse than the vector in everything, but for what is given."""
-    own = judge(matches, N).direction.own
+    own = judge(matches, N).direction.vector
     table = pd.DataFrame(
         {
             "role": "random",
@@ -66,9 +66,9 @@ def test_targets_made_by_steering_are_reproduced_and_a_shift_of_the_cut_is_recog
     assert (found.reproduced, found.dial, found.push) == ("reproduced", verdict.TOWARDS, "untested")
     assert found.sentence.startswith("reproduced; 12 of 12 base models are predicted")
     assert found.sentence.endswith("towards the targets; whether another push does as well is untested")
-    only_shifts, panel = simulated("moved cut", reordering=0.0)
+    only_shifts, panel = simulated("threshold shift", reordering=0.0)
     found = judge(case_of(only_shifts, panel, topics=topics_of(only_shifts)))
-    assert (found.reproduced, found.dial) == ("reproduced", verdict.MOVED_CUT)
+    assert (found.reproduced, found.dial) == ("reproduced", verdict.THRESHOLD_SHIFT)
     assert found.order.rho.value > 0.999
     assert found.order.value == pytest.approx(0, abs=1e-3)
 
@@ -111,7 +111,7 @@ def test_every_answer_is_one_of_those_that_are_documented(steered_matches):
 
 
 def test_a_dial_that_reorders_against_the_targets_is_said_to():
-    sweep, panel = simulated("moved cut", n_questions=1600, n_targets=12, reordering=0.9)
+    sweep, panel = simulated("threshold shift", n_questions=1600, n_targets=12, reordering=0.9)
     found = judge(case_of(sweep, panel), 999)
     assert found.dial == verdict.AWAY
     assert found.order.high < 0
@@ -122,21 +122,21 @@ def test_without_a_signal_two_orders_are_not_called_the_same():
     found = judge(case_of(sweep, panel), 999)
     assert found.reproduced == verdict.NOT_REPRODUCED
     assert found.order.equivalent
-    assert found.dial != verdict.MOVED_CUT
+    assert found.dial != verdict.THRESHOLD_SHIFT
 
 
 # ---- which push? -----------------------------------------------------------------------------------------------------
 
 
-def test_a_direction_is_ranked_by_the_push_where_the_dial_is_a_moved_cut():
-    sweep, panel = simulated("moved cut", reordering=0.0)
+def test_a_direction_is_ranked_by_the_push_where_the_dial_is_a_threshold_shift():
+    sweep, panel = simulated("threshold shift", reordering=0.0)
     matches = case_of(sweep, panel)
     found = judge(matches, N, controls=drawn_controls(matches))
     assert (found.push, found.direction.by, found.direction.rank) == (verdict.THIS_DIRECTION, "push", 1)
     assert found.direction.p == pytest.approx(0.01)
     assert found.sentence.endswith("it takes this direction; no topics known")
     cheap = drawn_controls(matches)
-    cheap.iloc[:9, cheap.columns.get_loc("push")] = found.direction.own["push"] / 2
+    cheap.iloc[:9, cheap.columns.get_loc("push")] = found.direction.vector["push"] / 2
     cheaper = judge(matches, N, controls=cheap)
     assert (cheaper.push, cheaper.direction.rank) == (verdict.ANY_PUSH, 10)
     assert cheaper.sentence.endswith("any push of this size does as well; no topics known")
@@ -161,7 +161,7 @@ def test_a_control_whose_order_is_nine_tenths_as_good_decides_though_it_ranks_be
     sweep, _ = simulated(n_questions=800, reordering=0.9)
     matches = case_of(sweep, simulated_panels.dial_order_targets(np.random.default_rng(1), sweep, 12))
     table = drawn_controls(matches, push=1.0)
-    own = judge(matches, N).direction.own["order_gain"]
+    own = judge(matches, N).direction.vector["order_gain"]
     table.iloc[0, table.columns.get_loc("order_gain")] = share * own
     found = judge(matches, N, controls=table)
     assert (found.push, found.direction.rank) == (push, 1)
@@ -176,9 +176,9 @@ def test_targets_that_always_say_one_thing_do_not_count_against_the_reach():
 
 
 def test_a_control_at_right_angles_that_does_nearly_as_well_is_named_and_decides(steered_matches):
-    sweep, panel = simulated("moved cut", reordering=0.0)
+    sweep, panel = simulated("threshold shift", reordering=0.0)
     matches = case_of(sweep, panel)
-    own = judge(matches, N).direction.own
+    own = judge(matches, N).direction.vector
     other = pd.DataFrame(
         [["politeness", False, 0.1, 0.0, own["push"] * 1.05, 0.1, 0.0, 0.1]], columns=drawn_controls(matches).columns
     )
@@ -203,7 +203,7 @@ def test_the_vector_itself_as_a_control_does_as_well_as_the_vector_and_turned_ro
         "shorter": ControlDial("random", True, sweep_grid(sweep).dial, norms_per_unit=0.25),
     }
     table = control_table(dataclasses.replace(steered_matches, controls=dials))
-    own = judge(steered_matches, N).direction.own
+    own = judge(steered_matches, N).direction.vector
     for name in ("itself", "turned"):
         for number in ("signal", "order_gain", "push", "turning"):
             assert table.loc[name, number] == pytest.approx(own[number], abs=0.02), (name, number)
@@ -219,7 +219,7 @@ def test_the_cost_on_neutral_text_is_ranked_where_it_was_measured_and_decides_no
     assert cheap.direction.ranks["kl"] == 1
     assert dear.direction.ranks["kl"] == 51
     assert cheap.push == dear.push == without.push
-    assert cheap.direction.own["kl"] == 0.1
+    assert cheap.direction.vector["kl"] == 0.1
 
 
 def test_the_ends_of_a_push_have_the_two_yes_rates_and_its_cost_is_their_mean():
@@ -247,7 +247,7 @@ def test_a_control_without_relation_has_no_signal_and_fits_the_targets_worse(ste
         for number in range(4)
     }
     table = control_table(dataclasses.replace(steered_matches, controls=dials))
-    assert table["signal"].abs().max() < 0.1 < judge(steered_matches, N).direction.own["signal"]
+    assert table["signal"].abs().max() < 0.1 < judge(steered_matches, N).direction.vector["signal"]
     assert (table["order_gain"] < -0.1).all()
 
 
@@ -395,7 +395,7 @@ def test_the_detectable_gain_shrinks_with_the_root_of_the_number_of_questions():
 
 @pytest.mark.long
 def test_a_signal_of_about_the_detectable_size_is_found_about_four_times_in_five():
-    weak = simulated_panels.Scenario("moved cut", {"reordering": 0.4}, {"noise": 4.3})
+    weak = simulated_panels.Scenario("threshold shift", {"reordering": 0.4}, {"noise": 4.3})
     matches = [case_of(*weak.draw(seed, 120, 6)) for seed in range(20)]
     found = [judge(each, 199).signal for each in matches]
     assert np.mean([each.value for each in found]) == pytest.approx(
@@ -474,7 +474,7 @@ def test_a_dial_that_turns_back_takes_no_target_out_of_the_verdict():
     [
         ("unrelated", {verdict.NOT_REPRODUCED}, set(DIALS)),
         ("base rates", {verdict.NOT_REPRODUCED}, set(DIALS)),
-        ("pure shift", {verdict.REPRODUCED}, {verdict.MOVED_CUT}),
+        ("pure shift", {verdict.REPRODUCED}, {verdict.THRESHOLD_SHIFT}),
         ("towards, much", {verdict.REPRODUCED}, {verdict.TOWARDS}),
         ("each its own way", {verdict.REPRODUCED, verdict.NOT_ENOUGH}, set(DIALS)),
     ],

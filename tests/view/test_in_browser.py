@@ -86,7 +86,7 @@ def test_a_run_that_goes_on_is_watched_without_a_hand(address, made, width):
         assert "20 questions" in text_of(chrome)
         more = finished.sweep()
         own = sorted(more["question_id"].unique())[20:45]
-        SweepRun(made.going_on).parts.append(more[more["question_id"].isin(own)])
+        SweepRun(made.going_on).parts["sweep"].append(more[more["question_id"].isin(own)])
         wait.until(lambda _: "45 questions" in text_of(chrome))
         check(chrome, address, width)
     for part in (made.going_on.path / "sweep").glob("part-*"):

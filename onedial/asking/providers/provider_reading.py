@@ -40,6 +40,8 @@ def why_unread(stop_reason: str, text: str, reasoned: bool) -> str:
     ('length, nothing but reasoning; raise max_tokens', '')
     """
     is_cut_off = stop_reason in ("max_tokens", "model_length")
+    if stop_reason == "content_filter" and text.strip():
+        return "content_filter, ended by the server"
     if without_thoughts(text) and (not is_cut_off or begun(text)):
         return ""
     why = "length" if is_cut_off else stop_reason

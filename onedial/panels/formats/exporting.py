@@ -1,4 +1,4 @@
-"""Panels in other people's formats: Every Eval Ever, py-irt, and scores that Inspect puts into a log.
+"""Panels in other people's formats: Every Eval Ever and py-irt.
 
 What is missing stays out: no unread answer and no unknown correctness becomes a 0. An exporter is a function of one
 signature; what a value means is chosen by name:
@@ -18,12 +18,14 @@ import pandas as pd
 
 from onedial.asking.questions import Question
 from onedial.core.errors import InputError
-from onedial.core.files import sha256_of_text, write_text
-from onedial.panels.formats.records import APPLICATION, EVALUATION, UNREAD
+from onedial.core.files import APPLICATION, sha256_of_text, write_text
+from onedial.panels.formats.records import UNREAD
 from onedial.panels.panels import ResponseMatrix, panel_long
 
 Value = Literal["said_yes", "answered_correctly", "came_true"]
 EXPORT_VALUES = get_args(Value)
+EVALUATION = "says it can answer"
+"""How an export names what was asked."""
 SCHEMA_VERSION = "0.3.0"
 Export = Callable[[ResponseMatrix, Sequence[Question], Value, Path], int]
 
@@ -32,8 +34,8 @@ def export_every_eval_ever(panel: ResponseMatrix, questions: Sequence[Question],
     """One line per answer for which the value is known (the schema requires a verdict for every line).
 
     `evaluation` holds the value; said_yes, answered_correctly, confidence, margin and the like stand in `metadata`, as
-    texts, since the schema has no field for them; from there the importer here takes them back. An unread answer has
-    no said_yes: with that value its line bears the error "unread", and its verdict counts for nothing.
+    texts, since the schema has no field for them. An unread answer has no said_yes: with that value its line bears the
+    error "unread", and its verdict counts for nothing.
 
     Args:
         panel: with its long table where it has one. questions: give the accepted answers, and the texts where the
@@ -93,41 +95,9 @@ def export_py_irt(panel: ResponseMatrix, questions: Sequence[Question], value: V
     return n_left_out
 
 
-def export_inspect_scores(panel: ResponseMatrix, questions: Sequence[Question], value: Value, path: Path) -> int:
-    """Records {id, epoch, value, answer, explanation, metadata} for Inspect's `precomputed_scores()`.
-
-    Sample ids are the question ids, epochs the samples from 1. Samples without a record stay unscored there.
-
-    Args, Returns: as in `export_every_eval_ever`.
-
-    Raises:
-        InputError: the panel holds more than one respondent: a log is one model's.
-    """
-    if panel.answers.shape[1] != 1:
-        raise InputError(
-            f"an Inspect log is one respondent's, and the panel holds {panel.answers.shape[1]}; "
-            "choose one with --respondent"
-        )
-    rows, n_left_out = _known(panel, value)
-    lines = [
-        {
-            "id": str(row["question_id"]),
-            "epoch": row["sample"] + 1,
-            "value": "C" if row["value"] == 1 else "I",
-            "answer": {1.0: "yes", 0.0: "no"}.get(row["said_yes"]),
-            "explanation": f"{value} of {row['respondent']}",
-            "metadata": _extras(row),
-        }
-        for row in rows
-    ]
-    _write_lines(path, lines)
-    return n_left_out
-
-
 EXPORTERS: dict[str, Export] = {
     "every-eval-ever": export_every_eval_ever,
     "py-irt": export_py_irt,
-    "inspect-scores": export_inspect_scores,
 }
 
 

@@ -28,7 +28,8 @@ IMPORTERS = {
 }
 """Name of a format to its reader; the first that recognises a file reads it."""
 _PICKLES = {".man", ".pkl", ".pickle", ".pt", ".bin", ".joblib"}
-_PASSED_OVER = ("results_", "run_spec", "respondents.csv")
+_PASSED_OVER = ("results_", "run_spec", "respondents.csv", "eval-set.json", "logs.json", "listing.json")
+"""Files beside logs that are none, such as Inspect's lists of the logs of a folder."""
 
 
 def read_logs(source: str | Path, choices: LogChoices | None = None, format: str | None = None) -> list[LogRun]:
@@ -59,7 +60,7 @@ def read_logs(source: str | Path, choices: LogChoices | None = None, format: str
     if path.suffix.lower() in _PICKLES:
         raise InputError(
             f"{path} is a pickle, which can run any code when it is opened; it is never read here: write what it holds "
-            "as JSON or CSV where it was made (docs/importing.md has a snippet)"
+            "as JSON or CSV where it was made"
         )
     runs = [run for found, name in _logs(path, format) for run in _read(found, name, choices)]
     if not runs:

@@ -3,20 +3,20 @@
 respondent  eval.model, and what of its configuration and task arguments differs between logs
 item        eval.task and the sample's id; an epoch is a repetition
 answer      the completion of the first choice
-margin      where the first token's alternatives hold both a yes and a no
+margin      where the first token of the answer is a yes or a no, and its alternatives are logged
 no answer   a sample with an error, a limit or an invalidation; a score of nan is unscored
 
 Inspect's own reader opens them (versions, compression); what it gives is read here as plain dictionaries.
 """
 
 import json
-import math
-import re
 from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from onedial.asking.yes_no import NO_VARIANTS, YES_VARIANTS
+from onedial.asking.instruments import CAN_YOU_ANSWER
+from onedial.asking.providers.provider_reading import from_the_answer_on, response_of
+from onedial.asking.replies import was_cut_off
 from onedial.core.errors import InputError
 from onedial.core.files import refuse_large
 from onedial.panels.formats.records import (
@@ -130,7 +130,7 @@ def _record(sample: "EvalSample", choices: LogChoices, where: str) -> LogRecord:
         margin=_margin(output, text),
         scores=_scores(scores),
         confidence=choices.confidence_of(*holders, metadata, sample.store, where=where),
-        finished=not output.choices or output.stop_reason not in ("max_tokens", "model_length"),
+        finished=not output.choices or not was_cut_off(output.stop_reason),
         failed=_failure(sample),
         uid=str(sample.uuid or ""),
         asked_as={} if None in asked_as.values() else asked_as,
@@ -155,16 +155,14 @@ def _scores(scores: "Mapping[str, Score]") -> dict[str, bool | None]:
 
 
 def _margin(output: "ModelOutput", text: str | None) -> float:
-    """Log-odds of yes at the first token, where the text begins with a yes or a no and the alternatives hold both."""
+    """Log-odds of yes at the first token of the answer, as of a model that is asked live (`provider_reading`)."""
     logprobs = output.choices[0].logprobs if output.choices else None
-    yes, no = ({word.strip() for word in variants} for variants in (YES_VARIANTS, NO_VARIANTS))
-    begins = re.match(r"\s*(\w+)", text or "")
-    if not logprobs or not logprobs.content or begins is None or begins[1] not in yes | no:
+    if not logprobs or text is None:
         return NAN
-    # as tokenizers write the space before a word
-    said = [(each.token.strip(" \u0120\u2581"), each.logprob) for each in logprobs.content[0].top_logprobs or []]
-    sums = [sum(math.exp(logprob) for word, logprob in said if word in words) for words in (yes, no)]
-    return math.log(sums[0]) - math.log(sums[1]) if all(sums) else NAN
+    content = output.choices[0].message.content
+    reasoned = not isinstance(content, str) and any(part.type == "reasoning" for part in content)
+    shown = from_the_answer_on([token.model_dump() for token in logprobs.content], text, reasoned)
+    return response_of(CAN_YOU_ANSWER, text, True, shown).margin
 
 
 def _plain(value: Any) -> str:

@@ -14,15 +14,17 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from onedial.asking.replies import leaves_a_thought_open
 from onedial.asking.yes_no import NO_VARIANTS, YES_VARIANTS
-from onedial.core.errors import InputError
 from onedial.panels.formats.records import (
     LogChoices,
     LogRecord,
     LogRun,
     begins_with_keys,
     dig,
+    ended,
     is_right,
     read_json,
     read_json_rows,
@@ -34,7 +36,11 @@ FORMAT = "lm-eval"
 _NAME = re.compile(r"samples_(?P<task>.+)_(?P<date>\d{4}-\d\d-\d\dT[\d.-]+)")
 _IDS = ("id", "question_id", "qid", "sample_id", "idx")
 _QUESTIONS = ("question", "query", "problem", "prompt", "input", "text")
-_YES, _NO = ({word.strip() for word in variants} for variants in (YES_VARIANTS, NO_VARIANTS))
+_YES, _NO = ({word.strip().casefold() for word in variants} for variants in (YES_VARIANTS, NO_VARIANTS))
+_FIELDS = {
+    *("doc_id", "doc", "target", "arguments", "resps", "filtered_resps", "filter", "metrics", "input", "model_name"),
+    *("doc_hash", "prompt_hash", "target_hash", "schema_version", "eval_id", "task_name"),
+}
 
 
 def is_mine(path: Path) -> bool:
@@ -48,32 +54,23 @@ def read(path: Path, choices: LogChoices) -> list[LogRun]:
     Raises:
         InputError: a line that is no object, or rows without the fields of a sample file.
     """
-    rows = read_json_rows(path)
-    if not rows:
-        raise InputError(f"{path} is empty; was the evaluation run with --log_samples?")
-    for number, row in enumerate(rows, start=1):
-        missing = [key for key in ("doc_id", "doc", "resps") if key not in row]
-        if missing:
-            raise InputError(f"{path}, row {number} has no {missing[0]!r}; it is no sample file of lm-eval")
+    documents: dict[tuple[str, ...], list[dict[str, Any]]] = {}
+    rows = read_json_rows(path, "doc_id", "doc", "resps")
+    for row in rows:  # of one document there is one for each filter
+        key = tuple(str(row.get(name)) for name in ("doc_id", "doc_hash", "target_hash", "prompt_hash"))
+        documents.setdefault(key, []).append(row)
     named = _NAME.fullmatch(path.stem)
-    task = named["task"] if named else path.stem.removeprefix("samples_")
     results = _results_beside(path, named["date"] if named else "")
-    records = [record for same in _by_document(rows) for record in _records(same, choices, path)]
+    about = {name: results.get(name) for name in ("lm_eval_version", "chat_template_sha")}
     return [
         LogRun(
             source=str(path),
             format=FORMAT,
             model=str(results.get("model_name") or path.parent.name.replace("__", "/")),
-            task=task,
+            task=named["task"] if named else path.stem.removeprefix("samples_"),
             settings=_settings(results, rows[0]),
-            records=tuple(records),
-            about={
-                "lm_eval_version": results.get("lm_eval_version"),
-                "chat_template_sha": results.get("chat_template_sha"),
-                "model_sha": dig(results, "config.model_sha"),
-                "model_revision": dig(results, "config.model_revision"),
-                "results": "found" if results else "not found: the model's name is the folder's",
-            },
+            records=tuple(record for same in documents.values() for record in _records(same, choices, path)),
+            about=about | {"results": "found" if results else "not found: the model's name is the folder's"},
         )
     ]
 
@@ -87,51 +84,36 @@ def _results_beside(path: Path, date: str) -> dict[str, Any]:
 
 
 def _settings(results: Mapping[str, Any], row: Mapping[str, Any]) -> dict[str, str]:
-    arguments = dig(results, "config.model_args") or {}
-    settings = {name: str(value) for name, value in arguments.items()} if isinstance(arguments, Mapping) else {}
-    settings = {name: value for name, value in settings.items() if name not in ("pretrained", "model")}
-    generation = _argument(row, 0, 1)
-    if isinstance(generation, Mapping):
-        settings |= {name: str(value) for name, value in generation.items() if name != "until"}
-    if results.get("chat_template_sha"):
-        settings["chat_template"] = str(results["chat_template_sha"])[:8]
-    if results.get("system_instruction_sha"):
-        settings["system_instruction"] = str(results["system_instruction_sha"])[:8]
-    return settings
-
-
-def _by_document(rows: list[dict[str, Any]]) -> list[list[dict[str, Any]]]:
-    """Rows of one document (one per filter) together."""
-    together: dict[tuple[str, ...], list[dict[str, Any]]] = {}
-    for row in rows:
-        key = tuple(str(row.get(name)) for name in ("doc_id", "doc_hash", "target_hash", "prompt_hash"))
-        together.setdefault(key, []).append(row)
-    return list(together.values())
+    told: dict[str, Any] = {}
+    for settings in (dig(results, "config.model_args"), _argument(row, 0, 1)):
+        told |= settings if isinstance(settings, Mapping) else {}
+    for name in ("chat_template_sha", "system_instruction_sha"):
+        told |= {name: str(results[name])[:8]} if results.get(name) else {}
+    return {name: str(value) for name, value in told.items() if name not in ("pretrained", "model", "until")}
 
 
 def _records(rows: list[dict[str, Any]], choices: LogChoices, path: Path) -> list[LogRecord]:
     first = rows[0]
     doc = first["doc"] if isinstance(first["doc"], dict) else {}
-    where = f"{path}, document {first['doc_id']}"
     item = next((str(doc[name]) for name in _IDS if doc.get(name) not in (None, "")), None)
-    fields = [choices.question_field] if choices.question_field else list(_QUESTIONS)
-    found = (dig(doc, name) for name in fields)
-    question = next((text.strip() for text in found if isinstance(text, str) and text.strip()), None)
-    filters = {str(row.get("filter", "none")) for row in rows}
-    many = len(filters) > 1 or len(rows) > 1
+    found = (dig(doc, name) for name in ([choices.question_field] if choices.question_field else _QUESTIONS))
     scores = {
-        (f"{row.get('filter', f'filter {number}')}/{metric}" if many else metric): is_right(value)
+        (f"{row.get('filter', f'filter {number}')}/{metric}" if len(rows) > 1 else metric): is_right(value)
         for number, row in enumerate(rows, start=1)
         for metric, value in _metrics(row).items()
     }
+    finished, failed = ended(first)
+    prompt = str(_argument(first, 0, 0) or first.get("input") or "")
     common = LogRecord(
         item=item or str(first.get("doc_hash") or first["doc_id"])[:12],
-        prompt=str(_argument(first, 0, 0) or first.get("input") or ""),
-        question=question,
+        prompt=prompt,
+        question=next((text.strip() for text in found if isinstance(text, str) and text.strip()), None),
         topic=topic_of(doc),
         accepted=texts_of(first.get("target")),
         scores=scores,
-        confidence=choices.confidence_of(doc, first, where=where),
+        confidence=choices.confidence_of(doc, first, where=f"{path}, document {first['doc_id']}"),
+        finished=finished and not leaves_a_thought_open(prompt),
+        failed=failed,
     )
     given = first["resps"] if isinstance(first["resps"], list) else [first["resps"]]
     continuations = [_argument(first, number, 1) for number in range(len(given))]
@@ -141,26 +123,11 @@ def _records(rows: list[dict[str, Any]], choices: LogChoices, path: Path) -> lis
         return [_from_likelihoods(common, {text: value for text, value in known.items() if value is not None})]
     texts = given[0] if given and isinstance(given[0], list) else given
     texts = [text if isinstance(text, str) else None for text in texts] or [None]
-    if len(texts) > 1:  # the metrics are of the one text that the filter left, where it left one
-        is_scored = [first.get("filtered_resps") in ([text], text) and number == 0 for number, text in enumerate(texts)]
-    else:
-        is_scored = [True] * len(texts)
-    return [
-        replace(
-            common,
-            text=text,
-            scores=scores if scored else {},
-            finished=not leaves_a_thought_open(common.prompt),
-            failed=None if text is not None else "no text",
-        )
-        for text, scored in zip(texts, is_scored, strict=True)
-    ]
-
-
-_FIELDS = {
-    *("doc_id", "doc", "target", "arguments", "resps", "filtered_resps", "filter", "metrics", "input", "model_name"),
-    *("doc_hash", "prompt_hash", "target_hash", "schema_version", "eval_id", "task_name"),
-}
+    # of several texts the metrics are of the one that the filter left, where it left one
+    of_first = len(texts) == 1 or first.get("filtered_resps") in ([texts[0]], texts[0])
+    scored = [scores if of_first else {}, *({} for _ in texts[1:])]
+    records = [replace(common, text=text, scores=own) for text, own in zip(texts, scored, strict=True)]
+    return [record if record.text is not None else replace(record, failed="no text") for record in records]
 
 
 def _metrics(row: Mapping[str, Any]) -> dict[str, Any]:
@@ -185,24 +152,20 @@ def _likelihood(option: Any) -> float | None:
         value = float(option[0])
     except (TypeError, ValueError):
         return None
-    return value if math.isfinite(value) else None
+    return value if math.isfinite(value) and value <= _ROUNDED else None
+
+
+_ROUNDED = 1e-3
+"""So much may a log-likelihood be above 0."""
 
 
 def _from_likelihoods(common: LogRecord, likelihoods: dict[str, float]) -> LogRecord:
     """What the log-likelihoods of the options say: yes or no where the options are these, else the most likely one."""
-    yes = [value for text, value in likelihoods.items() if text in _YES]
-    no = [value for text, value in likelihoods.items() if text in _NO]
+    yes, no = ([log for text, log in likelihoods.items() if text.casefold() in words] for words in (_YES, _NO))
     if yes and no and len(yes) + len(no) == len(likelihoods):
-        margin = _log_sum(yes) - _log_sum(no)
-        mass = math.exp(_log_sum(yes)) + math.exp(_log_sum(no))
-        return replace(common, said_yes=margin > 0, margin=margin, mass=min(mass, 1.0))
-    best = max(likelihoods, key=lambda text: likelihoods[text])
-    return replace(common, text=best, options=tuple(likelihoods))
-
-
-def _log_sum(values: list[float]) -> float:
-    highest = max(values)
-    return highest + math.log(sum(math.exp(value - highest) for value in values))
+        margin = float(np.logaddexp.reduce(yes) - np.logaddexp.reduce(no))
+        return replace(common, said_yes=margin > 0, margin=margin, mass=min(float(np.exp(yes + no).sum()), 1.0))
+    return replace(common, text=max(likelihoods, key=lambda text: likelihoods[text]), options=tuple(likelihoods))
 
 
 def _argument(row: Mapping[str, Any], generation: int, number: int) -> Any:

@@ -30,60 +30,6 @@ from onedial.panels.formats.records import NAN, UNREAD, LogRecord, LogRun, clean
 from onedial.panels.grading.choice_grading import grade_answer
 
 _N_EXAMPLES = 10
-
-
-def report_of(
-    known: Sequence[AskedRun], panel: pd.DataFrame, left_out: Counter[str], n_without_text: int
-) -> dict[str, Any]:
-    unread = panel[panel["missing"] == UNREAD]
-    share = unread["respondent"].value_counts() / panel["respondent"].value_counts()
-    worst = unread.assign(share=unread["respondent"].map(share)).sort_values("share", ascending=False, kind="stable")
-    return {
-        "format_version": 1,
-        "runs": [_about_run(one) for one in known],
-        "left_out": dict(left_out),
-        "n_questions": int(panel["question_id"].nunique()),
-        "n_questions_without_text": n_without_text,
-        "n_answers": len(panel),
-        "respondents": {str(name): _counts(own) for name, own in panel.groupby("respondent", sort=False)},
-        "unread_examples": [
-            {"respondent": row.respondent, "question_id": row.question_id, "text": str(row.raw_text or "")[:300]}
-            for row in worst.head(_N_EXAMPLES).itertuples()
-        ],
-    }
-
-
-def _about_run(one: AskedRun) -> dict[str, Any]:
-    run = one.run
-    about = {
-        name: getattr(run, name) for name in ("source", "format", "model", "task", "settings", "left_out", "about")
-    }
-    return about | {
-        **{"asked": one.kind, "because": one.why, "scores": list(one.scores)},
-        **{"prompt_before": one.template.before, "prompt_after": one.template.after},
-        "answers": len(run.records),
-        "failed": dict(Counter(record.failed for record in run.records if record.failed)),
-    }
-
-
-def _counts(own: pd.DataFrame) -> dict[str, Any]:
-    missing = {str(reason): int(n) for reason, n in own["missing"].value_counts().items()}
-    n_unread = missing.get(UNREAD, 0)
-    n_answered = len(own) - sum(missing.values()) + n_unread
-    said, correct = own["said_yes"], own["answered_correctly"]
-    numbers = {
-        "rows": len(own),
-        "questions": own["question_id"].nunique(),
-        **{"yes": (said == 1).sum(), "no": (said == 0).sum()},
-        **{"correct": (correct == 1).sum(), "wrong": (correct == 0).sum(), "correctness_unknown": correct.isna().sum()},
-        "with_confidence": own["confidence"].notna().sum(),
-    }
-    return {name: int(n) for name, n in numbers.items()} | {
-        "missing": missing,
-        "unread_of_answered": n_unread / n_answered if n_answered else None,
-    }
-
-
 COLUMNS = (
     *("question_id", "question", "respondent", "said_yes", "confidence", "margin", "mass"),
     *("sample", "answered_correctly", "missing", "raw_text"),
@@ -138,61 +84,50 @@ def panel_from_logs(runs: Sequence[LogRun], asked: Asked = "auto", score: str | 
     names = sorted({name for run in runs for record in run.records for name in record.scores})
     if score is not None and score not in names:
         raise unknown_name("is no score called", score, names, "nothing, where each run has one score only")
-    runs, n_copies = _without_copies(runs)
+    runs, left_out = _without_copies(runs)
     known = decide_all(runs, asked)
     ids = question_ids(known)
-    questions = questions_of(known, ids)
+    by_id = {question.id: question for question in questions_of(known, ids)}
     labels = _labels([one.run for one in known if one.kind == "yes-no"] or [one.run for one in known])
-    by_id = {question.id: question for question in questions}
-    left_out = Counter({"copy of an answer that another log holds": n_copies} if n_copies else {})
     rows = []
     for one in known:
-        left_out.update(one.run.left_out)
         of_run = {"kind": one.kind, "model": one.run.model, "respondent": labels.get(id(one.run), ("", ""))[0]}
         for record in one.run.records:
             question = by_id[ids[one.run.task, record.item]]
             row = _row(record, one.kind, _is_correct(one, record, question, score))
-            rows.append(row | of_run | {"question_id": question.id})
-    panel = pd.DataFrame(rows)
-    if panel.empty:
+            rows.append(row | of_run | {"question_id": question.id, "question": question.text})
+    if not rows:
         raise InputError("the logs hold no answers; give logs with samples")
+    panel = pd.DataFrame(rows)
     is_question = panel["kind"] == "question"
     if not is_question.all():
         panel, strangers = _with_what_was_known(panel[~is_question].copy(), panel[is_question])
-        left_out.update(strangers)
+        left_out |= strangers
     panel["sample"] = panel.groupby(["question_id", "respondent"]).cumcount()
-    panel["question"] = panel["question_id"].map({question.id: question.text for question in questions})
-    used = set(panel["question_id"])
-    questions = [question for question in questions if question.id in used]
     panel = panel[list(COLUMNS)].reset_index(drop=True)
-    return ImportedPanel(
-        panel=panel,
-        questions=questions,
-        respondents=_respondents(known, labels, panel),
-        report=report_of(known, panel, left_out, sum(question.text == f"item {question.id}" for question in questions)),
-    )
+    used = set(panel["question_id"])
+    questions = [question for name, question in by_id.items() if name in used]
+    about = {labels[id(one.run)]: one.run.model for one in known if id(one.run) in labels}
+    held = {name: {"model": model, "framing": framing, "family": ""} for (name, framing), model in about.items()}
+    respondents = [{"respondent": name, **held[name]} for name in dict.fromkeys(panel["respondent"])]
+    return ImportedPanel(panel, questions, pd.DataFrame(respondents), _report(known, panel, questions, left_out))
 
 
-def _without_copies(runs: Sequence[LogRun]) -> tuple[list[LogRun], int]:
+def _without_copies(runs: Sequence[LogRun]) -> tuple[list[LogRun], dict[str, int]]:
     """Answers that two logs hold (a run that was taken up again copies what was finished) count once."""
     seen: set[str] = set()
     n_copies, kept = 0, []
     for run in map(cleaned, runs):
-        records = []
-        for record in run.records:
-            if record.uid and record.uid in seen:
-                n_copies += 1
-                continue
-            seen.add(record.uid)
-            records.append(record)
-        kept.append(replace(run, records=tuple(records)))
-    return [run for run in kept if run.records], n_copies
+        records = tuple(record for record in run.records if not (record.uid and record.uid in seen))
+        n_copies += len(run.records) - len(records)
+        seen |= {record.uid for record in records}
+        kept += [replace(run, records=records)] if records else []
+    return kept, {"copy of an answer that another log holds": n_copies} if n_copies else {}
 
 
 def _labels(runs: Sequence[LogRun]) -> dict[int, tuple[str, str]]:
     """id of a run to (respondent, framing): the model's short name, and what tells its runs apart."""
-    models = list(dict.fromkeys(run.model for run in runs))
-    short = {model: model.rstrip("/").rpartition("/")[2] or model for model in models}
+    short = {run.model: run.model.rstrip("/").rpartition("/")[2] or run.model for run in runs}
     twice = {name for name, n in Counter(short.values()).items() if n > 1}
     many_tasks = len({run.task for run in runs}) > 1
     labels = {}
@@ -239,11 +174,11 @@ def _with_what_was_known(said: pd.DataFrame, asked: pd.DataFrame) -> tuple[pd.Da
 
 def _is_correct(one: AskedRun, record: LogRecord, question: Question, score: str | None) -> bool | None:
     """By the log's score, where it is of the question; by the grader here where a run of questions has none at all."""
+    if record.failed not in (None, UNREAD):
+        return None
     if one.kind == "yes-no":
         is_told = one.run.scores_are_of_the_question or score in record.scores
-        return _chosen_score(one, record, score) if is_told and record.failed in (None, UNREAD) else None
-    if record.failed is not None:
-        return None
+        return _chosen_score(one, record, score) if is_told else None
     return _chosen_score(one, record, score) if one.scores else grade_answer(question, record.text).correct
 
 
@@ -259,10 +194,44 @@ def _chosen_score(one: AskedRun, record: LogRecord, score: str | None) -> bool |
     return next(iter(values), None)
 
 
-def _respondents(known: Sequence[AskedRun], labels: Mapping[int, tuple[str, str]], panel: pd.DataFrame) -> pd.DataFrame:
-    about = {
-        labels[id(one.run)][0]: {"model": one.run.model, "framing": labels[id(one.run)][1], "family": ""}
-        for one in known
-        if id(one.run) in labels
+def _report(
+    known: Sequence[AskedRun], panel: pd.DataFrame, questions: Sequence[Question], left_out: Mapping[str, int]
+) -> dict[str, Any]:
+    """What is written beside the panel; of unread answers some examples, of the respondent with the most first."""
+    unread = panel[panel["missing"] == UNREAD]
+    share = unread["respondent"].value_counts() / panel["respondent"].value_counts()
+    order = unread["respondent"].map(share).sort_values(ascending=False, kind="stable").index
+    return {
+        "format_version": 1,
+        "runs": [_about_run(one) for one in known],
+        "left_out": dict(left_out),
+        "n_questions": len(questions),
+        "n_questions_without_text": sum(question.text == f"item {question.id}" for question in questions),
+        "n_answers": len(panel),
+        "respondents": {str(name): _counts(own) for name, own in panel.groupby("respondent", sort=False)},
+        "unread_examples": [
+            {"respondent": row.respondent, "question_id": row.question_id, "text": str(row.raw_text or "")[:300]}
+            for row in unread.loc[order[:_N_EXAMPLES]].itertuples()
+        ],
     }
-    return pd.DataFrame([{"respondent": name, **about[name]} for name in dict.fromkeys(panel["respondent"])])
+
+
+def _about_run(one: AskedRun) -> dict[str, Any]:
+    about = {name: getattr(one.run, name) for name in ("source", "format", "model", "task", "settings", "about")}
+    return about | {
+        **{"asked": one.kind, "because": one.why, "scores": list(one.scores)},
+        **{"prompt_before": one.template.before, "prompt_after": one.template.after},
+        "answers": len(one.run.records),
+        "failed": dict(Counter(record.failed for record in one.run.records if record.failed)),
+    }
+
+
+def _counts(own: pd.DataFrame) -> dict[str, Any]:
+    missing = {str(reason): int(n) for reason, n in own["missing"].value_counts().items()}
+    n_answered = len(own) - sum(missing.values()) + missing.get(UNREAD, 0)
+    said, correct = own["said_yes"], own["answered_correctly"]
+    counts = {"rows": len(own), "questions": own["question_id"].nunique(), "yes": (said == 1).sum()}
+    counts |= {"no": (said == 0).sum(), "correct": (correct == 1).sum(), "wrong": (correct == 0).sum()}
+    counts |= {"correctness_unknown": correct.isna().sum(), "with_confidence": own["confidence"].notna().sum()}
+    share = missing.get(UNREAD, 0) / n_answered if n_answered else None
+    return {name: int(n) for name, n in counts.items()} | {"missing": missing, "unread_of_answered": share}

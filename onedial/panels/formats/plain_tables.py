@@ -7,33 +7,39 @@ answer      said_yes where it is one (1/0, yes/no, true/false; a longer text is 
 score       answered_correctly: whether the question itself was answered correctly
 """
 
-from collections.abc import Callable, Mapping
+import re
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 from onedial.asking.tables import SUFFIXES, Table, is_blank, listed, name_of, read_table, text_of
 from onedial.core.errors import InputError
-from onedial.panels.formats.records import LogChoices, LogRecord, LogRun, is_right, texts_of
+from onedial.core.notices import notice
+from onedial.panels.columns import Columns
+from onedial.panels.formats.records import LogChoices, LogRecord, LogRun, ended, is_right, texts_of
 from onedial.panels.questions.prompts import PROMPTS
 from onedial.panels.spellings import Spellings
 from onedial.panels.wide_tables import columns_of, melted, turned, without_summaries
 
 FORMAT = "table"
-NAMES = {
-    "question_id": ("question_id", "id", "item", "item_id", "sample_id"),
-    "question": ("question", "prompt", "query", "input"),
-    "respondent": ("respondent", "model", "model_id", "model_name"),
-    "said_yes": ("said_yes", "yes_no", "says_yes"),
-    "raw_text": ("raw_text", "raw_response", "response", "output", "completion", "generation", "text"),
-    "answered_correctly": ("answered_correctly", "correct", "is_correct"),
-    "confidence": ("confidence", "stated_confidence"),
-    "accepted": ("answers", "accepted", "target", "reference"),
-    "topic": ("topic", "subject", "category"),
-    "framing": ("framing", "condition"),
-    "error": ("error",),
+ROLES = {
+    "question_id": "question_id id item item_id sample_id",
+    "question": "question prompt query input",
+    "respondent": "respondent model model_id model_name",
+    "said_yes": "said_yes yes_no says_yes",
+    "raw_text": "raw_text raw_response response output completion generation text",
+    "answered_correctly": "answered_correctly correct is_correct",
+    "confidence": "confidence stated_confidence",
+    "accepted": "answers accepted target reference",
+    "topic": "topic subject category",
+    "framing": "framing condition",
+    "error": "error",
+    "stop_reason": "stop_reason finish_reason done_reason",
 }
-"""Our names, and under which others a column is found."""
+"""What a row of answers has, and the names of columns that hold it."""
 _ANSWERS = {"said_yes", "raw_text", "answered_correctly"}
+_NO_ERROR = {"false", "none", "null", "nan", "no", "0", "0.0", "ok", "[]", "{}"}
+_LIKE_ANSWERS = re.compile(r"scor|correct|accura|grade|right|answer|respon|output|conf|prob|yes")
 
 
 def is_mine(path: Path) -> bool:
@@ -49,23 +55,23 @@ def read(path: Path, choices: LogChoices) -> list[LogRun]:
     """
     table = read_table(path)
     columns = _columns(table, choices.columns)
-    if "respondent" not in columns or not columns.keys() & _ANSWERS:
+    if "respondent" not in columns.found or not columns.found.keys() & _ANSWERS:
         table = _wide_as_long(table, choices)
         columns = _columns(table, choices.columns)
-    if "respondent" not in columns:
+    if "respondent" not in columns.found:
         raise InputError(
-            f"{path} has no column for the respondent ({listed(NAMES['respondent'])}), and none of answers for each; "
-            "name it with --columns respondent=COLUMN"
+            f"{path} has no column for the respondent ({listed(ROLES['respondent'].split())}), and none of answers for "
+            "each; name it with --columns respondent=COLUMN"
         )
-    if not columns.keys() & _ANSWERS:
+    if not columns.found.keys() & _ANSWERS:
         raise InputError(
             f"{path} has no column of answers (said_yes, raw_text or answered_correctly); it holds "
             f"{listed(map(str, table.frame.columns))}: name one with --columns said_yes=COLUMN"
         )
-    models = table.parse(columns["respondent"], name_of, "name the respondent")
-    framings = _cells(table, columns, "framing", _text)
+    models = columns.parse("respondent", name_of, "name the respondent")
+    framings = columns.parse("framing", _text, "give text")
     runs: dict[tuple[str, str], list[LogRecord]] = {}
-    for model, framing, record in zip(models, framings, _records(table, columns, choices), strict=True):
+    for model, framing, record in zip(models, framings, _records(columns, choices), strict=True):
         runs.setdefault((model, framing or ""), []).append(record)
     raw = choices.confidence_scale
     for (model, _), records in runs.items():
@@ -75,7 +81,10 @@ def read(path: Path, choices: LogChoices) -> list[LogRun]:
                 f"{path}: {model!r} states numbers from 0 to 1, and --confidence-scale is {raw:g}; write all on "
                 "one scale"
             )
-    about = {"columns": columns}
+    left = [name for name in map(str, table.frame.columns) if name not in columns.found.values()]
+    if unread := [name for name in left if _LIKE_ANSWERS.search(name.lower())]:
+        notice(f"{path}: the columns {listed(unread)} are not read; name what they are with --columns OURS=THEIRS")
+    about = {"columns": columns.found}
     return [
         LogRun(str(path), FORMAT, model, framing, {}, tuple(records), scores_are_of_the_question=True, about=about)
         for (model, framing), records in runs.items()
@@ -89,15 +98,14 @@ def _wide_as_long(table: Table, choices: LogChoices) -> Table:
         InputError: it is neither, or holds no yes or no.
     """
     table = without_summaries(turned(table, choices.spellings.holds))
-    columns = _columns(table, choices.columns)
-    if "respondent" in columns or not {"question_id", "question"} & columns.keys():
+    found = _columns(table, choices.columns).found
+    if "respondent" in found or not {"question_id", "question"} & found.keys():
         return table
-    names = columns_of(table, choices.spellings.holds, tuple(columns.values())).respondents
+    names = columns_of(table, choices.spellings.holds, tuple(found.values())).respondents
     if not names:
         return table
     table = melted(choices.spellings.without_blanks(table, names), names)
-    said = [_said(cell, choices.spellings) for cell in table.frame["said_yes"]]
-    if all(value is None for value in said):
+    if all(_said(cell, choices.spellings) is None for cell in table.frame["said_yes"]):
         words = listed(dict.fromkeys(str(cell) for cell in table.frame["said_yes"].dropna()), 4)
         raise InputError(
             f"{table.path} has a column for each respondent, and none of its cells can be read as yes or no: they hold "
@@ -106,53 +114,45 @@ def _wide_as_long(table: Table, choices: LogChoices) -> Table:
     return table
 
 
-def _columns(table: Table, chosen: Mapping[str, str]) -> dict[str, str]:
+def _columns(table: Table, chosen: Mapping[str, str]) -> Columns:
     held = [str(column) for column in table.frame.columns]
     for name, column in chosen.items():
-        if name not in NAMES:
-            raise InputError(f"--columns {name}={column}: {name!r} is none of {', '.join(NAMES)}")
+        if name not in ROLES:
+            raise InputError(f"--columns {name}={column}: {name!r} is none of {', '.join(ROLES)}")
         if column not in held:
             raise InputError(f"--columns {name}={column}: {table.path} holds {listed(held)}")
-    found: dict[str, str] = {}
-    for name, others in NAMES.items():
-        named = chosen.get(name) or next((other for other in others if other in held), "")
-        if named and (name in chosen or named not in chosen.values()):
-            found[name] = named
-    return found
+    return Columns(table, ROLES, chosen)
 
 
-def _cells(table: Table, columns: Mapping[str, str], name: str, read: Callable[[Any], Any]) -> list[Any]:
-    """A column's cells as they are read; None in every row where the table has none."""
-    return table.parse(columns[name], read, "write it otherwise") if name in columns else [None] * len(table.frame)
-
-
-def _records(table: Table, columns: Mapping[str, str], choices: LogChoices) -> list[LogRecord]:
-    is_prompt = "question" not in choices.columns and columns.get("question") in PROMPTS
+def _records(columns: Columns, choices: LogChoices) -> list[LogRecord]:
+    is_prompt = "question" not in choices.columns and columns.found.get("question") in PROMPTS
     readers = {
-        **dict.fromkeys(("question", "question_id", "raw_text", "topic", "error"), _text),
+        **dict.fromkeys(("question", "question_id", "raw_text", "topic", "error", "stop_reason"), _text),
         **{"said_yes": lambda cell: (_said(cell, choices.spellings), _text(cell)), "accepted": _accepted},
-        **{"answered_correctly": lambda cell: is_right(_plain(cell)), "confidence": _plain},
+        **{"answered_correctly": _correct, "confidence": _plain},
     }
-    cells = {name: _cells(table, columns, name, read) for name, read in readers.items()}
+    held = set(columns.found)
+    cells = {role: columns.parse(role, read, "write it otherwise") for role, read in readers.items()}
     records = []
-    for number, row in enumerate(zip(*cells.values(), strict=True)):
-        own, where = dict(zip(cells, row, strict=True)), table.where(number)
+    for row, values in enumerate(zip(*cells.values(), strict=True)):
+        own, where = dict(zip(cells, values, strict=True)), columns.table.where(row)
         if own["question"] is None and own["question_id"] is None:
             raise InputError(f"{where} has neither a question_id nor a question; give one of them")
-        said, words = own["said_yes"] or (None, None)
-        correct = own["answered_correctly"]
+        said, words = own["said_yes"] if "said_yes" in held else (None, None)
+        finished, failed = ended(own)
         records.append(
             LogRecord(
                 item=own["question_id"] or "",
                 prompt=own["question"] or "",
                 text=own["raw_text"] if said is not None or own["raw_text"] is not None else words,
                 question=None if is_prompt else own["question"],
-                accepted=own["accepted"] or (),
+                accepted=own["accepted"],
                 topic=own["topic"],
                 said_yes=said,
-                scores={} if correct is None else {"answered_correctly": correct},
+                scores={} if own["answered_correctly"] is None else {"answered_correctly": own["answered_correctly"]},
                 confidence=choices.confidence_of({choices.confidence: own["confidence"]}, where=where),
-                failed="error" if own["error"] else None,
+                finished=finished,
+                failed=failed if (own["error"] or "false").casefold() in _NO_ERROR else "error",
             )
         )
     return records
@@ -164,6 +164,11 @@ def _said(cell: Any, spellings: Spellings) -> bool | None:
     except ValueError:
         return None
     return None if value != value else bool(value)
+
+
+def _correct(cell: Any) -> bool | None:
+    word = str(cell).strip().casefold()
+    return {"right": True, "yes": True, "wrong": False, "no": False}.get(word, is_right(_plain(cell)))
 
 
 def _accepted(cell: Any) -> tuple[str, ...]:

@@ -5,12 +5,12 @@ A record says what was asked, what came back, and what the log itself makes of i
 """
 
 import json
-from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
+from onedial.asking.replies import was_broken_off, was_cut_off, was_filtered
 from onedial.asking.tables import read_table
 from onedial.core.cards import one_line
 from onedial.core.errors import InputError
@@ -18,16 +18,14 @@ from onedial.core.files import refuse_large
 from onedial.panels.spellings import Spellings
 
 NAN = float("nan")
-APPLICATION = "onedial"
-"""How an export of ours names itself."""
 ASKED_AS = ("respondent", "test", "instrument", "seed")
 """What a log of ours says of each answer."""
-EVALUATION = "says it can answer"
-"""How it names what was asked."""
 _FIRST_LINE = 1 << 24
 """Characters of a file's first line that are looked at to tell its format."""
 UNREAD = "unread"
 """Why an answer is blank that came back, but is neither yes nor no."""
+_ENDS = ("finish_reason", "stop_reason", "done_reason", "finishReason", "stopReason")
+"""Under which names a log tells how an answer ended."""
 
 
 @dataclass(frozen=True)
@@ -95,7 +93,6 @@ class LogRun:
         records: in the log's order.
         scores_are_of_the_question: whether the scores tell if the question itself was answered correctly, also where
             the run asked for a yes or no.
-        left_out: reason to number of what the log holds and no record stands for.
         about: versions and the like, for the report.
     """
 
@@ -106,7 +103,6 @@ class LogRun:
     settings: Mapping[str, str]
     records: tuple[LogRecord, ...]
     scores_are_of_the_question: bool = False
-    left_out: Mapping[str, int] = field(default_factory=Counter)
     about: Mapping[str, Any] = field(default_factory=dict)
 
     __repr__ = one_line
@@ -135,26 +131,25 @@ class LogChoices:
     def confidence_of(self, *holders: Any, where: str) -> float:
         """The first value under `confidence` in these dictionaries, as a share; nan where there is none.
 
+        A percent sign goes before the scale.
+
         Raises:
             InputError: it is no number, or outside the scale.
         """
-        for holder in holders:
-            value = dig(holder, self.confidence)
-            if value is None or value == "":
-                continue
-            try:
-                share = float(value) / self.confidence_scale
-            except (TypeError, ValueError):
-                share = NAN
-            if share != share and not isinstance(value, float):
-                raise InputError(f"{where} gives the confidence {value!r}, which is no number; name another field")
-            if share < 0 or share > 1:
-                raise InputError(
-                    f"{where} gives the confidence {value!r}, outside 0 to {self.confidence_scale:g}; "
-                    "say --confidence-scale 100 where it is in percent"
-                )
-            return share
-        return NAN
+        value = next((found for each in holders if (found := dig(each, self.confidence)) not in (None, "")), NAN)
+        in_percent = isinstance(value, str) and value.strip().endswith("%")
+        try:
+            share = float(value.strip().removesuffix("%")) / 100 if in_percent else float(value) / self.confidence_scale
+        except (TypeError, ValueError):
+            share = NAN
+        if share != share and not isinstance(value, float):
+            raise InputError(f"{where} gives the confidence {value!r}, which is no number; name another field")
+        if share < 0 or share > 1:
+            raise InputError(
+                f"{where} gives the confidence {value!r}, outside 0 to {self.confidence_scale:g}; "
+                "say --confidence-scale 100 where it is in percent"
+            )
+        return share
 
 
 def dig(holder: Any, path: str) -> Any:
@@ -168,6 +163,17 @@ def dig(holder: Any, path: str) -> Any:
     return holder
 
 
+def ended(*holders: Any) -> tuple[bool, str | None]:
+    """Whether an answer came to its end, and why it is none, by the first of these holders that names its end.
+
+    >>> ended({"finish_reason": "length"}), ended({}, {"stop_reason": "end_turn"}), ended({"done_reason": "error"})
+    ((False, None), (True, None), (True, 'error'))
+    """
+    said = next((holder[name] for holder in holders for name in _ENDS if dig(holder, name)), None)
+    failed = "error" if was_broken_off(said) else "content filter" if was_filtered(said) else None
+    return not was_cut_off(said), failed
+
+
 def topic_of(holder: Mapping[str, Any]) -> str | None:
     """The topic under one of the names that it goes by."""
     return next((holder[name] for name in ("topic", "subject", "category") if isinstance(holder.get(name), str)), None)
@@ -179,6 +185,10 @@ def texts_of(value: Any) -> tuple[str, ...]:
     return tuple(dict.fromkeys(str(one).strip() for one in values if one is not None and str(one).strip()))
 
 
+_RIGHT = {"c": True, "correct": True, "true": True, "1": True, "1.0": True}
+_RIGHT |= {"i": False, "incorrect": False, "false": False, "0": False, "0.0": False}
+
+
 def is_right(value: Any) -> bool | None:
     """Whether a score says correct: 1, true, C and "correct" do, 0, false, I and "incorrect" do not.
 
@@ -188,11 +198,7 @@ def is_right(value: Any) -> bool | None:
         return value
     if isinstance(value, int | float):
         return {1.0: True, 0.0: False}.get(float(value))
-    if isinstance(value, str):
-        known = {"c": True, "correct": True, "true": True, "1": True, "1.0": True}
-        known |= {"i": False, "incorrect": False, "false": False, "0": False, "0.0": False}
-        return known.get(value.strip().lower())
-    return None
+    return _RIGHT.get(value.strip().lower()) if isinstance(value, str) else None
 
 
 def cleaned(value: Any) -> Any:
@@ -237,16 +243,18 @@ def begins_with_keys(path: Path, *keys: str) -> bool:
     return all(f'"{key}"' in start for key in keys)
 
 
-def read_json_rows(path: Path) -> list[dict[str, Any]]:
-    """The objects of a JSONL file, of a JSON array, or of the one array in an object.
+def read_json_rows(path: Path, *required: str) -> list[dict[str, Any]]:
+    """The objects of a JSONL file, of a JSON array, or of the one array in an object, without what each leaves out.
 
     Raises:
-        InputError: as `read_table`.
+        InputError: as `read_table`; or a row lacks one of the required keys.
     """
-    rows = read_table(path).frame.to_dict("records")
-    return [{str(name): cell for name, cell in row.items() if not is_missing(cell)} for row in rows]
-
-
-def is_missing(cell: Any) -> bool:
-    """Whether a row of JSON leaves a field out that others have."""
-    return isinstance(cell, float) and cell != cell
+    table = read_table(path)
+    rows = [
+        {str(name): cell for name, cell in row.items() if not (isinstance(cell, float) and cell != cell)}
+        for row in table.frame.to_dict("records")
+    ]
+    for number, row in enumerate(rows):
+        if missing := [name for name in required if name not in row]:
+            raise InputError(f"{table.where(number)} has no {missing[0]!r}; every row of such a log has one")
+    return rows

@@ -14,6 +14,7 @@ import numpy as np
 from onedial.asking.tables import is_blank, text_of
 from onedial.panels.grading.number_grading import last_box
 
+TRUTH = {"true": True, "yes": True, "1": True, "1.0": True, "false": False, "no": False, "0": False, "0.0": False}
 _ENTITY = re.compile(r"&(?:#\d+|#[xX][0-9a-fA-F]+|[A-Za-z]\w*);")
 _ARRAY = re.compile(r"\barray\((\[.*?\])(?:,\s*dtype=[\w<>']+)?\)", re.DOTALL)
 _SOLVED = re.compile(r"####\s*(.+?)\s*$", re.DOTALL)
@@ -33,9 +34,7 @@ def clean_text(cell: Any) -> str | None:
 
 def plain(cell: Any) -> Any:
     """Without numpy: lists, objects and plain values as JSON has them."""
-    if isinstance(cell, np.ndarray):
-        return [plain(each) for each in cell]
-    if isinstance(cell, list | tuple):
+    if isinstance(cell, np.ndarray | list | tuple):
         return [plain(each) for each in cell]
     if isinstance(cell, dict):
         return {str(name): plain(each) for name, each in cell.items()}
@@ -50,7 +49,7 @@ def list_in_text(cell: Any) -> Any:
     """
     if not isinstance(cell, str):
         return plain(cell)
-    text = cell.strip()
+    text = _ARRAY.sub(r"\1", cell.strip())
     if (text[:1], text[-1:]) not in (("[", "]"), ("{", "}")):
         return cell
     try:
@@ -58,7 +57,7 @@ def list_in_text(cell: Any) -> Any:
     except (ValueError, RecursionError):
         pass
     try:
-        return plain(ast.literal_eval(_with_commas(_ARRAY.sub(r"\1", text))))
+        return plain(ast.literal_eval(_with_commas(text)))
     except (ValueError, SyntaxError, TypeError, tokenize.TokenError, MemoryError, RecursionError):
         return cell
 
@@ -88,20 +87,24 @@ def answers_of(cell: Any) -> tuple[str, ...]:
     found = list_in_text(cell)
     if isinstance(cell, bool):
         return (str(cell),)
-    if isinstance(found, dict) and isinstance(found.get("text"), list):
-        found = found["text"]
-    elif isinstance(found, dict) and "value" in found:
-        found = [found["value"], *(found.get("aliases") or ())]
-    elif isinstance(cell, str) and not (
-        isinstance(found, list) and all(isinstance(each, str | dict) for each in found)
-    ):
-        found = cell.split("|")  # an interval, [-2, 7], is one answer
-    elif isinstance(found, dict):
-        raise ValueError("an object without a list of texts")
-    given = found if isinstance(found, Iterable) and not isinstance(found, str | bytes) else [found]
-    given = [each.get("text", each.get("value", each)) if isinstance(each, dict) else each for each in given]
+    if isinstance(found, dict):
+        found = found.get("text") if "value" not in found else _value_and_aliases(found)
+        if not isinstance(found, list):
+            raise ValueError("an object without a list of texts")
+    elif isinstance(found, list) and isinstance(cell, str) and not all(isinstance(each, str | dict) for each in found):
+        found = [cell]  # an interval, [-2, 7], is one answer
+    elif isinstance(found, str):
+        found = found.split("|")
+    given = found if isinstance(found, Iterable) else [found]
+    given = [_value_and_aliases(each)[0] if isinstance(each, dict) else each for each in given]
     texts = (clean_text(answer) for answer in given)
     return tuple(dict.fromkeys(text for text in texts if text not in (None, _HIDDEN)))
+
+
+def _value_and_aliases(found: dict[str, Any]) -> list[Any]:
+    if not {"value", "text"} & found.keys():
+        raise ValueError("an object without a text or value")
+    return [found.get("value", found.get("text")), *(found.get("aliases") or ())]
 
 
 def final_answer_of(cell: Any) -> str | None:
@@ -117,5 +120,6 @@ def final_answer_of(cell: Any) -> str | None:
 
 
 def is_empty(cell: Any) -> bool:
-    """Blank, or a list or object without anything in it."""
-    return is_blank(cell) or (isinstance(cell, list | tuple | dict | np.ndarray) and len(cell) == 0)
+    """Blank, or a list or object without anything in it, also as text."""
+    found = list_in_text(cell)
+    return is_blank(found) or (isinstance(found, list | dict) and not found)

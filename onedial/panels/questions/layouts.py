@@ -7,7 +7,7 @@ from typing import Any
 from onedial.asking.questions import Question
 from onedial.asking.tables import Table, is_blank
 from onedial.core.errors import InputError
-from onedial.panels.questions.question_table import QuestionTable
+from onedial.panels.questions.question_table import read_questions
 
 Row = dict[str, Any]
 _CODE = {"entry_point", "test_list", "canonical_solution"}
@@ -65,4 +65,4 @@ def questions_of(table: Table) -> tuple[list[Question], bool]:
         rows = [dict(zip(names, cells, strict=True)) for cells in table.frame.to_numpy()]
         has_ids = bool({"id", "question_id"} & set(names))
         return [layout.question(row, table.where(number)) for number, row in enumerate(rows)], has_ids
-    return QuestionTable(table).read()
+    return read_questions(table)

@@ -11,15 +11,24 @@ from onedial.core.errors import InputError
 from onedial.core.files import sha256_of_text
 from onedial.core.notices import notice
 from onedial.panels.grading.choice_grading import LETTERS, with_options
-from onedial.panels.questions.cells import clean_text, list_in_text, plain
+from onedial.panels.questions.cells import TRUTH, clean_text, list_in_text, plain
 
-_TEXTS, _LABELS = ("text", "texts", "choices", "value", "content", "option"), ("label", "key", "id", "letter")
-_FLAGS = ("is_correct", "isCorrect", "correct")
+_TEXTS = ("text", "texts", "choices", "value", "content", "option", "answer", "answerText", "answer_text")
+_LABELS = ("label", "labels", "key", "id", "letter", "marker")
+_FLAGS = ("is_correct", "isCorrect", "correct", "is_right")
 """Names under which options that are objects hold their words, their labels, and whether they are right."""
 _LETTERED = re.compile(r"(?:^|(?<=[\s,;]))\(?([a-zA-Z])\s*[).:]\s*")
 _COUNTED = re.compile(r"\(?([1-9])\s*[).:]\s+")
-_WITHIN = (re.compile(r"(?:^|(?<=\s))\(([A-Ha-h1-8])\)\s+"), re.compile(r"(?:^|(?<=\n))\s*([A-Ha-h])[).:]\s+"))
-"""Options within a question: "(A) iron (B) wood", or a line for each."""
+_WITHIN = (
+    re.compile(r"(?:^|(?<=\s))\(([A-Ha-h1-8])\)\s+"),
+    re.compile(r"(?:^|(?<=\n))\s*([A-Ha-h])[).:]\s+"),
+    re.compile(r"(?:^|(?<=\s))[(\uff08]?([A-H])[)\uff09.\uff0e\u3001:\uff1a]\s*(?=\S)"),
+)
+"""Options within a question: "(A) iron (B) wood", a line for each, "A. iron B. wood"."""
+_NAMED = re.compile(
+    r"(?:option|choice|answer|ending|sol|op|opt|ans)?[ _]?\(?(\w{1,2})\s*[).:]?(?:_correct)?(?:\s+(.*))?"
+)
+"""A label, and what may stand around it: option_b, (B), "B. iron", answer_b_correct."""
 
 
 @dataclass(frozen=True)
@@ -44,11 +53,15 @@ class Options:
         return Options(tuple(texts), self.labels, texts.index(self.texts[self.right]))
 
 
+_Parts = tuple[Any, Any, Any]
+"""An option's label, text, and whether it is right; None where it is not told."""
+
+
 def options_in(cell: Any) -> Options:
     """The options in one cell: a list, an object by label, {"text": [...], "label": [...]}, objects, lettered text.
 
     Raises:
-        ValueError: it holds something else.
+        ValueError: it holds something else, or not one of them is said to be right where any is.
 
     >>> options_in({"B": "wood", "A": "iron"}).texts, options_in("a ) 38 , b ) 27.675").texts
     (('iron', 'wood'), ('38', '27.675'))
@@ -56,20 +69,14 @@ def options_in(cell: Any) -> Options:
     0
     """
     found = list_in_text(cell)
-    if isinstance(found, dict):
-        return _in_object(found)
-    if isinstance(found, list) and found and all(isinstance(each, dict) for each in found):
-        if all(len(each) == 1 and not each.keys() & set(_TEXTS) for each in found):  # [{"A": "wood"}, {"B": "iron"}]
-            return _in_object({name: text for each in found for name, text in each.items()})
-        texts = [_first(each, _TEXTS) for each in found]
-        flags, labels = [_first(each, _FLAGS) for each in found], [_first(each, _LABELS) for each in found]
-        if any(flag is not None for flag in flags):
-            return _flagged(texts, flags)
-        return labelled(list(zip(labels, texts, strict=True)))
     if isinstance(found, str):
-        found = found.split("|") if "|" in found else _lettered(found)
+        found = found.split("|") if "|" in found else _parted(found, _LETTERED, starts=True)
+    if isinstance(found, dict):
+        return options_of(_of_object(found))
     if not isinstance(found, list):
         raise ValueError(f"{type(found).__name__} where a list is wanted")
+    if found and all(isinstance(each, dict) for each in found):
+        return options_of([_of_option(each) for each in found])
     texts = [text for each in found if (text := clean_text(each)) is not None]
     lettered = [_LETTERED.match(text) or _COUNTED.match(text) for text in texts]
     letters = "".join(match[1].casefold() for match in lettered if match)
@@ -79,59 +86,71 @@ def options_in(cell: Any) -> Options:
     return Options(tuple(texts))
 
 
-def _in_object(found: dict[str, Any]) -> Options:
-    texts, labels = _first(found, _TEXTS), _first(found, (*_LABELS, "labels"))
-    if isinstance(texts, list) and "label" not in found and {*map(str, labels or ())} == {"0", "1"}:
-        return _flagged(texts, labels)  # mc1_targets of TruthfulQA, which has the right one first
+def options_of(parts: Sequence[_Parts]) -> Options:
+    """Options in the order of their labels where these are letters or numbers; blank ones are left out.
+
+    Raises:
+        ValueError: as `options_in`.
+    """
+    filled = [(clean_text(label), text, flag) for label, cell, flag in parts if (text := clean_text(cell)) is not None]
+    texts, flags = tuple(text for _, text, _ in filled), [flag for *_, flag in filled]
+    if any(flag is not None for flag in flags):
+        right = [place for place, flag in enumerate(flags) if TRUTH.get(str(flag).casefold())]
+        if len(right) != 1:
+            raise ValueError(f"{len(right)} of its options are right, where one is wanted")
+        return Options(texts, right=right[0])
+    labels = [match[1] if (match := _NAMED.fullmatch(label or "")) else label for label, *_ in filled]
+    if None in labels or tuple(labels) == texts:
+        return Options(texts)
+    pairs = [(str(label), text) for label, text in zip(labels, texts, strict=True)]
+    if all(label.isdigit() for label, _ in pairs):
+        pairs.sort(key=lambda pair: int(pair[0]))
+    elif all(re.fullmatch("[A-Za-z]", label) for label, _ in pairs):
+        pairs.sort(key=lambda pair: pair[0].casefold())
+    return Options(tuple(text for _, text in pairs), tuple(label for label, _ in pairs))
+
+
+def _of_object(found: dict[str, Any]) -> list[_Parts]:
+    texts, labels = _first(found, _TEXTS), _first(found, _LABELS)
     if isinstance(texts, list):
-        return labelled(list(zip(labels, texts, strict=True))) if labels else options_in(texts)
+        labels = labels if isinstance(labels, list) else [None] * len(texts)
+        if "label" not in found and {*map(str, labels)} <= {"0", "1"}:  # mc1_targets of TruthfulQA
+            return [(None, text, flag) for text, flag in zip(texts, labels, strict=True)]
+        return [(label, text, None) for label, text in zip(labels, texts, strict=True)]
     values = [value for value in found.values() if value is not None]
     if values and all(isinstance(value, int | float) and value in (0, 1) for value in values):
-        return _flagged(list(found), list(found.values()))  # target_scores of BIG-bench
-    return labelled(list(found.items()))
+        return [(None, text, flag) for text, flag in found.items()]  # target_scores of BIG-bench
+    return [(label, text, None) for label, text in found.items()]
+
+
+def _of_option(found: dict[str, Any]) -> _Parts:
+    if len(found) == 1 and not found.keys() & {*_TEXTS}:  # {"A": "wood"}
+        return next(iter(found)), next(iter(found.values())), None
+    if (text := _first(found, _TEXTS)) is None:
+        raise ValueError(f"an option with {', '.join(found)}, none of which is known as its text")
+    return _first(found, _LABELS), text, _first(found, _FLAGS)
 
 
 def _first(holder: dict[str, Any], names: Sequence[str]) -> Any:
     return next((holder[name] for name in names if holder.get(name) is not None), None)
 
 
-def _flagged(texts: Sequence[Any], flags: Sequence[Any]) -> Options:
-    right = [
-        place for place, flag in enumerate(flags) if flag is not None and str(flag).casefold() in ("1", "true", "1.0")
-    ]
-    if len(right) != 1:
-        raise ValueError(f"{len(right)} of its options are right, where one is wanted")
-    return Options(tuple(str(clean_text(text)) for text in texts), right=right[0])
+def _parted(text: str, mark: re.Pattern[str], starts: bool = False) -> list[str] | None:
+    """What stands behind A, B, C, ..., the marks as they follow one another; None where there are no two.
 
-
-def labelled(pairs: Sequence[tuple[Any, Any]]) -> Options:
-    """Options from label and text, in the order of the labels where these are letters or numbers; blank ones left out.
-
-    Raises:
-        ValueError: a text that is none.
+    Args:
+        starts: nothing may stand before the first; else what does comes first.
     """
-    filled = [(clean_text(label), text) for label, cell in pairs if (text := clean_text(cell)) is not None]
-    if any(label is None for label, _ in filled):
-        return Options(tuple(text for _, text in filled))
-    labels = [str(label) for label, _ in filled]
-    if all(label.isdigit() for label in labels):
-        filled.sort(key=lambda pair: int(str(pair[0])))
-    elif all(len(label) == 1 and label.isalpha() for label in labels):
-        filled.sort(key=lambda pair: str(pair[0]).casefold())
-    return Options(tuple(text for _, text in filled), tuple(str(label) for label, _ in filled))
-
-
-def _lettered(text: str) -> list[str] | None:
-    """The options of "a ) 38 , b ) 27.675"; None where there are none."""
-    wanted, starts = 0, []
-    for match in _LETTERED.finditer(text):
-        if match[1].casefold() == LETTERS[wanted].casefold():
-            starts.append(match)
-            wanted += 1
-    if wanted < 2 or starts[0].start() != 0:
+    found: list[re.Match[str]] = []
+    for match in mark.finditer(text):
+        runs = (LETTERS[len(found)], str(len(found) + 1))
+        if match[1].upper() in runs and (not found or match[1].isdigit() == found[0][1].isdigit()):
+            found.append(match)
+    if len(found) < 2 or starts != (not text[: found[0].start()].strip()):
         return None
-    ends = [match.start() for match in starts[1:]] + [len(text)]
-    return [text[match.end() : end].strip(" \t\n,;") for match, end in zip(starts, ends, strict=True)]
+    ends = [match.start() for match in found[1:]] + [len(text)]
+    texts = [text[match.end() : end].strip(" \t\n,;") for match, end in zip(found, ends, strict=True)]
+    return texts if starts else [text[: found[0].start()].strip(), *texts]
 
 
 def options_within(question: str) -> tuple[str, Options] | None:
@@ -140,24 +159,21 @@ def options_within(question: str) -> tuple[str, Options] | None:
     >>> options_within("Which is a metal? (A) wood (B) iron")[1].texts
     ('wood', 'iron')
     """
-    for pattern in _WITHIN:
-        found = list(pattern.finditer(question))
-        labels = [match[1].upper() for match in found]
-        is_run = labels in (list(LETTERS[: len(labels)]), [str(place + 1) for place in range(len(labels))])
-        if len(found) < 2 or not is_run or not question[: found[0].start()].strip():
-            continue
-        ends = [match.start() for match in found[1:]] + [len(question)]
-        texts = [question[match.end() : end].strip() for match, end in zip(found, ends, strict=True)]
-        return question[: found[0].start()].strip(), Options(tuple(texts), tuple(labels))
+    for mark in _WITHIN:
+        if found := _parted(question, mark):
+            return found[0], Options(tuple(found[1:]))
     return None
 
 
 def key_of(cell: Any) -> str | int | None:
     """A key as text or whole number; None where it is blank, or -1, as splits write that keep theirs back.
 
-    A list of one is its one; several right ones are a text that no reading takes.
+    A list of one is its one; several right ones are a text that no reading takes. Of an object of truths it is the name
+    of the only true one.
     """
     cell = list_in_text(cell)
+    if isinstance(cell, dict) and cell and {str(value).casefold() for value in cell.values()} <= TRUTH.keys():
+        cell = [name for name, value in cell.items() if TRUTH[str(value).casefold()]]
     if isinstance(cell, dict):
         cell = cell.get("value", cell.get("text"))
     if isinstance(cell, list):
@@ -167,9 +183,7 @@ def key_of(cell: Any) -> str | int | None:
         return None
     if isinstance(cell, float) and cell.is_integer():
         return int(cell)
-    if isinstance(cell, int) and not isinstance(cell, bool):
-        return cell
-    return str(clean_text(str(cell)))
+    return cell if isinstance(cell, int) and not isinstance(cell, bool) else str(clean_text(str(cell)))
 
 
 def _by_label(key: str | int, options: Options) -> int | None:
@@ -177,9 +191,7 @@ def _by_label(key: str | int, options: Options) -> int | None:
     given = str(key).casefold()
     if given in labels:
         return labels.index(given)
-    match = re.fullmatch(
-        r"(?:option|choice|answer|ending|sol|op|opt|ans)?[ _]?\(?(\w{1,2})\s*[).:]?(?:\s+(.*))?", given
-    )
+    match = _NAMED.fullmatch(given)
     if isinstance(key, int) or match is None or match[1] not in labels:
         return None
     place = labels.index(match[1])
@@ -192,10 +204,6 @@ def _by_text(key: str | int, options: Options) -> int | None:
     return texts.index(given) if isinstance(key, str) and given in texts else None
 
 
-def _by_number(key: str | int, options: Options) -> int | None:
-    return _by_text(str(key), options)
-
-
 def _by_place(start: int) -> Callable[[str | int, Options], int | None]:
     def place(key: str | int, options: Options) -> int | None:
         digits = str(key).removesuffix(".0")
@@ -204,12 +212,12 @@ def _by_place(start: int) -> Callable[[str | int, Options], int | None]:
     return place
 
 
-READINGS = {
+READINGS: dict[str, Callable[[str | int, Options], int | None]] = {
     "as a label": _by_label,
     "as an option's text": _by_text,
     "as a place, from 0": _by_place(0),
     "as a place, from 1": _by_place(1),
-    "as an option's number": _by_number,
+    "as an option's number": lambda key, options: _by_text(str(key), options),
 }
 """What a key may be, tried in this order."""
 
@@ -237,25 +245,6 @@ def right_places(
     if rivals and way != "as a label":
         notice(f"{where} is read {way}, though {rivals[0][3:]} would fit as well; give letters to be sure")
     return places
-
-
-def refuse_keys(cells: Sequence[Any], options: Sequence[Options], where: Callable[[int], str], name: str) -> None:
-    """Say which key is none.
-
-    Raises:
-        InputError: always.
-    """
-    for row, (cell, own) in enumerate(zip(cells, options, strict=True)):
-        key = key_of(cell)
-        if key is not None and all(read(key, own) is None for read in READINGS.values()):
-            raise InputError(
-                f"{where(row)} gives the answer {plain(cell)!r}, which is no letter, text or place of its "
-                f"{len(own.texts)} options"
-            )
-    raise InputError(
-        f"{where(0)}: the key {name!r} is here a label, there a text or a place, and no reading fits every row; write "
-        "all of them as letters"
-    )
 
 
 def choice_question(

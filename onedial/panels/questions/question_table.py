@@ -1,6 +1,6 @@
 """How people write questions, their options and their keys, told from the columns: files and folders may have any name.
 
-    question    `COLUMNS` lists the names under which each part is found, in any case and spelling ("Correct Answer",
+    question    `ROLES` lists the names under which each part is found, in any case and spelling ("Correct Answer",
                 correctAnswer); a question that is an object holds them itself ({"stem": ..., "choices": [...]})
     options     one column: a list; an object by label; {"text": [...], "label": [...]}; objects with a label and a
                 text; text with | between, or lettered; a list that was written as text. Or a column for each
@@ -20,7 +20,7 @@ What is written otherwise takes a function from a row to a question, and an entr
 
 import re
 from collections import defaultdict
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -30,24 +30,25 @@ from onedial.asking.questions import Question, normalised_text, question_id
 from onedial.asking.tables import Table, is_blank, listed, name_of, text_of
 from onedial.core.errors import InputError
 from onedial.core.notices import notice
+from onedial.panels.columns import Columns, has_words, is_number, simple
 from onedial.panels.grading.choice_grading import GRADERS, options_shown
-from onedial.panels.questions.cells import answers_of, clean_text, final_answer_of, is_empty, list_in_text
+from onedial.panels.questions.cells import TRUTH, answers_of, clean_text, final_answer_of, is_empty, list_in_text
 from onedial.panels.questions.options import (
+    READINGS,
     Options,
     choice_question,
     key_of,
-    labelled,
     options_in,
+    options_of,
     options_within,
-    refuse_keys,
     right_places,
 )
 from onedial.panels.questions.prompts import PROMPTS, bare_questions, say_what_may_be_shared
 
-_NAMES = {
+ROLES = {
     "question": (
-        "question problem questions question_text question_stem stem query goal sentence ctx startphrase front input "
-        "prompt text"
+        "question problem questions question_text question_stem stem query goal sentence ctx startphrase front ques "
+        "input prompt text"
     ),
     "id": "id question_id qid record_id unique_id uid",
     "answers": (
@@ -63,362 +64,412 @@ _NAMES = {
     "wrong": "incorrect_answers wrong_answers distractors incorrect incorrect_options wrong",
     "topic": "topic subject category subject_name topic_name high_level_domain",
     "level": "level difficulty",
-    "key": (
-        "answer_key answer_idx answer_index answer_id answer_letter answer_label correct_index correct_idx "
-        "correct_answer_index correct_answer_idx correct_option correct_option_index correct_choice correct_letter "
-        "correct_label cop gold gold_index gold_idx label answer answers correct_answer correct_answers "
-        "correct_answer_s correct right_answer target key"
-    ),
-    "of a long panel": (
-        "id question_id question text answers answer exact_answers topic level unknowable grading wording_of"
-    ),
+    "solution": "solution",
+    **{name: name for name in ("exact_answers", "unknowable", "grading", "wording_of")},
 }
-COLUMNS = {part: tuple(names.split()) for part, names in _NAMES.items()}
-"""What a question has, and the names of columns that hold it (see `_simple`): the first that is there."""
-COLUMNS |= {name: (name,) for name in ("solution", "exact_answers", "unknowable", "grading", "wording_of")}
-_KEYS, _OF_A_LONG_PANEL = COLUMNS.pop("key"), COLUMNS.pop("of a long panel")
-_NAMES_OF_OPTIONS = {*COLUMNS["options"], *COLUMNS["wrong"], *_KEYS} - {"label", "correct", "key", "target"}
+"""What a question has, and the names of columns that hold it (`onedial.panels.columns.simple`)."""
+_NTH = r"(?:key|idx|index|id|letter|label|number|num|position)"
+_KEY = re.compile(
+    rf"(?:correct|right|gold)(?:_(?:answer|option|choice|alternative|ending)s?)?(?:_{_NTH})?(?:_s)?"
+    rf"|(?:answer|ans)(?:_{_NTH})?|answers|cop|label|target|key"
+)
+_SURELY_A_KEY = re.compile(rf".+_{_NTH}|(?:correct|right|gold)_(?:option|choice|alternative|ending)s?|cop|gold")
+_NO_OPTIONS = {"label", "correct", "key", "target", "gold", "ans", "answer", "answers"}
 _COUNTS_FROM_0 = re.compile(r"(?:_|^)(?:index|idx|label|gold|cop)$")
 """Names of keys that count places, also where the options' columns are numbered from 1 (PIQA)."""
 _FAMILY = re.compile(r"(option|choice|ending|alternative|answer|ans|opt|op|sol|)_?(\d{1,2}|[a-z])")
 _OPTIONS_WITHOUT_A_KEY = ("option", "choice", "ending", "alternative", "sol")
 _WRONG = re.compile(r"(?:(?:incorrect|wrong|false)(?:_(?:answer|option|choice))?|distractor)_?\d+")
 _LIKE_OPTIONS = re.compile(
-    r"option|choice|distractor|alternative|incorrect|wrong|candidate|^(?:opt?|answer)_?[a-e1-9]$|^[a-d]$"
+    r"option|choice|distractor|alternative|incorrect|wrong|candidate|targets$|^(?:opt?|answer)_?[a-e1-9]$|^[a-d]$"
 )
 _LIKE_KEYS = re.compile(r"correct|(?:^|_)(?:key|gold|label|cop)$|answer_?(?:key|idx|index|id)$")
 _PASSAGES = ("context", "passage", "article", "premise", "image", "images", "audio")
 _LEVELS = {"easy": 1, "medium": 2, "hard": 3}
-_TRUTH = {"true": True, "yes": True, "1": True, "1.0": True, "false": False, "no": False, "0": False, "0.0": False}
 _TOPIC_IN_TEXT = re.compile(r"['\"]topic['\"]\s*:\s*['\"]([^'\"]+)['\"]")
 _TAG = re.compile(r"</?[A-Za-z][^<>]*>")
 _SEVERAL = re.compile(r"\w\s*;\s*\w|\w\s+(?:/|\|\||or|aka)\s+\w|\w[^\S\n]*\n\s*\w")
-_WANTED_ANSWERS = "give a list of texts, or one text with | between answers"
+_ANSWERS = (answers_of, "give a list of texts, or one text with | between answers")
+_A_LIST = "give a list, an object by letter, or text with | between"
 
 
-class QuestionTable:
-    """One table, and which of its columns were read."""
-
-    def __init__(self, table: Table) -> None:
-        self.table = _unnested(table)
-        names = [str(name) for name in self.table.frame.columns]
-        self.column = {_simple(name): name for name in reversed(names)} | {name: name for name in names}
-        found = {part: next(filter(self.column.get, known), None) for part, known in COLUMNS.items()}
-        self.found = {part: self.column[name] for part, name in found.items() if name is not None}
-        self.read_columns: set[str] = set()
-
-    def read(self) -> tuple[list[Question], bool]:
-        """Every row as a question, and whether the table gives their ids; raises InputError (`questions_of`)."""
-        if "question" not in self.found:
-            raise InputError(
-                f"{self.table.path} has no column 'question'; it holds {listed(map(str, self.table.frame.columns))}: "
-                "rename the column that is meant, or add a layout (--plugin)"
-            )
-        if _simple(self.found["question"]) not in ("question", "problem"):
-            notice(f"{self.table.path}: the column {self.found['question']!r} is taken for the questions' text")
-        texts = self.parse("question", _question_text, f"write the question as text, or remove the {self.table.unit}")
-        if _simple(self.found["question"]) in PROMPTS:
-            texts, template = bare_questions(texts)
-            if shared := [part for part in (template.before, template.after) if part]:
-                notice(f"{self.table.path}: all prompts share {listed(shared)}, which is taken away")
-            say_what_may_be_shared(str(self.table.path), texts)
-        ids = None
-        if "id" in self.found:
-            ids = self.parse("id", name_of, "give every question an id (text or a number), or leave the column out")
-        texts, options = self.options(texts)
-        questions = self.open_questions(texts) if options is None else self.choices(texts, options)
-        known: dict[str, list[Any]] = {"topic": self.topics(), "level": self.levels()}
-        known |= {part: self.parse(part, *how) for part, how in _PARTS.items()}
-        known["grading"] = [given or own.grading for given, own in zip(known["grading"], questions, strict=True)]
-        known |= {} if ids is None else {"id": ids}
-        self.say_what_stays_out(texts)
-        return [
-            replace(question, **{name: cells[row] for name, cells in known.items()})
-            for row, question in enumerate(questions)
-        ], ids is not None
-
-    def parse(self, part: str, parse_cell: Callable[[Any], Any], wanted: str) -> list[Any]:
-        """A part of every question, by the table's own words for what is wrong."""
-        name = self.found.get(part, part)
-        self.read_columns.add(name)
-        return self.table.parse(name, parse_cell, wanted)
-
-    def cells(self, name: str) -> list[Any]:
-        """A column's cells; None where they are blank."""
-        self.read_columns.add(name)
-        return [None if is_empty(cell) else cell for cell in self.table.frame[name]]
-
-    def options(self, texts: list[str]) -> tuple[list[str], list[Options] | None]:
-        """The questions without options within their texts, and the options of each; None where there are none."""
-        for read in (self.listed_options, self.options_in_columns, self.right_and_wrong):
-            if (options := read()) is not None:
-                return texts, options
-        self.refuse_what_looks_like_options()
-        within = [found for found in map(options_within, texts) if found is not None]
-        if len(within) == len(texts):
-            stems, options = [stem for stem, _ in within], [own for _, own in within]
-            keys = (self.keys(name) for name in self.key_columns())
-            if any(right_places(own, options, None, self.found["question"]) for own in keys):
-                return stems, options
-        return texts, None
-
-    def listed_options(self) -> list[Options] | None:
-        name = self.found.get("options")
-        if name is None or all(map(is_empty, self.table.frame[name])):
-            return None
-        found = []
-        for row, cell in enumerate(self.cells(name)):
-            try:
-                found.append(Options(()) if cell is None else options_in(cell))
-            except (ValueError, TypeError) as error:
-                raise InputError(
-                    f"{self.table.where(row, name)} cannot be read as options ({error}); give a list, an object by "
-                    "letter, or text with | between"
-                ) from error
-        return found
-
-    def options_in_columns(self) -> list[Options] | None:
-        """A column for each option, whose label is the end of its name."""
-        families: dict[str, dict[str, str]] = defaultdict(dict)
-        for name, column in self.column.items():
-            if (match := _FAMILY.fullmatch(name)) and column not in families[match[1]].values():
-                families[match[1]][match[2]] = column
-        for prefix, columns in families.items():
-            start = next((start for start in ("a", "0", "1") if start in columns), None)
-            run = [] if start is None else [_after(start, place) for place in range(len(columns))]
-            members = {label: columns[label] for label in run if label in columns}
-            cells = [self.table.parse(column, clean_text, "give an option as text") for column in members.values()]
-            options = [labelled(list(zip(members, own, strict=True))) for own in zip(*cells, strict=True)]
-            if len(members) > 1 and (prefix in _OPTIONS_WITHOUT_A_KEY or self.have_a_key(prefix, members, options)):
-                self.read_columns.update(members.values())
-                self.numbered = prefix if start == "1" else ""
-                return options
-        return None
-
-    def have_a_key(self, prefix: str, members: Mapping[str, str], options: Sequence[Options]) -> bool:
-        """Whether some column is a key to these, which may be kept back; columns A and B may be respondents."""
-        if not any(self.column.get(name) not in (None, *members.values()) for name in _KEYS):
-            return False
-        keys = [self.keys(name) for name in self.key_columns() if name not in members.values()]
-        if prefix or not keys:
-            return bool(prefix) or all(_has_words(self.table.frame[column]) for column in members.values())
-        given = [{str(key).casefold() for key in own if key is not None} for own in keys]
-        return any(own <= {label.casefold() for label in members} for own in given) or any(
-            right_places(own, options, None, str(self.table.path)) for own in keys
-        )
-
-    numbered = ""
-    """What the columns of options are called, where they are numbered from 1."""
-
-    def right_and_wrong(self) -> list[Options] | None:
-        one = self.found.get("wrong")
-        several = [column for name, column in sorted(self.column.items()) if _WRONG.fullmatch(name)]
-        right = self.found.get("right")
-        if right in (None, one) or not (one or several):
-            return None
-        wrong = [self.cells(name) for name in dict.fromkeys([one] if one else several)]
-        self.read_columns.add(self.found.get("aliases", ""))
-        found = []
-        for row, own in enumerate(self.parse("right", answers_of, _WANTED_ANSWERS)):
-            if not own:
-                raise InputError(f"{self.table.where(row, right)} is blank, beside wrong answers; give the right one")
-            try:
-                others = [text for cells in wrong for text in _wrong_answers(cells[row], bool(one)) if text not in own]
-            except ValueError as error:
-                raise InputError(
-                    f"{self.table.where(row, one)} {error}; give a list, or one text with | between"
-                ) from error
-            found.append(Options((own[0], *dict.fromkeys(others)), right=0))
-        return found
-
-    def key_columns(self) -> list[str]:
-        """The columns that are called like a key, and hold something."""
-        names = dict.fromkeys(self.column[name] for name in _KEYS if name in self.column)
-        return [name for name in names if any(key is not None for key in self.keys(name))]
-
-    def keys(self, name: str) -> list[str | int | None]:
-        return [key_of(cell) for cell in self.table.frame[name]]
-
-    def choices(self, texts: Sequence[str], options: Sequence[Options]) -> list[Question]:
-        """The questions with their options, and the right one where it is told."""
-        if all(each.right is None for each in options):
-            options = [replace(own, right=right) for own, right in zip(options, self.rights(options), strict=True)]
-        else:
-            options = [own.in_an_order_that_does_not_tell(text) for own, text in zip(options, texts, strict=True)]
-        if without := sum(each.right is None for each in options):
-            notice(f"{self.table.path}: of {without} of {len(options)} questions the right option is not told")
-        return [
-            choice_question(text, own.texts, own.right, where=self.table.where(row))
-            for row, (text, own) in enumerate(zip(texts, options, strict=True))
-        ]
-
-    def rights(self, options: Sequence[Options]) -> list[int | None]:
-        """The right option of each row by the columns of keys that are understood, which must agree."""
-        names = [name for name in self.key_columns() if name not in self.read_columns]
-        known: dict[str, list[int | None]] = {}
-        for name in names:
-            counts = self.numbered and _COUNTS_FROM_0.search(_simple(name))
-            first = "as a place, from 0" if counts else None
-            places = right_places(self.keys(name), options, first, f"{self.table.path}: the key {name!r}")
-            if places is not None:
-                known[name] = places
-        if names and not known:
-            refuse_keys(list(self.table.frame[names[0]]), options, self.table.where, names[0])
-        self.read_columns.update(known)
-        found: list[int | None] = []
-        for row, own in enumerate(options):
-            told = {place: name for name, places in reversed(known.items()) if (place := places[row]) is not None}
-            if len(told) > 1:
-                both = " and ".join(f"{own.texts[place]!r} ({name})" for place, name in reversed(told.items()))
-                raise InputError(
-                    f"{self.table.where(row)} gives two right options, {both}; correct one, or leave out its column"
-                )
-            found.append(next(iter(told), None))
-        return found
-
-    def unread(self, read: Collection[str], *likely: re.Pattern[str]) -> list[str]:
-        """The columns with words whose names are like these, and that are not read."""
-        columns = [column for name, column in self.column.items() if any(each.search(name) for each in likely)]
-        held = [name for name in map(str, self.table.frame.columns) if name in columns and name not in read]
-        return [name for name in held if _has_words(self.table.frame[name])]
-
-    def refuse_what_looks_like_options(self) -> None:
-        """Asked without its options a question is another one."""
-        if names := self.unread(set(self.found.values()), _LIKE_OPTIONS):
-            raise InputError(
-                f"{self.table.path} has columns that look like options, but are not understood "
-                f"({listed(names)}): give `options` (a list, or text with | between) and `answer`, or "
-                "leave these columns out to ask the bare questions"
-            )
-
-    def open_questions(self, texts: Sequence[str]) -> list[Question]:
-        """Questions without options, with their accepted answers."""
-        name = self.found.get("answers")
-        ends = [None] * len(texts) if name is None else [final_answer_of(cell) for cell in self.table.frame[name]]
-        solved = [final_answer_of(cell) for cell in self.parse("solution", text_of, "give the solution as text")]
-        if name is not None and "problem" in self.column and name == self.found.get("solution") and None in ends:
-            raise InputError(f"{self.table.where(ends.index(None))} has no answer: its solution boxes none")
-        if any(ends) or any(solved):  # |x| is one answer, not three
-            answers = self.parse(
-                "answers", lambda cell: _whole(final_answer_of(cell) or cell), "give the answer as text"
-            )
-        else:
-            answers = self.parse("answers", answers_of, _WANTED_ANSWERS)
-            self.say_what_may_be_several(answers)
-        more = self.parse("aliases", answers_of, _WANTED_ANSWERS)
-        self.refuse_keys_without_options(answers, texts)
-        is_truth = _are_true_or_false(answers, texts)
-        if is_truth:
-            notice(f"{self.table.path}: the answers true and false are taken for yes and no")
-        questions = []
-        for row, text in enumerate(texts):
-            own = tuple(dict.fromkeys(answers[row] + more[row])) or ((solved[row],) if solved[row] else ())
-            grading = "number" if ends[row] or solved[row] else "text"
-            if is_truth and own:
-                own = ("yes" if own[0].casefold() == "true" else "no",)
-            elif len(own) == 1 and own[0] in options_shown(text):
-                grading = "choice"
-            questions.append(Question(question_id(text), text, own, grading=grading))
-        return questions
-
-    def say_what_may_be_several(self, answers: Sequence[tuple[str, ...]]) -> None:
-        """Lone answers with another mark between texts than |, as in "Ann; Anna"."""
-        several = [own[0] for own in answers if len(own) == 1 and _SEVERAL.search(own[0])]
-        if several:
-            notice(
-                f"{self.table.path}: {len(several)} of {len(answers)} answers may be several, such as {several[0]!r}; "
-                "each is taken for one: write | between answers, or a list"
-            )
-
-    def refuse_keys_without_options(self, answers: Sequence[tuple[str, ...]], texts: Sequence[str]) -> None:
-        """Letters alone, or a column that is called like a key, belong to options, if not to some in the texts."""
-        given = [answer for own in answers for answer in own]
-        names = [name for name in self.key_columns() if _simple(name) in _KEYS[: _KEYS.index("label")]]
-        if any(options_shown(text) for text in texts):
-            return
-        if names and not given:
-            name = names[0]
-        elif len(answers) > 1 and len(given) == len(answers) and all(len(own) == 1 and own in "ABCDE" for own in given):
-            name = self.found["answers"]
-        else:
-            return
+def read_questions(table: Table) -> tuple[list[Question], bool]:
+    """Every row as a question, and whether the table gives their ids; raises InputError (`layouts.questions_of`)."""
+    columns = Columns(_unnested(table), ROLES)
+    if (name := columns.found.get("question")) is None:
         raise InputError(
-            f"{self.table.path}: the column {name!r} is a key to options, and none are found; give `options` (a list, "
-            "or text with | between), or answers in words"
+            f"{table.path} has no column 'question'; it holds {listed(map(str, columns.frame.columns))}: "
+            "rename the column that is meant, or add a layout (--plugin)"
+        )
+    if simple(name) not in ("question", "problem"):
+        notice(f"{table.path}: the column {name!r} is taken for the questions' text")
+    texts = columns.parse("question", _question_text, f"write the question as text, or remove the {table.unit}")
+    if simple(name) in PROMPTS:
+        texts, template = bare_questions(texts)
+        if shared := [part for part in (template.before, template.after) if part]:
+            notice(f"{table.path}: all prompts share {listed(shared)}, which is taken away")
+        say_what_may_be_shared(str(table.path), texts)
+    known: dict[str, list[Any]] = {"topic": _topics(columns), "level": _levels(columns)}
+    known |= {part: columns.parse(part, *how) for part, how in _PARTS.items()}
+    if "id" in columns.found:
+        known["id"] = columns.parse("id", name_of, "give every question an id (text or a number), or leave it out")
+    texts, options = _options(columns, texts)
+    questions = _open_questions(columns, texts, options)
+    if options is not None:
+        questions = _choices(columns, texts, options, questions)
+    known["grading"] = [given or own.grading for given, own in zip(known["grading"], questions, strict=True)]
+    _say_what_stays_out(columns, texts)
+    rows = enumerate(questions)
+    return [replace(own, **{part: cells[row] for part, cells in known.items()}) for row, own in rows], "id" in known
+
+
+# ---- options ---------------------------------------------------------------------------------------------------------
+
+Found = list[Options | None]
+
+
+def _options(columns: Columns, texts: list[str]) -> tuple[list[str], Found | None]:
+    """The questions without options within their texts, and the options of each; None where there are none."""
+    for read in (_listed, _in_answers, _in_columns, _right_and_wrong):
+        if (options := read(columns)) is not None:
+            return texts, options
+    if names := columns.unread(_LIKE_OPTIONS):
+        raise InputError(
+            f"{columns.table.path} has columns that look like options, but are not understood ({listed(names)}): give "
+            "`options` (a list, or text with | between) and `answer`, or leave these columns out to ask bare questions"
+        )
+    within = [found for found in map(options_within, texts) if found is not None]
+    if len(within) == len(texts):
+        stems, options = [stem for stem, _ in within], [own for _, own in within]
+        keys = ([key_of(cell) for cell in columns.frame[name]] for name in _key_columns(columns))
+        if any(right_places(own, options, None, columns.found["question"]) for own in keys):
+            return stems, list(options)
+    return texts, None
+
+
+def _listed(columns: Columns) -> Found | None:
+    """A column that holds the options of each question."""
+    name = columns.found.get("options")
+    if name is None or all(map(is_empty, columns.frame[name])):
+        return None
+    return _parsed(columns, name)
+
+
+def _in_answers(columns: Columns) -> Found | None:
+    """The same in a column of answers, where these are objects with a label or a truth, or stand by label."""
+    name = columns.found.get("answers")
+    cells = [] if name is None else [list_in_text(cell) for cell in columns.frame[name] if not is_empty(cell)]
+    by_label = all(isinstance(cell, dict) and not {"text", "value"} & cell.keys() for cell in cells)
+    parted = all(
+        isinstance(cell, list) and all(isinstance(each, dict) and len(each) > 1 for each in cell) for cell in cells
+    )
+    if not cells or name is None or not (by_label or parted):
+        return None
+    return _parsed(columns, name)
+
+
+def _parsed(columns: Columns, name: str) -> Found:
+    columns.read.add(name)
+    found: Found = []
+    for row, cell in enumerate(columns.frame[name]):
+        try:
+            found.append(None if is_empty(cell) else options_in(cell))
+        except (ValueError, TypeError) as error:
+            where = columns.table.where(row, name)
+            raise InputError(f"{where} cannot be read as options ({error}); {_A_LIST}") from error
+    return found
+
+
+def _in_columns(columns: Columns) -> Found | None:
+    """A column for each option, whose label is the end of its name."""
+    families: dict[str, dict[str, str]] = defaultdict(dict)
+    for name, column in columns.column.items():
+        if (match := _FAMILY.fullmatch(name)) and column not in families[match[1]].values():
+            families[match[1]][match[2]] = column
+    for prefix, held in families.items():
+        start = next((start for start in ("a", "0", "1") if start in held), None)
+        labels = [] if start is None else [_after(start, place) for place in range(len(held))]
+        members = {label: held[label] for label in labels if label in held}
+        cells = [columns.table.parse(column, clean_text, "give an option as text") for column in members.values()]
+        rows = zip(*cells, strict=True)
+        options = [options_of([(*each, None) for each in zip(members, own, strict=True)]) for own in rows]
+        if len(members) > 1 and (prefix in _OPTIONS_WITHOUT_A_KEY or _have_a_key(columns, prefix, members, options)):
+            columns.read.update(members.values())
+            columns.numbered = start == "1"
+            return list(options)
+    return None
+
+
+def _have_a_key(columns: Columns, prefix: str, members: Mapping[str, str], options: Sequence[Options]) -> bool:
+    """Whether some column is a key to these, which may be kept back; columns A and B may be respondents."""
+    named = [
+        column for name, column in columns.column.items() if _KEY.fullmatch(name) and column not in members.values()
+    ]
+    keys = [[key_of(cell) for cell in columns.frame[name]] for name in dict.fromkeys(named)]
+    keys = [own for own in keys if any(key is not None for key in own)]
+    if prefix or not keys:
+        words = all(has_words(columns.frame[column]) for column in members.values())
+        return bool(named) and (bool(prefix) or words)
+    given = [{str(key).casefold() for key in own if key is not None} for own in keys]
+    return any(own <= {label.casefold() for label in members} for own in given) or any(
+        right_places(own, options, None, str(columns.table.path)) for own in keys
+    )
+
+
+def _right_and_wrong(columns: Columns) -> Found | None:
+    """The right answer of each question, and wrong ones in a column or several."""
+    one, right = columns.found.get("wrong"), columns.found.get("right")
+    several = [column for name, column in sorted(columns.column.items()) if _WRONG.fullmatch(name)]
+    if right in (None, one) or not (one or several):
+        return None
+    names = list(dict.fromkeys([one] if one else several))
+    columns.read.update([*names, columns.found.get("aliases", "")])
+    found: Found = []
+    for row, own in enumerate(columns.parse("right", *_ANSWERS)):
+        if not own:
+            raise InputError(f"{columns.table.where(row, right)} is blank, beside wrong answers; give the right one")
+        wrong: list[str] = []
+        for name in names:
+            try:
+                wrong += _wrong_answers(columns.frame[name][row], bool(one))
+            except ValueError as error:
+                raise InputError(f"{columns.table.where(row, name)} {error}; {_ANSWERS[1]}") from error
+        found.append(Options((own[0], *dict.fromkeys(text for text in wrong if text not in own)), right=0))
+    return found
+
+
+def _wrong_answers(cell: Any, are_several: bool) -> Sequence[str]:
+    """The wrong answers of a cell; of a column of several at once they may stand with semicolons between."""
+    found = () if is_empty(cell) else answers_of(cell)
+    if not are_several or len(found) != 1 or not isinstance(cell, str):
+        return found
+    if "," in found[0] and ";" not in found[0]:
+        raise ValueError(f"holds {found[0]!r}, which may be one answer or several")
+    return [text.strip() for text in found[0].split(";") if text.strip()]
+
+
+# ---- keys ------------------------------------------------------------------------------------------------------------
+
+
+def _key_columns(columns: Columns) -> list[str]:
+    """The columns that are called like a key, hold something, and were not read as something else."""
+    named = sorted(filter(_KEY.fullmatch, columns.column), key=lambda name: not _SURELY_A_KEY.fullmatch(name))
+    names = dict.fromkeys(columns.column[name] for name in named)
+    left = [name for name in names if name not in columns.read or name == columns.found.get("answers")]
+    return [name for name in left if any(key_of(cell) is not None for cell in columns.frame[name])]
+
+
+def _choices(columns: Columns, texts: Sequence[str], options: Found, bare: Sequence[Question]) -> list[Question]:
+    """The questions with their options, and the right one where it is told; those without options as they are."""
+    rows = [row for row, own in enumerate(options) if own is not None]
+    own = {row: options[row] or Options(()) for row in rows}
+    if all(each.right is None for each in own.values()):
+        rights = _rights(columns, rows, [own[row] for row in rows])
+        own = {row: replace(own[row], right=right) for row, right in zip(rows, rights, strict=True)}
+    else:
+        own = {row: each.in_an_order_that_does_not_tell(texts[row]) for row, each in own.items()}
+    if without := sum(each.right is None for each in own.values()):
+        notice(f"{columns.table.path}: of {without} of {len(own)} questions the right option is not told")
+    made = {
+        row: choice_question(texts[row], each.texts, each.right, where=columns.table.where(row))
+        for row, each in own.items()
+    }
+    return [made.get(row, question) for row, question in enumerate(bare)]
+
+
+def _rights(columns: Columns, rows: Sequence[int], options: Sequence[Options]) -> list[int | None]:
+    """The right option of each row by the columns of keys that are understood, which must agree."""
+    names, known = _key_columns(columns), {}
+    for name in names:
+        counts = columns.numbered and _COUNTS_FROM_0.search(simple(name))
+        keys = [key_of(columns.frame[name][row]) for row in rows]
+        where = f"{columns.table.path}: the key {name!r}"
+        if (places := right_places(keys, options, "as a place, from 0" if counts else None, where)) is not None:
+            known[name] = places
+    if names and not known:
+        _refuse_keys(columns.table, names[0], rows, options)
+    columns.read.update(known)
+    found: list[int | None] = []
+    for place, row in enumerate(rows):
+        told = {own[place]: name for name, own in reversed(known.items()) if own[place] is not None}
+        if len(told) > 1:
+            texts = options[place].texts
+            both = " and ".join(f"{texts[right or 0]!r} ({name})" for right, name in reversed(told.items()))
+            raise InputError(
+                f"{columns.table.where(row)} gives two right options, {both}; correct one, or leave out its column"
+            )
+        found.append(next(iter(told), None))
+    return found
+
+
+def _refuse_keys(table: Table, name: str, rows: Sequence[int], options: Sequence[Options]) -> None:
+    """Say which key is none; raises InputError always."""
+    for row, own in zip(rows, options, strict=True):
+        key = key_of(table.frame[name][row])
+        if key is not None and all(read(key, own) is None for read in READINGS.values()):
+            raise InputError(
+                f"{table.where(row)} gives the answer {table.frame[name][row]!r}, which is no letter, text or place of "
+                f"its {len(own.texts)} options"
+            )
+    raise InputError(
+        f"{table.where(0)}: the key {name!r} is here a label, there a text or a place, and no reading fits every row; "
+        "write all of them as letters"
+    )
+
+
+# ---- without options -------------------------------------------------------------------------------------------------
+
+
+def _open_questions(columns: Columns, texts: Sequence[str], options: Found | None) -> list[Question]:
+    """The questions with their accepted answers, of all rows that have no options."""
+    rows = [row for row in range(len(texts)) if options is None or options[row] is None]
+    bare = [Question(question_id(text), text) for text in texts]
+    if not rows:
+        return bare
+    name, where = columns.found.get("answers"), columns.table
+    cells = {row: None if name is None else columns.frame[name][row] for row in rows}
+    ends = {row: final_answer_of(cell) for row, cell in cells.items()}
+    solved = columns.parse("solution", lambda cell: final_answer_of(text_of(cell)), "give the solution as text")
+    without = next((row for row in rows if ends[row] is None), None)
+    if (
+        "problem" in columns.column
+        and name is not None
+        and name == columns.found.get("solution")
+        and without is not None
+    ):
+        raise InputError(f"{where.where(without)} has no answer: its solution boxes none")
+    is_solved = any(ends.values()) or any(solved)  # there |x| is one answer, not three
+    read = (lambda cell: _whole(final_answer_of(cell) or cell)) if is_solved else answers_of
+    part = replace(
+        where, frame=where.frame.loc[rows].reset_index(drop=True), places=[where.places[row] for row in rows]
+    )
+    accepted = [[*own] for own in part.parse(name or "", read, _ANSWERS[1])]
+    more = part.parse(columns.found.get("aliases", ""), *_ANSWERS)
+    columns.read.update({name or "", columns.found.get("aliases", "")})
+    shown = [texts[row] for row in rows]
+    if not is_solved:
+        _say_what_may_be_several(where, accepted)
+    if options is None:
+        _refuse_keys_without_options(columns, accepted, shown)
+    given = {answer.casefold() for own in accepted for answer in own}
+    is_truth = (
+        bool(given) and given <= {"true", "false"} and not any(re.search(r"(?i)\btrue\b", text) for text in shown)
+    )
+    if is_truth:
+        notice(f"{where.path}: the answers true and false are taken for yes and no")
+    for place, row in enumerate(rows):
+        own = tuple(dict.fromkeys([*accepted[place], *more[place]])) or ((solved[row],) if solved[row] else ())
+        grading = "number" if ends[row] or solved[row] else "text"
+        if is_truth and own:
+            own = ("yes" if own[0].casefold() == "true" else "no",)
+        elif len(own) == 1 and own[0] in options_shown(texts[row]):
+            grading = "choice"
+        bare[row] = replace(bare[row], answers=own, grading=grading)
+    return bare
+
+
+def _say_what_may_be_several(table: Table, answers: Sequence[Sequence[str]]) -> None:
+    """Lone answers with another mark between texts than |, as in "Ann; Anna"."""
+    several = [own[0] for own in answers if len(own) == 1 and _SEVERAL.search(own[0])]
+    if several:
+        notice(
+            f"{table.path}: {len(several)} of {len(answers)} answers may be several, such as {several[0]!r}; "
+            "each is taken for one: write | between answers, or a list"
         )
 
-    def topics(self) -> list[str | None]:
-        """The topic's name; None where there is none."""
-        name = self.found.get("topic") or (self.column.get("type") if "problem" in self.column else None)
-        if name is None and "metadata" in self.column:
-            found = [_TOPIC_IN_TEXT.search(str(cell)) for cell in self.table.frame[self.column["metadata"]]]
-            return [None if match is None else match[1] for match in found]
-        if name is None or name == "topic":
-            return self.parse("topic", text_of, "give text, or leave it blank")
-        return [None if isinstance(cell, bool | list | dict) else text_of(cell) for cell in self.table.frame[name]]
 
-    def levels(self) -> list[int | None]:
-        """Whole numbers; easy, medium and hard as 1 to 3; other words are left out. What words became is said."""
-        name = self.found.get("level", "level")
-        cells: Iterable[Any] = self.table.frame.get(name, [])
-        words = {cell.strip().casefold() for cell in cells if isinstance(cell, str) and not is_blank(cell)}
-        words = {word for word in words if not _is_number(word)}
-        known = {word: int(match[1]) for word in words if (match := re.fullmatch(r"(?:level|grade)\s*(\d+)", word))}
-        if words and words <= set(_LEVELS):
-            known = {word: _LEVELS[word] for word in words}
+def _refuse_keys_without_options(columns: Columns, answers: Sequence[Sequence[str]], texts: Sequence[str]) -> None:
+    """Letters alone, or a column that is called like a key, belong to options, if not to some in the texts."""
+    given = [answer for own in answers for answer in own]
+    names = [name for name in _key_columns(columns) if _SURELY_A_KEY.fullmatch(simple(name))]
+    letters = [len(own) == 1 and own[0] in "ABCDE" for own in answers]
+    if any(options_shown(text) for text in texts):
+        bare = sum(is_letter and own[0] not in options_shown(text)
+                   for is_letter, own, text in zip(letters, answers, texts, strict=True))  # fmt: skip
+        if bare:
             notice(
-                f"{self.table.path}: the levels are {', '.join(f'{word} = {known[word]}' for word in sorted(words))}"
+                f"{columns.table.path}: the letters that answer {bare} questions stand before no option in their texts"
             )
-        if words - set(known):
-            notice(
-                f"{self.table.path}: the column {name!r} holds words whose order is not known "
-                f"({listed(sorted(words - set(known)), 3)}); no levels are taken from it"
-            )
-        if words - set(known) or (not words and _simple(name) == "difficulty"):
-            return [None] * len(self.table.frame)
-        wanted = "give a whole number, or leave it blank"
-        return self.table.parse(name, lambda cell: _level(cell, known), wanted)
+        return
+    if names and not given:
+        name = names[0]
+    elif len(answers) > 1 and all(letters):
+        name = columns.found["answers"]
+    else:
+        return
+    raise InputError(
+        f"{columns.table.path}: the column {name!r} is a key to options, and none are found; give `options` (a list, "
+        "or text with | between), or answers in words"
+    )
 
-    def say_what_stays_out(self, texts: Sequence[str]) -> None:
-        """Passages, columns that look like keys or options, and HTML."""
-        where, columns = self.table.path, self.column.items()
-        passages = dict.fromkeys(column for name, column in columns if name in _PASSAGES)
-        if passages:
-            notice(f"{where}: the passages ({listed(passages)}) stay out; questions are asked without them")
-        if unread := self.unread(self.read_columns, _LIKE_OPTIONS, _LIKE_KEYS):
-            notice(f"{where}: the columns {listed(unread)} look like options or keys, and are not read")
-        if tagged := sum(bool(_TAG.search(text)) for text in texts):
-            notice(f"{where}: {tagged} of {len(texts)} questions hold HTML, which is asked as it stands")
+
+# ---- what else is known ----------------------------------------------------------------------------------------------
+
+
+def _topics(columns: Columns) -> list[str | None]:
+    """The topic's name; None where there is none."""
+    name = columns.found.get("topic") or (columns.column.get("type") if "problem" in columns.column else None)
+    if name is None and "metadata" in columns.column:
+        found = [_TOPIC_IN_TEXT.search(str(cell)) for cell in columns.frame[columns.column["metadata"]]]
+        return [None if match is None else match[1] for match in found]
+    if name is None or name == "topic":
+        return columns.parse("topic", text_of, "give text, or leave it blank")
+    return [None if isinstance(cell, bool | list | dict) else text_of(cell) for cell in columns.frame[name]]
+
+
+def _levels(columns: Columns) -> list[int | None]:
+    """Whole numbers; easy, medium and hard as 1 to 3; other words are left out. What words became is said."""
+    name, path = columns.found.get("level", "level"), columns.table.path
+    cells: Iterable[Any] = columns.frame.get(name, [])
+    words = {cell.strip().casefold() for cell in cells if isinstance(cell, str) and not is_blank(cell)}
+    words = {word for word in words if not is_number(word)}
+    known = {word: int(match[1]) for word in words if (match := re.fullmatch(r"(?:level|grade)\s*(\d+)", word))}
+    if words and words <= set(_LEVELS):
+        known = {word: _LEVELS[word] for word in words}
+        notice(f"{path}: the levels are {', '.join(f'{word} = {known[word]}' for word in sorted(words))}")
+    if strange := sorted(words - set(known)):
+        notice(
+            f"{path}: the column {name!r} holds words whose order is not known ({listed(strange, 3)}); no levels are "
+            "taken from it"
+        )
+    if strange or (not words and simple(name) == "difficulty"):
+        return [None] * len(columns.frame)
+    return columns.parse("level", lambda cell: _level(cell, known), "give a whole number, or leave it blank")
+
+
+def _say_what_stays_out(columns: Columns, texts: Sequence[str]) -> None:
+    """Passages, columns that look like keys or options, and HTML."""
+    where = columns.table.path
+    if passages := dict.fromkeys(column for name, column in columns.column.items() if name in _PASSAGES):
+        notice(f"{where}: the passages ({listed(passages)}) stay out; questions are asked without them")
+    if unread := columns.unread(_LIKE_OPTIONS, _LIKE_KEYS):
+        notice(f"{where}: the columns {listed(unread)} look like options or keys, and are not read")
+    if tagged := sum(bool(_TAG.search(text)) for text in texts):
+        notice(f"{where}: {tagged} of {len(texts)} questions hold HTML, which is asked as it stands")
 
 
 def of_a_long_panel(table: Table) -> list[str]:
     """The columns of a long panel that tell of its questions: known ones, and options that are alike in all rows of
     a question."""
-    frame = table.frame
+    frame, known = table.frame, {*ROLES, "text", "answer", "question_id"} - {"aliases", "options", "right", "wrong"}
+    options = {*ROLES["options"].split(), *ROLES["wrong"].split()}
     key = next((name for name in ("question_id", "id", "question", "text") if name in frame), None)
     likely = [
-        name for name in map(str, frame) if _LIKE_OPTIONS.search(_simple(name)) or _simple(name) in _NAMES_OF_OPTIONS
+        name
+        for name in map(str, frame)
+        if _LIKE_OPTIONS.search(simple(name))
+        or simple(name) in options
+        or (_KEY.fullmatch(simple(name)) and simple(name) not in _NO_OPTIONS)
     ]
     if key is None or not frame[key].astype(str).duplicated().any():
         likely = []
     alike = [name for name in likely if (frame[name].astype(str).groupby(frame[key].astype(str)).nunique() == 1).all()]
-    return [name for name in map(str, frame) if name in (*_OF_A_LONG_PANEL, *alike)]
-
-
-def _simple(name: str) -> str:
-    """A column's name in lower case, its words with _ between: "Correct Answer", correctAnswer."""
-    parted = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", name)
-    return re.sub(r"[^a-z0-9]+", "_", parted.lower()).strip("_")
-
-
-def _after(start: str, place: int) -> str:
-    """The label so many places after the first."""
-    return str(int(start) + place) if start.isdigit() else chr(ord(start) + place)
+    return [name for name in map(str, frame) if name in (*known, *alike)]
 
 
 def _unnested(table: Table) -> Table:
     """The table with the parts of questions that are objects as its own columns."""
-    name = next((name for name in table.frame.columns if _simple(str(name)) == "question"), None)
+    name = next((name for name in table.frame.columns if simple(str(name)) == "question"), None)
     cells = [] if name is None else [list_in_text(cell) for cell in table.frame[name]]
     if not cells or not all(isinstance(cell, dict) for cell in cells):
         return table
@@ -428,47 +479,16 @@ def _unnested(table: Table) -> Table:
     return replace(table, frame=pd.concat([frame, added], axis=1))
 
 
-def _has_words(cells: Iterable[Any]) -> bool:
-    """Whether a column holds lists, or texts that are neither a number nor a yes or no."""
-    return any(
-        not isinstance(cell, str | int | float)
-        or (isinstance(cell, str) and not (_is_number(cell) or cell.strip().casefold() in _TRUTH))
-        for cell in cells
-        if not is_empty(cell)
-    )
-
-
-def _is_number(text: str) -> bool:
-    try:
-        float(text)
-    except ValueError:
-        return False
-    return True
-
-
-def _are_true_or_false(answers: Sequence[tuple[str, ...]], texts: Sequence[str]) -> bool:
-    """Whether true and false are all that is answered, and no question asks for these words."""
-    given = {answer.casefold() for own in answers for answer in own}
-    return bool(given) and given <= {"true", "false"} and not any(re.search(r"(?i)\btrue\b", text) for text in texts)
+def _after(start: str, place: int) -> str:
+    """The label so many places after the first."""
+    return str(int(start) + place) if start.isdigit() else chr(ord(start) + place)
 
 
 def _question_text(cell: Any) -> str:
-    text = clean_text(cell) if isinstance(cell, str) else None
+    text = clean_text(cell) if isinstance(list_in_text(cell), str) else None
     if text is None or not normalised_text(text):
         raise ValueError("no text, or text without words")
     return text
-
-
-def _wrong_answers(cell: Any, are_several: bool) -> Sequence[str]:
-    """The wrong answers of a cell; of a column of several at once they may stand with semicolons between."""
-    found = answers_of(cell)
-    if not are_several or len(found) != 1 or not isinstance(cell, str):
-        return found
-    if ";" in found[0]:
-        return [text.strip() for text in found[0].split(";") if text.strip()]
-    if "," in found[0]:
-        raise ValueError(f"holds {found[0]!r}, which may be one answer or several")
-    return found
 
 
 def _whole(cell: Any) -> tuple[str, ...]:
@@ -487,12 +507,9 @@ def _level(cell: Any, words: Mapping[str, int]) -> int | None:
 
 
 def _unknowable(cell: Any) -> bool:
-    if is_blank(cell):
-        return False
-    value = _TRUTH.get(str(cell).strip().lower())
-    if value is None:
+    if not is_blank(cell) and (value := TRUTH.get(str(cell).strip().lower())) is None:
         raise ValueError("neither true nor false")
-    return value
+    return not is_blank(cell) and bool(value)
 
 
 def _grading(cell: Any) -> str | None:
@@ -504,7 +521,7 @@ def _grading(cell: Any) -> str | None:
 
 _PARTS: dict[str, tuple[Callable[[Any], Any], str]] = {
     "unknowable": (_unknowable, "give true or false, or leave it blank"),
-    "exact_answers": (answers_of, _WANTED_ANSWERS),
+    "exact_answers": _ANSWERS,
     "wording_of": (text_of, "give a name that the wordings of one question share, or leave it blank"),
     "grading": (_grading, f"give {', '.join(GRADERS)}, or leave it blank for text"),
 }

@@ -43,8 +43,8 @@ class GradedPanel:
 
     Attributes:
         graded: the answers. begins: where each category above the lowest begins. model: of `response_model`, on
-            a scale of any distribution, some answers at random. share: of the variance on everybody's scale, beside
-            answers at random and what kin share.
+            a normal scale; its loadings are the page's. other: what another account leaves of the variance to
+            everybody's scale: what kin share beside it, else a scale of any distribution with answers at random.
         correlations, loadings, eigenvalues: polychoric, with minres loadings (respondent,) and falling eigenvalues.
         nulls: shuffled answers (first eigenvalue), and with it one factor on a scale of any distribution with each
             respondent's own answers at random (second). residuals: under the same.
@@ -55,7 +55,7 @@ class GradedPanel:
     graded: GradedAnswers
     begins: list[float]
     model: ResponseModel
-    share: float
+    other: float
     correlations: PolychoricResult
     loadings: pd.Series
     eigenvalues: pd.Series
@@ -69,6 +69,12 @@ class GradedPanel:
     strongest: KinPairs | None = None
 
     __repr__ = one_line
+
+    @property
+    def share(self) -> tuple[float, float, float]:
+        """Mean squared loading of the page's own loadings, and its 95% interval by the delta method."""
+        low, high = (number(self.model.shares, "general", end) for end in ("low", "high"))
+        return number(self.model.shares, "general", "share"), low, high
 
     @property
     def places(self) -> pd.DataFrame:
@@ -116,7 +122,7 @@ def analyse_graded_panel(
     require_one_part(Answers(graded.codes > 0, graded.answered, graded.questions, graded.respondents))
     n, begins = min(n_replicates, _MOST_REPLICATES), [at[int(value) - 1] for value in graded.values[1:]]
     with each_notice_once(), fits_remembered():
-        model = response_model(graded, scale="histogram", asymptotes="common")
+        model = response_model(graded)
         loading = model.respondents["loading"]
         used = graded.select(loading.notna().to_numpy())
         codes, _ = used_only(used)
@@ -128,14 +134,12 @@ def analyse_graded_panel(
         if column is not None and labels.value_counts().max() <= LARGEST_KIN:
             specific = specific_factors(used, labels, scale="histogram", asymptotes="own")
         kin = specific is not None and len(specific.tests) >= FEWEST_KIN
-        share = float((loading**2).mean())
-        if specific is not None and kin:
-            share = number(specific.model.shares, "general", "share")
+        other = specific.model if specific is not None and kin else response_model(graded, "histogram", "common")
         return GradedPanel(
             graded=graded,
             begins=begins,
             model=replace(model, thresholds=model.thresholds.set_axis(begins, axis=1)),
-            share=share,
+            other=number(other.shares, "general", "share"),
             correlations=correlations,
             loadings=by_minres.reindex(graded.respondents),
             eigenvalues=pd.Series(values, pd.RangeIndex(1, len(values) + 1, name="eigenvalue"), name="observed"),
@@ -194,7 +198,7 @@ def graded_tables(panel: GradedPanel) -> dict[str, Any]:
             "page": page_lines(graded_verdict(panel), sections),
             "verdict": graded_verdict(panel),
             "sections": sections,
-            "share": panel.share,
+            "share": dict(zip(("share", "low", "high"), panel.share, strict=True)) | {"other": panel.other},
             "reliability": vars(panel.reliability),
         },
     }
@@ -207,7 +211,10 @@ def graded_tables(panel: GradedPanel) -> dict[str, Any]:
 
 def graded_verdict(panel: GradedPanel) -> str:
     """The judgement in one or two sentences."""
-    share = f"{panel.share:.0%} of the variance"
+    of_variance, low, high = panel.share
+    share = f"{of_variance:.0%} of the variance, {low:.0%} to {high:.0%}"
+    if abs(of_variance - panel.other) >= WORTH_A_NAME:
+        share += f"; {panel.other:.0%} {_other(panel)}"
     if panel.nulls is None:
         opening = f"One factor would explain {share}; nothing was compared with chance."
     elif panel.nulls[0].p[0] > LEVEL:
@@ -217,7 +224,7 @@ def graded_verdict(panel: GradedPanel) -> str:
             f"All respondents are one model, {panel.models[0]}: that its framings agree ({share}) says nothing of a "
             "scale that models share."
         )
-    elif panel.share >= STRONG:
+    elif of_variance >= STRONG:
         opening = f"One scale is shared, and it explains most of the answers ({share})."
     else:
         opening = f"Something is shared ({share}), but most of each respondent's answers is its own."
@@ -225,6 +232,12 @@ def graded_verdict(panel: GradedPanel) -> str:
     if against:
         return f"{opening} Against one scale for all: {'; '.join(against)}."
     return f"{opening} Nothing was found against one scale for all by the tests below, whose power is not known."
+
+
+def _other(panel: GradedPanel) -> str:
+    if panel.kin is not None and panel.specific is not None and len(panel.specific.tests) >= FEWEST_KIN:
+        return f"beside what each {panel.kin} shares"
+    return "if the scale has any shape and all answer at random equally often"
 
 
 def _objections(panel: GradedPanel) -> Iterable[str]:
@@ -250,12 +263,11 @@ def _panel(panel: GradedPanel) -> Iterable[str]:
 
 
 def _shared(panel: GradedPanel) -> Iterable[str]:
-    m, loading = len(panel.eigenvalues), panel.model.respondents["loading"]
-    kin = f", with what each {panel.kin} shares {panel.share:.1%}" if panel.kin is not None else ""
+    m, (share, low, high) = len(panel.eigenvalues), panel.share
     yield (
         f"First factor of the polychoric correlations: {(panel.loadings**2).sum() / m:.1%} of the total variance by "
-        f"minres loadings, {panel.eigenvalues[1] / m:.1%} by eigenvalue; by the graded response model, on a scale of "
-        f"any distribution and beside answers at random, {(loading**2).mean():.1%}{kin}."
+        f"minres loadings, {panel.eigenvalues[1] / m:.1%} by eigenvalue; by the graded response model, whose "
+        f"loadings are listed below, {share:.1%} ({low:.1%} to {high:.1%}); {panel.other:.1%} {_other(panel)}."
     )
     if panel.nulls is not None:
         null = panel.nulls[0]

@@ -24,6 +24,7 @@ from onedial.core.cards import one_line
 from onedial.core.command_line import run_command
 from onedial.core.errors import InputError
 from onedial.core.options import Options, option, parse_options
+from onedial.panels.keying import keyed
 from onedial.panels.panel_files import load_panel
 from onedial.panels.panels import ResponseMatrix
 
@@ -141,7 +142,7 @@ class KinshipOptions(Options):
 
 def main(arguments: Sequence[str] | None = None) -> None:
     options = parse_options(KinshipOptions, __doc__, arguments, "python -m onedial.scale.study.kinship")
-    found = kinship_of(load_panel(options.panel, options.respondents), options.least)
+    found = kinship_of(keyed(load_panel(options.panel, options.respondents)), options.least)
     print(f"{len(found.kept)} respondents of {found.n_models} base models", end="")
     print(f"; left out for their yes rates: {listed(found.left_out)}" if found.left_out else "")
     print(f"\ntetrachoric correlations within and between base models:\n{found.summary.round(2).to_string()}")

@@ -55,7 +55,7 @@ def battery_scores(
 ) -> dict[str, pd.DataFrame]:
     """The tables of one test.
 
-    Formula: of the functions that the test's own text names (docs/instruments_scores.md has all).
+    Formula: of the functions that the test's own text names (docs/instruments.md has an overview).
 
     Args:
         test: a key of `BATTERY`. answers: of all respondents, with a column respondent. topics: question id -> topic,

@@ -50,7 +50,7 @@ def loads(options: DialOptions, lengths: Mapping[str, list[int]], size: Size) ->
         answers     fitting and test split at the settings of each yes rate
         facts       the unrelated facts at these and at 0, taken to be as long as the questions
         timing      a few fitting questions at the same, dial by dial
-        text        neutral passages at the same, of which the second half is read
+        text        the first halves of neutral passages at the same
 
     The openings of instructions, personas and framings are not counted.
     """
@@ -79,7 +79,7 @@ def loads(options: DialOptions, lengths: Mapping[str, list[int]], size: Size) ->
         "answers": at_rates(asked),
         "facts": at_rates(facts, 1),
         "timing": at_rates(fitting[:TIMED_QUESTIONS], 1, n_pushed),
-        "text": [Load([PASSAGE_TOKENS] * options.passages, [(middle, n_settings)], "text")],
+        "text": [Load([PASSAGE_TOKENS] * options.passages, [(middle, n_settings)], kind)],
     }
 
 
@@ -90,7 +90,7 @@ def _dials(options: DialOptions, n_candidates: int) -> tuple[int, int]:
         several = min(options.together, n_candidates) > 1
         operators = sum(operator != "add" for operator in options.operators)
         n_pushed = len(options.methods) + len(options.framings) + operators + several
-    return n_pushed, 1 + ("temperature" in options.dials)
+    return n_pushed, 1
 
 
 def _settings_of_prompts(options: DialOptions) -> list[int]:

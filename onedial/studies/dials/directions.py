@@ -11,7 +11,7 @@ from onedial.show.progress import progress_bar
 from onedial.studies.dials.study import DialStudy
 from steering.dials.adapters import ADAPTER_PASSES, Adapter, LoraDial, train_adapter
 from steering.dials.comparison import compare_directions, share_by_effect
-from steering.dials.dials import Dial, InterventionDial, MovedCut, Temperature, instructed_threshold, personas
+from steering.dials.dials import Dial, InterventionDial, ThresholdShift, instructed_threshold, personas
 from steering.interventions import Intervention, SteeringVector
 from steering.planning.layers import candidate_layers, scan_layers
 
@@ -91,9 +91,7 @@ def make_dials(study: DialStudy, vectors: dict[tuple[int, str], SteeringVector],
             dials.append(InterventionDial(Intervention.of(*shared, unit="raw", intervention_id=name, **how), name))
     if "lora" in options.dials:
         dials.append(LoraDial(adapter(study)))
-    others = {
-        "cut": MovedCut(), "threshold": instructed_threshold(), "personas": personas(), "temperature": Temperature(),
-    }  # fmt: skip
+    others = {"cut": ThresholdShift(), "threshold": instructed_threshold(), "personas": personas()}
     return dials + [dial for kind, dial in others.items() if kind in (*options.dials, "cut")]
 
 

@@ -5,11 +5,10 @@ from collections.abc import Sequence
 import pandas as pd
 
 from onedial.core.pulse import say
-from onedial.panels.splits import wordings_of
 from onedial.report.dials import write_dials
 from onedial.show.terminal import print_results
 from onedial.studies.dials.study import DialStudy
-from onedial.verdict.comparing.dial_comparison import compare_dials, reach_at_kl
+from onedial.verdict.comparing.dial_comparison import compare_dials, unsteered_case
 from steering.dials.dials import Dial
 
 
@@ -17,21 +16,18 @@ def finish(
     study: DialStudy, dials: Sequence[Dial], placed: pd.DataFrame, answers: pd.DataFrame, effects: pd.DataFrame
 ) -> None:
     """Compare, and write tables, figures and the sentence."""
-    frame = study.inputs.frame().set_index("id")
+    about = study.inputs.frame().set_index("id")
     kinds = pd.Series({dial.name: dial.kind for dial in dials})
-    found = compare_dials(
-        answers, placed, kinds, study.inputs.panel, frame["split"], frame["topic"], seed=study.options.seed,
-        wordings=wordings_of(frame.reset_index()),
-    )  # fmt: skip
+    case = unsteered_case(answers, about, study.inputs.panel, study.options.seed)
+    found = compare_dials(answers, placed, kinds, case)
     rates = found.rates.merge(effects, on=["dial", "setting"], how="left", suffixes=("", "_facts"))
-    reach = reach_at_kl(rates)
     cost = effects.groupby("dial")["seconds_per_answer"].first()
     cost = cost.reindex(found.table.index).where(found.table["n_rates"] > 0)  # of a dial that reaches none, of nothing
     table = found.table.assign(seconds_per_answer=cost)
     sentence = found.sentence()
     told = {"sentence": sentence, "chosen": found.chosen, "limit": study.options.limit}
     stored, page = write_dials(
-        study.run, {"dials": table, "targets": found.targets, "rates": rates, "kl": reach, "comparison": told}
+        study.run, {"dials": table, "targets": found.targets, "rates": rates, "comparison": told}
     )
     print_results(stored, sentence)
     say(f"written to {study.run.path}; page: {page}")

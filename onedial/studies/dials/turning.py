@@ -19,8 +19,6 @@ from onedial.verdict.comparing.dial_comparison import CUT
 from steering.dials.dials import DIAL_COLUMNS, Dial, InterventionDial, ask_together, place_settings
 from steering.effects.side_effects import fact_effects
 
-READ_ONCE = ("cut", "temperature")
-"""Kinds of dial whose settings are all read off one unsteered answer."""
 TIMED_QUESTIONS = 16
 
 
@@ -39,7 +37,7 @@ def place(study: DialStudy, dials: Sequence[Dial]) -> pd.DataFrame:
 
 
 def ask(study: DialStudy, dials: Sequence[Dial], placed: pd.DataFrame) -> pd.DataFrame:
-    """The answers on fitting and test split, by rate; those of the moved cut at 0 stand at rate nan."""
+    """The answers on fitting and test split, by rate; those of the threshold shift at 0 stand at rate nan."""
     settings = reached_settings(dials, placed)
     settings[CUT] = sorted({0.0, *settings[CUT]})
     table = ask_all(study, "answers", dials, study.inputs.in_splits("fitting", "test"), study.template, settings)
@@ -102,7 +100,7 @@ def ask_all(
     for dial in dials:
         if dial in pushed or dial.name in done or not settings[dial.name]:
             continue
-        anew = 1 if dial.kind in READ_ONCE else len(settings[dial.name])
+        anew = 1 if dial.name == CUT else len(settings[dial.name])
         with progress_bar(anew * len(questions), f"{stage}: {dial.name}") as advance:
             alone.append(
                 dial.ask(study.model, questions, template, settings[dial.name], advance).assign(dial=dial.name)

@@ -10,6 +10,7 @@ from onedial.stats.remembered import fits_remembered
 from onedial.studies.multiverse.study import MultiverseStudy
 from onedial.verdict.comparing.multiverse import (
     Universe,
+    case_of_crossings,
     judge_universe,
     multiverse_summary,
     multiverse_table,
@@ -23,24 +24,22 @@ def finish(study: MultiverseStudy, universes: Sequence[Universe]) -> None:
     wordings = {template.name: number for number, template in enumerate(study.templates)}
     plans = {name: run.read_json(f"plans/wording-{number}.json") for name, number in wordings.items()}
     turns = {name: study.turns(number).read() for name, number in wordings.items()}
-    questions, rows = study.inputs.frame(), []
+    about, rows = study.inputs.frame().set_index("id"), []
     with progress_bar(len(universes), "verdicts") as advance, fits_remembered():
         for each in universes:
             entry, own = plans[each.wording]["entries"].get(each.universe_id), turns[each.wording]
             if entry is None:
                 rows.append(no_result() | {"n_yes": 0, "n_no": 0})
             else:
-                ends = entry["magnitudes"][0], entry["magnitudes"][-1]
-                found = judge_universe(
-                    own[own["intervention_id"] == each.universe_id],
-                    ends,
-                    entry["norms_per_unit"],
+                ends, here = entry["magnitudes"], own[own["intervention_id"] == each.universe_id]
+                case = case_of_crossings(here, (ends[0], ends[-1]), about["split"]).beside(
                     study.inputs.panel,
-                    questions,
-                    options.seed,
-                    options.replicates,
+                    about=about,
+                    norms_per_unit=entry["norms_per_unit"],
+                    n_resamples=options.replicates,
+                    seed=options.seed,
                 )
-                rows.append(found | {"n_yes": entry["n_yes"], "n_no": entry["n_no"]})
+                rows.append(judge_universe(case) | {"n_yes": entry["n_yes"], "n_no": entry["n_no"]})
             advance(1)
     table = multiverse_table(universes, rows)
     summary = multiverse_summary(table)
@@ -54,10 +53,12 @@ def asked(study: MultiverseStudy, universes: Sequence[Universe]) -> str:
     """What was varied, for the page."""
     options, base = study.options, universes[0]
     layers = sorted({each.layer for each in universes})
-    how = "Every combination of" if options.cross else "One thing at a time is changed, of"
+    varied = (
+        f"{len(layers)} layer(s) ({', '.join(map(str, layers))}), {len(options.contrasts)} contrast(s), "
+        f"{len(study.templates)} wording(s) and {options.resamples} further draw(s) of the extraction questions"
+    )
     return (
-        f"{how} {len(layers)} layer(s) ({', '.join(map(str, layers))}), {len(options.contrasts)} contrast(s), "
-        f"{len(study.templates)} wording(s) and {options.resamples} further draw(s) of the extraction questions, with "
-        f"replacement. As run: layer {base.layer}, {base.contrast} contrast, {base.wording}, every question once; "
-        f"{len(study.inputs.questions)} questions in all. Each vector has a range of its own."
+        f"One thing at a time is changed, of {varied}, with replacement. As run: layer {base.layer}, {base.contrast} "
+        f"contrast, {base.wording}, every question once; {len(study.inputs.questions)} questions in all. Each vector "
+        "has a range of its own."
     )

@@ -55,7 +55,7 @@ def predict(
     """What the run would cost; the middle candidate stands for the run's own layer."""
     names = [template.name for template in templates]
     middle = candidates[len(candidates) // 2]
-    universes = universes_of(candidates, options.contrasts, names, options.resamples, middle, cross=options.cross)
+    universes = universes_of(candidates, options.contrasts, names, options.resamples, middle)
     by_wording = [[(each.layer, each.contrast) for each in universes if each.wording == name] for name in names]
 
     def stages(lengths: Mapping[str, list[int]], size: Size, dtype: torch.dtype) -> dict[str, list[Load]]:

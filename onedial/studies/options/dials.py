@@ -13,7 +13,7 @@ from onedial.studies.options.shared import (
     several_layers,
 )
 
-DIALS = ("interventions", "cut", "threshold", "personas", "temperature")
+DIALS = ("interventions", "cut", "threshold", "personas")
 MORE_DIALS = ("lora",)
 """Compared where they are named: an adapter has to be trained, and needs peft."""
 QUESTIONS_OF_EMBEDDED = 200
@@ -29,7 +29,7 @@ class DialOptions(TargetOptions, DryRunOptions, RunOptions, group="what is compa
     n_questions: int | None = option(
         None, "draw this many of the questions that the panel answers (all; of the embedded ones 200)", at_least=1
     )
-    dials: tuple[str, ...] = option(DIALS, "a moved cut always is", choices=(*DIALS, *MORE_DIALS))
+    dials: tuple[str, ...] = option(DIALS, "a threshold shift always is", choices=(*DIALS, *MORE_DIALS))
     methods: tuple[str, ...] = option(
         (), "directions, the first by every operator (all)", choices=DIRECTIONS, also=("method",)
     )
@@ -42,7 +42,7 @@ class DialOptions(TargetOptions, DryRunOptions, RunOptions, group="what is compa
     layer: str = option("few", f"candidates: {LAYERS}", check=several_layers)
     together: int = option(3, "layers steered at once, magnitudes shared by effect; 0: none", at_least=0)
     facts: int = option(60, "unrelated facts for side effects", at_least=1, check=even_up_to_200)
-    passages: int = option(16, "neutral ones, for KL and perplexity", at_least=1, at_most=64)
+    passages: int = option(16, "neutral ones, for KL", at_least=1, at_most=64)
     limit: float = option(0.02, "by how much the facts' accuracy may fall", at_least=0, at_most=1)
     lora_rate: float = option(0.9, "yes rate that --dials lora is trained to", above=0, below=1)
 
@@ -74,6 +74,5 @@ class MultiverseOptions(
         "framings), separated by commas",
     )
     resamples: int = option(5, "further draws of the extraction questions", at_least=0)
-    cross: bool = option(False, "every combination, instead of one change at a time")
     method: str = option("mean_difference", "how a direction is made", choices=DIRECTIONS)
     replicates: int = option(1999, "permutations and resamples; a 5% level needs 19", at_least=19)

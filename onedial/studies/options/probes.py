@@ -36,7 +36,7 @@ class ProbeOptions(QuestionOptions, ReplicateOptions, DryRunOptions, RunOptions,
     n_pushed: int = option(120, "questions that are pushed", at_least=1)
     controls: int = option(20, "random pushes of either kind", at_least=0)
     step: float = option(0.05, "of a push, in residual norms", above=0)
-    n_mapped: int = option(60, "questions read at each token", at_least=0)
+    n_patched: int = option(20, "pairs of an easy and a hard question whose streams are swapped", at_least=0)
     n_reasoned: int = option(32, "questions answered with reasons", at_least=0)
     other_model: str | None = option(
         None, "a checkpoint of the same width on which the probes are read", may_change=True

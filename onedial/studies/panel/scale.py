@@ -9,6 +9,7 @@ from onedial.asking.questions import questions_frame
 from onedial.core.errors import InputError
 from onedial.core.run.notes import Notes
 from onedial.core.run.run import Run
+from onedial.panels.keying import keyed
 from onedial.panels.panel_files import load_panel
 from onedial.panels.panel_scores import stated_confidence
 from onedial.panels.panels import ResponseMatrix
@@ -31,7 +32,7 @@ PROGRAM = "fit_factor"
 def study_scale(options: StudyOptions, notes: Notes) -> None:
     """Ask everything of a panel's scale, and write its page."""
 
-    panel = load_panel(options.panel, options.respondents, numbers=bool(options.categories))
+    panel = keyed(load_panel(options.panel, options.respondents, numbers=bool(options.categories)))
     tables_of = graded_results if options.categories else factor_tables
     with Start(PROGRAM, options, f"factor-{Path(options.panel).stem}").begin(notes) as run:
         with run.withdrawn_if_refused(), run.stage("fit"), fits_remembered():

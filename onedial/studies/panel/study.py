@@ -4,6 +4,7 @@ from pathlib import Path
 
 from onedial.core.errors import InputError
 from onedial.core.run.notes import Notes
+from onedial.panels.keying import keyed
 from onedial.panels.panel_files import load_panel
 from onedial.panels.panels import ResponseMatrix
 from onedial.scale.factor.factor_fit import FEWEST_FITTED
@@ -22,6 +23,7 @@ def study_panel(options: StudyOptions, notes: Notes) -> None:
     """Ask the study's questions of a panel, with --confidence those of its confidence alone, and write the page."""
     panel = load_panel(options.panel, options.respondents)
     if not options.confidence:
+        panel = keyed(panel)
         require_enough(panel)
     case = StudyCase(panel, options.n_replicates, options.seed, with_scale=not options.confidence)
     kind = "confidence" if options.confidence else "study"

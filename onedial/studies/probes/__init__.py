@@ -9,18 +9,17 @@ from collections.abc import Callable
 from onedial.studies.probes.correctness import own_stage
 from onedial.studies.probes.elsewhere import elsewhere_stage
 from onedial.studies.probes.layers import facts_stage, probes_stage
-from onedial.studies.probes.lens import lens_stage
+from onedial.studies.probes.patching import patching_stage
 from onedial.studies.probes.sameness import directions_stage
 from onedial.studies.probes.statements import statements_stage
 from onedial.studies.probes.study import Facts, Study
 from onedial.studies.probes.use import use_stage
-from onedial.studies.probes.where import where_stage
 from onedial.studies.probes.writing import writing_stage
 
 STUDY_STAGES: dict[str, tuple[Callable[[Study], None], ...]] = {
     "probes": (probes_stage, facts_stage),
     "directions": (directions_stage, statements_stage),
-    "use": (use_stage, where_stage, lens_stage),
+    "use": (use_stage, patching_stage),
     "own": (own_stage,),
     "elsewhere": (elsewhere_stage, writing_stage),
 }

@@ -4,7 +4,7 @@ import pandas as pd
 
 from onedial.studies.probes.study import Study
 from probes.fitting.labels import OWN_CORRECT, correct_label
-from probes.own import own_or_shared
+from probes.own_correctness import own_or_shared
 
 
 def own_stage(study: Study) -> None:

@@ -1,8 +1,4 @@
-"""The probes read on what they were not fitted to.
-
-readings.csv    the facts, each with its distance; the reader abstains where they lie far off
-elsewhere.csv   the same questions on another checkpoint (`other_model`)
-"""
+"""The probes read on another checkpoint, the same questions: elsewhere.csv."""
 
 import numpy as np
 import pandas as pd
@@ -15,22 +11,14 @@ from onedial.models.prompt_set import PromptSet
 from onedial.studies.probes.study import Floats, Study
 from probes.fitting.labels import OWN_MARGIN, OWN_YES
 from probes.fitting.measure import ProbeTask
-from probes.reading import Surroundings, read_elsewhere, read_with_distance
+from probes.out_of_distribution import read_elsewhere
 
 
 def elsewhere_stage(study: Study) -> None:
-    """Both, at the study's one layer."""
-    layer, method = study.one_layer, study.options.methods[0]
-    rows = study.rows(layer)
-    if (asked := study.measured_facts) is not None:
-        around, own, probes = Surroundings.of(rows, study.task), study.rows(layer, asked.store), study.probes_at(layer)
-        found = [
-            read_with_distance(probes[method][label], around, own, list(asked.store.question_ids)).assign(label=label)
-            for label in study.main_labels
-        ]
-        study.run.write_table("readings.csv", pd.concat(found).rename_axis("question_id"), index=True)
+    """At the study's one layer; nothing where no other checkpoint is named."""
     if study.options.other_model:
-        study.run.write_table("elsewhere.csv", read_on_other_model(study, study.options.other_model, layer))
+        table = read_on_other_model(study, study.options.other_model, study.one_layer)
+        study.run.write_table("elsewhere.csv", table)
 
 
 def read_on_other_model(study: Study, name: str, layer: int) -> pd.DataFrame:

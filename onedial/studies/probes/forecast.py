@@ -30,11 +30,11 @@ def predict(
 ) -> str:
     """One line for each stage that is wanted: what is put to the model, and its seconds; the fitting of the probes."""
     n, layers, each = len(prompts), n_layers, seconds_of_a_prompt(model, prompts)
-    facts, mapped = options.facts, options.n_mapped
+    facts = options.facts
     loads = {
         "probes": n + facts,
         "directions": 6 * facts,
-        "use": options.n_pushed + mapped + 2 * (mapped // 3) * layers,
+        "use": options.n_pushed + 2 * options.n_patched * layers,
         "own": 0,
         "elsewhere": options.n_reasoned * (1 + REASONED_TOKENS // TIMED) + (n if options.other_model else 0),
     }

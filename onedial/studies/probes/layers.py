@@ -12,12 +12,12 @@ import pandas as pd
 
 from onedial.models.inside.activation_store import ActivationStore
 from onedial.studies.probes.study import Floats, Study
-from probes.beyond import beyond_known
 from probes.fitting.choice import choose_layer
 from probes.fitting.crossfit import CrossFitted
 from probes.fitting.measure import PROBE_COLUMNS, ProbeTask, measure_layer
 from probes.fitting.reads_at_all import N_COPIES, Readers, auroc_of_copies, readers_of, reads_by_chance
 from probes.layer_files import save_layer
+from probes.residualise import beyond_known
 
 
 def probes_stage(study: Study) -> None:

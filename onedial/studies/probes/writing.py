@@ -2,8 +2,8 @@
 
 from onedial.asking.instruments import reasoned
 from onedial.studies.probes.study import Study
-from probes.during import TOKEN_COLUMNS, course_of, read_while_writing
-from probes.reading import Surroundings
+from probes.out_of_distribution import Surroundings
+from probes.while_writing import TOKEN_COLUMNS, course_of, read_while_writing
 
 AT_ONCE = 32
 """Questions that are answered, and kept, together."""

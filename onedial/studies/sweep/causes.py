@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from onedial.asking.yes_no import is_read
 from onedial.models.forward.activations import read_activations
 from onedial.models.processes import wait_for_all
-from onedial.panels.splits import FITTING, TEST
+from onedial.panels.splits import TEST
 from onedial.show.progress import progress_bar
 from onedial.stats.roc import roc_area
 from onedial.studies.sweep.study import SweepStudy
@@ -29,7 +29,6 @@ from steering.causes import (
     mediation,
 )
 from steering.interventions import SteeringVector
-from steering.planning.magnitudes import yes_rates
 
 OWN_MARGIN, PANEL = "own margin", "panel"
 LEAST = 10
@@ -104,7 +103,7 @@ def mediate(study: SweepStudy) -> None:
 
 def vector_of(study: SweepStudy) -> SteeringVector:
     """What is added at the last token, at one layer."""
-    return study.plan.intervention.vectors[0]
+    return study.intervention.vectors[0]
 
 
 def layers_above(layer: int, n_layers: int) -> list[int]:
@@ -148,11 +147,7 @@ def labels_to_read(study: SweepStudy, ids: Sequence[str], fitted: NDArray[np.boo
 
 def ends_of(study: SweepStudy) -> tuple[float, float]:
     """The magnitudes, in residual norms, at which the fitting questions' yes rates are nearest to .1 and .9."""
-    swept, own = study.run.sweep(), study.plan.intervention
-    fitting = swept["question_id"].isin(set(study.inputs.ids(FITTING)))
-    rates = yes_rates(swept[fitting & (swept["intervention_id"] == own.intervention_id)])["yes_rate"].dropna()
-    settings, far = rates.index.to_numpy(float), rates.to_numpy(float)
-    low, high = sorted(float(settings[np.abs(far - rate).argmin()]) / own.units_per_norm for rate in (0.1, 0.9))
+    low, high = sorted(setting / study.intervention.units_per_norm for setting in study.settings_at((0.1, 0.9)))
     return low, high
 
 

@@ -2,14 +2,24 @@
 
 from dataclasses import asdict
 
+from onedial.asking.prompts import PromptTemplate
 from onedial.asking.sweep_tables import interventions_table
 from onedial.core.errors import InputError
 from onedial.core.processes import is_first_process
+from onedial.models.checkpoints.weights import load_config, resolve_weights
+from onedial.models.tokens import render
+from onedial.panels.inputs import ExperimentInputs
 from onedial.show.progress import progress_bar
 from onedial.studies.sweep.study import SweepStudy
 from onedial.verdict.sweep_run import SweepRun
 from steering.interventions import Intervention, SteeringVector
 from steering.planning.plan import SweepPlan, make_plan
+
+
+def first_prompt(model: str, revision: str | None, inputs: ExperimentInputs, template: PromptTemplate) -> str:
+    """What the subject reads first; its tokenizer is enough for that."""
+    _, tokenizer = load_config(resolve_weights(model, revision))
+    return render(tokenizer, template.fill(inputs.questions[0].text))
 
 
 def settle_plan(study: SweepStudy) -> None:

@@ -1,8 +1,11 @@
 """What the stages of a sweep share: options, run, subject, what it is asked, what will be done to it."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
 
+import numpy as np
 import pandas as pd
 
 from onedial.asking.elicited import how_asked
@@ -18,13 +21,20 @@ from onedial.models.processes import everyone, is_split, process_count, process_
 from onedial.models.prompt_set import PromptSet
 from onedial.panels.inputs import ExperimentInputs
 from onedial.panels.panels import panel_long
+from onedial.panels.splits import FITTING
 from onedial.report.sweep_watcher import SweepWatcher
+from onedial.show.progress import progress_bar
 from onedial.show.writers.writer import LogOptions
 from onedial.studies.options.sweep import SweepOptions
 from onedial.studies.start import Start
 from onedial.verdict.sweep_run import SweepRun
 from onedial.verdict.verdict import RULE
+from steering.interventions import Intervention
+from steering.planning.magnitudes import yes_rates
 from steering.planning.plan import SweepPlan
+
+Ask = Callable[..., object]
+"""Takes sink, done and progress, and asks what is not done yet, batch by batch."""
 
 
 @dataclass
@@ -34,7 +44,7 @@ class SweepStudy:
     Attributes:
         run: where the tables go. template, prompts: of the questions.
         plan: what will be swept; there once `settle_plan` has been at work.
-        mirror: this process's W&B run; None without one.
+        watchers: this process's logs elsewhere.
     """
 
     options: SweepOptions
@@ -47,20 +57,44 @@ class SweepStudy:
     plan: SweepPlan = field(init=False)
     watchers: list[SweepWatcher] = field(default_factory=list)
 
-    def keep(self, parts: Parts, stage: str, n_done: int, n: int) -> Callable[[pd.DataFrame], None]:
-        """What appends each batch of a stage to its table, and tells whoever watches how far it is.
+    def fill(
+        self, parts: Parts, what: str, n: int, ask: Ask, done: Collection[Any] | None = None, **about: Any
+    ) -> None:
+        """Ask what a table lacks, and keep each batch as it comes; of several processes each takes its share.
 
         Args:
-            n_done, n: questions, see `SweepWatcher.stream`.
+            what: for the progress bar. n: to be asked in all. done: of these, what is there (by default the questions).
+            about: further columns, as `DataFrame.assign` takes them.
         """
-        streams = [watcher.stream(stage, n_done, n) for watcher in self.watchers]
+        done = parts.done("question_id") if done is None else done
+        wait_for_all()
 
-        def take(part: pd.DataFrame) -> None:
-            parts.append(part, process=process_index())
-            for tell in streams:
-                tell(part)
+        def save(part: pd.DataFrame) -> None:
+            parts.append(part.assign(**about), process=process_index())
 
-        return take
+        with progress_bar(n - len(done), what) as advance:
+            ask(sink=save, done=done, progress=advance)
+        wait_for_all()
+
+    @property
+    def intervention(self) -> Intervention:
+        """The one under test."""
+        return self.plan.intervention
+
+    @cached_property
+    def fitting_answers(self) -> pd.DataFrame:
+        """Of the finished sweep, what the fitting questions were answered under the intervention under test."""
+        swept = self.run.sweep()
+        own = swept["intervention_id"] == self.intervention.intervention_id
+        return swept[own & swept["question_id"].isin(set(self.inputs.ids(FITTING)))]
+
+    def settings_at(self, wanted: Sequence[float]) -> list[float]:
+        """The magnitudes at which the fitting questions' yes rates are nearest to these; 0 where nothing was read."""
+        rates = yes_rates(self.fitting_answers)["yes_rate"].dropna()
+        settings, reached = rates.index.to_numpy(float), rates.to_numpy(float)
+        if rates.empty:
+            return [0.0] * len(wanted)
+        return [float(settings[np.abs(reached - rate).argmin()]) for rate in wanted]
 
 
 def begin_sweep(start: Start, inputs: ExperimentInputs, prompts: PromptSet, model: OpenModel, notes: Notes) -> SweepRun:

@@ -1,4 +1,4 @@
-"""Several finished runs side by side: what was asked differently, what came out differently, and on which questions.
+"""Several finished runs side by side: what was asked differently, and what came out differently.
 
 Two runs are compared on the questions that both asked. Whether one dial does better than another is a paired question:
 
@@ -10,42 +10,39 @@ Two runs are compared on the questions that both asked. Whether one dial does be
                t; an exact test of one target is McNemar's on the questions where only one of the two agrees. Questions
                on which the two panels hold different answers of a target are left out
     order      Spearman's correlation of the two orders in which questions turn to yes
-    at .5      the answers of each at its setting whose yes rate on the shared questions is nearest to .5
 
 No correction is made for the number of pairs or targets; the tables say how many there are.
 """
 
-import json
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import combinations
 from typing import Any
 
 import numpy as np
 import pandas as pd
-from safetensors import SafetensorError, safe_open
 from scipy import stats
 
 from onedial.core.cards import one_line
 from onedial.core.errors import InputError
-from onedial.core.files import json_value
 from onedial.core.run.configuration import flat
 from onedial.panels.panels import panel_from_long
 from onedial.panels.splits import TEST
 from onedial.stats.estimate import rank_correlation
 from onedial.stats.level import QUANTILES_95
-from onedial.stats.shares import rates
+from onedial.stats.numbers import model_means
 from onedial.verdict.case import Case, all_answers, sweep_grid
 from onedial.verdict.criteria.status import JUDGED
-from onedial.verdict.dial import Dial
 from onedial.verdict.match import dose_response
 from onedial.verdict.sweep_run import SweepRun
 from onedial.verdict.verdict import RULE
 
-RATE = 0.5
 UNCOMPARED = ("out", "resume")
 """Options that say where a run lies and not what it did."""
+SIDES = ("first", "second")
+TARGET_COLUMNS = ["first", "second", "target", "n", "first_agrees", "second_agrees", "only_first", "only_second", "p"]
 
 
 @dataclass(frozen=True)
@@ -57,11 +54,10 @@ class Comparison:
         answers: index run; sentence, reproduced, dial, push, and estimate, low, high of signal, gain, order and rho.
         agreement: target, run, agreement, low, high, status: targets that two runs or more have.
         dose: run, norms (magnitude in residual norms), yes_rate, yes_rate_se, n, n_unread of the test questions.
-        pairs: one row per pair of runs; `PAIR_COLUMNS`.
+        pairs: one row per pair of runs: first, second, n_shared, turn_in_*, turn_p, order, order_n, n_test, n_targets,
+            agreement_difference, low, high, p.
         targets: first, second, target, n (test questions of both on which both are read), first_agrees,
             second_agrees (shares of these n), only_first, only_second (questions on which one alone agrees), p.
-        questions: first, second, id, question, first_turns, second_turns (the first magnitude at which the answer
-            turns; nan: never), first_says, second_says (at the setting of yes rate .5; 1, 0, nan).
     """
 
     differences: pd.DataFrame
@@ -70,28 +66,85 @@ class Comparison:
     dose: pd.DataFrame
     pairs: pd.DataFrame
     targets: pd.DataFrame
-    questions: pd.DataFrame
 
     __repr__ = one_line
 
 
-PAIR_COLUMNS = [
-    *("first", "second", "n_shared", "turn_in_both", "turn_in_first", "turn_in_second", "turn_in_neither", "turn_p"),
-    *("cosine", "cosine_layers"),
-    *("order", "order_n", "n_differ_at_half", "half_first", "half_second"),
-    *("n_test", "n_targets", "agreement_difference", "low", "high", "p"),
-]
+class _Compared:
+    """What is read of one run.
 
+    Raises:
+        InputError: it is not finished, or was judged by another rule.
+    """
 
-@dataclass(frozen=True)
-class _Told:
-    """What is read of one run."""
+    def __init__(self, run: SweepRun) -> None:
+        if not run.is_finished:
+            raise InputError(f"{run.path} is not finished; continue it with --resume, or leave it out")
+        self.run, self.verdict = run, run.verdict()
+        if self.verdict["rule"] != RULE:
+            raise InputError(
+                f"{run.path} was judged by rule {self.verdict['rule']}, and this version compares runs of rule {RULE}; "
+                f"judge it again, which needs no model: python experiments/judge_run.py {run.path}"
+            )
+        entries = run.interventions().to_dict("records")
+        self.entry = next(each for each in entries if each["intervention_id"] == run.under_test())
 
-    run: SweepRun
-    grid: Case
-    answers: pd.DataFrame
-    matches: pd.DataFrame
-    verdict: dict[str, Any]
+    @cached_property
+    def grid(self) -> Case:
+        return sweep_grid(self.run.sweep(), self.run.splits(), self.run.under_test())
+
+    @cached_property
+    def given(self) -> pd.DataFrame:
+        return all_answers(panel_from_long(self.run.panel()))
+
+    @cached_property
+    def matches(self) -> pd.DataFrame:
+        return self.run.matches()
+
+    @property
+    def asked(self) -> dict[str, Any]:
+        """The configuration, and what became of it."""
+        facts = self.run.run.manifest.facts.get("model", {})
+        kept = {
+            name: value for name, value in self.run.config.items() if name not in UNCOMPARED and "wandb" not in name
+        }
+        return kept | {
+            "subject": facts.get("name"),
+            "subject's weights": facts.get("fingerprint") or facts.get("sha256"),
+            "vector": self.run.under_test(),
+            "layers": list(self.entry["layers"]),
+            "operator": self.entry["operator"],
+            "positions": self.entry["positions"],
+            "questions asked": len(self.grid.questions),
+            "targets of the panel": self.given.shape[1],
+        }
+
+    @property
+    def answer(self) -> dict[str, Any]:
+        """The three answers, and the numbers below them."""
+        verdict = self.verdict
+        row = {name: verdict[name] for name in ("sentence", "reproduced", "dial", "push", "n_eligible", "n_targets")}
+        numbers = {name: verdict[name] for name in ("signal", "gain", "order")} | {"rho": verdict["order"]["rho"]}
+        for name, number in numbers.items():
+            row |= {name: number["value"], f"{name}_low": number["low"], f"{name}_high": number["high"]}
+        return row | {"p": verdict["signal"]["p"]}
+
+    @property
+    def dose(self) -> pd.DataFrame:
+        """Yes rates of the test questions against the push in residual norms."""
+        per_unit = float(self.entry["norms_per_unit"])
+        dose = dose_response(self.grid)
+        dose = dose[dose["split"] == TEST].sort_values("magnitude")
+        norms = dose["magnitude"] * (1.0 if math.isnan(per_unit) else per_unit)
+        return dose.assign(norms=norms)[["norms", "magnitude", "yes_rate", "yes_rate_se", "n", "n_unread"]]
+
+    def agrees(self, questions: pd.Index, targets: Sequence[str]) -> np.ndarray:
+        """Question x target: whether the subject agrees at the magnitude chosen for the target; nan unknown."""
+        rows, magnitudes = self.grid.questions.get_indexer(questions), self.matches["magnitude"].loc[list(targets)]
+        columns = [int(np.abs(self.grid.magnitudes - at).argmin()) for at in magnitudes.to_numpy(float)]
+        said = self.grid.answers[rows][:, columns]
+        given = self.given.reindex(index=questions, columns=list(targets)).to_numpy(float)
+        return np.where(np.isnan(said) | np.isnan(given), np.nan, said == given)
 
 
 def compare_runs(runs: Mapping[str, SweepRun]) -> Comparison:
@@ -109,22 +162,23 @@ def compare_runs(runs: Mapping[str, SweepRun]) -> Comparison:
     """
     if len(runs) < 2:
         raise InputError(f"a comparison takes two runs or more, and {len(runs)} came; name their folders")
-    told = {name: _read(run) for name, run in runs.items()}
-    pairs, targets, questions = [], [], []
-    for first, second in combinations(told, 2):
-        pair, own_targets, own_questions = _pair(told[first], told[second])
-        names = {"first": first, "second": second}
-        pairs.append(names | pair)
-        targets.append(own_targets.assign(**names))
-        questions.append(own_questions.assign(**names))
+    read = {name: _Compared(run) for name, run in runs.items()}
+    pairs, targets = [], []
+    for names in combinations(read, 2):
+        named = dict(zip(SIDES, names, strict=True))
+        pair, by_target = _pair(*(read[name] for name in names))
+        pairs.append(named | pair)
+        targets.append(by_target.assign(**named)[TARGET_COLUMNS])
+    columns = ["agreement", "agreement_low", "agreement_high", "kappa", "yes_rate", "status", "model"]
+    agreement = pd.concat([each.matches[columns].reset_index().assign(run=name) for name, each in read.items()])
+    shared = agreement.groupby("target")["run"].transform("nunique") > 1
     return Comparison(
-        differences({name: _asked(each) for name, each in told.items()}),
-        pd.DataFrame({name: _answer(each.verdict) for name, each in told.items()}).T.rename_axis("run"),
-        _agreement(told),
-        pd.concat([_dose(each).assign(run=name) for name, each in told.items()], ignore_index=True),
-        pd.DataFrame(pairs, columns=PAIR_COLUMNS),
+        differences({name: each.asked for name, each in read.items()}),
+        pd.DataFrame({name: each.answer for name, each in read.items()}).T.rename_axis("run"),
+        agreement[shared].reset_index(drop=True),
+        pd.concat([each.dose.assign(run=name) for name, each in read.items()], ignore_index=True),
+        pd.DataFrame(pairs),
         pd.concat(targets, ignore_index=True),
-        pd.concat(questions, ignore_index=True),
     )
 
 
@@ -168,15 +222,9 @@ def paired_difference(
     """
     apart = first - second
     known = ~np.isnan(apart).all(axis=1)
-    names = np.asarray(models).astype(str)
-    by_model = []
-    for model in np.unique(names):
-        own = apart[known][:, names == model]
-        count = (~np.isnan(own)).sum(axis=1)
-        by_model.append(np.where(count > 0, np.nansum(own, axis=1) / np.maximum(count, 1), np.nan))
     if known.sum() < 2:
         return math.nan, math.nan, math.nan, math.nan
-    values = np.nanmean(np.column_stack(by_model), axis=1)
+    values = np.nanmean(model_means(apart[known], np.asarray(models).astype(str)), axis=1)
     mean, error = float(values.mean()), float(values.std(ddof=1) / math.sqrt(len(values)))
     if error == 0:
         return mean, mean, mean, 1.0 if mean == 0 else 0.0
@@ -184,208 +232,43 @@ def paired_difference(
     return mean, mean - reach, mean + reach, float(2 * stats.t.sf(abs(mean) / error, len(values) - 1))
 
 
-# ---- one run -----------------------------------------------------------------------------------------------------
-
-
-def _read(run: SweepRun) -> _Told:
-    if not run.is_finished:
-        raise InputError(f"{run.path} is not finished; continue it with --resume, or leave it out")
-    verdict = run.verdict()
-    if verdict["rule"] != RULE:
-        raise InputError(
-            f"{run.path} was judged by rule {verdict['rule']}, and this version compares runs of rule {RULE}; judge it "
-            f"again, which needs no model: python experiments/judge_run.py {run.path}"
-        )
-    grid = sweep_grid(run.sweep(), run.splits(), run.under_test())
-    answers = all_answers(panel_from_long(run.panel()))
-    return _Told(run, grid, answers, run.matches(), verdict)
-
-
-def _asked(told: _Told) -> dict[str, Any]:
-    """The configuration, and what became of it."""
-    facts, own = told.run.run.manifest.facts.get("model", {}), told.run.interventions().set_index("intervention_id")
-    kept = {name: value for name, value in told.run.config.items() if name not in UNCOMPARED and "wandb" not in name}
-    entry = own.loc[told.run.under_test()]
-    return kept | {
-        "subject": facts.get("name"),
-        "subject's weights": facts.get("fingerprint") or facts.get("sha256"),
-        "vector": told.run.under_test(),
-        "layers": list(entry["layers"]),
-        "operator": entry["operator"],
-        "positions": entry["positions"],
-        "questions asked": len(told.grid.questions),
-        "targets of the panel": told.answers.shape[1],
-    }
-
-
-def _answer(verdict: Mapping[str, Any]) -> dict[str, Any]:
-    row = {name: verdict[name] for name in ("sentence", "reproduced", "dial", "push", "n_eligible", "n_targets")}
-    for name in ("signal", "gain", "order"):
-        row |= {
-            name: verdict[name]["value"],
-            f"{name}_low": verdict[name]["low"],
-            f"{name}_high": verdict[name]["high"],
-        }
-    rho = verdict["order"]["rho"]
-    return row | {"rho": rho["value"], "rho_low": rho["low"], "rho_high": rho["high"], "p": verdict["signal"]["p"]}
-
-
-def _dose(told: _Told) -> pd.DataFrame:
-    entry = dict(told.run.interventions().set_index("intervention_id").loc[told.run.under_test()])
-    per_unit = float(entry["norms_per_unit"])
-    dose = dose_response(told.grid)
-    dose = dose[dose["split"] == TEST].sort_values("magnitude")
-    norms = dose["magnitude"] * (1.0 if math.isnan(per_unit) else per_unit)
-    return dose.assign(norms=norms)[["norms", "magnitude", "yes_rate", "yes_rate_se", "n", "n_unread"]]
-
-
-def _agreement(told: Mapping[str, _Told]) -> pd.DataFrame:
-    columns = ["agreement", "agreement_low", "agreement_high", "kappa", "yes_rate", "status", "model"]
-    parts = [each.matches[columns].reset_index().assign(run=name) for name, each in told.items()]
-    table = pd.concat(parts, ignore_index=True)
-    shared = table.groupby("target")["run"].transform("nunique") > 1
-    return table[shared].reset_index(drop=True)
-
-
-# ---- two runs ----------------------------------------------------------------------------------------------------
-
-
-def _pair(one: _Told, other: _Told) -> tuple[dict[str, Any], pd.DataFrame, pd.DataFrame]:
+def _pair(one: _Compared, other: _Compared) -> tuple[dict[str, Any], pd.DataFrame]:
+    """The row of a pair, and of each target that both judge."""
     shared = one.grid.questions.intersection(other.grid.questions, sort=False)
-    rows = [each.grid.questions.get_indexer(shared) for each in (one, other)]
-    ease = [each.grid.dial.ease[own] for each, own in zip((one, other), rows, strict=True)]
-    turns = [each.grid.dial.n_turns[own] > 0 for each, own in zip((one, other), rows, strict=True)]
-    read = ~np.isnan(ease[0]) & ~np.isnan(ease[1])
-    half = [_at_half(each.grid, own) for each, own in zip((one, other), rows, strict=True)]
-    counts = {
-        "turn_in_both": int((turns[0] & turns[1] & read).sum()),
-        "turn_in_first": int((turns[0] & ~turns[1] & read).sum()),
-        "turn_in_second": int((~turns[0] & turns[1] & read).sum()),
-        "turn_in_neither": int((~turns[0] & ~turns[1] & read).sum()),
-    }
-    targets, difference = _paired_by_target(one, other, shared)
-    pair = {
-        "n_shared": len(shared),
-        **counts,
-        "turn_p": mcnemar(counts["turn_in_first"], counts["turn_in_second"]),
-        **_cosine(one.run, other.run),
-        "order": rank_correlation(ease[0], ease[1]).value,
-        "order_n": int(read.sum()),
-        "n_differ_at_half": int((np.abs(half[0][0] - half[1][0]) == 1).sum()),
-        "half_first": half[0][1],
-        "half_second": half[1][1],
-        **difference,
-    }
-    texts = one.run.questions().assign(id=lambda table: table["id"].astype(str)).set_index("id")["question"]
-    questions = pd.DataFrame(
-        {
-            "id": shared.astype(str),
-            "question": texts.reindex(shared.astype(str)).to_numpy(),
-            "first_turns": _first_turn(one.grid.dial, rows[0]),
-            "second_turns": _first_turn(other.grid.dial, rows[1]),
-            "first_says": half[0][0],
-            "second_says": half[1][0],
-        }
-    )
-    return pair, targets, questions
-
-
-def _cosine(one: SweepRun, other: SweepRun) -> dict[str, Any]:
-    """Of the two vectors, where the model is the same: over the layers that both have, else of one layer each."""
-    found = [_directions(each) for each in (one, other)]
-    (first, first_model), (second, second_model) = found
-    nothing = {"cosine": math.nan, "cosine_layers": ""}
-    if not first or not second or first_model != second_model:
-        return nothing
-    shared = sorted(first.keys() & second.keys())
-    pairs = [(layer, layer) for layer in shared] or [(min(first), min(second))]
-    if not shared and (len(first) > 1 or len(second) > 1):
-        return nothing
-    values = [float(first[a] @ second[b] / (np.linalg.norm(first[a]) * np.linalg.norm(second[b]))) for a, b in pairs]
-    layers = ", ".join(str(a) if a == b else f"{a} and {b}" for a, b in pairs)
-    return {"cosine": float(np.mean(values)), "cosine_layers": layers}
-
-
-def _directions(run: SweepRun) -> tuple[dict[int, np.ndarray], str]:
-    """Layer -> direction of the intervention under test, and the model it was read from; empty without its files."""
-    table = run.interventions().set_index("intervention_id")
-    names = list(dict(table.loc[run.under_test()])["vectors"])
-    directions, model = {}, ""
-    for name in names:
-        file = run.path / run.vector_file(str(name))
-        if not file.is_file():
-            return {}, ""
-        try:
-            with safe_open(file, framework="np") as opened:
-                facts = {key: json_value(value) for key, value in (opened.metadata() or {}).items() if key != "format"}
-                directions[int(facts["layer"])] = opened.get_tensor("direction").astype(float)
-                model = str(facts["model"]["fingerprint"])
-        except (SafetensorError, KeyError, json.JSONDecodeError) as error:
-            raise InputError(f"{file} is no steering vector ({error}); restore it, or leave the run out") from error
-    return directions, model
-
-
-def _first_turn(dial: Dial, rows: np.ndarray) -> list[float]:
-    found = [dial.crossings[row] for row in rows]
-    return [float(own[0]) if own is not None and len(own) else math.nan for own in found]
-
-
-def _at_half(grid: Case, rows: np.ndarray) -> tuple[np.ndarray, float]:
-    """Answers at the setting whose yes rate on these questions is nearest to .5, and that setting."""
-    if not len(rows):
-        return np.array([]), math.nan
-    answers = grid.answers[rows]
-    place = int(np.nan_to_num(np.abs(rates(answers)[0] - RATE), nan=np.inf).argmin())
-    return answers[:, place], float(grid.magnitudes[place])
-
-
-def _paired_by_target(one: _Told, other: _Told, shared: pd.Index) -> tuple[pd.DataFrame, dict[str, Any]]:
+    places = [each.grid.questions.get_indexer(shared) for each in (one, other)]
+    ease, other_ease = one.grid.dial.ease[places[0]], other.grid.dial.ease[places[1]]
+    turns, other_turns = one.grid.dial.n_turns[places[0]] > 0, other.grid.dial.n_turns[places[1]] > 0
+    read = ~np.isnan(ease) & ~np.isnan(other_ease)
+    only = [int((turns & ~other_turns & read).sum()), int((~turns & other_turns & read).sum())]
     names = [
         target
         for target in one.matches.index.intersection(other.matches.index, sort=False)
         if {one.matches["status"][target], other.matches["status"][target]} <= set(JUDGED)
     ]
-    test = [set(each.grid.questions[each.grid.rows(TEST)]) for each in (one, other)]
-    questions = pd.Index([question for question in shared if question in test[0] and question in test[1]])
-    agrees = [_agrees(each, questions, names) for each in (one, other)]
-    given = [each.answers.reindex(index=questions, columns=names).to_numpy(float) for each in (one, other)]
-    both = ~np.isnan(agrees[0]) & ~np.isnan(agrees[1]) & (given[0] == given[1])
+    tested = one.grid.questions[one.grid.test].intersection(other.grid.questions[other.grid.test])
+    questions = shared[shared.isin(tested)]
+    given = [each.given.reindex(index=questions, columns=names).to_numpy(float) for each in (one, other)]
+    agrees = [np.where(given[0] == given[1], each.agrees(questions, names), np.nan) for each in (one, other)]
+    both = ~np.isnan(agrees[0]) & ~np.isnan(agrees[1])
+    agrees = [np.where(both, each, np.nan) for each in agrees]
     lines = []
-    for place, target in enumerate(names):
-        own = both[:, place]
-        first = int((agrees[0][own, place] > agrees[1][own, place]).sum())
-        second = int((agrees[0][own, place] < agrees[1][own, place]).sum())
-        lines.append(
-            {
-                "target": target,
-                "n": int(own.sum()),
-                **{
-                    f"{side}_agrees": each[own, place].mean() if own.any() else math.nan
-                    for side, each in zip(("first", "second"), agrees, strict=True)
-                },
-                "only_first": first,
-                "only_second": second,
-                "p": mcnemar(first, second),
-            }
-        )
-    columns = ["target", "n", "first_agrees", "second_agrees", "only_first", "only_second", "p"]
-    told = dict.fromkeys(("agreement_difference", "low", "high", "p"), math.nan)
+    for target, first, second in zip(names, agrees[0].T, agrees[1].T, strict=True):
+        n, alone = int((~np.isnan(first)).sum()), (int((first > second).sum()), int((first < second).sum()))
+        shares = (float(np.nanmean(own)) if n else math.nan for own in (first, second))
+        lines.append((target, n, *shares, *alone, mcnemar(*alone)))
+    paired = (math.nan,) * 4
     if names and len(questions):
-        models = [str(one.matches["model"][target]) for target in names]
-        known = [np.where(both, each, np.nan) for each in agrees]
-        told = dict(zip(told, paired_difference(known[0], known[1], models), strict=True))
-    return pd.DataFrame(lines, columns=columns), {"n_test": len(questions), "n_targets": len(names), **told}
-
-
-def _agrees(told: _Told, questions: pd.Index, targets: Sequence[str]) -> np.ndarray:
-    """Question x target: whether the subject agrees at the magnitude that was chosen for the target; nan unknown."""
-    answers, rows = told.grid.answers, told.grid.questions.get_indexer(questions)
-    given = told.answers.reindex(questions)
-    found = np.full((len(questions), len(targets)), np.nan)
-    for place, target in enumerate(targets):
-        magnitude = float(told.matches["magnitude"][target])
-        said = answers[rows, int(np.abs(told.grid.magnitudes - magnitude).argmin())]
-        its = given[target].to_numpy(float)
-        known = ~np.isnan(said) & ~np.isnan(its)
-        found[known, place] = said[known] == its[known]
-    return found
+        paired = paired_difference(agrees[0], agrees[1], [str(one.matches["model"][target]) for target in names])
+    return {
+        "n_shared": len(shared),
+        "turn_in_both": int((turns & other_turns & read).sum()),
+        "turn_in_first": only[0],
+        "turn_in_second": only[1],
+        "turn_in_neither": int((~turns & ~other_turns & read).sum()),
+        "turn_p": mcnemar(*only),
+        "order": rank_correlation(ease, other_ease).value,
+        "order_n": int(read.sum()),
+        "n_test": len(questions),
+        "n_targets": len(names),
+        **dict(zip(("agreement_difference", "low", "high", "p"), paired, strict=True)),
+    }, pd.DataFrame(lines, columns=TARGET_COLUMNS[2:])

@@ -1,8 +1,8 @@
 """The same claim under other choices: what of the verdict is owed to how the vector happened to be made?
 
 A *universe* is one set of choices: layer, contrast, wording of the question, and the draw of questions that the vector
-is made from. The first is the run as it would have been made; every other differs from it in one of them, or, crossed,
-in any. Each is judged by the rule of the verdict (`verdict`), on the same questions, splits and targets:
+is made from. The first is the run as it would have been made; every other differs from it in one of them. Each is
+judged by the rule of the verdict (`verdict`), on the same questions, splits and targets:
 
     signal      S, mean kappa at matched yes rates, with its p
     order_gain  C_A, gain of the dial's order over the unsteered margin of the same wording
@@ -14,20 +14,18 @@ matters.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from onedial.asking.yes_no import is_read
-from onedial.panels.panels import ResponseMatrix
 from onedial.panels.splits import FITTING
-from onedial.stats.resampling import N_RESAMPLES
 from onedial.stats.shares import rates
 from onedial.verdict.case import Case
 from onedial.verdict.dial import Dial, dial_of_crossings
-from onedial.verdict.verdict import CANNOT_BE_JUDGED, OPEN, Verdict, judge
+from onedial.verdict.verdict import CANNOT_BE_JUDGED, OPEN, judge
 
 AXES = ("layer", "contrast", "wording", "resample")
 NUMBERS = {"signal": "S", "order_gain": "C_A", "rho_dial": "rho_dial"}
@@ -62,85 +60,51 @@ class Universe:
         """Names it among the files of a run; wordings are told apart by the folder."""
         return f"L{self.layer}-{self.contrast}-{self.resample}"
 
-    def differs(self, base: "Universe") -> tuple[str, ...]:
-        """The axes on which it is another than the first."""
-        return tuple(axis for axis in AXES if getattr(self, axis) != getattr(base, axis))
+    def varied(self, base: "Universe") -> str:
+        """The axis on which it is another than the first; "" for the first."""
+        return " ".join(axis for axis in AXES if getattr(self, axis) != getattr(base, axis))
 
     def name(self, base: "Universe") -> str:
         """What sets it apart from the first, for people."""
-        words = {"layer": f"layer {self.layer}", "contrast": f"{self.contrast} contrast"}
-        words["wording"] = self.wording.removeprefix(f"{base.wording}, ")
-        words["resample"] = f"draw {self.resample}"
-        return ", ".join(words[axis] for axis in self.differs(base)) or AS_RUN
+        words = {"": AS_RUN, "layer": f"layer {self.layer}", "contrast": f"{self.contrast} contrast"}
+        words |= {"wording": self.wording.removeprefix(f"{base.wording}, "), "resample": f"draw {self.resample}"}
+        return words[self.varied(base)]
 
 
 def universes_of(
-    layers: Sequence[int],
-    contrasts: Sequence[str],
-    wordings: Sequence[str],
-    n_resamples: int,
-    own_layer: int,
-    cross: bool = False,
+    layers: Sequence[int], contrasts: Sequence[str], wordings: Sequence[str], n_resamples: int, own_layer: int
 ) -> list[Universe]:
     """The universes, the run as it would have been made first: its layer, and the first contrast and wording.
-
-    Args:
-        own_layer: that of the run. cross: every combination, instead of one change at a time.
 
     >>> [universe.layer for universe in universes_of([10, 12], ["response"], ["as run"], 0, own_layer=10)]
     [10, 12]
     """
     base = Universe(own_layer, contrasts[0], wordings[0])
-    every = [
-        Universe(layer, contrast, wording, resample)
-        for wording in wordings
-        for layer in layers
-        for contrast in contrasts
-        for resample in range(n_resamples + 1)
-    ]
-    others = [each for each in every if len(each.differs(base)) == 1 or (cross and each != base)]
-    axis = {name: place for place, name in enumerate(AXES)}
-    if not cross:
-        others.sort(key=lambda each: axis[each.differs(base)[0]])
-    return [base, *others]
+    levels: dict[str, Sequence[Any]] = {"layer": layers, "contrast": contrasts, "wording": wordings}
+    levels["resample"] = range(1, n_resamples + 1)
+    changed = [replace(base, **{axis: level}) for axis, own in levels.items() for level in own]
+    return list(dict.fromkeys([base, *changed]))
 
 
-def judge_universe(
-    crossings: pd.DataFrame,
-    ends: tuple[float, float],
-    norms_per_unit: float,
-    panel: ResponseMatrix,
-    questions: pd.DataFrame,
-    seed: int = 0,
-    n_draws: int = N_RESAMPLES,
-) -> dict[str, Any]:
-    """What the verdict says of one universe: `RESULT_COLUMNS`.
+def case_of_crossings(crossings: pd.DataFrame, ends: tuple[float, float], splits: pd.Series) -> Case:
+    """The case of one universe, without a panel.
 
     Args:
         crossings: of one intervention: question_id, magnitude, yes_at_low, and the unsteered margin and mass.
-        ends: of the range in which they were sought.
-        questions: columns id, split, and where known topic; those that were not asked (of the extraction split) are
-            left out.
-        n_draws: permutations and resamples.
+        ends: of the range in which they were sought. splits: question -> split.
 
-    >>> from onedial.panels import panel_from_long
     >>> rng, ids = np.random.default_rng(0), [f"q{number:03}" for number in range(120)]
     >>> turns = rng.uniform(-1, 1, 120)
     >>> crossings = pd.DataFrame({"question_id": ids, "magnitude": turns, "yes_at_low": False})
-    >>> crossings = crossings.assign(margin=-turns, mass=1.0)
-    >>> said = pd.DataFrame({"question_id": ids, "respondent": "gpt-x", "said_yes": (turns < 0) * 1.0})
-    >>> questions = pd.DataFrame({"id": ids, "split": ["fitting", "test", "test"] * 40})
-    >>> judge_universe(crossings, (-1, 1), 1.0, panel_from_long(said), questions, n_draws=19)["n_judged"]
+    >>> splits = pd.Series(["fitting", "test", "test"] * 40, index=ids)
+    >>> case = case_of_crossings(crossings.assign(margin=-turns, mass=1.0), (-1, 1), splits)
+    >>> said = pd.DataFrame({"gpt-x": (turns < 0) * 1.0}, index=ids)
+    >>> judge_universe(case.beside(said, n_resamples=19))["n_judged"]
     1
     """
     unsteered = crossings.drop_duplicates("question_id").set_index("question_id")[["margin", "mass"]]
-    indexed = questions.assign(id=questions["id"].astype(str)).set_index("id")
     dial = dial_of_crossings(crossings, pd.Index(sorted(unsteered.index.astype(str))), *ends)
-    case = case_of_dial(dial, unsteered, indexed["split"]).beside(
-        panel, about=indexed, norms_per_unit=norms_per_unit, n_resamples=n_draws, seed=seed
-    )
-    verdict = judge(case)
-    return _row(verdict, dial, case.margins[:, case.unsteered])
+    return case_of_dial(dial, unsteered, splits)
 
 
 def case_of_dial(dial: Dial, unsteered: pd.DataFrame, splits: pd.Series) -> Case:
@@ -168,28 +132,24 @@ def case_of_dial(dial: Dial, unsteered: pd.DataFrame, splits: pd.Series) -> Case
     return Case(dial.questions, named, magnitudes, margins, masses, turns=dial)
 
 
-def no_result() -> dict[str, Any]:
-    """The row of a universe whose vector could not be made.
+def judge_universe(case: Case) -> dict[str, Any]:
+    """What the verdict says of one universe: `RESULT_COLUMNS`.
 
-    >>> no_result()["reproduced"]
-    'cannot be judged'
+    Args:
+        case: of `case_of_crossings`, beside the panel.
     """
-    nothing: dict[str, Any] = dict.fromkeys(RESULT_COLUMNS, float("nan"))
-    return nothing | {"n_judged": 0, "judged": False, "reproduced": CANNOT_BE_JUDGED, "dial": OPEN}
-
-
-def _row(verdict: Verdict, dial: Dial, unsteered: np.ndarray) -> dict[str, Any]:
-    row: dict[str, Any] = {}
-    for name, number in (("signal", verdict.signal), ("gain", verdict.gain), ("order_gain", verdict.order)):
-        row |= number.columns(name)
+    verdict, unsteered = judge(case), case.margins[:, case.unsteered]
     rate, n = rates(np.where(np.isnan(unsteered), np.nan, unsteered > 0))
-    row |= {
-        "signal_p": verdict.signal.p,
+    row: dict[str, Any] = {
+        **verdict.signal.columns("signal"),
+        **verdict.gain.columns("gain"),
+        **verdict.order.columns("order_gain"),
         **verdict.order.rho.columns("rho_dial"),
+        "signal_p": verdict.signal.p,
         "turning": verdict.order.turning,
-        "push": verdict.direction.own["push"],
-        "low": dial.low,
-        "high": dial.high,
+        "push": verdict.direction.vector["push"],
+        "low": case.dial.low,
+        "high": case.dial.high,
         "yes_rate": float(rate),
         "unread": float(1 - n / len(unsteered)),
         "reach": verdict.reach,
@@ -201,8 +161,18 @@ def _row(verdict: Verdict, dial: Dial, unsteered: np.ndarray) -> dict[str, Any]:
     return {name: row[name] for name in RESULT_COLUMNS}
 
 
+def no_result() -> dict[str, Any]:
+    """The row of a universe whose vector could not be made.
+
+    >>> no_result()["reproduced"]
+    'cannot be judged'
+    """
+    nothing: dict[str, Any] = dict.fromkeys(RESULT_COLUMNS, float("nan"))
+    return nothing | {"n_judged": 0, "judged": False, "reproduced": CANNOT_BE_JUDGED, "dial": OPEN}
+
+
 def multiverse_table(universes: Sequence[Universe], rows: Sequence[Mapping[str, Any]]) -> pd.DataFrame:
-    """One row per universe, index its name; `AXES`, `varied` (the axes on which it differs) and what `rows` hold.
+    """One row per universe, index its name; `AXES`, `varied` (the axis on which it differs) and what `rows` hold.
 
     >>> from onedial.verdict import no_result, universes_of
     >>> universes = universes_of([10, 12], ["response"], ["as run"], 0, own_layer=10)
@@ -210,32 +180,20 @@ def multiverse_table(universes: Sequence[Universe], rows: Sequence[Mapping[str, 
     [10, 12]
     """
     base = universes[0]
-    table = pd.DataFrame(
-        [
-            {axis: getattr(each, axis) for axis in AXES} | {"varied": " ".join(each.differs(base))} | dict(row)
-            for each, row in zip(universes, rows, strict=True)
-        ],
-        index=pd.Index([each.name(base) for each in universes], name="universe"),
-    )
-    return table
+    about = [asdict(each) | {"varied": each.varied(base)} for each in universes]
+    lines = [own | dict(row) for own, row in zip(about, rows, strict=True)]
+    return pd.DataFrame(lines, index=pd.Index([each.name(base) for each in universes], name="universe"))
 
 
 def axes_table(table: pd.DataFrame) -> pd.DataFrame:
-    """How far each choice matters: per number and axis, the spread over that axis with the other choices as they are.
-
-    Returns:
-        Columns number, axis, n (universes that it is over, at most), spread: the largest minus the smallest value among
-        universes that differ in this axis alone, the median over all such groups (one group where one thing is varied).
-    """
+    """How far each choice matters: number, axis, n universes that differ in it alone (the first among them), and
+    spread, the largest minus the smallest value among these."""
     rows = []
     for number in NUMBERS:
-        known = table[table[number].notna()]
         for axis in AXES:
-            others = [name for name in AXES if name != axis]
-            groups = [own[number] for _, own in known.groupby(others) if len(own) > 1]
-            if groups:
-                spread = float(np.median([own.max() - own.min() for own in groups]))
-                rows.append((number, axis, max(map(len, groups)), spread))
+            known = table.loc[table["varied"].isin(["", axis]), number].dropna()
+            if len(known) > 1:
+                rows.append((number, axis, len(known), float(known.max() - known.min())))
     return pd.DataFrame(rows, columns=["number", "axis", "n", "spread"])
 
 
@@ -256,13 +214,12 @@ def multiverse_summary(table: pd.DataFrame) -> dict[str, Any]:
     numbers = {}
     for name in NUMBERS:
         values = judged[name].dropna()
-        worst = str(values.idxmin()) if len(values) else ""
         numbers[name] = {
             "as_run": float(table[name].iloc[0]),
-            "median": float(values.median()) if len(values) else float("nan"),
-            "worst": float(values.min()) if len(values) else float("nan"),
-            "worst_universe": worst,
-            "best": float(values.max()) if len(values) else float("nan"),
+            "median": float(values.median()),
+            "worst": float(values.min()),
+            "worst_universe": str(values.idxmin()) if len(values) else "",
+            "best": float(values.max()),
         }
     answers = {
         column: {str(answer): int(count) for answer, count in table[column].value_counts().items()}

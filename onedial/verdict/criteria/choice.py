@@ -1,8 +1,8 @@
-"""What is chosen for a target: its magnitudes and moved cut on the fitting split, its majority answer with hindsight.
+"""What is chosen for a target: magnitudes and threshold shift on the fitting split, its majority answer with hindsight.
 
     best magnitude          argmax over m of  mean [subject at m = target]
     rate-matched magnitude  argmin over m of  |yes rate of the subject at m - yes rate of the target|
-    moved cut               argmax over c of  mean [(unsteered margin > c) = target]
+    threshold shift               argmax over c of  mean [(unsteered margin > c) = target]
     majority answer         yes if the target says yes at least as often as no
 
 Each mean is over the questions that the target answered and where the subject was read. The majority answer alone is
@@ -104,7 +104,7 @@ def majority_answers(given: np.ndarray) -> np.ndarray:
     return np.where(yes + no == 0, np.nan, (yes >= no).astype(float))
 
 
-def moved_cut(margins: np.ndarray, given: np.ndarray) -> float:
+def threshold_shift(margins: np.ndarray, given: np.ndarray) -> float:
     """The cut c for one target such that `margin > c` agrees best with its answers.
 
     Args:

@@ -7,11 +7,11 @@ that a few answers place the target on (but for leaving out its base model, wher
     the dial                        the order in which the subject's answers turn
     unsteered margin                the subject with another cut
     length                          characters, longer or shorter first, as the other base models answer
-    level                           `rivals`: the data set's own label
+    level                           `baselines`: the data set's own label
     topics, from other models       the other base models' yes rate in the topic, outside the test split
-    text, from other models         `rivals`; shared difficulty (the shared scale) and mean of other models likewise
-    topic means, text               `rivals`, trained on the target's fitting answers
-    own base model, otherwise asked the base model's other framings: no rival, but what a retest might give
+    text, from other models         `baselines`; shared difficulty (the shared scale) and mean of other models likewise
+    topic means, text               `baselines`, trained on the target's fitting answers
+    own base model, otherwise asked the base model's other framings: no baseline, but what a retest might give
 """
 
 from collections.abc import Callable
@@ -21,16 +21,16 @@ import numpy as np
 import pandas as pd
 
 from onedial.panels.splits import EXTRACTION
-from onedial.verdict.case import Case
-from onedial.verdict.rivals.rivals import (
+from onedial.verdict.baselines.baselines import (
+    BASELINES,
     LEVEL_LABEL,
     MEAN,
-    RIVALS,
     others_means,
     scores_of,
     topic_means,
     turned_as_others_answer,
 )
+from onedial.verdict.case import Case
 
 DIAL, MARGIN, LENGTH = "the dial", "unsteered margin", "length"
 TOPICS, SHARED = "topics, from other models", "shared difficulty"
@@ -75,7 +75,7 @@ def _topics_of_others(case: Case) -> np.ndarray:
 
 
 def _topic_means(case: Case) -> np.ndarray:
-    """As in `rivals`; a fitting question's is made of the other folds' answers, so that its own is not among them."""
+    """As in `baselines`; a fitting question's is made of the other folds' answers, its own left out."""
     known = known_of_targets(case)
     scores = topic_means(known)
     fitting = np.flatnonzero(case.fitting)
@@ -118,23 +118,23 @@ class Source:
 
 
 def every_source() -> dict[str, Source]:
-    """Name to source: the dial, what is known of the questions, every rival, the target's own kin."""
+    """Name to source: the dial, what is known of the questions, every baseline, the target's own kin."""
     found = {
         DIAL: Source(_dial),
-        MARGIN: _of_rival(MARGIN),
+        MARGIN: _of_baseline(MARGIN),
         LENGTH: Source(_length),
-        LEVEL_LABEL: _of_rival(LEVEL_LABEL),
+        LEVEL_LABEL: _of_baseline(LEVEL_LABEL),
     }
     found[TOPICS] = Source(_topics_of_others)
-    found |= {name: _of_rival(name) for name in RIVALS if name not in found}
+    found |= {name: _of_baseline(name) for name in BASELINES if name not in found}
     return found | {"topic means": Source(_topic_means, True), OWN_FRAMINGS: Source(_own_framings)}
 
 
-def _of_rival(name: str) -> Source:
-    rival = RIVALS[name]
+def _of_baseline(name: str) -> Source:
+    baseline = BASELINES[name]
 
     def scores(case: Case) -> np.ndarray:
-        made = scores_of(name, known_of_targets(case) if rival.own_answers else case)
+        made = scores_of(name, known_of_targets(case) if baseline.own_answers else case)
         return _nothing(case) if made is None else made
 
-    return Source(scores, rival.own_answers)
+    return Source(scores, baseline.own_answers)

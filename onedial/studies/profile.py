@@ -1,0 +1,274 @@
+"""A dial turned, and every instrument asked at each setting, beside random directions; `experiments/ask.py profile`.
+
+written/  what the subject answers to the questions themselves      answers/  every score, of vector and controls
+
+What is on disk is not asked again.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import pandas as pd
+
+from onedial.asking.instruments import CLOSED_BOOK
+from onedial.asking.prompts import PromptTemplate, load_prompt
+from onedial.asking.questions import Question, questions_frame, questions_from_frame, sample_questions
+from onedial.asking.sweep_tables import VECTOR
+from onedial.core.errors import InputError
+from onedial.core.notices import notice
+from onedial.core.pulse import say
+from onedial.core.run.notes import Notes
+from onedial.core.run.run import Run
+from onedial.models.model import OpenModel, load_model
+from onedial.panels.grading.closed_book import grade_closed_book
+from onedial.panels.questions.question_files import load_questions
+from onedial.panels.splits import TEST, wordings_of
+from onedial.report.profile import sentences_of, write_profile
+from onedial.selfreport.ask.self_reports import SELF_REPORTS, Item, SelfReport
+from onedial.selfreport.battery import BATTERY_REPORTS
+from onedial.show.progress import progress_bar
+from onedial.show.terminal import print_results
+from onedial.stats.shares import wilson_interval
+from onedial.studies.options.profile import ProfileOptions
+from onedial.studies.start import Start
+from onedial.verdict.comparing.dial_profile import PROFILE_COLUMNS, profile_of
+from onedial.verdict.sweep_run import SweepRun
+from steering.asking import ask_settings
+from steering.interventions import Intervention, SteeringVector
+from steering.planning.magnitudes import yes_rates
+from steering.respondent import ask_along
+from steering.vectors import random_vector
+
+WRITTEN_KEY = ["question_id", "magnitude"]
+ANSWER_KEY = ["report", "form", "question_id", "intervention_id", "magnitude"]
+
+
+@dataclass(frozen=True)
+class TurnedSubject:
+    """What is turned, and how far.
+
+    Attributes:
+        settings: magnitude -> its name, ascending, without 0.
+        questions: whose ability is asked for. template: of "can you answer".
+    """
+
+    model: OpenModel
+    intervention: Intervention
+    settings: dict[float, str]
+    questions: list[Question]
+    template: PromptTemplate
+
+
+def profile_dial(program: str, options: ProfileOptions, notes: Notes) -> None:
+    """Everything that `--instruments` wants, without it what is about the subject itself, put at each setting."""
+    reports = SELF_REPORTS | BATTERY_REPORTS
+    names = list(reports) if "all" in options.instruments else list(options.instruments) or list(SELF_REPORTS)
+    start = Start(program, options, "profile")
+    if options.dry_run:
+        print(how_much([reports[name] for name in names], options).to_string())
+        return
+    start.set_threads()
+    subject = of_run(options) if options.run else of_vector(options)
+    settings = ", ".join(f"{magnitude:+.3g}" for magnitude in subject.settings)
+    named = f"{subject.model.identity.name}, {subject.intervention.intervention_id}"
+    say(f"{named} at {settings}; {len(subject.questions)} questions")
+    with start.begin(notes, subject.model) as run:
+        with start.writing(subject.model):
+            with run.stage("answers"):
+                written = closed_book(run, subject, options)
+            with run.stage("instruments"):
+                answers = ask_everything(run, subject, [reports[name] for name in names], written, options)
+        with run.stage("profile"):
+            finish(run, subject, answers, written, options)
+
+
+def how_much(reports: Sequence[SelfReport], options: ProfileOptions) -> pd.DataFrame:
+    """Prompts that are read by each instrument, over settings and directions; and of answers that are written."""
+    n, n_settings = options.n_questions, len(set(options.magnitudes or options.yes_rates))
+    questions, n_pushed = load_questions("embedded")[:n], 1 + n_settings * (1 + options.controls)
+    counts = {"answers written": n if options.no_answers else n * (1 + n_settings)}
+    for report in reports:
+        n_items = n if report.items is None else len(report.items(questions, options.seed))
+        counts[report.name] = n_items * len(report.forms) * n_pushed
+    return pd.DataFrame({"prompts at most": counts}).rename_axis("of the subject")
+
+
+# ---- what is turned --------------------------------------------------------------------------------------------------
+
+
+def of_run(options: ProfileOptions) -> TurnedSubject:
+    """Vector, prompt, questions (of the test split) and settings of a finished sweep.
+
+    Raises:
+        InputError: a vector's file is missing or broken, or no setting is left.
+    """
+    assert options.run is not None
+    swept = SweepRun.open(options.run)
+    entry = swept.interventions().set_index("intervention_id", drop=False).loc[swept.under_test()]
+    vectors = {name: SteeringVector.load(swept.path / swept.vector_file(name)) for name in entry["vectors"]}
+    intervention = Intervention.from_dict(entry.to_dict(), vectors)
+    settings = settings_of(swept, intervention.intervention_id, options)
+    frame, config = swept.questions(), swept.config
+    test = questions_from_frame(frame[frame["split"] == TEST].reset_index(drop=True))
+    questions = sample_questions(test, min(options.n_questions, len(test)), options.seed)
+    model = load_model(
+        options.model or config["model"], revision=config.get("revision"), dtype=config.get("dtype") or "auto"
+    )
+    intervention.check_model(model)
+    return TurnedSubject(model, intervention, settings, questions, load_prompt(config["prompt"]))
+
+
+def settings_of(swept: SweepRun, intervention_id: str, options: ProfileOptions) -> dict[float, str]:
+    """Magnitudes as given, or those swept at which the fitting questions' yes rate is nearest to those wanted."""
+    table, splits = swept.sweep(), swept.splits()
+    own = table[(table["intervention_id"] == intervention_id) & (table["question_id"].map(splits) == "fitting")]
+    if own.empty:
+        raise InputError(f"{swept.path} holds no sweep of its fitting questions; finish it with --resume")
+    rates = yes_rates(own)["yes_rate"].dropna()
+    magnitudes = list(options.magnitudes)
+    if not magnitudes:
+        turned = rates.drop(0.0, errors="ignore")
+        magnitudes = [float(turned.index[int((turned - rate).abs().argmin())]) for rate in options.yes_rates]
+    chosen = sorted(set(magnitudes) - {0.0})
+    if not chosen:
+        raise InputError("no setting other than 0 is left; give others with --yes-rates or --magnitudes")
+    # The yes rate of a magnitude that was not swept is not known, and its own name says enough.
+    return {each: f"yes {rates[each]:.2f}" if each in rates.index else f"{each:+.3g}" for each in chosen}
+
+
+def of_vector(options: ProfileOptions) -> TurnedSubject:
+    """A vector's file, a model and magnitudes; the embedded questions."""
+    assert options.vector is not None
+    assert options.model is not None
+    intervention = Intervention.of(SteeringVector.load(options.vector))
+    questions, model = load_questions(options.questions), load_model(options.model)
+    intervention.check_model(model)
+    magnitudes = sorted(set(options.magnitudes) - {0.0})
+    if not magnitudes:
+        raise InputError("--magnitudes holds nothing but 0; give at least one other")
+    drawn = sample_questions(questions, min(options.n_questions, len(questions)), options.seed)
+    settings = {each: f"{each:+.3g}" for each in magnitudes}
+    return TurnedSubject(model, intervention, settings, drawn, load_prompt(options.prompt))
+
+
+# ---- what is asked ---------------------------------------------------------------------------------------------------
+
+
+def closed_book(run: Run, subject: TurnedSubject, options: ProfileOptions) -> pd.DataFrame:
+    """What the subject answers to the questions themselves, unsteered and (but for --no-answers) at every setting."""
+    parts = run.parts("written", [*WRITTEN_KEY, "text"], WRITTEN_KEY)
+    done = {float(magnitude) for magnitude in parts.read()["magnitude"]}
+    left = [m for m in ([0.0] if options.no_answers else [0.0, *subject.settings]) if m not in done]
+    with progress_bar(len(left), "answers") as advance:
+        for magnitude in left:
+            rows = ask_along(subject.model, subject.intervention, [magnitude], subject.questions, CLOSED_BOOK)
+            parts.append(rows.rename(columns={"raw_text": "text"})[[*WRITTEN_KEY, "text"]])
+            advance(1)
+    table = parts.read()
+    graded = grade_closed_book(table.assign(model=subject.model.identity.name), subject.questions)
+    return table.assign(outcome=graded["outcome"].to_numpy(), correct=graded["correct"].to_numpy(float))
+
+
+def items_of(report: SelfReport, questions: list[Question], written: pd.DataFrame, seed: int) -> list[Item]:
+    """What the report is about; the answers proposed to P(True) are the subject's own, unsteered at every setting."""
+    if report.items is not None:
+        return report.items(questions, seed)
+    own = written[written["magnitude"] == 0].set_index("question_id")
+    right = own["correct"].to_dict()
+    if report.about == "questions":
+        able = {key: 1 - value if report.right_if_unable else value for key, value in right.items()}
+        return [Item(each.id, {"question": each.text}, truth=able.get(each.id, float("nan"))) for each in questions]
+    texts = own["text"].fillna("").str.strip()
+    return [
+        Item(each.id, {"question": each.text, "answer": texts[each.id]}, truth=right[each.id])
+        for each in questions
+        if texts.get(each.id)
+    ]
+
+
+def ask_everything(
+    run: Run, subject: TurnedSubject, reports: list[SelfReport], written: pd.DataFrame, options: ProfileOptions
+) -> pd.DataFrame:
+    """Ask what is not on disk yet; every score, of the vector and of random directions."""
+    vector = subject.intervention
+    directions = [
+        Intervention.of(
+            *(random_vector(each, options.seed * 1000 + number + 1) for each in vector.vectors),
+            role="random",
+            operator=vector.operator,
+            positions=vector.positions,
+            unit=vector.unit,
+        )
+        for number in range(options.controls)
+    ]
+    roles = {each.intervention_id: each.role for each in directions} | {vector.intervention_id: VECTOR}
+    grids = {each.intervention_id: list(subject.settings) for each in directions}
+    grids[vector.intervention_id] = [0.0, *subject.settings]
+    parts = run.parts("answers", [*PROFILE_COLUMNS, "spread", "mass"], ANSWER_KEY)
+    known = parts.read()
+    forms = [(report, form) for report in reports for form in report.forms]
+    with progress_bar(len(forms), "instruments") as advance:
+        for report, form in forms:
+            if report.name == "can you answer":
+                report = replace(report, forms={form: report.forms[form].framed(subject.template)})
+            items = items_of(report, subject.questions, written, options.seed)
+            scale = report.forms[form].scale.kind
+            truth = {item.item_id: item.truth for item in items if scale == "yes/no"}
+
+            def keep(
+                rows: pd.DataFrame, own: SelfReport = report, form: str = form, items: list[Item] = items,
+                truth: dict[str, float] = truth,
+            ) -> None:  # fmt: skip
+                role, right = rows["intervention_id"].map(roles), rows["question_id"].map(truth).astype(float)
+                score = own.scores(form, rows, items)
+                parts.append(rows.assign(report=own.name, form=form, role=role, score=score, truth=right))
+
+            asked = known[(known["report"] == report.name) & (known["form"] == form)]
+            try:
+                ask_settings(
+                    subject.model,
+                    [report.prompt(form, item) for item in items],
+                    [item.item_id for item in items],
+                    report.forms[form],
+                    [vector, *directions],
+                    grids,
+                    sink=keep,
+                    done=set(asked["question_id"]),
+                )
+            except InputError as error:
+                notice(f"{report.name} ({form}) is left out: {error}")
+            advance(1)
+    return parts.read()
+
+
+# ---- what came out ---------------------------------------------------------------------------------------------------
+
+
+def finish(
+    run: Run, subject: TurnedSubject, answers: pd.DataFrame, written: pd.DataFrame, options: ProfileOptions
+) -> None:
+    """Tables, figure, page and sentences."""
+    order = {name: place for place, name in enumerate(SELF_REPORTS | BATTERY_REPORTS)}
+    answers = answers.sort_values("report", key=lambda names: names.map(order), kind="stable")
+    wordings = wordings_of(questions_frame(subject.questions))
+    profile, accuracy = profile_of(answers, max(options.replicates, 1), options.seed, wordings), accuracy_of(written)
+    sentences = sentences_of(profile, accuracy)
+    asked = (
+        f"{len(subject.questions)} questions; settings {', '.join(subject.settings.values())}; {options.controls} "
+        "random directions of the same length beside each."
+    )
+    settings = {str(magnitude): name for magnitude, name in subject.settings.items()}
+    summary = {"model": subject.model.identity.name, "sentences": sentences, "asked": asked, "settings": settings}
+    tables = {name: getattr(profile, name) for name in ("cells", "reports", "truths")}
+    stored, page = write_profile(run, {**tables, "accuracy": accuracy, "summary": summary})
+    print_results(stored, " ".join(sentences))
+    say(f"written to {run.path}; page: {page}")
+
+
+def accuracy_of(written: pd.DataFrame) -> pd.DataFrame:
+    """Share right among the graded answers at each setting."""
+    grouped = written.groupby("magnitude")["correct"]
+    n, right = grouped.count(), grouped.sum()
+    low, high = wilson_interval(right, n)
+    table = (right / n.where(n > 0)).to_frame("right").assign(low=low, high=high, n=n)
+    return table.assign(n_no_answer=grouped.size() - n)

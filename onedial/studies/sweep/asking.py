@@ -1,0 +1,221 @@
+"""What the subject is asked, stage by stage; each writes its batches into the run's table of its own name.
+
+sweep         every question at every magnitude of the intervention under test
+crossings     where the answers turn along each control; texts.csv: what each push does to neutral text
+instructed    the unsteered subject, told how sure to be
+facts         unrelated facts at all magnitudes; texts/ neutral passages at the same
+wordings      a few questions as they are and reversed, and preferences
+written.csv   what it writes to eight questions at three settings
+reasoned      its reasons before the answer at a few settings
+"""
+
+from contextlib import nullcontext
+from dataclasses import replace
+from functools import partial
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from onedial.asking.instruments import CLOSED_BOOK, FACT
+from onedial.asking.rewording import reversed_wording
+from onedial.asking.sweep_tables import AS_ASKED, PREFERENCE, REVERSED_WORDING
+from onedial.core.files import sha256_of_text
+from onedial.core.processes import is_first_process
+from onedial.core.run.parts import Parts
+from onedial.models.processes import process_index, wait_for_all
+from onedial.models.prompt_set import PromptSet
+from onedial.panels.questions.facts import load_facts, load_passages, truth_of
+from onedial.panels.questions.question_files import load_questions
+from onedial.panels.splits import FITTING, TEST
+from onedial.show.progress import progress_bar
+from onedial.studies.start import engine_of
+from onedial.studies.sweep.study import SweepStudy
+from onedial.verdict.criteria.usable import usable_range
+from steering.controls import word_push
+from steering.critical import crossings_along
+from steering.dials.dials import instructed_threshold
+from steering.effects.reasoned import reasoned_cost, reasoned_instrument, reasoned_sweep, short_grid
+from steering.effects.side_effects import REVERSED_SETTINGS, TEXT_COLUMNS, effects_on_text, fact_effects, kl_on_text
+from steering.planning.magnitudes import doubling
+from steering.respondent import generate_steered
+from steering.sweeping import sweep
+
+WRITTEN = "written.csv"
+WRITTEN_RATES, N_WRITTEN, WRITTEN_TOKENS = (0.1, 0.5, 0.9), 8, 32
+"""Yes rates at whose settings the subject writes, to so many questions, and how much at most."""
+SETTINGS_AT_ONCE = 8
+"""Magnitudes whose effects on text are written at once: what a kill can cost."""
+
+
+def sweep_questions(study: SweepStudy) -> None:
+    """Ask every question at every magnitude of the intervention under test."""
+    ask = partial(sweep, study.model, study.intervention, study.prompts, study.plan.magnitudes)
+    study.fill(study.run.parts["sweep"], "sweep", len(study.prompts), ask)
+    if is_first_process() and len(lost := study.run.overflowed()):
+        unsteered = int((lost["magnitude"] == 0).sum())
+        study.notes.tell(
+            f"warning: {len(lost)} answers, {unsteered} of them unsteered, overflowed in {study.model.dtype} and "
+            "count as unread; choose another --dtype, such as bfloat16 or float32, or smaller --magnitudes"
+        )
+
+
+def cross_controls(study: SweepStudy) -> None:
+    """Find where the answers turn along each control."""
+    plan = study.plan
+    ask = partial(crossings_along, study.model, study.prompts, plan.ranges, plan.controls)
+    study.fill(study.run.parts["crossings"], f"{len(plan.controls)} controls", len(study.prompts), ask)
+
+
+def measure_texts(study: SweepStudy) -> None:
+    """What each push does to neutral text where it takes the yes rate to .1 and to .9."""
+    known, settings, passages = study.run.texts(), study.run.settings_on_text(), load_passages()
+    wait_for_all()
+    if known is None:
+        with progress_bar(len(passages), "neutral text") as advance:
+            found = kl_on_text(study.model, study.plan.interventions, settings, passages=passages, progress=advance)
+        if process_index() == 0:
+            study.run.write_texts(found)
+    wait_for_all()
+
+
+def ask_instructed(study: SweepStudy) -> None:
+    """Ask the unsteered subject to say yes only if it is so sure, level by level; the first process writes."""
+    parts, dial = study.run.parts["instructed"], instructed_threshold()
+    done = {float(level) for level in parts.done("level")}
+    wait_for_all()
+    asked = study.inputs.in_splits(FITTING, TEST)
+    todo = [level for level in dial.first_settings() if level and level not in done]
+    with progress_bar(len(todo) * len(asked), "instructed thresholds") as advance:
+        for level in todo:
+            answers = dial.ask(study.model, asked, study.template, [level], advance)
+            if is_first_process():
+                parts.append(answers.rename(columns={"setting": "level"}))
+    wait_for_all()
+
+
+def ask_facts(study: SweepStudy) -> None:
+    """Ask the facts at all magnitudes."""
+    facts = load_facts(study.options.facts, study.options.seed)
+    truth, prompts = truth_of(facts), PromptSet.build(study.model, facts, FACT.template)
+    ask = partial(sweep, study.model, study.intervention, prompts, study.plan.magnitudes)
+    study.fill(study.run.parts["facts"], "facts", len(facts), ask, truth=lambda part: part["question_id"].map(truth))
+
+
+def ask_reversed(study: SweepStudy) -> None:
+    """Ask a few fitting questions as they are and reversed, and preferences, along the dial and along Yes minus No."""
+    parts, turned = study.run.parts["wordings"], reversed_wording(study.template)
+    if turned is None:
+        return study.notes.tell(
+            f"the prompt {study.template.name!r} has no reversed wording, so that whether the dial is a yes-bias is "
+            "told from the yes rates of unrelated facts alone"
+        )
+    fitting = sorted(
+        study.inputs.in_splits(FITTING), key=lambda each: sha256_of_text(f"{study.options.seed} {each.id}")
+    )
+    questions, words = (
+        fitting[: study.options.reversed],
+        word_push(study.model, study.prompts.tokens, study.intervention),
+    )
+    grids = {
+        study.intervention.intervention_id: short_grid(study.fitting_answers, REVERSED_SETTINGS),
+        words.intervention_id: doubling(words.units_per_norm),
+    }
+    kinds = {
+        AS_ASKED: (study.template, questions),
+        REVERSED_WORDING: (turned, questions),
+        PREFERENCE: (FACT.template, load_questions("preferences")),
+    }
+    keys = parts.done_keys()
+    for wording, (template, asked) in kinds.items():
+        prompts, done = PromptSet.build(study.model, asked, template), {key[1] for key in keys if key[-1] == wording}
+        ask = partial(sweep, study.model, [study.intervention, words], prompts, grids)
+        study.fill(parts, f"wording {wording}", len(asked), ask, done, wording=wording)
+
+
+def write_texts(study: SweepStudy) -> None:
+    """Let the subject go on writing at three settings, steered as it was swept; every process, and the first one keeps.
+
+    The questions are test questions, evenly from the least to the most often yes unsteered. Each is put as the run asks
+    it, and alone, without asking whether it can be answered.
+    """
+    swept = study.run.sweep()
+    unsteered = swept[(swept["magnitude"] == 0) & (swept["intervention_id"] == study.intervention.intervention_id)]
+    order = (
+        unsteered.set_index("question_id")["margin"].reindex(study.inputs.ids(TEST)).sort_values(kind="stable").index
+    )
+    places = np.unique(np.linspace(0, len(order) - 1, N_WRITTEN).round().astype(int))
+    texts = {question.id: question.text for question in study.inputs.questions}
+    templates, tables = {"as the run asks": study.template, "the question alone": CLOSED_BOOK.template}, []
+    settings = study.settings_at(WRITTEN_RATES)
+    with progress_bar(len(settings) * len(templates), f"texts to {len(places)} questions") as advance:
+        for wanted, magnitude in zip(WRITTEN_RATES, settings, strict=True):
+            for asked, template in templates.items():
+                prompts = [template.fill(texts[name]) for name in order[places]]
+                found = generate_steered(
+                    study.model, prompts, study.intervention, magnitude, max_new_tokens=WRITTEN_TOKENS
+                )
+                rows = {"question_id": order[places], "text": [each.text for each in found]}
+                tables.append(pd.DataFrame(rows).assign(asked=asked, magnitude=magnitude, yes_rate=wanted))
+                advance(1)
+    if is_first_process():
+        study.run.run.write_table(WRITTEN, pd.concat(tables)[["question_id", "yes_rate", "magnitude", "asked", "text"]])
+    wait_for_all()
+
+
+def write_reasons(study: SweepStudy) -> None:
+    """Let the subject reason at settings that the direct sweep places."""
+    intervention, parts, options = study.intervention, study.run.parts["reasoned"], study.options
+    magnitudes = short_grid(study.fitting_answers, options.reasoned_settings)
+    if options.reasoned_positions != "same":
+        intervention = replace(intervention, positions=options.reasoned_positions)
+    questions = study.inputs.in_splits(FITTING, TEST)
+    instrument = reasoned_instrument(study.template, options.reasoned_tokens)
+    search, samples = options.reasoned_search, options.reasoned_samples
+    ask = partial(
+        reasoned_sweep,
+        study.model,
+        questions,
+        intervention,
+        magnitudes,
+        instrument,
+        search=search,
+        samples=samples,
+        seed=options.seed,
+    )
+    n = len(questions) * reasoned_cost(len(magnitudes), search) * samples
+    with (engine_of(options) or nullcontext)(study.model):
+        study.fill(parts, f"reasoned answers at {len(magnitudes)} settings", n, ask, parts.read())
+        if study.model.writer is not None:
+            study.run.run.record(writer=study.model.writer.told())
+
+
+def run_on_text(study: SweepStudy) -> None:
+    """Run neutral passages at every magnitude; the first process writes."""
+    parts, plan = text_parts(study), study.plan
+    done, passages = parts.done("setting"), load_passages()[: study.options.passages]
+    left = [m for m in plan.magnitudes[plan.intervention.intervention_id] if m not in done]
+    wait_for_all()
+    with progress_bar(len(left), f"{len(passages)} neutral passages at each magnitude") as advance:
+        for start in range(0, len(left), SETTINGS_AT_ONCE):
+            few = left[start : start + SETTINGS_AT_ONCE]
+            found = effects_on_text(study.model, few, plan.intervention, passages=passages)
+            if process_index() == 0:
+                parts.append(found)
+            advance(len(few))
+    wait_for_all()
+
+
+def weigh_side_effects(study: SweepStudy, matches: pd.DataFrame) -> tuple[pd.DataFrame, dict[str, Any]]:
+    """The table of side effects and the usable range, from facts, texts and matches."""
+    run, limit = study.run, study.options.limit
+    facts = run.parts["facts"].read().rename(columns={"magnitude": "setting"})
+    truth = facts.drop_duplicates("question_id").set_index("question_id")["truth"]
+    effects = fact_effects(facts, truth, limit=limit).merge(text_parts(study).read(), on="setting")
+    found = usable_range(effects, matches, limit)
+    return effects, {**vars(found), "outside": list(found.outside), "sentence": found.sentence(len(matches))}
+
+
+def text_parts(study: SweepStudy) -> Parts:
+    """The effects on neutral text, as they grow."""
+    return study.run.run.parts("texts", TEXT_COLUMNS, ["setting"])

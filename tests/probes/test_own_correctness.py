@@ -1,0 +1,75 @@
+"""Knowledge of its own is told apart from what is hard for all."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from onedial.core.errors import InputError
+from onedial.panels.panels import ResponseMatrix
+from probes.fitting.crossfit import cross_fit, of_rows
+from probes.fitting.folds import TopicFolds
+from probes.fitting.labels import OWN_CORRECT, ProbeLabels, correct_label
+from probes.fitting.measure import ProbeTask
+from probes.own_correctness import ITS_OWN, OWN_COLUMNS, own_or_shared
+
+N = 510
+ONE, TWO = correct_label("one"), correct_label("two")
+
+
+def drawn(own: float, seed: int = 0):
+    """Streams that hold the shared difficulty, and `own` of what only the subject knows; labels that follow both."""
+    rng = np.random.default_rng(seed)
+    ease, private, rows = rng.standard_normal(N), rng.standard_normal(N), rng.standard_normal((N, 12))
+    rows[:, 0] += 2 * ease
+    rows[:, 1] += 2 * own * private
+    right = {
+        OWN_CORRECT: (ease + private + 0.3 * rng.standard_normal(N) > 0).astype(float),
+        ONE: (ease + rng.standard_normal(N) > 0).astype(float),
+        TWO: (ease + rng.standard_normal(N) > 0).astype(float),
+    }
+    names = [f"{model}: {framing}" for model in ("one", "two") for framing in "abc"]
+    ids = pd.Index([f"q{place}" for place in range(N)], name="question_id")
+    answers = pd.DataFrame({name: (ease + 0.7 * rng.standard_normal(N) > 0).astype(float) for name in names}, ids)
+    models = [name.split(":")[0] for name in names]
+    respondents = pd.DataFrame({"model": models, "framing": "", "family": ""}, index=pd.Index(names, name="respondent"))
+    truth = pd.DataFrame(right, index=ids)
+    labels = ProbeLabels(
+        truth, 1 - answers.mean(axis=1), truth[[ONE, TWO]].mean(axis=1), ResponseMatrix(answers, respondents), ()
+    )
+    topics = [f"t{place % 17}" for place in range(N)]
+    texts = tuple(f"what is thing {place}?" for place in range(N))
+    task = ProbeTask(truth, texts, TopicFolds.of(topics), n_bootstrap=199)
+    fitted = cross_fit(of_rows(rows), task.labels, task.values, task.folds, ["lda"])["lda"]
+    return rows, fitted, task, labels
+
+
+def test_a_stream_that_holds_private_knowledge_adds_to_its_own_correctness_and_to_no_other():
+    table = own_or_shared(*drawn(own=1.0))
+    assert tuple(table.columns) == OWN_COLUMNS
+    assert table["label"].tolist() == [OWN_CORRECT, ONE, TWO]
+    assert table["own"].tolist() == [True, False, False]
+    own, one, two = (row for _, row in table.iterrows())
+    assert own["low"] > 0.05
+    assert own["p"] < 0.01
+    assert own["p_beyond"] < 0.01
+    assert (table["verdict"] == ITS_OWN).tolist() == [True, False, False]
+    for other in (one, two):
+        assert abs(other["added"]) < 0.03
+        assert 0.5 < other["by_own_probe"] < own["by_own_probe"]
+    assert own["by_own_probe"] == pytest.approx(own["reading"])
+
+
+def test_a_stream_that_holds_the_difficulty_alone_adds_no_more_to_the_own_than_to_others():
+    """It may add a little to each: the panel's difficulty is an estimate, and the stream holds the thing itself."""
+    table = own_or_shared(*drawn(own=0.0))
+    assert (table["reading"] > 0.6).all()
+    assert (table["added"] < 0.03).all()
+    assert table["added"][0] - table["added"][1:].mean() < 0.02
+
+
+def test_without_anybodys_correctness_there_is_nothing_to_say():
+    rows, fitted, task, labels = drawn(own=0.0)
+    renamed = fitted.take([ONE])
+    object.__setattr__(renamed, "labels", ("yes: one: a",))
+    with pytest.raises(InputError, match="nobody's correctness is known"):
+        own_or_shared(rows, renamed, task, labels)
