@@ -17,7 +17,7 @@ from onedial.confidence.confidence_accuracy import confidence_accuracy_regressio
 from onedial.confidence.f_beta import f_beta_curve
 from onedial.confidence.metacognition import metacognition_table
 from onedial.confidence.shared_or_own import shared_or_own
-from onedial.panels.panels import ResponseMatrix
+from onedial.panels.panel_files import load_panel
 from onedial.scale.factor.factor_model import fit_factor_model
 from onedial.stats.roc import auc
 from onedial.studies.panel import readings
@@ -81,14 +81,14 @@ def test_the_page_says_its_sentence_in_whole_sentences_and_shows_every_figure(pl
     assert page.count("<figure>") == len(captions)
 
 
-def test_each_null_is_drawn_once(planted, monkeypatch):
+def test_each_null_is_drawn_once(planted, monkeypatch, tmp_path):
     sure, *_ = planted
+    (sure >= 0.8).astype(int).rename_axis("question_id").to_csv(tmp_path / "panel.csv")
     drawn = []
     for name in ("permutation_null", "revised_parallel_analysis", "quadratic_fit_test"):
         made = getattr(readings, name)
         monkeypatch.setattr(readings, name, lambda *a, made=made, name=name, **k: drawn.append(name) or made(*a, **k))
-    yes = (sure >= 0.8).astype(float).where(sure.notna())
-    case = StudyCase(ResponseMatrix(yes.rename_axis(index="question_id", columns="respondent")), 9, 0)
+    case = StudyCase(load_panel(tmp_path / "panel.csv"), 9, 0)
     assert case.readings.loc["as answered", "n_models"] == 10
     assert len(case.as_answered.eigenvalues()) == 10
     assert len(drawn) == len(set(drawn)) == 3
