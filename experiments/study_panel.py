@@ -21,8 +21,8 @@ further models: where models are compared, they are averaged first. Needs no mod
 
 --confidence writes what rests on no scale, and so takes any panel.
 
---deep writes factor.json (onedial.scale.FactorModel), and as tables respondents, questions, eigenvalues, correlations
-with intervals, missingness, respondents_fit, questions_fit, scale, accounts (what else would make the parabola or a
+--deep writes factor.json (onedial.scale.FactorModel), and as tables respondents, questions, eigenvalues, correlations,
+missingness, respondents_fit, questions_fit, scale, accounts (what else would make the parabola or a
 second factor), residuals, sensitivity; with base models clusters; with models or families of several respondents
 specific_* (which share is everybody's, theirs, one's own); with known groups respondents_by_* and questions_by_*; with
 several factors factors and factor_names.

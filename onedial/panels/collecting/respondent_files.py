@@ -23,26 +23,27 @@ framings: [neutral, cautious, my_prompt.yaml]    # names of onedial.asking.FRAMI
 """
 
 import re
-from collections.abc import Callable, Collection, Sequence
-from dataclasses import dataclass, fields
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, fields
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any, Literal
 from urllib.parse import urlsplit
+
+from annotated_types import Ge, Len
+from pydantic import AfterValidator, BeforeValidator, Strict
 
 from onedial.asking.instruments import CAN_YOU_ANSWER, CLOSED_BOOK_PROMPTS, REASONED, Instrument
 from onedial.asking.prompts import PromptTemplate, load_prompt
 from onedial.asking.providers.costs import Price
 from onedial.asking.providers.provider_settings import ProviderModel
+from onedial.core.borders import CLOSED, Write, checked, read_yaml
 from onedial.core.errors import InputError
-from onedial.core.files import parsed_yaml
-from onedial.core.suggestions import did_you_mean
 
 _CLOSED_BOOK = {
-    "True": CLOSED_BOOK_PROMPTS["closed book"],
+    True: CLOSED_BOOK_PROMPTS["closed book"],
     "examples": CLOSED_BOOK_PROMPTS["closed book, examples"],
-    "False": None,
+    False: None,
 }
-_ASKED_WITH = ("direct", "reasoned", "closed book")
 _ELSEWHERE = {"base_url": "server", "api_base": "server", "url": "server", "api_key": "key", "extra_body": "extra"}
 """How other tools call a key."""
 
@@ -118,7 +119,7 @@ def load_respondents(path: str | Path) -> list[RespondentModel]:
     ['neutral', 'cautious']
     """
     content = _content(Path(path))
-    models = [_model(entry, content.get("framings", ["neutral"]), Path(path)) for entry in content["models"]]
+    models = [_model(entry, content.framings, Path(path)) for entry in content.models]
     _refuse_repeats([(model.label, model.instrument) for model in models], "model", Path(path))
     return models
 
@@ -136,7 +137,7 @@ def load_judge(path: str | Path) -> RespondentModel | None:
     >>> load_judge(path) is None
     True
     """
-    entry = _content(Path(path)).get("judge")
+    entry = _content(Path(path)).judge
     if entry is None:
         return None
     judge = _model(entry, ["neutral"], Path(path))
@@ -145,50 +146,118 @@ def load_judge(path: str | Path) -> RespondentModel | None:
     return judge
 
 
-def _content(path: Path) -> dict[str, Any]:
-    import yaml
+# ---- what the file may hold ------------------------------------------------------------------------------------------
 
-    if not path.is_file():
-        raise InputError(f"there is no file of respondents {path}; check the path")
-    try:
-        content = parsed_yaml(path.read_text(encoding="utf-8-sig"))
-    except UnicodeDecodeError as error:
-        raise InputError(f"{path} is no YAML ({error.reason}); correct it") from error
-    except yaml.YAMLError as error:  # its own text repeats the line, in which somebody may have written a key
-        mark = getattr(error, "problem_mark", None)
-        where = f"line {mark.line + 1}: " if mark else ""
-        raise InputError(f"{path} is no YAML ({where}{getattr(error, 'problem', 'broken')}); correct it") from None
-    if isinstance(content, dict):
-        _refuse_unknown(content, {"models", "framings", "judge"}, "", path)
-    if not isinstance(content, dict) or not content.get("models"):
+
+def _text(value: Any) -> Any:
+    """A name may look like a number (4.1)."""
+    return str(value) if isinstance(value, int | float) and not isinstance(value, bool) else value
+
+
+def _bare(server: str) -> str:
+    """An address goes into logs: no password may stand in it, and nothing that looks like one."""
+    parts = urlsplit(server)
+    if "@" in parts.netloc or parts.query or parts.fragment:
+        raise ValueError("a secret")
+    return server
+
+
+def _variable(key: str) -> str:
+    if not re.fullmatch(r"[A-Z][A-Z0-9_]*", key):
+        raise ValueError("no name of a variable")
+    return key
+
+
+_Text = Annotated[str | None, BeforeValidator(_text), Write("write text")]
+_Whole = Write("write a whole number")
+_Count = Annotated[int, Strict(), Ge(1)]
+_Number = Annotated[int, Strict(), Ge(0)] | Annotated[float, Strict(), Ge(0)]
+_List = Annotated[list[Any], Len(1), Write("write a list with at least one entry")]
+
+
+@dataclass(frozen=True)
+class _Entry:
+    """The keys of one model."""
+
+    __pydantic_config__ = CLOSED
+
+    model: Annotated[str, BeforeValidator(_text), Len(1), Write("give its name")]
+    name: _Text = None
+    family: _Text = None
+    dtype: _Text = None
+    revision: _Text = None
+    framings: Annotated[list[Any] | None, Len(1), Write("write a list with at least one entry")] = None
+    n_questions: Annotated[_Count | None, Write("write a whole number, or leave it out for all")] = None
+    closed_book: Annotated[
+        Annotated[bool, Strict()] | Literal["examples"] | None,
+        Write("write false, examples (after worked examples), or leave it out for true"),
+    ] = None
+    instrument: Annotated[
+        Literal["direct", "reasoned", "closed book"] | None, Write("write direct, reasoned, closed book")
+    ] = None
+    samples: Annotated[_Count | None, _Whole] = None
+    temperature: Annotated[_Number | None, Write("write a number from 0 on")] = None
+    price: Annotated[
+        Annotated[dict[Literal["input", "output"], _Number], Len(2)] | None,
+        Write("write {input: 0.25, output: 2.0}, for a million tokens, with numbers from 0 on"),
+    ] = None
+    logprobs: Annotated[bool | None, Strict(), Write("write true or false")] = None
+    provider: _Text = None
+    server: Annotated[
+        Annotated[str, AfterValidator(_bare)] | None,
+        Write(
+            "write the bare address, since logs would keep a name, a password or a query in it; give a secret as "
+            "`key`, by the name of an environment variable",
+            hidden=True,
+        ),
+    ] = None
+    key: Annotated[
+        Annotated[str, Strict(), AfterValidator(_variable)] | None,
+        Write(
+            "it is no name of an environment variable (capitals, digits, _): never write a key into a file, export it, "
+            "and write the variable's name",
+            hidden=True,
+        ),
+    ] = None
+    reasoning_effort: _Text = None
+    max_tokens: Annotated[_Count | None, _Whole] = None
+    connections: Annotated[_Count | None, _Whole] = None
+    retries: Annotated[Annotated[int, Strict(), Ge(0)] | None, _Whole] = None
+    timeout: Annotated[_Count | None, _Whole] = None
+    top_logprobs: Annotated[_Count | None, _Whole] = None
+    extra: Annotated[dict[str, Any] | None, Write("write fields, as {enable_thinking: false}")] = None
+
+
+@dataclass(frozen=True)
+class _File:
+    """The keys of the file."""
+
+    __pydantic_config__ = CLOSED
+
+    models: _List
+    framings: _List = field(default_factory=lambda: ["neutral"])
+    judge: Any = None
+
+
+_OF_PROVIDERS = {each.name for each in fields(ProviderModel)} - {"model", "temperature"}
+
+
+def _content(path: Path) -> _File:
+    content = read_yaml(path, "file of respondents")
+    if not isinstance(content, Mapping) or (not content.get("models") and content.keys() <= {"models", "judge"}):
         raise InputError(
             f"{path} must hold the key `models` (a list), and if wanted `framings` (a list) and `judge` (a model)"
         )
-    _list(content["models"], "models", path)
-    return content
+    return checked(_File, content, str(path))
 
 
-def _model(entry: Any, shared: Any, path: Path) -> RespondentModel:
+def _model(entry: Any, shared: list[Any], path: Path) -> RespondentModel:
     given = {"model": entry} if isinstance(entry, str) else entry
-    if isinstance(given, dict):
-        _refuse_unknown(given, {*_READERS, "framings"}, f"for {given.get('model', 'one of its models')} ", path)
-    if not isinstance(given, dict) or not given.get("model"):
-        came = f"with {', '.join(map(str, given))}" if isinstance(given, dict) else repr(entry)
-        others = ", ".join(sorted({*_READERS, "framings"} - {"model"}))
-        raise InputError(f"{path} lists the model {came}; give its name, or the key `model` and if wanted {others}")
-    names = _list(given.get("framings", shared), "framings", path)
-    framings = tuple(load_prompt(str(name), path.parent) for name in names)
+    of = f"for {given.get('model', 'one of its models')}" if isinstance(given, Mapping) else "for one of its models"
+    values = vars(checked(_Entry, given, str(path), of, _ELSEWHERE))
+    values = {key: value for key, value in values.items() if value is not None}
+    framings = tuple(load_prompt(str(name), path.parent) for name in values.pop("framings", shared))
     _refuse_repeats([framing.name for framing in framings], "framing", path)
-    values: dict[str, Any] = {}
-    for key, value in given.items():
-        if value is None or key == "framings":
-            continue
-        read, wanted = _READERS[key]
-        try:
-            values[key] = read(value)
-        except (ValueError, TypeError, KeyError) as error:
-            shown = "" if key in _MAY_BE_SECRET else f" as {value!r}"
-            raise InputError(f"{path} gives {key}{shown} for {given['model']}; {wanted}") from error
     elsewhere = {key: values.pop(key) for key in _OF_PROVIDERS if key in values}
     name = values["model"]
     if elsewhere.keys() & {"provider", "server"}:
@@ -205,80 +274,11 @@ def _model(entry: Any, shared: Any, path: Path) -> RespondentModel:
             f"{path} asks for several samples of {name}, which is read by its logits: they would all be the same; "
             "leave `samples` out, or write `instrument: reasoned` with a temperature"
         )
+    if "closed_book" in values:
+        values["closed_book"] = _CLOSED_BOOK[values["closed_book"]]
+    if "price" in values:
+        values["price"] = Price(**values["price"])
     return RespondentModel(framings=framings, **values)
-
-
-# ---- what a key may hold ---------------------------------------------------------------------------------------------
-
-
-def _where(is_so: Callable[[Any], Any], *kinds: type) -> Callable[[Any], Any]:
-    """Reads what is of one of these kinds, and as it should be; a bool is no number."""
-
-    def read(value: Any) -> Any:
-        if not isinstance(value, kinds) or (isinstance(value, bool) and bool not in kinds) or not is_so(value):
-            raise ValueError("something else")
-        return value
-
-    return read
-
-
-def _is_bare(server: str) -> bool:
-    """An address goes into logs: no password may stand in it, and nothing that looks like one."""
-    parts = urlsplit(server)
-    return not ("@" in parts.netloc or parts.query or parts.fragment)
-
-
-def _price(value: Any) -> Price:
-    number = _where(lambda each: each >= 0, int, float)
-    return Price(**{name: float(number(each)) for name, each in dict(value).items()})
-
-
-_COUNT = (_where(lambda value: value > 0, int), "write a whole number")
-_TEXT = (str, "write text")
-_READERS: dict[str, tuple[Callable[[Any], Any], str]] = {
-    **dict.fromkeys(("model", "name", "family", "dtype", "revision", "provider", "reasoning_effort"), _TEXT),
-    **dict.fromkeys(("samples", "max_tokens", "connections", "timeout", "top_logprobs"), _COUNT),
-    "n_questions": (_COUNT[0], "write a whole number, or leave it out for all"),
-    "retries": (_where(lambda value: value >= 0, int), "write a whole number"),
-    "logprobs": (_where(lambda value: True, bool), "write true or false"),
-    "temperature": (_where(lambda value: value >= 0, int, float), "write a number from 0 on"),
-    "price": (_price, "write {input: 0.25, output: 2.0}, for a million tokens, with numbers from 0 on"),
-    "closed_book": (
-        lambda value: _CLOSED_BOOK[str(value)],
-        "write false, examples (after worked examples), or leave it out for true",
-    ),
-    "instrument": (_where(lambda value: value in _ASKED_WITH, str), f"write {', '.join(_ASKED_WITH)}"),
-    "extra": (
-        _where(lambda value: all(isinstance(name, str) for name in value), dict),
-        "write fields, as {enable_thinking: false}",
-    ),
-    "server": (
-        _where(_is_bare, str),
-        "write the bare address, since logs would keep a name, a password or a query in it; give a secret as `key`, by "
-        "the name of an environment variable",
-    ),
-    "key": (
-        _where(lambda value: re.fullmatch(r"[A-Z][A-Z0-9_]*", value), str),
-        "it is no name of an environment variable (capitals, digits, _): never write a key into a file, export it, and "
-        "write the variable's name",
-    ),
-}
-"""Each key of a model: what is made of its value, and what to write instead of one that cannot be."""
-_OF_PROVIDERS = {each.name for each in fields(ProviderModel)} - {"model", "temperature"}
-_MAY_BE_SECRET = ("key", "server")
-
-
-def _refuse_unknown(given: Collection[Any], known: Collection[str], of_what: str, path: Path) -> None:
-    """Values are not shown: what stands under a key that is not known may be a secret."""
-    for key in (key for key in given if key not in known):
-        meant = f"; did you mean {_ELSEWHERE[key]!r}?" if key in _ELSEWHERE else did_you_mean(str(key), sorted(known))
-        raise InputError(f"{path} gives {of_what}the key {key!r}{meant or ';'} known are {', '.join(sorted(known))}")
-
-
-def _list(value: Any, key: str, path: Path) -> list[Any]:
-    if not isinstance(value, list) or not value:
-        raise InputError(f"{path} gives {key} as {value!r}; write a list with at least one entry")
-    return value
 
 
 def _refuse_repeats(names: Sequence[Any], what: str, path: Path) -> None:
