@@ -4,7 +4,7 @@ A question says yes when its margin is positive. The magnitudes at which the mar
 once: the yes rate and each answer at any magnitude follow from them by counting, without another forward.
 
 Positions `last`: a few points on each side of 0 (0 itself is the unsteered prompt and costs nothing), then each
-crossing is closed in on by interpolation (`steering.margin_curves`). Every (question, crossing) has its own
+crossing is closed in on by interpolation (`steering.planning.margin_curves`). Every (question, crossing) has its own
 magnitude; what has converged is run no more.
 
 Positions `prompt` and `all`: one magnitude for a whole batch lets all questions share the prompts' common beginning,
@@ -35,7 +35,7 @@ from onedial.models.prompt_set import PromptSet
 from onedial.models.questions import Questions
 from onedial.models.tokens import pad_batch
 from steering.interventions import Intervention, SteeringVector, as_intervention
-from steering.margin_curves import MarginCurve
+from steering.planning.margin_curves import MarginCurve
 from steering.reading import prompts_for
 
 CRITICAL_COLUMNS = ["question_id", "n_roots", "magnitude", "status", "yes_at_low", "evaluations"]

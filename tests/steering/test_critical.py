@@ -10,7 +10,7 @@ from onedial.core.errors import InputError
 from onedial.models.prompt_set import PromptSet
 from steering.critical import critical_magnitudes
 from steering.interventions import Intervention
-from steering.margin_curves import CONVERGED_MOVE, MarginCurve
+from steering.planning.margin_curves import CONVERGED_MOVE, MarginCurve
 from steering.sweeping import sweep
 
 WORDS = ["river", "mountain", "poet", "spider", "engine", "planet", "chess", "violin", "cheese", "battle", "sea", "ode"]

@@ -312,7 +312,7 @@ def scan_of(monkeypatch, gains, unit):
             )
         return pd.concat(parts)
 
-    monkeypatch.setattr(layers, "answers_along", simulated)
+    monkeypatch.setattr("steering.planning.magnitudes.answers_along", simulated)
     direction = torch.eye(model.d_model)[0]
     vectors = [SteeringVector(direction, layer, 0.5, 5.0, model.identity) for layer in gains]
     candidates = [Intervention.of(vector, unit=unit) for vector in vectors]

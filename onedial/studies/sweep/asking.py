@@ -42,7 +42,7 @@ from steering.respondent import generate_steered
 from steering.sweeping import sweep
 
 WRITTEN = "written.csv"
-WRITTEN_RATES, N_WRITTEN, WRITTEN_TOKENS = (0.1, 0.5, 0.9), 8, 32
+WRITTEN_RATES, N_WRITTEN, WRITTEN_TOKENS = (0.1, 0.5, 0.9), 8, 20
 """Yes rates at whose settings the subject writes, to so many questions, and how much at most."""
 SETTINGS_AT_ONCE = 8
 """Magnitudes whose effects on text are written at once: what a kill can cost."""
