@@ -122,8 +122,6 @@ def test_a_run_that_is_withdrawn_leaves_nothing_of_its_mirror(tmp_path):
     assert list(tmp_path.iterdir()) == []
 
 
-
-
 def test_an_unknown_mode_is_refused():
     with pytest.raises(InputError, match="'shared' requested, but it is one of offline, online"):
         check_wandb("shared")
