@@ -11,21 +11,21 @@
     python experiments/study_panel.py PANEL --confidence    # what its confidence is worth, where it has grades
 
 A panel takes at least four respondents that say both yes and no (--deep: three). Writes report.html, its sentence
-(summary.json), figures/ and as tables readings (the factor of each way to cut numbers into yes and no), respondents,
-questions, and where the panel says what was answered correctly base_models, confidence_accuracy, f_beta, attitudes,
-screening (whose confidence says anything of its own answers), predictors (what tells right answers from wrong ones),
-shared_or_own (is what a model knows everybody's, its family's, its own?) and topics. Needs no model and no GPU.
+(summary.json), figures/ and as tables readings (the factor of each way to cut numbers into yes and no), eigenvalues,
+respondents (yes rate, accuracy and what came true, each with its interval and counts of what is missing; loading and
+threshold), questions, and where the panel says what was answered correctly base_models, confidence_accuracy (the line
+between them), f_beta, attitudes, screening (whose confidence says anything of its own answers), calibration,
+reliability and metacognition (of numeric confidence: stated, or by margins), predictors (what tells right from wrong),
+shared_or_own (is what a model knows everybody's, its family's, its own?) and topics. Framings of one base model are no
+further models: where models are compared, they are averaged first. Needs no model and no GPU.
+
+--confidence writes what rests on no scale, and so takes any panel.
 
 --deep writes factor.json (onedial.scale.FactorModel), and as tables respondents, questions, eigenvalues, correlations,
 missingness, respondents_fit, questions_fit, scale, accounts (what else would make the parabola or a
 second factor), residuals, sensitivity; with base models clusters; with models or families of several respondents
 specific_* (which share is everybody's, theirs, one's own); with known groups respondents_by_* and questions_by_*; with
 several factors factors and factor_names.
-
---confidence writes respondents.csv (yes rate, accuracy, what came true, each with its interval and counts of what is
-missing), and of grades f_beta, attitudes, confidence_accuracy (the line between base models), screening, calibration
-and metacognition (of numeric confidence: stated, or by margins), shared_or_own and predictors. Framings of one base
-model are no further models: where models are compared, they are averaged first.
 """
 
 import sys
@@ -36,13 +36,9 @@ from onedial.studies.options.panel import StudyOptions
 
 
 def study(options: StudyOptions, notes: Notes) -> None:
-    from onedial.studies.panel.confidence import study_confidence
-    from onedial.studies.panel.overview import study_overview
-    from onedial.studies.panel.scale import study_scale
+    from onedial.studies.panel import study_panel, study_scale
 
-    if options.deep:
-        return study_scale(options, notes)
-    return study_confidence(options, notes) if options.confidence else study_overview(options, notes)
+    return study_scale(options, notes) if options.deep else study_panel(options, notes)
 
 
 main = program(StudyOptions, study, __doc__)

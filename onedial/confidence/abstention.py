@@ -23,12 +23,10 @@ def distributional_correctness(
         right, wrong, dont_know: (question,) probabilities; nan passes through.
 
     Returns:
-        (question,) scores, higher = better. See `break_even` for where answering begins to pay.
+        (question,) scores. Sign: higher = better. See `break_even` for where answering begins to pay.
 
     Raises:
         InputError: probabilities that do not add up to 1, or loadings out of order.
-
-    Sign: higher = better; 0 = always "I don't know".
 
     >>> distributional_correctness([0.7, 0.1], [0.1, 0.1], [0.2, 0.8]).round(2).tolist()
     [0.48, 0.0]
@@ -37,7 +35,7 @@ def distributional_correctness(
         raise InputError(
             f"loadings {gain:g} for right, {loss:g} for wrong; give the first at least the second, both from 0"
         )
-    p, q, r = (np.asarray(each, dtype=float) for each in (right, wrong, dont_know))
+    p, q, r = (np.asarray(part, dtype=float) for part in (right, wrong, dont_know))
     total = p + q + r
     if (np.abs(total[np.isfinite(total)] - 1) > 1e-3).any():
         raise InputError(
@@ -49,13 +47,7 @@ def distributional_correctness(
 def break_even(gain: float = 1.0, loss: float = 1.0) -> float:
     """The chance of being right, among the answers given, above which answering scores better than "I don't know".
 
-    Formula: loss / (gain + loss).
-
-    Args:
-        gain: of a right answer. loss: of a wrong one; "I don't know" scores 0.
-
-    Returns:
-        a probability. Sign: higher = answer more rarely.
+    Formula: loss / (gain + loss). Sign: higher = answer more rarely.
 
     >>> break_even(gain=1, loss=3)
     0.75
@@ -94,66 +86,37 @@ def unknowable_discrimination(abstained: ArrayLike, unknowable: ArrayLike) -> Un
     Raises:
         InputError: one of the two kinds is missing.
 
-    Returns:
-        Unknowable. Sign: d' above 0 = abstains more where nothing can be known; c above 0 = rarely abstains.
-
     R: `psycho::dprime`.
 
     >>> found = unknowable_discrimination([1, 1, 0, 0, 0, 0], [1, 1, 1, 0, 0, 0])
     >>> round(found.hits, 2), found.false_alarms
     (0.67, 0.0)
     """
-    said, kind = np.asarray(abstained, dtype=float), np.asarray(unknowable, dtype=float)
-    known = np.isfinite(said)
-    there, twins = said[known & (kind == 1)], said[known & (kind == 0)]
+    says_unknown, kind = np.asarray(abstained, dtype=float), np.asarray(unknowable, dtype=float)
+    read = np.isfinite(says_unknown)
+    there, twins = says_unknown[read & (kind == 1)], says_unknown[read & (kind == 0)]
     if not len(there) or not len(twins):
         raise InputError(f"{len(there)} unknowable and {len(twins)} solvable questions were read; give both kinds")
-    hit, alarm = ((each.sum() + 0.5) / (len(each) + 1) for each in (there, twins))
-    z_hit, z_alarm = norm.ppf(hit), norm.ppf(alarm)
+    z_hit, z_alarm = (float(norm.ppf((part.sum() + 0.5) / (len(part) + 1))) for part in (there, twins))
     return Unknowable(
         float(there.mean()),
         float(twins.mean()),
-        float(z_hit - z_alarm),
-        float(-(z_hit + z_alarm) / 2),
+        z_hit - z_alarm,
+        -(z_hit + z_alarm) / 2,
         len(there),
         len(twins),
-        int((~known).sum()),
+        int((~read).sum()),
     )
 
 
-def coverage_curve(confidence: ArrayLike, correct: ArrayLike) -> pd.DataFrame:
-    """Accuracy of the surest answers, as more and more are given.
+def selective_auc(confidence: ArrayLike, correct: ArrayLike) -> float:
+    """Mean accuracy over all coverages, of the surest answers first; the share right is what no knowledge gets.
 
-    Ties are given together in their mean accuracy, so that the order of the rows does not count.
+    Formula: mean over k of the accuracy of the k answers of highest confidence; ties count with their mean accuracy, so
+    that the order of the rows does not.
 
     Args:
         confidence: (question,), any numbers. correct: 1 / 0; questions with nan in either are left out.
-
-    Returns:
-        coverage (k / n), accuracy of the surest k.
-
-    Formula: mean of `correct` over the k of highest confidence. Sign: falls with coverage where confidence knows
-    something.
-
-    >>> coverage_curve([0.9, 0.6, 0.3], [1, 1, 0])["accuracy"].round(2).tolist()
-    [1.0, 1.0, 0.67]
-    """
-    c, y = np.asarray(confidence, dtype=float), np.asarray(correct, dtype=float)
-    known = np.isfinite(c) & np.isfinite(y)
-    c, y = c[known], y[known]
-    order = np.argsort(-c, kind="stable")
-    smoothed = pd.Series(y[order]).groupby(c[order]).transform("mean").to_numpy()
-    k = np.arange(1, len(y) + 1)
-    return pd.DataFrame({"coverage": k / max(len(y), 1), "accuracy": np.cumsum(smoothed) / k})
-
-
-def selective_auc(confidence: ArrayLike, correct: ArrayLike) -> float:
-    """Area under `coverage_curve`, its mean accuracy over all coverages; the share right is what no knowledge gets.
-
-    Formula: mean of the curve's accuracies.
-
-    Args:
-        confidence, correct: as there.
 
     Returns:
         an accuracy. Sign: higher = better.
@@ -161,5 +124,10 @@ def selective_auc(confidence: ArrayLike, correct: ArrayLike) -> float:
     >>> round(selective_auc([0.9, 0.6, 0.3], [1, 1, 0]), 2)
     0.89
     """
-    curve = coverage_curve(confidence, correct)
-    return float(curve["accuracy"].mean()) if len(curve) else float("nan")
+    sure, right = np.asarray(confidence, dtype=float), np.asarray(correct, dtype=float)
+    known = np.isfinite(sure) & np.isfinite(right)
+    if not known.any():
+        return float("nan")
+    order = np.argsort(-sure[known], kind="stable")
+    smoothed = pd.Series(right[known][order]).groupby(sure[known][order]).transform("mean").to_numpy()
+    return float(np.mean(np.cumsum(smoothed) / np.arange(1, len(smoothed) + 1)))

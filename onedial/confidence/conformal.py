@@ -1,29 +1,26 @@
-"""Answering with a guarantee: thresholds and sets of options that hold on new questions, through MAPIE.
+"""Answering with a guarantee: thresholds and sets of options that hold on new questions.
 
 Everything rests on calibration questions that are exchangeable with those that come later; questions of other topics
-are not. What is stored are probabilities, so MAPIE is given a classifier that hands them through.
+are not.
 """
 
-import warnings
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
+from scipy.stats import binom
 
 from onedial.core.cards import one_line
 from onedial.core.errors import InputError
-from onedial.stats.arrays import Booleans, Floats
+from onedial.stats.arrays import Booleans
 
-FEWEST = 10
+FEWEST, N_THRESHOLDS = 10, 20
 
 
 @dataclass(frozen=True)
 class AnsweringThreshold:
     """Attributes:
-    threshold: answer where the confidence is above it; nan where no threshold keeps the promise.
+    threshold: answer where the confidence reaches it; nan where no threshold keeps the promise.
     accuracy, confidence: what is promised: at least this accuracy of the answers given, with this confidence over draws
         of the calibration questions.
     coverage, observed: share of the calibration questions answered, and how many of those are right.
@@ -41,12 +38,11 @@ class AnsweringThreshold:
 def answering_threshold(
     confidence: ArrayLike, correct: ArrayLike, accuracy: float = 0.8, promised: float = 0.9
 ) -> AnsweringThreshold:
-    """Above which confidence may a respondent answer, so that its answers are right often enough?
+    """From which confidence on may a respondent answer, so that its answers are right often enough?
 
-    Formula: Learn then Test (Angelopoulos and others, arXiv 2110.01052) over thresholds on the grid of the observed
-    confidences' percentiles, Bonferroni-Holm: P(accuracy of the answers given >= `accuracy`) >= `promised`; of the
-    thresholds that hold, the one that answers most. `mapie.risk_control.BinaryClassificationController`, the precision
-    of answering.
+    Formula: Learn then Test (Angelopoulos and others, arXiv 2110.01052): of 20 thresholds, at quantiles of the observed
+    confidence, those hold whose answers would be so often right with a probability of (1 - promised) / 20 at most if
+    their accuracy were just `accuracy` (binomial tail, Bonferroni); of these the one that answers most.
 
     Args:
         confidence: (question,), any numbers. correct: (question,) 1 / 0; questions with nan in either are left out.
@@ -64,31 +60,19 @@ def answering_threshold(
     >>> 0.3 < found.threshold < 0.9
     True
     """
-    from mapie.risk_control import BinaryClassificationController
-
-    c, y = _known(confidence, correct)
+    sure, right = np.asarray(confidence, dtype=float), np.asarray(correct, dtype=float)
+    known = np.isfinite(sure) & np.isfinite(right)
+    sure, right, n = sure[known], right[known], int(known.sum())
+    if n < FEWEST:
+        raise InputError(f"{n} graded answers with a confidence; give {FEWEST} or more")
     if not (0 < accuracy < 1 and 0 < promised < 1):
         raise InputError(f"accuracy {accuracy:g} promised with {promised:g}; give both between 0 and 1")
-    grid = np.unique(np.quantile(c, np.linspace(0, 0.95, 20), method="lower"))
-    # MAPIE thresholds probabilities: ranks stand in for them, and keep the order of any confidence.
-    ranks = np.searchsorted(grid, c, side="right") / (len(grid) + 1)
-    steps = np.arange(len(grid)) / (len(grid) + 1) + 0.5 / (len(grid) + 1)
-    controller = BinaryClassificationController(
-        predict_function=lambda rows: np.column_stack([1 - rows[:, 0], rows[:, 0]]),
-        risk="precision",
-        target_level=accuracy,
-        confidence_level=promised,
-        best_predict_param_choice="recall",
-        list_predict_params=steps,
-    )
-    with _quietly():
-        controller.calibrate(ranks[:, None], y.astype(int))
-    best: Any = controller.best_predict_param
-    if best is None:
-        return AnsweringThreshold(float("nan"), accuracy, promised, 0.0, float("nan"), len(c))
-    given = ranks >= float(np.ravel(best)[0])
-    threshold = float(grid[int(np.argmin(np.abs(steps - float(np.ravel(best)[0]))))])
-    return AnsweringThreshold(threshold, accuracy, promised, float(given.mean()), float(y[given].mean()), len(c))
+    for threshold in np.unique(np.quantile(sure, np.linspace(0, 0.95, N_THRESHOLDS), method="lower")):
+        given = right[sure >= threshold]
+        if binom.sf(given.sum() - 1, len(given), accuracy) <= (1 - promised) / N_THRESHOLDS:
+            share = len(given) / n
+            return AnsweringThreshold(float(threshold), accuracy, promised, share, float(given.mean()), n)
+    return AnsweringThreshold(float("nan"), accuracy, promised, 0.0, float("nan"), n)
 
 
 @dataclass(frozen=True)
@@ -120,8 +104,8 @@ def option_sets(
 ) -> OptionSets:
     """Sets of options that hold the right one as often as promised.
 
-    Formula: split conformal sets: score 1 - p(right option) on the calibration questions, threshold at its ceil((n + 1)
-    promised) / n quantile (`mapie.classification.SplitConformalClassifier`, "lac"; Sadinle, Lei and Wasserman, 2019).
+    Formula: split conformal sets (Sadinle, Lei and Wasserman, 2019): options whose probability is at least 1 - q, q the
+    ceil((n + 1) promised)-th smallest of 1 - p(right option) on the n calibration questions.
 
     Args:
         calibration, probabilities: (question, option), rows adding up to 1. calibration_right, right: (question,) place
@@ -139,67 +123,17 @@ def option_sets(
     >>> option_sets(p[:100], right[:100], p[100:], right[100:]).coverage > 0.7
     True
     """
-    from mapie.classification import SplitConformalClassifier
-
-    first, second = (np.asarray(each, dtype=float) for each in (calibration, probabilities))
-    known, truth = (np.asarray(each, dtype=int) for each in (calibration_right, right))
+    first, second = (np.asarray(rows, dtype=float) for rows in (calibration, probabilities))
+    known, truth = (np.asarray(places, dtype=int) for places in (calibration_right, right))
     for rows in (first, second):
         if rows.ndim != 2 or not np.allclose(rows.sum(axis=1), 1, atol=1e-3):
             raise InputError("the options' probabilities do not add up to 1; normalise each question's")
-    if len(first) < FEWEST:
-        raise InputError(f"{len(first)} calibration questions; give {FEWEST} or more")
-    n_options = first.shape[1]
-    conformal = SplitConformalClassifier(
-        estimator=_handed_through(n_options), confidence_level=promised, conformity_score="lac", prefit=True
-    )
-    with _quietly():
-        conformal.conformalize(first, known)
-        _, found = conformal.predict_set(second)
-    sets = np.asarray(found)[..., 0].astype(bool)
-    return OptionSets(
-        sets,
-        float(sets[np.arange(len(truth)), truth].mean()),
-        promised,
-        float(sets.sum(axis=1).mean()),
-        float((sets.sum(axis=1) == 1).mean()),
-        len(second),
-        len(first),
-    )
-
-
-@contextmanager
-def _quietly() -> Iterator[None]:
-    """MAPIE warns where every threshold holds, where none does, and where one place is always the right one."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", UserWarning)
-        yield
-
-
-def _handed_through(n_options: int) -> Any:
-    from sklearn.base import BaseEstimator, ClassifierMixin
-
-    class HandedThrough(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
-        """A classifier whose rows are its probabilities."""
-
-        def fit(self, rows: Floats, right: Any) -> "HandedThrough":
-            self.classes_ = np.arange(n_options)
-            self.n_features_in_ = n_options
-            return self
-
-        def predict_proba(self, rows: Floats) -> Floats:
-            return np.asarray(rows)
-
-        def predict(self, rows: Floats) -> Any:
-            return np.asarray(rows).argmax(axis=1)
-
-    return HandedThrough().fit(np.eye(n_options), np.arange(n_options))
-
-
-def _known(confidence: ArrayLike, correct: ArrayLike) -> tuple[Floats, Floats]:
-    c, y = np.asarray(confidence, dtype=float), np.asarray(correct, dtype=float)
-    if len(c) != len(y):
-        raise InputError(f"{len(c)} confidences and {len(y)} outcomes; give one of each per question")
-    known = np.isfinite(c) & np.isfinite(y)
-    if known.sum() < FEWEST:
-        raise InputError(f"{int(known.sum())} graded answers with a confidence; give {FEWEST} or more")
-    return c[known], y[known]
+    n = len(first)
+    if n < FEWEST:
+        raise InputError(f"{n} calibration questions; give {FEWEST} or more")
+    surprise = np.sort(1 - first[np.arange(n), known])
+    rank = int(np.ceil((n + 1) * promised))
+    sets = second >= 1 - surprise[rank - 1] - 1e-12 if rank <= n else np.ones(second.shape, dtype=bool)
+    sizes = sets.sum(axis=1)
+    holds = float(sets[np.arange(len(truth)), truth].mean())
+    return OptionSets(sets, holds, promised, float(sizes.mean()), float((sizes == 1).mean()), len(second), n)

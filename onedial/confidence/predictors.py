@@ -12,7 +12,7 @@ from onedial.core.errors import InputError
 from onedial.stats.arrays import Floats
 from onedial.stats.level import interval_95
 from onedial.stats.roc import auc
-from onedial.stats.texts import ALPHAS, text_features
+from onedial.stats.texts import ridge_scores, text_features
 
 OWN, FAMILY, OTHERS = "its own confidence", "its family's confidence", "other families' confidence"
 IN_ANSWER, TEXT, HISTORY, RIGHT = (
@@ -204,19 +204,11 @@ def _losses(x: Floats, y: Floats, seed: int) -> Floats:
 
 def _from_text(known: pd.Index, features: Any, correctness: pd.DataFrame) -> pd.DataFrame:
     """Correctness of each model predicted from the question's words, by ridge regressions that did not see it."""
-    from sklearn.linear_model import RidgeCV
-    from sklearn.model_selection import KFold
-
     found = pd.DataFrame(np.nan, correctness.index, correctness.columns)
     graded = correctness.loc[known].dropna(axis=1, how="all")
-    if graded.empty:
-        return found
-    wanted = graded.fillna(graded.mean()).to_numpy(float)
-    predicted = np.empty(wanted.shape)
-    for seen, left in KFold(_FOLDS, shuffle=True, random_state=0).split(wanted):
-        ridge = RidgeCV(ALPHAS, alpha_per_target=True).fit(features[seen], wanted[seen])
-        predicted[left] = ridge.predict(features[left]).reshape(len(left), -1)
-    found.loc[known, graded.columns] = predicted
+    if not graded.empty:
+        wanted = graded.fillna(graded.mean()).to_numpy(float)
+        found.loc[known, graded.columns] = ridge_scores(features, wanted, np.ones(len(known), dtype=bool))
     return found
 
 

@@ -66,21 +66,22 @@ class SharedOrOwn:
 
     def sentence(self) -> str:
         """How much is shared, how much is one's own, and for how many."""
-        mean = self.mean
-        alone = len(self.models) - int(mean["n_models"])
-        of_family = f"{mean['family']:+.3f} ({mean['family_low']:+.3f} to {mean['family_high']:+.3f}) the family's, "
-        parts = (
-            f"Confidence and one's own correctness correlate by {mean['total']:.2f}: {mean['shared']:.2f} of it is "
-            f"what all share (on {self.scales} scale{'s' if self.scales > 1 else ''}), "
-            f"{of_family if np.isfinite(mean['family']) else ''}{mean['own']:+.3f} ({mean['own_models_low']:+.3f} to "
-            f"{mean['own_models_high']:+.3f}) one's own{'' if np.isfinite(mean['family']) else ' or the family´s'}"
-        ).replace("´", "'")
-        said = {
-            OWN: f"; it is found for {mean['n_own']:.0f} of {mean['n_named']:.0f} models" if mean["n_named"] else "",
-            NOT_OWN: "; nothing of one's own that is worth a word",
-            OPEN: "; too few models or questions to tell whether there is anything of one's own",
+        mean, alone = self.mean, len(self.models) - int(self.mean["n_models"])
+        known_family = bool(np.isfinite(mean["family"]))
+        family = f"{mean['family']:+.3f} ({mean['family_low']:+.3f} to {mean['family_high']:+.3f}) the family's, "
+        ends = f"{mean['own_models_low']:+.3f} to {mean['own_models_high']:+.3f}"
+        whose = "one's own" if known_family else "one's own or the family's"
+        found = {
+            OWN: f"It is found for {mean['n_own']:.0f} of {mean['n_named']:.0f} models." if mean["n_named"] else "",
+            NOT_OWN: "Nothing of one's own is worth a word.",
+            OPEN: "Too few models or questions tell whether there is anything of one's own.",
         }[mean["verdict"]]
-        return parts + said + (f" ({alone} without relatives are left out)." if alone else ".")
+        return (
+            f"Confidence and one's own correctness correlate by {mean['total']:.2f}: {mean['shared']:.2f} of it is "
+            f"what all share (on {self.scales} scale{'s' if self.scales > 1 else ''}), {family if known_family else ''}"
+            f"{mean['own']:+.3f} ({ends}) {whose}. {found}"
+            f"{f' {alone} without relatives are left out.' if alone else ''}"
+        )
 
 
 def shared_or_own(

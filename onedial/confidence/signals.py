@@ -11,6 +11,7 @@ import pandas as pd
 
 from onedial.confidence.abstention import selective_auc
 from onedial.core.errors import InputError
+from onedial.stats.arrays import Floats, Integers
 from onedial.stats.groups import labels_of
 from onedial.stats.intervals import FEWEST_UNITS, area_interval, drawn_units, resampled_interval, unit_weights
 from onedial.stats.level import MOST_UNREAD
@@ -58,48 +59,41 @@ def signal_table(
         raise InputError(f"the reference {reference!r} is none of {', '.join(map(str, signals.columns))}")
     graded = np.isfinite(right)
     values, right = signals[graded].astype(float), right[graded]
-    names = signals.index[graded]
-    units = drawn_units(None if topics is None else _topics(topics, signals, names), len(right))
+    units = drawn_units(None if topics is None else _topics(topics, signals, values.index), len(right))
     drawn = unit_weights(units, n_bootstrap, seed)
     base = values[reference].to_numpy() if reference else None
-    rows = {}
-    for name in values.columns:
-        own = values[name].to_numpy()
-        known = np.isfinite(own)
-        row: dict[str, float] = {
-            "n": int(known.sum()),
-            "n_unread": int((~known).sum()),
-            "n_right": int(right[known].sum()),
-        }
-        if known.sum() and (~known).mean() <= MOST_UNREAD:
-            row["auroc"] = float(roc_area(own, right))
-            of_each = [known & (right == kind) for kind in (1, 0)]
-            n_right, n_wrong = (int(kind.sum()) for kind in of_each)
-            row["low"], row["high"] = area_interval(
-                row["auroc"],
-                roc_area(own, right, drawn),
-                len(np.unique(units[known])),
-                n_right,
-                n_wrong,
-                one_level=any(len(np.unique(own[kind])) == 1 for kind in of_each),
-            )
-            row["selective_auc"] = selective_auc(own, right)
-            if base is not None and name != reference:
-                both = known & np.isfinite(base)
-                mine, theirs = (np.where(both, each, np.nan) for each in (own, base))
-                row["gain"] = float(roc_area(mine, right) - roc_area(theirs, right))
-                gains = roc_area(mine, right, drawn) - roc_area(theirs, right, drawn)
-                few = min(n_right, n_wrong) < FEWEST_UNITS
-                ends = resampled_interval(row["gain"], gains, len(np.unique(units[both])), -1, 1)
-                row["gain_low"], row["gain_high"] = (float("nan"),) * 2 if few else ends
-        rows[name] = row
+    rows = {
+        name: _row(values[name].to_numpy(), right, units, drawn, None if name == reference else base)
+        for name in values.columns
+    }
     columns = ["n", "n_unread", "n_right", "auroc", "low", "high", "selective_auc"]
     columns += ["gain", "gain_low", "gain_high"] if reference else []
     return pd.DataFrame.from_dict(rows, orient="index").reindex(columns=columns).rename_axis("signal")
 
 
-def _topics(topics: Any, signals: pd.DataFrame, names: pd.Index) -> np.ndarray:
-    labels = pd.Series(topics)
-    if not labels.index.equals(signals.index) and len(labels) == len(signals) and not isinstance(topics, pd.Series):
-        labels = pd.Series(list(topics), index=signals.index)
+def _row(signal: Floats, right: Floats, units: Integers, drawn: Floats, base: Floats | None) -> dict[str, float]:
+    read = np.isfinite(signal)
+    row: dict[str, float] = {"n": read.sum(), "n_unread": (~read).sum(), "n_right": right[read].sum()}
+    if not read.any() or (~read).mean() > MOST_UNREAD:
+        return row
+    kinds = [read & (right == kind) for kind in (1, 0)]
+    n_right, n_wrong = (int(kind.sum()) for kind in kinds)
+    one_level = any(len(np.unique(signal[kind])) == 1 for kind in kinds)
+    row["auroc"], areas = float(roc_area(signal, right)), roc_area(signal, right, drawn)
+    ends = area_interval(row["auroc"], areas, len(np.unique(units[read])), n_right, n_wrong, one_level)
+    row |= {"low": ends[0], "high": ends[1], "selective_auc": selective_auc(signal, right)}
+    if base is None:
+        return row
+    both = read & np.isfinite(base)
+    this, that = (np.where(both, scores, np.nan) for scores in (signal, base))
+    row["gain"] = float(roc_area(this, right) - roc_area(that, right))
+    gains = roc_area(this, right, drawn) - roc_area(that, right, drawn)
+    if min(n_right, n_wrong) >= FEWEST_UNITS:
+        ends = resampled_interval(row["gain"], gains, len(np.unique(units[both])), -1, 1)
+        row |= {"gain_low": ends[0], "gain_high": ends[1]}
+    return row
+
+
+def _topics(topics: Any, signals: pd.DataFrame, names: pd.Index) -> Integers:
+    labels = topics if isinstance(topics, pd.Series) else pd.Series(list(topics), index=signals.index)
     return labels_of(labels.astype(str), signals, names, "topics", "questions")

@@ -18,8 +18,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from onedial.confidence.calibration import aligned_correctness
-from onedial.stats.answers import as_answers
+from onedial.confidence.calibration import aligned
 from onedial.stats.level import Z_95
 from onedial.stats.roc import roc_area, roc_area_interval
 from onedial.stats.shares import wilson_interval
@@ -60,16 +59,15 @@ def screen_confidence(said: Any, correctness: Any, confidence: pd.DataFrame | No
     knows      0.50  0.17 -0.33   0.67   True  valid
     yes-sayer  0.88  0.08 -0.04   0.52  False  valid
     """
-    yes, right, both = aligned_correctness(as_answers(said), as_answers(correctness))
-    sure = np.where(yes.answered, yes.yes.astype(float), np.nan)
-    if confidence is not None:
-        sure = confidence.reindex(index=yes.questions, columns=yes.respondents).to_numpy(dtype=float)
-    rows = []
-    for i in range(yes.n_respondents):
-        known = both[:, i]
-        rows.append(_counts(yes.yes[known, i], right.yes[known, i]) | _area(sure[known, i], right.yes[known, i]))
-    table = _indices(pd.DataFrame(rows, index=yes.respondents.rename("respondent")))
-    return _judged(table).drop(columns=["yes_right", "yes_wrong", "no_right", "no_wrong"])
+    yes, right = aligned(said, correctness)
+    sure = yes if confidence is None else confidence.reindex(index=yes.index, columns=yes.columns).astype(float)
+    table = pd.DataFrame({"n": yes.notna().sum(), "n_right": right.sum(), "n_wrong": (1 - right).sum()})
+    cells = {"yes_right": yes * right, "yes_wrong": yes * (1 - right)}
+    cells |= {"no_right": (1 - yes) * right, "no_wrong": (1 - yes) * (1 - right)}
+    table = table.assign(**{name: cell.sum() for name, cell in cells.items()}).astype(int)
+    areas = pd.DataFrame([_area(sure[name], right[name]) for name in yes], index=table.index)
+    table = _indices(table.join(areas).rename_axis("respondent"))
+    return _judged(table).drop(columns=list(cells))
 
 
 def screening_sentence(table: pd.DataFrame) -> str:
@@ -99,24 +97,13 @@ def screening_sentence(table: pd.DataFrame) -> str:
     return f"{words} By the indices of validity at this cut {n_valid} are valid{out}."
 
 
-def _counts(yes: np.ndarray, right: np.ndarray) -> dict[str, Any]:
-    cells = {
-        "yes_right": int((yes & right).sum()),
-        "yes_wrong": int((yes & ~right).sum()),
-        "no_right": int((~yes & right).sum()),
-        "no_wrong": int((~yes & ~right).sum()),
-    }
-    return {"n": len(yes), "n_right": int(right.sum()), "n_wrong": int((~right).sum()), **cells}
-
-
-def _area(scores: np.ndarray, right: np.ndarray) -> dict[str, float]:
-    known = np.isfinite(scores)
-    scores, right = scores[known], right[known]
-    nothing = {"auroc": np.nan, "auroc_low": np.nan, "auroc_high": np.nan}
-    if right.all() or not right.any():
-        return nothing
-    area = float(roc_area(scores, right))
-    low, high = roc_area_interval(area, int(right.sum()), int((~right).sum()))
+def _area(scores: "pd.Series[float]", right: "pd.Series[float]") -> dict[str, float]:
+    known = scores.notna() & right.notna()
+    n_right, n_wrong = int(right[known].sum()), int((1 - right[known]).sum())
+    if not n_right or not n_wrong:
+        return dict.fromkeys(("auroc", "auroc_low", "auroc_high"), np.nan)
+    area = float(roc_area(scores[known], right[known]))
+    low, high = roc_area_interval(area, n_right, n_wrong)
     return {"auroc": area, "auroc_low": low, "auroc_high": high}
 
 

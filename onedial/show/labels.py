@@ -19,28 +19,19 @@ def shortened_apart(names: list[str], length: int) -> list[str]:
 
 
 def told_apart(names: list[str], length: int) -> list[str]:
-    """All names cut to `length` characters at most, the ellipsis where it leaves most of them different.
+    """All names cut to `length` characters at most; those that no cut tells apart end in their number: `a name…2`.
 
-    Where no place for it tells all names apart, the clashing ones end in their number: `a name…2`.
+    >>> told_apart(["a long name, one", "a long name, one more", "a"], 9)
+    ['a lo… one', 'a lo…more', 'a']
     """
-    best: list[str] = []
-    for tail in sorted(range(length), key=lambda tail: abs(tail - (length - 1) // 2)):
-        cut = [
-            name if len(name) <= length else f"{name[: length - 1 - tail]}…{name[len(name) - tail :]}" for name in names
-        ]
-        if len(set(cut)) > len(set(best)):
-            best = cut
-        if len(set(cut)) == len(set(names)):
-            return best
-    whole: dict[str, list[str]] = {}
-    for label, name in zip(best, names, strict=True):
-        if name not in (alike := whole.setdefault(label, [])):
-            alike.append(name)
-    numbered = []
-    for label, name in zip(best, names, strict=True):
-        number = str(whole[label].index(name) + 1) if len(whole[label]) > 1 else ""
-        numbered.append(label[: length - len(number) - 1] + f"…{number}" if number else label)
-    return numbered
+    alike: dict[str, list[str]] = {}
+    for name in dict.fromkeys(names):
+        alike.setdefault(shortened(name, length), []).append(name)
+    labels = {name: label for label, same in alike.items() for name in same if len(same) == 1}
+    for label, same in alike.items():
+        for place, name in enumerate(same, start=1) if len(same) > 1 else ():
+            labels[name] = f"{label[: length - 1 - len(str(place))]}…{place}"
+    return [labels[name] for name in names]
 
 
 def target_labels(matches: pd.DataFrame, length: int = 28) -> list[str]:
@@ -48,14 +39,8 @@ def target_labels(matches: pd.DataFrame, length: int = 28) -> list[str]:
 
     Names are cut to `length` characters, or to as many more as it takes to keep them apart.
     """
-    whole = [
-        (str(row["model"]), f" / {shortened(str(row['framing']), 12)}") if row["framing"] else (str(target), "")
+    names = [
+        f"{row['model']} / {shortened(str(row['framing']), 12)}" if row["framing"] else str(target)
         for target, row in matches.iterrows()
     ]
-    if len(set(whole)) < len(whole):
-        whole = [(str(target), "") for target in matches.index]
-    while True:
-        labels = [shortened(head, max(length - len(tail), 6)) + tail for head, tail in whole]
-        if len(set(labels)) == len(set(whole)):
-            return labels
-        length += 2
+    return shortened_apart(names if len(set(names)) == len(names) else list(map(str, matches.index)), length)

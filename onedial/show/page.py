@@ -113,16 +113,14 @@ def page(
         while anchor in anchored:
             anchor, n = f"{section.anchor}-{n}", n + 1
         anchored[anchor] = section
-    joint = ". " if ". " in headline else "; "
-    opening, _, rest = headline.partition(joint)
+    opening, rest = halves(headline)
     template = _environment().get_template("page.html.j2")
     script = (TEMPLATES / "explorer.js").read_text("utf-8")
     digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
     return template.render(
         question=question,
         headline=headline,
-        opening=opening + "." * (rest != "" and joint == ". "),
-        joint=joint.removeprefix("."),
+        opening=opening,
         rest=rest,
         lead=lead,
         overview=overview,
@@ -133,6 +131,19 @@ def page(
         style=Markup((TEMPLATES / "explorer.css").read_text("utf-8")),
         script_hash=f"sha256-{digest}",
     )
+
+
+def halves(headline: str) -> tuple[str, str]:
+    """The first sentence of a headline, or what stands before its first semicolon, and the rest as sentences.
+
+    >>> halves("Not reproduced; steering predicts nothing.")
+    ('Not reproduced.', 'Steering predicts nothing.')
+    """
+    for joint in (". ", "; "):
+        opening, found, rest = headline.partition(joint)
+        if found:
+            return f"{opening}.", f"{rest[:1].upper()}{rest[1:]}"
+    return headline, ""
 
 
 # ---- blocks ----------------------------------------------------------------------------------------------------------

@@ -182,7 +182,7 @@ def finish(run: Run, results: Mapping[str, Result], case: Any) -> None:
 
 def draw(stored: Stored) -> None:
     """Draw the figures of every result that is there, as PNG and SVG, with figures/captions.json beside them."""
-    captions = {}
+    captions = stored.captions
     for name, result in stored.results.items():
         if not (result.figure or result.figures) or not stored.shows(name):
             continue

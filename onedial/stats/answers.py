@@ -9,6 +9,7 @@ import warnings
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
+from numbers import Number
 from typing import Any
 
 import numpy as np
@@ -87,7 +88,7 @@ def as_answers(matrix: Any) -> Answers:
     """
     if isinstance(matrix, Answers):
         return matrix
-    frame = matrix if isinstance(matrix, pd.DataFrame) else frame_of(matrix)
+    frame = frame_of(matrix)
     if not frame.shape[0] or not frame.shape[1]:
         raise InputError(
             f"the answer matrix is empty ({frame.shape[0]} questions x {frame.shape[1]} respondents); "
@@ -153,6 +154,8 @@ def frame_of(matrix: Any) -> pd.DataFrame:
     >>> frame_of([[1, 0], [0, 1], [1, 1]]).shape
     (3, 2)
     """
+    if isinstance(matrix, pd.DataFrame):
+        return matrix
     if hasattr(matrix, "to_frame"):
         return pd.DataFrame(matrix.to_frame())
     values = unmasked(matrix)
@@ -181,23 +184,11 @@ def numbers_or_nan(frame: pd.DataFrame) -> NDArray[Any]:
 
 
 def _column(column: pd.Series, label: object) -> NDArray[np.float64]:
-    text = next((value for value in column if isinstance(value, str | bytes)), None)
-    if text is not None:
+    known = column[column.notna()]
+    strange = next((value for value in known if not isinstance(value, Number | np.bool_)), None)
+    if strange is not None:
         raise InputError(
-            f"the answers of {label} hold the text {text!r}, and an answer is 1 (yes), 0 (no) or missing (nan); "
-            "recode them before the analysis, or read the file with onedial.panels.load_panel"
+            f"the answers of {label} hold {strange!r}, and an answer is 1 (yes), 0 (no) or missing (nan); recode them "
+            "before the analysis, or read the file with onedial.panels.load_panel"
         )
-    if (isinstance(column.dtype, np.dtype) and column.dtype.kind in "mM") or isinstance(
-        column.dtype, pd.DatetimeTZDtype
-    ):
-        raise InputError(
-            f"the answers of {label} are dates or times ({column.dtype}), and an answer is 1 (yes), 0 (no) or missing "
-            "(nan); recode them before the analysis"
-        )
-    try:
-        return pd.to_numeric(column, errors="raise").to_numpy(dtype=float, na_value=np.nan)
-    except (TypeError, ValueError) as error:
-        raise InputError(
-            f"the answers of {label} are of type {column.dtype}, which cannot be read as 1 (yes), 0 (no) or missing: "
-            f"{error}"
-        ) from error
+    return pd.to_numeric(column).to_numpy(dtype=float, na_value=np.nan)

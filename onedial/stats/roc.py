@@ -15,7 +15,6 @@ from numpy.typing import ArrayLike
 from scipy.optimize import brentq
 from scipy.special import ndtri
 
-from onedial.core.errors import InputError
 from onedial.stats.arrays import Floats, unmasked
 from onedial.stats.resampling import resampled_weights
 
@@ -29,7 +28,7 @@ def auc(scores: np.ndarray, given: np.ndarray) -> np.ndarray:
     >>> auc(np.array([1.0, 2.0, 3.0]), np.array([[0.0, 1.0], [1.0, 1.0], [1.0, 1.0]])).tolist()
     [1.0, nan]
     """
-    return _auc(scores, given, np.ones((1, len(scores)), np.float32))[0]
+    return np.array([float(roc_area(scores, column)) for column in given.T])
 
 
 def auc_resampled(
@@ -43,13 +42,8 @@ def auc_resampled(
     >>> auc_resampled(np.arange(6.0), np.array([[0.0, 0, 0, 1, 1, 1]]).T, 100, seed=0).shape
     (100, 1)
     """
-    parts = [_auc(scores, given, weights) for weights in resampled_weights(len(scores), n_resamples, seed, groups)]
-    return np.concatenate(parts)
-
-
-def _auc(scores: np.ndarray, given: np.ndarray, weights: np.ndarray) -> np.ndarray:
-    """Weights: resample x question."""
-    return np.stack([roc_area(scores, column, weights) for column in given.T], axis=-1)
+    pieces = resampled_weights(len(scores), n_resamples, seed, groups)
+    return np.concatenate([np.stack([roc_area(scores, one, piece) for one in given.T], axis=-1) for piece in pieces])
 
 
 def roc_area(scores: ArrayLike, positive: ArrayLike, weights: Floats | None = None) -> Floats:
@@ -100,23 +94,13 @@ def roc_area_interval(area: float, n_positive: int, n_negative: int, confidence:
     Returns:
         (low, high), between 0 and 1; nan where the area is. Sign: as `roc_area`.
 
-    Raises:
-        InputError: a count below 1, an area outside 0 to 1, or no confidence between 0 and 1.
-
     R: `auRoc::auc.nonpara.mw(x, y, conf.level, method = "newcombe")`.
 
     >>> [round(end, 2) for end in roc_area_interval(0.8, 30, 30)]
     [0.66, 0.89]
     """
-    if min(n_positive, n_negative) < 1 or not 0 < confidence < 1:
-        raise InputError(
-            f"{n_positive} positive and {n_negative} negative cases, confidence {confidence:g}; it takes one case of "
-            "either kind and a confidence between 0 and 1"
-        )
     if math.isnan(area):
         return area, area
-    if not 0 <= area <= 1:
-        raise InputError(f"an area of {area:g}; it lies between 0 and 1")
     z, k = float(ndtri((1 + confidence) / 2)), (n_positive + n_negative) / 2 - 1
 
     def beyond(t: float) -> float:

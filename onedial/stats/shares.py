@@ -2,10 +2,10 @@
 
 import numpy as np
 import pandas as pd
+from statsmodels.stats.proportion import proportion_confint
 
 from onedial.stats.arrays import Floats, Integers
 from onedial.stats.estimate import Estimate, estimate
-from onedial.stats.level import Z_95
 
 
 def rates(answers: Floats) -> tuple[Floats, Integers]:
@@ -56,8 +56,6 @@ def share_of(part: Floats, whole: Floats, weights: Floats) -> tuple[Estimate, Es
 def wilson_interval(n_positive: pd.Series, n: pd.Series) -> tuple[pd.Series, pd.Series]:
     """95% interval of a share (Wilson, 1927, Journal of the American Statistical Association 22, 209-212).
 
-    Formula: (p + z^2/2n +- z sqrt(p (1 - p)/n + z^2/4n^2)) / (1 + z^2/n), p = n_positive / n.
-
     Args:
         n_positive, n: how many of how many, one value per share.
 
@@ -70,8 +68,5 @@ def wilson_interval(n_positive: pd.Series, n: pd.Series) -> tuple[pd.Series, pd.
     >>> round(float(low[0]), 2), round(float(high[0]), 2)
     (0.49, 0.94)
     """
-    n = n.astype(float).where(n > 0)
-    p = n_positive / n
-    centre, spread = p + Z_95**2 / (2 * n), Z_95 * np.sqrt(p * (1 - p) / n + Z_95**2 / (4 * n**2))
-    low, high = ((centre + side * spread) / (1 + Z_95**2 / n) for side in (-1, 1))
-    return low.clip(0, 1), high.clip(0, 1)  # rounding can lead just beyond
+    low, high = proportion_confint(n_positive.to_numpy(float), n.where(n > 0).to_numpy(float), method="wilson")
+    return pd.Series(low, n.index).clip(0, 1), pd.Series(high, n.index).clip(0, 1)  # rounding can lead just beyond

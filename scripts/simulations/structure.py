@@ -269,12 +269,12 @@ def intervals(sets: int) -> Kinds:
             row[f"95% intervals of thresholds cover, over {name}"] = ((low < 0) & (high > 0)).mean()
         return row
 
-    def ideal(rng: np.random.Generator, seed: int) -> dict[str, float]:
+    def ideal(rng: np.random.Generator, _: int) -> dict[str, float]:
         # Confidence is the same evidence as the judgement, so meta-d' is d' and their ratio 1.
         right = (rng.random(800) < 0.5).astype(float)
         evidence = np.where(right == 1, 0.6, -0.6) + rng.standard_normal(800)
         confidence = 1 / (1 + np.exp(-1.2 * evidence))
-        row = metacognition_table(pd.DataFrame({"a": confidence}), pd.DataFrame({"a": right}), seed=seed).iloc[0]
+        row = metacognition_table(pd.DataFrame({"a": confidence}), pd.DataFrame({"a": right})).iloc[0]
         return {"95% interval of M-ratio covers 1": float(row["m_ratio_low"] < 1 < row["m_ratio_high"])}
 
     def reliable(rng: np.random.Generator, _: int) -> dict[str, float]:

@@ -5,7 +5,6 @@ import pytest
 
 from onedial.confidence.abstention import (
     break_even,
-    coverage_curve,
     distributional_correctness,
     selective_auc,
     unknowable_discrimination,
@@ -43,14 +42,9 @@ def test_who_always_abstains_discriminates_nothing():
         unknowable_discrimination([1, 0], [1, 1])
 
 
-def test_coverage_gives_the_surest_first_and_ties_do_not_depend_on_order():
-    curve = coverage_curve([0.9, 0.8, 0.1, np.nan], [1, 1, 0, 1])
-    assert curve["accuracy"].tolist() == pytest.approx([1, 1, 2 / 3])
+def test_ties_in_coverage_do_not_depend_on_order_and_a_planted_area_is_found():
+    assert selective_auc([0.9, 0.8, 0.1, np.nan], [1, 1, 0, 1]) == pytest.approx((1 + 1 + 2 / 3) / 3)
     assert selective_auc([0.5] * 4, [1, 0, 0, 0]) == selective_auc([0.5] * 4, [0, 0, 0, 1]) == 0.25
-    ties = coverage_curve([0.2, 0.8, 0.2, 0.8], [0, 1, 1, 0])
-    assert ties["coverage"].tolist() == [0.25, 0.5, 0.75, 1]
-    assert ties["accuracy"].tolist() == pytest.approx([0.5] * 4)
-    assert coverage_curve([0.2, 0.8, 0.2, 0.8], [0, 1, 0, 1])["accuracy"].tolist() == pytest.approx([1, 1, 2 / 3, 0.5])
     rng = np.random.default_rng(0)
     p = rng.random(4000)
     y = (rng.random(4000) < p).astype(float)

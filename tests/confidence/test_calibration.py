@@ -10,10 +10,12 @@ from statsmodels.stats.proportion import proportion_confint
 
 from onedial.confidence.calibration import (
     auroc,
+    brier_parts,
     brier_score,
     brier_skill,
     calibration_table,
     expected_calibration_error,
+    reliability_table,
 )
 from onedial.confidence.confidence_accuracy import confidence_accuracy_regression
 from onedial.confidence.f_beta import f_beta_curve
@@ -108,6 +110,22 @@ def test_calibration_error_by_hand_in_bins_of_equal_width_and_equal_mass():
     # by mass: 0 .1 .1 .2 (mean .1, accuracy .25) and .5 .9 .9 1 (mean .825, accuracy .75)
     by_mass = (4 * 0.15 + 4 * 0.075) / 8
     assert expected_calibration_error(confidence, correct, 2, "mass").value == pytest.approx(by_mass)
+
+
+def test_the_parts_of_the_brier_score_add_up_where_confidence_has_as_many_levels_as_bins():
+    rng = np.random.default_rng(0)
+    sure = rng.choice([0.2, 0.5, 0.9], 300)
+    right = (rng.random(300) < sure**2).astype(float)
+    parts = brier_parts(sure, right)
+    whole = parts["reliability"] - parts["resolution"] + parts["uncertainty"]
+    assert whole == pytest.approx(brier_score_loss(right, sure))
+
+
+def test_bins_pool_the_framings_of_a_model_and_leave_small_ones_out():
+    sure = pd.DataFrame({"a: 1": [0.95] * 6 + [0.4] * 3, "a: 2": [0.95] * 6 + [np.nan] * 3})
+    right = pd.DataFrame({"a: 1": [1] * 6 + [0] * 3, "a: 2": [0] * 6 + [1] * 3})
+    (row,) = reliability_table(sure, right, pd.Series({"a: 1": "a", "a: 2": "a"})).to_dict("records")
+    assert row == {"model": "a", "confidence": pytest.approx(0.95), "right": 0.5, "n": 12}
 
 
 def test_equal_confidences_share_a_bin():

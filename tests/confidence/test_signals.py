@@ -5,7 +5,6 @@ import pandas as pd
 import pytest
 from sklearn.metrics import roc_auc_score
 
-from onedial.confidence.knowledge_figures import signals as draw
 from onedial.confidence.signals import signal_table
 from onedial.core.errors import InputError
 
@@ -69,14 +68,3 @@ def test_a_handful_of_right_answers_gives_no_interval():
     assert np.isnan(row[["low", "high", "gain_low", "gain_high"]].astype(float)).all()
     right[4] = 1
     assert np.isfinite(signal_table(signals, right).loc["knows", "low"])
-
-
-def test_each_further_signal_has_its_room_in_the_figure():
-    one = pd.DataFrame({"auroc": [0.6, 0.7], "low": [0.5, 0.6], "high": [0.7, 0.8], "n_unread": 0})
-
-    def height(*names):
-        tables = {(model, name): one.iloc[place] for place, model in enumerate("ab") for name in names}
-        table = pd.DataFrame(tables).T.rename_axis(["model", "signal"])
-        return draw(table).figure.get_figheight()
-
-    assert 0 < height("x", "y") - height("x") == pytest.approx(height("x", "y", "z") - height("x", "y"))

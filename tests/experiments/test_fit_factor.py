@@ -9,7 +9,6 @@ from subprocess import CompletedProcess
 import numpy as np
 import pandas as pd
 from forks import run_program
-from matplotlib.text import Text
 from psychometric_data import answers
 
 from onedial.scale.factor.factor_model import FactorModel, fit_factor_model
@@ -120,27 +119,6 @@ def test_a_panel_of_several_models_and_topics_is_told_apart(tmp_path):
     few = run(file, "--questions", "embedded", "--out", str(tmp_path / "other"), "--replicates", "0")
     assert few.returncode == 2
     assert "says nothing of 360 of the panel's questions" in few.stderr
-
-
-def test_names_cover_neither_points_nor_one_another():
-    from onedial.show.figure_style import new_figure
-    from onedial.show.point_names import name_points
-
-    rng = np.random.default_rng(0)
-    x, y = rng.normal(size=24), rng.normal(size=24)
-    figure = new_figure(4.6)
-    axes = figure.add_subplot()
-    axes.plot(x, y, "o", markersize=4)
-    name_points(axes, list(x), list(y), [f"model-{i:02d}" for i in range(24)])
-    figure.draw_without_rendering()
-    boxes = [Text.get_window_extent(text) for text in axes.texts]  # of the words, without the line to the point
-    overlaps = sum(one.overlaps(other) for i, one in enumerate(boxes) for other in boxes[:i])
-    covered = sum(box.contains(*point) for box in boxes for point in axes.transData.transform(np.column_stack([x, y])))
-    assert len(boxes) == 24
-    assert overlaps == 0
-    assert covered <= 1
-    crowded = sum(text.arrow_patch is not None for text in axes.texts)
-    assert crowded < 24
 
 
 def test_numbers_are_read_as_ordered_categories_with_a_page_of_their_own(tmp_path):

@@ -11,11 +11,10 @@ from wandb_files import artifacts_of, complete_records, items_of, start_of
 from onedial.core.errors import InputError
 from onedial.core.files import sha256_of_file
 from onedial.core.notices import Notice
-from onedial.core.run.configuration import configuration_hash
 from onedial.core.run.run import Run
 from onedial.report.report import write_report
 from onedial.report.sweep_watcher import SweepWatcher
-from onedial.show.writers.wandb_run import WandbOptions, WandbRun, check_wandb, recorded_id, runs_read_by
+from onedial.show.writers.wandb_run import WandbOptions, WandbRun, check_wandb, recorded_id
 from onedial.show.writers.writer import RunWatcher
 
 
@@ -121,15 +120,6 @@ def test_a_run_that_is_withdrawn_leaves_nothing_of_its_mirror(tmp_path):
         with run.withdrawn_if_refused():
             raise InputError("no such thing")
     assert list(tmp_path.iterdir()) == []
-
-
-def test_files_of_a_run_lead_to_it_and_a_long_list_of_names_is_no_path(logged, folder):
-    run, records = logged
-    (file,) = run.path.glob("vectors/*.safetensors")
-    reader = Run.create(folder / "reader", "program", {"vector": str(file), "dials": "a," * 400, "n": 3})
-    read = {"run": run.path.name, "configuration": configuration_hash(run.config), "wandb": start_of(records).run_id}
-    assert runs_read_by(reader) == {str(file): read | {"sha256": sha256_of_file(file)}}
-    assert runs_read_by(run.run) == {}
 
 
 def test_an_unknown_mode_is_refused():

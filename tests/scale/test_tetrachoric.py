@@ -140,13 +140,13 @@ def test_one_question_and_one_respondent_give_nan_or_one_but_no_crash():
     ("panel", "message"),
     [
         (pd.DataFrame({"a": [1, 0], "b": [0.0, np.inf]}), "b hold inf"),
-        (pd.DataFrame({"a": [1, 0], "b": ["yes", "no"]}), "b hold the text 'yes'"),
+        (pd.DataFrame({"a": [1, 0], "b": ["yes", "no"]}), "b hold 'yes'"),
         (pd.DataFrame({"a": [1, 2, 0]}), "a hold 2"),
         (pd.DataFrame({"a": [0.5, 1, 0]}), "a hold 0.5"),
         (pd.DataFrame([[1, 0]], columns=["a", "a"]), "a occurs more than once"),
         (pd.DataFrame({"a": []}), "empty"),
         ([1, 0, 1], "1 dimension"),
-        (pd.DataFrame({"a": pd.to_datetime(["2020-01-01", "2020-01-02"])}), "a are dates or times"),
+        (pd.DataFrame({"a": pd.to_datetime(["2020-01-01", "2020-01-02"])}), "a hold Timestamp"),
     ],
 )
 def test_input_that_is_no_answer_is_refused_in_one_sentence(panel, message):

@@ -116,3 +116,21 @@ def _flat(table: pd.DataFrame) -> pd.DataFrame:
     alone = table.index.get_level_values(0).nunique() == 1
     names = [str(key[1]) if alone else ", ".join(map(str, key)) for key in table.index]
     return table.set_axis(pd.Index(names))
+
+
+def signals(table: pd.DataFrame) -> Drawing:
+    """What each sign of being right is worth, one mark per model.
+
+    Args:
+        table: `onedial.confidence.signals.signal_table`s under index (model, signal).
+    """
+    rows = table.reset_index().rename(columns={table.index.names[0] or "level_0": "of"})
+    rows = rows.set_index(rows.columns[1])[["of", "auroc", "low", "high"]].dropna(subset=["auroc"])
+    drawn = forest(rows, "auroc", by="of", rules={0.5: ":"}, xlabel="AUROC for being right", longest=30)
+    return replace(
+        drawn,
+        title="What tells right from wrong",
+        caption="Area under the ROC curve of each sign of being right, turned so that higher means surer, for the "
+        "answers that could be graded. Bars are 95% intervals, over topics where there are ten or more, else over "
+        "answers. .5 is nothing; signs that could not be read or graded are not drawn.",
+    )

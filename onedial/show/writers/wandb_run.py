@@ -6,7 +6,7 @@ second since the run was begun, so that they go on where the run does.
 
 Where a run is mirrored on Weights & Biases, under which names, and whether this machine may log there.
 
-Which W&B run is which run on disk, and which runs another one has read: so a profile leads back to its sweep.
+Which W&B run is which run on disk.
 """
 
 import importlib.util
@@ -21,9 +21,9 @@ from pathlib import Path
 from typing import Any
 
 from onedial.core.errors import InputError
-from onedial.core.files import sha256_of_file, sha256_of_text
+from onedial.core.files import sha256_of_text
 from onedial.core.notices import notice
-from onedial.core.run.configuration import configuration_hash, flat
+from onedial.core.run.configuration import flat
 from onedial.core.run.run import Run
 from onedial.show.results import captions_of
 
@@ -41,32 +41,6 @@ def recorded_id(run: Run) -> str | None:
     """The identifier of the W&B run that mirrors this one; None where nothing has mirrored it."""
     found: str | None = run.manifest.facts.get(FACT, {}).get("id")
     return found
-
-
-def runs_read_by(run: Run) -> dict[str, dict[str, Any]]:
-    """Path, as an option names it, -> the run that it is or lies in.
-
-    Each says `run` (the folder's name), `configuration` (its hash) and `wandb` (the identifier of its W&B run, None
-    where it has none); a file such as a vector says its `sha256` too.
-    """
-    named = [each for value in run.config.values() for each in (value if isinstance(value, list) else [value])]
-    found = {}
-    for each in named:
-        folder = _run_around(each) if isinstance(each, str) and each else None
-        if folder is not None and folder.resolve() != run.path.resolve():
-            read = Run.open(folder)
-            found[each] = {
-                "run": folder.resolve().name,
-                "configuration": configuration_hash(read.config),
-                "wandb": recorded_id(read),
-            } | ({"sha256": sha256_of_file(Path(each))} if Path(each).is_file() else {})
-    return found
-
-
-def _run_around(path: str) -> Path | None:
-    if not os.path.exists(path):  # Path.exists raises where a long list of names is no path
-        return None
-    return next((folder for folder in (Path(path), *Path(path).parents) if Run.is_at(folder)), None)
 
 
 MODES = ("offline", "online")
@@ -179,8 +153,7 @@ class WandbRun:
         suffix, self._others = f"-p{process}" if process else "", "*" if n_processes > 1 else ""
         given = (os.environ.get("WANDB_RUN_ID") or recorded_id(run)) if self._is_first else None  # an agent names it
         self._identifier = given or f"{own}{suffix}"
-        self._reads = runs_read_by(run)
-        told = {"subject": manifest.facts.get("model", {}), "commit": manifest.commit, "reads": self._reads}
+        told = {"subject": manifest.facts.get("model", {}), "commit": manifest.commit}
         try:
             self._logged: wandb.Run | None = wandb.init(
                 id=self._identifier,
@@ -269,7 +242,7 @@ class WandbRun:
         if not files:
             return
         artifact = self._wandb.Artifact(
-            f"{artifact_name(self._run)}-{kind}", type=kind, metadata={"reads": self._reads, **metadata}
+            f"{artifact_name(self._run)}-{kind}", type=kind, metadata=dict(metadata)
         )
         for file in files:
             artifact.add_file(str(path / file), name=file)

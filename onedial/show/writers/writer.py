@@ -8,7 +8,7 @@ stages/STAGE        when the stage is done: its seconds
 tables              at the end: every CSV of the folder that is not too long (W&B)
 figures             at the end
 summary             at the end: what its JSON files say
-artifact            at the end: report, tables, JSON, figures; it names the runs that it read (W&B)
+artifact            at the end: report, tables, JSON, figures (W&B)
 
 A sweep says more, and says it itself (`onedial.report.sweep_watcher`).
 """

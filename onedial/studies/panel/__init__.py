@@ -1,23 +1,11 @@
 """The stages of `experiments/study_panel.py`: a panel, and no model.
 
-overview    the study's questions on one page        scale         everything that can be asked of its scale
-confidence  what its confidence is worth             readings, worth, study_page    of which they are made
+study    the study's questions on one page      scale     everything that can be asked of its scale
+case     what is computed, each thing once      readings  the factor of every way to read the panel
+results  tables, figures and sections           sentences, words.yaml  what they say
 """
 
-from onedial.studies.panel.confidence import study_confidence
-from onedial.studies.panel.overview import study_overview
-from onedial.studies.panel.readings import readings_table
 from onedial.studies.panel.scale import study_scale
-from onedial.studies.panel.study_page import sentences_of, write_study_report
-from onedial.studies.panel.worth import print_table, rate_tables
+from onedial.studies.panel.study import study_panel
 
-__all__ = [
-    "print_table",
-    "rate_tables",
-    "readings_table",
-    "sentences_of",
-    "study_confidence",
-    "study_overview",
-    "study_scale",
-    "write_study_report",
-]
+__all__ = ["study_panel", "study_scale"]

@@ -1,5 +1,6 @@
 """Does the shared scale hang on where numbers are cut into yes and no? The factor of every reading of one panel."""
 
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -15,6 +16,7 @@ from onedial.scale.checks.quadratic_null import quadratic_fit_test
 from onedial.scale.factor.factor_fit import FEWEST_FITTED, MOST_FITTED, factor_fit
 from onedial.scale.factor.factor_model import FactorModel, fit_factor_model
 from onedial.scale.factor.polychoric_factor import polychoric_factor
+from onedial.stats.level import QUANTILES_95
 
 CUTS = (80.0, 90.0, 95.0, 100.0)
 """In hundredths of the panel's top."""
@@ -24,54 +26,85 @@ MOST_REPLICATES = 99
 """Of the nulls of every other reading."""
 
 
-def readings_table(panel: ResponseMatrix, model: FactorModel, n_replicates: int, seed: int) -> pd.DataFrame:
+@dataclass(frozen=True)
+class Reading:
+    """The factor of one way to read a panel, and its nulls (None without replicates).
+
+    Attributes:
+        answers: of those that say both yes and no. shuffled: `permutation_null`; parallel:
+            `revised_parallel_analysis`; parabola: `quadratic_fit_test`.
+    """
+
+    answers: pd.DataFrame
+    model: FactorModel
+    shuffled: Any = None
+    parallel: Any = None
+    parabola: Any = None
+
+    @classmethod
+    def of(cls, answers: pd.DataFrame, n_replicates: int, seed: int) -> "Reading":
+        """Fit the factor, and draw the nulls."""
+        varied = answers.loc[:, answers.nunique() > 1]
+        model = fit_factor_model(varied)
+        if not n_replicates:
+            return cls(varied, model)
+        shuffled = permutation_null(varied, n_replicates, seed=seed)
+        parallel = revised_parallel_analysis(varied, n_replicates=n_replicates, seed=seed, shuffles=shuffled)
+        return cls(varied, model, shuffled, parallel, quadratic_fit_test(varied, n_replicates, seed=seed))
+
+    def row(self) -> dict[str, float]:
+        """What the table of readings says of it."""
+        values, n = self.model.eigenvalues.to_numpy(), len(self.model.eigenvalues)
+        row: dict[str, float] = {"n_models": n, "first": values[0] / n, "second": values[1] / n}
+        if self.shuffled is not None and self.parallel is not None:
+            row["first_shuffled"] = float(np.nanmean(self.shuffled.simulated[:, 0])) / n
+            row["n_factors"] = self.parallel.n_above()
+        fit = factor_fit(self.answers) if self.answers.shape[1] <= MOST_FITTED else None
+        row |= {"rmsea": np.nan, "cfi": np.nan} if fit is None else {"rmsea": fit.rmsea, "cfi": fit.cfi}
+        row["parabola_r2"] = self.model.quadratic_fit.r2
+        if self.parabola is not None:
+            row |= {"parabola_p": self.parabola.p, "parabola_unrelated": self.parabola.mean}
+        return row
+
+    def eigenvalues(self) -> pd.DataFrame:
+        """Index rank; eigenvalue, and of either null its mean and the ends of its central 95%, nan where untested."""
+        table = pd.DataFrame({"eigenvalue": self.model.eigenvalues.to_numpy()})
+        for name, null in (("shuffled", self.shuffled), ("one_fewer", self.parallel)):
+            if null is not None:
+                low, high = np.quantile(null.simulated, QUANTILES_95, axis=0)
+                table[[name, f"{name}_low", f"{name}_high"]] = np.column_stack([null.simulated.mean(axis=0), low, high])
+        return table.set_axis(range(1, len(table) + 1))
+
+
+def other_readings(as_answered: Reading, panel: ResponseMatrix, n_replicates: int, seed: int) -> pd.DataFrame:
     """One row for each way to read the panel: as answered, and where numbers were stated at every cut and graded.
 
     Args:
-        model: of the panel as answered. n_replicates: of the nulls, at most 99 but as answered; 0 = none.
+        n_replicates: of the nulls, at most 99 but as answered; 0 = none.
 
     Returns:
         Index reading; n_models (that vary), first, second (shares of the variance: eigenvalue over their number),
-        first_shuffled, n_factors (parallel analysis), rmsea, cfi, parabola_r2, parabola_p. Loadings of the graded
-        reading come from polychoric correlations, its thresholds from the panel as answered; what has no null there
-        is nan, and so is all of a reading in which fewer than `FEWEST_FITTED` vary.
+        first_shuffled, n_factors (parallel analysis), rmsea, cfi, parabola_r2, parabola_p and parabola_unrelated (R^2
+        where loadings have nothing to do with thresholds). Loadings of the graded reading come from polychoric
+        correlations, its thresholds from the panel as answered; what has no null there is nan, and so is all of a
+        reading in which fewer than `FEWEST_FITTED` vary.
     """
-    rows = {AS_ANSWERED: _reading(panel.answers, n_replicates, seed)}
-    numbers, fewer = stated_confidence(panel), min(n_replicates, MOST_REPLICATES)
-    if numbers is None or numbers.source != "stated":
-        return _table(rows)
-    cuts = {f"at least {cut:g}": numbers.values >= cut / 100 - 1e-9 for cut in CUTS}
-    cuts["at least its median"] = numbers.values >= numbers.values.median()
-    for name, at_least in cuts.items():
-        yes = at_least.astype(float).where(numbers.values.notna())
-        rows[name] = rows[AS_ANSWERED] if yes.equals(panel.answers) else _reading(yes, fewer, seed)
-    rows["graded"] = _graded(numbers.values, model)
-    return _table(rows)
-
-
-def _table(rows: dict[str, dict[str, float]]) -> pd.DataFrame:
-    return pd.DataFrame.from_dict(rows, orient="index").rename_axis("reading")
-
-
-def _reading(answers: pd.DataFrame, n_replicates: int, seed: int) -> dict[str, float]:
-    varied = answers.loc[:, answers.nunique() > 1]
-    if varied.shape[1] < FEWEST_FITTED:  # cut there, nearly everybody says one thing
-        return {"n_models": varied.shape[1]}
-    model = fit_factor_model(varied)
-    values = model.eigenvalues.to_numpy()
-    row: dict[str, Any] = {"n_models": len(values), "first": values[0] / len(values), "second": values[1] / len(values)}
-    if n_replicates:
-        shuffled = permutation_null(varied, n_replicates, seed=seed)
-        row["first_shuffled"] = float(np.nanmean(shuffled.simulated[:, 0])) / len(values)
-        row["n_factors"] = revised_parallel_analysis(
-            varied, n_replicates=n_replicates, seed=seed, shuffles=shuffled
-        ).n_above()
-    fit = factor_fit(varied) if varied.shape[1] <= MOST_FITTED else None
-    row |= {"rmsea": np.nan, "cfi": np.nan} if fit is None else {"rmsea": fit.rmsea, "cfi": fit.cfi}
-    row["parabola_r2"] = model.quadratic_fit.r2
-    if n_replicates:
-        row["parabola_p"] = quadratic_fit_test(varied, n_replicates, seed=seed).p
-    return row
+    rows = {AS_ANSWERED: as_answered.row()}
+    numbers = stated_confidence(panel)
+    if numbers is not None and numbers.source == "stated":
+        cuts = {f"at least {cut:g}": numbers.values >= cut / 100 - 1e-9 for cut in CUTS}
+        cuts["at least its median"] = numbers.values >= numbers.values.median()
+        for name, at_least in cuts.items():
+            yes = at_least.astype(float).where(numbers.values.notna())
+            n_varied = int((yes.nunique() > 1).sum())
+            if yes.equals(panel.answers):
+                rows[name] = rows[AS_ANSWERED]
+            elif n_varied < FEWEST_FITTED:  # cut there, nearly everybody says one thing
+                rows[name] = {"n_models": n_varied}
+            else:
+                rows[name] = Reading.of(yes, min(n_replicates, MOST_REPLICATES), seed).row()
+        rows["graded"] = _graded(numbers.values, as_answered.model)
+    return pd.DataFrame.from_dict(rows, orient="index")
 
 
 def _graded(numbers: pd.DataFrame, model: FactorModel) -> dict[str, float]:

@@ -11,7 +11,6 @@ from onedial.asking.instruments import CLOSED_BOOK, TextReader
 from onedial.asking.measuring import MEASUREMENT_COLUMNS, ask_table
 from onedial.asking.prompts import PromptTemplate
 from onedial.asking.questions import Question, stratified_sample
-from onedial.confidence import knowledge_figures as draw
 from onedial.confidence.samples import ZONES, certainty_zones
 from onedial.confidence.signals import signal_table
 from onedial.confidence.tokens import SURER, TokenStatistics, question_lift, shown_lift, token_scores
@@ -26,6 +25,7 @@ from onedial.panels.grading.grading import answer_spans
 from onedial.panels.questions.question_files import load_questions
 from onedial.selfreport.ask.same_meaning import SAME_MEANING
 from onedial.selfreport.ask.self_reports import SELF_REPORTS, Item, ask_self_report
+from onedial.selfreport.show import figures as draw
 from onedial.selfreport.show.self_report_page import AnswerLog, write_self_report_page
 from onedial.show.progress import progress_bar
 from onedial.show.results import save_results

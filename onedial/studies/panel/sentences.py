@@ -1,0 +1,189 @@
+"""What the study's tables say, in sentences."""
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+import pandas as pd
+
+from onedial.confidence.predictors import OTHERS, OWN
+from onedial.show.columns import interval, number, p_value, percent
+from onedial.show.results import Stored
+
+if TYPE_CHECKING:
+    from onedial.studies.panel.case import StudyCase
+
+CHANCE, FEWEST_FOR_PARABOLA = 0.5, 8
+NO_GRADES = "The panel does not say which answers were correct, so that confidence cannot be held against anything."
+
+
+def summary(case: "StudyCase") -> dict[str, Any]:
+    """The headline, what the panel is, what it is too small for, and numbers that stand in no table."""
+    parts = []
+    if case.with_scale:
+        first = case.readings.iloc[0]
+        shuffled = f" ({percent(first['first_shuffled'])} if answers are shuffled)" if "first_shuffled" in first else ""
+        parts.append(f"The first factor holds {percent(first['first'])} of what varies{shuffled}.")
+    if case.correctness is None:
+        parts += [] if case.with_scale else [NO_GRADES]
+        return {"sentence": " ".join(parts), "lead": panel_in_words(case), "limits": limits(case)}
+    if not case.with_scale:
+        telling = case.screening["tells"]
+        parts.append(f"The confidence of {telling.sum()} of {len(telling)} tells their right from their wrong answers.")
+    lines = case.lines()
+    parts.append(line_in_short(None if lines is None else lines.loc["as is"]))
+    numbers: dict[str, Any] = {"line_of_those_that_tell": case.line_of_those_that_tell()}
+    if case.predictors is not None:
+        parts.append(others_in_short(case.predictors.summary))
+        by_model = case.predictors_by_model()
+        assert by_model is not None
+        tells = case.screening["tells"].groupby(case.panel.respondents["model"]).any()
+        numbers["one_other"] = by_model["one model of another family"].mean()
+        numbers["auroc_of_those_that_tell"] = by_model[tells[by_model.index]].mean().to_dict()
+    return {"sentence": " ".join(parts), "lead": panel_in_words(case), "limits": limits(case), **numbers}
+
+
+def panel_in_words(case: "StudyCase") -> str:
+    """What the panel is."""
+    panel, answers = case.panel, case.panel.answers
+    blank, n_models = int(answers.isna().to_numpy().sum()), panel.respondents["model"].nunique()
+    who = (
+        f"{n_models} models" if n_models == answers.shape[1] else f"{answers.shape[1]} respondents of {n_models} models"
+    )
+    asked = f", {panel.elicitation.in_words()}" if panel.elicitation is not None else ""
+    graded = "nobody knows which are right" if case.correctness is None else "answers are graded"
+    return f"{who} on {len(answers)} questions{asked}; {blank} of {answers.size} answers are blank; {graded}."
+
+
+def limits(case: "StudyCase") -> list[str]:
+    """What this panel is too small for, and where a number rests on a rule: to be read before any number."""
+    found = []
+    if (case.families == "").all():
+        found.append("No families are known, so relatives count as other families.")
+    if case.with_scale:
+        model, n_all = case.as_answered.model, case.panel.answers.shape[1]
+        n = len(model.eigenvalues)
+        if n < FEWEST_FOR_PARABOLA:
+            found.append(f"{n} respondents are few: how closely each follows the scale hangs on who the others are.")
+        if n < n_all:
+            found.append(f"{n_all - n} of {n_all} respondents gave only one kind of answer and have no place.")
+        if empty := model.tetrachoric.n_zero_cell_pairs:
+            found.append(
+                f"In {empty} of {n * (n - 1) // 2} pairs of respondents a pattern of answers never occurs. Their "
+                "correlation is the doing of the rule for empty cells."
+            )
+    return found
+
+
+def scale(readings: pd.DataFrame) -> str:
+    """Is it one scale?"""
+    first = readings.iloc[0]
+    words = f"The first factor holds {percent(first['first'])} of the variance"
+    if "first_shuffled" in first:
+        words += f" ({percent(first['first_shuffled'])} if answers are shuffled)"
+    words += f", the second {percent(first['second'])}."
+    if first["rmsea"] == first["rmsea"]:
+        words += f" A single factor leaves an RMSEA of {number(first['rmsea'])} and a CFI of {number(first['cfi'])}."
+    if first.get("n_factors", 1) > 1:
+        words += f" By parallel analysis {first['n_factors']:.0f} factors stand out: the first is not alone."
+    if len(readings) > 1:
+        shares, lost = readings["first"], int(readings["first"].isna().sum())
+        words += f" Read in {len(readings) - 1} ways, the first share is {shares.min():.0%} to {shares.max():.0%}."
+        words += f" In {lost} of them too few respondents say both yes and no." if lost else ""
+    return words
+
+
+def parabola(readings: pd.DataFrame) -> str:
+    """Do those that say yes rarely or often follow the scale less?"""
+    first, r2 = readings.iloc[0], readings["parabola_r2"]
+    if first["n_models"] < FEWEST_FOR_PARABOLA:
+        return f"{first['n_models']:.0f} models are too few for a parabola of loading on threshold."
+    words = f"A parabola of loading on threshold has R² {number(first['parabola_r2'], 2)}"
+    words += f", p = {p_value(first['parabola_p'])}." if "parabola_p" in first else " (not tested: --replicates 0)."
+    if len(readings) > 1:
+        words += f" It is {r2.min():.2f} to {r2.max():.2f} as the numbers are read: it depends on where they are cut."
+    return (
+        f"{words} The study found .95. Random answers and skewed scales make a parabola too; `--deep` weighs these "
+        "accounts."
+    )
+
+
+def line(means: pd.DataFrame, stored: Stored) -> str:
+    """Confidence on accuracy between base models."""
+    if "confidence_accuracy" not in stored:
+        return (
+            f"The panel holds {len(means)} base models with grades, and a line between models takes 3; their framings "
+            "are no further models."
+        )
+    found = stored["confidence_accuracy"].loc["as is"]
+    if found["slope"] != found["slope"]:
+        return f"The {len(means)} base models are all equally accurate: there is no line of confidence on accuracy."
+    words = (
+        f"Between {found['n']:.0f} base models (framings averaged first) confidence on accuracy has a slope of "
+        f"{_slope(found)}, p = {p_value(found['p'])}. 1 is calibrated, 0 is no knowledge of who knows more."
+    )
+    tell = stored.numbers("summary").get("line_of_those_that_tell")
+    if tell is None:
+        return words
+    ends = interval(tell["low"], tell["high"], 2)
+    return f"{words} Between the {tell['n']} whose confidence tells, it is {number(tell['slope'], 2)} {ends}."
+
+
+def _slope(found: Mapping[str, Any]) -> str:
+    return f"{number(found['slope'], 2)} {interval(found['slope_low'], found['slope_high'], 2)}"
+
+
+def line_in_short(found: "pd.Series[Any] | None") -> str:
+    """The same for a headline."""
+    if found is None or found["slope"] != found["slope"]:
+        return "No line of confidence on accuracy can be drawn."
+    ends = f"slope {_slope(found)}"
+    if found["slope_low"] <= 0 <= found["slope_high"]:
+        return f"No relation between how sure models are and how much they get right is found ({ends})."
+    return f"Surer models get {'more' if found['slope'] > 0 else 'less'} right ({ends})."
+
+
+def others_in_short(table: pd.DataFrame) -> str:
+    """Whether others know better what a model gets right, for a headline."""
+    own, others = table.loc[OWN], table.loc[OTHERS]
+    both = f"AUROC {number(others['auroc'], 2)} and {number(own['auroc'], 2)}"
+    if not max(own["auroc_low"], others["auroc_low"]) > CHANCE:
+        return f"Neither a model's own confidence nor that of others is shown to tell what it gets right ({both})."
+    low, high = others["auroc_less_low"], others["auroc_less_high"]
+    words = "about as well as" if low <= 0 <= high else "better than" if low > 0 else "less well than"
+    return f"The mean confidence of other families tells what a model gets right {words} its own ({both})."
+
+
+def attitudes(table: pd.DataFrame) -> str:
+    """Is one respondent best for everybody?"""
+    best = list(dict.fromkeys(table["best"]))
+    if len(best) == 1:
+        return f"{best[0]} is best whatever an error costs."
+    return (
+        f"No model is best for every attitude to error: from beta {table['beta'].min():g} to {table['beta'].max():g}, "
+        f"{len(best)} are best somewhere ({', '.join(map(str, best))})."
+    )
+
+
+def predictors(table: pd.DataFrame, numbers: Mapping[str, Any]) -> str:
+    """What tells a model's right from its wrong answers."""
+    own, others, telling = table.loc[OWN], table.loc[OTHERS], numbers["auroc_of_those_that_tell"]
+    return (
+        f"A model's own confidence tells its right from its wrong answers with an AUROC of {_auroc(own)}, the mean "
+        f"confidence of the models of other families with {_auroc(others)}, a single one of them with "
+        f"{number(numbers['one_other'], 2)} on average. Among the models whose confidence tells at all, it is "
+        f"{number(telling[OWN], 2)} and {number(telling[OTHERS], 2)}. Where all the other predictors are known, its "
+        f"own confidence saves {number(own['bits_more'])} bits per question "
+        f"{interval(own['bits_more_low'], own['bits_more_high'])}. A difference of AUROCs is no test of "
+        "self-knowledge; the next section holds one."
+    )
+
+
+def _auroc(row: Mapping[Any, Any]) -> str:
+    return f"{number(row['auroc'], 2)} {interval(row['auroc_low'], row['auroc_high'], 2)}"
+
+
+def own_of_all(case: "StudyCase") -> dict[str, Any]:
+    """The mean over models with its sentence; or the reason why there is none."""
+    if isinstance(case.own, str):
+        return {"reason": case.own}
+    return case.own.mean.to_dict() | {"scales": case.own.scales, "words": case.own.sentence()}
