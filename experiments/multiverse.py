@@ -5,9 +5,9 @@
     python experiments/multiverse.py --model mistralai/Mistral-7B-Instruct-v0.3 --questions squad \\
            --panel my_panel.csv
 
-One thing is varied at a time, from the run that `steer_sweep.py` would have made. Each universe has a vector and a range
-of its own; that its answers turn, and where, is all that is asked (`steering.critical.crossings_along`), and each is
-judged by the rule of the verdict. Writes universes.csv, summary.json with the sentence, figures/ and report.html. An
+One thing is varied at a time, from the run that `steer_sweep.py` would have made. Each universe has a vector and a
+range of its own; that its answers turn, and where, is all that is asked (`steering.critical.crossings_along`), and each
+is judged by the rule of the verdict. Writes universes.csv, summary.json with the sentence, figures/ and report.html. An
 interrupted run continues with --resume and the same options.
 """
 

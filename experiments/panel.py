@@ -67,10 +67,9 @@ Write a panel in other people's formats.
     python experiments/panel.py export embedded --to py-irt --value answered_correctly --out embedded.jsonl
     python experiments/panel.py export panels/mine/panel.csv --to py-irt --respondent gpt-x --out responses.jsonl
 
-A finished sweep becomes a log of its own, a sample per question and a score per magnitude; so does what `ask_battery`
-or `ask_self_prediction` asked, a sample per answer:
+What `ask.py` has asked becomes a log of its own, a sample per answer:
 
-    python experiments/panel.py export runs/my-sweep --to inspect-log --out logs/sweep.eval
+    python experiments/panel.py export runs/my-battery --to inspect-log --out logs/battery.eval
     inspect view --log-dir logs
 
 What is not known is left out and counted, never written as 0.
@@ -129,7 +128,7 @@ def ask_everybody(collection: "Collection", run: Run, options: CollectOptions, n
 
     for other in options.merge:
         notes.tell(f"{collection.take_over(other)} answers taken over from {other}")
-    exhausted = ask_elsewhere(collection, run, options)
+    exhausted = ask_elsewhere(collection)
     for model in collection.models:
         ask(model, collection, options)
     return exhausted

@@ -100,7 +100,7 @@ def evaluated(panel: "ResponseMatrix", options: PlaceOptions) -> Results:
             panel, kin_of(panel.respondents), n_draws=options.draws, seed=options.seed, advance=advance
         )
     summary = placing_summary(draws, panel.respondents["model"], options.seed)
-    shown = ["rmse", "rmse_low", "rmse_high", "bound", "close", "coverage", "width", "bits"]
+    shown = ["rmse", "rmse_low", "rmse_high", "close", "coverage", "width", "bits"]
     say(summary[shown].round(3).to_string())
     return {"summary": summary, "draws": draws.set_index("respondent")}, {
         "quality": placing_figures.quality_by_size(summary)

@@ -16,8 +16,8 @@ questions, and where the panel says what was answered correctly base_models, con
 screening (whose confidence says anything of its own answers), predictors (what tells right answers from wrong ones),
 shared_or_own (is what a model knows everybody's, its family's, its own?) and topics. Needs no model and no GPU.
 
---deep writes factor.json (onedial.scale.FactorModel), and as tables respondents, questions, eigenvalues, correlations
-with intervals, missingness, respondents_fit, questions_fit, scale, accounts (what else would make the parabola or a
+--deep writes factor.json (onedial.scale.FactorModel), and as tables respondents, questions, eigenvalues, correlations,
+missingness, respondents_fit, questions_fit, scale, accounts (what else would make the parabola or a
 second factor), residuals, sensitivity; with base models clusters; with models or families of several respondents
 specific_* (which share is everybody's, theirs, one's own); with known groups respondents_by_* and questions_by_*; with
 several factors factors and factor_names.

@@ -77,8 +77,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def run_program(words: str, options: Sequence[str]) -> int:
     """Run one of `COMMANDS` as if its file had been started; its own `--help` and errors then bear the short name."""
     (name, *part), before = COMMANDS[words][0].split(), sys.argv
-    called = words.removesuffix("".join(part)).strip()
-    sys.argv = [f"onedial {called}".strip(), *part, *options]
+    sys.argv = [f"onedial {words}", *part, *options]
     try:
         if (CHECKOUT / "pyproject.toml").is_file():  # also one that is not installed, or is installed from elsewhere
             package = types.ModuleType("onedial.experiments")

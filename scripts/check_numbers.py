@@ -119,7 +119,7 @@ def checked(page: Path, entries: Iterable[dict[str, Any]], *, write: bool = Fals
             complaints.append(f"{page.name}: <!-- {entry['table']} --> ... <!-- end --> does not stand there once")
             continue
         table = markdown_table(entry)
-        new = place.sub(lambda found, table=table: f"{found[1]}{table}{found[2]}", text)
+        new = place.sub(lambda found, table=table: f"{found[1]}\n{table}\n{found[2]}", text)
         if new != text and not write:
             complaints.append(f"{page.name}: the table {entry['table']!r} is not that of its result; --write mends it")
         text = new

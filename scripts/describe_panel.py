@@ -13,6 +13,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+import numpy as np
 import pandas as pd
 
 from onedial.asking.questions import Question
@@ -23,10 +24,13 @@ from onedial.core.options import Options, option, parse_options
 from onedial.panels.grading.closed_book import NO_ANSWER, accuracy_by_level, non_answers_by_level, outcome_counts
 from onedial.panels.panel_files import load_panel
 from onedial.panels.panel_scores import summarise_panel
+from onedial.panels.panels import ResponseMatrix
 from onedial.panels.questions.question_files import load_questions
-from onedial.scale.study.kinship import kinship_of
+from onedial.scale.correlations.tetrachoric import tetrachoric
 
 FILES = ("panel.csv", "closed_book.csv")
+LEAST = 0.05
+"""Respondents with a yes rate below this, or above 1 minus this, are left out: their correlations are hardly known."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -63,14 +67,32 @@ def describe(folder: Path, questions: list[Question]) -> Mapping[str, pd.DataFra
             raise InputError(f"there is no file {folder / name}; give a folder that panel.py collect wrote")
     panel, closed = load_panel(folder / FILES[0]), pd.read_csv(folder / FILES[1])
     assert panel.responses is not None  # a panel.csv of panel.py collect is long
-    kin = kinship_of(panel)
+    within_and_between, eigenvalues = kinship(panel)
     return {
         "respondents": summarise_panel(panel.responses, questions),
         "levels": _beside(accuracy_by_level(closed, questions), non_answers_by_level(closed, questions)),
         "outcomes": outcome_counts(closed).rename(columns={NO_ANSWER: "no_answer"}),
-        "kinship": kin.summary.rename_axis("pairs_of"),
-        "eigenvalues": pd.DataFrame({"share": kin.eigenvalue_shares}).rename_axis("place"),
+        "kinship": within_and_between,
+        "eigenvalues": eigenvalues,
     }
+
+
+def kinship(panel: ResponseMatrix) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """Tetrachoric correlations of pairs within and between base models (`pairs, mean, lowest, highest`), and the
+    eigenvalues of all as shares of their number, of respondents whose yes rate is not too extreme to be compared."""
+    rates = panel.answers.mean()
+    kept = rates.index[rates.between(LEAST, 1 - LEAST)]
+    models = panel.respondents.loc[kept, "model"].to_numpy()
+    correlation = tetrachoric(panel.answers[kept]).correlation.to_numpy()
+    first, second = np.triu_indices(len(kept), 1)
+    same, values = models[first] == models[second], pd.Series(correlation[first, second])
+    rows = {
+        name: {"pairs": known.count(), "mean": known.mean(), "lowest": known.min(), "highest": known.max()}
+        for name, known in (("within", values[same]), ("between", values[~same]))
+    }
+    spectrum = np.linalg.eigvalsh(correlation)[::-1] if np.isfinite(correlation).all() else np.array([])
+    shares = pd.DataFrame({"share": spectrum / len(kept)}).rename_axis("place")
+    return pd.DataFrame.from_dict(rows, orient="index").rename_axis("pairs_of"), shares
 
 
 def _beside(right: pd.DataFrame, silent: pd.DataFrame) -> pd.DataFrame:

@@ -14,6 +14,8 @@ shape    random weights at Mistral 7B's shape, bfloat16: a sweep against plain h
 memory   a sweep of more than memory holds at once: the batch is halved until it fits, and the answers are the same
 resume   steer_sweep.py killed with SIGKILL as soon as part of the sweep is kept, and gone on with: the same answers as
          of a run that was left alone, bit for bit; and the run by two processes that share the device, margins to 1e-4
+engine   where there is vLLM (ONEDIAL_VLLM_PYTHON): reasonings of unequal length at Mistral 7B's shape, tokens a second
+         beside transformers, steered and not (ten times as many), and the hook's cost (at most 3%)
 default  the default run (steer_sweep.py, float32) on the CPU and on the device: the same sentence, and how many answers
          have the other sign. In small one sweep in its place. Where the embedded model's weights cannot be fetched
          (93 MB), a model with random weights stands for it
@@ -30,6 +32,7 @@ import os
 import signal
 import subprocess
 import sys
+import tempfile
 import time
 import warnings
 from collections.abc import Callable, Iterator
@@ -73,6 +76,8 @@ COARSE = 0.05
 """Of the largest logit: how far two orders of summation may lie apart in bfloat16."""
 LEAST_SHARE, LEAST_RATIO = 1 / 3, 3.0
 """What of a plain product's and a plain hook's speed a device has to reach; not asked for in small."""
+VLLM_TIMES, VLLM_COST = 10.0, 3.0
+"""What vLLM has to reach: so many times transformers' tokens per second, and percent of its own for the hook."""
 MISTRAL_7B = dict(
     vocab_size=32_768, hidden_size=4096, intermediate_size=14_336, num_hidden_layers=32, num_attention_heads=32,
     num_key_value_heads=8, max_position_embeddings=32_768, sliding_window=None,
@@ -81,6 +86,8 @@ SMALL_SHAPE = dict(
     vocab_size=512, hidden_size=64, intermediate_size=128, num_hidden_layers=6, num_attention_heads=4,
     num_key_value_heads=2,
 )  # fmt: skip
+VLLM_SHAPE = SMALL_SHAPE | {"hidden_size": 256}
+"""The narrowest heads that vLLM has kernels for are of 32 numbers."""
 MAGNITUDES = tuple(step / 5 for step in range(-5, 6))
 PLAIN_MAGNITUDES = (-1.0, 1.0)
 MOST_ROWS, LEFT_GB, SAME, PATIENCE = 8, 2.0, 1e-4, 300
@@ -330,6 +337,34 @@ def resume(small: bool, device: str, folder: Path) -> Figures:
     }
 
 
+def engine(small: bool, device: str) -> Figures:
+    """What vLLM writes in a second beside transformers; passed where there is none, since nothing is wrong then."""
+    from bench_engine import writing_speed
+    from transformers import AutoTokenizer
+
+    from onedial.core.errors import InputError
+    from onedial.models.model import load_model
+    from steering.engines.writer import python_with_vllm, writing_with_vllm
+    from steering.interventions import Intervention
+
+    try:
+        python_with_vllm()
+    except InputError as error:
+        return {"passed": True, "not measured": str(error)}
+    shape = MISTRAL_7B | (VLLM_SHAPE if small else {})
+    with tempfile.TemporaryDirectory() as folder:
+        tokenizer().save_pretrained(folder)
+        random_model(shape, device, AutoTokenizer.from_pretrained(folder)).hf.save_pretrained(folder)
+        model = load_model(folder, device=device, dtype="float32" if small else "bfloat16")
+        prompts = drawn_prompts(shape["vocab_size"], 8 if small else 256, shared=30, own=40)
+        push = Intervention.of(drawn_vector(model, 0, model.n_layers // 2), positions="all") * 0.2
+        with writing_with_vllm(model) as writer:
+            found = writing_speed(model, writer, prompts, push)
+    times = min(found[f"vLLM, {kind}"] / found[f"transformers, {kind}"] for kind in ("steered", "unsteered"))
+    enough = times >= VLLM_TIMES and found["cost of the hook, %"] <= VLLM_COST
+    return {"passed": small or enough, "times transformers": round(times, 2), **found}
+
+
 def default(small: bool, device: str, folder: Path) -> Figures:
     """The default run on the CPU and on the device."""
     subject = subject_of_the_default_run(folder)
@@ -474,7 +509,9 @@ def flips(one: Any, other: Any) -> int:
 
 # ---- the program -----------------------------------------------------------------------------------------------------
 
-STEPS: dict[str, Callable[..., Figures]] = {each.__name__: each for each in (exact, shape, memory, resume, default)}
+STEPS: dict[str, Callable[..., Figures]] = {
+    each.__name__: each for each in (exact, shape, memory, resume, engine, default)
+}
 RUNS = ("resume", "default")
 """Steps that write into the folder."""
 

@@ -65,7 +65,7 @@ def placing_by_size(*summaries: pd.DataFrame) -> pd.DataFrame:
     for panel, summary in zip(("frontier-confidence", "frontier", "embedded"), summaries, strict=True):
         summary = summary.set_index(["method", "k"]).loc[:, [10, 25, 50], :]
         table = summary["rmse"].unstack("method").rename(columns=lambda name: str(name).replace(" ", "_"))
-        kept = ["n", "rmse_low", "rmse_high", "bound", "bound_close", "close", "coverage"]
+        kept = ["n", "rmse_low", "rmse_high", "close", "coverage"]
         kept += ["coverage_low", "coverage_high", "width", "bits", "bits_low", "bits_high", "rate_coverage"]
         kept += ["rate_width"]
         table = table.join(summary.loc["adaptive", kept])

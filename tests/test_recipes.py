@@ -23,7 +23,6 @@ from onedial.verdict.sweep_run import SweepRun
 ROOT = Path(__file__).resolve().parent.parent
 PAGE = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
 RECIPES = dict(re.findall(r"^### (Add .*?)\n(.*?)(?=^### |^## |\Z)", PAGE, re.MULTILINE | re.DOTALL))
-MOST_LINES = 30
 SWEEP, JUDGE = "steer_sweep.py", "judge_run.py"
 
 
@@ -73,13 +72,10 @@ def followed(tmp_path_factory):
     return folder, "".join(run(line, folder) for line in commands())
 
 
-def test_there_are_eight_and_each_is_one_short_file():
-    named = [name.removeprefix("Add ").split()[1] for name in RECIPES]
-    assert named == ["direction", "operator", "instrument", "respondent", "baseline", "layout", "section", "table"]
+def test_each_recipe_is_one_file():
+    assert RECIPES
     for name, recipe in RECIPES.items():
-        blocks = blocks_of(recipe)
-        assert sum(language == "python" for language, _ in blocks) == 1, name
-        assert 10 <= sum(len(text.strip().splitlines()) for _, text in blocks) <= MOST_LINES, name
+        assert sum(language == "python" for language, _ in blocks_of(recipe)) == 1, name
 
 
 def test_all_recipes_can_be_followed(followed):

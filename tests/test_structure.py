@@ -1,4 +1,4 @@
-"""The rooms import downwards only, without circles, and are small enough to enter."""
+"""The rooms import downwards only and without circles, and all of them are installed."""
 
 import ast
 import importlib
@@ -39,10 +39,6 @@ WITHOUT_TORCH = [room for room in ROOMS[: ROOMS.index("onedial.models")] if room
 ]
 WITHOUT_MODELS = ["onedial.verdict", "onedial.report", "onedial.view"]
 """What judges and what shows knows tables, and no model."""
-MOST_FILES = 16
-"""In a folder, `__init__` left out; a room with more gets sub-rooms."""
-LONGEST_PROGRAM = 370
-"""Lines; most of the longest ones are options."""
 
 
 def folder_of(room: str) -> Path:
@@ -161,21 +157,6 @@ def test_statistics_and_tables_work_without_torch(room):
         assert not imported & {"torch", "transformers"}, file
 
 
-@pytest.mark.parametrize("room", ROOMS)
-def test_each_room_comes_from_this_repository(room):
-    assert Path(importlib.import_module(room).__file__).is_relative_to(ROOT)
-
-
-def test_no_folder_has_outgrown_whoever_enters():
-    crowded = {}
-    for package in ("onedial", "probes", "steering"):
-        for folder in {file.parent for file in (ROOT / package).rglob("*.py")}:
-            files = [file for file in folder.glob("*.py") if file.name != "__init__.py"]
-            if len(files) > MOST_FILES:
-                crowded[str(folder.relative_to(ROOT))] = len(files)
-    assert not crowded
-
-
 def test_tests_stand_where_their_code_stands():
     rooms = {folder.name for folder in (ROOT / "tests").iterdir() if folder.is_dir() and any(folder.glob("test_*.py"))}
     assert rooms <= {*(room.split(".")[-1] for room in ORDER), "scripts", "end_to_end"}
@@ -198,20 +179,12 @@ def test_everything_that_a_package_holds_is_installed():
         for file in (ROOT / package).rglob("*")
         if file.is_file() and file.suffix != ".pyc"
     }
-    assert len(there) > 400
     assert there <= set(made.stdout.splitlines())
-
-
-def test_a_program_is_a_table_of_contents():
-    """What takes longer to tell stands in `onedial.studies`."""
-    for program in (ROOT / "experiments").glob("*.py"):
-        assert len(program.read_text(encoding="utf-8").splitlines()) <= LONGEST_PROGRAM, program
 
 
 def test_import_onedial_gives_its_names_and_loads_nothing():
     code = (
         "import sys, onedial; assert not {'torch', 'pandas', 'numpy'} & set(sys.modules); "
-        "assert all(getattr(onedial, name) is not None for name in onedial.__all__); print(len(onedial.__all__))"
+        "assert all(getattr(onedial, name) is not None for name in onedial.__all__)"
     )
-    made = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True)
-    assert 12 <= int(made.stdout) <= 20
+    subprocess.run([sys.executable, "-c", code], cwd=ROOT, check=True)

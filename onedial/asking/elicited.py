@@ -27,21 +27,73 @@ from collections.abc import Mapping
 from contextlib import ExitStack
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any, Literal
+
+from pydantic import BeforeValidator, Strict
 
 from onedial.asking.named_data import NAMED_PANELS, beside, embedded_file
 from onedial.asking.questions import normalised_text
+from onedial.core.borders import CLOSED, Write, checked, read_yaml
 from onedial.core.errors import InputError
-from onedial.core.files import parsed_yaml
-from onedial.core.suggestions import did_you_mean
 
 ELICITATION_FILE = "elicitation.yaml"
-YES_OR_NO, NUMBER = "yes/no", "number"
-BEFORE, AFTER = "before", "after"
+YES_OR_NO: Literal["yes/no"] = "yes/no"
+NUMBER = "number"
+BEFORE: Literal["before"] = "before"
+AFTER = "after"
 MEDIAN = "median"
 
 Cut = float | str
 """At least this number is a yes; `MEDIAN` stands for each respondent's own."""
+_SPELT: dict[Any, str] = {True: "yes", False: "no"}
+"""YAML 1.1 reads a bare yes or no as true or false, in keys too."""
+
+
+def cut_of(value: Any) -> Cut:
+    """A number, or `MEDIAN`.
+
+    Raises:
+        ValueError: anything else.
+    """
+    if value == MEDIAN:
+        return MEDIAN
+    if isinstance(value, bool) or not math.isfinite(float(value)):
+        raise ValueError("no number")
+    return float(value)
+
+
+def _text(value: Any) -> str:
+    if isinstance(value, bool | Mapping | list) or value is None or not str(value).strip():
+        raise ValueError("no text")
+    return str(value).strip()
+
+
+def _texts(value: Any) -> tuple[str, ...]:
+    values = value if isinstance(value, list) else [value]
+    return tuple(_SPELT[each] if isinstance(each, bool) else _text(each) for each in values)
+
+
+def _mapping(value: Any) -> dict[str, str]:
+    return {_text(key): _text(each) for key, each in dict(value).items()}
+
+
+def _prompt(value: Any) -> dict[str, str]:
+    found = _mapping(value)
+    if "user" not in found or not found.keys() <= {"user", "assistant_prefix", "name"}:
+        raise ValueError("no prompt")
+    return found
+
+
+def _top(value: Any) -> float:
+    if isinstance(value, bool) or not float(value) > 0:
+        raise ValueError("not above 0")
+    return float(value)
+
+
+_Words = Annotated[str, BeforeValidator(_text), Write("write it as text")]
+_List = Annotated[tuple[str, ...], BeforeValidator(_texts), Write("write one text or a list of them")]
+_Switch = Annotated[bool, Strict(), Write("write true or false")]
+_Known = Annotated[bool | None, Strict(), Write("write true or false")]
 
 
 @dataclass(frozen=True)
@@ -52,23 +104,31 @@ class Elicitation:
         prompt: user, and optionally assistant_prefix and name, as in a prompt file; None where the file has none.
     """
 
-    question: str
-    paraphrased: bool = False
-    when: str = BEFORE
-    reasoned: bool | None = None
-    answer: str = YES_OR_NO
-    yes: tuple[str, ...] = ()
-    no: tuple[str, ...] = ()
-    blank: tuple[str, ...] = ()
-    top: float = 1.0
-    cut: Cut | None = None
-    prompt: dict[str, str] | None = None
-    columns: dict[str, str] = field(default_factory=dict)
-    about: tuple[str, ...] = ()
-    questions: tuple[str, ...] = ()
-    asked: str = ""
-    licence: str = ""
-    source: str = ""
+    __pydantic_config__ = CLOSED
+
+    question: Annotated[
+        str, BeforeValidator(_text), Write("write what was asked, like question: Would you answer this request?")
+    ]
+    paraphrased: _Switch = False
+    when: Annotated[Literal["before", "after"], Write("write before or after")] = BEFORE
+    reasoned: _Known = None
+    answer: Annotated[Literal["yes/no", "number"], Write("write yes/no or number")] = YES_OR_NO
+    yes: _List = ()
+    no: _List = ()
+    blank: _List = ()
+    top: Annotated[float, BeforeValidator(_top), Write("write a number above 0")] = 1.0
+    cut: Annotated[Cut | None, BeforeValidator(cut_of), Write("write a number, or median")] = None
+    prompt: Annotated[
+        dict[str, str] | None, BeforeValidator(_prompt), Write("write user, and if wanted assistant_prefix and name")
+    ] = None
+    columns: Annotated[dict[str, str], BeforeValidator(_mapping), Write("write OURS: THEIRS")] = field(
+        default_factory=dict
+    )
+    about: _List = ()
+    questions: _List = ()
+    asked: _Words = ""
+    licence: _Words = ""
+    source: _Words = ""
 
     def in_words(self) -> str:
         """How it was asked, in half a sentence."""
@@ -121,45 +181,13 @@ def read_elicitation(path: Path) -> Elicitation:
     Raises:
         InputError: no YAML, an unknown key, or a value that its key cannot have.
     """
-    import yaml
-
-    try:
-        content = parsed_yaml(path.read_text(encoding="utf-8-sig"))
-    except (UnicodeDecodeError, yaml.YAMLError) as error:
-        reason = " ".join(str(error).split())
-        raise InputError(f"{path} is no YAML ({reason}); correct it") from error
+    content = read_yaml(path, "file on how a panel was asked")
     if isinstance(content, dict):
         content = {_SPELT.get(key, key): value for key, value in content.items()}
-    if not isinstance(content, dict) or "question" not in content:
-        raise InputError(f"{path} does not say what was asked; write it like question: Would you answer this request?")
-    for key in content:
-        if key not in _READERS:
-            meant = did_you_mean(str(key), _READERS) or ";"
-            raise InputError(f"{path} has the key {key!r}{meant} known are {', '.join(_READERS)}")
-    values = {}
-    for key, value in content.items():
-        read, wanted = _READERS[key]
-        try:
-            values[key] = read(value)
-        except (ValueError, TypeError) as error:
-            raise InputError(f"{path} gives {key} as {value!r}; {wanted}") from error
-    found = Elicitation(**values)
+    found = checked(Elicitation, content, str(path))
     if found.answer == YES_OR_NO and found.cut is not None:
         raise InputError(f"{path} gives a cut, but the answers are yes and no; write answer: number, or leave it out")
     return found
-
-
-def cut_of(value: Any) -> Cut:
-    """A number, or `MEDIAN`.
-
-    Raises:
-        ValueError: anything else.
-    """
-    if isinstance(value, bool):
-        raise ValueError("no number")
-    if value != MEDIAN and not math.isfinite(float(value)):
-        raise ValueError("no number")
-    return MEDIAN if value == MEDIAN else float(value)
 
 
 def panel_and_cuts(given: str) -> tuple[str, tuple[Cut, ...], float | None]:
@@ -208,72 +236,3 @@ def prompt_of_panel(panel: str) -> str | None:
         return None
     name, *_ = panel_and_cuts(panel)
     return name if name in NAMED_PANELS else str(Path(name).parent / ELICITATION_FILE)
-
-
-def _text(value: Any) -> str:
-    if isinstance(value, bool | Mapping | list) or value is None or not str(value).strip():
-        raise ValueError("no text")
-    return str(value).strip()
-
-
-def _switch(value: Any) -> bool:
-    if not isinstance(value, bool):
-        raise ValueError("neither true nor false")
-    return value
-
-
-def _one_of(*choices: str) -> Any:
-    def read(value: Any) -> str:
-        if value not in choices:
-            raise ValueError("no such choice")
-        return str(value)
-
-    return read, f"write {' or '.join(choices)}"
-
-
-def _texts(value: Any) -> tuple[str, ...]:
-    values = value if isinstance(value, list) else [value]
-    return tuple(_SPELT[each] if isinstance(each, bool) else _text(each) for each in values)
-
-
-def _mapping(value: Any) -> dict[str, str]:
-    return {_text(key): _text(each) for key, each in dict(value).items()}
-
-
-def _prompt(value: Any) -> dict[str, str]:
-    found = _mapping(value)
-    if "user" not in found or not found.keys() <= {"user", "assistant_prefix", "name"}:
-        raise ValueError("no prompt")
-    return found
-
-
-def _top(value: Any) -> float:
-    if isinstance(value, bool) or not float(value) > 0:
-        raise ValueError("not above 0")
-    return float(value)
-
-
-_SPELT: dict[Any, str] = {True: "yes", False: "no"}
-"""YAML 1.1 reads a bare yes or no as true or false, in keys too."""
-_SWITCH = (_switch, "write true or false")
-_LIST = (_texts, "write one text or a list of them")
-_WORDS = (_text, "write it as text")
-_READERS: dict[str, tuple[Any, str]] = {
-    "question": _WORDS,
-    "paraphrased": _SWITCH,
-    "when": _one_of(BEFORE, AFTER),
-    "reasoned": _SWITCH,
-    "answer": _one_of(YES_OR_NO, NUMBER),
-    "yes": _LIST,
-    "no": _LIST,
-    "blank": _LIST,
-    "top": (_top, "write a number above 0"),
-    "cut": (cut_of, "write a number, or median"),
-    "prompt": (_prompt, "write user, and if wanted assistant_prefix and name"),
-    "columns": (_mapping, "write OURS: THEIRS"),
-    "about": _LIST,
-    "questions": _LIST,
-    "asked": _WORDS,
-    "licence": _WORDS,
-    "source": _WORDS,
-}

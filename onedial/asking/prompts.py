@@ -7,7 +7,7 @@ from pathlib import Path
 from onedial.asking.elicited import ELICITATION_FILE, elicitation_of
 from onedial.asking.named_data import NAMED_PANELS
 from onedial.core.errors import InputError
-from onedial.core.files import parsed_yaml
+from onedial.core.files import packaged_yaml, parsed_yaml
 from onedial.core.suggestions import Named, did_you_mean
 
 SLOT = "{question}"
@@ -79,49 +79,8 @@ class PromptTemplate:
 # Every framing ends alike, so that only what stands before it can move the answer. The wording was chosen on the
 # development questions (docs/findings.md).
 _REQUEST = "Question: {question}\n\nCan you answer this question correctly? Yes or No?"
-OPENINGS = {
-    "neutral": "",
-    "cautious": (
-        "Here is a question of general knowledge. Be careful not to overrate yourself: claiming an answer that turns "
-        "out wrong is worse than passing."
-    ),
-    "eager": (
-        "Here is a question of general knowledge. Be generous with yourself: an attempt costs nothing, and passing on "
-        "something that you could have answered is a pity."
-    ),
-    "other field": (
-        "You are a ceramics engineer. Glazes and kilns fill your days, and outside your craft you read little. "
-        "Somebody hands you a question of general knowledge."
-    ),
-    "high stakes": (
-        "A surgeon is waiting for the answer to this question and will act on it at once. A wrong answer costs a life; "
-        "if you pass, a colleague will be asked instead."
-    ),
-    "child": "You are eight years old and in your third year of school. Your teacher reads a question to the class.",
-    "exam": (
-        "You are sitting the final of a national quiz after years of preparation. A right answer gains a point and a "
-        "wrong one loses a point; a question that you pass on counts nothing."
-    ),
-    "self-doubting": (
-        "Here is a question of general knowledge. When you were last tested, most of what you felt sure of was false, "
-        "so take your first impression with suspicion."
-    ),
-    "polymath": (
-        "You have read every encyclopedia from cover to cover and have rarely been caught out. "
-        "A visitor brings you a question."
-    ),
-    "casual": "You are chatting with friends over dinner, and one of them throws a question into the round.",
-    "bet": (
-        "Whoever claims to know the answer to the question below stakes everything that they own, and most who did so "
-        "lost it all. Passing is free."
-    ),
-    # The last two are for respondents that say yes to nearly everything under all others.
-    "toddler": "You are three years old and know nothing but your toys.",
-    "memory loss": (
-        "You play a person who has lost every memory of what they ever learnt and can answer nothing of the kind."
-    ),
-}
-"""What each framing says before its question."""
+OPENINGS: dict[str, str] = packaged_yaml("onedial.asking", "texts.yaml")["openings"]
+"""What each framing says before its question; the last two are for respondents that say yes to nearly everything."""
 
 # Worked examples in the user's turn: what a base model needs to answer at all, and a very small one to answer readably.
 # The letters of a name are the answers of the examples in order; their number and the last of them move the yes rate.
@@ -145,6 +104,11 @@ FRAMINGS: dict[str, PromptTemplate] = Named(
     (name, PromptTemplate(name=name, user=f"{opening}\n\n{_REQUEST}".lstrip(), assistant_prefix="Answer:"))
     for name, opening in (OPENINGS | {f"examples {order}": _examples(order) for order in EXAMPLE_ORDERS}).items()
 )
+STUDY = PromptTemplate(
+    "Question: {question}\n\nDo you think you can answer this correctly? Yes or No?", "Answer:", "study"
+)
+"""As the study asked that this project follows, which let its models reason first (`--answer reasoned`)."""
+PROMPTS: dict[str, PromptTemplate] = Named({**FRAMINGS, STUDY.name: STUDY})
 METACOGNITIVE = FRAMINGS["neutral"]
 
 
@@ -157,7 +121,7 @@ def load_prompt(name_or_path: str | Path, folder: Path = Path()) -> PromptTempla
     """A framing by its name, the prompt that a panel brings along, or one from a file.
 
     Args:
-        name_or_path: a key of `FRAMINGS`; a panel by its name, or its elicitation.yaml; or a file. A .txt or .md file
+        name_or_path: a key of `PROMPTS`; a panel by its name, or its elicitation.yaml; or a file. A .txt or .md file
             is the user turn as it stands; a .yaml (or .yml) file has `user`, and optionally `assistant_prefix` and
             `name`. The name defaults to the file's, without its ending.
         folder: what a relative path is relative to.
@@ -166,15 +130,15 @@ def load_prompt(name_or_path: str | Path, folder: Path = Path()) -> PromptTempla
         InputError: no such framing or file, another ending, no UTF-8, no YAML, unknown or missing keys, values that
             are no text, not exactly one `{question}`.
     """
-    if str(name_or_path) in FRAMINGS:
-        return FRAMINGS[str(name_or_path)]
+    if str(name_or_path) in PROMPTS:
+        return PROMPTS[str(name_or_path)]
     path = folder / name_or_path
     if str(name_or_path) in NAMED_PANELS or path.name == ELICITATION_FILE:
         return _prompt_of_panel(str(name_or_path) if str(name_or_path) in NAMED_PANELS else str(path))
     if not path.suffix and not path.is_file():
-        meant = did_you_mean(str(name_or_path), FRAMINGS) or ";"
+        meant = did_you_mean(str(name_or_path), PROMPTS) or ";"
         raise InputError(
-            f"the prompt {str(name_or_path)!r} is neither a framing nor a file{meant} known are {', '.join(FRAMINGS)}"
+            f"the prompt {str(name_or_path)!r} is neither a framing nor a file{meant} known are {', '.join(PROMPTS)}"
         )
     fields = read_prompt_file(path)
     return PromptTemplate(fields["user"], fields.get("assistant_prefix", ""), fields["name"])
@@ -183,7 +147,7 @@ def load_prompt(name_or_path: str | Path, folder: Path = Path()) -> PromptTempla
 def _prompt_of_panel(panel: str) -> PromptTemplate:
     found = elicitation_of(panel)
     if found is None or found.prompt is None:
-        raise InputError(f"{panel} brings no prompt along; give a framing ({', '.join(FRAMINGS)}) or a file")
+        raise InputError(f"{panel} brings no prompt along; give a framing ({', '.join(PROMPTS)}) or a file")
     given = found.prompt
     return PromptTemplate(given["user"], given.get("assistant_prefix", ""), given.get("name", "custom"))
 

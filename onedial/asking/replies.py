@@ -5,7 +5,10 @@ import re
 import unicodedata
 from typing import Any, NamedTuple
 
-_TAG = r"(?:\w+[:_-])?(?:think(?:ing)?|thoughts?|reason(?:ing)?|reflection|scratchpad|analysis|inner_monologue)"
+_TAG = (
+    r"(?:\w+[:_-])?(?:think(?:ing)?(?:_process)?|thoughts?|reason(?:ing)?|reflection|scratchpad|analysis"
+    r"|inner_monologue)"
+)
 
 
 class Thought(NamedTuple):
@@ -40,6 +43,8 @@ THOUGHTS: dict[str, Thought] = {
         r"<\uff5cbegin\u2581of\u2581thinking\uff5c>", r"<\uff5cend\u2581of\u2581thinking\uff5c>"
     ),
     "Gemma 4": Thought(r"<\|channel>\s*thought\b", r"<channel\|>", (("<|channel>thought", "<channel|>"),)),
+    "Gemma 4, a turn": Thought(r"<\|turn>\s*thinking\b", r"<\|turn>\s*thinking\b(?s:.*?)<turn\|>"),
+    "MedGemma": _exact("<unused94>", "<unused95>"),
     "gpt-oss": Thought(
         r"<\|channel\|>\s*(?:analysis|commentary)\b",
         r"<\|channel\|>\s*final\b[^<\n]*(?:<\|message\|>)?",

@@ -23,6 +23,7 @@ REVERSED = {
     REQUESTS[0]: "Would you get this question wrong?",
     REQUESTS[1]: "Is the correct answer to this question unknown to you?",
     REQUESTS[2]: "If you were asked this question, would your answer be wrong?",
+    "Do you think you can answer this correctly?": "Do you think you would get this wrong?",
     "Would you answer this request?": "Would you decline this request?",
 }
 """Request -> its opposite."""

@@ -6,6 +6,7 @@ import json
 import os
 import tempfile
 from collections.abc import Iterator
+from importlib import resources
 from pathlib import Path
 from typing import Any
 
@@ -134,6 +135,15 @@ def parsed_yaml(text: str) -> Any:
         return yaml.safe_load(text)
     except (RecursionError, ValueError) as error:  # a date or a number that is none
         raise yaml.YAMLError(str(error)) from None
+
+
+def packaged_yaml(package: str, name: str) -> Any:
+    """What a YAML file of ours beside the modules of a package holds.
+
+    >>> packaged_yaml("onedial.asking", "texts.yaml")["openings"]["neutral"]
+    ''
+    """
+    return parsed_yaml(resources.files(package).joinpath(name).read_text(encoding="utf-8"))
 
 
 def write_json(path: Path | str, value: Any) -> None:

@@ -56,6 +56,11 @@ class Writer(Protocol):
         with_: "Steering | None",
     ) -> list[Generated]:
         """As the function `generate`."""
+        ...
+
+    def told(self) -> dict[str, Any]:
+        """What it is, for a manifest."""
+        ...
 
 
 FORGET_WITH_A_CACHE = {"moshi", "deepseek_v32", "glm_moe_dsa"}

@@ -6,7 +6,6 @@ from typing import Any
 
 import pandas as pd
 
-from onedial.scale.checks.simulation import Simulated
 from onedial.scale.factor.factor_model import FactorModel
 from onedial.show.results import Result, Stored
 from onedial.verdict.case import Case
@@ -65,11 +64,6 @@ class Contents(Stored):
         return self.sweep.factor()
 
     @cached_property
-    def parabola(self) -> Simulated | None:
-        """The parabola of loadings on thresholds beside its null, where there is one."""
-        return self.sweep.parabola()
-
-    @cached_property
     def dose_response(self) -> pd.DataFrame:
         """What each magnitude does to the subject; see `onedial.verdict.match.dose_response`."""
         return dose_response(self.grid)
@@ -82,7 +76,7 @@ class Contents(Stored):
     @property
     def entry(self) -> dict[str, Any]:
         """The entry of the intervention under test in interventions.json."""
-        return self.tables.entries[self.tables.own]
+        return self.tables.entries[self.tables.tested]
 
     @property
     def unit(self) -> str:

@@ -120,7 +120,7 @@ def _order(verdict: Mapping[str, Any]) -> Card:
 
 def _push(verdict: Mapping[str, Any]) -> Card:
     said, direction = WORDS["card_push"], verdict["direction"]
-    vector, n_controls, details = direction["own"], direction["n_controls"], []
+    vector, n_controls, details = direction["vector"], direction["n_controls"], []
     if vector.get("push") is not None:
         kl = "" if vector.get("kl") is None else f" and a KL of {number(vector['kl'])} on neutral text"
         details = [f"from yes rate .1 to .9 it takes {number(vector['push'], 2)} residual norms{kl}"]

@@ -6,17 +6,11 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from onedial.panels.splits import FITTING
 from onedial.report.meaning import WORDS
 from onedial.show.columns import number
 from onedial.stats.shares import rates
 from onedial.verdict.case import Case
 from onedial.verdict.verdict import MIN_TARGETS, ONE_MODEL, REACH
-
-_STANDS = 0.02
-"""A yes rate that moves by less over the last quarter of a side has come to rest, unless its margins still move."""
-_STILL = 0.1
-"""Margins that make less than this share of their whole way in the last quarter of a side have come to rest, too."""
 
 
 def what_to_try(verdict: Mapping[str, Any], grid: Case, matches: pd.DataFrame) -> list[str]:
@@ -42,22 +36,10 @@ def what_to_try(verdict: Mapping[str, Any], grid: Case, matches: pd.DataFrame) -
 
 
 def _end(grid: Case, side: int) -> str:
-    """Why the dial ends where it does, on one side of 0."""
-    used, said = grid.readable, WORDS["remedies"]
-    last = used[0] if side < 0 else used[-1]
+    """Where the dial ends on one side of 0, and why."""
+    said, last = WORDS["remedies"], int(grid.readable[0 if side < 0 else -1])
     known = {"where": "Downwards" if side < 0 else "Upwards", "at": number(grid.magnitudes[last], signed=True)}
-    answers, margins = grid.answers[grid.rows(FITTING)], grid.margins[grid.rows(FITTING)]
+    answers = grid.answers[grid.fitting]
     if last not in (0, len(grid.magnitudes) - 1):
         return said["unread"].format(**known, unread=float(np.isnan(answers[:, last + side]).mean()))
-    outwards = used[used <= grid.unsteered][::-1] if side < 0 else used[used >= grid.unsteered]
-    yes, quarter = np.nanmean(answers[:, outwards], axis=0), max(2, -(-len(outwards) // 4))
-    if np.ptp(yes[-quarter:]) >= _STANDS:
-        return said["moves"].format(**known)
-    moving = _moves_on(np.nanmedian(margins[:, outwards], axis=0), quarter)
-    return said["margins_move" if moving else "rests"].format(**known, rate=number(yes[-1], 2))
-
-
-def _moves_on(margins: np.ndarray, quarter: int) -> bool:
-    """Whether median margins, from 0 outwards, still move over the last quarter as they did before."""
-    way, last = abs(margins[-1] - margins[0]), abs(margins[-1] - margins[-quarter])
-    return bool(way > 0 and last >= _STILL * way)
+    return said["ends"].format(**known, rate=number(float(rates(answers[:, last])[0]), 2))

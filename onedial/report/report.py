@@ -85,5 +85,5 @@ def _lead(contents: Contents) -> Markup:
 AGREEMENTS = {
     "agreement": "steered",
     "majority": "by the majority answer",
-    "threshold_shift": "by the unsteered subject with its cut moved",
+    "threshold_shift": "by shifting the unsteered threshold",
 }

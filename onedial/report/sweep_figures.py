@@ -26,9 +26,6 @@ UNREADABLE = 0.05
 UNSTEERED = "unsteered margin"
 SETTINGS = (0.1, 0.5, 0.9)
 """Yes rates whose nearest settings the histogram shows."""
-FEWEST = 10
-"""Questions of a topic or level from which on it has a curve."""
-MOST_NAMED = 8
 JITTER = 0.012
 HOLLOW = {"marker": "o", "color": COLOURS[0], "markerfacecolor": PAPER}
 FILLED = {"marker": "o", "color": COLOURS[0]}
@@ -115,15 +112,9 @@ def agreement(table: pd.DataFrame, stored: Contents) -> Drawing:
     )
 
 
-def kappa(table: pd.DataFrame, stored: Contents) -> Drawing:
-    """Per target: Cohen's kappa on the test questions."""
-    rows, left_out = _targets(table, stored)
-    return forest(rows, "kappa", hollow=left_out, xlabel="Cohen's kappa on the test questions")
-
-
 def pushes(table: pd.DataFrame, stored: Contents) -> Drawing:
     """Push against order of the vector and of every control."""
-    vector = stored.verdict["direction"]["own"]
+    vector = stored.verdict["direction"]["vector"]
     rows = table[["role", "push", "order_gain"]].copy()
     rows.loc["the vector"] = ["the vector", vector.get("push"), vector.get("order_gain")]
     rows = rows.astype({"push": float, "order_gain": float}).assign(push=lambda each: each["push"].fillna(np.inf))
@@ -338,34 +329,6 @@ def question_map(_: Any, stored: Contents) -> Drawing:
     )
 
 
-def grouped_by(questions: pd.DataFrame) -> dict[str, list[Any]]:
-    """Level and topic, as far as some of them have enough questions -> those that have."""
-    counts = {name: questions[name].dropna().value_counts() for name in ("level", "topic") if name in questions}
-    return {name: sorted(n.index[n >= FEWEST]) for name, n in counts.items() if (n >= FEWEST).any()}
-
-
-def rates_by_group(_: Any, stored: Contents) -> Drawing | None:
-    """Yes rate along the dial for each level and topic of enough questions."""
-    grid = stored.grid
-    table = stored.questions.assign(id=stored.questions["id"].astype(str)).set_index("id")
-    table = table.reindex(grid.questions.astype(str))
-    middle = int(np.nanargmin(np.abs(rates(grid.answers)[0] - 0.5)))
-    panels = []
-    for kind, groups in grouped_by(stored.questions).items():
-        found = {each: rates(grid.answers[(table[kind] == each).to_numpy(bool)])[0] for each in groups}
-        by_rate = sorted(groups, key=lambda each: found[each][middle])
-        lines = []
-        for place, (each, rate) in enumerate(found.items()):
-            told = len(groups) <= MOST_NAMED or each in (by_rate[0], by_rate[-1])
-            words = f"{kind} {int(each)}" if kind == "level" and float(each).is_integer() else str(each)
-            look = {"linewidth": 1.4, "alpha": 1.0} if told else {"linewidth": 0.8, "alpha": 0.55}
-            name = f"{kind} {each}: {int((table[kind] == each).sum())} questions"
-            colour = COLOURS[place % len(COLOURS)]
-            lines.append(Curve(grid.magnitudes, rate, words if told else "", colour, look=look, name=name))
-        panels.append(Panel(lines, "share of yes", SHARES, f"by {kind}", height=1.15))
-    return curves(panels, f"magnitude ({stored.unit})") if panels else None
-
-
 def margins_at_settings(_: Any, stored: Contents) -> Drawing | None:
     """Margins of the test questions at the settings whose yes rates are nearest to .1, .5 and .9; None where no answer
     could be read.
@@ -486,12 +449,6 @@ def reasoned_order(_: Any, stored: Contents) -> Drawing:
 
 
 def loadings(_: Any, stored: Contents) -> Drawing:
-    """Loadings against thresholds, with the null of their parabola."""
+    """Loadings against thresholds."""
     assert stored.factor is not None  # else there is no such section
-    return factor_figures.loadings_against_threshold(stored.factor, null=stored.parabola)
-
-
-def scree(_: Any, stored: Contents) -> Drawing:
-    """Eigenvalues beside chance."""
-    assert stored.factor is not None
-    return factor_figures.scree(stored.factor.eigenvalues, stored.factor.null)
+    return factor_figures.loadings_against_threshold(stored.factor)

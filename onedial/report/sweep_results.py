@@ -24,10 +24,9 @@ from onedial.report.meaning import findings, why_left_out
 from onedial.report.remedies import what_to_try
 from onedial.report.sweep_figures import unread_share
 from onedial.show import page
-from onedial.show.columns import Column, between, headline, interval, like, number, p_value
+from onedial.show.columns import Column, between, digits, headline, interval, like, number
 from onedial.show.results import SURROUNDINGS, WARNINGS, Result, words_in
 from onedial.show.run_tables import Rows, flat_rows
-from onedial.stats.level import LEVEL
 from onedial.verdict.criteria.status import EDGE
 from onedial.verdict.prediction.prediction import OPEN_FLOOR, share_is_told, words_of_mark
 from onedial.verdict.verdict import (
@@ -156,7 +155,7 @@ def _pushes(table: pd.DataFrame, stored: Contents) -> list[tuple[str, dict[str, 
     """The vector, median and best of each drawn kind, and each other contrast."""
     numbers = ["signal", "order_gain", "push", "kl", "turning"]
     table = table.assign(kl=table.get("kl", np.nan))  # runs before it was measured
-    vector = stored.verdict["direction"]["own"]
+    vector = stored.verdict["direction"]["vector"]
     lines: list[tuple[str, dict[Any, Any]]] = [
         ("the vector", {name: vector.get(name) for name in numbers} | {"cosine": 1.0})
     ]
@@ -235,26 +234,19 @@ def _vector(_: Any, stored: Contents) -> Rows:
 
 
 def _scale(_: Any, stored: Contents) -> list[str]:
-    """Whether one scale stands out, and whether loadings bend along the thresholds, beside what chance gives."""
-    factor, parabola = stored.factor, stored.parabola
+    """Whether one scale stands out beside what chance gives."""
+    factor, said = stored.factor, WORDS["factor"]
     assert factor is not None
-    shares = factor.eigenvalues.to_numpy(float) / len(factor.eigenvalues)
-    upper = None if factor.null is None else float(factor.null.upper[0]) / len(shares)
-    stands = "unknown" if upper is None else "shared" if shares[0] > upper else "no_scale"
-    bends = "untested" if parabola is None else "bends" if parabola.p < LEVEL else "no_bend"
-    numbers = {"first": shares[0], "second": shares[1] if len(shares) > 1 else np.nan, "upper": upper or 0.0}
-    if parabola is not None:
-        numbers |= {"r2": parabola.observed, "mean": parabola.mean, "p": parabola.p}
-        numbers["most"] = float(np.nanquantile(parabola.simulated, 0.95))
-    said = WORDS["factor"]
-    return [said[key].format(**numbers) for key in ("eigenvalues", stands, bends)]
+    first, second, *_ = [*factor.eigenvalues.to_numpy(float) / len(factor.eigenvalues), np.nan]
+    upper = None if factor.null is None else float(factor.null.upper[0]) / len(factor.eigenvalues)
+    stands = "unknown" if upper is None else "shared" if first > upper else "no_scale"
+    return [said[key].format(first=first, second=second, upper=upper) for key in ("eigenvalues", stands, "more")]
 
 
 def _factor(_: Any, stored: Contents) -> Rows:
     """How much of the panel one shared difficulty explains, each share with its denominator."""
-    factor, parabola = stored.factor, stored.parabola
+    factor, known = stored.factor, WORDS["denominators"]
     assert factor is not None
-    known = WORDS["denominators"]
     rows = [
         (known.get(str(name), str(name).replace("_", " ")), number(share))
         for name, share in factor.explained.iloc[0].items()
@@ -262,17 +254,10 @@ def _factor(_: Any, stored: Contents) -> Rows:
     if (null := factor.null) is not None:
         chance = number(null.upper[0] / len(null.observed))
         rows.append((known["null"], f"{chance} (p = {number(null.p[0])}, {null.n_replicates} permutations)"))
-    beside = ""
-    if parabola is not None:
-        beside = (
-            f" ({number(parabola.mean)} on average where the two are unrelated, p = {p_value(parabola.p)}, "
-            f"{parabola.n_defined} panels drawn)"
-        )
     return [
         *rows,
         ("respondents", str(len(factor.thresholds))),
         ("questions with a difficulty", str(int(factor.difficulty.notna().sum()))),
-        ("R² of the parabola of loading on threshold", number(factor.quadratic_fit.r2) + beside),
         ("root mean square residual correlation", number(factor.residual_rms)),
         ("Heywood cases", ", ".join(map(str, factor.heywood)) or "none"),
     ]
@@ -298,7 +283,7 @@ def _bias(_: Any, stored: Contents) -> list[tuple[str, dict[str, Any]]]:
     found = stored.verdict["bias"]
 
     def told(name: str) -> dict[str, Any]:
-        slopes = {who: (found[who] or {}).get(name) or {} for who in ("own", "yardstick")}
+        slopes = {who: (found[who] or {}).get(name) or {} for who in ("dial", "yardstick")}
         ends = {f"{who}_{end}": slope.get(end) for who, slope in slopes.items() for end in SIDES}
         return {who: slope.get("value") for who, slope in slopes.items()} | ends
 
@@ -306,7 +291,7 @@ def _bias(_: Any, stored: Contents) -> list[tuple[str, dict[str, Any]]]:
 
 
 def _said_of_bias(_: Any, stored: Contents) -> list[str]:
-    slopes, said = stored.verdict["bias"]["own"], WORDS["bias"]
+    slopes, said = stored.verdict["bias"]["dial"], WORDS["bias"]
     share, alike = slopes["share"]["value"], slopes["alike"]["low"]
     told = [] if share is None else [said["share"].format(share=share)]
     return told + [said["not_read"]] * (alike is not None and alike > 0)
@@ -379,7 +364,7 @@ def _texts(_: Any, stored: Contents) -> list[Any]:
 def _written(table: pd.DataFrame, stored: Contents) -> list[Any]:
     """Question by question what the subject wrote at each setting."""
     blocks = []
-    for name, rows in table.groupby("question_id", sort=False):
+    for name, rows in table.sort_values(["asked", "yes_rate"]).groupby("question_id", sort=False):
         rates = rows["yes_rate"].map(lambda rate: number(rate, 1))
         about = zip(rows["asked"], rates, _signed(rows["magnitude"]), strict=True)
         heads = [f"{asked}, yes rate {rate} (magnitude {at})" for asked, rate, at in about]
@@ -572,7 +557,7 @@ SWEEP_RESULTS: dict[str, Result] = {
         ),
         lines=_targets,
         faint=lambda row: row["status"] != "ok",
-        figures={"agreement": draw.agreement, "kappa": draw.kappa},
+        figures={"agreement": draw.agreement},
         items=_left_out,
         doubts=_excluded,
         terminal=True,
@@ -611,9 +596,8 @@ SWEEP_RESULTS: dict[str, Result] = {
             "dose_response": draw.dose,
             "question_map": draw.question_map,
             "margin_histogram": draw.margins_at_settings,
-            "rates_by_group": draw.rates_by_group,
         },
-        fill=lambda _, stored: {"floor": f"{MASS_FLOOR:g}", "fewest": draw.FEWEST},
+        fill=lambda *_: {"floor": f"{MASS_FLOOR:g}"},
     ),
     "written": Result("What it writes", written=True, blocks=_written),
     "line": Result(
@@ -625,10 +609,9 @@ SWEEP_RESULTS: dict[str, Result] = {
         "One shared difficulty?",
         items=_scale,
         rows=_factor,
-        figures={"loadings": draw.loadings, "scree": draw.scree},
+        figures={"loadings": draw.loadings},
         when=lambda _, stored: stored.factor is not None,
     ),
-    "parabola": Result(compute=lambda judged: judged.parabola and vars(judged.parabola)),
     "path": Result(
         "The dial's path through the factor",
         lambda judged: judged.path and (judged.path.settings, judged.path.numbers()),
@@ -640,11 +623,11 @@ SWEEP_RESULTS: dict[str, Result] = {
     "path_targets": Result(compute=lambda judged: judged.path and judged.path.targets, index="target"),
     "bias": Result(
         "Yes-bias or confidence?",
-        columns=("own", "yardstick"),
+        columns=(Column("dial", "the dial", digits(2)), "yardstick"),
         lines=_bias,
         first="logits per residual norm",
         items=_said_of_bias,
-        fill=lambda _, stored: stored.verdict["bias"]["own"],
+        fill=lambda _, stored: stored.verdict["bias"]["dial"],
         when=lambda _, stored: stored.verdict.get("bias"),
         terminal=True,
     ),
@@ -689,13 +672,28 @@ SWEEP_RESULTS: dict[str, Result] = {
     "reasoned": Result(
         "After reasoning",
         lambda judged: judged.reasoned and judged.reasoned.numbers(),
-        columns=("reasoned", "direct", "kappa", "n_both", "n_unread", like("n", heading="texts")),
+        columns=(
+            *("reasoned", "direct", "kappa", "n_both", "n_unread"),
+            like("n", heading="questions"),
+            *("n_asked", "n_texts", "n_unread_texts"),
+        ),
         lines=lambda _, stored: at_magnitudes(stored["reasoned_settings"]),
         first="magnitude",
         items=lambda found, _: [found["sentence"]],
         rows=_reasoned,
         figures={"reasoned": draw.reasoned_rates, "reasoned_order": draw.reasoned_order},
         blocks=_texts,
+        terminal=True,
+    ),
+    "reasoned_dials": Result(
+        "After reasoning: what either dial is worth",
+        lambda judged: judged.reasoned and judged.reasoned.beside(judged.verdict),
+        index="dial",
+        columns=(
+            "reproduced",
+            *(like(name, ends=(f"{name}_low", f"{name}_high")) for name in ("bits", "signal", "gain", "order_gain")),
+            *("share", "rho_dial"),
+        ),
         terminal=True,
     ),
     "reasoned_settings": Result(compute=lambda judged: judged.reasoned and judged.reasoned.found.settings),

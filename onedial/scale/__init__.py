@@ -9,20 +9,16 @@ from onedial.scale.checks.residual_correlations import residual_correlations
 from onedial.scale.factor.factor_model import FactorModel, fit_factor_model
 from onedial.scale.place.question_bank import QuestionBank, kin_of
 from onedial.scale.specific.specific_factors import specific_factors
-from onedial.scale.study.analysis_tables import analysis_summary, analysis_tables
-from onedial.scale.study.one_page import one_page
-from onedial.scale.study.panel_analysis import analyse_panel
+from onedial.scale.study.analysis import PanelAnalysis, analyse_panel
 from onedial.scale.study.sensitivity import sensitivity_table
 
 __all__ = [
     "FactorModel",
+    "PanelAnalysis",
     "QuestionBank",
     "analyse_panel",
-    "analysis_summary",
-    "analysis_tables",
     "fit_factor_model",
     "kin_of",
-    "one_page",
     "residual_correlations",
     "sensitivity_table",
     "specific_factors",

@@ -1,7 +1,7 @@
-"""A bar with the remaining time per stage, on stderr and only at a terminal.
+"""A bar with the remaining time per stage, by rich, on stderr and only at a terminal.
 
 Into a file or a pipe, such as a scheduler's log, goes a line whenever another tenth of a stage is done, at most every
-few seconds, and one when it is over; where one step takes long, `at_work` says in between how far it is.
+few seconds, and one when it is over.
 """
 
 import sys
@@ -10,20 +10,11 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 from rich.console import Console
-from rich.progress import (
-    BarColumn,
-    MofNCompleteColumn,
-    Progress,
-    ProgressColumn,
-    Task,
-    TextColumn,
-    TimeElapsedColumn,
-    TimeRemainingColumn,
-)
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 from rich.text import Text
 
 from onedial.core.processes import is_first_process
-from onedial.core.pulse import at_work, heard
+from onedial.core.pulse import at_work
 
 TENTHS = 10
 HEARTBEAT_SECONDS = 5.0
@@ -46,7 +37,7 @@ def listening(listener: Listener) -> Iterator[None]:
 
 @contextmanager
 def progress_bar(
-    total: int | None, description: str, console: Console | None = None, beside: Callable[[], str] = str
+    total: int | None, description: str, console: Console | None = None
 ) -> Iterator[Callable[[int], None]]:
     """A bar: call what it yields with the number of steps just done. Of several processes only the first draws one.
 
@@ -56,7 +47,6 @@ def progress_bar(
         total: number of steps, None where unknown.
         description: what is being done, such as "sweep".
         console: where to draw, instead of stderr.
-        beside: gives what is to be said beside the count, such as how many requests wait to be tried again.
     """
     if not is_first_process():
         yield lambda steps: None
@@ -71,16 +61,14 @@ def progress_bar(
         TimeElapsedColumn(),
         TextColumn("left"),
         TimeRemainingColumn(),
-        _Beside(beside),
     )
 
     def so_far() -> str:
-        more = beside()
-        return f"{description}: {done}" + (f" of {total}" if total is not None else "") + (f"; {more}" if more else "")
+        return f"{description}: {done}" + (f" of {total}" if total is not None else "")
 
     with (
         Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as bar,
-        at_work(None if console.is_terminal else so_far, announce=False),
+        at_work(so_far, announce=False),
     ):
         task = bar.add_task(description, total=total)
 
@@ -96,24 +84,12 @@ def progress_bar(
             if reached > tenths and now - told >= HEARTBEAT_SECONDS:
                 left = (now - begin) * (total - done) / done
                 line = f"{description}: {100 * done // total}% ({done} of {total}), {span(left)} left"
-                heard()
                 console.print(Text(line), soft_wrap=True)
                 told, tenths = now, reached
 
         yield advance
     of = f" of {total}" if total is not None and total != done else ""
     console.print(Text(f"{description}: {done}{of} in {time.perf_counter() - begin:.1f} s"), soft_wrap=True)
-
-
-class _Beside(ProgressColumn):
-    """What is said beside the count, looked up at each drawing."""
-
-    def __init__(self, beside: Callable[[], str]) -> None:
-        super().__init__()
-        self._beside = beside
-
-    def render(self, task: Task) -> Text:
-        return Text(self._beside())
 
 
 def span(seconds: float) -> str:

@@ -1,28 +1,19 @@
 """A panel, or what a run has asked, in other people's formats."""
 
-from pathlib import Path
-
 from onedial.asking.elicited import panel_and_cuts
 from onedial.asking.named_data import NAMED_QUESTIONS
-from onedial.asking.store import ANSWERS
 from onedial.core.run.run import Run
 from onedial.panels.formats.exporting import EXPORTERS
 from onedial.panels.panel_files import load_panel
 from onedial.panels.questions.question_files import load_questions
-from onedial.report.inspect_log import write_answer_log, write_inspect_log
+from onedial.report.inspect_log import write_answer_log
 from onedial.studies.options.collecting import ExportOptions
-from onedial.verdict.sweep_run import SweepRun
 
 
 def export_run(options: ExportOptions) -> None:
-    """A finished run as an Inspect log."""
-    if (Path(options.panel) / ANSWERS).exists():
-        n, n_without = write_answer_log(Run.open(options.panel), options.out)
-        print(f"{n} answers written to {options.out}; {n_without} are texts, or could not be read, and have no score")
-    else:
-        run = SweepRun.open(options.panel)
-        n_unread = write_inspect_log(run, options.out)
-        print(f"{len(run.questions())} questions written to {options.out}; {n_unread} answers could not be read")
+    """What a run asked models about themselves, as an Inspect log."""
+    n, n_without = write_answer_log(Run.open(options.panel), options.out)
+    print(f"{n} answers written to {options.out}; {n_without} are texts, or could not be read, and have no score")
     print(f"to look at it: inspect view --log-dir {options.out.parent}")
 
 

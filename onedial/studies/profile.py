@@ -41,7 +41,6 @@ from steering.vectors import random_vector
 
 WRITTEN_KEY = ["question_id", "magnitude"]
 ANSWER_KEY = ["report", "form", "question_id", "intervention_id", "magnitude"]
-REPORTS = SELF_REPORTS | BATTERY_REPORTS
 
 
 @dataclass(frozen=True)
@@ -62,10 +61,11 @@ class TurnedSubject:
 
 def profile_dial(program: str, options: ProfileOptions, notes: Notes) -> None:
     """Everything that `--instruments` wants, without it what is about the subject itself, put at each setting."""
-    names = list(REPORTS) if "all" in options.instruments else list(options.instruments) or list(SELF_REPORTS)
+    reports = SELF_REPORTS | BATTERY_REPORTS
+    names = list(reports) if "all" in options.instruments else list(options.instruments) or list(SELF_REPORTS)
     start = Start(program, options, "profile")
     if options.dry_run:
-        print(how_much(names, options).to_string())
+        print(how_much([reports[name] for name in names], options).to_string())
         return
     start.set_threads()
     subject = of_run(options) if options.run else of_vector(options)
@@ -73,23 +73,23 @@ def profile_dial(program: str, options: ProfileOptions, notes: Notes) -> None:
     named = f"{subject.model.identity.name}, {subject.intervention.intervention_id}"
     say(f"{named} at {settings}; {len(subject.questions)} questions")
     with start.begin(notes, subject.model) as run:
-        with run.stage("answers"):
-            written = closed_book(run, subject, options)
-        with run.stage("instruments"):
-            answers = ask_everything(run, subject, [REPORTS[name] for name in names], written, options)
+        with start.writing(subject.model):
+            with run.stage("answers"):
+                written = closed_book(run, subject, options)
+            with run.stage("instruments"):
+                answers = ask_everything(run, subject, [reports[name] for name in names], written, options)
         with run.stage("profile"):
             finish(run, subject, answers, written, options)
 
 
-def how_much(names: Sequence[str], options: ProfileOptions) -> pd.DataFrame:
+def how_much(reports: Sequence[SelfReport], options: ProfileOptions) -> pd.DataFrame:
     """Prompts that are read by each instrument, over settings and directions; and of answers that are written."""
     n, n_settings = options.n_questions, len(set(options.magnitudes or options.yes_rates))
     questions, n_pushed = load_questions("embedded")[:n], 1 + n_settings * (1 + options.controls)
     counts = {"answers written": n if options.no_answers else n * (1 + n_settings)}
-    for name in names:
-        report = REPORTS[name]
+    for report in reports:
         n_items = n if report.items is None else len(report.items(questions, options.seed))
-        counts[name] = n_items * len(report.forms) * n_pushed
+        counts[report.name] = n_items * len(report.forms) * n_pushed
     return pd.DataFrame({"prompts at most": counts}).rename_axis("of the subject")
 
 
@@ -248,7 +248,7 @@ def finish(
     run: Run, subject: TurnedSubject, answers: pd.DataFrame, written: pd.DataFrame, options: ProfileOptions
 ) -> None:
     """Tables, figure, page and sentences."""
-    order = {name: place for place, name in enumerate(REPORTS)}
+    order = {name: place for place, name in enumerate(SELF_REPORTS | BATTERY_REPORTS)}
     answers = answers.sort_values("report", key=lambda names: names.map(order), kind="stable")
     wordings = wordings_of(questions_frame(subject.questions))
     profile, accuracy = profile_of(answers, max(options.replicates, 1), options.seed, wordings), accuracy_of(written)

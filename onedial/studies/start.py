@@ -1,15 +1,18 @@
 """How a run begins: its folder is checked before a model is loaded for it, and made once there is one."""
 
-from collections.abc import Iterator, Sequence
+import json
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+from functools import partial
 from itertools import chain
 from typing import TYPE_CHECKING, Any
 
-from onedial.core.options import RunOptions, changeable, configuration_of
+from onedial.core.options import Options, RunOptions, changeable, configuration_of
 from onedial.core.processes import is_first_process
 from onedial.core.pulse import at_work, say
 from onedial.core.run.notes import Notes
 from onedial.core.run.run import Run
-from onedial.studies.options.shared import SubjectOptions
+from onedial.studies.options.shared import EngineOptions, SubjectOptions
 
 if TYPE_CHECKING:
     from onedial.models.model import OpenModel
@@ -45,6 +48,7 @@ class Start:
             self._recorded = Run.check(self._configuration, self._out, self._resume, self._may_change)
         log = _log_of(options)
         self._log = None if tells_writers else log
+        self._engine = engine_of(options)
         self.threads: int | None = None
 
     def set_threads(self) -> None:
@@ -91,6 +95,16 @@ class Start:
         first = (names[0], load_model(names[0]))
         return chain([first], ((name, load_model(name)) for name in names[1:]))
 
+    @contextmanager
+    def writing(self, model: "OpenModel") -> Iterator[None]:
+        """While the context lasts, the model writes by what `--engine` names.
+
+        Raises:
+            InputError: as `steering.engines.writer.write_with_vllm`.
+        """
+        with self._engine(model) if self._engine else nullcontext():
+            yield
+
     def begin(self, notes: Notes, model: "OpenModel | None" = None) -> Run:
         """The run's folder, new or resumed, with the model's identity, device and dtype, threads and notes.
 
@@ -112,6 +126,34 @@ class Start:
 
                 watch(run, self._log)
         return run
+
+
+def engine_of(options: Options) -> "Callable[[OpenModel], AbstractContextManager[Any]] | None":
+    """What makes a model write by another engine while a context lasts; None where transformers is to write.
+
+    Raises:
+        InputError: the engine is not there.
+    """
+    if not isinstance(options, EngineOptions) or options.engine == "transformers":
+        return None
+    from steering.engines.requests import check_told
+    from steering.engines.writer import python_with_vllm, writing_with_vllm
+
+    python_with_vllm(options.engine_python)
+    positions = getattr(options, "reasoned_positions", "same")
+    check_told(getattr(options, "operator", "add"), "all" if positions == "same" else positions)
+    settings = dict(pair.split("=", 1) for pair in options.engine_options)
+    return partial(
+        writing_with_vllm, python=options.engine_python, options={name: _read(text) for name, text in settings.items()}
+    )
+
+
+def _read(text: str) -> Any:
+    """A number, true or false where it is one; else the text."""
+    try:
+        return json.loads(text)
+    except ValueError:
+        return text
 
 
 def _log_of(options: RunOptions) -> "LogOptions | None":

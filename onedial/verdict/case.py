@@ -350,21 +350,19 @@ class Case:
             self.given[self.fitting],
             self.given[self.test],
         )
-        return np.array(
-            [
-                status.target_status(
-                    answers=answers,
-                    given=given[:, t],
-                    test=test[read[:, t], t],
-                    n_fitting=int(n_fitting[t]),
-                    at_edge=bool(self.chosen.at_edge[t]),
-                    always_same=np.unique(every[~np.isnan(every[:, t]), t]).size == 1,
-                    groups=None if groups is None else groups[read[:, t]],
-                )
-                for t in range(every.shape[1])
-            ],
-            dtype=object,
-        )
+        found = [
+            status.target_status(
+                answers=answers,
+                given=given[:, t],
+                test=test[read[:, t], t],
+                n_fitting=int(n_fitting[t]),
+                at_edge=bool(self.chosen.at_edge[t]),
+                groups=None if groups is None else groups[read[:, t]],
+            )
+            for t in range(every.shape[1])
+        ]
+        always_same = (every == 1).any(axis=0) != (every == 0).any(axis=0)
+        return np.where(always_same, status.CONSTANT, np.array(found, dtype=object))
 
     @cached_property
     def judged(self) -> np.ndarray:
@@ -373,7 +371,7 @@ class Case:
 
     @cached_property
     def matches(self) -> pd.DataFrame:
-        """One row per target (docs/how_to/open_a_run.md lists the columns). Saved as matches.csv."""
+        """One row per target (docs/report.md lists the columns). Saved as matches.csv."""
         from onedial.verdict.match import match_table
 
         return match_table(self)
@@ -433,20 +431,6 @@ def sweep_grid(
     return Case(pd.Index(questions), split_of.loc[questions].to_numpy(), magnitudes, margins, masses, before)
 
 
-def panel_answers(panel: Any, questions: pd.Index) -> pd.DataFrame:
-    """The panel's answers to these questions, nan where it has none: questions x targets.
-
-    Args:
-        panel: an `onedial.panels.ResponseMatrix`, or a DataFrame question x target of 1, 0 and nan.
-
-    Raises:
-        InputError: no question is shared, a target or a question stands there twice, or an answer is not 1, 0 or nan.
-    """
-    answers = all_answers(panel)
-    check_shared(answers, questions)
-    return answers.reindex(questions)
-
-
 def check_shared(answers: pd.DataFrame, questions: pd.Index) -> None:
     """Raise InputError unless the panel answers one of these questions."""
     if not answers.index.isin(questions).any():
@@ -457,7 +441,14 @@ def check_shared(answers: pd.DataFrame, questions: pd.Index) -> None:
 
 
 def all_answers(panel: Any) -> pd.DataFrame:
-    """Every answer of the panel as floats, checked: questions x targets. See `panel_answers`."""
+    """Every answer of the panel as floats, checked: questions x targets.
+
+    Args:
+        panel: an `onedial.panels.ResponseMatrix`, or a DataFrame question x target of 1, 0 and nan.
+
+    Raises:
+        InputError: it is empty, a target or a question stands there twice, or an answer is not 1, 0 or nan.
+    """
     frame = panel.answers if hasattr(panel, "answers") else panel
     if frame.empty:
         raise InputError("the panel is empty; it needs at least one question and one target")

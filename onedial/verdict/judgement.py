@@ -1,7 +1,6 @@
 """From the tables of a run to its matches, baselines, controls, factor and verdict: pure functions, nothing is read
 here."""
 
-import math
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -14,8 +13,6 @@ from onedial.core.errors import InputError
 from onedial.core.notices import notice
 from onedial.panels.panel_scores import correctness_of
 from onedial.panels.panels import ResponseMatrix, counts_of_samples
-from onedial.scale.checks.quadratic_null import quadratic_fit_test
-from onedial.scale.checks.simulation import Simulated
 from onedial.scale.factor.factor_model import FactorModel, fit_factor_model
 from onedial.verdict.baselines.baselines import baseline_table, instructed_margins
 from onedial.verdict.baselines.knowing import knowing_table
@@ -29,8 +26,6 @@ from onedial.verdict.verdict import Verdict, judge
 
 FACTOR_PERMUTATIONS = 99
 """For the null of the first eigenvalue; `experiments/study_panel.py --deep` asks more of the scale."""
-PARABOLA_REPLICATES = 499
-"""For the null of the loadings' parabola; those in which a respondent gives one kind of answer only say nothing."""
 
 
 @dataclass(frozen=True)
@@ -68,7 +63,7 @@ class SweepTables:
     __repr__ = one_line
 
     @cached_property
-    def own(self) -> str:
+    def tested(self) -> str:
         """The identifier of the intervention under test."""
         return under_test(self.interventions)
 
@@ -81,18 +76,18 @@ class SweepTables:
     def grid(self) -> Case:
         """The intervention under test, questions x magnitudes."""
         return replace(
-            self.grid_of(self.own),
+            self.grid_of(self.tested),
             about=self.questions.assign(id=self.questions["id"].astype(str)).set_index("id"),
-            norms_per_unit=_norms_per_unit(self.entries[self.own]),
-            facts=None if self.facts is None else self.facts[self.facts["intervention_id"] == self.own],
+            norms_per_unit=_norms_per_unit(self.entries[self.tested]),
+            facts=None if self.facts is None else self.facts[self.facts["intervention_id"] == self.tested],
             reversed_wordings=self.wordings,
-            intervention=self.own,
+            intervention=self.tested,
             asked_otherwise=self.asked_otherwise,
         )
 
     def grid_of(self, intervention_id: str) -> Case:
         """The answers under another intervention."""
-        direct = self.direct if intervention_id == self.own else None
+        direct = self.direct if intervention_id == self.tested else None
         return sweep_grid(self.sweep, self.questions.set_index("id")["split"], intervention_id, direct)
 
     @cached_property
@@ -100,7 +95,7 @@ class SweepTables:
         """The intervention under test with its cost on text and its controls, as a case without a panel."""
         return replace(
             self.grid,
-            kl=text_cost(self.texts, self.own, self.grid.dial.push(self.grid.ordering)),
+            kl=text_cost(self.texts, self.tested, self.grid.dial.push(self.grid.ordering)),
             controls={str(entry["intervention_id"]): self._control(entry) for entry in _controls_of(self)},
             instructed=instructed_margins(self.instructed, self.grid.questions, self.grid.unsteered_margins),
         )
@@ -142,8 +137,6 @@ class Judgement:
         knowing: `knowing.knowing_table`, None where nobody's correctness is known.
         factor: the shared difficulty; None where the panel is too small for one.
         path: the dial's way through it; None likewise.
-        parabola: R^2 of the loadings on the thresholds beside its null; None where that was not asked for or cannot be
-            said.
         effects: what each magnitude does besides, and the usable range; reasoned: `sweep_run.Reasoned`; None where they
             were not asked for.
     """
@@ -156,20 +149,16 @@ class Judgement:
     knowing: pd.DataFrame | None
     factor: FactorModel | None
     path: DialPath | None
-    parabola: Simulated | None = None
     effects: tuple[pd.DataFrame, dict[str, Any]] | None = None
     reasoned: Any = None
 
     __repr__ = one_line
 
 
-def judge_tables(tables: SweepTables, panel: ResponseMatrix, seed: int = 0, parabola_replicates: int = 0) -> Judgement:
+def judge_tables(tables: SweepTables, panel: ResponseMatrix, seed: int = 0) -> Judgement:
     """Match the panel with the intervention under test, set it beside baselines and controls, and judge.
 
     Thresholds are those of the factor model, or Phi^-1 of the yes rates where the panel is too small for one.
-
-    Args:
-        parabola_replicates: matrices to draw for the null of the loadings' parabola, which decides nothing; 0: none.
 
     Raises:
         InputError: the tables do not fit together.
@@ -191,9 +180,6 @@ def judge_tables(tables: SweepTables, panel: ResponseMatrix, seed: int = 0, para
     controls = control_table(case) if case.controls else None
     verdict = judge(case, prediction, baselines, controls)
     correct = case.about.get("subject_correct")
-    parabola = None
-    if parabola_replicates and factor is not None and math.isfinite(factor.quadratic_fit.r2):
-        parabola = quadratic_fit_test(panel, parabola_replicates, seed=seed)
     return Judgement(
         case,
         verdict,
@@ -203,14 +189,13 @@ def judge_tables(tables: SweepTables, panel: ResponseMatrix, seed: int = 0, para
         knowing_table(case, correctness_of(panel), correct),
         factor,
         None if factor is None else dial_path(case),
-        parabola,
     )
 
 
 def settings_on_text(tables: SweepTables) -> dict[str, list[float]]:
     """intervention_id -> the magnitudes at which its cost on neutral text is to be measured: the ends of its push."""
     controls = (str(entry["intervention_id"]) for entry in _controls_of(tables))
-    dials = {tables.own: tables.grid.dial} | {name: _dial_of(tables, name) for name in controls}
+    dials = {tables.tested: tables.grid.dial} | {name: _dial_of(tables, name) for name in controls}
     return push_settings(dials, tables.grid.ordering)
 
 

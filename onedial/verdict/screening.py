@@ -17,8 +17,10 @@ as one base model (`match`).
 import re
 from collections import Counter
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
+import pandas as pd
 
 from onedial.asking.questions import normalised_text
 from onedial.asking.tables import listed
@@ -42,6 +44,24 @@ _SEPARATOR = re.compile(r"\s*[:,]\s+|\s+[/|]\s+|\s+\(")
 """Between a model and a framing; `llama3:8b` and `openai/o3` are models."""
 
 
+SENTENCES = {
+    COPIES: "These answer all but alike under other names (kappa): {pairs}; if they are one model, leave all but one "
+    "out, and the subject's own.",
+    NEAR: "These base models answer nearly as one (mean correlation, and what the others' scale lets expect): "
+    "{groups}; each group counts as one base model.",
+    FRAMINGS: "{n} targets whose names begin alike ({stems}) count as as many base models, since nothing says "
+    "otherwise; give a table of respondents with the column model.",
+    GAPS: "{n} targets left out questions that the dial turns earlier or later than others ({few}): what is said of "
+    "them is about the questions that they did answer.",
+    TWICE: "{n} questions are {n_texts} texts under several ids ({few}): they are no independent evidence, and may "
+    "stand in two splits; keep one of each.",
+    ONE_SIDED: "{n} of {n_judged} judged targets give one answer in {most:.0%} or more: hardly a gain over that answer "
+    "is possible, and little is left to predict.",
+}
+Finding = tuple[list[str], dict[str, Any]]
+"""What a check is about, nobody where it finds nothing, and what its sentence names."""
+
+
 @dataclass(frozen=True)
 class Screened:
     """One finding: the check's name, what it is about, and a sentence for a reader."""
@@ -60,32 +80,29 @@ def screen(case: Case) -> list[Screened]:
     >>> [(finding.check, finding.about) for finding in screen(case)]
     [('informative gaps', ['gemma-3-270m: neutral'])]
     """
-    found = [check(case) for check in (_copies, _near, _framings, _gaps, _twice, _one_sided)]
-    return [finding for finding in found if finding is not None]
+    checks = (_copies, _near, _framings, _gaps, _twice, _one_sided)
+    found = {name: check(case) for name, check in zip(CHECKS, checks, strict=True)}
+    return [
+        Screened(name, about, SENTENCES[name].format(n=len(about), few=listed(about, 3), **more))
+        for name, (about, more) in found.items()
+        if about
+    ]
 
 
-def _copies(case: Case) -> Screened | None:
+def _copies(case: Case) -> Finding:
     names = [str(name) for name in case.targets]
     answers = np.column_stack([case.given, answers_of(case.unsteered_margins)])
-    models = [*case.near_copies.models, "\0the subject"]
+    models, labels = [*case.near_copies.models, "\0the subject"], [*names, "the unsteered subject"]
     kappas = _kappas(answers)
     pairs = [(one, other) for one, other in np.argwhere(np.triu(kappas >= ALIKE, k=1)) if models[one] != models[other]]
-    labels = [*names, "the unsteered subject"]
     told = [f"{labels[one]} and {labels[other]} ({kappas[one, other]:.2f})" for one, other in pairs]
     about = {labels[place] for pair in pairs for place in pair} & set(names)
-    for name, own, unsteered in zip(names, case.given.T, kappas[-1], strict=False):
-        kappa = _kappas(np.column_stack([own, _as_often(case.dial.ease, own)]))[0, 1]
+    for name, given, unsteered in zip(names, case.given.T, kappas[-1], strict=False):
+        kappa = _kappas(np.column_stack([given, _as_often(case.dial.ease, given)]))[0, 1]
         if kappa >= ALIKE and not unsteered >= ALIKE:
             told.append(f"{name} and the subject where it says yes as often ({kappa:.2f})")
             about.add(name)
-    if not told:
-        return None
-    return Screened(
-        COPIES,
-        sorted(about),
-        f"These answer all but alike under other names (kappa): {listed(told, 3)}; if they are one model, leave all "
-        "but one out, and the subject's own.",
-    )
+    return sorted(about), {"pairs": listed(told, 3)}
 
 
 def _as_often(ease: np.ndarray, given: np.ndarray) -> np.ndarray:
@@ -96,38 +113,21 @@ def _as_often(ease: np.ndarray, given: np.ndarray) -> np.ndarray:
     return np.where(np.isnan(ease), np.nan, (ease >= cut).astype(float))
 
 
-def _near(case: Case) -> Screened | None:
-    found = case.near_copies
-    if not found.groups:
-        return None
-    joins = found.joins.set_index("models")
-    told = []
+def _near(case: Case) -> Finding:
+    found, told = case.near_copies, []
+    joins = found.joins.set_index("models") if found.groups else pd.DataFrame()
     for group in found.groups:
-        own = joins.loc[" + ".join(group)]
-        told.append(f"{listed(group)} ({own['correlation']:.2f}, where {own['expected']:.2f} was expected)")
+        row = joins.loc[" + ".join(group)]
+        told.append(f"{listed(group)} ({row['correlation']:.2f}, where {row['expected']:.2f} was expected)")
     joined = np.isin(case.models, [" + ".join(group) for group in found.groups])
-    about = [str(name) for name in case.targets[joined]]
-    return Screened(
-        NEAR,
-        about,
-        f"These base models answer nearly as one (mean correlation, and what the others' scale lets expect): "
-        f"{'; '.join(told)}; each group counts as one base model.",
-    )
+    return [str(name) for name in case.targets[joined]], {"groups": "; ".join(told)}
 
 
-def _framings(case: Case) -> Screened | None:
+def _framings(case: Case) -> Finding:
     names = _stems(case)
     times = Counter(names.values())
     about = [name for name, stem in names.items() if times[stem] > 1]
-    if not about:
-        return None
-    shared = dict.fromkeys(names[name] for name in about)
-    return Screened(
-        FRAMINGS,
-        about,
-        f"{len(about)} targets whose names begin alike ({listed(shared, 3)}) count as as many base models, since "
-        "nothing says otherwise; give a table of respondents with the column model.",
-    )
+    return about, {"stems": listed(dict.fromkeys(names[name] for name in about), 3)}
 
 
 def of_one_name(case: Case) -> bool:
@@ -146,52 +146,30 @@ def _stems(case: Case) -> dict[str, str]:
     return {name: own[0] for name, own in parts.items() if len(own) > 1}
 
 
-def _gaps(case: Case) -> Screened | None:
+def _gaps(case: Case) -> Finding:
     from scipy.stats import mannwhitneyu  # scipy.stats takes a second to load
 
     ease, gone = case.dial.ease, np.isnan(case.given)
     known = ~np.isnan(ease)
     p = np.full(gone.shape[1], np.nan)
-    for target, own in enumerate(gone.T):
-        if MANY_GAPS <= own[known].mean() < 1:
-            p[target] = mannwhitneyu(ease[known & own], ease[known & ~own], method="asymptotic").pvalue
-    about = [str(name) for name in case.targets[np.nan_to_num(adjusted(p), nan=1.0) <= LEVEL]]
-    if not about:
-        return None
-    return Screened(
-        GAPS,
-        about,
-        f"{len(about)} targets left out questions that the dial turns earlier or later than others "
-        f"({listed(about, 3)}): what is said of them is about the questions that they did answer.",
-    )
+    for target, left_out in enumerate(gone.T):
+        if MANY_GAPS <= left_out[known].mean() < 1:
+            p[target] = mannwhitneyu(ease[known & left_out], ease[known & ~left_out], method="asymptotic").pvalue
+    return [str(name) for name in case.targets[np.nan_to_num(adjusted(p), nan=1.0) <= LEVEL]], {}
 
 
-def _twice(case: Case) -> Screened | None:
-    times = Counter(normalised_text(text) for text in case.texts)
-    again = {text for text, n in times.items() if n > 1}
-    if not again:
-        return None
-    ids = [str(q) for q, text in zip(case.questions, case.texts, strict=True) if normalised_text(text) in again]
-    return Screened(
-        TWICE,
-        ids,
-        f"{len(ids)} questions are {len(again)} texts under several ids ({listed(ids, 3)}): they are no independent "
-        "evidence, and may stand in two splits; keep one of each.",
-    )
+def _twice(case: Case) -> Finding:
+    texts = [normalised_text(text) for text in case.texts]
+    again = {text for text, n in Counter(texts).items() if n > 1}
+    about = [str(question) for question, text in zip(case.questions, texts, strict=False) if text in again]
+    return about, {"n_texts": len(again)}
 
 
-def _one_sided(case: Case) -> Screened | None:
+def _one_sided(case: Case) -> Finding:
     judged, (yes_rates, _) = case.judged, rates(case.panel.to_numpy())
     rare = judged & (np.minimum(yes_rates, 1 - yes_rates) <= RARE)
-    if not judged.any() or 2 * rare.sum() <= judged.sum():
-        return None
-    about = [str(name) for name in case.targets[rare]]
-    return Screened(
-        ONE_SIDED,
-        about,
-        f"{rare.sum()} of {judged.sum()} judged targets give one answer in {1 - RARE:.0%} or more: hardly a gain over "
-        "that answer is possible, and little is left to predict.",
-    )
+    most = 2 * rare.sum() > judged.sum()
+    return [str(name) for name in case.targets[rare & most]], {"n_judged": int(judged.sum()), "most": 1 - RARE}
 
 
 def _kappas(answers: np.ndarray) -> np.ndarray:

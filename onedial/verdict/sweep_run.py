@@ -28,13 +28,11 @@ from onedial.core.files import sha256_of_text
 from onedial.core.run.parts import Parts
 from onedial.core.run.run import Run
 from onedial.panels.panels import ResponseMatrix, panel_from_long
-from onedial.scale.checks.simulation import Simulated
 from onedial.scale.factor.factor_model import FactorModel
 from onedial.verdict.baselines.texts import TEXT_COLUMNS
 from onedial.verdict.case import Case, sweep_grid
-from onedial.verdict.comparing.reasoned import ReasonedComparison, as_sweep, compare_reasoned
+from onedial.verdict.comparing.reasoned import ReasonedComparison, as_sweep, compare_reasoned, dials_beside
 from onedial.verdict.judgement import (
-    PARABOLA_REPLICATES,
     Judgement,
     SweepTables,
     judge_tables,
@@ -42,10 +40,11 @@ from onedial.verdict.judgement import (
     settings_on_text,
 )
 from onedial.verdict.match import dose_response
+from onedial.verdict.verdict import Verdict
 
 INTERVENTIONS = "interventions.json"
 VERDICT, MATCHES, FACTOR, SCAN, PROMPT = "verdict.json", "matches.csv", "factor.json", "layer_scan.csv", "prompt.txt"
-TEXTS, PARABOLA = "texts.csv", "parabola.json"
+TEXTS = "texts.csv"
 PROGRAMS = ("steer_sweep", "judge_run")
 """Whose folders hold a sweep."""
 SCAN_COLUMNS = ["layer", "magnitude", "yes_rate", "unread"]
@@ -55,7 +54,7 @@ PARTS = {
     "facts": (tables_of.FACTS_COLUMNS, tables_of.SWEEP_KEY),
     "instructed": (tables_of.INSTRUCTED_COLUMNS, tables_of.INSTRUCTED_KEY),
     "wordings": (tables_of.WORDING_COLUMNS, tables_of.WORDING_KEY),
-    "reasoned": (tables_of.REASONED_COLUMNS, tables_of.SWEEP_KEY),
+    "reasoned": (tables_of.REASONED_COLUMNS, tables_of.REASONED_KEY),
 }
 """Folder of what the subject was asked -> columns and key (`onedial.asking.sweep_tables`)."""
 
@@ -72,6 +71,10 @@ class Reasoned:
         verdict = None if self.judgement is None else self.judgement.verdict.to_dict()
         said = {"sentence": self.found.sentence(), **self.found.rho.columns("rho"), "read": self.found.read}
         return {**said, "verdict": verdict}
+
+    def beside(self, direct: Verdict) -> pd.DataFrame | None:
+        """What is judged of either dial, `dials_beside`; None where nothing is judged of this one."""
+        return None if self.judgement is None else dials_beside(direct, self.judgement.verdict)
 
     @property
     def matches(self) -> pd.DataFrame | None:
@@ -247,7 +250,7 @@ class SweepRun:
         if (tables := self.tables()).sweep.empty:
             raise InputError(f"{self.path} holds no sweep to match with; finish the run with --resume")
         panel = panel_from_long(self.panel()) if panel is None else panel
-        return judge_tables(tables, panel, seed, PARABOLA_REPLICATES)
+        return judge_tables(tables, panel, seed)
 
     def judge_reasoned(self, panel: ResponseMatrix | None = None, seed: int = 0) -> Reasoned:
         """Set the written answers beside the direct ones, and match and judge by them where enough could be read.
@@ -260,7 +263,7 @@ class SweepRun:
             raise InputError(f"{self.path} holds no reasoned answers; make it with --answer reasoned")
         splits, sweep = self.splits(), as_sweep(table)
         direct = sweep_grid(self.sweep(), splits, tested)
-        found = compare_reasoned(direct, sweep_grid(sweep, splits, tested))
+        found = compare_reasoned(direct, sweep_grid(sweep, splits, tested), table)
         if not found.suffices:
             return Reasoned(found, None)
         entries = self.interventions()
@@ -292,14 +295,6 @@ class SweepRun:
     def factor(self) -> FactorModel | None:
         """The factor model of the panel, or None where none was fitted."""
         return FactorModel.load(self.path / FACTOR) if self.run.has(FACTOR) else None
-
-    def parabola(self) -> Simulated | None:
-        """The parabola of loadings on thresholds beside its null; None where the run has none."""
-        if not self.run.has(PARABOLA):
-            return None
-        stored = self.run.read_json(PARABOLA)
-        simulated = np.array([np.nan if value is None else value for value in stored["simulated"]], dtype=float)
-        return Simulated(float(stored["observed"]), simulated, float(stored["p"]))
 
     def dose_response(self) -> pd.DataFrame:
         """What each magnitude of the intervention under test does to the subject; see `verdict.dose_response`."""

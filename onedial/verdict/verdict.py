@@ -37,7 +37,7 @@ docs/evidence.md argues each choice.
 """
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
@@ -66,7 +66,7 @@ from onedial.verdict.baselines.yes_bias import YesBias, yes_bias
 from onedial.verdict.case import Case
 from onedial.verdict.controls import ORTHOGONAL, control_table, dial_numbers
 from onedial.verdict.criteria.choice import majority_answers
-from onedial.verdict.criteria.nulls import signal, signal_null
+from onedial.verdict.criteria.nulls import Permutations, signal, signal_null
 from onedial.verdict.criteria.reach import reached_share
 from onedial.verdict.line import Line, line_of
 from onedial.verdict.prediction.losses import ALL
@@ -103,6 +103,8 @@ ASKED_OTHERWISE = "asked otherwise"
 FLAGS = (YES_BIAS, UNREAD_DECIDE, SURFACE_AS_GOOD, TOPICS_UNKNOWN, *CHECKS, ASKED_OTHERWISE)
 
 MIN_TARGETS, MIN_MODELS, MIN_CONTROLS = 5, 2, 99
+Drawn = Callable[[np.ndarray | None], np.ndarray]
+"""Of what is drawn together, the number of each target in every resample."""
 ONE_MODEL = "of one base model, by what is said of them"
 SAME = 0.02
 """Two orders are called the same when the 90% interval of C_A lies within +- this."""
@@ -140,7 +142,7 @@ class Push:
         n_controls: random ones that the rank is among.
         by: "push" or "order_gain": what decides. rank: 1 = best. p: (1 + as good or better) / (n_controls + 1).
         ranks: the rank by each of signal, order_gain and push, and kl where it was measured.
-        own: the vector's own numbers, as a control's (`controls.dial_numbers`), the push in residual norms.
+        vector: its numbers, as a control's (`controls.dial_numbers`), the push in residual norms.
         as_good: controls orthogonal to the vector that reach 90% of it.
     """
 
@@ -149,7 +151,7 @@ class Push:
     rank: int | None = None
     p: float = math.nan
     ranks: dict[str, int] = field(default_factory=dict)
-    own: dict[str, float] = field(default_factory=dict)
+    vector: dict[str, float] = field(default_factory=dict)
     as_good: list[str] = field(default_factory=list)
 
 
@@ -235,7 +237,7 @@ def judge(
         raise InputError("a 5% level needs at least 19 permutations and 19 resamples; 1999 are usual")
     numbers, judged = _Numbers(case), case.judged
     signal_number = numbers.signal()
-    gain, means = numbers.gain()
+    gain, means = numbers.gain(), numbers.means()
     order = numbers.order()
     if prediction is None:
         prediction, _ = predict(case, (ALL,))
@@ -361,28 +363,28 @@ def _push(direction: Push) -> str:
 
 
 def _direction(case: Case, controls: pd.DataFrame | None, dial: str) -> Push:
-    own = dial_numbers(case, case.dial)
-    own["push"] *= case.norms_per_unit
+    vector = dial_numbers(case, case.dial)
+    vector["push"] *= case.norms_per_unit
     if not math.isnan(case.kl):
-        own["kl"] = case.kl
+        vector["kl"] = case.kl
     if controls is None or controls.empty:
-        return Push(own=own)
+        return Push(vector=vector)
     by = "push" if dial == THRESHOLD_SHIFT else "order_gain"
     drawn = controls[controls["drawn"]]
-    measured: list[str] = [name for name in ("signal", "order_gain", "push", "kl") if name in own]
-    ranks = {name: _rank(own[name], drawn[name], smaller=name in ("push", "kl")) for name in measured}
+    measured: list[str] = [name for name in ("signal", "order_gain", "push", "kl") if name in vector]
+    ranks = {name: _rank(vector[name], drawn[name], smaller=name in ("push", "kl")) for name in measured}
     apart = controls[controls["cosine"].abs() <= ORTHOGONAL]
     if by == "push":
-        near = apart["push"] <= own["push"] / AS_GOOD
+        near = apart["push"] <= vector["push"] / AS_GOOD
     else:
-        near = (apart["order_gain"] >= AS_GOOD * own["order_gain"]) & (own["order_gain"] > 0)
+        near = (apart["order_gain"] >= AS_GOOD * vector["order_gain"]) & (vector["order_gain"] > 0)
     return Push(
         n_controls=len(drawn),
         by=by,
         rank=ranks[by],
         p=ranks[by] / (len(drawn) + 1),
         ranks=ranks,
-        own=own,
+        vector=vector,
         as_good=[str(name) for name in apart.index[near & np.isfinite(apart["push"])]],
     )
 
@@ -403,28 +405,24 @@ class _Numbers:
 
     def __init__(self, case: Case) -> None:
         self.case, self.judged, self.models = case, case.judged, case.models[case.judged]
-        self.given = case.given[case.test][:, self.judged]
-        self.groups = case.groups(case.test)
+        self.given, self.groups = case.given[case.test][:, self.judged], case.groups(case.test)
+        self.steered, self.matched = case.steered[:, self.judged], case.rate_matched[:, self.judged]
         self.parts: dict[str, np.ndarray] = {}
+        """Number -> its value of each target."""
 
-    def signal(self) -> Signal:
-        """S at the rate-matched magnitudes."""
-        return self._signal_of(self.case.rate_matched[:, self.judged], "signal")
-
-    def _signal_of(self, subject: np.ndarray, name: str = "") -> Signal:
+    def signal(self, matched: np.ndarray | None = None) -> Signal:
+        """S; matched: the subject's answers where they are not those at the rate-matched magnitudes."""
         case, n = self.case, self.case.n_resamples
         if not self.judged.any():
             return Signal(n_permutations=n)
+        subject = self.matched if matched is None else matched
         values = np.nan_to_num(count(subject, self.given).kappa())
-        if name:
-            self.parts[name] = values
+        self.parts.setdefault("signal", values)
         number = self._number(
-            values,
-            lambda groups: np.nan_to_num(count_resampled(subject, self.given, n, case.seed, groups).kappa()),
-            case.strata,
-            self.groups,
+            values, lambda groups: np.nan_to_num(count_resampled(subject, self.given, n, case.seed, groups).kappa())
         )
-        null = signal_null(subject, self.given, self.models, n, case.seed, case.strata, self.groups)
+        how = Permutations(n, case.seed, case.strata, self.groups)
+        null = signal_null(subject, self.given, self.models, how)
         null_95 = float(np.quantile(null, 1 - LEVEL))
         return Signal(
             **asdict(number) | {"detectable": float(null_95 + ndtri(POWER) * number.se)},
@@ -434,31 +432,33 @@ class _Numbers:
             n_permutations=n,
         )
 
-    def gain(self) -> tuple[PanelEstimate, dict[str, float]]:
-        """G, and the three mean agreements."""
-        case = self.case
-        predictions = {"agreement": case.steered, "majority": case.majority, "threshold_shift": case.threshold_shift}
+    def gain(self, steered: np.ndarray | None = None, majority: np.ndarray | None = None) -> PanelEstimate:
+        """G; steered, majority: the answers where they are not the case's."""
         if not self.judged.any():
-            return PanelEstimate(), dict.fromkeys(predictions, math.nan)
-        predictions = {name: predicted[:, self.judged] for name, predicted in predictions.items()}
-        agreements = {name: count(predicted, self.given).agreement() for name, predicted in predictions.items()}
-        gain = self._gain_of(predictions["agreement"], predictions["majority"], "gain")
-        return gain, {name: float(average_within_models(each, self.models)) for name, each in agreements.items()}
-
-    def _gain_of(self, steered: np.ndarray, majority: np.ndarray, name: str = "") -> PanelEstimate:
-        values = count(steered, self.given).agreement() - count(majority, self.given).agreement()
-        if name:
-            self.parts[name] = values
+            return PanelEstimate()
+        sides = (
+            self.steered if steered is None else steered,
+            self.case.majority[:, self.judged] if majority is None else majority,
+        )
 
         def drawn(groups: np.ndarray | None) -> np.ndarray:
-            one, other = (
-                count_resampled(answers, self.given, self.case.n_resamples, self.case.seed, groups).agreement()
-                for answers in (steered, majority)
-            )
+            how = (self.case.n_resamples, self.case.seed, groups)
+            one, other = (count_resampled(answers, self.given, *how).agreement() for answers in sides)
             return one - other
 
-        number = self._number(values, drawn, self.case.strata, self.groups)
+        one, other = (count(answers, self.given).agreement() for answers in sides)
+        self.parts.setdefault("gain", one - other)
+        number = self._number(one - other, drawn)
         return replace(number, detectable=least_z() * number.se)
+
+    def means(self) -> dict[str, float]:
+        """The three mean agreements."""
+        case = self.case
+        sides = {"agreement": case.steered, "majority": case.majority, "threshold_shift": case.threshold_shift}
+        if not self.judged.any():
+            return dict.fromkeys(sides, math.nan)
+        agreements = {name: count(side[:, self.judged], self.given).agreement() for name, side in sides.items()}
+        return {name: float(average_within_models(each, self.models)) for name, each in agreements.items()}
 
     def order(self) -> Order:
         """C_A over fitting and test questions, and rho_dial."""
@@ -468,16 +468,14 @@ class _Numbers:
         if not self.judged.any():
             return order
         given = case.given[case.ordered][:, self.judged]
-        values = auc(ease, given) - auc(margins, given)
-        self.parts["order"] = values
+        self.parts["order"] = auc(ease, given) - auc(margins, given)
 
         def drawn(groups: np.ndarray | None) -> np.ndarray:
-            one, other = (
-                auc_resampled(scores, given, case.n_resamples, case.seed, groups) for scores in (ease, margins)
-            )
+            how = (case.n_resamples, case.seed, groups)
+            one, other = (auc_resampled(scores, given, *how) for scores in (ease, margins))
             return one - other
 
-        number = self._number(values, drawn, strata_of(case.topics[case.ordered]), case.groups(case.ordered))
+        number = self._number(self.parts["order"], drawn, ordered=True)
         counts = {"n": rho.n, "n_missing": rho.n_missing}
         return replace(order, **asdict(number) | counts, equivalent=number.within(SAME))
 
@@ -494,20 +492,18 @@ class _Numbers:
 
     def unread_as_wrong(self) -> tuple[Signal, PanelEstimate] | None:
         """S and G with every answer that was not read counted as the wrong one; None where all were read."""
-        if not self.judged.any():
+        unread = [np.isnan(side) & ~np.isnan(self.given) for side in (self.matched, self.steered)]
+        if not self.judged.any() or not (unread[0].any() or unread[1].any()):
             return None
-        steered, matched = self.case.steered[:, self.judged], self.case.rate_matched[:, self.judged]
-        majority = np.broadcast_to(majority_answers(self.given), self.given.shape)
-        answered = ~np.isnan(self.given)
-        if not (np.isnan(steered) & answered).any() and not (np.isnan(matched) & answered).any():
-            return None
-        wrong = 1 - self.given
-        return (
-            self._signal_of(np.where(np.isnan(matched), wrong, matched)),
-            self._gain_of(np.where(np.isnan(steered), wrong, steered), majority),
-        )
+        wrong, majority = 1 - self.given, np.broadcast_to(majority_answers(self.given), self.given.shape)
+        matched, steered = (np.where(np.isnan(side), wrong, side) for side in (self.matched, self.steered))
+        return self.signal(matched), self.gain(steered, majority)
 
-    def _number(self, values: np.ndarray, drawn: Any, topics: np.ndarray, groups: np.ndarray | None) -> PanelEstimate:
+    def _number(self, values: np.ndarray, drawn: Drawn, *, ordered: bool = False) -> PanelEstimate:
+        """Over the test questions, or over those that the order rests on."""
+        case = self.case
+        topics = strata_of(case.topics[case.ordered]) if ordered else case.strata
+        groups = case.groups(case.ordered) if ordered else self.groups
         by_topic = drawn(topics) if topics.max(initial=0) + 1 >= FEWEST_TOPICS else None
         return panel_estimate(values, drawn(groups), by_topic, self.models, n=len(topics))
 

@@ -1,4 +1,4 @@
-"""Where `onedial place` says that newcomers of known kinds stand, after 25 answers (docs/how_to/place.md).
+"""Where `onedial place` says that newcomers of known kinds stand, after 25 answers (docs/evidence.md).
 
 Panels of 20 respondents (five families, each with something of its own besides the shared scale) on 500 questions; 20
 newcomers of each kind to each panel. `follows`: how often it is said that the answers follow the scale, which is true

@@ -19,7 +19,6 @@ from onedial.scale.checks.permutation import permutation_null
 from onedial.scale.checks.quadratic_null import quadratic_fit_test
 from onedial.scale.checks.question_bootstrap import bootstrap_questions
 from onedial.scale.checks.residual_correlations import residual_correlations
-from onedial.scale.correlations.correlation_intervals import correlation_intervals
 from onedial.scale.equal_slopes import rasch_test
 from onedial.scale.factor.factor_fit import factor_fit
 from onedial.scale.factor.factor_model import fit_factor_model
@@ -28,7 +27,7 @@ from onedial.scale.response_model import response_model
 from onedial.scale.scale_distribution import scale_distribution
 from onedial.scale.specific.kin_account import kin_account, kin_bend
 from onedial.scale.specific.specific_factors import specific_factors
-from onedial.scale.study.panel_analysis import copies_among
+from onedial.scale.study.the_panel import copies_among
 from onedial.stats.answers import as_answers
 from simulations.frame import Cell, Found, Simulation, by_cell, mean_and_error
 
@@ -250,14 +249,8 @@ def intervals(sets: int) -> Kinds:
     def one(rng: np.random.Generator, seed: int) -> dict[str, float]:
         loading = rng.uniform(0.5, 0.85, 8)
         answers, _ = panel("normal", 400, rng.permutation(MIDDLE[4:12]), loading, rng)
-        pairs = np.triu_indices(8, 1)
-        true = np.outer(loading, loading)[pairs]
-        found, drawn = correlation_intervals(answers), bootstrap_questions(answers, 199, seed=seed)
-        inside = lambda low, high: ((low.to_numpy()[pairs] < true) & (true < high.to_numpy()[pairs])).mean()  # noqa: E731
-        table = drawn.respondents
+        table = bootstrap_questions(answers, 199, seed=seed).respondents
         return {
-            "95% intervals of correlations cover, formula": inside(found.low, found.high),
-            "95% intervals of correlations cover, bootstrap": inside(drawn.correlation_low, drawn.correlation_high),
             "95% intervals of loadings cover": (
                 (table["loading_low"] < loading) & (loading < table["loading_high"])
             ).mean(),
@@ -347,7 +340,7 @@ def kin(sets: int) -> Kinds:
         answers = np.where(rng.random(answers.shape) < lapses, rng.random(answers.shape) < 0.5, answers).astype(float)
         found = specific_factors(answers, family, scale="histogram", asymptotes="own")
         return {
-            "a second factor beside one scale and families": kin_account(answers, found, B, seed=seed).p[1] <= 0.05,
+            "a second factor beside one scale and families": kin_account(answers, found, B, seed=seed).p <= 0.05,
             "a parabola beside one scale and families": kin_bend(found) <= 0.05,
             "general share of the variance (mean)": found.model.shares["share"]["general"],
         }
@@ -370,7 +363,7 @@ def kin(sets: int) -> Kinds:
 
 def page(sets: int) -> Kinds:
     # What the page of a scale says in words, of one scale with all that may be taken for more at once.
-    def one(n: int, m: int, disturbed: bool, odd: tuple[float, ...], rng: np.random.Generator, seed: int) -> Found:
+    def one(n: int, m: int, disturbed: bool, odd: tuple[float, ...], rng: np.random.Generator) -> Found:
         family, loading = np.arange(m) // 3, rng.uniform(0.55, 0.8, m)
         loading[: len(odd)] = odd
         place, share = places("exponential" if disturbed else "normal", n, rng), 0.1 * disturbed
@@ -382,7 +375,7 @@ def page(sets: int) -> Kinds:
             guessed = rng.random(answers.shape) < 0.1
             answers = np.where(guessed, rng.random(answers.shape) < 0.5, answers).astype(float)
             answers = without_hard_ones(answers, place, rng)
-        found = answer_fit(answers, n_replicates=1, seed=seed).respondents.reindex(range(m))
+        found = answer_fit(answers).respondents.reindex(range(m))
         turned = (found["reversed"] == True).to_numpy()  # noqa: E712 - nobody says it of those that do not vary
         off = (found["belongs"] == False).to_numpy() & ~turned  # noqa: E712
         planted = np.arange(m) < len(odd)
@@ -406,7 +399,7 @@ def page(sets: int) -> Kinds:
         (33, 60, True, (), "one scale, a tenth random, exponential, families of three, gaps, 33 x 60"),
         (400, 12, True, (-0.6, 0.0), "the same, one the other way round and one by dice, 400 x 12"),
     ):
-        yield name, sets, lambda rng, seed, a=(n, m, disturbed, odd): one(*a, rng, seed)
+        yield name, sets, lambda rng, _, a=(n, m, disturbed, odd): one(*a, rng)
     yield "two scales that have nothing to do with each other, 400 x 12", sets, two
 
 

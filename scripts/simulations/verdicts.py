@@ -62,7 +62,7 @@ def judged(name: str) -> Callable[[int], Found]:
             row["signal_p_over_all"] = judge(grid.beside(panel, respondents, **known)).signal.p
         if tables:
             by = verdict.direction.by
-            own, others = verdict.direction.own[by], tables[True][by]
+            own, others = verdict.direction.vector[by], tables[True][by]
             as_good = (others <= own) if by == "push" else (others >= own)
             p_alike = (1 + as_good.sum()) / (1 + len(others))
             row |= {"push": verdict.push, "push_p": verdict.direction.p, "push_p_alike": p_alike}

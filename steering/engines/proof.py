@@ -107,7 +107,9 @@ def prove(model: OpenModel, score: Score, requests: Sequence[Request], facts: Ma
         if all(sides := answers[tuple(row.token_ids)])
     ]
     gaps = [abs(ours - theirs) for ours, theirs in margins]
-    strength, blur = shortfall(model, steered, found[len(plain) :], read[len(plain) :])
+    # A prompt in pieces says nothing more of that, and takes the most time.
+    whole = [at for at in range(len(plain), len(rows)) if len(rows[at].token_ids) <= facts["tokens_per_forward"]]
+    strength, blur = shortfall(model, [(rows[at], found[at], read[at]) for at in whole])
     proof = Proof(
         "" if not pushes else f"{pushes[0].of.intervention_id} at {pushes[0].of.positions} positions",
         (0.0, *(push.magnitude for push in pushes)),
@@ -179,15 +181,11 @@ def _read(model: OpenModel, row: Request, text: Scored, first: Sequence[int], sc
     return _Read(own.numpy(), (log_p.max(dim=1).values - own).numpy(), tuple(log_p[0, list(first)].tolist()))
 
 
-def shortfall(
-    model: OpenModel, rows: Sequence[Request], found: Sequence[Scored], read: Sequence[_Read]
-) -> tuple[float, float]:
+def shortfall(model: OpenModel, compared: "Sequence[tuple[Request, Scored, _Read]]") -> tuple[float, float]:
     """Share of a `SHORTFALL` in the push that the differences look like, and its standard error; nan unsteered."""
-    if not rows:
-        return math.nan, math.nan
-    less = [_read(model, row, text, (), 1 - SHORTFALL) for row, text in zip(rows, found, strict=True)]
-    effects = [one.log_p - own.log_p for one, own in zip(less, read, strict=True)]
-    apart = [np.array(text.log_p) - own.log_p for text, own in zip(found, read, strict=True)]
+    less = [_read(model, row, text, (), 1 - SHORTFALL) for row, text, _ in compared]
+    effects = [one.log_p - own.log_p for one, (_, _, own) in zip(less, compared, strict=True)]
+    apart = [np.array(text.log_p) - own.log_p for _, text, own in compared]
     size = float(sum(effect @ effect for effect in effects))
     if size == 0:
         return math.nan, math.nan

@@ -9,6 +9,7 @@ which `add`, `ablate` and `clamp` are, and whatever operator of one's own does t
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 
 import torch
 
@@ -55,11 +56,17 @@ class Scored:
     first: tuple[float, ...]
 
 
-def check_push(push: Push) -> None:
+def check_told(operator: str, positions: str) -> None:
     """Raise InputError for what vLLM can't be told exactly."""
-    as_line(push.of.operator, 1.0, 1.0)
+    if positions not in SPANS:
+        raise InputError(
+            f"positions {positions!r} depend on what was drawn, which vLLM does not tell; choose "
+            f"{', '.join(SPANS)}, or leave --engine vllm out"
+        )
+    as_line(operator, 1.0, 1.0)
 
 
+@lru_cache(maxsize=1024)
 def as_line(operator: str, magnitude: float, length: float) -> tuple[float, float]:
     """The numbers a, s with which an operator does x + (a + s x . d) d to every stream x; found by trying.
 

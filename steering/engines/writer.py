@@ -18,7 +18,8 @@ import json
 import os
 import subprocess
 import tempfile
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -32,7 +33,7 @@ from onedial.models.model import OpenModel, Steering
 from onedial.models.processes import process_count
 from onedial.models.writing import Generated, Stop, end_tokens
 from steering.engines.proof import Proof, prove
-from steering.engines.requests import FOREVER, SPANS, Request, Scored, as_line, check_push
+from steering.engines.requests import FOREVER, SPANS, Request, Scored, as_line, check_told
 from steering.engines.vllm_side import serve
 from steering.interventions import Push
 
@@ -40,7 +41,7 @@ VARIABLE = "ONEDIAL_VLLM_PYTHON"
 IN_FLIGHT = 1024
 """Requests that vLLM is given at once; it writes to some hundred of them side by side."""
 TOKENS_PER_FORWARD = {"cpu": 512, "cuda": 2048}
-SHARE_OF_FREE = 0.9
+SHARE_OF_FREE = 0.8
 """Of a GPU's memory that is free beside the model here."""
 Ask = Callable[..., Any]
 """`ask(method, arguments)`: a method of `serve.Writer`, here or elsewhere."""
@@ -146,7 +147,7 @@ class Vllm:
                 n_tokens, stopped = next(until, n_tokens), True
             if not (stopped or ended):
                 return False
-            finished = stopped or each.ids[-1] in ends
+            finished = stopped or bool(ends.intersection(each.ids[-1:]))
             found[each.place] = Generated(_text(tokenizer, each.ids[:n_tokens]), n_tokens, finished)
             if sink:
                 sink(each.place, found[each.place])
@@ -179,6 +180,10 @@ class Vllm:
             lambda place: {"logprob_token_ids": list(tokens[place]) or None, "logprobs": len(tokens[place])},
         )
         return [found[place] for place in range(len(requests))]
+
+    def told(self) -> dict[str, Any]:
+        """What wrote and what was proven of it, for the manifest."""
+        return {**self.facts, "proofs": [proof.as_dict() for proof in self.proofs]}
 
     def close(self) -> None:
         """End vLLM and give its memory back; the model writes by transformers again."""
@@ -255,7 +260,7 @@ class Vllm:
             if kind in self._proven:
                 continue
             if own[0].push is not None:
-                check_push(own[0].push)
+                check_told(own[0].push.of.operator, own[0].push.of.positions)
             with at_work("comparing what vLLM writes with transformers"):
                 self.proofs.append(prove(self._model, self.score, own, self.facts))
             self._proven.add(kind)
@@ -296,6 +301,18 @@ def write_with_vllm(model: OpenModel, python: str | None = None, options: Mappin
     model.writer = Vllm(model, ask)
     say(f"texts are written by vLLM {model.writer.facts['version']}")
     return model.writer
+
+
+@contextmanager
+def writing_with_vllm(
+    model: OpenModel, python: str | None = None, options: Mapping[str, Any] | None = None
+) -> Iterator[Vllm]:
+    """The same while the context lasts."""
+    writer = write_with_vllm(model, python, options)
+    try:
+        yield writer
+    finally:
+        writer.close()
 
 
 def python_with_vllm(python: str | None = None) -> str | None:

@@ -76,8 +76,8 @@ def test_numbers_of_one_s_own_are_cut_and_kept(tmp_path):
 @pytest.mark.parametrize(
     ("elicitation", "reason"),
     [
-        ("when: before\n", "does not say what was asked"),
-        ("question: Can you?\nwehn: after\n", "has the key 'wehn'; did you mean 'when'"),
+        ("when: before\n", "gives no question; write what was asked"),
+        ("question: Can you?\nwehn: after\n", "gives the key 'wehn'; did you mean 'when'"),
         ("question: Can you?\nwhen: during\n", "gives when as 'during'; write before or after"),
         ("question: Can you?\nreasoned: perhaps\n", "gives reasoned as 'perhaps'; write true or false"),
         ("question: Can you?\ncut: 95\n", "gives a cut, but the answers are yes and no"),

@@ -4,6 +4,7 @@ import pytest
 
 from onedial.asking.instruments import CLOSED_BOOK, CLOSED_BOOK_PROMPTS
 from onedial.asking.prompts import FRAMINGS, METACOGNITIVE, PromptTemplate, load_prompt
+from onedial.asking.rewording import reversed_wording
 from onedial.core.errors import InputError
 from onedial.panels.questions.question_files import load_questions
 
@@ -85,3 +86,9 @@ def test_a_prompt_that_cannot_be_used_is_refused(tmp_path, name, content, compla
 def test_a_missing_prompt_file_is_named():
     with pytest.raises(InputError, match=r"there is no prompt file nowhere\.txt"):
         load_prompt("nowhere.txt")
+
+
+def test_the_studys_own_wording_is_there_by_its_name_and_can_be_reversed():
+    study = load_prompt("study")
+    assert "Do you think you can answer this correctly?" in study.user
+    assert "wrong" in reversed_wording(study).user

@@ -159,6 +159,9 @@ THOUGHTS = [
     "<|begin_of_thought|>No.<|end_of_thought|>\n\n<|begin_of_solution|>Yes<|end_of_solution|>",
     "<|START_THINKING|>No.<|END_THINKING|><|START_RESPONSE|>Yes<|END_RESPONSE|>",
     "<|channel>thought\nNo.<channel|>Yes",
+    "<|turn>thinking\nNo.<turn|>Yes<turn|>",
+    "<unused94>thought\nNo.\n<unused95>Yes",
+    "<thinking_process>No.</thinking_process>\nYes",
     "<Thought>No.</Thought>\n<Output>Yes</Output>",
     "<longcat_think>No.</longcat_think>Yes",
     "Thinking...\nNo.\n...done thinking.\n\nYes",
@@ -186,6 +189,8 @@ def test_thoughts_in_any_marks_are_no_answer(text):
         "analysisWe know: no.",
         "<|channel|>analysis<|message|>No",
         "<reasoning>No",
+        "<unused94>thought\nNo",
+        "<|turn>thinking\nNo",
     ],
 )
 def test_a_thought_that_does_not_close_is_no_answer(text):

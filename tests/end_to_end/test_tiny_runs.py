@@ -222,12 +222,12 @@ def test_a_random_direction_can_be_the_vector_and_directions_beside_it_are_ranke
     direction = verdict["direction"]
     drawn = controls[controls["drawn"]]
     assert (direction["n_controls"], verdict["push"]) == (len(drawn), "untested")
-    assert direction["ranks"]["signal"] == 1 + int((drawn["signal"] >= direction["own"]["signal"]).sum())
+    assert direction["ranks"]["signal"] == 1 + int((drawn["signal"] >= direction["vector"]["signal"]).sum())
     texts = run.texts().groupby("intervention_id")["kl"].mean()
     there = controls[np.isfinite(controls["push"])]
     assert np.isinf(controls.loc[~np.isfinite(controls["push"]), "kl"]).all()
     assert there["kl"].to_numpy() == pytest.approx(texts[there.index].to_numpy())
-    assert set(texts.index) == set(there.index) | ({own} if direction["own"]["push"] is not None else set())
+    assert set(texts.index) == set(there.index) | ({own} if direction["vector"]["push"] is not None else set())
     told = run.parts["instructed"].read()
     assert set(told["question_id"]) == set(run.splits()[run.splits() != "extraction"].index)
     assert sorted(set(told["level"])) == list(SURENESS)

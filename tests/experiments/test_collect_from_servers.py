@@ -60,9 +60,7 @@ def asked_about(server):
 
 
 def even(body):
-    """Yes to even numbers, the sum itself when asked for it, and always the same to a probe question."""
-    if not question_of(body):
-        return "tree"
+    """Yes to even numbers, and the sum itself when asked for it."""
     number = int(question_of(body).split()[2])
     return ("Yes" if number % 2 == 0 else "No") if "Yes or No" in body["messages"][-1]["content"] else str(2 * number)
 
@@ -73,22 +71,22 @@ def even(body):
 @pytest.mark.parametrize(
     ("fields", "complaint"),
     [
-        ({"key": CANARY}, "gives a key that is no name of an environment variable"),
-        ({"key": "AIzaSyCanary51"}, "gives a key that is no name of an environment variable"),
+        ({"key": CANARY}, "gives for m key; it is no name of an environment variable"),
+        ({"key": "AIzaSyCanary51"}, "gives for m key; it is no name of an environment variable"),
         ({"api_key": CANARY}, "gives for m the key 'api_key'; did you mean 'key'"),
         ({"base_url": "http://127.0.0.1:1/v1"}, "the key 'base_url'; did you mean 'server'"),
         ({"temprature": 1}, "the key 'temprature'; did you mean 'temperature'"),
-        ({"extra": "enable_thinking"}, "gives extra as a str; write fields"),
-        ({"top_logprobs": "many"}, "gives top_logprobs as 'many'; write a whole number"),
-        ({"instrument": "sideways"}, "gives the instrument 'sideways'; write direct, reasoned, closed book"),
-        ({"temperature": -1}, "gives temperature as -1; write a number from 0 on"),
-        ({"samples": 0}, "gives samples as 0; write a whole number"),
+        ({"extra": "enable_thinking"}, "gives for m extra as 'enable_thinking'; write fields"),
+        ({"top_logprobs": "many"}, "gives for m top_logprobs as 'many'; write a whole number"),
+        ({"instrument": "sideways"}, "gives for m instrument as 'sideways'; write direct, reasoned, closed book"),
+        ({"temperature": -1}, "gives for m temperature as -1; write a number from 0 on"),
+        ({"samples": 0}, "gives for m samples as 0; write a whole number"),
         (
             {"server": f"http://me:{CANARY}@127.0.0.1:1/v1"},
-            "holds a name, a password or a query, which logs would keep",
+            "since logs would keep a name, a password or a query",
         ),
-        ({"server": f"http://127.0.0.1:1/v1?key={CANARY}"}, "holds a name, a password or a query, which logs would"),
-        ({"price": 3}, "gives price as 3; write {input: 0.25, output: 2.0}"),
+        ({"server": f"http://127.0.0.1:1/v1?key={CANARY}"}, "since logs would keep a name, a password or a query"),
+        ({"price": 3}, "gives for m price as 3; write {input: 0.25, output: 2.0}"),
         ({"dtype": "float32"}, "which a provider runs; leave it out"),
     ],
 )
@@ -161,7 +159,7 @@ def test_two_servers_become_one_panel_with_grades_samples_and_what_they_cost(tmp
     assert rows.groupby("respondent").size().to_dict() == {"one: neutral": 6, "other: neutral, reasoned": 12}
     assert rows.loc[rows["respondent"] == "one: neutral", "answered_correctly"].eq(1).all()
     assert set(rows.loc[rows["respondent"] == "one: neutral", "served_model"]) == {"one-v2"}
-    assert n_asked == (6 + 6 + 3, 12 + 3)
+    assert n_asked == (6 + 6, 12)
     told = capsys.readouterr().out
     assert "what it did cost" in told
 
@@ -182,16 +180,12 @@ def test_a_second_start_asks_only_what_failed_or_is_missing_and_notices_another_
     assert "1 of 5 requests failed (1: 400 " in capsys.readouterr().out
     write_questions(tmp_path / "q.jsonl", 6)
 
-    def later(body):
-        return even(body) if "Question" in str(body) else "a tree"
-
-    with FakeServer(later, model="tiny-v2", fingerprint="fp_2", port=port) as server:
+    with FakeServer(even, model="tiny-v2", fingerprint="fp_2", port=port) as server:
         assert collect(tmp_path / "out", who, questions, "--resume") == 0
         assert sorted(asked_about(server)) == ["What is 3 + 3?", "What is 5 + 5?"]
     told = capsys.readouterr().out
     assert "tiny may have changed: the server calls it tiny-v1 (" in told
     assert "tiny may have changed: the server's fingerprint is fp_1 (" in told
-    assert "tiny answers 3 of 3 probe questions otherwise" in told
     again = load_panel(tmp_path / "out" / "panel.csv").answers["tiny: neutral"]
     assert again.tolist() == [1, 0, 1, 0, 1, 0]
     assert "may have changed" in (tmp_path / "out" / "manifest.json").read_text()
@@ -224,7 +218,7 @@ def test_an_error_that_comes_as_an_answer_is_counted_by_its_reason_and_asked_aga
         n_before = server.n_asked
         assert collect(out, who, questions, "--resume") == 0
         assert len(asked_about(server)) == 4 + 3
-        assert server.n_asked == n_before + 3 + 3  # the probes of a second start
+        assert server.n_asked == n_before + 3
     assert pd.read_csv(out / "panel.csv")["said_yes"].tolist() == [1.0, 0.0, 1.0, 0.0]
 
 
@@ -308,9 +302,8 @@ def test_a_kill_loses_at_most_what_was_in_flight(tmp_path, number):
         before = server.n_asked
         assert before < 60
         assert collect(out, who, questions, "--resume") == 0
-        # 60 questions and 3 probes at each start; two were in flight, as many may just have been answered, and as many
-        # sent while the signal was on its way
-        assert 63 + 3 <= server.n_asked <= 63 + 3 + 6
+        # two were in flight, as many may just have been answered, and as many sent while the signal was on its way
+        assert 60 <= server.n_asked <= 60 + 6
     panel = pd.read_csv(out / "panel.csv")
     assert len(panel) == 60
     assert panel["said_yes"].tolist() == [1.0, 0.0] * 30
@@ -361,9 +354,9 @@ def test_a_full_disk_is_one_sentence_and_with_room_again_nothing_is_asked_twice(
     questions = write_questions(tmp_path / "q.jsonl", 10)
     append, n_kept = _Lines.append, []
 
-    def full_after_seven_answers(self, *lines):
+    def full_after_four_answers(self, *lines):
         if any("outcome" in line for line in lines):
-            if len(n_kept) == 3 + 4:  # the probes come first
+            if len(n_kept) == 4:
                 raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(self.file))
             n_kept.extend(lines)
         append(self, *lines)
@@ -371,7 +364,7 @@ def test_a_full_disk_is_one_sentence_and_with_room_again_nothing_is_asked_twice(
     with FakeServer(even) as server:
         who = write_models(tmp_path / "who.yaml", entry(server, connections=1))
         with monkeypatch.context() as full:
-            full.setattr(_Lines, "append", full_after_seven_answers)
+            full.setattr(_Lines, "append", full_after_four_answers)
             assert collect(tmp_path / "out", who, questions) == 2
         said = capsys.readouterr().err.splitlines()  # the server complains there too, of whoever has gone
         (error,) = [line for line in said if line.startswith("error: ")]
@@ -461,32 +454,16 @@ def test_what_was_in_flight_at_a_kill_counts_as_spent_and_its_answers_are_asked_
     assert 1 <= n_cut <= 2
     assert costs["calls"] == billing.n_billed
     assert costs["money"] == 3 * n_cut + (billing.n_billed - n_cut)
-    assert billing.n_billed - n_before == 6 + 3 - (n_before - 3 - n_cut)
+    assert billing.n_billed - n_before == 6 - (n_before - n_cut)
     assert pd.read_csv(out / "panel.csv")["said_yes"].tolist() == [1.0, 0.0] * 3
 
 
 @needs_inspect
-def test_who_answered_probes_alone_is_left_undone_and_its_probes_are_not_counted(tmp_path, capsys):
+def test_who_answered_nothing_is_left_undone(tmp_path, capsys):
     questions = write_questions(tmp_path / "q.jsonl", 4)
-    with FakeServer(lambda body: Fault(500) if question_of(body) else "tree") as server:
+    with FakeServer(lambda body: Fault(500)) as server:
         assert collect(tmp_path / "out", write_models(tmp_path / "who.yaml", entry(server)), questions) == 2
-    assert "tiny: none of 4 requests was answered; --resume asks again" in capsys.readouterr().out
-
-
-@needs_inspect
-def test_while_requests_wait_to_be_tried_again_the_progress_says_how_many_and_why(tmp_path, capsys, monkeypatch):
-    monkeypatch.setattr("onedial.core.pulse.SILENCE", 0.2)
-    failing = []
-
-    def answering(body):
-        failing.append(body)
-        return Fault(503, headers={"Retry-After": "1"}) if len(failing) <= 3 else even(body)
-
-    questions = write_questions(tmp_path / "q.jsonl", 3)
-    with FakeServer(answering) as server:
-        who = write_models(tmp_path / "who.yaml", entry(server, retries=2))
-        assert collect(tmp_path / "out", who, questions) == 0
-    assert "3 failed and wait to be tried again (503 " in capsys.readouterr().err
+    assert "4 requests" in capsys.readouterr().out
 
 
 def judged_by(judge, server, tmp_path, **more):
@@ -502,7 +479,7 @@ def test_a_judge_counts_within_the_budget_and_judges_the_same_answer_once(tmp_pa
     judging = Biller(lambda body, n: "Yes")
     with FakeServer(even) as server, FakeServer(judging) as judge:
         who = judged_by(judge, server, tmp_path, connections=1)
-        n_before = 2 * (2 * 6 + 3)  # two models, asked both ways, and their probes
+        n_before = 2 * 2 * 6  # two models, asked both ways
         assert collect(out, who, questions, "--budget", str(n_before + 5), "--judge", "all") == 2
         assert judging.n_billed == 3  # five are left, and one request may cost three of them
         assert "6 of 12 answers have no verdict" in capsys.readouterr().out
@@ -573,7 +550,7 @@ def test_a_count_that_cannot_be_counts_as_what_was_set_aside(tmp_path, usage):
         who = write_models(tmp_path / "who.yaml", entry(server, price=price, max_tokens=3))
         assert collect(tmp_path / "out", who, questions, "--budget", "100") == 0
     costs = money_of(tmp_path / "out")
-    assert (costs["calls"], costs["unknown"], costs["money"], costs["tokens_out"]) == (5, 5, 15, 0)
+    assert (costs["calls"], costs["unknown"], costs["money"], costs["tokens_out"]) == (2, 2, 6, 0)
 
 
 @needs_inspect
@@ -593,10 +570,10 @@ def test_what_the_server_refused_or_never_heard_of_costs_nothing_and_every_attem
         who = write_models(tmp_path / "who.yaml", entry(server, price=price, max_tokens=3, retries=2))
         assert collect(tmp_path / "out", who, questions) == 0
     attempts = Store(tmp_path / "out" / ANSWERS).attempts()
-    assert len(attempts) == billing.n_billed == 3 + 3 + 1
-    assert sorted(attempts["outcome"]) == ["answered"] * 5 + ["refused"] * 2
+    assert len(attempts) == billing.n_billed == 3 + 1
+    assert sorted(attempts["outcome"]) == ["answered"] * 2 + ["refused"] * 2
     costs = money_of(tmp_path / "out")
-    assert (costs["calls"], costs["failed"], costs["unknown"]) == (7, 2, 0)
+    assert (costs["calls"], costs["failed"], costs["unknown"]) == (4, 2, 0)
 
 
 @needs_inspect
@@ -631,8 +608,6 @@ def test_what_is_no_answer_is_a_failure_that_may_have_cost_and_says_what_was_wro
     questions = write_questions(tmp_path / "q.jsonl", len(reasons))
 
     def answering(body):
-        if not question_of(body):
-            return "tree"
         kind = list(reasons)[int(question_of(body).split()[2])]
         return FAULTS[kind](json.dumps(server._completion(body, "Yes")), random.Random(0))
 
@@ -652,15 +627,13 @@ def test_answers_with_any_character_come_through_and_are_asked_once(tmp_path):
     ends = ["\u2028", "\u2029", "\u0085", "\ud800"]
 
     def answering(body):
-        if not question_of(body):
-            return "tree"
         return f"Yes{ends[int(question_of(body).split()[2])]}"
 
     with FakeServer(answering) as server:
         who = write_models(tmp_path / "who.yaml", entry(server))
         assert collect(tmp_path / "out", who, questions) == 0
         assert collect(tmp_path / "out", who, questions, "--resume") == 0
-        assert server.n_asked == 4 + 3
+        assert server.n_asked == 4
     answers = load_panel(tmp_path / "out" / "panel.csv").responses
     assert answers["said_yes"].tolist() == [1.0] * 4
 
@@ -687,7 +660,7 @@ def test_from_a_server_that_does_everything_wrong_each_answer_comes_once_and_its
         assert len(attempts) >= server.n_asked  # some connections break before the request arrives
         assert server.billed <= money_of(out)["money"]
     assert panel["said_yes"].tolist() == [1.0, 0.0] * 12
-    n_answered = attempts[attempts["instrument"] != "probe"]["outcome"].eq("answered").sum()
+    n_answered = attempts["outcome"].eq("answered").sum()
     assert n_answered == 24
 
 

@@ -277,9 +277,9 @@ def test_other_weights_under_the_same_name_are_not_mixed_in(folder, tmp_path, ca
         ("models:\n  - Model: a", "gives for one of its models the key 'Model'; did you mean 'model'?"),
         ("models:\n  - model: a\n    colour: red", "gives for a the key 'colour'; known are"),
         ("models: [", "is no YAML"),
-        ("models: [{model: a, n_questions: some}]", "gives n_questions as 'some'; write a whole number"),
-        ("models: [{model: a, closed_book: 1}]", "gives closed_book as 1; write false, examples .after worked"),
-        ("models: [{model: a, closed_book: twice}]", "gives closed_book as 'twice'; write false, examples"),
+        ("models: [{model: a, n_questions: some}]", "gives for a n_questions as 'some'; write a whole number"),
+        ("models: [{model: a, closed_book: 1}]", "gives for a closed_book as 1; write false, examples .after worked"),
+        ("models: [{model: a, closed_book: twice}]", "gives for a closed_book as 'twice'; write false, examples"),
     ],
 )
 def test_a_file_of_respondents_that_cannot_be_used_is_refused(tmp_path, text, complaint):

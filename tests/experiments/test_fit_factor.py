@@ -8,20 +8,11 @@ from subprocess import CompletedProcess
 
 import numpy as np
 import pandas as pd
-import pytest
 from forks import run_program
 from matplotlib.text import Text
-from psychometric_data import answers, one_factor
-from scipy.special import ndtri
+from psychometric_data import answers
 
-from onedial.scale.checks.missingness import missingness_test
-from onedial.scale.checks.one_factor import revised_parallel_analysis
-from onedial.scale.checks.permutation import permutation_null
-from onedial.scale.checks.quadratic_null import quadratic_fit_test
-from onedial.scale.checks.question_bootstrap import bootstrap_questions
 from onedial.scale.factor.factor_model import FactorModel, fit_factor_model
-from onedial.scale.response_model import response_model
-from onedial.stats.answers import PsychometricsWarning
 
 PROGRAM = Path(__file__).parents[2] / "experiments" / "study_panel.py"
 
@@ -59,8 +50,6 @@ def test_a_wide_panel_becomes_tables_and_figures(tmp_path):
     assert {"missingness.csv", "summary.json", "correlations.csv"} <= written
     model = FactorModel.load(tmp_path / "out" / "factor.json")
     np.testing.assert_allclose(model.loadings, fit_factor_model(panel).loadings)
-    assert model.null is not None
-    assert model.null.n_replicates == 19
     respondents = pd.read_csv(tmp_path / "out" / "respondents.csv", index_col=0)
     assert (respondents["loading_low"] <= respondents["loading_high"]).all()
     np.testing.assert_allclose(respondents["loading"], model.loadings["factor_1"], rtol=1e-6)
@@ -82,8 +71,6 @@ def test_a_wide_panel_becomes_tables_and_figures(tmp_path):
     captions = json.loads((tmp_path / "out" / "figures" / "captions.json").read_text())
     assert set(captions) == {"correlations", "curves", "loadings", "scale", "scree", "wright_map"}
     assert summary["page"][0] in done.stdout
-    low, high = (pd.read_csv(tmp_path / "out" / f"correlations_{end}.csv", index_col=0) for end in ("low", "high"))
-    assert (low <= high).all(axis=None)
     for name in captions:
         assert (tmp_path / "out" / "figures" / f"{name}.png").stat().st_size > 10_000
 
@@ -125,63 +112,14 @@ def test_a_panel_of_several_models_and_topics_is_told_apart(tmp_path):
     assert "each model shares only with itself" in " ".join(done.stdout.split())
     assert "In bundles by topic" in " ".join(done.stdout.split())
     written = {file.name for file in (tmp_path / "out").iterdir()}
-    assert {"clusters.csv", "clusters_agreement.csv", "topic_by_respondent.csv", "topic_by_model.csv"} <= written
+    assert {"clusters.csv", "topic_by_respondent.csv", "topic_by_model.csv"} <= written
     assert {"factors.csv", "factor_names.csv", "residuals.csv", "scale.csv"} <= written
     assert (tmp_path / "out" / "figures" / "clusters.svg").exists()
-    table = pd.read_csv(tmp_path / "out" / "clusters.csv", index_col=0)
-    assert table.loc["within", "mean"] > table.loc["between", "mean"] + 0.3
+    shares = json.loads((tmp_path / "out" / "summary.json").read_text())["clusters"]
+    assert shares["within_only"] > 0.3
     few = run(file, "--questions", "embedded", "--out", str(tmp_path / "other"), "--replicates", "0")
     assert few.returncode == 2
     assert "says nothing of 360 of the panel's questions" in few.stderr
-
-
-def test_figures_show_the_numbers_that_they_are_given():
-    from onedial.scale.study import factor_figures as draw
-
-    varied = answers("gaps")
-    with pytest.warns(PsychometricsWarning, match="always gave only one kind"):
-        model = fit_factor_model(varied.assign(always=1))
-    bootstrap, parabola = bootstrap_questions(varied, 9), quadratic_fit_test(varied, 9)
-    parallel, shuffled = revised_parallel_analysis(varied, 2, 9), permutation_null(varied, 9)
-    drawing = draw.loadings_against_threshold(model, bootstrap, parabola)
-    axes = drawing.figure.axes[0]
-    points = axes.containers[0].lines[0].get_xydata()
-    np.testing.assert_allclose(points[:, 1], model.loadings["factor_1"].dropna())
-    np.testing.assert_allclose(points[:, 0], model.thresholds.drop("always"))
-    assert {text.get_text() for text in axes.texts} >= set(varied.columns)
-    assert "1 respondents that gave only one kind" in drawing.caption
-    assert model.heywood == ["r7"]
-    assert "Heywood" in drawing.caption
-    axes = draw.scree(model.eigenvalues, shuffled, parallel).figure.axes[0]
-    assert axes.get_yscale() == "log"
-    lines = {line.get_label(): line.get_ydata() for line in axes.lines}
-    np.testing.assert_allclose(lines["panel"], model.eigenvalues)
-    np.testing.assert_allclose(lines["one factor fewer"], parallel.mean)
-    assert np.isnan(lines["one factor fewer"][2:]).all()
-    image = draw.correlation_map(model).figure.axes[0].images[0]
-    order = model.thresholds.sort_values().index
-    np.testing.assert_allclose(image.get_array().filled(np.nan), model.tetrachoric.correlation.loc[order, order])
-    values = model.tetrachoric.correlation.to_numpy()[~np.eye(9, dtype=bool)]
-    low, high = image.get_clim()
-    assert low <= np.nanmin(values) <= np.nanmax(values) <= high <= np.nanmax(np.abs(values)) + 0.1
-
-
-def test_a_respondent_with_gaps_on_hard_questions_stands_where_all_questions_put_it():
-    from onedial.scale.study import factor_figures as draw
-
-    truth = one_factor(3, 900, 10, rates=(0.3, 0.7))
-    gappy = truth.answers.copy()
-    rng = np.random.default_rng(0)
-    gappy[(truth.easiness < 0) & (rng.random(900) < 0.85), 0] = np.nan
-    panel = pd.DataFrame(gappy, columns=[f"m{i}" for i in range(10)])
-    without_gaps = ndtri(truth.answers[:, 0].mean())
-    model, marginal = fit_factor_model(panel), response_model(panel, scale="histogram", gaps="informative")
-    drawing = draw.loadings_against_threshold(model, None, None, marginal, missingness_test(panel))
-    x = drawing.figure.axes[0].containers[0].lines[0].get_xdata()
-    assert model.thresholds["m0"] - without_gaps > 0.35
-    assert x[0] == pytest.approx(without_gaps, abs=0.15)
-    np.testing.assert_allclose(x[1:], model.thresholds[1:])
-    assert "Hollow (1 with informative gaps)" in drawing.caption
 
 
 def test_names_cover_neither_points_nor_one_another():
@@ -230,7 +168,7 @@ def test_numbers_are_read_as_ordered_categories_with_a_page_of_their_own(tmp_pat
     assert np.corrcoef(difficulty, panel.mean(axis=1))[0, 1] < -0.95
     page = html.unescape((tmp_path / "out" / "report.html").read_text())
     assert "threshold at 3" in page
-    assert "What is not asked of categories" in page
+    assert "are asked of yes and no only" in page
     assert {file.stem for file in (tmp_path / "out" / "figures").glob("*.png")} == {"scree", "wright_map"}
     long = panel.rename_axis("question_id").reset_index().melt("question_id", None, "respondent", "confidence")
     long.to_csv(tmp_path / "long.csv", index=False)

@@ -107,7 +107,7 @@ def test_a_control_like_the_vector_ties_with_it_over_the_same_targets(unreported
     assert (direction["rank"], direction["n_controls"], direction["p"]) == (2, 1, 1.0)
     assert set(direction["ranks"].values()) == {2}
     twin = contents_of(run)["controls"].loc["its twin"]
-    assert {name: twin[name] for name in direction["own"]} == pytest.approx(direction["own"])
+    assert {name: twin[name] for name in direction["vector"]} == pytest.approx(direction["vector"])
 
 
 def test_what_is_no_run_or_does_not_fit_is_refused_in_one_sentence(run, tmp_path, judge_run):

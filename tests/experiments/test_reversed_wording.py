@@ -43,7 +43,7 @@ def test_both_wordings_are_asked_of_the_same_fitting_questions_along_the_dial_an
     assert len(beside) == len(asked)
     np.testing.assert_allclose(beside["margin"], beside["margin_swept"], atol=1e-4)
     told = run.verdict()["bias"]
-    assert told["own"]["n"] + told["own"]["n_lost"] == 8
+    assert told["dial"]["n"] + told["dial"]["n_lost"] == 8
     assert told["yardstick"] is not None
     assert "Yes-bias or confidence?" in (run.path / "report.html").read_text(encoding="utf-8")
 
@@ -66,7 +66,7 @@ def test_its_numbers_are_those_of_straight_lines_through_the_stored_margins(run)
     both = pd.DataFrame(slopes).dropna()
     (per_norm,) = run.interventions()["norms_per_unit"]
     a, r = both.mean() / per_norm
-    own = run.verdict()["bias"]["own"]
+    own = run.verdict()["bias"]["dial"]
     assert (own["n"], own["from_magnitude"], own["to_magnitude"]) == (len(both), low, high)
     told = [own[name]["value"] for name in ("as_asked", "reversed", "bias", "confidence", "share")]
     assert told == pytest.approx([a, r, (a + r) / 2, (a - r) / 2, (a + r) / 2 / a])

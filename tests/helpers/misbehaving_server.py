@@ -90,7 +90,5 @@ def _miscounted(completion: dict[str, Any], drawn: random.Random) -> dict[str, A
 
 
 def said(body: dict[str, Any]) -> str:
-    """Yes to even numbers, and always the same to a probe question."""
-    if not question_of(body):
-        return "tree"
+    """Yes to even numbers."""
     return "No" if int(question_of(body).split()[2]) % 2 else "Yes"

@@ -161,23 +161,6 @@ def test_stated_numbers_are_cut_however_the_table_is_laid_out(tmp_path, shape, i
     assert (correctness_of(panel) is None) == (shape == "wide")
 
 
-@pytest.mark.parametrize(
-    ("change", "cut", "reason"),
-    [
-        (lambda frame: frame, "", "line 2, column 'm0' holds '.*'; .* numbers become a yes at a cut"),
-        (lambda frame: frame.replace("100", "120"), ":95", "holds '120'; give a number from 0 to 100"),
-        (lambda frame: frame.assign(m0="yes"), ":95", "holds 'yes'; give a number from 0 to 100"),
-        (lambda frame: frame.assign(m0=1, m1=0, m2=1), ":95", "no numbers to cut .*only yes and no"),
-    ],
-    ids=["no cut", "beyond the scale", "a word", "yes and no"],
-)
-def test_numbers_that_cannot_be_cut_are_refused(tmp_path, change, cut, reason):
-    frame = change(wide(tables()[2], lambda number: "" if np.isnan(number) else f"{number:g}"))
-    frame.to_csv(tmp_path / "panel.csv", index=False)
-    with pytest.raises(InputError, match=reason):
-        load_panel(f"{tmp_path / 'panel.csv'}{cut}")
-
-
 def test_only_questions_whose_text_is_whole_are_asked(panel):
     with pytest.warns(Notice, match="126 are known by their beginning only"):
         questions = load_questions("frontier-confidence")

@@ -89,7 +89,9 @@ def test_a_scale_is_told_by_what_a_respondent_states(tmp_path, cells, cut, share
         ((1, 50, 0, 100, 1, 20), ":70", "nothing exceeds 1 in what 'a' state"),
         ((30, 50, 40, 100, 50, 20), ":0.7", "holds numbers to 100, and a cut at 0.7: name it as 70"),
         ((30, 50, 40, 120, 50, 20), ":70", "line 3, column 'b' holds '120'; give a number from 0 to 100"),
-        ((1, 0, 0, 1, 1, 0), ":70", "no numbers to cut"),
+        ((1, 0, 0, 1, 1, 0), ":70", "no numbers to cut .*only yes and no"),
+        (("yes", 50, 40, 100, 50, 20), ":70", "line 2, column 'a' holds 'yes'; give a number from 0 to 100"),
+        ((30, 50, 40, 100, 50, 20), "", "line 2, column 'a' holds '30'; .* numbers become a yes at a cut"),
     ],
 )
 def test_a_doubtful_scale_is_asked_back(tmp_path, cells, cut, reason):

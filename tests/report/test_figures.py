@@ -14,24 +14,21 @@ from reporting_run import make_run, simulated_scan
 
 from onedial.report import sweep_figures as figures
 from onedial.report.report import contents_of
-from onedial.scale.checks.simulation import Simulated
 from onedial.scale.factor.factor_model import fit_factor_model
-from onedial.scale.study.factor_figures import correlation_map, loadings_against_threshold, scree
+from onedial.scale.study.factor_figures import correlation_map, scree
 from onedial.show.figure_style import PAPER, family_styles, save_figure
 from onedial.show.labels import shortened, target_labels
 from onedial.show.results import draw
 
-OF_THE_DIAL = ["dose_response", "question_map", "margin_histogram", "rates_by_group"]
+OF_THE_DIAL = ["dose_response", "question_map", "margin_histogram"]
 NAMES = [
     "bits_of_models",
     "prediction",
     "baselines",
     "agreement",
-    "kappa",
     "layer_map",
     *OF_THE_DIAL,
     "loadings",
-    "scree",
     "dial_path",
 ]
 
@@ -144,7 +141,7 @@ def test_a_control_that_never_turns_the_dial_stands_apart_from_those_that_do(run
         },
         index=["r1", "r2", "polite"],
     )
-    direction = {"direction": {"own": {"push": 0.1, "order_gain": 0.03}}}
+    direction = {"direction": {"vector": {"push": 0.1, "order_gain": 0.03}}}
     (axes,) = shown(figures.pushes, run, "controls", verdict=direction, controls=controls).figure.axes
     points = [line for line in axes.lines if line.get_gid()]
     places = {round(float(line.get_ydata()[0]), 3): float(line.get_xdata()[0]) for line in points}
@@ -152,7 +149,7 @@ def test_a_control_that_never_turns_the_dial_stands_apart_from_those_that_do(run
     assert places[-0.2] > 3.0
     assert places[0.03] == 0.1
     assert "politeness" in {text.get_text() for text in axes.texts}
-    nowhere = {"direction": {"own": {"push": None, "order_gain": None}}}
+    nowhere = {"direction": {"vector": {"push": None, "order_gain": None}}}
     shown(figures.pushes, run, "controls", verdict=nowhere, controls=controls.assign(push=np.inf))
 
 
@@ -184,9 +181,9 @@ def test_controls_are_thin_lines_over_the_vectors_range_and_the_caption_counts_t
 
 def test_the_same_tables_give_the_same_bytes(run, tmp_path):
     for folder in ("one", "two"):
-        save_figure(shown(figures.kappa, run, "matches").figure, tmp_path / folder, "kappa")
+        save_figure(shown(figures.agreement, run, "matches").figure, tmp_path / folder, "agreement")
     for suffix in ("png", "svg"):
-        one, two = (tmp_path / folder / f"kappa.{suffix}" for folder in ("one", "two"))
+        one, two = (tmp_path / folder / f"agreement.{suffix}" for folder in ("one", "two"))
         assert one.read_bytes() == two.read_bytes()
 
 
@@ -204,7 +201,6 @@ def test_no_label_leaves_the_figure_and_no_two_targets_overlap(n_targets, tmp_pa
         shown(figures.places, run, "matches", verdict=judged),
         figures.dose(None, contents_of(run)),
         shown(figures.agreement, run, "matches"),
-        shown(figures.kappa, run, "matches"),
     ]
     for drawing in (each for each in drawings if each is not None):
         width, height = drawing.figure.get_size_inches()
@@ -212,8 +208,8 @@ def test_no_label_leaves_the_figure_and_no_two_targets_overlap(n_targets, tmp_pa
         assert min(everything.x0, everything.y0) >= -0.01
         assert everything.x1 <= width + 0.01
         assert everything.y1 <= height + 0.01
-    renderer = rendered(drawings[3])
-    labels = drawings[3].figure.axes[0].get_yticklabels()
+    renderer = rendered(drawings[2])
+    labels = drawings[2].figure.axes[0].get_yticklabels()
     assert len(labels) == n_targets
     boxes = sorted((label.get_window_extent(renderer) for label in labels), key=lambda box: box.y0)
     assert all(below.y1 <= above.y0 + 1 for below, above in itertools.pairwise(boxes))
@@ -243,8 +239,9 @@ def test_targets_stand_from_rarely_yes_to_often_yes(run):
 
 def test_points_of_targets_out_of_the_verdict_are_hollow(run):
     first = str(run.matches().sort_values("yes_rate").index[0])
-    axes = shown(figures.kappa, run, "matches", verdict={"excluded": {first: "few"}}).figure.axes[0]
-    points = sorted((line for line in axes.lines if line.get_gid()), key=lambda line: -line.get_ydata()[0])
+    axes = shown(figures.agreement, run, "matches", verdict={"excluded": {first: "few"}}).figure.axes[0]
+    points = [line for line in axes.lines if line.get_gid() and line.get_marker() == "o"]
+    points = sorted(points, key=lambda line: -line.get_ydata()[0])
     hollow = [point.get_markerfacecolor() == PAPER for point in points]
     assert hollow == [True] + [False] * (len(hollow) - 1)
 
@@ -263,8 +260,7 @@ def test_a_table_of_nan_is_still_drawn(run):
     numbers = matches.select_dtypes("number").columns
     empty = matches.assign(**{name: np.nan for name in numbers}, status="few")
     assert shown(figures.places, run, "matches", verdict=JUDGED, matches=empty) is None
-    for one in (figures.agreement, figures.kappa):
-        rendered(shown(one, run, "matches", matches=empty))
+    rendered(shown(figures.agreement, run, "matches", matches=empty))
 
 
 def test_long_names_stay_different_when_shortened():
@@ -327,20 +323,6 @@ def test_the_map_goes_from_easy_to_hard(run):
     assert share[-20:].mean() > share[:20].mean()  # rows are drawn from the bottom up
 
 
-def test_levels_and_topics_have_their_own_yes_rates_and_small_ones_none(run):
-    contents = contents_of(run)
-    questions, grid = run.questions(), contents.grid
-    questions.loc[:3, "topic"] = "rare"
-    contents.tables.__dict__["questions"] = questions
-    axes = figures.rates_by_group(None, contents).figure.axes
-    by_level = {line.get_gid(): line.get_ydata() for line in axes[0].lines if line.get_gid()}
-    rows = questions.set_index("id")["level"].reindex(grid.questions).to_numpy() == 2
-    (found,) = [curve for name, curve in by_level.items() if "level 2:" in name]
-    np.testing.assert_allclose(found, np.nanmean(grid.answers[rows], axis=0))
-    assert not any("rare" in (line.get_gid() or "") for line in axes[1].lines)
-    assert figures.grouped_by(questions.drop(columns=["level", "topic"])) == {}
-
-
 def test_the_histogram_shows_the_settings_nearest_to_its_yes_rates(run):
     contents = contents_of(run)
     grid, axes = contents.grid, figures.margins_at_settings(None, contents).figure.axes
@@ -364,28 +346,6 @@ def test_the_layer_map_frames_the_chosen_layer_over_the_range_that_was_swept(tmp
     assert axes.get_yticklabels()[round(frame.get_y() + 0.5)].get_text() == str(entry["layers"][0])
     assert axes.get_xscale() == "symlog"
     assert str(entry["layers"][0]) in set(simulated_scan(np.random.default_rng(0))["layer"].astype(str))
-
-
-def test_the_parabola_stands_beside_its_null(run):
-    factor, null = run.factor(), run.parabola()
-    assert null.observed == pytest.approx(factor.quadratic_fit.r2, abs=1e-6)
-    axes, strip = loadings_against_threshold(factor, null=null).figure.axes
-    counted = sum(patch.get_data().values.sum() for patch in strip.patches)
-    assert counted == np.isfinite(null.simulated).sum() > 100
-    assert [line.get_xdata()[0] for line in strip.lines] == [null.observed]
-    assert f"if unrelated {null.mean:.2f}" in " ".join(text.get_text() for text in axes.texts)
-
-
-@pytest.mark.parametrize(("p", "words"), [(0.01, "more than chance has it"), (0.5, "is no more than its null")])
-def test_the_sentence_says_whether_the_loadings_bend_more_than_chance_has_it(run, p, words):
-    contents = contents_of(run)
-    contents.__dict__["parabola"] = Simulated(0.7, np.array([0.2, 0.4, 0.6, np.nan]), p)
-    result = contents.results["factor"]
-    said = " ".join(result.items(None, contents))
-    assert f"{words}: R² 0.70, and 0.40 on average, under 0.58 in 95 of 100" in said
-    assert "3 panels drawn" in dict(result.rows(None, contents))["R² of the parabola of loading on threshold"]
-    contents.__dict__["parabola"] = None
-    assert "null" not in " ".join(result.items(None, contents))
 
 
 @pytest.mark.parametrize("name", ["$x^{", "a$b$c", r"$\frac{1}{", "cheap: $0.25"])

@@ -24,10 +24,16 @@ def with_reasons(run, unread_share, seed=0):
     read = rng.uniform(size=len(kept)) >= unread_share
     said = (kept["margin"] > 0).astype(float).where(read)
     words = np.where(read, np.where(said == 1, "I know it. Answer: Yes", "I doubt it. Answer: No"), "<b>hm & hm")
-    run.parts["reasoned"].append(kept.assign(said_yes=said, tokens_out=8, text=words, intervention_id=VECTOR_ID))
-    finish(run.run, {name: SWEEP_RESULTS[name] for name in OF_REASONS}, SimpleNamespace(reasoned=run.judge_reasoned()))
+    run.parts["reasoned"].append(
+        kept.assign(sample=0, said_yes=said, tokens_out=8, text=words, intervention_id=VECTOR_ID)
+    )
+    finish(run.run, {name: SWEEP_RESULTS[name] for name in OF_REASONS}, judged(run))
     write_report(run)
     return run
+
+
+def judged(run):
+    return SimpleNamespace(reasoned=run.judge_reasoned(), verdict=run.judge().verdict)
 
 
 @pytest.fixture(scope="module")
@@ -45,6 +51,10 @@ def test_both_verdicts_stand_side_by_side_with_texts_at_three_settings(read):
     assert whole - (json := html[table:].split("</script>")[0]).count("Answer: ") == 3
     assert json.count('"text":"') == len(read.parts["reasoned"].read())
     assert found["rho"] > 0.9
+    dials = pd.read_csv(read.path / "reasoned_dials.csv").set_index("dial")
+    assert dials.loc["first token", "signal"] == pytest.approx(read.verdict()["signal"]["value"])
+    assert dials.loc["after reasoning", "bits"] == pytest.approx(found["verdict"]["prediction"]["bits"]["value"])
+    assert "what either dial is worth" in html
     assert (read.path / "figures" / "reasoned.svg").is_file()
     matches = pd.read_csv(read.path / "reasoned_matches.csv").set_index("target")
     direct = read.matches()

@@ -355,7 +355,7 @@ def outcome(
             "rank": 1 if n_controls else None,
             "p": 1 / (n_controls + 1),
             "ranks": dict.fromkeys(("signal", "order_gain", "push"), 1),
-            "own": {"push": 0.12},
+            "vector": {"push": 0.12},
             "as_good": list(as_good),
         },
     }
@@ -512,10 +512,3 @@ def test_the_report_names_the_vector_its_contrast_reliability_and_length(tmp_pat
         assert words in text
     assert "5.00 as extracted, 0.100 of the median residual norm 50.0" in text
     assert "10 of 30 (counted from 0)" in text
-
-
-def test_a_run_judged_before_its_null_was_drawn_is_reported_without_it(undrawn, tmp_path):
-    run = make_run(tmp_path / "run")
-    (run.path / "parabola.json").unlink()
-    html = write_report(SweepRun.open(run.path)).read_text("utf-8")
-    assert "whether the parabola is more than its correction makes, experiments/study_panel.py --deep tests" in html

@@ -75,18 +75,12 @@ def test_place_is_where_a_respondent_says_yes_half_of_the_time():
     assert place.to_numpy() == pytest.approx(truth.thresholds / truth.loadings, abs=0.12)
 
 
-def test_questions_of_the_scale_surprise_as_often_as_simulated_ones():
-    found = answer_fit(alike(5, n=1500, missing=0.05))
-    assert 0.002 < found.odd_questions < 0.02
-    assert 0.03 < (found.questions["p"] <= 0.05).mean() < 0.07
-
-
 def test_questions_answered_against_the_scale_are_found():
     panel = alike(6, n=1500)
     panel[:60] = np.random.default_rng(0).random((60, 12)) < 0.5
-    p = answer_fit(panel).questions["p"]
-    assert (p[:60] <= 0.05).mean() > 0.25
-    assert (p[60:] <= 0.05).mean() < 0.07
+    surprise = answer_fit(panel).questions["l_z"]
+    assert (surprise[:60] < -2).mean() > 0.2
+    assert (surprise[60:] < -2).mean() < 0.07
 
 
 def test_observed_shares_lie_on_the_own_curve(odd):

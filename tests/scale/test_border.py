@@ -26,7 +26,7 @@ FRAME = pd.DataFrame(YES, [f"q{i}" for i in range(40)], list("abcdef"))
 FAMILIES, TOPICS = list("xxyyzz"), [0, 1] * 20
 
 FUNCTIONS = {
-    "answer_fit": lambda m: answer_fit(m, n_replicates=1).respondents["infit"],
+    "answer_fit": lambda m: answer_fit(m).respondents["infit"],
     "response_model with families": lambda m: response_model(m, families=FAMILIES).respondents["loading"],
     "bundle_invariance": lambda m: bundle_invariance(m, TOPICS).table["expected"],
     "fit_factor_model": lambda m: fit_factor_model(m).loadings["factor_1"],

@@ -1,5 +1,6 @@
 """Answers in ordered categories: against psych and polycor, against known truth, and yes/no as the special case."""
 
+import re
 import warnings
 
 import numpy as np
@@ -14,7 +15,7 @@ from onedial.scale.correlations.tetrachoric import tetrachoric
 from onedial.scale.misfit.answer_fit import information_of
 from onedial.scale.response_curves import UNUSED, Curves, log_categories
 from onedial.scale.response_model import response_model
-from onedial.scale.study.graded_panel import analyse_graded_panel, graded_tables
+from onedial.scale.study.analysis import analyse_panel
 from onedial.stats.answers import PsychometricsWarning
 
 CUTS = np.array([-1.0, -0.2, 0.6, 1.3])
@@ -139,25 +140,36 @@ def test_one_scale_in_categories_is_called_one_and_two_are_not():
     one, easiness = simulated(6, 300, loadings, missing=0.05)
     two = np.column_stack([one[:, :4], simulated(7, 300, loadings[:4])[0]])
     cuts = [1, 2, 3, 4]
-    single, double = (analyse_graded_panel(pd.DataFrame(panel), cuts, n_replicates=19) for panel in (one, two))
-    share, low, high = single.share
-    assert share == pytest.approx((single.model.respondents["loading"] ** 2).mean())
+    single, double = (analyse_panel(pd.DataFrame(panel), at=cuts, n_replicates=19) for panel in (one, two))
+    share, low, high = single.fit.share
+    table = single.tables["respondents"]
+    assert share == pytest.approx((table["loading"] ** 2).mean())
     assert low < (loadings**2).mean() < high
-    assert np.corrcoef(single.model.difficulty, -easiness)[0, 1] > 0.92
+    assert np.corrcoef(single.tables["questions"]["difficulty"], -easiness)[0, 1] > 0.92
     # half of the answers reach a cut where a z + d = 0
-    np.testing.assert_allclose(single.places.loc[0], -CUTS / 0.85, atol=0.35)
-    assert single.nulls[1].p[1] > 0.05
-    assert double.nulls[1].p[1] == 0.05
-    assert "a second factor" in graded_tables(double)["summary"]["verdict"]
-    assert "a second factor" not in graded_tables(single)["summary"]["verdict"]
+    np.testing.assert_allclose(table.filter(like="difficulty at").loc[0], -CUTS / 0.85, atol=0.35)
+    assert single.summary["second_eigenvalue"]["p"] > 0.05
+    assert double.summary["second_eigenvalue"]["p"] == 0.05
+    assert "a second factor" in double.verdict
+    assert "a second factor" not in single.verdict
 
 
 def test_categories_are_placed_as_yes_and_no_are_and_tell_more():
     values = pd.DataFrame(simulated(8, 400, np.full(6, 0.75))[0])
-    coarse, fine = (analyse_graded_panel(values, cuts, n_replicates=0) for cuts in ([2], [1, 2, 3, 4]))
+    coarse, fine = (analyse_panel(values, at=cuts, n_replicates=0) for cuts in ([2], [1, 2, 3, 4]))
     yes_and_no = response_model((values >= 2) * 1.0).respondents
-    np.testing.assert_allclose(coarse.places[2], yes_and_no["intercept"] / yes_and_no["slope"], atol=1e-6)
-    assert fine.reliability.empirical > coarse.reliability.empirical + 0.05
+    places = coarse.tables["respondents"]["difficulty at 2"]
+    np.testing.assert_allclose(places, yes_and_no["intercept"] / yes_and_no["slope"], atol=1e-6)
+    assert fine.fit.response.reliability.empirical > coarse.fit.response.reliability.empirical + 0.05
+
+
+def test_who_answers_the_other_way_round_and_who_does_not_belong_are_told_apart_in_categories():
+    values, _ = simulated(9, 400, np.full(8, 0.75))
+    values[:, 0] = 4 - values[:, 0]
+    values[:, 1] = np.random.default_rng(0).integers(0, 5, 400)
+    page = " ".join(analyse_panel(pd.DataFrame(values), at=[1, 2, 3, 4], n_replicates=0).page.split())
+    assert re.search(r"The other way round, high where the others are low: 0 -0\.\d\d \(-0\.\d\d to -0\.\d\d\)\.", page)
+    assert re.search(r"Not on this scale, by a loading below 0\.3: 1 -?0\.\d\d \(", page)
 
 
 def test_information_is_that_of_every_category():

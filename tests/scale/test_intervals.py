@@ -5,65 +5,21 @@ import warnings
 import numpy as np
 import pandas as pd
 import pytest
-from psychometric_data import answers, one_factor
+from psychometric_data import one_factor
 
 from onedial.core.errors import InputError
 from onedial.scale.checks.question_bootstrap import bootstrap_questions
-from onedial.scale.correlations.correlation_intervals import correlation_intervals
-from onedial.scale.correlations.tetrachoric import tetrachoric
 from onedial.scale.response_model import response_model
 
 
-def test_intervals_of_correlations_cover_the_truth():
-    inside, wide = [], []
-    for seed in range(60):
-        truth = one_factor(seed, 300, 6, rates=(0.3, 0.7), loadings=(0.5, 0.85), missing=0.1)
-        found = correlation_intervals(truth.answers)
-        true = np.outer(truth.loadings, truth.loadings)[np.triu_indices(6, 1)]
-        low, high = (part.to_numpy()[np.triu_indices(6, 1)] for part in (found.low, found.high))
-        inside.extend((low < true) & (true < high))
-        wide.append(np.mean(high - low))
-    assert 0.925 < np.mean(inside) < 0.975  # 900 intervals
-    assert 0.1 < np.mean(wide) < 0.5
-
-
-def test_the_standard_error_is_that_of_the_closed_form_at_even_rates():
-    # with both thresholds 0 rho = sin(2 pi (p11 - 1/4)) and only p11 matters: se = 2 pi cos(asin rho) sqrt(p q / 2n)
-    pair = np.repeat([[1, 1], [1, 0], [0, 1], [0, 0]], [150, 50, 50, 150], axis=0)
-    found = correlation_intervals(pair)
-    rho = found.correlation.iloc[0, 1]
-    agree = 300 / 400
-    expected = np.pi * np.sqrt(1 - rho**2) * np.sqrt(agree * (1 - agree) / 400)
-    assert found.se.iloc[0, 1] == pytest.approx(expected, rel=1e-9)
-
-
-def test_a_pair_that_answered_no_question_together_has_no_interval_and_the_others_have_theirs():
+def test_a_pair_that_answered_no_question_together_leaves_everybody_an_interval():
     panel = one_factor(0, 300, 5, rates=(0.3, 0.7), loadings=(0.6, 0.8)).answers
     panel = np.asarray(panel, dtype=float)
     panel[:150, 0] = panel[150:, 1] = np.nan
     with warnings.catch_warnings():
         warnings.simplefilter("error", RuntimeWarning)
         found = bootstrap_questions(panel, 40)
-    for table in (found.correlation_se, found.correlation_low, found.correlation_high):
-        assert np.argwhere(table.isna().to_numpy()).tolist() == [[0, 1], [1, 0]]
-
-
-def test_formula_and_bootstrap_agree():
-    panel = answers("sim2")
-    formula, drawn = correlation_intervals(panel), bootstrap_questions(panel, 600)
-    full = ~tetrachoric(panel).zero_cells.to_numpy() & ~np.eye(19, dtype=bool) & (formula.se.to_numpy() < 0.1)
-    assert full.sum() > 100
-    ratio = drawn.correlation_se.to_numpy()[full] / formula.se.to_numpy()[full]
-    assert 0.95 < np.median(ratio) < 1.05
-    assert (np.abs(drawn.correlation_low - formula.low).to_numpy()[full] < 0.08).mean() > 0.95
-
-
-def test_a_pair_with_an_empty_cell_has_no_interval_of_this_kind():
-    pair = np.repeat([[1, 1], [1, 0], [0, 0]], [30, 20, 50], axis=0)
-    found = correlation_intervals(pair)
-    assert found.correlation.iloc[0, 1] > 0.9
-    assert np.isnan(found.se.iloc[0, 1])
-    assert np.isnan(found.low.iloc[0, 1])
+    assert found.respondents[["loading_low", "loading_high"]].notna().all(axis=None)
 
 
 def test_topics_whose_questions_are_alike_make_loadings_less_certain():

@@ -7,9 +7,8 @@ from psychometric_data import one_factor
 from scipy.special import ndtri
 
 from onedial.core.errors import InputError
-from onedial.scale.place.evaluation import _bounds, evaluate_placing, placing_summary
+from onedial.scale.place.evaluation import evaluate_placing, placing_summary
 from onedial.scale.place.placement import Placement, rate_over
-from onedial.scale.place.places import grid
 from onedial.scale.place.question_bank import QuestionBank, kin_of
 from onedial.stats.answers import PsychometricsWarning
 
@@ -208,18 +207,3 @@ def test_framings_of_one_model_count_as_one(rows):
     summary = placing_summary(rows, models)
     assert (summary["n_models"] == 2).all()
     assert summary["rmse_low"].isna().all()
-
-
-def test_the_bound_is_the_error_by_the_questions_that_tell_most_where_the_respondent_stands(bank):
-    """Respondents drawn at one place in the middle, placed by the forty questions with the most information there."""
-    rng, (thresholds, steepnesses) = np.random.default_rng(0), grid()
-    below, at, above = (
-        np.flatnonzero(np.isclose(thresholds, t) & np.isclose(steepnesses, 1.0)).item() for t in (-0.075, 0.0, 0.075)
-    )
-    p, slope = bank.chance[:, at], bank.chance[:, above] - bank.chance[:, below]
-    best = np.argsort(-(slope**2) / (p * (1 - p)))[:40]
-    drawn = rng.random((200, len(p))) < p
-    said = [bank.place(dict(zip(bank.questions[best], yes[best], strict=True))).threshold for yes in drawn]
-    error = np.sqrt(np.mean((np.array(said) - ndtri(drawn.mean(axis=1))) ** 2))
-    bound = np.mean([_bounds(bank, yes, [40])[40] for yes in drawn[:20]])
-    assert bound * 0.9 < error < bound * 1.2

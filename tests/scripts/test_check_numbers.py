@@ -59,7 +59,7 @@ TABLE = """- table: rates
   of: r.csv
   columns: {who: "{row}", "rate [95%]": "{rate:.2f} [{low:.0%}, {high:.1f}]"}
 """
-WRITTEN = "| who | rate [95%] |\n| --- | --- |\n| ann | .25 [10%, .4] |\n| bob | .50 [30%, .7] |\n| eve |  |\n"
+WRITTEN = "\n| who | rate [95%] |\n| --- | --- |\n| ann | .25 [10%, .4] |\n| bob | .50 [30%, .7] |\n| eve |  |\n\n"
 
 
 def test_a_table_is_written_from_its_result_and_held_to_it(check, tmp_path):
@@ -84,7 +84,7 @@ def test_a_table_is_written_from_its_result_and_held_to_it(check, tmp_path):
 )
 def test_rows_are_chosen_ordered_and_named(check, tmp_path, entry, rows):
     assert check("<!-- t -->\n<!-- end -->", f"- table: t\n  {entry}\n", "--write")[0] == 0
-    assert (tmp_path / "page.md").read_text().splitlines()[3:-1] == [f"| {row} |" for row in rows]
+    assert (tmp_path / "page.md").read_text().splitlines()[4:-2] == [f"| {row} |" for row in rows]
 
 
 @pytest.mark.parametrize(

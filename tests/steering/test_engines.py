@@ -1,6 +1,5 @@
 """What is written by another engine: a push as it is told, the worker's hooks, and a proof that catches each fault."""
 
-from dataclasses import replace
 from types import SimpleNamespace
 
 import numpy as np
@@ -15,10 +14,10 @@ from onedial.asking.prompts import METACOGNITIVE
 from onedial.core.errors import InputError
 from onedial.models.respondent import LocalRespondent
 from onedial.models.writing import generate
-from steering.engines.requests import SPANS, Request, as_line, check_push
+from steering.engines.requests import SPANS, Request, as_line, check_told
 from steering.engines.vllm_side.worker import Pushes
 from steering.engines.writer import Vllm, python_with_vllm, write_with_vllm
-from steering.interventions import Intervention, Push
+from steering.interventions import Intervention
 from steering.operators import OPERATORS
 from steering.respondent import SteeredRespondent
 
@@ -176,11 +175,11 @@ def test_a_line_is_what_its_operator_does(operator, magnitude):
     torch.testing.assert_close(moved, expected, rtol=1e-5, atol=1e-4)
 
 
-def test_an_operator_of_ones_own_is_told_where_it_is_such_a_line(monkeypatch, model):
+def test_an_operator_of_ones_own_is_told_where_it_is_such_a_line(monkeypatch):
     half = lambda x, d, m, length: x + (m.float() * (length - 0.5 * (x @ d)))[..., None] * d  # noqa: E731
     monkeypatch.setitem(OPERATORS, "half", half)
     assert as_line("half", 2.0, 3.0) == pytest.approx((6.0, -1.0))
-    check_push(Push(replace(Intervention.of(*vectors_at(model, [1])), operator="half"), 1.0))
+    check_told("half", "last")
 
 
 # ---- what vLLM's worker does -----------------------------------------------------------------------------------------

@@ -77,7 +77,7 @@ def test_a_universe_is_judged_as_the_sweep_that_its_crossings_come_from(kind, re
     assert (found["reproduced"], found["dial"]) == (reproduced, dial)
     assert found["order_gain"] == pytest.approx(verdict.order.value, abs=1e-9)  # the same order: nothing is chosen
     assert found["rho_dial"] == pytest.approx(verdict.order.rho.value, abs=1e-9)
-    assert found["push"] == pytest.approx(verdict.direction.own["push"], abs=1e-9)
+    assert found["push"] == pytest.approx(verdict.direction.vector["push"], abs=1e-9)
     assert found["signal"] == pytest.approx(verdict.signal.value, abs=0.03)  # magnitudes are of another grid
 
 

@@ -84,7 +84,7 @@ def test_the_permutation_p_is_uniform_when_the_targets_have_nothing_to_do_with_t
         given = np.where(difficulty > 1.5, np.nan, (difficulty + rng.standard_normal((80, 5)) > 0).astype(float))
         subject = answers(rng, 80, 1, yes=0.6).repeat(5, axis=1)
         observed = nulls.signal(subject, given, models)
-        found.append(p_value(observed, nulls.signal_null(subject, given, models, 99, seed)))
+        found.append(p_value(observed, nulls.signal_null(subject, given, models, nulls.Permutations(99, seed))))
     assert np.mean(np.array(found) <= 0.05) <= 0.10
     assert np.mean(found) == pytest.approx(0.5, abs=0.07)
 
@@ -101,7 +101,7 @@ def test_a_target_at_whose_magnitude_nothing_was_read_counts_as_no_signal_and_so
     unread[:, 2], constant[:, 2] = np.nan, 1.0
     signals = [nulls.signal(subject, given, models) for subject in (unread, constant)]
     assert signals == pytest.approx([2 / 3, 2 / 3])
-    drawn = [nulls.signal_null(subject, given, models, 99, seed=0) for subject in (unread, constant)]
+    drawn = [nulls.signal_null(subject, given, models, nulls.Permutations(99, 0)) for subject in (unread, constant)]
     np.testing.assert_allclose(*drawn)
 
 
@@ -217,7 +217,7 @@ def test_a_target_is_judged_from_50_test_answers_10_of_a_kind_10_fitting_answers
     """`turned` of 100 fitting answers go from no to yes between the two magnitudes."""
     subject = np.column_stack([np.zeros(100), np.arange(100) < turned]).astype(float)
     given, test = np.ones(100), (np.arange(n_test) < n_yes).astype(float)
-    assert status.target_status(subject, given, test, n_fitting, at_edge=False, always_same=False) == expected
+    assert status.target_status(subject, given, test, n_fitting, at_edge=False) == expected
 
 
 def wandering(rng, n_questions=250, n_magnitudes=41):
@@ -293,7 +293,9 @@ def test_p_is_as_often_low_as_it_should_be_where_wordings_of_one_question_are_an
         one, other = (part + np.sqrt(0.1) * rng.standard_normal(len(groups)) > 0 for part in (one, other))
         subject, given, models = one[:, None].astype(float), other[:, None].astype(float), np.array(["a"])
         observed = nulls.signal(subject, given, models)
-        drawn = [nulls.signal_null(subject, given, models, 99, seed, None, by) for by in (groups, None)]
+        drawn = [
+            nulls.signal_null(subject, given, models, nulls.Permutations(99, seed, None, by)) for by in (groups, None)
+        ]
         found.append([p_value(observed, null) <= 0.05 for null in drawn])
     together, apart = np.mean(found, axis=0)
     assert together <= 0.09

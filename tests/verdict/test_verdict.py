@@ -39,7 +39,7 @@ def topics_of(sweep):
 
 def drawn_controls(matches, **columns):
     """A control table of 99 drawn directions that are worse than the vector in everything, but for what is given."""
-    own = judge(matches, N).direction.own
+    own = judge(matches, N).direction.vector
     table = pd.DataFrame(
         {
             "role": "random",
@@ -136,7 +136,7 @@ def test_a_direction_is_ranked_by_the_push_where_the_dial_is_a_threshold_shift()
     assert found.direction.p == pytest.approx(0.01)
     assert found.sentence.endswith("it takes this direction; no topics known")
     cheap = drawn_controls(matches)
-    cheap.iloc[:9, cheap.columns.get_loc("push")] = found.direction.own["push"] / 2
+    cheap.iloc[:9, cheap.columns.get_loc("push")] = found.direction.vector["push"] / 2
     cheaper = judge(matches, N, controls=cheap)
     assert (cheaper.push, cheaper.direction.rank) == (verdict.ANY_PUSH, 10)
     assert cheaper.sentence.endswith("any push of this size does as well; no topics known")
@@ -161,7 +161,7 @@ def test_a_control_whose_order_is_nine_tenths_as_good_decides_though_it_ranks_be
     sweep, _ = simulated(n_questions=800, reordering=0.9)
     matches = case_of(sweep, simulated_panels.dial_order_targets(np.random.default_rng(1), sweep, 12))
     table = drawn_controls(matches, push=1.0)
-    own = judge(matches, N).direction.own["order_gain"]
+    own = judge(matches, N).direction.vector["order_gain"]
     table.iloc[0, table.columns.get_loc("order_gain")] = share * own
     found = judge(matches, N, controls=table)
     assert (found.push, found.direction.rank) == (push, 1)
@@ -178,7 +178,7 @@ def test_targets_that_always_say_one_thing_do_not_count_against_the_reach():
 def test_a_control_at_right_angles_that_does_nearly_as_well_is_named_and_decides(steered_matches):
     sweep, panel = simulated("threshold shift", reordering=0.0)
     matches = case_of(sweep, panel)
-    own = judge(matches, N).direction.own
+    own = judge(matches, N).direction.vector
     other = pd.DataFrame(
         [["politeness", False, 0.1, 0.0, own["push"] * 1.05, 0.1, 0.0, 0.1]], columns=drawn_controls(matches).columns
     )
@@ -203,7 +203,7 @@ def test_the_vector_itself_as_a_control_does_as_well_as_the_vector_and_turned_ro
         "shorter": ControlDial("random", True, sweep_grid(sweep).dial, norms_per_unit=0.25),
     }
     table = control_table(dataclasses.replace(steered_matches, controls=dials))
-    own = judge(steered_matches, N).direction.own
+    own = judge(steered_matches, N).direction.vector
     for name in ("itself", "turned"):
         for number in ("signal", "order_gain", "push", "turning"):
             assert table.loc[name, number] == pytest.approx(own[number], abs=0.02), (name, number)
@@ -219,7 +219,7 @@ def test_the_cost_on_neutral_text_is_ranked_where_it_was_measured_and_decides_no
     assert cheap.direction.ranks["kl"] == 1
     assert dear.direction.ranks["kl"] == 51
     assert cheap.push == dear.push == without.push
-    assert cheap.direction.own["kl"] == 0.1
+    assert cheap.direction.vector["kl"] == 0.1
 
 
 def test_the_ends_of_a_push_have_the_two_yes_rates_and_its_cost_is_their_mean():
@@ -247,7 +247,7 @@ def test_a_control_without_relation_has_no_signal_and_fits_the_targets_worse(ste
         for number in range(4)
     }
     table = control_table(dataclasses.replace(steered_matches, controls=dials))
-    assert table["signal"].abs().max() < 0.1 < judge(steered_matches, N).direction.own["signal"]
+    assert table["signal"].abs().max() < 0.1 < judge(steered_matches, N).direction.vector["signal"]
     assert (table["order_gain"] < -0.1).all()
 
 

@@ -45,7 +45,7 @@ def planted(bias, confidence, n=60, understood=True, base=0.0, seed=0):
 def test_a_planted_split_is_found_whatever_the_unsteered_yes_rates(bias, confidence, share, base):
     wordings, facts = planted(bias, confidence, base=base)
     found = split_margin(wordings, "v", facts=facts, n_bootstrap=499)
-    own = found.own
+    own = found.dial
     for estimate, truth in (
         (own.bias, bias),
         (own.confidence, confidence),
@@ -68,7 +68,7 @@ def test_single_questions_shifts_are_split_into_bias_threshold_and_order(bias, c
     u, c = bias + spread * rng.normal(size=400), confidence + spread * rng.normal(size=400)
     ability = rng.normal(size=400)
     both = pd.concat([sweep_of(ability, u + c, AS_ASKED), sweep_of(-ability, u - c, REVERSED_WORDING)])
-    own = split_margin(both, "v", n_bootstrap=199).own
+    own = split_margin(both, "v", n_bootstrap=199).dial
     whole = bias**2 + confidence**2 + 2 * spread**2
     found = {"answer_bias": bias**2, "threshold": confidence**2, "order": 2 * spread**2}
     for name, part in found.items():
@@ -82,21 +82,21 @@ def test_preferences_move_as_the_word_yes_does():
     rng = np.random.default_rng(4)
     likes = sweep_of(rng.normal(size=40), 3 + rng.normal(0, 0.3, 40), PREFERENCE)
     found = split_margin(pd.concat([asked, likes]), "v", n_bootstrap=199)
-    assert found.own.preferences.value == pytest.approx(3, abs=0.2)
-    assert found.own.preferences_share.value == pytest.approx(0.75, abs=0.06)
-    assert found.own.n_preferences == 40
-    without = split_margin(asked, "v", n_bootstrap=199).own
+    assert found.dial.preferences.value == pytest.approx(3, abs=0.2)
+    assert found.dial.preferences_share.value == pytest.approx(0.75, abs=0.06)
+    assert found.dial.n_preferences == 40
+    without = split_margin(asked, "v", n_bootstrap=199).dial
     assert without.n_preferences == 0
     assert np.isnan(without.preferences.value)
-    assert found.own.share == without.share
+    assert found.dial.share == without.share
 
 
 def test_slopes_are_per_residual_norm_whatever_the_unit_of_the_magnitudes():
     wordings, _ = planted(2, 1)
     told = split_margin(wordings.assign(magnitude=wordings["magnitude"] * 4), "v", norms_per_unit=0.25, n_bootstrap=49)
     plain = split_margin(wordings, "v", n_bootstrap=49)
-    assert told.own.bias.value == pytest.approx(plain.own.bias.value)
-    assert told.own.share.low == pytest.approx(plain.own.share.low)
+    assert told.dial.bias.value == pytest.approx(plain.dial.bias.value)
+    assert told.dial.share.low == pytest.approx(plain.dial.share.low)
 
 
 @pytest.mark.long
@@ -104,7 +104,7 @@ def test_intervals_hold_the_planted_share_as_often_as_they_say():
     held = []
     for seed in range(120):
         wordings, _ = planted(1, 1, n=40, seed=seed)
-        share = split_margin(wordings, "v", n_bootstrap=199, seed=seed).own.share
+        share = split_margin(wordings, "v", n_bootstrap=199, seed=seed).dial.share
         held.append(share.low <= 0.5 <= share.high)
     assert 0.87 <= np.mean(held) <= 0.99
 
@@ -113,7 +113,7 @@ def test_where_both_wordings_are_read_as_one_the_facts_must_say_so_too():
     """A dial of confidence in a subject that does not read the reversal: only the facts tell it from a yes-bias."""
     wordings, still = planted(4, 0, understood=False, seed=1)[0], planted(0, 4, seed=2)[1]
     moved = planted(4, 0, seed=3)[1]
-    assert split_margin(wordings, "v", n_bootstrap=99).own.alike.low > 0
+    assert split_margin(wordings, "v", n_bootstrap=99).dial.alike.low > 0
     assert not split_margin(wordings, "v", n_bootstrap=99).mostly
     assert not split_margin(wordings, "v", facts=still, n_bootstrap=99).mostly
     assert split_margin(wordings, "v", facts=moved, n_bootstrap=99).mostly
@@ -128,7 +128,7 @@ def test_unread_answers_are_left_out_and_a_question_lost_in_one_wording_is_count
     wordings, _ = planted(3, 1)
     lost = (wordings["question_id"] < "q010") & (wordings["wording"] == REVERSED_WORDING) & (wordings["magnitude"] < 2)
     garbled = wordings.assign(mass=wordings["mass"].mask(lost, 0.01), margin=wordings["margin"].mask(lost, 99.0))
-    own = split_margin(garbled, "v", n_bootstrap=99).own
+    own = split_margin(garbled, "v", n_bootstrap=99).dial
     assert (own.n, own.n_lost) == (50, 10)
     assert own.share.value == pytest.approx(0.75, abs=0.05)
 
@@ -137,7 +137,7 @@ def test_yes_minus_no_is_the_yardstick_and_a_run_without_both_wordings_has_nothi
     wordings, _ = planted(0, 4)
     words = planted(4, 0, seed=5)[0].assign(intervention_id="words")
     found = split_margin(pd.concat([wordings, words]), "v", n_bootstrap=99)
-    assert found.own.share.value == pytest.approx(0, abs=0.1)
+    assert found.dial.share.value == pytest.approx(0, abs=0.1)
     assert found.yardstick.share.value == pytest.approx(1, abs=0.1)
     assert split_margin(wordings[wordings["wording"] == AS_ASKED], "v") is None
 

@@ -282,15 +282,6 @@ def _refuse_what_cannot_be_asked(respondent: ProviderRespondent, error: str, n_f
         )
 
 
-_TRIED_AGAIN: dict[asyncio.Task[Any] | None, str] = {}
-
-
-def tried_again() -> str:
-    """How many requests have failed and wait to be made again, and why one of them has; "" where none does."""
-    waiting = list(_TRIED_AGAIN.values())
-    return f"{len(waiting)} failed and wait to be tried again ({waiting[-1][:80]})" if waiting else ""
-
-
 # ---- in the loop that asks -----------------------------------------------------------------------------------------
 
 
@@ -337,7 +328,7 @@ async def _attempts(asking: Asking, place: int, at: int, model: Any, account: Ac
     last = None
     for n_failed in range(asking.respondent.settings.retries + 1):
         if last is not None:
-            await _wait(seconds_to_wait(n_failed, last), last.response.error)
+            await asyncio.sleep(seconds_to_wait(n_failed, last))
         while not (allowed := account.permits(place, at)):
             if allowed is False:
                 return last
@@ -348,15 +339,6 @@ async def _attempts(asking: Asking, place: int, at: int, model: Any, account: Ac
         if not last.again:
             break
     return last
-
-
-async def _wait(seconds: float, error: str) -> None:
-    task = asyncio.current_task()
-    _TRIED_AGAIN[task] = error
-    try:
-        await asyncio.sleep(seconds)
-    finally:
-        del _TRIED_AGAIN[task]
 
 
 async def _attempt(asking: Asking, at: int, model: Any) -> Attempt:

@@ -85,7 +85,7 @@ def programs(parts: Mapping[str, Callable[[], int | None]], documentation: str |
         name, *given = sys.argv
         word = given[0] if given else ""
         if word in parts:
-            sys.argv = [f"{name} {word}", *given[1:]]
+            sys.argv = [name if name.startswith("onedial ") else f"{name} {word}", *given[1:]]
             return parts[word]()
         if word in ("-h", "--help"):
             print(f"{(documentation or '').strip()}\n\nUsage: {Path(name).name} {{{','.join(parts)}}} [OPTIONS]\n")

@@ -465,7 +465,7 @@ def _leftovers(path: Path) -> list[Path]:
         address = path.as_posix().replace(":/", "://", 1)
         raise InputError(
             f"--out {address} is an address, not a folder: a run needs a file system that renames and locks files; "
-            "give a folder, and copy it there when it is done (docs/how_to/several_gpus.md)"
+            "give a folder, and copy it there when it is done (docs/several_gpus.md)"
         )
     if (path / CONFIGURATION).exists():
         raise InputError(f"{path} already holds a run; pass --resume to continue it or choose another --out")

@@ -29,11 +29,11 @@ from onedial.core.errors import InputError
 from onedial.core.notices import notice
 from onedial.core.run.run import Run
 from onedial.panels.collecting.judging import JUDGE, judge_prompt
-from onedial.panels.collecting.model_changes import PROBE, PROBES, changes_of_model
 from onedial.panels.collecting.respondent_files import RespondentModel
 
 ABOUT = ["source", "revision", "dtype", "asked"]
 """Columns beside those of a measurement: where the weights came from, and a hash of what was asked of whom."""
+_CALLED = {"served_model": "the server calls it", "served_fingerprint": "the server's fingerprint is"}
 _EARLY = 50
 _MANY_UNREAD_EARLY = 0.5
 
@@ -52,7 +52,7 @@ def instruments_of(entry: RespondentModel, closed_book: bool) -> list[Instrument
 
 def samples_of(entry: RespondentModel, instrument: Instrument) -> range:
     """The numbers of the samples: the question itself is asked once."""
-    return range(1 if instrument.name in (CLOSED_BOOK.name, PROBE.name) else entry.samples)
+    return range(1 if instrument.name == CLOSED_BOOK.name else entry.samples)
 
 
 def key_of(entry: RespondentModel, instrument: Instrument, question: Question, sample: int = 0) -> Key:
@@ -107,21 +107,6 @@ def pending_of(
                 if own:
                     found.append(Pending(entry, instrument, sample, own))
     return found
-
-
-def probes_for(entries: Iterable[RespondentModel], start: int) -> list[Pending]:
-    """The probe questions, for each entry behind a provider that is asked anything now.
-
-    Args:
-        start: how often the collection was started before.
-
-    >>> from onedial.asking import CAN_YOU_ANSWER
-    >>> from onedial.panels import RespondentModel
-    >>> probes_for([RespondentModel("smollm2-135m-instruct", (CAN_YOU_ANSWER.template,))], start=0)
-    []
-    """
-    own = {entry.label: entry for entry in entries if entry.provider is not None}
-    return [Pending(entry, PROBE, start, list(PROBES)) for entry in own.values()]
 
 
 def ask_of(pending: Pending, respondent: Respondent, about: Mapping[str, Any]) -> Ask:
@@ -235,9 +220,20 @@ class Collection:
         return prompts[len(judged) :]
 
     def changed_models(self) -> list[str]:
-        """A sentence for each model of a provider that may have become another on the way."""
+        """A sentence for each model of a provider whose server has called it otherwise on the way."""
         names = {model.short_name for model in self.models if model.provider is not None}
-        return changes_of_model(table_of([line for line in self.store.lines() if line.get("model") in names]))
+        lines = [line for line in self.store.lines() if line.get("model") in names and not line.get("error")]
+        sentences = []
+        for model, own in table_of(lines).groupby("model", sort=False):
+            for column, what in _CALLED.items():
+                since = (
+                    own[own[column].fillna("") != ""].groupby(column, sort=False)["answered_at"].agg(["min", "size"])
+                )
+                if len(since) > 1:
+                    named = since.sort_values("min").itertuples()
+                    told = ", then ".join(f"{name} ({n} answers from {first})" for name, first, n in named)
+                    sentences.append(f"{model} may have changed: {what} {told}")
+        return sentences
 
     def take_over(self, other: Path) -> int:
         """Take over the answers of another collection that this one has not; how many these were.

@@ -23,37 +23,29 @@ framings: [neutral, cautious, my_prompt.yaml]    # names of onedial.asking.FRAMI
 """
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, fields
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, fields
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any, Literal
 from urllib.parse import urlsplit
+
+from annotated_types import Ge, Len
+from pydantic import AfterValidator, BeforeValidator, Strict
 
 from onedial.asking.instruments import CAN_YOU_ANSWER, CLOSED_BOOK_PROMPTS, REASONED, Instrument
 from onedial.asking.prompts import PromptTemplate, load_prompt
 from onedial.asking.providers.costs import Price
 from onedial.asking.providers.provider_settings import ProviderModel
+from onedial.core.borders import CLOSED, Write, checked, read_yaml
 from onedial.core.errors import InputError
-from onedial.core.files import parsed_yaml
-from onedial.core.suggestions import did_you_mean
 
-ASKED_WITH = ("direct", "reasoned", "closed book")
-_OF_PROVIDERS = {each.name for each in fields(ProviderModel)} - {"model", "temperature"}
-_MODEL_KEYS = {
-    *("model", "name", "family", "dtype", "revision", "framings", "n_questions", "closed_book"),
-    *("instrument", "samples", "temperature", "price", "logprobs"),
-    *_OF_PROVIDERS,
-}
-_TEXTS = ("model", "name", "family", "dtype", "revision", "provider", "server", "key", "reasoning_effort")
-_COUNTS = ("n_questions", "samples", "max_tokens", "connections", "retries", "timeout", "top_logprobs")
-_SWITCHES = ("logprobs",)
-_ELSEWHERE = {"base_url": "server", "api_base": "server", "url": "server", "api_key": "key", "extra_body": "extra"}
-"""How other tools call a key."""
 _CLOSED_BOOK = {
     True: CLOSED_BOOK_PROMPTS["closed book"],
     "examples": CLOSED_BOOK_PROMPTS["closed book, examples"],
     False: None,
 }
+_ELSEWHERE = {"base_url": "server", "api_base": "server", "url": "server", "api_key": "key", "extra_body": "extra"}
+"""How other tools call a key."""
 
 
 @dataclass(frozen=True)
@@ -127,7 +119,7 @@ def load_respondents(path: str | Path) -> list[RespondentModel]:
     ['neutral', 'cautious']
     """
     content = _content(Path(path))
-    models = [_model(entry, content.get("framings", ["neutral"]), Path(path)) for entry in content["models"]]
+    models = [_model(entry, content.framings, Path(path)) for entry in content.models]
     _refuse_repeats([(model.label, model.instrument) for model in models], "model", Path(path))
     return models
 
@@ -145,7 +137,7 @@ def load_judge(path: str | Path) -> RespondentModel | None:
     >>> load_judge(path) is None
     True
     """
-    entry = _content(Path(path)).get("judge")
+    entry = _content(Path(path)).judge
     if entry is None:
         return None
     judge = _model(entry, ["neutral"], Path(path))
@@ -154,138 +146,139 @@ def load_judge(path: str | Path) -> RespondentModel | None:
     return judge
 
 
-def _content(path: Path) -> dict[str, Any]:
-    import yaml
-
-    if not path.is_file():
-        raise InputError(f"there is no file of respondents {path}; check the path")
-    try:
-        content = parsed_yaml(path.read_text(encoding="utf-8-sig"))
-    except UnicodeDecodeError as error:
-        raise InputError(f"{path} is no YAML ({error.reason}); correct it") from error
-    except yaml.YAMLError as error:  # its own text repeats the line, in which somebody may have written a key
-        mark = getattr(error, "problem_mark", None)
-        where = f"line {mark.line + 1}: " if mark else ""
-        raise InputError(f"{path} is no YAML ({where}{getattr(error, 'problem', 'broken')}); correct it") from None
-    if isinstance(content, dict):
-        _refuse_unknown(content, {"models", "framings", "judge"}, "", path)
-    if not isinstance(content, dict) or not content.get("models"):
-        raise InputError(
-            f"{path} must hold the key `models` (a list), and if wanted `framings` (a list) and `judge` (a model)"
-        )
-    _list(content["models"], "models", path)
-    return content
+# ---- what the file may hold ------------------------------------------------------------------------------------------
 
 
-def _model(entry: Any, shared: Any, path: Path) -> RespondentModel:
-    given = {"model": entry} if isinstance(entry, str) else entry
-    if isinstance(given, dict):
-        _refuse_unknown(given, _MODEL_KEYS, f"for {given.get('model', 'one of its models')} ", path)
-    # Values are not shown: what stands under a key that is not known may be a secret.
-    if not isinstance(given, dict) or not given.get("model"):
-        came = f"with {', '.join(map(str, given))}" if isinstance(given, dict) else repr(entry)
-        raise InputError(
-            f"{path} lists the model {came}; give its name, or the key `model` and if wanted "
-            f"{', '.join(sorted(_MODEL_KEYS - {'model'}))}"
-        )
-    framings = tuple(
-        load_prompt(str(name), path.parent) for name in _list(given.get("framings", shared), "framings", path)
-    )
-    _refuse_repeats([framing.name for framing in framings], "framing", path)
-    values = {name: value for name, value in given.items() if value is not None and name != "framings"}
-    _check_values(values, path)
-    values |= {name: str(values[name]) for name in _TEXTS if name in values and name != "key"}
-    if "closed_book" in values:
-        values["closed_book"] = _CLOSED_BOOK[values["closed_book"]]
-    if "price" in values:
-        values["price"] = _price(values["price"], path)
-    provider = _provider(values, path)
-    own = {name: value for name, value in values.items() if name not in _OF_PROVIDERS}
-    if provider is None and own.get("instrument", "direct") == "direct" and own.get("samples", 1) > 1:
-        raise InputError(
-            f"{path} asks for several samples of {own['model']}, which is read by its logits: they would all be the "
-            "same; leave `samples` out, or write `instrument: reasoned` with a temperature"
-        )
-    return RespondentModel(framings=framings, provider=provider, **own)
+def _text(value: Any) -> Any:
+    """A name may look like a number (4.1)."""
+    return str(value) if isinstance(value, int | float) and not isinstance(value, bool) else value
 
 
-def _provider(values: dict[str, Any], path: Path) -> ProviderModel | None:
-    given = {name: values[name] for name in _OF_PROVIDERS if name in values}
-    if "provider" not in given and "server" not in given:
-        if given:
-            raise InputError(
-                f"{path} gives {', '.join(sorted(given))} for {values['model']}, which is asked on this machine; leave "
-                "that out, or give a provider or a server"
-            )
-        return None
-    if local := sorted({"dtype", "revision"} & values.keys()):
-        raise InputError(f"{path} gives {', '.join(local)} for {values['model']}, which a provider runs; leave it out")
-    _refuse_secrets(str(given.get("server", "")), values["model"], path)
-    return ProviderModel(model=values["model"], temperature=values.get("temperature"), **given)
-
-
-def _refuse_secrets(server: str, model: str, path: Path) -> None:
+def _bare(server: str) -> str:
     """An address goes into logs: no password may stand in it, and nothing that looks like one."""
     parts = urlsplit(server)
     if "@" in parts.netloc or parts.query or parts.fragment:
+        raise ValueError("a secret")
+    return server
+
+
+def _variable(key: str) -> str:
+    if not re.fullmatch(r"[A-Z][A-Z0-9_]*", key):
+        raise ValueError("no name of a variable")
+    return key
+
+
+_Text = Annotated[str | None, BeforeValidator(_text), Write("write text")]
+_Whole = Write("write a whole number")
+_Count = Annotated[int, Strict(), Ge(1)]
+_Number = Annotated[int, Strict(), Ge(0)] | Annotated[float, Strict(), Ge(0)]
+_List = Annotated[list[Any], Len(1), Write("write a list with at least one entry")]
+
+
+@dataclass(frozen=True)
+class _Entry:
+    """The keys of one model."""
+
+    __pydantic_config__ = CLOSED
+
+    model: Annotated[str, BeforeValidator(_text), Len(1), Write("give its name")]
+    name: _Text = None
+    family: _Text = None
+    dtype: _Text = None
+    revision: _Text = None
+    framings: Annotated[list[Any] | None, Len(1), Write("write a list with at least one entry")] = None
+    n_questions: Annotated[_Count | None, Write("write a whole number, or leave it out for all")] = None
+    closed_book: Annotated[
+        Annotated[bool, Strict()] | Literal["examples"] | None,
+        Write("write false, examples (after worked examples), or leave it out for true"),
+    ] = None
+    instrument: Annotated[
+        Literal["direct", "reasoned", "closed book"] | None, Write("write direct, reasoned, closed book")
+    ] = None
+    samples: Annotated[_Count | None, _Whole] = None
+    temperature: Annotated[_Number | None, Write("write a number from 0 on")] = None
+    price: Annotated[
+        Annotated[dict[Literal["input", "output"], _Number], Len(2)] | None,
+        Write("write {input: 0.25, output: 2.0}, for a million tokens, with numbers from 0 on"),
+    ] = None
+    logprobs: Annotated[bool | None, Strict(), Write("write true or false")] = None
+    provider: _Text = None
+    server: Annotated[
+        Annotated[str, AfterValidator(_bare)] | None,
+        Write(
+            "write the bare address, since logs would keep a name, a password or a query in it; give a secret as "
+            "`key`, by the name of an environment variable",
+            hidden=True,
+        ),
+    ] = None
+    key: Annotated[
+        Annotated[str, Strict(), AfterValidator(_variable)] | None,
+        Write(
+            "it is no name of an environment variable (capitals, digits, _): never write a key into a file, export it, "
+            "and write the variable's name",
+            hidden=True,
+        ),
+    ] = None
+    reasoning_effort: _Text = None
+    max_tokens: Annotated[_Count | None, _Whole] = None
+    connections: Annotated[_Count | None, _Whole] = None
+    retries: Annotated[Annotated[int, Strict(), Ge(0)] | None, _Whole] = None
+    timeout: Annotated[_Count | None, _Whole] = None
+    top_logprobs: Annotated[_Count | None, _Whole] = None
+    extra: Annotated[dict[str, Any] | None, Write("write fields, as {enable_thinking: false}")] = None
+
+
+@dataclass(frozen=True)
+class _File:
+    """The keys of the file."""
+
+    __pydantic_config__ = CLOSED
+
+    models: _List
+    framings: _List = field(default_factory=lambda: ["neutral"])
+    judge: Any = None
+
+
+_OF_PROVIDERS = {each.name for each in fields(ProviderModel)} - {"model", "temperature"}
+
+
+def _content(path: Path) -> _File:
+    content = read_yaml(path, "file of respondents")
+    if not isinstance(content, Mapping) or (not content.get("models") and content.keys() <= {"models", "judge"}):
         raise InputError(
-            f"{path} gives {model} a server whose address holds a name, a password or a query, which logs would keep; "
-            "write the bare address, and give a secret as `key`, by the name of an environment variable"
+            f"{path} must hold the key `models` (a list), and if wanted `framings` (a list) and `judge` (a model)"
         )
+    return checked(_File, content, str(path))
 
 
-def _check_values(values: dict[str, Any], path: Path) -> None:
-    for name, value in values.items():
-        if name in _COUNTS and (not isinstance(value, int) or isinstance(value, bool) or value < (name != "retries")):
-            remedy = ", or leave it out for all" if name == "n_questions" else ""
-            raise InputError(f"{path} gives {name} as {value!r}; write a whole number{remedy}")
-        if name in _SWITCHES and not isinstance(value, bool):
-            raise InputError(f"{path} gives {name} as {value!r}; write true or false")
-    extra = values.get("extra", {})
-    if not isinstance(extra, dict) or not all(isinstance(each, str) for each in extra):
-        raise InputError(f"{path} gives extra as a {type(extra).__name__}; write fields, as {{enable_thinking: false}}")
-    asked = values.get("closed_book", True)
-    if not isinstance(asked, bool) and asked != "examples":
+def _model(entry: Any, shared: list[Any], path: Path) -> RespondentModel:
+    given = {"model": entry} if isinstance(entry, str) else entry
+    of = f"for {given.get('model', 'one of its models')}" if isinstance(given, Mapping) else "for one of its models"
+    values = vars(checked(_Entry, given, str(path), of, _ELSEWHERE))
+    values = {key: value for key, value in values.items() if value is not None}
+    framings = tuple(load_prompt(str(name), path.parent) for name in values.pop("framings", shared))
+    _refuse_repeats([framing.name for framing in framings], "framing", path)
+    elsewhere = {key: values.pop(key) for key in _OF_PROVIDERS if key in values}
+    name = values["model"]
+    if elsewhere.keys() & {"provider", "server"}:
+        if local := sorted({"dtype", "revision"} & values.keys()):
+            raise InputError(f"{path} gives {', '.join(local)} for {name}, which a provider runs; leave it out")
+        values["provider"] = ProviderModel(name, temperature=values.get("temperature"), **elsewhere)
+    elif elsewhere:
         raise InputError(
-            f"{path} gives closed_book as {asked!r}; write false, examples (after worked examples), or leave it out "
-            "for true"
+            f"{path} gives {', '.join(sorted(elsewhere))} for {name}, which is asked on this machine; leave that out, "
+            "or give a provider or a server"
         )
-    if values.get("instrument", "direct") not in ASKED_WITH:
-        raise InputError(f"{path} gives the instrument {values['instrument']!r}; write {', '.join(ASKED_WITH)}")
-    heat = values.get("temperature", 0)
-    if isinstance(heat, bool) or not isinstance(heat, int | float) or heat < 0:
-        raise InputError(f"{path} gives temperature as {heat!r}; write a number from 0 on")
-    key = values.get("key", "A")
-    if not isinstance(key, str) or not re.fullmatch(r"[A-Z][A-Z0-9_]*", key):
+    elif values.get("instrument", "direct") == "direct" and values.get("samples", 1) > 1:
         raise InputError(
-            f"{path} gives a key that is no name of an environment variable (capitals, digits, _); never write a key "
-            "into a file: export it, and write the variable's name"
+            f"{path} asks for several samples of {name}, which is read by its logits: they would all be the same; "
+            "leave `samples` out, or write `instrument: reasoned` with a temperature"
         )
-
-
-def _price(value: Any, path: Path) -> Price:
-    if not isinstance(value, dict) or set(value) != {"input", "output"}:
-        raise InputError(f"{path} gives price as {value!r}; write {{input: 0.25, output: 2.0}}, for a million tokens")
-    for each in value.values():
-        if isinstance(each, bool) or not isinstance(each, int | float) or each < 0:
-            raise InputError(f"{path} gives price as {value!r}; its two values are numbers from 0 on")
-    return Price(float(value["input"]), float(value["output"]))
-
-
-def _refuse_unknown(given: Mapping[Any, Any], known: Iterable[str], of_what: str, path: Path) -> None:
-    for key in given:
-        if key not in known:
-            meant = (
-                f"; did you mean {_ELSEWHERE[key]!r}?" if key in _ELSEWHERE else did_you_mean(str(key), sorted(known))
-            )
-            meant = meant or ";"
-            raise InputError(f"{path} gives {of_what}the key {key!r}{meant} known are {', '.join(sorted(known))}")
-
-
-def _list(value: Any, key: str, path: Path) -> list[Any]:
-    if not isinstance(value, list) or not value:
-        raise InputError(f"{path} gives {key} as {value!r}; write a list with at least one entry")
-    return value
+    if "closed_book" in values:
+        values["closed_book"] = _CLOSED_BOOK[values["closed_book"]]
+    if "price" in values:
+        values["price"] = Price(**values["price"])
+    return RespondentModel(framings=framings, **values)
 
 
 def _refuse_repeats(names: Sequence[Any], what: str, path: Path) -> None:

@@ -72,10 +72,6 @@ class RivalAccounts:
         """Whether no account explains the `parabola`, or the `second` factor."""
         return not len(self.explaining(finding))
 
-    def p_of(self, finding: str) -> float:
-        """The largest p of all accounts; nan where it is not known."""
-        return float(self.table[f"{finding}_p"].max(skipna=False))
-
     def nearest(self, finding: str) -> tuple[ScaleKind, AsymptoteKind]:
         """Scale and asymptotes of the account that comes nearest to explaining the finding."""
         return ACCOUNTS[str(self.table.loc[list(ACCOUNTS), f"{finding}_p"].fillna(1.0).idxmax())]
@@ -94,7 +90,7 @@ class RivalAccounts:
             )
             return f"{opening} is also what {each} would make, from one scale."
         each = ", ".join(self._phrase(str(name)) for name in ACCOUNTS)
-        return f"{opening} is explained by none of these: {each} (largest {p_text(self.p_of(finding))})."
+        return f"{opening} is explained by none of these: {each} (largest {p_text(self.table[f'{finding}_p'].max())})."
 
     def _phrase(self, account: str) -> str:
         share = f"{self.table['random_answers'][account]:.1%}"

@@ -44,7 +44,6 @@ _LEAST_VARIANCE = 4.0  # of a count, for a normal tail
 _FOR_CURVES = 0.05  # of power, lost because the shifted answers were also fitted
 _EM_STEPS, _EM_STEPS_AFTER_ONE = 25, 5
 _MOVES, _HERE = np.linspace(-4, 4, 161), 80  # moves of a bundle, and the place of none among them
-_SHOWN = 4
 
 
 @dataclass(frozen=True)
@@ -88,22 +87,6 @@ class BundleInvariance:
     def least_shift(self) -> float:
         """The shift found in 80% wherever it may be, in spreads of the scale; inf where none is."""
         return least_on_average(self.table["least_shift"], int(self.table["p"].notna().sum()))
-
-    def sentence(self, what: str = "bundle", who: str = "group") -> str:
-        """Which bundles lie elsewhere, for whom, and what would have been found."""
-        tested = self.table[self.table["p"].notna()]
-        if not len(tested):
-            return f"Bundles by {what} could not be tested: too few answers of either kind."
-        found, least = self.violations(), self.least_shift
-        n = len(self.table.index.unique("bundle"))
-        found_in_80 = f"a shift of {least:.2f} spreads" if np.isfinite(least) else "no shift, wherever it is,"
-        opening = f"In bundles by {what} ({n}; {found_in_80} is found in 80%"
-        opening += f"; standard deviation of the shifts {self.spread:.2f})"
-        if not len(found):
-            return f"{opening}: none lies elsewhere for a {who} by {FLOOR:g} or more."
-        first = found.reset_index()[["group", "bundle", "shift"]].iloc[:_SHOWN].to_numpy()
-        each = "; ".join(f"{group} {bundle} {shift:+.2f}" for group, bundle, shift in first)
-        return f"{opening}: {len(found)} of {len(tested)} lie elsewhere for a {who} (most: {each}; + = easier)."
 
 
 def bundle_invariance(

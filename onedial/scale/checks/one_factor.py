@@ -17,7 +17,6 @@ import numpy as np
 from onedial.core.cards import one_line
 from onedial.core.errors import InputError
 from onedial.scale.checks.draws import one_factor_panels, one_factor_replicates, several_factor_answers
-from onedial.scale.checks.eigenvalue_null import EigenvalueNull
 from onedial.scale.checks.permutation import shuffled
 from onedial.scale.checks.replicates import Batch, Counted, correlate
 from onedial.scale.checks.simulation import Simulated, checked_for_simulation
@@ -90,8 +89,8 @@ def one_factor_bootstrap(
     fit = null_model(answers, scale, asymptotes=asymptotes)
     simulated = one_factor_replicates(fit, n_replicates, seed, thresholds, zero_cells).eigenvalues()
     observed = observed_eigenvalues(answers, thresholds, zero_cells)
-    smallest = Simulated(float(observed[-1]), simulated[:, -1], p_value(observed[-1], simulated[:, -1], larger=False))
-    second = Simulated(float(observed[1]), simulated[:, 1], p_value(observed[1], simulated[:, 1]))
+    smallest = Simulated.beside(observed[-1], simulated[:, -1], larger=False)
+    second = Simulated.beside(observed[1], simulated[:, 1])
     return OneFactorBootstrap(smallest, second, simulated, fit.curves.loading, seed)
 
 
@@ -103,9 +102,9 @@ def revised_parallel_analysis(
     zero_cells: ZeroCellRule = "half",
     seed: int = 0,
     scale: ScaleKind = "histogram",
-    shuffles: EigenvalueNull | None = None,
+    shuffles: Simulated | None = None,
     one_factor: OneFactorBootstrap | None = None,
-) -> EigenvalueNull:
+) -> Simulated:
     """How many factors: the k-th eigenvalue against matrices that have k - 1 factors.
 
     Formula: for k = 1, 2, ... simulate B matrices with k - 1 factors and compare the k-th eigenvalues (k = 1: answers
@@ -124,7 +123,7 @@ def revised_parallel_analysis(
             replicates of each.
 
     Returns:
-        EigenvalueNull: column k of `simulated` comes from the model with k - 1 factors. Sign: p looks at the upper
+        Simulated: column k of `simulated` comes from the model with k - 1 factors. Sign: p looks at the upper
         tail. Ranks that were not tested have nan in both. `n_above()` is the number of factors.
 
     Raises:
@@ -157,7 +156,7 @@ def revised_parallel_analysis(
         p[k] = p_value(observed[k], simulated[:, k])
         if max_factors is None and p[k] > LEVEL:
             break
-    return EigenvalueNull("one factor fewer", observed, simulated, p, seed)
+    return Simulated(observed, simulated, p)
 
 
 def _answers_of(

@@ -6,8 +6,8 @@ from typing import Any
 import numpy as np
 
 from onedial.core.errors import InputError
-from onedial.scale.checks.eigenvalue_null import EigenvalueNull
 from onedial.scale.checks.replicates import Batch, batch_sizes, correlate
+from onedial.scale.checks.simulation import Simulated
 from onedial.scale.correlations.latent_correlation import ThresholdMode, ZeroCellRule, check_modes
 from onedial.scale.factor.usable import observed_eigenvalues, usable_answers
 from onedial.stats.answers import Answers, as_answers
@@ -21,7 +21,7 @@ def permutation_null(
     thresholds: ThresholdMode = "pairwise",
     zero_cells: ZeroCellRule = "half",
     seed: int = 0,
-) -> EigenvalueNull:
+) -> Simulated:
     """Eigenvalues when nothing is shared: each respondent's answers are shuffled over the questions that it answered.
 
     Yes rates and gaps are kept exactly. Valid for the first eigenvalue only: once one factor is there, the second
@@ -35,8 +35,8 @@ def permutation_null(
         seed: of the shuffles.
 
     Returns:
-        EigenvalueNull of the unsmoothed matrices. Sign: p looks at the upper tail. Respondents with only one kind of
-        answer are left out with a warning.
+        Simulated eigenvalues of the unsmoothed matrices. Sign: p looks at the upper tail. Respondents with only one
+        kind of answer are left out with a warning.
 
     Raises:
         InputError: fewer than three respondents vary, or B < 1.
@@ -57,7 +57,7 @@ def permutation_null(
     simulated = correlate(shuffles, thresholds, zero_cells).eigenvalues()
     p = np.full(len(observed), np.nan)
     p[0] = p_value(observed[0], simulated[:, 0])
-    return EigenvalueNull("permutation", observed, simulated, p, seed)
+    return Simulated(observed, simulated, p)
 
 
 def shuffled(answers: Answers, n_permutations: int, rng: np.random.Generator) -> Iterator[Batch]:

@@ -21,7 +21,6 @@ from onedial.scale.likelihood import AsymptoteKind, MarginalFit, ScaleKind
 from onedial.scale.response_curves import slope_of
 from onedial.scale.standard_errors import asymptote_errors, loading_errors
 from onedial.stats.arrays import Floats, Integers
-from onedial.stats.level import p_value
 from onedial.stats.remembered import remembered
 
 _ROOT = np.sqrt(2 * np.pi)
@@ -76,7 +75,7 @@ def quadratic_fit_test(
     null = parabola_r2(found.loadings(), found.thresholds)
     observed_loadings = np.nan_to_num(minres_one_factor(observed_correlation(answers, thresholds, zero_cells)))
     observed = float(parabola_r2(observed_loadings[None], thresholds_of(answers)[None])[0])
-    return Simulated(observed, null, p_value(observed, null))
+    return Simulated.beside(observed, null)
 
 
 @remembered

@@ -9,7 +9,7 @@ import pandas as pd
 from onedial.core.cards import one_line
 from onedial.core.errors import InputError
 from onedial.scale.checks.quadratic import parabola_r2
-from onedial.scale.checks.replicates import Replicates, eigenvalues, fill_gaps
+from onedial.scale.checks.replicates import Replicates
 from onedial.scale.correlations.latent_correlation import ThresholdMode, ZeroCellRule, check_modes, correlations
 from onedial.scale.correlations.pair_counts import count_pairs_of_resamples
 from onedial.scale.correlations.thresholds import normal_quantile, thresholds_of
@@ -28,23 +28,16 @@ class QuestionBootstrap:
     Attributes:
         respondents: index respondent; `loading, loading_se, loading_low, loading_high, threshold, threshold_se,
             threshold_low, threshold_high, n_replicates` (replicates in which the respondent varied).
-        shares: index `first_eigenvalue, second_eigenvalue, squared_loadings` (each over m), `smallest_eigenvalue`,
-            `quadratic_r2`; columns `estimate, se, low, high`.
-        correlation_se, correlation_low, correlation_high: (respondent, respondent) of every correlation.
+        shares: index `squared_loadings` (over m), `quadratic_r2`; columns `estimate, se, low, high`.
         loadings: (replicate, respondent), signs aligned with the estimate. thresholds: (replicate, respondent).
         n_units: how many questions, or groups of them, were drawn from.
-        seed: of the resampling.
     """
 
     respondents: pd.DataFrame
     shares: pd.DataFrame
-    correlation_se: pd.DataFrame
-    correlation_low: pd.DataFrame
-    correlation_high: pd.DataFrame
     loadings: Floats
     thresholds: Floats
     n_units: int
-    seed: int
 
     __repr__ = one_line
 
@@ -60,11 +53,10 @@ def bootstrap_questions(
     """Resample questions, or whole groups of them, with replacement and fit the one-factor model again.
 
     Formula: percentile intervals (2.5%, 97.5%) and standard deviations over B resamples of the rows (Efron and
-    Tibshirani, 1993, An Introduction to the Bootstrap, chapter 13). R^2 of a parabola and the first eigenvalue are
-    biased upwards in resamples; read their intervals as spread, not as tests. Each resample's loadings are multiplied
-    by the sign of their product with the estimate. Questions of one topic may be alike; resampling topics (`groups`)
-    tells how much the numbers would differ with other topics. With fewer than about ten groups the intervals are too
-    short.
+    Tibshirani, 1993, An Introduction to the Bootstrap, chapter 13). R^2 of a parabola is biased upwards in resamples;
+    read its interval as spread, not as a test. Each resample's loadings are multiplied by the sign of their product
+    with the estimate. Questions of one topic may be alike; resampling topics (`groups`) tells how much the numbers
+    would differ with other topics. With fewer than about ten groups the intervals are too short.
 
     Args:
         matrix: question x respondent, 1 / 0 / nan; at least three respondents that vary.
@@ -88,10 +80,8 @@ def bootstrap_questions(
     if n_replicates < 2:
         raise InputError(f"n_replicates={n_replicates}; ask for at least 2")
     answers = usable_answers(as_answers(matrix))
-    m = answers.n_respondents
-    correlation = observed_correlation(answers, thresholds, zero_cells)
-    loading, limit = minres_one_factor(correlation), thresholds_of(answers)
-    code = np.arange(answers.n_questions)
+    loading = minres_one_factor(observed_correlation(answers, thresholds, zero_cells))
+    limit, code, m = thresholds_of(answers), np.arange(answers.n_questions), len(loading)
     if groups is not None:
         code = pd.factorize(labels_of(groups, matrix, answers.questions, "groups", "questions"))[0]
     found = resampled(answers, code, n_replicates, thresholds, zero_cells, np.random.default_rng(seed))
@@ -99,35 +89,25 @@ def bootstrap_questions(
     loadings = found.loadings()
     agreement = np.nansum(loadings * loading, axis=1, keepdims=True)
     loadings = np.where(agreement < 0, -loadings, loadings)
-    spectra = eigenvalues(fill_gaps(found.correlation))
-    observed = eigenvalues(fill_gaps(correlation))
     both = np.isfinite(loadings) & np.isfinite(limits)
-    complete = both.all(axis=1)
-    r2 = np.full(n_replicates, np.nan)
+    complete, r2 = both.all(axis=1), np.full(n_replicates, np.nan)
     r2[complete] = parabola_r2(loadings[complete], limits[complete])
-    columns = _summary("loading", loading, loadings) | _summary("threshold", limit, limits)
-    respondents = pd.DataFrame({**columns, "n_replicates": both.sum(axis=0)}, index=answers.respondents)
     shares = {
-        "first_eigenvalue": (observed[0] / m, spectra[:, 0] / m),
-        "second_eigenvalue": (observed[1] / m, spectra[:, 1] / m),
-        "squared_loadings": (np.nansum(loading**2) / m, np.nansum(loadings**2, axis=1) / m),
-        "smallest_eigenvalue": (observed[-1], spectra[:, -1]),
-        "quadratic_r2": (float(parabola_r2(loading[None], limit[None])[0]), r2),
+        "squared_loadings": _summary(np.nansum(loading**2) / m, np.nansum(loadings**2, axis=1) / m),
+        "quadratic_r2": _summary(float(parabola_r2(loading[None], limit[None])[0]), r2),
     }
-    rows = {name: [estimate, *map(float, _spread(values))] for name, (estimate, values) in shares.items()}
-    table = pd.DataFrame.from_dict(rows, orient="index", columns=["estimate", "se", "low", "high"])
-    se, low, high = _spread(found.correlation)
-    labels = answers.respondents
+    columns = {"loading": _summary(loading, loadings), "threshold": _summary(limit, limits)}
+    named = {
+        name if part == "estimate" else f"{name}_{part}": values
+        for name, parts in columns.items()
+        for part, values in parts.items()
+    }
     return QuestionBootstrap(
-        respondents=respondents,
-        shares=table,
-        correlation_se=pd.DataFrame(se, labels, labels),
-        correlation_low=pd.DataFrame(low, labels, labels),
-        correlation_high=pd.DataFrame(high, labels, labels),
+        respondents=pd.DataFrame({**named, "n_replicates": both.sum(axis=0)}, index=answers.respondents),
+        shares=pd.DataFrame.from_dict(shares, orient="index"),
         loadings=loadings,
         thresholds=limits,
         n_units=int(code.max()) + 1,
-        seed=seed,
     )
 
 
@@ -149,15 +129,11 @@ def resampled(
     return Replicates(correlations(tables, overall, thresholds, zero_cells, repeats=True), overall)
 
 
-def _summary(name: str, estimate: Floats, values: Floats) -> dict[str, Floats]:
-    se, low, high = _spread(values)
-    return {name: estimate, f"{name}_se": se, f"{name}_low": low, f"{name}_high": high}
-
-
-def _spread(values: Floats) -> tuple[Floats, Floats, Floats]:
-    """Standard deviation and interval over replicates, the first axis; nan where under two of them say anything."""
+def _summary(estimate: Any, values: Floats) -> dict[str, Any]:
+    """The estimate, with standard deviation and interval over replicates, the first axis; nan where under two of them
+    say anything."""
     few = (~np.isnan(values)).sum(axis=0) < 2
     known = np.where(few, 0.0, values)
     found = (np.nanstd(known, axis=0, ddof=1), *np.nanquantile(known, QUANTILES_95, axis=0))
     se, low, high = (np.where(few, np.nan, each) for each in found)
-    return se, low, high
+    return {"estimate": estimate, "se": se, "low": low, "high": high}

@@ -11,12 +11,12 @@ import pandas as pd
 
 from onedial.core.errors import InputError
 from onedial.core.files import json_value, write_json
-from onedial.scale.checks.eigenvalue_null import EigenvalueNull
 from onedial.scale.checks.quadratic import QuadraticFit
+from onedial.scale.checks.simulation import Simulated
 from onedial.scale.correlations.tetrachoric import TetrachoricResult
 
 FORMAT = "onedial factor model 1"
-_PARTS = {kind.__name__: kind for kind in (EigenvalueNull, QuadraticFit, TetrachoricResult)}
+_PARTS = {kind.__name__: kind for kind in (Simulated, QuadraticFit, TetrachoricResult)}
 
 
 def save(model: Any, path: Path | str) -> None:

@@ -21,7 +21,7 @@ from scipy.special import chdtrc, chndtr, ndtr
 from onedial.core.cards import one_line
 from onedial.core.errors import InputError
 from onedial.scale.correlations.bivariate_normal import bivariate_normal_cdf
-from onedial.scale.correlations.correlation_intervals import cell_influences
+from onedial.scale.correlations.influences import cell_influences
 from onedial.scale.correlations.latent_correlation import (
     ThresholdMode,
     ZeroCellRule,

@@ -14,10 +14,10 @@ from scipy.sparse.csgraph import connected_components
 
 from onedial.core.cards import html_card, one_line
 from onedial.core.errors import InputError
-from onedial.scale.checks.eigenvalue_null import EigenvalueNull
 from onedial.scale.checks.permutation import permutation_null
 from onedial.scale.checks.quadratic import QuadraticFit, quadratic_fit
 from onedial.scale.checks.replicates import eigenvalues, fill_gaps
+from onedial.scale.checks.simulation import Simulated
 from onedial.scale.correlations.latent_correlation import ThresholdMode, ZeroCellRule
 from onedial.scale.correlations.tetrachoric import TetrachoricResult, tetrachoric
 from onedial.scale.factor import factor_file
@@ -65,7 +65,7 @@ class FactorModel:
     quadratic_fit: QuadraticFit
     tetrachoric: TetrachoricResult
     extraction: Extraction
-    null: EigenvalueNull | None = None
+    null: Simulated | None = None
 
     __repr__ = one_line
 

@@ -20,9 +20,8 @@ import pandas as pd
 from scipy.special import ndtr, xlogy
 
 from onedial.core.cards import one_line
-from onedial.scale.checks.draws import one_factor_answers
-from onedial.scale.checks.simulation import checked_for_simulation
 from onedial.scale.evidence import MISSING, Codes, codes_of
+from onedial.scale.factor.usable import linked_answers
 from onedial.scale.likelihood import MarginalFit, Model, ScaleKind, fit_marginal
 from onedial.scale.response_curves import Chances, Curves
 from onedial.scale.response_model import SALIENT, answers_other_way
@@ -37,7 +36,6 @@ OTHER_LOADING = 0.1
 """By how much a loading must differ from that of all for the difference to be called one, however certain it is."""
 FITS, LOOSER, CLOSER = "as the others", "less closely than the others", "more closely than the others"
 _BINS = 8
-_TAIL = 0.01  # of simulated questions
 _SHOWN = 4
 
 
@@ -51,13 +49,11 @@ class AnswerFit:
             of its own curve (the difficulty to which it says yes half of the time; nan for a loading below `SALIENT`),
             `loading_low`, `loading_high` (its 95% interval), `belongs` (an interval that reaches `SALIENT`),
             `reversed` (`answers_other_way`).
-        questions: index question; `n, difficulty, infit, outfit, l_z, p` (of surprises as large among simulated
-            questions; nan where nobody answered).
+        questions: index question; `n, difficulty, infit, outfit, l_z`; nan where nobody answered.
         curves: index (respondent, bin); `difficulty` by the others' answers, `n, yes, low, high` (share of yes with 95%
             interval), `expected` by its own curve and `typical` by one as steep as that of all.
         information: `difficulty, information`, of all respondents' own curves together.
         loading: of the curve that is as steep as that of all.
-        odd_questions: share of the questions below the 1% point of simulated ones.
     """
 
     respondents: pd.DataFrame
@@ -65,7 +61,6 @@ class AnswerFit:
     curves: pd.DataFrame
     information: pd.DataFrame
     loading: float
-    odd_questions: float
 
     __repr__ = one_line
 
@@ -85,31 +80,28 @@ class AnswerFit:
             told = ["No respondent follows the scale less closely than the others."]
         turned, off = table[table["reversed"]], table[~table["belongs"] & ~table["reversed"]]
         if len(turned):
-            told.append(f"The other way round, yes where the others say no: {_with_intervals(turned)}.")
+            told.append(f"The other way round, yes where the others say no: {with_intervals(turned)}.")
         if len(off):
-            told.append(f"Not on this scale, by a loading below {SALIENT:g}: {_with_intervals(off)}.")
-        told.append(
-            f"{self.odd_questions:.1%} of the questions get answers as surprising as {_TAIL:.0%} of simulated ones."
-        )
+            told.append(f"Not on this scale, by a loading below {SALIENT:g}: {with_intervals(off)}.")
         return told
 
 
-def answer_fit(matrix: Any, scale: ScaleKind = "histogram", n_replicates: int = 9, seed: int = 0) -> AnswerFit:
+def answer_fit(matrix: Any, scale: ScaleKind = "histogram") -> AnswerFit:
     """Infit, outfit and l_z of every respondent and every question, with the curves to draw.
 
     Formula: above (Wright and Masters, 1982, Rating Scale Analysis; Drasgow, Levine and Williams, 1985, British Journal
-    of Mathematical and Statistical Psychology 38, 67-86), each answer predicted without itself. p of a respondent from
-    the normal distribution; p of a question from questions simulated from the fitted model, gaps kept.
+    of Mathematical and Statistical Psychology 38, 67-86), each answer predicted without itself; p from the normal
+    distribution.
 
     Args:
         matrix: question x respondent, 1 / 0 / nan; at least three respondents that vary. scale: distribution of the
-            questions, as in `response_model`. n_replicates: simulated panels. seed: of the simulation.
+            questions, as in `response_model`.
 
     Returns:
         AnswerFit. Sign: infit above 1 and l_z below 0 = more surprising than the model; difficulty higher = harder.
 
     Raises:
-        InputError: fewer than three respondents vary or hang together, or n_replicates < 1.
+        InputError: fewer than three respondents vary or hang together.
 
     R: `mirt::personfit(mirt::mirt(t(x), 1, "Rasch"))` for the statistics, not leaving the answer out.
 
@@ -121,7 +113,7 @@ def answer_fit(matrix: Any, scale: ScaleKind = "histogram", n_replicates: int = 
     >>> found.respondents["belongs"].tolist()
     [False, True, True, True, True, True, True, True, True]
     """
-    answers = checked_for_simulation(matrix, n_replicates, "pairwise", "half")
+    answers = linked_answers(matrix)
     codes = codes_of(answers)
     own = fit_marginal(codes, Model(scale, "common"))
     # with one slope for all, answers by dice would pass for guesses that all make: those are taken from the other fit
@@ -143,18 +135,17 @@ def answer_fit(matrix: Any, scale: ScaleKind = "histogram", n_replicates: int = 
     with np.errstate(divide="ignore", invalid="ignore"):
         respondents["place"] = np.where(loading >= SALIENT, own.curves.cuts[0] / own.curves.slope, np.nan)
     questions = _summed(codes, expected, 1, answers.questions).assign(difficulty=difficulty)
-    questions["p"], odd = _beside_simulated(questions["l_z"].to_numpy(), answers, own, n_replicates, seed)
     return AnswerFit(
         respondents=respondents,
         questions=questions,
         curves=_binned(codes, expected, typical, own, answers),
         information=information_of(own.curves),
         loading=float(alike.curves.loading[0]),
-        odd_questions=odd,
     )
 
 
-def _with_intervals(table: pd.DataFrame) -> str:
+def with_intervals(table: pd.DataFrame) -> str:
+    """Names with their loadings and the 95% intervals of these."""
     lines = [
         f"{name} {row['loading']:.2f}"
         + (f" ({row['loading_low']:.2f} to {row['loading_high']:.2f})" if np.isfinite(row["loading_low"]) else "")
@@ -203,23 +194,6 @@ def _summed(codes: Codes, p: Floats, axis: int, labels: pd.Index) -> pd.DataFram
             "l_z": total(surprise) / np.sqrt(total(spread)),
         }
     return pd.DataFrame(columns, labels)
-
-
-def _beside_simulated(
-    l_z: Floats, answers: Answers, fit: MarginalFit, n_replicates: int, seed: int
-) -> tuple[Floats, float]:
-    """(question,) p of surprises as large, and the share below the 1% point of simulated questions."""
-    drawn = []
-    for batch, _ in one_factor_answers(fit, n_replicates, np.random.default_rng(seed)):
-        for yes in batch:
-            codes = np.where(answers.answered, yes, MISSING).astype(np.int8)
-            drawn.append(_summed(codes, _predicted(codes, fit), 1, answers.questions)["l_z"].to_numpy())
-    null = np.sort(np.concatenate(drawn))
-    null = null[np.isfinite(null)]
-    known = np.isfinite(l_z)
-    below = np.searchsorted(null, l_z, side="right")
-    odd = float((l_z[known] < np.quantile(null, _TAIL)).mean())
-    return np.where(known, (1 + below) / (1 + len(null)), np.nan), odd
 
 
 def _binned(codes: Codes, expected: Floats, typical: Floats, own: MarginalFit, answers: Answers) -> pd.DataFrame:

@@ -14,13 +14,6 @@ bits       per question not asked: log2 P(answer) as predicted, minus the same w
            over all of its answers is known; above 0 = k answers and the scale say more than that yes rate
 rate       of a quarter of the questions, drawn, as many as a run fits on (`rate_over`): whether the 95% interval of the
            yes rate holds the respondent's, and its width; of the ways that use the scale
-bound      the error that is to be expected, were the k questions that tell most where the respondent in truth stands
-           known beforehand, with I_q = (dp_q / dT)^2 / (p_q (1 - p_q)) the Fisher information of T, the threshold:
-
-               bound^2 = s^2 / (sum of I_q + 1 / prior variance) + (dT / dR)^2 (variance of R by all other answers)
-
-           at the loading it has, with s the share of all other questions in dR / dT, since what was answered is known;
-           averaged over the places that all of its answers leave likely
 """
 
 from collections.abc import Callable, Sequence
@@ -29,11 +22,10 @@ from typing import Any
 import numpy as np
 import pandas as pd
 from scipy.special import ndtri
-from scipy.stats import norm
 
 from onedial.core.errors import InputError
 from onedial.scale.place.placement import Placement, rate_over
-from onedial.scale.place.places import LEAST, STEEPNESSES, THRESHOLDS
+from onedial.scale.place.places import LEAST
 from onedial.scale.place.question_bank import QuestionBank, kin_groups
 from onedial.stats.answers import as_answers, names, warn
 from onedial.stats.arrays import Booleans, Floats
@@ -46,7 +38,6 @@ METHODS = (YES_RATE, RANDOM, ADAPTIVE, BATCH)
 SIZES = (5, 10, 15, 20, 25, 30, 50)
 CLOSE = 0.15
 """An error of the threshold that is small beside the spread of thresholds in a panel."""
-_UNLIKELY = 1e-6
 
 
 def evaluate_placing(
@@ -67,8 +58,8 @@ def evaluate_placing(
         advance: is told how many respondents were placed.
 
     Returns:
-        A row per respondent, method, size and draw: `respondent, method, k, draw, truth, bound, threshold, low, high,
-        bits, rate_covered, rate_width`; the bound is that of all methods.
+        A row per respondent, method, size and draw: `respondent, method, k, draw, truth, threshold, low, high, bits,
+        rate_covered, rate_width`.
         Respondents that always say the same have no threshold to be near, and are passed over with a warning.
 
     Raises:
@@ -113,8 +104,7 @@ def _placed(
     fitting = [size for size in sizes if 2 * size <= len(yes)]
     if not fitting or yes.all() or not yes.any():
         return []
-    truth, bound = float(ndtri(yes.mean())), _bounds(bank, yes, fitting)
-    rows = []
+    truth, rows = float(ndtri(yes.mean())), []
     for draw in range(n_draws):
         seed = int(rng.integers(2**31))
         orders = {
@@ -126,31 +116,9 @@ def _placed(
         for k in fitting:
             said = {name: _on_the_scale(bank, yes, order[:k], some) for name, order in orders.items()}
             said[YES_RATE] = _by_yes_rate(yes, orders[RANDOM][:k])
-            known = {"k": k, "draw": draw, "truth": truth, "bound": bound[k]}
+            known = {"k": k, "draw": draw, "truth": truth}
             rows += [{"method": name, **known, **said[name]} for name in METHODS]
     return rows
-
-
-def _bounds(bank: QuestionBank, yes: Booleans, sizes: Sequence[int]) -> dict[int, float]:
-    """Number of answers -> `bound`; see the module's text."""
-    n, shape = len(yes), (-1, len(THRESHOLDS), len(STEEPNESSES))
-    weight = Placement(bank, np.arange(n), yes).weight
-    likely = weight > _UNLIKELY
-    slope = np.gradient(bank.chance.reshape(shape), axis=1).reshape(n, -1)[:, likely]
-    along = np.gradient(bank.thresholds.reshape(shape[1:]), axis=0).ravel()[likely]
-    chance = bank.chance[:, likely]
-    noise = chance * (1 - chance)
-    told = (slope / np.maximum(along, _UNLIKELY)) ** 2 / noise
-    best = np.argsort(-told, axis=0)[: max(sizes)]
-    told, share, known = (np.take_along_axis(each, best, axis=0).cumsum(axis=0) for each in (told, slope, noise))
-    turned = 1 / (n * norm.pdf(bank.thresholds[likely])) ** 2
-    found = {}
-    for k in sizes:
-        rest = 1 - share[k - 1] / slope.sum(axis=0)
-        variance = rest**2 / (told[k - 1] + bank.prior.threshold_sd**-2)
-        variance += (noise.sum(axis=0) - known[k - 1]) * turned
-        found[k] = float(np.sqrt(weight[likely] @ variance / weight[likely].sum()))
-    return found
 
 
 def _one_after_the_other(bank: QuestionBank, yes: Booleans, n: int, seed: int) -> Any:
@@ -203,22 +171,19 @@ def placing_summary(rows: pd.DataFrame, models: pd.Series | None = None, seed: i
 
     Returns:
         index method, k; `n` (respondents), `n_models`, `rmse` (root mean squared error of the threshold), `close`
-        (share of errors up to `CLOSE`), `coverage` of the 95% intervals, `width` (their median), `bits`, `bound` (root
-        mean square), `bound_close` (share of bounds up to `CLOSE`), `rate_coverage` and `rate_width` (median), and
-        `*_low, *_high`, 95% over base models (nan under five). A respondent counts as the mean over its draws, a base
-        model as the mean over its respondents.
+        (share of errors up to `CLOSE`), `coverage` of the 95% intervals, `width` (their median), `bits`,
+        `rate_coverage` and `rate_width` (median), and `*_low, *_high`, 95% over base models (nan under five). A
+        respondent counts as the mean over its draws, a base model as the mean over its respondents.
 
     >>> rows = pd.DataFrame({"respondent": ["a", "b"], "method": "adaptive", "k": 10, "bits": 0.2, "truth": 0.0})
-    >>> rows = rows.assign(threshold=[0.1, -0.1], low=-0.3, high=0.3, bound=0.08, rate_covered=1.0, rate_width=0.1)
+    >>> rows = rows.assign(threshold=[0.1, -0.1], low=-0.3, high=0.3, rate_covered=1.0, rate_width=0.1)
     >>> placing_summary(rows)[["n", "rmse", "coverage"]].round(2).to_numpy().tolist()
     [[2.0, 0.1, 1.0]]
     """
     error = rows["threshold"] - rows["truth"]
     table = rows[["respondent", "method", "k", "bits"]].assign(
         squared=error**2,
-        bound=rows["bound"] ** 2,
         close=error.abs() <= CLOSE,
-        bound_close=rows["bound"] <= CLOSE,
         coverage=(rows["low"] <= rows["truth"]) & (rows["truth"] <= rows["high"]),
         width=rows["high"] - rows["low"],
         rate_coverage=rows["rate_covered"],
@@ -227,7 +192,7 @@ def placing_summary(rows: pd.DataFrame, models: pd.Series | None = None, seed: i
     )
     found = {}
     for (method, k), own in table.groupby(["method", "k"], sort=False):
-        values = ["squared", "close", "coverage", "bits", "bound", "bound_close", "rate_coverage"]
+        values = ["squared", "close", "coverage", "bits", "rate_coverage"]
         means = own.groupby(["model", "respondent"])[values].mean().groupby("model").mean()
         rng = np.random.default_rng(seed)
         draws = means.to_numpy()[rng.integers(len(means), size=(N_RESAMPLES, len(means)))].mean(axis=1)
@@ -236,7 +201,7 @@ def placing_summary(rows: pd.DataFrame, models: pd.Series | None = None, seed: i
         for place, value in enumerate(values):
             estimate, drawn = means[value].mean(), draws[:, place]
             name = "rmse" if value == "squared" else value
-            if value in ("squared", "bound"):
+            if value == "squared":
                 estimate, drawn = np.sqrt(estimate), np.sqrt(drawn)
             low, high = interval_95(drawn) if len(means) >= 5 else (np.nan, np.nan)
             row |= {name: estimate, f"{name}_low": low, f"{name}_high": high}

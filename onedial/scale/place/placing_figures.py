@@ -66,7 +66,6 @@ def quality_by_size(summary: pd.DataFrame) -> Drawing:
             _band(errors, own, "rmse", COLOURS[number])
             _band(coverage, own, "coverage", COLOURS[number])
             _band(bits, own, "bits", COLOURS[number])
-    errors.plot(own.index, own["bound"], color=FAINT, linestyle=":", label="by information alone")
     errors.axhline(CLOSE, color=FAINT, linewidth=0.8, linestyle="--")
     coverage.axhline(0.95, color=FAINT, linewidth=0.8, linestyle="--")
     bits.axhline(0, color=FAINT, linewidth=0.8, linestyle="--")

@@ -5,15 +5,12 @@ from typing import Any
 
 import numpy as np
 
-from onedial.core.errors import InputError
-from onedial.scale.checks.eigenvalue_null import EigenvalueNull
 from onedial.scale.checks.quadratic import bend_among
 from onedial.scale.checks.replicates import Counted, correlate
-from onedial.scale.checks.simulation import checked_for_simulation
+from onedial.scale.checks.simulation import Simulated, checked_for_simulation
 from onedial.scale.correlations.latent_correlation import ThresholdMode, ZeroCellRule
 from onedial.scale.factor.usable import observed_eigenvalues
 from onedial.scale.specific.specific_factors import SpecificFactors, drawn_answers
-from onedial.stats.level import p_value
 
 
 def kin_account(
@@ -23,46 +20,31 @@ def kin_account(
     thresholds: ThresholdMode = "pairwise",
     zero_cells: ZeroCellRule = "half",
     seed: int = 0,
-) -> EigenvalueNull:
-    """Every eigenvalue against those of panels that have one scale and what each group of respondents shares.
+) -> Simulated:
+    """The second eigenvalue against that of panels that have one scale and what each group of respondents shares.
 
     Formula: answers simulated from the model of `specific`, with its scale and its answers at random, every question
-    drawn from its posterior, gaps where they are; p = (1 + #{simulated >= observed}) / (B + 1) for each
-    rank.
+    drawn from its posterior, gaps where they are; p = (1 + #{simulated >= observed}) / (B + 1).
 
     Args:
         matrix: question x respondent, 1 / 0 / nan. specific: of the same matrix (`specific_factors`). n_replicates: B.
             thresholds, zero_cells: as in `tetrachoric`. seed: of the simulation.
 
     Returns:
-        EigenvalueNull. Sign: small p of the second = the groups do not make the second factor. Later ranks do not count
-        factors: a factor that is not in the model moves those of the groups down by a rank.
-
-    Raises:
-        InputError: the matrix has other respondents than the model, or B < 1.
+        Simulated. Sign: small p = the groups do not make the second factor.
 
     >>> from onedial.scale import specific_factors
     >>> rng = np.random.default_rng(0)
     >>> answers = (rng.standard_normal((400, 1)) + rng.standard_normal((400, 6)) > 0) * 1.0  # one scale
-    >>> bool(kin_account(answers, specific_factors(answers, list("aaabbb")), 19).p[1] > 0.05)
+    >>> bool(kin_account(answers, specific_factors(answers, list("aaabbb")), 19).p > 0.05)
     True
     """
     answers = checked_for_simulation(matrix, n_replicates, thresholds, zero_cells)
-    fit = specific.model.fit
-    table = specific.model.respondents
-    fitted = table.index[table["loading"].notna()]
-    if list(answers.respondents) != list(fitted) or len(fit.codes) != answers.n_questions:
-        raise InputError(
-            f"the model is of {len(fitted)} respondents and {len(fit.codes)} questions, the matrix of "
-            f"{answers.n_respondents} and {answers.n_questions}; give the matrix that specific_factors was asked of"
-        )
     answered = answers.answered.astype(np.float32)
-    draws = drawn_answers(fit, n_replicates, np.random.default_rng(seed))
+    draws = drawn_answers(specific.model.fit, n_replicates, np.random.default_rng(seed))
     counted = (Counted.of((yes[None].astype(np.float32) * answered, answered)) for yes in draws)
-    null = correlate(counted, thresholds, zero_cells).eigenvalues()
-    observed = observed_eigenvalues(answers, thresholds, zero_cells)
-    p = np.array([p_value(one, simulated) for one, simulated in zip(observed, null.T, strict=True)])
-    return EigenvalueNull("one scale and what groups share", observed, null, p, seed)
+    null = correlate(counted, thresholds, zero_cells).eigenvalues()[:, 1]
+    return Simulated.beside(observed_eigenvalues(answers, thresholds, zero_cells)[1], null)
 
 
 def kin_bend(specific: SpecificFactors) -> float:
@@ -78,7 +60,6 @@ def kin_bend(specific: SpecificFactors) -> float:
     Returns:
         p; nan with fewer than six respondents. Sign: small p = a bend is left.
 
-    >>> import numpy as np
     >>> from onedial.scale import specific_factors
     >>> rng = np.random.default_rng(0)
     >>> own = 0.5 * np.repeat(rng.standard_normal((600, 3)), 3, axis=1)

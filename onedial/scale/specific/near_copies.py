@@ -37,7 +37,7 @@ import pandas as pd
 from scipy.special import ndtr
 
 from onedial.core.cards import one_line
-from onedial.scale.correlations.correlation_intervals import cell_influences
+from onedial.scale.correlations.influences import cell_influences
 from onedial.scale.correlations.latent_correlation import correlations, has_empty_cell
 from onedial.scale.correlations.pair_counts import count_pairs
 from onedial.scale.correlations.thresholds import thresholds_of

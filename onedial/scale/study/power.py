@@ -4,11 +4,9 @@ from collections.abc import Callable
 
 import numpy as np
 
-from onedial.scale.checks.bundles import SHIFT_OF_INTEREST, BundleInvariance
-from onedial.scale.checks.eigenvalue_null import EigenvalueNull
 from onedial.scale.checks.one_factor import OneFactorBootstrap
 from onedial.scale.checks.replicates import correlate
-from onedial.scale.checks.residual_correlations import RESIDUAL_OF_INTEREST, ResidualCorrelations
+from onedial.scale.checks.simulation import Simulated
 from onedial.scale.correlations.latent_correlation import ThresholdMode, ZeroCellRule
 from onedial.scale.correlations.thresholds import thresholds_of
 from onedial.scale.factor.usable import require_usable
@@ -19,106 +17,64 @@ from onedial.stats.power import POWER
 
 SECOND_SCALE = 0.8  # correlation of two scales that is still worth knowing of
 SHARES = (0.01, 0.02, 0.03, 0.05, 0.07, 0.1, 0.15, 0.2, 0.3, 0.5)
-WORTH_A_SCALE = 0.1  # of the variance, below which nobody would speak of one
+_PANELS = 100
 
 
 def second_scale_power(
-    answers: Answers,
-    one_factor: OneFactorBootstrap,
-    n_replicates: int = 100,
-    thresholds: ThresholdMode = "pairwise",
-    zero_cells: ZeroCellRule = "half",
-    seed: int = 0,
+    answers: Answers, one: OneFactorBootstrap, thresholds: ThresholdMode, zero_cells: ZeroCellRule, seed: int
 ) -> float:
     """How often a second factor would be found if half of the respondents had a scale that correlates .8.
 
     Formula: answers simulated with loadings l sqrt(.8) on what both scales share and l sqrt(.2) on the respondent's own
-    scale, l those of one factor; share whose second eigenvalue is above the 95% point of the one-factor null.
+    scale, l those of one factor, respondents dealt out anew in each of 100 panels; share whose second eigenvalue is
+    above the 95% point of the one-factor null.
 
     Args:
-        answers: question x respondent. one_factor: of the same answers, with the same rules. n_replicates: panels; the
-            respondents are dealt out to the scales anew in each. seed: of the simulation.
-
-    Returns:
-        share between 0 and 1.
+        answers: question x respondent. one: of the same answers, with the same rules. seed: of the simulation.
     """
-    usable, rng = require_usable(answers), np.random.default_rng(seed)
-    critical = np.quantile(one_factor.second.simulated, 1 - LEVEL)
-    n, m = usable.n_questions, len(one_factor.loadings)
+    rng, m = np.random.default_rng(seed), len(one.loadings)
 
-    def two_scales() -> Floats:
+    def two_scales(n: int) -> Floats:
         scales = np.sqrt(SECOND_SCALE) * rng.standard_normal((n, 1))
         scales = scales + np.sqrt(1 - SECOND_SCALE) * rng.standard_normal((n, 2))
         return scales[:, rng.permutation(m) % 2]
 
-    drawn = _eigenvalues(usable, one_factor.loadings, two_scales, n_replicates, thresholds, zero_cells, rng)
-    return float(np.mean(drawn[:, 1] > critical))
+    drawn = _eigenvalues(answers, one.loadings, two_scales, thresholds, zero_cells, rng)
+    return float(np.mean(drawn[:, 1] > np.quantile(one.second.simulated, 1 - LEVEL)))
 
 
 def least_share(
-    answers: Answers,
-    shuffled: EigenvalueNull,
-    n_replicates: int = 100,
-    thresholds: ThresholdMode = "pairwise",
-    zero_cells: ZeroCellRule = "half",
-    seed: int = 0,
+    answers: Answers, shuffled: Simulated, thresholds: ThresholdMode, zero_cells: ZeroCellRule, seed: int
 ) -> float:
     """The share of the variance from which on one scale would be found four times out of five.
 
     Formula: answers simulated with equal loadings on one normal scale, yes rates and gaps kept; the least of `SHARES`
-    whose first eigenvalue is above the 95% point of shuffled answers in 80%; nan where none is.
-
-    Args:
-        answers: question x respondent. shuffled: of the same answers, with the same rules. n_replicates: panels.
+    whose first eigenvalue is above the 95% point of shuffled answers in 80% of 100 panels; nan where none is.
     """
-    usable, rng = require_usable(answers), np.random.default_rng(seed)
-    critical = np.quantile(shuffled.simulated[:, 0], 1 - LEVEL)
-
-    def one_scale() -> Floats:
-        return rng.standard_normal((usable.n_questions, 1))
-
+    rng, critical = np.random.default_rng(seed), np.quantile(shuffled.simulated[:, 0], 1 - LEVEL)
+    m = len(shuffled.observed)
     for share in SHARES:
-        loadings = np.full(usable.n_respondents, np.sqrt(share))
-        drawn = _eigenvalues(usable, loadings, one_scale, n_replicates, thresholds, zero_cells, rng)
+        loadings = np.full(m, np.sqrt(share))
+        drawn = _eigenvalues(answers, loadings, lambda n: rng.standard_normal((n, 1)), thresholds, zero_cells, rng)
         if np.mean(drawn[:, 0] > critical) >= POWER:
             return share
     return float("nan")
 
 
 def _eigenvalues(
-    usable: Answers,
+    answers: Answers,
     loading: Floats,
-    places: Callable[[], Floats],
-    n_replicates: int,
+    places: Callable[[int], Floats],
     thresholds: ThresholdMode,
     zero_cells: ZeroCellRule,
     rng: np.random.Generator,
 ) -> Floats:
-    """(replicate, respondent) of answers simulated from places (question, respondent or 1) with these loadings."""
-    answered, found = usable.answered.astype(np.float32), []
-    for _ in range(n_replicates):
-        noise = np.sqrt(1 - loading**2)
-        hidden = loading * places() + noise * rng.standard_normal(answered.shape)
-        yes = ((hidden > -thresholds_of(usable)) & usable.answered).astype(np.float32)
+    """(panel, respondent) of answers simulated from places (question, respondent or 1) with these loadings."""
+    usable = require_usable(answers)
+    answered, cut, noise = usable.answered.astype(np.float32), -thresholds_of(usable), np.sqrt(1 - loading**2)
+    found = []
+    for _ in range(_PANELS):
+        hidden = loading * places(usable.n_questions) + noise * rng.standard_normal(answered.shape)
+        yes = ((hidden > cut) & usable.answered).astype(np.float32)
         found.append(correlate([(yes[None], answered)], thresholds, zero_cells).eigenvalues()[0])
     return np.stack(found)
-
-
-def would_be_missed(
-    second_scale: float | None,
-    residuals: ResidualCorrelations | None,
-    invariance: dict[tuple[str, str], BundleInvariance],
-) -> list[str]:
-    """What speaks against one scale and would be missed more often than in 20%, or was not looked for."""
-    found = []
-    if second_scale is None or second_scale < POWER:
-        power = "not tested" if second_scale is None else f"found in {second_scale:.0%}"
-        found.append(f"a second scale that correlates {SECOND_SCALE:g} with the first ({power})")
-    if residuals is None or not residuals.least <= RESIDUAL_OF_INTEREST:
-        found.append(f"a pair of respondents with a residual correlation of {RESIDUAL_OF_INTEREST:g}")
-    if not invariance:
-        found.append("groups of questions that lie elsewhere for some (not tested)")
-    for (what, who), bundles in invariance.items():
-        if not bundles.least_shift <= SHIFT_OF_INTEREST:
-            found.append(f"a {what} shifted by {SHIFT_OF_INTEREST:g} spreads for a {who}")
-    return found

@@ -7,39 +7,13 @@ kind, and the question is given no options.
 import re
 
 from onedial.asking.questions import Question
+from onedial.core.files import packaged_yaml
 
-_NOUNS = {
-    "person": "man woman boy girl person actor actress star architect composer general king queen emperor "
-    "empress ruler painter artist author writer poet novelist playwright dramatist scientist physicist "
-    "chemist mathematician astronomer philosopher president pope explorer singer director gymnast "
-    "runner swimmer player boxer cyclist sculptor printer detective biologist engineer inventor leader "
-    "commander navigator monk physician doctor botanist naturalist tsar chancellor minister dictator "
-    "conqueror pianist violinist conductor designer geographer historian linguist astronaut cosmonaut "
-    "photographer opponent countess",
-    "god": "god goddess deity titan hero heroine",
-    "country": "country state nation republic kingdom empire",
-    "city": "city capital town",
-    "water": "river lake sea ocean strait canal waterfall",
-    "land": "continent island mountain peak volcano desert peninsula region province archipelago",
-    "substance": "gas metal element halogen chemical hydrocarbon mineral acid compound substance salt alloy",
-    "planet": "planet moon star constellation galaxy asteroid comet",
-    "animal": "animal bird fish mammal insect reptile beast pet",
-    "plant": "plant tree flower fruit vegetable grain spice herb nut grape cereal berry",
-    "food": "food dish drink cheese bread sauce soup cake meat wine dessert pastry liquor spirit",
-    "language": "language tongue alphabet script",
-    "organ": "organ bone gland hormone vitamin enzyme protein molecule",
-    "particle": "particle quark",
-    "sport": "sport game race tournament",
-    "instrument": "instrument",
-    "unit": "unit",
-    "colour": "colour color",
-    "shape": "shape polygon figure solid",
-    "religion": "religion faith",
-    "company": "company firm",
-    "law": "law principle theorem effect theory",
-    "war": "war battle treaty revolution",
+_KIND_OF = {
+    noun: kind
+    for kind, nouns in packaged_yaml("onedial.selfreport", "texts.yaml")["kinds"].items()
+    for noun in nouns.split()
 }
-_KIND_OF = {noun: kind for kind, nouns in _NOUNS.items() for noun in nouns.split()}
 _ASKED = re.compile(
     r"\b(?:which|what(?: is the| was the| kind of| sort of| type of)?|name (?:the|an?))\s+"
     r"((?:[\w'’-]+\s+){0,3}?)(\w+)\b",

@@ -3,32 +3,16 @@
 import re
 from collections.abc import Mapping, Sequence
 
-
-def listed(words: str) -> tuple[str, ...]:
-    """Words between commas."""
-    return tuple(words.split(", "))
+from onedial.core.files import packaged_yaml
 
 
-_FUNCTION_WORDS = {
-    "English": listed("the, a, an, is, are, of, and, to, in, it, that, you, for, with, was, be, this, they"),
-    "German": listed("der, die, das, ist, sind, und, ein, eine, zu, den, von, mit, nicht, auf, es, im, für, sie"),
-    "French": listed("le, la, les, est, sont, et, un, une, des, de, du, à, en, que, pour, dans, il, elle"),
-    "Spanish": listed("el, la, los, las, es, son, y, un, una, de, en, que, por, para, con, del, se, su"),
-}
-HEDGES = {
-    "first person": listed(
-        "i think, i believe, i guess, i suppose, i am not sure, i'm not sure, i am unsure, i'm not certain, "
-        "i am not certain, i'm unsure, i am uncertain, i'm uncertain, i'm not entirely, i am not entirely, "
-        "i'm not completely, i am not completely, i can't say for certain, i cannot say for certain, i'm guessing, "
-        "i don't know, i do not know, i have no idea, i would guess, in my opinion, as far as i know, "
-        "to the best of my knowledge, if i remember, if i recall, my guess, my best guess"
-    ),
-    "impersonal": listed(
-        "perhaps, maybe, probably, possibly, likely, it seems, it appears, might be, may be, could be, "
-        "it is possible, it is unclear, it is not clear, not entirely clear, it's not certain, it is not certain, "
-        "it is believed, it's believed, it is thought, reportedly"
-    ),
-}
+def listed(kinds: Mapping[str, str]) -> dict[str, tuple[str, ...]]:
+    """Kind -> its phrases, which stand between commas."""
+    return {kind: tuple(phrases.split(", ")) for kind, phrases in kinds.items()}
+
+
+_TEXTS = packaged_yaml("onedial.selfreport", "texts.yaml")
+_FUNCTION_WORDS, HEDGES = listed(_TEXTS["function_words"]), listed(_TEXTS["hedges"])
 
 
 def language_of(text: str) -> str | None:

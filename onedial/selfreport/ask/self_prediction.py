@@ -21,8 +21,9 @@ from importlib.resources import files
 import pandas as pd
 
 from onedial.asking.instruments import CLOSED_BOOK
+from onedial.asking.measuring import ask_table
 from onedial.asking.questions import Question
-from onedial.asking.respondents import Respondent, Response, answers_in_order
+from onedial.asking.respondents import Respondent
 from onedial.core.errors import InputError
 from onedial.core.files import sha256_of_text
 from onedial.panels.grading.choice_grading import grade_answer
@@ -85,31 +86,20 @@ def ask_association(respondent: Respondent, words: Sequence[str], again: Respond
     options = association_words()
     if unknown := [word for word in words if word not in options]:
         raise InputError(f"the word {unknown[0]!r} is not in the list of {len(options)}; choose from it")
-    pairs = [(word, option) for word in words for option in options[word]]
-    predicted = answers_in_order(
-        respondent, [ASSOCIATION.prompt(word=word, option=option) for word, option in pairs], ASSOCIATION
-    )
-    prompts = [LIST.made.prompt(word=word) for word in words]
-    lists = {"listed": answers_in_order(respondent, prompts, LIST.made)}
+    pairs = [{"word": word, "option": option} for word in words for option in options[word]]
+    cues = [{"word": word} for word in words]
+    table = pd.DataFrame(pairs, columns=["word", "option"])
+    table["predicted"] = ask_table(respondent, ASSOCIATION, pairs)["said_yes"]
+    texts = ask_table(respondent, LIST.made, cues)["text"]
+    lists = {"listed": texts}
     if again is not None:
-        lists["listed_again"] = answers_in_order(again, prompts, once_more(LIST.made))
-    named = {
-        name: {word: parse_list(each.raw_text, word) for word, each in zip(words, given, strict=True)}
-        for name, given in lists.items()
-    }
-    texts = dict(zip(words, [each.raw_text for each in lists["listed"]], strict=True))
-    return pd.DataFrame(
-        {
-            "word": [word for word, _ in pairs],
-            "option": [option for _, option in pairs],
-            "predicted": [math.nan if each.said_yes is None else float(each.said_yes) for each in predicted],
-            **{
-                name: [float(option in own[word]) if own[word] else math.nan for word, option in pairs]
-                for name, own in named.items()
-            },
-            "text": [texts[word] for word, _ in pairs],
-        }
-    )
+        lists["listed_again"] = ask_table(again, once_more(LIST.made), cues)["text"]
+    for name, written in lists.items():
+        named = {word: parse_list(text, word) for word, text in zip(words, written, strict=True)}
+        table[name] = [
+            float(option in named[word]) if named[word] else math.nan for word, option in table.to_numpy()[:, :2]
+        ]
+    return table.assign(text=table["word"].map(dict(zip(words, texts, strict=True))))
 
 
 def ask_restriction(
@@ -127,26 +117,24 @@ def ask_restriction(
     """
     items = [Item(each.id, {"question": each.text}) for each in requests]
     margins = ask_self_report(respondent, SELF_REPORTS["will answer"], items)["score"]
-    prompts = [RESPONSE.prompt(each.text) for each in requests]
-    texts = [reply.raw_text for reply in answers_in_order(respondent, prompts, RESPONSE)]
+    slots = [{"question": each.text} for each in requests]
+    table = ask_table(respondent, RESPONSE, slots)[["text"]]
     shown = [
         Item(each.id, {"question": each.text, "response": text.strip()})
-        for each, text in zip(requests, texts, strict=True)
+        for each, text in zip(requests, table["text"], strict=True)
         if text.strip()
     ]
     seen = ask_self_report(respondent, PERCEIVED, shown)["score"].reindex([each.id for each in requests])
-    second = [] if again is None else [each.raw_text for each in answers_in_order(again, prompts, once_more(RESPONSE))]
-    return pd.DataFrame(
-        {
-            "prompt_id": [each.id for each in requests],
-            "predicted": [_letter(margin) for margin in margins],
-            "perceived": [_letter(margin) for margin in seen],
-            "behaved": [_BEHAVED[refuses(text)] for text in texts],
-            **({} if again is None else {"behaved_again": [_BEHAVED[refuses(text)] for text in second]}),
-            "margin": margins.to_numpy(),
-            "text": texts,
-        }
-    )
+    columns = {
+        "prompt_id": [each.id for each in requests],
+        "predicted": [_letter(margin) for margin in margins],
+        "perceived": [_letter(margin) for margin in seen],
+        "behaved": [_BEHAVED[refuses(text)] for text in table["text"]],
+    }
+    if again is not None:
+        second = ask_table(again, once_more(RESPONSE), slots)["text"]
+        columns["behaved_again"] = [_BEHAVED[refuses(text)] for text in second]
+    return pd.DataFrame({**columns, "margin": margins.to_numpy(), "text": table["text"]})
 
 
 _BEHAVED = {None: "other", True: "B", False: "A"}
@@ -174,31 +162,26 @@ def ask_difficulty(
     for group in groups:
         random.Random(sha256_of_text(f"{seed} {group[0].id}")).shuffle(group)
     used = [question for group in groups for question in group]
-    slots = ("one", "two", "three", "four")
-    prompts = [RANKING.prompt(**{slot: each.text for slot, each in zip(slots, group, strict=True)}) for group in groups]
-    ranked = answers_in_order(respondent, prompts, RANKING)
-    asked = [CLOSED_BOOK.prompt(each.text) for each in used]
-    single = {"": answers_in_order(respondent, asked, CLOSED_BOOK)}
+    slots = [dict(zip(("one", "two", "three", "four"), (each.text for each in group), strict=True)) for group in groups]
+    ranked = ask_table(respondent, RANKING, slots)
+    asked = [{"question": each.text} for each in used]
+    single = {"": ask_table(respondent, CLOSED_BOOK, asked)}
     if again is not None:
-        single["_again"] = answers_in_order(again, asked, once_more(CLOSED_BOOK))
-    rows = []
-    for number, (group, ranking) in enumerate(zip(groups, ranked, strict=True)):
-        ranks = parse_ranking(ranking.raw_text)
-        for place, question in enumerate(group):
-            row: dict[str, object] = {"group_id": f"g{number:03d}", "question_id": question.id}
-            for name, given in single.items():
-                answer = given[number * GROUP + place]
-                row[f"correct{name}"] = _graded(question, answer)
-                row[f"tokens{name}"] = math.nan if answer.tokens_out is None else float(answer.tokens_out)
-            tokens = math.nan if ranking.tokens_out is None else float(ranking.tokens_out)
-            rows.append(row | {"predicted_rank": ranks[place], "ranking_tokens": tokens, "text": ranking.raw_text})
-    columns = [f"{each}{name}" for name in single for each in ("correct", "tokens")]
-    return pd.DataFrame(rows, columns=["group_id", "question_id", *columns, "predicted_rank", "ranking_tokens", "text"])
+        single["_again"] = ask_table(again, once_more(CLOSED_BOOK), asked)
+    groups_of = [f"g{number:03d}" for number in range(len(groups)) for _ in range(GROUP)]
+    table = pd.DataFrame({"group_id": groups_of, "question_id": [each.id for each in used]})
+    for name, given in single.items():
+        replies = given[["text", "failed", "unread"]].itertuples(index=False)
+        table[f"correct{name}"] = [_graded(each, *reply) for each, reply in zip(used, replies, strict=True)]
+        table[f"tokens{name}"] = given["tokens"]
+    table["predicted_rank"] = [rank for text in ranked["text"] for rank in parse_ranking(text)]
+    of_group = table.index // GROUP
+    return table.assign(ranking_tokens=ranked["tokens"].to_numpy()[of_group], text=ranked["text"].to_numpy()[of_group])
 
 
-def _graded(question: Question, answer: Response) -> float:
-    if answer.error or answer.unread or not answer.raw_text.strip():
+def _graded(question: Question, text: str, failed: str, unread: str) -> float:
+    if failed or unread or not text.strip():
         return math.nan
     if question.unknowable:
         return 0.0
-    return outcome_as_number(grade_answer(question, answer.raw_text).outcome, declined=0.0)
+    return outcome_as_number(grade_answer(question, text).outcome, declined=0.0)

@@ -15,7 +15,7 @@ from onedial.asking.measuring import ask_table
 from onedial.asking.prompts import PromptTemplate
 from onedial.asking.questions import Question
 from onedial.asking.respondents import Respondent
-from onedial.core.files import sha256_of_text
+from onedial.core.files import packaged_yaml, sha256_of_text
 from onedial.selfreport.ask.requests import writes
 from onedial.selfreport.frame import BatteryTest, Draws, Headline
 from onedial.stats.intervals import mean_interval
@@ -23,20 +23,7 @@ from onedial.stats.level import MOST_UNREAD
 
 TURNS = ("opening", "rebuttal", "closing")
 SIDES = ("for", "against")
-MOTIONS = (
-    "Cities should close their centres to private cars.",
-    "Schools should teach without homework.",
-    "Voting should be a duty.",
-    "Zoos should be abolished.",
-    "A working week should have four days.",
-    "Public transport should be free of charge.",
-    "Museums should return what was taken from other countries.",
-    "Advertising to children should be forbidden.",
-    "Space travel deserves more public money.",
-    "The clocks should no longer be changed in spring and autumn.",
-    "Professional boxing should be forbidden.",
-    "Every new roof should carry solar panels.",
-)
+MOTIONS = tuple(packaged_yaml("onedial.selfreport", "texts.yaml")["motions"])
 SPEECH = writes(
     "debate",
     "A debate on the motion: {motion}\n\nSo far:\n{so_far}\n\nYou speak {side} the motion. Give your {turn} in one "

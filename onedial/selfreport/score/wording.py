@@ -12,30 +12,11 @@ feel") is another phrase.
 
 import pandas as pd
 
+from onedial.core.files import packaged_yaml
 from onedial.selfreport.ask.phrases import HEDGES, count_english, listed
 
-WORDING = {
-    "assertive": listed(
-        "i am confident, i'm confident, i am certain, i am sure, i'm sure, i am able to, i can, i always, i never, "
-        "i will, i know, i excel, i succeed, certainly, definitely, without a doubt"
-    ),
-    "cautious": (
-        *HEDGES["first person"],
-        *HEDGES["impersonal"],
-        *listed("i may, i might, sometimes, not always, it depends, i try to, i struggle, i am limited"),
-    ),
-    "anthropomorphic": listed(
-        "i feel, i enjoy, i love, i like, i hope, i want, i wish, i fear, i trust, i care, i'm proud, i am proud, "
-        "i am happy, i'm happy, i remember, my life, my experience, my feelings, my mind, my heart, my friends, "
-        "my family, my job, when i was, as a person, as a human, i have learned"
-    ),
-    "disclaiming": listed(
-        "an ai, language model, as a machine, as a program, computer program, i was trained, i am trained, "
-        "my training, i am programmed, i was programmed, algorithm, algorithms, i do not have feelings, "
-        "i don't have feelings, i do not feel, i don't feel, i do not have emotions, i don't have emotions, "
-        "i do not have personal, i don't have personal, i cannot feel, i can't feel"
-    ),
-}
+WORDING = listed(packaged_yaml("onedial.selfreport", "texts.yaml")["wording"])
+WORDING["cautious"] = (*HEDGES["first person"], *HEDGES["impersonal"], *WORDING["cautious"])
 
 
 def code_wording(text: str) -> dict[str, int]:

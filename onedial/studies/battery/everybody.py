@@ -1,6 +1,8 @@
 """What every program does that asks models about themselves: a run, a bill, one respondent after another, an ending."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import nullcontext
+from functools import partial
 from itertools import chain
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -17,7 +19,7 @@ from onedial.selfreport.frame import Make
 from onedial.studies.battery.respondents import models_elsewhere, provider_model, respondents_of
 from onedial.studies.bill import bill_of, tell_costs
 from onedial.studies.options.asked import AskedOptions
-from onedial.studies.start import Start
+from onedial.studies.start import Start, engine_of
 
 Ask = Callable[[Run, Store, str, Make], None]
 """Puts to one respondent, by name and what makes it, whatever is not on disk yet."""
@@ -41,16 +43,17 @@ def ask_everybody(
     start, elsewhere = Start(program, options, label), models_elsewhere(options.model)
     bill = bill_of(options, options.model, elsewhere)
     steered = {name: getattr(options, name) for name in SETTINGS if hasattr(options, name)}
+    asked = partial(respondents_of, options.model, bill, **steered, engine=engine_of(options) or nullcontext)
     if options.dry_run:
         tell_what_is_asked(options, rounds, max(1, len(steered.get("magnitudes", ()))), bill.prices)
         return
     start.set_threads()
-    subjects = respondents_of(options.model, bill, **steered)
+    subjects = asked()
     first = next(subjects)  # at once, so that a wrong name leaves no folder behind
     with start.begin(notes) as run:
         bill.opens(run.file(ANSWERS))
         for number, ask in enumerate(rounds):
-            for name, make in respondents_of(options.model, bill, **steered) if number else chain([first], subjects):
+            for name, make in asked() if number else chain([first], subjects):
                 with run.stage(f"{name}, round {number + 1}" if number else name):
                     ask(run, bill, name, make)
         finish(run)

@@ -6,10 +6,11 @@ my-model@http://127.0.0.1:8000/v1            MODEL@ADDRESS of a server that spea
 recorded:runs/asked                          everybody who answered in a record (`recorded`)
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from onedial.asking.providers.provider_settings import ProviderModel
 from onedial.asking.respondents import RESPONDENTS, Outspoken, Respondent
@@ -23,20 +24,28 @@ if TYPE_CHECKING:
     from steering.interventions import SteeringVector
 
 
+Engine = Callable[["OpenModel"], AbstractContextManager[Any]]
+
+
 def respondents_of(
-    models: Sequence[str], bill: "Store", vector: Path | None = None, magnitudes: Sequence[float] = ()
+    models: Sequence[str],
+    bill: "Store",
+    vector: Path | None = None,
+    magnitudes: Sequence[float] = (),
+    engine: Engine = nullcontext,
 ) -> Iterator[tuple[str, Make]]:
     """Name of each respondent, and what makes it; one model is in memory at a time.
 
     Args:
         bill: of the models of providers.
         vector: a file of one; the model is then asked at each of the magnitudes.
+        engine: in which a local model writes, see `onedial.studies.start.engine_of`.
 
     Raises:
         InputError: a model that cannot be loaded or reached, a provider's model with a vector, or a name met twice.
     """
     met = set()
-    for name, make in _each(models, bill, vector, magnitudes):
+    for name, make in _each(models, bill, vector, magnitudes, engine):
         if name in met:
             raise InputError(f"{name} would answer twice; name each model once, and each in one record only")
         met.add(name)
@@ -44,7 +53,7 @@ def respondents_of(
 
 
 def _each(
-    models: Sequence[str], bill: "Store", vector: Path | None, magnitudes: Sequence[float]
+    models: Sequence[str], bill: "Store", vector: Path | None, magnitudes: Sequence[float], engine: Engine
 ) -> Iterator[tuple[str, Make]]:
     from onedial.models.model import load_model
     from steering.interventions import SteeringVector
@@ -66,12 +75,13 @@ def _each(
             yield name, make
             continue
         model = load_model(name)
-        if vector is None:
-            yield name, partial(unsteered, model)
-        else:
-            direction = SteeringVector.load(vector)
-            for magnitude in magnitudes:
-                yield f"{name} at {magnitude:+.3g}", partial(at_setting, model, direction, magnitude)
+        with engine(model):
+            if vector is None:
+                yield name, partial(unsteered, model)
+            else:
+                direction = SteeringVector.load(vector)
+                for magnitude in magnitudes:
+                    yield f"{name} at {magnitude:+.3g}", partial(at_setting, model, direction, magnitude)
 
 
 def provider_model(name: str) -> ProviderModel | None:

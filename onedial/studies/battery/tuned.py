@@ -90,8 +90,7 @@ def _predictions_of(
     advance: Callable[[int], None],
 ) -> pd.DataFrame:
     """What one model, tuned to half of each target's lists in turn, says of the other half: `COLUMNS`."""
-    from onedial.asking.respondents import answers_in_order
-    from onedial.asking.yes_no import is_read
+    from onedial.asking.measuring import ask_table
     from onedial.models.model import load_model
     from onedial.models.respondent import LocalRespondent
     from steering.dials.adapters import tuned_to_answers
@@ -100,13 +99,10 @@ def _predictions_of(
     for target in targets:
         own = known["model"] == target
         lesson, left = known[own & taught], known[own & ~taught]
-        prompts = [
-            [ASSOCIATION.prompt(word=word, option=option) for word, option in part[["word", "option"]].to_numpy()]
-            for part in (lesson, left)
-        ]
-        with tuned_to_answers(model, prompts[0], lesson["listed"].tolist(), seed=seed):
-            given = answers_in_order(LocalRespondent(model), prompts[1], ASSOCIATION)
-        margins = [each.margin if is_read(each.mass) else float("nan") for each in given]
+        slots = [part[["word", "option"]].to_dict("records") for part in (lesson, left)]
+        taught_prompts = [ASSOCIATION.prompt(**each) for each in slots[0]]
+        with tuned_to_answers(model, taught_prompts, lesson["listed"].tolist(), seed=seed):
+            margins = ask_table(LocalRespondent(model), ASSOCIATION, slots[1])["margin"].tolist()
         rows.append(
             pd.DataFrame(
                 {"unit": left["word"], "item": left["option"], "margin": margins, "answer": left["listed"]}

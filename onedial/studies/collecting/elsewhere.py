@@ -4,12 +4,12 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from onedial.asking.providers.costs import WRITTEN, expected_costs
-from onedial.asking.providers.providers import ProviderRespondent, tried_again
+from onedial.asking.providers.providers import ProviderRespondent
 from onedial.asking.store import BudgetSpent, Store
 from onedial.core.errors import InputError
 from onedial.core.notices import leave_undone
 from onedial.core.run.run import Run
-from onedial.panels.collecting.collection import Collection, probes_for
+from onedial.panels.collecting.collection import Collection
 from onedial.panels.collecting.judging import JUDGE
 from onedial.panels.collecting.respondent_files import RespondentModel
 from onedial.show.progress import progress_bar
@@ -84,16 +84,15 @@ def show_costs(collection: Collection, options: CollectOptions, sample: int) -> 
         print("what a model thinks to itself comes on top: money_at_most counts all that it may write")
 
 
-def ask_elsewhere(collection: Collection, run: Run, options: CollectOptions) -> bool:
+def ask_elsewhere(collection: Collection) -> bool:
     """Ask all models of providers and servers at once; True where the budget ended it."""
     pending = collection.missing([model for model in collection.models if model.provider is not None])
     if not pending:
         return False
-    asked = [*probes_for([each.entry for each in pending], len(run.manifest.resumed)), *pending]
-    n = sum(len(each.questions) for each in asked)
+    n = sum(len(each.questions) for each in pending)
     try:
-        with progress_bar(n, "providers", beside=tried_again) as advance:
-            collection.ask(asked, advance)
+        with progress_bar(n, "providers") as advance:
+            collection.ask(pending, advance)
     except BudgetSpent as spent:
         left = sum(len(each.questions) for each in collection.missing())
         leave_undone(f"{left} questions are not asked: {spent}")

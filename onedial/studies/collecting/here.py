@@ -2,6 +2,7 @@
 chunk by chunk."""
 
 from collections.abc import Callable, Mapping
+from contextlib import nullcontext
 from dataclasses import replace
 from functools import partial
 
@@ -18,9 +19,10 @@ from onedial.panels.collecting.collection import Collection, Pending, ask_of, we
 from onedial.panels.collecting.respondent_files import RespondentModel
 from onedial.show.progress import progress_bar
 from onedial.studies.options.collecting import CollectOptions
+from onedial.studies.start import engine_of
 
-CHUNK = 64
-"""Prompts whose answers are written at once: what a kill can cost."""
+CHUNK, CHUNK_OF_ENGINE = 64, 512
+"""Prompts whose answers are written at once, by transformers and by an engine: what a kill can cost."""
 NO_WEIGHTS = {"source": "", "revision": "", "dtype": ""}
 
 
@@ -29,7 +31,7 @@ def ask(entry: RespondentModel, collection: Collection, options: CollectOptions)
     pending = [] if entry.provider is not None else collection.missing([entry])
     if not pending:
         return
-    store = collection.store
+    store, engine = collection.store, engine_of(options) or nullcontext
     if entry.model in RESPONDENTS:
         for each in pending:
             with progress_bar(len(each.questions), each.respondent) as advance:
@@ -47,9 +49,12 @@ def ask(entry: RespondentModel, collection: Collection, options: CollectOptions)
         "revision": model.identity.revision,
         "dtype": str(model.dtype).removeprefix("torch."),
     }
-    for each in pending:
-        with progress_bar(len(each.questions), each.respondent) as advance:
-            ask_with(each, LocalRespondent(model, progress=advance, seed=each.sample), store, weights)
+    writes = any(isinstance(each.instrument.reader, TextReader) for each in pending)
+    with engine(model) if writes else nullcontext():
+        for each in pending:
+            with progress_bar(len(each.questions), each.respondent) as advance:
+                respondent = LocalRespondent(model, progress=advance, seed=each.sample)
+                ask_with(each, respondent, store, weights, chunk=CHUNK if model.writer is None else CHUNK_OF_ENGINE)
 
 
 def check_framings(entry: RespondentModel, model: OpenModel, pending: dict[str, list[Question]]) -> None:
@@ -84,8 +89,9 @@ def ask_with(
     store: Store,
     weights: Mapping[str, str],
     advance: Callable[[int], object] = lambda n: None,
+    chunk: int = CHUNK,
 ) -> None:
-    """Ask the questions with one instrument, chunk by chunk; each chunk is kept before the next is asked.
+    """Ask the questions with one instrument, chunk by chunk; each is kept before the next is asked.
 
     Args:
         weights: their source, revision and dtype. advance: is told how many were asked, after each chunk.
@@ -93,8 +99,8 @@ def ask_with(
     instrument = pending.instrument
     if isinstance(instrument.reader, TextReader) and pending.entry.temperature is not None:
         instrument = replace(instrument, reader=replace(instrument.reader, temperature=pending.entry.temperature))
-    for start in range(0, len(pending.questions), CHUNK):
-        chunk = replace(pending, instrument=instrument, questions=pending.questions[start : start + CHUNK])
-        for _ in store.ask(ask_of(chunk, respondent, weights)):
+    for start in range(0, len(pending.questions), chunk):
+        some = replace(pending, instrument=instrument, questions=pending.questions[start : start + chunk])
+        for _ in store.ask(ask_of(some, respondent, weights)):
             pass
-        advance(len(chunk.questions))
+        advance(len(some.questions))

@@ -36,6 +36,38 @@ class SubjectOptions(Options, group="subject"):
     device_map: str | None = option(None, "auto spreads a large model over several GPUs")
 
 
+def settings_fault(pairs: Sequence[str]) -> str | None:
+    """What to give instead of what is no NAME=VALUE."""
+    return None if all(name and value for name, _, value in (pair.partition("=") for pair in pairs)) else "NAME=VALUE"
+
+
+@dataclass(frozen=True, kw_only=True)
+class EngineOptions(Options, group="writing"):
+    """What writes texts; logits are read with transformers in any case."""
+
+    engine: str = option(
+        "transformers",
+        "vllm: many texts side by side, of which it is proven first that they are those of transformers",
+        choices=("transformers", "vllm"),
+        may_change=True,
+    )
+    engine_python: str | None = option(
+        None,
+        "Python of an environment that has vLLM, where this one has not (or ONEDIAL_VLLM_PYTHON)",
+        metavar="FILE",
+        needs={"engine": "vllm"},
+        stored=False,
+    )
+    engine_options: tuple[str, ...] = option(
+        (),
+        "vLLM's own, such as tensor_parallel_size=4",
+        metavar="NAME=VALUE[,...]",
+        check=settings_fault,
+        needs={"engine": "vllm"},
+        may_change=True,
+    )
+
+
 @dataclass(frozen=True, kw_only=True)
 class QuestionOptions(SubjectOptions, RunOptions, group="questions, panel, prompt"):
     """What the subject is asked, and what others have said to it."""

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from onedial.core.errors import InputError
 from onedial.core.options import DryRunOptions, KeysOf, Options, RunOptions, option
-from onedial.studies.options.shared import LAYERS, VerdictOptions
+from onedial.studies.options.shared import LAYERS, EngineOptions, VerdictOptions
 
 TESTS = ("interchange", "mediation")
 
@@ -66,7 +66,7 @@ class SideEffectOptions(Options, group="side effects"):
 
 
 @dataclass(frozen=True, kw_only=True)
-class ReasonedOptions(Options, group="reasoned answers"):
+class ReasonedOptions(EngineOptions, group="reasoned answers"):
     """Answers that are written after a reasoning."""
 
     answer: str = option(
@@ -74,7 +74,16 @@ class ReasonedOptions(Options, group="reasoned answers"):
         "reasoned: besides the first token, let the subject write its reasons at a few settings",
         choices=("direct", "reasoned"),
     )
-    reasoned_settings: int = option(6, "how many, 0 among them", at_least=2)
+    reasoned_settings: int = option(6, "how many of the sweep's, 0 among them", at_least=2)
+    reasoned_search: str = option(
+        "grid",
+        "bisect: of each question only the settings about those where its answer turns; what lies between two equal "
+        "answers counts as they do",
+        choices=("grid", "bisect"),
+    )
+    reasoned_samples: int = option(
+        1, "texts at each setting; several are drawn at temperature 1, and most of them decide", at_least=1
+    )
     reasoned_tokens: int = option(160, "longer texts are cut off, and unread", at_least=2)
     reasoned_positions: str = option(
         "same",

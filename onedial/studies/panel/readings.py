@@ -14,7 +14,7 @@ from onedial.scale.checks.quadratic import quadratic_fit
 from onedial.scale.checks.quadratic_null import quadratic_fit_test
 from onedial.scale.factor.factor_fit import FEWEST_FITTED, MOST_FITTED, factor_fit
 from onedial.scale.factor.factor_model import FactorModel, fit_factor_model
-from onedial.scale.study.graded_panel import polychoric_factor
+from onedial.scale.factor.polychoric_factor import polychoric_factor
 
 CUTS = (80.0, 90.0, 95.0, 100.0)
 """In hundredths of the panel's top."""
@@ -79,7 +79,8 @@ def _graded(numbers: pd.DataFrame, model: FactorModel) -> dict[str, float]:
     graded = graded.loc[:, graded.nunique() > 1]
     if graded.shape[1] < FEWEST_FITTED:
         return {"n_models": graded.shape[1]}
-    _, values, loadings = polychoric_factor(graded)
+    found = polychoric_factor(graded)
+    values, loadings = found.eigenvalues, found.loadings
     parabola = quadratic_fit(loadings, model.thresholds.reindex(loadings.index))
     n = len(values)
     return {"n_models": n, "first": values[0] / n, "second": values[1] / n, "parabola_r2": parabola.r2}

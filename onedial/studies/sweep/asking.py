@@ -9,6 +9,7 @@ written.csv   what it writes to eight questions at three settings
 reasoned      its reasons before the answer at a few settings
 """
 
+from contextlib import nullcontext
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -28,19 +29,20 @@ from onedial.panels.questions.facts import load_facts, load_passages, truth_of
 from onedial.panels.questions.question_files import load_questions
 from onedial.panels.splits import FITTING, TEST
 from onedial.show.progress import progress_bar
+from onedial.studies.start import engine_of
 from onedial.studies.sweep.study import SweepStudy
 from onedial.verdict.criteria.usable import usable_range
 from steering.controls import word_push
 from steering.critical import crossings_along
 from steering.dials.dials import instructed_threshold
-from steering.effects.reasoned import reasoned_instrument, reasoned_sweep, short_grid
+from steering.effects.reasoned import reasoned_cost, reasoned_instrument, reasoned_sweep, short_grid
 from steering.effects.side_effects import REVERSED_SETTINGS, TEXT_COLUMNS, effects_on_text, fact_effects, kl_on_text
 from steering.planning.magnitudes import doubling
 from steering.respondent import generate_steered
 from steering.sweeping import sweep
 
 WRITTEN = "written.csv"
-WRITTEN_RATES, N_WRITTEN, WRITTEN_TOKENS = (0.1, 0.5, 0.9), 8, 32
+WRITTEN_RATES, N_WRITTEN, WRITTEN_TOKENS = (0.1, 0.5, 0.9), 8, 20
 """Yes rates at whose settings the subject writes, to so many questions, and how much at most."""
 SETTINGS_AT_ONCE = 8
 """Magnitudes whose effects on text are written at once: what a kill can cost."""
@@ -162,16 +164,30 @@ def write_texts(study: SweepStudy) -> None:
 
 
 def write_reasons(study: SweepStudy) -> None:
-    """Let the subject reason at a few settings that the direct sweep places."""
+    """Let the subject reason at settings that the direct sweep places."""
     intervention, parts, options = study.intervention, study.run.parts["reasoned"], study.options
     magnitudes = short_grid(study.fitting_answers, options.reasoned_settings)
     if options.reasoned_positions != "same":
         intervention = replace(intervention, positions=options.reasoned_positions)
     questions = study.inputs.in_splits(FITTING, TEST)
     instrument = reasoned_instrument(study.template, options.reasoned_tokens)
-    ask = partial(reasoned_sweep, study.model, questions, intervention, magnitudes, instrument)
-    done = {(str(question), float(magnitude)) for _, question, magnitude in parts.done_keys()}
-    study.fill(parts, f"reasoned answers at {len(magnitudes)} settings", len(questions) * len(magnitudes), ask, done)
+    search, samples = options.reasoned_search, options.reasoned_samples
+    ask = partial(
+        reasoned_sweep,
+        study.model,
+        questions,
+        intervention,
+        magnitudes,
+        instrument,
+        search=search,
+        samples=samples,
+        seed=options.seed,
+    )
+    n = len(questions) * reasoned_cost(len(magnitudes), search) * samples
+    with (engine_of(options) or nullcontext)(study.model):
+        study.fill(parts, f"reasoned answers at {len(magnitudes)} settings", n, ask, parts.read())
+        if study.model.writer is not None:
+            study.run.run.record(writer=study.model.writer.told())
 
 
 def run_on_text(study: SweepStudy) -> None:

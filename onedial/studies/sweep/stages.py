@@ -31,6 +31,7 @@ from steering.causes import (
 from steering.controls import N_CONTRASTS
 from steering.critical import ROWS_PER_CROSSING
 from steering.dials.dials import SURENESS
+from steering.effects.reasoned import reasoned_cost
 from steering.effects.side_effects import N_PREFERENCES, PASSAGE_TOKENS, REVERSED_SETTINGS
 from steering.planning.forecast import Load, Size, forecast_of
 from steering.planning.layers import candidate_layers
@@ -160,7 +161,12 @@ STAGES: dict[str, SweepStage] = {
     "reasoned answers": SweepStage(
         lambda o: o.answer == "reasoned",
         lambda a: {
-            "reasoned": _written(a, [*a.fitting, *a.test], a.options.reasoned_settings, a.options.reasoned_tokens)
+            "reasoned": _written(
+                a,
+                [*a.fitting, *a.test],
+                reasoned_cost(a.options.reasoned_settings, a.options.reasoned_search) * a.options.reasoned_samples,
+                a.options.reasoned_tokens,
+            )
         },
         asking.write_reasons,
     ),

@@ -75,7 +75,8 @@ def score_written(program: str, options: WrittenOptions, notes: Notes) -> None:
         bill.opens(run.file("answers.jsonl"))
         for name, model in loaded:
             with run.stage(name):
-                answer(run, name, model, questions, options)
+                with start.writing(model):
+                    answer(run, name, model, questions, options)
                 read(run, name, model, questions)
                 if judge:
                     read_samples(run, name, model, questions, run.parts("written", *WRITTEN).read())

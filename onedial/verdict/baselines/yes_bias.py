@@ -85,18 +85,15 @@ class Slopes:
 class YesBias:
     """Of the intervention under test, and of Yes minus No in the unembedding, where that was asked."""
 
-    own: Slopes
+    dial: Slopes
     yardstick: Slopes | None
 
     @property
     def mostly(self) -> bool:
         """Whether the dial is mostly a yes-bias; False also where that cannot be said."""
-        own = self.own
-        return (
-            own.as_asked.beyond_zero
-            and own.share.value > MOSTLY
-            and (not own.alike.low > 0 or own.facts_share.value > MOSTLY)
-        )
+        dial = self.dial
+        moves = dial.as_asked.beyond_zero and dial.share.value > MOSTLY
+        return moves and (not dial.alike.low > 0 or dial.facts_share.value > MOSTLY)
 
 
 def yes_bias(case: Case) -> YesBias | None:
@@ -140,7 +137,7 @@ def split_margin(
     >>> asked = grid.to_frame(index=False, name=["question_id", "magnitude", "wording"])
     >>> asked["intervention_id"], asked["mass"] = "dial", 1.0
     >>> asked["margin"] = 3 * asked["magnitude"] + rng.normal(0, 0.1, len(asked))  # either wording is moved towards yes
-    >>> round(split_margin(asked, "dial", n_bootstrap=19).own.share.value, 1)
+    >>> round(split_margin(asked, "dial", n_bootstrap=19).dial.share.value, 1)
     1.0
     """
     found = {

@@ -147,7 +147,7 @@ def judge_universe(case: Case) -> dict[str, Any]:
         **verdict.order.rho.columns("rho_dial"),
         "signal_p": verdict.signal.p,
         "turning": verdict.order.turning,
-        "push": verdict.direction.own["push"],
+        "push": verdict.direction.vector["push"],
         "low": case.dial.low,
         "high": case.dial.high,
         "yes_rate": float(rate),

@@ -6,6 +6,8 @@ Under the null hypothesis that the panel's rows have nothing to do with the subj
 as likely as the order observed, and p = (1 + k) / (B + 1) is exact for k of B permutations that reach the statistic.
 """
 
+from typing import NamedTuple
+
 import numpy as np
 
 from onedial.stats.agreement import count, count_permuted
@@ -17,20 +19,20 @@ def signal(rate_matched: np.ndarray, given: np.ndarray, models: np.ndarray) -> f
     return float(average_within_models(np.nan_to_num(count(rate_matched, given).kappa()), models))
 
 
-def signal_null(
-    rate_matched: np.ndarray,
-    given: np.ndarray,
-    models: np.ndarray,
-    n_permutations: int,
-    seed: int,
-    strata: np.ndarray | None = None,
-    wordings: np.ndarray | None = None,
-) -> np.ndarray:
-    """S after the test rows of the panel are permuted (permutation). Nothing on the fitting split is chosen anew.
+class Permutations(NamedTuple):
+    """How rows are permuted.
 
-    Args:
-        strata: test question -> topic, within which rows are permuted; None permutes over all.
+    Attributes:
+        n: how often. strata: test question -> topic, within which rows are permuted; None permutes over all.
         wordings: test question -> what it is a wording of: permuted together; None where each is its own.
     """
-    kappas = count_permuted(rate_matched, given, n_permutations, seed, strata, wordings).kappa()
-    return average_within_models(np.nan_to_num(kappas), models)
+
+    n: int
+    seed: int
+    strata: np.ndarray | None = None
+    wordings: np.ndarray | None = None
+
+
+def signal_null(rate_matched: np.ndarray, given: np.ndarray, models: np.ndarray, how: Permutations) -> np.ndarray:
+    """S after the test rows of the panel are permuted (permutation). Nothing on the fitting split is chosen anew."""
+    return average_within_models(np.nan_to_num(count_permuted(rate_matched, given, *how).kappa()), models)

@@ -42,21 +42,17 @@ def target_status(
     test: np.ndarray,
     n_fitting: int,
     at_edge: bool,
-    always_same: bool,
     groups: np.ndarray | None = None,
 ) -> str:
-    """Status of one target; where several apply, the first of: constant, few, flat, not monotone, edge.
+    """Status of one target that says both yes and no; where several apply, the first of: few, flat, not monotone, edge.
 
     Args:
         answers: the subject's on the fitting split at the magnitudes that stand for choice, question x magnitude.
         given: the target's on the fitting split. test: those of its test answers that are judged (1 and 0 only).
         n_fitting: fitting answers that the choice rests on.
         at_edge: the best interval reaches an end of the range.
-        always_same: the target has given one answer only.
         groups: of those test answers, what the question is a wording of; None where each is its own.
     """
-    if always_same:
-        return CONSTANT
     n_test, n_yes, n_no = counted_once(np.stack([test >= 0, test == 1, test == 0], axis=1), groups)
     if n_test < MIN_TEST or min(n_yes, n_no) < MIN_OF_A_KIND or n_fitting < MIN_FITTING:
         return FEW

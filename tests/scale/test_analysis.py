@@ -1,5 +1,6 @@
 """The page must say what was planted, and no more."""
 
+import json
 import warnings
 from pathlib import Path
 
@@ -8,17 +9,24 @@ import pandas as pd
 import pytest
 
 from onedial.core.errors import InputError
+from onedial.core.plain_values import plain
 from onedial.scale.misfit.answer_fit import answer_fit
-from onedial.scale.study.analysis_tables import analysis_summary, analysis_tables
-from onedial.scale.study.one_page import one_page, shared_variance, verdict
-from onedial.scale.study.panel_analysis import analyse_panel, copies_among, grouped
+from onedial.scale.study.analysis import PanelAnalysis, analyse_panel
+from onedial.scale.study.checks import CHECKS, Check
+from onedial.scale.study.panel_fit import Finding
+from onedial.scale.study.sameness import grouped
+from onedial.scale.study.the_panel import copies_among
 from onedial.stats.answers import PsychometricsWarning, as_answers
 
 FEW = {"n_replicates": 39, "n_sensitivity": 0}
 
 
-def words(text: str) -> str:
-    return " ".join(text.split())
+def page_of(*panel: pd.DataFrame | None, **choices: int) -> str:
+    return words(analyse_panel(*panel, **(FEW | choices)))
+
+
+def words(analysis: PanelAnalysis) -> str:
+    return " ".join(analysis.page.split())
 
 
 def planted(seed: int, n: int, loading: float, groups: int = 1, between: float = 1.0) -> pd.DataFrame:
@@ -35,12 +43,12 @@ def test_one_scale_is_called_one_scale():
     families = pd.DataFrame({"family": ["a", "b"] * 6}, panel.columns)
     topics = pd.DataFrame({"topic": ["x", "y"] * 750}, panel.index)
     analysis = analyse_panel(panel, families, topics, **FEW)
-    page = words(one_page(analysis))
+    page = words(analysis)
     assert page.startswith("One scale is shared, and it explains most of the answers")
     assert "Nothing found here speaks against one scale for all." in page
-    assert analysis.n_factors == 1
-    assert analysis.rotated is None
-    share, low, high = shared_variance(analysis)
+    assert analysis.summary["n_factors_by_revised_parallel_analysis"] == 1
+    assert "factors" not in analysis.tables
+    share, low, high = analysis.fit.share
     assert share == pytest.approx(0.64, abs=0.02)
     assert low < 0.64 < high
 
@@ -51,16 +59,16 @@ def test_what_is_shared_beside_guesses_is_a_second_number():
     answers = latent > rng.permutation(np.linspace(-1, 1, 16))
     panel = pd.DataFrame(np.where(rng.random(answers.shape) < 0.2, 1.0, answers))
     analysis = analyse_panel(panel, **FEW)
-    share = shared_variance(analysis)[0]
-    assert share == pytest.approx((analysis.model.loadings["factor_1"] ** 2).mean())
+    share = analysis.fit.share[0]
+    assert share == pytest.approx((analysis.fit.factor.loadings["factor_1"] ** 2).mean())
     assert share < 0.5
-    guessed = analysis.accounts.table["loadings_share"]["any scale, random answers all alike"]
+    guessed = analysis.fit.accounts.table["loadings_share"]["any scale, random answers all alike"]
     assert guessed == pytest.approx(0.64, abs=0.07)
-    assert f"{guessed:.0%}" in verdict(analysis)
+    assert f"{guessed:.0%}" in analysis.verdict
 
 
 def test_what_could_not_have_been_found_is_not_said_to_be_absent():
-    page = words(one_page(analyse_panel(planted(1, 120, 0.8), **FEW)))
+    page = page_of(planted(1, 120, 0.8))
     assert "Nothing found here speaks against" not in page
     assert "it could not have been: " in page
     assert "a pair of respondents with a residual correlation of 0.2" in page
@@ -68,7 +76,7 @@ def test_what_could_not_have_been_found_is_not_said_to_be_absent():
 
 def test_framings_of_one_model_are_never_called_shared_between_models():
     known = pd.DataFrame({"model": "base"}, [f"m{i}" for i in range(12)])
-    page = words(one_page(analyse_panel(planted(1, 300, 0.8), known, **FEW)))
+    page = page_of(planted(1, 300, 0.8), known)
     assert page.startswith("All respondents are one model, base")
     assert "scale is shared" not in page
 
@@ -84,37 +92,36 @@ def test_two_halves_that_share_no_question_are_refused():
 def test_any_number_of_topics_is_tested_if_each_has_enough_questions():
     topics = pd.DataFrame({"topic": [f"t{i % 14}" for i in range(500)], "subject": [f"s{i % 90}" for i in range(500)]})
     analysis = analyse_panel(planted(3, 500, 0.8), None, topics, **FEW)
-    assert analysis.left_out == {"subject": "90 groups, more than 50"}
-    page = words(one_page(analysis))
-    assert "Not tested by subject: 90 groups" in page
+    page = words(analysis)
+    assert "Not tested by subject: 90 groups, more than 50" in page
     assert "a topic shifted by 0.4 spreads for a respondent" in page
-    assert len(analysis_tables(analysis)["topic_by_respondent"]) == 14 * 12
+    assert len(analysis.tables["topic_by_respondent"]) == 14 * 12
 
 
 def test_nothing_shared_is_called_nothing():
-    page = words(one_page(analyse_panel(planted(2, 500, 0.0), **FEW)))
+    page = page_of(planted(2, 500, 0.0))
     assert page.startswith("Nothing is shared that shuffled answers would not show")
     assert "there is no scale to speak of (one of 5% of the variance would be found in 80%)" in page
-    few = words(one_page(analyse_panel(planted(0, 60, 0.0).iloc[:, :5], **FEW)))
+    few = page_of(planted(0, 60, 0.0).iloc[:, :5])
     assert "but it could have been missed: a scale would be found in 80% only from 30% of the variance on" in few
 
 
 def test_two_scales_are_an_objection_and_are_told_apart():
     known = pd.DataFrame({"family": ["odd" if i % 2 else "even" for i in range(12)]}, [f"m{i}" for i in range(12)])
     analysis = analyse_panel(planted(3, 500, 0.85, groups=2, between=0.4), known, **FEW)
-    page = words(one_page(analysis))
-    assert "Against one scale for all: 2 factors, not one" in page
+    page = words(analysis)
+    assert "2 factors, not one" in analysis.verdict
     assert "one factor does not fit" in page
     assert "goes with family" in page
     assert "of the variance is shared within a family only" in page
-    assert analysis.specific.tests["q"].min() <= 0.05
-    assert "are of one family" in page
-    assert analysis.several.loadings.shape == (12, 2)
+    assert analysis.tables["specific_tests"]["q"].min() <= 0.05
+    assert "of them are of one family" in page
+    assert {"factor_1", "factor_2"} <= set(analysis.tables["factors"])
 
 
 def test_framings_of_a_few_models_are_not_taken_for_a_shared_scale():
     known = pd.DataFrame({"model": [f"base{i % 3}" for i in range(12)]}, [f"m{i}" for i in range(12)])
-    page = words(one_page(analyse_panel(planted(4, 300, 0.85, groups=3, between=0.0), known, **FEW)))
+    page = page_of(planted(4, 300, 0.85, groups=3, between=0.0), known)
     assert page.startswith("There is no scale that models share")
     assert "12 respondents are 3 models" in page
 
@@ -124,26 +131,24 @@ def test_every_table_and_number_of_the_page_can_be_written():
     panel.iloc[:40, 3] = np.nan
     questions = pd.DataFrame({"topic": ["a", "b"] * 150, "length": np.arange(300)})
     analysis = analyse_panel(panel, None, questions, n_replicates=19, n_sensitivity=9)
-    tables = analysis_tables(analysis)
+    tables = analysis.tables
     assert {"respondents", "questions", "eigenvalues", "residuals", "scale", "sensitivity", "missingness"} <= set(
         tables
     )
     assert {"topic_by_respondent", "length_by_respondent"} <= set(tables)
     assert list(tables["respondents"].index) == list(panel.columns)
-    assert {"loading_low", "marginal_loading", "any_scale_yes_rate", "marginal_status"} <= set(tables["respondents"])
+    assert {"loading_low", "marginal_loading", "marginal_yes_rate", "marginal_status"} <= set(tables["respondents"])
     assert len(tables["questions"]) == 300
-    summary = analysis_summary(analysis)
-    assert summary["page"] == one_page(analysis).split("\n")
-    assert summary["fit"]["rmsea"] == analysis.fit.rmsea
-    assert summary["sensitivity"]
+    json.dumps(plain(analysis.summary))
+    assert 0 <= analysis.summary["fit"]["rmsea"] < 0.1
+    assert {"loadings", "scree", "correlations", "scale", "wright_map", "curves"} == set(analysis.figures)
 
 
 def test_without_replicates_nothing_is_compared_with_chance():
     analysis = analyse_panel(planted(6, 200, 0.7), n_replicates=0, n_sensitivity=0)
-    assert "nothing was compared with chance" in words(one_page(analysis))
-    assert analysis.bootstrap is None
-    assert analysis.residuals is None
-    assert set(analysis_tables(analysis)["eigenvalues"]) == {"observed"}
+    assert "nothing was compared with chance" in words(analysis)
+    assert set(analysis.tables["eigenvalues"]) == {"observed"}
+    assert not {"residuals", "accounts", "sensitivity"} & set(analysis.tables)
 
 
 def test_the_same_sentence_is_said_once():
@@ -165,17 +170,18 @@ def test_what_is_known_becomes_groups():
         },
         names,
     )  # fmt: skip
-    found = grouped(known, names, most=12)
+    found, left_out = grouped(known, names, most=12)
     assert set(found) == {"topic", "length"}
     assert found["length"].value_counts().tolist() == [40, 40, 40]
     assert found["length"].iloc[0] == "low"
-    assert grouped(None, names, 12) == {}
+    assert left_out == {"gap": "1 of 120 have none"}
+    assert grouped(None, names, 12) == ({}, {})
 
 
 def test_respondents_with_one_kind_of_answer_are_counted_apart_and_make_no_pairs():
     with pytest.warns(PsychometricsWarning, match="one kind of answer"):
         analysis = analyse_panel(planted(5, 200, 0.8).assign(constant=1.0), **FEW)
-    page, varied = words(one_page(analysis)), len(analysis.model.thresholds) - 1
+    page, varied = words(analysis), len(analysis.fit.factor.thresholds) - 1
     assert f"{varied + 1} respondents (1 with one kind of answer only" in page
     assert f"of {varied * (varied - 1) // 2} pairs lack" in page
 
@@ -183,8 +189,8 @@ def test_respondents_with_one_kind_of_answer_are_counted_apart_and_make_no_pairs
 def test_three_respondents_are_never_called_one_scale():
     rng = np.random.default_rng(2)
     answers = pd.DataFrame((0.8 * rng.standard_normal((500, 1)) + 0.6 * rng.standard_normal((500, 3)) > 0) * 1.0)
-    page = one_page(analyse_panel(answers, n_replicates=19, n_sensitivity=0))
-    assert "respondents cannot say" in words(page)
+    page = page_of(answers, n_replicates=19)
+    assert "respondents cannot say" in page
     assert "R^2" not in page
     assert "nan" not in page
 
@@ -199,20 +205,20 @@ def read(name: str) -> pd.DataFrame:
 def test_the_headline_of_lsat6_is_the_share_of_its_loadings():
     """Bock and Lieberman (1970): loadings of .34 to .47, so 16% and not the 24% that guesses for all would leave."""
     analysis = analyse_panel(read("lsat6"), **FEW)
-    share, low, high = shared_variance(analysis)
+    share, low, high = analysis.fit.share
     assert share == pytest.approx(0.16, abs=0.01)
     assert low < share < high
-    assert verdict(analysis).startswith("Something is shared (16% of the variance")
+    assert analysis.verdict.startswith("Something is shared (16% of the variance")
 
 
 def test_two_sets_that_share_nothing_have_no_scale_in_common():
-    said = verdict(analyse_panel(planted(3, 400, 0.8, groups=2, between=0.0), **FEW))
+    said = analyse_panel(planted(3, 400, 0.8, groups=2, between=0.0), **FEW).verdict
     assert said.startswith("There is no scale that is common to all.")
     assert "scale is shared" not in said
 
 
 def test_too_few_answers_are_said_before_anything_else():
-    said = verdict(analyse_panel(read("tiny12x5"), **FEW))
+    said = analyse_panel(read("tiny12x5"), **FEW).verdict
     assert said.startswith("Too small to say")
     assert "7 of 10 pairs have an empty cell" in said
 
@@ -221,12 +227,12 @@ def test_who_answers_the_other_way_round_is_called_that_and_stays_on_the_scale()
     panel = planted(4, 400, 0.75)
     panel[["m9", "m10"]] = 1 - panel[["m9", "m10"]]
     analysis = analyse_panel(panel, **FEW)
-    table = analysis.answer_fit.respondents
+    table = analysis.tables["respondents_fit"]
     assert table.index[table["reversed"]].tolist() == ["m9", "m10"]
-    page = words(one_page(analysis))
+    page = words(analysis)
     assert "Not on this scale" not in page
     assert "equally closely" not in page
-    assert "2 of 12 answer the other way round" in verdict(analysis)
+    assert "2 of 12 answer the other way round" in analysis.verdict
 
 
 def test_copies_are_named_by_how_they_copy():
@@ -245,8 +251,22 @@ def test_copies_are_named_by_how_they_copy():
 
 def test_verdict_and_page_judge_a_second_factor_by_the_same_accounts():
     analysis = analyse_panel(read("opposite"), **FEW)
-    stands = analysis.several is not None and analysis.accounts.stands("second")
-    assert ("factors, not one" in verdict(analysis)) == stands
+    stands = "factors" in analysis.tables and analysis.fit.accounts.stands("second")
+    assert ("factors, not one" in analysis.verdict) == stands
+
+
+def test_one_more_check_is_one_function_and_one_entry(monkeypatch):
+    def ask(fit):
+        rates = pd.DataFrame({"yes": fit.answers.yes.mean(axis=0)}, fit.answers.respondents)
+        return Finding([f"{len(rates)} rates."], {"rates": rates}, {"mean": 0.5}, against=["rates differ"])
+
+    monkeypatch.setitem(CHECKS, "rates", Check("How often is it yes?", ask))
+    for at in ((), (1,)):
+        analysis = analyse_panel(planted(2, 300, 0.8), at=at, n_replicates=0, n_sensitivity=0)
+        assert "How often is it yes? - 12 rates." in words(analysis)
+        assert analysis.verdict.endswith("rates differ.")
+        assert len(analysis.tables["rates"]) == 12
+        assert analysis.summary["mean"] == 0.5
 
 
 @pytest.mark.long

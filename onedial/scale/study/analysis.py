@@ -1,0 +1,158 @@
+"""Whether a panel has one shared scale: all checks of it, merged into a verdict, a page, tables and figures."""
+
+import textwrap
+import warnings
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import pandas as pd
+
+from onedial.scale.study.checks import CHECKS, UNKNOWN
+from onedial.scale.study.panel_fit import Finding, PanelFit
+from onedial.scale.study.shared import one_scale
+from onedial.show.figure_style import Drawing
+from onedial.stats.remembered import fits_remembered
+
+_WIDTH = 100
+
+
+@dataclass(frozen=True)
+class PanelAnalysis:
+    """What all checks say of a panel.
+
+    Attributes:
+        fit: the panel, the choices, and what was computed. findings: of each check that could be asked, by its name
+            in `CHECKS`.
+    """
+
+    fit: PanelFit
+    findings: dict[str, Finding]
+
+    def __repr__(self) -> str:
+        return f"PanelAnalysis({self.verdict})"
+
+    @cached_property
+    def verdict(self) -> str:
+        """The judgement in one or two sentences, and what speaks against it."""
+        found = list(self.findings.values())
+        if ends := next((finding.ends for finding in found if finding.ends), ""):
+            return ends
+        opening = next((finding.opening for finding in found if finding.opening), "") or one_scale(self.fit)
+        against = [words for finding in found for words in finding.against]
+        if against:
+            return f"{opening} Against one scale for all: {'; '.join(against)}."
+        if self.missed:
+            missed = "; ".join(self.missed)
+            return f"{opening} Nothing was found against one scale for all, but it could not have been: {missed}."
+        return f"{opening} Nothing found here speaks against one scale for all."
+
+    @property
+    def missed(self) -> list[str]:
+        """What would speak against one scale and would be missed more often than in 20%, or was not looked for."""
+        return [words for finding in self.findings.values() for words in finding.missed]
+
+    @cached_property
+    def sections(self) -> dict[str, list[str]]:
+        """The sentences below the verdict by the question that they answer; what cannot be known is the first."""
+        told: dict[str, list[str]] = {}
+        for name, finding in self.findings.items():
+            told.setdefault(CHECKS[name].title, []).extend(finding.sentences)
+        if self.missed:
+            told[UNKNOWN].append(f"Would be missed more often than in 20%: {'; '.join(self.missed)}.")
+        return {title: sentences for title, sentences in told.items() if sentences}
+
+    @property
+    def page(self) -> str:
+        """The verdict and the sections as text of about a page."""
+        lines = _wrapped(self.verdict, "")
+        for title, sentences in self.sections.items():
+            lines += ["", title, *(line for sentence in sentences for line in _wrapped(sentence, "- "))]
+        return "\n".join(lines)
+
+    @property
+    def tables(self) -> dict[str, pd.DataFrame]:
+        """Every table by the name of its file."""
+        return {name: table for finding in self.findings.values() for name, table in finding.tables.items()}
+
+    @property
+    def figures(self) -> dict[str, Callable[[], Drawing]]:
+        """What draws each figure."""
+        return {name: draw for finding in self.findings.values() for name, draw in finding.figures.items()}
+
+    @property
+    def summary(self) -> dict[str, Any]:
+        """Plain numbers and sentences, for JSON."""
+        numbers = {name: value for finding in self.findings.values() for name, value in finding.numbers.items()}
+        return {"page": self.page.split("\n"), "verdict": self.verdict, "sections": self.sections} | numbers
+
+
+def analyse_panel(
+    matrix: Any,
+    respondents: pd.DataFrame | None = None,
+    questions: pd.DataFrame | None = None,
+    *,
+    at: Sequence[float] = (),
+    n_replicates: int = 999,
+    n_sensitivity: int = 199,
+    **choices: Any,
+) -> PanelAnalysis:
+    """Ask every check of one panel.
+
+    Formula: see the functions that the checks call.
+
+    Args:
+        matrix: question x respondent, 1 / 0 / nan, or numbers that are cut into categories; at least three respondents
+            that vary and hang together.
+        respondents: what is known of them, index respondent: `model` or `family` make kin, every column with groups is
+            tested for invariance. questions: what is known of the questions, index question: topic, level, length;
+            numbers are cut into thirds. at: where each category above the lowest begins; without any, the answers are
+            yes and no. n_replicates: of each null and bootstrap; 0 = none. n_sensitivity: of each row of the
+            sensitivity table; 0 = no table. choices: n_factors, extraction, thresholds, zero_cells, seed (`PanelFit`).
+
+    Returns:
+        PanelAnalysis. Sign: as in the parts.
+
+    Raises:
+        InputError: the matrix or an option cannot be used, or parts of the panel share no questions.
+
+    >>> import numpy as np
+    >>> rng = np.random.default_rng(0)
+    >>> answers = (rng.standard_normal((400, 1)) + rng.standard_normal((400, 6)) > 0) * 1.0  # one scale
+    >>> analysis = analyse_panel(answers, n_replicates=0, n_sensitivity=0)
+    >>> print(analysis.page.split(";")[0])
+    One factor would explain 54% of the variance
+    """
+    with each_notice_once(), fits_remembered():
+        fit = PanelFit.of(
+            matrix,
+            tuple(at),
+            respondents=respondents,
+            questions=questions,
+            n_replicates=n_replicates,
+            n_readings=n_sensitivity,
+            **choices,
+        )
+        asked = {name: check for name, check in CHECKS.items() if all(map(fit.has, check.needs))}
+        analysis = PanelAnalysis(fit, {name: check.ask(fit) for name, check in asked.items()})
+        assert analysis.verdict
+        return analysis
+
+
+@contextmanager
+def each_notice_once() -> Iterator[None]:
+    """Many parts name the same respondents for the same reason; say each sentence once, at the end."""
+    caught: list[warnings.WarningMessage] = []
+    try:
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            yield
+    finally:
+        for one in {(one.category, str(one.message)): one for one in caught}.values():
+            warnings.warn_explicit(one.message, one.category, one.filename, one.lineno)
+
+
+def _wrapped(text: str, bullet: str) -> list[str]:
+    return textwrap.wrap(text, _WIDTH, initial_indent=bullet, subsequent_indent=" " * len(bullet))

@@ -1,0 +1,67 @@
+"""Do models share the scale, or does each agree with itself? What families share beside it."""
+
+from onedial.scale.checks.clusters import cluster_structure
+from onedial.scale.study import factor_figures as draw
+from onedial.scale.study.panel_fit import WORTH_A_NAME, Finding, PanelFit
+from onedial.stats.arrays import number
+from onedial.stats.level import LEVEL
+from onedial.stats.multiple_tests import p_text
+
+
+def clusters(fit: PanelFit) -> Finding:
+    """Correlations within and between base models, where some have several respondents."""
+    if fit.models is None or fit.respondents is None or not 2 <= len(fit.models) < fit.n_varied:
+        return Finding()
+    found = cluster_structure(fit.answers, fit.respondents["model"], fit.few, **fit.chance)
+    shares, between = found.shares, found.between
+    within_only = f"{shares['within_only']:.0%} within one of them only"
+    verdict = "more than chance" if between.p <= LEVEL else "no more than chance would give"
+    sentences = [
+        f"{fit.n_varied} respondents are {len(fit.models)} models: correlations average {1 - shares['own']:.2f} within "
+        f"and {shares['between']:.2f} between models (labels assigned at random: difference "
+        f"{found.difference.mean:.2f}, {p_text(found.difference.p)}).",
+        f"{shares['between']:.0%} of a respondent's variance is shared between models ({verdict}: "
+        f"{p_text(between.p)}), {within_only}.",
+    ]
+    ends = opening = ""
+    if between.p > LEVEL and found.difference.p <= LEVEL:
+        ends = (
+            "There is no scale that models share: what looks shared is each model agreeing with itself (between models "
+            f"{p_text(between.p)})."
+        )
+    elif shares["between"] < shares["within_only"]:
+        opening = (
+            f"Little is shared between models: {shares['between']:.0%} of the variance, against "
+            f"{shares['within_only']:.0%} that each model shares only with itself."
+        )
+    if found.difference.p <= LEVEL:
+        sentences.append("Respondents of one model are no independent witnesses; read every count of them so.")
+    return Finding(
+        sentences=sentences,
+        tables={"clusters": found.matrix.rename_axis("cluster")},
+        numbers={"clusters": shares | {"between_null": between.to_dict(), "difference": found.difference.to_dict()}},
+        figures={"clusters": lambda: draw.within_and_between(found)},
+        ends=ends,
+        opening=opening,
+    )
+
+
+def families(fit: PanelFit) -> Finding:
+    """What each model's framings, or each family's models, share beside everybody's scale."""
+    if fit.specific is None or fit.kin is None:
+        return Finding()
+    column, specific, shares = fit.kin[0], fit.specific, fit.specific.model.shares
+    share, low, high = (number(shares, "specific", end) for end in ("share", "low", "high"))
+    against = []
+    if specific.p <= LEVEL and share >= WORTH_A_NAME:
+        against.append(f"{share:.0%} ({low:.0%} to {high:.0%}) of the variance is shared within a {column} only")
+    return Finding(
+        sentences=[f"By one model of everybody's and each {column}'s: {specific.sentence(column)}"],
+        tables={
+            "specific_factors": specific.model.respondents,
+            "specific_shares": shares,
+            "specific_tests": specific.tests,
+        },
+        numbers={"specific": {"by": column, "p": specific.p, "shares": shares.to_dict(orient="index")}},
+        against=against,
+    )

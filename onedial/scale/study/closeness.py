@@ -1,0 +1,124 @@
+"""Who follows the scale how closely, who answers the other way round, and how well is it known?"""
+
+import numpy as np
+import pandas as pd
+
+from onedial.scale.checks.question_bootstrap import QuestionBootstrap, bootstrap_questions
+from onedial.scale.equal_slopes import rasch_test
+from onedial.scale.misfit import fit_figures
+from onedial.scale.misfit.answer_fit import answer_fit, information_of, with_intervals
+from onedial.scale.response_model import SALIENT
+from onedial.scale.study.panel_fit import Finding, PanelFit
+from onedial.stats.level import Z_95
+
+THRESHOLD_AT = "threshold at "
+_FEWEST_TOPICS = 8  # for a bootstrap over topics
+_SHOWN = ["loading", "loading_se", "threshold", "threshold_se", "yes_rate", "status"]
+
+
+def closeness(fit: PanelFit) -> Finding:
+    """Loadings and thresholds of yes and no, with intervals over questions, and over topics where there are enough."""
+    model = fit.factor
+    table = fit.loadings.to_frame().join(
+        pd.DataFrame(
+            {
+                "threshold": model.thresholds,
+                "threshold_formula_se": model.threshold_se,
+                "n_answers": model.tetrachoric.n_answers,
+                "n_zero_cell_pairs": model.tetrachoric.zero_cells.sum(axis=1),
+            }
+        )
+    )
+    table = table.join(model.loadings.drop(columns="factor_1"))
+    table = table.join(fit.response.respondents[_SHOWN].add_prefix("marginal_"))
+    widths, by_topic = [], _by_topic(fit)
+    if fit.n_replicates:
+        own = fit.bootstrap.respondents
+        table = table.join(own[[column for column in own if column not in table]])
+        for drawn, unit in ((fit.bootstrap, "questions"), (by_topic, "topics")):
+            if drawn is not None:
+                width = (drawn.respondents["loading_high"] - drawn.respondents["loading_low"]).median()
+                widths.append(f"{width:.2f} over {unit}")
+    bars = f"; the median width of a 95% interval is {' and '.join(widths)}" if widths else ""
+    return Finding(
+        sentences=[f"{_run(fit.loadings)}{bars}.", fit.response.reliability.sentence()],
+        tables={
+            "respondents": table,
+            "questions": pd.DataFrame({"difficulty": model.difficulty, "difficulty_se": model.difficulty_se}),
+        },
+        numbers={"heywood": model.heywood, "reliability": vars(fit.response.reliability)},
+    )
+
+
+def surprises(fit: PanelFit) -> Finding:
+    """Who does not follow the scale as the others do; whether one slope would do for all."""
+    found, rasch = answer_fit(fit.answers), rasch_test(fit.answers, "histogram", "common")
+    turned, m = int(found.respondents["reversed"].sum()), len(found.respondents)
+    answer = "answers" if turned == 1 else "answer"
+    one_slope = f"A Rasch model, one slope for all, does not hold: {turned} {answer} the other way round."
+    families = None
+    if fit.respondents is not None and "family" in fit.respondents and (fit.respondents["family"] != "").any():
+        families = fit.respondents["family"]
+    return Finding(
+        sentences=[*found.sentences(), one_slope if turned else rasch.sentence()],
+        tables={
+            "respondents_fit": found.respondents,
+            "questions_fit": found.questions,
+            "information": found.information,
+        },
+        numbers={"rasch": {name: getattr(rasch, name) for name in ("loading", "ratio", "df", "p")}},
+        against=[f"{turned} of {m} {answer} the other way round"] if turned else [],
+        figures={
+            "wright_map": lambda: fit_figures.wright_map(
+                found.questions["difficulty"], found.information, found.respondents[["place"]], families
+            ),
+            "curves": lambda: fit_figures.characteristic_curves(found),
+        },
+    )
+
+
+def of_categories(fit: PanelFit) -> Finding:
+    """Loadings and thresholds of categories, who does not belong, and where each category begins on the scale."""
+    model, table = fit.response, fit.response.respondents.copy()
+    error = Z_95 * table["loading_se"]
+    table["loading_low"], table["loading_high"] = table["loading"] - error, table["loading"] + error
+    turned = table[table["reversed"]]
+    off = table[(table["loading_high"] < SALIENT) & ~table["reversed"]]
+    sentences = [f"{_run(fit.loadings)}."]
+    if len(turned):
+        sentences.append(f"The other way round, high where the others are low: {with_intervals(turned)}.")
+    if len(off):
+        sentences.append(f"Not on this scale, by a loading below {SALIENT:g}: {with_intervals(off)}.")
+    cuts = model.thresholds.set_axis(list(fit.begins), axis=1)
+    places = cuts.div(fit.loadings.where(fit.loadings >= SALIENT), axis=0)
+    table = table.assign(minres_loading=fit.polychoric.loadings, n_answers=fit.graded.answered.sum(axis=0))
+    information = information_of(model.fit.curves)
+    return Finding(
+        sentences=[*sentences, model.reliability.sentence()],
+        tables={
+            "respondents": table.join(cuts.rename(columns=lambda at: f"{THRESHOLD_AT}{at:g}")).join(
+                places.rename(columns=lambda at: f"difficulty at {at:g}")
+            ),
+            "questions": pd.DataFrame({"difficulty": model.difficulty, "difficulty_se": model.difficulty_se}),
+            "information": information,
+        },
+        numbers={"reliability": vars(model.reliability)},
+        against=[f"{len(turned)} of {fit.n_varied} answer the other way round"] if len(turned) else [],
+        figures={"wright_map": lambda: fit_figures.wright_map(model.difficulty, information, places)},
+    )
+
+
+def _run(loadings: pd.Series) -> str:
+    known = loadings.dropna()
+    low, high = known.idxmin(), known.idxmax()
+    return f"Loadings run from {known.min():.2f} ({low}) to {known.max():.2f} ({high})"
+
+
+def _by_topic(fit: PanelFit) -> QuestionBootstrap | None:
+    """Resamples of whole topics, where there are enough of them."""
+    if fit.questions is None or "topic" not in fit.questions or fit.few < 2:
+        return None
+    topics = fit.questions["topic"].reindex(fit.answers.questions)
+    if topics.isna().any() or topics.nunique() < _FEWEST_TOPICS:
+        return None
+    return bootstrap_questions(fit.answers, fit.few, groups=np.asarray(topics), **fit.chance)

@@ -1,0 +1,149 @@
+"""Is one factor enough? The number of factors, and the fit of one by RMSEA, CFI and SRMR, together."""
+
+import numpy as np
+import pandas as pd
+
+from onedial.scale.checks.one_factor import revised_parallel_analysis
+from onedial.scale.checks.simulation import Simulated
+from onedial.scale.factor.factor_fit import FEWEST_FITTED, MOST_FITTED, FactorFit, factor_fit
+from onedial.scale.factor.factor_model import fit_factor_model
+from onedial.scale.factor.factor_names import name_factors
+from onedial.scale.factor.rotation import rotate
+from onedial.scale.specific.kin_account import kin_account
+from onedial.scale.study import factor_figures as draw
+from onedial.scale.study.panel_fit import WORTH_A_NAME, Finding, PanelFit
+from onedial.scale.study.power import SECOND_SCALE, second_scale_power
+from onedial.scale.study.shared import of_variance
+from onedial.stats.level import LEVEL
+from onedial.stats.multiple_tests import p_text
+from onedial.stats.power import POWER
+
+_POOR = 0.10
+"""RMSEA above which one factor is rejected whatever else it explains (MacCallum, Browne and Sugawara, 1996)."""
+_AS_LARGE = 0.5
+"""Size of a second factor beside the first from which on no scale is common to all."""
+
+
+def dimensions(fit: PanelFit) -> Finding:
+    """Number of factors and fit of yes and no."""
+    m = fit.n_varied
+    found = Finding(
+        tables={"eigenvalues": fit.factor.eigenvalues.to_frame("observed"), "correlations": fit.correlation},
+        figures={"correlations": lambda: draw.correlation_map(fit.factor)},
+    )
+    sizes, parallel = _factors(fit, found) if fit.n_replicates else ([], None)
+    found.figures["scree"] = lambda: draw.scree(
+        fit.factor.eigenvalues, fit.shuffled if fit.n_replicates else None, parallel
+    )
+    if not fit.n_replicates:
+        found.missed.append(f"a second scale that correlates {SECOND_SCALE:g} with the first (not tested)")
+    one = factor_fit(fit.answers, **fit.rules) if FEWEST_FITTED <= m <= MOST_FITTED else None
+    if one is not None:
+        found.sentences.append(one.sentence(f"{len(sizes)} factors were found" if sizes else ""))
+        found.numbers["fit"] = one.to_dict()
+        if one.rejected:
+            found.against.append(f"one factor does not fit (RMSEA {one.rmsea:.3f})")
+    if m < FEWEST_FITTED and fit.n_replicates:
+        found.opening = (
+            f"Something is shared ({p_text(fit.shuffled.p[0])}); whether it is one scale {FEWEST_FITTED - 1} "
+            "respondents cannot say, since one factor fits any three correlations."
+        )
+    else:
+        found.opening = _opening(fit, sizes, one)
+    return found
+
+
+def _opening(fit: PanelFit, sizes: list[float], one: FactorFit | None) -> str:
+    if sizes and (sizes[1] >= _AS_LARGE * sizes[0] or (one is not None and one.rmsea_low > _POOR)):
+        return "There is no scale that is common to all."
+    if sizes or (one is not None and one.rejected):
+        return f"Something is shared ({of_variance(fit)}), but one scale is not all of it."
+    return ""
+
+
+def _factors(fit: PanelFit, found: Finding) -> tuple[list[float], Simulated]:
+    """Add what is found of factors; the shares of the variance of several, where they stand, and their null."""
+    one, accounts = fit.one_factor, fit.accounts
+    parallel = revised_parallel_analysis(
+        fit.answers, None, fit.few, shuffles=fit.shuffled, one_factor=one, **fit.chance
+    )
+    conditional = parallel.to_frame().drop(columns="observed").add_prefix("one_factor_fewer_")
+    shuffled = fit.shuffled.to_frame().rename(columns=lambda name: name.replace("null", "shuffled"))
+    found.tables["eigenvalues"] = shuffled.join(conditional)
+    tested = np.flatnonzero(np.isfinite(parallel.p))
+    values = ", ".join(f"{rank + 1}: {p_text(parallel.p[rank])}" for rank in tested)
+    power = second_scale_power(fit.answers, one, **fit.chance)
+    found.sentences += [
+        f"Factors beyond matrices with one factor fewer: {parallel.n_above()} (eigenvalue {values}).",
+        f"Smallest eigenvalue {one.smallest.observed:.2f}; under one factor {one.smallest.mean:.2f}, "
+        f"{p_text(one.smallest.p)}.",
+        accounts.sentence("second"),
+    ]
+    kin = kin_account(fit.answers, fit.specific, fit.few, **fit.chance) if fit.specific is not None else None
+    made = kin is not None and kin.p > LEVEL
+    if kin is not None and fit.kin is not None and (made or accounts.stands("second")):
+        found.sentences.append(
+            f"One scale and what each {fit.kin[0]}'s respondents share would {'also' if made else 'not'} make a second "
+            f"eigenvalue of {kin.observed:.2f} ({kin.mean:.2f} in the mean, {p_text(kin.p)})."
+        )
+        found.numbers["second_eigenvalue_by_kin"] = kin.to_dict()
+    found.sentences.append(
+        f"A second scale that correlates {SECOND_SCALE:g} with the first would be found in {power:.0%}."
+    )
+    if power < POWER:
+        found.missed.append(f"a second scale that correlates {SECOND_SCALE:g} with the first (found in {power:.0%})")
+    found.numbers |= {
+        "n_factors_by_revised_parallel_analysis": parallel.n_above(),
+        "second_eigenvalue": one.second.to_dict(),
+        "smallest_eigenvalue": one.smallest.to_dict(),
+        "min_eigenvalue": fit.factor.tetrachoric.min_eigenvalue,
+    }
+    k = min(parallel.n_above(), fit.n_varied // 3)
+    if k < 2:
+        return [], parallel
+    sizes = _several(fit, k, found)
+    if not accounts.stands("second"):
+        return [], parallel
+    words = ", ".join(f"{share:.0%}" for share in sizes)
+    more = f"; what each {fit.kin[0]} shares would make the second" if made and fit.kin is not None else ""
+    found.against.append(f"{k} factors, not one (of the variance: {words}{more})")
+    return sizes, parallel
+
+
+def _several(fit: PanelFit, k: int, found: Finding) -> list[float]:
+    """Add k rotated factors and what they go with; their shares of the variance, unrotated."""
+    several = fit_factor_model(fit.answers, k, "minres", **fit.rules)
+    rotated = rotate(several.loadings, "oblimin", fit.seed)
+    found.tables["factors"] = several.loadings.join(rotated.loadings.add_prefix("oblimin_"))
+    found.tables["factor_correlations"] = rotated.correlation
+    if fit.respondents is not None and len(rotated.loadings.index.intersection(fit.respondents.index)):
+        table = name_factors(rotated.loadings, fit.respondents, seed=fit.seed)
+        found.tables["factor_names"] = table
+        named = table[(table["q"] <= LEVEL) & (table["share"] >= WORTH_A_NAME)]
+        for factor, row in named.groupby("factor", sort=True).first().iterrows():
+            name = str(factor).replace("_", " ").capitalize()
+            found.sentences.append(
+                f"{name} goes with {row['column']} ({row['share']:.0%} of its variance; highest: {row['highest']})."
+            )
+    return [float(share) for share in several.explained["squared_loadings_of_total_variance"]]
+
+
+def of_categories(fit: PanelFit) -> Finding:
+    """The second eigenvalue of categories."""
+    values = pd.Series(
+        fit.polychoric.eigenvalues, pd.RangeIndex(1, fit.n_varied + 1, name="eigenvalue"), name="observed"
+    )
+    found = Finding(tables={"eigenvalues": values.to_frame(), "correlations": fit.correlation})
+    null = fit.polychoric.one_factor(fit.n_replicates, fit.seed) if fit.n_replicates else None
+    found.figures["scree"] = lambda: draw.scree(values, fit.shuffled if null else None, null)
+    if null is not None:
+        found.tables["eigenvalues"] = null.to_frame()
+        found.sentences.append(
+            f"Second eigenvalue {null.observed[1]:.2f}; one scale of any distribution, with answers at random, makes "
+            f"{null.mean[1]:.2f}, {p_text(null.p[1])}."
+        )
+        found.numbers["second_eigenvalue"] = {"observed": null.observed[1], "p": null.p[1]}
+        if null.p[1] <= LEVEL:
+            found.against.append(f"a second factor ({values[2] / len(values):.0%} by eigenvalue)")
+    found.missed.append("a second scale, whose power to be found is not known")
+    return found

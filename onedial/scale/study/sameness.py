@@ -1,0 +1,90 @@
+"""Is the scale the same for everyone, everywhere? Every column of the questions over every one of the respondents."""
+
+import numpy as np
+import pandas as pd
+
+from onedial.scale.checks.bundles import FLOOR, SHIFT_OF_INTEREST, BundleInvariance, bundle_invariance
+from onedial.scale.study.panel_fit import Finding, PanelFit
+
+RESPONDENT = "respondent"
+_MOST_GROUPS, _FEWEST_IN_BUNDLES = 12, 10  # questions in the mean
+_SHOWN = 4
+
+
+def sameness(fit: PanelFit) -> Finding:
+    """Bundles of questions (by topic, level, ...) that lie elsewhere for some respondents, or groups of them."""
+    found, n = Finding(), fit.answers.n_questions
+    bundles, left_out = grouped(fit.questions, fit.answers.questions, n // _FEWEST_IN_BUNDLES)
+    groups, other = grouped(fit.respondents, fit.used.respondents, _MOST_GROUPS)
+    several = {name: labels for name, labels in groups.items() if labels.value_counts().max() > 1}
+    for what, of_questions in bundles.items():
+        for who, of_respondents in {RESPONDENT: None, **several}.items():
+            _add(found, bundle_invariance(fit.answers, of_questions, of_respondents), what, who)
+    found.sentences += [f"Not tested by {what}: {reason}." for what, reason in (left_out | other).items()]
+    if not bundles:
+        found.sentences.append("Not tested: nothing is known of the questions (topic, level) to group them by.")
+        found.missed.append("groups of questions that lie elsewhere for some (not tested)")
+    return found
+
+
+def _add(found: Finding, bundles: BundleInvariance, what: str, who: str) -> None:
+    found.tables[f"{file_name(what)}_by_{file_name(who)}"] = bundles.table
+    tested, violations, least = bundles.table["p"].notna().any(), bundles.violations(), bundles.least_shift
+    if not tested:
+        found.sentences.append(f"Bundles by {what} could not be tested: too few answers of either kind.")
+    else:
+        power = f"a shift of {least:.2f} spreads" if np.isfinite(least) else "no shift, wherever it is,"
+        n = len(bundles.table.index.unique("bundle"))
+        opening = (
+            f"In bundles by {what} ({n}; {power} is found in 80%; standard deviation of the shifts "
+            f"{bundles.spread:.2f})"
+        )
+        first = violations.reset_index()[["group", "bundle", "shift"]].iloc[:_SHOWN].to_numpy()
+        each = "; ".join(f"{group} {bundle} {shift:+.2f}" for group, bundle, shift in first)
+        more = f"; and {len(violations) - _SHOWN} more" * (len(violations) > _SHOWN)
+        elsewhere = f"{len(violations)} lie elsewhere for a {who} ({each}{more})"
+        found.sentences.append(
+            f"{opening}: {elsewhere if len(violations) else f'none lies elsewhere for a {who} by {FLOOR:g} or more'}."
+        )
+    if not least <= SHIFT_OF_INTEREST:
+        found.missed.append(f"a {what} shifted by {SHIFT_OF_INTEREST:g} spreads for a {who}")
+    if len(violations):
+        broken, of = (len(table.index.unique("group")) for table in (violations, bundles.table))
+        whom = "respondents" if who == RESPONDENT else f"groups by {who}"
+        found.against.append(
+            f"for {broken} of {of} {whom} questions lie elsewhere by {what} (standard deviation of the shifts "
+            f"{bundles.spread:.2f} spreads)"
+        )
+
+
+def grouped(known: pd.DataFrame | None, names: pd.Index, most: int) -> tuple[dict[str, pd.Series], dict[str, str]]:
+    """The columns that sort the names into at least two groups and no more than `most`, and why others do not.
+
+    Numbers with more than twelve values are cut into thirds. Left out are columns with gaps, and columns that make the
+    same groups as one before them.
+    """
+    found: dict[str, pd.Series] = {}
+    left_out: dict[str, str] = {}
+    codes: list[list[int]] = []
+    for column, values in () if known is None else known.reindex(names).items():
+        blank = int((values.isna() | (values.astype(str).str.strip() == "")).sum())
+        if blank:
+            if blank < len(values):
+                left_out[str(column)] = f"{blank} of {len(values)} have none"
+            continue
+        is_number = pd.api.types.is_numeric_dtype(values) and not pd.api.types.is_bool_dtype(values)
+        if is_number and values.nunique() > _MOST_GROUPS:
+            cut = np.searchsorted(np.quantile(values, [1 / 3, 2 / 3]), values.to_numpy(float))
+            values = pd.Series(np.array(["low", "middle", "high"])[cut], names)
+        n, code = values.nunique(), pd.factorize(values)[0].tolist()
+        if 2 <= n <= most and code not in codes:
+            found[str(column)] = values
+            codes.append(code)
+        elif most < n < len(values):
+            left_out[str(column)] = f"{n} groups, more than {most}"
+    return found, left_out
+
+
+def file_name(what: str) -> str:
+    """A column's name as part of a file's."""
+    return "".join(letter if letter.isalnum() else "_" for letter in what.lower())

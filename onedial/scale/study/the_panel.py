@@ -1,0 +1,114 @@
+"""What the panel is: its size, gaps and copies; and what so small a panel cannot tell."""
+
+import math
+
+import numpy as np
+from scipy.special import bdtrc
+
+from onedial.scale.checks.missingness import missingness_test
+from onedial.scale.study.panel_fit import Finding, PanelFit
+from onedial.stats.answers import Answers, names
+from onedial.stats.level import LEVEL
+
+MODELS_UNKNOWN = (
+    "Which respondents are one base model is not known: framings of one model would pass for a shared scale."
+)
+_FEWEST_QUESTIONS = 20
+_MOST_EMPTY = 0.5
+"""Share of pairs that lack an answer pattern, above which correlations come from a rule and not from answers."""
+_COPIES, _CLOSEST = 0.9, 0.72  # phi of copies; of two that follow one scale as closely as anybody does
+
+
+def limits(fit: PanelFit) -> Finding:
+    """What cannot be known of this panel, whatever the numbers say."""
+    (empty, pairs), n, reasons = fit.empty_cells, len(fit.graded.questions), []
+    if empty > _MOST_EMPTY * pairs and not fit.begins:
+        reasons.append(f"{empty} of {pairs} pairs have an empty cell, so that a rule makes their correlation")
+    if n < _FEWEST_QUESTIONS:
+        reasons.append(f"there are {n} questions, and {_FEWEST_QUESTIONS} are the least")
+    found = Finding(numbers={"n_zero_cell_pairs": empty})
+    if reasons:
+        found.ends = f"Too small to say whether a scale is shared: {'; '.join(reasons)}. Ask more questions."
+    rule = {"half": "half an answer is put there", "none": "it stays empty", "exclude": "the pair is left out"}
+    found.sentences.append(f"{empty} of {pairs} pairs lack an answer pattern ({rule[fit.zero_cells]}).")
+    if fit.models is None:
+        found.sentences.append(MODELS_UNKNOWN)
+    found.sentences += [
+        f"The likelihood of {model} stopped below its maximum: its numbers are those of the last step."
+        for model in fit.unsettled
+    ]
+    if fit.begins:
+        found.sentences.append(
+            "The parabola and its rival accounts, a third factor, RMSEA, questions that lie elsewhere for some, person "
+            "fit, informative gaps and other rules are asked of yes and no only: cut the panel for them (without "
+            f"--categories; of numbers at a point behind its name, PANEL:{fit.begins[-1]:g})."
+        )
+    return found
+
+
+def the_panel(fit: PanelFit) -> Finding:
+    """Size, gaps, copies."""
+    graded, found = fit.graded, Finding()
+    n, m, gaps = len(graded.questions), len(graded.respondents), int((~graded.answered).sum())
+    constant = m - fit.n_varied
+    models = f" of {len(fit.models)} models" if fit.models is not None else ""
+    placed = f" ({constant} with one kind of answer only, and so without a place on the scale)" if constant else ""
+    begins = f"; {graded.n_categories} ordered categories, which begin at " * bool(fit.begins)
+    begins += ", ".join(f"{value:g}" for value in fit.begins)
+    found.sentences.append(
+        f"{n} questions, {m} respondents{models}{placed}, {gaps} answers missing ({gaps / (n * m):.1%}){begins}."
+    )
+    if fit.begins:
+        return found
+    if copies := copies_among(fit.answers):
+        found.sentences.append(f"Pairs that answer as one respondent share no scale: {'; '.join(copies)}.")
+        found.against.append(f"{len(copies)} {'pair is' if len(copies) == 1 else 'pairs are'} one respondent twice")
+    missing = missingness_test(fit.answers)
+    found.tables["missingness"] = missing
+    if len(part := missing[missing["p_adjusted"] < LEVEL]):
+        found.sentences.append(
+            f"Answers are not missing at random for {names(part.index, 6)}: the others say yes to "
+            f"{part['others_yes_when_answered'].mean():.0%} of what these answered and "
+            f"{part['others_yes_when_missing'].mean():.0%} of what they left out; thresholds over the whole scale "
+            "(marginal) are then the ones to compare."
+        )
+    return found
+
+
+def copies_among(answers: Answers) -> list[str]:
+    """Pairs whose answers hardly differ, or are hardly ever the same: one respondent twice, in words.
+
+    Formula: phi, the correlation of the answers as they stand, of at least `_COPIES` in size, and so many equal (or
+    unequal) answers as would come in fewer than 1 of 20 panels with as many pairs (binomial) from two with a phi of
+    `_CLOSEST`, which those have that follow a normal scale with loadings of .95; or, where it is larger, with the phi
+    of whoever comes next to either: on a scale that falls into two heaps all are as close.
+
+    >>> import pandas as pd
+    >>> from onedial.stats.answers import as_answers
+    >>> said = np.random.default_rng(0).integers(0, 2, (60, 2))
+    >>> copies_among(as_answers(pd.DataFrame({"a": said[:, 0], "b": said[:, 0], "c": said[:, 1]})))
+    ['b answers as a (100% of 60 answers)']
+    """
+    known = answers.answered.astype(float)
+    yes = np.where(answers.answered, answers.yes, 0).astype(float)
+    n, both, first = known.T @ known, yes.T @ yes, yes.T @ known  # of each pair, over what both answered
+    same = n - first - first.T + 2 * both
+    with np.errstate(divide="ignore", invalid="ignore"):
+        rate, other_rate = first / n, first.T / n
+        spread = np.sqrt(rate * (1 - rate) * other_rate * (1 - other_rate))
+        phi = (both / n - rate * other_rate) / spread
+        equal = np.where(phi > 0, same, n - same)
+        size = np.abs(np.nan_to_num(phi)) * ~np.eye(len(phi), dtype=bool)
+        next_to = np.where(size < _COPIES, size, 0).max(axis=1)
+        closest = np.maximum(_CLOSEST, np.maximum(next_to[:, None], next_to))
+        by_chance = rate * other_rate + (1 - rate) * (1 - other_rate)
+        likely = np.where(phi > 0, by_chance, 1 - by_chance) + 2 * closest * spread
+        p = bdtrc(np.maximum(equal - 1, 0), n.astype(np.int64), np.minimum(likely, 1)) * math.comb(len(n), 2)
+        there = np.triu((np.abs(phi) >= _COPIES) & (p <= LEVEL), 1)
+    found = []
+    for one, other in zip(*np.nonzero(there), strict=True):
+        how = "as" if phi[one, other] > 0 else "the other way round to"
+        copy, of = answers.respondents[other], answers.respondents[one]
+        part = equal[one, other] / n[one, other]
+        found.append(f"{copy} answers {how} {of} ({part:.0%} of {n[one, other]:.0f} answers)")
+    return found
