@@ -79,7 +79,7 @@ def test_side_effects_stand_at_every_magnitude_and_mark_the_usable_range(run):
     assert set(effects["setting"]) == set(run.sweep()["magnitude"])
     assert effects[["kl", "accuracy", "negative_flips", "mass"]].notna().all().all()
     plain = effects[effects["setting"] == 0].iloc[0]
-    assert (plain["kl"], plain["loss"], plain["negative_flips"]) == (0, 0, 0)
+    assert (plain["kl"], plain["loss"], plain["negative_flips"]) == (pytest.approx(0, abs=1e-7), 0, 0)
     assert said["limit"] == 0.1
     assert said["low"] <= 0 <= said["high"]
     inside = effects[effects["setting"].between(said["low"], said["high"])]
