@@ -29,7 +29,9 @@ class FaultyPushes(Pushes):
         left_out = []
         for row, name in enumerate(batch.req_ids):
             is_written = kept[row] >= runner.requests[name].num_prompt_tokens
-            if (fault == "first token only" and is_written) or (fault == "one row unsteered" and int(name) % 5 == 0):
+            if (fault == "first token only" and is_written) or (
+                fault == "one row unsteered" and int(name.partition("-")[0]) % 5 == 0
+            ):
                 left_out.append(range(ends[row], ends[row + 1]))
         return {
             layer - (fault == "wrong layer"): [
