@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 from onedial.asking.instruments import YES_NO_TOKENS, TokenReader
 from onedial.asking.prompts import Prompt, PromptTemplate
@@ -121,8 +122,8 @@ class PromptSet:
         """The same prompts for some of the questions, in the order given."""
         place = {question: index for index, question in enumerate(self.question_ids)}
         chosen = [place[question] for question in question_ids]
-        own = {name: values for name in BY_QUESTION if (values := getattr(self, name))}
-        return replace(self, **{name: tuple(values[index] for index in chosen) for name, values in own.items()})
+        of_each: dict[str, Any] = {name: values for name in BY_QUESTION if (values := getattr(self, name))}
+        return replace(self, **{name: tuple(values[index] for index in chosen) for name, values in of_each.items()})
 
     def continued(self, token: int) -> "PromptSet":
         """The same prompts with one more token, such as an answer; the last position is then that token's."""

@@ -38,7 +38,9 @@ def with_keying(panel: ResponseMatrix) -> ResponseMatrix:
         InputError: a column `reversed` holds something else; or keys are neither 1 nor -1, as psych's 0.
     """
     about = panel.about_questions
-    for name in () if about is None else map(str, about.columns):
+    if about is None:
+        return panel
+    for name in map(str, about.columns):
         is_truth = bool(_TELLS_REVERSED.fullmatch(name))
         if is_truth:
             known = _TRUTH | {word: value for word, value in _BACKWARD.items() if word != "-1"}

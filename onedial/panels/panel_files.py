@@ -260,7 +260,7 @@ def _read_long(table: Table, asked: _Asked) -> tuple[ResponseMatrix, Tops]:
         known = known.where(known.notna(), respondents.reindex(columns=known.columns))
         known = known.join(respondents[[column for column in METADATA if column not in known.columns]])
         respondents = respondents_table(list(respondents.index), known)
-    of_questions = [name for name in rows if name in ("question", "topic", "level") or tells_keying(name)]
+    of_questions = [name for name in rows if name in ("question", "topic", "level") or tells_keying(str(name))]
     about = rows.groupby("question_id", sort=False)[of_questions].first().reindex(panel.answers.index)
     texts = about.pop("question") if "question" in about else None
     about_questions = about if len(about.columns) else None
@@ -414,7 +414,7 @@ def _question_ids(table: Table) -> list[str]:
 
 def _refuse_repeats(table: Table, keys: pd.DataFrame, remedy: str) -> None:
     for row in np.flatnonzero(keys.duplicated()):
-        what = ", ".join(f"the {name.removesuffix('_id')} {keys[name].iloc[row]!r}" for name in keys)
+        what = ", ".join(f"the {str(name).removesuffix('_id')} {keys[name].iloc[row]!r}" for name in keys)
         raise InputError(f"{table.where(int(row))} repeats {what}; {remedy}")
 
 

@@ -229,7 +229,8 @@ class Forecast:
         for name, loads in self.stages.items():
             read, rows = sum(load.n_read for load in loads), sum(load.n_rows for load in loads)
             total = [total[0] + read, total[1] + rows]
-            lines.append(f"{name:<12}{read:>9,}{rows:>14,}{_clock(self.taken and self.taken[name]):>12}")
+            taken = None if self.taken is None else self.taken[name]
+            lines.append(f"{name:<12}{read:>9,}{rows:>14,}{_clock(taken):>12}")
         whole = None if self.taken is None else sum(self.taken.values())
         lines.append(f"{'total':<12}{total[0]:>9,}{total[1]:>14,}{_clock(whole):>12}")
         lines.append(

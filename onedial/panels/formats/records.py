@@ -137,9 +137,9 @@ class LogChoices:
             InputError: it is no number, or outside the scale.
         """
         value = next((found for each in holders if (found := dig(each, self.confidence)) not in (None, "")), NAN)
-        in_percent = isinstance(value, str) and value.strip().endswith("%")
+        written = value.strip() if isinstance(value, str) else ""
         try:
-            share = float(value.strip().removesuffix("%")) / 100 if in_percent else float(value) / self.confidence_scale
+            share = float(written[:-1]) / 100 if written.endswith("%") else float(value) / self.confidence_scale
         except (TypeError, ValueError):
             share = NAN
         if share != share and not isinstance(value, float):

@@ -140,10 +140,10 @@ def _options(columns: Columns, texts: list[str]) -> tuple[list[str], Found | Non
         )
     within = [found for found in map(options_within, texts) if found is not None]
     if len(within) == len(texts):
-        stems, options = [stem for stem, _ in within], [own for _, own in within]
+        stems, found = [stem for stem, _ in within], [own for _, own in within]
         keys = ([key_of(cell) for cell in columns.frame[name]] for name in _key_columns(columns))
-        if any(right_places(own, options, None, columns.found["question"]) for own in keys):
-            return stems, list(options)
+        if any(right_places(own, found, None, columns.found["question"]) for own in keys):
+            return stems, list(found)
     return texts, None
 
 

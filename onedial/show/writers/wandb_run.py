@@ -241,9 +241,7 @@ class WandbRun:
         files = sorted(str(file.relative_to(path)) for pattern in patterns for file in path.glob(pattern))
         if not files:
             return
-        artifact = self._wandb.Artifact(
-            f"{artifact_name(self._run)}-{kind}", type=kind, metadata=dict(metadata)
-        )
+        artifact = self._wandb.Artifact(f"{artifact_name(self._run)}-{kind}", type=kind, metadata=dict(metadata))
         for file in files:
             artifact.add_file(str(path / file), name=file)
         self._tell(lambda logged: logged.log_artifact(artifact))
