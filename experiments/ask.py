@@ -114,8 +114,8 @@ def written(options: WrittenOptions, notes: Notes) -> None:
         python experiments/ask.py written --same-meaning JUDGE  # samples are also compared by meaning
 
     Lets each model answer, reads the token probabilities of every answer in one forward (and once each without the
-    question, and with the answer shown), draws further samples, and asks for confidence. Writes written/, tokens/
-    and asked/ (all of it), measurements.csv (every score of every answer under the one schema), signals.csv (AUROC
+    question, and with the answer shown), draws further samples, and asks for confidence. Writes answers.jsonl (all of
+    it), written.csv, tokens/, measurements.csv (every score of every answer under the one schema), signals.csv (AUROC
     of each score for being right, with intervals over topics), votes.csv, zones.csv, a figure, and report.html with
     answers to look through. Local models only.
     """

@@ -16,7 +16,7 @@ import secrets
 import threading
 import time
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field, fields
 from datetime import UTC, datetime
@@ -99,6 +99,9 @@ class Store:
         file: where they are kept, made with the first of them; None until `opens`.
         prices: by label.
         limit: money that all starts of the run together may spend; None sets none.
+
+    Attributes:
+        present: the occasion on which is asked now; "" for none.
     """
 
     def __init__(
@@ -106,13 +109,19 @@ class Store:
     ) -> None:
         self.prices, self.limit = dict(prices or {}), limit
         self.budget: Budget | None = None
-        self._occasion = ""
+        self.present = ""
+        self._advance: Callable[[int], object] = int
         self._lines: _Lines | None = None
         self._known: dict[Key, dict[int, Line]] = {}
         self._attempts: dict[str, Line] = {}
         self._times: Counter[Key] = Counter()
         if file is not None:
             self.opens(file)
+
+    @property
+    def is_open(self) -> bool:
+        """Whether answers are kept in a file."""
+        return self._lines is not None
 
     @property
     def file(self) -> Path:
@@ -215,29 +224,27 @@ class Store:
     # ---- one respondent on one occasion ----------------------------------------------------------------------------
 
     @contextmanager
-    def occasion(self, name: str) -> Iterator[None]:
-        """While it lasts, what is asked of `respondent` belongs to this test."""
-        before, self._occasion = self._occasion, name
+    def occasion(self, name: str, advance: Callable[[int], object] = int) -> Iterator[None]:
+        """While it lasts, what is asked of `respondent` belongs to this test, and `advance` is told of each answer."""
+        before = self.present, self._advance
+        self.present, self._advance = name, advance
         try:
             yield
         finally:
-            self._occasion = before
+            self.present, self._advance = before
 
-    def respondent(
-        self, name: str, respondent: ProviderModel | Respondent, sample: int = 0, occasion: str | None = None
-    ) -> "StoredRespondent":
-        """A respondent whose answers are kept here, on this occasion or the one on which it is asked."""
+    def respondent(self, name: str, respondent: ProviderModel | Respondent, sample: int = 0) -> "StoredRespondent":
+        """A respondent whose answers are kept here, under the occasion on which it is asked."""
         if isinstance(respondent, ProviderModel):
-            whom = respondent.what_is_asked
-            return StoredRespondent(self, name, ProviderRespondent(respondent), sample, occasion, whom)
-        return StoredRespondent(self, name, respondent, sample, occasion)
+            return StoredRespondent(self, name, ProviderRespondent(respondent), sample, respondent.what_is_asked)
+        return StoredRespondent(self, name, respondent, sample)
 
-    def failed(self, name: str, occasion: str | None = None) -> Counter[str]:
-        """Why requests of a respondent on one occasion (the present one by default) have no answer: reason -> number.
+    def failed(self, name: str) -> Counter[str]:
+        """Why requests of a respondent on the present occasion have no answer: reason -> number.
 
         Each is counted once, by its last attempt, however often it was made again.
         """
-        whose = (name, self._occasion if occasion is None else occasion)
+        whose = (name, self.present)
         lines = [line for key, times in self._known.items() if key[:2] == whose for line in times.values()]
         found = Counter(str(line["error"]) for line in lines if line.get("error"))
         known = {(*key, time) for key, times in self._known.items() for time in times}
@@ -250,9 +257,7 @@ class Store:
         found = self.failed(name)
         if n := found.total():
             reasons = "; ".join(f"{number}: {reason}" for reason, number in found.most_common())
-            notice(
-                f"{name}, {self._occasion}: {n} requests failed ({reasons}); they are blank, and --resume asks again"
-            )
+            notice(f"{name}, {self.present}: {n} requests failed ({reasons}); they are blank, and --resume asks again")
         return n
 
     # ---- what is held ----------------------------------------------------------------------------------------------
@@ -312,21 +317,21 @@ class Store:
 class StoredRespondent:
     """Fulfils `onedial.asking.respondents.Respondent`: what a store holds, and the rest from whoever answers."""
 
-    def __init__(
-        self, store: Store, name: str, respondent: Respondent, sample: int, occasion: str | None, whom: str = ""
-    ) -> None:
-        self._store, self._name, self._respondent, self._sample = store, name, respondent, sample
-        self._occasion, self._whom = occasion, whom
+    def __init__(self, store: Store, name: str, respondent: Respondent, sample: int, whom: str = "") -> None:
+        self.respondent = respondent
+        self._store, self._name, self._sample, self._whom = store, name, sample, whom
 
     @property
     def identity(self) -> Identity:
-        return self._respondent.identity
+        return self.respondent.identity
 
     def answer(self, prompts: Sequence[Prompt], instrument: Instrument) -> Iterator[Response]:
         """What earlier starts were answered on this occasion, then the rest, as it comes; raises as `Store.ask`."""
-        occasion = self._store._occasion if self._occasion is None else self._occasion
-        asked = Ask(self._name, self._respondent, prompts, instrument, occasion, self._sample, whom=self._whom)
-        return (response for _, response in self._store.ask(asked))
+        occasion, advance = self._store.present, self._store._advance
+        asked = Ask(self._name, self.respondent, prompts, instrument, occasion, self._sample, whom=self._whom)
+        for _, response in self._store.ask(asked):
+            advance(1)
+            yield response
 
 
 class _Account:

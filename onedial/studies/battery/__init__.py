@@ -1,7 +1,7 @@
 """What asks models about themselves (`experiments/ask.py`): the battery, a questionnaire, the tests of self-prediction.
 
 What is on disk is not asked again. everybody: the frame of all; respondents: models, or a subject at each setting of
-its dial; recorded: a record of answers; answer_log: every answer; material, asking, ending: of the battery;
+its dial; recorded: a record of answers; material, asking, ending: of the battery;
 questionnaire; predict, self_prediction, tuned: of self-prediction.
 """
 

@@ -12,7 +12,6 @@ from onedial.core.run.run import Run
 from onedial.selfreport.battery import BATTERY
 from onedial.selfreport.frame import Make, Material
 from onedial.show.progress import progress_bar
-from onedial.studies.battery.answer_log import kept
 from onedial.studies.battery.ending import answers_to, finish
 from onedial.studies.battery.everybody import ask_everybody
 from onedial.studies.battery.material import material_of
@@ -42,8 +41,8 @@ def ask_battery(program: str, options: BatteryOptions, notes: Notes) -> None:
 def ask(run: Run, bill: Store, test: str, name: str, make: Make, material: Material, notes: Notes) -> None:
     """A test of the battery put to one respondent."""
     try:
-        with bill.occasion(test), progress_bar(None, f"{name}, {test}: answers") as advance:
-            answers = BATTERY[test].ask(kept(make, run, bill, test, name, advance), material)
+        with progress_bar(None, f"{name}, {test}: answers") as advance, bill.occasion(test, advance):
+            answers = BATTERY[test].ask(make, material)
             bill.tell_failed(name)
     except (BudgetSpent, NotRecorded):
         raise

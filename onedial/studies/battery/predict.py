@@ -17,7 +17,6 @@ from onedial.selfreport.ask.self_prediction import ask_association, ask_difficul
 from onedial.selfreport.frame import Make
 from onedial.show.progress import progress_bar
 from onedial.show.results import save_results
-from onedial.studies.battery.answer_log import kept
 from onedial.studies.battery.everybody import ask_everybody
 from onedial.studies.battery.self_prediction import TESTS, score_self_prediction, write_self_prediction_page
 from onedial.studies.battery.tuned import check_tuned, score_tuned, tuned_answers
@@ -82,9 +81,8 @@ def ask_tests(
 ) -> None:
     """Put to one model what it has not been asked yet, and add what its answers come to."""
     for test, ask in tests.items():
-        with bill.occasion(test), progress_bar(None, f"{name}, {test}: answers") as advance:
-            own = kept(make, run, bill, test, name, advance)
-            found[test].append(ask(own(0), again=own(1)).assign(model=name)[COLUMNS[test]])
+        with progress_bar(None, f"{name}, {test}: answers") as advance, bill.occasion(test, advance):
+            found[test].append(ask(make(0), again=make(1)).assign(model=name)[COLUMNS[test]])
             bill.tell_failed(name)
 
 

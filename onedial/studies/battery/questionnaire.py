@@ -45,7 +45,6 @@ from onedial.selfreport.show.self_report_page import AnswerLog, write_self_repor
 from onedial.show.columns import number
 from onedial.show.progress import progress_bar
 from onedial.show.results import save_results
-from onedial.studies.battery.answer_log import kept
 from onedial.studies.battery.everybody import ask_everybody
 from onedial.studies.options.asked import QuestionnaireOptions
 
@@ -95,7 +94,7 @@ def ask_model(
     found: Mapping[str, list[pd.DataFrame]],
 ) -> None:
     """Ask one model what it has not been asked yet, and add what its answers come to."""
-    respondent = kept(make, run, bill, None, name)(0)
+    respondent = make(0)
     passes = [
         (condition, administration, presentation)
         for condition in conditions()
@@ -121,17 +120,17 @@ def ask_model(
         bill.tell_failed(name)
     found["explanations"].append(said.assign(model=name, text=texts))
     with bill.occasion("tasks"):
-        graded = [_tasks_of(respondent, make(0), condition) for condition in efficacy_tasks()]
+        graded = [_tasks_of(respondent, condition) for condition in efficacy_tasks()]
         bill.tell_failed(name)
     found["tasks"].append(pd.concat(graded, ignore_index=True).assign(model=name))
 
 
-def _tasks_of(respondent: Respondent, model: Respondent, condition: str) -> pd.DataFrame:
+def _tasks_of(respondent: Respondent, condition: str) -> pd.DataFrame:
     """The tasks of a condition, answered and graded; of a model on this machine, with how sure its tokens were."""
     own = efficacy_tasks()[condition]
     texts = ask_table(respondent, CLOSED_BOOK, [{"question": task.text} for task in own])["text"].tolist()
     log_p = [float("nan")] * len(own)
-    if isinstance(model, LocalRespondent):
+    if isinstance(model := getattr(respondent, "respondent", None), LocalRespondent):
         found = read_written(model.model, [CLOSED_BOOK.prompt(task.text) for task in own], texts)
         log_p = [token_scores(each.statistics)["mean log-probability"] for each in found]
     right = [outcome_as_number(grade_answer(task, text).outcome) for task, text in zip(own, texts, strict=True)]

@@ -40,33 +40,24 @@ class _Answer:
     seed: int | None
     response: Response
 
+    @property
+    def has_seed(self) -> bool:
+        return self.seed is not None
+
 
 @dataclass
 class Recorded:
     """The answers of one respondent; makes the respondents that give them, as a model's name does.
 
     Attributes:
-        name: of whoever answered. path: of the record.
+        name: of whoever answered. path: of the record. store: of the run that asks now, and knows for which test.
         answers: by instrument ("" where none is named) and what was shown.
     """
 
     name: str
     path: str
+    store: Store
     answers: dict[tuple[str, str], list[_Answer]] = field(default_factory=lambda: defaultdict(list))
-
-    def of(self, test: str, missing: Path) -> "_OfTest":
-        """The same, for one test; requests without an answer are written to a file."""
-        return _OfTest(self, test, missing)
-
-    def __call__(self, seed: int) -> "_Answering":
-        return _Answering(_OfTest(self, "", None), seed)
-
-
-@dataclass
-class _OfTest:
-    record: Recorded
-    test: str
-    missing: Path | None
     used: Counter[tuple[Any, ...]] = field(default_factory=Counter)
 
     def __call__(self, seed: int) -> "_Answering":
@@ -74,15 +65,15 @@ class _OfTest:
 
     def find(self, seed: int, prompt: Prompt, instrument: Instrument) -> Response | None:
         """The next answer to a request; None where there is no more."""
-        text = shown(prompt)
+        text, test = shown(prompt), self.store.present
         known = [
             each
             for name in (instrument.name, "")
-            for each in self.record.answers.get((name, text), ())
-            if each.seed in (seed, None) and (not each.test or not self.test or each.test == self.test)
+            for each in self.answers.get((name, text), ())
+            if each.seed in (seed, None) and each.test in (test, "")
         ]
-        seeded = any(each.seed is not None for each in known)
-        key = (seed if seeded else None, instrument.name, text)
+        seeded, of_tests = (any(getattr(each, name) for each in known) for name in ("has_seed", "test"))
+        key = (test if of_tests else "", seed if seeded else None, instrument.name, text)
         number = self.used[key]
         self.used[key] += 1
         drawn = isinstance(instrument.reader, TextReader) and instrument.reader.temperature > 0
@@ -93,12 +84,12 @@ class _OfTest:
 
 @dataclass(frozen=True)
 class _Answering:
-    of: _OfTest
+    of: Recorded
     seed: int
 
     @property
     def identity(self) -> Identity:
-        return Identity(self.of.record.name)
+        return Identity(self.of.name)
 
     def answer(self, prompts: Sequence[Prompt], instrument: Instrument) -> Iterator[Response]:
         """What is recorded.
@@ -114,21 +105,14 @@ class _Answering:
                 yield replace(_read_again(each, instrument), place=place)
 
     def _refusal(self, lacking: Sequence[Prompt], n: int, instrument: Instrument) -> str:
-        of = self.of
-        where = ""
-        if of.missing is not None:
-            rows = [
-                {"respondent": of.record.name, "test": of.test, "instrument": instrument.name, "seed": self.seed}
-                | {"prompt": shown(each), "text": ""}
-                for each in lacking
-            ]
-            lines = "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows)
-            of.missing.write_text(lines, encoding="utf-8")
-            where = f" (all in {of.missing})"
-        asked = f"{of.test}, {instrument.name}" if of.test else instrument.name
+        of, test, missing = self.of, self.of.store.present, self.of.store.file.with_name(MISSING)
+        about = {"respondent": of.name, "test": test, "instrument": instrument.name, "seed": self.seed}
+        rows = [about | {"prompt": shown(each), "text": ""} for each in lacking]
+        missing.write_text("".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows), encoding="utf-8")
+        asked = f"{test}, {instrument.name}" if test else instrument.name
         return (
-            f"{of.record.path} holds no answer of {of.record.name} to {len(lacking)} of {n} requests of {asked}"
-            f"{where}, first {shown(lacking[0])!r}; add them to the record, or choose other --instruments"
+            f"{of.path} holds no answer of {of.name} to {len(lacking)} of {n} requests of {asked} (all in {missing}), "
+            f"first {shown(lacking[0])!r}; add them to the record, or choose other --instruments"
         )
 
 
@@ -161,8 +145,11 @@ class _Said:
         yield response_of(instrument, own.raw_text, True, (), **kept)
 
 
-def read_record(path: str) -> dict[str, Recorded]:
+def read_record(path: str, store: Store) -> dict[str, Recorded]:
     """Everybody who answered in a record, by name; see the module's text.
+
+    Args:
+        store: of the run that asks now.
 
     Raises:
         InputError: there is no such record, or a line of it cannot be used.
@@ -171,7 +158,7 @@ def read_record(path: str) -> dict[str, Recorded]:
     found: dict[str, Recorded] = {}
     for row in _rows(file):
         name = str(row["respondent"])
-        one = found.setdefault(name, Recorded(name, path))
+        one = found.setdefault(name, Recorded(name, path, store))
         seed = None if row["seed"] is None else int(row["seed"])
         one.answers[row["instrument"], row["prompt"]].append(_Answer(row["test"], seed, row["response"]))
     if not found:

@@ -37,7 +37,7 @@ def respondents_of(
     """Name of each respondent, and what makes it; one model is in memory at a time.
 
     Args:
-        bill: of the models of providers.
+        bill: keeps every answer, and is asked first.
         vector: a file of one; the model is then asked at each of the magnitudes.
         engine: in which a local model writes, see `onedial.studies.start.engine_of`.
 
@@ -49,7 +49,7 @@ def respondents_of(
         if name in met:
             raise InputError(f"{name} would answer twice; name each model once, and each in one record only")
         met.add(name)
-        yield name, make
+        yield name, make if provider_model(name) else partial(stored, bill, name, make)
 
 
 def _each(
@@ -62,7 +62,7 @@ def _each(
         if name.startswith(RECORDED):
             if vector is not None:
                 raise InputError(f"{name} is a record and cannot be steered; give a local model with --vector")
-            yield from read_record(name.removeprefix(RECORDED)).items()
+            yield from read_record(name.removeprefix(RECORDED), bill).items()
             continue
         if vector is None and name in RESPONDENTS:
             yield name, RESPONDENTS[name]
@@ -98,6 +98,11 @@ def provider_model(name: str) -> ProviderModel | None:
 def models_elsewhere(models: Sequence[str]) -> list[str]:
     """Those that a provider or a server runs."""
     return [name for name in models if name not in RESPONDENTS and provider_model(name) is not None]
+
+
+def stored(bill: "Store", name: str, make: Make, seed: int) -> Respondent:
+    """One whose answers are kept under its seed, where the store has a file."""
+    return bill.respondent(name, make(seed), seed) if bill.is_open else make(seed)
 
 
 def of_provider(bill: "Store", name: str, settings: ProviderModel, seed: int) -> Respondent:

@@ -1,7 +1,7 @@
 """What a model writes, and every sign of its being right: tokens, samples, meanings, and being asked."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -11,6 +11,7 @@ from onedial.asking.instruments import CLOSED_BOOK, TextReader
 from onedial.asking.measuring import MEASUREMENT_COLUMNS, ask_table
 from onedial.asking.prompts import PromptTemplate
 from onedial.asking.questions import Question, stratified_sample
+from onedial.asking.store import ANSWERS, Store
 from onedial.confidence.samples import ZONES, certainty_zones
 from onedial.confidence.signals import signal_table
 from onedial.confidence.tokens import SURER, TokenStatistics, question_lift, shown_lift, token_scores
@@ -45,13 +46,13 @@ from onedial.studies.written.meaning import (
 )
 
 CHANCE = 0.5
-WRITTEN = (["model", "question_id", "sample", "text", "outcome", "correct"], ["model", "question_id", "sample"])
+WRITTEN = ["model", "question_id", "sample", "text", "outcome", "correct"]
 STATISTICS = ["log_p", "entropy", "self_certainty", "margin"]
 TOKENS = (
     ["model", "question_id", "prompt", "token", "start", "end", *STATISTICS],
     ["model", "question_id", "prompt", "token"],
 )
-ASKED = (["model", "report", "question_id", "score"], ["model", "report", "question_id"])
+ASKED = ["model", "report", "question_id", "score"]
 PROMPTS = ("question", "without", "shown")
 
 
@@ -72,19 +73,24 @@ def score_written(program: str, options: WrittenOptions, notes: Notes) -> None:
     judge = MeaningJudge(options.same_meaning, bill) if options.same_meaning else None
     loaded = start.load_in_turn(options.model)
     with start.begin(notes) as run:
-        bill.opens(run.file("answers.jsonl"))
+        bill.opens(run.file(ANSWERS))
+        tables, reported = [], []
         for name, model in loaded:
             with run.stage(name):
                 with start.writing(model):
-                    answer(run, name, model, questions, options)
-                read(run, name, model, questions)
+                    tables.append(answer(bill, name, model, questions, options))
+                texts = first_answers(tables[-1])
+                read(run, name, model, questions, texts)
                 if judge:
-                    read_samples(run, name, model, questions, run.parts("written", *WRITTEN).read())
-                ask(run, name, model, questions, reports, notes)
+                    read_samples(run, name, model, questions, tables[-1])
+                reported.append(ask(bill, name, model, questions, texts, reports, notes))
+        written = pd.concat(tables).sort_values(WRITTEN[:3], kind="stable", ignore_index=True)
+        asked = pd.concat(reported).sort_values(ASKED[:3], kind="stable", ignore_index=True)
         if judge:
             with run.stage(f"{judge.name}, as judge"):
-                judge_meanings(run, judge, questions, run.parts("written", *WRITTEN).read(), answerable, options.seed)
-        finish(run, options.model, questions, options, judge)
+                judge_meanings(run, judge, questions, written, answerable, options.seed)
+        run.write_table("written.csv", written)
+        finish(run, written, asked, options.model, questions, options, judge)
         tell_costs(bill.costs(), run)
 
 
@@ -101,31 +107,30 @@ def how_much(n: int, reports: Sequence[str], options: WrittenOptions) -> pd.Data
 # ---- asking and reading ----------------------------------------------------------------------------------------------
 
 
-def answer(run: Run, name: str, model: OpenModel, questions: Sequence[Question], options: WrittenOptions) -> None:
-    """The likeliest answer to each question (sample 0), and samples of it at temperature 1, graded."""
-    parts = run.parts("written", *WRITTEN)
-    done = {(model_name, sample) for model_name, _, sample in parts.done_keys() if model_name == name}
+def answer(
+    store: Store, name: str, model: OpenModel, questions: Sequence[Question], options: WrittenOptions
+) -> pd.DataFrame:
+    """The likeliest answer to each question (sample 0), and samples of it at temperature 1, graded: `WRITTEN`."""
     reader = CLOSED_BOOK.reader
     assert isinstance(reader, TextReader)
     drawn = replace(CLOSED_BOOK, reader=replace(reader, temperature=1.0))
-    with progress_bar(options.samples + 1, f"{name}: answers") as advance:
+    slots, tables = [{"question": question.text} for question in questions], []
+    with progress_bar(len(questions) * (options.samples + 1), f"{name}: answers") as advance:
         for sample in range(options.samples + 1):
-            if (name, sample) not in done:
-                respondent = LocalRespondent(model, seed=options.seed * 1000 + sample)
-                slots = [{"question": question.text} for question in questions]
+            respondent = store.respondent(name, LocalRespondent(model, seed=options.seed * 1000 + sample), sample)
+            with store.occasion("written", advance):
                 given = ask_table(respondent, drawn if sample else CLOSED_BOOK, slots)
-                about = {"model": name, "question_id": [question.id for question in questions], "sample": sample}
-                table = pd.DataFrame({**about, "text": given["text"].str.strip()})
-                graded = grade_closed_book(table, questions)
-                parts.append(table.assign(outcome=graded["outcome"], correct=graded["correct"].astype(float)))
-            advance(1)
+            about = {"model": name, "question_id": [question.id for question in questions], "sample": sample}
+            table = pd.DataFrame({**about, "text": given["text"].str.strip()})
+            graded = grade_closed_book(table, questions)
+            tables.append(table.assign(outcome=graded["outcome"], correct=graded["correct"].astype(float)))
+    return pd.concat(tables, ignore_index=True)[WRITTEN]
 
 
-def read(run: Run, name: str, model: OpenModel, questions: Sequence[Question]) -> None:
+def read(run: Run, name: str, model: OpenModel, questions: Sequence[Question], texts: Mapping[str, str]) -> None:
     """Token statistics of each likeliest answer: after its question, without it, and after being shown the answer."""
     parts = run.parts("tokens", *TOKENS)
     done = {prompt for model_name, _, prompt, _ in parts.done_keys() if model_name == name}
-    texts = first_answers(run, name)
     asked = [question for question in questions if texts.get(question.id)]
     template = CLOSED_BOOK.template
     shown = PromptTemplate(
@@ -160,13 +165,18 @@ def read(run: Run, name: str, model: OpenModel, questions: Sequence[Question]) -
 
 
 def ask(
-    run: Run, name: str, model: OpenModel, questions: Sequence[Question], reports: Sequence[str], notes: Notes
-) -> None:
-    """Self-reports about the same questions and answers."""
-    parts = run.parts("asked", *ASKED)
-    done = {report for model_name, report, _ in parts.done_keys() if model_name == name}
-    texts = first_answers(run, name)
-    with progress_bar(len(reports), f"{name}: asked") as advance:
+    store: Store,
+    name: str,
+    model: OpenModel,
+    questions: Sequence[Question],
+    texts: Mapping[str, str],
+    reports: Sequence[str],
+    notes: Notes,
+) -> pd.DataFrame:
+    """Self-reports about the same questions and answers: `ASKED`."""
+    found = []
+    respondent = store.respondent(name, LocalRespondent(model))
+    with progress_bar(None, f"{name}: asked") as advance, store.occasion("asked", advance):
         for report in reports:
             about = SELF_REPORTS[report].about
             items = [
@@ -174,33 +184,37 @@ def ask(
                 for each in questions
                 if about == "questions" or texts.get(each.id)
             ]
-            if report not in done and items:
-                try:
-                    scores = ask_self_report(LocalRespondent(model), SELF_REPORTS[report], items)
-                except InputError as error:
-                    notes.tell(f"{report} is left out for {name}: {error}")
-                else:
-                    found = scores["score"].rename_axis("question_id").reset_index()
-                    parts.append(found.assign(model=name, report=report)[ASKED[0]])
-            advance(1)
+            try:
+                scores = ask_self_report(respondent, SELF_REPORTS[report], items)["score"] if items else pd.Series()
+            except InputError as error:
+                notes.tell(f"{report} is left out for {name}: {error}")
+                continue
+            found.append(
+                scores.rename("score").rename_axis("question_id").reset_index().assign(model=name, report=report)
+            )
+    return pd.concat(found, ignore_index=True)[ASKED] if found else pd.DataFrame(columns=ASKED)
 
 
-def first_answers(run: Run, name: str) -> dict[str, str]:
-    """Question id -> the likeliest answer; blank ones are left out."""
-    table = run.parts("written", *WRITTEN).read()
-    own = table[(table["model"] == name) & (table["sample"] == 0)]
-    return {row["question_id"]: row["text"] for _, row in own.iterrows() if row["text"]}
+def first_answers(written: pd.DataFrame) -> dict[str, str]:
+    """Question id -> the likeliest answer of one model; blank ones are left out."""
+    own = written[(written["sample"] == 0) & (written["text"] != "")]
+    return dict(zip(own["question_id"], own["text"], strict=True))
 
 
 # ---- what comes out --------------------------------------------------------------------------------------------------
 
 
 def finish(
-    run: Run, models: Sequence[str], questions: Sequence[Question], options: WrittenOptions, judge: MeaningJudge | None
+    run: Run,
+    written: pd.DataFrame,
+    asked: pd.DataFrame,
+    models: Sequence[str],
+    questions: Sequence[Question],
+    options: WrittenOptions,
+    judge: MeaningJudge | None,
 ) -> None:
     """Scores, their worth, votes and zones; tables and figure."""
-    written = run.parts("written", *WRITTEN).read()
-    tokens, asked = run.parts("tokens", *TOKENS).read(), run.parts("asked", *ASKED).read()
+    tokens = run.parts("tokens", *TOKENS).read()
     topics = pd.Series({question.id: str(question.topic) for question in questions})
     signals, votes, zones, rows, sentences, meanings = {}, {}, {}, [], [], {}
     check, told_of_judge, tells = check_of_judge(run, judge) if judge else (None, "", False)
@@ -244,7 +258,7 @@ def finish(
     print(f"\nsure and consistent?\n{tables['zones'].round(3).to_string()}")
     asked_about = written.assign(question=written["question_id"].map({each.id: each.text for each in questions}))
     shown = {name: each for name, each in tables.items() if name != "measurements"}
-    answers = {"written": AnswerLog(asked_about, "written/")}
+    answers = {"written": AnswerLog(asked_about, "written.csv")}
     report = write_self_report_page(run, "What tells right answers from wrong ones?", sentences, shown, answers)
     print(f"\nreport: {report}")
 
