@@ -143,7 +143,7 @@ def calibration_table(
             found = _measured(statistic, c, y, n_bootstrap, seed)
             row |= found.columns(measure) if n_bootstrap else {measure: found.value}
         rows[name] = row | brier_parts(c, y, n_bins)
-    return pd.DataFrame.from_dict(rows, orient="index").rename_axis(sure.columns.name)
+    return pd.DataFrame.from_dict(rows, orient="index").rename_axis(index=sure.columns.name)
 
 
 def brier_parts(confidence: Floats, correct: Floats, n_bins: int = N_BINS) -> dict[str, float]:
@@ -173,7 +173,7 @@ def reliability_table(confidence: pd.DataFrame, correctness: pd.DataFrame, model
         model, confidence (mean), right (share), n; bins of fewer than ten answers are left out.
     """
     cells = pd.DataFrame({"confidence": confidence.stack(), "right": correctness.stack()}).dropna()
-    cells["model"] = cells.index.get_level_values(-1).map(models)
+    cells["model"] = models.reindex(cells.index.get_level_values(-1)).to_numpy()
     cells["bin"] = width_bins(cells["confidence"].to_numpy(), N_BINS)
     binned = cells.groupby(["model", "bin"], sort=False)
     table = binned[["confidence", "right"]].mean().assign(n=binned.size())

@@ -98,8 +98,9 @@ def _line(x: Floats, y: Floats) -> RegressionLine:
         return RegressionLine(n=len(x))
     fit = stats.linregress(x, y)
     reach = stats.t.ppf(QUANTILES_95[1], len(x) - 2) * fit.stderr
+    slope = (fit.slope, fit.stderr, fit.slope - reach, fit.slope + reach, fit.pvalue)
+    numbers = [float(each) for each in (*slope, fit.intercept, fit.intercept_stderr, fit.rvalue**2)]
     return RegressionLine(
-        *map(float, (fit.slope, fit.stderr, fit.slope - reach, fit.slope + reach, fit.pvalue)),
-        *map(float, (fit.intercept, fit.intercept_stderr, fit.rvalue**2)),
+        *numbers,
         n=len(x),
     )

@@ -82,7 +82,7 @@ def checked(kind: type[T], content: Any, place: str, of: str = "", elsewhere: Ma
     from pydantic import ValidationError
 
     try:
-        return _adapter(kind).validate_python(content)  # type: ignore[no-any-return]
+        return _adapter(kind).validate_python(content)  # type: ignore[no-any-return, arg-type]
     except ValidationError as error:
         raise InputError(_sentence(error, kind, content, place, f"{of} " if of else "", elsewhere or {})) from None
 
@@ -108,12 +108,12 @@ def _sentence(error: Any, kind: type[Any], content: Any, place: str, of: str, el
 
 
 @cache
-def _adapter(kind: type[Any]) -> Any:
+def _adapter(kind: Any) -> Any:
     from pydantic import TypeAdapter
 
     return TypeAdapter(kind)
 
 
 @cache
-def _hints(kind: type[Any]) -> dict[str, Any]:
+def _hints(kind: Any) -> dict[str, Any]:
     return get_type_hints(kind, include_extras=True)

@@ -122,8 +122,9 @@ class PromptSet:
         """The same prompts for some of the questions, in the order given."""
         place = {question: index for index, question in enumerate(self.question_ids)}
         chosen = [place[question] for question in question_ids]
-        of_each: dict[str, Any] = {name: values for name in BY_QUESTION if (values := getattr(self, name))}
-        return replace(self, **{name: tuple(values[index] for index in chosen) for name, values in of_each.items()})
+        of_each = {name: values for name in BY_QUESTION if (values := getattr(self, name))}
+        picked: dict[str, Any] = {name: tuple(values[index] for index in chosen) for name, values in of_each.items()}
+        return replace(self, **picked)
 
     def continued(self, token: int) -> "PromptSet":
         """The same prompts with one more token, such as an answer; the last position is then that token's."""

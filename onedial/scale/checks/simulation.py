@@ -72,7 +72,9 @@ class Simulated:
     def to_dict(self) -> dict[str, Any]:
         """Plain numbers, for JSON; the simulated values are summarised."""
         if np.ndim(self.observed):
-            return {"n_replicates": self.n_replicates, **self.to_frame().to_dict(orient="list")}
+            return {"n_replicates": self.n_replicates} | {
+                str(k): v for k, v in self.to_frame().to_dict(orient="list").items()
+            }
         low, high = self.interval
         upper, lower = (float(np.nanquantile(self.simulated, q)) for q in (0.95, 0.05))
         return {

@@ -41,7 +41,7 @@ def loadings_against_threshold(
             respondent; a colour and a marker each.
     """
     table = pd.DataFrame({"loading": model.loadings["factor_1"], "threshold": model.thresholds})
-    table = table.loc[np.isfinite(table).all(axis=1)]
+    table = table[np.isfinite(table.to_numpy()).all(axis=1)]
     sideways = Z_95 * model.threshold_se[table.index]
     table = table.assign(threshold_low=table["threshold"] - sideways, threshold_high=table["threshold"] + sideways)
     if bootstrap is not None:

@@ -148,7 +148,7 @@ class StudyCase:
         models, rows = self.panel.respondents["model"], {}
         accuracy = self.graded.where(self.panel.answers.notna()).mean()
         for attitude, beta in ATTITUDES.items():
-            values = self.f_beta.curve.loc[beta].dropna().sort_values(ascending=False, kind="stable")
+            values = pd.Series(self.f_beta.curve.loc[beta]).dropna().sort_values(ascending=False, kind="stable")
             if values.empty:
                 continue
             best = values.index[0]
@@ -213,7 +213,7 @@ class StudyCase:
         if responses is None or "answered" not in responses or not model_of.is_unique:
             return None
         table = responses.pivot_table(index="question_id", columns="respondent", values="answered", aggfunc="first")
-        return table.rename(columns=model_of).reindex(index=sure.index, columns=sure.columns)
+        return table.rename(columns=model_of.to_dict()).reindex(index=sure.index, columns=sure.columns)
 
     @cached_property
     def own(self) -> SharedOrOwn | str:

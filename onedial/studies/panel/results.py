@@ -52,8 +52,8 @@ def _scree(_: Any, stored: Stored) -> Drawing:
         ("one_fewer", "one factor fewer", COLOURS[2]),
     ):
         if name in table:
-            ends = (table[f"{name}_{end}"].clip(lower=1e-6) for end in ("low", "high"))
-            lines.append(Curve(table.index, table[name], label, colour, *ends, look={"linestyle": "--"}))
+            low, high = (table[f"{name}_{end}"].clip(lower=1e-6) for end in ("low", "high"))
+            lines.append(Curve(table.index, table[name], label, colour, low, high, look={"linestyle": "--"}))
     positive = table["eigenvalue"][table["eigenvalue"] > 0]
     limits = (max(positive.min() / 2, 0.01), 1.3 * positive.max())
     panel = Panel(lines, "eigenvalue of the correlations", limits, log=True)

@@ -100,7 +100,8 @@ def as_sweep(reasoned: pd.DataFrame) -> pd.DataFrame:
     read = means.where(means != 0)
     below, above = read.ffill(axis=1), read.bfill(axis=1)
     filled = read.where(asked, below.where(np.sign(below) == np.sign(above)))
-    long = filled.rename_axis(columns="magnitude").stack(future_stack=True).rename("margin").reset_index()
+    margins = pd.Series(filled.rename_axis(columns="magnitude").stack(future_stack=True), name="margin")
+    long = margins.reset_index()
     return long.assign(mass=long["margin"].notna().astype(float), margin=long["margin"].fillna(0.0))[SWEEP_COLUMNS]
 
 
