@@ -143,7 +143,9 @@ def calibration_table(
             found = _measured(statistic, c, y, n_bootstrap, seed)
             row |= found.columns(measure) if n_bootstrap else {measure: found.value}
         rows[name] = row | brier_parts(c, y, n_bins)
-    return pd.DataFrame.from_dict(rows, orient="index").rename_axis(index=sure.columns.name)
+    table = pd.DataFrame.from_dict(rows, orient="index")
+    table.index.name = sure.columns.name
+    return table
 
 
 def brier_parts(confidence: Floats, correct: Floats, n_bins: int = N_BINS) -> dict[str, float]:

@@ -98,9 +98,7 @@ def _line(x: Floats, y: Floats) -> RegressionLine:
         return RegressionLine(n=len(x))
     fit = stats.linregress(x, y)
     reach = stats.t.ppf(QUANTILES_95[1], len(x) - 2) * fit.stderr
-    slope = (fit.slope, fit.stderr, fit.slope - reach, fit.slope + reach, fit.pvalue)
-    numbers = [float(each) for each in (*slope, fit.intercept, fit.intercept_stderr, fit.rvalue**2)]
-    return RegressionLine(
-        *numbers,
-        n=len(x),
-    )
+    slope, se = float(fit.slope), float(fit.stderr)
+    ends = (float(slope - reach), float(slope + reach))
+    line = (float(fit.intercept), float(fit.intercept_stderr), float(fit.rvalue**2))
+    return RegressionLine(slope, se, *ends, float(fit.pvalue), *line, n=len(x))

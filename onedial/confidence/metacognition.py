@@ -152,7 +152,9 @@ def metacognition_table(confidence: Any, correctness: Any, at: Sequence[float] =
         known = sure[name].notna()
         ratings = _ratings(sure[name][known].to_numpy(), points)
         rows[name] = _row(_counts(ratings, right[name][known].to_numpy(int), len(points) + 1))
-    return pd.DataFrame.from_dict(rows, orient="index").rename_axis(index=sure.columns.name)
+    table = pd.DataFrame.from_dict(rows, orient="index")
+    table.index.name = sure.columns.name
+    return table
 
 
 def metacognition_sentences(table: pd.DataFrame) -> list[str]:

@@ -87,7 +87,7 @@ def checked(kind: type[T], content: Any, place: str, of: str = "", elsewhere: Ma
         raise InputError(_sentence(error, kind, content, place, f"{of} " if of else "", elsewhere or {})) from None
 
 
-def _sentence(error: Any, kind: type[Any], content: Any, place: str, of: str, elsewhere: Mapping[str, str]) -> str:
+def _sentence(error: Any, kind: Any, content: Any, place: str, of: str, elsewhere: Mapping[str, str]) -> str:
     known = [each.name for each in fields(kind)]
     if not isinstance(content, Mapping):
         return f"{place} gives {of}a {type(content).__name__}, not keys and values; known keys are {', '.join(known)}"

@@ -132,7 +132,7 @@ def restriction_scores(answers: pd.DataFrame, n_bootstrap: int = 999, seed: int 
         ends = _intervals(told, n_bootstrap, seed)
         low, high = wilson_interval(pd.Series([aa + bb]), pd.Series([n_read]))
         seen = (perceived == happened)[perceived.notna() & happened.notna()]
-        row = {
+        row: dict[str, object] = {
             "n": len(own),
             "n_unread": len(own) - n_read,
             **{"AA": aa, "BB": bb, "FN": fn, "FP": fp},

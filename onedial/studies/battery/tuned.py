@@ -100,7 +100,7 @@ def _predictions_of(
     for target in targets:
         own = known["model"] == target
         lesson, left = known[own & taught], known[own & ~taught]
-        slots: list[list[dict[str, Any]]] = [part[["word", "option"]].to_dict("records") for part in (lesson, left)]
+        slots: list[Any] = [part[["word", "option"]].to_dict("records") for part in (lesson, left)]
         taught_prompts = [ASSOCIATION.prompt(**each) for each in slots[0]]
         with tuned_to_answers(model, taught_prompts, lesson["listed"].tolist(), seed=seed):
             margins = ask_table(LocalRespondent(model), ASSOCIATION, slots[1])["margin"].tolist()

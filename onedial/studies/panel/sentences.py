@@ -30,7 +30,7 @@ def summary(case: "StudyCase") -> dict[str, Any]:
         telling = case.screening["tells"]
         parts.append(f"The confidence of {telling.sum()} of {len(telling)} tells their right from their wrong answers.")
     lines = case.lines()
-    parts.append(line_in_short(None if lines is None else lines.loc["as is"]))
+    parts.append(line_in_short(None if lines is None else _row(lines, "as is")))
     numbers: dict[str, Any] = {"line_of_those_that_tell": case.line_of_those_that_tell()}
     if case.predictors is not None:
         parts.append(others_in_short(case.predictors.summary))
@@ -114,7 +114,7 @@ def line(means: pd.DataFrame, stored: Stored) -> str:
             f"The panel holds {len(means)} base models with grades, and a line between models takes 3; their framings "
             "are no further models."
         )
-    found = stored["confidence_accuracy"].loc["as is"]
+    found = _row(stored["confidence_accuracy"], "as is")
     if found["slope"] != found["slope"]:
         return f"The {len(means)} base models are all equally accurate: there is no line of confidence on accuracy."
     words = (
@@ -132,7 +132,7 @@ def _slope(found: Mapping[str, Any]) -> str:
     return f"{number(found['slope'], 2)} {interval(found['slope_low'], found['slope_high'], 2)}"
 
 
-def line_in_short(found: "pd.Series[Any] | None") -> str:
+def line_in_short(found: Mapping[str, Any] | None) -> str:
     """The same for a headline."""
     if found is None or found["slope"] != found["slope"]:
         return "No line of confidence on accuracy can be drawn."
@@ -144,7 +144,7 @@ def line_in_short(found: "pd.Series[Any] | None") -> str:
 
 def others_in_short(table: pd.DataFrame) -> str:
     """Whether others know better what a model gets right, for a headline."""
-    own, others = table.loc[OWN], table.loc[OTHERS]
+    own, others = _row(table, OWN), _row(table, OTHERS)
     both = f"AUROC {number(others['auroc'], 2)} and {number(own['auroc'], 2)}"
     if not max(own["auroc_low"], others["auroc_low"]) > CHANCE:
         return f"Neither a model's own confidence nor that of others is shown to tell what it gets right ({both})."
@@ -166,7 +166,7 @@ def attitudes(table: pd.DataFrame) -> str:
 
 def predictors(table: pd.DataFrame, numbers: Mapping[str, Any]) -> str:
     """What tells a model's right from its wrong answers."""
-    own, others, telling = table.loc[OWN], table.loc[OTHERS], numbers["auroc_of_those_that_tell"]
+    own, others, telling = _row(table, OWN), _row(table, OTHERS), numbers["auroc_of_those_that_tell"]
     return (
         f"A model's own confidence tells its right from its wrong answers with an AUROC of {_auroc(own)}, the mean "
         f"confidence of the models of other families with {_auroc(others)}, a single one of them with "
@@ -178,7 +178,11 @@ def predictors(table: pd.DataFrame, numbers: Mapping[str, Any]) -> str:
     )
 
 
-def _auroc(row: Mapping[Any, Any]) -> str:
+def _row(table: pd.DataFrame, name: str) -> dict[str, Any]:
+    return {str(column): value for column, value in table.loc[name].items()}
+
+
+def _auroc(row: Mapping[str, Any]) -> str:
     return f"{number(row['auroc'], 2)} {interval(row['auroc_low'], row['auroc_high'], 2)}"
 
 
@@ -186,4 +190,5 @@ def own_of_all(case: "StudyCase") -> dict[str, Any]:
     """The mean over models with its sentence; or the reason why there is none."""
     if isinstance(case.own, str):
         return {"reason": case.own}
-    return case.own.mean.to_dict() | {"scales": case.own.scales, "words": case.own.sentence()}
+    mean = {str(name): value for name, value in case.own.mean.to_dict().items()}
+    return mean | {"scales": case.own.scales, "words": case.own.sentence()}
