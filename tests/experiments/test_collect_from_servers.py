@@ -494,6 +494,22 @@ def test_a_judge_counts_within_the_budget_and_judges_the_same_answer_once(tmp_pa
 
 
 @needs_inspect
+def test_while_requests_wait_to_be_tried_again_it_is_said_how_many_and_why(tmp_path, capsys, monkeypatch):
+    monkeypatch.setattr("onedial.asking.providers.providers._SAY_EVERY", 0.2)
+    failing = []
+
+    def answering(body):
+        failing.append(body)
+        return Fault(503, headers={"Retry-After": "1"}) if len(failing) <= 3 else even(body)
+
+    questions = write_questions(tmp_path / "q.jsonl", 3)
+    with FakeServer(answering) as server:
+        who = write_models(tmp_path / "who.yaml", entry(server, retries=2))
+        assert collect(tmp_path / "out", who, questions) == 0
+    assert "3 failed and wait to be tried again (503 " in capsys.readouterr().err
+
+
+@needs_inspect
 def test_what_a_judge_costs_that_does_not_answer_counts_and_a_price_is_asked_for_before_anything_is(tmp_path, capsys):
     questions, out = write_questions(tmp_path / "q.jsonl", 4), tmp_path / "out"
     judging = Biller(lambda body, n: Fault(500, headers={"Retry-After": "0"}))

@@ -15,6 +15,7 @@ import importlib.util
 import json
 import os
 import queue
+import sys
 import threading
 import time
 import warnings
@@ -66,6 +67,8 @@ _TOLD_EVERY = 0.05
 """Seconds: to wake the thread that reads for every answer costs more than the answer."""
 _PATIENCE = 30.0
 """Seconds in which a connection that is broken off ends."""
+_SAY_EVERY = 5.0
+"""Seconds between two lines on requests that wait to be tried again."""
 
 
 @dataclass(frozen=True)
@@ -282,6 +285,33 @@ def _refuse_what_cannot_be_asked(respondent: ProviderRespondent, error: str, n_f
         )
 
 
+class _Waiting:
+    """The requests that have failed and wait to be made again; says on stderr how many, every few seconds."""
+
+    def __init__(self) -> None:
+        self._errors: dict[object, str] = {}
+        self._said = -_SAY_EVERY
+
+    async def sleep(self, seconds: float, error: str) -> None:
+        """Wait before the next attempt of a request that ended in this error."""
+        request, until = object(), time.monotonic() + seconds
+        self._errors[request] = error
+        try:
+            while (left := until - time.monotonic()) > 0:
+                await asyncio.sleep(min(left, _SAY_EVERY))
+                self._say()
+        finally:
+            del self._errors[request]
+
+    def _say(self) -> None:
+        if (now := time.monotonic()) - self._said >= _SAY_EVERY:
+            self._said, error = now, list(self._errors.values())[-1]
+            print(f"{len(self._errors)} failed and wait to be tried again ({error[:80]})", file=sys.stderr, flush=True)
+
+
+_WAITING = _Waiting()
+
+
 # ---- in the loop that asks -----------------------------------------------------------------------------------------
 
 
@@ -328,7 +358,7 @@ async def _attempts(asking: Asking, place: int, at: int, model: Any, account: Ac
     last = None
     for n_failed in range(asking.respondent.settings.retries + 1):
         if last is not None:
-            await asyncio.sleep(seconds_to_wait(n_failed, last))
+            await _WAITING.sleep(seconds_to_wait(n_failed, last), last.response.error)
         while not (allowed := account.permits(place, at)):
             if allowed is False:
                 return last
