@@ -3,7 +3,7 @@
     response   questions answered yes against questions answered no, at the last token of the prompt
     answer     each question with a yes token appended against itself with a no token appended, at that token
     persona, capability, risk, effort, audience, evaluation, intentionality
-               each question under one opening against itself under its opposite (`POLES`), at the last
+               each question under one opening against itself under its opposite (`onedial.asking.poles`), at the last
                token of the prompt. The pole under which the margins are higher stands on the side of yes
 
 Where a subject says nearly always the same (under 20% or under 5 questions on one side), the sign of its margin splits
@@ -19,7 +19,7 @@ import torch
 from jaxtyping import Bool, Float, Int
 from torch import Tensor
 
-from onedial.asking.poles import POLES, openings_of
+from onedial.asking.poles import openings_of
 from onedial.asking.yes_no import is_read
 from onedial.core.cards import one_line
 from onedial.core.errors import InputError
@@ -291,5 +291,11 @@ def framing_contrast(
 CONTRASTS: dict[str, Callable[..., Contrast]] = {
     "response": response_contrast,
     "answer": answer_contrast,
-    **{name: partial(framing_contrast, name) for name in POLES},
+    "persona": partial(framing_contrast, "persona"),
+    "capability": partial(framing_contrast, "capability"),
+    "risk": partial(framing_contrast, "risk"),
+    "effort": partial(framing_contrast, "effort"),
+    "audience": partial(framing_contrast, "audience"),
+    "evaluation": partial(framing_contrast, "evaluation"),
+    "intentionality": partial(framing_contrast, "intentionality"),
 }

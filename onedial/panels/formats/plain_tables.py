@@ -8,7 +8,8 @@ score       answered_correctly: whether the question itself was answered correct
 """
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +20,7 @@ from onedial.panels.columns import Columns
 from onedial.panels.formats.records import LogChoices, LogRecord, LogRun, ended, is_right, texts_of
 from onedial.panels.questions.prompts import PROMPTS
 from onedial.panels.spellings import Spellings
+from onedial.panels.stated_numbers import Stated, stated, tops_of
 from onedial.panels.wide_tables import columns_of, melted, turned, without_summaries
 
 FORMAT = "table"
@@ -71,9 +73,12 @@ def read(path: Path, choices: LogChoices) -> list[LogRun]:
     models = columns.parse("respondent", name_of, "name the respondent")
     framings = columns.parse("framing", _text, "give text")
     runs: dict[tuple[str, str], list[LogRecord]] = {}
-    for model, framing, record in zip(models, framings, _records(columns, choices), strict=True):
+    tops = [choices.confidence_scale] * len(models)
+    if choices.confidence_scale is None and "confidence" in columns.found:
+        tops = _tops(columns, models)
+    for model, framing, record in zip(models, framings, _records(columns, choices, tops), strict=True):
         runs.setdefault((model, framing or ""), []).append(record)
-    raw = choices.confidence_scale
+    raw = choices.confidence_scale or 1.0
     for (model, _), records in runs.items():
         numbers = [record.confidence * raw for record in records if record.confidence == record.confidence]
         if raw > 1 and max(numbers, default=raw) <= 1 and any(0 < number < 1 for number in numbers):
@@ -124,7 +129,20 @@ def _columns(table: Table, chosen: Mapping[str, str]) -> Columns:
     return Columns(table, ROLES, chosen)
 
 
-def _records(columns: Columns, choices: LogChoices) -> list[LogRecord]:
+def _tops(columns: Columns, models: Sequence[str]) -> list[float | None]:
+    """What stands for certain in each row, as its respondent's numbers tell.
+
+    Raises:
+        InputError: the scale of some respondent is doubtful.
+    """
+    numbers: dict[str, list[Stated]] = {}
+    for model, number in zip(models, columns.parse("confidence", stated, "give a number"), strict=True):
+        numbers.setdefault(model, []).append(number)
+    found = tops_of(numbers, {}, columns.table, "Say --confidence-scale 5, 10 or 100")
+    return [found.get(model) for model in models]
+
+
+def _records(columns: Columns, choices: LogChoices, tops: Sequence[float | None]) -> list[LogRecord]:
     is_prompt = "question" not in choices.columns and columns.found.get("question") in PROMPTS
     readers = {
         **dict.fromkeys(("question", "question_id", "raw_text", "topic", "error", "stop_reason"), _text),
@@ -134,7 +152,7 @@ def _records(columns: Columns, choices: LogChoices) -> list[LogRecord]:
     held = set(columns.found)
     cells = {role: columns.parse(role, read, "write it otherwise") for role, read in readers.items()}
     records = []
-    for row, values in enumerate(zip(*cells.values(), strict=True)):
+    for row, (values, top) in enumerate(zip(zip(*cells.values(), strict=True), tops, strict=True)):
         own, where = dict(zip(cells, values, strict=True)), columns.table.where(row)
         if own["question"] is None and own["question_id"] is None:
             raise InputError(f"{where} has neither a question_id nor a question; give one of them")
@@ -150,7 +168,9 @@ def _records(columns: Columns, choices: LogChoices) -> list[LogRecord]:
                 topic=own["topic"],
                 said_yes=said,
                 scores={} if own["answered_correctly"] is None else {"answered_correctly": own["answered_correctly"]},
-                confidence=choices.confidence_of({choices.confidence: own["confidence"]}, where=where),
+                confidence=replace(choices, confidence_scale=top).confidence_of(
+                    {choices.confidence: own["confidence"]}, where=where
+                ),
                 finished=finished,
                 failed=failed if (own["error"] or "false").casefold() in _NO_ERROR else "error",
             )

@@ -114,7 +114,8 @@ class LogChoices:
 
     Attributes:
         confidence: name of the field that holds a stated confidence (dots go down: "scores.conf").
-        confidence_scale: what that field calls certainty, 1 or 100.
+        confidence_scale: what that field calls certainty, 1 or 100; None: 1 in logs, and in plain tables as each
+            respondent's own numbers tell.
         question_field: name of the field that holds the bare question.
         columns: for plain tables, our name to the table's.
         incomplete: take what is there of an evaluation that did not come to its end.
@@ -122,7 +123,7 @@ class LogChoices:
     """
 
     confidence: str = "confidence"
-    confidence_scale: float = 1.0
+    confidence_scale: float | None = None
     question_field: str | None = None
     columns: Mapping[str, str] = field(default_factory=dict)
     incomplete: bool = False
@@ -137,16 +138,17 @@ class LogChoices:
             InputError: it is no number, or outside the scale.
         """
         value = next((found for each in holders if (found := dig(each, self.confidence)) not in (None, "")), NAN)
+        scale = self.confidence_scale or 1.0
         written = value.strip() if isinstance(value, str) else ""
         try:
-            share = float(written[:-1]) / 100 if written.endswith("%") else float(value) / self.confidence_scale
+            share = float(written[:-1]) / 100 if written.endswith("%") else float(value) / scale
         except (TypeError, ValueError):
             share = NAN
         if share != share and not isinstance(value, float):
             raise InputError(f"{where} gives the confidence {value!r}, which is no number; name another field")
         if share < 0 or share > 1:
             raise InputError(
-                f"{where} gives the confidence {value!r}, outside 0 to {self.confidence_scale:g}; "
+                f"{where} gives the confidence {value!r}, outside 0 to {scale:g}; "
                 "say --confidence-scale 100 where it is in percent"
             )
         return share

@@ -77,7 +77,9 @@ class ImportOptions(Options):
     asked: Literal["auto", "yes-no", "question"] = option("auto", "what the logs asked")
     score: str | None = option(None, "which score says that the question itself was answered correctly")
     confidence: str = option("confidence", "field of a stated confidence in the logs' metadata", metavar="FIELD")
-    confidence_scale: float = option(1.0, "1, or 100 for percent", above=0, metavar="N")
+    confidence_scale: float | None = option(
+        None, "1, or 100 for percent (told by each respondent's own numbers in a table, else 1)", above=0, metavar="N"
+    )
     question_field: str | None = option(None, "field that holds the question without its prompt", metavar="FIELD")
     incomplete: bool = option(False, "take what is there of an evaluation that ended in an error")
     columns: tuple[str, ...] = option(
