@@ -13,7 +13,7 @@ from onedial.models.checkpoints.folders import attention_for
 from onedial.models.families import FAMILIES, Family
 from onedial.models.forward.residual import reading
 from onedial.models.forward.runner import PlainRunner
-from onedial.models.forward.sites import Places, Site, capturing
+from onedial.models.forward.sites import Site, capturing
 from onedial.models.model import OpenModel, load_model
 from onedial.models.writing import generate
 from steering.planning.forecast import Size
@@ -135,7 +135,7 @@ def sites_at(layer):
 
 
 def read(model, layer):
-    return capturing(model.stack, sites_at(layer), Places({"last": [0, 0, 0]}, None))
+    return capturing(model.stack, sites_at(layer), {"last": [0, 0, 0]})
 
 
 def test_an_undeclared_type_is_given_the_form_that_a_forward_bears_out(monkeypatch):
