@@ -65,19 +65,6 @@ def write_text(path: Path | str, text: str) -> None:
         temporary.write_text(text, encoding="utf-8")
 
 
-def path_inside(folder: Path, name: str) -> Path:
-    """Where a file of this name, which somebody else chose, lies in the folder.
-
-    Raises:
-        InputError: the name or a link on the way leads out of the folder.
-    """
-    parts = name.replace("\\", "/").split("/")
-    path = folder / name
-    if ".." in parts or "" in parts or "\0" in name or parts[0].endswith(":") or _leads_out(path, folder):
-        raise InputError(f"the name {name!r} leads out of {folder}; take the file away from where it came from")
-    return path
-
-
 def refuse_large(path: Path, size: int | None = None, most: int | None = None) -> None:
     """Raise InputError where a file of somebody else's would take too many bytes.
 

@@ -210,20 +210,6 @@ class OpenModel:
         with edited(self.stack.layers[layer], edit) as count:
             yield count
 
-    @contextlib.contextmanager
-    def resumed_after(self, layer: int, stream: Float[Tensor, "row pos d_model"]) -> Iterator[None]:
-        """While the context lasts, forwards of the same rows start with `stream` as the output of `layer`.
-
-        The layers below cost nothing then. Where this model is right by plain forwards alone (`fast_paths`), they are
-        run as ever.
-        """
-        self.check_layers([layer])
-        if "all" not in self.fast_paths.allowed:
-            yield
-            return
-        with self.stack.beginning_after(layer, stream):
-            yield
-
     @torch.inference_mode()
     def runner(self, sequences: Sequence[Sequence[int]], layers: Sequence[int] = (), at: str = "last") -> Runner:
         """What runs these prompts, unedited and edited; see `onedial.models.forward.runner`.

@@ -13,7 +13,6 @@ import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.colors import TwoSlopeNorm
-from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.patches import Rectangle
 from matplotlib.transforms import blended_transform_factory
@@ -463,11 +462,6 @@ def shade_beyond(every: Sequence[Axes] | np.ndarray, within: Range, horizontal: 
             if end > begin:
                 span(begin, end, color=FAINT, alpha=0.18, linewidth=0, zorder=0)
         (axes.set_ylim if horizontal else axes.set_xlim)(low, high)
-
-
-def titled(figure: Figure, title: str) -> None:
-    """A bold line above the whole figure, at its left."""
-    figure.suptitle(title, x=0.02, ha="left", fontsize=9, fontweight="bold")
 
 
 def bands_of(rate: ArrayLike, error: ArrayLike) -> Iterator[np.ndarray]:

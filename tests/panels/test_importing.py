@@ -298,8 +298,16 @@ def test_framings_of_a_table_are_respondents_of_one_model(tmp_path):
         ("model,question_id,said_yes\n,q1,1\n", LogChoices(), "line 2, column .model. is blank; name the respondent"),
         (TABLE, LogChoices(columns={"said_yes": "opinion"}), "--columns said_yes=opinion: .* holds 'model'"),
         (TABLE, LogChoices(columns={"sayed": "verdict"}), "'sayed' is none of question_id"),
-        (TABLE, LogChoices(columns=COLUMNS), "nothing exceeds 10 in what .b. state: .* Say --confidence-scale 5, 10 or 100"),
-        (TABLE.replace("80", "high"), LogChoices(columns=COLUMNS), "line 2, column .confidence. .*high.*; give a number"),
+        (
+            TABLE,
+            LogChoices(columns=COLUMNS),
+            "nothing exceeds 10 in what .b. state: .* Say --confidence-scale 5, 10 or 100",
+        ),
+        (
+            TABLE.replace("80", "high"),
+            LogChoices(columns=COLUMNS),
+            "line 2, column .confidence. .*high.*; give a number",
+        ),
     ],
 )
 def test_a_table_that_cannot_be_used_is_refused_by_place(tmp_path, text, choices, complaint):

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import fnmatch
 import json
-from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -12,7 +10,6 @@ import lazy_loader
 
 from onedial.core.errors import InputError
 from onedial.core.files import atomic_path, json_value
-from onedial.core.run.lock import LOCKS
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -20,15 +17,6 @@ else:
     pd = lazy_loader.load("pandas")  # for which no --help waits
 
 TEMPORARY = ".*.part*"  # as onedial.core.atomic_path names them
-
-
-def finished_files(folder: Path, links: bool = False) -> Iterator[Path]:
-    """Every file of a folder that is whole: no temporary one, no lock, and no link unless these are asked for."""
-    for file in folder.rglob("*"):
-        if not any(fnmatch.fnmatch(file.name, pattern) for pattern in (TEMPORARY, LOCKS)) and (
-            (links and file.is_symlink()) or (file.is_file() and not file.is_symlink())
-        ):
-            yield file
 
 
 def read_json(path: Path) -> dict[str, Any]:
