@@ -127,7 +127,10 @@ def residual_correlations(
 
 
 def q3_of(codes: Codes, fit: MarginalFit) -> Floats:
-    """(respondent, respondent) correlations of residuals over the questions that a pair shares; nan under three."""
+    """(respondent, respondent) correlations of residuals over the questions that a pair shares.
+
+    nan under three of them, or where residuals do not vary.
+    """
     posterior = Data(codes).evidence(fit.curves, fit.nodes, fit.log_weight).posterior
     place = posterior @ fit.nodes
     expected = ndtr(place[:, None] * fit.curves.slope + fit.curves.cuts[:, None]).sum(axis=0)
@@ -152,4 +155,4 @@ def _pairwise_correlation(values: Floats, known: Booleans) -> Floats:
         covariance = (values.T @ values) / n - mean * mean.T
         variance = squared / n - mean**2
         found = covariance / np.sqrt(variance * variance.T)
-    return np.where(n >= 3, found, np.nan)
+    return np.where((n >= 3) & np.isfinite(found), found, np.nan)
