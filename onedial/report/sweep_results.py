@@ -364,10 +364,10 @@ def _texts(_: Any, stored: Contents) -> list[Any]:
 def _written(table: pd.DataFrame, stored: Contents) -> list[Any]:
     """Question by question what the subject wrote at each setting."""
     blocks = []
-    for name, rows in table.sort_values(["asked", "yes_rate"]).groupby("question_id", sort=False):
+    for name, rows in table.sort_values("yes_rate", kind="stable").groupby("question_id", sort=False):
         rates = rows["yes_rate"].map(lambda rate: number(rate, 1))
-        about = zip(rows["asked"], rates, _signed(rows["magnitude"]), strict=True)
-        heads = [f"{asked}, yes rate {rate} (magnitude {at})" for asked, rate, at in about]
+        about = zip(rates, _signed(rows["magnitude"]), strict=True)
+        heads = [f"yes rate {rate} (magnitude {at})" for rate, at in about]
         blocks += _said_to(stored, str(name), heads, rows["text"])
     return blocks
 

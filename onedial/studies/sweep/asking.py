@@ -136,8 +136,8 @@ def ask_reversed(study: SweepStudy) -> None:
 def write_texts(study: SweepStudy) -> None:
     """Let the subject go on writing at three settings, steered as it was swept; every process, and the first one keeps.
 
-    The questions are test questions, evenly from the least to the most often yes unsteered. Each is put as the run asks
-    it, and alone, without asking whether it can be answered.
+    The questions are test questions, evenly from the least to the most often yes unsteered. Each is put alone, without
+    asking whether it can be answered.
     """
     swept = study.run.sweep()
     unsteered = swept[(swept["magnitude"] == 0) & (swept["intervention_id"] == study.intervention.intervention_id)]
@@ -146,20 +146,16 @@ def write_texts(study: SweepStudy) -> None:
     )
     places = np.unique(np.linspace(0, len(order) - 1, N_WRITTEN).round().astype(int))
     texts = {question.id: question.text for question in study.inputs.questions}
-    templates, tables = {"as the run asks": study.template, "the question alone": CLOSED_BOOK.template}, []
-    settings = study.settings_at(WRITTEN_RATES)
-    with progress_bar(len(settings) * len(templates), f"texts to {len(places)} questions") as advance:
+    prompts = [CLOSED_BOOK.template.fill(texts[name]) for name in order[places]]
+    settings, tables = study.settings_at(WRITTEN_RATES), []
+    with progress_bar(len(settings), f"texts to {len(places)} questions") as advance:
         for wanted, magnitude in zip(WRITTEN_RATES, settings, strict=True):
-            for asked, template in templates.items():
-                prompts = [template.fill(texts[name]) for name in order[places]]
-                found = generate_steered(
-                    study.model, prompts, study.intervention, magnitude, max_new_tokens=WRITTEN_TOKENS
-                )
-                rows = {"question_id": order[places], "text": [each.text for each in found]}
-                tables.append(pd.DataFrame(rows).assign(asked=asked, magnitude=magnitude, yes_rate=wanted))
-                advance(1)
+            found = generate_steered(study.model, prompts, study.intervention, magnitude, max_new_tokens=WRITTEN_TOKENS)
+            rows = {"question_id": order[places], "text": [each.text for each in found]}
+            tables.append(pd.DataFrame(rows).assign(magnitude=magnitude, yes_rate=wanted))
+            advance(1)
     if is_first_process():
-        study.run.run.write_table(WRITTEN, pd.concat(tables)[["question_id", "yes_rate", "magnitude", "asked", "text"]])
+        study.run.run.write_table(WRITTEN, pd.concat(tables)[["question_id", "yes_rate", "magnitude", "text"]])
     wait_for_all()
 
 

@@ -153,9 +153,7 @@ STAGES: dict[str, SweepStage] = {
     ),
     "texts": SweepStage(
         lambda _: True,
-        lambda a: {
-            "texts": _written(a, a.some(2 * asking.N_WRITTEN), len(asking.WRITTEN_RATES), asking.WRITTEN_TOKENS)
-        },
+        lambda a: {"texts": _written(a, a.some(asking.N_WRITTEN), len(asking.WRITTEN_RATES), asking.WRITTEN_TOKENS)},
         asking.write_texts,
     ),
     "reasoned answers": SweepStage(
