@@ -356,7 +356,7 @@ class Push(Scalable):
         Raises:
             InputError: it is of another model.
         """
-        assert self._said_if_far
+        _ = self._said_if_far
         return steered(model, self.of, self.magnitude)
 
     @cached_property
