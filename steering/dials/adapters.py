@@ -47,7 +47,6 @@ from onedial.models.prompt_set import PromptSet
 from onedial.models.tensor_files import read_tensors, write_tensors
 from onedial.models.tokens import pad_batch
 from steering.dials.dials import Dial, read_unsteered
-from steering.effects.side_effects import effects_on_text
 
 INSTALL = "python -m pip install -e '.[adapters]'"
 ADAPTED = ("q_proj", "v_proj", "qkv_proj", "query_key_value")
@@ -335,13 +334,6 @@ class LoraDial(Dial):
     ) -> pd.DataFrame:  # fmt: skip
         with adapted(model, self.adapter, setting):
             return read_unsteered(model, questions, template, progress)
-
-    def on_text(
-        self, model: OpenModel, settings: Sequence[float], passages: Sequence[str] | None = None
-    ) -> pd.DataFrame:
-        return effects_on_text(
-            model, settings, around=lambda setting: adapted(model, self.adapter, setting), passages=passages
-        )
 
 
 # ---- peft ------------------------------------------------------------------------------------------------------------

@@ -1,7 +1,6 @@
 """Dials: anything with one setting that turns a subject from no to yes, behind one interface.
 
     dial.ask(model, questions, template, settings)     a setting gives answers: margin and mass of each question
-    dial.on_text(model, settings)                      and what it does to neutral text
 
     InterventionDial   an intervention; the setting is its magnitude, in its unit
     ThresholdShift     the unsteered margin plus the setting: a bias on the logits of the yes tokens, in nats
@@ -16,8 +15,6 @@ from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
-from jaxtyping import Float
-from torch import Tensor
 
 from onedial.asking.prompts import OPENINGS, PromptTemplate, with_opening
 from onedial.asking.questions import Question
@@ -26,7 +23,6 @@ from onedial.core.errors import InputError
 from onedial.models.forward.activations import read_activations
 from onedial.models.model import OpenModel
 from onedial.models.prompt_set import PromptSet
-from steering.effects.side_effects import effects_on_text
 from steering.interventions import Intervention
 from steering.planning.magnitudes import doubling, most_unread
 from steering.reading import answers_along, margins_by
@@ -83,13 +79,6 @@ class Dial:
         """The answers at one setting, for dials that are asked setting by setting."""
         raise NotImplementedError
 
-    def on_text(
-        self, model: OpenModel, settings: Sequence[float], passages: Sequence[str] | None = None
-    ) -> pd.DataFrame:
-        """What each setting does to neutral text, by default all built-in passages (`effects_on_text`): nothing, where
-        it acts on prompts alone."""
-        return effects_on_text(model, settings, change=lambda logits, setting: logits, passages=passages)
-
 
 @dataclass(frozen=True)
 class InterventionDial(Dial):
@@ -120,11 +109,6 @@ class InterventionDial(Dial):
         table = answers_along(model, [self.intervention], prompts, settings, progress=progress)
         return table.rename(columns={"magnitude": "setting"})[DIAL_COLUMNS]
 
-    def on_text(
-        self, model: OpenModel, settings: Sequence[float], passages: Sequence[str] | None = None
-    ) -> pd.DataFrame:
-        return effects_on_text(model, settings, self.intervention, passages=passages)
-
 
 @dataclass(frozen=True)
 class ThresholdShift(Dial):
@@ -148,20 +132,6 @@ class ThresholdShift(Dial):
         plain = read_unsteered(model, questions, template, progress)  # once for all settings
         frames = [plain.assign(setting=float(setting), margin=plain["margin"] + setting) for setting in settings]
         return pd.concat(frames, ignore_index=True)[DIAL_COLUMNS]
-
-    def on_text(
-        self, model: OpenModel, settings: Sequence[float], passages: Sequence[str] | None = None
-    ) -> pd.DataFrame:
-        """As a bias on the yes tokens, which text holds now and then."""
-        example = PromptSet.build(model, [Question("", "Who?")], PromptTemplate("{question}", "Answer:"))
-        yes = list(example.tokens.yes)
-
-        def raised(logits: Float[Tensor, "token vocabulary"], setting: float) -> Float[Tensor, "token vocabulary"]:
-            changed = logits.clone()
-            changed[:, yes] += setting
-            return changed
-
-        return effects_on_text(model, settings, change=raised, passages=passages)
 
 
 @dataclass(frozen=True)

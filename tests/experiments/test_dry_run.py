@@ -27,7 +27,7 @@ def options(tmp_path_factory):
 
 
 def forecast(layer="auto", **more):
-    options = SweepOptions(layer=layer, side_effects=False, **({"reversed": 0, "facts": 0} | more))
+    options = SweepOptions(layer=layer, **({"reversed": 0, "facts": 0} | more))
     size = Size.of(tiny_model("llama").hf.config)
     return loads(options, LENGTHS, size, torch.float32)
 

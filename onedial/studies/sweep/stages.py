@@ -32,7 +32,7 @@ from steering.controls import N_CONTRASTS
 from steering.critical import ROWS_PER_CROSSING
 from steering.dials.dials import SURENESS
 from steering.effects.reasoned import reasoned_cost
-from steering.effects.side_effects import N_PREFERENCES, PASSAGE_TOKENS, REVERSED_SETTINGS
+from steering.effects.side_effects import N_PREFERENCES, REVERSED_SETTINGS
 from steering.planning.forecast import Load, Size, forecast_of
 from steering.planning.layers import candidate_layers
 from steering.planning.magnitudes import COARSE_POINTS, GRID_POINTS, RANGE_QUESTIONS, doubling
@@ -146,11 +146,6 @@ STAGES: dict[str, SweepStage] = {
     ),
     "reversed wording": SweepStage(lambda o: o.reversed, _reversed, asking.ask_reversed),
     "interchange and mediation": SweepStage(lambda o: o.tests, _causes, find_causes),
-    "side effects on neutral text": SweepStage(
-        lambda o: o.side_effects,
-        lambda a: {"text": [Load([PASSAGE_TOKENS] * a.options.passages, [(a.middle, a.grid)], a.kind)]},
-        asking.run_on_text,
-    ),
     "texts": SweepStage(
         lambda _: True,
         lambda a: {"texts": _written(a, a.some(asking.N_WRITTEN), len(asking.WRITTEN_RATES), asking.WRITTEN_TOKENS)},
@@ -183,8 +178,6 @@ def go_through_stages(study: SweepStudy) -> None:
         return
     with run.run.stage("match and verdict"):
         judged = run.judge(panel, options.seed)
-        if options.side_effects:
-            judged = replace(judged, effects=asking.weigh_side_effects(study, judged.case.matches))
         if options.answer == "reasoned":
             judged = replace(judged, reasoned=run.judge_reasoned(panel, options.seed))
         keep_judgement(run, judged)
