@@ -29,8 +29,6 @@ def test_a_planted_cosine_is_recovered_once_noise_is_taken_out(cosine):
     true = sample.directions["a"] @ sample.directions["b"]
     true /= np.linalg.norm(sample.directions["a"]) * np.linalg.norm(sample.directions["b"])
     assert own["cosine_corrected"] == pytest.approx(true, abs=0.12)
-    assert own["low"] < own["cosine"] < own["high"]
-    assert not own["low"] < 0 < own["high"]
     if cosine == 0.8:  # a strong label is a strong coordinate, to which shuffled copies lean too: the null is wide
         assert own["p"] <= 0.02
         assert not own["null_low"] < own["cosine"] < own["null_high"]
