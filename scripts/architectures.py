@@ -219,7 +219,10 @@ def written_otherwise(model: Any) -> str:
     prompts, push, block = [first[0][:27], first[2][9:20]], drawn(model.d_model), model.stack.layers[LAYER]
     try:
         with edited(block, lambda stream: stream + push):
-            texts = [generate(model, [ids], WRITTEN)[0] for ids in prompts]
+            if model.writes_alone(max(map(len, prompts)) + WRITTEN):
+                texts = [generate(model, [ids], WRITTEN)[0] for ids in prompts]
+            else:
+                texts = generate(model, prompts, WRITTEN)
     except InputError as error:
         return str(error)
     for ids, ours in zip(prompts, texts, strict=True):
