@@ -7,7 +7,6 @@ from planted import planted
 from onedial.core.errors import InputError
 from probes.directions.geometry import cross_evaluation, direction_table, transfer_table
 from probes.fitting.crossfit import cross_fit, of_rows
-from probes.fitting.solvers import Training
 
 MILD = {"a": 0.3, "b": 0.3, "c": 0.3}
 
@@ -50,14 +49,6 @@ def test_unrelated_directions_lie_within_the_null_nineteen_times_in_twenty():
     assert hits <= 8  # 3 are expected; 9 or more would come about once in 300
 
 
-def test_without_a_null_or_halves_their_columns_are_empty():
-    sample = planted(MILD, n=170, d=10)
-    table = direction_table(sample.rows, sample.task(), MILD, list(MILD), "ridge", n_null=0, n_halves=0)
-    assert len(table) == 3
-    assert table[["null_low", "null_high", "reliability", "cosine_corrected"]].isna().all(axis=None)
-    assert table["cosine"].between(-1, 1).all()
-
-
 def test_a_probe_ranks_the_label_that_shares_its_direction_and_no_other():
     sample = planted({"a": 2.0, "same": 2.0, "c": 2.0}, n=510, d=20, cosine=0.95, topic_effect=0.2)
     task = sample.task()
@@ -89,16 +80,3 @@ def test_a_probe_of_one_set_ranks_another_set_only_where_the_directions_are_the_
         assert own["null_low"] - 0.1 < own["auroc"] < own["null_high"] + 0.1
     with pytest.raises(InputError, match="width 20 and 5"):
         transfer_table(one.rows, one.task(), {"a": 0.3}, ["a"], other.rows[:, :5], task, ["x"])
-
-
-def test_the_directions_of_shuffled_labels_are_those_of_each_copy_by_itself():
-    from probes.directions.geometry import directions_of, shuffled_directions
-    from probes.fitting.controls import shuffled_within
-
-    sample = planted({"a": 1.0, "b": 1.0}, n=170, d=12, unknown=0.1)
-    task, penalties = sample.task(), np.array([0.3, 3.0])
-    training = Training.of(sample.rows)
-    found = shuffled_directions(training, task.values, task, penalties, "ridge", 3)
-    for number in range(3):
-        copy = shuffled_within(task.values, task.folds.topic, number)
-        np.testing.assert_allclose(found[number], directions_of(training, copy, penalties, "ridge"))
