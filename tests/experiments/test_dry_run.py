@@ -19,6 +19,7 @@ __all__ = ["call"]
 
 FOUR = "-1,-0.5,0.5,1"
 LENGTHS = {"extraction": [60] * 40, "fitting": [60] * 40, "test": [60] * 80}
+LENGTHS |= {"facts": [40] * 60, "preferences": [40] * N_PREFERENCES}
 
 
 @pytest.fixture(scope="module")

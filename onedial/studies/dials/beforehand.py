@@ -7,7 +7,7 @@ import torch
 from onedial.asking.prompts import PromptTemplate
 from onedial.models.threads import quiet_libraries
 from onedial.panels.inputs import ExperimentInputs
-from onedial.studies.inputs import questions_by_split
+from onedial.studies.inputs import prompts_by_split
 from onedial.studies.options.dials import DialOptions
 from steering.dials.adapters import ADAPTER_PASSES, ADAPTER_SETTINGS, MOST_READINGS
 from steering.dials.dials import RATES, instructed_threshold, personas
@@ -31,7 +31,7 @@ def predict(options: DialOptions, inputs: ExperimentInputs, template: PromptTemp
     def stages(lengths: Mapping[str, list[int]], size: Size, dtype: torch.dtype) -> dict[str, list[Load]]:
         return loads(options, lengths, size)
 
-    told = forecast_of(options.model, questions_by_split(inputs), template, stages, options.revision, options.dtype)
+    told = forecast_of(options.model, prompts_by_split(inputs, template), stages, options.revision, options.dtype)
     n_dials = sum(_dials(options, 2)) + len(_settings_of_prompts(options))
     return (
         f"{options.model}, {len(inputs.questions)} questions, {n_dials} dials, {told}\n"

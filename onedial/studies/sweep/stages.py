@@ -9,14 +9,17 @@ from typing import NamedTuple
 
 import torch
 
+from onedial.asking.instruments import FACT
 from onedial.asking.prompts import PromptTemplate
 from onedial.asking.rewording import reversed_wording
 from onedial.core.processes import is_first_process
 from onedial.core.pulse import say
 from onedial.core.run.stages import Stage, go_through
 from onedial.panels.inputs import ExperimentInputs
+from onedial.panels.questions.facts import load_facts
+from onedial.panels.questions.question_files import load_questions
 from onedial.report.report import keep_judgement, print_summary, write_report
-from onedial.studies.inputs import questions_by_split
+from onedial.studies.inputs import prompts_by_split
 from onedial.studies.options.sweep import SweepOptions
 from onedial.studies.sweep import asking
 from onedial.studies.sweep.causes import find_causes
@@ -46,18 +49,20 @@ Loads = dict[str, list[Load]]
 class Ahead:
     """What is known of a sweep before the subject is loaded.
 
-    The layer is not known before the scan; the middle one of the candidates stands for it. Facts, preferences and
-    pairs of the tests are taken to be as long as the questions, and of the tests there are as many as at most.
+    The layer is not known before the scan; the middle one of the candidates stands for it. Pairs of the tests are
+    taken to be as long as the questions, and there are as many as at most.
 
     Attributes:
-        extraction, fitting, test: tokens of each prompt. layers: the candidates. turned: whether the prompt has a
-            reversed wording. n_cached: prompts that the sweep finds in the cache.
+        extraction, fitting, test, facts, preferences: tokens of each prompt. layers: the candidates.
+        turned: whether the prompt has a reversed wording. n_cached: prompts that the sweep finds in the cache.
     """
 
     options: SweepOptions
     extraction: list[int]
     fitting: list[int]
     test: list[int]
+    facts: list[int]
+    preferences: list[int]
     layers: Sequence[int]
     turned: bool = True
     n_cached: int = 0
@@ -102,7 +107,7 @@ def _controls(a: Ahead) -> Loads:
 
 
 def _reversed(a: Ahead) -> Loads:
-    asked = a.fitting[: a.options.reversed] * 2 + a.some(N_PREFERENCES)
+    asked = a.fitting[: a.options.reversed] * 2 + a.preferences[:N_PREFERENCES]
     found = [Load(asked, [(a.middle, REVERSED_SETTINGS), (a.middle, BEYOND)], a.kind)]
     return {"reversed": found} if a.turned else {}
 
@@ -141,7 +146,7 @@ STAGES: dict[str, SweepStage] = {
     ),
     "facts": SweepStage(
         lambda o: o.facts,
-        lambda a: {"facts": [Load(a.some(a.options.facts), [(a.middle, a.grid)], a.kind)]},
+        lambda a: {"facts": [Load(a.facts, [(a.middle, a.grid)], a.kind)]},
         asking.ask_facts,
     ),
     "reversed wording": SweepStage(lambda o: o.reversed, _reversed, asking.ask_reversed),
@@ -194,7 +199,11 @@ def predict(options: SweepOptions, inputs: ExperimentInputs, template: PromptTem
     def stages(lengths: Mapping[str, list[int]], size: Size, dtype: torch.dtype) -> Loads:
         return loads(options, lengths, size, dtype, turned)
 
-    told = forecast_of(options.model, questions_by_split(inputs), template, stages, options.revision, options.dtype)
+    facts = load_facts(options.facts, options.seed) if options.facts else []
+    beside = {"facts": facts, "preferences": load_questions("preferences")}
+    asked = prompts_by_split(inputs, template)
+    asked |= {name: [FACT.template.fill(each.text) for each in own] for name, own in beside.items()}
+    told = forecast_of(options.model, asked, stages, options.revision, options.dtype)
     return f"{options.model}, {len(inputs.questions)} questions, {told}"
 
 
@@ -204,10 +213,11 @@ def loads(
     """What the plan and each stage of a sweep ask of the model.
 
     Args:
-        lengths: split (extraction, fitting, test) -> tokens of each prompt. turned: see `Ahead`.
+        lengths: extraction, fitting, test, facts, preferences -> tokens of each prompt. turned: see `Ahead`.
     """
-    extraction, fitting, test = (lengths[split] for split in ("extraction", "fitting", "test"))
-    ahead = Ahead(options, extraction, fitting, test, candidate_layers(options.layer, size.n_layers), turned)
+    named = ("extraction", "fitting", "test", "facts", "preferences")
+    extraction, fitting, test, *beside = (lengths[name] for name in named)
+    ahead = Ahead(options, extraction, fitting, test, *beside, candidate_layers(options.layer, size.n_layers), turned)
     found: Loads = {"reading": [Load([*extraction, *ahead.some(ASKED)])]}
     chosen = options.settings() is None
     if len(ahead.layers) > 1 or chosen:
