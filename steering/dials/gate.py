@@ -149,7 +149,7 @@ class Gate:
             str(facts["choice"]),
             str(facts["model"]),
             {
-                str(name): Expected(*(float(held[end]) for end in ("share", "low", "high")), int(held["n"]))
+                str(name): Expected(float(held["share"]), float(held["low"]), float(held["high"]), int(held["n"]))
                 for name, held in facts["expected"].items()
             },
             int(facts["n_unread"]),

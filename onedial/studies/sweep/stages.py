@@ -216,8 +216,9 @@ def loads(
         lengths: extraction, fitting, test, facts, preferences -> tokens of each prompt. turned: see `Ahead`.
     """
     named = ("extraction", "fitting", "test", "facts", "preferences")
-    extraction, fitting, test, *beside = (lengths[name] for name in named)
-    ahead = Ahead(options, extraction, fitting, test, *beside, candidate_layers(options.layer, size.n_layers), turned)
+    extraction, fitting, test, facts, liked = (lengths[name] for name in named)
+    layers = candidate_layers(options.layer, size.n_layers)
+    ahead = Ahead(options, extraction, fitting, test, facts, liked, layers, turned)
     found: Loads = {"reading": [Load([*extraction, *ahead.some(ASKED)])]}
     chosen = options.settings() is None
     if len(ahead.layers) > 1 or chosen:
