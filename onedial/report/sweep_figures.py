@@ -28,7 +28,6 @@ SETTINGS = (0.1, 0.5, 0.9)
 """Yes rates whose nearest settings the histogram shows."""
 JITTER = 0.012
 HOLLOW = {"marker": "o", "color": COLOURS[0], "markerfacecolor": PAPER}
-FILLED = {"marker": "o", "color": COLOURS[0]}
 
 
 # ---- what is predicted, and by whom ----------------------------------------------------------------------------------
@@ -258,7 +257,7 @@ def unread_share(table: pd.DataFrame) -> pd.Series:
 
 def layers(_: Any, stored: Contents) -> Drawing | None:
     """Yes rate over layer and magnitude, where the layer was searched for."""
-    if (scan := stored.sweep.layer_scan()) is None:
+    if (scan := stored.sweep.table("layer_scan")) is None:
         return None
     every, chosen = sorted(scan["layer"].unique()), {str(layer) for layer in stored.entry["layers"]}
     swept = stored.entry["magnitudes"]

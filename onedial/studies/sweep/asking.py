@@ -64,13 +64,13 @@ def cross_controls(study: SweepStudy) -> None:
 
 def measure_texts(study: SweepStudy) -> None:
     """What each push does to neutral text where it takes the yes rate to .1 and to .9."""
-    known, settings, passages = study.run.texts(), study.run.settings_on_text(), load_passages()
+    known, settings, passages = study.run.table("texts"), study.run.tables().settings_on_text, load_passages()
     wait_for_all()
     if known is None:
         with progress_bar(len(passages), "neutral text") as advance:
             found = kl_on_text(study.model, study.plan.interventions, settings, passages=passages, progress=advance)
         if process_index() == 0:
-            study.run.write_texts(found)
+            study.run.write_table("texts", found)
     wait_for_all()
 
 
