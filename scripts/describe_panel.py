@@ -26,7 +26,7 @@ from onedial.panels.panel_files import load_panel
 from onedial.panels.panel_scores import summarise_panel
 from onedial.panels.panels import ResponseMatrix
 from onedial.panels.questions.question_files import load_questions
-from onedial.scale.correlations.tetrachoric import tetrachoric
+from onedial.scale.correlations.latent_correlations import latent_correlations
 
 FILES = ("panel.csv", "closed_book.csv")
 LEAST = 0.05
@@ -83,7 +83,7 @@ def kinship(panel: ResponseMatrix) -> tuple[pd.DataFrame, pd.DataFrame]:
     rates = panel.answers.mean()
     kept = rates.index[rates.between(LEAST, 1 - LEAST)]
     models = panel.respondents.loc[kept, "model"].to_numpy()
-    correlation = tetrachoric(panel.answers[kept]).correlation.to_numpy()
+    correlation = latent_correlations(panel.answers[kept]).correlation.to_numpy()
     first, second = np.triu_indices(len(kept), 1)
     same, values = models[first] == models[second], pd.Series(correlation[first, second])
     rows = {

@@ -12,12 +12,12 @@ import numpy as np
 import pandas as pd
 import pytest
 from browser import opened
+from onedial.scale.misfit.fit_figures import wright_map
 from reporting_run import make_run
 
 from onedial.report import sweep_figures
 from onedial.report.profile_figure import dial_profile
 from onedial.report.report import contents_of
-from onedial.scale.misfit.fit_figures import wright_map
 from onedial.show import page
 from onedial.show.figure_style import save_figure
 

@@ -7,7 +7,6 @@ from psychometric_data import one_factor
 
 from onedial.core.errors import InputError
 from onedial.scale.misfit.answer_fit import CLOSER, LOOSER, answer_fit
-from onedial.scale.misfit.fit_figures import characteristic_curves, wright_map
 
 
 def alike(seed: int, n: int = 600, m: int = 12, missing: float = 0.0) -> np.ndarray:
@@ -96,22 +95,6 @@ def test_information_is_that_of_the_formula():
     at_own_place = a**2 * 2 / np.pi  # phi(0)^2 / (1 / 4)
     assert 0.25 * 12 * at_own_place < found.information["information"].max() < 12 * at_own_place * 1.1
     assert (found.information["information"] > 0).all()
-
-
-def test_figures_show_everyone_and_name_who_has_no_place(odd):
-    _, found = odd
-    drawn = wright_map(
-        found.questions["difficulty"],
-        found.information,
-        found.respondents[["place"]],
-        pd.Series(list("ab") * 6, found.respondents.index),
-    )
-    assert "No place, since the loading is below 0.3: r0." in drawn.caption
-    assert drawn.figure.axes[2].get_yticklabels()[0].get_text().startswith("r")
-    assert len(drawn.figure.axes[2].get_yticklabels()) == 11
-    curves = characteristic_curves(found)
-    assert curves.figure.axes[0].get_title(loc="left").startswith("r0")
-    assert "1 of 12 follow the scale less closely" in curves.caption
 
 
 def test_a_gap_says_nothing_and_too_few_are_refused():

@@ -160,8 +160,7 @@ def test_somebody_alone_has_no_specific_factor_and_a_constant_one_is_left_out():
     [
         ({"families": list(range(20))}, "each of the 20 families has one respondent"),
         ({"families": GROUPS, "family_slopes": "own"}, "choose one of free, equal"),
-        ({"families": GROUPS, "gaps": "informative"}, "goes with one factor"),
-        ({"families": GROUPS[:5]}, "5 families for 20 respondents"),
+        ({"families": GROUPS[:5]}, "5 families for 20 names"),
     ],
 )
 def test_what_cannot_be_fitted_is_refused(options, message):

@@ -106,7 +106,7 @@ def test_order_of_questions_does_not_matter():
     [
         (np.zeros(480), None, r"1 bundle\(s\) of questions and 12 group"),
         (TOPICS, ["a"] * 12, r"6 bundle\(s\) of questions and 1 group"),
-        (TOPICS[:9], None, "9 bundles for 480 questions"),
+        (TOPICS[:9], None, "9 bundles for 480 names"),
     ],
 )
 def test_what_cannot_be_compared_is_refused(bundles, groups, message):

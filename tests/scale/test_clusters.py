@@ -8,7 +8,7 @@ from scipy.special import ndtri
 from onedial.core.errors import InputError
 from onedial.panels.panel_files import load_panel
 from onedial.scale.checks.clusters import cluster_structure
-from onedial.scale.checks.permutation import permutation_null
+from onedial.scale.checks.structure import permutation_null
 
 
 def clustered(
@@ -89,7 +89,7 @@ def test_the_embedded_panel_is_four_models_that_agree_with_themselves():
     [
         (["a"] * 20, "1 clusters of 20 respondents"),
         (list(range(20)), "20 clusters of 20"),
-        (["a", "b"], "2 clusters for 20 respondents"),
+        (["a", "b"], "2 clusters for 20 names"),
         (pd.Series({"a0": "a"}), "say nothing of a1"),
     ],
 )

@@ -4,10 +4,8 @@ import numpy as np
 import pytest
 from psychometric_data import answers
 
-from onedial.scale.checks.one_factor import revised_parallel_analysis
-from onedial.scale.checks.permutation import permutation_null
-from onedial.scale.checks.quadratic_null import quadratic_fit_test
 from onedial.scale.checks.question_bootstrap import bootstrap_questions
+from onedial.scale.checks.structure import permutation_null, quadratic_fit_test, revised_parallel_analysis
 from onedial.scale.factor.factor_model import fit_factor_model
 from onedial.scale.study import factor_figures as draw
 from onedial.stats.answers import PsychometricsWarning

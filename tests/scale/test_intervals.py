@@ -41,13 +41,13 @@ def test_topics_whose_questions_are_alike_make_loadings_less_certain():
 
 
 def test_resamples_are_counted_as_if_the_rows_were_copied():
-    from onedial.scale.correlations.pair_counts import count_pairs, count_pairs_of_resamples
+    from onedial.scale.correlations.two_by_two import count_pairs, count_pairs_of_replicates
     from onedial.stats.answers import Answers, as_answers
 
     for missing in (0.0, 0.2):
         panel = as_answers(one_factor(0, 80, 5, missing=missing).answers)
         weights = np.random.default_rng(1).multinomial(80, np.full(80, 1 / 80), size=3)
-        found = count_pairs_of_resamples(panel, weights.astype(np.float32))
+        found = count_pairs_of_replicates(panel.yes, panel.answered, weights.astype(np.float32))
         for replicate, drawn in enumerate(weights):
             rows = np.repeat(np.arange(80), drawn)
             copied = Answers(panel.yes[rows], panel.answered[rows], panel.questions[rows], panel.respondents)
@@ -62,11 +62,11 @@ def test_reliability_is_the_squared_correlation_with_the_true_place():
         truth = one_factor(3, 4000, m, rates=rates, loadings=(0.5, 0.85))
         model = response_model(truth.answers)
         known = np.corrcoef(model.difficulty, truth.easiness)[0, 1] ** 2
-        assert model.reliability.empirical == pytest.approx(known, abs=0.03)
-        assert model.reliability.mean_se**2 == pytest.approx(1 - known, abs=0.03)
+        assert model.reliability[0] == pytest.approx(known, abs=0.03)
+        assert model.reliability[1] ** 2 == pytest.approx(1 - known, abs=0.03)
 
 
 def test_labels_of_topics_must_fit():
     panel = pd.DataFrame(one_factor(0, 50, 4).answers)
-    with pytest.raises(InputError, match="3 groups for 50 questions"):
+    with pytest.raises(InputError, match="3 groups for 50 names"):
         bootstrap_questions(panel, 9, groups=["a", "b", "c"])

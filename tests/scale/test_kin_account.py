@@ -4,8 +4,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from onedial.scale.checks.one_factor import one_factor_bootstrap
-from onedial.scale.specific.kin_account import kin_account, kin_bend
+from onedial.scale.checks.accounts import kin_account, kin_bend
+from onedial.scale.checks.structure import one_factor_bootstrap
 from onedial.scale.specific.specific_factors import specific_factors
 
 FAMILIES = list("aaaabbbbccccd")

@@ -106,16 +106,16 @@ def parabola_r2(loadings: Floats, thresholds: Floats) -> Floats:
     """R^2 of many parabolas at once.
 
     Args:
-        loadings, thresholds: (replicate, respondent), finite.
+        loadings, thresholds: (replicate, respondent).
 
     Returns:
-        (replicate,); nan where the loadings do not vary.
+        (replicate,); nan where the loadings do not vary, or a value is not finite.
     """
     design = np.stack([np.ones_like(thresholds), thresholds, thresholds**2], axis=-1)
-    basis, _ = np.linalg.qr(design)
-    fitted = (basis @ (np.swapaxes(basis, -1, -2) @ loadings[..., None]))[..., 0]
-    total = ((loadings - loadings.mean(axis=-1, keepdims=True)) ** 2).sum(axis=-1)
     with np.errstate(divide="ignore", invalid="ignore"):
+        basis, _ = np.linalg.qr(design)
+        fitted = (basis @ (np.swapaxes(basis, -1, -2) @ loadings[..., None]))[..., 0]
+        total = ((loadings - loadings.mean(axis=-1, keepdims=True)) ** 2).sum(axis=-1)
         return np.where(total > 0, 1 - ((loadings - fitted) ** 2).sum(axis=-1) / total, np.nan)
 
 

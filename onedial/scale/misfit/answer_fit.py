@@ -20,8 +20,8 @@ import pandas as pd
 from scipy.special import ndtr, xlogy
 
 from onedial.core.cards import one_line
-from onedial.scale.evidence import MISSING, Codes, codes_of
-from onedial.scale.factor.usable import linked_answers
+from onedial.scale.evidence import MISSING, Codes
+from onedial.scale.fits import Fits
 from onedial.scale.likelihood import MarginalFit, Model, ScaleKind, fit_marginal
 from onedial.scale.response_curves import Chances, Curves
 from onedial.scale.response_model import SALIENT, answers_other_way
@@ -113,9 +113,8 @@ def answer_fit(matrix: Any, scale: ScaleKind = "histogram") -> AnswerFit:
     >>> found.respondents["belongs"].tolist()
     [False, True, True, True, True, True, True, True, True]
     """
-    answers = linked_answers(matrix)
-    codes = codes_of(answers)
-    own = fit_marginal(codes, Model(scale, "common"))
+    fits = Fits.of(matrix, binary=True)
+    answers, codes, own = fits.answers, fits.codes, fits.fit(Model(scale, "common"))
     # with one slope for all, answers by dice would pass for guesses that all make: those are taken from the other fit
     signs = np.where(own.curves.slope < 0, -1.0, 1.0)
     alike = fit_marginal(codes, Model(scale, "held", signs=signs), start=own)

@@ -37,10 +37,8 @@ import pandas as pd
 from scipy.special import ndtr
 
 from onedial.core.cards import one_line
-from onedial.scale.correlations.influences import cell_influences
-from onedial.scale.correlations.latent_correlation import correlations, has_empty_cell
-from onedial.scale.correlations.pair_counts import count_pairs
 from onedial.scale.correlations.thresholds import thresholds_of
+from onedial.scale.correlations.two_by_two import cell_influences, correlations, count_pairs, has_empty_cell
 from onedial.scale.factor.factor_fit import influences_over_questions
 from onedial.stats.answers import Answers, as_answers
 from onedial.stats.arrays import Booleans, Floats, Integers

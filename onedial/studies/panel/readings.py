@@ -9,10 +9,9 @@ import pandas as pd
 from onedial.panels.panel_scores import stated_confidence
 from onedial.panels.panels import ResponseMatrix
 from onedial.scale.categories import cut_confidence
-from onedial.scale.checks.one_factor import revised_parallel_analysis
-from onedial.scale.checks.permutation import permutation_null
+from onedial.scale.checks.nulls import Nulls
 from onedial.scale.checks.quadratic import quadratic_fit
-from onedial.scale.checks.quadratic_null import quadratic_fit_test
+from onedial.scale.checks.structure import permutation_null, quadratic_fit_test, revised_parallel_analysis
 from onedial.scale.factor.factor_fit import FEWEST_FITTED, MOST_FITTED, factor_fit
 from onedial.scale.factor.factor_model import FactorModel, fit_factor_model
 from onedial.scale.factor.polychoric_factor import polychoric_factor
@@ -48,9 +47,9 @@ class Reading:
         model = fit_factor_model(varied)
         if not n_replicates:
             return cls(varied, model)
-        shuffled = permutation_null(varied, n_replicates, seed=seed)
-        parallel = revised_parallel_analysis(varied, n_replicates=n_replicates, seed=seed, shuffles=shuffled)
-        return cls(varied, model, shuffled, parallel, quadratic_fit_test(varied, n_replicates, seed=seed))
+        nulls = Nulls.of(varied, n_replicates, "pairwise", "half", seed)
+        parallel = revised_parallel_analysis(nulls)
+        return cls(varied, model, permutation_null(nulls), parallel, quadratic_fit_test(nulls))
 
     def row(self) -> dict[str, float]:
         """What the table of readings says of it."""
