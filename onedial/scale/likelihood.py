@@ -18,8 +18,8 @@ Gradient by Fisher's identity: the derivative of the log likelihood is that of t
 
     d log L / d theta = sum over nodes, respondents, categories of  E[count | answers]  d log P / d theta,
 
-so that any tie between parameters is a sum of derivatives. scipy's L-BFGS-B climbs. Each fit begins with the model that
-is nested in it (families begin without their asymptotes'), and tries the boundary (no answers at random, no family
+so that any tie between parameters is a sum of derivatives. scipy's L-BFGS-B climbs. Each fit begins with a model that
+is nested in it (families with the same model without them), and tries the boundary (no answers at random, no family
 factor) as well as the inside. Log likelihood and log prior are told apart; their sum is what is climbed, and is not
 below the nested model's; the likelihood alone can be, by what the prior gains (up to .016 on 11 panels).
 Asymptotes of each respondent's own are drawn towards those of all (`PRIOR_ANSWERS`):
@@ -205,7 +205,9 @@ def fit_marginal(
 
 
 def _simpler(model: Model) -> list[Model]:
-    """The models that a fit begins with: fewer asymptotes, a simpler scale, no families."""
+    """The models that a fit begins with: no families, fewer asymptotes, a simpler scale."""
+    if model.families is not None:
+        return [replace(model, families=None)]
     if model.asymptotes == "own":  # the prior's centre: with another one nothing would be nested
         return [replace(model, asymptotes="common")]
     found = []
@@ -214,8 +216,6 @@ def _simpler(model: Model) -> list[Model]:
     if model.scale != "normal":
         is_between = model.scale == "histogram" and model.asymptotes == "none"
         found.append(replace(model, scale="smooth" if is_between else "normal"))
-    if not found and model.families is not None:
-        found.append(replace(model, families=None))
     return found
 
 
