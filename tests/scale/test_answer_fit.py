@@ -22,21 +22,6 @@ def odd():
     return panel, answer_fit(panel)
 
 
-@pytest.mark.long
-def test_l_z_is_standard_normal_where_all_follow_the_scale_alike():
-    l_z = np.concatenate([answer_fit(alike(seed, missing=0.1)).respondents["l_z"] for seed in range(8)])
-    assert abs(l_z.mean()) < 0.3
-    assert 0.7 < l_z.std() < 1.2
-    assert (np.abs(l_z) > 1.96).mean() <= 0.08
-
-
-def test_infit_and_outfit_are_one_where_all_follow_the_scale_alike():
-    table = answer_fit(alike(2, n=2000)).respondents
-    assert table["infit"].between(0.93, 1.07).all()
-    assert table["outfit"].between(0.6, 1.5).all()
-    assert (table["follows"] == "as the others").all()
-
-
 def test_who_answers_against_the_scale_does_not_belong(odd):
     _, found = odd
     table = found.respondents
@@ -87,14 +72,6 @@ def test_observed_shares_lie_on_the_own_curve(odd):
     inside = found.curves["expected"].between(found.curves["low"], found.curves["high"])
     assert inside.mean() > 0.85
     assert found.curves["n"].groupby(level="respondent").sum().eq(600).all()
-
-
-def test_information_is_that_of_the_formula():
-    found = answer_fit(alike(7, n=3000))
-    a = 0.8 / 0.6
-    at_own_place = a**2 * 2 / np.pi  # phi(0)^2 / (1 / 4)
-    assert 0.25 * 12 * at_own_place < found.information["information"].max() < 12 * at_own_place * 1.1
-    assert (found.information["information"] > 0).all()
 
 
 def test_a_gap_says_nothing_and_too_few_are_refused():

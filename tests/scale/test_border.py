@@ -18,6 +18,7 @@ SAME = {
     "whole numbers that may be missing": FRAME.astype("Int8"),
     "booleans that may be missing": FRAME.astype("boolean"),
     "short floats": FRAME.astype("Float32"),
+    "a masked array": np.ma.masked_array(YES, mask=False),
     "questions with two names": FRAME.set_index(pd.MultiIndex.from_product([range(4), range(10)])),
 }
 REFUSED = {
@@ -37,6 +38,12 @@ REFUSED = {
 def test_the_same_answers_in_another_form_are_the_same(form):
     np.testing.assert_array_equal(as_answers(SAME[form]).yes, YES == 1)
     np.testing.assert_array_equal(as_graded(SAME[form]).codes, YES)
+
+
+def test_a_masked_answer_is_a_missing_answer():
+    hidden = RNG.random(YES.shape) < 0.3
+    for panel in (np.ma.masked_array(YES, hidden), np.ma.masked_array(YES, hidden).astype(bool)):
+        np.testing.assert_array_equal(as_answers(panel).answered, ~hidden)
 
 
 @pytest.mark.parametrize("border", [as_answers, as_graded, minres_one_factor])

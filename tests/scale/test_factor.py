@@ -10,15 +10,12 @@ from psychometric_data import REFERENCE, answers, matrix, one_factor
 
 from onedial.core.errors import InputError
 from onedial.scale.checks.quadratic import quadratic_fit
-from onedial.scale.evidence import codes_of
 from onedial.scale.factor.factor_model import FactorModel, fit_factor_model
 from onedial.scale.factor.minres import MAX_COMMUNALITY, minres, minres_one_factor, principal_axes
 from onedial.scale.factor.scores import factor_scores
 from onedial.scale.fits import Fits
-from onedial.scale.likelihood import fit_marginal
 from onedial.scale.response_model import response_model
-from onedial.scale.standard_errors import loading_errors
-from onedial.stats.answers import PsychometricsWarning, as_answers
+from onedial.stats.answers import PsychometricsWarning
 
 
 @pytest.mark.parametrize("name", ["sim1", "sim2", "sim3"])
@@ -179,15 +176,6 @@ def test_marginal_likelihood_recovers_what_an_empty_cell_correction_hides():
     assert 0.5 < np.sqrt((errors**2).mean()) < 1.7
 
 
-def test_slope_and_loading_are_two_names_of_one_thing():
-    table = response_model(answers("sim2")).respondents
-    np.testing.assert_allclose(table["slope"], table["loading"] / np.sqrt(1 - table["loading"] ** 2))
-    np.testing.assert_allclose(table["threshold"], table["intercept"] / np.sqrt(1 + table["slope"] ** 2))
-    model = fit_factor_model(answers("sim2"))
-    assert np.abs(table["threshold"] - model.thresholds).max() < 0.1
-    assert np.corrcoef(response_model(answers("sim2")).difficulty, model.difficulty)[0, 1] > 0.99
-
-
 def test_the_parabola_agrees_with_r():
     loadings = np.linspace(0.5, 0.9, 8)
     cuts = np.array([-1.8, -1.2, -0.6, -0.2, 0.2, 0.6, 1.2, 1.8])
@@ -225,15 +213,6 @@ def test_a_matrix_or_an_option_that_allows_no_factor_is_refused(panel, options, 
         fit_factor_model(panel, **options)
 
 
-def test_excluded_pairs_have_no_weight():
-    panel = answers("sim3")
-    with_rule = fit_factor_model(panel, zero_cells="exclude")
-    assert with_rule.n_filled_pairs == with_rule.tetrachoric.n_zero_cell_pairs == 76
-    truth = pd.read_csv(REFERENCE / "sim3_truth.csv")["loading"].to_numpy()
-    half = fit_factor_model(panel)
-    assert np.abs(with_rule.loadings["factor_1"] - truth).mean() < np.abs(half.loadings["factor_1"] - truth).mean()
-
-
 def test_a_panel_in_two_parts_is_called_so_and_each_part_gets_its_loadings():
     panel = pd.DataFrame(one_factor(3, 2000, 6, rates=(0.3, 0.7)).answers, columns=list("abcdef"))
     panel.loc[:999, ["a", "b", "c"]] = np.nan
@@ -258,16 +237,6 @@ def test_scores_and_their_errors_need_no_finer_nodes_also_where_loadings_are_nea
     )
 
 
-def test_marginal_loadings_and_their_errors_need_no_finer_nodes_either():
-    truth = one_factor(3, 400, 30, rates=(0.4, 0.6), loadings=(0.95, 0.985))
-    codes = codes_of(as_answers(truth.answers))
-    found, finest, coarse = (fit_marginal(codes, n_nodes=n_nodes) for n_nodes in (None, 1501, 61))
-    np.testing.assert_allclose(found.curves.loading, finest.curves.loading, rtol=1e-3, atol=1e-4)
-    np.testing.assert_allclose(loading_errors(found), loading_errors(finest), rtol=1e-3, atol=1e-4)
-    assert found.log_likelihood == pytest.approx(finest.log_likelihood, abs=1e-3)
-    assert np.abs(np.log(loading_errors(coarse) / loading_errors(finest))).max() > 0.1
-
-
 def test_a_respondent_that_shares_no_question_has_no_loading_and_a_reason():
     panel = pd.DataFrame(one_factor(6, 400, 6).answers, columns=list("abcdef"))
     alone = pd.DataFrame({"alone": np.random.default_rng(0).integers(0, 2, 50).astype(float)})
@@ -284,16 +253,6 @@ def test_a_respondent_that_shares_no_question_has_no_loading_and_a_reason():
     pd.testing.assert_series_equal(
         model.loadings["factor_1"].drop("alone"), fit_factor_model(panel.drop(columns="alone")).loadings["factor_1"]
     )
-
-
-def test_two_respondents_that_share_questions_with_nobody_else_have_no_loadings():
-    panel = pd.DataFrame(one_factor(6, 800, 6, rates=(0.3, 0.7)).answers, columns=list("abcdef"))
-    panel.loc[:399, ["e", "f"]] = np.nan
-    panel.loc[400:, list("abcd")] = np.nan
-    with pytest.warns(PsychometricsWarning, match="e, f"):
-        assert fit_factor_model(panel).loadings.loc[["e", "f"]].isna().all(axis=None)
-    with pytest.warns(PsychometricsWarning, match="e, f"):
-        assert response_model(panel).respondents.loc[["e", "f"], "loading"].isna().all()
 
 
 def test_a_panel_without_overlap_is_refused():

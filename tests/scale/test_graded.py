@@ -87,14 +87,6 @@ def test_the_graded_model_recovers_loadings_cuts_and_places():
     assert np.abs(z).max() < 4
 
 
-def test_more_categories_know_more_than_yes_and_no():
-    loadings = np.full(8, 0.75)
-    values, easiness = simulated(2, 1500, loadings)
-    fine, coarse = response_model(values), response_model((values >= 2).astype(float))
-    assert fine.difficulty_se.mean() < 0.85 * coarse.difficulty_se.mean()
-    assert np.corrcoef(fine.difficulty, -easiness)[0, 1] > np.corrcoef(coarse.difficulty, -easiness)[0, 1] + 0.02
-
-
 def test_a_category_that_a_respondent_never_uses_is_left_out_of_its_cuts():
     values, _ = simulated(3, 1500, np.array([0.8, 0.7, 0.7, 0.6]))
     values[:, 1] = np.where(values[:, 1] == 2, 3, values[:, 1])
@@ -126,13 +118,6 @@ def test_confidences_are_cut_where_it_is_said():
     rng = np.random.default_rng(0)
     with pytest.raises(InputError, match="cut them into at most 20 first"):
         latent_correlations(rng.uniform(0, 100, (200, 3)))
-
-
-def test_the_graded_model_with_a_scale_of_any_distribution_contains_the_normal_one():
-    values, _ = simulated(5, 500, np.array([0.8, 0.7, 0.7, 0.6, 0.5]))
-    normal, free = response_model(values), response_model(values, scale="histogram")
-    assert free.log_likelihood > normal.log_likelihood - 0.5
-    assert free.weights @ free.nodes == pytest.approx(0, abs=1e-8)
 
 
 def test_one_scale_in_categories_is_called_one_and_two_are_not():

@@ -3,11 +3,9 @@
 import warnings
 
 import numpy as np
-import pandas as pd
 import pytest
 from psychometric_data import one_factor
 
-from onedial.core.errors import InputError
 from onedial.scale.checks.question_bootstrap import bootstrap_questions
 from onedial.scale.response_model import response_model
 
@@ -20,24 +18,6 @@ def test_a_pair_that_answered_no_question_together_leaves_everybody_an_interval(
         warnings.simplefilter("error", RuntimeWarning)
         found = bootstrap_questions(panel, 40)
     assert found.respondents[["loading_low", "loading_high"]].notna().all(axis=None)
-
-
-def test_topics_whose_questions_are_alike_make_loadings_less_certain():
-    inside = {"questions": [], "topics": []}
-    width = {"questions": [], "topics": []}
-    for seed in range(25):
-        rng = np.random.default_rng(seed)
-        topic = np.repeat(np.arange(40), 10)
-        easiness = np.sqrt(0.7) * rng.standard_normal(40)[topic] + np.sqrt(0.3) * rng.standard_normal(400)
-        own = 0.5 * rng.standard_normal((40, 6))[topic] + np.sqrt(0.75) * rng.standard_normal((400, 6))
-        panel = 0.7 * easiness[:, None] + np.sqrt(0.51) * own > 0
-        for unit, groups in (("questions", None), ("topics", topic)):
-            table = bootstrap_questions(panel, 150, seed=seed, groups=groups).respondents
-            inside[unit].extend((table["loading_low"] < 0.7) & (table["loading_high"] > 0.7))
-            width[unit].extend(table["loading_high"] - table["loading_low"])
-    assert np.mean(inside["topics"]) > 0.86
-    assert np.mean(inside["questions"]) < np.mean(inside["topics"]) - 0.03
-    assert np.mean(width["topics"]) > 1.2 * np.mean(width["questions"])
 
 
 def test_resamples_are_counted_as_if_the_rows_were_copied():
@@ -64,9 +44,3 @@ def test_reliability_is_the_squared_correlation_with_the_true_place():
         known = np.corrcoef(model.difficulty, truth.easiness)[0, 1] ** 2
         assert model.reliability[0] == pytest.approx(known, abs=0.03)
         assert model.reliability[1] ** 2 == pytest.approx(1 - known, abs=0.03)
-
-
-def test_labels_of_topics_must_fit():
-    panel = pd.DataFrame(one_factor(0, 50, 4).answers)
-    with pytest.raises(InputError, match="3 groups for 50 names"):
-        bootstrap_questions(panel, 9, groups=["a", "b", "c"])

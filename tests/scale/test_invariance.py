@@ -92,32 +92,6 @@ class Framed:
         return self.frame
 
 
-@pytest.mark.parametrize("thresholds", ["pairwise", "global"])
-def test_integers_floats_booleans_nullable_types_and_wrappers_mean_the_same(thresholds):
-    # few questions at extreme rates, so that empty cells occur: 0.5 must survive integer input
-    values = one_factor(3, 80, 6, rates=(0.03, 0.97)).answers
-    frame = pd.DataFrame(values)
-    expected = latent_correlations(frame, thresholds=thresholds)
-    assert expected.n_zero_cell_pairs > 0
-    same = [
-        values.astype(np.float32), values.astype(int), values.astype(np.int8), values.astype(bool), values.tolist(),
-        frame.astype("Int64"), frame.astype("boolean"), frame.astype(object), Framed(frame),
-    ]  # fmt: skip
-    for panel in same:
-        pd.testing.assert_frame_equal(
-            latent_correlations(panel, thresholds=thresholds).correlation, expected.correlation, check_exact=True
-        )
-
-
-def test_missing_answers_are_the_same_in_every_type():
-    values = one_factor(4, 60, 5, missing=0.3).answers
-    frame = pd.DataFrame(values)
-    expected = latent_correlations(frame).correlation
-    nothing = frame.astype(object).where(frame.notna(), None)
-    for panel in (frame.astype("Int64"), frame.astype("boolean"), nothing, values.astype(np.float32)):
-        pd.testing.assert_frame_equal(latent_correlations(panel).correlation, expected, check_exact=True)
-
-
 def test_the_factor_model_follows_relabelling_flipping_and_unanswered_questions():
     truth = one_factor(5, 400, 9, missing=0.1)
     panel = pd.DataFrame(truth.answers, columns=[f"r{i}" for i in range(9)])

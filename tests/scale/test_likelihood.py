@@ -187,14 +187,6 @@ def test_a_climb_that_is_stopped_says_so(monkeypatch):
     assert not fit_marginal(drawn(0)).converged
 
 
-def test_asymptotes_that_are_not_there_are_nought_exactly():
-    fit = fit_marginal(
-        codes_of(as_answers(one_factor(4, 800, 8, rates=(0.2, 0.8)).answers)), Model(asymptotes="common")
-    )
-    assert (np.asarray(fit.curves.floors) < 0.01).all()
-    assert (np.asarray(fit.curves.floors) == 0).any()
-
-
 def test_whoever_answers_the_other_way_round_is_said_to_and_is_no_unequal_slope():
     rng = np.random.default_rng(5)
     hidden = np.where(np.arange(9) % 3 == 0, -0.75, 0.75) * rng.standard_normal((1500, 1))
@@ -203,15 +195,6 @@ def test_whoever_answers_the_other_way_round_is_said_to_and_is_no_unequal_slope(
     assert response_model(panel).respondents["reversed"].tolist() == [place % 3 == 0 for place in range(9)]
     assert found.loading == pytest.approx(0.75, abs=0.02)
     assert found.p > 0.01
-
-
-def test_half_the_respondents_the_other_way_round_are_one_scale():
-    rng = np.random.default_rng(6)
-    sign = np.where(np.arange(10) < 5, 1, -1)
-    panel = sign * (0.8 * rng.standard_normal((400, 1))) + 0.6 * rng.standard_normal((400, 10)) > 0
-    table = response_model(panel).respondents
-    assert (np.sign(table["loading"]) == sign * np.sign(table["loading"][0])).all()
-    assert (table["loading"].abs() > 0.65).all()
 
 
 def test_the_place_of_each_answer_in_the_file_does_not_matter_nor_which_numbers_stand_for_yes_and_no():

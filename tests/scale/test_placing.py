@@ -153,11 +153,6 @@ def test_what_was_not_read_tells_nothing_and_what_is_not_known_is_refused(bank):
         bank.place({"elsewhere": True})
 
 
-def test_a_panel_without_a_scale_is_refused():
-    with pytest.raises(InputError):
-        QuestionBank.of(pd.DataFrame({"a": [1.0, 0.0], "b": [0.0, 1.0]}))
-
-
 def test_kin_is_the_family_unless_the_panel_has_too_few_of_them():
     table = pd.DataFrame({"model": ["a", "b", "c", "d"], "family": ["x", "x", "", "y"]}, index=list("ABCD"))
     assert list(kin_of(table)) == ["x", "x", "c", "y"]

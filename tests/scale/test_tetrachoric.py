@@ -48,15 +48,6 @@ def test_pairs_agree_with_polycor():
     assert np.nanmax(np.abs(difference)) < 1e-4
 
 
-def test_a_pair_agrees_with_ordinalcorr():
-    from ordinalcorr import tetrachoric as one_pair
-
-    panel = answers("sim1")
-    ours = latent_correlations(panel).correlation
-    for first, second in (("m01", "m05"), ("m08", "m12"), ("m03", "m17")):
-        assert ours.loc[first, second] == pytest.approx(one_pair(panel[first], panel[second]), abs=1e-4)
-
-
 def test_thresholds_are_psychs_tau_with_the_opposite_sign():
     tau = pd.read_csv(REFERENCE / "sim2_psych_tau.csv", index_col=0)["tau"]
     assert np.abs(latent_correlations(answers("sim2")).thresholds[1] + tau).max() < 1e-10
@@ -178,16 +169,3 @@ def test_with_global_thresholds_an_empty_cell_leaves_the_correlation_where_the_l
     # where the likelihood does rise to the end, the end it is
     twins = np.concatenate([np.repeat([[1, 1], [0, 0]], [20, 20], axis=0), alone])
     assert latent_correlations(twins, thresholds="global", zero_cells="none").correlation.iloc[0, 1] == 1.0
-
-
-@pytest.mark.parametrize("mode", ["pairwise", "global"])
-def test_a_masked_answer_is_a_missing_answer(mode):
-    truth = one_factor(2, 300, 5)
-    hidden = np.random.default_rng(0).random(truth.answers.shape) < 0.3
-    spoilt = np.where(hidden, 0.0, truth.answers)
-    masked = np.ma.MaskedArray(spoilt, mask=hidden)
-    expected = latent_correlations(np.where(hidden, np.nan, truth.answers), thresholds=mode).correlation
-    for panel in (masked, masked.astype(int), masked.astype(bool)):
-        found = latent_correlations(panel, thresholds=mode).correlation
-        pd.testing.assert_frame_equal(found, expected, check_exact=True)
-    assert not np.allclose(latent_correlations(spoilt, thresholds=mode).correlation, expected, atol=0.05)
