@@ -27,7 +27,7 @@ def spread(fit: PanelFit) -> Finding:
 def parabola(fit: PanelFit) -> Finding:
     """The parabola of loading on threshold, its null, and what else would make it."""
     quadratic = fit.factor.quadratic_fit
-    found = Finding(numbers={"quadratic_fit": quadratic.to_dict()})
+    found = Finding(numbers={"quadratic_fit": {"r2": quadratic.r2, "n": quadratic.n}})
     if not fit.n_replicates:
         found.figures["loadings"] = lambda: draw.loadings_against_threshold(fit.factor)
         return found
