@@ -33,13 +33,12 @@ class ScaleDistribution:
             2 degrees of freedom for `smooth`, nan for the histogram, whose gain has no such law. `skewness`, `kurtosis`
             (0 for a normal scale), `loadings_share` = mean squared loading, `quadratic_r2` = parabola of loading on
             threshold.
-        loadings, thresholds: (respondent, kind); threshold = d / sqrt(1 + a^2).
+        loadings: (respondent, kind).
         weights: kind, `node` and `weight`: the distributions, of mean 0 and variance 1; node = easiness.
     """
 
     comparison: pd.DataFrame
     loadings: pd.DataFrame
-    thresholds: pd.DataFrame
     weights: pd.DataFrame
 
     __repr__ = one_line
@@ -100,7 +99,6 @@ def scale_distribution(matrix: Any) -> ScaleDistribution:
     return ScaleDistribution(
         comparison=pd.DataFrame.from_dict(rows, orient="index").rename_axis("scale"),
         loadings=pd.DataFrame({kind: fit.curves.loading for kind, fit in fits.items()}, whose),
-        thresholds=pd.DataFrame({kind: fit.curves.thresholds[0] for kind, fit in fits.items()}, whose),
         weights=pd.concat(
             {kind: pd.DataFrame({"node": f.nodes, "weight": np.exp(f.log_weight)}) for kind, f in fits.items()},
             names=["scale", "position"],

@@ -82,3 +82,14 @@ def test_a_gap_says_nothing_and_too_few_are_refused():
     assert found.questions["n"][0] == 11
     with pytest.raises(InputError, match="at least 3"):
         answer_fit(panel[:, :2])
+
+
+def test_of_few_answers_nobody_is_said_not_to_belong():
+    rng = np.random.default_rng(3)
+    panel = alike(5, n=60)
+    panel[:, 0], panel[:, 1] = 1 - panel[:, 0], rng.integers(0, 2, 60)
+    many, few = answer_fit(panel), answer_fit(panel[:40])
+    assert many.respondents["reversed"][0]
+    assert not few.respondents["reversed"].any()
+    assert few.respondents["belongs"].all()
+    assert any("too few to say who does not belong" in sentence for sentence in few.sentences())

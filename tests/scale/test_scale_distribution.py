@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 from psychometric_data import answers, equal_loadings
 
-from onedial.scale.checks.quadratic import quadratic_fit
 from onedial.scale.response_model import response_model
 from onedial.scale.scale_distribution import scale_distribution
 
@@ -51,5 +50,3 @@ def test_every_distribution_has_mean_0_and_variance_1_and_the_normal_fit_is_the_
     assert found.comparison.loc["normal", "log_likelihood"] == pytest.approx(plain.log_likelihood)
     free = response_model(panel, scale="histogram")
     np.testing.assert_allclose(found.loadings["histogram"], free.respondents["loading"], atol=0.01)
-    r2 = quadratic_fit(found.loadings["histogram"], found.thresholds["histogram"]).r2
-    assert found.comparison.loc["histogram", "quadratic_r2"] == pytest.approx(r2)

@@ -12,13 +12,11 @@ from onedial.stats.multiple_tests import p_text
 def spread(fit: PanelFit) -> Finding:
     """The distribution of the scale."""
     scale = scale_distribution(fit.fits)
-    loadings, thresholds = scale.loadings.add_prefix("loading_"), scale.thresholds.add_prefix("threshold_")
     return Finding(
         sentences=scale.sentences(),
         tables={
             "scale": scale.comparison,
             "scale_weights": scale.weights,
-            "scale_respondents": loadings.join(thresholds),
         },
         figures={"scale": lambda: draw.scale_shapes(scale)},
     )
