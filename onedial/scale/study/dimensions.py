@@ -34,9 +34,8 @@ def dimensions(fit: PanelFit) -> Finding:
         figures={"correlations": lambda: draw.correlation_map(fit.factor)},
     )
     sizes, parallel = _factors(fit, found) if fit.n_replicates else ([], None)
-    found.figures["scree"] = lambda: draw.scree(
-        fit.factor.eigenvalues, fit.shuffled if fit.n_replicates else None, parallel
-    )
+    beside = (fit.shuffled, parallel) if fit.n_replicates else ()
+    found.figures["scree"] = lambda: draw.scree(draw.eigenvalue_table(fit.factor.eigenvalues, *beside))
     if not fit.n_replicates:
         found.missed.append(f"a second scale that correlates {SECOND_SCALE:g} with the first (not tested)")
     one = factor_fit(fit.answers, **fit.rules) if FEWEST_FITTED <= m <= MOST_FITTED else None
@@ -138,7 +137,7 @@ def of_categories(fit: PanelFit) -> Finding:
     )
     found = Finding(tables={"eigenvalues": values.to_frame(), "correlations": fit.correlation})
     null = fit.polychoric.beside("one factor", fit.n_replicates, fit.seed) if fit.n_replicates else None
-    found.figures["scree"] = lambda: draw.scree(values, fit.shuffled if null else None, null)
+    found.figures["scree"] = lambda: draw.scree(draw.eigenvalue_table(values, *((fit.shuffled, null) if null else ())))
     if null is not None:
         found.tables["eigenvalues"] = null.to_frame()
         found.sentences.append(

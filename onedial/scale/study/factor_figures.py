@@ -24,6 +24,7 @@ from onedial.scale.scale_distribution import ScaleDistribution
 from onedial.show.figure_style import COLOURS, FAINT, INK, Drawing
 from onedial.show.labels import shortened_apart
 from onedial.show.plots import SHARES, Cells, Curve, Panel, curves, heatmap, scatter
+from onedial.stats.arrays import Floats
 from onedial.stats.level import QUANTILES_95, Z_95
 
 _MOST_NAMES = 40  # respondents that a map can still name
@@ -40,56 +41,81 @@ def loadings_against_threshold(
         model: fitted. bootstrap: of the same panel. null: of the parabola's R^2 (`quadratic_fit_test`).
     """
     table = pd.DataFrame({"loading": model.loadings["factor_1"], "threshold": model.thresholds})
-    table = table[np.isfinite(table.to_numpy()).all(axis=1)]
-    sideways = Z_95 * model.threshold_se[table.index]
-    table = table.assign(threshold_low=table["threshold"] - sideways, threshold_high=table["threshold"] + sideways)
+    table = table[np.isfinite(table.to_numpy()).all(axis=1)].assign(threshold_se=model.threshold_se)
     if bootstrap is not None:
         table = table.join(bootstrap.respondents[["loading_low", "loading_high"]])
-    fit, remark, lines, named = quadratic_fit(table["loading"], table["threshold"]), "", [], {}
-    if np.isfinite(fit.r2):
-        grid = np.linspace(table["threshold"].min(), table["threshold"].max(), 200)
-        lines = [Curve(grid, fit.predict(grid), colour=INK)]
-        furthest = (table["loading"] - fit.predict(table["threshold"])).abs().nlargest(_NAMED).index
-        short = shortened_apart([str(name).rpartition("/")[2] for name in furthest], 20)
-        named = dict(zip(map(str, furthest), short, strict=True))
-        remark = f"R² {fit.r2:.2f}, without one respondent {fit.r2_without.min():.2f} to {fit.r2_without.max():.2f}"
-        if null is not None and np.isfinite(null.p):
-            remark += f"; if unrelated {null.mean:.2f}, p = {null.p:.2g} ({null.n_defined} panels drawn)"
-    drawing = scatter(
-        table,
-        "threshold",
-        "loading",
-        xlabel="threshold (higher = more often yes)",
-        ylabel="loading on the shared factor",
-        annotated=named,
-        lines=lines,
-        remark=remark,
-    )
+    unrelated = ""
+    if null is not None and np.isfinite(null.p):
+        unrelated = f"; if unrelated {null.mean:.2f}, p = {null.p:.2g} ({null.n_defined} panels drawn)"
+    drawing = parabola_plot(table, unrelated)
     left_out = f" Not drawn: {len(model.loadings) - len(table)} respondents that gave only one kind of answer."
     heywood = f" At their bound (Heywood cases): {', '.join(map(str, model.heywood))}." if model.heywood else ""
     return Drawing(drawing.figure, caption=heywood + left_out * (len(table) < len(model.loadings)))
 
 
-def scree(eigenvalues: pd.Series, permutation: Simulated | None = None, one_factor: Simulated | None = None) -> Drawing:
+def parabola_plot(table: pd.DataFrame, unrelated: str = "", by: str = "") -> Drawing:
+    """Loading against threshold with the parabola through them.
+
+    Args:
+        table: index respondent; `loading, threshold, threshold_se`, and `loading_low, loading_high` where they are
+            known. unrelated: what the remark says of unrelated loadings. by: column of groups, a colour each.
+    """
+    reach = Z_95 * table["threshold_se"]
+    table = table.assign(threshold_low=table["threshold"] - reach, threshold_high=table["threshold"] + reach)
+    fit, remark, lines = quadratic_fit(table["loading"], table["threshold"]), "too few for a parabola", []
+    furthest = table.index
+    if np.isfinite(fit.r2):
+        grid = np.linspace(table["threshold"].min(), table["threshold"].max(), 200)
+        lines = [Curve(grid, fit.predict(grid), colour=INK, look={"linewidth": 1.2})]
+        furthest = (table["loading"] - fit.predict(table["threshold"].to_numpy())).abs().nlargest(_NAMED).index
+        remark = f"parabola: R² {fit.r2:.2f}{unrelated}"
+    short = shortened_apart([str(name).rpartition("/")[2] for name in furthest], 20)
+    return scatter(
+        table,
+        "threshold",
+        "loading",
+        xlabel="threshold (higher = more often yes)",
+        ylabel="loading on the shared factor",
+        by=by,
+        annotated=dict(zip(map(str, furthest), short, strict=True)),
+        lines=lines,
+        remark=remark,
+    )
+
+
+def eigenvalue_table(
+    eigenvalues: Floats, shuffled: Simulated | None = None, one_fewer: Simulated | None = None
+) -> pd.DataFrame:
+    """Index rank; eigenvalue, and of either null its mean and the ends of its central 95%, nan where untested.
+
+    Args:
+        eigenvalues: of the correlation matrix, falling. shuffled: `permutation_null`. one_fewer:
+            `revised_parallel_analysis`.
+    """
+    table = pd.DataFrame({"eigenvalue": np.asarray(eigenvalues)})
+    for name, null in (("shuffled", shuffled), ("one_fewer", one_fewer)):
+        if null is not None:
+            low, high = np.quantile(null.simulated, QUANTILES_95, axis=0)
+            table[[name, f"{name}_low", f"{name}_high"]] = np.column_stack([null.simulated.mean(axis=0), low, high])
+    return table.set_axis(range(1, len(table) + 1))
+
+
+def scree(table: pd.DataFrame) -> Drawing:
     """Eigenvalues in falling order on a logarithmic axis, beside shuffled answers and models with one factor fewer.
 
     Args:
-        eigenvalues: of the correlation matrix, falling. permutation: `permutation_null`. one_factor:
-            `revised_parallel_analysis`; only the ranks that it tested have a band.
+        table: `eigenvalue_table`.
     """
-    observed, ranks = eigenvalues.to_numpy(), np.arange(1, len(eigenvalues) + 1)
-    floor = float(max(observed[observed > 0].min() / 2, 0.01))
-    lines = [Curve(ranks, np.maximum(observed, floor), "panel", look={"marker": "o", "markersize": 4.5})]
-    nulls = {"answers shuffled (first only)": permutation, "one factor fewer": one_factor}
-    for (label, null), colour in zip(nulls.items(), COLOURS[1:3], strict=True):
-        if null is not None:
-            known = np.isfinite(null.simulated).all(axis=0)
-            low, high = np.maximum(np.quantile(null.simulated[:, known], QUANTILES_95, axis=0), floor)
-            lines.append(Curve(ranks[known], np.maximum(null.mean[known], floor), label, colour, low=low, high=high))
-    title = f"first {observed[0] / len(observed):.0%} of the variance, second {observed[1] / len(observed):.0%}"
-    limits = (floor, float(1.3 * observed.max()))
-    panel = Panel(lines, "eigenvalue of the correlation matrix", limits, title, log=True, height=1.3)
-    return curves([panel], "eigenvalue, from the largest", zero=False)
+    positive = table["eigenvalue"].where(table["eigenvalue"] > 0)
+    lines = [Curve(table.index, positive, "panel", look={"marker": "o"})]
+    nulls = {"shuffled": "answers shuffled (first only)", "one_fewer": "one factor fewer"}
+    for (name, label), colour in zip(nulls.items(), COLOURS[1:3], strict=True):
+        if name in table:
+            low, high = (table[f"{name}_{end}"].clip(lower=1e-6) for end in ("low", "high"))
+            lines.append(Curve(table.index, table[name], label, colour, low, high, look={"linestyle": "--"}))
+    limits = (max(positive.min() / 2, 0.01), 1.3 * positive.max())
+    panel = Panel(lines, "eigenvalue of the correlations", limits, log=True)
+    return curves([panel], "from the largest to the smallest", zero=False, inch=2.9)
 
 
 def correlation_map(model: FactorModel) -> Drawing:

@@ -15,7 +15,7 @@ from onedial.scale.checks.structure import permutation_null, quadratic_fit_test,
 from onedial.scale.factor.factor_fit import FEWEST_FITTED, MOST_FITTED, factor_fit
 from onedial.scale.factor.factor_model import FactorModel, fit_factor_model
 from onedial.scale.factor.polychoric_factor import polychoric_factor
-from onedial.stats.level import QUANTILES_95
+from onedial.scale.study.factor_figures import eigenvalue_table
 
 CUTS = (80.0, 90.0, 95.0, 100.0)
 """In hundredths of the panel's top."""
@@ -66,13 +66,8 @@ class Reading:
         return row
 
     def eigenvalues(self) -> pd.DataFrame:
-        """Index rank; eigenvalue, and of either null its mean and the ends of its central 95%, nan where untested."""
-        table = pd.DataFrame({"eigenvalue": self.model.eigenvalues.to_numpy()})
-        for name, null in (("shuffled", self.shuffled), ("one_fewer", self.parallel)):
-            if null is not None:
-                low, high = np.quantile(null.simulated, QUANTILES_95, axis=0)
-                table[[name, f"{name}_low", f"{name}_high"]] = np.column_stack([null.simulated.mean(axis=0), low, high])
-        return table.set_axis(range(1, len(table) + 1))
+        """Eigenvalues beside both nulls; see `eigenvalue_table`."""
+        return eigenvalue_table(self.model.eigenvalues.to_numpy(), self.shuffled, self.parallel)
 
 
 def other_readings(as_answered: Reading, panel: ResponseMatrix, n_replicates: int, seed: int) -> pd.DataFrame:
