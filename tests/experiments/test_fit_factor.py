@@ -112,7 +112,7 @@ def test_a_panel_of_several_models_and_topics_is_told_apart(tmp_path):
     assert "In bundles by topic" in " ".join(done.stdout.split())
     written = {file.name for file in (tmp_path / "out").iterdir()}
     assert {"clusters.csv", "topic_by_respondent.csv", "topic_by_model.csv"} <= written
-    assert {"factors.csv", "factor_names.csv", "residuals.csv", "scale.csv"} <= written
+    assert {"factors.csv", "factor_correlations.csv", "residuals.csv", "scale.csv"} <= written
     assert (tmp_path / "out" / "figures" / "clusters.svg").exists()
     shares = json.loads((tmp_path / "out" / "summary.json").read_text())["clusters"]
     assert shares["within_only"] > 0.3
