@@ -85,12 +85,6 @@ class Contents(Stored):
         return UNITS.get(name, name)
 
     @property
-    def usable(self) -> tuple[float | None, float | None]:
-        """The range without side effects; None at both ends where they were not measured."""
-        found = self.numbers("side_effects")
-        return (float(found["low"]), float(found["high"])) if found else (None, None)
-
-    @property
     def model(self) -> Mapping[str, Any]:
         """What the manifest says of the subject."""
         found: Mapping[str, Any] = self.manifest.facts.get("model", {})

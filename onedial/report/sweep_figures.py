@@ -164,7 +164,6 @@ def places(table: pd.DataFrame, stored: Contents) -> Drawing | None:
         by="family",
         hollow=beyond,
         lines=fitted,
-        beyond=stored.usable,
         legend={"hollow: beyond the dial": HOLLOW} if beyond.any() else {},
         xlabel="target's threshold (higher = more often yes)",
         ylabel=f"place on the dial\n({stored.unit})",
@@ -241,7 +240,6 @@ def dose(_: Any, stored: Contents) -> Drawing:
             Panel(below, "mass (thick)\nunread (thin)", SHARES, rules=(MASS_FLOOR,), height=0.8),
         ],
         f"magnitude ({stored.unit})",
-        beyond=stored.usable,
         ticks=stored["matches"]["yes_rate"].dropna(),
     )
     if not controls.empty:
@@ -391,24 +389,6 @@ def path(table: pd.DataFrame, stored: Contents) -> Drawing | None:
             if known
             else "too few settings with a place for a change of the loading"
         ),
-    )
-
-
-def side_effects(table: pd.DataFrame, stored: Contents) -> Drawing:
-    """What each magnitude does to facts and to neutral text."""
-    rows = table.sort_values("setting")
-    x = rows["setting"]
-    limit = stored.numbers("side_effects")["limit"]
-    right = Curve(x, rows["accuracy"], "accuracy on facts", COLOURS[0], rows["accuracy_low"], rows["accuracy_high"])
-    wrong = Curve(x, rows["negative_flips"], "wrong after, right before", COLOURS[1], look={"linestyle": "--"})
-    remark = f"usable: accuracy falls by at most {100 * limit:g} points"
-    return curves(
-        [
-            Panel([right, wrong], "share of facts", SHARES, remark),
-            Panel([Curve(x, rows["kl"], colour=COLOURS[2])], "KL of the\nnext token (nats)", height=0.6),
-        ],
-        f"magnitude ({stored.unit})",
-        beyond=stored.usable,
     )
 
 

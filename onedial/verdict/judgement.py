@@ -167,8 +167,7 @@ class Judgement:
         knowing: `knowing.knowing_table`, None where nobody's correctness is known.
         factor: the shared difficulty; None where the panel is too small for one.
         path: the dial's way through it; None likewise.
-        effects: what each magnitude does besides, and the usable range; reasoned: `sweep_run.Reasoned`; None where they
-            were not asked for.
+        reasoned: `sweep_run.Reasoned`; None where it was not asked for.
     """
 
     case: Case
@@ -179,7 +178,6 @@ class Judgement:
     knowing: pd.DataFrame | None
     factor: FactorModel | None
     path: DialPath | None
-    effects: tuple[pd.DataFrame, dict[str, Any]] | None = None
     reasoned: Any = None
 
     __repr__ = one_line

@@ -124,7 +124,7 @@ def test_every_case_of_the_probes_gives_chances_and_finite_means_and_what_is_pla
     assert private["own: nothing is added (p)"] < 0.01
     assert private["mean gain, own"] > 0.1 > private["mean gain, another model"]
     told = planted.without_labels(rng, truth=2.0, understood=True)
-    assert told["crc: AUROC off .5"] == told["crc: hurt off 0"] == 0
+    assert told["ccs: AUROC off .5"] == 0
 
 
 # ---- verdicts --------------------------------------------------------------------------------------------------------
