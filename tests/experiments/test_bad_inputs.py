@@ -2,7 +2,6 @@
 
 import errno
 import os
-import re
 import shutil
 
 import huggingface_hub.constants
@@ -108,44 +107,24 @@ def test_a_model_that_says_neither_yes_nor_no_is_refused_with_its_ten_likeliest_
         ({"target": "target 1,targt 5"}, "did you mean 'target 5'?"),
         ({"target": "target 1,target 77"}, "no respondent 'target 77'"),
         ({"panel": "/tmp"}, "is a folder; give one file"),
-        ({"panel": "/nowhere/gone.csv"}, "there is no file"),
         ({"facts": 3}, "3 facts requested; give an even number from 2 to 200"),
-        ({"facts": 100_000}, "100000 facts requested; give an even number from 2 to 200"),
         ({"n_questions": 3}, "cannot be split"),
         ({"n_questions": 8}, "5 that are answered no: ask more questions, or use --contrast answer"),
         ({"layer": "99"}, "layer 99 requested, but this model has layers 0-4; pass --layer 4 or less"),
-        ({"layer": "2-99"}, "layer 99 requested"),
         ({"layer": "4-2"}, "names no layer; write a range upwards"),
         ({"layer": "upper"}, "is none of: an index (14), a list (10,12), a range (8-20), all, auto"),
-        ({"layer": "1,,3"}, "is none of"),
-        ({"layer": "-1"}, "is none of"),
-        *(
-            ({"magnitudes": text}, "neither auto nor a list")
-            for text in ("much", "0", "1,nan", "-inf,inf", "1;2;3", "")
-        ),
+        *(({"magnitudes": text}, "neither auto nor a list") for text in ("much", "0", "1,nan", "")),
     ],
     ids=str,
 )
-def test_an_option_that_cannot_be_is_refused_and_no_folder_is_left(steer, tmp_path, options, words):
+def test_an_option_that_cannot_be_is_refused_before_the_weights_are_read(steer, tmp_path, monkeypatch, options, words):
+    if "n_questions" not in options:
+        monkeypatch.setattr("onedial.models.model.load_model", None)
     assert_refused(steer(**options, out=tmp_path / "run"), words)
     assert not (tmp_path / "run").exists()
 
 
-def test_a_device_map_together_with_several_processes_is_refused(steer, tmp_path, monkeypatch):
-    monkeypatch.setenv("WORLD_SIZE", "2")
-    ended = steer(device_map="auto", out=tmp_path / "run")
-    assert_refused(ended, "--device-map spreads one model over all GPUs; start one process")
-    assert not (tmp_path / "run").exists()
-
-
 # ---- questions and panel -----------------------------------------------------------------------------------------
-
-
-def test_respondents_of_another_panel_are_refused(steer, tmp_path):
-    (tmp_path / "respondents.csv").write_text("respondent,model\nsomebody,else\n")
-    ended = steer(respondents=tmp_path / "respondents.csv", out=tmp_path / "run")
-    assert_refused(ended, "'somebody'", "none of which is in")
-    assert not (tmp_path / "run").exists()
 
 
 def test_a_panel_in_which_nobody_says_both_is_refused(steer, inputs, tmp_path):
@@ -166,38 +145,17 @@ def test_what_cannot_be_judged_is_refused_before_the_model_is_looked_for_unless_
     assert not (tmp_path / "run").exists()
 
 
-def test_targets_that_are_framings_of_one_model_are_refused_as_well(steer, tmp_path):
-    written = write_experiment(tmp_path / "larger", n=160, n_targets=6)
-    names = [f"target {place}" for place in range(6)]
-    told = pd.DataFrame({"respondent": names, "model": "one", "framing": names})
-    told.to_csv(tmp_path / "respondents.csv", index=False)
-    ended = steer(**written, respondents=tmp_path / "respondents.csv", without_verdict=None, out=tmp_path / "run")
-    assert_refused(ended, "of one base model", "--respondents")
-
-
 def test_questions_too_few_for_two_sides_are_refused_before_the_model_is_looked_for(steer, tmp_path):
     nowhere = {"model": tmp_path / "nowhere", "out": tmp_path / "run", "n_questions": 36}
     assert_refused(steer(**nowhere), "a vector would be made of 9 questions", "takes 5", "--contrast answer")
     assert_refused(steer(**nowhere, contrast="answer"), "nowhere")
 
 
-def test_layers_are_refused_before_the_weights_are_read(steer, tmp_path, monkeypatch):
-    monkeypatch.setattr("onedial.models.model.load_model", None)
-    assert_refused(steer(layer=99, out=tmp_path / "run"), "layer 99 requested, but this model has layers 0-4")
-    assert_refused(steer(layer="upper", out=tmp_path / "run"), "is none of")
-
-
-def test_the_version_is_told(call):
-    ended = call(STEER_SWEEP, "--version")
-    assert ended.code == 0
-    assert re.fullmatch(r"onedial \d+\.\d+\.\d+\n", ended.out)
-
-
 # ---- where the run is to go ----------------------------------------------------------------------------------------
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("write", [1, 3, 5, 8])
+@pytest.mark.parametrize("write", [1, 5])
 def test_no_space_at_any_write_is_told_in_one_sentence_and_the_run_can_go_on(steer, tmp_path, monkeypatch, write):
     replace, writes = os.replace, []
 
@@ -253,13 +211,6 @@ def resume(steer, broken_off):
     return run
 
 
-def test_a_prompt_longer_than_the_model_reads_is_refused(steer, tmp_path):
-    (tmp_path / "p.txt").write_text("word " * 200 + "{question}")
-    ended = steer(prompt=tmp_path / "p.txt", out=tmp_path / "run")
-    assert_refused(ended, "tokens, but the model reads 512 at most")
-    assert not (tmp_path / "run").exists()
-
-
 def test_a_run_is_not_resumed_with_another_model_in_the_same_folder(inputs, resume):
     good = files_of(inputs / "model")
     save_outspoken(inputs / "model", "llama", seed=2)
@@ -286,6 +237,3 @@ def test_a_run_is_not_resumed_with_another_panel_in_the_same_file(inputs, resume
 def test_a_damaged_file_of_a_run_is_refused(resume, broken_off, file, words):
     (broken_off / file).write_text("{ nobody knows")
     assert_refused(resume(), words)
-
-
-# ---- the judging program, and a few in a process of their own -------------------------------------------------------

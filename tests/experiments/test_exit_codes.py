@@ -5,10 +5,10 @@ import json
 
 import pytest
 import yaml
-from fake_server import FakeServer, Fault, question_of
+from fake_server import FakeServer, Fault
 from tiny_experiment import ROOT, run_here
 
-from onedial.core.command_line import EXIT_CODES, run_command
+from onedial.core.command_line import run_command
 from onedial.core.errors import InputError, ProcessLostError
 from onedial.core.notices import leave_undone
 
@@ -46,22 +46,8 @@ def test_how_a_program_ends_is_told_by_its_exit_code(main, code, capfd):
     assert run_command(lambda: None) == 0  # what one left undone is no other's
 
 
-@pytest.mark.parametrize("program", ["panel", "steer_sweep", "doctor"])
-def test_the_rule_is_in_the_help(program, capsys):
-    assert run_here(ROOT / "experiments" / f"{program}.py", "--help") == 0
-    assert EXIT_CODES.splitlines()[0] in capsys.readouterr().out
-
-
 def fails(body):
     return Fault(400)
-
-
-def fails_at_one(body):
-    return Fault(400) if "number 3" in question_of(body) else "Yes"
-
-
-def says_nothing(body):
-    return "Perhaps."
 
 
 def answers(body):
@@ -73,14 +59,10 @@ def answers(body):
     ("replies", "options", "code"),
     [
         ([answers], [], 0),
-        ([fails_at_one], [], 0),
         ([fails], [], 2),
         ([answers, fails], [], 2),
-        ([says_nothing], [], 2),
-        ([answers, says_nothing], [], 0),
         ([answers], ["--budget", "5"], 2),
         ([answers], ["--budget", "1000"], 0),
-        ([answers], ["--seed", "many"], 2),
     ],
 )
 def test_a_collection_that_lacks_a_respondent_or_was_ended_by_its_budget_is_not_done(tmp_path, replies, options, code):
