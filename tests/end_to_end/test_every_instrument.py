@@ -115,21 +115,17 @@ def heard(asking):
     return respondent, ASKINGS[asking](respondent)
 
 
-def test_every_slot_is_filled_and_something_is_asked(heard):
+def test_every_slot_is_filled_and_every_option_has_spellings_of_its_own(heard):
     respondent, _ = heard
     assert respondent.asked
     for key, prompts in respondent.asked.items():
         for prompt in prompts:
-            shown = " ".join(
-                [*(text for turn in prompt.earlier for text in turn), prompt.user, prompt.assistant_prefix]
-            )
+            earlier = [text for turn in prompt.earlier for text in turn]
+            shown = " ".join([*earlier, prompt.user, prompt.assistant_prefix])
             assert prompt.user.strip(), key
             assert not re.search(r"\{\w+\}", shown), (key, shown)
-
-
-def test_every_option_has_spellings_of_its_own_and_what_is_written_has_an_end(heard):
-    respondent, _ = heard
     for instruments in respondent.instruments.values():
+        assert len({(each.template, each.scale, repr(each.reader)) for each in instruments}) == 1  # by one name
         for instrument in instruments:
             assert instrument.scale.kind in KINDS
             if isinstance(instrument.reader, TextReader):
@@ -142,12 +138,6 @@ def test_every_option_has_spellings_of_its_own_and_what_is_written_has_an_end(he
             every = [spelling for own in spellings.values() for spelling in own]
             assert len(set(every)) == len(every)
             assert len(instrument.scale.values) in (0, len(spellings))
-
-
-def test_one_name_is_one_way_of_asking(heard):
-    respondent, _ = heard
-    for instruments in respondent.instruments.values():
-        assert len({(each.template, each.scale, repr(each.reader)) for each in instruments}) == 1
 
 
 # What a column holds where nothing could be read, if not nothing.

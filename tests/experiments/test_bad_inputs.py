@@ -2,19 +2,12 @@
 
 import errno
 import os
-import shutil
+from pathlib import Path
 
 import huggingface_hub.constants
 import pandas as pd
 import pytest
-from tiny_experiment import (
-    STEER_SWEEP,
-    as_arguments,
-    call,
-    files_of,
-    finished_run,
-    write_experiment,
-)
+from tiny_experiment import STEER_SWEEP, as_arguments, call, files_of, write_experiment
 from tiny_models import byte_tokenizer, save_outspoken, tiny_hf
 
 __all__ = ["call"]
@@ -26,9 +19,7 @@ JOURNAL = ("log.txt", "manifest.json")
 @pytest.fixture(scope="module")
 def inputs(tmp_path_factory):
     """A folder with everything that a run needs."""
-    folder = tmp_path_factory.mktemp("inputs")
-    write_experiment(folder, n=80, n_targets=6)
-    return folder
+    return write_experiment(tmp_path_factory.mktemp("inputs"), n=80, n_targets=6)["model"].parent
 
 
 @pytest.fixture(autouse=True)
@@ -151,89 +142,40 @@ def test_questions_too_few_for_two_sides_are_refused_before_the_model_is_looked_
     assert_refused(steer(**nowhere, contrast="answer"), "nowhere")
 
 
-# ---- where the run is to go ----------------------------------------------------------------------------------------
+# ---- a run that is there already -----------------------------------------------------------------------------------
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("write", [1, 5])
-def test_no_space_at_any_write_is_told_in_one_sentence_and_the_run_can_go_on(steer, tmp_path, monkeypatch, write):
-    replace, writes = os.replace, []
+def test_a_run_that_a_full_disk_ended_goes_on_but_not_with_another_model_or_panel(inputs, steer, tmp_path, monkeypatch):
+    replace, run = os.replace, tmp_path / "run"
 
     def full(source, target):
-        writes.append(target)
-        if len(writes) == write:
+        if "sweep/part-00001" in str(target):
             raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(target))
         replace(source, target)
 
-    options = {"out": tmp_path / "run", "layer": 2, "magnitudes": "-1,1"}
+    options = {"out": run, "layer": 2, "magnitudes": "-1,1"}
     with monkeypatch.context() as patched:
         patched.setattr(os, "replace", full)
         assert_refused(steer(**options), "No space left on device", "free some space or choose another folder")
     assert not list(tmp_path.rglob(".*.part*"))
-    if write == 5:
-        assert steer(**options, resume=True).code == 0
-        assert (tmp_path / "run" / "report.html").exists()
-
-
-# ---- a run that is there already -----------------------------------------------------------------------------------
-
-
-@pytest.fixture(scope="module")
-def finished(inputs, tmp_path_factory):
-    """A small run, once."""
-    options = good_options(inputs) | {"layer": 2, "magnitudes": "-1,-0.5,0.5,1"}
-    return finished_run(options, tmp_path_factory.mktemp("finished") / "run").path
-
-
-@pytest.fixture
-def broken_off(finished, tmp_path):
-    """A copy of it that was killed in the sweep."""
-    shutil.copytree(finished, tmp_path / "run")
-    for late in ("matches.csv", "verdict.json", "report.html", "sweep/part-00002.parquet", "sweep/part-00003.parquet"):
-        (tmp_path / "run" / late).unlink()
-    return tmp_path / "run"
-
-
-@pytest.fixture
-def resume(steer, broken_off):
-    """Resumes the broken run; returns how that ended, and asserts that nothing but the journal was touched."""
-
-    def run(**options):
-        before = files_of(broken_off)
-        given = {"layer": "2", "magnitudes": "-1,-0.5,0.5,1", "out": broken_off, "resume": True}
-        ended = steer(**given | options)
-        after = files_of(broken_off)
-        assert {path: data for path, data in after.items() if path.name not in JOURNAL} == {
-            path: data for path, data in before.items() if path.name not in JOURNAL
-        }
-        return ended
-
-    return run
-
-
-def test_a_run_is_not_resumed_with_another_model_in_the_same_folder(inputs, resume):
-    good = files_of(inputs / "model")
-    save_outspoken(inputs / "model", "llama", seed=2)
+    before, good = files_of(run), files_of(inputs)
+    panel = pd.read_csv(inputs / "panel.csv")
     try:
-        assert_refused(resume(), "was made with a model whose fingerprint is")
+        save_outspoken(inputs / "model", "llama", seed=2)
+        assert_refused(steer(**options, resume=True), "was made with a model whose fingerprint is")
+        for path, data in good.items():
+            (inputs / path).write_bytes(data)
+        panel.assign(**{"target 0": 1 - panel["target 0"]}).to_csv(inputs / "panel.csv", index=False)
+        assert_refused(steer(**options, resume=True), "was begun with another table of panel")
     finally:
         for path, data in good.items():
-            (inputs / "model" / path).write_bytes(data)
-
-
-def test_a_run_is_not_resumed_with_another_panel_in_the_same_file(inputs, resume):
-    good = (inputs / "panel.csv").read_text()
-    panel = pd.read_csv(inputs / "panel.csv")
-    panel.assign(**{"target 0": 1 - panel["target 0"]}).to_csv(inputs / "panel.csv", index=False)
-    try:
-        assert_refused(resume(), "was begun with another table of panel")
-    finally:
-        (inputs / "panel.csv").write_text(good)
-
-
-@pytest.mark.parametrize(
-    ("file", "words"), [("manifest.json", "is not JSON"), ("config.yaml", "is no YAML"), ("prompt.txt", "prompt")]
-)
-def test_a_damaged_file_of_a_run_is_refused(resume, broken_off, file, words):
-    (broken_off / file).write_text("{ nobody knows")
-    assert_refused(resume(), words)
+            (inputs / path).write_bytes(data)
+    (run / "config.yaml").write_text("{ nobody knows")
+    assert_refused(steer(**options, resume=True), "is no YAML")
+    (run / "config.yaml").write_bytes(before[Path("config.yaml")])
+    after = files_of(run)
+    assert {name: data for name, data in after.items() if name.name not in JOURNAL} == {
+        name: data for name, data in before.items() if name.name not in JOURNAL
+    }
+    assert steer(**options, resume=True).code == 0
+    assert (run / "report.html").exists()
