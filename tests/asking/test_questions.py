@@ -440,7 +440,7 @@ HOSTILE = [
     ("q.jsonl", b'{"question": "Who?"}\n["Who?"]\n', "line 2 holds a list"),
     ("q.jsonl", b"[" * 100_000, "holds no whole array of rows"),
     ("q.jsonl", b'{"question": "Who \\ud800?"}', "line 1 holds half of a surrogate pair"),
-    ("q.jsonl", b'{"question": "Who?", "level": ' + b"9" * 5000 + b"}", "line 1 holds a number that cannot be read"),
+    ("q.jsonl", b'{"question": "Who?", "level": ' + b"9" * 5000 + b"}", "line 1 is no whole JSON object"),
     ("q.jsonl", b'{"question": "Who?"}\n{"question": "Caf\xe9?"}', "line 2 holds the byte 0xe9, which is no UTF-8"),
     ("q.csv", "question\nWho?\n".encode("utf-16"), "line 1 holds the byte 0xff"),
     ("q.csv", b"question\nW\0ho?\n", "line 2 holds a zero byte"),

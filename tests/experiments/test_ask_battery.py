@@ -46,7 +46,6 @@ def test_every_test_leaves_its_answers_and_its_scores(asked):
         "pairs",
         "pairs_signals",
         "pressure",
-        "parrot",
         "correction",
         "beliefs",
         "hedges",
