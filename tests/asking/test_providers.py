@@ -9,7 +9,7 @@ import time
 import pytest
 from fake_server import FakeServer, Fault, question_of
 
-from onedial.asking.instruments import CAN_YOU_ANSWER, CLOSED_BOOK, CONFIDENCE_IN_NUMBERS, REASONED
+from onedial.asking.instruments import CAN_YOU_ANSWER, CLOSED_BOOK, CONFIDENCE_IN_NUMBERS
 from onedial.asking.providers import providers
 from onedial.asking.providers.attempts import Account
 from onedial.asking.providers.provider_reading import from_the_answer_on, response_of, why_unread
@@ -164,12 +164,6 @@ def test_an_answer_that_does_not_come_first_has_no_margin_and_one_with_too_littl
     assert (later.said_yes, math.isnan(later.margin), math.isnan(later.mass)) == (True, True, True)
     faint = response_of(CAN_YOU_ANSWER, "Yes", True, [{"Yes": math.log(0.04), "No": math.log(0.03), "x": -0.1}])
     assert (faint.value, faint.said_yes) == (None, None)
-
-
-def test_reasoning_that_was_cut_off_is_unread():
-    text = "I know rivers well, so yes."
-    assert response_of(REASONED, text, False, []).said_yes is None
-    assert response_of(REASONED, f"{text}\nAnswer: Yes", True, []).said_yes is True
 
 
 def test_a_key_is_named_and_never_written(monkeypatch):
