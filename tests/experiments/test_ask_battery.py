@@ -39,7 +39,7 @@ def log_of(run, test=None):
 
 def test_every_test_leaves_its_answers_and_its_scores(asked):
     folder, _ = asked
-    names = "overview pairs pairs_signals pressure parrot correction beliefs hedges critics"
+    names = "overview pairs pairs_signals pressure correction beliefs hedges critics"
     for name in names.split():
         table = pd.read_csv(folder / "run" / f"{name}.csv")
         assert len(table), name

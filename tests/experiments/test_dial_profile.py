@@ -87,11 +87,11 @@ def test_a_run_that_was_broken_off_ends_with_the_same_tables(swept, profiled, tm
 
 
 def test_the_batterys_instruments_are_asked_of_the_steered_subject_like_the_others(swept, tmp_path, call):
-    names = "right option,belief, first person,confidence in numbers, answer shown,language"
+    names = "right option,belief, first person,confidence in numbers, answer shown,length"
     quick = ("--n-questions", "4", "--controls", "1", "--replicates", "9", "--yes-rates", ".8", "--no-answers")
     ran = call(PROGRAM, "profile", swept.path, *quick, "--instruments", names, "--out", tmp_path / "run")
     assert ran.code == 0, ran.err
     reports = pd.read_csv(tmp_path / "run" / "reports.csv").set_index("report")
-    assert {"right option", "belief, first person", "language"} <= set(reports.index)
+    assert {"right option", "belief, first person", "length"} <= set(reports.index)
     answers = pd.concat(pd.read_parquet(file) for file in (tmp_path / "run" / "answers").glob("*.parquet"))
     assert answers.loc[answers["report"] == "right option", "form"].nunique() == 4
