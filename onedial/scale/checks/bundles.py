@@ -40,7 +40,7 @@ FLOOR = 0.1
 SHIFT_OF_INTEREST = 0.4
 """Spreads of the scale that a claim of sameness must have been able to find: ten percentage points of a yes rate."""
 _LEAST_VARIANCE = 4.0  # of a count, for a normal tail
-_FOR_CURVES = 0.05  # of power, lost because the shifted answers were also fitted
+_FOR_CURVES = 0.1  # of power, lost because the shifted answers were also fitted
 _EM_STEPS, _EM_STEPS_AFTER_ONE = 25, 5
 _MOVES, _HERE = np.linspace(-4, 4, 161), 80  # moves of a bundle, and the place of none among them
 
