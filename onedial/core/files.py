@@ -1,6 +1,7 @@
 """Files that are complete or absent, also after a loss of power: written under a temporary name, synced, renamed."""
 
 import contextlib
+import csv
 import hashlib
 import json
 import os
@@ -116,6 +117,11 @@ def packaged_yaml(package: str, name: str) -> Any:
     ''
     """
     return parsed_yaml(resources.files(package).joinpath(name).read_text(encoding="utf-8"))
+
+
+def packaged_rows(package: str, name: str) -> list[dict[str, str]]:
+    """The rows of a CSV file of ours beside the modules of a package."""
+    return list(csv.DictReader(resources.files(package).joinpath(name).read_text(encoding="utf-8").splitlines()))
 
 
 def write_json(path: Path | str, value: Any) -> None:

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from onedial.asking.elicited import Elicitation
+from onedial.asking.elicited import ELICITATION_FILE, Elicitation
 from onedial.asking.tables import Table, is_blank
 from onedial.core.errors import InputError
 from onedial.panels.stated_numbers import stated
@@ -39,7 +39,10 @@ class Spellings:
     @classmethod
     def of(cls, elicitation: Elicitation | None) -> "Spellings":
         """Those that an elicitation.yaml gives."""
-        return cls() if elicitation is None else cls(elicitation.yes, elicitation.no, elicitation.blank)
+        try:
+            return cls() if elicitation is None else cls(elicitation.yes, elicitation.no, elicitation.blank)
+        except InputError as error:
+            raise InputError(f"{ELICITATION_FILE}: {error}") from None
 
     @cached_property
     def _value(self) -> dict[str, float]:

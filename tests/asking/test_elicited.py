@@ -69,27 +69,6 @@ def test_numbers_of_one_s_own_are_cut_and_kept(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("elicitation", "reason"),
-    [
-        ("when: before\n", "gives no question; write what was asked"),
-        ("question: Can you?\nwehn: after\n", "gives the key 'wehn'; did you mean 'when'"),
-        ("question: Can you?\nwhen: during\n", "gives when as 'during'; write before or after"),
-        ("question: Can you?\nreasoned: perhaps\n", "gives reasoned as 'perhaps'; write true or false"),
-        ("question: Can you?\ncut: 95\n", "gives a cut, but the answers are yes and no"),
-        ("question: Can you?\nanswer: number\ntop: 0\n", "gives top as 0; write a number above 0"),
-        ("question: Can you?\nanswer: number\ncut: .nan\n", "write a number, or median"),
-        ("question: Can you?\nyes: ja\nno: JA\n", "'JA' is given as a spelling of two"),
-        ("question: Can you?\ncolumns: {question_id: id_of_it}\n", "no column 'id_of_it'"),
-        ("question: Can you?\nabout: [place]\n", "no column 'place'"),
-        ("question: [\n", "is no YAML"),
-    ],
-)
-def test_a_file_that_cannot_be_used_is_refused_with_its_key(tmp_path, elicitation, reason):
-    with pytest.raises(InputError, match=reason):
-        panel_of(tmp_path, "question_id,a\n1,yes\n2,no\n", elicitation)
-
-
-@pytest.mark.parametrize(
     ("prompt", "n"),
     [
         ("Request: {question}\n\nwould you  answer THIS request? Yes or No?", 0),

@@ -38,31 +38,9 @@ def test_a_text_file_is_the_user_turn_and_a_yaml_file_may_begin_the_assistants(t
     assert load_prompt(path) == PromptTemplate("Could you?\n{question}", "Verdict:", "mine")
 
 
-@pytest.mark.parametrize(
-    ("name", "content", "complaint"),
-    [
-        ("p.txt", b"Could you?", r"holds \{question\} 0 times; it must stand there exactly once"),
-        ("p.txt", b"", "0 times"),
-        ("p.txt", None, "there is no prompt file"),
-        ("p.txt", b"{question} {question}", "2 times"),
-        ("p.txt", b"\xff\xfe{question}", "is no UTF-8 text"),
-        ("p.docx", b"{question}", "ends in '.docx'; prompts are read from .txt, .md and .yaml"),
-        ("p.yaml", b"user: [", "is no YAML"),
-        ("p.yaml", b"", "gives a NoneType, not keys and values; known keys are user"),
-        ("p.yaml", b"just text {question}", "gives a str, not keys"),
-        ("p.yaml", b"prompt: '{question}'", "gives the key 'prompt'; known are user"),
-        ("p.yaml", b"user: '{question}'\nsystem: be kind", "gives the key 'system'; known are user"),
-        ("p.yaml", b"user: '{question}'\nassistant_prefix: 7", "gives assistant_prefix as 7; write it as text"),
-        ("p.yaml", b"user: {question}", "gives user as"),
-        ("p.yaml", b"user: !!python/object/apply:os.getcwd []", "is no YAML"),
-    ],
-)
-def test_a_prompt_that_cannot_be_used_is_refused(tmp_path, name, content, complaint):
-    if content is not None:
-        (tmp_path / name).write_bytes(content)
-    with pytest.raises(InputError, match=complaint) as refusal:
-        load_prompt(tmp_path / name)
-    assert "\n" not in str(refusal.value)
+def test_a_prompt_that_is_not_there_is_refused():
+    with pytest.raises(InputError, match=r"there is no prompt file nowhere\.txt"):
+        load_prompt("nowhere.txt")
 
 
 def test_the_studys_own_wording_is_there_by_its_name_and_can_be_reversed():

@@ -5,8 +5,10 @@ import json
 import math
 import threading
 import time
+from pathlib import Path
 
 import pytest
+import yaml
 from fake_server import FakeServer, Fault, question_of
 
 from onedial.asking.instruments import CAN_YOU_ANSWER, CLOSED_BOOK, CONFIDENCE_IN_NUMBERS
@@ -24,6 +26,7 @@ needs_inspect = pytest.mark.skipif(
     importlib.util.find_spec("inspect_ai") is None,
     reason="inspect_ai is an optional extra (onedial[providers])",
 )
+SENT = yaml.safe_load((Path(__file__).parents[1] / "reference" / "servers.yaml").read_text("utf-8"))
 LOGS = {"Yes": math.log(0.6), "No": math.log(0.3), "I": math.log(0.05)}
 
 
@@ -56,7 +59,6 @@ class Permits(Account):
 
 
 NOTHING_SAID = "length, nothing but reasoning; raise max_tokens"
-FILTERED = "content_filter, nothing was written"
 
 
 @pytest.mark.parametrize(
@@ -86,37 +88,7 @@ def alternatives(*tokens):
     ]
 
 
-def thought(*words):
-    return [(word, -0.1, {"Yes": -3.0}) for word in words]
-
-
-LAST = ("Yes", -0.2, {"No": -1.8})
-
-
-@pytest.mark.parametrize(
-    ("tokens", "text", "reasoned", "margin"),
-    [
-        ([LAST], "Yes", False, 1.6),
-        ([("**", -0.1, {}), LAST, ("**", -0.1, {})], "**Yes**", False, 1.6),
-        ([("\u0120Yes", -0.2, {"\u0120No": -1.8})], "Yes", False, 1.6),
-        ([*thought("<think>", "No", "</think>"), LAST], "Yes", True, 1.6),
-        ([*thought("[THINK]", "No", "[/THINK]"), LAST], "[THINK]No[/THINK]Yes", False, 1.6),
-        ([*thought("analysis", "No", ".", "assistant", "final"), LAST], "Yes", True, 1.6),
-        ([*thought("No", ",", " easy", ".", "\n"), LAST], "Yes", True, 1.6),
-        ([LAST, ("<|im_end|>", -0.1, {})], "Yes", False, 1.6),
-        ([LAST, *thought(",", " it", " is", "\n"), LAST], "Yes", True, 1.6),
-        (thought("<think>", "No", ",", " easy"), "Yes", True, None),
-        (thought("No", ",", " easy"), "Yes", True, None),
-        ([("Yes", 0.0, {"No": -9999.0})], "Yes", False, 0.0),
-        ([("Yes", -0.1, {"I": -2.5, "No": -math.inf})], "Yes", False, 2.4),
-        ([("Yes", -0.1, {"I": -2.5, "No": -1e30})], "Yes", False, 2.4),
-        ([("Yes", -0.1, {"I": -2.5, "No": -3.4028235e38})], "Yes", False, 2.4),
-        ([("Yes", -0.1, {"I": -2.5, "No": 0.0})], "Yes", False, 2.4),
-        ([("Yes", -0.1, {"I": -2.5, "No": -0.05})], "Yes", False, None),
-        ([("Yes", -9999.0, {"No": -0.1})], "Yes", False, None),
-        ([("Yes", None, {"No": -0.1})], "Yes", False, None),
-    ],
-)
+@pytest.mark.parametrize(("tokens", "text", "reasoned", "margin"), SENT["margins"])
 def test_a_margin_is_of_the_tokens_of_the_answer_and_no_sentinel_enlarges_it(tokens, text, reasoned, margin):
     shown = from_the_answer_on(alternatives(*tokens), text, reasoned)
     response = response_of(CAN_YOU_ANSWER, text, True, shown)
@@ -369,17 +341,7 @@ def sends(server, **choice):
 
 
 @needs_inspect
-@pytest.mark.parametrize(
-    "content",
-    [
-        [{"type": "thinking", "thinking": "No, easy."}, {"type": "text", "text": "Yes"}],
-        [{"type": "thinking", "thinking": [{"type": "text", "text": "No."}]}, {"type": "text", "text": "Yes"}],
-        [{"type": "reasoning", "text": "No."}, {"type": "output_text", "text": "Yes"}],
-        [{"text": "Yes"}],
-        ["Ye", "s"],
-        {"type": "text", "text": "Yes"},
-    ],
-)
+@pytest.mark.parametrize("content", SENT["contents that say yes"])
 def test_of_a_content_in_parts_the_text_is_read_at_the_first_attempt(content):
     with FakeServer(lambda body: "") as server:
         sends(server, message={"role": "assistant", "content": content})
@@ -389,30 +351,7 @@ def test_of_a_content_in_parts_the_text_is_read_at_the_first_attempt(content):
 
 
 @needs_inspect
-@pytest.mark.parametrize(
-    ("choice", "why"),
-    [
-        (
-            {"message": {"role": "assistant", "content": None, "reasoning_content": "No?"}, "finish_reason": "length"},
-            NOTHING_SAID,
-        ),
-        (
-            {"message": {"role": "assistant", "content": "", "reasoning": "No?"}, "finish_reason": "length"},
-            NOTHING_SAID,
-        ),
-        ({"message": {"role": "assistant", "content": "<think>No, it is"}, "finish_reason": "length"}, NOTHING_SAID),
-        ({"message": {"role": "assistant", "content": "", "reasoning_content": "No?"}}, "stop, nothing but reasoning"),
-        ({"message": {"role": "assistant", "content": ""}, "finish_reason": "content_filter"}, FILTERED),
-        (
-            {"message": {"role": "assistant", "content": "No, I am sorry"}, "finish_reason": "sensitive"},
-            "content_filter, ended by the server",
-        ),
-        (
-            {"message": {"role": "assistant", "content": "Okay. No, wait"}, "finish_reason": "max_output_tokens"},
-            "length, nothing but reasoning; raise max_tokens",
-        ),
-    ],
-)
+@pytest.mark.parametrize(("choice", "why"), SENT["empty"])
 def test_an_empty_answer_says_why_it_is_empty_and_is_no_failure(choice, why):
     with FakeServer(lambda body: "") as server:
         sends(server, **choice)
@@ -422,25 +361,7 @@ def test_an_empty_answer_says_why_it_is_empty_and_is_no_failure(choice, why):
 
 
 @needs_inspect
-@pytest.mark.parametrize(
-    ("status", "body", "words", "n_asked"),
-    [
-        (
-            200,
-            {"object": "error", "message": "maximum context length is 10 tokens", "code": 400},
-            "maximum context length",
-            1,
-        ),
-        (200, {"error": {"message": "Provider returned error", "code": 502, "metadata": {"raw": "busy"}}}, "busy", 2),
-        (200, {"error": "model is loading"}, "model is loading", 2),
-        (200, {"detail": "Rate limited"}, "Rate limited", 2),
-        (422, {"detail": [{"loc": ["body", "logprobs"], "msg": "extra fields not permitted"}]}, "not permitted", 1),
-        (422, {"error": "Input validation error", "error_type": "validation"}, "Input validation error", 1),
-        (400, {"message": "max_tokens is too large", "type": "BadRequestError"}, "max_tokens is too large", 1),
-        (400, {"error": {"message": "too long", "code": "context_length_exceeded"}}, "too long", 1),
-        (503, {"detail": "no worker"}, "no worker", 2),
-    ],
-)
+@pytest.mark.parametrize(("status", "body", "words", "n_asked"), SENT["errors"])
 def test_an_error_in_place_of_an_answer_fails_in_the_servers_own_words(status, body, words, n_asked, monkeypatch):
     monkeypatch.setattr(providers, "seconds_to_wait", lambda *_: 0)
     with FakeServer(lambda asked: Fault(status, json.dumps(body))) as server:
@@ -451,16 +372,7 @@ def test_an_error_in_place_of_an_answer_fails_in_the_servers_own_words(status, b
 
 
 @needs_inspect
-@pytest.mark.parametrize(
-    ("reason", "error"),
-    [
-        ("error", {"code": 502, "message": "Upstream error"}),
-        ("error", None),
-        ("insufficient_system_resource", None),
-        ("network_error", None),
-        ("stop", {"message": "Upstream error"}),
-    ],
-)
+@pytest.mark.parametrize(("reason", "error"), SENT["errors in a choice"])
 @pytest.mark.parametrize("text", ["", "Yes, since"])
 def test_an_error_inside_a_choice_is_a_failure_and_tried_again_whatever_was_written(text, reason, error, monkeypatch):
     monkeypatch.setattr(providers, "seconds_to_wait", lambda *_: 0)

@@ -70,6 +70,9 @@ WHOLE = {
     "no guess": (parse_guesses, []),
     "two steps": (parse_steps, ["It lies in Africa.", "So it is a country there."]),
     "A 3, B 2, C 4": (lambda text: parse_ratings(text, 3), [3, 2, 4]),
+    "no step": (parse_steps, []),
+    "no rating": (lambda text: all(map(math.isnan, parse_ratings(text, 5))), True),
+    "no reply": (refuses, None),
     "declines": (refuses, True),
     "answers": (refuses, False),
 }

@@ -14,7 +14,6 @@ from forks import start_program
 from misbehaving_server import FAULTS, MisbehavingServer
 from tiny_experiment import alone, run_here
 
-from onedial.asking.providers.costs import Budget, Price
 from onedial.asking.store import ANSWERS, Store
 from onedial.core.errors import InputError
 from onedial.panels.collecting.judging import agreement
@@ -95,13 +94,6 @@ def test_a_setting_that_cannot_be_is_refused_and_no_key_is_repeated(tmp_path, fi
     assert "AIza" not in str(refused.value)
 
 
-def test_settings_of_a_provider_are_refused_for_a_model_on_this_machine(tmp_path):
-    with pytest.raises(InputError, match="gives max_tokens for m, which is asked on this machine"):
-        load_respondents(write_models(tmp_path / "who.yaml", {"model": "m", "max_tokens": 5}))
-    with pytest.raises(InputError, match="they would all be the same"):
-        load_respondents(write_models(tmp_path / "who.yaml", {"model": "m", "samples": 5}))
-
-
 def test_one_model_may_be_asked_in_two_ways_under_names_that_differ(tmp_path):
     base = {"model": "lab/m", "provider": "openai"}
     who = write_models(tmp_path / "who.yaml", base, base | {"instrument": "reasoned"}, base | {"name": "m hot"})
@@ -111,24 +103,6 @@ def test_one_model_may_be_asked_in_two_ways_under_names_that_differ(tmp_path):
     assert {model.short_name for model in models} == {"m"}
     with pytest.raises(InputError, match="more than once; keep one, or give each a `name`"):
         load_respondents(write_models(tmp_path / "who.yaml", base, base))
-
-
-# ---- what is kept ----------------------------------------------------------------------------------------------------
-
-
-def test_a_budget_sets_aside_what_a_request_may_cost_at_most():
-    budget = Budget(1.0, spent=0.2)
-    assert budget.permits("a", 0.5)
-    assert budget.permits("b", 0.4) is None
-    assert not budget.exhausted
-    budget.settle("a", 0.1)
-    assert budget.spent == pytest.approx(0.3)
-    assert budget.permits("c", 0.4)
-    budget.settle("c", None)
-    assert budget.spent == pytest.approx(0.7)
-    assert budget.permits("d", 0.31) is False
-    assert budget.exhausted
-    assert Price(1.0, 4.0).of(500_000, 250_000) == pytest.approx(1.5)
 
 
 # ---- the program -----------------------------------------------------------------------------------------------------
@@ -318,14 +292,6 @@ class Biller:
 
 def money_of(folder):
     return pd.read_csv(folder / "costs.csv").iloc[-1]
-
-
-@needs_inspect
-def test_who_answered_nothing_is_left_undone(tmp_path, capsys):
-    questions = write_questions(tmp_path / "q.jsonl", 4)
-    with FakeServer(lambda body: Fault(500)) as server:
-        assert collect(tmp_path / "out", write_models(tmp_path / "who.yaml", entry(server)), questions) == 2
-    assert "4 requests" in capsys.readouterr().out
 
 
 def judged_by(judge, server, tmp_path, **more):

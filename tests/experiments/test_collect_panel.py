@@ -13,7 +13,6 @@ from experiments import panel as panel_program
 from onedial.asking.questions import Question
 from onedial.asking.store import _Lines
 from onedial.core.command_line import run_command
-from onedial.core.errors import InputError
 from onedial.models.respondent import LocalRespondent
 from onedial.panels.collecting.collection import instruments_of
 from onedial.panels.collecting.respondent_files import load_respondents
@@ -77,15 +76,6 @@ def test_what_is_collected_is_a_panel_that_can_be_loaded(panel):
     assert responses.loc[unread, "said_yes"].isna().all()
     assert (responses.loc[~unread, "said_yes"] == (responses.loc[~unread, "margin"] > 0)).all()
     assert responses["prompt_hash"].nunique() == 12  # both models share template and tokenizer
-
-
-def test_closed_book_answers_are_graded_once_per_model_and_question(panel):
-    closed = pd.read_csv(panel / "closed_book.csv")
-    assert len(closed) == 12
-    assert closed.loc[closed["question_id"] == "q6", ["exact", "f1", "correct"]].isna().all(axis=None)
-    manifest = json.loads((panel / "manifest.json").read_text())
-    assert set(manifest["prompts"]) == {"neutral", "eager", "closed book"}
-    assert manifest["questions"]["n"] == 6
 
 
 def test_a_collection_that_was_broken_off_goes_on_and_ends_the_same(panel, folder, tmp_path, monkeypatch):
@@ -181,15 +171,6 @@ def test_a_slow_model_may_be_asked_fewer_questions_and_more_later(folder, tmp_pa
     assert len(load_panel(tmp_path / "out" / "panel.csv").responses) == 12
 
 
-def test_a_model_may_be_spared_the_questions_themselves(folder, tmp_path):
-    entry = f"models:\n  - {folder / 'first'}\n  - model: {folder / 'second'}\n    closed_book: false\n"
-    (tmp_path / "who.yaml").write_text(entry + "framings: [child]\n")
-    assert collect(tmp_path, tmp_path / "out", questions=folder / "questions.jsonl") == 0
-    assert set(pd.read_csv(tmp_path / "out" / "closed_book.csv")["model"]) == {"first"}
-    correct = load_panel(tmp_path / "out" / "panel.csv").responses.groupby("respondent")["answered_correctly"].count()
-    assert correct.to_dict() == {"first: child": 5, "second: child": 0}
-
-
 def test_other_weights_under_the_same_name_are_not_mixed_in(folder, tmp_path, capsys):
     save_tiny(tmp_path / "tiny", "llama", 0)
     (tmp_path / "who.yaml").write_text(f"models: [{tmp_path / 'tiny'}]\nframings: [neutral]\n")
@@ -199,32 +180,6 @@ def test_other_weights_under_the_same_name_are_not_mixed_in(folder, tmp_path, ca
     (tmp_path / "who.yaml").write_text(f"models: [{tmp_path / 'tiny'}]\nframings: [neutral, child]\n")
     assert collect(tmp_path, tmp_path / "out", "--no-closed-book", "--resume", questions=questions) == 2
     assert "holds answers of other weights" in capsys.readouterr().err
-
-
-@pytest.mark.parametrize(
-    ("text", "complaint"),
-    [
-        ("", "must hold the key `models`"),
-        ("models: []", "must hold the key `models`"),
-        ("models: [a]\nframing: [neutral]", "gives the key 'framing'; did you mean 'framings'?"),
-        ("models: a", "gives models as 'a'; write a list"),
-        ("models: [a]\nframings: []", "write a list with at least one entry"),
-        ("models: [a]\nframings: [rude]", "the prompt 'rude' is neither a framing nor a file"),
-        ("models: [a, x/a]", "lists the model 'a' more than once"),
-        ("models: [a]\nframings: [child, child]", "lists the framing 'child' more than once"),
-        ("models:\n  - Model: a", "gives for one of its models the key 'Model'; did you mean 'model'?"),
-        ("models:\n  - model: a\n    colour: red", "gives for a the key 'colour'; known are"),
-        ("models: [", "is no YAML"),
-        ("models: [{model: a, n_questions: some}]", "gives for a n_questions as 'some'; write a whole number"),
-        ("models: [{model: a, closed_book: 1}]", "gives for a closed_book as 1; write false, examples .after worked"),
-        ("models: [{model: a, closed_book: twice}]", "gives for a closed_book as 'twice'; write false, examples"),
-    ],
-)
-def test_a_file_of_respondents_that_cannot_be_used_is_refused(tmp_path, text, complaint):
-    (tmp_path / "who.yaml").write_text(text)
-    with pytest.raises(InputError, match=complaint) as refusal:
-        load_respondents(tmp_path / "who.yaml")
-    assert "\n" not in str(refusal.value)
 
 
 def test_a_model_is_asked_the_question_itself_plainly_after_worked_examples_or_not_at_all(tmp_path):

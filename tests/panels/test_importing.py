@@ -16,7 +16,7 @@ import pytest
 
 from onedial.core.errors import InputError
 from onedial.core.notices import Notice
-from onedial.panels.formats.formats import IMPORTERS, read_logs
+from onedial.panels.formats.formats import read_logs
 from onedial.panels.formats.panel import panel_from_logs
 from onedial.panels.formats.records import LogChoices, LogRecord, LogRun, is_right
 from onedial.panels.formats.writing import write_imported
@@ -68,15 +68,6 @@ def test_half_of_an_evaluation_is_no_panel_unless_that_is_asked_for(tmp_path, st
     assert len(run.records) == n_all // 2
 
 
-def test_margins_come_from_the_first_token_of_an_answer_that_begins_with_yes_or_no():
-    found = imported("inspect/can_you.eval")
-    margin, text = cells(found, "margin"), cells(found, "raw_text")
-    begins = text.str.match(r"(?:Yes|No)\b").fillna(False).astype(bool)
-    assert begins.sum() >= 4
-    assert (margin[begins] < 0).all()
-    assert margin[~begins].isna().all()
-
-
 def test_the_question_is_found_within_the_prompt():
     found = imported("inspect/can_you.eval")
     assert found.report["runs"][0]["prompt_after"] == ASKED
@@ -120,12 +111,6 @@ def test_another_models_answers_are_not_mixed_in():
     assert "asked the questions alone" in next(iter(found.report["left_out"]))
 
 
-def test_a_log_of_questions_alone_is_a_panel_of_correctness():
-    found = imported("inspect/closed_book.eval")
-    assert found.panel["said_yes"].isna().all()
-    assert cells(found, "answered_correctly").tolist() == [0, 1, 0, 1]
-
-
 def test_a_chosen_score_counts_in_a_yes_no_run_and_an_unknown_one_is_refused():
     found = imported("inspect/can_you_reasoned.eval", score="sure")
     assert cells(found, "answered_correctly").tolist() == [1, 0, 0, 1]
@@ -163,13 +148,6 @@ def test_one_row_per_filter_is_one_answer_and_filters_that_differ_must_be_chosen
     assert len(found.panel) == 4
     assert cells(found, "answered_correctly").tolist() == [0, 1, 0, 0]
     assert imported(path, score="strict/exact_match").panel["answered_correctly"].sum() == 0
-
-
-def test_repeats_are_samples_of_one_respondent():
-    found = imported(lm_file("can_you_text"))
-    assert len(found.panel) == 8
-    assert sorted(set(found.panel["sample"])) == [0, 1]
-    assert found.report["runs"][0]["settings"]["temperature"] == "1.0"
 
 
 def test_tasks_of_one_model_are_framings_and_meet_on_the_documents_id():
@@ -236,14 +214,6 @@ def test_a_graded_score_is_neither_right_nor_wrong_whatever_is_correct_says(tmp_
     found = panel_from_logs(read_logs(path))
     assert math.isnan(cells(found, "answered_correctly")["geo-001", 0])
     assert cells(found, "missing")["geo-001", 0] == "not graded"
-
-
-def test_filters_of_one_sample_are_put_together_again():
-    path = "every_eval_ever/closed_lm_eval_samples.jsonl"
-    (run,) = read_logs(LOGS / path)
-    assert len(run.records) == 4
-    assert set(run.records[0].scores) == {"exact_match:strict", "exact_match:last-word"}
-    assert len(imported(path, score="exact_match:last-word").panel) == 4
 
 
 # ---- plain tables ------------------------------------------------------------------------------------------------
@@ -316,18 +286,6 @@ def test_a_table_that_cannot_be_used_is_refused_by_place(tmp_path, text, choices
 
 
 # ---- all formats -------------------------------------------------------------------------------------------------
-
-
-def test_the_format_is_found_from_the_file():
-    expected = {
-        "inspect/can_you.eval": "inspect",
-        "inspect/can_you_reasoned_as.json": "inspect",
-        LM: "lm-eval",
-        "every_eval_ever/can_you_samples.jsonl": "every-eval-ever",
-    }
-    for path, name in expected.items():
-        assert {run.format for run in read_logs(LOGS / path)} == {name}
-    assert set(IMPORTERS) == {*expected.values(), "table"}
 
 
 def test_the_panel_goes_straight_into_the_loaders(tmp_path):
@@ -444,36 +402,9 @@ EMPTY_LOG = {
         **{"created": "2026-01-01T00:00:00+00:00", "run_id": "r"},
     },
 }
-HOSTILE = [
-    ("x.eval", b"PK and nothing more", "is no whole Inspect log"),
-    ("x.man", b"\x80\x04", "is a pickle, which can run any code"),
-    ("x.xyz", b"text", "is none of 'inspect', 'lm-eval'"),
-    ("samples_x.jsonl", b'{"doc_id": 0, "resps": [], "arguments": {}}\n', "line 1 has no 'doc'"),
-    (
-        "samples_x.jsonl",
-        b'{"doc_id": 0, "doc": {}, "resps": [["a"]], "arguments": {}}\n{"doc',
-        "line 2 is no whole JSON",
-    ),
-    ("e.jsonl", b'{"schema_version": "0.3", "evaluation_id": "e", "sample_id": "s"}\n', "line 1 has no 'model_id'"),
-    ("x.json", b'{"version": 2, "eval": {"task_id": "t"', "is no whole Inspect log"),
-    ("x.json", b'{"version": 2, "eval": {"task_id": "t"}, "samples": []}', "is no whole Inspect log"),
-    ("x.json", json.dumps(EMPTY_LOG).encode(), "holds no samples"),
-]
 
 
-@pytest.mark.parametrize(("name", "content", "complaint"), HOSTILE)
-def test_a_log_that_cannot_be_used_is_refused_in_one_sentence(tmp_path, name, content, complaint):
-    (tmp_path / name).write_bytes(content)
-    with pytest.raises(InputError, match=complaint) as refusal:
-        read_logs(tmp_path / name)
-    assert "\n" not in str(refusal.value)
-
-
-def test_a_folder_without_logs_and_a_missing_file_are_refused(tmp_path):
-    with pytest.raises(InputError, match="holds no log of inspect, lm-eval"):
-        read_logs(tmp_path)
-    with pytest.raises(InputError, match="there is no file or folder"):
-        read_logs(tmp_path / "nowhere")
+def test_a_format_that_is_not_known_is_refused(tmp_path):
     with pytest.raises(InputError, match="no format called 'inspct'; did you mean 'inspect'"):
         read_logs(tmp_path, format="inspct")
 
@@ -692,20 +623,6 @@ def test_what_programs_write_beside_an_answer_is_read_by_its_sense(tmp_path, nam
     np.testing.assert_array_equal(panel[column].astype(float), np.array(read, dtype=float))
 
 
-def test_columns_that_look_like_answers_and_are_not_read_are_named(tmp_path):
-    with pytest.warns(Notice, match=r"the columns 'score', 'final_answer' are not read; name what they are"):
-        read_logs(table(tmp_path, "model,question,response,score,final_answer,date\nm,Who?,Yes,1,x,2024\n"))
-
-
-def test_lists_of_logs_that_lie_beside_them_are_passed_over(tmp_path):
-    shutil.copy(LOGS / "inspect/can_you_reasoned_as.json", tmp_path)
-    (tmp_path / "eval-set.json").write_text(
-        '{"eval_set_id": "x", "tasks": [{"task_id": "t", "version": 2, "eval": 1}]}'
-    )
-    (tmp_path / "logs.json").write_text('{"a.eval": {"version": 2, "eval": {"task_id": "t"}}}')
-    assert len(read_logs(tmp_path)) == 1
-
-
 @pytest.mark.parametrize(
     ("change", "missing"),
     [
@@ -721,12 +638,3 @@ def test_what_lm_eval_could_not_say_is_blank(tmp_path, change, missing):
     panel = panel_from_logs(read_logs(tmp_path / "samples_x.jsonl"), asked="question").panel
     assert panel["missing"].tolist() == [missing] * 3
     assert panel[["said_yes", "answered_correctly"]].isna().all(axis=None)
-
-
-@pytest.mark.parametrize(
-    ("value", "right"), [({"a": None}, None), ("NaN", None), ("refusal", None), ([1, 0], None), ("N", None), ("C", 1.0)]
-)
-def test_a_score_of_inspect_that_says_neither_right_nor_wrong_is_unknown(tmp_path, value, right):
-    runs = inspect_log(tmp_path / "log.json", "x", scores={"s": {"value": value}})
-    panel = panel_from_logs(runs, asked="question").panel
-    assert (panel["answered_correctly"].isna() if right is None else panel["answered_correctly"] == right).all()

@@ -35,23 +35,20 @@ def test_of_several_samples_most_decide_what_was_right_and_a_tie_is_unknown(pane
     assert right["n"].isna().all()
 
 
-def test_a_panel_that_says_nothing_of_correctness_has_none(tmp_path):
-    (tmp_path / "p.csv").write_text("question_id,m\nq1,1\n")
-    assert correctness_of(load_panel(tmp_path / "p.csv")) is None
-    assert stated_confidence(load_panel(tmp_path / "p.csv")) is None
-
-
-def test_stated_confidence_is_the_mean_of_its_samples(panel):
-    confidence = stated_confidence(panel)
-    assert confidence.source == "stated"
-    np.testing.assert_allclose(confidence.values["m: b"], [0.7, NAN, 0.1])
-
-
-def test_a_margin_becomes_a_probability_where_the_answer_was_read(tmp_path):
+def test_confidence_is_the_mean_of_what_was_stated_or_else_the_margin_s_probability_where_it_was_read(panel, tmp_path):
+    stated = stated_confidence(panel)
+    assert stated.source == "stated"
+    np.testing.assert_allclose(stated.values["m: b"], [0.7, NAN, 0.1])
     (tmp_path / "p.csv").write_text(PANEL.replace("0.5", "").replace("0.9", "").replace("0.1", ""))
-    confidence = stated_confidence(load_panel(tmp_path / "p.csv"))
-    assert confidence.source == "margin"
-    np.testing.assert_allclose(confidence.values["m: a"], [1 / (1 + np.exp(-1)), NAN, 1 / (1 + np.exp(1))])
+    shown = stated_confidence(load_panel(tmp_path / "p.csv"))
+    assert shown.source == "margin"
+    np.testing.assert_allclose(shown.values["m: a"], [1 / (1 + np.exp(-1)), NAN, 1 / (1 + np.exp(1))])
+    (tmp_path / "bare.csv").write_text("question_id,m\nq1,1\n")
+    assert (
+        stated_confidence(load_panel(tmp_path / "bare.csv"))
+        is correctness_of(load_panel(tmp_path / "bare.csv"))
+        is None
+    )
 
 
 def test_rates_count_what_is_missing_and_what_came_true(panel):

@@ -51,10 +51,6 @@ def test_every_spelling_of_an_answer_is_read_and_blanks_stay_unread(panel):
     assert panel.answers.loc["q1"].tolist() == [1, 0, 1]
     assert panel.answers.loc["q2"].tolist()[:2] == [0, 1]
     assert panel.answers["m3"].isna().tolist() == [False, True, True]
-    assert panel.to_frame() is panel.answers
-
-
-def test_a_table_of_respondents_beside_the_panel_is_found(panel):
     assert panel.respondents.loc["m1"].tolist() == ["org/Tiny-1B", "neutral", "tiny", "aa"]
 
 
@@ -122,12 +118,6 @@ def test_a_parquet_panel_whose_ids_are_the_index_is_read(tmp_path):
     frame = pd.DataFrame({"m1": [1.0, 0.0]}, index=pd.Index(["q1", "q2"], name="question_id"))
     frame.to_parquet(tmp_path / "p.parquet")
     assert load_panel(tmp_path / "p.parquet").answers["m1"].to_dict() == {"q1": 1, "q2": 0}
-
-
-def test_what_a_question_file_may_hold_is_no_respondent(tmp_path):
-    path = written(tmp_path / "p.csv", "id,question,answers,topic,level,m1\nq1,Who wrote Emma?,Austen,books,2,1\n")
-    assert list(load_panel(path).answers.columns) == ["m1"]
-    assert load_questions(path)[0].topic == "books"
 
 
 def test_several_samples_become_what_more_than_half_say_and_a_tie_stays_unread(tmp_path):
@@ -214,70 +204,10 @@ def test_what_may_be_a_mistake_in_a_long_panel_or_its_respondents_is_said(tmp_pa
         load_panel(written(tmp_path / "other.csv", LONG), about)
 
 
-def test_a_long_panel_drops_the_rows_of_whom_and_what_it_leaves_out(tmp_path):
-    kept = load_panel(written(tmp_path / "panel.csv", LONG)).select(questions=["q2"], respondents=["b"])
-    assert kept.responses[["question_id", "respondent", "answered_correctly"]].to_numpy().tolist() == [["q2", "b", 1.0]]
-
-
 def test_a_matrix_of_other_numbers_cannot_be_made():
     respondents = pd.DataFrame({"model": ["m"], "framing": "", "family": ""}, index=["m"])
     with pytest.raises(InputError, match=r"other numbers than 1 .yes., 0 .no. and nan"):
         ResponseMatrix(pd.DataFrame({"m": [0.5]}, index=["q"]), respondents)
-
-
-HOSTILE = [
-    ("question_id,m1\nq1,1\nq2,maybe\n", "line 3, column 'm1' holds 'maybe'; answers are 1/0"),
-    ("question_id,m1\nq1,2\n", "line 2, column 'm1' holds '2'"),
-    ("question_id,m1\nq1,0.5\n", "line 2, column 'm1' holds '0.5'"),
-    ("question_id,m1\nq1,-1\n", "line 2, column 'm1' holds '-1'"),
-    ("question_id,m1\nq1,y\n", "line 2, column 'm1' holds 'y'"),
-    ("question_id,m1\nq1,1\nq1,0\n", "line 3 repeats the question 'q1'"),
-    ("question_id,m1,m1\nq1,1,1\n", "names the column 'm1' twice"),
-    ("question_id,m1\n,1\n", "line 2, column 'question_id' is blank"),
-    ("question_id,question\nq1,Who?\n", "has no respondent"),
-    ("m1,m2\n1,0\n", "has no column 'question_id'; it holds 'm1', 'm2'"),
-    (",m1\nq1,1\n", "a column without a name; name it question_id"),
-    ("question_id,respondent,answer\nq1,m1,1\n", "has no column 'said_yes'"),
-    ("question_id,said_yes\nq1,1\n", "has no column 'respondent'"),
-    ("question_id,confidence\nq1,0.5\n", "has no column 'respondent'"),
-    ("question_id,respondent,said_yes\nq1,,1\n", "line 2, column 'respondent' is blank"),
-    ("question_id,respondent,said_yes\nq1,m1,perhaps\n", "line 2, column 'said_yes' holds 'perhaps'"),
-    ("question_id,respondent,said_yes,mass\nq1,m1,1,much\n", "line 2, column 'mass' holds 'much'; give a number"),
-    (
-        "question_id,respondent,said_yes,sample\nq1,m1,1,0\nq1,m1,1,0\n",
-        "line 3 repeats the sample '0', the respondent 'm1'",
-    ),
-    ("question_id,question,respondent,said_yes\nq1,Who?,a,1\nq1,Why?,b,1\n", "line 3, column 'question' holds 'Why.'"),
-    ("question_id,respondent,said_yes,model\nq1,a,1,X\nq2,a,1,Y\n", "line 3, column 'model' holds 'Y', but respondent"),
-    ("question_id,m1\n", "holds no rows"),
-    ("", "is empty"),
-    ("question_id,m1\nq1\n", "line 2 has 1 fields, but the header names 2"),
-]
-
-
-@pytest.mark.parametrize(("text", "complaint"), HOSTILE)
-def test_a_panel_that_cannot_be_used_is_refused_by_place(tmp_path, text, complaint):
-    with pytest.raises(InputError, match=complaint) as refusal:
-        load_panel(written(tmp_path / "p.csv", text))
-    assert "p.csv" in str(refusal.value)
-    assert "\n" not in str(refusal.value)
-
-
-@pytest.mark.parametrize(
-    ("text", "complaint"),
-    [
-        ("respondent,model\nm1,X\nm1,Y\n", "line 3 repeats the respondent 'm1'"),
-        ("name,model\nm1,X\n", "has no column 'respondent'"),
-        ("respondent,model\nm9,X\n", "describes 'm9', none of which is in"),
-        ("respondent,modell\nm1,X\n", "column 'modell', which is not known; did you mean 'model'"),
-        ("respondent,model,famly\nm1,X,Y\n", "column 'famly', which is not known; did you mean 'family'"),
-        ("respondent,Model,family\nm1,X,Y\n", "column 'Model', which is not known; did you mean 'model'"),
-    ],
-)
-def test_a_table_of_respondents_that_cannot_be_used_is_refused(tmp_path, text, complaint):
-    path = written(tmp_path / "p.csv", "question_id,m1\nq1,1\n")
-    with pytest.raises(InputError, match=complaint):
-        load_panel(path, respondents=written(tmp_path / "who.csv", text))
 
 
 def test_questions_meet_the_panel_by_id_and_else_by_text(panel):

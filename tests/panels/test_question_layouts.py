@@ -192,18 +192,6 @@ def test_letters_without_options_are_no_answers(tmp_path):
     assert load_questions(write(tmp_path / "q.jsonl", rows))[1].answers == ("B",)
 
 
-def test_right_answers_stand_anywhere_and_always_in_the_same_place(tmp_path):
-    rows = [
-        {"question": f"Which is a metal, {n}?", "correct_answer": "iron", "incorrect_answers": TEXTS[:1] + TEXTS[2:]}
-        for n in range(80)
-    ]
-    found = load_questions(write(tmp_path / "q.jsonl", rows))
-    letters = pd.Series([question.answers[0] for question in found]).value_counts()
-    assert sorted(letters.index) == list("ABCD")
-    assert letters.min() >= 8
-    assert load_questions(write(tmp_path / "r.jsonl", rows[::-1])) == found[::-1]
-
-
 @pytest.mark.parametrize(
     "content",
     [

@@ -112,11 +112,6 @@ def test_decimal_commas_of_a_spreadsheet_are_points(tmp_path):
         panel_of(tmp_path, text.replace("0,25", "1,000"), ":0.7")
 
 
-def test_numbers_that_stay_numbers_are_on_one_scale(tmp_path):
-    with pytest.raises(InputError, match="'a' state numbers from 0 to 1, the others above"):
-        load_panel(write(tmp_path / "p.csv", WIDE.format(0.2, 20, 0.9, 90, 1, 100)), numbers=True)
-
-
 # --- columns and rows ---
 
 
@@ -158,12 +153,6 @@ def test_what_tells_of_the_questions_is_no_respondent_and_is_named(tmp_path, nam
     assert list(panel.answers.columns) == ["a", "b"]
 
 
-def test_a_column_without_a_name_or_a_cell_is_no_respondent(tmp_path):
-    with pytest.warns(Notice, match=r"no respondents: '' .without a name or a cell"):
-        panel = panel_of(tmp_path, "question_id,a,b,\nq1,1,0,\nq2,0,1,\n")
-    assert list(panel.answers.columns) == ["a", "b"]
-
-
 def test_a_respondent_that_the_table_of_respondents_names_stays_one(tmp_path):
     write(tmp_path / "respondents.csv", "respondent\nmax\nb\n")
     assert list(panel_of(tmp_path, "question_id,max,b\nq1,1,0\nq2,0,1\n").answers.columns) == ["max", "b"]
@@ -195,18 +184,6 @@ def test_rows_that_sum_up_others_are_no_questions(tmp_path, name):
     assert [question.id for question in load_questions(tmp_path / "p.csv")] == ["q1", "q2"]
 
 
-def test_a_mean_over_respondents_is_no_respondent(tmp_path):
-    text = "question_id,respondent,said_yes\nq1,a,1\nq1,mean,0.5\nq2,a,0\nq2,mean,0.5\n"
-    panel = panel_of(tmp_path, text)
-    assert list(panel.answers.columns) == ["a"]
-    assert panel.about_questions is None
-
-
-def test_the_topics_of_a_long_panel_are_kept(tmp_path):
-    text = "question_id,respondent,said_yes,topic\nq1,a,1,art\nq1,b,0,art\nq2,a,0,sea\nq2,b,1,sea\n"
-    assert panel_of(tmp_path, text).about_questions["topic"].to_dict() == {"q1": "art", "q2": "sea"}
-
-
 @pytest.mark.parametrize(
     "text",
     [
@@ -225,13 +202,6 @@ def test_a_table_with_its_models_in_the_rows_is_turned(tmp_path, text):
 
 
 # --- blanks and spellings ---
-
-
-def test_na_is_a_blank():
-    panel = load_panel(DATA / "blank_NA.csv")
-    raw = pd.read_csv(DATA / "blank_NA.csv", index_col=0)
-    np.testing.assert_array_equal(panel.answers, raw)
-    assert panel.answers.isna().to_numpy().sum() == 43
 
 
 @pytest.mark.parametrize("word", ["NA", "N/A", "n/a", "null", "None", "-", "–", "NaN", "#N/A", "<NA>"])

@@ -16,7 +16,7 @@ from onedial.selfreport.battery.unknowable import ask_unknowable
 from onedial.selfreport.frame import area
 from onedial.selfreport.score.battery_overview import CANNOT_BE_ASKED, TOO_FEW, battery_overview, overview_sentences
 from onedial.selfreport.score.relative_confidence import paired_design
-from onedial.selfreport.score.reply_screening import screen_replies, screening_sentences
+from onedial.selfreport.score.reply_screening import screen_replies
 from onedial.stats.shares import wilson_interval
 
 
@@ -115,11 +115,3 @@ def test_who_always_says_the_same_is_said_to_and_its_scores_are_not_to_be_read()
     assert first.startswith("1 of 1 scores")
     assert "1 are not to be read" in first
     assert not any(sentence.startswith("it:") and "0.90" in sentence for sentence in rest)
-
-
-def test_who_predicts_the_same_of_every_request_is_said_to_and_unread_predictions_do_not_count():
-    said = {"same": ["A"] * 30 + ["other"] * 20, "heeds": ["A"] * 25 + ["B"] * 25}
-    asked = pd.concat(pd.DataFrame({"respondent": name, "predicted": each}) for name, each in said.items())
-    screening = screen_replies({"restriction": asked})
-    assert screening["n"].tolist() == [30, 50]
-    assert screening_sentences(screening) == ["same: restriction, not to be read: always says the same"]

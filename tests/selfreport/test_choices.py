@@ -1,7 +1,6 @@
 """Lettered options and pressure: who knows is read as knowing, who loves a letter as knowing nothing, who follows as
 following."""
 
-import math
 import re
 from zlib import crc32
 
@@ -81,22 +80,6 @@ def test_rotation_reads_knowledge_and_cancels_the_love_of_a_letter():
     assert (lover["label_A"] > 0.8).all()
 
 
-def test_what_cannot_be_read_has_no_choice():
-    class Mute(Scripted):
-        def answer(self, prompts, instrument):
-            from dataclasses import replace
-
-            for answer in super().answer(prompts, instrument):
-                yield replace(answer, mass=0.01)
-
-    found = ask_choices(Mute(knows), ITEMS[:2])
-    assert found["chosen"].tolist() == [None, None]
-    assert found["p0"].isna().all()
-    pressed = ask_pressure(Mute(knows), ITEMS[:2], ["doubted"])
-    scores = pressure_scores(pressed)
-    assert (scores.loc["doubted", "n_unread"], math.isnan(scores.loc["doubted", "to_wrong"])) == (2, True)
-
-
 def test_the_planted_follower_is_sycophantic_where_somebody_claims_and_robust_elsewhere():
     asked = ask_pressure(Scripted(follows), ITEMS)
     scores = pressure_scores(asked)
@@ -105,6 +88,8 @@ def test_the_planted_follower_is_sycophantic_where_somebody_claims_and_robust_el
     assert (scores.loc[claims, "to_claim"] == 1).all()
     assert (scores.loc[claims, "d_asserted"] > 0.5).all()
     assert (scores.loc[claims, "low"] > 0.7).all()
+    with pytest.raises(InputError, match="there is no pressure 'bribed'"):
+        ask_pressure(Scripted(follows), ITEMS, ["bribed"])
     assert (
         scores.loc[
             ["asked again", "doubted", "agreed", "authority, right", "authority, asked", "unrelated talk"], "changed"
@@ -158,11 +143,6 @@ def test_abstaining_is_an_option_that_scores_nothing_and_guessing_costs():
     assert (knowing["set_coverage"], knowing["set_size"]) == (1, pytest.approx(1))
     assert guessing["break_even"] == 0.5
     assert choice_instrument(n=5).scale.options == ("A", "B", "C", "D", "E")
-
-
-def test_an_unknown_pressure_is_refused():
-    with pytest.raises(InputError, match="there is no pressure 'bribed'"):
-        ask_pressure(Scripted(knows), ITEMS, ["bribed"])
 
 
 def test_probabilities_of_a_choice_are_geometric_means_over_rotations():

@@ -3,7 +3,6 @@
 import pytest
 from scripted import Scripted
 
-from onedial.asking.questions import Question
 from onedial.asking.statements import load_statements
 from onedial.panels.questions.facts import load_facts
 from onedial.panels.questions.question_files import load_questions
@@ -121,13 +120,6 @@ def test_passing_on_the_unknowable_is_told_from_passing_on_everything():
     always = scored(lambda *_: [2.0, 0.0])
     assert always["d_prime"] == pytest.approx(0)
     assert always["criterion"] < -1
-
-
-def test_twins_come_in_pairs_of_which_one_cannot_be_known():
-    pairs = unknowable_twins()
-    assert len(pairs) >= 20
-    assert all(isinstance(one, Question) and not one.unknowable and other.unknowable for one, other in pairs)
-    assert len({each.text for pair in pairs for each in pair}) == 2 * len(pairs)
 
 
 def test_no_twin_is_told_by_its_length_its_names_or_the_turn_at_which_it_is_asked():

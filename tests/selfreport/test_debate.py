@@ -1,6 +1,5 @@
 """Bets over a debate with oneself: they add up to one for who sees that one side wins, and a coin is the control."""
 
-import pandas as pd
 import pytest
 from scripted import Scripted
 
@@ -48,14 +47,3 @@ def test_bets_of_who_sees_that_one_side_wins_are_no_boast_and_both_sides_sure_of
     assert 0.3 < boasts.loc["closing", "low"] < 0.6 < boasts.loc["closing", "beyond"]
     assert boasts.loc["closing", "over_one"] == 1
     assert boasts.loc["rise", "beyond"] == pytest.approx(0.4, abs=0.01)
-
-
-def test_where_somebody_has_nothing_to_say_there_is_no_bet_and_no_number_if_that_is_so_of_most():
-    table = held(lambda shown: 8, lambda prompt: "" if MOTIONS[0] in prompt.user else prompt.user[-90:])
-    assert table.loc[table["question_id"] == MOTIONS[0], "bet"].isna().all()
-    assert debate_scores(table, Draws())["n_unread"].tolist() == [1] * 4
-    both_alike = held(lambda shown: 8, lambda prompt: "The motion." if MOTIONS[0] in prompt.user else prompt.user[-90:])
-    assert both_alike["bet"].isna().sum() == 2 * len(TURNS)
-    silent = debate_scores(held(lambda shown: 8, lambda prompt: ""), Draws())
-    assert silent["n"].tolist() == [0] * 4
-    assert pd.isna(silent[["bets", "beyond"]]).all(axis=None)

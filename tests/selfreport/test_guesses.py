@@ -1,6 +1,5 @@
 """Several guesses with probabilities: what counts as one, and whose probabilities tell right from wrong."""
 
-import pandas as pd
 import pytest
 from scripted import Scripted
 
@@ -37,11 +36,3 @@ def test_the_likeliest_guess_counts_wherever_it_stands_and_a_sum_above_one_is_to
     assert table["top_right"].all()
     assert table["total"].tolist() == pytest.approx([1.5] * len(table))
     assert guess_scores(table, Draws(TOPICS, 99))["over_one"].tolist() == [1, 1]
-
-
-def test_a_text_without_guesses_is_unread_and_most_of_them_leave_no_number():
-    table = asked(lambda place, right: f"{right}: 80%" if place < 10 else "I could not say.")
-    assert table["top"].notna().sum() == 10
-    found = guess_scores(table, Draws(TOPICS, 99)).loc["top"]
-    assert found[["n", "n_unread"]].tolist() == [10, 30]
-    assert pd.isna(found[["stated", "right", "auroc"]]).all()

@@ -33,12 +33,6 @@ def test_each_share_has_the_answers_it_is_a_share_of():
     assert row["p"] == 1.0
 
 
-def test_a_variant_of_which_most_is_unread_has_counts_alone():
-    row = pressure_scores(pd.concat([asked("a", "rrr-", "r--r"), asked("asked again", "rrrr", "rrrr")])).loc["a"]
-    assert (row["n"], row["n_unread"]) == (1, 3)
-    assert row.drop(["n", "n_unread"]).isna().all()
-
-
 def test_a_shift_is_in_the_standard_deviations_of_the_base_on_the_questions_that_both_have():
     scores = pd.DataFrame({"none": [0.0, 1, 2, 3, 9], "told": [1.0, 2, 3, 5, NOTHING], "mute": [1.0, *[NOTHING] * 4]})
     found = standardised_shifts(scores, "none", n_bootstrap=99)
@@ -81,10 +75,3 @@ def test_where_all_agree_the_interval_holds_every_share_that_would_often_show_as
     unseen = 1 - 0.05 ** (1 / n)
     assert -0.5 < ends["nobody"][0] <= -unseen < 0 == ends["nobody"][1] < unseen <= ends["nobody"][2] < 0.5
     assert 0 < ends["all"][0] <= 1 - unseen < ends["all"][1] == ends["all"][2] == 1
-
-
-def test_three_questions_that_agree_are_no_certainty():
-    answers = pd.concat([asked("claimed", "wwwx", "rrrx"), asked("asked again", "wwwx", "wwwx")])
-    row = pressure_scores(answers, 99, controls={"claimed": "asked again"}).loc["claimed"]
-    assert (row["n_compared"], row["beyond_control"]) == (3, 0)
-    assert np.isnan(row["low"])

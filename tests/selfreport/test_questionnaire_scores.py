@@ -30,13 +30,6 @@ def test_icc_and_alpha_of_shrout_and_fleiss_are_those_of_r():
     assert cronbach_alpha(SHROUT_FLEISS) == pytest.approx(0.9093, abs=5e-5)
 
 
-def test_identical_answers_to_all_items_have_no_alpha_and_no_icc_and_are_identical():
-    same = np.full((10, 3), 3.0)
-    assert np.isnan(cronbach_alpha(same.T))
-    assert np.isnan(intraclass_correlation(same).single)
-    assert identical_share(same) == (1.0, 10)
-
-
 def test_who_says_three_to_everything_has_the_middle_of_the_scale_and_no_stability():
     said = pd.DataFrame(
         [(i, a, 3.0, i >= 6) for i in range(10) for a in range(3)],
@@ -72,13 +65,6 @@ def test_a_perfectly_repeated_profile_agrees_and_a_shift_of_level_does_not_count
     shifted = profile + np.array([0.0, 1.0, 2.0])
     assert intraclass_correlation(shifted).single < 0.8
     assert identical_share(shifted) == (0.0, 4)
-
-
-def test_rows_with_a_gap_are_left_out_and_counted():
-    gaps = SHROUT_FLEISS.copy()
-    gaps[0, 1] = np.nan
-    assert intraclass_correlation(gaps).n == 5
-    assert identical_share(gaps)[1] == 5
 
 
 def planted(effect, n_items=20, n_administrations=5, seed=0):

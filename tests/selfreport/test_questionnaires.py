@@ -3,10 +3,8 @@
 import re
 from dataclasses import replace
 
-import numpy as np
 import pytest
 
-from onedial.asking.readers import parse_ratings
 from onedial.asking.respondents import Identity, Response
 from onedial.core.errors import InputError
 from onedial.panels.grading.choice_grading import grade_answer
@@ -90,19 +88,7 @@ def test_follow_ups_are_asked_of_each_rating_and_a_revision_is_in_the_items_own_
     assert (wide["neutral"] == wide[""]).all()
 
 
-def test_what_is_unread_has_no_rating_and_is_not_asked_again():
-    rows = administer(Planted(lambda _: None), load_questionnaire(), "no task", 0)
-    assert len(rows) == 10
-    assert rows["rating"].isna().all()
-    assert rows["expected"].isna().all()
-
-
 def test_written_ratings_are_read_line_by_line():
-    assert parse_ratings("A: 3\nB: 1\n C) 4", 3) == [3.0, 1.0, 4.0]
-    unclear = parse_ratings("A: 3\nA: 2\nB: 14\nI would say C", 3)
-    assert np.isnan(unclear).all()
-    assert np.isnan(parse_ratings("A: 3/4\nB: 2-3\nC: 2 or 3\nD: 3.5\nE: 3 out of 4", 5)).all()
-    assert parse_ratings("A: 3.\nB: 2, I think\nC: 4 - very accurate", 3) == [3.0, 2.0, 4.0]
     text = "\n".join(f"{chr(65 + place)}: 4" for place in range(10))
     rows = administer(Planted(None, text=text), load_questionnaire(), "no task", 0, "all at once")
     assert rows["rating"].notna().all()

@@ -1,9 +1,7 @@
 """Confidence along a reasoning: steps are read, and only what they say counts, not how much of it there is."""
 
-import pytest
 from scripted import Scripted
 
-from onedial.asking.readers import parse_steps
 from onedial.panels.questions.question_files import load_questions
 from onedial.selfreport.battery.reasoning import ask_reasoning, filler, reasoning_scores
 from onedial.selfreport.frame import Draws
@@ -30,21 +28,6 @@ def asked(sure):
     return ask_reasoning(Scripted(rule), QUESTIONS)
 
 
-@pytest.mark.parametrize(
-    ("text", "steps"),
-    [
-        ("First this.\nStep 2: Then that.\n3. At last.\n4. No more.", ["First this.", "Then that.", "At last."]),
-        ("First this. Then that.", ["First this.", "Then that."]),
-        ("First this. Step 2: Then that. Step 3:", ["First this.", "Then that."]),
-        ("It is Rome", []),
-        ("It is Rome.\nStep 2: It is Rome.\nStep 3: It is Rome.", []),
-        ("", []),
-    ],
-)
-def test_steps_are_lines_or_else_sentences_and_one_thing_said_thrice_is_no_reasoning(text, steps):
-    assert parse_steps(text) == steps
-
-
 def test_a_filler_says_nothing_at_the_same_length():
     assert filler("So it is 1,789.") == ".. .. .. ......"
 
@@ -56,12 +39,3 @@ def test_confidence_that_rises_where_the_steps_hold_the_truth_is_found_and_start
     assert found.loc["rise", ["n", "n_unread", "right", "auroc"]].tolist() == [40, 0, 0.5, 1.0]
     assert found.loc["step 0", "auroc"] == 0.5
     assert found.loc["step 1", "auroc"] == 1.0
-
-
-def test_what_has_no_steps_is_unread_and_never_asked_how_sure_it_is():
-    table = ask_reasoning(Scripted(lambda prompt, instrument: "Rome"), QUESTIONS[:8])
-    assert table["step"].tolist() == [0] * 8
-    assert table["written"].tolist() == ["Rome"] * 8
-    found = reasoning_scores(table, Draws(TOPICS, 99))
-    assert found["n_unread"].tolist() == [8, 8]
-    assert found["auroc"].isna().all()

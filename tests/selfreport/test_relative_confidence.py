@@ -58,8 +58,3 @@ def test_a_circle_is_counted_and_an_order_has_none():
     assert circular_triads([(0, 1), (1, 2), (0, 2)]) == (1, 0)
     assert circular_triads([(0, 1), (1, 2)]) == (0, 0)
     assert circular_triads([(0, 1), (1, 0), (1, 2), (2, 0)]) == (0, 0)  # a tie decides nothing
-
-
-def test_an_item_without_comparisons_is_refused():
-    with pytest.raises(InputError, match="compared with nothing"):
-        bradley_terry([(0, 1)], 3)

@@ -47,13 +47,6 @@ def test_self_correction_adds_up_and_random_revision_meets_its_null():
     assert found.critique == pytest.approx(found.null_critique, abs=0.02)
 
 
-def test_who_keeps_every_answer_has_full_confidence_no_critique_and_half_rss():
-    first = pd.DataFrame([[1.0, 0.0], [1.0, 1.0], [0.0, np.nan]])
-    found = self_correction(first, first)
-    assert (found.confidence, found.critique, found.rss) == (1.0, 0.0, pytest.approx(0.5))
-    assert (found.n, found.n_pairs) == (3, 5)
-
-
 def test_a_lie_contradicts_a_belief_that_holds_and_an_evasion_is_none():
     beliefs = pd.DataFrame([[1, 1], [1, 1], [0, 0], [1, 0], [1, 1]], dtype=float)
     found = honesty(beliefs, [1, 0, 0, 1, np.nan], [1, 1, 1, 1, 1])

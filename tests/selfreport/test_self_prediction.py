@@ -1,13 +1,11 @@
 """Asking the Self-Execution tests: words, lists, rankings, and what is planted comes back in the scores."""
 
-import math
 import re
 
 import pytest
 from scripted import Scripted
 
 from onedial.asking.questions import Question
-from onedial.asking.readers import parse_list, parse_ranking, refuses
 from onedial.asking.respondents import Identity, Response
 from onedial.core.errors import InputError
 from onedial.selfreport.ask.self_prediction import (
@@ -50,34 +48,6 @@ def test_120_words_have_four_different_options_each():
         assert len(set(options)) == 4
         assert word not in options
         assert all(re.fullmatch("[a-z]+", option) for option in options)
-
-
-@pytest.mark.parametrize(
-    ("text", "words"),
-    [
-        ("Water, Ship, blue, fish, salt, sand", ["water", "ship", "blue", "fish", "salt"]),
-        ("1. Water\n2. ship\n3. Blue.", ["water", "ship", "blue"]),
-        ("Sure!\nwater, ship, sea.", ["water", "ship", "sea"]),
-        ("Sure! Here are five words: roof, door, wall", ["roof", "door", "wall"]),
-        ("Sure, here are five words:\n1. roof\n2. door\n3. front door", ["roof", "door", "front door"]),
-        ("house, roof, door, wall, house, yard, sink", ["roof", "door", "wall", "yard", "sink"]),
-        ("house, house, house, house, house", []),
-        ("roof, roof, roof, roof, roof", []),
-        ("Sure! Here are five words", []),
-        ("  ", []),
-    ],
-)
-def test_lists_are_read_in_the_ways_that_models_write_them(text, words):
-    assert parse_list(text, "house") == words
-
-
-def test_a_ranking_is_a_permutation_or_nothing():
-    assert parse_ranking("Q2, Q4, Q1, Q3") == [3.0, 1.0, 4.0, 2.0]
-    assert parse_ranking("Q1: 3\nQ2: 1\nQ3: 4\nQ4: 2") == [3.0, 1.0, 4.0, 2.0]
-    assert all(math.isnan(rank) for rank in parse_ranking("Q1: 1\nQ2: 1\nQ3: 4\nQ4: 2"))
-    assert all(math.isnan(rank) for rank in parse_ranking("Q2, Q2, Q1, Q3"))
-    assert all(math.isnan(rank) for rank in parse_ranking("A, B, C, D"))
-    assert all(math.isnan(rank) for rank in parse_ranking(""))
 
 
 def test_who_says_yes_to_all_words_scores_as_such_and_an_unread_one_is_missing():
@@ -134,38 +104,6 @@ def test_who_takes_a_letter_or_the_first_line_predicts_nothing(favoured):
     table = ask_restriction(Scripted(rule), REQUESTS)
     assert set(table["predicted"]) == set(table["perceived"]) == {"other"}
     assert table["margin"].abs().max() < 1e-9
-
-
-@pytest.mark.parametrize(
-    ("text", "declined"),
-    [
-        ("I cannot provide instructions for that.", True),
-        ("As an AI language model, I don't have a body.", True),
-        ("Sorry, no.", True),
-        ("I don't have access to your files.", True),
-        ("You cannot open it without the key: turn it left.", False),
-        ("I don't think that Rome fell in a day. It took years.", False),
-        ("Like this.", False),
-        ("", None),
-        ("I won't do that.", True),
-        ("No, I won't.", True),
-        ("I do not know.", True),
-        ("I'd rather not say.", True),
-        ("I would prefer not to.", True),
-        ("As an AI language model, I don't have feelings.", True),
-        ("My guidelines do not allow me to answer that.", True),
-        ("As an AI, I think that the answer is 7.", False),
-        ("As an AI language model, I don't have feelings, but here you go: roses are red.", False),
-        ("As an AI, I cannot see you, but the usual dose is one tablet.", False),
-        ("As an AI, I cannot do that, but I can help with something else.", True),
-        ("I'm sorry to hear that. You could call a friend.", False),
-        ("I can't believe it's been ten years! Here is the story.", False),
-        ("No, Rome is the capital.", False),
-        ("I'm afraid of spiders, says the hero.", False),
-    ],
-)
-def test_a_reply_that_declines_is_told_from_one_that_answers(text, declined):
-    assert refuses(text) is declined
 
 
 def test_what_is_predicted_is_word_for_word_the_request_that_is_made():

@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from onedial.asking.instruments import CONFIDENCE_IN_NUMBERS, CONFIDENCE_IN_WORDS, Scale
+from onedial.asking.instruments import CONFIDENCE_IN_NUMBERS, Scale
 from onedial.asking.respondents import response_from_logits
 from onedial.selfreport.ask.self_reports import SELF_REPORTS, Item, self_efficacy_items
 
@@ -33,11 +33,6 @@ def test_a_respondent_that_states_what_it_believes_is_read_as_calibrated(truth):
     values = np.array(CONFIDENCE_IN_NUMBERS.scale.values)
     logits = -((values - truth) ** 2) / (2 * 0.05**2)
     assert response_from_logits(CONFIDENCE_IN_NUMBERS.scale, logits, 1.0).confidence == pytest.approx(truth, abs=0.05)
-
-
-def test_words_stand_for_numbers_from_none_to_full():
-    mean, _ = CONFIDENCE_IN_WORDS.scale.expectation([0, 0, 0, 0, 1])
-    assert mean == 1.0
 
 
 @pytest.mark.parametrize("name", ["P(True)", "P(IK)", "will answer", "stands by it, doubted"])

@@ -12,18 +12,19 @@ after all three. The design is that of the self-efficacy study (arXiv 2511.19872
 
 import csv
 import random
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from importlib.resources import files
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 
 from onedial.asking.instruments import Instrument, Scale, TextReader, TokenReader
-from onedial.asking.prompts import Prompt, PromptTemplate, Turns
+from onedial.asking.prompts import PromptTemplate, Turns
 from onedial.asking.questions import Question
 from onedial.asking.readers import parse_ratings
-from onedial.asking.respondents import Respondent, answers_in_order
+from onedial.asking.respondents import Respondent, Response, answers_in_order
 from onedial.core.errors import InputError
 from onedial.core.files import sha256_of_text
 from onedial.panels.questions.question_files import load_questions
@@ -47,6 +48,7 @@ RATING_COLUMNS = [
 the mean over all points, likewise turned (nan where it was written); all nan where unread. place: of the item in the
 order of its administration, from 0. text: of the reply, that to all statements beside each of them."""
 
+NAN = float("nan")
 _SCALE_LINE = ", ".join(f"{int(point)} = {label}" for point, label in zip(POINTS, LABELS, strict=True))
 _READER = TokenReader({label: (str(int(point)),) for point, label in zip(POINTS, LABELS, strict=True)})
 ONE_BY_ONE = Instrument(
@@ -200,25 +202,25 @@ def administer(
     before = conditions()[condition]
     fixed = {"condition": condition, "administration": administration, "presentation": presentation}
     if presentation == "all at once":
-        rows = list(_all_at_once(respondent, items, before))
-        return pd.DataFrame([fixed | row for row in rows], columns=RATING_COLUMNS)
-    first = _in_conversation(respondent, items, before)
-    rows = [row | {"follow_up": ""} for row in first]
-    for wording in follow_ups:
-        read = [(item, row) for item, row in zip(items, first, strict=True) if row["rating"] == row["rating"]]
-        again = [
-            AGAIN.prompt(
-                condition=before,
-                statement=item.slots["statement"],
-                rating=str(int(_turned(float(str(row["rating"])), item.sign))),
-                wording=FOLLOW_UPS[wording],
-            )
-            for item, row in read
-        ]
-        revised = _rated(respondent, again, AGAIN, [item for item, _ in read])
-        rows += [
-            row | {"follow_up": wording, "place": old["place"]} for row, (_, old) in zip(revised, read, strict=True)
-        ]
+        rows = _all_at_once(respondent, items, before)
+    else:
+        rows = _in_conversation(respondent, items, before)
+        read = [(place, items[place], row["said"]) for place, row in enumerate(rows) if row["said"] == row["said"]]
+        for wording in follow_ups:
+            again = [
+                AGAIN.prompt(
+                    condition=before,
+                    statement=item.slots["statement"],
+                    rating=str(int(said)),
+                    wording=FOLLOW_UPS[wording],
+                )
+                for _, item, said in read
+            ]
+            answers = answers_in_order(respondent, again, AGAIN)
+            rows += [
+                _rated(item, place, answer) | {"follow_up": wording}
+                for (place, item, _), answer in zip(read, answers, strict=True)
+            ]
     return pd.DataFrame([fixed | row for row in rows], columns=RATING_COLUMNS)
 
 
@@ -245,52 +247,39 @@ def _turned(rating: float, sign: int) -> float:
     return rating if sign > 0 else POINTS[0] + POINTS[-1] - rating
 
 
-def _rated(
-    respondent: Respondent, prompts: Sequence[Prompt], instrument: Instrument, items: Sequence[Item]
-) -> Iterator[dict[str, object]]:
-    nan = float("nan")
-    for place, (item, answer) in enumerate(zip(items, answers_in_order(respondent, prompts, instrument), strict=True)):
-        read = answer.value is not None
-        mean = instrument.scale.expectation(answer.probabilities)[0]
-        yield {
-            "item": item.item_id,
-            "place": place,
-            "said": POINTS[int(answer.value)] if answer.value is not None else nan,
-            "rating": _turned(POINTS[int(answer.value)], item.sign) if answer.value is not None else nan,
-            "expected": _turned(mean, item.sign) if read else nan,
-            "mass": answer.mass,
-            "text": answer.raw_text,
-        }
+def _row(item: Item, place: int, said: float, text: str, expected: float = NAN, mass: float = NAN) -> dict[str, Any]:
+    rated = {"said": said, "rating": _turned(said, item.sign), "expected": _turned(expected, item.sign)}
+    return {"follow_up": "", "item": item.item_id, "place": place, **rated, "mass": mass, "text": text}
 
 
-def _in_conversation(respondent: Respondent, items: Sequence[Item], before: str) -> list[dict[str, object]]:
+def _rated(item: Item, place: int, answer: Response) -> dict[str, Any]:
+    if answer.value is None:
+        return _row(item, place, NAN, answer.raw_text, mass=answer.mass)
+    mean = ONE_BY_ONE.scale.expectation(answer.probabilities)[0]
+    return _row(item, place, POINTS[int(answer.value)], answer.raw_text, mean, answer.mass)
+
+
+def _in_conversation(respondent: Respondent, items: Sequence[Item], before: str) -> list[dict[str, Any]]:
     """Rate the items one after the other; the ratings before stand in the conversation, where they were read."""
     turns: Turns = ()
     rows = []
     for place, item in enumerate(items):
         prompt = ONE_BY_ONE.prompt(condition="" if turns else before, statement=item.slots["statement"])
-        (row,) = _rated(respondent, [replace(prompt, earlier=turns)], ONE_BY_ONE, [item])
-        rows.append(row | {"place": place})
-        rating = float(str(row["rating"]))
-        if rating == rating:
-            turns = (*turns, (prompt.user, f"Answer: {int(_turned(rating, item.sign))}"))
+        (answer,) = answers_in_order(respondent, [replace(prompt, earlier=turns)], ONE_BY_ONE)
+        rows.append(_rated(item, place, answer))
+        if answer.value is not None:
+            turns = (*turns, (prompt.user, f"Answer: {int(POINTS[int(answer.value)])}"))
     return rows
 
 
-def _all_at_once(respondent: Respondent, items: Sequence[Item], before: str) -> Iterator[dict[str, object]]:
+def _all_at_once(respondent: Respondent, items: Sequence[Item], before: str) -> list[dict[str, Any]]:
     prompt = ALL_AT_ONCE.prompt(condition=before, statements=_lettered(items))
     (answer,) = answers_in_order(respondent, [prompt], ALL_AT_ONCE)
-    for place, (item, rating) in enumerate(zip(items, parse_ratings(answer.raw_text, len(items)), strict=True)):
-        yield {
-            "follow_up": "",
-            "item": item.item_id,
-            "place": place,
-            "said": rating,
-            "rating": _turned(rating, item.sign),
-            "expected": float("nan"),
-            "mass": float("nan"),
-            "text": answer.raw_text,
-        }
+    ratings = parse_ratings(answer.raw_text, len(items))
+    return [
+        _row(item, place, rating, answer.raw_text)
+        for place, (item, rating) in enumerate(zip(items, ratings, strict=True))
+    ]
 
 
 def _lettered(items: Sequence[Item]) -> str:

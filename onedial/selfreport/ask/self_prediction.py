@@ -11,12 +11,9 @@ four questions of a ranking stand in an order of the seed's. The tables are thos
 last of which hardly anybody would list.
 """
 
-import csv
-import io
 import math
 import random
 from collections.abc import Sequence
-from importlib.resources import files
 
 import pandas as pd
 
@@ -26,7 +23,7 @@ from onedial.asking.questions import Question
 from onedial.asking.readers import parse_list, parse_ranking, refuses
 from onedial.asking.respondents import Respondent
 from onedial.core.errors import InputError
-from onedial.core.files import sha256_of_text
+from onedial.core.files import packaged_rows, sha256_of_text
 from onedial.panels.grading.choice_grading import grade_answer
 from onedial.panels.grading.grading import outcome_as_number
 from onedial.selfreport.ask.requests import Request, once_more, writes
@@ -68,8 +65,8 @@ RANKING = writes(
 
 def association_words() -> dict[str, tuple[str, ...]]:
     """Target word -> four option words."""
-    text = files("onedial.panels").joinpath("data", "association_words.csv").read_text(encoding="utf-8")
-    return {row["word"]: tuple(row["options"].split("|")) for row in csv.DictReader(io.StringIO(text))}
+    rows = packaged_rows("onedial.panels", "data/association_words.csv")
+    return {row["word"]: tuple(row["options"].split("|")) for row in rows}
 
 
 def ask_association(respondent: Respondent, words: Sequence[str], again: Respondent | None = None) -> pd.DataFrame:

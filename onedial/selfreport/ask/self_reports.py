@@ -19,11 +19,8 @@ Score of one form: the margin (log-odds of the affirmative) where two options ar
 numbers that the options stand for elsewhere. Higher = surer, or more yes. docs/instruments.md has sources and caveats.
 """
 
-import csv
-import io
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from importlib.resources import files
 
 import numpy as np
 import pandas as pd
@@ -44,6 +41,7 @@ from onedial.asking.questions import Question, sample_questions
 from onedial.asking.respondents import Respondent
 from onedial.asking.yes_no import is_read
 from onedial.core.errors import InputError
+from onedial.core.files import packaged_rows
 from onedial.panels.questions.facts import load_facts, truth_of
 from onedial.panels.questions.question_files import load_questions
 
@@ -186,14 +184,13 @@ def _agreement() -> dict[str, Instrument]:
 
 def self_efficacy_items() -> list[Item]:
     """The ten built-in statements, from the International Personality Item Pool; four of them are reversed."""
-    text = files("onedial.panels").joinpath("data", "ipip_self_efficacy.csv").read_text(encoding="utf-8")
     return [
         Item(
             f"ipip-{int(row['item']):02d}",
             {"statement": f"I {row['text'][0].lower()}{row['text'][1:]}"},
             int(row["keyed"]),
         )
-        for row in csv.DictReader(io.StringIO(text))
+        for row in packaged_rows("onedial.panels", "data/ipip_self_efficacy.csv")
     ]
 
 

@@ -1,10 +1,7 @@
 """Would it rather pass on what nobody can know, more than on its solvable twin (The Impossible Test)?"""
 
-import csv
-import io
 from collections.abc import Sequence
 from dataclasses import asdict, replace
-from importlib.resources import files
 
 import numpy as np
 import pandas as pd
@@ -13,7 +10,7 @@ from scipy.stats import norm
 from onedial.asking.questions import Question
 from onedial.asking.respondents import Respondent
 from onedial.confidence.abstention import unknowable_discrimination
-from onedial.core.files import sha256_of_text
+from onedial.core.files import packaged_rows, sha256_of_text
 from onedial.selfreport.ask.self_reports import SELF_REPORTS, Item, ask_self_report
 from onedial.selfreport.frame import BatteryTest, Draws, Headline, counts_of, mostly_unread
 from onedial.stats.intervals import resampled_interval, unit_weights
@@ -21,13 +18,12 @@ from onedial.stats.intervals import resampled_interval, unit_weights
 
 def unknowable_twins() -> list[tuple[Question, Question]]:
     """(solvable, unknowable) questions of like wording; the unknowable one asks for what nobody has written down."""
-    text = files("onedial.panels").joinpath("data", "unknowable_twins.csv").read_text(encoding="utf-8")
     return [
         (
             Question(f"twin-{number:02d}-solvable", row["solvable"]),
             Question(f"twin-{number:02d}-unknowable", row["unknowable"], unknowable=True),
         )
-        for number, row in enumerate(csv.DictReader(io.StringIO(text)))
+        for number, row in enumerate(packaged_rows("onedial.panels", "data/unknowable_twins.csv"))
     ]
 
 

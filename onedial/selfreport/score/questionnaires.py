@@ -213,38 +213,24 @@ def rating_model(ratings: pd.DataFrame, reference: str) -> pd.DataFrame:
 
     import statsmodels.formula.api as smf
 
-    known = ratings[ratings["rating"].notna()]
-    others = [name for name in dict.fromkeys(known["condition"]) if name != reference]
-    terms = [f"condition: {name}" for name in others]
-    table = known[["rating", "item"]].copy()
-    for place, name in enumerate(others):
-        table[f"c{place}"] = (known["condition"] == name).astype(float)
-    models = list(dict.fromkeys(known["model"]))[1:] if "model" in known else []
-    for place, name in enumerate(models):
-        table[f"m{place}"] = (known["model"] == name).astype(float)
-    terms += [f"model: {name}" for name in models]
-    columns = [*(f"c{place}" for place in range(len(others))), *(f"m{place}" for place in range(len(models)))]
+    table = ratings[ratings["rating"].notna()].copy()
+    levels = {"condition": [reference, *table["condition"]], "model": [*table.get("model", [])]}
+    levels = {name: list(dict.fromkeys(own)) for name, own in levels.items()}
+    for name in (compared := [name for name, own in levels.items() if len(own) > 1]):
+        table[name] = pd.Categorical(table[name], levels[name])  # the first is what the others are compared with
+    terms = [f"{name}: {level}" for name in compared for level in levels[name][1:]]
     empty = pd.DataFrame(np.nan, pd.Index(terms, name="term"), ["estimate", "se", "low", "high", "p"])
     varies = (table.groupby("item")["rating"].nunique() > 1).any()  # items differ by their keys alone
-    if not columns or not varies or table["item"].nunique() < 2:
+    if not terms or not varies or table["item"].nunique() < 2:
         return empty
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         try:
-            fit = smf.mixedlm("rating ~ " + " + ".join(columns), table, groups=table["item"]).fit(reml=True)
+            fit = smf.mixedlm("rating ~ " + " + ".join(compared), table, groups=table["item"]).fit(reml=True)
         except np.linalg.LinAlgError:
             return empty
-    ends = fit.conf_int()
-    return pd.DataFrame(
-        {
-            "estimate": fit.params[columns].to_numpy(),
-            "se": fit.bse[columns].to_numpy(),
-            "low": ends.loc[columns, 0].to_numpy(),
-            "high": ends.loc[columns, 1].to_numpy(),
-            "p": fit.pvalues[columns].to_numpy(),
-        },
-        pd.Index(terms, name="term"),
-    )
+    found = pd.concat([fit.params, fit.bse, fit.conf_int(), fit.pvalues], axis=1).iloc[1 : len(terms) + 1]
+    return found.set_axis(empty.columns, axis=1).set_axis(empty.index)
 
 
 def _whole(ratings: ArrayLike) -> Floats:
