@@ -222,7 +222,6 @@ def curves(
     panels: Sequence[Panel],
     xlabel: str,
     *,
-    beyond: Range = (None, None),
     ticks: ArrayLike = (),
     zero: bool = True,
     inch: float = 2.3,
@@ -232,8 +231,8 @@ def curves(
     """Lines over a shared axis, one panel under the other.
 
     Args:
-        beyond: what lies outside of this range is shaded. ticks: heights that are marked at the right edge of the first
-            panel. zero: whether a dotted line marks 0 along the axis. inch: of a panel of height 1.
+        ticks: heights that are marked at the right edge of the first panel. zero: whether a dotted line marks 0 along
+            the axis. inch: of a panel of height 1.
         below: whether the legend stands under the figure.
     """
     labels = [curve.label for curve in panels[0].curves if curve.label]
@@ -260,7 +259,6 @@ def curves(
     every[-1].set_xlabel(xlabel)
     edge = blended_transform_factory(every[0].transAxes, every[0].transData)
     every[0].hlines(ticks, 1.0, 1.035, transform=edge, color=INK, linewidth=0.9, clip_on=False)
-    shade_beyond(every, beyond)
     if below and labels:
         figure.legend(*every[0].get_legend_handles_labels(), loc="outside lower left", ncols=1)
     return Drawing(figure)
@@ -282,7 +280,6 @@ def scatter(
     xlimits: Range = (None, None),
     ylimits: Range = (None, None),
     log: bool = False,
-    beyond: Range = (None, None),
     rules: Sequence[float] = (),
     remark: str = "",
     legend: Mapping[str, Mapping[str, Any]] | None = None,
@@ -294,7 +291,7 @@ def scatter(
         x, y: columns. An x that is infinite stands apart, at the right, over the word *never*.
         by: column of the groups that have colour and marker of their own. star: the group that is drawn as a star.
         hollow: whether a point is hollow. annotated: name of a row -> what is written beside its point.
-        lines: besides. log: a logarithmic axis. beyond: what lies outside of this range of y is shaded.
+        lines: besides. log: a logarithmic axis.
     """
     groups = sorted(str(group) for group in table[by].unique() if str(group) != star) if by else [""]
     styles = dict(family_styles(groups)) | ({star: (INK, "*")} if star else {})
@@ -340,7 +337,6 @@ def scatter(
     axes.set_ylabel(ylabel)
     if remark:
         axes.set_title(remark, fontsize=SMALLEST, color=FAINT)
-    shade_beyond([axes], beyond, horizontal=True)
     if handles:
         figure.legend(handles=handles, loc="outside lower left", ncols=per_line)
     return Drawing(figure)
@@ -449,19 +445,6 @@ def histogram(panels: Mapping[str, Mapping[str, ArrayLike]], edges: ArrayLike, x
     every[0].legend(loc="upper left")
     every[-1].set_xlabel(xlabel)
     return Drawing(figure)
-
-
-def shade_beyond(every: Sequence[Axes] | np.ndarray, within: Range, horizontal: bool = False) -> None:
-    """Shade what lies outside of a range, as far as it is drawn."""
-    if within[0] is None or within[1] is None:
-        return
-    for axes in every:
-        low, high = axes.get_ylim() if horizontal else axes.get_xlim()
-        span = axes.axhspan if horizontal else axes.axvspan
-        for begin, end in ((low, min(within[0], high)), (max(within[1], low), high)):
-            if end > begin:
-                span(begin, end, color=FAINT, alpha=0.18, linewidth=0, zorder=0)
-        (axes.set_ylim if horizontal else axes.set_xlim)(low, high)
 
 
 def bands_of(rate: ArrayLike, error: ArrayLike) -> Iterator[np.ndarray]:

@@ -3,7 +3,7 @@
 import numpy as np
 import pandas as pd
 
-from onedial.show.plots import Curve, Panel, curves, forest, scatter
+from onedial.show.plots import forest, scatter
 
 TABLE = pd.DataFrame({"x": [0.5, 0.2, np.nan], "x_low": [0.4, 0.1, np.nan], "x_high": [0.6, 0.3, np.nan]}, list("abc"))
 
@@ -38,10 +38,3 @@ def test_an_infinite_place_stands_apart_at_the_right_over_the_word_never():
         places = [x for x, _ in points(axes).values()]
         assert places[0] == 1.0 < places[1] < np.inf
         assert "never" in [text.get_text() for text in axes.texts]
-
-
-def test_what_lies_beyond_a_range_is_shaded_on_both_sides():
-    (axes,) = curves([Panel([Curve([-1, 0, 1], [0, 1, 0])])], "x", beyond=(-0.5, 0.5)).figure.axes
-    assert len(axes.patches) == 2
-    (axes,) = curves([Panel([Curve([-1, 0, 1], [0, 1, 0])])], "x").figure.axes
-    assert not axes.patches
