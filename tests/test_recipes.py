@@ -86,9 +86,7 @@ def test_all_recipes_can_be_followed(followed):
     assert SweepRun.open(folder / "runs" / "stretched").interventions()["operator"].tolist() == ["stretch"]
     assert "would bet" in said
     assert "longest word" in contents_of(judged)["baselines"].index
-    page = (judged.path / "report.html").read_text()
-    assert "The longest questions" in page
-    assert 'id="unread_of_targets-title"' in page
+    assert 'id="unread_of_targets-title"' in (judged.path / "report.html").read_text()
     assert (judged.path / "unread_of_targets.csv").is_file()
 
 
@@ -96,6 +94,11 @@ def test_the_instrument_of_the_recipe_moves_when_the_dial_is_turned(followed):
     cells = Run.open(followed[0] / "runs" / "bets").read_table("cells.csv")
     own = cells[(cells["report"] == "would bet") & (cells["role"] == "vector")].sort_values("magnitude")
     assert own["high"].iloc[0] < 0 < own["low"].iloc[-1]
+
+
+def test_who_goes_by_length_says_the_same_twice(followed):
+    scores = Run.open(followed[0] / "runs" / "twice").read_table("twice.csv")
+    assert scores["same"].tolist() == [1.0]
 
 
 def test_what_the_respondent_and_the_layout_of_the_recipes_give_is_a_panel(followed):
