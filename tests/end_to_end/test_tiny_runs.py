@@ -154,7 +154,7 @@ def test_vector_layer_scan_and_magnitudes_come_from_their_own_splits_alone(run):
     (again,) = extract_vectors(model, extraction, [vector.layer], "response")
     assert torch.allclose(again.direction * again.raw_norm, vector.direction * vector.raw_norm, atol=1e-3)
     intervention = Intervention.of(vector)
-    scan, stored = scan_layers(model, fitting, [intervention]), run.layer_scan()
+    scan, stored = scan_layers(model, fitting, [intervention]), run.table("layer_scan")
     columns = ["magnitude", "yes_rate", "unread"]
     np.testing.assert_allclose(scan.table[columns], stored.loc[stored["layer"] == vector.layer, columns], atol=1e-9)
     chosen, _ = choose_magnitudes(model, fitting, intervention, scan.rates())
@@ -180,7 +180,7 @@ def test_the_config_of_a_run_repeats_it_bit_for_bit(one_run, call, tmp_path):
 def test_a_list_of_layers_and_of_magnitudes_is_kept_to(steer):
     run, shown = steer(layer="1,3", magnitudes="-2,-0.5,0.5,2", contrast="answer", positions="all")
     sweep = run.sweep()
-    assert set(run.layer_scan()["layer"]) == {1, 3}
+    assert set(run.table("layer_scan")["layer"]) == {1, 3}
     assert set(sweep["magnitude"]) == {-2.0, -0.5, 0.0, 0.5, 2.0}
     (done,) = run.interventions().to_dict("records")
     assert (done["positions"], done["layers"][0] in (1, 3)) == ("all", True)
@@ -223,7 +223,7 @@ def test_a_random_direction_can_be_the_vector_and_directions_beside_it_are_ranke
     drawn = controls[controls["drawn"]]
     assert (direction["n_controls"], verdict["push"]) == (len(drawn), "untested")
     assert direction["ranks"]["signal"] == 1 + int((drawn["signal"] >= direction["vector"]["signal"]).sum())
-    texts = run.texts().groupby("intervention_id")["kl"].mean()
+    texts = run.table("texts").groupby("intervention_id")["kl"].mean()
     there = controls[np.isfinite(controls["push"])]
     assert np.isinf(controls.loc[~np.isfinite(controls["push"]), "kl"]).all()
     assert there["kl"].to_numpy() == pytest.approx(texts[there.index].to_numpy())

@@ -52,9 +52,9 @@ def test_one_table_one_figure_one_sentence(run):
     assert len(directions) == 6
     rates = pd.read_csv(run / "rates.csv")
     there = rates[rates["reached"]]
-    assert there[["kl", "accuracy", "negative_flips", "seconds_per_answer"]].notna().all().all()
-    prompts = there[there["dial"] == "instructed threshold"]
-    assert (prompts["kl"] < 1e-6).all()
+    assert there[["accuracy", "negative_flips"]].notna().all().all()
+    pushed = ~there["dial"].isin(["threshold shift", "instructed threshold"])
+    assert (there["kl"].notna() == pushed).all()
 
 
 def test_a_dry_run_tells_how_much_is_asked_and_writes_nothing(run, options, tmp_path, call):  # noqa: F811

@@ -19,6 +19,7 @@ __all__ = ["call"]
 
 FOUR = "-1,-0.5,0.5,1"
 LENGTHS = {"extraction": [60] * 40, "fitting": [60] * 40, "test": [60] * 80}
+LENGTHS |= {"facts": [40] * 60, "preferences": [40] * N_PREFERENCES}
 
 
 @pytest.fixture(scope="module")
@@ -27,7 +28,7 @@ def options(tmp_path_factory):
 
 
 def forecast(layer="auto", **more):
-    options = SweepOptions(layer=layer, side_effects=False, **({"reversed": 0, "facts": 0} | more))
+    options = SweepOptions(layer=layer, **({"reversed": 0, "facts": 0} | more))
     size = Size.of(tiny_model("llama").hf.config)
     return loads(options, LENGTHS, size, torch.float32)
 

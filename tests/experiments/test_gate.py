@@ -1,28 +1,19 @@
 """A gate from a finished run, and questions put to it, from the command line."""
 
 import io
-import os
 import re
-import signal
-import time
-from dataclasses import replace
 
 import pandas as pd
 import pytest
-from forks import start_program
 from shared_runs import shared_run
 from tiny_experiment import (  # noqa: F401
     ROOT,
-    alone,
     as_arguments,
     call,
     run_here,
 )
 
-from onedial.asking.instruments import first_line
-from onedial.models.model import load_model
 from onedial.verdict.sweep_run import SweepRun
-from steering.dials.gate import Expected, Gate
 
 GATE = ROOT / "experiments" / "gate.py"
 PLACE = ROOT / "experiments" / "place.py"
@@ -65,8 +56,6 @@ def test_a_target_that_was_never_run_gets_its_setting_from_few_answers(call, run
     assert ended.code == 0, ended.err
     rate, low, high = map(float, re.search(r", (\S+) \(95% interval (\S+) to (\S+)\)", ended.out).groups())
     assert 0 < low < rate < high < 1
-    gate = Gate.load(tmp_path / "gate")
-    assert gate.between[0] <= gate.magnitude <= gate.between[1]
     (tmp_path / "empty").mkdir()
     ended = call(GATE, "--run", run, "--target", tmp_path / "empty", "--save", tmp_path / "other")
     assert (ended.code, "holds no steps.csv" in ended.err) == (2, True)
@@ -86,71 +75,6 @@ def test_who_is_known_to_say_yes_to_every_fitting_question_gets_no_setting(call,
     ended = call(GATE, "--run", run, "--target", tmp_path, "--save", tmp_path / "gate")
     assert (ended.code, "says the same to every fitting question" in ended.err) == (2, True)
     assert not (tmp_path / "gate").exists()
-
-
-@pytest.fixture(scope="module")
-def eager(run, tmp_path_factory):
-    """A gate that says yes to most, with a precision of its own."""
-    folder = tmp_path_factory.mktemp("eager") / "gate"
-    assert run_here(GATE, "--run", run, "--yes-rate", 0.9, "--save", folder) == 0
-    gate, share = Gate.load(folder), Expected(0.62, 0.5, 0.75, 40)
-    (folder / "gate.safetensors").unlink()
-    replace(gate, precision=share, recall=share).save(folder)
-    return folder
-
-
-QUESTIONS = ["Which river was the poet of chess in 1000?", "Who was first?", "Who was last?"]
-
-
-def test_in_a_chat_each_question_is_answered_as_by_itself_and_a_yes_goes_on(call, eager, monkeypatch):  # noqa: F811
-    """What follows a yes is what the subject writes unsteered; with --steered it is another text, of unknown worth."""
-    alike = call(GATE, eager, *QUESTIONS).out.splitlines()
-    words = [line.split("\t")[0] for line in alike]
-    assert "yes" in words
-    said = {}
-    for more in ((), ("--steered",)):
-        monkeypatch.setattr("sys.stdin", io.StringIO("\n".join(["", *QUESTIONS])))
-        ended = call(GATE, eager, "--chat", *more)
-        assert ended.code == 0, ended.err
-        said[more] = ended.out.split("\n")
-        assert re.findall(r"^(yes|no|unread) \([+-]", ended.out, re.MULTILINE) == words
-        assert ("right in 0.62 of such cases" in ended.out) is (not more)
-    gate = Gate.load(eager)
-    model, pieces = load_model(gate.model), []
-    written = gate.stream(model, QUESTIONS[words.index("yes")], pieces.append)
-    assert len(pieces) > 1
-    assert "".join(pieces) == first_line(written.text)
-    assert "".join(pieces) in said[()]
-    assert said[()] != said["--steered",]
-
-
-def test_a_question_that_cannot_be_asked_does_not_end_the_chat(call, eager, monkeypatch):  # noqa: F811
-    monkeypatch.setattr("sys.stdin", io.StringIO("word " * 5000 + "\n" + QUESTIONS[0]))
-    ended = call(GATE, eager, "--chat")
-    assert ended.code == 0, ended.err
-    assert "error:" in ended.err
-    assert ended.out.split()[0] in ("yes", "no", "unread")
-
-
-def test_a_chat_without_any_input_ends(call, eager, monkeypatch):  # noqa: F811
-    for nothing in (io.StringIO(""), None):
-        monkeypatch.setattr("sys.stdin", nothing)
-        assert call(GATE, eager, "--chat").code == 0
-
-
-def test_ctrl_c_ends_a_chat_without_a_traceback(eager, tmp_path):
-    said = tmp_path / "said.txt"
-    read, written = os.pipe()
-    with open(said, "w") as log, open(read) as stdin, open(written, "w") as asked:
-        chat = start_program(GATE, eager, "--chat", log=log, stdin=stdin, env=alone())
-        print(QUESTIONS[0], file=asked, flush=True)
-        while not re.search("^(yes|no|unread)", said.read_text(), re.MULTILINE):
-            assert chat.poll() is None, said.read_text()
-            time.sleep(0.02)
-        chat.send_signal(signal.SIGINT)
-        assert chat.wait(60) == 130
-    assert said.read_text().endswith("interrupted\n")
-    assert "Traceback" not in said.read_text()
 
 
 @pytest.mark.parametrize(

@@ -13,14 +13,13 @@ from onedial.verdict.sweep_run import SweepRun
 __all__ = ["call"]
 
 REASONED = {"answer": "reasoned", "reasoned_settings": 3, "reasoned_tokens": 4, "facts": 20}
-BESIDES = {"side_effects": True, "passages": 2, "limit": 0.1}
 
 
 @pytest.fixture(scope="module")
 def options(tmp_path_factory):
     folder = tmp_path_factory.mktemp("inputs")
     few = {"layer": "2", "magnitudes": "-1,-0.5,0.5,1", "without_verdict": True}
-    given = write_experiment(folder, n=80, n_targets=6) | few | REASONED | BESIDES
+    given = write_experiment(folder, n=80, n_targets=6) | few | REASONED
     panel = pd.read_csv(given["panel"])
     names = [column for column in panel if column != "question_id"]
     framing = ["neutral, reasoned" if place < 4 else "neutral" for place in range(len(names))]
@@ -72,20 +71,3 @@ def test_its_cost_is_in_the_dry_run(options, call):
     n = 60 * 3  # fitting and test questions of 80, at three settings
     assert int(line[1].replace(",", "")) == pytest.approx(n, abs=3)
     assert int(line[2].replace(",", "")) == 4 * int(line[1].replace(",", ""))
-
-
-def test_side_effects_stand_at_every_magnitude_and_mark_the_usable_range(run):
-    effects, said = contents_of(run)["side_effects"], contents_of(run).numbers("side_effects")
-    assert set(effects["setting"]) == set(run.sweep()["magnitude"])
-    assert effects[["kl", "accuracy", "negative_flips", "mass"]].notna().all().all()
-    plain = effects[effects["setting"] == 0].iloc[0]
-    assert (plain["kl"], plain["loss"], plain["negative_flips"]) == (pytest.approx(0, abs=1e-7), 0, 0)
-    assert said["limit"] == 0.1
-    assert said["low"] <= 0 <= said["high"]
-    inside = effects[effects["setting"].between(said["low"], said["high"])]
-    assert (inside["loss"] <= 0.1 + 1e-9).all()
-    matches = run.matches()["magnitude"].dropna()
-    outside = matches[(matches < said["low"]) | (matches > said["high"])]
-    assert said["outside"] == list(outside.index)
-    assert said["sentence"].split(";")[0] in (run.path / "report.html").read_text("utf-8")
-    assert (run.path / "figures" / "side_effects.svg").is_file()
