@@ -33,7 +33,7 @@ def commands():
     """Every command of the recipes, in the order of the page; those that judge the same run as one, last."""
     lines, judged = [], {}
     for recipe in RECIPES:
-        said = ast.get_docstring(ast.parse(recipe.read_text(encoding="utf-8")))
+        said = ast.get_docstring(ast.parse(recipe.read_text(encoding="utf-8")), clean=False)
         indented = "\n".join(line[4:] for line in said.splitlines() if line.startswith("    "))
         for line in indented.replace("\\\n", " ").splitlines():
             program, *words = shlex.split(line)[1:]
