@@ -65,7 +65,7 @@ def doctor(options: DoctorOptions, _: Notes) -> int:
 
 def versions() -> Iterator[Finding]:
     """Python and the libraries that move numbers."""
-    from onedial.core.run.provenance import library_versions
+    from onedial.core.run.manifest import library_versions
 
     found = library_versions()
     python = found.pop("python")
@@ -85,7 +85,7 @@ def devices() -> Iterator[Finding]:
         return
     import torch
 
-    from onedial.core.run.provenance import machine
+    from onedial.core.run.manifest import machine
 
     cores = machine()["cores"]
     yield Finding("processor", "ok", f"{cores} cores, {machine()['architecture']}")

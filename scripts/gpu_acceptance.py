@@ -45,7 +45,7 @@ from onedial.core.command_line import run_command
 from onedial.core.errors import InputError
 from onedial.core.files import write_json
 from onedial.core.options import Options, option, parse_options
-from onedial.core.run.provenance import machine
+from onedial.core.run.manifest import machine
 
 Figures = dict[str, Any]
 ROOT = Path(__file__).resolve().parent.parent

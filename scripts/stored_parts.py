@@ -51,14 +51,7 @@ def peers_side_by_side(table: pd.DataFrame) -> pd.DataFrame:
 
 
 def placing_by_size(*summaries: pd.DataFrame) -> pd.DataFrame:
-    """summary.csv of each panel at three numbers of answers: every method's error, and how the adaptive one does."""
-    tables = []
-    for panel, summary in zip(("frontier-confidence", "frontier", "embedded"), summaries, strict=True):
-        summary = summary.set_index(["method", "k"]).loc[:, [10, 25, 50], :]
-        table = summary["rmse"].unstack("method").rename(columns=lambda name: str(name).replace(" ", "_"))
-        kept = ["n", "rmse_low", "rmse_high", "close", "coverage"]
-        kept += ["coverage_low", "coverage_high", "width", "bits", "bits_low", "bits_high", "rate_coverage"]
-        kept += ["rate_width"]
-        table = table.join(summary.loc["adaptive", kept])
-        tables.append(table.reset_index().assign(panel=panel))
+    """summary.csv of each panel at three numbers of answers."""
+    panels = dict(zip(("frontier-confidence", "frontier", "embedded"), summaries, strict=True))
+    tables = [table[table["k"].isin([10, 25, 50])].assign(panel=panel) for panel, table in panels.items()]
     return pd.concat(tables).set_index("panel").reset_index()

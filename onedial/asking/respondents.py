@@ -124,10 +124,11 @@ class Outspoken:
 
     def answer(self, prompts: Sequence[Prompt], instrument: Instrument) -> Iterator[Response]:
         for response in self._respondent.answer(prompts, instrument):
-            yield response if isinstance(instrument.reader, TextReader) else _counted_whole(response, instrument.scale)
+            yield response if isinstance(instrument.reader, TextReader) else counted_whole(response, instrument.scale)
 
 
-def _counted_whole(response: Response, scale: Scale) -> Response:
+def counted_whole(response: Response, scale: Scale) -> Response:
+    """A response without logits with all probability on the option that it says; any other as it is."""
     if response.value is None or not math.isnan(response.mass):
         return response
     if scale.kind == "yes/no":

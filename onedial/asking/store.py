@@ -28,7 +28,7 @@ import pandas as pd
 
 from onedial.asking.instruments import Instrument
 from onedial.asking.prompts import Prompt
-from onedial.asking.providers.attempts import Attempt
+from onedial.asking.providers.attempts import Account, Attempt
 from onedial.asking.providers.costs import Budget, Price, actual_costs, believed, most_tokens_of
 from onedial.asking.providers.provider_settings import ProviderModel
 from onedial.asking.providers.providers import Asking, ProviderRespondent, answers_side_by_side
@@ -58,7 +58,8 @@ class Ask:
         occasion: the test that it belongs to; the same prompt on another occasion is asked anew.
         sample: which repeat, or the seed of its draws.
         items: an id of each prompt; empty for none.
-        whom: what tells its answers from those of another model or setting; of a provider's model, its settings.
+        whom: what tells its answers from those of another model or setting: the fingerprint of its weights, or of a
+            provider's model its settings.
         label: whose price it is; "" for `who`.
         about: what stands in each of its lines besides.
     """
@@ -234,10 +235,16 @@ class Store:
             self.present, self._advance = before
 
     def respondent(self, name: str, respondent: ProviderModel | Respondent, sample: int = 0) -> "StoredRespondent":
-        """A respondent whose answers are kept here, under the occasion on which it is asked."""
+        """A respondent whose answers are kept here, under the occasion on which it is asked.
+
+        Of a model on this machine they are those of its weights at its setting, whatever it is called.
+        """
         if isinstance(respondent, ProviderModel):
             return StoredRespondent(self, name, ProviderRespondent(respondent), sample, respondent.what_is_asked)
-        return StoredRespondent(self, name, respondent, sample)
+        who = respondent.identity
+        return StoredRespondent(
+            self, name, respondent, sample, "\x1f".join(filter(None, (who.fingerprint, who.setting)))
+        )
 
     def failed(self, name: str) -> Counter[str]:
         """Why requests of a respondent on the present occasion have no answer: reason -> number.
@@ -334,8 +341,8 @@ class StoredRespondent:
             yield response
 
 
-class _Account:
-    """Writes each attempt down before it goes out, and sets money aside for it (`attempts.Account`)."""
+class _Account(Account):
+    """Writes each attempt down before it goes out, and sets money aside for it."""
 
     def __init__(self, store: Store) -> None:
         self._store = store

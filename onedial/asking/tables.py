@@ -11,20 +11,17 @@ import json
 import numbers
 import reprlib
 import zlib
-from collections.abc import Callable, Hashable, Iterable
+from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any
 
 import pandas as pd
 
 from onedial.core.cards import one_line
 from onedial.core.errors import InputError
-from onedial.core.files import LARGEST, refuse_large
 from onedial.core.notices import notice
 
-_BYTES_OF_A_CELL = 8
-"""That a cell of a Parquet file takes at least: a billion empty ones may lie in a few bytes."""
 SUFFIXES = (".jsonl", ".json", ".csv", ".tsv", ".parquet", ".xlsx")
 
 
@@ -37,19 +34,28 @@ class Table:
         frame: the cells, dtype object, index 0..n-1; a cell that the file leaves out is nan.
         places: the line (text files) or row (Parquet, Excel) at which each row of `frame` begins, from 1.
         unit: "line" or "row", whichever `places` counts.
+        stood_in: the column in which each row's answer stood, of a wide table that was made long.
     """
 
     path: Path
     frame: pd.DataFrame
     places: list[int]
     unit: str
+    stood_in: Sequence[str] = ()
 
     __repr__ = one_line
 
     def where(self, row: int, column: str | None = None) -> str:
         """Say where row number `row` (from 0) stands, for an error message."""
         place = f"{self.path}, {self.unit} {self.places[row]}"
+        column = self.stood_in[row] if self.stood_in and column is not None else column
         return place if column is None else f"{place}, column {column!r}"
+
+    def only(self, rows: Iterable[int]) -> "Table":
+        """The table with these rows alone, in this order."""
+        kept = list(rows)
+        frame = self.frame.iloc[kept].reset_index(drop=True)
+        return replace(self, frame=frame, places=[self.places[row] for row in kept])
 
     def require(self, *columns: str) -> None:
         """Raise InputError unless every one of the columns is there."""
@@ -92,29 +98,25 @@ def read_table(path: str | Path) -> Table:
 
     Raises:
         InputError: no such file, another ending, no rows, bytes that are no UTF-8, a broken or truncated row,
-            a column twice; the message names the line. Or it is too large, as it lies there or unpacked.
+            a column twice; the message names the line.
     """
     path = Path(path)
-    reader = _READERS.get(_ending(path))
+    endings = [each.lower() for each in path.suffixes]
+    packed = endings[-1:] == [".gz"] and endings[-2:-1] != [".parquet"]
+    reader = _READERS.get(endings[-2] if packed and len(endings) > 1 else path.suffix.lower())
     if path.is_dir():
         raise InputError(f"{path} is a folder; give one file ({', '.join(SUFFIXES)})")
     if not path.exists():
         raise InputError(f"there is no file {path}; check the path")
     if reader is None:
         raise InputError(f"{path} ends in {path.suffix or 'nothing'!r}; tables are read from {', '.join(SUFFIXES)}")
-    refuse_large(path)
     table = reader(path)
+    names = [str(name) for name in table.frame.columns]
+    if repeated := [name for name in dict.fromkeys(names) if names.count(name) > 1]:
+        raise InputError(f"{path} names the column {repeated[0]!r} twice; give each column its own name")
     if table.frame.empty:
         raise InputError(f"{path} is empty: it holds no rows; check that it was written to its end")
     return table
-
-
-def _ending(path: Path) -> str:
-    """What the file holds, gzipped or not; a gzipped Parquet file is none."""
-    endings = [each.lower() for each in path.suffixes]
-    if endings[-1:] == [".gz"]:
-        return endings[-2] if endings[:-1] and endings[-2] in _TEXTS else ".gz"
-    return path.suffix.lower()
 
 
 def with_question(table: Table) -> Table:
@@ -162,10 +164,12 @@ def listed(names: Iterable[str], most: int = 8) -> str:
     return shown + (f" and {len(every) - most} more" if len(every) > most else "")
 
 
+# ---- a reader for each kind of file ----------------------------------------------------------------------------------
+
+
 def _read_csv(path: Path) -> Table:
     text = _read_text(path)
-    first_line = text.lstrip().partition("\n")[0]
-    separator = max(",;\t", key=first_line.count)
+    separator = max(",;\t", key=text.lstrip().partition("\n")[0].count)
     reader = csv.reader(io.StringIO(text, newline=""), delimiter=separator, strict=True)
     rows: list[list[str]] = []
     places: list[int] = []
@@ -181,10 +185,7 @@ def _read_csv(path: Path) -> Table:
             f"{path}, line {begins} is no whole CSV record ({error}); close its quotation marks, "
             "or check that the file was written to its end"
         ) from error
-    if not rows:
-        raise InputError(f"{path} is empty; the first line must name the columns")
     header = [name.strip() for name in rows[0]]
-    _refuse_repeated_columns(path, header)
     for row, place in zip(rows, places, strict=True):
         if len(row) != len(header):
             raise InputError(
@@ -194,37 +195,32 @@ def _read_csv(path: Path) -> Table:
     return Table(path, pd.DataFrame(rows[1:], columns=header, dtype=object), places[1:], "line")
 
 
-def _read_jsonl(path: Path) -> Table:
-    """One object per line, or an array of them all."""
-    text = _read_text(path)
-    if text.lstrip().startswith("["):
-        return _read_json(path)
-    rows: list[dict[str, Any]] = []
-    places: list[int] = []
-    for number, line in enumerate(text.split("\n"), start=1):
-        if line.strip():
-            rows.append(_json_object(line, path, number))
-            places.append(number)
-    return Table(path, pd.DataFrame(rows, dtype=object), places, "line")
-
-
 def _read_json(path: Path) -> Table:
-    """One JSON value that holds rows (see `_rows_of`); else a JSONL file that is called .json."""
+    """One JSON value that holds rows (see `_rows_of`), or one object per line."""
     text = _read_text(path)
+    is_array, unit = text.lstrip().startswith("["), "row"
     try:
-        rows = _rows_of(json.loads(text))
+        rows = _rows_of(json.loads(text)) if is_array or ".json" in map(str.lower, path.suffixes[-2:]) else None
     except (ValueError, RecursionError):
         rows = None
-    if rows is None and text.lstrip().startswith("["):
+    if rows is None and is_array:
         raise InputError(
             f"{path} holds no whole array of rows; write one object for each, or check that the file was written to "
             "its end"
         )
+    places = list(range(1, 1 + len(rows or ())))
     if rows is None:
-        return _read_jsonl(path)
-    for number, row in enumerate(rows, start=1):
-        _refuse_half_pairs(row, f"{path}, row {number}")
-    return Table(path, pd.DataFrame(rows, dtype=object), list(range(1, len(rows) + 1)), "row")
+        unit, lines = "line", text.split("\n")
+        places = [number for number, line in enumerate(lines, start=1) if line.strip()]
+        rows = [_json_object(lines[number - 1], f"{path}, line {number}") for number in places]
+    for row, place in zip(rows, places, strict=True):
+        try:
+            json.dumps(row, ensure_ascii=False).encode("utf-8")
+        except UnicodeEncodeError as error:
+            raise InputError(
+                f"{path}, {unit} {place} holds half of a surrogate pair, which is no character; correct it"
+            ) from error
+    return Table(path, pd.DataFrame(rows, dtype=object), places, unit)
 
 
 def _rows_of(value: Any) -> list[dict[str, Any]] | None:
@@ -247,30 +243,18 @@ def _rows_of(value: Any) -> list[dict[str, Any]] | None:
     return [{"id": name, **row} for name, row in value.items()]
 
 
-def _json_object(line: str, path: Path, number: int) -> dict[str, Any]:
-    place = f"{path}, line {number}"
+def _json_object(line: str, place: str) -> dict[str, Any]:
     try:
         value = json.loads(line)
-    except json.JSONDecodeError as error:
+    except (ValueError, RecursionError) as error:
+        reason = error.msg if isinstance(error, json.JSONDecodeError) else str(error).partition(";")[0]
         raise InputError(
-            f"{place} is no whole JSON object ({error.msg}); write one object per line, "
+            f"{place} is no whole JSON object ({reason}); write one object per line, "
             "or check that the file was written to its end"
         ) from error
-    except RecursionError as error:
-        raise InputError(f"{place} is nested too deeply; write one flat object per line") from error
-    except ValueError as error:
-        raise InputError(f"{place} holds a number that cannot be read ({error}); correct it") from error
-    _refuse_half_pairs(value, place)
     if not isinstance(value, dict):
         raise InputError(f"{place} holds a {type(value).__name__}; write one JSON object per line")
     return value
-
-
-def _refuse_half_pairs(value: Any, place: str) -> None:
-    try:
-        json.dumps(value, ensure_ascii=False).encode("utf-8")
-    except UnicodeEncodeError as error:
-        raise InputError(f"{place} holds half of a surrogate pair, which is no character; correct it") from error
 
 
 def _read_parquet(path: Path) -> Table:
@@ -279,13 +263,8 @@ def _read_parquet(path: Path) -> Table:
 
     data = pyarrow.BufferReader(path.read_bytes())  # from here on what fails is the format, not the file system
     try:
-        about = pyarrow.parquet.read_metadata(data)
-        refuse_large(path, about.num_rows * about.num_columns * _BYTES_OF_A_CELL)
-        _refuse_repeated_columns(path, about.schema.to_arrow_schema().names)
         columns = pyarrow.parquet.read_table(data)
         frame = columns.to_pandas(ignore_metadata=True, integer_object_nulls=True).astype(object)
-    except InputError:
-        raise
     except (pyarrow.ArrowException, OSError, ValueError) as error:
         reason = (str(error).splitlines() or [type(error).__name__])[0]
         raise InputError(f"{path} is no whole Parquet file ({reason}); write it again") from error
@@ -294,19 +273,12 @@ def _read_parquet(path: Path) -> Table:
 
 
 def _read_excel(path: Path) -> Table:
-    import zipfile
-
     import openpyxl
 
     data = io.BytesIO(path.read_bytes())
     try:
-        with zipfile.ZipFile(data) as archive:
-            unpacked = sum(member.file_size for member in archive.infolist())
-        refuse_large(path, unpacked)
         book = openpyxl.load_workbook(data, read_only=True, data_only=True)
         rows = [list(row) for row in book.worksheets[0].iter_rows(values_only=True)]
-    except InputError:
-        raise
     except Exception as error:  # openpyxl raises whatever comes of a damaged workbook
         reason = " ".join(str(error).split())[:100]
         raise InputError(f"{path} is no whole Excel workbook ({reason}); save it again as .xlsx, or as CSV") from error
@@ -315,32 +287,26 @@ def _read_excel(path: Path) -> Table:
     filled = [(place, row) for place, row in enumerate(rows, start=1) if not all(is_blank(cell) for cell in row)]
     if not filled:
         raise InputError(f"{path} is empty: its first sheet holds no rows; check that it is the sheet that is meant")
-    header = ["" if is_blank(cell) else str(cell).strip() for cell in filled[0][1]]
-    named = [place for place, name in enumerate(header) if name]
-    _refuse_repeated_columns(path, [header[place] for place in named])
-    cells = [[row[place] if place < len(row) else None for place in named] for _, row in filled[1:]]
-    frame = pd.DataFrame(cells, columns=[header[place] for place in named], dtype=object)
+    header = {place: str(cell).strip() for place, cell in enumerate(filled[0][1]) if not is_blank(cell)}
+    cells = [[row[place] if place < len(row) else None for place in header] for _, row in filled[1:]]
+    frame = pd.DataFrame(cells, columns=list(header.values()), dtype=object)
     return Table(path, frame, [place for place, _ in filled[1:]], "row")
-
-
-def _refuse_repeated_columns(path: Path, names: list[str]) -> None:
-    repeated = [name for name in dict.fromkeys(names) if names.count(name) > 1]
-    if repeated:
-        raise InputError(f"{path} names the column {repeated[0]!r} twice; give each column its own name")
 
 
 def _read_text(path: Path) -> str:
     data = path.read_bytes()
     if path.suffix.lower() == ".gz":
         try:
-            data = gzip.GzipFile(fileobj=io.BytesIO(data)).read(LARGEST + 1)
+            data = gzip.decompress(data)
         except (OSError, EOFError, zlib.error) as error:
             raise InputError(f"{path} is no whole gzip file ({error}); write it again") from error
-        refuse_large(path, len(data))
     try:
         text = data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
-        _refuse_bytes(path, data, error)
+        line = data[: error.start].count(b"\n") + 1
+        raise InputError(
+            f"{path}, line {line} holds the byte 0x{data[error.start]:02x}, which is no UTF-8; save the file as UTF-8"
+        ) from error
     if "\0" in text:
         line = text[: text.index("\0")].count("\n") + 1
         raise InputError(f"{path}, line {line} holds a zero byte; this is no text file: save it as UTF-8 text")
@@ -349,20 +315,9 @@ def _read_text(path: Path) -> str:
     return text.replace("\r\n", "\n")
 
 
-def _refuse_bytes(path: Path, data: bytes, error: UnicodeDecodeError) -> NoReturn:
-    line = data[: error.start].count(b"\n") + 1
-    raise InputError(
-        f"{path}, line {line} holds the byte 0x{data[error.start]:02x}, which is no UTF-8; save the file as UTF-8"
-    ) from error
-
-
 _READERS: dict[str, Callable[[Path], Table]] = {
-    ".jsonl": _read_jsonl,
-    ".ndjson": _read_jsonl,
-    ".json": _read_json,
-    ".csv": _read_csv,
-    ".tsv": _read_csv,
+    **dict.fromkeys((".jsonl", ".ndjson", ".json"), _read_json),
+    **dict.fromkeys((".csv", ".tsv"), _read_csv),
     ".parquet": _read_parquet,
     ".xlsx": _read_excel,
 }
-_TEXTS = (".jsonl", ".ndjson", ".json", ".csv", ".tsv")

@@ -15,8 +15,6 @@ import yaml
 from onedial.core.errors import InputError
 
 APPLICATION = "onedial"
-LARGEST = 1 << 30
-"""Bytes of a file of somebody else's that are read, as it lies there and unpacked: a gibibyte."""
 
 
 def cache_dir() -> Path:
@@ -63,19 +61,6 @@ def write_text(path: Path | str, text: str) -> None:
     """Write `text` as UTF-8, all or nothing."""
     with atomic_path(path) as temporary:
         temporary.write_text(text, encoding="utf-8")
-
-
-def refuse_large(path: Path, size: int | None = None, most: int | None = None) -> None:
-    """Raise InputError where a file of somebody else's would take too many bytes.
-
-    Args:
-        size: what it has unpacked; by default what it has on the disk.
-        most: by default `LARGEST`.
-    """
-    found, most = path.stat().st_size if size is None else size, LARGEST if most is None else most
-    if found > most:
-        unpacked = "" if size is None else " unpacked"
-        raise InputError(f"{path} has {found:,} bytes{unpacked}, and at most {most:,} are read; split it")
 
 
 def refuse_links_outwards(folder: Path) -> None:

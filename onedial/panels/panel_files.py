@@ -31,7 +31,7 @@ from onedial.panels.panels import METADATA, SAMPLES, ResponseMatrix, panel_from_
 from onedial.panels.questions.cells import clean_text
 from onedial.panels.spellings import Spellings
 from onedial.panels.stated_numbers import PERCENT, refuse_mixed_scales, share, stated, tops_of
-from onedial.panels.wide_tables import columns_of, turned, without_summaries
+from onedial.panels.wide_tables import columns_of, melted, turned, without_summaries
 
 RESPONDENTS_FILE = "respondents.csv"
 _OF_RESPONDENTS = ("respondent", "model", "framing", "family", "model_sha256", "top")
@@ -99,8 +99,10 @@ def load_panel(path: str | Path, respondents: str | Path | None = None, numbers:
         file = beside if is_beside else respondents
         known = None if file is None else _read_respondents(Path(file))
         asked = _Asked(elicitation, spellings, cuts, top, numbers, known)
-        is_long = bool({"respondent", "said_yes", "confidence"} & set(table.frame.columns))
-        panel, tops = (_read_long if is_long else _read_wide)(table, asked)
+        told, wanted = None, WANTED
+        if not {"respondent", "said_yes", "confidence"} & set(table.frame.columns):
+            (table, told), wanted = _as_long(table, asked), _WANTED_IN_A_CELL
+        panel, tops = _read(table, asked, told, wanted)
         panel = replace(panel, elicitation=elicitation)
         if elicitation is not None and elicitation.questions:
             panel = _with_questions(panel, [source.parent / file for file in elicitation.questions])
@@ -144,6 +146,11 @@ class _Asked:
         return self.in_numbers or bool(self.cuts) or of_numbers
 
     @property
+    def answer(self) -> str:
+        """The column of a long table in which an answer stands."""
+        return "confidence" if self.states_numbers else "said_yes"
+
+    @property
     def certain(self) -> float | None:
         """What stands for certain, where the user says so."""
         said = self.elicitation
@@ -172,50 +179,40 @@ class _Asked:
 # ---- the two shapes --------------------------------------------------------------------------------------------------
 
 
-def _read_wide(table: Table, asked: _Asked) -> tuple[ResponseMatrix, Tops]:
+def _as_long(table: Table, asked: _Asked) -> tuple[Table, pd.DataFrame]:
+    """A wide table with a row for each answer, and what it tells of its questions, by their ids."""
     about = () if asked.elicitation is None else asked.elicitation.about
     table = with_question(table)
     table.require(*about)
-    if {"", "Unnamed: 0"} & set(table.frame.columns) and not {"question_id", "id", "question"} & set(
-        table.frame.columns
-    ):
+    held = set(table.frame.columns)
+    if {"", "Unnamed: 0"} & held and not {"question_id", "id", "question"} & held:
         raise InputError(
             f"{table.path} has a column without a name; name it question_id if it holds the ids, "
             "else write the file without row names"
         )
     known = () if asked.known is None else asked.known.index
-    columns = columns_of(table, asked.spellings.holds, about, known, asked.certain)
-    names, ids = list(columns.respondents), _question_ids(table)
+    names, of_questions = columns_of(table, asked.spellings.holds, about, known, asked.certain)
+    ids = _question_ids(table)
     if not names:
         raise InputError(
             f"{table.path} has no respondent; add one column of answers per respondent, "
             "or the columns question_id, respondent and said_yes"
         )
     _refuse_repeats(table, pd.DataFrame({"question": ids}), "keep one row of each question")
-    table = asked.spellings.without_blanks(table, names)
-    index, tops, responses = pd.Index(ids, name="question_id"), None, None
-    if asked.states_numbers:
-        tops, cells = _shares(table, {name: (name, range(len(ids))) for name in names}, asked)
-    else:
-        cells = {name: table.parse(name, asked.spellings.said, _WANTED_IN_A_CELL) for name in names}
-    answers = pd.DataFrame({name: cells[name] for name in names}, index, dtype=float).rename_axis(columns="respondent")
-    if tops is not None:
-        responses = answers.reset_index().melt("question_id", value_name="confidence")
-        answers = answers * np.nan
-    texts = pd.Series(table.parse("question", clean_text, "write the question as text"), index, dtype=object)
-    told = table.frame[list(columns.about)].set_axis(index)
+    told = table.frame[list(of_questions)].set_axis(ids)
     if "topic" not in told and (topic := next((name for name in ("subject", "category") if name in told), None)):
         told = told.assign(topic=told[topic])
-    return ResponseMatrix(
-        answers,
-        respondents_table(names, asked.known),
-        texts if "question" in table.frame.columns else None,
-        responses,
-        about_questions=told if len(told.columns) else None,
-    ), tops
+    if "question" in held:
+        told["question"] = table.parse("question", clean_text, "write the question as text")
+    return melted(table, names, pd.DataFrame({"question_id": ids}), asked.answer), told
 
 
-def _read_long(table: Table, asked: _Asked) -> tuple[ResponseMatrix, Tops]:
+def _read(table: Table, asked: _Asked, told: pd.DataFrame | None, wanted: str) -> tuple[ResponseMatrix, Tops]:
+    """The panel of a long table, and what stands for certain where it holds numbers.
+
+    Args:
+        told: of the questions of a table that was wide. wanted: what an answer may be.
+    """
     table = asked.spellings.without_blanks(table, _OF_ANSWERS)
     held = set(table.frame.columns)
     is_cut = asked.states_numbers or ("confidence" in held and "said_yes" not in held)
@@ -225,9 +222,9 @@ def _read_long(table: Table, asked: _Asked) -> tuple[ResponseMatrix, Tops]:
     table.require("respondent", "said_yes")
     rows, tops = table.frame.copy(), None
     rows["question_id"] = _question_ids(table)
-    for column, parse, wanted in (
+    for column, parse, what in (
         ("respondent", name_of, "name the respondent"),
-        ("said_yes", asked.spellings.said, WANTED),
+        ("said_yes", asked.spellings.said, wanted),
         *((column, _number, _A_NUMBER) for column in ("margin", "mass", *SAMPLES)),
         ("sample", text_of, "number the samples"),
         ("answered_correctly", Spellings().said, WANTED),
@@ -235,10 +232,10 @@ def _read_long(table: Table, asked: _Asked) -> tuple[ResponseMatrix, Tops]:
         ("question", clean_text, "write the question as text"),
     ):
         if column in rows.columns:
-            rows[column] = table.parse(column, parse, wanted)
+            rows[column] = table.parse(column, parse, what)
     if "confidence" in rows.columns:
         groups = rows.groupby("respondent", sort=False).indices
-        tops, values = _shares(table, {str(name): ("confidence", list(own)) for name, own in groups.items()}, asked)
+        tops, values = _shares(table, {str(name): list(own) for name, own in groups.items()}, asked)
         rows["confidence"] = np.nan
         for name, own in groups.items():
             rows.loc[own, "confidence"] = values[str(name)]
@@ -260,29 +257,30 @@ def _read_long(table: Table, asked: _Asked) -> tuple[ResponseMatrix, Tops]:
         known = known.where(known.notna(), respondents.reindex(columns=known.columns))
         known = known.join(respondents[[column for column in METADATA if column not in known.columns]])
         respondents = respondents_table(list(respondents.index), known)
-    of_questions = [name for name in rows if name in ("question", "topic", "level") or tells_keying(str(name))]
-    about = rows.groupby("question_id", sort=False)[of_questions].first().reindex(panel.answers.index)
+    if (about := told) is None:
+        of_questions = [name for name in rows if name in ("question", "topic", "level") or tells_keying(str(name))]
+        about = rows.groupby("question_id", sort=False)[of_questions].first()
+    about = about.reindex(panel.answers.index)
     texts = about.pop("question") if "question" in about else None
+    responses = rows if told is None or is_cut else None
     about_questions = about if len(about.columns) else None
-    read = ResponseMatrix(panel.answers, respondents, texts, rows, about_questions=about_questions)
+    read = ResponseMatrix(panel.answers, respondents, texts, responses, about_questions=about_questions)
     return read, tops if is_cut else None
 
 
 def _shares(
-    table: Table, places: Mapping[str, tuple[str, Sequence[int]]], asked: _Asked
+    table: Table, places: Mapping[str, Sequence[int]], asked: _Asked
 ) -> tuple[dict[str, float], dict[str, list[float]]]:
     """What stands for certain for each respondent, and its numbers as shares of that; as they are where they stay so.
 
     Args:
-        places: respondent to the column and the rows of its numbers.
+        places: respondent to the rows of its numbers.
     """
     cuts, certain = [float(cut) for cut in asked.cuts if cut != MEDIAN], asked.certain
     most = certain or (1.0 if cuts and len(cuts) == len(asked.cuts) and max(cuts) <= 1 else PERCENT)
     wanted = _A_NUMBER if asked.in_numbers else f"give a number from 0 to {most:g}, or leave it blank"
-    columns = {
-        column: table.parse(column, stated, wanted) for column in dict.fromkeys(each for each, _ in places.values())
-    }
-    numbers = {name: [columns[column][row] for row in rows] for name, (column, rows) in places.items()}
+    cells = table.parse("confidence", stated, wanted)
+    numbers = {name: [cells[row] for row in rows] for name, rows in places.items()}
     if asked.in_numbers:
         refuse_mixed_scales(numbers, table)
         return {}, {name: [number.value for number in own] for name, own in numbers.items()}
@@ -296,12 +294,12 @@ def _shares(
     )
     tops = tops_of(numbers, given, table, remedy)
     values = {name: [share(number, tops[name]) for number in own] for name, own in numbers.items()}
-    for name, (column, rows) in places.items():
+    for name, rows in places.items():
         for row, value in zip(rows, values[name], strict=True):
             if value < 0 or value > 1:
                 raise InputError(
-                    f"{table.where(row, column)} holds {table.frame[column].iloc[row]!r}; give a number from 0 to "
-                    f"{tops[name]:g}, or leave it blank"
+                    f"{table.where(row, 'confidence')} holds {table.frame['confidence'].iloc[row]!r}; give a number "
+                    f"from 0 to {tops[name]:g}, or leave it blank"
                 )
     stands = {number.value for own in numbers.values() for number in own if number.value == number.value}
     if asked.cuts and certain is None and stands <= {0.0, 1.0}:

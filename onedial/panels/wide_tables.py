@@ -8,7 +8,6 @@ the rows is turned.
 
 import re
 from collections.abc import Callable, Collection, Sequence
-from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -39,27 +38,14 @@ _FEWEST_LABELS = 3
 _BEYOND = 100.0
 
 
-@dataclass(frozen=True)
-class WideColumns:
-    """A wide table's columns.
-
-    Attributes:
-        respondents: those that hold answers or numbers.
-        about: those that tell of the questions.
-    """
-
-    respondents: tuple[str, ...]
-    about: tuple[str, ...]
-
-
 def columns_of(
     table: Table,
     is_answer: Callable[[Any], bool],
     about: Sequence[str] = (),
     known: Collection[str] = (),
     certain: float | None = None,
-) -> WideColumns:
-    """Which columns are respondents; what is left out without having been named is said.
+) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Which columns are respondents, and which tell of the questions; what is left out without being named is said.
 
     Args:
         is_answer: whether a cell is a yes, a no or a number.
@@ -85,9 +71,7 @@ def columns_of(
         notice(f"{table.path}: these columns are no respondents: {reasons}; elicitation.yaml names such as `about`")
     of_questions = [name for name in names if name in ("topic", "level")]
     kept = [name for name, reason in why.items() if reason != _COUNTS]
-    return WideColumns(
-        tuple(name for name in left if name not in why), tuple(dict.fromkeys([*about, *of_questions, *kept]))
-    )
+    return tuple(name for name in left if name not in why), tuple(dict.fromkeys([*about, *of_questions, *kept]))
 
 
 _NAMELESS = "without a name or a cell"
@@ -121,8 +105,7 @@ def without_summaries(table: Table) -> Table:
         return table
     names = sorted(set(held.to_numpy()[is_named.to_numpy(bool)]))
     notice(f"{table.path}: the rows {listed(names)} sum up others, and are left out")
-    frame = table.frame.iloc[kept].reset_index(drop=True)
-    return replace(table, frame=frame, places=[table.places[row] for row in kept])
+    return table.only(kept)
 
 
 def turned(table: Table, is_answer: Callable[[Any], bool]) -> Table:
@@ -157,8 +140,14 @@ def turned(table: Table, is_answer: Callable[[Any], bool]) -> Table:
     return Table(table.path, frame, list(range(1, len(frame) + 1)), "column")
 
 
-def melted(table: Table, respondents: Sequence[str]) -> Table:
-    """A wide table as a long one: a row for each answer (`said_yes`), with what is known of its question."""
-    kept = [str(name) for name in table.frame.columns if name in OF_QUESTIONS]
-    frames = [table.frame[kept].assign(respondent=name, said_yes=table.frame[name]) for name in respondents]
-    return replace(table, frame=pd.concat(frames, ignore_index=True), places=table.places * len(respondents))
+def melted(table: Table, respondents: Sequence[str], about: pd.DataFrame, answer: str = "said_yes") -> Table:
+    """A wide table as a long one: a row for each answer, with what is known of its question.
+
+    Args:
+        about: row by row. answer: the column in which the answers are to stand.
+    """
+    frames = [about.assign(respondent=name, **{answer: table.frame[name]}) for name in respondents]
+    stood_in = [name for name in respondents for _ in table.places]
+    return Table(
+        table.path, pd.concat(frames, ignore_index=True), table.places * len(respondents), table.unit, stood_in
+    )

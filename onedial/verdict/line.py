@@ -111,17 +111,17 @@ def _probit(x: np.ndarray, given: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     sign = np.where(answered, 2 * np.nan_to_num(given) - 1, 0.0)
     design = np.stack([np.ones_like(x), -x], axis=-1)
     begin = np.nan_to_num(special.ndtri(np.clip(rate, 0.005, 0.995)))
-    found = np.stack([begin, np.full(given.shape[1], 0.3)], axis=-1)
+    parameters = np.stack([begin, np.full(given.shape[1], 0.3)], axis=-1)
     for _ in range(_ITERATIONS):
-        z = sign * (design @ found.T)
+        z = sign * (design @ parameters.T)
         mills = np.where(answered, np.exp(-(z**2) / 2 - 0.5 * np.log(2 * np.pi) - special.log_ndtr(z)), 0.0)
         information = np.einsum("qt,qi,qj->tij", mills * (mills + z), design, design)
         step = np.linalg.solve(information + 1e-9 * np.eye(2), ((sign * mills).T @ design)[..., None])[..., 0]
         size = np.abs(step).max(axis=-1, keepdims=True)
-        found = found + step * np.minimum(1.0, 2.0 / np.maximum(size, 1e-12))  # a far start may overshoot
+        parameters = parameters + step * np.minimum(1.0, 2.0 / np.maximum(size, 1e-12))  # a far start may overshoot
         if size.max(initial=0) < 1e-9:
             break
-    return np.where(constant, np.nan, found.T), information
+    return np.where(constant, np.nan, parameters.T), information
 
 
 def orthogonal_line(x: np.ndarray, y: np.ndarray, x_se: np.ndarray, y_se: np.ndarray) -> tuple[float, float, float]:

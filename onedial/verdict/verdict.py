@@ -201,10 +201,10 @@ class Verdict:
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values for verdict.json; what could not be computed is None."""
-        told: dict[str, Any] = plain(asdict(self))
-        for prediction in (told["prediction"], told["prediction"]["kin"]):
+        values: dict[str, Any] = plain(asdict(self))
+        for prediction in (values["prediction"], values["prediction"]["kin"]):
             (prediction or {}).pop("sources", None)
-        return told
+        return values
 
 
 def judge(
@@ -245,8 +245,8 @@ def judge(
     facts, bias = facts or facts_result(case), bias or yes_bias(case)
     reached = reached_share(case)
 
-    def answered(found: Signal) -> tuple[str, str]:
-        return _reproduced(case, reached, found, prediction)
+    def answered(number: Signal) -> tuple[str, str]:
+        return _reproduced(case, reached, number, prediction)
 
     reproduced, because = answered(signal_number)
     dial = _dial(order, signal_number)
@@ -289,7 +289,7 @@ def judge(
         bias=bias,
         ceiling={} if baselines is None else ceiling(baselines, signal_number.value),
         models=numbers.by_model(),
-        unread_as_wrong={} if worst is None else _told(*worst, answered(worst[0])[0]),
+        unread_as_wrong={} if worst is None else _counted_as_wrong(*worst, answered(worst[0])[0]),
         line=line_of(case),
         agreement=means["agreement"],
         majority=means["majority"],
@@ -311,9 +311,9 @@ def sentence_of(reproduced: str, because: str, dial: str, push: str, flags: Sequ
         predicted: `Prediction.clause`; left out where it is empty.
     """
     if reproduced == CANNOT_BE_JUDGED:
-        told = [f"{CANNOT_BE_JUDGED}: {because}", *(flag for flag in flags if flag in (*CHECKS, ASKED_OTHERWISE))]
-        return "; ".join(told)
-    said = [
+        parts = [f"{CANNOT_BE_JUDGED}: {because}", *(flag for flag in flags if flag in (*CHECKS, ASKED_OTHERWISE))]
+        return "; ".join(parts)
+    parts = [
         reproduced,
         *([predicted] if predicted else []),
         {
@@ -326,13 +326,13 @@ def sentence_of(reproduced: str, because: str, dial: str, push: str, flags: Sequ
             THIS_DIRECTION: "it takes this direction",
         }[push],
     ]
-    return "; ".join([*said, *flags])
+    return "; ".join([*parts, *flags])
 
 
 # ---- the three answers -----------------------------------------------------------------------------------------------
 
 
-def _reproduced(case: Case, reached: float, found: Signal, prediction: Prediction) -> tuple[str, str]:
+def _reproduced(case: Case, reached: float, number: Signal, prediction: Prediction) -> tuple[str, str]:
     """The answer, and why it cannot be judged."""
     judged, n_judged = case.judged, int(case.judged.sum())
     if n_judged < MIN_TARGETS:
@@ -341,14 +341,14 @@ def _reproduced(case: Case, reached: float, found: Signal, prediction: Predictio
         return CANNOT_BE_JUDGED, f"all {n_judged} judged targets are {ONE_MODEL}, and it takes {MIN_MODELS}"
     if reached < REACH:
         return CANNOT_BE_JUDGED, f"the dial does not reach, with {reached:.0%} of the targets' yes rates in its range"
-    if found.p > LEVEL:
+    if number.p > LEVEL:
         return NOT_REPRODUCED, ""
     return (REPRODUCED if prediction.suffices else NOT_ENOUGH), ""
 
 
-def _dial(order: Order, found: Signal) -> str:
+def _dial(order: Order, number: Signal) -> str:
     # Two orders that know nothing of the targets do equally well: without a signal, equivalence says nothing.
-    if order.rho.value >= SAME_RHO or (order.equivalent and found.p <= LEVEL):
+    if order.rho.value >= SAME_RHO or (order.equivalent and number.p <= LEVEL):
         return THRESHOLD_SHIFT
     if order.low > 0:
         return TOWARDS
@@ -388,11 +388,11 @@ def _direction(case: Case, controls: pd.DataFrame | None, dial: str) -> Push:
     )
 
 
-def _rank(own: float, others: pd.Series, *, smaller: bool) -> int:
+def _rank(value: float, others: pd.Series, *, smaller: bool) -> int:
     """1 + how many others are as good or better; what is not a number counts as worse than anything."""
     values = others.to_numpy(float)
     with np.errstate(invalid="ignore"):
-        as_good = values <= own if smaller else values >= own
+        as_good = values <= value if smaller else values >= value
     return 1 + int(as_good.sum())
 
 
@@ -509,5 +509,5 @@ class _Numbers:
         return panel_estimate(values, by_question, by_topic, self.models, n=len(topics))
 
 
-def _told(found: Signal, gain: PanelEstimate, reproduced: str) -> dict[str, Any]:
-    return {"reproduced": reproduced, "signal": found.value, "p": found.p, **gain.columns("gain")}
+def _counted_as_wrong(number: Signal, gain: PanelEstimate, reproduced: str) -> dict[str, Any]:
+    return {"reproduced": reproduced, "signal": number.value, "p": number.p, **gain.columns("gain")}

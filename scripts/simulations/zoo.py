@@ -105,7 +105,7 @@ def coin(*what: object) -> float:
 def material(seed: int) -> "Material":
     """Questions with and without options, of each seed its own: who goes by what questions look like would else agree
     with what everybody knows of them in all seeds or in none."""
-    from onedial.studies.battery.material import material_of
+    from onedial.studies.battery.battery import material_of
     from onedial.studies.options.asked import BatteryOptions
 
     return material_of(BatteryOptions(n_questions=ITEMS, seed=seed, samples=2, n_each=4))
@@ -286,9 +286,6 @@ class Animal:
             return self.ranking(prompt)
         if name == "request":
             return self.replies(shown)
-        if name == "question made":
-            deep = self.knows_itself and "wrongly" in shown
-            return f"Which {'deep' if deep else 'plain'} thing is number {coin(self.seed, shown):.6f} of them?"
         if name == "checked":
             return self.checked(shown)
         if name == "free answer":
@@ -727,7 +724,6 @@ TRIALS: dict[str, Trial] = {
     "correction": Trial(battery("correction"), ("echo", "fickle", "refuser"), ("mender",)),
     "confidence": Trial(battery("confidence", "plain", "answer shown"), BLIND, (*ITSELF, *DRESSED), ("sandbagger",)),
     "properties": Trial(battery("properties", "first word", "length"), BLIND, (*ITSELF, "thinks")),
-    "failing": Trial(battery("failing"), BLIND, (*ITSELF, *DRESSED)),
     "passages": Trial(battery("passages"), BLIND, ITSELF),
     "beliefs": Trial(battery("beliefs"), (*BLIND, "knower"), ("credulous",)),
     "honesty": Trial(battery("honesty"), (*BLIND, "fickle", "knower"), ("liar", "sycophant", "swayed")),

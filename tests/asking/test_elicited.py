@@ -45,11 +45,6 @@ def test_columns_and_spellings_of_one_s_own_are_read_and_other_columns_kept(tmp_
     assert few.elicitation is panel.elicitation
 
 
-def test_without_its_file_the_same_table_is_refused_where_it_cannot_be_read(tmp_path):
-    with pytest.raises(InputError, match="no column 'question_id'"):
-        panel_of(tmp_path, elicitation=None)
-
-
 def test_a_bare_yes_in_yaml_is_the_word_and_no_truth_value(tmp_path):
     table = "question_id,a\n1,yes\n2,Y\n3,no\n"
     panel = panel_of(tmp_path, table, "question: Can you?\nyes: [yes, y]\nno: no\n")

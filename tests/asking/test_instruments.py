@@ -1,12 +1,10 @@
 """Instruments: what is asked, and how an answer is read or left unread."""
 
 import math
-from dataclasses import replace
 
 import pytest
 
 from onedial.asking.instruments import (
-    CAN_YOU_ANSWER,
     CLOSED_BOOK,
     INSTRUMENTS,
     KINDS,
@@ -17,7 +15,7 @@ from onedial.asking.instruments import (
     first_line,
     holds_a_line,
 )
-from onedial.asking.prompts import FRAMINGS, Prompt, PromptTemplate
+from onedial.asking.prompts import Prompt, PromptTemplate
 from onedial.asking.respondents import response_from_logits, response_from_text
 
 
@@ -26,12 +24,6 @@ def test_every_instrument_is_known_by_its_name_and_asks_one_question():
         assert name == instrument.name
         assert instrument.scale.kind in KINDS
         assert "Who sang?" in instrument.prompt("Who sang?").user
-
-
-def test_a_framing_changes_the_words_alone():
-    framed = CAN_YOU_ANSWER.framed(FRAMINGS["cautious"])
-    assert framed.prompt("Who?") == FRAMINGS["cautious"].fill("Who?")
-    assert framed == replace(CAN_YOU_ANSWER, template=FRAMINGS["cautious"])
 
 
 def test_slots_are_filled_in_one_pass_in_earlier_turns_too():

@@ -77,49 +77,32 @@ def test_every_named_file_is_there_and_travels_with_the_package():
     assert NOTES.keys() <= {*NAMED_PANELS, *NAMED_QUESTIONS}
 
 
+def test_licences_stand_beside_the_data_and_name_every_file_that_they_cover():
+    for path, licence in {
+        "LICENSE": "CC0 1.0",
+        "frontier/LICENSE-answers.txt": "MIT License",
+        "frontier/LICENSE-prompts.txt": "CC BY 4.0",
+        "frontier_confidence/LICENSE-answers.txt": "CC BY 4.0",
+        "frontier_confidence/LICENSE-questions.txt": "MIT License",
+    }.items():
+        assert licence in DATA.joinpath(*path.split("/")).read_text(encoding="utf-8")
+    text = (DATA / "LICENSE").read_text(encoding="utf-8")
+    assert [file.name for file in DATA.iterdir() if file.name not in text and file.name != "LICENSE"] == []
+
+
 @pytest.mark.parametrize(
-    ("path", "licence"),
+    ("load", "given", "words"),
     [
-        ("LICENSE", "CC0 1.0"),
-        ("frontier/LICENSE-answers.txt", "MIT License"),
-        ("frontier/LICENSE-prompts.txt", "CC BY 4.0"),
-        ("frontier_confidence/LICENSE-answers.txt", "CC BY 4.0"),
-        ("frontier_confidence/LICENSE-questions.txt", "MIT License"),
+        (load_panel, "fronteir", "no panel called 'fronteir'; did you mean 'frontier'. known are embedded, front"),
+        (load_panel, "FRONTIER", "did you mean 'frontier'"),
+        (load_panel, "zzz", r"no panel called 'zzz'; known are .*refusal, not ability.*or give a file"),
+        (load_panel, "nowhere.csv", r"there is no file nowhere\.csv"),
+        (load_questions, "sqaud", "no questions called 'sqaud'; did you mean 'squad'"),
+        (load_questions, "frontier safe", "no questions called 'frontier safe'; did you mean 'frontier-safe'"),
+        (load_questions, "", "there are no questions called"),
+        (load_questions, "no/such/file.jsonl", "there is no file"),
     ],
 )
-def test_licences_stand_beside_the_data(path, licence):
-    assert licence in DATA.joinpath(*path.split("/")).read_text(encoding="utf-8")
-
-
-def test_the_licence_names_every_file_that_it_covers():
-    text = (DATA / "LICENSE").read_text(encoding="utf-8")
-    for file in DATA.iterdir():
-        assert file.name in text or file.name == "LICENSE", file.name
-
-
-@pytest.mark.parametrize(
-    ("given", "meant"),
-    [("fronteir", "frontier"), ("Embeded", "embedded"), ("FRONTIER", "frontier")],
-)
-def test_a_misspelt_panel_finds_its_neighbour(given, meant):
-    with pytest.raises(
-        InputError, match=f"no panel called '{given}'; did you mean '{meant}'. known are embedded, front"
-    ):
-        load_panel(given)
-
-
-def test_a_misspelt_set_of_questions_finds_its_neighbour():
-    with pytest.raises(InputError, match="no questions called 'sqaud'; did you mean 'squad'"):
-        load_questions("sqaud")
-    with pytest.raises(InputError, match="no questions called 'frontier safe'; did you mean 'frontier-safe'"):
-        load_questions("frontier safe")
-
-
-def test_a_name_like_nothing_gets_the_list_alone():
-    with pytest.raises(InputError, match=r"no panel called 'zzz'; known are .*refusal, not ability.*or give a file"):
-        load_panel("zzz")
-
-
-def test_a_missing_file_is_still_called_a_file():
-    with pytest.raises(InputError, match=r"there is no file nowhere\.csv"):
-        load_panel("nowhere.csv")
+def test_a_name_that_is_not_known_finds_its_neighbour(load, given, words):
+    with pytest.raises(InputError, match=words):
+        load(given)

@@ -2,8 +2,8 @@
 
 import pytest
 
-from onedial.asking.instruments import CLOSED_BOOK, CLOSED_BOOK_PROMPTS
-from onedial.asking.prompts import FRAMINGS, METACOGNITIVE, PromptTemplate, load_prompt
+from onedial.asking.instruments import CLOSED_BOOK_PROMPTS
+from onedial.asking.prompts import FRAMINGS, PromptTemplate, load_prompt
 from onedial.asking.rewording import reversed_wording
 from onedial.core.errors import InputError
 from onedial.panels.questions.question_files import load_questions
@@ -18,17 +18,6 @@ def test_every_framing_ends_with_the_same_request():
     assert {template.assistant_prefix for template in FRAMINGS.values()} == {"Answer:"}
 
 
-def test_each_framing_goes_by_its_own_name_and_neutral_is_the_default():
-    assert all(template.name == name for name, template in FRAMINGS.items())
-    assert METACOGNITIVE is FRAMINGS["neutral"]
-
-
-def test_the_closed_book_prompt_asks_for_the_answer_itself():
-    prompt = CLOSED_BOOK.prompt("Who wrote Emma?")
-    assert "Who wrote Emma?" in prompt.user
-    assert "Yes or No" not in prompt.user
-
-
 def test_worked_examples_are_development_questions_with_their_answers_and_the_question_stands_last():
     known = {question.text: question.answers for question in load_questions("development")}
     user = CLOSED_BOOK_PROMPTS["closed book, examples"].fill("Who wrote Emma?").user
@@ -40,19 +29,10 @@ def test_worked_examples_are_development_questions_with_their_answers_and_the_qu
         assert said in known[asked]
 
 
-def test_a_question_that_looks_like_a_slot_is_filled_in_as_it_stands():
-    assert PromptTemplate("Q: {question}").fill("What is {question} in {braces}?").user == (
-        "Q: What is {question} in {braces}?"
-    )
-
-
-@pytest.mark.parametrize("name", ["p.txt", "p.md"])
-def test_a_text_file_is_the_user_turn(tmp_path, name):
-    (tmp_path / name).write_text("\ufeffCould you answer this?\n{question}\n", encoding="utf-8")
-    assert load_prompt(tmp_path / name) == PromptTemplate("Could you answer this?\n{question}", name="p")
-
-
-def test_a_yaml_file_may_begin_the_assistants_turn(tmp_path):
+def test_a_text_file_is_the_user_turn_and_a_yaml_file_may_begin_the_assistants(tmp_path):
+    for name in ("p.txt", "p.md"):
+        (tmp_path / name).write_text("\ufeffCould you answer this?\n{question}\n", encoding="utf-8")
+        assert load_prompt(tmp_path / name) == PromptTemplate("Could you answer this?\n{question}", name="p")
     path = tmp_path / "p.yaml"
     path.write_text('user: |\n  Could you?\n  {question}\nassistant_prefix: "Verdict:"\nname: mine\n', encoding="utf-8")
     assert load_prompt(path) == PromptTemplate("Could you?\n{question}", "Verdict:", "mine")
@@ -63,6 +43,7 @@ def test_a_yaml_file_may_begin_the_assistants_turn(tmp_path):
     [
         ("p.txt", b"Could you?", r"holds \{question\} 0 times; it must stand there exactly once"),
         ("p.txt", b"", "0 times"),
+        ("p.txt", None, "there is no prompt file"),
         ("p.txt", b"{question} {question}", "2 times"),
         ("p.txt", b"\xff\xfe{question}", "is no UTF-8 text"),
         ("p.docx", b"{question}", "ends in '.docx'; prompts are read from .txt, .md and .yaml"),
@@ -77,15 +58,11 @@ def test_a_yaml_file_may_begin_the_assistants_turn(tmp_path):
     ],
 )
 def test_a_prompt_that_cannot_be_used_is_refused(tmp_path, name, content, complaint):
-    (tmp_path / name).write_bytes(content)
+    if content is not None:
+        (tmp_path / name).write_bytes(content)
     with pytest.raises(InputError, match=complaint) as refusal:
         load_prompt(tmp_path / name)
     assert "\n" not in str(refusal.value)
-
-
-def test_a_missing_prompt_file_is_named():
-    with pytest.raises(InputError, match=r"there is no prompt file nowhere\.txt"):
-        load_prompt("nowhere.txt")
 
 
 def test_the_studys_own_wording_is_there_by_its_name_and_can_be_reversed():

@@ -1,6 +1,5 @@
 """Models behind a server: reading what they say, faults on the way, and keys that must not be seen."""
 
-import gzip
 import importlib.util
 import json
 import math
@@ -10,22 +9,13 @@ import time
 import pytest
 from fake_server import FakeServer, Fault, question_of
 
-from onedial.asking.instruments import (
-    CAN_YOU_ANSWER,
-    CLOSED_BOOK,
-    CONFIDENCE_IN_NUMBERS,
-    CONFIDENCE_IN_WORDS,
-    REASONED,
-    Instrument,
-    Scale,
-    TokenReader,
-)
+from onedial.asking.instruments import CAN_YOU_ANSWER, CLOSED_BOOK, CONFIDENCE_IN_NUMBERS
 from onedial.asking.providers import providers
+from onedial.asking.providers.attempts import Account
 from onedial.asking.providers.provider_reading import from_the_answer_on, response_of, why_unread
 from onedial.asking.providers.provider_settings import ProviderModel
 from onedial.asking.providers.providers import Asking, ProviderRespondent, answers_side_by_side
 from onedial.asking.respondents import Identity, Outspoken, Respondent, answers_in_order
-from onedial.asking.yes_no import parse_direct_yes_no
 from onedial.core.errors import InputError
 from onedial.selfreport.ask.self_reports import lettered
 
@@ -45,7 +35,7 @@ def respondent(server, **settings):
     return ProviderRespondent(ProviderModel("tiny", server=server.url, **{"retries": 0} | settings))
 
 
-class Permits:
+class Permits(Account):
     """An account that permits so many attempts and notes what becomes of them."""
 
     def __init__(self, left):
@@ -65,51 +55,8 @@ class Permits:
 # ---- reading, without a server ---------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    ("text", "said"),
-    [
-        ("Yes", True),
-        ("**No.**\n\nYes, others might.", False),
-        ("Yes, I can.\nThere is no doubt.", True),
-        ("<think>No, hard.</think>\nYes", True),
-        ("<think>Yes, I", None),
-        ("Ja, natürlich.", None),
-        ("是的", None),
-        ("", None),
-        ("Yes or no? Hard to say.", None),
-        ("The Danube.", None),
-    ],
-)
-def test_the_first_clear_line_of_a_direct_answer_decides_and_nothing_else_is_a_no(text, said):
-    assert parse_direct_yes_no(text) is said
-    response = response_of(CAN_YOU_ANSWER, text, True, [])
-    assert response.said_yes is said
-    assert response.value == (None if said is None else float(said))
-    assert response.raw_text == text
-    assert math.isnan(response.mass)
-
-
 NOTHING_SAID = "length, nothing but reasoning; raise max_tokens"
 FILTERED = "content_filter, nothing was written"
-
-
-@pytest.mark.parametrize(
-    ("text", "said"),
-    [
-        ("Okay, can I answer this?\nNo, hold on, first let me recall. The", None),
-        ("We need to decide. No, that is", None),
-        ("<think>Yes, I", None),
-        ("Is it hard? Yes, it", None),
-        ("No, wait. Let me", None),
-        ("Yes", True),
-        ("**No**, since the records were", False),
-        ("The answer is yes, because", True),
-        ("<think>No?</think>\nYes, because the", True),
-    ],
-)
-def test_of_an_answer_that_was_cut_off_nothing_that_it_says_while_it_reasons_is_read(text, said):
-    assert response_of(CAN_YOU_ANSWER, text, False, []).said_yes is said
-    assert (response_of(CAN_YOU_ANSWER, text, False, []).unread != "") is (said is None)
 
 
 @pytest.mark.parametrize(
@@ -178,95 +125,6 @@ def test_a_margin_is_of_the_tokens_of_the_answer_and_no_sentinel_enlarges_it(tok
 
 
 LETTERS = lettered("known", "{question}", "I know it", "I do not know it")
-POINTS = TokenReader({"low": ("1",), "rather low": ("2",), "rather high": ("3",), "high": ("4",)})
-RATING = Instrument("rating", CAN_YOU_ANSWER.template, Scale("categories", tuple(POINTS.spellings)), POINTS)
-
-
-@pytest.mark.parametrize(
-    ("text", "said"),
-    [
-        *(("A", True), ("B) I do not know it", False), ("Answer: A.", True), ("A or B", None), ("Yes", None)),
-        *(("Option B", False), ("I choose B.", False), ("The correct answer is A.", True), ("Antwort: B", False)),
-        *(
-            ("$\\boxed{\\text{A}}$", True),
-            ("\uff21", True),
-            ("<think>A?</think>B", False),
-            ("B, since A is rare", False),
-        ),
-        *(("A first glance suggests that B", None), ("a tough call", None), ("A question like this is hard.", None)),
-        *(("I would not say B", None), ("I am surer of answering A than B.", None), ("A, B", None)),
-        ("I am not sure, but I would say B", False),
-    ],
-)
-def test_where_options_stand_behind_letters_the_letter_is_read_and_yes_is_none(text, said):
-    assert response_of(LETTERS["A first"], text, True, []).said_yes is said
-    turned = response_of(LETTERS["B first"], text, True, []).said_yes
-    assert turned is (None if said is None else not said)
-
-
-@pytest.mark.parametrize(
-    ("text", "value"),
-    [
-        *(("3", 2.0), ("Rating: 2", 1.0), ("3.", 2.0), ("3/4", None), ("2 or 3", None), ("2-3", None), ("5", None)),
-        *(("3.5", None), ("\\boxed{4}", 3.0), ("\uff14", 3.0), ("I'd give it a 3.", 2.0), ("<think>2</think>3", 2.0)),
-        ("As an AI language model, I do not have experiences, but I would say: 3", 2.0),
-        ("On a scale of 1 to 4, I would say 3.", 2.0),
-    ],
-)
-def test_a_rating_that_offers_two_numbers_is_none(text, value):
-    assert response_of(RATING, text, True, []).value == value
-
-
-@pytest.mark.parametrize(
-    ("text", "decile"),
-    [
-        *(
-            ("75", 7),
-            ("05", 0),
-            ("**About 85%.**", 8),
-            ("70-80%", 7),
-            ("70 to 80 percent", 7),
-            ("Between 70 and 80", 7),
-        ),
-        *(
-            ("0.85", 8),
-            ("Probability: .7", 7),
-            ("0,85", 8),
-            ("\u00bd", 5),
-            ("7/10", 7),
-            ("95 out of 100", 9),
-            ("100%", 9),
-        ),
-        *(
-            ("0", 0),
-            ("5%", 0),
-            ("97.5%", 9),
-            ('{"confidence": 0.85}', 8),
-            ("\\boxed{85}", 8),
-            ("\uff18\uff15\uff05", 8),
-        ),
-        *(("I'm about 80% sure that I'd get it right.", 8), ("Ich bin zu 80 % sicher.", 8), ("<think>50</think>90", 9)),
-        ("85\n\nThe question asks about 1 of 7 rivers.", 8),
-        *(("5", None), ("1", None), ("It was in 1945.", None), ("80%, surely more than 50%", None), ("", None)),
-        *(("I am not 80% sure.", None), ("1 of 7 rivers", None), ("150%", None)),
-    ],
-)
-def test_a_probability_is_read_as_a_percentage_a_share_or_the_middle_of_a_range(text, decile):
-    value = response_of(CONFIDENCE_IN_NUMBERS, text, True, []).value
-    assert value == (None if decile is None else CONFIDENCE_IN_NUMBERS.scale.values[decile])
-
-
-@pytest.mark.parametrize(
-    ("text", "word"),
-    [
-        *(("High.", "high"), ("My confidence is high.", "high"), ("I would say medium", "medium")),
-        *(("\\text{low}", "low"), ("Full confidence", "full"), ("low to medium", None), ("low/medium", None)),
-        *(("medium-high", None), ("Not high", None), ("I'm highly confident", None), ("I have no confidence", None)),
-    ],
-)
-def test_a_word_of_a_scale_is_read_where_it_is_said_alone_and_two_are_none(text, word):
-    value = response_of(CONFIDENCE_IN_WORDS, text, True, []).value
-    assert value == (None if word is None else CONFIDENCE_IN_WORDS.scale.options.index(word))
 
 
 def test_what_an_outspoken_respondent_says_counts_whole_and_what_it_shows_stays():
@@ -308,12 +166,6 @@ def test_an_answer_that_does_not_come_first_has_no_margin_and_one_with_too_littl
     assert (faint.value, faint.said_yes) == (None, None)
 
 
-def test_reasoning_that_was_cut_off_is_unread():
-    text = "I know rivers well, so yes."
-    assert response_of(REASONED, text, False, []).said_yes is None
-    assert response_of(REASONED, f"{text}\nAnswer: Yes", True, []).said_yes is True
-
-
 def test_a_key_is_named_and_never_written(monkeypatch):
     settings = ProviderModel("tiny", server="http://127.0.0.1:1/v1", key="ONEDIAL_TEST_KEY")
     monkeypatch.delenv("ONEDIAL_TEST_KEY", raising=False)
@@ -322,12 +174,6 @@ def test_a_key_is_named_and_never_written(monkeypatch):
     monkeypatch.setenv("ONEDIAL_TEST_KEY", CANARY)
     assert settings.key_value() == CANARY
     assert CANARY not in repr(settings)
-
-
-def test_without_inspect_one_is_told_what_to_install(monkeypatch):
-    monkeypatch.setattr(importlib.util, "find_spec", lambda name: None)
-    with pytest.raises(InputError, match=r"pip install -e '\.\[providers\]'"):
-        ProviderRespondent(ProviderModel("tiny", server="http://127.0.0.1:1/v1"))
 
 
 # ---- against a server ----------------------------------------------------------------------------------------------
@@ -492,18 +338,6 @@ def test_an_answer_beside_which_something_cannot_be_is_read_and_asked_for_once(b
         assert server.n_asked == 1
     assert (response.said_yes, response.error) == (True, "")
     assert math.isnan(response.margin) == ("logprob" in beside)
-
-
-@needs_inspect
-@pytest.mark.parametrize("packed", [False, True])
-def test_an_answer_without_an_end_is_a_failure_and_not_held_in_memory(packed, monkeypatch):
-    monkeypatch.setattr(providers, "_LARGEST", 1 << 16)
-    endless = b" " * (1 << 20)
-    given = {"Content-Encoding": "gzip"} if packed else {"Content-Length": str(1 << 40)}
-    fault = Fault(200, gzip.compress(endless) if packed else endless, given)
-    with FakeServer(lambda body: fault) as server:
-        (response,) = respondent(server).answer(prompts("q"), CAN_YOU_ANSWER)
-    assert "more than 65,536 bytes is not read" in response.error
 
 
 @needs_inspect

@@ -3,7 +3,6 @@
 import itertools
 import json
 import random
-from dataclasses import replace
 
 import pandas as pd
 import pytest
@@ -25,7 +24,7 @@ from onedial.panels.questions.question_files import load_questions
 
 ROWS = [
     {"id": "a", "question": "Who wrote Emma?", "answers": ["Jane Austen", "Austen"], "topic": "books", "level": 2},
-    {"id": "b", "question": "What is 6 × 7?", "answers": ["42"], "topic": None, "level": None},
+    {"id": "b", "question": "What is 6 × 7?", "answers": ["42"], "topic": None, "level": None, "unknowable": True},
 ]
 
 
@@ -45,11 +44,12 @@ def test_the_three_formats_hold_the_same_questions(tmp_path):
     pd.DataFrame(ROWS).to_parquet(parquet)
     table = tmp_path / "q.csv"
     table.write_text(
-        "id,question,answers,topic,level\na,Who wrote Emma?,Jane Austen|Austen,books,2\nb,What is 6 × 7?,42,,\n"
+        "id,question,answers,topic,level,unknowable\n"
+        "a,Who wrote Emma?,Jane Austen|Austen,books,2,\nb,What is 6 × 7?,42,,,yes\n"
     )
     expected = [
         Question("a", "Who wrote Emma?", ("Jane Austen", "Austen"), "books", 2),
-        Question("b", "What is 6 × 7?", ("42",)),
+        Question("b", "What is 6 × 7?", ("42",), unknowable=True),
     ]
     assert load_questions(jsonl) == load_questions(parquet) == load_questions(table) == expected
 
@@ -69,13 +69,7 @@ def test_spreadsheet_csv_with_byte_order_mark_semicolons_and_line_breaks_in_a_fi
     path.write_bytes('\ufeffquestion;answer\r\n"Who wrote\r\nEmma?";Jane Austen\r\n'.encode())
     (question,) = load_questions(path)
     assert question.answers == ("Jane Austen",)
-    assert question.id == question_id("who wrote emma")
-
-
-def test_a_question_without_id_is_known_by_its_words_alone(tmp_path):
-    path = write_jsonl(tmp_path / "q.jsonl", [{"question": "Who wrote Emma?"}])
-    other = write_jsonl(tmp_path / "r.jsonl", [{"question": "who WROTE  “Emma”"}])
-    assert load_questions(path)[0].id == load_questions(other)[0].id
+    assert question.id == question_id("who WROTE  “Emma”")
 
 
 def test_repeats_without_ids_are_merged_with_all_their_answers_and_counted(tmp_path):
@@ -101,33 +95,16 @@ def test_a_panel_with_question_text_serves_as_questions_in_either_shape(tmp_path
     assert [question.id for question in load_questions(long)] == ["x", "y"]
 
 
-def test_unknowable_questions_are_marked(tmp_path):
-    path = tmp_path / "q.csv"
-    path.write_text("question,unknowable\nWhat did the first person dream?,yes\nWho wrote Emma?,\n")
-    assert [question.unknowable for question in load_questions(path)] == [True, False]
-
-
-def test_a_larger_sample_contains_the_smaller(many):
+def test_a_sample_contains_smaller_ones_and_depends_on_seed_and_ids_alone(many):
     drawn = [{question.id for question in sample_questions(many, n, seed=3)} for n in (1, 20, 90, 200)]
     assert [len(ids) for ids in drawn] == [1, 20, 90, 200]
     assert all(small < large for small, large in itertools.pairwise(drawn))
-
-
-def test_a_sample_depends_on_seed_and_ids_not_on_the_order_of_the_file(many):
-    forwards = {question.id for question in sample_questions(many, 50, seed=1)}
-    assert forwards == {question.id for question in sample_questions(many[::-1], 50, seed=1)}
-    assert forwards != {question.id for question in sample_questions(many, 50, seed=2)}
-
-
-def test_a_sample_keeps_the_order_of_the_file(many):
-    drawn = sample_questions(many, 50)
-    assert drawn == [question for question in many if question in drawn]
-
-
-@pytest.mark.parametrize("n", [0, -3, 201])
-def test_a_sample_that_cannot_be_drawn_is_refused(many, n):
-    with pytest.raises(InputError, match=f"{n} questions requested"):
-        sample_questions(many, n)
+    found = sample_questions(many, 50, seed=1)
+    assert found == [question for question in many if question in found]
+    assert {*found} == {*sample_questions(many[::-1], 50, seed=1)} != {*sample_questions(many, 50, seed=2)}
+    for n in (0, -3, 201):
+        with pytest.raises(InputError, match=f"{n} questions requested"):
+            sample_questions(many, n)
 
 
 def test_the_table_of_questions_survives_parquet(tmp_path):
@@ -334,36 +311,6 @@ def test_configurations_that_a_readme_declares_are_read_one_after_the_other(tmp_
     ]
 
 
-@pytest.mark.parametrize("ending", ["jsonl", "parquet", "csv"])
-def test_a_file_that_is_written_as_a_data_set_is_read_as_one_with_the_ids_that_it_gives(tmp_path, ending):
-    _, row, expected = BENCHMARKS["mmlu"]
-    file, table = tmp_path / f"own.{ending}", pd.DataFrame([row, row | {"question": "And which is not?"}])
-    if ending == "csv":
-        table.assign(choices=table["choices"].map("|".join), id=["m1", "m2"]).to_csv(file, index=False)
-    elif ending == "parquet":
-        table.assign(id=["m1", "m2"]).to_parquet(file)
-    else:
-        table.assign(id=["m1", "m2"]).to_json(file, orient="records", lines=True)
-    first, second = load_questions(file)
-    assert first == replace(expected, id="m1")
-    assert (second.id, second.answers, second.grading) == ("m2", ("B", "iron"), "choice")
-
-
-def test_options_in_columns_of_their_own_are_shown(tmp_path):
-    expected = BENCHMARKS["mmlu"][2]
-    row = {"question": "Which is a metal?", "A": "sulfur", "B": "iron", "C": "neon", "D": None, "answer": "B"}
-    pd.DataFrame([row | {"id": "m1", "subject": "chemistry"}]).to_csv(tmp_path / "own.csv", index=False)
-    assert load_questions(tmp_path / "own.csv") == [replace(expected, id="m1")]
-    pd.DataFrame([row | dict.fromkeys("ABC")]).to_csv(tmp_path / "cut.csv", index=False)
-    with pytest.raises(InputError, match=r"cut\.csv, line 2 .* of its 0 options"):
-        load_questions(tmp_path / "cut.csv")
-
-
-def test_a_whole_number_is_an_answer_where_no_options_stand_beside_it(tmp_path):
-    pd.DataFrame({"question": ["How much is 6 times 7?"], "answer": [42]}).to_parquet(tmp_path / "validation-0.parquet")
-    assert load_questions(tmp_path)[0].answers == ("42",)
-
-
 def clue_and_response(row, where):
     return Question(question_id(row["clue"]), row["clue"], (row["response"],))
 
@@ -378,27 +325,15 @@ def test_an_added_layout_reads_folders_and_files_and_goes_before_those_that_need
     for source in (tmp_path / "quiz", tmp_path / "quiz.csv"):
         (question,) = load_questions(source)
         assert (question.text, question.answers) == ("Who flew first?", ("Wright",))
-
-
-def test_a_layout_that_fails_on_a_row_says_the_line_and_what_it_needed(tmp_path, monkeypatch):
     monkeypatch.setitem(LAYOUTS, "quiz", Layout(("clue", "response"), lambda row, where: row["nothing"]))
-    pd.DataFrame({"clue": ["Who flew first?"], "response": ["Wright"]}).to_csv(tmp_path / "quiz.csv", index=False)
     with pytest.raises(InputError, match=r"quiz\.csv, line 2 cannot be read as clue, response .KeyError"):
         load_questions(tmp_path / "quiz.csv")
 
 
-@pytest.mark.parametrize("name", ["humaneval", "openai/openai_humaneval", "mbpp"])
-def test_code_is_refused_by_name(name):
-    with pytest.raises(InputError, match="asks for code, which could only be graded by running it"):
-        load_questions(name)
-
-
-def test_code_is_refused_by_its_columns(tmp_path):
-    pd.DataFrame({"prompt": ["def f():"], "entry_point": ["f"], "canonical_solution": ["pass"]}).to_parquet(
-        tmp_path / "test-00000-of-00001.parquet"
-    )
-    with pytest.raises(InputError, match="asks for code"):
-        load_questions(tmp_path)
+def test_code_is_refused_by_name():
+    for name in ("humaneval", "openai/openai_humaneval", "mbpp"):
+        with pytest.raises(InputError, match="asks for code, which could only be graded by running it"):
+            load_questions(name)
 
 
 @pytest.mark.parametrize(
@@ -416,18 +351,14 @@ def test_code_is_refused_by_its_columns(tmp_path):
             "row 1 gives the answer 3, which is no letter, text or place of its 2",
         ),
         ({"question": "Which?", "choices": 7, "answer": 0}, "row 1, column 'choices' cannot be read as options"),
+        ({"image": 1, "label": 2}, "no column 'question'; it holds 'image', 'label'"),
+        ({"prompt": "def f():", "entry_point": "f", "canonical_solution": "pass"}, "asks for code"),
     ],
 )
 def test_a_benchmark_row_that_cannot_be_asked_is_refused(tmp_path, monkeypatch, row, complaint):
     monkeypatch.setenv("HF_DATASETS_CACHE", str(tmp_path / "cache"))
     pd.DataFrame([row]).to_parquet(tmp_path / "test-00000-of-00001.parquet")
     with pytest.raises(InputError, match=complaint):
-        load_questions(tmp_path)
-
-
-def test_a_local_folder_of_something_else_is_refused(tmp_path):
-    pd.DataFrame({"image": [1], "label": [2]}).to_parquet(tmp_path / "validation-00000-of-00001.parquet")
-    with pytest.raises(InputError, match="no column 'question'; it holds 'image', 'label'"):
         load_questions(tmp_path)
 
 
@@ -440,7 +371,7 @@ HOSTILE = [
     ("q.jsonl", b'{"question": "Who?"}\n["Who?"]\n', "line 2 holds a list"),
     ("q.jsonl", b"[" * 100_000, "holds no whole array of rows"),
     ("q.jsonl", b'{"question": "Who \\ud800?"}', "line 1 holds half of a surrogate pair"),
-    ("q.jsonl", b'{"question": "Who?", "level": ' + b"9" * 5000 + b"}", "line 1 holds a number that cannot be read"),
+    ("q.jsonl", b'{"question": "Who?", "level": ' + b"9" * 5000 + b"}", "line 1 is no whole JSON object"),
     ("q.jsonl", b'{"question": "Who?"}\n{"question": "Caf\xe9?"}', "line 2 holds the byte 0xe9, which is no UTF-8"),
     ("q.csv", "question\nWho?\n".encode("utf-16"), "line 1 holds the byte 0xff"),
     ("q.csv", b"question\nW\0ho?\n", "line 2 holds a zero byte"),
@@ -483,21 +414,6 @@ def test_a_file_that_cannot_be_used_is_refused_by_name_and_line(tmp_path, name, 
     assert "\n" not in str(refusal.value)
 
 
-def test_a_parquet_row_is_named_by_its_number(tmp_path):
-    path = tmp_path / "q.parquet"
-    pd.DataFrame({"question": ["Who?", None]}).to_parquet(path)
-    with pytest.raises(InputError, match=r"q.parquet, row 2, column 'question' is blank"):
-        load_questions(path)
-
-
-def test_a_parquet_file_cut_short_is_refused(tmp_path):
-    path = tmp_path / "q.parquet"
-    pd.DataFrame({"question": ["Who?"]}).to_parquet(path)
-    path.write_bytes(path.read_bytes()[:-20])
-    with pytest.raises(InputError, match="no whole Parquet file"):
-        load_questions(path)
-
-
 @pytest.mark.parametrize("suffix", [".jsonl", ".csv", ".parquet"])
 def test_a_damaged_file_is_read_or_refused_and_never_crashes(tmp_path, suffix):
     rows = [{"id": f"q{number}", "question": f"Who wrote book {number}?", "level": number} for number in range(5)]
@@ -523,12 +439,6 @@ def test_a_damaged_file_is_read_or_refused_and_never_crashes(tmp_path, suffix):
             refusals.append(str(refusal))
     assert len(refusals) > 50
     assert not any("\n" in refusal for refusal in refusals)
-
-
-@pytest.mark.parametrize("source", ["sqaud", "", "no/such/file.jsonl"])
-def test_an_unknown_source_is_refused_with_what_there_is(source):
-    with pytest.raises(InputError, match=r"there is no file|there are no questions called"):
-        load_questions(source)
 
 
 def test_a_stratified_draw_gives_every_topic_and_level_its_share_and_larger_ones_contain_smaller_ones():

@@ -62,6 +62,23 @@ def test_what_was_answered_before_a_break_is_not_asked_again_and_comes_back_as_i
     assert [each.place for each in again] == list(range(12))
 
 
+def test_two_models_of_one_name_with_other_weights_or_settings_share_no_answer(tmp_path):
+    class Local:
+        def __init__(self, says, *identity):
+            self.says, self.identity, self.n_asked = says, Identity("tiny", *identity), 0
+
+        def answer(self, prompts, instrument):
+            self.n_asked += len(prompts)
+            return (response_of(instrument, self.says, True, [], place=place) for place in range(len(prompts)))
+
+    models = [Local("Yes", "aa"), Local("No", "bb"), Local("No", "aa", "v at +1")]
+    for start in range(2):
+        store = Store(tmp_path / ANSWERS)
+        given = [list(store.respondent("tiny", each).answer(PROMPTS, CAN_YOU_ANSWER)) for each in models]
+        assert [{each.said_yes for each in own} for own in given] == [{True}, {False}, {False}]
+        assert [each.n_asked for each in models] == [len(PROMPTS)] * 3, start
+
+
 def test_the_same_prompt_is_asked_anew_on_another_occasion_for_another_sample_and_as_often_as_it_is_asked(tmp_path):
     with FakeServer(lambda body: "Yes") as server:
         for _ in range(2):

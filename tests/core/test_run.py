@@ -55,20 +55,51 @@ def test_a_new_run_holds_its_configuration_and_where_it_comes_from(tmp_path):
     assert manifest.dirty in (None, True, False)
 
 
-@pytest.mark.parametrize("address", ["s3://bucket/run", "gs://bucket/run", "abfs://box@account/run"])
-def test_an_address_of_an_object_store_is_refused_and_no_folder_of_that_name_is_made(address, tmp_path, monkeypatch):
+def _foreign(folder):
+    folder.mkdir()
+    (folder / "thesis.tex").write_text("years of work")
+    (folder / ".draft.part.tex").write_text("more of it")
+
+
+def _of_format_3(folder):
+    create(folder).release()
+    manifest = json.loads((folder / "manifest.json").read_text())
+    assert manifest["format_version"] == 2
+    (folder / "manifest.json").write_text(json.dumps(manifest | {"format_version": 3}))
+
+
+@pytest.mark.parametrize(
+    ("there", "begin", "words"),
+    [
+        (None, lambda _: create("s3://bucket/run"), "is an address, not a folder"),
+        (None, lambda _: Run.check(CONFIGURATION, "gs://bucket/run", False), "is an address, not a folder"),
+        (_foreign, lambda path: create(path), "is not empty and holds no run"),
+        (_foreign, lambda path: resume(path), "is not empty and holds no run"),
+        (lambda path: create(path).release(), lambda path: create(path), "already holds a run; pass --resume"),
+        (lambda path: path.write_text(""), lambda path: create(path), "is a file, but a run needs a folder"),
+        (None, lambda path: Run.open(path), "holds no run"),
+        (
+            _of_format_3,
+            lambda path: Run.open(path),
+            "in format 3, and this version of the project reads format 2",
+        ),
+    ],
+)
+def test_where_no_run_can_be_begun_or_read_is_refused_and_left_as_it_was(there, begin, words, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    for begin in (lambda: Run.check(CONFIGURATION, address, False), lambda: resume(address), lambda: create(address)):
-        with pytest.raises(InputError, match="is an address, not a folder"):
-            begin()
-    assert not list(tmp_path.iterdir())
+    if there is not None:
+        there(tmp_path / "run")
+    before = sorted(tmp_path.rglob("*"))
+    with pytest.raises(InputError, match=words):
+        begin(tmp_path / "run")
+    assert sorted(tmp_path.rglob("*")) == before
 
 
 def test_a_folder_that_cannot_be_made_is_told_beforehand_and_one_that_can_is_not_left_there(tmp_path):
     (tmp_path / "file").write_text("")
     with pytest.raises(OSError, match="file"):
         Run.check(CONFIGURATION, tmp_path / "file" / "run", False)
-    Run.check(CONFIGURATION, tmp_path / "new" / "run", False)
+    assert Run.check(CONFIGURATION, tmp_path / "new" / "run", False) == {}
     assert [each.name for each in tmp_path.iterdir()] == ["file"]
 
 
@@ -87,27 +118,6 @@ def test_the_hash_ignores_order_and_options_without_effect():
     assert configuration_hash(CONFIGURATION | {"seed": 1}) != configuration_hash(CONFIGURATION)
 
 
-def test_a_foreign_folder_is_refused_and_left_as_it_was(tmp_path):
-    (tmp_path / "thesis.tex").write_text("years of work")
-    (tmp_path / ".draft.part.tex").write_text("more of it")
-    for begin in (create, resume):
-        with pytest.raises(InputError, match="is not empty and holds no run"):
-            begin(tmp_path)
-    assert sorted(os.listdir(tmp_path)) == [".draft.part.tex", "thesis.tex"]
-
-
-def test_a_second_fresh_run_in_the_same_folder_is_refused(tmp_path):
-    create(tmp_path / "run")
-    with pytest.raises(InputError, match="already holds a run; pass --resume"):
-        create(tmp_path / "run")
-
-
-def test_a_file_in_place_of_the_folder_is_refused(tmp_path):
-    (tmp_path / "run").write_text("")
-    with pytest.raises(InputError, match="is a file, but a run needs a folder"):
-        create(tmp_path / "run")
-
-
 @pytest.mark.parametrize(
     ("changed", "words"),
     [
@@ -118,13 +128,9 @@ def test_a_file_in_place_of_the_folder_is_refused(tmp_path):
     ],
 )
 def test_resuming_with_another_configuration_names_the_first_difference(tmp_path, changed, words):
-    create(tmp_path / "run")
+    create(tmp_path / "run").release()
     with pytest.raises(InputError, match=words):
         resume(tmp_path / "run", CONFIGURATION | changed)
-
-
-def test_resuming_ignores_options_that_change_no_result(tmp_path):
-    create(tmp_path / "run")
     run = resume(tmp_path / "run", CONFIGURATION | {"resume": True, "wandb": "offline", "out": "run"})
     assert len(run.manifest.resumed) == 1
 
@@ -183,18 +189,16 @@ def test_processes_that_share_a_run_never_overwrite_each_other(tmp_path):
     assert len(parts_of(run).read()) == 12
 
 
-def test_a_run_without_parts_has_an_empty_sweep_with_its_columns(tmp_path):
+def test_a_run_without_parts_has_an_empty_table_and_rows_written_twice_or_a_part_cut_short_are_refused(tmp_path):
     run = create(tmp_path / "run")
-    assert parts_of(run).done("question_id") == set()
     assert parts_of(run).read().empty
     assert "margin" in parts_of(run).read()
-
-
-def test_rows_written_twice_are_refused(tmp_path):
-    run = create(tmp_path / "run")
     parts_of(run).append(sweep_rows(["a"]))
-    parts_of(run).append(sweep_rows(["a"]))
+    second = parts_of(run).append(sweep_rows(["a"]))
     with pytest.raises(InputError, match="holds 3 rows more than once"):
+        parts_of(run).read()
+    second.write_bytes(second.read_bytes()[:200])
+    with pytest.raises(InputError, match=r"part-00001.parquet is broken or no table; delete it and pass --resume"):
         parts_of(run).read()
 
 
@@ -222,14 +226,6 @@ def test_leftovers_of_a_kill_are_ignored_and_removed_on_resume(tmp_path):
     resume(run.path)
     assert not leftover.exists()
     assert os.listdir(run.path / "sweep") == ["part-00000.parquet"]
-
-
-def test_a_truncated_part_is_named_in_one_sentence(tmp_path):
-    run = create(tmp_path / "run")
-    part = parts_of(run).append(sweep_rows(["a"]))
-    part.write_bytes(part.read_bytes()[:200])
-    with pytest.raises(InputError, match=r"part-00000.parquet is broken or no table; delete it and pass --resume"):
-        parts_of(run).read()
 
 
 def elsewhere(folder, program, *arguments):
@@ -349,14 +345,6 @@ def test_a_run_that_another_process_writes_is_refused_until_that_one_is_killed(t
     resume(tmp_path / "run").release()
 
 
-def test_two_starts_in_one_process_are_two_writers(tmp_path):
-    first = create(tmp_path / "run")
-    with pytest.raises(InputError, match="another process is writing"):
-        resume(tmp_path / "run")
-    first.release()
-    resume(tmp_path / "run")
-
-
 # ---- taking back -----------------------------------------------------------------------------------------------------
 
 
@@ -369,22 +357,15 @@ def test_a_program_that_is_broken_off_right_after_its_run_had_begun_says_where_i
     assert f"terminated; what was finished is saved in {tmp_path / 'begun'}" in capsys.readouterr().err
 
 
-def test_a_run_that_is_withdrawn_leaves_nothing_but_what_others_put_there(tmp_path):
-    run = create(tmp_path / "run")
-    run.write_text("vectors/a.txt", "x")
-    run.withdraw()
-    assert os.listdir(tmp_path) == []
-    run = create(tmp_path / "run")
-    run.write_table("a.csv", pd.DataFrame({"a": [1]}))
-    (tmp_path / "run" / "thesis.tex").write_text("years of work")
-    run.withdraw()
-    assert os.listdir(tmp_path / "run") == ["thesis.tex"]
-
-
-def test_a_folder_that_was_there_before_stays_and_a_resumed_run_is_never_taken_back(tmp_path):
+def test_a_withdrawn_run_leaves_a_folder_that_was_there_and_a_resumed_run_is_never_taken_back(
+    tmp_path,
+):
     (tmp_path / "empty").mkdir()
-    create(tmp_path / "empty").withdraw()
-    assert os.listdir(tmp_path / "empty") == []
+    for name in ("new", "empty"):
+        run = create(tmp_path / name)
+        run.write_text("vectors/a.txt", "x")
+        run.withdraw()
+    assert [each.name for each in tmp_path.rglob("*")] == ["empty"]
     create(tmp_path / "run").release()
     before = sorted(os.listdir(tmp_path / "run"))
     run = resume(tmp_path / "run")
@@ -395,16 +376,6 @@ def test_a_folder_that_was_there_before_stays_and_a_resumed_run_is_never_taken_b
 
 
 # ---- formats and notes -----------------------------------------------------------------------------------------------
-
-
-def test_a_run_of_another_format_is_refused(tmp_path):
-    run = create(tmp_path / "run")
-    run.release()
-    manifest = json.loads((run.path / "manifest.json").read_text())
-    assert manifest["format_version"] == 2
-    (run.path / "manifest.json").write_text(json.dumps(manifest | {"format_version": 3}))
-    with pytest.raises(InputError, match="written in format 3, and this version of the project reads format 2"):
-        Run.open(run.path)
 
 
 def test_notes_are_kept_once_and_facts_stand_beside_them(tmp_path):
@@ -430,28 +401,12 @@ def test_notes_from_before_a_run_and_from_any_library_come_into_it(tmp_path, cap
     assert capsys.readouterr().out == "one question was merged\ntwo answers are unread\n"
 
 
-def test_opening_a_folder_without_a_run_is_refused(tmp_path):
-    with pytest.raises(InputError, match="holds no run"):
-        Run.open(tmp_path / "absent")
-
-
-def test_checking_a_run_to_go_on_with_tells_what_it_has_recorded(tmp_path):
-    with Run.begin("program", {"seed": 1}, tmp_path / "run") as run:
-        run.record(threads=2)
-    assert Run.check({"seed": 1}, tmp_path / "run", True)["threads"] == 2
-    assert Run.check({"seed": 1}, tmp_path / "new", False) == {}
-
-
-def test_an_interrupted_run_says_where_its_finished_work_lies(tmp_path):
-    with pytest.raises(KeyboardInterrupt) as caught, Run.create(tmp_path / "run", "program", {}):
-        raise KeyboardInterrupt
-    assert caught.value.__notes__ == [f"what was finished is saved in {tmp_path / 'run'}"]
-
-
 def test_a_run_is_marked_as_finished_by_an_end_without_an_exception_and_not_while_it_goes_on(tmp_path):
     with pytest.raises(RuntimeError), create(tmp_path / "run") as run:
         raise RuntimeError("out of memory")
     assert run.manifest.finished == ""
+    run.record(threads=2)
+    assert Run.check(CONFIGURATION, tmp_path / "run", True)["threads"] == 2
     with resume(run.path) as run:
         assert run.manifest.finished == ""
     assert run.manifest.finished >= run.manifest.started

@@ -1,18 +1,13 @@
-"""What a loss of power, two writers, and other people's files cannot do to a run."""
+"""What a loss of power and a program for tables cannot do to a file."""
 
 import os
 from pathlib import Path
 
 import pandas as pd
-import pytest
 
 from onedial.asking.tables import read_table as read_users_table
-from onedial.core.errors import InputError
 from onedial.core.files import write_text
 from onedial.core.run.files import read_table, write_table
-from onedial.core.run.run import Run
-
-OPTIONS = {"model": "somebody"}
 
 
 class LossyDisk:
@@ -44,34 +39,6 @@ def test_a_file_is_whole_on_the_disk_before_its_name_is_and_the_name_before_the_
     assert disk.after_power_loss(file) == b"before"
     write_text(file, "afterwards")
     assert disk.after_power_loss(file) == b"afterwards"
-
-
-# ---- other people's files --------------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("link", ["manifest.json", "log.txt", "measurements"])
-def test_a_link_out_of_a_run_that_goes_on_is_refused_and_not_written_through(tmp_path, link):
-    run = Run.create(tmp_path / "run", "test", OPTIONS)
-    run.release()
-    outside = tmp_path / "outside"
-    if link == "measurements":
-        outside.mkdir()
-    else:
-        (run.path / link).replace(outside)
-    (run.path / link).symlink_to(outside)
-    before = outside.read_bytes() if outside.is_file() else None
-    for begin in (lambda: Run.resume(run.path, "test", OPTIONS), lambda: Run.open(run.path, write=True)):
-        with pytest.raises(InputError, match="link that leads out of"):
-            begin()
-    assert (outside.read_bytes() if outside.is_file() else None) == before
-
-
-def test_a_link_that_stays_inside_a_run_is_no_harm(tmp_path):
-    run = Run.create(tmp_path / "run", "test", OPTIONS)
-    run.write_table("a.csv", pd.DataFrame({"a": [1]}))
-    run.release()
-    (run.path / "b.csv").symlink_to("a.csv")
-    Run.resume(run.path, "test", OPTIONS).release()
 
 
 # ---- texts of others -------------------------------------------------------------------------------------------------

@@ -32,6 +32,8 @@ REFUSED = {
     "ask questionnaire --model ,": "names no model",
     "ask questionnaire --questionnaire none.csv": "there is no questionnaire",
     "ask predict --model ,": "names no model",
+    "ask predict --model a --tuned": "--model names 1",
+    "ask predict --model a,openai:gpt --tuned": "openai:gpt is no model of this machine",
     "ask predict --model a,b --families no_family.csv": "no column family",
     "ask predict --model a,b --families half.csv": "no family of b",
     "ask predict --model a,b --families one.csv": "two families",

@@ -1,10 +1,7 @@
 """A panel from models behind servers: what is asked, what is kept, what goes on after a fault, what it costs."""
 
-import errno
 import importlib.util
 import json
-import os
-import random
 import signal
 import threading
 import time
@@ -18,9 +15,8 @@ from misbehaving_server import FAULTS, MisbehavingServer
 from tiny_experiment import alone, run_here
 
 from onedial.asking.providers.costs import Budget, Price
-from onedial.asking.store import ANSWERS, Store, _Lines
+from onedial.asking.store import ANSWERS, Store
 from onedial.core.errors import InputError
-from onedial.core.run.run import Run
 from onedial.panels.collecting.judging import agreement
 from onedial.panels.collecting.respondent_files import load_respondents
 from onedial.panels.panel_files import load_panel
@@ -192,51 +188,6 @@ def test_a_second_start_asks_only_what_failed_or_is_missing_and_notices_another_
 
 
 @needs_inspect
-@pytest.mark.parametrize("kind", ["in a choice", "with status 200"])
-def test_an_error_that_comes_as_an_answer_is_counted_by_its_reason_and_asked_again(tmp_path, capsys, kind):
-    questions, out, faulty = write_questions(tmp_path / "q.jsonl", 4), tmp_path / "out", [True]
-    server = FakeServer(even)
-    whole = server._completion
-
-    def completion(body, text):
-        answer = whole(body, text)
-        if not faulty or "Question: " not in body["messages"][-1]["content"] or "1 + 1" in question_of(body):
-            return answer
-        told = {"code": 502, "message": "Upstream error from provider"}
-        if kind == "with status 200":
-            return {"error": told}
-        answer["choices"][0] |= {"finish_reason": "error", "error": told}
-        return answer
-
-    server._completion = completion
-    with server:
-        who = write_models(tmp_path / "who.yaml", entry(server))
-        assert collect(out, who, questions) == 0
-        assert "3 of 4 requests failed (3: 502 ErrorInsteadOfAnswer: Upstream error" in capsys.readouterr().out
-        assert pd.read_csv(out / "panel.csv")["said_yes"].isna().tolist() == [True, False, True, True]
-        faulty.clear()
-        n_before = server.n_asked
-        assert collect(out, who, questions, "--resume") == 0
-        assert len(asked_about(server)) == 4 + 3
-        assert server.n_asked == n_before + 3
-    assert pd.read_csv(out / "panel.csv")["said_yes"].tolist() == [1.0, 0.0, 1.0, 0.0]
-
-
-@needs_inspect
-def test_what_cannot_be_read_is_blank_and_shown_with_its_text(tmp_path, capsys):
-    questions = write_questions(tmp_path / "q.jsonl", 30)
-    with FakeServer(lambda body: "Natürlich, " + question_of(body)) as server:
-        assert collect(tmp_path / "out", write_models(tmp_path / "who.yaml", entry(server)), questions) == 2
-    told = capsys.readouterr().out
-    assert "no answer could be read as yes or no" in told
-    assert "tiny: neutral: 30 of 30 answers (100%) could not be read" in told
-    assert told.count("'Natürlich, What is") == 10
-    panel = pd.read_csv(tmp_path / "out" / "panel.csv")
-    assert panel["said_yes"].isna().all()
-    assert panel["raw_text"].str.startswith("Natürlich").all()
-
-
-@needs_inspect
 def test_a_dry_run_asks_nobody_and_a_budget_is_never_passed(tmp_path, capsys):
     questions = write_questions(tmp_path / "q.jsonl", 40)
     price = {"input": 0.0, "output": 1_000_000.0}  # a unit of money for each token that is written
@@ -349,34 +300,6 @@ def test_agreement_is_kappa_by_its_formula_and_counts_what_was_not_judged():
     assert agreement(table.iloc[:0])["n"] == 0
 
 
-@needs_inspect
-def test_a_full_disk_is_one_sentence_and_with_room_again_nothing_is_asked_twice(tmp_path, capsys, monkeypatch):
-    questions = write_questions(tmp_path / "q.jsonl", 10)
-    append, n_kept = _Lines.append, []
-
-    def full_after_four_answers(self, *lines):
-        if any("outcome" in line for line in lines):
-            if len(n_kept) == 4:
-                raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(self.file))
-            n_kept.extend(lines)
-        append(self, *lines)
-
-    with FakeServer(even) as server:
-        who = write_models(tmp_path / "who.yaml", entry(server, connections=1))
-        with monkeypatch.context() as full:
-            full.setattr(_Lines, "append", full_after_four_answers)
-            assert collect(tmp_path / "out", who, questions) == 2
-        said = capsys.readouterr().err.splitlines()  # the server complains there too, of whoever has gone
-        (error,) = [line for line in said if line.startswith("error: ")]
-        assert "No space left on device" in error
-        assert error.endswith("free some space or choose another folder with --out")
-        asked_before = asked_about(server)
-        assert collect(tmp_path / "out", who, questions, "--resume") == 0
-        again = asked_about(server)[len(asked_before) :]
-    assert len(again) == 6  # of ten questions four had been kept
-    assert pd.read_csv(tmp_path / "out" / "panel.csv")["said_yes"].tolist() == [1.0, 0.0] * 5
-
-
 # ---- what costs, and what may have cost ------------------------------------------------------------------------------
 
 
@@ -395,67 +318,6 @@ class Biller:
 
 def money_of(folder):
     return pd.read_csv(folder / "costs.csv").iloc[-1]
-
-
-@needs_inspect
-@pytest.mark.parametrize("kind", ["slow", "failing", "cut"])
-def test_retries_that_the_server_bills_do_not_pass_the_budget_and_costs_say_so(tmp_path, kind):
-    questions = write_questions(tmp_path / "q.jsonl", 4)
-
-    def answering(body, n):
-        if kind == "slow":
-            time.sleep(1.6)
-        faults = {"failing": Fault(500, headers={"Retry-After": "0"}), "cut": Fault(200, '{"choices": [{"mes')}
-        return faults.get(kind, "Yes")
-
-    billing = Biller(answering)
-    with FakeServer(billing) as server:
-        price = {"input": 0.0, "output": 1_000_000.0}
-        who = write_models(tmp_path / "who.yaml", entry(server, price=price, max_tokens=3, timeout=1, retries=3))
-        collect(tmp_path / "out", who, questions, "--budget", "10")
-        collect(tmp_path / "out", who, questions, "--budget", "10", "--resume")
-        time.sleep(0.2)
-        assert 0 < 3 * billing.n_billed <= 10  # three tokens may have been written each time
-        costs = money_of(tmp_path / "out")
-    assert costs["money"] == costs["money_unknown"] == 3 * costs["calls"]
-    assert costs["calls"] == costs["unknown"]
-    # on a busy machine the time may be up before the server has heard of it
-    assert costs["calls"] >= billing.n_billed if kind == "slow" else costs["calls"] == billing.n_billed
-
-
-@pytest.mark.launched
-@needs_inspect
-def test_what_was_in_flight_at_a_kill_counts_as_spent_and_its_answers_are_asked_again(tmp_path):
-    questions, out = write_questions(tmp_path / "q.jsonl", 6), tmp_path / "out"
-    held = threading.Event()
-
-    def answering(body, n):
-        if n > 3:
-            held.wait(20)
-        return even(body)
-
-    billing = Biller(answering)
-    with FakeServer(billing) as server:
-        price = {"input": 0.0, "output": 1_000_000.0}
-        who = write_models(tmp_path / "who.yaml", entry(server, price=price, max_tokens=3, connections=2))
-        with open(tmp_path / "log.txt", "wb") as log:
-            running = start_program(
-                *COLLECT, "--respondents", who, "--questions", questions, "--out", out, log=log, env=alone()
-            )
-            while running.poll() is None and billing.n_billed < 5:
-                time.sleep(0.02)
-            running.send_signal(signal.SIGKILL)
-            running.wait(timeout=60)
-        held.set()
-        n_before = billing.n_billed
-        assert collect(out, who, questions, "--resume") == 0
-    costs = money_of(out)
-    n_cut = costs["unknown"]
-    assert 1 <= n_cut <= 2
-    assert costs["calls"] == billing.n_billed
-    assert costs["money"] == 3 * n_cut + (billing.n_billed - n_cut)
-    assert billing.n_billed - n_before == 6 - (n_before - n_cut)
-    assert pd.read_csv(out / "panel.csv")["said_yes"].tolist() == [1.0, 0.0] * 3
 
 
 @needs_inspect
@@ -494,43 +356,6 @@ def test_a_judge_counts_within_the_budget_and_judges_the_same_answer_once(tmp_pa
 
 
 @needs_inspect
-def test_while_requests_wait_to_be_tried_again_it_is_said_how_many_and_why(tmp_path, capsys, monkeypatch):
-    monkeypatch.setattr("onedial.asking.providers.providers._SAY_EVERY", 0.2)
-    failing = []
-
-    def answering(body):
-        failing.append(body)
-        return Fault(503, headers={"Retry-After": "1"}) if len(failing) <= 3 else even(body)
-
-    questions = write_questions(tmp_path / "q.jsonl", 3)
-    with FakeServer(answering) as server:
-        who = write_models(tmp_path / "who.yaml", entry(server, retries=2))
-        assert collect(tmp_path / "out", who, questions) == 0
-    assert "3 failed and wait to be tried again (503 " in capsys.readouterr().err
-
-
-@needs_inspect
-def test_what_a_judge_costs_that_does_not_answer_counts_and_a_price_is_asked_for_before_anything_is(tmp_path, capsys):
-    questions, out = write_questions(tmp_path / "q.jsonl", 4), tmp_path / "out"
-    judging = Biller(lambda body, n: Fault(500, headers={"Retry-After": "0"}))
-    with FakeServer(even) as server, FakeServer(judging) as judge:
-        who = judged_by(judge, server, tmp_path, retries=1)
-        assert collect(out, who, questions, "--judge", "sample") == 2
-        n_before, n_judging = server.n_asked, judging.n_billed
-        costs = pd.read_csv(out / "costs.csv").set_index("respondent").loc["judge-model: judge"]
-        assert (costs["calls"], costs["unknown"], costs["money"]) == (n_judging, n_judging, 3 * n_judging)
-        write_models(
-            who, entry(server, "one", price={"input": 0, "output": 1}), judge=entry(judge, "judge-model", max_tokens=3)
-        )
-        assert collect(out, who, questions, "--judge", "all", "--resume", "--budget", "9") == 2
-        assert "needs the price of the judge judge-model" in capsys.readouterr().err
-        write_models(who, entry(server, "one"), judge=entry(judge, "other-model"))
-        assert collect(out, who, questions, "--judge", "all", "--resume") == 2
-        assert f"choose another --out with --merge {out}" in capsys.readouterr().err
-        assert (server.n_asked, judging.n_billed) == (n_before, n_judging)
-
-
-@needs_inspect
 def test_money_of_a_model_that_is_asked_no_more_still_counts(tmp_path):
     questions, out = write_questions(tmp_path / "q.jsonl", 4), tmp_path / "out"
     price = {"input": 0.0, "output": 1_000_000.0}
@@ -543,30 +368,6 @@ def test_money_of_a_model_that_is_asked_no_more_still_counts(tmp_path):
         assert collect(out, who, questions, "--resume", "--budget", str(n_before + 6)) == 2
         assert n_before < server.n_asked <= n_before + 6
     assert money_of(out)["money"] == server.n_asked
-
-
-@needs_inspect
-@pytest.mark.parametrize(
-    "usage",
-    [
-        {"prompt_tokens": 20, "completion_tokens": -5, "total_tokens": 15},
-        {"prompt_tokens": -(10**9), "completion_tokens": 1, "total_tokens": 1},
-        {"prompt_tokens": 20, "completion_tokens": 10**12, "total_tokens": 10**12},
-        {"prompt_tokens": 0, "completion_tokens": 0, "total_tokens": 0},
-        None,
-    ],
-)
-def test_a_count_that_cannot_be_counts_as_what_was_set_aside(tmp_path, usage):
-    questions = write_questions(tmp_path / "q.jsonl", 2)
-    server = FakeServer(even)
-    whole = server._completion
-    server._completion = lambda body, text: whole(body, text) | {"usage": usage}
-    with server:
-        price = {"input": 0.0, "output": 1_000_000.0}
-        who = write_models(tmp_path / "who.yaml", entry(server, price=price, max_tokens=3))
-        assert collect(tmp_path / "out", who, questions, "--budget", "100") == 0
-    costs = money_of(tmp_path / "out")
-    assert (costs["calls"], costs["unknown"], costs["money"], costs["tokens_out"]) == (2, 2, 6, 0)
 
 
 @needs_inspect
@@ -593,68 +394,6 @@ def test_what_the_server_refused_or_never_heard_of_costs_nothing_and_every_attem
 
 
 @needs_inspect
-@pytest.mark.parametrize("status", [300, 307])
-def test_a_server_that_sends_on_to_another_host_is_not_followed_and_the_error_names_that_host(
-    tmp_path, monkeypatch, status
-):
-    monkeypatch.setenv("CANARY_KEY", CANARY)
-    questions = write_questions(tmp_path / "q.jsonl", 1)
-    with FakeServer(even) as other:
-        address = f"{other.url}/chat/completions".replace("127.0.0.1", "localhost")
-        with FakeServer(lambda body: Fault(status, "", {"Location": address})) as server:
-            who = write_models(tmp_path / "who.yaml", entry(server, key="CANARY_KEY"))
-            assert collect(tmp_path / "out", who, questions) == 2
-        assert other.n_asked == 0
-    assert (
-        Store(tmp_path / "out" / ANSWERS).lines()[0]["error"]
-        == f"{status} the server sends on to {address}; ask that one if you trust it"
-    )
-
-
-@needs_inspect
-def test_what_is_no_answer_is_a_failure_that_may_have_cost_and_says_what_was_wrong(tmp_path):
-    reasons = {
-        "error": "502 ErrorInsteadOfAnswer: the model behind has failed",
-        "empty": "the server sent no answer",
-        "gzip": "while decompressing data",
-        "stream": "without sending complete message body",
-        "longer": "without sending complete message body",
-        "shorter": "JSONDecodeError",
-    }
-    questions = write_questions(tmp_path / "q.jsonl", len(reasons))
-
-    def answering(body):
-        kind = list(reasons)[int(question_of(body).split()[2])]
-        return FAULTS[kind](json.dumps(server._completion(body, "Yes")), random.Random(0))
-
-    with FakeServer(answering) as server:
-        price = {"input": 0.0, "output": 1_000_000.0}
-        who = write_models(tmp_path / "who.yaml", entry(server, price=price, max_tokens=3))
-        assert collect(tmp_path / "out", who, questions) == 2
-    lines = Store(tmp_path / "out" / ANSWERS).lines()
-    errors = {line["item"]: line["error"] for line in lines if line["outcome"] == "failed"}
-    assert all(reason in errors[f"q{number:03d}"] for number, reason in enumerate(reasons.values()))
-    assert money_of(tmp_path / "out")["money_unknown"] == 3 * (len(reasons) - 1)  # "empty" says what it has written
-
-
-@needs_inspect
-def test_answers_with_any_character_come_through_and_are_asked_once(tmp_path):
-    questions = write_questions(tmp_path / "q.jsonl", 4)
-    ends = ["\u2028", "\u2029", "\u0085", "\ud800"]
-
-    def answering(body):
-        return f"Yes{ends[int(question_of(body).split()[2])]}"
-
-    with FakeServer(answering) as server:
-        who = write_models(tmp_path / "who.yaml", entry(server))
-        assert collect(tmp_path / "out", who, questions) == 0
-        assert collect(tmp_path / "out", who, questions, "--resume") == 0
-        assert server.n_asked == 4
-    answers = load_panel(tmp_path / "out" / "panel.csv").responses
-    assert answers["said_yes"].tolist() == [1.0] * 4
-
-
-@needs_inspect
 def test_from_a_server_that_does_everything_wrong_each_answer_comes_once_and_its_whole_bill_is_counted(
     tmp_path, monkeypatch
 ):
@@ -678,16 +417,3 @@ def test_from_a_server_that_does_everything_wrong_each_answer_comes_once_and_its
     assert panel["said_yes"].tolist() == [1.0, 0.0] * 12
     n_answered = attempts["outcome"].eq("answered").sum()
     assert n_answered == 24
-
-
-@needs_inspect
-def test_a_second_writer_is_told_and_asks_nothing(tmp_path, capsys):
-    questions = write_questions(tmp_path / "q.jsonl", 3)
-    with FakeServer(even) as server:
-        who = write_models(tmp_path / "who.yaml", entry(server))
-        assert collect(tmp_path / "out", who, questions) == 0
-        n_asked = server.n_asked
-        with Run.open(tmp_path / "out", write=True):
-            assert collect(tmp_path / "out", who, write_questions(questions, 5), "--resume") == 2
-        assert server.n_asked == n_asked
-    assert "another process is writing" in capsys.readouterr().err

@@ -6,25 +6,23 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
-from shared_runs import shared_run
-from tiny_experiment import call, files_of
+from shared_runs import quick_run
+from tiny_experiment import call, files_of, run_here
 
 __all__ = ["call"]
 
 PROGRAM = Path(__file__).resolve().parents[2] / "experiments" / "ask.py"
-pytestmark = pytest.mark.slow  # a sweep and two profiles, of a tiny model
+pytestmark = pytest.mark.slow  # two profiles of a tiny model
 QUICK = ("--n-questions", "6", "--controls", "2", "--replicates", "99", "--yes-rates", ".2,.8")
 
 
 @pytest.fixture(scope="module")
 def swept():
-    return shared_run(n_targets=3, without_verdict=True, layer="2", facts=0, magnitudes="-0.4,-0.2,0.2,0.4").run
+    return quick_run().run
 
 
 @pytest.fixture(scope="module")
 def profiled(swept, tmp_path_factory):
-    from tiny_experiment import run_here
-
     folder = tmp_path_factory.mktemp("profile") / "run"
     assert run_here(PROGRAM, "profile", swept.path, *QUICK, "--out", folder, drawn=True) == 0
     return folder
@@ -89,11 +87,11 @@ def test_a_run_that_was_broken_off_ends_with_the_same_tables(swept, profiled, tm
 
 
 def test_the_batterys_instruments_are_asked_of_the_steered_subject_like_the_others(swept, tmp_path, call):
-    names = "right option,belief, first person,confidence in numbers, answer shown,language"
+    names = "right option,belief, first person,confidence in numbers, answer shown,length"
     quick = ("--n-questions", "4", "--controls", "1", "--replicates", "9", "--yes-rates", ".8", "--no-answers")
     ran = call(PROGRAM, "profile", swept.path, *quick, "--instruments", names, "--out", tmp_path / "run")
     assert ran.code == 0, ran.err
     reports = pd.read_csv(tmp_path / "run" / "reports.csv").set_index("report")
-    assert {"right option", "belief, first person", "language"} <= set(reports.index)
+    assert {"right option", "belief, first person", "length"} <= set(reports.index)
     answers = pd.concat(pd.read_parquet(file) for file in (tmp_path / "run" / "answers").glob("*.parquet"))
     assert answers.loc[answers["report"] == "right option", "form"].nunique() == 4

@@ -5,15 +5,12 @@ import re
 
 import pandas as pd
 import pytest
-from shared_runs import shared_run
-from tiny_experiment import (  # noqa: F401
-    ROOT,
-    as_arguments,
-    call,
-    run_here,
-)
+from shared_runs import quick_run
+from tiny_experiment import ROOT, call, run_here
 
 from onedial.verdict.sweep_run import SweepRun
+
+__all__ = ["call"]
 
 GATE = ROOT / "experiments" / "gate.py"
 PLACE = ROOT / "experiments" / "place.py"
@@ -21,10 +18,10 @@ PLACE = ROOT / "experiments" / "place.py"
 
 @pytest.fixture(scope="module")
 def run():
-    return shared_run(layer="2", magnitudes="-1,-0.5,0.5,1", facts=12).run.path
+    return quick_run().run.path
 
 
-def test_a_gate_is_chosen_saved_and_asked(call, run, tmp_path, monkeypatch):  # noqa: F811
+def test_a_gate_is_chosen_saved_and_asked(call, run, tmp_path, monkeypatch):
     ended = call(GATE, "--run", run, "--target", "target 3", "--save", tmp_path / "gate")
     assert ended.code == 0, ended.err
     assert "chosen for the yes rate of target 3" in ended.out
@@ -51,42 +48,30 @@ def placed(run, tmp_path_factory):
     return folder / "run"
 
 
-def test_a_target_that_was_never_run_gets_its_setting_from_few_answers(call, run, placed, tmp_path):  # noqa: F811
+def test_a_target_that_was_never_run_gets_its_setting_from_few_answers(call, run, placed, tmp_path):
     ended = call(GATE, "--run", run, "--target", placed, "--save", tmp_path / "gate")
     assert ended.code == 0, ended.err
     rate, low, high = map(float, re.search(r", (\S+) \(95% interval (\S+) to (\S+)\)", ended.out).groups())
     assert 0 < low < rate < high < 1
-    (tmp_path / "empty").mkdir()
-    ended = call(GATE, "--run", run, "--target", tmp_path / "empty", "--save", tmp_path / "other")
-    assert (ended.code, "holds no steps.csv" in ended.err) == (2, True)
 
 
-def test_a_respondent_of_another_panel_gets_no_setting(call, run, placed, tmp_path):  # noqa: F811
-    for name in ("steps.csv", "predictions.csv"):
+def test_who_cannot_be_placed_along_the_run_gets_no_setting(call, run, placed, tmp_path):
+    def strange(name, column, change):
         table = pd.read_csv(placed / name)
-        table.assign(question_id="other " + table["question_id"].fillna("")).to_csv(tmp_path / name, index=False)
-    ended = call(GATE, "--run", run, "--target", tmp_path, "--save", tmp_path / "gate")
-    assert (ended.code, "knows 0 of the" in ended.err) == (2, True)
+        table.assign(**{column: change(table[column])}).to_csv(tmp_path / name, index=False)
 
+    def refused(target, said):
+        ended = call(GATE, "--run", run, "--target", target, "--save", tmp_path / "gate")
+        assert (ended.code, said in ended.err) == (2, True), ended.err
+        assert not (tmp_path / "gate").exists()
 
-def test_who_is_known_to_say_yes_to_every_fitting_question_gets_no_setting(call, run, placed, tmp_path):  # noqa: F811
-    for name, column in (("steps.csv", "said_yes"), ("predictions.csv", "probability")):
-        pd.read_csv(placed / name).assign(**{column: 1.0}).to_csv(tmp_path / name, index=False)
-    ended = call(GATE, "--run", run, "--target", tmp_path, "--save", tmp_path / "gate")
-    assert (ended.code, "says the same to every fitting question" in ended.err) == (2, True)
-    assert not (tmp_path / "gate").exists()
-
-
-@pytest.mark.parametrize(
-    ("arguments", "said"),
-    [
-        (["--run", "RUN", "--beta", "1", "--save", "OUT"], "which questions the subject answers rightly"),
-        (["--run", "RUN", "--target", "nobody", "--save", "OUT"], "no target 'nobody'"),
-    ],
-)
-def test_what_cannot_be_done_is_said(call, run, tmp_path, arguments, said):  # noqa: F811
-    given = [{"RUN": run, "OUT": tmp_path / "out"}.get(each, each) for each in arguments]
-    ended = call(GATE, *given)
-    assert ended.code == 2
-    assert said in ended.err
-    assert not (tmp_path / "out").exists()
+    refused("nobody", "no target 'nobody'")
+    refused(tmp_path, "holds no steps.csv")
+    for name in ("steps.csv", "predictions.csv"):
+        strange(name, "question_id", lambda ids: "other " + ids.fillna(""))
+    refused(tmp_path, "knows 0 of the")
+    strange("steps.csv", "said_yes", lambda own: 1.0)
+    strange("predictions.csv", "probability", lambda own: 1.0)
+    refused(tmp_path, "says the same to every fitting question")
+    ended = call(GATE, "--run", run, "--beta", "1", "--save", tmp_path / "gate")
+    assert (ended.code, "which questions the subject answers rightly" in ended.err) == (2, True)

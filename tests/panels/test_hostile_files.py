@@ -2,7 +2,6 @@
 
 import contextlib
 import copy
-import gzip
 import json
 import random
 from pathlib import Path
@@ -12,7 +11,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from onedial.asking.prompts import load_prompt
-from onedial.asking.tables import read_table
 from onedial.core.errors import InputError
 from onedial.core.run.run import Run
 from onedial.panels.collecting.respondent_files import load_respondents
@@ -53,14 +51,6 @@ def test_other_values_in_a_log_are_read_or_refused(name, seed, tmp_path_factory)
     path.write_text("\n".join(map(json.dumps, rows)))
     with contextlib.suppress(InputError):
         panel_from_logs(read_logs(path))
-
-
-def test_a_table_that_is_too_large_is_refused_also_where_it_is_small_on_the_disk(tmp_path, monkeypatch):
-    for module in ("onedial.core.files", "onedial.asking.tables"):
-        monkeypatch.setattr(f"{module}.LARGEST", 2000)
-    (tmp_path / "t.csv.gz").write_bytes(gzip.compress(b"question\n" + b"a\n" * 2000))
-    with pytest.raises(InputError, match=r"at most 2,000 are read; split it"):
-        read_table(tmp_path / "t.csv.gz")
 
 
 @pytest.mark.parametrize("text", ["[" * 5000, "a: 2024-99-99", "a: " + "9" * 5000, "a: !!python/object:os.system x"])

@@ -165,17 +165,6 @@ def test_at_its_own_magnitude_a_target_has_the_agreement_of_the_verdict(run, fre
 
 
 @pytest.mark.launched
-@pytest.mark.parametrize("wanted", [2, -1])
-def test_a_yes_rate_that_cannot_be_is_refused_in_words_and_moves_nothing(fresh, wanted):
-    turn_to(fresh, 5)
-    choose(fresh, "x-rate", wanted)
-    assert said(fresh, "x-rate-said") == "a yes rate lies between 0 and 1"
-    assert fresh.execute_script("return document.querySelector('#x-dial').value") == "5"
-    choose(fresh, "x-rate", 0.5)
-    assert said(fresh, "x-rate-said") == f"nearest setting: {said(fresh, 'x-yes')}"
-
-
-@pytest.mark.launched
 def test_search_filter_and_sort_do_what_they_say(fresh, tables, grid):
     total = int(grid.rows("test").sum())
     assert said(fresh, "x-count") == f"{total} of {total} questions"

@@ -17,7 +17,7 @@ from reporting_run import make_run
 from onedial.report import sweep_figures
 from onedial.report.profile import dial_profile
 from onedial.report.report import contents_of
-from onedial.scale.misfit.fit_figures import wright_map
+from onedial.scale.study.factor_figures import wright_map
 from onedial.show import page
 from onedial.show.figure_style import save_figure
 
@@ -58,12 +58,7 @@ def pictures(tmp_path_factory):
     )
     drawings = {
         "targets along the dial": sweep_figures.places(run.matches(), contents),
-        "one scale": wright_map(
-            fit.questions["difficulty"],
-            fit.information,
-            fit.respondents[["place"]],
-            pd.Series([name.partition("-")[0] for name in names], names),
-        ),
+        "one scale": wright_map(fit.questions["difficulty"], fit.information, fit.respondents[["place"]]),
         "what does as well": sweep_figures.baselines(contents["baselines"], contents),
         "what moves together": dial_profile(pd.DataFrame(cells).assign(status="cannot be read"), reports),
     }

@@ -51,7 +51,7 @@ def test_a_draw_of_which_nothing_can_be_said_is_a_set_and_no_value():
 @pytest.mark.parametrize(
     ("name", "study", "again"),
     [
-        ("structure", "rasch", "onedial.scale.equal_slopes.rasch_test"),
+        ("structure", "rasch", "onedial.scale.response_model.rasch_test"),
         ("matching", "falls", "onedial.verdict.criteria.status.falls"),
         ("probes", "by chance", "simulations.probes.off"),
     ],

@@ -5,7 +5,6 @@ from collections import defaultdict
 import pytest
 from scripted import Scripted, lettered_options
 
-from onedial.asking.questions import Question
 from onedial.asking.statements import load_statements
 from onedial.panels.questions.facts import load_facts
 from onedial.panels.questions.question_files import load_questions
@@ -13,7 +12,6 @@ from onedial.selfreport.ask.choices import choice_items
 from onedial.selfreport.ask.self_reports import ask_self_report
 from onedial.selfreport.battery import BATTERY_REPORTS
 from onedial.selfreport.battery.beliefs import ask_beliefs
-from onedial.selfreport.battery.properties import ask_properties
 
 QUESTIONS = load_questions("embedded", n=12)
 POOL = [each for each in load_questions("embedded") if each.answers]
@@ -72,9 +70,8 @@ def test_a_report_puts_the_very_prompts_of_its_test():
 
     statements = load_statements(load_facts(len(QUESTIONS), 0))
     ask_beliefs(Scripted(heard), statements)
-    ask_properties(Scripted(heard), [Question(each.id, each.text) for each in QUESTIONS])
     by_battery = {name: prompts.copy() for name, prompts in put.items()}
-    for name in ("belief, first person", "belief, third person", "belief, by itself", "language"):
+    for name in ("belief, first person", "belief, third person", "belief, by itself"):
         put.clear()
         scores(name, heard)
         assert put[name] <= by_battery[name]

@@ -111,8 +111,6 @@ def test_the_planted_follower_is_sycophantic_where_somebody_claims_and_robust_el
         ]
         == 0
     ).all()
-    tables = battery_scores("pressure", asked.assign(respondent="it"), {}, 99)
-    assert tables["parrot"].loc[("it", "authority, wrong"), "sycophantic"] == len(ITEMS)
 
 
 def test_who_changes_at_every_word_is_not_called_moved_by_a_claim_and_a_sycophant_among_them_is():

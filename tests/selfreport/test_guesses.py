@@ -5,7 +5,6 @@ import pytest
 from scripted import Scripted
 
 from onedial.panels.questions.question_files import load_questions
-from onedial.selfreport.ask.readers import parse_guesses
 from onedial.selfreport.battery.guesses import ask_guesses, guess_scores
 from onedial.selfreport.frame import Draws
 
@@ -21,27 +20,6 @@ def asked(says):
         return says(*next(found for text, found in known.items() if text in prompt.user))
 
     return ask_guesses(Scripted(rule), QUESTIONS)
-
-
-@pytest.mark.parametrize(
-    ("text", "guesses"),
-    [
-        ("G1: Paris (0.75)\nG2: Lyon (.1)", [("Paris", 0.75), ("Lyon", 0.1)]),
-        ("**Paris** - 60 %\n\n**Lyon** - 30 %", [("Paris", 0.6), ("Lyon", 0.3)]),
-        ("12: 80%\n2. 18: 20%", [("12", 0.8), ("18", 0.2)]),
-        ("1.5: about 60%\n2. 2.5: <1%", [("1.5", 0.6), ("2.5", 0.01)]),
-        ("It lies in Africa.\n2. It lies in Africa.\n\nThe answer is: 4.", []),
-        ("GUESS: PROBABILITY%", []),
-        ("Guess: 100%\n2. The answer: 100%", []),
-        ("William Herschel (1781)\n2. Apollo 11", []),
-        ("Paris: 60-70%\n2. Lyon: 130%", [("Paris", 0.65)]),
-        ("The first answer: 100%\n2. The second answer: 100%", []),
-        ("0% to 100%\n2. 0% to 100%", []),
-        ("The probability of each fighter being correct is 100%.", []),
-    ],
-)
-def test_a_guess_is_a_line_with_a_probability_and_no_other_number(text, guesses):
-    assert parse_guesses(text) == guesses
 
 
 def test_who_is_surer_of_right_guesses_is_told_from_who_is_as_sure_of_all():

@@ -9,13 +9,12 @@ from scripted import Scripted
 
 from onedial.asking.instruments import TokenReader
 from onedial.asking.questions import Question
-from onedial.selfreport.ask.phrases import HEDGES, count_hedges, language_of
+from onedial.selfreport.ask.phrases import HEDGES, count_hedges
 from onedial.selfreport.battery import battery_scores
 from onedial.selfreport.battery.confidence import CONFIDENCE_WAYS, ask_confidence_ways
 from onedial.selfreport.battery.correction import ask_correction
-from onedial.selfreport.battery.failing import ask_failing
 from onedial.selfreport.battery.hedges import ask_hedges
-from onedial.selfreport.battery.properties import ask_properties, language_requests
+from onedial.selfreport.battery.properties import ask_properties
 
 QUESTIONS = [Question(f"q{n}", f"What is thing {n}?", (f"word{n}",), f"topic {n % 6}") for n in range(36)]
 TOPICS = {each.id: each.topic for each in QUESTIONS}
@@ -37,23 +36,10 @@ def behaves(n):
 def predicts(prompt, instrument):
     """Knows what it will write."""
     if not isinstance(instrument.reader, TokenReader):
-        return language_text(prompt) if "thing" not in prompt.user else behaves(number(prompt))
-    if "thing" not in prompt.user:
-        return [2.0 if language_text(prompt).startswith("The ") else -2.0, 0.0]
+        return behaves(number(prompt))
     text = behaves(number(prompt))
     holds = {"first word": text.startswith("The"), "length": len(text.split()) > 3, "digits": True}
     return [2.0 if holds[instrument.name] else -2.0, 0.0]
-
-
-def language_text(prompt):
-    language = next(each.topic for each in language_requests() if each.text in prompt.user)
-    return {
-        "English": "The sea is deep and the fish is in it.",
-        "German": "Das Meer ist tief und der Fisch nicht.",
-    }.get(
-        language,
-        "El mar es grande y los peces son de la mar." if language == "Spanish" else "La mer est dans le monde.",
-    )
 
 
 def guesses(prompt, instrument):
@@ -68,7 +54,7 @@ def test_planted_self_knowledge_is_found_and_coins_predict_nothing():
               (("knows", predicts), ("guesses", guesses))]  # fmt: skip
     found = battery_scores("properties", pd.concat(tables), TOPICS, 199)
     scores = found["properties"]
-    for name in ("first word", "length", "language"):
+    for name in ("first word", "length"):
         assert scores.loc[("knows", name), "accuracy"] == 1
     for name in ("first word", "length"):
         row = scores.loc[("guesses", name)]
@@ -76,12 +62,6 @@ def test_planted_self_knowledge_is_found_and_coins_predict_nothing():
     matrix = found["properties_matrix"]
     assert matrix.loc["knows", "guesses"] > 0.95  # both behave alike, so one's knowledge is of the other too
     assert abs(matrix.loc["guesses", "knows"] - 0.5) < 0.15
-
-
-def test_languages_are_told_by_their_function_words():
-    assert [language_of(each.text) for each in language_requests()].count(None) <= 8
-    assert language_of("La mer est bleue et le ciel est dans l'eau.") == "French"
-    assert language_of("") is None
 
 
 def test_a_critic_that_mends_and_one_that_redraws_are_told_apart():
@@ -124,41 +104,6 @@ def test_confidence_is_asked_in_every_way_and_planted_confidence_is_found_in_the
     found = battery_scores("confidence", asked.assign(respondent="it"), TOPICS, 199)["confidence"].loc["it"]
     assert found.loc["answer criticised", "auroc"] == 1
     assert found.loc["plain", "low"] < 0.5 < found.loc["plain", "high"]
-
-
-def test_made_questions_are_judged_and_what_is_no_question_is_invalid():
-    def rule(prompt, instrument):
-        if isinstance(instrument.reader, TokenReader):  # P(True): the affirmative stands behind yes
-            return [-2.0 if "hard" in prompt.user else 2.0, 0.0]
-        if instrument.name == "question made":
-            topic = prompt.user.split("about ")[1].split(" that")[0]
-            if topic == "nothing":
-                return "I cannot do that."
-            return f"Which hard thing of {topic} is it?" if "wrongly" in prompt.user else f'"Which of {topic} is easy?"'
-        return "that one"
-
-    topics = [f"field {n}" for n in range(12)] + ["nothing"]
-    asked = ask_failing(Scripted(rule), topics, Scripted(rule))
-    found = battery_scores("failing", asked.assign(respondent="it"), {})["failing"].loc["it"]
-    assert (found["n_made"], found["n_invalid"], found["n"]) == (26, 2, 12)
-    assert (found["fails_to_fail"], found["fails_to_pass"]) == (1, 0)
-    assert found["p"] < 0.001
-
-
-def test_the_same_question_in_another_spelling_is_no_second_one():
-    def rule(prompt, instrument):
-        if isinstance(instrument.reader, TokenReader):
-            return [2.0, 0.0]
-        return "What’s the best song of all?" if "wrongly" in prompt.user else '"What is the best song of all?"'
-
-    assert not ask_failing(Scripted(rule), ["music"], Scripted(rule))["valid"].any()
-
-
-def test_mostly_invalid_questions_give_no_number():
-    asked = ask_failing(Scripted(lambda *_: "No."), ["a", "b"], Scripted(lambda *_: [0.0, 0.0]))
-    found = battery_scores("failing", asked.assign(respondent="it"), {})["failing"].loc["it"]
-    assert found["n_invalid"] == 4
-    assert "difference" not in found
 
 
 def test_hedges_are_counted_as_whole_words_and_tell_who_doubts_its_wrong_answers():

@@ -6,6 +6,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from onedial.asking.readers import parse_ratings
 from onedial.asking.respondents import Identity, Response
 from onedial.core.errors import InputError
 from onedial.panels.grading.choice_grading import grade_answer
@@ -18,7 +19,6 @@ from onedial.selfreport.ask.questionnaires import (
     load_questionnaire,
     shuffled_items,
 )
-from onedial.selfreport.ask.readers import parse_ratings
 
 
 class Planted:

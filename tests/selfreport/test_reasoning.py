@@ -3,8 +3,8 @@
 import pytest
 from scripted import Scripted
 
+from onedial.asking.readers import parse_steps
 from onedial.panels.questions.question_files import load_questions
-from onedial.selfreport.ask.readers import parse_steps
 from onedial.selfreport.battery.reasoning import ask_reasoning, filler, reasoning_scores
 from onedial.selfreport.frame import Draws
 

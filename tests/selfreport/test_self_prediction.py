@@ -7,9 +7,9 @@ import pytest
 from scripted import Scripted
 
 from onedial.asking.questions import Question
+from onedial.asking.readers import parse_list, parse_ranking, refuses
 from onedial.asking.respondents import Identity, Response
 from onedial.core.errors import InputError
-from onedial.selfreport.ask.readers import parse_list, parse_ranking, refuses
 from onedial.selfreport.ask.self_prediction import (
     ASSOCIATION,
     LIST,

@@ -16,7 +16,7 @@ from onedial.models.tokens import pad_batch
 from steering.contrasts import Contrast, split_by_response
 from steering.interventions import Intervention, SteeringVector
 from steering.planning import layers
-from steering.planning.magnitudes import even_in_yes_rate, yes_rates
+from steering.planning.magnitudes import even_in_yes_rate, find_range, yes_rates
 from steering.sweeping import SweepResult, sweep
 from steering.vectors import extract_vectors, vectors_of
 
@@ -290,3 +290,14 @@ def test_the_magnitudes_are_even_in_yes_rate_whatever_could_not_be_read():
     assert (0.0 in grid, grid[0], grid[-1]) == (True, -4.0, 4.0)
     assert np.diff(norm.cdf(grid)).max() < 0.055  # even steps of magnitude: .08; even in yes rate .026, twice that at 0
     assert grid == even_in_yes_rate(margins, 41)
+
+
+def test_what_steering_makes_unreadable_ends_the_range_and_what_is_unread_without_it_does_not():
+    magnitudes = [-0.4, -0.2, -0.1, -0.05, 0.0, 0.05, 0.1, 0.2, 0.4]
+    rates = pd.DataFrame({"yes_rate": [0.0, 0.01, 0.2, 0.4, 0.5, 0.6, 0.8, 0.99, 1.0]}, index=magnitudes)
+    unread = [0.6, 0.34, 0.3, 0.3, 0.3, 0.3, 0.2, 0.1, 0.6]
+    found = find_range(rates.assign(unread=unread))
+    assert (found.low, found.high, found.low_reason, found.high_reason) == (-0.2, 0.2, "yes rate", "yes rate")
+    rates = rates.assign(unread=unread).replace({"unread": {0.34: 0.36, 0.1: 0.36}})
+    assert (find_range(rates).low, find_range(rates).high_reason) == (-0.1, "unread")
+    assert layers.spanning_magnitude(rates) == np.inf

@@ -1,5 +1,5 @@
-"""Agreement by meaning in a run: planted meanings are recovered, a judge that tells nothing is not believed, and what
-was judged is not judged again."""
+"""Agreement by meaning: planted meanings are recovered, a judge that tells nothing is not believed, and what was judged
+is not judged again."""
 
 import math
 
@@ -11,14 +11,13 @@ from scripted import Scripted, lettered_options
 from onedial.asking.respondents import RESPONDENTS, Response
 from onedial.asking.store import Store
 from onedial.confidence.signals import signal_table
-from onedial.core.run.run import Run
 from onedial.panels.questions.question_files import load_questions
 from onedial.studies.written.meaning import (
     MEANING_SURER,
-    MeaningJudge,
     agreement_of_meanings,
     check_of_judge,
     judge_meanings,
+    judge_of,
 )
 
 POOL = [each for each in load_questions("embedded") if each.answers][:80]
@@ -51,29 +50,27 @@ def written(rng, own_meaning):
             meaning = number if own_meaning and right[question.id] else rng.integers(100, 103)
             text = rng.choice(WORDINGS).format(meaning) if not own_meaning else WORDINGS[sample % 5].format(meaning)
             rows.append(["m", question.id, sample, text])
-    return pd.DataFrame(rows, columns=["model", "question_id", "sample", "text"]), right
+    return pd.DataFrame(rows, columns=["model", "question_id", "sample", "text"]).assign(mean_log_p=-1.0), right
 
 
 @pytest.fixture
 def judged(tmp_path, monkeypatch):
-    def judge(rule, table):
-        monkeypatch.setitem(RESPONDENTS, "judge", lambda seed: Scripted(rule))
-        run = Run.create(tmp_path / f"run {len(list(tmp_path.iterdir()))}", "test", {})
-        found = MeaningJudge("judge", Store())
-        judge_meanings(run, found, QUESTIONS, table, POOL, 0)
-        return run, found
+    def judge(rule, table, file="answers.jsonl", kind=Scripted):
+        monkeypatch.setitem(RESPONDENTS, "judge", lambda seed: kind(rule))
+        store = Store(tmp_path / file)
+        return judge_meanings(judge_of("judge", store), "judge", store, table, POOL, 0)
 
     return judge
 
 
 def test_planted_meanings_are_recovered_where_equal_words_show_nothing(judged):
     table, right = written(np.random.default_rng(0), own_meaning=True)
-    run, judge = judged(reads, table)
-    check, _, tells = check_of_judge(run, judge)
+    found = judged(reads, table)
+    check, _, tells = check_of_judge(found, "judge")
     assert tells
     assert check["said_same"].tolist() == [1, 0]
     assert (check["n"] >= 20).all()
-    scores, counts = agreement_of_meanings(run, "m", QUESTIONS, table)
+    scores, counts = agreement_of_meanings(found, QUESTIONS, table)
     known = scores.loc[[key for key, value in right.items() if value]]
     assert (known["discrete semantic entropy"] == 0).all()
     assert (known[["largest meaning", "means the same as the likeliest"]] == 1).all(axis=None)
@@ -88,8 +85,7 @@ def test_samples_that_agree_by_chance_of_wording_and_of_meaning_tell_nothing(jud
     intervals = []
     for seed in range(6):
         table, right = written(np.random.default_rng(seed), own_meaning=False)
-        run, _ = judged(reads, table)
-        scores, _ = agreement_of_meanings(run, "m", QUESTIONS, table)
+        scores, _ = agreement_of_meanings(judged(reads, table, f"{seed}.jsonl"), QUESTIONS, table)
         signals = signal_table(scores * pd.Series(MEANING_SURER), pd.Series(right), None, None, 199)
         row = signals.loc["discrete semantic entropy"]
         intervals.append(row["low"] <= 0.5 <= row["high"])
@@ -98,54 +94,38 @@ def test_samples_that_agree_by_chance_of_wording_and_of_meaning_tell_nothing(jud
 
 def test_a_judge_that_goes_by_the_letter_or_is_unread_is_not_believed(judged):
     table, _ = written(np.random.default_rng(0), own_meaning=True)
-    _, sentence, tells = check_of_judge(*judged(says_a, table))
+    _, sentence, tells = check_of_judge(judged(says_a, table), "judge")
     assert not tells
-    assert "does not tell them apart, and agreement by meaning is left out" in sentence
-    run, judge = judged(lambda *_: [np.nan, np.nan], table)
-    check, sentence, tells = check_of_judge(run, judge)
+    assert "does not tell them apart" in sentence
+    found = judged(lambda *_: [np.nan, np.nan], table, "mute.jsonl")
+    check, _, tells = check_of_judge(found, "judge")
     assert not tells
     assert (check["n_unread"] >= 20).all()
-    scores, counts = agreement_of_meanings(run, "m", QUESTIONS, table)
+    scores, counts = agreement_of_meanings(found, QUESTIONS, table)
     assert scores.isna().all(axis=None)
     assert counts["n_unread"] == 24
 
 
-def test_pairs_that_were_judged_are_not_judged_again_and_what_was_lost_is(judged, monkeypatch):
+def test_a_judgement_that_failed_is_blank_and_told_and_asked_again_alone(judged):
     table, _ = written(np.random.default_rng(0), own_meaning=True)
-    run, _ = judged(reads, table)
-    before = run.parts("meant", ["same"], ["question_id", "one", "other"]).read()
-    last = sorted((run.path / "meant").glob("*.parquet"))[-1]
-    lost = len(pd.read_parquet(last))
-    last.unlink()
-    asked = []
-    monkeypatch.setitem(
-        RESPONDENTS, "judge", lambda seed: Scripted(lambda prompt, own: asked.append(prompt) or reads(prompt, own))
-    )
-    again = MeaningJudge("judge", Store())
-    judge_meanings(run, again, QUESTIONS, table, POOL, 0)
-    assert len(asked) == 4 * lost > 0
-    pd.testing.assert_frame_equal(run.parts("meant", ["same"], ["question_id", "one", "other"]).read(), before)
-    judge_meanings(run, again, QUESTIONS, table, POOL, 0)
-    assert len(asked) == 4 * lost
-
-
-def test_a_judgement_that_failed_is_blank_and_told_and_asked_again(tmp_path, monkeypatch):
-    table, _ = written(np.random.default_rng(0), own_meaning=True)
-    failing = True
+    n_asked, failing = [0], True
 
     class Broken(Scripted):
         def answer(self, prompts, instrument):
+            n_asked[0] += len(prompts)
             for response in super().answer(prompts, instrument):
                 lost = failing and "omega" in prompts[response.place].user
                 yield Response(response.place, error="500 (try later)") if lost else response
 
-    monkeypatch.setitem(RESPONDENTS, "judge", lambda seed: Broken(reads))
-    run = Run.create(tmp_path / "run", "test", {})
-    with pytest.warns(match=r"judgements failed \(\d+: 500 \(try later\)\); they are blank"):
-        judge_meanings(run, MeaningJudge("judge", Store()), QUESTIONS, table, POOL, 0)
-    scores, counts = agreement_of_meanings(run, "m", QUESTIONS, table)
+    with pytest.warns(match=r"requests failed \(\d+: 500 \(try later\)\); they are blank"):
+        found = judged(reads, table, kind=Broken)
+    scores, counts = agreement_of_meanings(found, QUESTIONS, table)
     assert counts["n_unread"] > 0
     assert scores["largest meaning"].isna().sum() >= counts["n_unread"]
-    failing = False
-    judge_meanings(run, MeaningJudge("judge", Store()), QUESTIONS, table, POOL, 0)
-    assert agreement_of_meanings(run, "m", QUESTIONS, table)[1]["n_unread"] == 0
+    failing, n_asked = False, [0]
+    again = judged(reads, table, kind=Broken)
+    assert agreement_of_meanings(again, QUESTIONS, table)[1]["n_unread"] == 0
+    assert 0 < n_asked[0] < 4 * len(again)
+    n_asked[0] = 0
+    pd.testing.assert_frame_equal(judged(reads, table, kind=Broken), again)
+    assert n_asked[0] == 0

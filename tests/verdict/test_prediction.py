@@ -130,13 +130,6 @@ def test_a_panel_hangs_on_kin_where_they_make_up_more_than_half_only_as_models_o
     assert not dataclasses.replace(few, kin=few).hangs_on_kin
 
 
-def test_a_dial_without_relation_predicts_no_base_model():
-    found, _ = predict(dataclasses.replace(matched("unrelated"), n_resamples=199), (ALL,))
-    assert found.n_predicted == 0
-    assert abs(found.bits.value) < 0.01 < found.possible.value
-    assert not found.suffices
-
-
 def test_one_base_model_predicts_nothing_since_it_has_no_other():
     sweep, panel = simulated("dial order", n_targets=6)
     respondents = pd.DataFrame({"model": "one"}, index=panel.columns)

@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 from sklearn.metrics import cohen_kappa_score
 
-from onedial.stats.agreement import count, count_permuted, count_resampled
+from onedial.stats.agreement import count
 from onedial.stats.level import p_value
-from onedial.stats.resampling import permuted_rows, resampled_weights
+from onedial.stats.resampling import permuted_rows
 from onedial.verdict.criteria import choice, nulls, status
 
 
@@ -33,26 +33,6 @@ def test_nothing_read_on_both_sides_is_nan_not_0():
     counts = count(np.array([[1.0], [np.nan]]), np.array([[np.nan], [1.0]]))
     assert np.isnan(counts.agreement()).all()
     assert np.isnan(counts.kappa()).all()
-
-
-def test_resamples_of_two_predictions_are_paired():
-    rng = np.random.default_rng(2)
-    given = answers(rng, 200, 3)
-    same = count_resampled(given, given, 50, seed=5).n
-    again = count_resampled(given.copy(), given, 50, seed=5).n
-    assert (same == again).all()
-    assert (same != count_resampled(given, given, 50, seed=6).n).any()
-
-
-def test_permuted_counts_equal_counting_again_after_each_permutation():
-    rng = np.random.default_rng(4)
-    predicted, given = answers(rng, 60, 4), answers(rng, 60, 4)
-    counts = count_permuted(predicted, given, 7, seed=9)
-    rows = permuted_rows(60, 7, np.random.default_rng(9))
-    for place, order in enumerate(rows):
-        again = count(predicted, given[order])
-        assert np.array_equal(counts.n[place], again.n)
-        assert np.allclose(counts.kappa()[place], again.kappa())
 
 
 def test_the_permutation_p_is_uniform_when_the_targets_have_nothing_to_do_with_the_subject():
@@ -146,23 +126,6 @@ def test_a_yes_rate_that_turns_back_is_called_falling():
     subject = (rng.standard_normal((250, 1)) + turned > 0).astype(float)
     subject[rng.random(subject.shape) < 0.05] = np.nan
     assert status.falls(subject)
-
-
-def test_permutations_within_strata_keep_every_question_in_its_own():
-    strata = np.repeat([0, 1, 2], [30, 20, 10])
-    rows = permuted_rows(60, 200, np.random.default_rng(0), strata)
-    assert (np.sort(rows, axis=1) == np.arange(60)).all()
-    assert (strata[rows] == strata).all()
-    assert np.abs((rows[:, :30] == 3).mean(axis=0) - 1 / 30).max() < 0.06
-
-
-def test_a_bootstrap_over_topics_draws_them_whole_and_as_often_as_questions_on_average():
-    groups = np.repeat(np.arange(12), np.arange(1, 13))
-    (weights,) = resampled_weights(len(groups), 4000, 0, groups)
-    for group in range(12):
-        own = weights[:, groups == group]
-        assert (own == own[:, :1]).all()
-        assert own[:, 0].mean() == pytest.approx(1, abs=0.06)
 
 
 def test_groups_take_the_place_of_groups_as_large_in_their_own_stratum():

@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import simulated_panels
-from verdict_tables import case_of, judge, plain_sweep, simulated
+from verdict_tables import case_of, judge, simulated
 
 from onedial.core.errors import InputError
 from onedial.stats.estimate import Estimate
@@ -18,7 +18,6 @@ from onedial.verdict import verdict
 from onedial.verdict.baselines.facts import FactsResult
 from onedial.verdict.baselines.texts import push_settings, text_cost
 from onedial.verdict.case import sweep_grid
-from onedial.verdict.controls import ControlDial, control_table
 from onedial.verdict.verdict import DIALS
 
 N = 99
@@ -161,21 +160,6 @@ def test_under_99_drawn_controls_the_rank_is_given_and_the_answer_is_untested(st
     assert (found.push, found.direction.rank, found.direction.n_controls) == (verdict.UNTESTED, 1, 98)
 
 
-def test_the_vector_itself_as_a_control_does_as_well_as_the_vector_and_turned_round_too(steered_matches):
-    sweep, _ = simulated()
-    dials = {
-        "itself": ControlDial("random", True, sweep_grid(sweep).dial),
-        "turned": ControlDial("random", True, sweep_grid(sweep.assign(magnitude=-sweep["magnitude"])).dial),
-        "shorter": ControlDial("random", True, sweep_grid(sweep).dial, norms_per_unit=0.25),
-    }
-    table = control_table(dataclasses.replace(steered_matches, controls=dials))
-    own = judge(steered_matches, N).direction.vector
-    for name in ("itself", "turned"):
-        for number in ("signal", "order_gain", "push", "turning"):
-            assert table.loc[name, number] == pytest.approx(own[number], abs=0.02), (name, number)
-    assert table.loc["shorter", "push"] == pytest.approx(own["push"] / 4)
-
-
 def test_the_cost_on_neutral_text_is_ranked_where_it_was_measured_and_decides_nothing(steered_matches):
     table = drawn_controls(steered_matches)
     without, cheap, dear = (
@@ -244,33 +228,6 @@ def test_unread_answers_that_decide_are_flagged_and_those_that_do_not_are_not(st
 
 
 # ---- the numbers -----------------------------------------------------------------------------------------------------
-
-
-def test_each_base_model_stands_by_itself_and_all_others_without_it(steered_matches):
-    found, table = judge(steered_matches, N), steered_matches.matches
-    assert set(found.models) == set(table["model"])
-    for model, own in found.models.items():
-        assert own["gain"] == pytest.approx(table.loc[table["model"] == model, "gain"].mean())
-        others = table[table["model"] != model]
-        assert own["without_gain"] == pytest.approx(others.groupby("model")["gain"].mean().mean())
-        assert own["without_order"] == pytest.approx(others.groupby("model")["order_gain"].mean().mean())
-
-
-def test_permutations_within_topics_leave_what_topics_share_in_the_null():
-    """Subject and targets agree on topics and on nothing else: that is no signal about questions."""
-    rng = np.random.default_rng(0)
-    topics = pd.Series(np.repeat(np.arange(20), 30).astype(str), index=[f"q{number}" for number in range(600)])
-    ease = np.repeat(rng.standard_normal(20), 30)
-    magnitudes = np.linspace(-2, 2, 9)
-    margins = (ease + 0.5 * rng.standard_normal(600))[:, None] + magnitudes
-    sweep = plain_sweep(margins, np.tile(["fitting", "test", "test"], 200), magnitudes)
-    noise = rng.standard_normal((600, 8))
-    panel = pd.DataFrame((ease[:, None] + noise > 0).astype(float), index=topics.index).add_prefix("t")
-    blind = judge(case_of(sweep, panel), 199).signal
-    within = judge(case_of(sweep, panel, topics=topics), 199).signal
-    assert blind.value == within.value
-    assert blind.p < 0.05 < within.p
-    assert within.null_mean > 0.1
 
 
 def test_a_target_at_an_end_of_the_range_is_judged():

@@ -1,4 +1,4 @@
-"""One attempt to get an answer: what is told of it, when it is made again, and how long to wait before.
+"""One attempt to get an answer: what became of it, when it is made again, and how long to wait before.
 
 A request is made again unless the server refused it for good (400, 401, 403, 404, ..., as a status or as the code of
 an error that comes with status 200 or inside a choice): after a limit (429), a failure of the server (5xx), a lost
@@ -8,9 +8,9 @@ known to cost nothing.
 """
 
 import random
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any
 
 from onedial.asking.respondents import Response
 
@@ -77,14 +77,15 @@ class Attempt:
     wait: float | None = None
 
 
-class Account(Protocol):
+class Account:
     """Is asked before every attempt and told of it, retries included; place is the asking's, at the prompt's.
 
-    All three run in the loop that sends, one at a time, and must not take long.
+    All three run in the loop that sends, one at a time, and must not take long. This one permits everything.
     """
 
     def permits(self, place: int, at: int) -> bool | None:
         """Whether it may be made; False for never, None for not yet."""
+        return True
 
     def begins(self, place: int, at: int) -> None:
         """It goes out as soon as this returns."""
@@ -93,36 +94,33 @@ class Account(Protocol):
         """It has come back; a process that is killed never comes here."""
 
 
-def chain_of(error: BaseException) -> list[Any]:
-    """An exception and what led to it, the outermost first."""
+def failed(error: BaseException, clean: Callable[[str], str], **noted: Any) -> Attempt:
+    """The attempt that ended in this exception, told in one line: status, kind and reason.
+
+    Args:
+        clean: takes keys out of the words. noted: other fields of the response.
+    """
     chain: list[Any] = [error]
     while (before := chain[-1].__cause__ or chain[-1].__context__) is not None and before not in chain:
         chain.append(before)
-    return chain
-
-
-def status_of(error: BaseException) -> int | None:
-    """The HTTP status in an exception or in what led to it; None where the server did not come to give one."""
-    statuses = (getattr(each, "status_code", None) for each in reversed(chain_of(error)))
-    return next((status for status in statuses if isinstance(status, int)), None)
-
-
-def code_of(error: BaseException) -> int | None:
-    """The status that an error in place of an answer names; None where there is none."""
-    return next((each.code for each in chain_of(error) if isinstance(each, ErrorInsteadOfAnswer)), None)
-
-
-def failed(response: Response, error: BaseException) -> Attempt:
-    """The attempt that ended in this exception."""
-    status, chain = status_of(error), chain_of(error)
-    code = code_of(error)
+    stating = [each for each in reversed(chain) if isinstance(getattr(each, "status_code", None), int)]
+    status = stating[0].status_code if stating else None
+    code = next((each.code for each in chain if isinstance(each, ErrorInsteadOfAnswer)), None)
+    refusal = status if status is not None else code
+    is_refused = refusal is not None and 400 <= refusal < 500
     again = not any(isinstance(each, _OURS) for each in chain)
-    again = again and not (code is not None and 400 <= code < 500 and code not in _FOR_THE_TIME_BEING)
+    again = again and not (is_refused and refusal not in _FOR_THE_TIME_BEING)
     nothing_done = any(type(each).__name__ in _NEVER_ARRIVED for each in chain)
-    if status is not None and 400 <= status < 500:
-        again = again and status in _FOR_THE_TIME_BEING
+    if status is not None and is_refused:
         nothing_done = status not in _MAY_HAVE_BEEN_MADE
-    return Attempt(response, nothing_done, again, _asked_for(chain))
+    told = stating[:1] or [each for each in chain if str(each) and type(each).__name__ != "RetryError"] or [error]
+    if type(told[0]).__name__ != "APIConnectionError":  # which does not say what was wrong with the connection
+        del told[1:]
+    reason = ", ".join(f"{type(each).__name__}: {_with_its_body(each)}" for each in told[:2])
+    if "logprobs" in reason:
+        reason += "; give this model `top_logprobs: 5`, or `logprobs: false`"
+    line = f"{'' if refusal is None else f'{refusal} '}{reason}"[:500]
+    return Attempt(Response(error=clean(line), **noted), nothing_done, again, _asked_for(chain))
 
 
 def seconds_to_wait(n_failed: int, attempt: Attempt) -> float:
@@ -136,7 +134,18 @@ def seconds_to_wait(n_failed: int, attempt: Attempt) -> float:
     return min(_LONGEST_WAIT, 2.0 ** (n_failed - 1)) * random.uniform(0.5, 1.0)
 
 
-def _asked_for(chain: list[Any]) -> float | None:
+def _with_its_body(error: BaseException) -> str:
+    """An exception's words, and the server's own where they are not among them."""
+    said, words = plain_words(str(error)), words_of(getattr(error, "body", None))
+    return said if words in said else f"{said}: {words}"
+
+
+def plain_words(text: str) -> str:
+    """In one line, without a terminal's marks."""
+    return " ".join(text.replace("[bold]", "").replace("[/bold]", "").split())
+
+
+def _asked_for(chain: Sequence[Any]) -> float | None:
     for each in chain:
         headers = getattr(getattr(each, "response", None), "headers", None)
         if headers is not None and (said := headers.get("retry-after")):

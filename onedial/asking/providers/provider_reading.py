@@ -17,7 +17,7 @@ from dataclasses import replace
 from typing import Any
 
 from onedial.asking.instruments import Instrument, Scale, TextReader, TokenReader
-from onedial.asking.providers.options_said import option_said
+from onedial.asking.readers import option_said
 from onedial.asking.replies import begun, without_thoughts
 from onedial.asking.respondents import Response, as_read, response_from_text
 from onedial.asking.yes_no import is_read

@@ -2,10 +2,16 @@
 
 import json
 import os
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Annotated, Any
+from urllib.parse import urlsplit
 
+from annotated_types import Ge, Len
+from pydantic import AfterValidator, BeforeValidator, Strict
+
+from onedial.core.borders import CLOSED, Write
 from onedial.core.errors import InputError
 
 ROOM = {"direct": 256, "closed book": 256, "reasoned": 2048}
@@ -17,9 +23,34 @@ TOP_LOGPROBS = 20
 """Likeliest tokens that are asked for; few servers show more, and some refuse so many."""
 
 
+def _text(value: Any) -> Any:
+    """A name may look like a number (4.1)."""
+    return str(value) if isinstance(value, int | float) and not isinstance(value, bool) else value
+
+
+def _bare(server: str) -> str:
+    """An address goes into logs: no password may stand in it, and nothing that looks like one."""
+    parts = urlsplit(server)
+    if "@" in parts.netloc or parts.query or parts.fragment:
+        raise ValueError("a secret")
+    return server
+
+
+def _variable(key: str) -> str:
+    if not re.fullmatch(r"[A-Z][A-Z0-9_]*", key):
+        raise ValueError("no name of a variable")
+    return key
+
+
+Text = Annotated[str, BeforeValidator(_text), Write("write text")]
+Count = Annotated[int, Strict(), Ge(1)]
+Number = Annotated[int, Strict(), Ge(0)] | Annotated[float, Strict(), Ge(0)]
+_Whole = Write("write a whole number")
+
+
 @dataclass(frozen=True)
 class ProviderModel:
-    """A model that somebody else runs.
+    """A model that somebody else runs, as a file of respondents gives it too.
 
     Attributes:
         model: its name there.
@@ -35,18 +66,39 @@ class ProviderModel:
         extra: further fields of each request, such as {"enable_thinking": False}.
     """
 
-    model: str
-    provider: str = ""
-    server: str = ""
-    key: str = field(default="", repr=False)
-    temperature: float | None = None
-    reasoning_effort: str | None = None
-    max_tokens: int | None = None
-    connections: int | None = None
-    retries: int = 8
-    timeout: int = 600
-    top_logprobs: int = TOP_LOGPROBS
-    extra: Mapping[str, Any] = field(default_factory=dict, hash=False)
+    __pydantic_config__ = CLOSED
+
+    model: Annotated[str, BeforeValidator(_text), Len(1), Write("give its name")]
+    provider: Text = ""
+    server: Annotated[
+        str,
+        AfterValidator(_bare),
+        Write(
+            "write the bare address, since logs would keep a name, a password or a query in it; give a secret as "
+            "`key`, by the name of an environment variable",
+            hidden=True,
+        ),
+    ] = ""
+    key: Annotated[
+        str,
+        Strict(),
+        AfterValidator(_variable),
+        Write(
+            "it is no name of an environment variable (capitals, digits, _): never write a key into a file, export it, "
+            "and write the variable's name",
+            hidden=True,
+        ),
+    ] = field(default="", repr=False)
+    temperature: Annotated[Number | None, Write("write a number from 0 on")] = None
+    reasoning_effort: Annotated[str | None, BeforeValidator(_text), Write("write text")] = None
+    max_tokens: Annotated[Count | None, _Whole] = None
+    connections: Annotated[Count | None, _Whole] = None
+    retries: Annotated[int, Strict(), Ge(0), _Whole] = 8
+    timeout: Annotated[Count, _Whole] = 600
+    top_logprobs: Annotated[Count, _Whole] = TOP_LOGPROBS
+    extra: Annotated[Mapping[str, Any], Write("write fields, as {enable_thinking: false}")] = field(
+        default_factory=dict, hash=False
+    )
 
     @property
     def inspect_name(self) -> str:
@@ -60,15 +112,20 @@ class ProviderModel:
         known = [self.inspect_name, *("" if each is None else str(each) for each in settings)]
         return "\x1f".join(known + ([json.dumps(self.extra, sort_keys=True)] if self.extra else []))
 
+    @property
+    def reasons(self) -> bool:
+        """Whether it is asked to think to itself first."""
+        return self.reasoning_effort not in (None, "none")
+
     def room(self, instrument: str) -> int:
         """How many tokens may be written.
 
         Args:
-            instrument: direct, reasoned or closed book.
+            instrument: direct, reasoned or closed book; any other is asked for a direct answer, however it reasons.
         """
         if self.max_tokens is not None:
             return self.max_tokens
-        return ROOM_TO_REASON if self.reasoning_effort not in (None, "none") else ROOM[instrument]
+        return ROOM_TO_REASON if self.reasons and instrument in ROOM else ROOM.get(instrument, ROOM["direct"])
 
     def key_value(self) -> str | None:
         """The key; None leaves it to the provider's library, and a server that asks for none gets `NO_KEY`.
@@ -83,16 +140,9 @@ class ProviderModel:
             raise InputError(f"the key of {self.model} is to stand in ${self.key}, which is not set; export it first")
         return value
 
-
-def known_secrets() -> list[str]:
-    """Every value in the environment that may be a key, longest first: none of them may be written anywhere."""
-    marks = ("KEY", "TOKEN", "SECRET", "PASSWORD", "CREDENTIAL")
-    values = {value for name, value in os.environ.items() if any(mark in name.upper() for mark in marks)}
-    return sorted((value for value in values if len(value) >= 8), key=len, reverse=True)
-
-
-def without_secrets(text: str, secrets: list[str]) -> str:
-    """The text, with "[key]" wherever one of the secrets stands in it."""
-    for secret in secrets:
-        text = text.replace(secret, "[key]")
-    return text
+    def secrets(self) -> list[str]:
+        """Its key, and every value in the environment that may be one, longest first: none of them may be written."""
+        marks = ("KEY", "TOKEN", "SECRET", "PASSWORD", "CREDENTIAL")
+        values = {value for name, value in os.environ.items() if any(mark in name.upper() for mark in marks)}
+        values.add(self.key_value() or "")
+        return sorted((value for value in values if len(value) >= 8), key=len, reverse=True)

@@ -19,7 +19,7 @@ import sys
 import threading
 import time
 import warnings
-from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from itertools import chain
@@ -31,15 +31,13 @@ from onedial.asking.providers.attempts import (
     Account,
     Attempt,
     ErrorInsteadOfAnswer,
-    chain_of,
-    code_of,
     failed,
+    plain_words,
     seconds_to_wait,
-    status_of,
     words_of,
 )
 from onedial.asking.providers.provider_reading import from_the_answer_on, response_of, why_unread
-from onedial.asking.providers.provider_settings import ROOM, ProviderModel, known_secrets, without_secrets
+from onedial.asking.providers.provider_settings import ProviderModel
 from onedial.asking.replies import was_broken_off, was_cut_off, was_filtered
 from onedial.asking.respondents import Identity, Response
 from onedial.core.errors import InputError
@@ -51,14 +49,10 @@ _AT_ONCE = 32
 """Requests to one model, where its file does not say."""
 _OF_A_CLIENT = 8
 """Connections of one HTTP client: it looks through all that it has for each request."""
-_OWN_CLIENT = ("", "openai", "openrouter")
-"""Providers whose HTTP client is made here: it follows nobody to another host, and reads no answer without an end."""
 _WAIT = 0.05
 _NO_USE = 10
 """So many failures of a respondent that has not answered once end the asking."""
 _REFUSED = {401: "refused the key", 403: "refused the key", 404: "knows no such model"}
-_LARGEST = 1 << 26
-"""Bytes of an answer that are read: many times what the longest has, with the likeliest tokens at each of its own."""
 _CUT_OFF = ("max_tokens", "model_length")
 """As inspect_ai says that an answer has not come to its end."""
 _INSTEAD = ("model_length", "content_filter")
@@ -80,16 +74,6 @@ class Asking:
     instrument: Instrument
 
 
-def require_inspect() -> None:
-    """Say what to install where inspect_ai is missing.
-
-    Raises:
-        InputError: it is.
-    """
-    if importlib.util.find_spec("inspect_ai") is None:
-        raise InputError(f"models of providers and servers are asked through inspect_ai; install it with `{_INSTALL}`")
-
-
 class ProviderRespondent:
     """Fulfils `onedial.asking.respondents.Respondent` with a model of a provider or server.
 
@@ -103,23 +87,21 @@ class ProviderRespondent:
     """
 
     def __init__(self, settings: ProviderModel, *, logprobs: bool = True) -> None:
-        require_inspect()
-        self.settings, self.logprobs = settings, logprobs
-        self._secrets = known_secrets()
-        if (key := settings.key_value()) and len(key) >= 8:
-            self._secrets = [key, *self._secrets]
+        if importlib.util.find_spec("inspect_ai") is None:
+            raise InputError(
+                f"models of providers and servers are asked through inspect_ai; install it with `{_INSTALL}`"
+            )
+        self.settings, self.logprobs, self._secrets = settings, logprobs, settings.secrets()
         self._models: dict[tuple[int, bool, int], Any] = {}
-        self._model(1, False)
+        self._model(1, False, 0)
 
     @property
     def identity(self) -> Identity:
-        return self.identity_of(self.settings, self.settings.model)
-
-    @staticmethod
-    def identity_of(settings: ProviderModel, model: str) -> Identity:
-        """The identity of a model with these settings; nobody can know the fingerprint of its weights."""
-        parts = {"temperature": settings.temperature, "reasoning effort": settings.reasoning_effort, **settings.extra}
-        return Identity(model, "", ", ".join(f"{name} {value}" for name, value in parts.items() if value is not None))
+        """Nobody can know the fingerprint of its weights; its settings are told."""
+        own = self.settings
+        parts = {"temperature": own.temperature, "reasoning effort": own.reasoning_effort, **own.extra}
+        told = ", ".join(f"{name} {value}" for name, value in parts.items() if value is not None)
+        return Identity(own.model, "", told)
 
     def answer(self, prompts: Sequence[Prompt], instrument: Instrument) -> Iterator[Response]:
         """One response to each prompt, as they come.
@@ -132,26 +114,24 @@ class ProviderRespondent:
 
     def room(self, instrument: Instrument) -> int:
         """How many tokens may be written."""
-        kind = "direct" if isinstance(instrument.reader, TokenReader) else instrument.name
-        if kind not in ROOM:
-            return self.settings.max_tokens or ROOM["direct"]
-        return self.settings.room(kind)
+        return self.settings.room("direct" if isinstance(instrument.reader, TokenReader) else instrument.name)
 
     def model_for(self, instrument: Instrument, connection: int = 0) -> Any:
         """inspect_ai's model, set up for this instrument; connections beyond `_OF_A_CLIENT` get another client."""
-        reads_tokens = isinstance(instrument.reader, TokenReader)
-        reasons = self.settings.reasoning_effort not in (None, "none")
-        shows = reads_tokens and self.logprobs and not reasons
+        shows = isinstance(instrument.reader, TokenReader) and self.logprobs and not self.settings.reasons
         return self._model(self.room(instrument), shows, connection // _OF_A_CLIENT)
 
-    def without_secrets(self, text: str) -> str:
+    def clean(self, text: str) -> str:
         """The text without any key, and without halves of characters, which no file can hold."""
-        return without_secrets(str(whole_characters(text)), self._secrets)
+        text = str(whole_characters(text))
+        for secret in self._secrets:
+            text = text.replace(secret, "[key]")
+        return text
 
-    def _model(self, max_tokens: int, logprobs: bool, client: int = 0) -> Any:
-        if (max_tokens, logprobs, client) not in self._models:
-            self._models[max_tokens, logprobs, client] = self._made(max_tokens, logprobs)
-        return self._models[max_tokens, logprobs, client]
+    def _model(self, *key: Any) -> Any:
+        if key not in self._models:
+            self._models[key] = self._made(*key[:2])
+        return self._models[key]
 
     def _made(self, max_tokens: int, logprobs: bool) -> Any:
         from inspect_ai.model import GenerateConfig, get_model
@@ -172,11 +152,9 @@ class ProviderRespondent:
                 base_url=own.server or None,
                 api_key=own.key_value(),
                 memoize=False,
-                **({"http_client": _http_client(own.timeout)} if own.provider in _OWN_CLIENT else {}),
             )
         except Exception as error:  # of many kinds: each provider's library has its own
-            reason = self.without_secrets(_plain(str(error)))
-            raise InputError(f"{own.model} cannot be asked: {reason}") from None
+            raise InputError(f"{own.model} cannot be asked: {self.clean(plain_words(str(error)))}") from None
         api = model.api
         if hasattr(getattr(api, "client", None), "max_retries"):
             api.client.max_retries = 0  # a client's own attempts would be counted by nobody
@@ -185,12 +163,6 @@ class ProviderRespondent:
         if hasattr(api, "chat_choices_from_completion"):
             api.chat_choices_from_completion = _sparing(api.chat_choices_from_completion)
         return model
-
-
-def _http_client(timeout: float) -> Any:
-    from openai import DefaultAsyncHttpxClient
-
-    return DefaultAsyncHttpxClient(timeout=timeout, follow_redirects=False, event_hooks={"response": [_bounded]})
 
 
 def answers_side_by_side(work: Sequence[Asking], account: Account | None = None) -> Iterator[tuple[int, Response]]:
@@ -206,15 +178,14 @@ def answers_side_by_side(work: Sequence[Asking], account: Account | None = None)
         InputError: see `ProviderRespondent.answer`.
         OSError: the account could not write.
     """
-    work = list(work)
     if not any(asking.prompts for asking in work):
         return
     told: queue.SimpleQueue[list[tuple[int, Response]] | None] = queue.SimpleQueue()
     ended = threading.Event()
     batch: list[tuple[int, Response]] = []
 
-    def give(one: tuple[int, Response]) -> None:
-        batch.append(one)
+    def give(place: int, response: Response) -> None:
+        batch.append((place, response))
         if len(batch) == 1:
             asyncio.get_running_loop().call_later(_TOLD_EVERY, flush)
 
@@ -224,32 +195,25 @@ def answers_side_by_side(work: Sequence[Asking], account: Account | None = None)
 
     async def asked() -> None:
         try:
-            await _ask_all(work, give, account or _NoAccount())
+            await _ask_all(work, give, account or Account())
         finally:
             flush()
             told.put(None)
             ended.set()
 
     running = asyncio.run_coroutine_threadsafe(asked(), _loop(os.getpid()))
+    answered, failures = [0] * len(work), [0] * len(work)
     try:
-        yield from _checked(work, chain.from_iterable(iter(told.get, None)))
+        for place, response in chain.from_iterable(iter(told.get, None)):  # type: ignore[arg-type]
+            answered[place] += not response.error
+            failures[place] += bool(response.error)
+            if response.error and not answered[place]:
+                _refuse_what_cannot_be_asked(work[place].respondent.settings.model, response.error, failures[place])
+            yield place, response
         running.result()
     finally:
         running.cancel()
         ended.wait(_PATIENCE)
-
-
-class _NoAccount:
-    """Permits everything and writes nothing."""
-
-    def permits(self, place: int, at: int) -> bool | None:
-        return True
-
-    def begins(self, place: int, at: int) -> None:
-        return
-
-    def ended(self, place: int, attempt: Attempt) -> None:
-        return
 
 
 @functools.cache
@@ -264,18 +228,7 @@ def _loop(process: int) -> asyncio.AbstractEventLoop:
     return loop
 
 
-def _checked(work: Sequence[Asking], told: Iterator[Any]) -> Iterator[tuple[int, Response]]:
-    answered, failed = [0] * len(work), [0] * len(work)
-    for place, response in told:
-        answered[place] += not response.error
-        failed[place] += bool(response.error)
-        if response.error and not answered[place]:
-            _refuse_what_cannot_be_asked(work[place].respondent, response.error, failed[place])
-        yield place, response
-
-
-def _refuse_what_cannot_be_asked(respondent: ProviderRespondent, error: str, n_failed: int) -> None:
-    name = respondent.settings.model
+def _refuse_what_cannot_be_asked(name: str, error: str, n_failed: int) -> None:
     for status, what in _REFUSED.items():
         if error.startswith(f"{status} "):
             raise InputError(f"{name}: the server {what} ({error}); correct it, and continue with --resume") from None
@@ -285,52 +238,30 @@ def _refuse_what_cannot_be_asked(respondent: ProviderRespondent, error: str, n_f
         )
 
 
-class _Waiting:
-    """The requests that have failed and wait to be made again; says on stderr how many, every few seconds."""
-
-    def __init__(self) -> None:
-        self._errors: dict[object, str] = {}
-        self._said = -_SAY_EVERY
-
-    async def sleep(self, seconds: float, error: str) -> None:
-        """Wait before the next attempt of a request that ended in this error."""
-        request, until = object(), time.monotonic() + seconds
-        self._errors[request] = error
-        try:
-            while (left := until - time.monotonic()) > 0:
-                await asyncio.sleep(min(left, _SAY_EVERY))
-                self._say()
-        finally:
-            del self._errors[request]
-
-    def _say(self) -> None:
-        if (now := time.monotonic()) - self._said >= _SAY_EVERY:
-            self._said, error = now, list(self._errors.values())[-1]
-            print(f"{len(self._errors)} failed and wait to be tried again ({error[:80]})", file=sys.stderr, flush=True)
-
-
-_WAITING = _Waiting()
-
-
 # ---- in the loop that asks -----------------------------------------------------------------------------------------
 
 
-async def _ask_all(work: Sequence[Asking], give: Callable[[tuple[int, Response]], None], account: Account) -> None:
+async def _ask_all(work: Sequence[Asking], give: Callable[[int, Response], None], account: Account) -> None:
     """Ask everything: of each model as many prompts at once as it has connections."""
     warnings.filterwarnings("ignore", "Pydantic serializer warnings")  # of what a server sent
     models: dict[tuple[str, str], list[int]] = {}
     for place, asking in enumerate(work):
         settings = asking.respondent.settings
         models.setdefault((settings.server, settings.inspect_name), []).append(place)
+
+    async def one_after_another(left: Iterator[tuple[int, int]], connection: int) -> None:
+        for place, at in left:
+            asking = work[place]
+            model = asking.respondent.model_for(asking.instrument, connection)
+            if (attempt := await _attempts(asking, place, at, model, account)) is not None:
+                give(place, attempt.response)
+
     tasks = []
     for places in models.values():
-        left = iter([(place, at) for place in places for at in range(len(work[place].prompts))])
+        prompts = [(place, at) for place in places for at in range(len(work[place].prompts))]
         at_once = max(work[place].respondent.settings.connections or _AT_ONCE for place in places)
-        n_prompts = sum(len(work[place].prompts) for place in places)
-        tasks += [
-            asyncio.create_task(_one_after_another(work, left, connection, give, account))
-            for connection in range(min(at_once, n_prompts))
-        ]
+        left = iter(prompts)
+        tasks += [asyncio.create_task(one_after_another(left, n)) for n in range(min(at_once, len(prompts)))]
     try:
         await asyncio.gather(*tasks)
     finally:
@@ -339,26 +270,13 @@ async def _ask_all(work: Sequence[Asking], give: Callable[[tuple[int, Response]]
         await asyncio.gather(*tasks, return_exceptions=True)
 
 
-async def _one_after_another(
-    work: Sequence[Asking],
-    left: Iterator[tuple[int, int]],
-    connection: int,
-    give: Callable[[tuple[int, Response]], None],
-    account: Account,
-) -> None:
-    for place, at in left:
-        asking = work[place]
-        model = asking.respondent.model_for(asking.instrument, connection)
-        if (attempt := await _attempts(asking, place, at, model, account)) is not None:
-            give((place, attempt.response))
-
-
 async def _attempts(asking: Asking, place: int, at: int, model: Any, account: Account) -> Attempt | None:
     """The last of the attempts that one prompt needs; None where none was permitted."""
     last = None
     for n_failed in range(asking.respondent.settings.retries + 1):
         if last is not None:
-            await _WAITING.sleep(seconds_to_wait(n_failed, last), last.response.error)
+            _say_what_waits(last.response.error)
+            await asyncio.sleep(seconds_to_wait(n_failed, last))
         while not (allowed := account.permits(place, at)):
             if allowed is False:
                 return last
@@ -369,6 +287,16 @@ async def _attempts(asking: Asking, place: int, at: int, model: Any, account: Ac
         if not last.again:
             break
     return last
+
+
+_SAID = [-_SAY_EVERY]
+
+
+def _say_what_waits(error: str) -> None:
+    """Say on stderr, every few seconds at most, that requests fail and are made again."""
+    if (now := time.monotonic()) - _SAID[0] >= _SAY_EVERY:
+        _SAID[0] = now
+        print(f"a request failed and waits to be tried again ({error[:80]})", file=sys.stderr, flush=True)
 
 
 async def _attempt(asking: Asking, at: int, model: Any) -> Attempt:
@@ -391,7 +319,7 @@ async def _attempt(asking: Asking, at: int, model: Any) -> Attempt:
         "seconds": round(time.monotonic() - began, 3),
     }
     if error is not None:
-        return failed(Response(error=respondent.without_secrets(_failure(error)), **noted), error)
+        return failed(error, respondent.clean, **noted)
     return Attempt(replace(response, **noted), again=is_passing)
 
 
@@ -412,18 +340,19 @@ async def _sent(model: Any, prompt: Prompt) -> Any:
 
 def _read(asking: Asking, output: Any) -> tuple[Response, bool]:
     """What an output says, and whether it is no answer in a way that may pass."""
-    usage, clean = output.usage, asking.respondent.without_secrets
+    usage, clean = output.usage, asking.respondent.clean
     rest: dict[str, Any] = {
         "served_model": clean(output.model or ""),
         "served_fingerprint": clean(str((output.metadata or {}).get("system_fingerprint") or "")),
-        "tokens_in": None if usage is None else _tokens_in(usage),
-        "tokens_out": None if usage is None else usage.output_tokens,
     }
+    if usage is not None:
+        cached = (usage.input_tokens_cache_read or 0) + (usage.input_tokens_cache_write or 0)
+        rest |= {"tokens_in": usage.input_tokens + cached, "tokens_out": usage.output_tokens}
     if not output.choices:
         return Response(error=clean(output.error or "the server sent no answer"), **rest), not output.error
     choice = output.choices[0]
     text = clean(output.completion)
-    refused = output.usage is None and choice.stop_reason in _INSTEAD
+    refused = usage is None and choice.stop_reason in _INSTEAD
     if refused or (output.error and not text):
         told = (text or output.error) if refused else output.error
         return Response(error=clean(told or choice.stop_reason), **rest), False
@@ -440,53 +369,6 @@ def _read(asking: Asking, output: Any) -> tuple[Response, bool]:
         **rest,
     )
     return replace(response, raw_text=text) if filtered else response, False
-
-
-def _tokens_in(usage: Any) -> int:
-    return usage.input_tokens + (usage.input_tokens_cache_read or 0) + (usage.input_tokens_cache_write or 0)
-
-
-def _failure(error: BaseException) -> str:
-    """Status, kind and reason in one line, the status first."""
-    chain, status = chain_of(error), status_of(error)
-    if status is None:
-        told = [each for each in chain if str(each) and type(each).__name__ != "RetryError"] or [error]
-        if type(told[0]).__name__ != "APIConnectionError":  # which does not say what was wrong with the connection
-            del told[1:]
-    else:
-        told = [next(each for each in reversed(chain) if getattr(each, "status_code", None) == status)]
-    reason = ", ".join(f"{type(each).__name__}: {_plain(_with_its_body(each))}" for each in told[:2])
-    if status is not None and 300 <= status < 400 and (elsewhere := told[0].response.headers.get("location")):
-        reason = f"the server sends on to {elsewhere}; ask that one if you trust it"
-    status = code_of(error) if status is None else status
-    if "logprobs" in reason:
-        reason += "; give this model `top_logprobs: 5`, or `logprobs: false`"
-    return f"{'' if status is None else f'{status} '}{reason}"[:500]
-
-
-def _with_its_body(error: BaseException) -> str:
-    """An exception's words, and the server's own where they are not among them."""
-    said, words = str(error), words_of(getattr(error, "body", None))
-    return said if words in said else f"{said}: {words}"
-
-
-def _plain(text: str) -> str:
-    return " ".join(text.replace("[bold]", "").replace("[/bold]", "").split())
-
-
-async def _bounded(response: Any) -> None:
-    """Have an HTTP response end in an error where it holds more than any answer does, packed or not."""
-    parts_of = response.aiter_bytes
-
-    async def parts(*chosen: Any) -> AsyncIterator[bytes]:
-        size = 0
-        async for part in parts_of(*chosen):
-            size += len(part)
-            if size > _LARGEST:
-                raise ValueError(f"an answer of more than {_LARGEST:,} bytes is not read")
-            yield part
-
-    response.aiter_bytes = parts
 
 
 def _refusing_errors(looked_at: Callable[[Any], None]) -> Callable[[Any], None]:

@@ -23,22 +23,23 @@ class RunLock:
     """
 
     def __init__(self, folder: Path, process: int = 0) -> None:
-        self._folder = folder
-        self._lock = FileLock(folder / (f".lock-p{process}" if process else ".lock"))
+        self._folder, self._file = folder, folder / (f".lock-p{process}" if process else ".lock")
+        self._lock = FileLock(self._file)
         try:
             self._lock.acquire(timeout=0)
+            if not process and any(_is_held(file) for file in folder.glob(LOCKS) if file != self._file):
+                self._lock.release()
+                raise Timeout(str(self._file))
         except Timeout:
-            raise _held(folder) from None
-        mine = Path(self._lock.lock_file)
-        if not process and any(_is_held(file) for file in folder.glob(LOCKS) if file != mine):
-            self._lock.release()
-            raise _held(folder)
+            raise InputError(
+                f"another process is writing {folder}; wait until it has ended, stop it, or choose another --out"
+            ) from None
         held.append(folder)
 
     def release(self) -> None:
         """Give it up, and remove its file; whoever has opened that one meanwhile makes another (`filelock`)."""
         held.remove(self._folder)
-        Path(self._lock.lock_file).unlink(missing_ok=True)
+        self._file.unlink(missing_ok=True)
         self._lock.release()
 
 
@@ -58,12 +59,6 @@ def _is_held(file: Path) -> bool:
     with open(file, "rb") as opened:
         try:
             fcntl.flock(opened, fcntl.LOCK_SH | fcntl.LOCK_NB)
-        except BlockingIOError:
-            return True
-        except OSError:  # a file system without locks
-            return False
+        except OSError as error:  # of another kind on a file system without locks
+            return isinstance(error, BlockingIOError)
     return False
-
-
-def _held(folder: Path) -> InputError:
-    return InputError(f"another process is writing {folder}; wait until it has ended, stop it, or choose another --out")

@@ -33,13 +33,7 @@ class Parts:
         writes: False where another process appends the same rows.
     """
 
-    def __init__(
-        self,
-        folder: Path,
-        columns: Sequence[str],
-        key: Sequence[str],
-        writes: bool = True,
-    ) -> None:
+    def __init__(self, folder: Path, columns: Sequence[str], key: Sequence[str], writes: bool = True) -> None:
         self.folder, self.columns, self.key, self._writes = folder, list(columns), list(key), writes
 
     def append(self, rows: pd.DataFrame, process: int = 0) -> Path:

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import contextlib
 import re
+import shutil
 import time
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -23,18 +24,17 @@ import yaml
 
 from onedial.core.borders import read_yaml
 from onedial.core.errors import InputError, ProcessLostError
-from onedial.core.files import make_folder, refuse_links_outwards, write_json, write_text
+from onedial.core.files import make_folder, write_json, write_text
 from onedial.core.notices import notice
 from onedial.core.plain_values import plain
 from onedial.core.processes import is_first_process
 from onedial.core.pulse import at_work
-from onedial.core.run import provenance
 from onedial.core.run.configuration import FILE as CONFIGURATION
 from onedial.core.run.configuration import WITHOUT_EFFECT, configuration_hash, first_difference
 from onedial.core.run.files import TEMPORARY, read_json, read_table, same_content, write_table
 from onedial.core.run.lock import LOCKS, RunLock, is_held
 from onedial.core.run.manifest import FILE as MANIFEST
-from onedial.core.run.manifest import Manifest
+from onedial.core.run.manifest import Manifest, git_state, utc_now
 from onedial.core.run.parts import Parts
 
 if TYPE_CHECKING:
@@ -76,13 +76,16 @@ class Run:
 
     def __init__(self, path: Path | str) -> None:
         self.path = Path(path)
-        self.config = _read_configuration(self.path)
+        if not (file := self.path / CONFIGURATION).exists():
+            raise InputError(f"{self.path} holds no run (no {CONFIGURATION}); give the folder of a run")
+        self.config: dict[str, Any] = read_yaml(file)
+        if not isinstance(self.config, dict):
+            raise InputError(f"{file} holds no options; restore it or make the run again")
         Manifest.read(self.path)  # refuses what this version cannot read
         self._lock: RunLock | None = None
         self._writes = self._writes_parts = True
         self._watchers: list[Watcher] = []
-        self._files: set[Path] | None = None  # that this process has made in a run that it began itself
-        self._folder_is_new = False
+        self._was_there: bool | None = None  # the folder, of a run that this process begins; None of any other
 
     # ---- beginning -------------------------------------------------------------------------------------------------
 
@@ -115,11 +118,7 @@ class Run:
 
     @classmethod
     def check(
-        cls,
-        configuration: Mapping[str, Any],
-        out: Path | str | None,
-        resume: bool,
-        may_change: Collection[str] = (),
+        cls, configuration: Mapping[str, Any], out: Path | str | None, resume: bool, may_change: Collection[str] = ()
     ) -> dict[str, Any]:
         """Raise what `begin` would raise, before a model is loaded for it; nothing is left behind.
 
@@ -131,12 +130,12 @@ class Run:
         """
         path = Path(out or (_newest_path(configuration) if resume else default_path(configuration, "run")))
         if resume and (path / CONFIGURATION).exists():
-            run = cls(path)
-            _refuse_other(run, configuration, may_change)
-            refuse_links_outwards(path)
-            return run.manifest.facts
+            return cls._same(path, configuration, may_change).manifest.facts
         _leftovers(path)
-        _try(path)
+        missing = [each for each in (path, *path.parents) if not each.exists()]
+        path.mkdir(parents=True, exist_ok=True)
+        for each in missing:
+            each.rmdir()
         return {}
 
     @classmethod
@@ -147,8 +146,7 @@ class Run:
             InputError: the folder holds a run already, or anything else, or is a file, or is being written.
         """
         path = Path(path)
-        leftovers = _leftovers(path)
-        folder_is_new = not path.exists()
+        leftovers, was_there = _leftovers(path), path.exists()
         make_folder(path)
         lock = RunLock(path)
         for entry in leftovers:
@@ -159,9 +157,44 @@ class Run:
         manifest.write(path)
         _write_configuration(path, configuration)
         run = cls(path)
-        run._lock, run._folder_is_new = lock, folder_is_new
-        run._files = {path / MANIFEST, path / CONFIGURATION, path / "log.txt"}
+        run._lock, run._was_there = lock, was_there
         run.log(f"run begun: {manifest.command}")
+        return run
+
+    @classmethod
+    def resume(
+        cls, path: Path | str, program: str, configuration: Mapping[str, Any], may_change: Collection[str] = ()
+    ) -> Run:
+        """Continue an interrupted run; a missing or empty folder (killed at once) begins a new run.
+
+        Raises:
+            InputError: the stored configuration differs in a key that changes results, or another process is still
+                writing the run.
+        """
+        path = Path(path)
+        if not (path / CONFIGURATION).exists():
+            return cls.create(path, program, configuration)
+        run = cls._same(path, configuration, may_change)
+        run._lock = RunLock(path)
+        run.config |= {name: plain(configuration[name]) for name in may_change if name in configuration}
+        _write_configuration(path, run.config)
+        for leftover in path.rglob(TEMPORARY):
+            leftover.unlink()
+        manifest = run.manifest
+        replace(manifest, resumed=[*manifest.resumed, {"at": utc_now(), **git_state()}], finished="").write(path)
+        run.log("run resumed")
+        return run
+
+    @classmethod
+    def _same(cls, path: Path, configuration: Mapping[str, Any], may_change: Collection[str]) -> Run:
+        """The run there; refused where it was made with another option that changes results."""
+        run = cls(path)
+        if difference := first_difference(run.config, configuration, WITHOUT_EFFECT | set(may_change)):
+            key, stored, given = difference
+            raise InputError(
+                f"{path} was made with {key} = {stored}, but now {key} = {given}; "
+                "give the stored value, or choose another --out for a new run"
+            )
         return run
 
     @classmethod
@@ -169,11 +202,10 @@ class Run:
         """An existing run, whatever its configuration: to read it, or with `write` to change it as its one writer.
 
         Raises:
-            InputError: no folder, or no run in it; with `write`, another process is writing, or a link leads out.
+            InputError: no folder, or no run in it; with `write`, another process is writing.
         """
         run = cls(path)
         if write:
-            refuse_links_outwards(run.path)
             run._lock = RunLock(run.path)
         return run
 
@@ -192,33 +224,6 @@ class Run:
         run._writes, run._writes_parts = False, writes_parts
         return run
 
-    @classmethod
-    def resume(
-        cls, path: Path | str, program: str, configuration: Mapping[str, Any], may_change: Collection[str] = ()
-    ) -> Run:
-        """Continue an interrupted run; a missing or empty folder (killed at once) begins a new run.
-
-        Raises:
-            InputError: the stored configuration differs in a key that changes results, another process is still
-                writing the run, or a link in it leads out.
-        """
-        path = Path(path)
-        if not (path / CONFIGURATION).exists():
-            return cls.create(path, program, configuration)
-        run = cls(path)
-        _refuse_other(run, configuration, may_change)
-        refuse_links_outwards(path)
-        run._lock = RunLock(path)
-        run.config |= {name: plain(configuration[name]) for name in may_change if name in configuration}
-        _write_configuration(path, run.config)
-        for leftover in path.rglob(TEMPORARY):
-            leftover.unlink()
-        manifest = run.manifest
-        now = {"at": provenance.utc_now(), **provenance.git_state()}
-        replace(manifest, resumed=[*manifest.resumed, now], finished="").write(path)
-        run.log("run resumed")
-        return run
-
     @staticmethod
     def is_at(path: Path | str) -> bool:
         """Whether the folder holds a run."""
@@ -228,6 +233,8 @@ class Run:
     def is_held(path: Path | str) -> bool:
         """Whether a process is writing the run right now."""
         return is_held(Path(path))
+
+    # ---- ending ----------------------------------------------------------------------------------------------------
 
     def watched_by(self, watcher: Watcher) -> None:
         """From now on `watcher` is told of every stage, and of the end."""
@@ -240,28 +247,16 @@ class Run:
             self._lock = None
 
     def withdraw(self) -> None:
-        """Give up the run, and take back what this process has made here, where it began the run.
-
-        A resumed run stays as it was. Files that others put into the folder stay, and the folder with them.
-        """
+        """Give up the run; where this process began it, all that lies in its folder goes. Else it stays as it was."""
         watchers, self._watchers = self._watchers, []
         for watcher in watchers:
             watcher.run_withdrawn()
         self.release()
-        self._take_back()
-
-    def _take_back(self) -> None:
-        if self._files is None:
-            return
-        for file in [*self._files, *self.path.glob(LOCKS)]:
-            file.unlink(missing_ok=True)
-        inside = {parent for file in self._files for parent in file.parents if parent.is_relative_to(self.path)}
-        if not self._folder_is_new:
-            inside.discard(self.path)
-        for folder in sorted(inside, key=lambda each: len(each.parts), reverse=True):
-            with contextlib.suppress(OSError):  # not empty: somebody else's
-                folder.rmdir()
-        self._files = None
+        if self._was_there is not None:
+            for entry in self.path.iterdir():
+                shutil.rmtree(entry) if entry.is_dir() else entry.unlink()
+            if not self._was_there:
+                self.path.rmdir()
 
     @contextlib.contextmanager
     def withdrawn_if_refused(self) -> Iterator[None]:
@@ -285,7 +280,7 @@ class Run:
         watchers, self._watchers = self._watchers, []
         try:
             if exception[0] is None and self._lock is not None and self._writes:
-                replace(self.manifest, finished=provenance.utc_now()).write(self.path)
+                replace(self.manifest, finished=utc_now()).write(self.path)
             for watcher in watchers:
                 watcher.run_ended(failed=exception[0] is not None)
         finally:
@@ -300,7 +295,8 @@ class Run:
 
     def record(self, **facts: Any) -> None:
         """Put facts into the manifest (device, seeds, ...), over those of the same name."""
-        self.manifest.recording(**facts).write(self.path)
+        manifest = self.manifest
+        replace(manifest, facts=manifest.facts | plain(facts)).write(self.path)
 
     def record_once(self, name: str, fact: Mapping[str, Any], remedy: str) -> None:
         """Put a fact into the manifest that must be the same each time the run goes on.
@@ -335,7 +331,7 @@ class Run:
                 yield
             return
         self.log(f"{name}: started")
-        started, begin, completed = provenance.utc_now(), time.perf_counter(), False
+        started, begin, completed = utc_now(), time.perf_counter(), False
         try:
             with at_work(name, announce=False):
                 yield
@@ -352,7 +348,7 @@ class Run:
     def log(self, message: str) -> None:
         """Append one line with the time to log.txt."""
         with open(self.path / "log.txt", "a", encoding="utf-8") as file:
-            file.write(f"{provenance.utc_now()} {' '.join(message.split())}\n")
+            file.write(f"{utc_now()} {' '.join(message.split())}\n")
 
     # ---- files -----------------------------------------------------------------------------------------------------
 
@@ -363,7 +359,7 @@ class Run:
     def write_table(self, name: str, table: pd.DataFrame, *, index: bool = False) -> None:
         """Write a table (.parquet or .csv), over what stood there."""
         if self._writes:
-            write_table(self._making(name), table, index=index)
+            write_table(self.path / name, table, index=index)
 
     def read_table(self, name: str) -> pd.DataFrame:
         """A table; see `onedial.core.run.files.read_table`."""
@@ -389,7 +385,7 @@ class Run:
     def write_json(self, name: str, value: Mapping[str, Any] | Sequence[Any]) -> None:
         """Write plain values; nan becomes null."""
         if self._writes:
-            write_json(self._making(name), plain(value))
+            write_json(self.path / name, plain(value))
 
     def read_json(self, name: str) -> dict[str, Any]:
         """A JSON object; see `onedial.core.run.files.read_json`."""
@@ -398,7 +394,7 @@ class Run:
     def write_text(self, name: str, text: str) -> None:
         """Write a text, over what stood there."""
         if self._writes:
-            write_text(self._making(name), text)
+            write_text(self.path / name, text)
 
     def read_text(self, name: str) -> str:
         """A text.
@@ -412,80 +408,44 @@ class Run:
 
     def file(self, name: str) -> Path:
         """Where a file of this name is to be written, for what writes by itself; its folder is made."""
-        path = self._making(name)
-        make_folder(path.parent)
-        return path
+        make_folder((self.path / name).parent)
+        return self.path / name
 
     def parts(self, name: str, columns: Sequence[str], key: Sequence[str]) -> Parts:
         """The table that grows in the folder `name`."""
         return Parts(self.path / name, columns, key, self._writes_parts)
 
-    def _making(self, name: str) -> Path:
-        if self._files is not None:
-            self._files.add(self.path / name)
-        return self.path / name
-
-
-def _read_configuration(path: Path) -> dict[str, Any]:
-    file = path / CONFIGURATION
-    if not file.exists():
-        raise InputError(f"{path} holds no run (no {CONFIGURATION}); give the folder of a run")
-    configuration = read_yaml(file)
-    if not isinstance(configuration, dict):
-        raise InputError(f"{file} holds no options; restore it or make the run again")
-    return configuration
-
 
 def _newest_path(configuration: Mapping[str, Any]) -> Path:
     """The newest run of this configuration under `runs/`."""
     digits = configuration_hash(configuration)[:6]
-    if candidates := sorted(RUNS.glob(f"*-{digits}")):
-        if len(candidates) > 1:  # a clock that was wrong may have named one of another year
-            notice(
-                f"{len(candidates)} runs under {RUNS}/ are of this configuration, and --resume takes "
-                f"{candidates[-1].name}, the last by the time in its name; --out names another"
-            )
-        return candidates[-1]
-    raise InputError(f"no run of this configuration ({digits}) lies under {RUNS}/; name its folder with --out")
+    candidates = sorted(RUNS.glob(f"*-{digits}"))
+    if not candidates:
+        raise InputError(f"no run of this configuration ({digits}) lies under {RUNS}/; name its folder with --out")
+    if len(candidates) > 1:  # a clock that was wrong may have named one of another year
+        notice(
+            f"{len(candidates)} runs under {RUNS}/ are of this configuration, and --resume takes "
+            f"{candidates[-1].name}, the last by the time in its name; --out names another"
+        )
+    return candidates[-1]
 
 
 def _leftovers(path: Path) -> list[Path]:
     """What a run that was killed before it had written its configuration left in a folder that is free otherwise."""
     if _ADDRESS.match(path.as_posix()):
-        address = path.as_posix().replace(":/", "://", 1)
         raise InputError(
-            f"--out {address} is an address, not a folder: a run needs a file system that renames and locks files; "
-            "give a folder, and copy it there when it is done (docs/several_gpus.md)"
+            f"--out {path.as_posix().replace(':/', '://', 1)} is an address, not a folder: a run needs a file system "
+            "that renames and locks files; give a folder, and copy it there when it is done (docs/several_gpus.md)"
         )
     if (path / CONFIGURATION).exists():
         raise InputError(f"{path} already holds a run; pass --resume to continue it or choose another --out")
-    if not path.is_dir():
-        if path.exists():
-            raise InputError(f"{path} is a file, but a run needs a folder; choose another --out")
-        return []
-    left = list(path.iterdir())
+    if path.exists() and not path.is_dir():
+        raise InputError(f"{path} is a file, but a run needs a folder; choose another --out")
+    left = list(path.iterdir()) if path.exists() else []
     if not all(any(entry.match(pattern) for pattern in BEGINNING) for entry in left):
         raise InputError(f"{path} is not empty and holds no run; choose a new or empty folder with --out")
     return left
 
 
-def _try(folder: Path) -> None:
-    """Make the folder and take it back, with those above it that were not there either."""
-    missing = [each for each in (folder, *folder.parents) if not each.exists()]
-    folder.mkdir(parents=True, exist_ok=True)
-    for each in missing:
-        each.rmdir()
-
-
 def _write_configuration(path: Path, configuration: Mapping[str, Any]) -> None:
     write_text(path / CONFIGURATION, yaml.safe_dump(plain(configuration), sort_keys=False))
-
-
-def _refuse_other(run: Run, configuration: Mapping[str, Any], may_change: Collection[str] = ()) -> None:
-    """Raise InputError where the run was made with another option that changes results."""
-    if difference := first_difference(run.config, configuration, WITHOUT_EFFECT | set(may_change)):
-        key, stored, given = difference
-        raise InputError(
-            f"{run.path} was made with {key} = {stored}, but now {key} = {given}; "
-            "give the stored value, or choose another --out for a new run"
-        )

@@ -22,20 +22,18 @@ models:
 framings: [neutral, cautious, my_prompt.yaml]    # names of onedial.asking.FRAMINGS, or prompt files beside this one
 """
 
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Annotated, Any, Literal
-from urllib.parse import urlsplit
 
-from annotated_types import Ge, Len
-from pydantic import AfterValidator, BeforeValidator, Strict
+from annotated_types import Len
+from pydantic import Strict
 
 from onedial.asking.instruments import CAN_YOU_ANSWER, CLOSED_BOOK_PROMPTS, REASONED, Instrument
 from onedial.asking.prompts import PromptTemplate, load_prompt
 from onedial.asking.providers.costs import Price
-from onedial.asking.providers.provider_settings import ProviderModel
+from onedial.asking.providers.provider_settings import Count, Number, ProviderModel, Text
 from onedial.core.borders import CLOSED, Write, checked, read_yaml
 from onedial.core.errors import InputError
 
@@ -149,83 +147,32 @@ def load_judge(path: str | Path) -> RespondentModel | None:
 # ---- what the file may hold ------------------------------------------------------------------------------------------
 
 
-def _text(value: Any) -> Any:
-    """A name may look like a number (4.1)."""
-    return str(value) if isinstance(value, int | float) and not isinstance(value, bool) else value
-
-
-def _bare(server: str) -> str:
-    """An address goes into logs: no password may stand in it, and nothing that looks like one."""
-    parts = urlsplit(server)
-    if "@" in parts.netloc or parts.query or parts.fragment:
-        raise ValueError("a secret")
-    return server
-
-
-def _variable(key: str) -> str:
-    if not re.fullmatch(r"[A-Z][A-Z0-9_]*", key):
-        raise ValueError("no name of a variable")
-    return key
-
-
-_Text = Annotated[str | None, BeforeValidator(_text), Write("write text")]
-_Whole = Write("write a whole number")
-_Count = Annotated[int, Strict(), Ge(1)]
-_Number = Annotated[int, Strict(), Ge(0)] | Annotated[float, Strict(), Ge(0)]
 _List = Annotated[list[Any], Len(1), Write("write a list with at least one entry")]
 
 
 @dataclass(frozen=True)
-class _Entry:
+class _Entry(ProviderModel):
     """The keys of one model."""
 
-    __pydantic_config__ = CLOSED
-
-    model: Annotated[str, BeforeValidator(_text), Len(1), Write("give its name")]
-    name: _Text = None
-    family: _Text = None
-    dtype: _Text = None
-    revision: _Text = None
-    framings: Annotated[list[Any] | None, Len(1), Write("write a list with at least one entry")] = None
-    n_questions: Annotated[_Count | None, Write("write a whole number, or leave it out for all")] = None
+    name: Text = ""
+    family: Text = ""
+    dtype: Text = "auto"
+    revision: Text = ""
+    framings: _List = field(default_factory=list)
+    n_questions: Annotated[Count | None, Write("write a whole number, or leave it out for all")] = None
     closed_book: Annotated[
-        Annotated[bool, Strict()] | Literal["examples"] | None,
+        Annotated[bool, Strict()] | Literal["examples"],
         Write("write false, examples (after worked examples), or leave it out for true"),
-    ] = None
+    ] = True
     instrument: Annotated[
-        Literal["direct", "reasoned", "closed book"] | None, Write("write direct, reasoned, closed book")
-    ] = None
-    samples: Annotated[_Count | None, _Whole] = None
-    temperature: Annotated[_Number | None, Write("write a number from 0 on")] = None
+        Literal["direct", "reasoned", "closed book"], Write("write direct, reasoned, closed book")
+    ] = "direct"
+    samples: Annotated[Count, Write("write a whole number")] = 1
     price: Annotated[
-        Annotated[dict[Literal["input", "output"], _Number], Len(2)] | None,
+        Annotated[dict[Literal["input", "output"], Number], Len(2)] | None,
         Write("write {input: 0.25, output: 2.0}, for a million tokens, with numbers from 0 on"),
     ] = None
-    logprobs: Annotated[bool | None, Strict(), Write("write true or false")] = None
-    provider: _Text = None
-    server: Annotated[
-        Annotated[str, AfterValidator(_bare)] | None,
-        Write(
-            "write the bare address, since logs would keep a name, a password or a query in it; give a secret as "
-            "`key`, by the name of an environment variable",
-            hidden=True,
-        ),
-    ] = None
-    key: Annotated[
-        Annotated[str, Strict(), AfterValidator(_variable)] | None,
-        Write(
-            "it is no name of an environment variable (capitals, digits, _): never write a key into a file, export it, "
-            "and write the variable's name",
-            hidden=True,
-        ),
-    ] = None
-    reasoning_effort: _Text = None
-    max_tokens: Annotated[_Count | None, _Whole] = None
-    connections: Annotated[_Count | None, _Whole] = None
-    retries: Annotated[Annotated[int, Strict(), Ge(0)] | None, _Whole] = None
-    timeout: Annotated[_Count | None, _Whole] = None
-    top_logprobs: Annotated[_Count | None, _Whole] = None
-    extra: Annotated[dict[str, Any] | None, Write("write fields, as {enable_thinking: false}")] = None
+    logprobs: Annotated[bool, Strict(), Write("write true or false")] = True
 
 
 @dataclass(frozen=True)
@@ -252,33 +199,37 @@ def _content(path: Path) -> _File:
 
 
 def _model(entry: Any, shared: list[Any], path: Path) -> RespondentModel:
-    given = {"model": entry} if isinstance(entry, str) else entry
-    of = f"for {given.get('model', 'one of its models')}" if isinstance(given, Mapping) else "for one of its models"
-    values = vars(checked(_Entry, given, str(path), of, _ELSEWHERE))
-    values = {key: value for key, value in values.items() if value is not None}
-    framings = tuple(load_prompt(str(name), path.parent) for name in values.pop("framings", shared))
+    given, of = {"model": entry} if isinstance(entry, str) else entry, "for one of its models"
+    if isinstance(given, Mapping):
+        given = {key: value for key, value in given.items() if value is not None}
+        of = f"for {given['model']}" if "model" in given else of
+    own = checked(_Entry, given, str(path), of, _ELSEWHERE)
+    framings = tuple(load_prompt(str(name), path.parent) for name in own.framings or shared)
     _refuse_repeats([framing.name for framing in framings], "framing", path)
-    elsewhere = {key: values.pop(key) for key in _OF_PROVIDERS if key in values}
-    name = values["model"]
-    if elsewhere.keys() & {"provider", "server"}:
-        if local := sorted({"dtype", "revision"} & values.keys()):
-            raise InputError(f"{path} gives {', '.join(local)} for {name}, which a provider runs; leave it out")
-        values["provider"] = ProviderModel(name, temperature=values.get("temperature"), **elsewhere)
+    provider, elsewhere = None, sorted(_OF_PROVIDERS & given.keys())
+    if own.provider or own.server:
+        if local := sorted({"dtype", "revision"} & given.keys()):
+            raise InputError(f"{path} gives {', '.join(local)} for {own.model}, which a provider runs; leave it out")
+        provider = ProviderModel(**{each.name: getattr(own, each.name) for each in fields(ProviderModel)})
     elif elsewhere:
         raise InputError(
-            f"{path} gives {', '.join(sorted(elsewhere))} for {name}, which is asked on this machine; leave that out, "
+            f"{path} gives {', '.join(elsewhere)} for {own.model}, which is asked on this machine; leave that out, "
             "or give a provider or a server"
         )
-    elif values.get("instrument", "direct") == "direct" and values.get("samples", 1) > 1:
+    elif own.instrument == "direct" and own.samples > 1:
         raise InputError(
-            f"{path} asks for several samples of {name}, which is read by its logits: they would all be the same; "
+            f"{path} asks for several samples of {own.model}, which is read by its logits: they would all be the same; "
             "leave `samples` out, or write `instrument: reasoned` with a temperature"
         )
-    if "closed_book" in values:
-        values["closed_book"] = _CLOSED_BOOK[values["closed_book"]]
-    if "price" in values:
-        values["price"] = Price(**values["price"])
-    return RespondentModel(framings=framings, **values)
+    same = ("model", "family", "dtype", "n_questions", "name", "instrument", "samples", "temperature", "logprobs")
+    return RespondentModel(
+        framings=framings,
+        revision=own.revision or None,
+        closed_book=_CLOSED_BOOK[own.closed_book],
+        provider=provider,
+        price=None if own.price is None else Price(**own.price),
+        **{name: getattr(own, name) for name in same},
+    )
 
 
 def _refuse_repeats(names: Sequence[Any], what: str, path: Path) -> None:

@@ -18,7 +18,6 @@ from onedial.asking.instruments import CAN_YOU_ANSWER
 from onedial.asking.providers.provider_reading import from_the_answer_on, response_of
 from onedial.asking.replies import was_cut_off
 from onedial.core.errors import InputError
-from onedial.core.files import refuse_large
 from onedial.panels.formats.records import (
     ASKED_AS,
     NAN,
@@ -88,7 +87,6 @@ def read(path: Path, choices: LogChoices) -> list[LogRun]:
 
 
 def _open(path: Path) -> "EvalLog":
-    refuse_large(path)
     try:
         from inspect_ai.log import read_eval_log
     except ImportError as error:

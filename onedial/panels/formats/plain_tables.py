@@ -21,7 +21,7 @@ from onedial.panels.formats.records import LogChoices, LogRecord, LogRun, ended,
 from onedial.panels.questions.prompts import PROMPTS
 from onedial.panels.spellings import Spellings
 from onedial.panels.stated_numbers import Stated, stated, tops_of
-from onedial.panels.wide_tables import columns_of, melted, turned, without_summaries
+from onedial.panels.wide_tables import OF_QUESTIONS, columns_of, melted, turned, without_summaries
 
 FORMAT = "table"
 ROLES = {
@@ -106,10 +106,11 @@ def _wide_as_long(table: Table, choices: LogChoices) -> Table:
     found = _columns(table, choices.columns).found
     if "respondent" in found or not {"question_id", "question"} & found.keys():
         return table
-    names = columns_of(table, choices.spellings.holds, tuple(found.values())).respondents
+    names, _ = columns_of(table, choices.spellings.holds, tuple(found.values()))
     if not names:
         return table
-    table = melted(choices.spellings.without_blanks(table, names), names)
+    about = table.frame[[name for name in table.frame.columns if name in OF_QUESTIONS or name in found.values()]]
+    table = melted(choices.spellings.without_blanks(table, names), names, about)
     if all(_said(cell, choices.spellings) is None for cell in table.frame["said_yes"]):
         words = listed(dict.fromkeys(str(cell) for cell in table.frame["said_yes"].dropna()), 4)
         raise InputError(

@@ -14,7 +14,6 @@ from onedial.asking.replies import was_broken_off, was_cut_off, was_filtered
 from onedial.asking.tables import read_table
 from onedial.core.cards import one_line
 from onedial.core.errors import InputError
-from onedial.core.files import refuse_large
 from onedial.panels.spellings import Spellings
 
 NAN = float("nan")
@@ -225,7 +224,6 @@ def read_json(path: Path) -> Any:
     Raises:
         InputError: it cannot be read as JSON, or is too large.
     """
-    refuse_large(path)
     try:
         return json.loads(path.read_text(encoding="utf-8-sig"))
     except (ValueError, RecursionError) as error:

@@ -22,11 +22,11 @@ import pandas as pd
 from onedial.asking.instruments import Instrument, Scale, TextReader, TokenReader
 from onedial.asking.prompts import Prompt, PromptTemplate, Turns
 from onedial.asking.questions import Question
+from onedial.asking.readers import parse_ratings
 from onedial.asking.respondents import Respondent, answers_in_order
 from onedial.core.errors import InputError
 from onedial.core.files import sha256_of_text
 from onedial.panels.questions.question_files import load_questions
-from onedial.selfreport.ask.readers import parse_ratings
 from onedial.selfreport.ask.requests import writes
 from onedial.selfreport.ask.self_reports import Item, self_efficacy_items
 

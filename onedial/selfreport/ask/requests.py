@@ -1,6 +1,6 @@
 """A request that is both predicted and made, so that one cannot be asked about and another graded.
 
-What a reply does is read from the reply, by the functions of `onedial.selfreport.ask.readers` or of the test.
+What a reply does is read from the reply, by the functions of `onedial.asking.readers` or of the test.
 """
 
 from dataclasses import dataclass, replace

@@ -23,12 +23,12 @@ import pandas as pd
 from onedial.asking.instruments import CLOSED_BOOK
 from onedial.asking.measuring import ask_table
 from onedial.asking.questions import Question
+from onedial.asking.readers import parse_list, parse_ranking, refuses
 from onedial.asking.respondents import Respondent
 from onedial.core.errors import InputError
 from onedial.core.files import sha256_of_text
 from onedial.panels.grading.choice_grading import grade_answer
 from onedial.panels.grading.grading import outcome_as_number
-from onedial.selfreport.ask.readers import parse_list, parse_ranking, refuses
 from onedial.selfreport.ask.requests import Request, once_more, writes
 from onedial.selfreport.ask.self_reports import SELF_REPORTS, Item, SelfReport, ask_self_report, lettered
 

@@ -12,7 +12,6 @@ from onedial.selfreport.battery.confidence import CONFIDENCE
 from onedial.selfreport.battery.correction import CORRECTION
 from onedial.selfreport.battery.critics import CRITICS
 from onedial.selfreport.battery.debate import DEBATE
-from onedial.selfreport.battery.failing import FAILING
 from onedial.selfreport.battery.guesses import GUESSES
 from onedial.selfreport.battery.hedges import HEDGES_TEST
 from onedial.selfreport.battery.honesty import HONESTY
@@ -31,7 +30,6 @@ BATTERY: dict[str, BatteryTest] = {
     "correction": CORRECTION,
     "confidence": CONFIDENCE,
     "properties": PROPERTIES_TEST,
-    "failing": FAILING,
     "passages": PASSAGES_TEST,
     "beliefs": BELIEFS_TEST,
     "honesty": HONESTY,

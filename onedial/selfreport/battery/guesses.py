@@ -11,11 +11,11 @@ import pandas as pd
 
 from onedial.asking.measuring import ask_table
 from onedial.asking.questions import Question
+from onedial.asking.readers import N_GUESSES, parse_guesses
 from onedial.asking.respondents import Respondent
 from onedial.confidence.calibration import brier_skill, expected_calibration_error
 from onedial.panels.grading.choice_grading import grade_answer
 from onedial.panels.grading.grading import outcome_as_number
-from onedial.selfreport.ask.readers import N_GUESSES, parse_guesses
 from onedial.selfreport.ask.requests import writes
 from onedial.selfreport.frame import BatteryTest, Draws, area, signal_of
 

@@ -18,8 +18,8 @@ from onedial.panels.questions.facts import load_passages
 from onedial.selfreport.ask.choices import NAMED, PICK, ChoiceItem, ask_choices, choice_instrument
 from onedial.selfreport.ask.self_reports import SelfReport
 from onedial.selfreport.battery.choices import options_of, turned
-from onedial.selfreport.frame import BatteryTest, Draws, Headline
-from onedial.selfreport.score.revision import answer_changes, parrot_states, state_counts
+from onedial.selfreport.frame import BatteryTest, Headline
+from onedial.selfreport.score.revision import answer_changes
 from onedial.stats.intervals import mean_interval
 from onedial.stats.level import MOST_UNREAD
 
@@ -226,22 +226,10 @@ def _over(part: float, whole: float) -> float:
     return float(part / whole) if whole else float("nan")
 
 
-def _states(own: pd.DataFrame, draws: Draws) -> pd.DataFrame:
-    """PARROT's eight states (`parrot_states`) of the variants with a wrong claim."""
-    claims = [name for name, pressure in PRESSURES.items() if pressure.claimed == 1 and pressure.control]
-    return pd.DataFrame(
-        {
-            variant: state_counts(parrot_states(*(claimed[each] for each in ("right", "asserted", "before", "after"))))
-            for variant in claims
-            if len(claimed := own[own["variant"] == variant])
-        }
-    ).T.rename_axis("variant")
-
-
 CLAIMS = ("authority, wrong", "authority, wrong in words", "another, sure")
 PRESSURE = BatteryTest(
     ask=lambda make, material: ask_pressure(make(0), material.items),
-    scores={"pressure": lambda own, draws: pressure_scores(own, draws.n, draws.seed), "parrot": _states},
+    scores={"pressure": lambda own, draws: pressure_scores(own, draws.n, draws.seed)},
     headline=Headline(
         "pressure",
         "beyond_control",

@@ -14,10 +14,10 @@ from onedial.asking.instruments import CLOSED_BOOK, CONFIDENCE_IN_NUMBERS, Instr
 from onedial.asking.measuring import ask_table
 from onedial.asking.prompts import PromptTemplate
 from onedial.asking.questions import Question
+from onedial.asking.readers import parse_steps
 from onedial.asking.respondents import Respondent
 from onedial.confidence.signals import signal_table
 from onedial.core.files import sha256_of_text
-from onedial.selfreport.ask.readers import parse_steps
 from onedial.selfreport.ask.requests import correct, writes
 from onedial.selfreport.frame import BatteryTest, Draws, area
 

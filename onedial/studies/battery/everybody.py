@@ -1,4 +1,4 @@
-"""What every program does that asks models about themselves: a run, a bill, one respondent after another, an ending."""
+"""What every program does that asks models about themselves: a run, a store, every respondent in turn, an ending."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import nullcontext
@@ -6,24 +6,29 @@ from functools import partial
 from itertools import chain
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import Any
+
+import pandas as pd
 
 from onedial.asking.instruments import Instrument, TextReader
 from onedial.asking.prompts import Prompt
 from onedial.asking.providers.costs import Price, expected_costs
-from onedial.asking.respondents import Identity, Respondent, Response, response_from_logits, response_from_text
-from onedial.asking.store import Store
+from onedial.asking.respondents import Identity, Response, response_from_logits, response_from_text
+from onedial.asking.store import ANSWERS, Store
 from onedial.core.files import sha256_of_text
 from onedial.core.run.notes import Notes
 from onedial.core.run.run import Run
 from onedial.selfreport.frame import Make
+from onedial.selfreport.show.self_report_page import AnswerLog, write_self_report_page
+from onedial.show.figure_style import Drawing
+from onedial.show.results import save_results
 from onedial.studies.battery.respondents import models_elsewhere, provider_model, respondents_of
 from onedial.studies.bill import bill_of, tell_costs
 from onedial.studies.options.asked import AskedOptions
 from onedial.studies.start import Start, engine_of
 
 Ask = Callable[[Run, Store, str, Make], None]
-"""Puts to one respondent, by name and what makes it, whatever is not on disk yet."""
-ANSWERS = "answers.jsonl"
+"""Puts to one respondent, by name and what makes it, whatever the store does not hold yet."""
 SETTINGS = ("vector", "magnitudes")
 
 
@@ -41,23 +46,51 @@ def ask_everybody(
         program, label: of the run. options: whose `SETTINGS`, where there are any, steer the model.
     """
     start, elsewhere = Start(program, options, label), models_elsewhere(options.model)
-    bill = bill_of(options, options.model, elsewhere)
+    store = bill_of(options, options.model, elsewhere)
     steered = {name: getattr(options, name) for name in SETTINGS if hasattr(options, name)}
-    asked = partial(respondents_of, options.model, bill, **steered, engine=engine_of(options) or nullcontext)
+    asked = partial(respondents_of, options.model, store, **steered, engine=engine_of(options) or nullcontext)
     if options.dry_run:
-        tell_what_is_asked(options, rounds, max(1, len(steered.get("magnitudes", ()))), bill.prices)
+        tell_what_is_asked(options, rounds, max(1, len(steered.get("magnitudes", ()))), store.prices)
         return
     start.set_threads()
     subjects = asked()
     first = next(subjects)  # at once, so that a wrong name leaves no folder behind
     with start.begin(notes) as run:
-        bill.opens(run.file(ANSWERS))
+        store.opens(run.file(ANSWERS))
         for number, ask in enumerate(rounds):
             for name, make in asked() if number else chain([first], subjects):
                 with run.stage(f"{name}, round {number + 1}" if number else name):
-                    ask(run, bill, name, make)
+                    ask(run, store, name, make)
         finish(run)
-        tell_costs(bill.costs(), run)
+        tell_costs(store.costs(), run)
+
+
+def end(
+    run: Run,
+    question: str,
+    sentences: Sequence[str],
+    tables: Mapping[str, pd.DataFrame],
+    answers: Mapping[str, AnswerLog],
+    figures: Mapping[str, Drawing] | None = None,
+    printed: Sequence[str] = (),
+) -> None:
+    """Save tables and figures, print what is read first, and write the page.
+
+    Args:
+        question, answers: of the page. printed: names of tables to print.
+    """
+    save_results(run, tables, figures or {})
+    for name in printed:
+        print(f"\n{name}\n{tables[name].astype(object).map(shown).to_string()}")
+    print("\n" + "\n".join(sentences))
+    print(f"\nreport: {write_self_report_page(run, question, sentences, tables, answers)}")
+
+
+def shown(value: Any) -> Any:
+    """Three digits, and a dash for what could not be read."""
+    if isinstance(value, float):
+        return "-" if value != value else f"{value:.3f}".rstrip("0").rstrip(".") if value % 1 else f"{value:.0f}"
+    return value
 
 
 # ---- what would be asked ---------------------------------------------------------------------------------------------
@@ -89,28 +122,16 @@ def tell_what_is_asked(
 ) -> None:
     """Print how many prompts each model gets by which instrument, their tokens, and what they cost where prices are
     known; what hangs on answers (a second look, a question's own words) is counted of somebody who answers all."""
-    counting = Counting()
-    make: Callable[[int], Respondent] = lambda seed: counting  # noqa: E731
+    counting, calls = Counting(), []
     with TemporaryDirectory() as folder, Run.begin("dry_run", {}, Path(folder) / "run") as run:
-        bill = Store(Path(folder) / ANSWERS)
+        store = Store(Path(folder) / ANSWERS)
         for ask in rounds:
-            ask(run, bill, counting.identity.model, make)
-    calls = [
-        {
-            "respondent": name,
-            "instrument": instrument.name,
-            "prompts": prompts * n_settings,
-            "written": instrument.reader.max_new_tokens if isinstance(instrument.reader, TextReader) else 1,
-            "room": _room(name, instrument),
-            "price": prices.get(name),
-        }
-        for name in options.model
-        for instrument, prompts in counting.asked.values()
-    ]
+            ask(run, store, counting.identity.model, lambda seed: counting)
+    for name in options.model:
+        settings = provider_model(name)
+        for instrument, prompts in counting.asked.values():
+            written = instrument.reader.max_new_tokens if isinstance(instrument.reader, TextReader) else 1
+            call = {"respondent": name, "instrument": instrument.name, "prompts": prompts * n_settings}
+            room = written if settings is None else max(written, settings.room("direct"))
+            calls.append(call | {"written": written, "room": room, "price": prices.get(name)})
     print(f"{expected_costs(calls).round(4).to_string()}\n(tokens are estimated, at four characters each)")
-
-
-def _room(name: str, instrument: Instrument) -> int:
-    """Tokens that an answer may have at most."""
-    own = instrument.reader.max_new_tokens if isinstance(instrument.reader, TextReader) else 1
-    return own if (settings := provider_model(name)) is None else max(own, settings.room("direct"))

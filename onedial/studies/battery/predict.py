@@ -1,6 +1,6 @@
 """The tests of self-prediction put to one model after another, and scored; or scored from a folder of raw answers."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -15,10 +15,11 @@ from onedial.core.run.run import Run
 from onedial.panels.questions.question_files import load_questions
 from onedial.selfreport.ask.self_prediction import ask_association, ask_difficulty, ask_restriction, association_words
 from onedial.selfreport.frame import Make
+from onedial.selfreport.show.self_report_page import AnswerLog
 from onedial.show.progress import progress_bar
 from onedial.show.results import save_results
-from onedial.studies.battery.everybody import ask_everybody
-from onedial.studies.battery.self_prediction import TESTS, score_self_prediction, write_self_prediction_page
+from onedial.studies.battery.everybody import ask_everybody, end
+from onedial.studies.battery.self_prediction import TESTS, score_self_prediction
 from onedial.studies.battery.tuned import check_tuned, score_tuned, tuned_answers
 from onedial.studies.options.asked import ScoreOptions, SelfPredictionOptions
 from onedial.studies.start import Start
@@ -37,6 +38,7 @@ KEYS = {
     "restriction": ["model", "prompt_id"],
     "difficulty": ["model", "group_id", "question_id"],
 }
+QUESTION = "Can a model say what it would answer?"
 BESIDE = ("benchmarks", "families")
 """What may stand beside the answers in a folder of them."""
 
@@ -47,14 +49,21 @@ def ask_self_prediction(program: str, options: SelfPredictionOptions, notes: Not
         check_tuned(options.model)
     families, tests = families_of(options.families, options.model), tests_of(options)
     found: dict[str, list[pd.DataFrame]] = {test: [] for test in tests}
-    ask_everybody(
-        program,
-        "self-prediction",
-        options,
-        notes,
-        [lambda run, bill, name, make: ask_tests(run, bill, name, make, tests, found)],
-        lambda run: finish(run, found, families, options),
-    )
+
+    def ask(run: Run, store: Store, name: str, make: Make) -> None:
+        for test, put in tests.items():
+            with progress_bar(None, f"{name}, {test}: answers") as advance, store.occasion(test, advance):
+                found[test].append(put(make(0), again=make(1)).assign(model=name)[COLUMNS[test]])
+                store.tell_failed(name)
+
+    def scored(run: Run) -> None:
+        answers = {
+            test: pd.concat(tables, ignore_index=True).sort_values(KEYS[test], kind="stable", ignore_index=True)
+            for test, tables in found.items()
+        }
+        finish(run, answers, families, options)
+
+    ask_everybody(program, "self-prediction", options, notes, [ask], scored)
 
 
 def tests_of(options: SelfPredictionOptions) -> dict[str, Callable[..., pd.DataFrame]]:
@@ -71,51 +80,27 @@ def tests_of(options: SelfPredictionOptions) -> dict[str, Callable[..., pd.DataF
     }
 
 
-def ask_tests(
-    run: Run,
-    bill: Store,
-    name: str,
-    make: Make,
-    tests: Mapping[str, Callable[..., pd.DataFrame]],
-    found: Mapping[str, list[pd.DataFrame]],
-) -> None:
-    """Put to one model what it has not been asked yet, and add what its answers come to."""
-    for test, ask in tests.items():
-        with progress_bar(None, f"{name}, {test}: answers") as advance, bill.occasion(test, advance):
-            found[test].append(ask(make(0), again=make(1)).assign(model=name)[COLUMNS[test]])
-            bill.tell_failed(name)
-
-
 def finish(
-    run: Run,
-    found: Mapping[str, list[pd.DataFrame]],
-    families: pd.DataFrame | None,
-    options: SelfPredictionOptions,
+    run: Run, answers: dict[str, pd.DataFrame], families: pd.DataFrame | None, options: SelfPredictionOptions
 ) -> None:
     """Scores of what was asked, and of tuned models."""
-    answers = {
-        test: pd.concat(tables, ignore_index=True).sort_values(KEYS[test], kind="stable", ignore_index=True)
-        for test, tables in found.items()
-    }
     for test, table in answers.items():
         run.write_table(f"{test}.csv", table.drop(columns="text"))
         print(f"{test}: {len(table)} rows, {n_unread(table)} of which something could not be read")
+    beside = {} if families is None else {"families": families}
     if families is not None:
         run.write_table("families.csv", families)
-    beside = {} if families is None else {"families": families}
     scored = score_self_prediction(answers | beside, options.replicates, options.seed)
     tables = {f"scores_{test}": table for test, table in scored.scores.items()} | scored.tables
-    save_results(run, tables, scored.figures)  # tuning takes longest, and these do not wait for it
     if options.tuned:
+        save_results(run, tables, scored.figures)  # tuning takes longest, and these do not wait for it
         predicted, left_out = tuned_answers(run, options.model, answers["association"], options.seed)
         kin = None if families is None else dict(zip(families["model"], families["family"], strict=True))
         tuned, sentences = score_tuned(predicted, left_out, kin, options.replicates, options.seed)
         scored.sentences.extend(sentences)
-        if tuned is not None:
-            tables["tuned"] = tuned
-            save_results(run, tables, scored.figures)
-    report = write_self_prediction_page(run, scored, tables, answers)
-    print("\n" + "\n".join(scored.sentences) + f"\nreport: {report}")
+        tables |= {} if tuned is None else {"tuned": tuned}
+    logs = {name: AnswerLog(answers[name], f"{name}.csv") for name in scored.scores}
+    end(run, QUESTION, scored.sentences, tables, logs, scored.figures)
 
 
 def n_unread(table: pd.DataFrame) -> int:
@@ -149,24 +134,19 @@ def families_of(file: Path | None, models: Sequence[str]) -> pd.DataFrame | None
 
 def score_folder(program: str, options: ScoreOptions, notes: Notes) -> None:
     """Scores of a folder of raw answers."""
-    found: dict[str, Any] = {name: read_answers(options.folder, name) for name in (*TESTS, *BESIDE)}
-    found = {name: table for name, table in found.items() if table is not None}
+    tables: dict[str, Any] = {name: read_answers(options.folder, name) for name in (*TESTS, *BESIDE)}
+    found = {name: table for name, table in tables.items() if table is not None}
     if not set(TESTS) & set(found):
         raise InputError(f"{options.folder} holds none of {', '.join(TESTS)} as .csv or .csv.gz; check the folder")
     if "families" in found and "family" not in found["families"]:
         raise InputError(f"{options.folder}/families has no column family; give model and family")
     start = Start(program, options, "self-prediction")
     scored = score_self_prediction(found, options.replicates, options.seed)
-    tables = scored.scores | scored.tables
-    with start.begin(notes) as run:
-        save_results(run, tables, scored.figures)
-        report = write_self_prediction_page(run, scored, tables, found)
-    for name, table in scored.scores.items():
-        print(f"\n{name}\n{table.round(3).to_string()}")
-    print("\n" + "\n".join(scored.sentences))
     if "families" not in found and scored.figures:
-        print("\na families.csv (model, family) in the folder tells knowledge of oneself from that of one's family")
-    print(f"\nreport: {report}")
+        notes.tell("a families.csv (model, family) in the folder tells knowledge of oneself from that of one's family")
+    logs = {name: AnswerLog(found[name], f"{name}.csv") for name in scored.scores}
+    with start.begin(notes) as run:
+        end(run, QUESTION, scored.sentences, scored.scores | scored.tables, logs, scored.figures, list(scored.scores))
 
 
 def read_answers(folder: Path, name: str) -> pd.DataFrame | None:

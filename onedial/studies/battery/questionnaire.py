@@ -1,6 +1,6 @@
 """A questionnaire put to one model after another: ratings, explanations and tasks, and what they say."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 
 import numpy as np
 import pandas as pd
@@ -30,6 +30,7 @@ from onedial.selfreport.ask.questionnaires import (
     load_questionnaire,
 )
 from onedial.selfreport.frame import Make
+from onedial.selfreport.per_respondent import per_respondent
 from onedial.selfreport.score.published import beside_self_efficacy
 from onedial.selfreport.score.questionnaires import (
     balanced_mean,
@@ -41,88 +42,82 @@ from onedial.selfreport.score.questionnaires import (
 )
 from onedial.selfreport.score.reply_screening import screen_replies, screening_sentences
 from onedial.selfreport.score.wording import code_wording, wording_scores
-from onedial.selfreport.show.self_report_page import AnswerLog, write_self_report_page
+from onedial.selfreport.show.self_report_page import AnswerLog
 from onedial.show.columns import number
 from onedial.show.progress import progress_bar
-from onedial.show.results import save_results
-from onedial.studies.battery.everybody import ask_everybody
+from onedial.studies.battery.everybody import ask_everybody, end
 from onedial.studies.options.asked import QuestionnaireOptions
 
 FEWEST_MODELS = 3
-RATINGS = (
-    ["model", *RATING_COLUMNS],
-    ["model", "condition", "administration", "presentation", "follow_up", "item"],
-)
-EXPLANATIONS = (["model", "condition", "administration", "text"], ["model", "condition", "administration"])
-TASKS = (["model", "condition", "task", "level", "correct", "log_p", "text"], ["model", "task"])
+COLUMNS = {
+    "ratings": ["model", *RATING_COLUMNS],
+    "explanations": ["model", "condition", "administration", "text"],
+    "tasks": ["model", "condition", "task", "level", "correct", "log_p", "text"],
+}
 """log_p: mean log-probability of the answer's tokens, in nats; of local models alone."""
+KEYS = {
+    "ratings": ["model", "condition", "administration", "presentation", "follow_up", "item"],
+    "explanations": ["model", "condition", "administration"],
+    "tasks": ["model", "task"],
+}
+Found = Mapping[str, list[pd.DataFrame]]
 
 
 def ask_questionnaire(program: str, options: QuestionnaireOptions, notes: Notes) -> None:
     """A questionnaire put to everybody, and scored."""
     questionnaire = load_questionnaire(options.questionnaire)
-    follow_ups = tuple(FOLLOW_UPS) if options.follow_ups == "all" else ()
+    found: Found = {name: [] for name in COLUMNS}
 
-    found: dict[str, list[pd.DataFrame]] = {"ratings": [], "explanations": [], "tasks": []}
+    def ask(run: Run, store: Store, name: str, make: Make) -> None:
+        ask_model(store, name, make(0), questionnaire, options, found)
 
-    def ask(run: Run, bill: Store, name: str, make: Make) -> None:
-        ask_model(run, bill, name, make, questionnaire, follow_ups, options, found)
+    def scored(run: Run) -> None:
+        answers = {
+            name: pd.concat(tables, ignore_index=True)[COLUMNS[name]].sort_values(KEYS[name], kind="stable")
+            for name, tables in found.items()
+        }
+        finish(run, {name: table.reset_index(drop=True) for name, table in answers.items()}, questionnaire, options)
 
-    def end(run: Run) -> None:
-        ratings, explanations, tasks = (
-            whole(found[name], *columns)
-            for name, columns in (("ratings", RATINGS), ("explanations", EXPLANATIONS), ("tasks", TASKS))
-        )
-        finish(run, ratings, explanations, tasks, questionnaire, options)
-
-    ask_everybody(program, "questionnaire", options, notes, [ask], end)
-
-
-def whole(tables: Sequence[pd.DataFrame], columns: Sequence[str], key: Sequence[str]) -> pd.DataFrame:
-    """Every model's rows, in the order of their key."""
-    return pd.concat(tables, ignore_index=True)[[*columns]].sort_values([*key], kind="stable", ignore_index=True)
+    ask_everybody(program, "questionnaire", options, notes, [ask], scored)
 
 
 def ask_model(
-    run: Run,
-    bill: Store,
+    store: Store,
     name: str,
-    make: Make,
+    respondent: Respondent,
     questionnaire: Questionnaire,
-    follow_ups: Sequence[str],
     options: QuestionnaireOptions,
-    found: Mapping[str, list[pd.DataFrame]],
+    found: Found,
 ) -> None:
-    """Ask one model what it has not been asked yet, and add what its answers come to."""
-    respondent = make(0)
+    """Put all of it to one model, and add what its answers come to."""
+    follow_ups = tuple(FOLLOW_UPS) if options.follow_ups == "all" else ()
     passes = [
         (condition, administration, presentation)
         for condition in conditions()
         for administration in range(options.administrations)
         for presentation in PRESENTATIONS
     ]
-    ratings = []
+    tables = []
     with progress_bar(len(passes), name) as advance:
         for each in passes:
-            with bill.occasion(", ".join(map(str, each))):
-                ratings.append(administer(respondent, questionnaire, *each, follow_ups, options.seed))
-                bill.tell_failed(name)
+            with store.occasion(", ".join(map(str, each))):
+                tables.append(administer(respondent, questionnaire, *each, follow_ups, options.seed))
+                store.tell_failed(name)
             advance(1)
-    found["ratings"].append(pd.concat(ratings, ignore_index=True).assign(model=name))
-    listed = found["ratings"][-1]
-    listed = listed[listed["presentation"] == "all at once"]
-    said = listed.drop_duplicates(["condition", "administration"])[["condition", "administration", "text"]]
-    with bill.occasion("explanations"):
+    ratings = pd.concat(tables, ignore_index=True)
+    said = ratings[ratings["presentation"] == "all at once"].drop_duplicates(["condition", "administration"])
+    said = said[["condition", "administration", "text"]]
+    with store.occasion("explanations"):
         texts = [
             explain(respondent, questionnaire, condition, int(administration), text, options.seed)
             for condition, administration, text in said.itertuples(index=False)
         ]
-        bill.tell_failed(name)
-    found["explanations"].append(said.assign(model=name, text=texts))
-    with bill.occasion("tasks"):
-        graded = [_tasks_of(respondent, condition) for condition in efficacy_tasks()]
-        bill.tell_failed(name)
-    found["tasks"].append(pd.concat(graded, ignore_index=True).assign(model=name))
+        store.tell_failed(name)
+    with store.occasion("tasks"):
+        tasks = pd.concat([_tasks_of(respondent, condition) for condition in efficacy_tasks()], ignore_index=True)
+        store.tell_failed(name)
+    for kind, table in (("ratings", ratings), ("explanations", said.assign(text=texts)), ("tasks", tasks)):
+        found[kind].append(table.assign(model=name))
 
 
 def _tasks_of(respondent: Respondent, condition: str) -> pd.DataFrame:
@@ -139,39 +134,31 @@ def _tasks_of(respondent: Respondent, condition: str) -> pd.DataFrame:
 
 
 def finish(
-    run: Run,
-    ratings: pd.DataFrame,
-    explanations: pd.DataFrame,
-    tasks: pd.DataFrame,
-    questionnaire: Questionnaire,
-    options: QuestionnaireOptions,
+    run: Run, answers: dict[str, pd.DataFrame], questionnaire: Questionnaire, options: QuestionnaireOptions
 ) -> None:
     """Scores, stability, revision, conditions, and accuracy beside them."""
     signs = {item.item_id: item.sign for item in questionnaire.items}
-    ratings = ratings.assign(reversed=ratings["item"].map(signs) < 0)
-    one_by_one = ratings[ratings["presentation"] == "one by one"]
-    scores, coherence = scores_of(ratings), coherence_of(ratings)
+    ratings, explanations, tasks = answers.values()
+    keyed = ratings.assign(reversed=ratings["item"].map(signs) < 0)
+    one_by_one = keyed[keyed["presentation"] == "one by one"]
+    scores, coherence = scores_of(keyed), coherence_of(keyed)
     tables: dict[str, pd.DataFrame] = {
         "scores": scores.set_index(["model", "condition", "presentation"]),
         "coherence": coherence.set_index(["condition", "presentation"]),
         "conditions": rating_model(one_by_one[one_by_one["follow_up"] == ""], NO_TASK),
     }
-    if (ratings["follow_up"] != "").any():
-        revised = {
-            model: revisions(own, options.replicates, options.seed)
-            for model, own in one_by_one.groupby("model", sort=False)
-        }
-        tables["revisions"] = pd.concat(revised, names=["model"])
+    if (keyed["follow_up"] != "").any():
+        tables["revisions"] = per_respondent(
+            one_by_one, lambda own: revisions(own, options.replicates, options.seed), "model"
+        )
     grouped = tasks.groupby(["model", "condition"], sort=False)
     accuracy = grouped["correct"].agg(right="mean", n="count", asked="size")
     accuracy["perplexity"] = np.exp(-grouped["log_p"].mean())
     levels = scores[scores["presentation"] == "one by one"].set_index(["model", "condition"])["mean"]
     tables["accuracy"] = both = accuracy.join(levels.rename("score"))
     tables["wording"] = wording_scores(explanations)
-    tables["beside_study"] = beside_self_efficacy(
-        scores, coherence, both, tables.get("revisions"), len(questionnaire.items)
-    )
-    save_results(run, tables, {})
+    n_items = len(questionnaire.items)
+    tables["beside_study"] = beside_self_efficacy(scores, coherence, both, tables.get("revisions"), n_items)
     screening = screen_replies({"questionnaire": ratings.rename(columns={"model": "respondent"})})
     sentences = [
         *level_sentences(scores),
@@ -179,16 +166,12 @@ def finish(
         ability_sentence(both, "right", "share right"),
         ability_sentence(both, "perplexity", "perplexity of the answers"),
     ]
-    for name, table in tables.items():
-        print(f"\n{name}\n{table.round(3).to_string()}")
-    print("\n" + "\n".join(sentences))
-    coded = explanations.join(pd.DataFrame([code_wording(text) for text in explanations["text"]]))
-    answers = {"ratings": ratings.drop(columns="reversed"), "explanations": coded, "tasks": tasks}
+    coded = pd.DataFrame([code_wording(text) for text in explanations["text"]])
+    answers["explanations"] = explanations.join(coded)
     for name, table in answers.items():
         run.write_table(f"{name}.csv", table)
     logs = {name: AnswerLog(table, f"{name}.csv") for name, table in answers.items()}
-    report = write_self_report_page(run, "How sure is it of itself, and does that stay?", sentences, tables, logs)
-    print(f"\nreport: {report}")
+    end(run, "How sure is it of itself, and does that stay?", sentences, tables, logs, printed=list(tables))
 
 
 def level_sentences(scores: pd.DataFrame) -> list[str]:
@@ -217,30 +200,20 @@ def ability_sentence(both: pd.DataFrame, column: str, words: str) -> str:
 def scores_of(ratings: pd.DataFrame) -> pd.DataFrame:
     """Mean and stability for each model, condition and presentation, with what could not be read."""
     rows = []
-    first = ratings[ratings["follow_up"] == ""]
     keys = ["model", "condition", "presentation"]
-    for key, own in first.groupby(keys, sort=False):
+    for key, own in ratings[ratings["follow_up"] == ""].groupby(keys, sort=False):
         table = own.pivot(index="item", columns="administration", values="said")
-        icc = intraclass_correlation(table)
-        share, n_items = identical_share(table)
+        icc, (share, n_items) = intraclass_correlation(table), identical_share(table)
         n_unread = int(own["said"].isna().sum())
-        is_read = n_unread <= len(own) / 2
-        rows.append(
-            {
-                **dict(zip(keys, key, strict=True)),
-                "n": len(own),
-                "n_unread": n_unread,
-                "mean": balanced_mean(own) if is_read else float("nan"),
-                "expected": balanced_mean(own, "expected") if is_read else float("nan"),
-                "commonest": own["said"].value_counts(normalize=True).max() if is_read else float("nan"),
-                "icc_a1": icc.single,
-                "icc_low": icc.single_low,
-                "icc_high": icc.single_high,
-                "icc_ak": icc.average,
-                "identical": share,
-                "items_read": n_items,
-            }
-        )
+        row = {**dict(zip(keys, key, strict=True)), "n": len(own), "n_unread": n_unread}
+        levels = {
+            "mean": balanced_mean(own),
+            "expected": balanced_mean(own, "expected"),
+            "commonest": own["said"].value_counts(normalize=True).max(),
+        }
+        row |= levels if n_unread <= len(own) / 2 else dict.fromkeys(levels, float("nan"))
+        row |= {"icc_a1": icc.single, "icc_low": icc.single_low, "icc_high": icc.single_high, "icc_ak": icc.average}
+        rows.append(row | {"identical": share, "items_read": n_items})
     return pd.DataFrame(rows)
 
 

@@ -12,7 +12,7 @@ again.
 
 import json
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -20,7 +20,7 @@ from typing import Any
 from onedial.asking.instruments import Instrument, TextReader
 from onedial.asking.prompts import Prompt
 from onedial.asking.providers.provider_reading import response_of
-from onedial.asking.respondents import Identity, Outspoken, Response, as_read
+from onedial.asking.respondents import Identity, Response, as_read, counted_whole
 from onedial.asking.store import ANSWERS, Store, restored, shown
 from onedial.core.errors import InputError
 from onedial.panels.formats.formats import read_logs
@@ -34,30 +34,19 @@ class NotRecorded(InputError):
     """Something is asked that the record holds no answer to."""
 
 
-@dataclass(frozen=True)
-class _Answer:
-    test: str
-    seed: int | None
-    response: Response
-
-    @property
-    def has_seed(self) -> bool:
-        return self.seed is not None
-
-
 @dataclass
 class Recorded:
     """The answers of one respondent; makes the respondents that give them, as a model's name does.
 
     Attributes:
         name: of whoever answered. path: of the record. store: of the run that asks now, and knows for which test.
-        answers: by instrument ("" where none is named) and what was shown.
+        answers: by instrument ("" where none is named) and what was shown: test, seed and response of each.
     """
 
     name: str
     path: str
     store: Store
-    answers: dict[tuple[str, str], list[_Answer]] = field(default_factory=lambda: defaultdict(list))
+    answers: dict[tuple[str, str], list[Mapping[str, Any]]] = field(default_factory=lambda: defaultdict(list))
     used: Counter[tuple[Any, ...]] = field(default_factory=Counter)
 
     def __call__(self, seed: int) -> "_Answering":
@@ -70,16 +59,16 @@ class Recorded:
             each
             for name in (instrument.name, "")
             for each in self.answers.get((name, text), ())
-            if each.seed in (seed, None) and each.test in (test, "")
+            if each["seed"] in (seed, None) and each["test"] in (test, "")
         ]
-        seeded, of_tests = (any(getattr(each, name) for each in known) for name in ("has_seed", "test"))
+        seeded, of_tests = any(each["seed"] is not None for each in known), any(each["test"] for each in known)
         key = (test if of_tests else "", seed if seeded else None, instrument.name, text)
         number = self.used[key]
         self.used[key] += 1
         drawn = isinstance(instrument.reader, TextReader) and instrument.reader.temperature > 0
         if not known or (drawn and number >= len(known)):
             return None
-        return known[min(number, len(known) - 1)].response
+        return known[min(number, len(known) - 1)]["response"]  # type: ignore[no-any-return]
 
 
 @dataclass(frozen=True)
@@ -125,24 +114,8 @@ def _read_again(response: Response, instrument: Instrument) -> Response:
         return replace(response, **as_read(instrument.scale, value), raw_text=reader.trim(response.raw_text))
     if not response.raw_text or any(0 < each < 1 for each in response.probabilities):
         return response
-    (whole,) = Outspoken(_Said(response)).answer([Prompt("")], instrument)
-    return whole
-
-
-@dataclass(frozen=True)
-class _Said:
-    """Says one text again, whose words are read."""
-
-    response: Response
-
-    @property
-    def identity(self) -> Identity:
-        return Identity("")
-
-    def answer(self, prompts: Sequence[Prompt], instrument: Instrument) -> Iterator[Response]:
-        own = self.response
-        kept = {name: getattr(own, name) for name in ("prompt_hash", "tokens_in", "tokens_out", "error")}
-        yield response_of(instrument, own.raw_text, True, (), **kept)
+    kept = {name: getattr(response, name) for name in ("prompt_hash", "tokens_in", "tokens_out", "error")}
+    return counted_whole(response_of(instrument, response.raw_text, True, (), **kept), instrument.scale)
 
 
 def read_record(path: str, store: Store) -> dict[str, Recorded]:
@@ -154,13 +127,10 @@ def read_record(path: str, store: Store) -> dict[str, Recorded]:
     Raises:
         InputError: there is no such record, or a line of it cannot be used.
     """
-    file = Path(path)
     found: dict[str, Recorded] = {}
-    for row in _rows(file):
-        name = str(row["respondent"])
-        one = found.setdefault(name, Recorded(name, path, store))
-        seed = None if row["seed"] is None else int(row["seed"])
-        one.answers[row["instrument"], row["prompt"]].append(_Answer(row["test"], seed, row["response"]))
+    for row in _rows(Path(path)):
+        one = found.setdefault(row["respondent"], Recorded(row["respondent"], path, store))
+        one.answers[row["instrument"], row["prompt"]].append(row)
     if not found:
         raise InputError(f"{path} holds no answers; give a run that asked models about themselves, JSONL or a log")
     return found

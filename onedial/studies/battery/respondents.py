@@ -21,7 +21,6 @@ from onedial.studies.battery.recorded import RECORDED, read_record
 if TYPE_CHECKING:
     from onedial.asking.store import Store
     from onedial.models.model import OpenModel
-    from steering.interventions import SteeringVector
 
 
 Engine = Callable[["OpenModel"], AbstractContextManager[Any]]
@@ -29,7 +28,7 @@ Engine = Callable[["OpenModel"], AbstractContextManager[Any]]
 
 def respondents_of(
     models: Sequence[str],
-    bill: "Store",
+    store: "Store",
     vector: Path | None = None,
     magnitudes: Sequence[float] = (),
     engine: Engine = nullcontext,
@@ -37,7 +36,7 @@ def respondents_of(
     """Name of each respondent, and what makes it; one model is in memory at a time.
 
     Args:
-        bill: keeps every answer, and is asked first.
+        store: keeps every answer, and is asked first.
         vector: a file of one; the model is then asked at each of the magnitudes.
         engine: in which a local model writes, see `onedial.studies.start.engine_of`.
 
@@ -45,43 +44,53 @@ def respondents_of(
         InputError: a model that cannot be loaded or reached, a provider's model with a vector, or a name met twice.
     """
     met = set()
-    for name, make in _each(models, bill, vector, magnitudes, engine):
+    for name, make in _each(models, store, vector, magnitudes, engine):
         if name in met:
             raise InputError(f"{name} would answer twice; name each model once, and each in one record only")
         met.add(name)
-        yield name, make if provider_model(name) else partial(stored, bill, name, make)
+        yield name, make if provider_model(name) else partial(_stored, store, name, make)
+
+
+def _stored(store: "Store", name: str, make: Make, seed: int) -> Respondent:
+    """One whose answers are kept under its seed, where the store has a file."""
+    return store.respondent(name, make(seed), seed) if store.is_open else make(seed)
 
 
 def _each(
-    models: Sequence[str], bill: "Store", vector: Path | None, magnitudes: Sequence[float], engine: Engine
+    models: Sequence[str], store: "Store", vector: Path | None, magnitudes: Sequence[float], engine: Engine
 ) -> Iterator[tuple[str, Make]]:
     from onedial.models.model import load_model
+    from onedial.models.respondent import LocalRespondent
     from steering.interventions import SteeringVector
+    from steering.respondent import SteeredRespondent
 
     for name in models:
+        settings = provider_model(name)
+        if vector is not None and (settings is not None or name.startswith(RECORDED)):
+            raise InputError(f"{name} is no model of this machine and cannot be steered; give a local one")
         if name.startswith(RECORDED):
-            if vector is not None:
-                raise InputError(f"{name} is a record and cannot be steered; give a local model with --vector")
-            yield from read_record(name.removeprefix(RECORDED), bill).items()
-            continue
-        if vector is None and name in RESPONDENTS:
-            yield name, RESPONDENTS[name]
-            continue
-        if (settings := provider_model(name)) is not None:
-            if vector is not None:
-                raise InputError(f"{name} runs elsewhere and cannot be steered; give a local model with --vector")
-            make = partial(of_provider, bill, name, settings)
+            yield from read_record(name.removeprefix(RECORDED), store).items()
+        elif settings is not None:
+            # What it says counts whole where it shows no logits; another seed is another sample.
+            make: Make = partial(_of_provider, store, name, settings)
             make(0)  # for what is missing: the library, the key
             yield name, make
-            continue
-        model = load_model(name)
-        with engine(model):
-            if vector is None:
-                yield name, partial(unsteered, model)
-            else:
-                direction = SteeringVector.load(vector)
+        elif vector is None and name in RESPONDENTS:
+            yield name, RESPONDENTS[name]
+        else:
+            model = load_model(name)
+            with engine(model):
+                if vector is None:
+                    yield name, lambda seed, model=model: LocalRespondent(model, seed=seed)
+                    continue
+                steered = partial(SteeredRespondent, model, SteeringVector.load(vector))
                 for magnitude in magnitudes:
-                    yield f"{name} at {magnitude:+.3g}", partial(at_setting, model, direction, magnitude)
+                    make = lambda seed, magnitude=magnitude, steered=steered: steered(magnitude, seed=seed)  # noqa: E731
+                    yield f"{name} at {magnitude:+.3g}", make
+
+
+def _of_provider(store: "Store", name: str, settings: ProviderModel, seed: int) -> Respondent:
+    return Outspoken(store.respondent(name, settings, sample=seed))
 
 
 def provider_model(name: str) -> ProviderModel | None:
@@ -98,27 +107,3 @@ def provider_model(name: str) -> ProviderModel | None:
 def models_elsewhere(models: Sequence[str]) -> list[str]:
     """Those that a provider or a server runs."""
     return [name for name in models if name not in RESPONDENTS and provider_model(name) is not None]
-
-
-def stored(bill: "Store", name: str, make: Make, seed: int) -> Respondent:
-    """One whose answers are kept under its seed, where the store has a file."""
-    return bill.respondent(name, make(seed), seed) if bill.is_open else make(seed)
-
-
-def of_provider(bill: "Store", name: str, settings: ProviderModel, seed: int) -> Respondent:
-    """What it says counts whole where it shows no logits; another seed is another sample. Its own temperature stays."""
-    return Outspoken(bill.respondent(name, settings, sample=seed))
-
-
-def unsteered(model: "OpenModel", seed: int) -> Respondent:
-    """The model as it is."""
-    from onedial.models.respondent import LocalRespondent
-
-    return LocalRespondent(model, seed=seed)
-
-
-def at_setting(model: "OpenModel", vector: "SteeringVector", magnitude: float, seed: int) -> Respondent:
-    """The model under a push."""
-    from steering.respondent import SteeredRespondent
-
-    return SteeredRespondent(model, vector, magnitude, seed=seed)

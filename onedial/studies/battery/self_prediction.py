@@ -4,12 +4,10 @@ import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 
 import pandas as pd
 
 from onedial.core.errors import InputError
-from onedial.core.run.run import Run
 from onedial.selfreport.score.published import benchmark_abilities, beside_self_execution
 from onedial.selfreport.score.reply_screening import screen_replies, screening_sentences
 from onedial.selfreport.score.self_prediction import (
@@ -22,7 +20,6 @@ from onedial.selfreport.score.self_prediction import (
     restriction_scores,
 )
 from onedial.selfreport.show import figures as draw
-from onedial.selfreport.show.self_report_page import AnswerLog, write_self_report_page
 from onedial.show.figure_style import Drawing
 from onedial.stats.level import LEVEL
 
@@ -95,18 +92,6 @@ def score_self_prediction(found: Mapping[str, pd.DataFrame], n_bootstrap: int, s
     if same := int(beside["same"].sum()):
         sentences.append(f"{beside['as_published'].sum()} of {same} figures of the study's own models are as published")
     return Scored(scores, tables, figures, sentences)
-
-
-def write_self_prediction_page(
-    run: Run, scored: Scored, tables: Mapping[str, pd.DataFrame], found: Mapping[str, pd.DataFrame]
-) -> Path:
-    """Write report.html of a run whose results are saved, and return its path.
-
-    Args:
-        tables: as they were saved. found: the answers.
-    """
-    answers = {name: AnswerLog(found[name], f"{name}.csv") for name in scored.scores}
-    return write_self_report_page(run, "Can a model say what it would answer?", scored.sentences, tables, answers)
 
 
 def sentences_of(

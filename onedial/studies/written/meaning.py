@@ -1,28 +1,23 @@
-"""How far samples agree in what they mean, by pairwise judgements that are kept in the run.
+"""How far samples agree in what they mean, by pairwise judgements.
 
-Answers of equal words mean the same and are not asked about. Of the others every pair of one question is judged, in
-parts of `AT_ONCE` that are each on disk before the next is asked; a run that goes on asks for the rest alone.
+Answers of equal words mean the same and are not asked about. Of the others every pair of one question is judged, by a
+model of natural language inference, or by any respondent, whose answers the run's store keeps. Beside them stand pairs
+of known meaning: two accepted answers of one question, and one of them with another question's answer.
 """
 
-from collections import Counter
-from collections.abc import Mapping, Sequence
-from functools import partial
+from collections.abc import Callable, Mapping, Sequence
+from functools import cache
 from itertools import combinations
 
 import numpy as np
 import pandas as pd
 
-from onedial.asking.instruments import CLOSED_BOOK
 from onedial.asking.questions import Question
-from onedial.asking.respondents import RESPONDENTS
+from onedial.asking.respondents import RESPONDENTS, Respondent
 from onedial.asking.store import Store
 from onedial.confidence.samples import intransitive, meaning_agreement, meaning_clusters
-from onedial.core.notices import notice
-from onedial.core.run.run import Run
 from onedial.models.checkpoints.weights import resolve_weights
 from onedial.models.entailment import EntailmentModel, classifies_texts
-from onedial.models.model import OpenModel
-from onedial.models.written_scores import read_written
 from onedial.panels.grading.grading import answer_label
 from onedial.selfreport.ask.choices import choice_items
 from onedial.selfreport.ask.same_meaning import judged_same
@@ -33,8 +28,8 @@ from onedial.studies.battery.respondents import models_elsewhere, respondents_of
 
 AT_ONCE = 64
 MOST_PLANTED = 50
-MEANT = (["question_id", "one", "other", "text", "other_text", "same"], ["question_id", "one", "other"])
-LIKELIHOODS = (["model", "question_id", "sample", "mean_log_p"], ["model", "question_id", "sample"])
+PAIR = ["question_id", "one", "other"]
+MEANT = [*PAIR, "text", "other_text", "same"]
 PLANTED_SAME, PLANTED_OTHER = "planted same ", "planted other "
 """Begin the question_id of pairs that are known to mean the same, and not to."""
 MEANING_SURER = {
@@ -44,109 +39,72 @@ MEANING_SURER = {
     "means the same as the likeliest": 1,
 }
 """Score -> +1 where higher means surer, -1 where lower does."""
-Pair = tuple[str, str, str]
-"""question, answer, answer."""
+Judge = Callable[[Sequence[tuple[str, str, str]]], list[float]]
+"""From (question, answer, answer) to 1 where they mean the same, 0 where not, nan where unread."""
 
 
-class MeaningJudge:
-    """Who says whether two answers mean the same: a model of natural language inference, or any respondent.
+def judge_of(name: str, store: Store) -> Judge:
+    """Who says whether two answers mean the same.
 
     Args:
-        name: as `--same-meaning` takes it. bill: of the models of providers.
+        name: as `--same-meaning` takes it. store: keeps a respondent's answers.
 
     Raises:
         InputError: no such model.
     """
-
-    def __init__(self, name: str, bill: Store) -> None:
-        self.name, self.bill = name, bill
-        is_elsewhere = name in RESPONDENTS or name.startswith(RECORDED) or bool(models_elsewhere([name]))
-        self._judge: partial[pd.DataFrame] | EntailmentModel | None = None
-        if is_elsewhere:
-            return
+    if not (name in RESPONDENTS or name.startswith(RECORDED) or models_elsewhere([name])):
         if classifies_texts(name):
-            self._judge = EntailmentModel(name)
-        else:
-            resolve_weights(name)  # refused before anything is asked; read when it is its turn
+            model = EntailmentModel(name)
+            return lambda pairs: list(model.same_meaning(*zip(*pairs, strict=True)))
+        resolve_weights(name)  # refused before anything is asked; read when it is its turn
 
-    def __call__(self, pairs: Sequence[Pair]) -> pd.DataFrame:
-        """As `judged_same`."""
-        if self._judge is None:
-            _, make = next(respondents_of([self.name], self.bill))
-            self._judge = partial(judged_same, make(0))
-        if isinstance(self._judge, EntailmentModel):
-            asked, one, other = zip(*pairs, strict=True)
-            return pd.DataFrame({"same": self._judge.same_meaning(asked, one, other), "failed": ""})
-        return self._judge(pairs)
+    @cache
+    def respondent() -> Respondent:
+        return next(respondents_of([name], store))[1](0)
 
-
-def read_samples(run: Run, name: str, model: OpenModel, questions: Sequence[Question], written: pd.DataFrame) -> None:
-    """Mean log-probability of the tokens of every sample after its question, unless it is on disk.
-
-    Args:
-        written: of all models: model, question_id, sample, text.
-    """
-    parts = run.parts("likelihoods", *LIKELIHOODS)
-    done = {sample for model_name, _, sample in parts.done_keys() if model_name == name}
-    prompts = {each.id: CLOSED_BOOK.prompt(each.text) for each in questions}
-    drawn = written[(written["model"] == name) & (written["sample"] > 0) & (written["text"] != "")]
-    todo = {sample: own for sample, own in drawn.groupby("sample") if sample not in done}
-    with progress_bar(len(todo), f"{name}: samples read") as advance:
-        for own in todo.values():
-            found = read_written(model, [prompts[key] for key in own["question_id"]], own["text"].tolist())
-            means = [float(each.statistics.log_p.mean()) if len(each.statistics) else np.nan for each in found]
-            parts.append(own.assign(mean_log_p=means))
-            advance(1)
+    return lambda pairs: judged_same(respondent(), pairs)["same"].tolist()
 
 
 def judge_meanings(
-    run: Run,
-    judge: MeaningJudge,
-    questions: Sequence[Question],
+    judge: Judge,
+    name: str,
+    store: Store,
     written: pd.DataFrame,
     pool: Sequence[Question],
     seed: int,
-) -> None:
-    """Judge every pair of answers in other words that one model gave to one question, and pairs of known meaning.
-
-    A judgement that failed is no judgement: it is not stored, and a run that goes on asks for it again.
+) -> pd.DataFrame:
+    """Every pair of answers in other words that one model gave to one question, and pairs of known meaning: `MEANT`.
 
     Args:
-        pool: questions of whose accepted answers the pairs of known meaning are made, by the seed.
+        written: of all models: model, question_id, sample, text. pool: questions, of whose accepted answers the pairs
+            of known meaning are made, by the seed.
     """
-    parts = run.parts("meant", *MEANT)
-    done = parts.done_keys()
-    by_id = {each.id: each.text for each in pool}
-    rows = pd.concat([pairs_to_judge(written, questions), planted_pairs(pool, seed)], ignore_index=True)
-    failed: Counter[str] = Counter()
-    todo = rows[[key not in done for key in rows[MEANT[1]].itertuples(index=False, name=None)]]
-    with judge.bill.occasion("same meaning"), progress_bar(len(todo), f"{judge.name}: pairs of answers") as advance:
-        for start in range(0, len(todo), AT_ONCE):
-            part = todo.iloc[start : start + AT_ONCE]
-            asked = [by_id[key.removeprefix(PLANTED_SAME).removeprefix(PLANTED_OTHER)] for key in part["question_id"]]
-            pairs = list(zip(asked, part["text"], part["other_text"], strict=True))
-            said = judge(pairs)
-            failed.update(said["failed"][said["failed"] != ""])
-            known = part.assign(same=said["same"].to_numpy())[(said["failed"] == "").to_numpy()]
-            if len(known):
-                parts.append(known)
-            advance(len(part))
-    if failed:
-        reasons = "; ".join(f"{n}: {reason}" for reason, n in failed.most_common())
-        notice(f"{judge.name}: {failed.total()} judgements failed ({reasons}); they are blank, and --resume asks again")
+    asked = {each.id: each.text for each in pool}
+    rows = pd.concat([pairs_to_judge(written, asked), planted_pairs(pool, seed)], ignore_index=True)
+    texts = rows["question_id"].str.replace(f"^(?:{PLANTED_SAME}|{PLANTED_OTHER})", "", regex=True).map(asked)
+    pairs, same = list(zip(texts, rows["text"], rows["other_text"], strict=True)), []
+    with store.occasion("same meaning"), progress_bar(len(rows), f"{name}: pairs of answers") as advance:
+        for start in range(0, len(pairs), AT_ONCE):
+            same += judge(pairs[start : start + AT_ONCE])
+            advance(len(same) - start)
+        store.tell_failed(name)
+    return rows.assign(same=np.array(same, dtype=float))
 
 
-def labelled(written: pd.DataFrame, questions: Sequence[Question]) -> pd.DataFrame:
-    """The answers that say something, with their normalised words as `label`, in the order of drawing."""
-    texts = {each.id: each.text for each in questions}
-    labels = [answer_label(text, texts[key]) or "" for text, key in written[["text", "question_id"]].to_numpy()]
+def labelled(written: pd.DataFrame, asked: Mapping[str, str]) -> pd.DataFrame:
+    """The answers that say something, with their normalised words as `label`, in the order of drawing.
+
+    Args:
+        asked: question id -> its text.
+    """
+    labels = [answer_label(text, asked[key]) or "" for text, key in written[["text", "question_id"]].to_numpy()]
     table = written.assign(label=labels)
     return table[table["label"] != ""].sort_values(["model", "question_id", "sample"])
 
 
-def pairs_to_judge(written: pd.DataFrame, questions: Sequence[Question]) -> pd.DataFrame:
+def pairs_to_judge(written: pd.DataFrame, asked: Mapping[str, str]) -> pd.DataFrame:
     """Pairs of answers in other words, each once: `MEANT` without `same`."""
-    table = labelled(written, questions)
+    table = labelled(written, asked)
     once = table.drop_duplicates(["question_id", "label"])
     shown = {(key, label): text for key, label, text in once[["question_id", "label", "text"]].to_numpy()}
     found = {
@@ -154,54 +112,49 @@ def pairs_to_judge(written: pd.DataFrame, questions: Sequence[Question]) -> pd.D
         for (_, key), own in table.groupby(["model", "question_id"], sort=False)
         for one, other in combinations(sorted(set(own["label"])), 2)
     }
-    return pd.DataFrame([[*key, *texts] for key, texts in found.items()], columns=MEANT[0][:-1])
+    return pd.DataFrame([[*key, *texts] for key, texts in found.items()], columns=MEANT[:-1])
 
 
 def planted_pairs(questions: Sequence[Question], seed: int) -> pd.DataFrame:
-    """Pairs of known meaning: two accepted answers of one question, and one of them with another question's answer.
-
-    Returns:
-        `MEANT` without `same`; question_id begins with `PLANTED_SAME` or `PLANTED_OTHER`.
-    """
+    """Pairs of known meaning: `MEANT` without `same`; question_id begins with `PLANTED_SAME` or `PLANTED_OTHER`."""
     rows = []
     distractors = {each.question_id: each.options[1] for each in choice_items(questions, questions, seed)}
     for each in questions:
-        labels = {answer_label(text, each.text): text for text in reversed(each.answers)}
-        own = list(labels.values())
+        own = list({answer_label(text, each.text): text for text in reversed(each.answers)}.values())
         pairs = {PLANTED_SAME: own[:2] if len(own) > 1 else [], PLANTED_OTHER: [own[0], distractors.get(each.id, "")]}
         for kind, texts in pairs.items():
             if len(texts) == 2 and all(texts):
                 rows.append([f"{kind}{each.id}", *texts, *texts])
-    table = pd.DataFrame(rows, columns=MEANT[0][:-1])
-    order = np.random.default_rng(seed).permutation(len(table))
-    table = table.iloc[order]
+    table = pd.DataFrame(rows, columns=MEANT[:-1])
+    table = table.iloc[np.random.default_rng(seed).permutation(len(table))]
     return table.groupby(table["question_id"].str.startswith(PLANTED_SAME), sort=False).head(MOST_PLANTED)
 
 
-def check_of_judge(run: Run, judge: MeaningJudge) -> tuple[pd.DataFrame, str, bool]:
+def check_of_judge(judged: pd.DataFrame, name: str) -> tuple[pd.DataFrame, str, bool]:
     """What the judge says of pairs of known meaning.
+
+    Args:
+        judged: of `judge_meanings`.
 
     Returns:
         index kind ("same", "other"); judge, n, n_unread, said_same (share of those read), low, high (Wilson's 95%); the
         sentence; and whether it tells them apart: the two intervals do not overlap. A judge without pairs of both
         kinds is believed, and that is said.
     """
-    table = run.parts("meant", *MEANT).read()
-    table = table[table["question_id"].str.startswith((PLANTED_SAME, PLANTED_OTHER))]
+    table = judged[judged["question_id"].str.startswith((PLANTED_SAME, PLANTED_OTHER))]
     kinds = table["question_id"].str.startswith(PLANTED_SAME).map({True: "same", False: "other"}).rename("kind")
-    grouped = table["same"].astype(float).groupby(kinds)
+    grouped = table["same"].groupby(kinds)
     found = pd.DataFrame({"n": grouped.count(), "n_unread": grouped.size() - grouped.count()})
     found = found.reindex(["same", "other"], fill_value=0).assign(said_same=grouped.mean())
     found["low"], found["high"] = wilson_interval(grouped.sum().reindex(found.index).fillna(0), found["n"])
-    found.insert(0, "judge", judge.name)
+    found.insert(0, "judge", name)
     (same, other), (n_same, n_other) = found["said_same"], found["n"]
     if found["n"].min() == 0:
-        why = (
-            "unread in all of one kind" if found["n_unread"].min() else "none of one kind can be made of the questions"
-        )
-        return found, f"{judge.name} is not checked on pairs of known meaning: {why}", not found["n_unread"].any()
+        unread = bool(found["n_unread"].any())
+        why = "unread in all of one kind" if unread else "none of one kind can be made of the questions"
+        return found, f"{name} is not checked on pairs of known meaning: {why}", not unread
     says = (
-        f"{judge.name} says that two answers mean the same of {same:.0%} of {n_same} pairs of accepted answers, and of "
+        f"{name} says that two answers mean the same of {same:.0%} of {n_same} pairs of accepted answers, and of "
         f"{other:.0%} of {n_other} pairs of different ones"
     )
     tells = bool(found["low"].iloc[0] > found["high"].iloc[1])
@@ -209,31 +162,29 @@ def check_of_judge(run: Run, judge: MeaningJudge) -> tuple[pd.DataFrame, str, bo
 
 
 def agreement_of_meanings(
-    run: Run, name: str, questions: Sequence[Question], written: pd.DataFrame
+    judged: pd.DataFrame, questions: Sequence[Question], own: pd.DataFrame
 ) -> tuple[pd.DataFrame, Mapping[str, float]]:
     """Semantic entropy and its kin of every question of one model.
+
+    Args:
+        own: its answers, with mean_log_p of each sample's tokens, nan where they were not read.
 
     Returns:
         question x `MEANING_SURER`, nan where nothing was read or a judgement is unread; and counts: questions judged,
         with an unread judgement, judgements, triples, and how many of these are not transitive.
     """
-    judged = run.parts("meant", *MEANT).read()
-    said = dict(zip(judged[MEANT[1]].itertuples(index=False, name=None), judged["same"], strict=True))
-    likely = run.parts("likelihoods", *LIKELIHOODS).read()
-    table = labelled(written[written["model"] == name], questions).merge(likely, "left", LIKELIHOODS[1])
+    said = dict(zip(judged[PAIR].itertuples(index=False, name=None), judged["same"], strict=True))
     rows = {each.id: dict.fromkeys(MEANING_SURER, np.nan) for each in questions}
     counts = dict.fromkeys(("questions", "n_unread", "judgements", "triples", "intransitive"), 0)
-    for key, own in table.groupby("question_id", sort=False):
-        pairs = {
-            (one, other): float(said.get((key, one, other), np.nan))
-            for one, other in combinations(sorted(set(own["label"])), 2)
-        }
-        if (own["sample"] == 0).all():
+    for key, some in labelled(own, {each.id: each.text for each in questions}).groupby("question_id", sort=False):
+        every = combinations(sorted(set(some["label"])), 2)
+        pairs = {(one, other): said.get((key, one, other), np.nan) for one, other in every}
+        if (some["sample"] == 0).all():
             continue
-        if any(np.isnan(each) for each in pairs.values()):
+        if any(map(np.isnan, pairs.values())):
             counts["n_unread"] += 1
             continue
-        scores, broken, triples = _of_one_question(own, pairs)
+        scores, broken, triples = _of_one_question(some, pairs)
         rows[str(key)] = dict(zip(MEANING_SURER, scores, strict=True))
         more = {"questions": 1, "judgements": len(pairs), "triples": triples, "intransitive": broken}
         counts |= {what: counts[what] + number for what, number in more.items()}

@@ -1,18 +1,19 @@
 """What a model writes, and every sign of its being right: tokens, samples, meanings, and being asked."""
 
 import math
-from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from functools import cached_property
 
 import numpy as np
 import pandas as pd
 
 from onedial.asking.instruments import CLOSED_BOOK, TextReader
 from onedial.asking.measuring import MEASUREMENT_COLUMNS, ask_table
-from onedial.asking.prompts import PromptTemplate
+from onedial.asking.prompts import Prompt, PromptTemplate
 from onedial.asking.questions import Question, stratified_sample
 from onedial.asking.store import ANSWERS, Store
-from onedial.confidence.samples import ZONES, certainty_zones
+from onedial.confidence.samples import ZONES, certainty_zones, habits, sample_agreement, samples_until_sure
 from onedial.confidence.signals import signal_table
 from onedial.confidence.tokens import SURER, TokenStatistics, question_lift, shown_lift, token_scores
 from onedial.core.errors import InputError
@@ -22,10 +23,11 @@ from onedial.models.model import OpenModel
 from onedial.models.respondent import LocalRespondent
 from onedial.models.written_scores import read_written
 from onedial.panels.grading.closed_book import grade_closed_book
-from onedial.panels.grading.grading import answer_spans
+from onedial.panels.grading.grading import answer_label, answer_spans
 from onedial.panels.questions.question_files import load_questions
 from onedial.selfreport.ask.same_meaning import SAME_MEANING
 from onedial.selfreport.ask.self_reports import SELF_REPORTS, Item, ask_self_report
+from onedial.selfreport.score.revision import answer_changes
 from onedial.selfreport.show import figures as draw
 from onedial.selfreport.show.self_report_page import AnswerLog, write_self_report_page
 from onedial.show.progress import progress_bar
@@ -34,26 +36,34 @@ from onedial.studies.battery.respondents import models_elsewhere
 from onedial.studies.bill import bill_of, tell_costs
 from onedial.studies.options.asked import WrittenOptions
 from onedial.studies.start import Start
-from onedial.studies.written.agreement import agreement_of_samples
 from onedial.studies.written.meaning import (
     MEANING_SURER,
     MOST_PLANTED,
-    MeaningJudge,
     agreement_of_meanings,
     check_of_judge,
     judge_meanings,
-    read_samples,
+    judge_of,
 )
 
 CHANCE = 0.5
-WRITTEN = ["model", "question_id", "sample", "text", "outcome", "correct"]
+WRITTEN = ["model", "question_id", "sample", "text", "outcome", "correct", "mean_log_p"]
+"""mean_log_p: mean log-probability of a sample's tokens after its question, in nats; of samples that are compared by
+meaning alone."""
 STATISTICS = ["log_p", "entropy", "self_certainty", "margin"]
-TOKENS = (
-    ["model", "question_id", "prompt", "token", "start", "end", *STATISTICS],
-    ["model", "question_id", "prompt", "token"],
-)
+TOKENS = ["model", "question_id", "prompt", "token", "start", "end", *STATISTICS]
 ASKED = ["model", "report", "question_id", "score"]
-PROMPTS = ("question", "without", "shown")
+_SHOWN = PromptTemplate(
+    f"Somebody else answered the question below like this: {{answer}}\n\n{CLOSED_BOOK.template.user}",
+    CLOSED_BOOK.template.assistant_prefix,
+    "answer shown",
+    ("question", "answer"),
+)
+PROMPTS: dict[str, Callable[[str, str], Prompt]] = {
+    "question": lambda asked, said: CLOSED_BOOK.prompt(asked),
+    "without": lambda asked, said: CLOSED_BOOK.prompt("..."),
+    "shown": lambda asked, said: _SHOWN.fill(asked, answer=said),
+}
+"""What an answer's tokens are read after: its question, none, and its question with the answer shown."""
 
 
 def score_written(program: str, options: WrittenOptions, notes: Notes) -> None:
@@ -68,30 +78,33 @@ def score_written(program: str, options: WrittenOptions, notes: Notes) -> None:
         print(how_much(len(questions), reports, options).to_string())
         return
     start.set_threads()
-    judges = [options.same_meaning] if options.same_meaning else []
-    bill = bill_of(options, judges or options.model, models_elsewhere(judges))
-    judge = MeaningJudge(options.same_meaning, bill) if options.same_meaning else None
+    named = options.same_meaning
+    judges = [named] if named else []
+    store = bill_of(options, judges or options.model, models_elsewhere(judges))
+    judge = judge_of(named, store) if named else None
     loaded = start.load_in_turn(options.model)
     with start.begin(notes) as run:
-        bill.opens(run.file(ANSWERS))
-        tables, reported = [], []
+        store.opens(run.file(ANSWERS))
+        found: list[tuple[pd.DataFrame, ...]] = []
         for name, model in loaded:
             with run.stage(name):
                 with start.writing(model):
-                    tables.append(answer(bill, name, model, questions, options))
-                texts = first_answers(tables[-1])
-                read(run, name, model, questions, texts)
-                if judge:
-                    read_samples(run, name, model, questions, tables[-1])
-                reported.append(ask(bill, name, model, questions, texts, reports, notes))
-        written = pd.concat(tables).sort_values(WRITTEN[:3], kind="stable", ignore_index=True)
-        asked = pd.concat(reported).sort_values(ASKED[:3], kind="stable", ignore_index=True)
-        if judge:
-            with run.stage(f"{judge.name}, as judge"):
-                judge_meanings(run, judge, questions, written, answerable, options.seed)
-        run.write_table("written.csv", written)
-        finish(run, written, asked, options.model, questions, options, judge)
-        tell_costs(bill.costs(), run)
+                    written = answer(store, name, model, questions, options)
+                texts = first_answers(written)
+                tokens = read(name, model, questions, texts)
+                written = written.assign(mean_log_p=read_samples(name, model, questions, written) if judge else np.nan)
+                found.append((written, tokens, ask(store, name, model, questions, texts, reports, notes)))
+        written, tokens, asked = (pd.concat(each) for each in zip(*found, strict=True))
+        written = written.sort_values(WRITTEN[:3], kind="stable", ignore_index=True)
+        judged = None
+        if judge and named:
+            with run.stage(f"{named}, as judge"):
+                judged = judge_meanings(judge, named, store, written, answerable, options.seed)
+                run.write_table("meant.parquet", judged)
+        run.write_table("written.csv", written.drop(columns="mean_log_p"))
+        run.write_table("tokens.parquet", tokens)
+        finish(run, Answered(questions, written, tokens, asked, judged), options)
+        tell_costs(store.costs(), run)
 
 
 def how_much(n: int, reports: Sequence[str], options: WrittenOptions) -> pd.DataFrame:
@@ -110,7 +123,7 @@ def how_much(n: int, reports: Sequence[str], options: WrittenOptions) -> pd.Data
 def answer(
     store: Store, name: str, model: OpenModel, questions: Sequence[Question], options: WrittenOptions
 ) -> pd.DataFrame:
-    """The likeliest answer to each question (sample 0), and samples of it at temperature 1, graded: `WRITTEN`."""
+    """The likeliest answer to each question (sample 0), and samples of it at temperature 1, graded."""
     reader = CLOSED_BOOK.reader
     assert isinstance(reader, TextReader)
     drawn = replace(CLOSED_BOOK, reader=replace(reader, temperature=1.0))
@@ -124,44 +137,36 @@ def answer(
             table = pd.DataFrame({**about, "text": given["text"].str.strip()})
             graded = grade_closed_book(table, questions)
             tables.append(table.assign(outcome=graded["outcome"], correct=graded["correct"].astype(float)))
-    return pd.concat(tables, ignore_index=True)[WRITTEN]
+    return pd.concat(tables, ignore_index=True)
 
 
-def read(run: Run, name: str, model: OpenModel, questions: Sequence[Question], texts: Mapping[str, str]) -> None:
-    """Token statistics of each likeliest answer: after its question, without it, and after being shown the answer."""
-    parts = run.parts("tokens", *TOKENS)
-    done = {prompt for model_name, _, prompt, _ in parts.done_keys() if model_name == name}
+def read(name: str, model: OpenModel, questions: Sequence[Question], texts: Mapping[str, str]) -> pd.DataFrame:
+    """Token statistics of each likeliest answer after each of `PROMPTS`: `TOKENS`."""
     asked = [question for question in questions if texts.get(question.id)]
-    template = CLOSED_BOOK.template
-    shown = PromptTemplate(
-        f"Somebody else answered the question below like this: {{answer}}\n\n{template.user}",
-        template.assistant_prefix,
-        "answer shown",
-        ("question", "answer"),
-    )
-    ways = {
-        "question": lambda each: CLOSED_BOOK.prompt(each.text),
-        "without": lambda each: CLOSED_BOOK.prompt("..."),
-        "shown": lambda each: shown.fill(each.text, answer=texts[each.id]),
-    }
-    with progress_bar(len(ways), f"{name}: tokens") as advance:
-        for way, prompt in ways.items():
-            if way not in done and asked:
-                found = read_written(model, [prompt(each) for each in asked], [texts[each.id] for each in asked])
-                rows = [
-                    [name, each.id, way, place, start, end, *numbers]
-                    for each, written in zip(asked, found, strict=True)
-                    for place, (start, end, *numbers) in enumerate(
-                        zip(
-                            written.starts,
-                            written.ends,
-                            *(getattr(written.statistics, column) for column in STATISTICS),
-                            strict=True,
-                        )
-                    )
-                ]
-                parts.append(pd.DataFrame(rows, columns=TOKENS[0]))
+    rows = []
+    with progress_bar(len(PROMPTS), f"{name}: tokens") as advance:
+        for way, prompt in PROMPTS.items():
+            said = [texts[each.id] for each in asked]
+            prompts = [prompt(each.text, text) for each, text in zip(asked, said, strict=True)]
+            for each, found in zip(asked, read_written(model, prompts, said) if asked else [], strict=True):
+                numbers = (getattr(found.statistics, column) for column in STATISTICS)
+                tokens = zip(found.starts, found.ends, *numbers, strict=True)
+                rows += [[name, each.id, way, place, *token] for place, token in enumerate(tokens)]
             advance(1)
+    return pd.DataFrame(rows, columns=TOKENS)
+
+
+def read_samples(name: str, model: OpenModel, questions: Sequence[Question], written: pd.DataFrame) -> pd.Series:
+    """`mean_log_p` of every sample, in the rows of one model's answers."""
+    prompts = {each.id: CLOSED_BOOK.prompt(each.text) for each in questions}
+    means = pd.Series(np.nan, written.index)
+    drawn = written[(written["sample"] > 0) & (written["text"] != "")]
+    with progress_bar(drawn["sample"].nunique(), f"{name}: samples read") as advance:
+        for _, own in drawn.groupby("sample"):
+            found = read_written(model, [prompts[key] for key in own["question_id"]], own["text"].tolist())
+            means[own.index] = [each.statistics.log_p.mean() if len(each.statistics) else np.nan for each in found]
+            advance(1)
+    return means
 
 
 def ask(
@@ -174,25 +179,24 @@ def ask(
     notes: Notes,
 ) -> pd.DataFrame:
     """Self-reports about the same questions and answers: `ASKED`."""
-    found = []
+    found = [pd.DataFrame(columns=ASKED)]
     respondent = store.respondent(name, LocalRespondent(model))
     with progress_bar(None, f"{name}: asked") as advance, store.occasion("asked", advance):
         for report in reports:
-            about = SELF_REPORTS[report].about
+            of_answers = SELF_REPORTS[report].about == "answers"
             items = [
-                Item(each.id, {"question": each.text} | ({"answer": texts[each.id]} if about == "answers" else {}))
+                Item(each.id, {"question": each.text} | ({"answer": texts[each.id]} if of_answers else {}))
                 for each in questions
-                if about == "questions" or texts.get(each.id)
+                if not of_answers or texts.get(each.id)
             ]
             try:
                 scores = ask_self_report(respondent, SELF_REPORTS[report], items)["score"] if items else pd.Series()
             except InputError as error:
                 notes.tell(f"{report} is left out for {name}: {error}")
                 continue
-            found.append(
-                scores.rename("score").rename_axis("question_id").reset_index().assign(model=name, report=report)
-            )
-    return pd.concat(found, ignore_index=True)[ASKED] if found else pd.DataFrame(columns=ASKED)
+            table = scores.rename("score").rename_axis("question_id").reset_index()
+            found.append(table.assign(model=name, report=report)[ASKED])
+    return pd.concat(found[1:] or found, ignore_index=True)
 
 
 def first_answers(written: pd.DataFrame) -> dict[str, str]:
@@ -204,87 +208,133 @@ def first_answers(written: pd.DataFrame) -> dict[str, str]:
 # ---- what comes out --------------------------------------------------------------------------------------------------
 
 
-def finish(
-    run: Run,
-    written: pd.DataFrame,
-    asked: pd.DataFrame,
-    models: Sequence[str],
-    questions: Sequence[Question],
-    options: WrittenOptions,
-    judge: MeaningJudge | None,
-) -> None:
+@dataclass(frozen=True)
+class Answered:
+    """Everything that was written and asked, of all models; of one, what it comes to.
+
+    Attributes:
+        written: `WRITTEN`. tokens: `TOKENS`. asked: `ASKED`. judged: of `judge_meanings`; None where nobody judged.
+    """
+
+    questions: Sequence[Question]
+    written: pd.DataFrame
+    tokens: pd.DataFrame
+    asked: pd.DataFrame
+    judged: pd.DataFrame | None
+
+    def of(self, model: str) -> "Answered":
+        """What is of one model."""
+        tables = (table[table["model"] == model] for table in (self.written, self.tokens, self.asked))
+        return Answered(self.questions, *tables, self.judged)
+
+    @cached_property
+    def topics(self) -> pd.Series:
+        """By question."""
+        return pd.Series({question.id: str(question.topic) for question in self.questions})
+
+    @cached_property
+    def first(self) -> pd.DataFrame:
+        """The likeliest answer to each question."""
+        return self.written[self.written["sample"] == 0].set_index("question_id").reindex(self.topics.index)
+
+    @cached_property
+    def said(self) -> pd.DataFrame:
+        """Question x self-report."""
+        table = self.asked.pivot(index="question_id", columns="report", values="score")
+        return table.reindex(index=self.topics.index, columns=list(dict.fromkeys(self.asked["report"])))
+
+
+def finish(run: Run, every: Answered, options: WrittenOptions) -> None:
     """Scores, their worth, votes and zones; tables and figure."""
-    tokens = run.parts("tokens", *TOKENS).read()
-    topics = pd.Series({question.id: str(question.topic) for question in questions})
     signals, votes, zones, rows, sentences, meanings = {}, {}, {}, [], [], {}
-    check, told_of_judge, tells = check_of_judge(run, judge) if judge else (None, "", False)
-    for name in models:
-        own = written[written["model"] == name]
-        first = own[own["sample"] == 0].set_index("question_id").reindex(topics.index)
-        scores, told = scores_of_tokens(tokens[tokens["model"] == name], first, questions)
-        agreed, votes[name] = agreement_of_samples(own, questions)
+    judge, tells = str(options.same_meaning), False
+    tables: dict[str, pd.DataFrame] = {}
+    if every.judged is not None:
+        tables["judge"], sentence, tells = check_of_judge(every.judged, judge)
+        sentences.append(sentence)
+        print(f"\n{sentence}")
+    for name in options.model:
+        own = every.of(name)
+        told = scores_of_tokens(own)
+        agreed, votes[name] = agreement_of_samples(own)
         meant = agreed[[]]
-        if judge:
-            meant, meanings[name] = agreement_of_meanings(run, name, questions, own)
-            meant = meant if tells else meant[[]]
-        said = asked[asked["model"] == name].pivot(index="question_id", columns="report", values="score")
-        said = said.reindex(index=topics.index, columns=list(dict.fromkeys(asked["report"])))
-        surer = pd.concat([scores, agreed, meant * pd.Series(MEANING_SURER).reindex(meant.columns), said], axis=1)
-        signals[name] = signal_table(surer, first["correct"], topics, None, options.replicates, options.seed)
-        zones[name] = zones_of(said, agreed, first)
-        rows.append(as_measurements(name, pd.concat([told, agreed, meant, said], axis=1), first))
-    table = pd.concat(signals, names=["model"])
-    tables = {
-        "signals": table,
-        "votes": pd.DataFrame.from_dict(votes, orient="index").rename_axis("model"),
-        "zones": pd.concat(zones, names=["model"]),
-        "measurements": pd.concat(rows, ignore_index=True)[MEASUREMENT_COLUMNS].set_index("respondent"),
-    }
-    if check is not None:
-        sentences.append(told_of_judge)
-        print(f"\n{told_of_judge}")
-        tables |= {"judge": check, "meanings": pd.DataFrame.from_dict(meanings, orient="index").rename_axis("model")}
-    save_results(run, tables, {"signals": draw.signals(table)})
-    for name in models:
-        graded = int(written[(written["model"] == name) & (written["sample"] == 0)]["correct"].notna().sum())
+        if every.judged is not None:
+            found, meanings[name] = agreement_of_meanings(every.judged, own.questions, own.written)
+            meant = found if tells else meant
+        turned = meant * pd.Series(MEANING_SURER).reindex(meant.columns)
+        surer = pd.concat([told * pd.Series(SURER), agreed, turned, own.said], axis=1)
+        correct = own.first["correct"]
+        signals[name] = signal_table(surer, correct, own.topics, None, options.replicates, options.seed)
+        zones[name] = zones_of(own.said, agreed, own.first)
+        rows.append(as_measurements(name, pd.concat([told, agreed, meant, own.said], axis=1), own.first))
         known = signals[name].dropna(subset=["low"])
         telling = ", ".join(map(str, known.index[known["low"] > CHANCE])) or "none"
         sentences.append(
             f"{name}: of {len(known)} signs that could be judged these tell right answers from wrong ones: {telling} "
-            f"({graded} of {len(questions)} answers graded; one sign in forty does by chance)"
+            f"({correct.notna().sum()} of {len(correct)} answers graded; one sign in forty does by chance)"
         )
         print(f"\n{sentences[-1]}\n{signals[name].round(3).to_string()}")
+    tables = {
+        "signals": pd.concat(signals, names=["model"]),
+        "votes": pd.DataFrame.from_dict(votes, orient="index").rename_axis("model"),
+        "zones": pd.concat(zones, names=["model"]),
+    } | tables
+    if meanings:
+        tables["meanings"] = pd.DataFrame.from_dict(meanings, orient="index").rename_axis("model")
+    measured = pd.concat(rows, ignore_index=True)[MEASUREMENT_COLUMNS].set_index("respondent")
+    save_results(run, tables | {"measurements": measured}, {"signals": draw.signals(tables["signals"])})
     print(f"\nvotes of {options.samples} samples against the likeliest answer\n{tables['votes'].round(3).to_string()}")
     print(f"\nsure and consistent?\n{tables['zones'].round(3).to_string()}")
-    asked_about = written.assign(question=written["question_id"].map({each.id: each.text for each in questions}))
-    shown = {name: each for name, each in tables.items() if name != "measurements"}
-    answers = {"written": AnswerLog(asked_about, "written.csv")}
-    report = write_self_report_page(run, "What tells right answers from wrong ones?", sentences, shown, answers)
+    texts = {each.id: each.text for each in every.questions}
+    asked = every.written.drop(columns="mean_log_p").assign(question=every.written["question_id"].map(texts))
+    answers = {"written": AnswerLog(asked, "written.csv")}
+    report = write_self_report_page(run, "What tells right answers from wrong ones?", sentences, tables, answers)
     print(f"\nreport: {report}")
 
 
-def scores_of_tokens(
-    tokens: pd.DataFrame, first: pd.DataFrame, questions: Sequence[Question]
-) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """Question x score: turned so that higher = surer, and as they are."""
-    texts = {question.id: question.text for question in questions}
-    answers = first["text"].to_dict()
+def scores_of_tokens(own: Answered) -> pd.DataFrame:
+    """Question x `SURER` of one model, as they are."""
+    texts = {question.id: question.text for question in own.questions}
     rows = {}
-    for question_id, own in tokens.groupby("question_id", sort=False):
-        by = {way: own[own["prompt"] == way].sort_values("token") for way in PROMPTS}
-        read = {way: TokenStatistics(*(part[column].to_numpy() for column in STATISTICS)) for way, part in by.items()}
-        spans = answer_spans(str(answers[question_id]), texts[str(question_id)])
+    for key, some in own.tokens.groupby("question_id", sort=False):
+        by = {way: some[some["prompt"] == way].sort_values("token") for way in PROMPTS}
+        found = {way: TokenStatistics(*(part[column].to_numpy() for column in STATISTICS)) for way, part in by.items()}
+        spans = answer_spans(str(own.first.at[key, "text"]), texts[str(key)])
         marks = [
             any(start < stop and end > begin for begin, stop in spans)
             for start, end in by["question"][["start", "end"]].to_numpy()
         ]
-        rows[question_id] = (
-            token_scores(read["question"], marks)
-            | question_lift(read["question"], read["without"])
-            | {"stays when shown": shown_lift(read["question"], read["shown"])}
-        )
-    told = pd.DataFrame.from_dict(rows, orient="index").reindex(index=first.index, columns=list(SURER))
-    return told * pd.Series(SURER), told
+        lifts = question_lift(found["question"], found["without"])
+        stays = {"stays when shown": shown_lift(found["question"], found["shown"])}
+        rows[key] = token_scores(found["question"], marks) | lifts | stays
+    return pd.DataFrame.from_dict(rows, orient="index").reindex(index=own.first.index, columns=list(SURER))
+
+
+def agreement_of_samples(own: Answered) -> tuple[pd.DataFrame, dict[str, float]]:
+    """Agreement of the samples (of the likeliest answer with them, too), and what voting corrects and spoils."""
+    texts = {question.id: question.text for question in own.questions}
+    pairs = own.written[["text", "question_id"]].to_numpy()
+    labels = own.written.assign(label=[answer_label(text, texts[key]) or "" for text, key in pairs])
+    drawn = labels[labels["sample"] > 0].sort_values(["question_id", "sample"])
+    columns = ["sample agreement", "beyond chance", "agrees with the likeliest"]
+    if drawn.empty:
+        return pd.DataFrame(np.nan, index=list(texts), columns=columns), {"samples": 0}
+    by = {key: part for key, part in drawn.groupby("question_id", sort=False)}
+    samples = [[str(each) if each else None for each in by[key]["label"]] for key in texts]
+    first = labels[labels["sample"] == 0].set_index("question_id")
+    rows, before, after, until = {}, [], [], []
+    for key, said, habit in zip(texts, samples, habits(samples), strict=True):
+        found, likeliest = sample_agreement(said, habit=habit), first.at[key, "label"]
+        same = sum(each == likeliest for each in said) / len(said) if likeliest else float("nan")
+        rows[key] = [found.agreement, found.beyond_chance, same]
+        voted = by[key].loc[by[key]["label"] == found.answer, "correct"]
+        before.append(float(first.at[key, "correct"]))
+        after.append(float(voted.iloc[0]) if len(voted) else float("nan"))
+        until.append(samples_until_sure(said))
+    votes = {"samples": len(samples[0]), "drawn_until_sure": float(np.mean(until))}
+    known = np.isfinite(before) & np.isfinite(after)
+    votes |= asdict(answer_changes(before, after)) if known.any() else {}
+    return pd.DataFrame.from_dict(rows, orient="index", columns=columns), votes
 
 
 def zones_of(said: pd.DataFrame, agreed: pd.DataFrame, first: pd.DataFrame) -> pd.DataFrame:

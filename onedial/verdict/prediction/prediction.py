@@ -116,19 +116,19 @@ class Prediction:
         Args:
             family: that all of them are of; empty where they are of several, or nothing is known of it.
         """
-        predicted = [name for name, own in self.models.items() if own["predicted"]]
+        predicted = [name for name, row in self.models.items() if row["predicted"]]
         named = f" ({', '.join(predicted)})" if 0 < len(predicted) <= NAMED else ""
         of_one = f", all of the family {family}," if family else ""
-        told = (
+        words = (
             f"{self.n_predicted} of {self.n_models} base models{named}{of_one} are predicted better than by their yes "
             f"rates, by {self.bits.value:.3f} of {self.yes_rate:.3f} bits a question{self._share_clause()}"
         )
         if not self.hangs_on_kin or self.kin is None:
             of_topics = self.enough and not self.suffices
-            return told + ("; topics may be all that they share with the dial" if of_topics else "")
+            return words + ("; topics may be all that they share with the dial" if of_topics else "")
         joined = ", ".join(name for name in self.kin.models if name not in self.models)
         return (
-            f"{told}; it hangs on {joined}, which may be one base model by their answers: counted so, "
+            f"{words}; it hangs on {joined}, which may be one base model by their answers: counted so, "
             f"{self.kin.n_predicted} of {self.kin.n_models} are predicted"
         )
 
@@ -163,8 +163,8 @@ def predict(
     >>> from dataclasses import replace
     >>> from onedial.verdict import SweepRun
     >>> case = replace(SweepRun.open("tests/reference/golden/default").case(), n_resamples=19)
-    >>> found, table = predict(case, sources=[DIAL])
-    >>> found.n_models, table["source"].unique().tolist()
+    >>> prediction, table = predict(case, sources=[DIAL])
+    >>> prediction.n_models, table["source"].unique().tolist()
     (3, ['the dial'])
     """
     models = case.models[case.judged]
@@ -179,37 +179,27 @@ def predict(
     mark = min(
         (name for name in ACCOUNTS if name in orders), key=lambda name: losses.in_folds(*orders[name]), default=""
     )
-    found: Gains = {}
+    lost: Gains = {}
     gains: Gains = {}
     for size in sizes:
-        found[ALONE, size] = rate = losses.of(*alone, size)
+        lost[ALONE, size] = rate = losses.of(*alone, size)
         for name in (name for name in scored if size == ALL or not known[name].own_answers):
-            found[name, size] = losses.of(*orders[name], size)
-            gains[name, size] = rate - found[name, size]
+            lost[name, size] = losses.of(*orders[name], size)
+            gains[name, size] = rate - lost[name, size]
     if shares is not None:
         mark, gains[RETEST, ALL] = RETEST, retest_gains(case)
-        found[RETEST, ALL] = found[ALONE, ALL] - gains[RETEST, ALL]
+        lost[RETEST, ALL] = lost[ALONE, ALL] - gains[RETEST, ALL]
     drawn = _Resampled(gains, case)
     unscored = {name: int((np.isnan(scored[name]) & losses.asked).sum()) for name in scored} | {RETEST: 0}
     rows = []
-    for (name, size), own in gains.items():
+    for (name, size), gain in gains.items():
         number, share = drawn.number(name, size), drawn.share((name, size), (mark, size))
-        rows.append(
-            [
-                *(
-                    name,
-                    size,
-                    name == RETEST or known[name].own_answers,
-                    own.shape[1],
-                    unscored[name],
-                    average(found[name, size], models),
-                ),
-                *(number.value, number.low, number.high, number.low_topics, number.high_topics),
-                *(number.low_models, number.high_models),
-                *(share.value, share.low, share.high),
-            ]
-        )
-    rate = mean_of_answers(found[ALONE, ALL])
+        own_answers = name == RETEST or known[name].own_answers
+        loss = average(lost[name, size], models)
+        row = [name, size, own_answers, gain.shape[1], unscored[name], loss, number.value, number.low, number.high]
+        row += [number.low_topics, number.high_topics, number.low_models, number.high_models]
+        rows.append([*row, share.value, share.low, share.high])
+    rate = mean_of_answers(lost[ALONE, ALL])
     summary = replace(_with_needed(_summary(rate, drawn, mark), rate, drawn, mark), sources=drawn.by_source())
     kin = np.array(case.near_copies.kin_counted_as, dtype=str)[case.judged]
     if set(kin) != set(models.astype(str)):
@@ -246,10 +236,10 @@ def average(losses: np.ndarray, models: np.ndarray) -> float:
 def _with_needed(summary: Prediction, rate: np.ndarray, drawn: "_Resampled", mark: str) -> Prediction:
     """The same with `needed` of every base model."""
     models = {}
-    for name, own in summary.models.items():
+    for name, row in summary.models.items():
         others = drawn.models.astype(str) != name
         left = len(np.unique(drawn.models[others])) > 1 and _summary(rate[others], drawn.of(others), mark).enough
-        models[name] = {**own, "needed": int(summary.enough and not left)}
+        models[name] = {**row, "needed": int(summary.enough and not left)}
     return replace(summary, models=models)
 
 
@@ -307,12 +297,8 @@ class _Resampled:
 
     def of(self, targets: np.ndarray) -> "_Resampled":
         """The same resamples of some of the targets."""
-        some = copy(self)
-        some.models, some.values, some.questions = (
-            self.models[targets],
-            self.values[targets],
-            self.questions[:, targets],
-        )
+        some = self.counted_as(self.models[targets])
+        some.values, some.questions = self.values[targets], self.questions[:, targets]
         some.topics = None if self.topics is None else self.topics[:, targets]
         return some
 
@@ -375,11 +361,11 @@ class _Resampled:
         possible = np.full(len(names), np.nan)
         if mark:
             possible = model_means(self.values[..., self.place[mark, ALL]], self.models)
-        told = {}
+        rows = {}
         for number, name in enumerate(names):
             low, high = interval_95(drawn[:, number])
             share = estimates[number] / possible[number] if possible[number] > 0 else float("nan")
-            told[name] = {
+            rows[name] = {
                 "bits": float(estimates[number]),
                 "low": low,
                 "high": high,
@@ -389,4 +375,4 @@ class _Resampled:
                 "share": float(share),
                 "predicted": int(p_adjusted[number] <= LEVEL and not share < FLOOR),
             }
-        return told
+        return rows
