@@ -30,7 +30,6 @@ WITH_EXAMPLES = sorted(
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
 BLOCK = re.compile(r"(?P<before>[^\n]*)\n+```(?P<language>[^\n]*)\n(?P<text>.*?)^```", re.MULTILINE | re.DOTALL)
 NOT_RUN = re.compile(r"<!-- not run: .{10,} -->")
-FOLLOWED_ELSEWHERE = ["architecture.md"]  # tests/test_recipes.py does what it says
 PLAIN = ("text", "csv", "json", "yaml")
 EMBEDDED = "smollm2-135m-instruct"
 LAYER = re.compile(r"(layer=|layers=\[|template\), \[|\.read\(|\.at\(|import_vectors\(\{)\d+")
@@ -50,7 +49,7 @@ def named(*languages):
     return [
         pytest.param(text, id=f"{page.relative_to(ROOT)}:{number}")
         for page, number, language, text, before in blocks()
-        if language in languages and page.name not in FOLLOWED_ELSEWHERE and not NOT_RUN.fullmatch(before)
+        if language in languages and not NOT_RUN.fullmatch(before)
     ]
 
 
@@ -160,8 +159,6 @@ def small(tmp_path_factory):
     ],
 )
 def test_the_python_of_a_page_runs_from_top_to_bottom(page, small, tmp_path, monkeypatch):
-    if page.name in FOLLOWED_ELSEWHERE:
-        return
     monkeypatch.chdir(tmp_path)
     (tmp_path / "tests").symlink_to(ROOT / "tests")  # where the stored run is
     namespace = {"__name__": "page"}

@@ -1,12 +1,14 @@
-"""The recipes of docs/architecture.md, followed in an empty folder: each is one file there, and its commands are run.
+"""The recipes of docs/recipes, followed in an empty folder: each is one file, and its commands are run.
 
 The embedded model is replaced by a random one with few layers, of which the commands steer another than they name; what
 they say is otherwise kept, but that one judgement is made with all plugins that are to show in it.
 """
 
+import ast
 import os
 import re
 import shlex
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -21,29 +23,24 @@ from onedial.report.report import contents_of
 from onedial.verdict.sweep_run import SweepRun
 
 ROOT = Path(__file__).resolve().parent.parent
-PAGE = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
-RECIPES = dict(re.findall(r"^### (Add .*?)\n(.*?)(?=^### |^## |\Z)", PAGE, re.MULTILINE | re.DOTALL))
+DOCS = ROOT / "docs"
+PAGE = (DOCS / "architecture.md").read_text(encoding="utf-8")
+RECIPES = [DOCS / found for found in re.findall(r"\((recipes/\w+\.py)\)", PAGE)]
 SWEEP, JUDGE = "steer_sweep.py", "judge_run.py"
 
 
-def blocks_of(recipe):
-    """(language, text) of each block of code."""
-    return re.findall(r"```(\w*)\n(.*?)```", recipe, re.DOTALL)
-
-
 def commands():
-    """Every command of the page, in order; those that judge the same run as one, last."""
+    """Every command of the recipes, in the order of the page; those that judge the same run as one, last."""
     lines, judged = [], {}
-    for recipe in RECIPES.values():
-        for language, text in blocks_of(recipe):
-            if language:
-                continue
-            for line in re.split(r"\n(?=python |echo )", text.replace("\\\n", " ").strip()):
-                program, *words = shlex.split(line)[1:]
-                if program.endswith(JUDGE):
-                    judged.setdefault((program, words[0]), []).append(words[words.index("--plugin") + 1])
-                else:
-                    lines.append(line)
+    for recipe in RECIPES:
+        said = ast.get_docstring(ast.parse(recipe.read_text(encoding="utf-8")), clean=False)
+        indented = "\n".join(line[4:] for line in said.splitlines() if line.startswith("    "))
+        for line in indented.replace("\\\n", " ").splitlines():
+            program, *words = shlex.split(line)[1:]
+            if program.endswith(JUDGE):
+                judged.setdefault((program, words[0]), []).append(words[words.index("--plugin") + 1])
+            else:
+                lines.append(line)
     return [*lines, *(f"python {name} {run} --plugin {','.join(files)}" for (name, run), files in judged.items())]
 
 
@@ -65,17 +62,13 @@ def followed(tmp_path_factory):
     """The folder in which all recipes were followed, and what the programs said."""
     folder = tmp_path_factory.mktemp("elsewhere")
     save_outspoken(folder / "small", "llama", seed=0, max_position_embeddings=4096)
-    for recipe in RECIPES.values():
-        for language, text in blocks_of(recipe):
-            if language == "python":
-                (folder / re.match(r"# (\S+\.py)\n", text)[1]).write_text(text, encoding="utf-8")
+    for recipe in RECIPES:
+        shutil.copy(recipe, folder)
     return folder, "".join(run(line, folder) for line in commands())
 
 
-def test_each_recipe_is_one_file():
-    assert RECIPES
-    for name, recipe in RECIPES.items():
-        assert sum(language == "python" for language, _ in blocks_of(recipe)) == 1, name
+def test_the_page_names_every_recipe():
+    assert set(RECIPES) == set(DOCS.glob("recipes/*.py"))
 
 
 def test_all_recipes_can_be_followed(followed):
@@ -86,9 +79,7 @@ def test_all_recipes_can_be_followed(followed):
     assert SweepRun.open(folder / "runs" / "stretched").interventions()["operator"].tolist() == ["stretch"]
     assert "would bet" in said
     assert "longest word" in contents_of(judged)["baselines"].index
-    page = (judged.path / "report.html").read_text()
-    assert "The longest questions" in page
-    assert 'id="unread_of_targets-title"' in page
+    assert 'id="unread_of_targets-title"' in (judged.path / "report.html").read_text()
     assert (judged.path / "unread_of_targets.csv").is_file()
 
 
@@ -96,6 +87,11 @@ def test_the_instrument_of_the_recipe_moves_when_the_dial_is_turned(followed):
     cells = Run.open(followed[0] / "runs" / "bets").read_table("cells.csv")
     own = cells[(cells["report"] == "would bet") & (cells["role"] == "vector")].sort_values("magnitude")
     assert own["high"].iloc[0] < 0 < own["low"].iloc[-1]
+
+
+def test_who_goes_by_length_says_the_same_twice(followed):
+    scores = Run.open(followed[0] / "runs" / "twice").read_table("twice.csv")
+    assert scores["same"].tolist() == [1.0]
 
 
 def test_what_the_respondent_and_the_layout_of_the_recipes_give_is_a_panel(followed):
@@ -111,8 +107,7 @@ def test_a_package_that_names_a_plugin_as_its_entry_point_needs_no_option(follow
     record = tmp_path / "mine-1.dist-info"
     record.mkdir()
     (record / "METADATA").write_text("Metadata-Version: 2.1\nName: mine\nVersion: 1\n")
-    (entries,) = (text for language, text in blocks_of(PAGE) if language == "toml")
-    group, line = re.search(r'entry-points\."(.*)"\]\n(.*)', entries).groups()
+    group, line = re.search(r'entry-points\."(.*)"\]\n(.*)', PAGE).groups()
     (record / "entry_points.txt").write_text(f"[{group}]\n{line.split('=')[0]} = my_layout\n")
     asked = "from onedial.core.options import Options, parse_options; parse_options(Options, arguments=[]);"
     asked += "from onedial.panels import LAYOUTS; print('cloze' in LAYOUTS)"

@@ -112,12 +112,13 @@ def test_no_files_import_each_other_in_a_circle():
 
 
 def code_for_users() -> dict[str, str]:
-    """The Python that README, documentation and notebooks show to users."""
+    """The Python that README, documentation, recipes and notebooks show to users."""
     pages = {str(page.relative_to(ROOT)): page for page in (ROOT / "README.md", *(ROOT / "docs").glob("*.md"))}
     shown = {
         name: "\n".join(re.findall(r"```python\n(.*?)```", page.read_text(encoding="utf-8"), re.DOTALL))
         for name, page in pages.items()
     }
+    shown |= {recipe.name: recipe.read_text(encoding="utf-8") for recipe in (ROOT / "docs/recipes").glob("*.py")}
     for notebook in (ROOT / "notebooks").glob("*.ipynb"):
         cells = json.loads(notebook.read_text(encoding="utf-8"))["cells"]
         shown[notebook.name] = "\n".join("".join(cell["source"]) for cell in cells if cell["cell_type"] == "code")

@@ -9,6 +9,7 @@ from onedial.asking.instruments import (
     YES_NO_TOKENS,
     Instrument,
 )
+from onedial.asking.measuring import ask_table
 from onedial.asking.prompts import FRAMINGS, METACOGNITIVE, PromptTemplate
 from onedial.asking.questions import Question, sample_questions
 from onedial.asking.respondents import RESPONDENTS, Identity, Response, answers_in_order, as_read, prompt_key
@@ -30,6 +31,7 @@ __all__ = [
     "YES_NO_TOKENS",
     "answers_in_order",
     "as_read",
+    "ask_table",
     "prompt_key",
     "sample_questions",
 ]

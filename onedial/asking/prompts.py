@@ -81,7 +81,7 @@ class PromptTemplate:
 
 
 # Every framing ends alike, so that only what stands before it can move the answer. The wording was chosen on the
-# development questions (docs/findings.md).
+# development questions (onedial/panels/data/README.md).
 _REQUEST = "Question: {question}\n\nCan you answer this question correctly? Yes or No?"
 OPENINGS: dict[str, str] = packaged_yaml("onedial.asking", "texts.yaml")["openings"]
 """What each framing says before its question; the last two are for respondents that say yes to nearly everything."""

@@ -1,5 +1,6 @@
 """Open-weight models: load one, render and tokenise prompts for it, read and edit its residual stream."""
 
+from onedial.models.families import FAMILIES, Family
 from onedial.models.forward.activations import read_activations
 from onedial.models.inside.lens import tokens_along
 from onedial.models.inside.store_filling import store_activations
@@ -9,6 +10,8 @@ from onedial.models.respondent import LocalRespondent
 from onedial.models.threads import quiet_libraries
 
 __all__ = [
+    "FAMILIES",
+    "Family",
     "LocalRespondent",
     "OpenModel",
     "PromptSet",

@@ -17,7 +17,7 @@ FROM_PROVIDERS = ["tokens_in", "tokens_out", "served_model", "answered_at", "err
 
 
 def panel_table(collection: Collection, said: pd.DataFrame) -> pd.DataFrame:
-    """The long panel (docs/data.md) of the answers of yes or no, `said`, as `Collection.rows` has them.
+    """The long panel (docs/own.md) of the answers of yes or no, `said`, as `Collection.rows` has them.
 
     >>> collection = Collection(models=[], questions=[], store=None, seed=0, closed_book=False)
     >>> list(panel_table(collection, pd.DataFrame(columns=[*PANEL_COLUMNS, "label"])))[:3]

@@ -10,7 +10,7 @@ from onedial.core.options import DryRunOptions, Options, RunOptions, option
 SUBJECT = "smollm2-135m-instruct"
 PROMPT = "neutral"
 PROMPT_OF_EMBEDDED = "examples YN"
-"""The embedded model knows little of itself when asked without examples (docs/findings.md)."""
+"""The embedded model knows little of itself when asked without examples (onedial/panels/data/README.md)."""
 PANELS = "embedded, frontier (refusal, not ability), frontier-confidence (cut at 95; :90, :median elsewhere)"
 LAYERS = "14, 10,12,14, 8-20, all, auto (every second of the middle half) or few (at .5, .6 and .7 of the depth)"
 QUESTIONS = "embedded, squad, nq_open, trivia_qa, a folder or a file"
