@@ -217,11 +217,17 @@ def runner_of(model, rows):
     return SimpleNamespace(
         model=model,
         input_batch=SimpleNamespace(
-            req_ids=list(rows), num_computed_tokens_cpu=np.array([before for before, _, _ in rows.values()])
+            req_ids=list(rows),
+            num_computed_tokens_cpu=np.array([before for before, _, _ in rows.values()]),
+            generators={},
         ),
+        discard_request_mask=SimpleNamespace(np=np.array(["first chunk" in name for name in rows])),
         query_start_loc=SimpleNamespace(np=starts),
         requests={
-            name: SimpleNamespace(sampling_params=SimpleNamespace(extra_args={"push": push} if push else None))
+            name: SimpleNamespace(
+                sampling_params=SimpleNamespace(extra_args={"push": push} if push else None),
+                generator=f"of {name}" if name != "plain" else None,
+            )
             for name, (_, _, push) in rows.items()
         },
     )
@@ -260,6 +266,9 @@ def test_a_worker_pushes_the_tokens_that_each_request_names_and_no_others(whole)
     touched = (steered != unsteered).any(dim=1).tolist()
     assert touched == [False] * 3 + [False, False, True] + [False] * 4 + [True] + [False] + [True] * 5
     assert torch.equal(steered[:5], unsteered[:5])  # to the bit
+    draws = pushes._runner.input_batch.generators
+    assert sorted(draws) == [1, 3, 4, 5]  # not of the request without a seed, nor of a prompt that is not yet whole
+    assert draws[5] == "of all"
 
 
 def test_the_layers_are_looked_for_by_their_number():

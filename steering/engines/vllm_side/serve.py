@@ -47,6 +47,7 @@ class Writer:
         self.llm = LLM(model=model, **{**settings, **options})
         self.engine, self._n_layers = self.llm.llm_engine, n_layers
         self.version = __version__
+        self.steer_with([])  # the hooks are there from the first forward
 
     def facts(self) -> dict[str, Any]:
         """Version of vLLM; the most tokens of a prompt with its text, and of one forward."""

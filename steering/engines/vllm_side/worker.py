@@ -70,6 +70,8 @@ class Pushes:
     def _before_forward(self, module: nn.Module, inputs: Any) -> None:
         device = self.directions.device
         self._now = {}
+        if device.type == "cpu":
+            self._draw_at_ends_alone()
         for layer, spans in self.spans().items():
             first, last, direction, along, share = (np.array(column) for column in zip(*spans, strict=True))
             length = last - first
@@ -83,6 +85,17 @@ class Pushes:
                 *torch.from_numpy(numbers).to(device, non_blocking=True),
                 bool(share.any()),
             )
+
+    def _draw_at_ends_alone(self) -> None:
+        """Of a prompt in chunks only the last one draws. vLLM draws after each and takes back by the generator's
+        offset, which a CPU's generator has not."""
+        batch = self._runner.input_batch
+        for row, name in enumerate(batch.req_ids):
+            generator = self._runner.requests[name].generator
+            if generator is None or self._runner.discard_request_mask.np[row]:
+                batch.generators.pop(row, None)
+            else:
+                batch.generators[row] = generator
 
     def _after_layer(self, layer: int, output: Any) -> Any:
         if layer not in self._now:
