@@ -124,19 +124,6 @@ def test_every_reasoned_text_of_fitting_and_test_is_kept_at_settings_of_the_dire
     assert "2 of 6 targets are not known to have reasoned" in json.dumps(run.run.manifest.notes)
 
 
-def test_side_effects_stand_at_every_magnitude_and_mark_the_usable_range(run):
-    effects, said = contents_of(run)["side_effects"], contents_of(run).numbers("side_effects")
-    assert set(effects["setting"]) == set(run.sweep()["magnitude"])
-    assert effects[["kl", "accuracy", "negative_flips", "mass"]].notna().all().all()
-    plain = effects[effects["setting"] == 0].iloc[0]
-    assert (plain["kl"], plain["loss"], plain["negative_flips"]) == (pytest.approx(0, abs=1e-7), 0, 0)
-    assert said["low"] <= 0 <= said["high"]
-    inside = effects[effects["setting"].between(said["low"], said["high"])]
-    assert (inside["loss"] <= said["limit"] + 1e-9).all()
-    matches = run.matches()["magnitude"].dropna()
-    assert said["outside"] == list(matches[(matches < said["low"]) | (matches > said["high"])].index)
-
-
 def test_broken_off_among_its_texts_it_ends_with_the_same_ones(unreported, run, call, tmp_path):
     folder = shutil.copytree(run.path, tmp_path / "run")
     lost = sorted((folder / "reasoned").glob("part-*.parquet"))[2:]
