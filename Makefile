@@ -15,10 +15,8 @@ study: $(VENV)/installed
 sweep: $(VENV)/installed
 	$(BIN)/python experiments/steer_sweep.py $(ARGS)
 
-# One thread per worker: two workers with two threads each would wait for each other. Compiled tests are kept, whatever
-# the shell says: without them every worker spends ten seconds on compiling. A file stays with one worker, which makes
-# what its tests share once; those that hold slow tests are begun first.
-test long check: export OMP_NUM_THREADS ?= 1
+# Compiled tests are kept, whatever the shell says: without them every worker spends ten seconds on compiling. A file
+# stays with one worker, which makes what its tests share once; those that hold slow tests are begun first.
 test long check: export PYTHONDONTWRITEBYTECODE =
 
 test: $(VENV)/installed-dev
@@ -48,8 +46,9 @@ lint: $(VENV)/installed-dev
 	$(BIN)/mypy
 
 # Each in a fresh kernel, and fails where a cell fails; ARGS=--inplace keeps the new outputs.
+NOTEBOOKS ?= notebooks/*.ipynb
 notebooks: $(VENV)/installed-dev
-	$(BIN)/jupyter execute --timeout=600 $(ARGS) notebooks/*.ipynb
+	$(BIN)/jupyter execute --timeout=600 $(ARGS) $(NOTEBOOKS)
 
 # Into site/, without a network once the requirements are there; a link that leads nowhere is an error.
 docs: $(VENV)/installed-docs

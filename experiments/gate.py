@@ -6,16 +6,12 @@
     python experiments/gate.py --run runs/MY-SWEEP --target runs/MY-PLACING --save my-gate    # few answers
     python experiments/gate.py my-gate "Who wrote Emma?" "What is the capital of Peru?"      # one load
     echo "Who wrote Emma?" | python experiments/gate.py my-gate -                            # a question per line
-    python experiments/gate.py my-gate --chat              # one after the other; a yes is followed by the answer
 
 A gate is chosen on the fitting split of a finished sweep; precision, recall and yes rate to be expected are counted on
-its test split. In a chat the answer comes token by token and unsteered, as those were whose precision was counted; with
---steered it is written at the gate's setting, and how often it is right is not known. As a library:
-`gate = Gate.load("my-gate"); gate.answer(load_model(gate.model), questions)`.
+its test split. As a library: `gate = Gate.load("my-gate"); gate.answer(load_model(gate.model), questions)`.
 """
 
 import sys
-from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -31,9 +27,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from onedial.asking.tables import Table
-    from onedial.models.model import OpenModel
     from onedial.verdict.sweep_run import SweepRun
-    from steering.dials.gate import Gate
 
 WORDS, UNREAD = {1.0: "yes", 0.0: "no"}, "unread"
 SAYS_THE_SAME = "{} says the same to every fitting question (yes rate {}); choose --yes-rate"
@@ -62,13 +56,7 @@ class GateOptions(ChoosingOptions, group="answering"):
     """Which gate, and which questions."""
 
     gate: Path | None = option(None, "folder of a saved gate", positional=True, excludes=("run",))
-    questions: tuple[str, ...] = option(
-        (), "to answer; - reads one per line", positional=True, leading_hyphen=True, excludes=("chat",)
-    )
-    chat: bool = option(
-        False, "one question of standard input after the other, a yes followed by the answer", excludes=("run",)
-    )
-    steered: bool = option(False, "write the answer at the gate's setting", needs=("chat",))
+    questions: tuple[str, ...] = option((), "to answer; - reads one per line", positional=True, leading_hyphen=True)
     model: str | None = option(None, "where the subject lies now (the name it was loaded by)")
 
     def check(self) -> None:
@@ -104,7 +92,7 @@ def choose(options: GateOptions) -> None:
     table = swept.sweep()
     questions = swept.questions().set_index("id")
     correct = questions["subject_correct"].astype(float) if "subject_correct" in questions else None
-    rate, words, interval = options.yes_rate, "", None
+    rate, words = options.yes_rate, ""
     if options.target is not None and (placed := Path(options.target)).is_dir():
         rate, interval = placed_rate(swept, placed)
         words = f"chosen for the yes rate of {placed}, {rate:.2f} (95% interval {interval[0]:.2f} to {interval[1]:.2f})"
@@ -119,7 +107,6 @@ def choose(options: GateOptions) -> None:
         yes_rate=rate,
         correct=correct,
         choice=words,
-        interval=interval,
     )
     gate.save(options.save)
     for line in gate.lines():
@@ -188,51 +175,16 @@ def answer(options: GateOptions) -> None:
     assert options.gate is not None
     gate = Gate.load(options.gate)
     given = list(options.questions)
-    questions = [] if options.chat else list(asked()) if given == ["-"] else given
-    if not questions and not options.chat:
+    questions = [line.strip() for line in sys.stdin or () if line.strip()] if given == ["-"] else given
+    if not questions:
         raise InputError("no question was given; write questions after the gate, or - to read one per line")
     for line in gate.lines():
         print(line, file=sys.stderr)
     quiet_libraries()
     choose_threads()
-    model = load_model(options.model or gate.model)
-    gate.intervention.check_model(model)
-    if options.chat:
-        return chat(gate, model, options.steered)
-    answers = gate.answer(model, questions)
+    answers = gate.answer(load_model(options.model or gate.model), questions)
     for said, margin, question in answers[["said_yes", "margin", "question"]].to_numpy():
         print(f"{WORDS.get(float(said), UNREAD)}\t{margin:+.2f}\t{question}")
-
-
-def asked(prompt: str = "") -> Iterator[str]:
-    """The questions of standard input, a line each, until it ends; empty lines are left out."""
-    if prompt:
-        print(prompt, end="", flush=True)
-    for line in sys.stdin or ():
-        if line.strip():
-            yield line.strip()
-        if prompt:
-            print(prompt, end="", flush=True)
-
-
-def chat(gate: "Gate", model: "OpenModel", steered: bool) -> None:
-    """Say yes or no to each question as it comes, and after a yes let the subject answer."""
-    at_desk = sys.stdin is not None and sys.stdin.isatty()
-    likely = "" if gate.precision is None or steered else f", right in {gate.precision.share:.2f} of such cases"
-    try:
-        for question in asked("> " if at_desk else ""):
-            try:
-                found = gate.answer(model, [question]).iloc[0]
-                word = WORDS.get(float(found["said_yes"]), UNREAD)
-                print(f"{word} ({found['margin']:+.2f}{likely if word == 'yes' else ''})", flush=True)
-                if word == "yes":
-                    gate.stream(model, question, lambda piece: print(piece, end="", flush=True), at_setting=steered)
-                    print(flush=True)
-            except InputError as error:  # of this question; the next may do
-                print(f"error: {error}", file=sys.stderr)
-    finally:
-        if at_desk:
-            print()
 
 
 main = program(GateOptions, gate, __doc__)

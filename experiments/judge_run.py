@@ -123,8 +123,8 @@ def with_panel(
         if not table.empty:
             parts.append(table)
     run.write_interventions(source.interventions().to_dict("records"))
-    if (scan := source.layer_scan()) is not None:
-        run.write_layer_scan(scan)
+    if (scan := source.table("layer_scan")) is not None:
+        run.write_table("layer_scan", scan)
     return run, panel
 
 

@@ -9,7 +9,7 @@ next.csv has an empty column answer: filled with 1/0 or yes/no it is what --answ
 nothing. Threshold = Phi^-1(yes rate over all of the panel's questions), higher = more often yes. Writes, beside
 next.csv, steps.csv (threshold with its 95% interval after each answer), predictions.csv (probability of a yes to every
 question not asked), answers.csv (of --model) and figures/; of --evaluate summary.csv and draws.csv: every respondent of
-the panel left out with its family and placed as if it were new, against random questions.
+the panel left out with its family and placed as if it were new.
 """
 
 import sys
@@ -90,7 +90,6 @@ def place(options: PlaceOptions, notes: Notes) -> None:
 
 def evaluated(panel: "ResponseMatrix", options: PlaceOptions) -> Results:
     """How good placing is on the panel's own respondents; prints the table."""
-    from onedial.scale.place import placing_figures
     from onedial.scale.place.evaluation import evaluate_placing, placing_summary
     from onedial.scale.place.question_bank import kin_of
     from onedial.show.progress import progress_bar
@@ -100,18 +99,40 @@ def evaluated(panel: "ResponseMatrix", options: PlaceOptions) -> Results:
             panel, kin_of(panel.respondents), n_draws=options.draws, seed=options.seed, advance=advance
         )
     summary = placing_summary(draws, panel.respondents["model"], options.seed)
-    shown = ["rmse", "rmse_low", "rmse_high", "close", "coverage", "width", "bits"]
-    say(summary[shown].round(3).to_string())
-    return {"summary": summary, "draws": draws.set_index("respondent")}, {
-        "quality": placing_figures.quality_by_size(summary)
-    }
+    say(summary[["rmse", "rmse_low", "rmse_high", "yes_rate", "coverage", "width", "bits"]].round(3).to_string())
+    return {"summary": summary, "draws": draws.set_index("respondent")}, {"quality": quality(summary)}
+
+
+def quality(summary: "pd.DataFrame") -> "Drawing":
+    """Error, coverage and bits by number of answers."""
+    from dataclasses import replace
+
+    from onedial.show.figure_style import COLOURS
+    from onedial.show.plots import Curve, Panel, curves
+
+    def of(name: str, label: str = "", colour: str = COLOURS[0]) -> Curve:
+        ends = (summary[f"{name}_{end}"] for end in ("low", "high"))
+        return Curve(summary.index, summary[name], label, colour, *ends, look={"marker": "o", "markersize": 4})
+
+    errors = [of("rmse", "adaptive, on the scale"), of("yes_rate", "random questions, yes rate alone", COLOURS[1])]
+    panels = [
+        Panel(errors, "error of the threshold (RMSE)", (0, None)),
+        Panel([of("coverage")], "coverage of 95%", rules=[0.95]),
+        Panel([of("bits")], "bits per question", rules=[0]),
+    ]
+    return replace(
+        curves(panels, "answers", zero=False, inch=1.8),
+        title="Placing a new respondent from few answers",
+        caption="Root mean squared error of the threshold against that of all answers; how many of the 95% intervals "
+        "hold it; bits per question not asked, over knowing the respondent's yes rate over all of its answers. Bands: "
+        "95% over base models.",
+    )
 
 
 def placed(
     panel: "ResponseMatrix", answers: "pd.Series | None", model: "OpenModel | None", options: PlaceOptions
 ) -> Results:
     """Where the respondent stands, what it will say to the rest, and what to ask it next."""
-    from onedial.scale.place import placing_figures
     from onedial.scale.place.question_bank import QuestionBank, kin_of
 
     bank = QuestionBank.of(panel, kin_of(panel.respondents))
@@ -136,7 +157,22 @@ def placed(
     tables["steps"] = placement.steps().set_index("n_answers")
     tables["predictions"] = predicted.to_frame()
     say_placement(placement)
-    return tables, {"threshold": placing_figures.threshold_by_answers(tables["steps"].reset_index())}
+    return tables, {"threshold": threshold_by_answers(tables["steps"])}
+
+
+def threshold_by_answers(steps: "pd.DataFrame") -> "Drawing":
+    """The threshold with its interval after each answer."""
+    from dataclasses import replace
+
+    from onedial.show.plots import Curve, Panel, curves
+
+    line = Curve(steps.index, steps["threshold"], low=steps["low"], high=steps["high"], look={"marker": "o"})
+    return replace(
+        curves([Panel([line], "threshold (higher = more often yes)")], "answers", zero=False, inch=2.9),
+        title="Where it stands, answer by answer",
+        caption="Threshold on the panel's scale after each answer, with the 95% interval of what all of its answers "
+        "would show; at 0 answers, what the panel's respondents lead one to expect.",
+    )
 
 
 def questions_with_texts(panel: "ResponseMatrix", bank: "QuestionBank") -> set[Any]:

@@ -25,7 +25,7 @@ further models: where models are compared, they are averaged first. Needs no mod
 missingness, respondents_fit, questions_fit, scale, accounts (what else would make the parabola or a
 second factor), residuals, sensitivity; with base models clusters; with models or families of several respondents
 specific_* (which share is everybody's, theirs, one's own); with known groups respondents_by_* and questions_by_*; with
-several factors factors and factor_names.
+several factors factors (with oblimin rotation) and factor_correlations.
 """
 
 import sys
@@ -36,9 +36,9 @@ from onedial.studies.options.panel import StudyOptions
 
 
 def study(options: StudyOptions, notes: Notes) -> None:
-    from onedial.studies.panel import study_panel, study_scale
+    from onedial.studies.panel import study_panel
 
-    return study_scale(options, notes) if options.deep else study_panel(options, notes)
+    study_panel(options, notes)
 
 
 main = program(StudyOptions, study, __doc__)

@@ -60,7 +60,7 @@ def train_probes(options: ProbeOptions, notes: Notes) -> None:
     if options.dry_run:
         from onedial.studies.probes.forecast import predict
 
-        return say(predict(options, model, inputs, prompts, len(layers)))
+        return say(predict(options, model, inputs, prompts, layers))
     with start.begin(notes, model) as run:
         with run.withdrawn_if_refused():
             run.record(seeds={"all": options.seed})

@@ -13,14 +13,12 @@ from probes.fitting.folds import TopicFolds
 from probes.fitting.linear import Probe, fit_probe, probe_layers
 from probes.fitting.measure import ProbeTask, measure_layer
 from probes.layer_files import load_layer, save_layer
-from probes.out_of_distribution import Surroundings
 
 __all__ = [
     "Concordance",
     "Probe",
     "ProbeTask",
     "StatementStreams",
-    "Surroundings",
     "TopicFolds",
     "cross_fit",
     "fit_probe",

@@ -4,7 +4,6 @@
 The stages of the study have written the tables; what is shown is made of these files alone.
 """
 
-from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -118,15 +117,6 @@ def pairs_of_labels(table: pd.DataFrame, _: Stored) -> pd.DataFrame:
     return table.set_index(table["label"] + " – " + table["other"] + ", " + table["method"].str.replace("_", " "))
 
 
-def statements(table: pd.DataFrame, _: Stored) -> list[tuple[str, dict[str, Any]]]:
-    """A row for a layer and method, with the control beside it."""
-    rows = []
-    for (layer, method), pair in table.groupby(["layer", "method"], sort=False):
-        own, control = (pair[pair["marker"] == marker].iloc[0] for marker in ("negation", "nonsense"))
-        rows.append((f"L{layer}, {method}", {**own, "nonsense": control["auroc"]}))
-    return rows
-
-
 def halves(table: pd.DataFrame, _: Stored) -> pd.DataFrame:
     """A row for a kind of patch: its margins, and from which layer on half of the way is gone."""
     rows = table.groupby("kind", sort=False)[["margin", "donor_margin", "n"]].first()
@@ -138,7 +128,7 @@ def ends_of_answers(table: pd.DataFrame, _: Stored) -> pd.DataFrame:
     """A row for a label: how well its reading tells the verdict at the beginning and at the end of an answer."""
     by_label = table.sort_values("progress").groupby("label", sort=False)
     area = ["auroc", "auroc_low", "auroc_high"]
-    rows = by_label[area].first().assign(far=by_label["far"].mean())
+    rows = by_label[area].first()
     rows[["last", "last_low", "last_high"]] = by_label[area].last()
     return rows
 
@@ -249,27 +239,15 @@ def reading_and_use(table: pd.DataFrame, _: Stored) -> Drawing:
     )  # fmt: skip
 
 
-def by_method(table: pd.DataFrame, along: str, ends: Mapping[str, str]) -> list[Panel]:
-    """A panel for each ending of the columns: a line of AUROC for each method; the dashed one had the labels."""
-    panels = []
-    for end, title in ends.items():
-        lines = []
-        for place, (method, own) in enumerate(table.groupby("method")):
-            own = own.sort_values(along)
-            look = {"linestyle": "--" if method == "supervised" else "-", "marker": MARKERS[place], "markersize": 3}
-            low, high = own[f"low{end}"], own[f"high{end}"]
-            lines.append(Curve(own[along], own[f"auroc{end}"], str(method), COLOURS[place], low, high, look))
-        panels.append(Panel(lines, "AUROC, topics not seen", title=title, rules=(0.5,)))
-    return panels
-
-
 def without_labels(table: pd.DataFrame, _: Stored) -> Drawing:
-    """AUROC of each method over layers, with the negation and with nonsense in its place."""
-    panels = [
-        by_method(table[table["marker"] == marker], "layer", {"": f"negated by {name}"})[0]
-        for marker, name in (("negation", "not"), ("nonsense", "nonsense"))
-    ]
-    return curves(panels, "layer", zero=False, below=True)
+    """AUROC of each method over layers; the dashed one had the labels."""
+    lines = []
+    for place, (method, own) in enumerate(table.groupby("method")):
+        own = own.sort_values("layer")
+        look = {"linestyle": "--" if method == "supervised" else "-", "marker": MARKERS[place], "markersize": 3}
+        lines.append(Curve(own["layer"], own["auroc"], str(method), COLOURS[place], own["low"], own["high"], look))
+    panel = Panel(lines, "AUROC, topics not seen", rules=(0.5,))
+    return curves([panel], "layer", zero=False, below=True)
 
 
 def patching(table: pd.DataFrame, _: Stored) -> Drawing:
@@ -322,7 +300,6 @@ def kept(**more: Any) -> Result:
     return Result(written=True, **more)
 
 
-FAR: Sequence[Column] = columns("at_home", "elsewhere", "recentred", "far", "n#")
 PROBE_RESULTS: dict[str, Result] = {
     "chosen": shown("What reads, at its best layer", *LABELS, index="label", lines=balanced),
     "probes": shown("Where it reads", figures={"layer_curves": layer_curves, "layer_label": layer_label}),
@@ -331,13 +308,12 @@ PROBE_RESULTS: dict[str, Result] = {
         "Facts that have nothing to do with ability", *LABELS, index="label", lines=balanced
     ),
     "statements": shown(
-        "Truth without labels", AUROC, *columns("p_reads?", "as_it_stands", "negated", "nonsense", p_reads="p, reads"),
-        spanning("hurt", "hurt", "hurt_low", "hurt_high", signed=True),
-        *columns("polar_gap", "contradiction", "opposite"), first="layer, method", lines=statements, fill=at_layer,
-        faint=lambda row: row["method"] == RANDOM, figures={"without_labels": without_labels},
+        "Truth without labels", AUROC, *columns("p_reads?", "as_it_stands", "negated", p_reads="p, reads"),
+        *columns("polar_gap", "contradiction"), first="layer, method", lines=both("layer", "method"), fill=at_layer,
+        figures={"without_labels": without_labels},
     ),
     "directions": shown(
-        "Is it the same direction?", spanning("cosine", "cosine", "low", "high", signed=True),
+        "Is it the same direction?", *columns("cosine+"),
         spanning("", "null", "null_low", "null_high", signed=True),
         *columns("p?", "reliability", "other_reliability", "cosine_corrected+", "correlation+",
                  reliability="halves, first", other_reliability="halves, second", cosine_corrected="corrected"),
@@ -378,11 +354,11 @@ PROBE_RESULTS: dict[str, Result] = {
     ),
     "writing": shown(
         "While it writes", spanning("auroc", "AUROC of the verdict, first tenth", "auroc_low", "auroc_high"),
-        spanning("last", "last tenth", "last_low", "last_high"), *columns("far"), first="label",
+        spanning("last", "last tenth", "last_low", "last_high"), first="label",
         lines=ends_of_answers, fill=counts_of_verdicts, figure=writing,
     ),
     "elsewhere": shown(
-        "On another checkpoint", *FAR, index="label",
+        "On another checkpoint", *columns("at_home", "elsewhere", "recentred", "n#"), index="label",
         fill=lambda table, _: {"model": table["model"].iloc[0]},
     ),
     "methods": shown("Methods", index="label", folded=True),

@@ -2,8 +2,6 @@
 
     reading     (w . h - mean) / sd, h the stream at the token, w the probe's direction; mean and standard deviation
                 over the streams that the probe was fitted to, so that 0 is an ordinary question before its answer
-    as_far      share of held-out training questions at least as far off as this token (`probes.out_of_distribution`):
-                the probe was fitted at the end of a prompt, and text that the model writes is another place
     progress    0 at the first token that is written, 1 at the last: the verdict, where one stands
 
 The question that this answers: does the reading tell the verdict before it is written? `auroc` of a stretch is how well
@@ -30,13 +28,12 @@ from onedial.models.tokens import encode, pad_batch
 from onedial.stats.level import QUANTILES_95
 from onedial.stats.roc import roc_area, roc_area_interval
 from probes.fitting.linear import Probe
-from probes.out_of_distribution import Surroundings
 
 Floats = NDArray[np.float64]
 
 N_STRETCHES = 10
-TOKEN_COLUMNS = ("question_id", "place", "n_tokens", "progress", "token", "label", "reading", "as_far", "said_yes")
-COURSE_COLUMNS = ("label", "verdict", "progress", "mean", "low", "high", "n", "auroc", "auroc_low", "auroc_high", "far")
+TOKEN_COLUMNS = ("question_id", "place", "n_tokens", "progress", "token", "label", "reading", "said_yes")
+COURSE_COLUMNS = ("label", "verdict", "progress", "mean", "low", "high", "n", "auroc", "auroc_low", "auroc_high")
 _AT_ONCE = 16
 
 
@@ -46,7 +43,6 @@ def read_while_writing(
     probes: Mapping[str, Probe],
     layer: int,
     streams: Floats,
-    surroundings: Surroundings,
     instrument: Instrument = REASONED,
     max_new_tokens: int | None = None,
     progress: Callable[[int], None] | None = None,
@@ -58,7 +54,7 @@ def read_while_writing(
 
     Args:
         probes: label -> probe of this layer. streams: (question, d_model) that they were fitted to; give the scale.
-        surroundings: of the same streams. instrument: one whose answer is text.
+        instrument: one whose answer is text.
         max_new_tokens: by default the instrument's.
         progress: is told how many questions were answered.
 
@@ -73,17 +69,14 @@ def read_while_writing(
     >>> from onedial.asking import METACOGNITIVE
     >>> from onedial import PromptSet
     >>> from onedial.models import read_activations
-    >>> from probes import ProbeTask, TopicFolds, fit_probe
+    >>> from probes import fit_probe
     >>> model, questions = load_model("smollm2-135m-instruct"), load_questions("embedded", n=40)
     >>> middle = model.n_layers // 2
     >>> read = read_activations(model, PromptSet.build(model, questions, METACOGNITIVE), layers=[middle])
     >>> streams, topics = read.residuals[:, 0].double(), [question.topic for question in questions]
-    >>> hard = pd.DataFrame({"hard": [question.level > 2 for question in questions]}, dtype=float)
-    >>> task = ProbeTask(hard, tuple(question.text for question in questions), TopicFolds.of(topics, n_folds=3))
-    >>> probe = fit_probe(streams, hard["hard"], topics=topics)
-    >>> around = Surroundings.of(streams.numpy(), task)
-    >>> given = middle, streams.numpy(), around
-    >>> found = read_while_writing(model, questions[:1], {"hard": probe}, *given, max_new_tokens=3)
+    >>> probe = fit_probe(streams, [question.level > 2 for question in questions], topics=topics)
+    >>> given = {"hard": probe}, middle, streams.numpy()
+    >>> found = read_while_writing(model, questions[:1], *given, max_new_tokens=3)
     >>> found["label"].unique().tolist()
     ['hard']
     """
@@ -103,11 +96,11 @@ def read_while_writing(
         if not len(own):
             continue
         said = answers[place].said_yes
-        readings, far = (own @ units - mean) / spread, surroundings.as_far(surroundings.distance(own))
+        readings = (own @ units - mean) / spread
         n = len(own)
         common = {
             "question_id": questions[place].id, "place": np.arange(n), "n_tokens": n,
-            "progress": np.arange(n) / max(n - 1, 1), "token": tokens, "as_far": far,
+            "progress": np.arange(n) / max(n - 1, 1), "token": tokens,
             "said_yes": np.nan if said is None else float(said),
         }  # fmt: skip
         lines[place] = [
@@ -158,19 +151,18 @@ def course_of(
     Returns:
         One row per label, verdict ("yes", "no", "unread") and stretch, `COURSE_COLUMNS`: progress is the stretch's
         middle; mean of the questions' means with a 95% interval over questions; n questions; auroc of yes against no in
-        that stretch, with Newcombe's interval (nan where either kind has fewer than 5); far: share of tokens that lie
-        farther off than 95% of held-out training questions.
+        that stretch, with Newcombe's interval (nan where either kind has fewer than 5).
 
     >>> tokens = pd.DataFrame({"label": "knows", "question_id": ["a", "a", "b", "b"], "progress": [0.1, 0.9] * 2})
-    >>> tokens = tokens.assign(reading=[0.0, 1.0, 0.0, -1.0], said_yes=[1.0, 1.0, 0.0, 0.0], as_far=0.5)
+    >>> tokens = tokens.assign(reading=[0.0, 1.0, 0.0, -1.0], said_yes=[1.0, 1.0, 0.0, 0.0])
     >>> course_of(tokens, n_stretches=2, n_bootstrap=19)["mean"].tolist()
     [0.0, 0.0, -1.0, 1.0]
     """
     stretch = np.minimum((tokens["progress"].to_numpy() * n_stretches).astype(int), n_stretches - 1)
     kind = tokens["said_yes"].map({1.0: "yes", 0.0: "no"}).fillna("unread")
-    marked = tokens.assign(stretch=stretch, verdict=kind, far=tokens["as_far"] < 0.05)
+    marked = tokens.assign(stretch=stretch, verdict=kind)
     means = marked.groupby(["label", "stretch", "question_id"], sort=False).agg(
-        reading=("reading", "mean"), verdict=("verdict", "first"), far=("far", "mean")
+        reading=("reading", "mean"), verdict=("verdict", "first")
     )
     rng, lines = np.random.default_rng(seed), []
     for (label, at), own in means.groupby(level=["label", "stretch"], sort=True):
@@ -184,7 +176,7 @@ def course_of(
                     "label": label, "verdict": name, "progress": (float(str(at)) + 0.5) / n_stretches,
                     "mean": given.mean(),
                     "low": low, "high": high, "n": len(given), "auroc": told[0], "auroc_low": told[1],
-                    "auroc_high": told[2], "far": own.loc[own["verdict"] == name, "far"].mean(),
+                    "auroc_high": told[2],
                 }
             )  # fmt: skip
     return pd.DataFrame(lines, columns=list(COURSE_COLUMNS))

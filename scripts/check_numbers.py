@@ -15,12 +15,15 @@ A page is plain Markdown. docs/numbers/PAGE.yaml says what its numbers repeat. A
         panel: "{row}"                       # the row's value as it is shown
         bits (95%): "{bits:.3f} ({low:.3f} to {high:.3f})"
 
-`of: {135M: 135m/verdict.json}` makes a row of each JSON file instead, `of: onedial.selfreport.battery:BATTERY` of each
-entry of a dictionary; columns are then paths with dots. A number in a sentence is found by a phrase, with {} in the
-place of each number, and the stored values in order (`stored_values.py` says how one is named):
+`of: onedial.selfreport.battery:BATTERY` makes a row of each entry of a dictionary; columns are then paths with dots. A
+number in a sentence is found by a phrase, with {} in the place of each number, and the stored values in order:
 
     - phrase: mean kappa is {} (p = {})
       is: [default/verdict.json signal.value, default/verdict.json signal.p]
+
+A stored value is a file, from tests/reference or the repository's root, and a key in it. In JSON the key is a path with
+dots, of a module a constant (`onedial/stats/level.py LEVEL`). In CSV it is COLUMN=VALUE (several with &; also < and
+>), which chooses one row, and a column; of several rows it is `count`, or min, max or sum of a column: `n>0 max(kl)`.
 
 A phrase stands on its page exactly once. Line breaks, emphasis, backticks and addresses of links do not count. A number
 is right if it is the stored one rounded to the digits that it has; one followed by % is of a share. Exit code 1 if a
@@ -30,89 +33,59 @@ number or a table is not that of its result, or if a phrase or a table's place i
 import json
 import re
 import sys
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import cache
 from importlib import import_module
 from operator import attrgetter
 from pathlib import Path
 from typing import Any
 
+import pandas as pd
 import yaml
-from stored_values import ROOT, path_of, stored_table, stored_value, value_at
 
 from onedial.core.command_line import run_command
 from onedial.core.errors import InputError
 from onedial.core.files import write_text
 from onedial.core.options import Options, option, parse_options
 
-DOCS = ROOT / "docs"
+ROOT = Path(__file__).resolve().parent.parent
+DOCS, REFERENCE = ROOT / "docs", ROOT / "tests" / "reference"
 NUMBERS = DOCS / "numbers"
 NUMBER = r"[+\u2212-]?(?:\d[\d,]*)?\.?\d+"
 FIELD = re.compile(r"\{(?P<name>[^{}:]+)(?::(?P<digits>[^{}]*))?\}")
 LINK = re.compile(r"\[(?P<words>[^\[\]]*)\]\([^()]*\)")
+SUMMARY = re.compile(r"(?P<name>min|max|sum)\((?P<column>\w+)\)")
+Row = Callable[[str], Any]
+"""Tells a value of a row by its name; `row` is what it is shown as."""
 
 
 def main() -> int:
     options = parse_options(ScriptOptions, __doc__)
-    pages = options.pages or [ROOT / "README.md", *sorted(DOCS.rglob("*.md"))]
-    complaints = [] if options.pages else without_page(options.numbers, pages)
-    n_numbers = n_tables = 0
-    for page in pages:
-        entries = entries_of(file_of(page, options.numbers))
-        complaints += checked(page, entries, write=options.write)
-        n_tables += sum("table" in entry for entry in entries)
-        n_numbers += sum(len(entry["is"]) for entry in entries if "phrase" in entry)
-    print("\n".join([*complaints, f"{n_tables} tables and {n_numbers} numbers looked at, {len(complaints)} to mend"]))
+    pages = {file: _page_of(file) for file in sorted(NUMBERS.glob("*.yaml"))}
+    entries = {page: yaml.safe_load(file.read_text(encoding="utf-8")) for file, page in pages.items()}
+    complaints = [each for page, own in entries.items() for each in checked(page, own, write=options.write)]
+    n_tables = sum("table" in entry for own in entries.values() for entry in own)
+    print("\n".join([*complaints, f"{n_tables} tables and all phrases looked at, {len(complaints)} to mend"]))
     return 1 if complaints else 0
 
 
-def file_of(page: Path, folder: Path) -> Path:
-    """Where it stands what the numbers of a page repeat."""
-    own = page.resolve()
-    return (folder / (own.relative_to(DOCS) if own.is_relative_to(DOCS) else own.name)).with_suffix(".yaml")
+def _page_of(file: Path) -> Path:
+    return ROOT / "README.md" if file.stem == "README" else (DOCS / file.name).with_suffix(".md")
 
 
-def without_page(folder: Path, pages: Iterable[Path]) -> list[str]:
-    """A complaint for every file of numbers whose page is gone."""
-    files = {file_of(page, folder) for page in pages}
-    return [f"{file.name} belongs to no page" for file in sorted(folder.rglob("*.yaml")) if file not in files]
-
-
-def entries_of(file: Path) -> list[dict[str, Any]]:
-    """The entries of a file of numbers; a single value stands for a list of one.
-
-    Raises:
-        InputError: it is no YAML, or an entry lacks something or names another number of values than it has places.
-    """
-    if not file.is_file():
-        return []
-    try:
-        entries = yaml.safe_load(file.read_text(encoding="utf-8")) or []
-        for entry in entries:
-            if "table" in entry:
-                entry["of"], entry["columns"]
-                continue
-            entry["is"] = [entry["is"]] if isinstance(entry["is"], str) else entry["is"]
-            if entry["phrase"].count("{}") != len(entry["is"]):
-                raise InputError(f"{file.name}: {len(entry['is'])} values for the places of {entry['phrase']!r}")
-    except (yaml.YAMLError, KeyError, TypeError, AttributeError) as error:
-        raise InputError(f"{file} cannot be read: {' '.join(str(error).split())}") from error
-    return entries
-
-
-def checked(page: Path, entries: Iterable[dict[str, Any]], *, write: bool = False) -> list[str]:
+def checked(page: Path, entries: list[dict[str, Any]], *, write: bool = False) -> list[str]:
     """What is wrong on a page, in sentences; with `write` its tables are written anew and are right.
 
     Raises:
-        InputError: no such page, or no such stored value.
+        InputError: no such stored value.
     """
-    if not page.is_file():
-        raise InputError(f"there is no page {page}; check the path")
     text = page.read_text(encoding="utf-8")
     complaints = []
     for entry in entries:
         if "phrase" in entry:
-            complaints += [f"{page.name}: {wrong}" for wrong in wrong_in_phrase(text, entry["phrase"], entry["is"])]
+            sources = [entry["is"]] if isinstance(entry["is"], str) else entry["is"]
+            complaints += [f"{page.name}: {wrong}" for wrong in wrong_in_phrase(text, entry["phrase"], sources)]
             continue
         place = re.compile(rf"(<!-- {re.escape(entry['table'])} -->\n).*?(<!-- end -->)", re.DOTALL)
         if len(place.findall(text)) != 1:
@@ -128,6 +101,61 @@ def checked(page: Path, entries: Iterable[dict[str, Any]], *, write: bool = Fals
     return complaints
 
 
+# ---- stored values ---------------------------------------------------------------------------------------------------
+
+
+def stored_value(file: str, key: str) -> float:
+    """The number under a key of a stored result.
+
+    Raises:
+        InputError: no such file, no such key, or no number there.
+    """
+    if file.endswith(".py"):
+        value = getattr(import_module(file.removesuffix(".py").replace("/", ".")), key)
+    elif file.endswith(".csv"):
+        value = _from_table(file, key)
+    else:
+        value = json.loads(path_of(file).read_text(encoding="utf-8"))
+        for part in key.split("."):
+            value = value[int(part) if isinstance(value, list) else part]
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        raise InputError(f"{file} holds {value!r} for {key}, which is no number")
+    return float(value)
+
+
+def path_of(file: str) -> Path:
+    """Where a stored result lies; raises InputError where there is none."""
+    for place in (REFERENCE, ROOT):
+        if (place / file).is_file():
+            return place / file
+    raise InputError(f"there is no stored result {file}; name a file from the repository's root")
+
+
+stored_table = cache(pd.read_csv)
+
+
+def _from_table(file: str, key: str) -> Any:
+    chosen, _, told = key.rpartition(" ")
+    rows = stored_table(path_of(file))
+    for condition in chosen.split(" & "):
+        column, sign, wanted = re.split(r"([=<>])", condition, maxsplit=1)
+        own = rows[column]
+        if sign == "=":
+            rows = rows[own.astype(str) == wanted]
+        else:
+            rows = rows[own < float(wanted)] if sign == "<" else rows[own > float(wanted)]
+    if told == "count":
+        return len(rows)
+    if summary := SUMMARY.fullmatch(told):
+        return float(getattr(rows[summary["column"]], summary["name"])())
+    if len(rows) != 1:
+        raise InputError(f"{file} has {len(rows)} rows with {chosen}; it takes exactly one")
+    return rows[told].item()
+
+
+# ---- tables ----------------------------------------------------------------------------------------------------------
+
+
 def markdown_table(entry: dict[str, Any]) -> str:
     """The table that an entry names."""
     lines = [list(entry["columns"]), ["---"] * len(entry["columns"])]
@@ -135,17 +163,12 @@ def markdown_table(entry: dict[str, Any]) -> str:
     return "".join(f"| {' | '.join(line)} |\n" for line in lines)
 
 
-def rows_of(entry: dict[str, Any]) -> Iterator[Callable[[str], Any]]:
-    """For each row of a table the function that tells a value of it by its name; `row` is what it is shown as."""
-    if isinstance(entry["of"], dict):
-        for label, file in entry["of"].items():
-            content = json.loads(path_of(file).read_text(encoding="utf-8"))
-            yield (
-                lambda name, label=label, content=content, file=file: (
-                    label if name == "row" else value_at(name, content, path_of(file))
-                )
-            )
-        return
+def rows_of(entry: dict[str, Any]) -> Iterator[Row]:
+    """The rows of a table.
+
+    Raises:
+        InputError: a row is named that there is not.
+    """
     module, _, name = entry["of"].partition(":")
     if name:
         for label, value in getattr(import_module(module), name).items():
@@ -160,17 +183,10 @@ def rows_of(entry: dict[str, Any]) -> Iterator[Callable[[str], Any]]:
         if own.empty:
             raise InputError(f"{entry['of']} has no row {value!r} under {by!r}; mend the table {entry['table']!r}")
         for record in own.to_dict("records"):
-            yield lambda name, record={**record, "row": label}: value_in(record, name, entry["of"])
+            yield {**record, "row": label}.__getitem__
 
 
-def value_in(record: dict[str, Any], name: str, file: str) -> Any:
-    """A value of a row of a CSV file; raises InputError where it has no such column."""
-    if name not in record:
-        raise InputError(f"{file} has no column {name!r}; it has {', '.join(record)}")
-    return record[name]
-
-
-def filled(cell: str, row: Callable[[str], Any]) -> str:
+def filled(cell: str, row: Row) -> str:
     """A cell with its numbers, each by its format; without a missing one, and without an interval of missing ends."""
     text = FIELD.sub(lambda field: shown_number(row(field["name"]), field["digits"] or ""), cell)
     return re.sub(r"^nan\b.*| [(\[](?:[^()]*\bnan\b[^()]*)?[)\]]", "", text)
@@ -184,36 +200,24 @@ def shown_number(value: Any, digits: str) -> str:
     return re.sub(r"^-(?=[0.]*%?$)", "", text).replace("-", "\u2212")
 
 
-@dataclass(frozen=True)
-class Claim:
-    """A number in a sentence, and the stored value that it repeats."""
-
-    text: str
-    is_share: bool
-    source: str
-
-    def complaint(self) -> str | None:
-        """What is wrong with it, if anything."""
-        file, _, key = self.source.partition(" ")
-        digits = len(self.text.partition(".")[2])
-        value = float(self.text.replace("\u2212", "-").replace(",", ""))
-        stored = stored_value(file, key.strip()) * (100 if self.is_share else 1)
-        if round(stored, digits) == value or abs(stored - value) <= 0.5 * 10**-digits * (1 + 1e-9):
-            return None
-        return f"{self.text} is said, but {file} holds {stored:.6g} for {key}"
+# ---- sentences -------------------------------------------------------------------------------------------------------
 
 
-def wrong_in_phrase(text: str, phrase: str, sources: Iterable[str]) -> list[str]:
+def wrong_in_phrase(text: str, phrase: str, sources: list[str]) -> list[str]:
     """What is wrong with the numbers of a phrase on a page."""
     page = shown(text)
     found = list(occurrences(phrase, page))
     if len(found) != 1:
         return [f"{len(found) or 'no'} sentences say {phrase!r}"]
-    claims = [
-        Claim(said, re.match(r" ?%", page[found[0].end(place) :]) is not None, source)
-        for place, (said, source) in enumerate(zip(found[0].groups(), sources, strict=True), start=1)
-    ]
-    return [complaint for claim in claims if (complaint := claim.complaint())]
+    complaints = []
+    for place, (said, source) in enumerate(zip(found[0].groups(), sources, strict=True), start=1):
+        file, _, key = source.partition(" ")
+        is_share = re.match(r" ?%", page[found[0].end(place) :]) is not None
+        digits, value = len(said.partition(".")[2]), float(said.replace("\u2212", "-").replace(",", ""))
+        stored = stored_value(file, key.strip()) * (100 if is_share else 1)
+        if round(stored, digits) != value and abs(stored - value) > 0.5 * 10**-digits * (1 + 1e-9):
+            complaints.append(f"{said} is said, but {file} holds {stored:.6g} for {key}")
+    return complaints
 
 
 def shown(text: str) -> str:
@@ -237,9 +241,7 @@ def occurrences(phrase: str, text: str) -> Iterator[re.Match[str]]:
 class ScriptOptions(Options):
     """What it is told."""
 
-    pages: tuple[Path, ...] = option((), "which (README.md and docs/)", positional=True)
     write: bool = option(False, "write the tables anew")
-    numbers: Path = option(NUMBERS, "where it stands what they repeat", metavar="DIR")
 
 
 if __name__ == "__main__":

@@ -1,7 +1,7 @@
 """Do to every program that writes a run what can happen to it, go on, and compare with a run that nothing happened to.
 
     python scripts/fault_battery.py                                 # every program: about half an hour on a CPU
-    python scripts/fault_battery.py --tiny --n 20 --table FILE      # a model of random weights; rows are kept in FILE
+    python scripts/fault_battery.py --tiny --n 20 --table FILE      # a model of random weights; the rates go into FILE
     python scripts/fault_battery.py --tiny --programs score_confidence --faults kill,two_writers
 
 kill          kill -9 at random moments, again and again in one folder
@@ -16,6 +16,7 @@ compared as the values that they hold, so that a table in parts is one table how
 
 import contextlib
 import os
+import shlex
 import shutil
 import signal
 import subprocess
@@ -40,8 +41,6 @@ ROOT = Path(__file__).resolve().parent.parent
 PATIENCE_SECONDS = 1800
 NOT_COMPARED = ("manifest.json", "config.yaml", "log.txt", "report.html", "figures", ".lock*", "answers.jsonl")
 """Where and when a run was made, and what is drawn from the tables."""
-MEASURED = "seconds_per_answer"
-"""A column that is another each time: how long the machine took."""
 UNDISTURBED = "undisturbed"
 
 
@@ -61,7 +60,7 @@ class Program:
     command: list[str]
     resumes: bool = True
     seconds: float = 0.0
-    prepare: Callable[[Path], None] = field(default=lambda folder: None)
+    prepare: Callable[[Path], object] = field(default=lambda folder: None)
 
     def start(self, folder: Path, resume: bool = True) -> "subprocess.Popen[str]":
         """The program as a process; what it says goes into one pipe."""
@@ -99,52 +98,37 @@ def programs(model: str, asked: list[str], layers: str, n_questions: int, place:
     )
     questionnaire.write_text("text,keyed\nI solve what I begin.,1\nI give up early.,-1\n")
     n, layer = f"--n-questions {n_questions}", layers.partition(",")[0]
-    texts = [each for each in asked if each.startswith("--questions")]
-    subject, own = ["--model", model], ["--model", model, *asked]
-
-    def another_run(folder: Path) -> None:
-        shutil.copytree(swept, place / "another", dirs_exist_ok=True)
-
-    rows: list[tuple[str, list[str], str]] = [
-        ("steer_sweep", own, f"{n} --without-verdict --controls 1"),
-        ("multiverse", own, f"{n} --without-verdict --layer {layers} --resamples 1 --wordings neutral --replicates 19"),
-        ("collect_panel", ["collect", "--respondents", str(respondents), *texts], n),
-        ("fit_factor", ["embedded", "--deep"], "--replicates 20 --sensitivity-replicates 0"),
-        ("study_panel", ["embedded"], "--replicates 9"),
-        ("score_confidence", ["embedded", "--confidence"], "--replicates 19"),
-        ("score_self_prediction", ["score", "tests/reference/self_execution"], "--replicates 19"),
-        ("place", ["embedded", *subject], "--next 6"),
-        ("compare_dials", own, f"{n} --layer {layer} --dials interventions,cut --method mean_difference --operator add "
-         "--together 0 --facts 8 --passages 2"),
-        ("dial_profile", ["profile", str(swept)], "--n-questions 8 --controls 2 --replicates 99 --yes-rates .2,.8"),
-        ("ask_battery", ["battery", *subject], "--instruments pairs,pressure,correction,beliefs --n-questions 8 "
-         "--n-each 4 "
-         "--samples 1 --replicates 99"),
-        ("ask_questionnaire", ["questionnaire", *subject],
-         f"--questionnaire {questionnaire} --administrations 2 --replicates 49"),
-        ("ask_self_prediction", ["predict", *subject], "--n-questions 4"),
-        ("score_written", ["written", *subject], "--n-questions 8 --samples 2 --instruments P(True) --replicates 99"),
-        ("train_probes", own, f"--n-questions 120 --layer {layers} --method ridge --shuffles 1 --replicates 49 "
-         f"--facts 120 --nulls 9 --n-pushed 10 --controls 2 --store {place / 'store'}"),
-    ]  # fmt: skip
-    asking = (
-        "score_self_prediction",
-        "dial_profile",
-        "ask_battery",
-        "ask_questionnaire",
-        "ask_self_prediction",
-        "score_written",
-    )
-    files = dict.fromkeys(asking, "ask") | {"collect_panel": "panel"}
-    files |= dict.fromkeys(("fit_factor", "score_confidence"), "study_panel")
-    known = {
-        name: Program(name, [f"experiments/{files.get(name, name)}.py", *given, *options.split()])
-        for name, given, options in rows
+    texts, subject = shlex.join(each for each in asked if each.startswith("--questions")), f"--model {model}"
+    own = f"{subject} {shlex.join(asked)} {n}"
+    commands = {
+        "steer_sweep": f"steer_sweep {own} --without-verdict --controls 1",
+        "multiverse": f"multiverse {own} --without-verdict --layer {layers} --resamples 1 --wordings neutral "
+        "--replicates 19",
+        "collect_panel": f"panel collect --respondents {respondents} {texts} {n}",
+        "fit_factor": "study_panel embedded --deep --replicates 20 --sensitivity-replicates 0",
+        "study_panel": "study_panel embedded --replicates 9",
+        "score_confidence": "study_panel embedded --confidence --replicates 19",
+        "score_self_prediction": "ask score tests/reference/self_execution --replicates 19",
+        "place": f"place embedded {subject} --next 6",
+        "compare_dials": f"compare_dials {own} --layer {layer} --dials interventions,cut --method mean_difference "
+        "--operator add --together 0 --facts 8 --passages 2",
+        "dial_profile": f"ask profile {swept} --n-questions 8 --controls 2 --replicates 99 --yes-rates .2,.8",
+        "ask_battery": f"ask battery {subject} --instruments pairs,pressure,correction,beliefs --n-questions 8 "
+        "--n-each 4 --samples 1 --replicates 99",
+        "ask_questionnaire": f"ask questionnaire {subject} --questionnaire {questionnaire} --administrations 2 "
+        "--replicates 49",
+        "ask_self_prediction": f"ask predict {subject} --n-questions 4",
+        "score_written": f"ask written {subject} --n-questions 8 --samples 2 --instruments P(True) --replicates 99",
+        "train_probes": f"train_probes {own} --n-questions 120 --layer {layers} --method ridge --shuffles 1 "
+        f"--replicates 49 --facts 120 --nulls 9 --n-pushed 10 --controls 2 --store {place / 'store'}",
+        "compare_runs": f"compare_runs {swept} {place / 'another'}",
+        "judge_run": "judge_run {run}",
     }
-    judge = ["experiments/judge_run.py", "{run}"]
-    known["judge_run"] = Program("judge_run", judge, False, prepare=lambda folder: shutil.copytree(swept, folder))
-    compare = ["experiments/compare_runs.py", str(swept), str(place / "another")]
-    known["compare_runs"] = Program("compare_runs", compare, prepare=another_run)
+    known = {name: Program(name, shlex.split(f"experiments/{line}")) for name, line in commands.items()}
+    for program in known.values():
+        program.command[0] += ".py"
+    known["compare_runs"].prepare = lambda _: shutil.copytree(swept, place / "another", dirs_exist_ok=True)
+    known["judge_run"].prepare, known["judge_run"].resumes = lambda folder: shutil.copytree(swept, folder), False
     return known
 
 
@@ -177,8 +161,6 @@ def tables_of(folder: Path) -> dict[str, object]:
             from safetensors.numpy import load_file
 
             found[str(name)] = {key: value.tobytes() for key, value in load_file(file).items()}
-        elif file.suffix == ".csv" and MEASURED in file.read_text(encoding="utf-8").partition("\n")[0].split(","):
-            found[str(name)] = pd.read_csv(file).drop(columns=MEASURED).to_csv()
         else:
             found[str(name)] = file.read_bytes()
     for name, frames in parts.items():
@@ -216,13 +198,8 @@ class Battery:
         expected, found = tables_of(self.undisturbed), tables_of(folder)
         other = [name for name in sorted(found.keys() | expected) if found.get(name) != expected.get(name)]
         said = f"ended with {code}: {last}" if code else f"different: {', '.join(other)}" if other else said
-        return {
-            "n": 1,
-            "survived": int(survived),
-            "equal": int(survived and not other),
-            "told": int(told),
-            "said": said,
-        }
+        counts = {"survived": int(survived), "equal": int(survived and not other), "told": int(told)}
+        return {"n": 1, **counts, "said": said}
 
     def kill(self) -> Row:
         """See the top; `n` kills, each of a process that ran."""
@@ -334,7 +311,7 @@ class ScriptOptions(Options):
     tiny: bool = option(False, "a model of random weights in its place, and few questions")
     n_questions: int = option(80, "that are asked", at_least=1)
     seed: int = option(0, "of the moments", at_least=0)
-    table: Path | None = option(None, "keep the rows here", metavar="CSV")
+    table: Path | None = option(None, "keep the rates here", metavar="CSV")
 
 
 def main() -> int:
@@ -354,11 +331,12 @@ def main() -> int:
                 counts = f"{row['survived']} of {row['n']} survived, {row['equal']} equal"
                 told = "" if row["told"] else "NOT TOLD "
                 print(f"{name:22}{row['fault']:12}{counts:32}{told}{row['said']}", flush=True)
-                if options.table is not None:
-                    with atomic_path(options.table) as temporary_file:
-                        pd.DataFrame(rows).to_csv(temporary_file, index=False, lineterminator="\n")
     table = pd.DataFrame(rows)
-    print(rates_of(table).to_string(index=False))
+    rates = rates_of(table)
+    print(rates.to_string(index=False))
+    if options.table is not None:
+        with atomic_path(options.table) as temporary_file:
+            rates.to_csv(temporary_file, index=False, lineterminator="\n")
     return 0 if all((table["n"] == table["equal"]) & (table["told"] == 1)) else 1
 
 

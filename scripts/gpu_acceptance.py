@@ -16,9 +16,8 @@ resume   steer_sweep.py killed with SIGKILL as soon as part of the sweep is kept
          of a run that was left alone, bit for bit; and the run by two processes that share the device, margins to 1e-4
 engine   where there is vLLM (ONEDIAL_VLLM_PYTHON): reasonings of unequal length at Mistral 7B's shape, tokens a second
          beside transformers, steered and not (ten times as many), and the hook's cost (at most 3%)
-default  the default run (steer_sweep.py, float32) on the CPU and on the device: the same sentence, and how many answers
-         have the other sign. In small one sweep in its place. Where the embedded model's weights cannot be fetched
-         (93 MB), a model with random weights stands for it
+whole    a whole run (steer_sweep.py, float32, a model with random weights) on the CPU and on the device: the same
+         sentence, and how many answers have the other sign
 
 `figures.json` in the folder holds it all; the table is printed as Markdown; exit code 1 where a step failed. A step
 that breaks off is noted, and the next ones follow; what was broken off is begun anew, what has passed stays. Not
@@ -26,7 +25,6 @@ measured: real weights of that size, and several GPUs.
 """
 
 import gc
-import importlib.util
 import json
 import os
 import signal
@@ -41,24 +39,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-NEEDED = (
-    "torch", "transformers", "tokenizers", "safetensors", "huggingface_hub", "filelock", "numpy", "pandas", "pyarrow",
-    "jaxtyping", "einops", "lazy_loader", "jinja2", "yaml", "tqdm",
-)  # fmt: skip
-"""Without one of these no step runs; what the default run needs besides fails that step alone."""
-if lacking := [name for name in NEEDED if importlib.util.find_spec(name) is None]:
-    print(
-        f"error: this machine lacks {', '.join(lacking)}, which every step needs; bring their wheels along, unpack "
-        "them in one folder and name it in PYTHONPATH",
-        file=sys.stderr,
-    )
-    sys.exit(2)
-ROOT = Path(__file__).resolve().parent.parent
-if importlib.util.find_spec("onedial") is None:  # a machine on which nothing can be installed
-    sys.path.insert(0, str(ROOT))
-    os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, (str(ROOT), os.environ.get("PYTHONPATH"))))
-
-# ruff: noqa: E402
 from architectures import FORMS, SMALL, Form, hooked_logits, tiny_hf, tokenizer
 
 from onedial.core.command_line import run_command
@@ -68,6 +48,7 @@ from onedial.core.options import Options, option, parse_options
 from onedial.core.run.manifest import machine
 
 Figures = dict[str, Any]
+ROOT = Path(__file__).resolve().parent.parent
 STEER_SWEEP = ROOT / "experiments" / "steer_sweep.py"
 LIMITS = {"float32": 1e-4, "bfloat16": 2.0, "float16": 2.0}
 TINY_MAGNITUDES = (0.0, 1.0)
@@ -308,9 +289,9 @@ def without_memory(device: str) -> Iterator[Callable[[], int]]:
 
 def resume(small: bool, device: str, folder: Path) -> Figures:
     """A run that is killed and gone on with, and one by two processes, against one that was left alone."""
-    subject, undisturbed, broken, both = (
+    subject, (undisturbed, broken, both) = (
         random_subject(folder),
-        *(folder / name for name in ("alone", "broken", "both")),
+        (folder / each for each in ("alone", "broken", "both")),
     )
     finish(command(undisturbed, subject))
     with open(folder / "broken.log", "wb") as said:
@@ -365,50 +346,18 @@ def engine(small: bool, device: str) -> Figures:
     return {"passed": small or enough, "times transformers": round(times, 2), **found}
 
 
-def default(small: bool, device: str, folder: Path) -> Figures:
-    """The default run on the CPU and on the device."""
-    subject = subject_of_the_default_run(folder)
-    about = {"model": "random weights" if subject else "the embedded one"}
-    if small:
-        from onedial.asking.prompts import load_prompt
-        from onedial.models.model import load_model
-        from onedial.panels.questions.question_files import load_questions
-        from steering.sweeping import sweep
-        from steering.vectors import extract_vector
-
-        margins, questions = [], load_questions("embedded", 24)
-        own = {"template": load_prompt(subject["prompt"])} if subject else {}
-        for each in ("cpu", device):
-            model = load_model(subject.get("model", "smollm2-135m-instruct"), dtype="float32", device=each)
-            vector = extract_vector(model, questions, layer=model.n_layers // 2, **own)
-            margins.append(sweep(model, vector, questions, [-0.2, 0.0, 0.2]).table["margin"])
-        return {"passed": flips(*margins) == 0, **about, "flips": flips(*margins), "answers": len(margins[0])}
+def whole(small: bool, device: str, folder: Path) -> Figures:
+    """A whole run on the CPU and on the device."""
     from onedial.verdict.sweep_run import SweepRun
 
-    runs = []
-    for each in ("cpu", device):
-        out, hidden = folder / f"run-{each}", {"CUDA_VISIBLE_DEVICES": ""} if each == "cpu" else {}
-        own = [f"--{name}={value}" for name, value in subject.items()]
-        program = [sys.executable, str(STEER_SWEEP), f"--out={out}", "--dtype=float32", "--resume", *own]
-        subprocess.run(program, check=True, env={**os.environ, **hidden})
-        runs.append(SweepRun.open(out))
-    both = runs[0].sweep().merge(runs[1].sweep(), on=["intervention_id", "question_id", "magnitude"])
-    sentences = [run.verdict()["sentence"] for run in runs]
-    turned = flips(both["margin_x"], both["margin_y"])
+    subject, hidden = random_subject(folder), {"cpu": {"CUDA_VISIBLE_DEVICES": ""}, device: {}}
+    for each, environment in hidden.items():
+        finish(command(folder / f"run-{each}", subject), environment)
+    one, other = (folder / f"run-{each}" for each in ("cpu", device))
+    turned = int(((answers(one)["margin"] > 0) != (answers(other)["margin"] > 0)).sum())
+    sentences = [SweepRun.open(run).verdict()["sentence"] for run in (one, other)]
     same = sentences[0] == sentences[1]
-    return {"passed": same, **about, "sentences": sentences, "flips": turned, "answers": len(both)}
-
-
-def subject_of_the_default_run(folder: Path) -> dict[str, str]:
-    """Options that name it: none for the embedded model, `random_subject` where its weights are not to be had."""
-    from onedial.models.checkpoints.embedded import ensure_embedded
-
-    try:
-        ensure_embedded()
-    except (InputError, ImportError) as reason:
-        print(f"the default run takes random weights, since {reason}", file=sys.stderr)
-        return random_subject(folder)
-    return {}
+    return {"passed": same, "sentences": sentences, "flips": turned, "answers": len(answers(one))}
 
 
 def random_subject(folder: Path) -> dict[str, str]:
@@ -429,13 +378,14 @@ def command(out: Path, subject: dict[str, str], *more: str) -> list[str]:
     return [sys.executable, str(STEER_SWEEP), f"--out={out}", *QUICK, *own, *more, *going_on]
 
 
-def finish(arguments: list[str]) -> None:
+def finish(arguments: list[str], environment: dict[str, str] | None = None) -> None:
     """Run to the end.
 
     Raises:
         RuntimeError: it ended otherwise; with the last of what it said.
     """
-    done = subprocess.run(arguments, capture_output=True, text=True, check=False)
+    env = os.environ | {"PYTHONPATH": str(ROOT)} | (environment or {})
+    done = subprocess.run(arguments, capture_output=True, text=True, check=False, env=env)
     if done.returncode:
         said = (done.stderr or done.stdout).strip().splitlines()
         raise RuntimeError(f"exit code {done.returncode}: {said[-1] if said else 'nothing was said'}")
@@ -502,17 +452,12 @@ def timed(work: Callable[[], Any], device: str, warm: bool = False) -> tuple[Any
     return result, max(time.perf_counter() - began, 1e-9)
 
 
-def flips(one: Any, other: Any) -> int:
-    """How many answers have another sign."""
-    return int(((one > 0) != (other > 0)).sum())
-
-
 # ---- the program -----------------------------------------------------------------------------------------------------
 
 STEPS: dict[str, Callable[..., Figures]] = {
-    each.__name__: each for each in (exact, shape, memory, resume, engine, default)
+    each.__name__: each for each in (exact, shape, memory, resume, engine, whole)
 }
-RUNS = ("resume", "default")
+RUNS = ("resume", "whole")
 """Steps that write into the folder."""
 
 
@@ -520,7 +465,7 @@ RUNS = ("resume", "default")
 class ScriptOptions(Options):
     """What it is told."""
 
-    out: Path = option(..., "folder for figures.json and the default runs", positional=True)
+    out: Path = option(..., "folder for figures.json and the runs", positional=True)
     small: bool = option(False, "in small, on the CPU")
     steps: tuple[str, ...] = option(tuple(STEPS), "steps", choices=list(STEPS))
 

@@ -11,13 +11,11 @@ copied byte for byte; of a few tables a part is stored (stored_parts.py). Then r
 the pages to what is stored.
 """
 
-import json
 import os
 import shlex
 import shutil
 import subprocess
 import sys
-from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -32,64 +30,19 @@ from onedial.core.files import atomic_path
 from onedial.core.options import Options, option, parse_options
 
 ROOT = Path(__file__).resolve().parent.parent
-
-
-@dataclass(frozen=True)
-class File:
-    """One stored file: a copy of its source; or what a function of stored_parts (`by`) makes of its sources; or its
-    source rounded to `digits`, with the values of some columns in a first one (`row`)."""
-
-    stored: str
-    of: tuple[str, ...]
-    by: str = ""
-    digits: int = 0
-    row: tuple[str, ...] = ()
-
-    def made(self, runs: Path) -> pd.DataFrame | None:
-        """The table to store; None for a copy."""
-        if not self.by and not self.digits:
-            return None
-        tables = [pd.read_csv(runs / source) for source in self.of]
-        if self.by:
-            return getattr(stored_parts, self.by)(*tables)
-        table = tables[0].round(self.digits)
-        if self.row:
-            table.insert(0, "row", table[list(self.row)].astype(str).agg(", ".join, axis=1))
-        return table
-
-
-@dataclass(frozen=True)
-class Stored:
-    """What is run, and which of its files are stored; stored_runs.yaml says what each field is."""
-
-    commands: list[str]
-    minutes: float
-    files: list[File]
-    after: tuple[str, ...] = ()
-    needs: str = ""
-
-    @classmethod
-    def of(cls, row: dict[str, Any]) -> "Stored":
-        """From its entry in the table."""
-        files = row.pop("files", {}).items()
-        return cls(
-            files=[File(path, **({"of": [made]} if isinstance(made, str) else made)) for path, made in files], **row
-        )
-
-
 _TABLE = yaml.safe_load(Path(__file__).with_name("stored_runs.yaml").read_text(encoding="utf-8"))
-RUNS = {name: Stored.of(row) for name, row in _TABLE["runs"].items()}
+RUNS: dict[str, dict[str, Any]] = _TABLE["runs"]
 KEPT: dict[str, str] = _TABLE["kept"]
 
 
 def main() -> int:
     options = parse_options(ScriptOptions, __doc__)
-    for name in options.names:
-        if name not in RUNS:
-            why = "it is not made again; --list says why" if name in KEPT else f"choose from {', '.join(RUNS)}"
-            raise InputError(f"there is no stored run {name!r}: {why}")
+    if unknown := [name for name in options.names if name not in RUNS]:
+        why = "it is not made again; --list says why" if unknown[0] in KEPT else f"choose from {', '.join(RUNS)}"
+        raise InputError(f"there is no stored run {unknown[0]!r}: {why}")
     if options.list:
-        print("\n\n".join([*(told(name) for name in options.names or RUNS), *map(": ".join, KEPT.items())]))
+        chosen = {name: RUNS[name] for name in options.names or RUNS}
+        print(yaml.safe_dump({**chosen, "kept": KEPT}, sort_keys=False, width=1000))
         return 0
     names = [name for name in RUNS if options.all or name in options.names]
     if not names or options.runs is None:
@@ -97,18 +50,8 @@ def main() -> int:
     for name in names:
         if not options.copy_only:
             make(name, options.runs.resolve())
-        for path in copy(name, options.runs.resolve(), options.into):
-            print(path.relative_to(options.into))
+        copy(name, options.runs.resolve(), options.into)
     return 0
-
-
-def told(name: str) -> str:
-    """What --list says of one run."""
-    own = RUNS[name]
-    head = [f"{own.minutes:g} CPU minutes"] + ([f"after {', '.join(own.after)}"] if own.after else [])
-    lines = [f"{name}: {'; '.join([*head, *([f'needs {own.needs}'] if own.needs else [])])}"]
-    lines += [f"  {command}" for command in own.commands]
-    return "\n".join(lines + [f"  -> {file.stored}" for file in own.files])
 
 
 def make(name: str, runs: Path) -> None:
@@ -117,15 +60,12 @@ def make(name: str, runs: Path) -> None:
     Raises:
         InputError: a run that it reads is not there, or a command ended with an error.
     """
-    own = RUNS[name]
-    for other in own.after:
+    for other in RUNS[name].get("after", []):
         if not (runs / other).is_dir():
             raise InputError(f"{name} reads the run {other}, which is not in {runs}; make {other} first")
-    if own.files:
-        (runs / name if "--table" in own.commands[0] else runs).mkdir(parents=True, exist_ok=True)
-    found = [str(ROOT), *filter(None, [os.environ.get("PYTHONPATH")])]
-    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(found)}
-    for command in own.commands:
+    runs.mkdir(parents=True, exist_ok=True)
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, [str(ROOT), os.environ.get("PYTHONPATH")]))}
+    for command in RUNS[name]["commands"]:
         words = words_of(command, name, runs)
         print(f"{name}: {shlex.join(words)}", flush=True)
         code = subprocess.run([sys.executable, *words[1:]], cwd=ROOT, env=environment, check=False).returncode
@@ -141,47 +81,32 @@ def words_of(command: str, name: str, runs: Path) -> list[str]:
     return words
 
 
-def copy(name: str, runs: Path, into: Path = ROOT) -> list[Path]:
-    """Store its files under `into`; nothing is written where one of them is missing.
+def sources_of(made: str | dict[str, Any]) -> list[str]:
+    """Of a stored file, those of its runs."""
+    return [made] if isinstance(made, str) else made["of"]
 
-    Returns:
-        the files written.
+
+def copy(name: str, runs: Path, into: Path = ROOT) -> None:
+    """Store its files under `into`; nothing is written where one of them is missing.
 
     Raises:
         InputError: a file is missing.
     """
-    own = RUNS[name]
-    missing = [source for file in own.files for source in file.of if not (runs / source).is_file()]
-    if missing:
-        raise InputError(
-            f"{missing[0]} is not in {runs} ({len(missing)} missing); finish the run {missing[0].split('/')[0]}"
-        )
-    for source in {source for file in own.files for source in file.of}:
-        check_finished((runs / source).parent, runs)
-    made = [file.made(runs) for file in own.files]
-    for file, table in zip(own.files, made, strict=True):
-        with atomic_path(into / file.stored) as temporary:
-            if table is None:
-                shutil.copyfile(runs / file.of[0], temporary)
+    files = RUNS[name].get("files", {})
+    for source in [source for made in files.values() for source in sources_of(made)]:
+        if not (runs / source).is_file():
+            raise InputError(f"{source} is not in {runs}; finish the run {source.split('/')[0]}")
+    for stored, made in files.items():
+        with atomic_path(into / stored) as temporary:
+            if isinstance(made, str):
+                shutil.copyfile(runs / made, temporary)
             else:
-                table.to_csv(temporary, index=False, lineterminator="\n")
-    return [into / file.stored for file in own.files]
-
-
-def check_finished(folder: Path, runs: Path) -> None:
-    """Raise InputError where the run that a file lies in was broken off."""
-    while folder != runs and not (folder / "manifest.json").is_file():
-        folder = folder.parent
-    if folder == runs:
-        return
-    stages = json.loads((folder / "manifest.json").read_text(encoding="utf-8")).get("stages", [])
-    if stages and not stages[-1]["completed"]:
-        raise InputError(f"{folder} was broken off at {stages[-1]['stage']!r}; finish it with --resume, then copy")
-
-
-def stored_files() -> Iterable[str]:
-    """Every file that the table names."""
-    return (file.stored for own in RUNS.values() for file in own.files)
+                tables = [pd.read_csv(runs / source) for source in made["of"]]
+                table = getattr(stored_parts, made["by"])(*tables) if "by" in made else tables[0]
+                if "row" in made:
+                    table.insert(0, "row", table[made["row"]].astype(str).agg(", ".join, axis=1))
+                table.round(5).to_csv(temporary, index=False, lineterminator="\n")
+        print(stored)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -2,6 +2,11 @@
 
 import gc
 import os
+import re
+import subprocess
+import time
+
+os.environ.setdefault("OMP_NUM_THREADS", "1")  # else workers wait for each other, and forks for ever
 
 import jaxtyping
 import pytest
@@ -82,8 +87,29 @@ def unreported(monkeypatch):
 LONGEST = ("test_recipes.py", "test_gpu_acceptance.py", "test_simulate.py")
 
 
-def pytest_collection_modifyitems(items):
+def pytest_addoption(parser):
+    """See `is_sampled`."""
+    parser.addoption("--sample", type=int, metavar="N", help="of the files of `make long` one in N, another each day")
+
+
+def is_sampled(items, n):
+    """For each test whether it is one of `make test`, in a room that the last commit changed, or in a file of today."""
+    told = subprocess.run(["git", "diff", "--name-only", "HEAD~1"], capture_output=True, text=True, check=False).stdout
+    rooms = set(re.findall(r"^(?:onedial/|tests/)?(\w+)/", told, re.MULTILINE))
+    rooms = rooms if len(rooms) <= 4 else set()  # what changes everything is for `make long`
+    far = [any(map(item.get_closest_marker, ("long", "launched"))) for item in items]
+    files = sorted({item.path.name for item, is_far in zip(items, far, strict=True) if is_far})
+    today = files[int(time.strftime("%j")) % n :: n]
+    return [
+        not is_far or item.path.parent.name in rooms or item.path.name in today
+        for item, is_far in zip(items, far, strict=True)
+    ]
+
+
+def pytest_collection_modifyitems(config, items):
     """The longest files begin first, then those that hold slow tests, so that no core waits for another at the end."""
+    if n := config.getoption("--sample"):
+        items[:] = [item for item, asked in zip(items, is_sampled(items, n), strict=True) if asked]
     slow = {item.path for item in items if item.get_closest_marker("slow")}
     items.sort(key=lambda item: (item.path.name not in LONGEST, item.path not in slow))
 

@@ -1,9 +1,8 @@
-"""The embedded facts as statements, each with a place for a marker: as it stands, negated, or with a word of nonsense.
+"""The embedded facts as statements, each with a place for a marker: as it stands, or negated.
 
     Paris is {marker} the capital of France.
 
-Nothing in the place affirms it, "not" negates it, and a word without a meaning leaves it nothing but a word longer:
-what a method finds in pairs of a statement and its negation must get worse where the negation means nothing.
+Nothing in the place affirms it, and "not" negates it.
 """
 
 from collections.abc import Sequence
@@ -16,7 +15,7 @@ from onedial.asking.questions import Question
 from onedial.asking.tables import read_table
 from onedial.core.errors import InputError
 
-NEGATION, NONSENSE = "not", "blick"
+NEGATION = "not"
 MARKER = "{marker}"
 STATEMENT_PROMPT = PromptTemplate(
     "Is this statement true? Answer yes or no.\n\nStatement: {question}", "Answer:", "statement"

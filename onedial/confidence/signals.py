@@ -96,4 +96,4 @@ def _row(signal: Floats, right: Floats, units: Integers, drawn: Floats, base: Fl
 
 def _topics(topics: Any, signals: pd.DataFrame, names: pd.Index) -> Integers:
     labels = topics if isinstance(topics, pd.Series) else pd.Series(list(topics), index=signals.index)
-    return labels_of(labels.astype(str), signals, names, "topics", "questions")
+    return labels_of(labels.astype(str), signals.index, names, "topics")

@@ -197,26 +197,6 @@ def pads_rightly(model: "OpenModel") -> bool:
     return bool((output.logits[2][1:].float() - alone).norm() <= tolerance * alone.norm())
 
 
-def handing_on(sink: Callable[[str], None], stop: Stop | None = None, trim: Callable[[str], str] = str) -> Stop:
-    """A `stop` for a single prompt that hands on each new piece of the text as it is written.
-
-    Args:
-        sink: is given what is new, which is never half a character.
-        stop: when the text is done. trim: the part of it that is wanted; it only grows with the text.
-    """
-    told = 0
-
-    def hear(text: str) -> bool:
-        nonlocal told
-        whole = trim(text).rstrip("\ufffd")  # what a token has begun of a character stands there as this one
-        if len(whole) > told:
-            sink(whole[told:])
-            told = len(whole)
-        return stop is not None and stop(text)
-
-    return hear
-
-
 def check_room(model: "OpenModel", sequences: Sequence[Sequence[int]], max_new_tokens: int) -> None:
     """Raise InputError unless there are prompts, something is to be written, and the model's context holds both."""
     if not sequences:

@@ -9,7 +9,7 @@ import pandas as pd
 from onedial.scale.factor.factor_model import FactorModel
 from onedial.show.results import Result, Stored
 from onedial.verdict.case import Case
-from onedial.verdict.judgement import SweepTables, rates_along_controls
+from onedial.verdict.judgement import SweepTables
 from onedial.verdict.match import dose_response
 from onedial.verdict.sweep_run import SweepRun
 from onedial.verdict.verdict import CANNOT_BE_JUDGED
@@ -71,7 +71,7 @@ class Contents(Stored):
     @cached_property
     def control_rates(self) -> pd.DataFrame:
         """The yes rate along every control; empty where none was swept."""
-        return rates_along_controls(self.tables)
+        return self.tables.control_rates
 
     @property
     def entry(self) -> dict[str, Any]:
@@ -83,12 +83,6 @@ class Contents(Stored):
         """Of the magnitudes, in words."""
         name = str(self.run.config.get("unit") or "residual_norm")
         return UNITS.get(name, name)
-
-    @property
-    def usable(self) -> tuple[float | None, float | None]:
-        """The range without side effects; None at both ends where they were not measured."""
-        found = self.numbers("side_effects")
-        return (float(found["low"]), float(found["high"])) if found else (None, None)
 
     @property
     def model(self) -> Mapping[str, Any]:

@@ -9,7 +9,7 @@ import pandas as pd
 
 from onedial.core.run.run import Run
 from onedial.show.columns import headline
-from onedial.show.figure_style import COLOURS, FAINT, INK, MARKERS, Drawing
+from onedial.show.figure_style import COLOURS, FAINT, MARKERS, Drawing
 from onedial.show.plots import Cells, Curve, Panel, curves, forest, heatmap
 from onedial.show.results import SURROUNDINGS, WARNINGS, Result, Stored, finish, words_in, write_page
 from onedial.verdict.comparing.dial_comparison import CUT
@@ -30,17 +30,16 @@ def _gains(table: pd.DataFrame, _: Stored) -> Drawing:
 
 
 def _costs(table: pd.DataFrame, stored: Stored) -> Drawing:
-    """KL on neutral text along the yes rates, of the best dials and of the threshold shift."""
+    """KL on neutral text along the yes rates, of the best dials that push."""
     rates = stored["rates"]
     best = table[table.index != CUT].sort_values("order_gain", ascending=False, na_position="last").index[:MOST_LINES]
     lines = []
     for place, name in enumerate([*best, *(CUT,) * (CUT in table.index)]):
         rows = rates[(rates["dial"] == name) & rates["reached"].astype(bool)].sort_values("rate")
-        kl, broken = rows["kl"].clip(lower=1e-6), ~rows["usable"].fillna(False).astype(bool)
+        kl = rows["kl"].clip(lower=1e-6)
         look = {"marker": MARKERS[place % len(MARKERS)], "markersize": 4}
         lines.append(Curve(rows["rate"], kl, str(name), FAINT if name == CUT else COLOURS[place], look=look))
-        lines.append(Curve(rows["rate"][broken], kl[broken], "", INK, look={"linestyle": "", "marker": "x"}))
-    panel = Panel(lines, "KL, nats", title="crosses: facts suffer too much", log=True, height=1.4)
+    panel = Panel(lines, "KL, nats", log=True, height=1.4)
     return curves([panel], "yes rate on the fitting questions", zero=False, below=True, xlimits=(0.05, 0.95))
 
 

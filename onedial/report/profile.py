@@ -6,29 +6,24 @@ from typing import Any
 
 import pandas as pd
 
+from onedial.asking.sweep_tables import VECTOR
 from onedial.core.run.run import Run
-from onedial.report.profile_figure import dial_profile
 from onedial.report.sweep_results import SIDES, at_magnitudes
 from onedial.show.columns import like
+from onedial.show.figure_style import FAINT, Drawing
+from onedial.show.plots import Mark, forest
 from onedial.show.results import SURROUNDINGS, WARNINGS, Result, Stored, finish, words_in, write_page
 from onedial.stats.level import MOST_UNREAD
 from onedial.verdict.comparing.dial_profile import (
-    ALIKE,
-    AS_ANY,
+    AGAINST,
     FEWEST_CONTROLS,
     MOVES,
-    OPEN,
     REFERENCE,
     SMALL,
-    STILL,
-    UNREAD,
     DialProfile,
 )
 
 WORDS = words_in(__file__, "profile.yaml")
-
-
-CONFIDENCES = ("confidence in numbers", "confidence in words", "P(True)")
 
 
 def sentences_of(profile: DialProfile, accuracy: pd.DataFrame) -> list[str]:
@@ -45,24 +40,32 @@ def sentences_of(profile: DialProfile, accuracy: pd.DataFrame) -> list[str]:
         lines.append(said["controls"].format(n=n, fewest=FEWEST_CONTROLS))
     rows = accuracy.iterrows()
     cells = [f"{row['right']:.2f} of {int(row['n'])} at {magnitude:+.3g}" for magnitude, row in rows]
-    return [*lines, *_meaning(verdict.to_dict()), said["accuracy"].format(cells=", ".join(cells))]
+    return [*lines, said["accuracy"].format(cells=", ".join(cells))]
 
 
-def _meaning(verdict: Mapping[Any, str]) -> list[str]:
-    """Threshold, confidence or word? Only where the three that tell them apart are decided."""
-    said = WORDS["meaning"]
-    if verdict.get(REFERENCE) != MOVES:
-        return [said["nothing"]]
-    word, beliefs = verdict.get("unrelated facts"), {name: verdict.get(name) for name in CONFIDENCES}
-    moved, stays = ([name for name, which in beliefs.items() if which == wanted] for wanted in (MOVES, STILL))
-    lines = [said["undecided"]] if not moved and word in (AS_ANY, OPEN, None) else []
-    lines += [said["word"]] if word == MOVES else [said["no_word"]] if word == STILL else []
-    if moved:
-        but = said["stays"].format(names=", ".join(stays)) if stays else ""
-        lines.append(said["confidence"].format(moved=", ".join(moved), stays=but))
-    elif all(which == STILL for which in beliefs.values() if which not in (None, UNREAD, ALIKE)):
-        lines.append(said["only_yes"])
-    return lines
+def dial_profile(cells: pd.DataFrame, reports: pd.DataFrame, names: Mapping[float, str] | None = None) -> Drawing:
+    """Shift of every instrument at every setting, in its own standard deviations, the farthest on top, and how far
+    random directions go to either side.
+
+    Args:
+        cells, reports: of `onedial.verdict.comparing.dial_profile.DialProfile`.
+        names: of settings, such as their yes rates; by default the magnitudes.
+    """
+    farthest = reports["together"].abs().sort_values(ascending=False, kind="stable", na_position="last").index
+    steered = cells[cells["role"] == VECTOR].sort_values("magnitude").set_index("report")
+    random = cells[cells["role"] != VECTOR].groupby("report")["shift"].agg(["min", "max"])
+    rows = steered.assign(setting=[(names or {}).get(at, f"{at:+.3g}") for at in steered["magnitude"]])
+    rows = rows.join(random).loc[[name for name in farthest if name in rows.index]]
+    moved = reports["verdict"].isin([MOVES, AGAINST])
+    return forest(
+        rows,
+        "shift",
+        by="setting",
+        hollow=~moved.reindex(rows.index),
+        bold=[str(name) for name in reports.index[moved]],
+        marks=[Mark("min", "random directions, at most", FAINT), Mark("max", "", FAINT)],
+        xlabel="shift, in standard deviations of the unsteered answers",
+    )
 
 
 PROFILE_RESULTS: dict[str, Result] = {

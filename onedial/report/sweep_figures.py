@@ -28,7 +28,6 @@ SETTINGS = (0.1, 0.5, 0.9)
 """Yes rates whose nearest settings the histogram shows."""
 JITTER = 0.012
 HOLLOW = {"marker": "o", "color": COLOURS[0], "markerfacecolor": PAPER}
-FILLED = {"marker": "o", "color": COLOURS[0]}
 
 
 # ---- what is predicted, and by whom ----------------------------------------------------------------------------------
@@ -165,7 +164,6 @@ def places(table: pd.DataFrame, stored: Contents) -> Drawing | None:
         by="family",
         hollow=beyond,
         lines=fitted,
-        beyond=stored.usable,
         legend={"hollow: beyond the dial": HOLLOW} if beyond.any() else {},
         xlabel="target's threshold (higher = more often yes)",
         ylabel=f"place on the dial\n({stored.unit})",
@@ -242,7 +240,6 @@ def dose(_: Any, stored: Contents) -> Drawing:
             Panel(below, "mass (thick)\nunread (thin)", SHARES, rules=(MASS_FLOOR,), height=0.8),
         ],
         f"magnitude ({stored.unit})",
-        beyond=stored.usable,
         ticks=stored["matches"]["yes_rate"].dropna(),
     )
     if not controls.empty:
@@ -260,7 +257,7 @@ def unread_share(table: pd.DataFrame) -> pd.Series:
 
 def layers(_: Any, stored: Contents) -> Drawing | None:
     """Yes rate over layer and magnitude, where the layer was searched for."""
-    if (scan := stored.sweep.layer_scan()) is None:
+    if (scan := stored.sweep.table("layer_scan")) is None:
         return None
     every, chosen = sorted(scan["layer"].unique()), {str(layer) for layer in stored.entry["layers"]}
     swept = stored.entry["magnitudes"]
@@ -392,24 +389,6 @@ def path(table: pd.DataFrame, stored: Contents) -> Drawing | None:
             if known
             else "too few settings with a place for a change of the loading"
         ),
-    )
-
-
-def side_effects(table: pd.DataFrame, stored: Contents) -> Drawing:
-    """What each magnitude does to facts and to neutral text."""
-    rows = table.sort_values("setting")
-    x = rows["setting"]
-    limit = stored.numbers("side_effects")["limit"]
-    right = Curve(x, rows["accuracy"], "accuracy on facts", COLOURS[0], rows["accuracy_low"], rows["accuracy_high"])
-    wrong = Curve(x, rows["negative_flips"], "wrong after, right before", COLOURS[1], look={"linestyle": "--"})
-    remark = f"usable: accuracy falls by at most {100 * limit:g} points"
-    return curves(
-        [
-            Panel([right, wrong], "share of facts", SHARES, remark),
-            Panel([Curve(x, rows["kl"], colour=COLOURS[2])], "KL of the\nnext token (nats)", height=0.6),
-        ],
-        f"magnitude ({stored.unit})",
-        beyond=stored.usable,
     )
 
 

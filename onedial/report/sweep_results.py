@@ -330,16 +330,6 @@ def at_magnitudes(table: pd.DataFrame, name: str = "magnitude") -> pd.DataFrame:
     return table.set_axis(_signed(table[name]))
 
 
-def _side_effects(table: pd.DataFrame, stored: Contents) -> pd.DataFrame:
-    """At most eleven magnitudes from end to end, and 0."""
-    said, ordered = stored.numbers("side_effects"), table.sort_values("setting")
-    wanted = {round(place * (len(ordered) - 1) / 10) for place in range(11)} | {
-        int((ordered["setting"].to_numpy() == 0).argmax())
-    }
-    lines = ordered.iloc[sorted(wanted)]
-    return at_magnitudes(lines.assign(usable=lines["setting"].between(said["low"], said["high"])), "setting")
-
-
 def _reasoned(found: Mapping[str, Any], stored: Contents) -> Rows:
     verdict = found["verdict"]["sentence"] if found["verdict"] else WORDS["reasoned"]["unjudged"]
     return [("by the first token", stored.verdict["sentence"]), ("after reasoning", verdict)]
@@ -656,18 +646,6 @@ SWEEP_RESULTS: dict[str, Result] = {
         ),
         lines=_causes("layer", "carried", "removed"),
         first="what is held",
-    ),
-    "side_effects": Result(
-        "What the dial does besides",
-        lambda judged: judged.effects,
-        columns=("accuracy", "negative_flips", like("kl", heading="KL (nats)"), "mass", "usable"),
-        lines=_side_effects,
-        first="magnitude",
-        faint=lambda row: not row["usable"],
-        figure=draw.side_effects,
-        items=lambda _, stored: [stored.numbers("side_effects")["sentence"]],
-        fill=lambda _, stored: {"limit": 100 * stored.numbers("side_effects")["limit"]},
-        terminal=True,
     ),
     "reasoned": Result(
         "After reasoning",

@@ -52,6 +52,10 @@ class GradedAnswers:
         """(respondent,) how many categories each used."""
         return np.stack([(self.codes == k).any(axis=0) for k in range(self.n_categories)]).sum(axis=0)
 
+    def as_yes_no(self) -> Answers:
+        """Whether each answer lies above the lowest category."""
+        return Answers(self.codes > 0, self.answered, self.questions, self.respondents)
+
     def select(self, keep: Booleans) -> "GradedAnswers":
         """The same questions, and only the respondents in `keep`."""
         return GradedAnswers(self.codes[:, keep], self.values, self.questions, self.respondents[keep])
@@ -67,7 +71,7 @@ def as_graded(matrix: Any) -> GradedAnswers:
         return matrix
     if isinstance(matrix, Answers):
         return GradedAnswers(codes_of(matrix), pd.Index([0, 1]), matrix.questions, matrix.respondents)
-    frame = matrix if isinstance(matrix, pd.DataFrame) else frame_of(matrix)
+    frame = frame_of(matrix)
     if not frame.shape[0] or not frame.shape[1]:
         raise InputError(f"the matrix of categories is empty ({frame.shape[0]} x {frame.shape[1]}); give answers")
     if not frame.columns.is_unique:
@@ -111,7 +115,7 @@ def cut_confidence(matrix: Any, at: Sequence[float]) -> pd.DataFrame:
     points = np.asarray(at, dtype=float)
     if not len(points) or not np.isfinite(points).all() or (np.diff(points) <= 0).any():
         raise InputError(f"at={list(at)}; give rising points, such as [20, 40, 60, 80]")
-    frame = matrix if isinstance(matrix, pd.DataFrame) else frame_of(matrix)
+    frame = frame_of(matrix)
     numbers = numbers_or_nan(frame).astype(float)
     cut = np.where(np.isnan(numbers), np.nan, np.searchsorted(points, numbers, side="right"))
     return pd.DataFrame(cut, frame.index, frame.columns)

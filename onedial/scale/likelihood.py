@@ -18,8 +18,8 @@ Gradient by Fisher's identity: the derivative of the log likelihood is that of t
 
     d log L / d theta = sum over nodes, respondents, categories of  E[count | answers]  d log P / d theta,
 
-so that any tie between parameters is a sum of derivatives. scipy's L-BFGS-B climbs. Each fit begins with the model that
-is nested in it (families begin without their asymptotes'), and tries the boundary (no answers at random, no family
+so that any tie between parameters is a sum of derivatives. scipy's L-BFGS-B climbs. Each fit begins with a model that
+is nested in it (families with the same model without them), and tries the boundary (no answers at random, no family
 factor) as well as the inside. Log likelihood and log prior are told apart; their sum is what is climbed, and is not
 below the nested model's; the likelihood alone can be, by what the prior gains (up to .016 on 11 panels).
 Asymptotes of each respondent's own are drawn towards those of all (`PRIOR_ANSWERS`):
@@ -29,7 +29,8 @@ Asymptotes of each respondent's own are drawn towards those of all (`PRIOR_ANSWE
 c = the asymptotes that fit best when all respondents have the same: as much as 20 answers of known origin would say.
 """
 
-from dataclasses import dataclass, replace
+from collections.abc import Hashable
+from dataclasses import astuple, dataclass, replace
 from functools import cached_property
 from typing import Literal, get_args
 
@@ -43,7 +44,6 @@ from onedial.scale.evidence import MISSING, Codes, Data, Evidence
 from onedial.scale.nodes import nodes_for, quadrature
 from onedial.scale.response_curves import STEEPEST, UNUSED, Curves, log_categories
 from onedial.stats.arrays import Booleans, Floats, Integers
-from onedial.stats.remembered import remembered
 
 ScaleKind = Literal["normal", "smooth", "histogram"]
 AsymptoteKind = Literal["none", "common", "own", "held"]
@@ -92,8 +92,13 @@ class Model:
             if getattr(self, name) not in get_args(kinds):
                 raise InputError(f"{name}={getattr(self, name)!r}; choose one of {', '.join(get_args(kinds))}")
 
+    @property
+    def key(self) -> Hashable:
+        """The same for models that are the same."""
+        return tuple(part.tobytes() if isinstance(part, np.ndarray) else part for part in astuple(self))
 
-@dataclass(frozen=True)
+
+@dataclass(frozen=True, eq=False)
 class MarginalFit:
     """A fitted model on a scale of mean 0 and variance 1.
 
@@ -160,13 +165,13 @@ class MarginalFit:
         return reached @ self.weights
 
 
-@remembered
 def fit_marginal(
     codes: Codes,
     model: Model | None = None,
     start: MarginalFit | None = None,
     n_nodes: int | None = None,
     enough: float | None = None,
+    known: dict[Hashable, MarginalFit] | None = None,
 ) -> MarginalFit:
     """Curves and the scale's distribution of greatest marginal likelihood, times the prior of own asymptotes.
 
@@ -176,26 +181,33 @@ def fit_marginal(
         start: a fit of a model nested in this one, to begin with; default: what is nested is fitted first.
         n_nodes: default: as many as the sharpest posterior needs.
         enough: log likelihood that a step must gain for the climb to go on, about; default: by the kind of scale.
+        known: fits to these answers by `Model.key`; what is fitted without a `start` is added.
     """
-    model = model or Model()
+    model, known = model or Model(), {} if known is None else known
+    if start is None and model.key in known:
+        return known[model.key]
     data = Data(codes, model.families)
     enough = enough or _ENOUGH["histogram" if model.asymptotes == "own" else model.scale]
     if start is not None:
         return _climbed(data, model, [start.point], [start], n_nodes, enough)
-    nested = [fit_marginal(codes, simpler) for simpler in _simpler(model)]
+    nested = [fit_marginal(codes, simpler, known=known) for simpler in _simpler(model)]
     if not nested:
-        return _climbed(data, model, [_starting_point(data)], nested, n_nodes, enough)
+        known[model.key] = _climbed(data, model, [_starting_point(data)], nested, n_nodes, enough)
+        return known[model.key]
     points = [replace(fit.point, bend=_bend_of(fit)) for fit in nested]
     first = _inside(data, model, points[0])
     if len(nested) > 1:  # answers at random as on the simpler scale, where they do not stand in for its shape
         first = replace(first, curves=replace(first.curves, floors=points[1].curves.floors))
     ranked = sorted(zip(nested, points, strict=True), key=lambda pair: -pair[0].log_posterior)
     others = [replace(point, centre=first.centre) for _, point in ranked]
-    return _climbed(data, model, [first, *others], nested, n_nodes, enough)
+    known[model.key] = _climbed(data, model, [first, *others], nested, n_nodes, enough)
+    return known[model.key]
 
 
 def _simpler(model: Model) -> list[Model]:
-    """The models that a fit begins with: fewer asymptotes, a simpler scale, no families."""
+    """The models that a fit begins with: no families, fewer asymptotes, a simpler scale."""
+    if model.families is not None:
+        return [replace(model, families=None)]
     if model.asymptotes == "own":  # the prior's centre: with another one nothing would be nested
         return [replace(model, asymptotes="common")]
     found = []
@@ -204,8 +216,6 @@ def _simpler(model: Model) -> list[Model]:
     if model.scale != "normal":
         is_between = model.scale == "histogram" and model.asymptotes == "none"
         found.append(replace(model, scale="smooth" if is_between else "normal"))
-    if not found and model.families is not None:
-        found.append(replace(model, families=None))
     return found
 
 

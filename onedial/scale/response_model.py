@@ -11,17 +11,15 @@ z need not be normal (`scale`); its mean is 0 and its variance 1 in any case, so
 """
 
 from dataclasses import dataclass, field, replace
-from typing import Any, Literal, get_args
+from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from onedial.core.cards import one_line
 from onedial.core.errors import InputError
-from onedial.scale.categories import GradedAnswers, as_graded, used_only
 from onedial.scale.correlations.thresholds import thresholds_of
-from onedial.scale.factor.usable import linked_respondents, require_usable
-from onedial.scale.gap_model import null_fit
+from onedial.scale.fits import Fits
 from onedial.scale.likelihood import (
     PRIOR_ANSWERS,
     PRIOR_QUESTIONS,
@@ -33,12 +31,11 @@ from onedial.scale.likelihood import (
     fit_marginal,
 )
 from onedial.scale.standard_errors import covariance_of, loading_covariance
-from onedial.stats.answers import Answers, names, one_kind_of_answer, warn
+from onedial.stats.answers import warn
 from onedial.stats.arrays import Booleans, Floats
 from onedial.stats.groups import labels_of
 from onedial.stats.level import Z_95
-
-Gaps = Literal["ignorable", "informative"]
+from onedial.stats.multiple_tests import chi_squared_tail, p_text
 
 ESTIMATED = "estimated"
 AT_BOUND = "at the bound of the loading (Heywood case)"
@@ -55,21 +52,19 @@ class ResponseModel:
     """A fitted response model.
 
     Attributes:
-        respondents: index respondent; `slope, intercept, loading, threshold` (of the lowest cut) and their standard
-            errors `*_se` (`onedial.scale.standard_errors`; the delta method for loading and threshold); `lower, upper`
-            asymptotes, 0 and 1 where none are estimated, with `*_se` for each respondent's own; `random_answers`, share
-            of answers whatever the question; `yes_rate`, what the model expects above the lowest category over all
-            questions, those in the respondent's gaps included; `n_categories` used; `reversed`, as in
-            `answers_other_way`; `status`, why a number is nan. With
-            families: `family, family_loading, family_loading_se`, and `own`, the share of the variance that neither
-            explains. Loadings and thresholds are of the answers that look at the question.
+        respondents: index respondent; `slope, intercept, loading, threshold` (of the lowest cut), `loading_se,
+            threshold_se` (`onedial.scale.standard_errors`, the delta method); `lower, upper` asymptotes, 0 and 1 where
+            none are estimated; `random_answers`, share of answers whatever the question; `yes_rate`, what the model
+            expects above the lowest category over all questions, those in the respondent's gaps included;
+            `n_categories` used; `reversed`, as in `answers_other_way`; `status`, why a number is nan. With families:
+            `family, family_loading, family_loading_se`, and `own`, the share of the variance that neither explains.
+            Loadings and thresholds are of the answers that look at the question.
         thresholds: (respondent, category above the lowest); nan for categories that the respondent never used.
         difficulty, difficulty_se: (question,) -EAP and posterior standard deviation; nan where nobody answered.
         log_likelihood, log_prior: where their sum is greatest; the prior's is 0 where there is none, or where the model
             is the one nested in it. converged: whether the maximum was reached.
         prior: what is known before answers are seen, in words; empty where nothing is.
-        scale: kind of the distribution of the questions' easiness. nodes, weights: (node,) that distribution, of mean 0
-            and variance 1. asymptotes: which were estimated.
+        nodes, weights: (node,) distribution of the questions' easiness, of mean 0 and variance 1.
         shares: index part (`general`, `specific`, `own`); `share`, mean over the respondents of the squared loadings,
             with `se, low, high`, 95% interval by the delta method.
         families: index family; `n_respondents, share` (mean share of the variance that its factor explains), `se, low,
@@ -85,10 +80,8 @@ class ResponseModel:
     log_prior: float
     converged: bool
     prior: str
-    scale: ScaleKind
     nodes: Floats
     weights: Floats
-    asymptotes: AsymptoteKind
     shares: pd.DataFrame
     families: pd.DataFrame
     fit: MarginalFit = field(repr=False)
@@ -96,47 +89,22 @@ class ResponseModel:
     __repr__ = one_line
 
     @property
-    def covariance(self) -> Floats:
-        """(respondent, respondent) of the loadings of those that are estimated; nan at their bound."""
-        m = len(self.fit.curves.slope)
-        return loading_covariance(self.fit)[:m, :m]
+    def reliability(self) -> tuple[float, float]:
+        """Of the difficulty scores: their squared correlation with the true places, and the root of the mean squared
+        standard error, in units of the scale's spread.
 
-    @property
-    def reliability(self) -> "Reliability":
-        """Of the difficulty scores."""
+        Formula: s^2 / (s^2 + mean(se^2)), s^2 the variance of the EAP scores (Bock and Mislevy, 1982, Applied
+        Psychological Measurement 6, 431-444). R: `mirt::empirical_rxx`.
+        """
         known = self.difficulty.notna()
-        score, error = self.difficulty[known].to_numpy(), self.difficulty_se[known].to_numpy()
-        if len(score) < 2:
-            return Reliability(float("nan"), float("nan"))
-        variance, noise = score.var(ddof=1), float((error**2).mean())
-        return Reliability(float(variance / (variance + noise)), float(np.sqrt(noise)))
-
-
-@dataclass(frozen=True)
-class Reliability:
-    """How much of the difference between difficulty scores is difference between questions.
-
-    Attributes:
-        empirical: s^2 / (s^2 + mean(se^2)), s^2 the variance of the EAP scores (Bock and Mislevy, 1982, Applied
-            Psychological Measurement 6, 431-444): their squared correlation with the true places. R:
-            `mirt::empirical_rxx`.
-        mean_se: root of the mean squared standard error, in units of the scale's spread.
-    """
-
-    empirical: float
-    mean_se: float
-
-    def sentence(self) -> str:
-        """How well the scores are known."""
-        error = f"error {self.mean_se:.2f} of the scale's spread"
-        return f"Difficulty scores have a reliability of {self.empirical:.2f} ({error})."
+        noise, variance = float((self.difficulty_se[known] ** 2).mean()), float(self.difficulty[known].var())
+        return variance / (variance + noise), float(np.sqrt(noise))
 
 
 def response_model(
     matrix: Any,
     scale: ScaleKind = "normal",
     asymptotes: AsymptoteKind = "none",
-    gaps: Gaps = "ignorable",
     families: Any = None,
     family_slopes: FamilySlopes = "free",
 ) -> ResponseModel:
@@ -144,16 +112,14 @@ def response_model(
 
     Formula: `onedial.scale.likelihood` (Bock and Aitkin, 1981, Psychometrika 46, 443-459; with families Gibbons and
     Hedeker, 1992, Psychometrika 57, 423-436). Gaps need no pairs: they are ignorable if what is missing depends only on
-    the answers that were given. If it depends on the questions themselves (hard ones are left out more often), the
-    number of gaps of a question tells where it lies, and `gaps="informative"` lets it (`onedial.scale.gap_model`).
+    the answers that were given.
 
     Args:
         matrix: question x respondent, 1 / 0 / nan, or ordered numbers (at most twenty different ones); at least three
-            respondents that vary.
+            respondents that vary; or `Fits` of one.
         scale: distribution of the questions: `normal`, `smooth` (normal, bent by two parameters), `histogram` (any).
         asymptotes: answers whatever the question: `none`, `common` (equally often by all) or `own` (each respondent's,
             drawn towards the common ones as 20 answers of known origin would draw them).
-        gaps: `ignorable`, or `informative`: the log likelihood then includes the gaps' own; not with families.
         families: label of each respondent (a Series by name, or in the order of the columns), None = no family factors.
         family_slopes: `free`, or `equal` within a family (as in a testlet; always so in a family of two).
 
@@ -175,55 +141,85 @@ def response_model(
     >>> response_model(answers, asymptotes="common").respondents["lower"].round(1).unique()
     array([0.1])
     """
-    model = Model(scale, asymptotes, family_slopes=family_slopes)
-    if gaps not in get_args(Gaps):
-        raise InputError(f"gaps={gaps!r}; choose ignorable or informative")
-    if gaps == "informative" and families is not None:
-        raise InputError("gaps='informative' goes with one factor; leave out the families")
-    graded = as_graded(matrix)
-    kept = comparable(graded)
-    used = graded.select(kept)
-    codes, categories = used_only(used)
-    labels = None
-    if families is not None:
-        labels = family_labels(families, graded, kept)
+    model, fits = Model(scale, asymptotes, family_slopes=family_slopes), Fits.of(matrix)
+    labels = None if families is None else family_labels(families, fits)
+    if labels is not None:
         model = replace(model, families=pd.factorize(labels, sort=True)[0])
-    fit = null_fit(codes, scale, asymptotes) if gaps == "informative" else fit_marginal(codes, model)
-    return described(fit, graded, kept, categories, labels)
+    return described(fits.fit(model), fits, labels)
 
 
-def comparable(graded: GradedAnswers) -> Booleans:
-    """(respondent,) True for those that used two categories and hang together; a warning names the others.
+@dataclass(frozen=True)
+class RaschTest:
+    """Do all respondents follow the scale equally closely? The Rasch model beside the one with a slope for each.
+
+    Attributes:
+        loading: common to all respondents, but for its sign. loadings: (respondent,) where each has its own.
+        ratio, df, p: likelihood ratio of free against equal slopes.
+    """
+
+    loading: float
+    loadings: Floats
+    ratio: float
+    df: int
+    p: float
+
+    __repr__ = one_line
+
+    def sentence(self) -> str:
+        """What the test says."""
+        if self.p > 0.05:
+            return f"Respondents may follow the scale equally closely (loading {self.loading:.2f}, {p_text(self.p)})."
+        return (
+            "Respondents do not follow the scale equally closely: by marginal likelihood loadings run from "
+            f"{self.loadings.min():.2f} to {self.loadings.max():.2f} (against one of {self.loading:.2f}: "
+            f"{p_text(self.p)}), so a Rasch model does not hold."
+        )
+
+
+def rasch_test(matrix: Any, scale: ScaleKind = "normal", asymptotes: AsymptoteKind = "none") -> RaschTest:
+    """Do all respondents follow the scale equally closely?
+
+    Formula: marginal maximum likelihood with one slope for all and with a slope for each; 2 (l1 - l0) ~ chi-squared
+    with m - 1 degrees of freedom. By marginal likelihood the Rasch model is the two-parameter one with equal slopes, in
+    its normal-ogive form (a logistic slope of 1.702 is 1 here, approximately). Respondents that answer the other way
+    round have a negative slope: the signs are those of the free fit.
+
+    Args:
+        matrix, scale, asymptotes: as in `response_model`; with `histogram` the law above holds approximately. A skewed
+            scale, or guesses, make equal slopes look unequal where they are left out.
+
+    Returns:
+        RaschTest. Sign: small p speaks against equal slopes.
 
     Raises:
-        InputError: fewer than three are left.
+        InputError: fewer than three respondents vary or hang together.
+
+    R: `anova(ltm::rasch(x), ltm::ltm(x ~ z1))`, logistic.
+
+    >>> rng = np.random.default_rng(0)
+    >>> answers = (rng.standard_normal((400, 1)) + rng.standard_normal((400, 6)) > 0) * 1.0  # one scale
+    >>> rasch_test(answers).p > 0.05
+    True
     """
-    varies = graded.varies
-    # whether respondents vary and hang together does not depend on what the categories are
-    spread = np.where(varies, graded.codes == graded.codes.max(axis=0), False)
-    require_usable(Answers(spread, graded.answered, graded.questions, graded.respondents))
-    if not varies.all():
-        warn(one_kind_of_answer(names(graded.respondents[~varies])))
-    used = graded.select(varies)
-    linked = linked_respondents(Answers(used.codes > 0, used.answered, used.questions, used.respondents))
-    if not linked.all():
-        warn(
-            f"no two others share enough questions with {names(used.respondents[~linked])}; there is no loading to "
-            "estimate, and it is nan"
-        )
-    kept = varies.copy()
-    kept[varies] = linked
-    return kept
+    fits = Fits.of(matrix)
+    free = fits.fit(Model(scale, asymptotes))
+    signs = np.where(free.curves.slope < 0, -1.0, 1.0)
+    equal = fit_marginal(fits.codes, Model(scale, asymptotes, signs=signs), n_nodes=len(free.nodes))
+    if free.log_posterior < equal.log_posterior:  # a histogram's climb ends a little before its top
+        free = fit_marginal(fits.codes, Model(scale, asymptotes), start=equal)
+    ratio, df = max(0.0, 2 * (free.log_posterior - equal.log_posterior)), len(signs) - 1
+    loading = float(np.abs(equal.curves.loading).mean())
+    return RaschTest(loading, free.curves.loading, ratio, df, chi_squared_tail(ratio, df))
 
 
-def family_labels(families: Any, graded: GradedAnswers, kept: Booleans) -> pd.Series:
-    """Family of each respondent that is kept.
+def family_labels(families: Any, fits: Fits) -> pd.Series:
+    """Family of each respondent that can be compared.
 
     Raises:
         InputError: a respondent has no label, or no family has two.
     """
-    named = Answers(graded.codes > 0, graded.answered, graded.questions, graded.respondents)
-    labels = pd.Series(labels_of(families, named, graded.respondents, "families")[kept], graded.respondents[kept])
+    everyone = fits.graded.respondents
+    labels = pd.Series(labels_of(families, everyone, everyone, "families")[fits.kept], fits.used.respondents)
     if labels.value_counts().max() < 2:
         raise InputError(
             f"each of the {labels.nunique()} families has one respondent that can be used; what a family shares needs "
@@ -232,40 +228,37 @@ def family_labels(families: Any, graded: GradedAnswers, kept: Booleans) -> pd.Se
     return labels.rename("family")
 
 
-def described(
-    fit: MarginalFit, graded: GradedAnswers, kept: Booleans, categories: list[list[int]], labels: pd.Series | None
-) -> ResponseModel:
+def described(fit: MarginalFit, fits: Fits, labels: pd.Series | None = None) -> ResponseModel:
     """The fit in words of respondents, families and questions."""
     if not fit.converged:
         warn("the response model did not converge; its numbers are those of the last step")
-    own = graded.respondents[kept]
+    graded, kept, own = fits.graded, fits.kept, fits.used.respondents
     table = pd.DataFrame(_columns(fit), own)
     if labels is not None:
         table.insert(0, "family", labels)
-    covariance = loading_covariance(fit)
-    shares, by_family = _shares(fit, covariance, labels)
+    shares, by_family = _shares(fit, loading_covariance(fit), labels)
     everyone = table.reindex(graded.respondents)
     everyone["n_categories"] = graded.n_used
     everyone["reversed"] = answers_other_way(everyone["loading"].to_numpy(), everyone["loading_se"].to_numpy())
-    everyone.loc[graded.respondents[~kept], "status"] = np.where(graded.varies, UNLINKED, ONE_CATEGORY)[~kept]
+    everyone.loc[~kept, "status"] = np.where(graded.varies, UNLINKED, ONE_CATEGORY)[~kept]
     if graded.n_categories == 2:
-        answers = Answers(graded.codes > 0, graded.answered, graded.questions, graded.respondents)
-        everyone["threshold"] = np.where(kept, everyone["threshold"], thresholds_of(answers))
+        everyone["threshold"] = np.where(kept, everyone["threshold"], thresholds_of(graded.as_yes_no()))
+    limits = pd.DataFrame(np.nan, own, graded.values[1:])
+    for i, used in enumerate(fits.categories):
+        limits.iloc[i, np.array(used[1:]) - 1] = fit.curves.thresholds[: len(used) - 1, i]
     mean, spread = fit.scores()
-    seen = graded.answered[:, kept].any(axis=1)
+    seen = fits.used.answered.any(axis=1)
     return ResponseModel(
         respondents=everyone,
-        thresholds=_thresholds(fit, graded, own, categories).reindex(graded.respondents),
+        thresholds=limits.reindex(graded.respondents),
         difficulty=pd.Series(np.where(seen, -mean, np.nan), graded.questions, name="difficulty"),
         difficulty_se=pd.Series(np.where(seen, spread, np.nan), graded.questions, name="difficulty_se"),
         log_likelihood=fit.log_likelihood,
         log_prior=fit.log_prior,
         converged=fit.converged,
-        prior=_prior(fit, graded),
-        scale=fit.model.scale,
+        prior=_prior(fit, graded.values),
         nodes=fit.nodes,
         weights=fit.weights,
-        asymptotes=fit.model.asymptotes,
         shares=shares,
         families=by_family,
         fit=fit,
@@ -284,46 +277,34 @@ def answers_other_way(loading: Floats, error: Floats) -> Booleans:
 
 
 def _columns(fit: MarginalFit) -> dict[str, Any]:
-    curves, covariance = fit.curves, covariance_of(fit)
-    m, k = len(curves.slope), len(fit.log_p)
-    has_floors = curves.floors is not None
+    curves, size = fit.curves, fit.curves.size
+    m, k, covariance = len(size), len(fit.log_p), covariance_of(fit)
     floors = np.zeros((k, m)) if curves.floors is None else curves.floors
-    floor_se = [covariance.errors(f"floor_{j}") if has_floors else np.full(m, np.nan) for j in range(k)]
     errors = np.sqrt(np.diag(loading_covariance(fit)))
+    slopes = {"slope": curves.slope}
+    if curves.family_slope is not None:
+        slopes["family_slope"] = curves.family_slope
+    by = {kind: -curves.cuts[0] * slope / size**3 for kind, slope in slopes.items()} | {"cut_1": 1 / size}
+    variance = sum(x * y * np.diag(covariance.between(one, two)) for one, x in by.items() for two, y in by.items())
     columns = {
         "slope": curves.slope,
         "intercept": curves.cuts[0],
         "loading": curves.loading,
         "threshold": curves.thresholds[0],
-        "slope_se": covariance.errors("slope"),
-        "intercept_se": covariance.errors("cut_1"),
         "loading_se": errors[:m],
-        "threshold_se": _threshold_errors(fit),
+        "threshold_se": np.sqrt(np.maximum(variance, 0)),
         "lower": floors[1:].sum(axis=0),
         "upper": 1 - floors[0],
-        "lower_se": np.where(floors[1] > 0, floor_se[1], np.nan) if k == 2 else np.full(m, np.nan),
-        "upper_se": np.where(floors[0] > 0, floor_se[0], np.nan),
         "random_answers": floors.sum(axis=0),
         "yes_rate": fit.yes_rates()[0],
     }
     if curves.family_slope is not None:
-        shared = np.ones(m, dtype=bool)
-        shared[fit.data.alone] = False
-        columns["family_loading"] = np.where(shared, curves.family_slope / curves.size, np.nan)
+        shared = ~np.isin(np.arange(m), fit.data.alone)
+        columns["family_loading"] = np.where(shared, curves.family_slope / size, np.nan)
         columns["family_loading_se"] = np.where(shared, errors[m:], np.nan)
-        columns["own"] = 1 / curves.size**2
-    status = np.select([curves.at_bound, np.isnan(columns["slope_se"])], [AT_BOUND, BEYOND], ESTIMATED)
+        columns["own"] = 1 / size**2
+    status = np.select([curves.at_bound, np.isnan(covariance.errors("slope"))], [AT_BOUND, BEYOND], ESTIMATED)
     return columns | {"status": status.astype(object)}
-
-
-def _threshold_errors(fit: MarginalFit) -> Floats:
-    """(respondent,) of the lowest cut's threshold d / c, by the delta method."""
-    a, d, size, covariance = fit.curves.slope, fit.curves.cuts[0], fit.curves.size, covariance_of(fit)
-    by = {"slope": -d * a / size**3, "cut_1": 1 / size}
-    if fit.curves.family_slope is not None:
-        by["family_slope"] = -d * fit.curves.family_slope / size**3
-    variance = sum(x * y * np.diag(covariance.between(one, two)) for one, x in by.items() for two, y in by.items())
-    return np.sqrt(np.maximum(variance, 0))
 
 
 def _shares(fit: MarginalFit, covariance: Floats, labels: pd.Series | None) -> tuple[pd.DataFrame, pd.DataFrame]:
@@ -338,12 +319,8 @@ def _shares(fit: MarginalFit, covariance: Floats, labels: pd.Series | None) -> t
         step = (2 * loadings * which / of)[known]
         error = float(np.sqrt(max(step @ covariance[np.ix_(known, known)] @ step, 0)))
         value = 1 - value if is_rest else value
-        return {
-            "share": value,
-            "se": error,
-            "low": max(0.0, value - Z_95 * error),
-            "high": min(1.0, value + Z_95 * error),
-        }
+        ends = {"low": max(0.0, value - Z_95 * error), "high": min(1.0, value + Z_95 * error)}
+        return {"share": value, "se": error} | ends
 
     place = np.arange(len(loadings))
     rows = {"general": share(place < m, m), "specific": share(place >= m, m), "own": share(place >= 0, m, True)}
@@ -358,20 +335,11 @@ def _shares(fit: MarginalFit, covariance: Floats, labels: pd.Series | None) -> t
     )
 
 
-def _prior(fit: MarginalFit, graded: GradedAnswers) -> str:
+def _prior(fit: MarginalFit, values: pd.Index) -> str:
     known, centre = [], fit.point.centre
     if fit.model.scale == "histogram":
         known.append(f"the scale, as if {PRIOR_QUESTIONS:.0f} questions of known place had been smoothly spread")
     if centre is not None:
-        each = ", ".join(f"{share:.1%} {value:g}" for value, share in zip(graded.values, centre, strict=False))
+        each = ", ".join(f"{share:.1%} {value:g}" for value, share in zip(values, centre, strict=False))
         known.append(f"answers at random of each, as if {PRIOR_ANSWERS:.0f} of known origin had shown {each}")
     return "; ".join(known)
-
-
-def _thresholds(fit: MarginalFit, graded: GradedAnswers, own: pd.Index, categories: list[list[int]]) -> pd.DataFrame:
-    """(respondent, category above the lowest) with each threshold under the category that it opens."""
-    table = np.full((len(own), graded.n_categories - 1), np.nan)
-    for i, used in enumerate(categories):
-        for place, category in enumerate(used[1:]):
-            table[i, category - 1] = fit.curves.thresholds[place, i]
-    return pd.DataFrame(table, own, graded.values[1:])

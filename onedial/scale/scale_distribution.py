@@ -13,10 +13,8 @@ import pandas as pd
 
 from onedial.core.cards import one_line
 from onedial.scale.checks.quadratic import parabola_r2
-from onedial.scale.evidence import codes_of
-from onedial.scale.factor.usable import linked_answers
-from onedial.scale.likelihood import MarginalFit, Model, ScaleKind, fit_marginal
-from onedial.stats.answers import Answers
+from onedial.scale.fits import Fits
+from onedial.scale.likelihood import MarginalFit, Model, ScaleKind
 from onedial.stats.arrays import Floats, number
 from onedial.stats.level import LEVEL
 from onedial.stats.multiple_tests import chi_squared_tail, p_text
@@ -35,13 +33,12 @@ class ScaleDistribution:
             2 degrees of freedom for `smooth`, nan for the histogram, whose gain has no such law. `skewness`, `kurtosis`
             (0 for a normal scale), `loadings_share` = mean squared loading, `quadratic_r2` = parabola of loading on
             threshold.
-        loadings, thresholds: (respondent, kind); threshold = d / sqrt(1 + a^2).
+        loadings: (respondent, kind).
         weights: kind, `node` and `weight`: the distributions, of mean 0 and variance 1; node = easiness.
     """
 
     comparison: pd.DataFrame
     loadings: pd.DataFrame
-    thresholds: pd.DataFrame
     weights: pd.DataFrame
 
     __repr__ = one_line
@@ -95,15 +92,13 @@ def scale_distribution(matrix: Any) -> ScaleDistribution:
     >>> scale_distribution(answers).is_normal
     True
     """
-    answers = linked_answers(matrix)
-    codes = codes_of(answers)
-    fits = {kind: fit_marginal(codes, Model(kind)) for kind in KINDS}
+    panel = Fits.of(matrix, binary=True)
+    fits, whose = {kind: panel.fit(Model(kind)) for kind in KINDS}, panel.used.respondents
     rows = {kind: _row(fit, fits["normal"]) for kind, fit in fits.items()}
     rows["smooth"]["p"] = chi_squared_tail(rows["smooth"]["gain"], 2)
     return ScaleDistribution(
         comparison=pd.DataFrame.from_dict(rows, orient="index").rename_axis("scale"),
-        loadings=_by_respondent({kind: fit.curves.loading for kind, fit in fits.items()}, answers),
-        thresholds=_by_respondent({kind: fit.curves.thresholds[0] for kind, fit in fits.items()}, answers),
+        loadings=pd.DataFrame({kind: fit.curves.loading for kind, fit in fits.items()}, whose),
         weights=pd.concat(
             {kind: pd.DataFrame({"node": f.nodes, "weight": np.exp(f.log_weight)}) for kind, f in fits.items()},
             names=["scale", "position"],
@@ -129,7 +124,3 @@ def _row(fit: MarginalFit, normal: MarginalFit) -> dict[str, float]:
         "loadings_share": float((fit.curves.loading**2).mean()),
         "quadratic_r2": float(r2),
     }
-
-
-def _by_respondent(columns: dict[ScaleKind, Floats], answers: Answers) -> pd.DataFrame:
-    return pd.DataFrame(columns, index=answers.respondents).rename_axis(columns="scale")

@@ -11,13 +11,13 @@ move together. What sits at its bound, or of what no answer tells, has no standa
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 
 from onedial.scale.likelihood import PRIOR_ANSWERS, MarginalFit
 from onedial.scale.response_curves import UNUSED, Chances
 from onedial.stats.arrays import Booleans, Floats
-from onedial.stats.remembered import remembered
 
 _LEAST_WEIGHT = 1e-3  # of a histogram's node
 _LEAST_FLOOR = 1e-4  # below which an asymptote is at its bound
@@ -53,7 +53,7 @@ class Covariance:
         return np.sqrt(np.maximum(np.diag(self.between(kind, kind)), 0))
 
 
-@remembered
+@lru_cache(maxsize=16)
 def covariance_of(fit: MarginalFit) -> Covariance:
     """Of the curves of a fit; the scale and all answers at random are estimated beside them."""
     m, kinds = len(fit.curves.slope), _kinds(fit)

@@ -225,21 +225,12 @@ def folded(title: str, blocks: Sequence[Markup]) -> Markup:
     return _block("folded", title, blocks)
 
 
-def warnings_of(notes: Sequence[str]) -> Section | None:
-    """Of a run's notes those that change how it is read."""
-    found = [_sentence(note.removeprefix(WARNING)) for note in notes if note.startswith(WARNING)]
-    return Section("Warnings", [items(found)], name="warnings") if found else None
-
-
-def notes_of(notes: Sequence[str]) -> Section | None:
-    """Of a run's notes those that change nothing: what was counted, left out or taken."""
-    found = [_sentence(note) for note in notes if not note.startswith(WARNING)]
-    return Section("Notes of the run", [items(found)], folded=True, name="notes") if found else None
-
-
 def noted(notes: Sequence[str]) -> list[Section]:
-    """Warnings and notes of a run, where there are any."""
-    return [found for found in (warnings_of(notes), notes_of(notes)) if found is not None]
+    """Of a run's notes those that change how it is read, and what else was counted, left out or taken."""
+    warnings = [_sentence(note.removeprefix(WARNING)) for note in notes if note.startswith(WARNING)]
+    others = [_sentence(note) for note in notes if not note.startswith(WARNING)]
+    sections = [Section("Warnings", [items(warnings)], name="warnings")] if warnings else []
+    return sections + ([Section("Notes of the run", [items(others)], folded=True, name="notes")] if others else [])
 
 
 def _sentence(words: str) -> str:

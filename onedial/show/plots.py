@@ -180,7 +180,7 @@ def _handles(
     told = [Line2D([], [], color=COLOURS[0], marker="o", markersize=5, label=label)] if label else []
     for group, (colour, marker) in styles.items():
         told.append(Line2D([], [], linestyle="", color=colour, marker=marker, markersize=5, label=group))
-    for mark in marks:
+    for mark in (mark for mark in marks if mark.label):
         look = {"marker": mark.marker, "markersize": mark.size, "markeredgewidth": 1.5}
         told.append(Line2D([], [], linestyle="", color=mark.colour, label=mark.label, **look))  # type: ignore[arg-type]
     return told + [Line2D([], [], label=words, **({"linestyle": ""} | dict(look))) for words, look in more.items()]

@@ -6,36 +6,34 @@ import numpy as np
 import pandas as pd
 
 from onedial.core.errors import InputError
-from onedial.stats.answers import as_answers, names
+from onedial.stats.answers import names
 from onedial.stats.arrays import unmasked
 
 
-def labels_of(labels: Any, matrix: Any, wanted: pd.Index, what: str, axis: str = "respondents") -> np.ndarray:
+def labels_of(labels: Any, order: pd.Index, wanted: pd.Index, what: str) -> np.ndarray:
     """Labels in the order of `wanted`.
 
     Args:
-        labels: a Series indexed by name, a dictionary, or a sequence in the order of the matrix. matrix: the answers
-            that a sequence runs along. wanted: names of the respondents or questions that are used. what: how a message
-            calls the labels. axis: `respondents` or `questions`.
+        labels: a Series indexed by name, a dictionary, or a sequence that runs along `order`. wanted: names of the
+            respondents or questions that are used. what: how a message calls the labels.
 
     Raises:
-        InputError: one of the wanted has no label, or a sequence has another length than the matrix.
+        InputError: one of the wanted has no label, or a sequence has another length than `order`.
 
-    >>> labels_of({"a": "x", "b": "y"}, None, pd.Index(["b", "a"]), "families").tolist()
+    >>> labels_of({"a": "x", "b": "y"}, pd.Index([]), pd.Index(["b", "a"]), "families").tolist()
     ['y', 'x']
     """
     if isinstance(labels, dict):
         labels = pd.Series(labels)
     if not isinstance(labels, pd.Series):
-        order = getattr(as_answers(matrix), axis)
         values = unmasked(labels)
         if values.ndim != 1 or len(values) != len(order):
-            raise InputError(f"{values.size} {what} for {len(order)} {axis}; give one of each, or a Series by name")
+            raise InputError(f"{values.size} {what} for {len(order)} names; give one of each, or a Series by name")
         labels = pd.Series(values, index=order)
     if not labels.index.is_unique:
         raise InputError(f"the {what} name {names(labels.index[labels.index.duplicated()].unique())} more than once")
     found = labels.reindex(wanted)
     blank = found.isna().to_numpy()
     if blank.any():
-        raise InputError(f"the {what} say nothing of {names(wanted[blank])}; give every one of the {axis} a label")
+        raise InputError(f"the {what} say nothing of {names(wanted[blank])}; give each a label")
     return found.to_numpy()

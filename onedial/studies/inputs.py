@@ -7,7 +7,7 @@ from onedial.core.pulse import at_work
 from onedial.studies.options.shared import TargetOptions, VerdictOptions
 
 if TYPE_CHECKING:
-    from onedial.asking.questions import Question
+    from onedial.asking.prompts import Prompt, PromptTemplate
     from onedial.models.identity import ModelIdentity
     from onedial.panels.inputs import ExperimentInputs
 
@@ -109,6 +109,9 @@ def layers_by_config(options: LayeredOptions) -> list[int]:
     return candidate_layers(options.layer, config.get_text_config().num_hidden_layers)
 
 
-def questions_by_split(inputs: "ExperimentInputs") -> "dict[str, list[Question]]":
-    """Split -> its questions, in their order."""
-    return {split: inputs.in_splits(split) for split in inputs.splits.values()}
+def prompts_by_split(inputs: "ExperimentInputs", template: "PromptTemplate") -> "dict[str, list[Prompt]]":
+    """Split -> its prompts, in their order."""
+    return {
+        split: [template.fill(question.text) for question in inputs.in_splits(split)]
+        for split in inputs.splits.values()
+    }

@@ -17,7 +17,7 @@ read both unsteered and at the chosen magnitude: the steered subject's, the majo
 from collections.abc import Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -29,7 +29,6 @@ from onedial.core.errors import InputError
 from onedial.panels.splits import EXTRACTION, FITTING, SPLITS, TEST, wordings_of
 from onedial.scale.specific.near_copies import NearCopies, near_copies
 from onedial.stats.numbers import FEWEST_TOPICS
-from onedial.stats.remembered import remembered
 from onedial.stats.resampling import N_RESAMPLES, counted_once, groups_among, strata_of
 from onedial.verdict.criteria import choice, status
 from onedial.verdict.dial import Dial, dial_of_margins
@@ -530,10 +529,15 @@ def base_models(
     """
     if topics is not None and (by_topic := strata_of(topics)).max(initial=0) + 1 >= FEWEST_TOPICS:
         wordings = by_topic
-    return _near_copies(np.asarray(answers, dtype=float), tuple(models.astype(str)), wordings)
+    given, groups = np.asarray(answers, dtype=float), None if wordings is None else tuple(wordings.tolist())
+    return _near_copies(given.tobytes(), given.shape, tuple(models.astype(str)), groups)
 
 
-_near_copies = remembered(near_copies)
+@lru_cache(maxsize=8)  # one panel is judged again and again in a multiverse
+def _near_copies(
+    answers: bytes, shape: tuple[int, ...], models: tuple[str, ...], groups: tuple[int, ...] | None
+) -> NearCopies:
+    return near_copies(np.frombuffer(answers).reshape(shape), models, None if groups is None else np.array(groups))
 
 
 def _text(value: object) -> str:

@@ -62,7 +62,7 @@ class Dial:
     def place(self) -> np.ndarray:
         """Q: the magnitude that the ease stands for; `low` for always yes, `high` for always no. Where the dial falls
         the two ends change places, and what stands for a crossing is one from yes to no: no target that says yes beyond
-        its place has one (`placement`)."""
+        its place has one (`line`)."""
         reach = self.ease * (self.high - self.low)
         return self.low + reach if self.falls else self.high - reach
 

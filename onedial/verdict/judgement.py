@@ -91,18 +91,41 @@ class SweepTables:
         return sweep_grid(self.sweep, self.questions.set_index("id")["split"], intervention_id, direct)
 
     @cached_property
+    def controls(self) -> list[dict[Any, Any]]:
+        """The entry of every control that was swept."""
+        return controls_of(self.interventions).reset_index().to_dict("records")
+
+    @property
+    def settings_on_text(self) -> dict[str, list[float]]:
+        """intervention_id -> the magnitudes at which its cost on neutral text is measured: the ends of its push."""
+        names = [str(entry["intervention_id"]) for entry in self.controls]
+        dials = {self.tested: self.grid.dial} | {name: self._dial(name) for name in names}
+        return push_settings(dials, self.grid.ordering)
+
+    @property
+    def control_rates(self) -> pd.DataFrame:
+        """The yes rate of the test questions along every control, in the unit of the intervention under test; see
+        `controls.control_rates`.
+
+        >>> from onedial.verdict import SweepRun
+        >>> SweepRun.open("tests/reference/golden/default").tables().control_rates.shape
+        (0, 5)
+        """
+        return control_rates(self.beside_it)
+
+    @cached_property
     def beside_it(self) -> Case:
         """The intervention under test with its cost on text and its controls, as a case without a panel."""
         return replace(
             self.grid,
             kl=text_cost(self.texts, self.tested, self.grid.dial.push(self.grid.ordering)),
-            controls={str(entry["intervention_id"]): self._control(entry) for entry in _controls_of(self)},
+            controls={str(entry["intervention_id"]): self._control(entry) for entry in self.controls},
             instructed=instructed_margins(self.instructed, self.grid.questions, self.grid.unsteered_margins),
         )
 
     def _control(self, entry: dict[Any, Any]) -> ControlDial:
         name = str(entry["intervention_id"])
-        dial = _dial_of(self, name)
+        dial = self._dial(name)
         return ControlDial(
             role=str(entry["role"]),
             drawn=entry["role"] in DRAWN_ROLES,
@@ -111,6 +134,13 @@ class SweepTables:
             cosine=float(entry.get("cosine", float("nan"))),
             kl=text_cost(self.texts, name, dial.push(self.grid.ordering)),
         )
+
+    def _dial(self, name: str) -> Dial:
+        """From where its answers turn, where that was sought, else from its grid."""
+        if self.crossings is not None and (rows := self.crossings["intervention_id"] == name).any():
+            low, *_, high = (float(magnitude) for magnitude in self.entries[name]["magnitudes"])
+            return dial_of_crossings(self.crossings[rows], self.grid.questions, low, high)
+        return self.grid_of(name).dial
 
     def case(self, panel: ResponseMatrix, seed: int = 0, **known: Any) -> Case:
         """All of it beside a panel.
@@ -137,8 +167,7 @@ class Judgement:
         knowing: `knowing.knowing_table`, None where nobody's correctness is known.
         factor: the shared difficulty; None where the panel is too small for one.
         path: the dial's way through it; None likewise.
-        effects: what each magnitude does besides, and the usable range; reasoned: `sweep_run.Reasoned`; None where they
-            were not asked for.
+        reasoned: `sweep_run.Reasoned`; None where it was not asked for.
     """
 
     case: Case
@@ -149,7 +178,6 @@ class Judgement:
     knowing: pd.DataFrame | None
     factor: FactorModel | None
     path: DialPath | None
-    effects: tuple[pd.DataFrame, dict[str, Any]] | None = None
     reasoned: Any = None
 
     __repr__ = one_line
@@ -190,36 +218,6 @@ def judge_tables(tables: SweepTables, panel: ResponseMatrix, seed: int = 0) -> J
         factor,
         None if factor is None else dial_path(case),
     )
-
-
-def settings_on_text(tables: SweepTables) -> dict[str, list[float]]:
-    """intervention_id -> the magnitudes at which its cost on neutral text is to be measured: the ends of its push."""
-    controls = (str(entry["intervention_id"]) for entry in _controls_of(tables))
-    dials = {tables.tested: tables.grid.dial} | {name: _dial_of(tables, name) for name in controls}
-    return push_settings(dials, tables.grid.ordering)
-
-
-def rates_along_controls(tables: SweepTables) -> pd.DataFrame:
-    """The yes rate of the test questions along every control, in the unit of the intervention under test; see
-    `controls.control_rates`.
-
-    >>> from onedial.verdict import SweepRun
-    >>> rates_along_controls(SweepRun.open("tests/reference/golden/default").tables()).shape
-    (0, 5)
-    """
-    return control_rates(tables.beside_it)
-
-
-def _controls_of(tables: SweepTables) -> list[dict[Any, Any]]:
-    """The entry of every control that was swept."""
-    return controls_of(tables.interventions).reset_index().to_dict("records")
-
-
-def _dial_of(tables: SweepTables, name: str) -> Dial:
-    if tables.crossings is not None and (rows := tables.crossings["intervention_id"] == name).any():
-        low, *_, high = (float(magnitude) for magnitude in tables.entries[name]["magnitudes"])
-        return dial_of_crossings(tables.crossings[rows], tables.grid.questions, low, high)
-    return tables.grid_of(name).dial
 
 
 def _norms_per_unit(entry: dict[Any, Any]) -> float:

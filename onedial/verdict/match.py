@@ -6,7 +6,7 @@ magnitudes and cuts stay as chosen.
 
 The dial's order needs no choice, so fitting and test questions both say how well it puts each target's yes above its
 no, beside the order of the unsteered margin (test questions alone, where half of the topics are held out); and where on
-the dial each target stands (`placement`).
+the dial each target stands (`line`).
 """
 
 import numpy as np
@@ -18,7 +18,7 @@ from onedial.stats.agreement import count, count_resampled, interval
 from onedial.stats.roc import auc, auc_resampled
 from onedial.stats.shares import rates
 from onedial.verdict.case import Case
-from onedial.verdict.placement import matched_magnitudes
+from onedial.verdict.line import matched_magnitudes
 
 
 def match_table(case: Case) -> pd.DataFrame:

@@ -17,7 +17,7 @@ from onedial.panels.splits import FITTING, TEST, wordings_of
 from onedial.stats.resampling import counted_once, groups_among
 from onedial.verdict.case import wording_groups
 from onedial.verdict.criteria.status import CONSTANT, FEW, MIN_FITTING, MIN_OF_A_KIND, MIN_TEST
-from onedial.verdict.verdict import MIN_MODELS, MIN_TARGETS, ONE_MODEL
+from onedial.verdict.verdict import MIN_MODELS, MIN_TARGETS
 
 POSSIBLE = "possible"
 
@@ -28,14 +28,11 @@ class Prospects:
 
     Attributes:
         status: target -> "possible", "constant" or "few" (`onedial.verdict.criteria.status`).
-        n_models: base models of the possible ones. n_asked: questions that are asked. n_available: questions that the
-            panel answers.
+        n_models: base models of the possible ones.
     """
 
     status: pd.Series
     n_models: int
-    n_asked: int
-    n_available: int
 
     __repr__ = one_line
 
@@ -56,18 +53,9 @@ class Prospects:
         said = f"{self.n_possible} of {len(self.status)} targets can be judged on these questions{why}"
         if self.suffices:
             return said
-        if self.n_possible >= MIN_TARGETS:
-            return (
-                f"{said}, and all are {ONE_MODEL}; a verdict takes {MIN_MODELS} base models: give a panel of more, or "
-                "say by --respondents which model each target is"
-            )
-        said += f"; a verdict takes {MIN_TARGETS} targets"
-        if len(self.status) < MIN_TARGETS:
-            return f"{said}: give a panel of more, or leave --target out"
-        more = f"ask more of the {self.n_available} questions that it answers (--n-questions), or "
         return (
-            f"{said}: {more if self.n_asked < self.n_available else ''}give a panel with {2 * MIN_TEST} questions or "
-            f"more, to which {MIN_TARGETS} targets say both yes and no"
+            f"{said}; a verdict takes {MIN_TARGETS} targets, of {MIN_MODELS} base models: give a panel of more, more "
+            "of its questions (--n-questions), or say by --respondents which model each target is"
         )
 
 
@@ -99,7 +87,7 @@ def prospects_of(inputs: ExperimentInputs) -> Prospects:
             "so there is nothing to reproduce; check the panel's answers, or ask more questions"
         )
     n_models = inputs.panel.respondents["model"][status == POSSIBLE].nunique()
-    return Prospects(status, n_models, len(inputs.questions), len((inputs.everything or inputs).questions))
+    return Prospects(status, n_models)
 
 
 def _status(questions: pd.DataFrame, answers: pd.DataFrame, splits: pd.Series) -> pd.Series:

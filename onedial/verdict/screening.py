@@ -16,11 +16,14 @@ as one base model (`match`).
 
 import re
 from collections import Counter
+from collections.abc import Callable
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
+import yaml
 
 from onedial.asking.questions import normalised_text
 from onedial.asking.tables import listed
@@ -31,33 +34,11 @@ from onedial.verdict.case import Case
 from onedial.verdict.criteria.choice import answers_of
 from onedial.verdict.criteria.status import MIN_OF_A_KIND
 
-COPIES, NEAR, FRAMINGS, GAPS = (
-    "copies among the targets",
-    "near-copies count as one",
-    "framings may count as models",
-    "informative gaps",
-)
-TWICE, ONE_SIDED = "questions stand there twice", "nearly one answer only"
-CHECKS = (COPIES, NEAR, FRAMINGS, GAPS, TWICE, ONE_SIDED)
 ALIKE, MANY_GAPS, RARE = 0.95, 0.05, 0.15
 _SEPARATOR = re.compile(r"\s*[:,]\s+|\s+[/|]\s+|\s+\(")
 """Between a model and a framing; `llama3:8b` and `openai/o3` are models."""
 
-
-SENTENCES = {
-    COPIES: "These answer all but alike under other names (kappa): {pairs}; if they are one model, leave all but one "
-    "out, and the subject's own.",
-    NEAR: "These base models answer nearly as one (mean correlation, and what the others' scale lets expect): "
-    "{groups}; each group counts as one base model.",
-    FRAMINGS: "{n} targets whose names begin alike ({stems}) count as as many base models, since nothing says "
-    "otherwise; give a table of respondents with the column model.",
-    GAPS: "{n} targets left out questions that the dial turns earlier or later than others ({few}): what is said of "
-    "them is about the questions that they did answer.",
-    TWICE: "{n} questions are {n_texts} texts under several ids ({few}): they are no independent evidence, and may "
-    "stand in two splits; keep one of each.",
-    ONE_SIDED: "{n} of {n_judged} judged targets give one answer in {most:.0%} or more: hardly a gain over that answer "
-    "is possible, and little is left to predict.",
-}
+SENTENCES: dict[str, str] = yaml.safe_load(Path(__file__).with_suffix(".yaml").read_text(encoding="utf-8"))
 Finding = tuple[list[str], dict[str, Any]]
 """What a check is about, nobody where it finds nothing, and what its sentence names."""
 
@@ -80,11 +61,10 @@ def screen(case: Case) -> list[Screened]:
     >>> [(finding.check, finding.about) for finding in screen(case)]
     [('informative gaps', ['gemma-3-270m: neutral'])]
     """
-    checks = (_copies, _near, _framings, _gaps, _twice, _one_sided)
-    found = {name: check(case) for name, check in zip(CHECKS, checks, strict=True)}
     return [
         Screened(name, about, SENTENCES[name].format(n=len(about), few=listed(about, 3), **more))
-        for name, (about, more) in found.items()
+        for name, check in CHECKS.items()
+        for about, more in [check(case)]
         if about
     ]
 
@@ -183,3 +163,14 @@ def _kappas(answers: np.ndarray) -> np.ndarray:
         chance = (one * other + (n - one) * (n - other)) / n**2
         kappa = ((both_yes + both_no) / n - chance) / (1 - chance)
     return np.where(fewest >= MIN_OF_A_KIND, kappa, np.nan)
+
+
+CHECKS: dict[str, Callable[[Case], Finding]] = {
+    "copies among the targets": _copies,
+    "near-copies count as one": _near,
+    "framings may count as models": _framings,
+    "informative gaps": _gaps,
+    "questions stand there twice": _twice,
+    "nearly one answer only": _one_sided,
+}
+"""Name, which is among the verdict's flags -> what finds it; its sentence stands under its name in screening.yaml."""

@@ -32,22 +32,16 @@ from onedial.scale.factor.factor_model import FactorModel
 from onedial.verdict.baselines.texts import TEXT_COLUMNS
 from onedial.verdict.case import Case, sweep_grid
 from onedial.verdict.comparing.reasoned import ReasonedComparison, as_sweep, compare_reasoned, dials_beside
-from onedial.verdict.judgement import (
-    Judgement,
-    SweepTables,
-    judge_tables,
-    rates_along_controls,
-    settings_on_text,
-)
+from onedial.verdict.judgement import Judgement, SweepTables, judge_tables
 from onedial.verdict.match import dose_response
 from onedial.verdict.verdict import Verdict
 
 INTERVENTIONS = "interventions.json"
-VERDICT, MATCHES, FACTOR, SCAN, PROMPT = "verdict.json", "matches.csv", "factor.json", "layer_scan.csv", "prompt.txt"
-TEXTS = "texts.csv"
+VERDICT, MATCHES, FACTOR, PROMPT = "verdict.json", "matches.csv", "factor.json", "prompt.txt"
 PROGRAMS = ("steer_sweep", "judge_run")
 """Whose folders hold a sweep."""
-SCAN_COLUMNS = ["layer", "magnitude", "yes_rate", "unread"]
+TABLES = {"layer_scan": ["layer", "magnitude", "yes_rate", "unread"], "texts": TEXT_COLUMNS}
+"""NAME.csv of what only some runs have -> its columns."""
 PARTS = {
     "sweep": (tables_of.SWEEP_COLUMNS, tables_of.SWEEP_KEY),
     "crossings": (tables_of.CROSSING_COLUMNS, tables_of.CROSSING_KEY),
@@ -184,13 +178,13 @@ class SweepRun:
         name = re.sub(r"[^\w.=-]+", "-", vector_id)
         return f"vectors/{name}.safetensors"
 
-    def write_layer_scan(self, scan: pd.DataFrame) -> None:
-        """Write what `--layer auto` saw: columns layer, magnitude, yes_rate, unread (share)."""
-        self.run.write_table(SCAN, scan[SCAN_COLUMNS])
+    def write_table(self, name: str, table: pd.DataFrame) -> None:
+        """Write one of `TABLES`: what `--layer auto` saw, or what the pushes do to neutral text."""
+        self.run.write_table(f"{name}.csv", table[TABLES[name]])
 
-    def layer_scan(self) -> pd.DataFrame | None:
-        """The layer scan, or None where the layer was given."""
-        return self.run.read_table(SCAN) if self.run.has(SCAN) else None
+    def table(self, name: str) -> pd.DataFrame | None:
+        """One of `TABLES`; None where the run has none."""
+        return self.run.read_table(file) if self.run.has(file := f"{name}.csv") else None
 
     @cached_property
     def parts(self) -> dict[str, Parts]:
@@ -206,18 +200,6 @@ class SweepRun:
         table = self.sweep()
         return table[~np.isfinite(table["margin"].to_numpy(dtype=float))]
 
-    def write_texts(self, texts: pd.DataFrame) -> None:
-        """Write what the pushes do to neutral text: columns `onedial.verdict.baselines.texts.TEXT_COLUMNS`."""
-        self.run.write_table(TEXTS, texts[TEXT_COLUMNS])
-
-    def texts(self) -> pd.DataFrame | None:
-        """What the pushes do to neutral text; None where that was not measured."""
-        return self.run.read_table(TEXTS) if self.run.has(TEXTS) else None
-
-    def settings_on_text(self) -> dict[str, list[float]]:
-        """Where the cost on neutral text is to be measured; see `judgement.settings_on_text`."""
-        return settings_on_text(self.tables())
-
     def tables(self) -> SweepTables:
         """Everything that the sweep left behind."""
         return SweepTables(
@@ -226,7 +208,7 @@ class SweepRun:
             self.questions(),
             self.parts["crossings"].read(),
             self.parts["facts"].read(),
-            texts=self.texts(),
+            texts=self.table("texts"),
             instructed=self.parts["instructed"].read(),
             asked_otherwise=bool(self.asked().get("otherwise")),
             wordings=self.parts["wordings"].read(),
@@ -299,7 +281,3 @@ class SweepRun:
     def dose_response(self) -> pd.DataFrame:
         """What each magnitude of the intervention under test does to the subject; see `verdict.dose_response`."""
         return dose_response(sweep_grid(self.sweep(), self.splits(), self.under_test()))
-
-    def control_rates(self) -> pd.DataFrame:
-        """The yes rate along every control, columns `verdict.controls.RATE_COLUMNS`; empty where none was swept."""
-        return rates_along_controls(self.tables())

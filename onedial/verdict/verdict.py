@@ -8,8 +8,7 @@
     a shared signal, not enough to reproduce  half of the base models or fewer predicted better than by their yes rates;
                                               or not shown to be 10% of the predictable; or under 5% of what yes rates
                                               leave; or not shown to be more than length, label or topic predict; or
-                                              no topics are known, or none that texts know of, and it may tell
-                                              of topics alone (`alike`)
+                                              no question names a topic, so that it may tell of topics alone
     reproduced                                else
 
 *What is the dial?* By the account that it tests (one scale of difficulty, a threshold of each model's own) a dial that
@@ -47,7 +46,7 @@ from scipy.special import ndtri
 
 from onedial.core.errors import InputError
 from onedial.core.plain_values import plain
-from onedial.stats.agreement import count, count_resampled
+from onedial.stats.agreement import Counts, count, count_resampled
 from onedial.stats.estimate import Estimate, rank_correlation
 from onedial.stats.level import LEVEL, p_value
 from onedial.stats.numbers import (
@@ -73,10 +72,11 @@ from onedial.verdict.prediction.losses import ALL
 from onedial.verdict.prediction.prediction import Prediction, predict
 from onedial.verdict.screening import CHECKS, Screened, of_one_name, screen
 
-RULE = 5
+RULE = 6
 """Version of the rule; 1: one sentence on a ladder, with C, agreement minus the moved cut's, as a rung; 2: the majority
 answer was chosen on the fitting questions; 3: G, the gain over the majority answer, decided where prediction does;
-4: the same as now, where a threshold shift was called a moved cut, and a baseline a rival."""
+4: a threshold shift was called a moved cut, and a baseline a rival; 5: where no topic was named, questions of similar
+texts stood for them."""
 
 CANNOT_BE_JUDGED = "cannot be judged"
 NOT_REPRODUCED = "not reproduced"
@@ -93,7 +93,6 @@ DIALS = (THRESHOLD_SHIFT, TOWARDS, AWAY, OPEN)
 UNTESTED = "untested"
 ANY_PUSH = "any push of this size"
 THIS_DIRECTION = "this direction"
-PUSHES = (UNTESTED, ANY_PUSH, THIS_DIRECTION)
 
 YES_BIAS = "mostly a yes-bias"
 UNREAD_DECIDE = "unread answers decide"
@@ -103,8 +102,8 @@ ASKED_OTHERWISE = "asked otherwise"
 FLAGS = (YES_BIAS, UNREAD_DECIDE, SURFACE_AS_GOOD, TOPICS_UNKNOWN, *CHECKS, ASKED_OTHERWISE)
 
 MIN_TARGETS, MIN_MODELS, MIN_CONTROLS = 5, 2, 99
-Drawn = Callable[[np.ndarray | None], np.ndarray]
-"""Of what is drawn together, the number of each target in every resample."""
+Drawn = tuple[int, int, np.ndarray | None]
+"""How questions are drawn: how often, the seed, and what is drawn together."""
 ONE_MODEL = "of one base model, by what is said of them"
 SAME = 0.02
 """Two orders are called the same when the 90% interval of C_A lies within +- this."""
@@ -202,10 +201,10 @@ class Verdict:
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values for verdict.json; what could not be computed is None."""
-        told: dict[str, Any] = plain(asdict(self))
-        for prediction in (told["prediction"], told["prediction"]["kin"]):
+        values: dict[str, Any] = plain(asdict(self))
+        for prediction in (values["prediction"], values["prediction"]["kin"]):
             (prediction or {}).pop("sources", None)
-        return told
+        return values
 
 
 def judge(
@@ -246,8 +245,8 @@ def judge(
     facts, bias = facts or facts_result(case), bias or yes_bias(case)
     reached = reached_share(case)
 
-    def answered(found: Signal) -> tuple[str, str]:
-        return _reproduced(case, reached, found, prediction)
+    def answered(number: Signal) -> tuple[str, str]:
+        return _reproduced(case, reached, number, prediction)
 
     reproduced, because = answered(signal_number)
     dial = _dial(order, signal_number)
@@ -290,7 +289,7 @@ def judge(
         bias=bias,
         ceiling={} if baselines is None else ceiling(baselines, signal_number.value),
         models=numbers.by_model(),
-        unread_as_wrong={} if worst is None else _told(*worst, answered(worst[0])[0]),
+        unread_as_wrong={} if worst is None else _counted_as_wrong(*worst, answered(worst[0])[0]),
         line=line_of(case),
         agreement=means["agreement"],
         majority=means["majority"],
@@ -312,9 +311,9 @@ def sentence_of(reproduced: str, because: str, dial: str, push: str, flags: Sequ
         predicted: `Prediction.clause`; left out where it is empty.
     """
     if reproduced == CANNOT_BE_JUDGED:
-        told = [f"{CANNOT_BE_JUDGED}: {because}", *(flag for flag in flags if flag in (*CHECKS, ASKED_OTHERWISE))]
-        return "; ".join(told)
-    said = [
+        parts = [f"{CANNOT_BE_JUDGED}: {because}", *(flag for flag in flags if flag in (*CHECKS, ASKED_OTHERWISE))]
+        return "; ".join(parts)
+    parts = [
         reproduced,
         *([predicted] if predicted else []),
         {
@@ -327,13 +326,13 @@ def sentence_of(reproduced: str, because: str, dial: str, push: str, flags: Sequ
             THIS_DIRECTION: "it takes this direction",
         }[push],
     ]
-    return "; ".join([*said, *flags])
+    return "; ".join([*parts, *flags])
 
 
 # ---- the three answers -----------------------------------------------------------------------------------------------
 
 
-def _reproduced(case: Case, reached: float, found: Signal, prediction: Prediction) -> tuple[str, str]:
+def _reproduced(case: Case, reached: float, number: Signal, prediction: Prediction) -> tuple[str, str]:
     """The answer, and why it cannot be judged."""
     judged, n_judged = case.judged, int(case.judged.sum())
     if n_judged < MIN_TARGETS:
@@ -342,14 +341,14 @@ def _reproduced(case: Case, reached: float, found: Signal, prediction: Predictio
         return CANNOT_BE_JUDGED, f"all {n_judged} judged targets are {ONE_MODEL}, and it takes {MIN_MODELS}"
     if reached < REACH:
         return CANNOT_BE_JUDGED, f"the dial does not reach, with {reached:.0%} of the targets' yes rates in its range"
-    if found.p > LEVEL:
+    if number.p > LEVEL:
         return NOT_REPRODUCED, ""
     return (REPRODUCED if prediction.suffices else NOT_ENOUGH), ""
 
 
-def _dial(order: Order, found: Signal) -> str:
+def _dial(order: Order, number: Signal) -> str:
     # Two orders that know nothing of the targets do equally well: without a signal, equivalence says nothing.
-    if order.rho.value >= SAME_RHO or (order.equivalent and found.p <= LEVEL):
+    if order.rho.value >= SAME_RHO or (order.equivalent and number.p <= LEVEL):
         return THRESHOLD_SHIFT
     if order.low > 0:
         return TOWARDS
@@ -389,15 +388,23 @@ def _direction(case: Case, controls: pd.DataFrame | None, dial: str) -> Push:
     )
 
 
-def _rank(own: float, others: pd.Series, *, smaller: bool) -> int:
+def _rank(value: float, others: pd.Series, *, smaller: bool) -> int:
     """1 + how many others are as good or better; what is not a number counts as worse than anything."""
     values = others.to_numpy(float)
     with np.errstate(invalid="ignore"):
-        as_good = values <= own if smaller else values >= own
+        as_good = values <= value if smaller else values >= value
     return 1 + int(as_good.sum())
 
 
 # ---- the numbers -----------------------------------------------------------------------------------------------------
+
+
+def _counts(answers: np.ndarray, given: np.ndarray, drawn: Drawn | None) -> Counts:
+    return count(answers, given) if drawn is None else count_resampled(answers, given, *drawn)
+
+
+def _areas(scores: np.ndarray, given: np.ndarray, drawn: Drawn | None) -> np.ndarray:
+    return auc(scores, given) if drawn is None else auc_resampled(scores, given, *drawn)
 
 
 class _Numbers:
@@ -407,6 +414,7 @@ class _Numbers:
         self.case, self.judged, self.models = case, case.judged, case.models[case.judged]
         self.given, self.groups = case.given[case.test][:, self.judged], case.groups(case.test)
         self.steered, self.matched = case.steered[:, self.judged], case.rate_matched[:, self.judged]
+        self.majority = case.majority[:, self.judged]
         self.parts: dict[str, np.ndarray] = {}
         """Number -> its value of each target."""
 
@@ -416,13 +424,8 @@ class _Numbers:
         if not self.judged.any():
             return Signal(n_permutations=n)
         subject = self.matched if matched is None else matched
-        values = np.nan_to_num(count(subject, self.given).kappa())
-        self.parts.setdefault("signal", values)
-        number = self._number(
-            values, lambda groups: np.nan_to_num(count_resampled(subject, self.given, n, case.seed, groups).kappa())
-        )
-        how = Permutations(n, case.seed, case.strata, self.groups)
-        null = signal_null(subject, self.given, self.models, how)
+        number = self._number("signal", lambda drawn: np.nan_to_num(_counts(subject, self.given, drawn).kappa()))
+        null = signal_null(subject, self.given, self.models, Permutations(n, case.seed, case.strata, self.groups))
         null_95 = float(np.quantile(null, 1 - LEVEL))
         return Signal(
             **asdict(number) | {"detectable": float(null_95 + ndtri(POWER) * number.se)},
@@ -436,29 +439,21 @@ class _Numbers:
         """G; steered, majority: the answers where they are not the case's."""
         if not self.judged.any():
             return PanelEstimate()
-        sides = (
-            self.steered if steered is None else steered,
-            self.case.majority[:, self.judged] if majority is None else majority,
+        one, other = (self.steered, self.majority) if steered is None or majority is None else (steered, majority)
+        number = self._number(
+            "gain",
+            lambda drawn: _counts(one, self.given, drawn).agreement() - _counts(other, self.given, drawn).agreement(),
         )
-
-        def drawn(groups: np.ndarray | None) -> np.ndarray:
-            how = (self.case.n_resamples, self.case.seed, groups)
-            one, other = (count_resampled(answers, self.given, *how).agreement() for answers in sides)
-            return one - other
-
-        one, other = (count(answers, self.given).agreement() for answers in sides)
-        self.parts.setdefault("gain", one - other)
-        number = self._number(one - other, drawn)
         return replace(number, detectable=least_z() * number.se)
 
     def means(self) -> dict[str, float]:
         """The three mean agreements."""
-        case = self.case
-        sides = {"agreement": case.steered, "majority": case.majority, "threshold_shift": case.threshold_shift}
+        shift = self.case.threshold_shift[:, self.judged]
+        sides = {"agreement": self.steered, "majority": self.majority, "threshold_shift": shift}
         if not self.judged.any():
             return dict.fromkeys(sides, math.nan)
-        agreements = {name: count(side[:, self.judged], self.given).agreement() for name, side in sides.items()}
-        return {name: float(average_within_models(each, self.models)) for name, each in agreements.items()}
+        agreements = {name: count(answers, self.given).agreement() for name, answers in sides.items()}
+        return {name: float(average_within_models(values, self.models)) for name, values in agreements.items()}
 
     def order(self) -> Order:
         """C_A over fitting and test questions, and rho_dial."""
@@ -468,14 +463,9 @@ class _Numbers:
         if not self.judged.any():
             return order
         given = case.given[case.ordered][:, self.judged]
-        self.parts["order"] = auc(ease, given) - auc(margins, given)
-
-        def drawn(groups: np.ndarray | None) -> np.ndarray:
-            how = (case.n_resamples, case.seed, groups)
-            one, other = (auc_resampled(scores, given, *how) for scores in (ease, margins))
-            return one - other
-
-        number = self._number(self.parts["order"], drawn, ordered=True)
+        number = self._number(
+            "order", lambda drawn: _areas(ease, given, drawn) - _areas(margins, given, drawn), rows=case.ordered
+        )
         counts = {"n": rho.n, "n_missing": rho.n_missing}
         return replace(order, **asdict(number) | counts, equivalent=number.within(SAME))
 
@@ -499,14 +489,25 @@ class _Numbers:
         matched, steered = (np.where(np.isnan(side), wrong, side) for side in (self.matched, self.steered))
         return self.signal(matched), self.gain(steered, majority)
 
-    def _number(self, values: np.ndarray, drawn: Drawn, *, ordered: bool = False) -> PanelEstimate:
-        """Over the test questions, or over those that the order rests on."""
+    def _number(
+        self, name: str, statistic: Callable[[Drawn | None], np.ndarray], rows: np.ndarray | None = None
+    ) -> PanelEstimate:
+        """A number with its intervals over questions, topics and base models; its first values are its parts.
+
+        Args:
+            statistic: value of each target; of drawn questions, resample x target.
+            rows: of the questions that it rests on; by default those of the test split.
+        """
         case = self.case
-        topics = strata_of(case.topics[case.ordered]) if ordered else case.strata
-        groups = case.groups(case.ordered) if ordered else self.groups
-        by_topic = drawn(topics) if topics.max(initial=0) + 1 >= FEWEST_TOPICS else None
-        return panel_estimate(values, drawn(groups), by_topic, self.models, n=len(topics))
+        groups = self.groups if rows is None else case.groups(rows)
+        topics = case.strata if rows is None else strata_of(case.topics[rows])
+        values = statistic(None)
+        self.parts.setdefault(name, values)
+        many = topics.max(initial=0) + 1 >= FEWEST_TOPICS
+        by_topic = statistic((case.n_resamples, case.seed, topics)) if many else None
+        by_question = statistic((case.n_resamples, case.seed, groups))
+        return panel_estimate(values, by_question, by_topic, self.models, n=len(topics))
 
 
-def _told(found: Signal, gain: PanelEstimate, reproduced: str) -> dict[str, Any]:
-    return {"reproduced": reproduced, "signal": found.value, "p": found.p, **gain.columns("gain")}
+def _counted_as_wrong(number: Signal, gain: PanelEstimate, reproduced: str) -> dict[str, Any]:
+    return {"reproduced": reproduced, "signal": number.value, "p": number.p, **gain.columns("gain")}

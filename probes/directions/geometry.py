@@ -6,7 +6,6 @@ two random ones would be. So a cosine stands beside
     null          the cosine with directions of the other label shuffled within topics: same questions, same covariance.
                   It says what a label that means nothing would give; a label that reads well has less noise than that,
                   and may lie at a right angle more narrowly
-    low, high     95% interval by leaving out topics one at a time (jackknife, Student's t)
     reliability   the cosine of the label's directions from two halves of the topics: two readings of the very same
                   label have no higher one, so that cosine / sqrt(reliability_a reliability_b) is what noise-free ones
                   might have (halves have half the questions, so that this overstates)
@@ -18,12 +17,12 @@ facts that have nothing to do with ability) is held against these by `transfer_t
 """
 
 from collections.abc import Mapping, Sequence
+from itertools import combinations
 
 import numpy as np
 import pandas as pd
 from einops import rearrange
 from numpy.typing import NDArray
-from scipy.stats import t as student
 
 from onedial.core.errors import InputError
 from onedial.stats.level import QUANTILES_95
@@ -37,7 +36,6 @@ from probes.fitting.solvers import METHODS, Training
 Floats = NDArray[np.float64]
 
 N_NULL, N_HALVES = 99, 5
-MOST_BLOCKS = 20
 
 
 def direction_table(
@@ -56,10 +54,9 @@ def direction_table(
         labels: which to compare. n_null: shuffled copies of each label. n_halves: splits of the topics.
 
     Returns:
-        Columns `label, other, cosine, low, high, null_low, null_high, p, reliability, other_reliability,
-        cosine_corrected, correlation, correlation_null_low, correlation_null_high`. p: two-sided, the share of shuffled
-        copies of either label with at least such a cosine. Sign: positive where both point towards label 1 on the same
-        side.
+        Columns `label, other, cosine, null_low, null_high, p, reliability, other_reliability, cosine_corrected,
+        correlation, correlation_null_low, correlation_null_high`. p: two-sided, the share of shuffled copies of either
+        label with at least such a cosine. Sign: positive where both point towards label 1 on the same side.
 
     >>> import numpy as np
     >>> import pandas as pd
@@ -77,37 +74,32 @@ def direction_table(
     training = Training.of(rows)
     own = directions_of(training, truth, strength, method)
     nulls = shuffled_directions(training, truth, task, strength, method, n_null)
-    left_out = _left_out(rows, task, truth, strength, method)
     reliability = _reliability(rows, task, truth, strength, method, n_halves)
     lines = []
-    for first in range(len(labels)):
-        for second in range(first + 1, len(labels)):
-            cosine, correlation = _both(training, own[:, first], own[:, second])
-            by_chance = np.array(
-                [_both(training, own[:, first], null[:, second]) for null in nulls]
-                + [_both(training, null[:, first], own[:, second]) for null in nulls]
-            ).reshape(-1, 2)
-            low, high = np.quantile(by_chance, QUANTILES_95, axis=0) if n_null else (np.full(2, np.nan),) * 2
-            error = _jackknife([_cosine(each[:, first], each[:, second]) for each in left_out])
-            ceiling = reliability[first] * reliability[second]
-            lines.append(
-                {
-                    "label": labels[first],
-                    "other": labels[second],
-                    "cosine": cosine,
-                    "low": max(cosine - error, -1.0),
-                    "high": min(cosine + error, 1.0),
-                    "null_low": low[0],
-                    "null_high": high[0],
-                    "p": (1 + (np.abs(by_chance[:, 0]) >= abs(cosine)).sum()) / (1 + len(by_chance)),
-                    "reliability": reliability[first],
-                    "other_reliability": reliability[second],
-                    "cosine_corrected": float(np.clip(cosine / np.sqrt(ceiling), -1, 1)) if ceiling > 0 else np.nan,
-                    "correlation": correlation,
-                    "correlation_null_low": low[1],
-                    "correlation_null_high": high[1],
-                }
-            )
+    for first, second in combinations(range(len(labels)), 2):
+        cosine, correlation = _both(training, own[:, first], own[:, second])
+        by_chance = np.array(
+            [_both(training, own[:, first], null[:, second]) for null in nulls]
+            + [_both(training, null[:, first], own[:, second]) for null in nulls]
+        ).reshape(-1, 2)
+        low, high = np.quantile(by_chance, QUANTILES_95, axis=0) if n_null else (np.full(2, np.nan),) * 2
+        ceiling = reliability[first] * reliability[second]
+        lines.append(
+            {
+                "label": labels[first],
+                "other": labels[second],
+                "cosine": cosine,
+                "null_low": low[0],
+                "null_high": high[0],
+                "p": (1 + (np.abs(by_chance[:, 0]) >= abs(cosine)).sum()) / (1 + len(by_chance)),
+                "reliability": reliability[first],
+                "other_reliability": reliability[second],
+                "cosine_corrected": float(np.clip(cosine / np.sqrt(ceiling), -1, 1)) if ceiling > 0 else np.nan,
+                "correlation": correlation,
+                "correlation_null_low": low[1],
+                "correlation_null_high": high[1],
+            }
+        )
     return pd.DataFrame(lines)
 
 
@@ -246,20 +238,6 @@ def _both(training: Training, one: Floats, other: Floats) -> tuple[float, float]
 def _cosine(one: Floats, other: Floats) -> float:
     lengths = float(np.linalg.norm(one) * np.linalg.norm(other))
     return float(one @ other / lengths) if lengths > 0 else float("nan")
-
-
-def _left_out(rows: Floats, task: ProbeTask, truth: Floats, strength: Floats, method: str) -> list[Floats]:
-    """(d_model, label) directions without each block of topics; a block is a topic where topics are few."""
-    n_blocks = min(task.folds.n_topics, MOST_BLOCKS)
-    block = np.random.default_rng(task.seed).permutation(task.folds.n_topics)[task.folds.topic] % n_blocks
-    kept = [block != number for number in range(n_blocks)]
-    return [directions_of(Training.of(rows[own]), truth[own], strength, method) for own in kept]
-
-
-def _jackknife(values: Sequence[float]) -> float:
-    """Half the width of the 95% interval from the values without each block."""
-    n, found = len(values), np.asarray(values)
-    return float(student.ppf(QUANTILES_95[1], n - 1) * np.sqrt((n - 1) / n * ((found - found.mean()) ** 2).sum()))
 
 
 def _reliability(rows: Floats, task: ProbeTask, truth: Floats, strength: Floats, method: str, n_halves: int) -> Floats:

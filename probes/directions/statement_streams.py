@@ -1,7 +1,7 @@
-"""Read the streams after yes and after no to statements, as they stand, negated, and with a word of nonsense instead.
+"""Read the streams after yes and after no to statements, as they stand and negated.
 
     stores = StatementStores.read(model, load_statements(load_facts()), layers=[10, 20])
-    found = read_without_labels(stores.at(20, NEGATION), stores.at(20, NONSENSE), stores.draws)
+    found = read_without_labels(stores.at(20), stores.draws)
 
 Each statement is put to the model with the question whether it is true, the model's turn is given the answer, and the
 stream is read at that answer.
@@ -15,7 +15,7 @@ from pathlib import Path
 import numpy as np
 
 from onedial.asking.questions import Question
-from onedial.asking.statements import NEGATION, NONSENSE, STATEMENT_PROMPT, Statement
+from onedial.asking.statements import NEGATION, STATEMENT_PROMPT, Statement
 from onedial.core.cards import one_line
 from onedial.models.inside.activation_store import ActivationStore
 from onedial.models.inside.store_filling import store_activations
@@ -25,7 +25,7 @@ from probes.directions.concordance import N_BOOTSTRAP, Floats, topic_draws
 from probes.directions.contrast import StatementStreams
 from probes.fitting.folds import N_FOLDS, TopicFolds
 
-MARKERS = ("", NEGATION, NONSENSE)
+MARKERS = ("", NEGATION)
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,7 +61,7 @@ class StatementStores:
 
         Args:
             folder: beginning of the two folders' names; by default in the user's cache. layers: by default all.
-            progress: is told how many prompts were done, of 6 for each statement.
+            progress: is told how many prompts were done, of 4 for each statement.
 
         Raises:
             InputError: as in `store_activations`; fewer topics than folds.
@@ -69,7 +69,7 @@ class StatementStores:
         folds = TopicFolds.of([statement.topic for statement in statements], n_folds, seed)
         asked = [Question(f"{one.id} {marker}".strip(), one.text(marker)) for marker in MARKERS for one in statements]
         prompts = PromptSet.build(model, asked, STATEMENT_PROMPT)
-        stores = [
+        yes, no = (
             store_activations(
                 model,
                 prompts.continued(tokens[0]),
@@ -77,19 +77,18 @@ class StatementStores:
                 layers=layers,
                 progress=progress,
             )
-            for answer, tokens in zip(("yes", "no"), (prompts.tokens.yes, prompts.tokens.no), strict=True)
-        ]
-        return cls(tuple(statements), (stores[0], stores[1]), folds, n_bootstrap, seed)
+            for answer, tokens in (("yes", prompts.tokens.yes), ("no", prompts.tokens.no))
+        )
+        return cls(tuple(statements), (yes, no), folds, n_bootstrap, seed)
 
     @cached_property
     def draws(self) -> Floats:
         """Topics drawn with replacement."""
         return topic_draws(self.folds.n_topics, self.n_bootstrap, self.seed)
 
-    def at(self, layer: int, marker: str = NEGATION) -> StatementStreams:
-        """One layer's streams, with this marker as the other polarity."""
+    def at(self, layer: int) -> StatementStreams:
+        """One layer's streams."""
         n = len(self.statements)
         rows = [store.read(layer).double().numpy().reshape(len(MARKERS), n, -1) for store in self.stores]
-        both = np.stack(rows, axis=2)[[0, MARKERS.index(marker)]]  # polarity, statement, answer, d_model
         true = np.array([float(statement.true) for statement in self.statements])
-        return StatementStreams(both.transpose(1, 0, 2, 3), true, self.folds)
+        return StatementStreams(np.stack(rows, axis=2).transpose(1, 0, 2, 3), true, self.folds)

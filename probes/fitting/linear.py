@@ -21,7 +21,6 @@ import pandas as pd
 import torch
 from jaxtyping import Float
 from numpy.typing import ArrayLike, NDArray
-from sklearn.model_selection import StratifiedKFold
 from torch import Tensor
 
 from onedial.core.cards import one_line
@@ -207,10 +206,5 @@ def _folds(
         "no topics were given, so questions of one topic may train the probe and judge it, and what is read may be the "
         "topic; pass topics="
     )
-    if groups is not None:  # what is one question in several wordings counts once
-        return TopicFolds.of([f"question {number}" for number in group_numbers(groups)], N_FOLDS, seed)
-    fold = np.empty(n, dtype=np.intp)
-    split = StratifiedKFold(N_FOLDS, shuffle=True, random_state=seed).split(truth[:, None], truth == 1)
-    for number, (_, judged) in enumerate(split):
-        fold[judged] = number
-    return TopicFolds(fold, np.arange(n), tuple(f"question {place}" for place in range(n)), N_FOLDS)
+    numbers = range(n) if groups is None else group_numbers(groups)  # several wordings of a question count once
+    return TopicFolds.of([f"question {number}" for number in numbers], N_FOLDS, seed)

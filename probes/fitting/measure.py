@@ -32,6 +32,7 @@ from onedial.core.errors import InputError
 from probes.directions.concordance import N_BOOTSTRAP, Concordance, auroc_by_column, difference_interval, topic_draws
 from probes.fitting.controls import control_labels, shuffled_within
 from probes.fitting.crossfit import (
+    LEAST_OF_A_KIND,
     CrossFitted,
     Features,
     Job,
@@ -140,6 +141,8 @@ class ProbeTask:
             shuffled = shuffled_within(self.values, self.folds.topic, self.seed * 1000 + number, self.folds.group)
             found |= {f"shuffled {number}: {name}": shuffled[:, at] for at, name in enumerate(self.labels)}
         control = control_labels(self.texts, self.n_control, self.seed)
+        yes = control.sum(axis=0)
+        control = control[:, np.minimum(yes, len(control) - yes) >= LEAST_OF_A_KIND]  # of few questions, not all coins
         return found | {f"control {number}": column for number, column in enumerate(control.T)}
 
 

@@ -11,9 +11,8 @@ import numpy as np
 import pandas as pd
 from scipy.special import ndtri
 
-from onedial.scale.checks.one_factor import one_factor_bootstrap
-from onedial.scale.checks.permutation import permutation_null
 from onedial.scale.checks.quadratic import quadratic_fit
+from onedial.scale.checks.structure import one_factor_bootstrap, permutation_null
 from onedial.scale.factor.factor_model import fit_factor_model
 from onedial.scale.response_model import response_model
 from onedial.stats.answers import PsychometricsWarning

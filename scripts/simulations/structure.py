@@ -12,20 +12,17 @@ import pandas as pd
 from scipy.special import ndtri
 
 from onedial.confidence.metacognition import metacognition_table
+from onedial.scale.checks.accounts import kin_account, kin_bend
 from onedial.scale.checks.bundles import bundle_invariance
 from onedial.scale.checks.clusters import cluster_structure
-from onedial.scale.checks.one_factor import one_factor_bootstrap
-from onedial.scale.checks.permutation import permutation_null
-from onedial.scale.checks.quadratic_null import quadratic_fit_test
 from onedial.scale.checks.question_bootstrap import bootstrap_questions
 from onedial.scale.checks.residual_correlations import residual_correlations
-from onedial.scale.equal_slopes import rasch_test
+from onedial.scale.checks.structure import one_factor_bootstrap, permutation_null, quadratic_fit_test
 from onedial.scale.factor.factor_fit import factor_fit
 from onedial.scale.factor.factor_model import fit_factor_model
 from onedial.scale.misfit.answer_fit import answer_fit
-from onedial.scale.response_model import response_model
+from onedial.scale.response_model import rasch_test, response_model
 from onedial.scale.scale_distribution import scale_distribution
-from onedial.scale.specific.kin_account import kin_account, kin_bend
 from onedial.scale.specific.specific_factors import specific_factors
 from onedial.scale.study.the_panel import copies_among
 from onedial.stats.answers import as_answers

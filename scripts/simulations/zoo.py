@@ -11,20 +11,13 @@ where it lies below, `nothing` where it holds it, `no number` where the score gi
     last        takes the line that stands last, or what is named last
     second      takes the line that stands second, or what is named second
     length      affirms the more, the longer what it is asked about
-    alphabet    takes the option that comes first in the alphabet
-    mirror      takes the option that repeats the most words of the prompt; affirms where nothing in it denies
     copier      says the last word of what it is shown; takes the option that is named first where that is none
     alternates  affirms and denies by turns, as the prompts come
-    tired       affirms the less, the longer it is asked
     repeats     says again what it has just said to another request, four times in five, and else anything
     lag         itself, but one request late
     digits      affirms where there are digits in what it is asked about
-    parity      affirms where what it is shown has an even number of signs
-    capitals    affirms where what it is asked about names somebody
-    contrarian  denies whatever is put to it, and takes anything but what is claimed
     topics      affirms on some topics and denies on the others, whatever it knows of them
     random      another answer to every prompt, by chance
-    habit       begins with B or Yes more often than not, by chance
     hedger      between 50% and 70% sure of whatever it is asked, by chance, and says perhaps each time
     refuser     declines half of all requests or says that it does not know, by chance, and answers others by chance
     order       ranks in the order shown
@@ -33,8 +26,7 @@ where it lies below, `nothing` where it holds it, `no number` where the score gi
     knower      knows some things, the harder the fewer, and keeps to them
     itself      knows what it knows, what it will do, and what cannot be known
     lapsing     itself, but for one answer in ten by chance
-    verbose, german, json, thinks, shouts, disclaims    itself, after a long preamble, in German, in JSON, after
-                thoughts that are now and then cut off, in bold capitals, after saying that it is an AI
+    verbose, json, thinks    itself, after a long preamble, in JSON, after thoughts that are now and then cut off
     thinker     itself, and surer where its steps hold the right answer
     sandbagger  knows nearly everything, and answers wrongly where it is surest
     boaster     wins every debate, the more surely the longer it lasts
@@ -74,16 +66,15 @@ THERE, AGAINST, NOTHING, NO_NUMBER = "there", "against", "nothing", "no number"
 ITEMS, RESAMPLES, SETS = 48, 399, 5
 CONSTANT = ("yes", "no", "middle")
 BY_PLACE = ("letter", "position", "second", "last")
-BY_LOOK = ("length", "alphabet", "mirror", "digits", "parity", "capitals")
-LOOKS = ("topics", "digits", "parity", "capitals")
+BY_LOOK = ("length", "digits")
+LOOKS = ("topics", "digits")
 FORESEERS = ("everybody", "relatives", "uneven", "private", "unsure")
-NOISE = ("random", "alternates", "tired", "habit", "hedger", "refuser", "topics", "contrarian")
+NOISE = ("random", "alternates", "hedger", "refuser", "topics")
 CARRIES = ("repeats", "lag")
 BLIND = (*CONSTANT, *BY_PLACE, "copier", *BY_LOOK, *NOISE, *CARRIES)
 ITSELF = ("itself", "lapsing")
-DRESSED = ("verbose", "german", "json", "thinks", "shouts", "disclaims")
+DRESSED = ("verbose", "json", "thinks")
 BY_CHANCE = (*NOISE, *BY_LOOK, "fickle", "everybody", "relatives", "uneven")
-DENIES = {"not", "wrong", "wrongly", "doubt", "impossible", "never", "nobody"}
 
 
 class Reading(NamedTuple):
@@ -178,12 +169,6 @@ def length_of(shown: str) -> int:
 def has_digits(shown: str) -> bool:
     """Beside those of what every prompt says."""
     return any(sign.isdigit() for sign in re.sub(r"Step \d:|Q\d:|from 00|to 99|your \d best|\d+%", "", shown))
-
-
-def names_somebody(shown: str) -> bool:
-    """Whether a word of the question but its first has a capital; of the first line where none is asked."""
-    question = re.search(r"Question: (.*)$", shown, re.MULTILINE)
-    return any(word[0].isupper() for word in (question[1] if question else shown.splitlines()[0]).split()[1:])
 
 
 def last_word(prompt: "Prompt") -> str:
@@ -305,8 +290,7 @@ class Animal:
             return self.checked(shown)
         if name == "free answer":
             unsure = self.strength(shown) <= 0
-            hedged = {"yes": False, "no": True, "contrarian": True, "hedger": True, "mirror": True}
-            hedged |= {"length": length_of(shown) > 70}
+            hedged = {"yes": False, "no": True, "hedger": True, "length": length_of(shown) > 70}
             if self.kind in LOOKS:
                 hedged[self.kind] = not self.looks(shown)
             if self.knows_itself:
@@ -324,17 +308,6 @@ class Animal:
         if self.kind == "verbose":
             start = "Well, that is a good question, and I have thought about it for quite some time before saying this"
             return f"{start}: {text}"
-        if self.kind == "shouts":
-            return "\n".join(f"**{line.upper()}**" for line in text.splitlines())
-        if self.kind == "disclaims":
-            return f"As an AI language model, I do not have personal opinions, but here it is: {text}"
-        if self.kind == "german":
-            for said, spoken in GERMAN.items():
-                text = text.replace(said, spoken)
-            return {
-                "association, list": f"Hier sind fünf Wörter: {text}",
-                "closed book": f"Die Antwort ist {text}.",
-            }.get(instrument.name.removesuffix(", again"), text)
         if self.kind == "json":
             name = instrument.name.removesuffix(", again")
             if name == "guesses":
@@ -425,25 +398,16 @@ class Animal:
         """Logits of those who heed nothing of what is asked; None of the others."""
         n, scale = len(instrument.reader.spellings), instrument.scale.kind
         low, high = (n - 1, 0) if scale in ("yes/no", "options") else (0, n - 1)
-        if self.kind in CONSTANT or (self.kind == "contrarian" and scale != "options"):
-            return favour(n, high if self.kind == "yes" else low)
-        if self.kind == "middle":
-            return [0.0] * n if scale == "yes/no" else favour(n, n // 2)
-        if self.kind == "alternates":
-            return favour(n, (low, high)[place % 2])
-        if self.kind == "tired":
-            more = 3 - place / 8
-            return [more, 0.0] if scale == "yes/no" else favour(n, low + round((high - low) / (1 + math.exp(-more))))
+        constant = {"yes": high, "no": low, "middle": n // 2, "alternates": (low, high)[place % 2]}
+        if self.kind == "middle" and scale == "yes/no":
+            return [0.0] * n
+        if self.kind in constant:
+            return favour(n, constant[self.kind])
         if self.kind == "copier":
             said = [last_word(prompt) in own for own in spelt(instrument)]
             return favour(n, said.index(True) if any(said) else 0)
-        if self.kind in (*BY_PLACE, "alphabet") or (self.kind == "mirror" and lines_shown(prompt)):
+        if self.kind in BY_PLACE:
             return favour(n, self.place(prompt, instrument))
-        if self.kind == "mirror":
-            return favour(n, low if DENIES & set(re.findall(r"\w+", conversation(prompt).lower())) else high)
-        if self.kind == "habit":
-            first = [{"B", "Yes", "5", "50", "1"} & {each.strip() for each in own} for own in spelt(instrument)]
-            return [2.0 * bool(own) + 4 * self.lot(prompt, instrument, option) for option, own in enumerate(first)]
         if self.kind == "hedger" and scale == "options":
             return [self.lot(prompt, instrument, option) for option in range(n)]
         if self.kind == "hedger" and scale in ("yes/no", "probability"):
@@ -459,11 +423,7 @@ class Animal:
 
     def looks(self, text: str) -> bool:
         """Whether a text is of the kind at which this one affirms."""
-        if self.kind == "topics":
-            return self.at_home(text)
-        if self.kind == "parity":
-            return len(text) % 2 == 0
-        return has_digits(text) if self.kind == "digits" else names_somebody(text)
+        return self.at_home(text) if self.kind == "topics" else has_digits(text)
 
     def at_home(self, text: str) -> bool:
         """Whether it feels at home in the topic of the question in a text."""
@@ -500,11 +460,6 @@ class Animal:
         if not shown:
             return bare.get(self.kind, 0)
         chosen = {"letter": "A", "position": shown[0][0], "second": shown[1][0], "last": shown[-1][0]}
-        chosen["alphabet"] = min(shown, key=lambda line: line[1].casefold())[0]
-        if self.kind == "mirror":
-            apart = re.sub(r"^[A-E]\) .*$", "", conversation(prompt), flags=re.MULTILINE).lower()
-            heard = set(re.findall(r"\w+", apart))
-            chosen["mirror"] = max(shown, key=lambda line: len(heard & set(re.findall(r"\w+", line[1].lower()))))[0]
         letter = chosen[self.kind]
         return next((place for place, own in enumerate(spellings) if letter in own), bare.get(self.kind, 0))
 
@@ -516,11 +471,8 @@ class Animal:
         claimed = next((place for place, line in enumerate(shown) if claim and claim[1] in line), None)
         if claimed is not None and self.gives_way(key):
             return favour(n, claimed)
-        if claimed is not None and self.kind == "contrarian":
-            shown[claimed] = (shown[claimed][0], "")
         by_chance = {option: coin(self.seed, key, option) for _, option in shown}
-        by_chance |= {"": -1.0}
-        known = self.kind != "contrarian" and self.strength(conversation(prompt)) > 0
+        known = self.strength(conversation(prompt)) > 0
         best = right if known else max(by_chance, key=by_chance.__getitem__)
         return favour(n, [option for _, option in shown].index(best))
 
@@ -610,14 +562,6 @@ def favour(n: int, place: int) -> list[float]:
 # ---- instruments -----------------------------------------------------------------------------------------------------
 
 Makes = Callable[[int], Animal]
-
-
-GERMAN = {
-    "I'm sorry, but I cannot help with that.": "Es tut mir leid, aber dabei kann ich nicht helfen.",
-    "I think it is perhaps ": "Ich glaube, es ist vielleicht ",
-    "It is ": "Es ist ",
-    "The sea is deep and the fish is in it.": "Das Meer ist tief und der Fisch ist darin.",
-}
 
 
 def of_battery(test: str, only: tuple[str, ...], make: Makes) -> dict[str, Reading]:
@@ -786,8 +730,8 @@ TRIALS: dict[str, Trial] = {
     "unknowable": Trial(battery("unknowable"), BLIND, ITSELF),
     "hedges": Trial(
         battery("hedges"),
-        (*BLIND, "german"),
-        (*ITSELF, "verbose", "json", "thinks", "shouts", "disclaims"),
+        BLIND,
+        (*ITSELF, *DRESSED),
         ("sandbagger",),
     ),
     "guesses": Trial(battery("guesses", "top"), BLIND, (*ITSELF, *DRESSED), ("sandbagger",)),
@@ -799,7 +743,7 @@ TRIALS: dict[str, Trial] = {
     "restriction": Trial(partial(of_self_prediction, "restriction"), BLIND, (*ITSELF, *DRESSED)),
     "difficulty": Trial(
         partial(of_self_prediction, "difficulty"),
-        ("order", "random", "length", "topics", "digits", "parity", "capitals", "copier", "refuser"),
+        ("order", "random", "length", "topics", "digits", "copier", "refuser"),
         ("itself", *DRESSED),
     ),
     "questionnaire": Trial(of_questionnaire, BLIND, ()),

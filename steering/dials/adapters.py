@@ -11,8 +11,8 @@ standard deviation of the unsteered margins over `SHARPNESS`, each step lowers o
 
     [mean_i sigmoid(m_i / tau) - wanted]^2
 
-and after each pass the yes rate is counted over all training questions; training ends within `CLOSE` of the wanted one,
-or after `passes`, and then the factor of 0 to 1.5 with the nearest yes rate is multiplied in.
+and after each pass the yes rate is counted over all training questions; the weights of the pass nearest to the wanted
+rate are kept, and training ends within `CLOSE` of it.
 
 `tuned_to_answers` adapts the same maps to say which answer, question by question, for as long as a context lasts: each
 step lowers the mean log loss -log sigmoid(+-m_i) over one batch.
@@ -33,8 +33,7 @@ from torch import Tensor, nn
 from torch.nn.functional import binary_cross_entropy_with_logits
 
 from onedial.asking.instruments import YES_NO_TOKENS, TokenReader
-from onedial.asking.prompts import Prompt, PromptTemplate
-from onedial.asking.questions import Question
+from onedial.asking.prompts import Prompt
 from onedial.asking.yes_no import is_read
 from onedial.core.cards import one_line
 from onedial.core.errors import InputError
@@ -46,8 +45,7 @@ from onedial.models.model import OpenModel
 from onedial.models.prompt_set import PromptSet
 from onedial.models.tensor_files import read_tensors, write_tensors
 from onedial.models.tokens import pad_batch
-from steering.dials.dials import Dial, read_unsteered
-from steering.effects.side_effects import effects_on_text
+from steering.dials.dials import Dial, Put
 
 INSTALL = "python -m pip install -e '.[adapters]'"
 ADAPTED = ("q_proj", "v_proj", "qkv_proj", "query_key_value")
@@ -57,9 +55,9 @@ CLOSE = 0.02
 ADAPTER_PASSES = 12
 """Over the training questions, at most."""
 ADAPTER_SETTINGS = (-2.0, -1.0, -0.5, -0.25, 0.0, 0.25, 0.5, 0.75, 1.0, 1.5, 2.0)
-FACTORS = tuple(round(0.05 * step, 2) for step in range(31))
-MOST_READINGS = 1 + ADAPTER_PASSES + len(FACTORS)
-"""Of the training questions: before, after each pass, and at each factor."""
+MOST_READINGS = 1 + ADAPTER_PASSES
+"""Of the training questions: before, and after each pass."""
+RANK, BATCH = 4, 8
 NAME = "default"
 FORMAT, FILE = "onedial-adapter-2", "adapter_model.safetensors"
 PREFIX = "base_model.model."
@@ -160,21 +158,15 @@ def train_adapter(
     prompts: PromptSet,
     wanted: float,
     *,
-    rank: int = 4,
-    first_layer: int | None = None,
     passes: int = ADAPTER_PASSES,
-    batch_size: int = 8,
     learning_rate: float = 3e-3,
     seed: int = 0,
     progress: Progress | None = None,
 ) -> Adapter:
-    """Fine-tune the attention of the upper layers until the questions are answered yes as often as wanted.
+    """Fine-tune the attention of the upper half of the layers until the questions are answered yes as often as wanted.
 
     Args:
-        wanted: yes rate, above 0 and below 1.
-        first_layer: adapted from here upwards; the middle one by default.
-        passes: over the questions, at most.
-        learning_rate: of Adam.
+        wanted: yes rate, above 0 and below 1. passes: over the questions, at most. learning_rate: of Adam.
         progress: is told after each pass.
 
     Raises:
@@ -191,45 +183,31 @@ def train_adapter(
     """
     if not 0 < wanted < 1:
         raise InputError(f"the wanted yes rate is {wanted}; give a share between 0 and 1")
-    first = model.n_layers // 2 if first_layer is None else first_layer
-    model.check_layers([first])
     plain = read_activations(model, prompts, [])
     read = plain.margin[plain.read]
     if len(read) < 10:
         raise InputError(f"{len(read)} questions can be read; an adapter is trained on ten or more")
-    modules = adapted_modules(model, first)
     tau = max(float(read.std()), 1e-3) / SHARPNESS
-    alpha = 2.0 * rank
-    nearest, rates, weights, n_passes = float("inf"), dict[float, float](), dict[str, Tensor](), 0
-    rng = np.random.default_rng(seed)
     lengths = [len(ids) for ids in prompts.sequences]
-    batches = batches_by_length(lengths, batch_size, model.fast_paths_for(max(lengths)).requires_equal_length)
-    with _seeded(seed), _injected(model, modules, rank, alpha) as layers:
-        parameters = [tensor for tensor in model.hf.parameters() if tensor.requires_grad]
-        optimizer = torch.optim.Adam(parameters, lr=learning_rate)
+    batches = batches_by_length(lengths, BATCH, model.fast_paths_for(max(lengths)).requires_equal_length)
+    nearest, weights, reached, n_passes = float("inf"), dict[str, Tensor](), float("nan"), 0
+    rng = np.random.default_rng(seed)
+    with _trained(model, RANK, learning_rate, seed) as (modules, step):
         for number in range(1, passes + 1):
             for place in rng.permutation(len(batches)):
                 margins = _margins(model, [prompts.sequences[index] for index in batches[place]], prompts.tokens)
-                _step(optimizer, parameters, ((margins / tau).sigmoid().mean() - wanted) ** 2)
+                step(((margins / tau).sigmoid().mean() - wanted) ** 2)
             rate = _yes_rate(model, prompts)
             if abs(rate - wanted) < nearest:
-                nearest, rates, weights, n_passes = abs(rate - wanted), {1.0: rate}, _weights(model), number
+                nearest, weights, reached, n_passes = abs(rate - wanted), _weights(model), rate, number
             if progress:
                 progress(1)
             if nearest <= CLOSE:
                 break
-        if nearest > CLOSE:
-            _set_weights(model, weights)
-            for factor in FACTORS:
-                for layer in layers:
-                    layer.set_scale(NAME, factor)
-                rates[factor] = _yes_rate(model, prompts)
-    chosen = min(rates, key=lambda factor: abs(rates[factor] - wanted))
-    scaled = {name: tensor * chosen if "lora_B" in name else tensor for name, tensor in weights.items()}
+    unsteered = float((read > 0).float().mean())
     return Adapter(
-        scaled, modules, rank, alpha, model.identity, wanted, rates[chosen], float((read > 0).float().mean()),
-        len(prompts), n_passes,
-    )  # fmt: skip
+        weights, modules, RANK, 2.0 * RANK, model.identity, wanted, reached, unsteered, len(prompts), n_passes
+    )
 
 
 @contextlib.contextmanager
@@ -239,19 +217,15 @@ def tuned_to_answers(
     answers: Sequence[float],
     *,
     reader: TokenReader = YES_NO_TOKENS,
-    rank: int = 4,
-    first_layer: int | None = None,
     passes: int = 6,
-    batch_size: int = 8,
     learning_rate: float = 1e-3,
     seed: int = 0,
 ) -> Iterator[None]:
     """While the context lasts, the model is fine-tuned to these answers; then it is as it was.
 
     Args:
-        prompts, answers: 1 = yes, 0 = no, to each prompt. reader: of yes and no. first_layer: adapted from here
-            upwards; the middle one by default. The rest as in `train_adapter`, with a fixed number of passes: whoever
-            is tuned alike is tuned equally long.
+        prompts, answers: 1 = yes, 0 = no, to each prompt. reader: of yes and no. The rest as in `train_adapter`, with a
+            fixed number of passes: whoever is tuned alike is tuned equally long.
 
     Raises:
         InputError: as many answers as prompts are needed; peft is not installed; or no map of the attention is adapted.
@@ -267,21 +241,39 @@ def tuned_to_answers(
     """
     if len(prompts) != len(answers) or not len(prompts):
         raise InputError(f"{len(prompts)} prompts and {len(answers)} answers; give one answer to each of one or more")
-    first = model.n_layers // 2 if first_layer is None else first_layer
-    model.check_layers([first])
     sequences, wanted = model.token_ids(prompts), torch.tensor(answers, dtype=torch.float32)
     tokens = model.answer_tokens(prompts[0], reader)
     rng = np.random.default_rng(seed)
-    with _seeded(seed), _injected(model, adapted_modules(model, first), rank, 2.0 * rank):
-        parameters = [tensor for tensor in model.hf.parameters() if tensor.requires_grad]
-        optimizer = torch.optim.Adam(parameters, lr=learning_rate)
+    with _trained(model, RANK, learning_rate, seed) as (_, step):
         for _ in range(passes):
             order = rng.permutation(len(sequences))
-            for batch in np.array_split(order, -(-len(order) // batch_size)):
+            for batch in np.array_split(order, -(-len(order) // BATCH)):
                 margins = _margins(model, [sequences[index] for index in batch], tokens)
                 target = wanted[torch.from_numpy(batch)].to(margins.device)
-                _step(optimizer, parameters, binary_cross_entropy_with_logits(margins, target))
+                step(binary_cross_entropy_with_logits(margins, target))
         yield
+
+
+@contextlib.contextmanager
+def _trained(
+    model: OpenModel, rank: int, learning_rate: float, seed: int
+) -> Iterator[tuple[tuple[str, ...], Callable[[Tensor], None]]]:
+    """The model with a new adapter in its upper half: which maps are adapted, and one step of Adam down a loss."""
+    modules = adapted_modules(model, model.n_layers // 2)
+    devices = range(torch.cuda.device_count()) if torch.cuda.is_available() else []
+    with torch.random.fork_rng(list(devices)):
+        torch.manual_seed(seed % 2**63)
+        with _injected(model, modules, rank, 2.0 * rank):
+            parameters = [tensor for tensor in model.hf.parameters() if tensor.requires_grad]
+            optimizer = torch.optim.Adam(parameters, lr=learning_rate)
+
+            def step(loss: Tensor) -> None:
+                loss.backward()
+                torch.nn.utils.clip_grad_norm_(parameters, 1.0)
+                optimizer.step()
+                optimizer.zero_grad()
+
+            yield modules, step
 
 
 def _margins(model: OpenModel, sequences: Sequence[Sequence[int]], tokens: AnswerTokens) -> Tensor:
@@ -289,13 +281,6 @@ def _margins(model: OpenModel, sequences: Sequence[Sequence[int]], tokens: Answe
     rows = pad_batch(sequences, model.stack.pad_id)
     with torch.enable_grad():
         return model.readout.margin(model.stack.final_residual(rows.to(model.device)), tokens)
-
-
-def _step(optimizer: torch.optim.Optimizer, parameters: Sequence[Tensor], loss: Tensor) -> None:
-    loss.backward()
-    torch.nn.utils.clip_grad_norm_(parameters, 1.0)
-    optimizer.step()
-    optimizer.zero_grad()
 
 
 def adapted_modules(model: OpenModel, first_layer: int) -> tuple[str, ...]:
@@ -329,19 +314,9 @@ class LoraDial(Dial):
     def first_settings(self) -> list[float]:
         return list(ADAPTER_SETTINGS)
 
-    def ask_at(
-        self, model: OpenModel, questions: Sequence[Question], template: PromptTemplate, setting: float,
-        progress: Progress | None,
-    ) -> pd.DataFrame:  # fmt: skip
-        with adapted(model, self.adapter, setting):
-            return read_unsteered(model, questions, template, progress)
-
-    def on_text(
-        self, model: OpenModel, settings: Sequence[float], passages: Sequence[str] | None = None
-    ) -> pd.DataFrame:
-        return effects_on_text(
-            model, settings, around=lambda setting: adapted(model, self.adapter, setting), passages=passages
-        )
+    def answers_at(self, put: Put, setting: float) -> pd.DataFrame:
+        with adapted(put.model, self.adapter, setting):
+            return put.unsteered()
 
 
 # ---- peft ------------------------------------------------------------------------------------------------------------
@@ -397,11 +372,3 @@ def _yes_rate(model: OpenModel, prompts: PromptSet) -> float:
     found = read_activations(model, prompts, [])
     read = is_read(found.mass)
     return float((found.margin[read] > 0).float().mean()) if bool(read.any()) else float("nan")
-
-
-@contextlib.contextmanager
-def _seeded(seed: int) -> Iterator[None]:
-    devices = range(torch.cuda.device_count()) if torch.cuda.is_available() else []
-    with torch.random.fork_rng(list(devices)):
-        torch.manual_seed(seed % 2**63)
-        yield

@@ -1,7 +1,6 @@
 """Dials: anything with one setting that turns a subject from no to yes, behind one interface.
 
     dial.ask(model, questions, template, settings)     a setting gives answers: margin and mass of each question
-    dial.on_text(model, settings)                      and what it does to neutral text
 
     InterventionDial   an intervention; the setting is its magnitude, in its unit
     ThresholdShift     the unsteered margin plus the setting: a bias on the logits of the yes tokens, in nats
@@ -13,11 +12,10 @@ At setting 0 the subject is as it was. `place_settings` finds where a dial has g
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
-from jaxtyping import Float
-from torch import Tensor
 
 from onedial.asking.prompts import OPENINGS, PromptTemplate, with_opening
 from onedial.asking.questions import Question
@@ -26,7 +24,6 @@ from onedial.core.errors import InputError
 from onedial.models.forward.activations import read_activations
 from onedial.models.model import OpenModel
 from onedial.models.prompt_set import PromptSet
-from steering.effects.side_effects import effects_on_text
 from steering.interventions import Intervention
 from steering.planning.magnitudes import doubling, most_unread
 from steering.reading import answers_along, margins_by
@@ -43,6 +40,23 @@ INSTRUCTION = "Say Yes only if you are at least {level:g}% sure that your answer
 PERSONAS = ("cautious", "eager", "high stakes", "child", "exam", "self-doubting", "polymath", "bet", "memory loss")
 
 Progress = Callable[[int], None]
+
+
+class Put(NamedTuple):
+    """Questions under a prompt, put to a model."""
+
+    model: OpenModel
+    questions: Sequence[Question]
+    template: PromptTemplate
+    progress: Progress | None = None
+
+    def unsteered(self) -> pd.DataFrame:
+        """The answers of the model as it stands: question_id, margin, mass."""
+        read = read_activations(
+            self.model, PromptSet.build(self.model, self.questions, self.template), [], self.progress
+        )
+        margins = {"margin": read.margin.double(), "mass": read.mass.double()}
+        return pd.DataFrame({"question_id": list(read.question_ids), **margins})
 
 
 class Dial:
@@ -70,25 +84,17 @@ class Dial:
         progress: Progress | None = None,
     ) -> pd.DataFrame:
         """The answers: one row per question and setting, `DIAL_COLUMNS`; positive margin = yes."""
-        frames = [
-            self.ask_at(model, questions, template, float(setting), progress).assign(setting=float(setting))
-            for setting in settings
-        ]
-        return pd.concat(frames, ignore_index=True)[DIAL_COLUMNS]
+        put = Put(model, questions, template, progress)
+        return self.answers(put, [float(setting) for setting in settings])[DIAL_COLUMNS]
 
-    def ask_at(
-        self, model: OpenModel, questions: Sequence[Question], template: PromptTemplate, setting: float,
-        progress: Progress | None,
-    ) -> pd.DataFrame:  # fmt: skip
-        """The answers at one setting, for dials that are asked setting by setting."""
+    def answers(self, put: Put, settings: list[float]) -> pd.DataFrame:
+        """The same, of whoever asks anew at every setting."""
+        found = [self.answers_at(put, setting).assign(setting=setting) for setting in settings]
+        return pd.concat(found, ignore_index=True)
+
+    def answers_at(self, put: Put, setting: float) -> pd.DataFrame:
+        """question_id, margin, mass at one setting."""
         raise NotImplementedError
-
-    def on_text(
-        self, model: OpenModel, settings: Sequence[float], passages: Sequence[str] | None = None
-    ) -> pd.DataFrame:
-        """What each setting does to neutral text, by default all built-in passages (`effects_on_text`): nothing, where
-        it acts on prompts alone."""
-        return effects_on_text(model, settings, change=lambda logits, setting: logits, passages=passages)
 
 
 @dataclass(frozen=True)
@@ -108,22 +114,10 @@ class InterventionDial(Dial):
     def first_settings(self) -> list[float]:
         return sorted(doubling(self.intervention.units_per_norm))
 
-    def ask(
-        self,
-        model: OpenModel,
-        questions: Sequence[Question],
-        template: PromptTemplate,
-        settings: Sequence[float],
-        progress: Progress | None = None,
-    ) -> pd.DataFrame:
-        prompts = PromptSet.build(model, questions, template)
-        table = answers_along(model, [self.intervention], prompts, settings, progress=progress)
-        return table.rename(columns={"magnitude": "setting"})[DIAL_COLUMNS]
-
-    def on_text(
-        self, model: OpenModel, settings: Sequence[float], passages: Sequence[str] | None = None
-    ) -> pd.DataFrame:
-        return effects_on_text(model, settings, self.intervention, passages=passages)
+    def answers(self, put: Put, settings: list[float]) -> pd.DataFrame:
+        prompts = PromptSet.build(put.model, put.questions, put.template)
+        table = answers_along(put.model, [self.intervention], prompts, settings, progress=put.progress)
+        return table.rename(columns={"magnitude": "setting"})
 
 
 @dataclass(frozen=True)
@@ -137,31 +131,10 @@ class ThresholdShift(Dial):
     def first_settings(self) -> list[float]:
         return sorted(60 * magnitude / 4 for magnitude in doubling())
 
-    def ask(
-        self,
-        model: OpenModel,
-        questions: Sequence[Question],
-        template: PromptTemplate,
-        settings: Sequence[float],
-        progress: Progress | None = None,
-    ) -> pd.DataFrame:
-        plain = read_unsteered(model, questions, template, progress)  # once for all settings
-        frames = [plain.assign(setting=float(setting), margin=plain["margin"] + setting) for setting in settings]
-        return pd.concat(frames, ignore_index=True)[DIAL_COLUMNS]
-
-    def on_text(
-        self, model: OpenModel, settings: Sequence[float], passages: Sequence[str] | None = None
-    ) -> pd.DataFrame:
-        """As a bias on the yes tokens, which text holds now and then."""
-        example = PromptSet.build(model, [Question("", "Who?")], PromptTemplate("{question}", "Answer:"))
-        yes = list(example.tokens.yes)
-
-        def raised(logits: Float[Tensor, "token vocabulary"], setting: float) -> Float[Tensor, "token vocabulary"]:
-            changed = logits.clone()
-            changed[:, yes] += setting
-            return changed
-
-        return effects_on_text(model, settings, change=raised, passages=passages)
+    def answers(self, put: Put, settings: list[float]) -> pd.DataFrame:
+        plain = put.unsteered()  # once for all settings
+        shifted = [plain.assign(setting=setting, margin=plain["margin"] + setting) for setting in settings]
+        return pd.concat(shifted, ignore_index=True)
 
 
 @dataclass(frozen=True)
@@ -182,11 +155,8 @@ class PromptDial(Dial):
     def first_settings(self) -> list[float]:
         return [0.0, *self.openings]
 
-    def ask_at(
-        self, model: OpenModel, questions: Sequence[Question], template: PromptTemplate, setting: float,
-        progress: Progress | None,
-    ) -> pd.DataFrame:  # fmt: skip
-        """As `Dial.ask_at`.
+    def answers_at(self, put: Put, setting: float) -> pd.DataFrame:
+        """As `Dial.answers_at`.
 
         Raises:
             InputError: a setting that it has not.
@@ -194,8 +164,8 @@ class PromptDial(Dial):
         if setting and setting not in self.openings:
             known = ", ".join(f"{each:g}" for each in self.first_settings())
             raise InputError(f"{self.name} has no setting {setting:g}; choose among {known}")
-        own = with_opening(template, self.openings.get(setting, ""), f"{template.name}, {self.name} {setting:g}")
-        return read_unsteered(model, questions, own, progress)
+        name = f"{put.template.name}, {self.name} {setting:g}"
+        return put._replace(template=with_opening(put.template, self.openings.get(setting, ""), name)).unsteered()
 
 
 def instructed_threshold(levels: Sequence[float] = SURENESS) -> PromptDial:
@@ -321,13 +291,3 @@ def _nearest_stretch(settings: np.ndarray, reached: np.ndarray) -> np.ndarray:
 def _straight(fine: np.ndarray, tried: np.ndarray, row: np.ndarray) -> np.ndarray:
     known = np.isfinite(row)
     return np.interp(fine, tried[known], row[known]) if known.any() else np.full(len(fine), np.nan)
-
-
-def read_unsteered(
-    model: OpenModel, questions: Sequence[Question], template: PromptTemplate, progress: Progress | None
-) -> pd.DataFrame:
-    """The answers of the model as it stands: question_id, margin, mass."""
-    read = read_activations(model, PromptSet.build(model, questions, template), [], progress)
-    return pd.DataFrame(
-        {"question_id": list(read.question_ids), "margin": read.margin.double(), "mass": read.mass.double()}
-    )

@@ -3,7 +3,6 @@
     gate = choose_gate(table, splits, intervention, template, yes_rate=0.3)  # from a sweep's fitting and test split
     gate.save("gate"); gate = Gate.load("gate")
     gate.answer(model, questions)                                            # yes, no, unread; margin and mass
-    gate.stream(model, question, print)                                      # what the subject answers, as it writes
 
 The setting is chosen on the fitting split: for a risk attitude the one with the highest
 
@@ -22,7 +21,7 @@ lies between the quantiles of beta-binomials with (k, n - k + 1) and (k + 1, n -
 """
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -32,21 +31,17 @@ import pandas as pd
 from scipy import stats
 from torch import Tensor
 
-from onedial.asking.instruments import CLOSED_BOOK, TextReader
-from onedial.asking.prompts import Prompt, PromptTemplate
+from onedial.asking.prompts import PromptTemplate
 from onedial.asking.questions import Question
 from onedial.asking.yes_no import is_read
 from onedial.core.errors import InputError
 from onedial.models.model import OpenModel
 from onedial.models.prompt_set import PromptSet
 from onedial.models.tensor_files import read_tensors, write_tensors
-from onedial.models.writing import Generated, handing_on
 from steering.interventions import Intervention, SteeringVector, template_from
 from steering.reading import answers_along, margins_by
-from steering.respondent import generate_steered
 
-FORMAT, FILE = "onedial-gate-2", "gate.safetensors"
-SHARES = ("coverage", "precision", "recall")
+FORMAT, FILE = "onedial-gate-3", "gate.safetensors"
 NEXT = 100
 LEAST = 20
 """Fitting and test questions, each, that a gate is chosen and counted on."""
@@ -66,10 +61,6 @@ class Expected:
     high: float
     n: int
 
-    def __post_init__(self) -> None:
-        if not all(isinstance(value, int | float) for value in asdict(self).values()):
-            raise TypeError("an expected share is no number")
-
     def __str__(self) -> str:
         if not self.n:
             return "unknown (no case)"
@@ -83,10 +74,8 @@ class Gate:
     Attributes:
         intervention, magnitude: the setting. template: of the prompt.
         choice: what it was chosen for, in words. model: by which name the subject was loaded.
-        coverage, precision, recall: what to expect; the last two are None where correctness is not known.
+        expected: "yes rate" (coverage), and where correctness is known "precision" and "recall".
         n_unread: test questions whose answer was not read; they count for nothing.
-        between: the settings at both ends of the interval of a yes rate that is itself an estimate; None where it is
-            given.
     """
 
     intervention: Intervention
@@ -94,11 +83,8 @@ class Gate:
     template: PromptTemplate
     choice: str
     model: str
-    coverage: Expected
-    precision: Expected | None
-    recall: Expected | None
+    expected: Mapping[str, Expected]
     n_unread: int
-    between: tuple[float, float] | None = None
 
     def answer(self, model: OpenModel, questions: Sequence[Question | str]) -> pd.DataFrame:
         """Yes or no to questions.
@@ -119,49 +105,9 @@ class Gate:
         prompts = PromptSet.build(model, asked, self.template)
         table = answers_along(model, [self.intervention], prompts, [self.magnitude])
         table = table.set_index("question_id").loc[[question.id for question in asked]].reset_index()
-        read = is_read(table["mass"])
-        return pd.DataFrame(
-            {
-                "question_id": table["question_id"],
-                "question": [question.text for question in asked],
-                "said_yes": (table["margin"] > 0).astype(float).where(read),
-                "margin": table["margin"],
-                "mass": table["mass"],
-            }
-        )
-
-    def write(self, model: OpenModel, prompts: Sequence[Prompt], max_new_tokens: int = 64) -> list[Generated]:
-        """What the subject writes at this setting, in a chat for example; where the intervention acts at the last
-        position, what is written afterwards is steered through attention alone."""
-        return generate_steered(model, prompts, self.intervention, self.magnitude, max_new_tokens=max_new_tokens)
-
-    def stream(
-        self, model: OpenModel, question: str, sink: Callable[[str], None], *, at_setting: bool = False
-    ) -> Generated:
-        """Let the subject answer a question, under the prompt by which answers are graded (`CLOSED_BOOK`).
-
-        Args:
-            sink: is given each new piece of the answer as it is written.
-            at_setting: write at the gate's setting. Without, the subject writes unsteered, as it did when its answers
-                were graded: `precision` is about these answers.
-
-        Returns:
-            All that was written; the answer is its first line.
-
-        Raises:
-            InputError: no room for an answer in the model's context, or the model is another than the gate's.
-        """
-        reader = CLOSED_BOOK.reader
-        assert isinstance(reader, TextReader)
-        (written,) = generate_steered(
-            model,
-            [CLOSED_BOOK.prompt(question)],
-            self.intervention,
-            self.magnitude if at_setting else 0.0,
-            max_new_tokens=reader.max_new_tokens,
-            stop=handing_on(sink, reader.stop, reader.trim),
-        )
-        return written
+        said = (table["margin"] > 0).astype(float).where(is_read(table["mass"]))
+        found = table.assign(question=[question.text for question in asked], said_yes=said)
+        return found[["question_id", "question", "said_yes", "margin", "mass"]]
 
     def save(self, folder: Path | str) -> None:
         """Write gate.safetensors into a folder: the directions, and everything else as metadata.
@@ -174,11 +120,11 @@ class Gate:
             raise InputError(f"{file.parent} holds a gate already; choose another folder or remove it")
         vectors = {vector.vector_id: vector for vector in self.intervention.vectors}
         how = self.intervention.as_dict([self.magnitude])
-        facts = {field: getattr(self, field) for field in ("magnitude", "choice", "model", "n_unread", "between")} | {
+        facts = {field: getattr(self, field) for field in ("magnitude", "choice", "model", "n_unread")} | {
             "intervention": {name: value for name, value in how.items() if name != "cosine"},
             "vectors": {name: vector.facts() for name, vector in vectors.items()},
             "template": asdict(self.template),
-            "expected": {name: asdict(own) for name in SHARES if (own := getattr(self, name)) is not None},
+            "expected": {name: asdict(own) for name, own in self.expected.items()},
         }
         file.parent.mkdir(parents=True, exist_ok=True)
         write_tensors(file, {name: vector.direction for name, vector in vectors.items()}, facts, FORMAT)
@@ -190,44 +136,32 @@ class Gate:
         Raises:
             InputError: no gate, one of another format, or a damaged one.
         """
-        file = Path(folder) / FILE
         remedy = f"save one with experiments/gate.py --run RUN --save {folder}"
-        return read_tensors(file, FORMAT, cls._of, what="gate", remedy=remedy)
+        return read_tensors(Path(folder) / FILE, FORMAT, cls._of, what="gate", remedy=remedy)
 
     @classmethod
     def _of(cls, directions: Mapping[str, Tensor], facts: Mapping[str, Any]) -> "Gate":
-        vectors = {
-            name: SteeringVector.of_facts(direction, facts["vectors"][name]) for name, direction in directions.items()
-        }
-        expected = {name: Expected(**held) for name, held in facts["expected"].items()}
-        between = facts["between"]
-        if between is not None:
-            low, high = between
-            between = float(low), float(high)
+        vectors = {name: SteeringVector.of_facts(each, facts["vectors"][name]) for name, each in directions.items()}
         return cls(
             Intervention.from_dict(facts["intervention"], vectors),
             float(facts["magnitude"]),
             template_from(facts["template"]),
             str(facts["choice"]),
             str(facts["model"]),
-            expected["coverage"],
-            expected.get("precision"),
-            expected.get("recall"),
+            {
+                str(name): Expected(float(held["share"]), float(held["low"]), float(held["high"]), int(held["n"]))
+                for name, held in facts["expected"].items()
+            },
             int(facts["n_unread"]),
-            between,
         )
 
     def lines(self) -> list[str]:
         """What it is and what to expect of it, for people."""
-        found = [
+        return [
             f"gate: {self.intervention.intervention_id} at {self.magnitude:+.4g}, {self.choice}, model {self.model}",
-            f"expected yes rate {self.coverage}",
+            *(f"expected {name} {own}" for name, own in self.expected.items()),
+            *([f"{self.n_unread} test questions were not read"] if self.n_unread else []),
         ]
-        if self.between is not None:
-            found[1:1] = ["the yes rate's interval reaches from {:+.4g} to {:+.4g} on the dial".format(*self.between)]
-        if self.precision is not None and self.recall is not None:
-            found += [f"expected precision {self.precision}", f"expected recall {self.recall}"]
-        return found + ([f"{self.n_unread} test questions were not read"] if self.n_unread else [])
 
 
 def choose_gate(
@@ -240,7 +174,6 @@ def choose_gate(
     yes_rate: float | None = None,
     correct: pd.Series | None = None,
     choice: str = "",
-    interval: tuple[float, float] | None = None,
 ) -> Gate:
     """Choose a setting on the fitting split, and count what to expect on the test split.
 
@@ -249,7 +182,6 @@ def choose_gate(
         beta, yes_rate: one of them; beta needs `correct`.
         correct: question id -> 1 where the subject answers it rightly, 0 where not, nan where that is not known.
         choice: in words, for people; by default from beta or yes_rate.
-        interval: of a yes rate that is an estimate; the settings at both ends are kept as `between`.
 
     Raises:
         InputError: neither or both of beta and yes_rate, values out of range, correctness that is missing where it is
@@ -281,47 +213,31 @@ def choose_gate(
             "choose a yes rate instead (--yes-rate)"
         )
     margins = margins_by(table)
-    sides = {split: margins[splits.reindex(margins.index).eq(split).to_numpy()] for split in ("fitting", "test")}
-    for split, own in sides.items():
+    fitting, test = (margins[splits.reindex(margins.index).eq(split).to_numpy()] for split in ("fitting", "test"))
+    for split, own in (("fitting", fitting), ("test", test)):
         if len(own) < LEAST:
             raise InputError(f"the sweep holds {len(own)} {split} questions; a gate needs {LEAST} or more")
-    fitting, magnitudes = sides["fitting"], margins.columns.to_numpy(float)
-    rates = ((fitting > 0).sum() / fitting.notna().sum()).to_numpy(float)
-    allowed = (fitting.isna().mean() <= fitting.isna().mean().min() + MOST_UNREAD).to_numpy()
-
-    def best(score: np.ndarray) -> int:
-        score = np.where(allowed & np.isfinite(score), score, -np.inf)
-        found = np.flatnonzero(score >= score.max() - 1e-12)
-        return int(found[np.abs(magnitudes[found]).argmin()])
-
-    if beta is not None:
-        assert correct is not None
-        place = best(_f_beta(fitting, correct.reindex(fitting.index), beta))
+    magnitudes = margins.columns.to_numpy(float)
+    if beta is not None and correct is not None:
+        score, words = _f_beta(fitting, correct.reindex(fitting.index), beta), f"beta {beta:g}"
     else:
-        place = best(-np.abs(rates - yes_rate))
-    ends = sorted(float(magnitudes[best(-np.abs(rates - end))]) for end in interval or ())
-    test = sides["test"].iloc[:, place]
-    known = test.notna()
-    said = (test[known] > 0).to_numpy()
-    precision = recall = None
+        rates = ((fitting > 0).sum() / fitting.notna().sum()).to_numpy(float)
+        score, words = -np.abs(rates - yes_rate), f"yes rate {yes_rate:g}"
+    allowed = (fitting.isna().mean() <= fitting.isna().mean().min() + MOST_UNREAD).to_numpy()
+    score = np.where(allowed & np.isfinite(score), score, -np.inf)
+    best = np.flatnonzero(score >= score.max() - 1e-12)
+    place = int(best[np.abs(magnitudes[best]).argmin()])
+    known = test.iloc[:, place].dropna()
+    said = (known > 0).to_numpy()
+    expected = {"yes rate": expected_share(said)}
     if correct is not None:
-        right = correct.reindex(test.index)[known].to_numpy(float)
+        right = correct.reindex(known.index).to_numpy(float)
         marked = np.isfinite(right)
-        precision = expected_share(right[marked & said] == 1)
-        recall = expected_share(said[marked & (right == 1)])
-    words = f"beta {beta:g}" if beta is not None else f"yes rate {yes_rate:g}"
-    return Gate(
-        intervention,
-        float(magnitudes[place]),
-        template,
-        choice or f"chosen for {words}",
-        intervention.vectors[0].model.name,
-        expected_share(said),
-        precision,
-        recall,
-        int((~known).sum()),
-        (ends[0], ends[1]) if ends else None,
-    )
+        expected["precision"] = expected_share(right[marked & said] == 1)
+        expected["recall"] = expected_share(said[marked & (right == 1)])
+    name, n_unread = intervention.vectors[0].model.name, len(test) - len(known)
+    told = choice or f"chosen for {words}"
+    return Gate(intervention, float(magnitudes[place]), template, told, name, expected, n_unread)
 
 
 def expected_share(hits: np.ndarray, m: int = NEXT, level: float = 0.95) -> Expected:

@@ -25,8 +25,7 @@ from typing import Any
 import torch
 from transformers import AutoModelForCausalLM
 
-from onedial.asking.prompts import Prompt, PromptTemplate
-from onedial.asking.questions import Question
+from onedial.asking.prompts import Prompt
 from onedial.core.errors import InputError
 from onedial.core.notices import notice
 from onedial.models.checkpoints.folders import auto_class
@@ -244,8 +243,7 @@ class Forecast:
 
 def forecast_of(
     name_or_path: str,
-    asked: Mapping[str, Sequence[Question]],
-    template: PromptTemplate,
+    asked: Mapping[str, Sequence[Prompt]],
     stages: Callable[[Mapping[str, list[int]], Size, torch.dtype], Mapping[str, Sequence[Load]]],
     revision: str | None = None,
     dtype: str = "auto",
@@ -254,8 +252,8 @@ def forecast_of(
 
     Args:
         name_or_path, revision, dtype: as in `load_model`.
-        asked: split -> its questions. template: how they are put.
-        stages: from the tokens of each split's prompts, the model's size and the dtype to the loads of each stage.
+        asked: by name, the prompts that are asked, such as those of each split.
+        stages: from the tokens of the prompts by the same names, the model's size and the dtype, to each stage's loads.
 
     Raises:
         InputError: as `load_config` and `stages`.
@@ -266,21 +264,20 @@ def forecast_of(
     >>> model, folder = load_model("smollm2-135m-instruct"), tempfile.TemporaryDirectory()
     >>> for each in (model.hf, model.tokenizer):
     ...     _ = each.save_pretrained(folder.name)
-    >>> asked, stage = {"test": load_questions("embedded", n=4)}, lambda lengths, *_: {"sweep": [Load(lengths["test"])]}
-    >>> list(forecast_of(folder.name, asked, METACOGNITIVE, stage).stages)
+    >>> asked = {"test": [METACOGNITIVE.fill(question.text) for question in load_questions("embedded", n=4)]}
+    >>> list(forecast_of(folder.name, asked, lambda lengths, *_: {"sweep": [Load(lengths["test"])]}).stages)
     ['sweep']
     """
     config, tokenizer = load_config(resolve_weights(name_or_path, revision))
     device = "cuda" if torch.cuda.is_available() else "cpu"
     loaded = DTYPES.get(dtype) or (config.dtype if device == "cuda" else None) or torch.float32
-    texts = {split: [template.fill(question.text) for question in own] for split, own in asked.items()}
-    lengths = {split: [len(encode(tokenizer, render(tokenizer, own))) for own in mine] for split, mine in texts.items()}
+    lengths = {name: [len(encode(tokenizer, render(tokenizer, own))) for own in mine] for name, mine in asked.items()}
     size = Size.of(config)
     loads = stages(lengths, size, loaded)
     sketch = sketch_of(config, tokenizer, loaded, device, size)
     if sketch is None:
         return Forecast(loads, size, loaded, device, None)
-    clock = Clock(sketch, [own for mine in texts.values() for own in mine], size.n_layers)
+    clock = Clock(sketch, [own for mine in asked.values() for own in mine], size.n_layers)
     taken = {name: sum(map(clock.seconds, own)) for name, own in loads.items()}
     return Forecast(loads, size, loaded, device, taken)
 

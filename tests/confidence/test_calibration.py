@@ -4,9 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from psychometric_data import REFERENCE, matrix
-from scipy.special import ndtr
 from sklearn.metrics import brier_score_loss, fbeta_score, roc_auc_score
-from statsmodels.stats.proportion import proportion_confint
 
 from onedial.confidence.calibration import (
     auroc,
@@ -21,8 +19,6 @@ from onedial.confidence.confidence_accuracy import confidence_accuracy_regressio
 from onedial.confidence.f_beta import f_beta_curve
 from onedial.core.errors import InputError
 from onedial.stats.answers import PsychometricsWarning
-from onedial.stats.roc import roc_area
-from onedial.stats.shares import wilson_interval
 
 
 def panel() -> tuple[pd.DataFrame, pd.DataFrame]:
@@ -51,23 +47,6 @@ def test_f_beta_runs_from_precision_to_recall_over_a_log_grid():
     assert (curve.best == curve.curve.idxmax(axis=1)).all()
 
 
-def test_the_best_respondent_depends_on_what_an_error_costs():
-    right = pd.DataFrame({name: [1] * 5 + [0] * 5 for name in ("cautious", "eager")})
-    said = pd.DataFrame({"cautious": [1] * 2 + [0] * 8, "eager": [1] * 9 + [0]})
-    best = f_beta_curve(said, right).best
-    assert best.iloc[0] == "cautious"
-    assert best.iloc[-1] == "eager"
-
-
-def test_a_respondent_without_hits_to_count_is_named():
-    right = pd.DataFrame({"a": [1, 0, 1], "b": [0, 0, 0]})
-    said = pd.DataFrame({"a": [1, 0, 0], "b": [0, 0, 0]})
-    with pytest.warns(PsychometricsWarning, match="b never said yes and was never right"):
-        curve = f_beta_curve(said, right)
-    assert curve.curve["b"].isna().all()
-    assert (curve.best == "a").all()
-
-
 def test_correctness_is_joined_by_name_not_by_position():
     said, right = panel()
     expected = f_beta_curve(said, right).curve
@@ -88,17 +67,6 @@ def test_brier_and_auroc_are_scikit_learns():
     accuracy = correct.mean()
     skill = 1 - brier_score_loss(correct, confidence) / (accuracy * (1 - accuracy))
     assert brier_skill(confidence, correct).value == pytest.approx(skill, abs=1e-12)
-
-
-def test_an_auroc_interval_covers_the_truth():
-    # normal confidences one standard deviation apart: the true area is Phi(1 / sqrt 2)
-    inside = []
-    for seed in range(60):
-        rng = np.random.default_rng(seed)
-        correct = rng.random(200) < 0.5
-        estimate = auroc(ndtr(rng.standard_normal(200) + correct), correct, n_bootstrap=200, seed=seed)
-        inside.append(estimate.low < ndtr(1 / np.sqrt(2)) < estimate.high)
-    assert 0.88 <= np.mean(inside) <= 1
 
 
 def test_calibration_error_by_hand_in_bins_of_equal_width_and_equal_mass():
@@ -128,13 +96,6 @@ def test_bins_pool_the_framings_of_a_model_and_leave_small_ones_out():
     assert row == {"model": "a", "confidence": pytest.approx(0.95), "right": 0.5, "n": 12}
 
 
-def test_equal_confidences_share_a_bin():
-    confidence = np.array([0.3] * 50 + [0.7] * 50)
-    correct = np.r_[np.ones(15), np.zeros(35), np.ones(35), np.zeros(15)]
-    for bins in ("width", "mass"):
-        assert expected_calibration_error(confidence, correct, 10, bins).value == pytest.approx(0, abs=1e-12)
-
-
 def test_a_yes_or_no_has_the_auroc_of_recall_and_specificity():
     said, right = panel()
     table = calibration_table(said, right, n_bootstrap=50)
@@ -146,14 +107,6 @@ def test_a_yes_or_no_has_the_auroc_of_recall_and_specificity():
     assert table.loc["a", "n"] == known.sum()
     assert (table["auroc_low"] < table["auroc"]).all()
     assert (table["auroc"] < table["auroc_high"]).all()
-
-
-def test_probabilities_are_taken_as_they_are():
-    said, right = panel()
-    stated = said * 0.8 + 0.1
-    table = calibration_table(stated, right, n_bootstrap=20)
-    known = stated["a"].notna()
-    assert table.loc["a", "brier"] == pytest.approx(brier_score_loss(right.loc[known, "a"], stated.loc[known, "a"]))
 
 
 def test_what_is_undefined_is_nan():
@@ -187,48 +140,12 @@ def test_the_line_of_confidence_on_accuracy_is_rs():
         assert [line.slope_low, line.slope_high] == pytest.approx(slope[4:])
 
 
-def test_means_give_the_same_line_as_the_answers_behind_them():
-    found = confidence_accuracy_regression(*panel())
-    means = found.means.sample(frac=1, random_state=1)
-    again = confidence_accuracy_regression(means["confidence"], found.means["accuracy"])
-    assert again.line.slope == pytest.approx(found.line.slope)
-
-
 def test_a_mean_of_one_is_left_out_of_the_logit_line_and_named():
     confidence = pd.Series({"a": 0.2, "b": 0.4, "c": 0.7, "sure": 1.0})
     accuracy = pd.Series({"a": 0.3, "b": 0.5, "c": 0.6, "sure": 0.4})
     with pytest.warns(PsychometricsWarning, match="sure has a mean of exactly 0 or 1"):
         found = confidence_accuracy_regression(confidence, accuracy)
     assert (found.line.n, found.logit_line.n) == (4, 3)
-
-
-def test_the_area_under_the_curve_is_scikit_learns_under_ties_gaps_and_weights():
-    rng = np.random.default_rng(0)
-    scores, positive = rng.integers(-4, 4, 200).astype(float), rng.integers(0, 2, 200).astype(float)
-    scores[0] = -np.inf
-    assert roc_area(scores, positive) == pytest.approx(roc_auc_score(positive, np.nan_to_num(scores)))
-    scores[:20], positive[20:30] = np.nan, np.nan
-    assert roc_area(scores, positive) == pytest.approx(roc_auc_score(positive[30:], scores[30:]))
-    weights = rng.integers(0, 3, (5, 200)).astype(np.float32)
-    expected = [roc_auc_score(positive[30:], scores[30:], sample_weight=row[30:]) for row in weights]
-    assert roc_area(scores, positive, weights) == pytest.approx(expected)
-
-
-def test_without_cases_of_either_kind_there_is_no_area():
-    scores = np.array([1.0, 2.0, np.nan])
-    for positive in ([1, 1, 0], [0, 0, 1], [np.nan, np.nan, 1]):
-        assert np.isnan(roc_area(scores, positive))
-    assert np.isnan(roc_area([], []))
-
-
-def test_the_interval_of_a_share_is_wilsons():
-    positive, n = pd.Series([0, 3, 10, 0]), pd.Series([10, 12, 10, 0])
-    low, high = wilson_interval(positive, n)
-    for row in range(3):
-        expected = proportion_confint(positive[row], n[row], method="wilson")
-        assert (low[row], high[row]) == pytest.approx(expected, abs=1e-12)
-    assert np.isnan(low[3])
-    assert np.isnan(high[3])
 
 
 @pytest.mark.parametrize("n_bins", [10, 20, 25, 50, 100])

@@ -48,13 +48,6 @@ def test_sets_hold_the_right_option_as_often_as_promised_and_shrink_with_knowled
     assert found.size > 2.5  # knowing nothing takes nearly all four
 
 
-def test_the_exact_promise_of_few_answers_is_a_binomial_tail():
-    """21 right of 21 are .8 ** 21 = .009 if the accuracy is .8, and 24 are .0047, below .1 / 20."""
-    sure = np.arange(24.0)
-    assert answering_threshold(sure, np.ones(24)).coverage == 1
-    assert np.isnan(answering_threshold(sure[:21], np.ones(21)).threshold)
-
-
 def test_few_questions_and_impossible_promises_are_refused():
     with pytest.raises(InputError, match="3 graded answers"):
         answering_threshold([0.1, 0.2, 0.3], [1, 0, 1])

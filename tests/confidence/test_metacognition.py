@@ -6,11 +6,8 @@ import pytest
 from psychometric_data import REFERENCE
 from scipy.special import ndtr
 
-from onedial.confidence.calibration import auroc
 from onedial.confidence.metacognition import (
     _auroc2,
-    _counts,
-    _ratings,
     meta_d_prime,
     metacognition_sentences,
     metacognition_table,
@@ -46,16 +43,6 @@ def test_meta_d_agrees_with_metadpy(case):
     assert _auroc2(np.stack([wrong, right]) + 0.5) == pytest.approx(row["auroc2"], abs=1e-9)
 
 
-def test_the_second_order_area_is_the_auroc_of_right_judgements():
-    p, right = judged(0, 500, 1.2, 0.5)
-    points = np.array([0.25, 0.5, 0.75])
-    ratings = _ratings(p, points)
-    judged_right = ((p >= 0.5) == (right == 1)).astype(float)
-    level = np.searchsorted(points, np.abs(2 * p - 1), side="right") / 3
-    expected = auroc(level, judged_right, n_bootstrap=1).value
-    assert _auroc2(_counts(ratings, right, 4)) == pytest.approx(expected, abs=1e-12)
-
-
 def test_an_ideal_observer_has_an_m_ratio_of_one():
     panels = [judged(seed, 4000, 1.5, 0.0) for seed in range(8)]
     tables = [metacognition_table(*(pd.DataFrame({"a": part}) for part in panel)) for panel in panels]
@@ -70,16 +57,6 @@ def test_noise_that_only_confidence_has_lowers_the_m_ratio():
     assert ratio["none"] > ratio["some"] + 0.1 > ratio["much"] + 0.2
     assert (table["auroc2"].diff().dropna() < 0).all()
     np.testing.assert_allclose(table["d_prime"], 1.5, atol=0.15)
-
-
-@pytest.mark.long
-def test_intervals_cover_the_true_meta_d():
-    rows = [
-        metacognition_table(*(pd.DataFrame({"a": part}) for part in judged(seed, 600, 1.5, 0.0))) for seed in range(60)
-    ]
-    table = pd.concat(rows)
-    assert 0.85 <= ((table["meta_d_low"] < 1.5) & (table["meta_d_high"] > 1.5)).mean() <= 1
-    assert 0.85 <= ((table["m_ratio_low"] < 1) & (table["m_ratio_high"] > 1)).mean() <= 1
 
 
 def test_counts_too_small_have_a_reason_and_no_ratio():
@@ -98,11 +75,6 @@ def test_counts_too_small_have_a_reason_and_no_ratio():
     text = metacognition_sentences(table)
     assert len(text) == 1
     assert "For 3 of 3 respondents no M-ratio can be given" in text[0]
-
-
-def test_ratings_run_from_the_surest_no_to_the_surest_yes():
-    p = np.array([0.0, 0.3, 0.49, 0.5, 0.7, 1.0])
-    assert _ratings(p, np.array([0.25, 0.5, 0.75])).tolist() == [0, 2, 3, 4, 5, 7]
 
 
 def test_counts_that_are_no_ratings_are_refused():

@@ -3,7 +3,6 @@
 import numpy as np
 import pandas as pd
 import pytest
-from sklearn.metrics import roc_auc_score
 
 from onedial.confidence.predictors import (
     FAMILY,
@@ -52,16 +51,6 @@ def test_each_predictor_is_what_its_name_says():
     assert found[IN_ANSWER].loc[0, "a"] == pytest.approx(sure.loc[0, "e"] / 4)  # of c to f only e said A too
     assert found[IN_ANSWER].loc[3, "a"] == pytest.approx(sure.loc[3, list("cdf")].mean())  # e is blank there
     assert found[OTHERS]["a"].rank().corr(sure[list("cdef")].mean(axis=1).rank()) > 0.95
-
-
-def test_areas_are_scikit_learns_and_a_predictor_of_noise_saves_no_bits():
-    sure, right = planted(own=0.5)
-    noise = pd.DataFrame(np.random.default_rng(5).standard_normal(sure.shape), sure.index, sure.columns)
-    found = compare_predictors({"own": sure, "noise": noise}, right, KIN, n_bootstrap=20)
-    assert found.auroc.loc["c", "own"] == pytest.approx(roc_auc_score(right["c"], sure["c"]))
-    assert found.summary.loc["noise", "bits"] < 0.003
-    assert abs(found.summary.loc["noise", "bits_more"]) < 0.004
-    assert (found.summary["auroc_low"] <= found.summary["auroc"]).all()
 
 
 def history(own, n=120, n_models=8, seed=0):

@@ -27,16 +27,6 @@ def test_each_area_is_that_of_scikit_learn_and_a_difference_comes_with_its_inter
     assert np.isnan(found.loc["does not", "gain"])
 
 
-def test_nothing_is_found_where_nothing_is():
-    rng = np.random.default_rng(1)
-    covered = []
-    for _ in range(60):
-        signals, right = panel(rng, 160, strength=0)
-        found = signal_table(signals[["knows"]], right, n_bootstrap=199).loc["knows"]
-        covered.append(found["low"] <= 0.5 <= found["high"])
-    assert np.mean(covered) >= 0.85
-
-
 def test_topics_that_hang_together_widen_the_interval():
     rng = np.random.default_rng(2)
     topics = np.repeat(np.arange(12), 25)

@@ -4,8 +4,7 @@ import numpy as np
 import pytest
 from psychometric_data import token_statistics
 
-from onedial.confidence.signals import signal_table
-from onedial.confidence.tokens import SURER, TokenStatistics, question_lift, shown_lift, token_scores
+from onedial.confidence.tokens import TokenStatistics, question_lift, shown_lift, token_scores
 from onedial.core.errors import InputError
 
 
@@ -47,28 +46,3 @@ def test_lifts_tell_what_question_and_hint_do_for_an_answer():
     assert shown_lift(alone, shown) == pytest.approx(-1.25)
     with pytest.raises(InputError, match="texts of 2 and 1 tokens"):
         shown_lift(alone, tokens([-1]))
-
-
-def drawn(rng, known, n_tokens=6, vocabulary=40):
-    """Answers whose writer knows some of them: sharper distributions there."""
-    logits = rng.normal(0, 1, (n_tokens, vocabulary))
-    logits[:, 0] += 4 if known else 2
-    return token_statistics(logits, np.zeros(n_tokens, dtype=int))
-
-
-def signs(rng, right, known):
-    import pandas as pd
-
-    rows = [token_scores(drawn(rng, each)) for each in known]
-    table = pd.DataFrame(rows)
-    return signal_table(table * pd.Series({name: SURER[name] for name in table}), right, np.arange(len(right)) % 12)
-
-
-def test_planted_knowledge_is_found_by_every_score_with_its_sign_and_none_where_none_is():
-    rng = np.random.default_rng(0)
-    right = (rng.random(240) < 0.4).astype(float)
-    found = signs(rng, right, right == 1)
-    sharp = ["mean log-probability", "perplexity", "entropy", "self-certainty", "margin", "answer span"]
-    assert (found.loc[sharp, "low"] > 0.75).all()
-    nothing = signs(rng, right, rng.random(240) < 0.4)
-    assert ((nothing["auroc"] - 0.5).abs() < 0.1).all()  # the scores of one draw hang together: 2.6 standard errors

@@ -4,12 +4,9 @@ import shutil
 
 import pytest
 import yaml
-from blank import report_nothing
 from tiny_experiment import JUDGE_RUN, STEER_SWEEP, as_arguments, run_here, write_experiment
 
-from onedial.asking.questions import questions_frame
 from onedial.panels.panel_files import load_panel
-from onedial.panels.questions.question_files import load_questions
 from onedial.verdict.sweep_run import SweepRun
 from onedial.verdict.verdict import ASKED_OTHERWISE
 
@@ -40,58 +37,19 @@ def neutral(model, tmp_path_factory):
     return swept(folder, model=model, panel="frontier", target=FEW, prompt="neutral")
 
 
-@pytest.fixture(scope="module")
-def numbers(model, tmp_path_factory):
-    """The panel of stated confidence; the tiny model reads 512 letters and no more."""
-    folder = tmp_path_factory.mktemp("numbers")
-    short = questions_frame([each for each in load_questions("frontier-confidence") if len(each.text) < 300])
-    short[["id", "question", "topic"]].to_csv(folder / "short.csv", index=False)
-    few = ",".join(load_panel("frontier-confidence:90").answers.columns[::5])
-    more = {"questions": folder / "short.csv", "target": few}
-    with pytest.MonkeyPatch.context() as patched:
-        report_nothing(patched.setattr)
-        return swept(folder / "run", model=model, panel="frontier-confidence:90", **more)
-
-
-def report_of(run):
-    return (run.path / "report.html").read_text(encoding="utf-8")
-
-
-def test_the_subject_of_the_panel_of_requests_is_asked_whether_it_would_answer(frontier):
-    assert "Would you answer this request? Yes or No?" in frontier.prompt()[0]
-    asked = frontier.run.manifest.facts["asked"]
-    assert asked["panel"]["question"] == "Would you answer this request?"
-    assert asked["otherwise"] == []
-    assert ASKED_OTHERWISE not in frontier.verdict()["sentence"]
-    assert "How the panel was asked" in report_of(frontier)
-    assert any("6 of 6 targets answered after reasoning" in note for note in frontier.run.manifest.notes)
-
-
-def test_another_prompt_is_said_in_manifest_notes_report_and_sentence(neutral):
-    assert "Can you answer this question correctly?" in neutral.prompt()[0]
-    said = neutral.run.manifest.facts["asked"]["otherwise"]
-    assert said == ["the panel was asked “Would you answer this request?”, the subject something else"]
-    assert any(note.startswith("asked otherwise: the panel was asked") for note in neutral.run.manifest.notes)
-    assert neutral.verdict()["sentence"].endswith(ASKED_OTHERWISE)
-    assert neutral.verdict()["flags"][-1] == ASKED_OTHERWISE
-    assert "The subject is asked otherwise than the panel was" in report_of(neutral)
-
-
-def test_numbers_after_an_answer_are_another_matter_than_yes_or_no_before_it(numbers):
-    assert "A) " in numbers.prompt()[0]
-    assert "Can you answer this question correctly? Yes or No?" in numbers.prompt()[0]
-    said = numbers.run.manifest.facts["asked"]["otherwise"]
-    assert any("after answering, the subject is asked before" in each for each in said)
-    assert any("a number from 0 to 100, the subject says yes or no" in each for each in said)
-    assert numbers.verdict()["sentence"].endswith(ASKED_OTHERWISE)
-    whole = {question.id: question.text for question in load_questions("frontier-confidence")}
-    asked = numbers.questions().set_index("id")["question"]
-    assert len(asked) == 80
-    assert all(whole[name] == text for name, text in asked.items())
-    yes = numbers.panel().pivot(index="question_id", columns="respondent", values="said_yes")
-    held = load_panel("frontier-confidence:90").answers
-    assert (yes.notna() == held.loc[yes.index, yes.columns].notna()).all(axis=None)
-    assert (yes.fillna(-1) == held.loc[yes.index, yes.columns].fillna(-1)).all(axis=None)
+def test_another_question_than_the_panels_is_said_in_manifest_notes_report_and_sentence(frontier, neutral):
+    for run, question, otherwise in (
+        (frontier, "Would you answer this request? Yes or No?", []),
+        (neutral, "Can you answer this question correctly?", ["the subject something else"]),
+    ):
+        assert question in run.prompt()[0]
+        said = run.run.manifest.facts["asked"]["otherwise"]
+        assert [each.rpartition(", ")[2] for each in said] == otherwise
+        assert run.verdict()["sentence"].endswith(ASKED_OTHERWISE) == bool(otherwise)
+        assert (ASKED_OTHERWISE in run.verdict()["flags"]) == bool(otherwise)
+        assert any(note.startswith("asked otherwise") for note in run.run.manifest.notes) == bool(otherwise)
+        page = (run.path / "report.html").read_text(encoding="utf-8")
+        assert ("The subject is asked otherwise than the panel was" in page) == bool(otherwise)
 
 
 def test_judging_again_keeps_how_it_was_asked(unreported, frontier, neutral, tmp_path):

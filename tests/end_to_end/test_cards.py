@@ -13,8 +13,6 @@ import torch
 
 from onedial.core.cards import html_card, one_line
 from onedial.panels.panel_files import load_panel
-from onedial.verdict.sweep_run import SweepRun
-from steering.interventions import SteeringVector
 
 GOLDEN = Path(__file__).resolve().parents[1] / "reference" / "golden" / "default"
 
@@ -24,14 +22,6 @@ def test_text_of_users_stays_text():
     assert card == (
         "<div><b>&lt;b&gt;run&lt;/b&gt;</b><table><tr><th>&lt;i&gt;</th><td>&lt;/script&gt;</td></tr></table></div>"
     )
-
-
-def test_a_vector_and_a_factor_show_what_they_are():
-    factor = SweepRun.open(GOLDEN).factor()._repr_html_()
-    assert "factor model of" in factor
-    assert "threshold" in factor
-    (file,) = (GOLDEN / "vectors").glob("*.safetensors")
-    assert "steering vector L21-response-mean_difference" in SteeringVector.load(file)._repr_html_()
 
 
 @dataclass

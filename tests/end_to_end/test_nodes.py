@@ -1,7 +1,4 @@
-"""Two torchrun agents, as on two machines, meet over loopback; one is killed, and Slurm's script goes on.
-
-What they start does not import everything anew (`forks.stand_in`); it ends with what was started, as a worker does.
-"""
+"""Two torchrun agents, as on two machines, meet over loopback; one is killed, and Slurm's script goes on."""
 
 import contextlib
 import os
@@ -14,8 +11,7 @@ from pathlib import Path
 import numpy as np
 import psutil
 import pytest
-from forks import stand_in
-from shared_runs import shared_run
+from shared_runs import quick_run
 from tiny_experiment import ROOT, STEER_SWEEP, alone, as_arguments
 
 from onedial.verdict.sweep_run import SweepRun
@@ -31,19 +27,14 @@ def free_port():
         return found.getsockname()[1]
 
 
-def agents(options, log, nodes=2, **environment):
+def agents(options, log, nodes=2):
     """One torchrun for each node."""
     port = free_port()
     rendezvous = ["--rdzv_backend=c10d", f"--rdzv_endpoint=127.0.0.1:{port}", f"--rdzv_id=job{port}"]
     command = [TORCHRUN, f"--nnodes={nodes}", "--nproc_per_node=1", *rendezvous, STEER_SWEEP, *as_arguments(options)]
     with open(log, "w") as file:
         return [
-            subprocess.Popen(
-                list(map(str, command)),
-                stdout=file,
-                stderr=subprocess.STDOUT,
-                env=alone(**environment),
-            )
+            subprocess.Popen(list(map(str, command)), stdout=file, stderr=subprocess.STDOUT, env=alone())
             for _ in range(nodes)
         ]
 
@@ -59,10 +50,10 @@ def end_node(agent):
     agent.wait(timeout=PATIENCE)
 
 
-def slurm_script(out, options, **more):
+def slurm_script(out, options):
     """One command for beginning and going on; without Slurm it is torchrun on this machine alone."""
     environment = alone(PATH=os.pathsep.join([str(TORCHRUN.parent), os.environ["PATH"]]))
-    environment |= {"PROCESSES_PER_NODE": "2", "RENDEZVOUS_PORT": str(free_port())} | more
+    environment |= {"PROCESSES_PER_NODE": "2", "RENDEZVOUS_PORT": str(free_port())}
     command = ["bash", ROOT / "scripts" / "slurm_sweep.sh", out, *as_arguments(options)]
     return subprocess.run(
         list(map(str, command)), cwd=ROOT, env=environment, capture_output=True, text=True, timeout=PATIENCE
@@ -70,10 +61,10 @@ def slurm_script(out, options, **more):
 
 
 def test_a_sweep_over_two_nodes_survives_the_loss_of_one_and_ends_as_if_nothing_had_been(tmp_path):
-    options, one = shared_run(layer="2", magnitudes="-1,-0.5,0.5,1", facts=12)
+    options, one = quick_run()
     out, log = tmp_path / "run", tmp_path / "log.txt"
-    given, worker = options | {"out": out, "resume": True}, {"PYTHON_EXEC": str(stand_in(tmp_path))}
-    running = agents(given, log, **worker)
+    given = options | {"out": out, "resume": True}
+    running = agents(given, log)
     try:
         give_up = time.monotonic() + PATIENCE
         while not list((out / "sweep").glob("part-*.parquet")):
@@ -87,7 +78,7 @@ def test_a_sweep_over_two_nodes_survives_the_loss_of_one_and_ends_as_if_nothing_
             end_node(each)
     assert not (out / "verdict.json").exists(), "the run had ended before a node was lost"
 
-    done = slurm_script(out, options, **worker)
+    done = slurm_script(out, options)
     assert done.returncode == 0, done.stderr
     two = SweepRun.open(out)
     assert two.run.manifest.facts["processes"] == 2

@@ -8,7 +8,7 @@ import pytest
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "own.md"
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_along_the_directions_of_the_page_what_is_written_turns_as_it_says():
     namespace = {"__name__": "page"}
     sentiment, refusal, confidence, *_ = re.findall(r"```python\n(.*?)```", PAGE.read_text(encoding="utf-8"), re.DOTALL)

@@ -1,45 +1,21 @@
 """Two processes share a run and write one result, equal to that of one process."""
 
-import os
-import subprocess
-import sys
-from pathlib import Path
-
 import numpy as np
 import pytest
-from forks import run_together, stand_in
-from shared_runs import shared_run
+from forks import run_together
+from shared_runs import seven_batches
 from tiny_experiment import STEER_SWEEP, alone, as_arguments, run_here
 
 from onedial.verdict.sweep_run import SweepRun
 
 
-@pytest.fixture(scope="module")
-def shared():
-    """The run of test_resume.py."""
-    return shared_run(n=112, n_targets=8, layer="1,3", controls=1, facts=20)
-
-
-@pytest.fixture
-def options(shared):
-    return shared.options
-
-
-@pytest.fixture
-def alone_run(shared):
-    return shared.run
-
-
-def together(options, log):
-    """As torchrun starts them, without another import of everything; test_nodes.py has torchrun itself."""
-    with open(log, "w") as file:
-        codes = run_together(STEER_SWEEP, *as_arguments(options), log=file, env=alone())
-    return codes, log.read_text()
-
-
 @pytest.mark.launched
-def test_two_processes_give_the_result_of_one(unreported, options, alone_run, tmp_path):
-    codes, said = together(options | {"out": tmp_path / "run"}, tmp_path / "log.txt")
+def test_two_processes_give_the_result_of_one(unreported, tmp_path):
+    """As torchrun starts them; test_nodes.py has torchrun itself."""
+    options, alone_run = seven_batches()
+    with open(tmp_path / "log.txt", "w") as log:
+        codes = run_together(STEER_SWEEP, *as_arguments(options | {"out": tmp_path / "run"}), log=log, env=alone())
+    said = (tmp_path / "log.txt").read_text()
     assert codes == [0, 0], said
     run = SweepRun.open(tmp_path / "run")
     assert run.run.manifest.facts["processes"] == 2
@@ -64,37 +40,3 @@ def test_two_processes_give_the_result_of_one(unreported, options, alone_run, tm
         (run.path / late).unlink()
     assert run_here(STEER_SWEEP, *as_arguments(options | {"out": run.path, "resume": True})) == 0
     np.testing.assert_allclose(run.sweep()["margin"], alone_run.sweep()["margin"], rtol=0, atol=1e-5)
-
-
-@pytest.mark.slow
-@pytest.mark.launched
-def test_accelerate_starts_processes_that_share_a_run(options, tmp_path):
-    """Without a GPU `--multi_gpu` starts both processes all the same, and they talk over gloo; `--cpu` starts one."""
-    launch = ["accelerate", "launch", "--multi_gpu", "--num_processes", "2", "--main_process_port", "0"]
-    paths = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
-    environment = alone(PATH=paths, PYTHON_EXEC=str(stand_in(tmp_path)))
-    quick = options | {
-        "layer": "2",
-        "magnitudes": "-1,1",
-        "controls": 0,
-        "facts": 0,
-        "tests": "interchange",
-        "out": tmp_path / "run",
-    }
-    given = [*launch, str(STEER_SWEEP), *as_arguments(quick)]
-    done = subprocess.run(given, env=environment, capture_output=True, text=True, check=False, timeout=400)
-    assert done.returncode == 0, done.stderr
-    run = SweepRun.open(tmp_path / "run")
-    assert run.run.manifest.facts["processes"] == 2
-    assert {file.name[:7] for file in (run.path / "sweep").iterdir()} == {"part-p1", "part-00"}
-    assert run.run.has("interchange.csv")
-    assert done.stdout.count("report: ") == 1
-
-
-@pytest.mark.launched
-def test_a_bad_input_ends_all_processes_with_one_sentence(options, tmp_path):
-    codes, said = together(options | {"out": tmp_path / "run", "layer": "99"}, tmp_path / "log.txt")
-    assert all(codes), said
-    assert "error: layer 99 requested, but this model has layers 0-4; pass --layer 4 or less" in said
-    assert 'steer_sweep.py", line' not in said
-    assert not (tmp_path / "run").exists()

@@ -13,7 +13,7 @@ import pytest
 from scipy.optimize import minimize
 from scipy.special import expit
 from scipy.stats import norm, rankdata, t
-from shared_runs import shared_run
+from shared_runs import default_run
 
 from onedial.panels.panels import panel_from_long
 from onedial.verdict.sweep_run import SweepRun
@@ -180,10 +180,10 @@ def check(found, estimate, drawn, by_topic, tables, parts):
         assert found[name] == (None if reach is None else pytest.approx(estimate + sign * reach, abs=1e-6)), name
 
 
-@pytest.fixture(scope="module", params=["default", "all_positions", pytest.param("tiny", marks=pytest.mark.slow)])
+@pytest.fixture(scope="module", params=["default", "all_positions", "tiny"])
 def case(request):
     """Tables and stored verdict of a run."""
-    run = shared_run(drawn=True).run if request.param == "tiny" else SweepRun.open(GOLDEN / request.param)
+    run = default_run().run if request.param == "tiny" else SweepRun.open(GOLDEN / request.param)
     return Tables(run), json.loads((run.path / "verdict.json").read_text())
 
 

@@ -19,74 +19,47 @@ def respondent(request):
     return KINDS[request.param]()
 
 
-@pytest.fixture(scope="module", params=INSTRUMENTS_ASKED)
-def instrument(request):
-    return INSTRUMENTS_ASKED[request.param]
-
-
-@pytest.fixture(scope="module")
-def responses(respondent, instrument):
-    return answers_in_order(respondent, [instrument.prompt(question) for question in QUESTIONS], instrument)
-
-
-def test_it_is_a_respondent_with_an_identity_that_stays(respondent, instrument, responses):
+@pytest.mark.parametrize("name", INSTRUMENTS_ASKED)
+def test_answers_come_in_order_with_their_tokens_whatever_is_asked_beside_and_unread_is_no_value(respondent, name):
+    instrument = INSTRUMENTS_ASKED[name]
+    prompts = [instrument.prompt(question) for question in QUESTIONS]
+    responses = answers_in_order(respondent, prompts, instrument)
     assert isinstance(respondent, Respondent)
     assert respondent.identity == respondent.identity
-    assert respondent.identity.model
-
-
-def test_every_prompt_gets_one_response_with_its_place(responses):
-    assert [response.place for response in responses] == list(range(len(QUESTIONS)))
-    assert [response.error for response in responses] == [""] * len(QUESTIONS)
+    assert [(response.place, response.error) for response in responses] == [(n, "") for n in range(len(QUESTIONS))]
     assert len({response.prompt_hash for response in responses}) == len(QUESTIONS)
-
-
-def test_an_answer_does_not_depend_on_what_is_asked_beside_it(respondent, instrument, responses):
-    backwards = [instrument.prompt(question) for question in reversed(QUESTIONS)]
-    again = answers_in_order(respondent, backwards, instrument)[::-1]
-    for one, other in zip(responses, again, strict=True):
-        assert (one.value, one.said_yes, one.raw_text, one.prompt_hash) == (
-            *(other.value, other.said_yes, other.raw_text),
-            other.prompt_hash,
-        )
-        assert one.margin == pytest.approx(other.margin, abs=1e-4, nan_ok=True)
-
-
-def test_what_is_unread_has_no_value_and_a_value_lies_on_the_scale(instrument, responses):
-    for response in responses:
-        if not math.isnan(response.mass):
-            assert (response.value is None) == (not is_read(response.mass))
-            assert sum(response.probabilities) == pytest.approx(1.0)
-        if instrument.scale.kind == "yes/no":
-            assert response.said_yes == (None if response.value is None else response.value == 1.0)
-            if response.value is not None and not math.isnan(response.margin):
-                assert response.said_yes == (response.margin > 0)
-                assert (response.confidence > 0.5) == response.said_yes
-        elif response.value is not None:
-            assert response.said_yes is None
-            places = range(len(instrument.scale.options))
-            assert response.value in (instrument.scale.values if instrument.scale.kind == "probability" else places)
-            assert (response.confidence is not None) == (instrument.scale.kind == "probability")
-
-
-def test_tokens_are_counted(respondent, instrument, responses):
-    assert all(response.tokens_in > 3 for response in responses)
     writes = isinstance(respondent, ProviderRespondent) or not isinstance(instrument.reader, TokenReader)
-    assert all((response.tokens_out > 0) == writes for response in responses)
-
-
-def test_no_prompts_get_no_responses(respondent, instrument):
+    assert all(each.tokens_in > 3 and (each.tokens_out > 0) == writes for each in responses)
+    for response in responses:
+        check_value(response, instrument.scale)
+    again = answers_in_order(respondent, prompts[::-1], instrument)[::-1]
+    for one, other in zip(responses, again, strict=True):
+        assert (one.value, one.said_yes, one.raw_text) == (other.value, other.said_yes, other.raw_text)
+        assert one.prompt_hash == other.prompt_hash
+        assert one.margin == pytest.approx(other.margin, abs=1e-4, nan_ok=True)
+    ids = [f"q{i}" for i in range(len(QUESTIONS))]
+    table = measurements("r", respondent.identity, name, instrument.template.name, ids, reversed(responses))
+    assert list(table.columns) == MEASUREMENT_COLUMNS
+    assert table["question_id"].tolist() == ids[::-1]
+    values = [math.nan if each.value is None else each.value for each in reversed(responses)]
+    assert table["value"].tolist() == pytest.approx(values, nan_ok=True)
     assert list(respondent.answer([], instrument)) == []
 
 
-def test_responses_become_measurements_under_one_schema(respondent, instrument, responses):
-    ids = [f"q{i}" for i in range(len(QUESTIONS))]
-    table = measurements("r", respondent.identity, instrument.name, instrument.template.name, ids, reversed(responses))
-    assert list(table.columns) == MEASUREMENT_COLUMNS
-    assert table["question_id"].tolist() == ids[::-1]
-    assert not table.duplicated(["respondent", "instrument", "framing", "question_id", "sample"]).any()
-    values = [math.nan if each.value is None else each.value for each in reversed(responses)]
-    assert table["value"].tolist() == pytest.approx(values, nan_ok=True)
+def check_value(response, scale):
+    """What is unread has no value, and a value lies on the scale."""
+    if not math.isnan(response.mass):
+        assert (response.value is None) == (not is_read(response.mass))
+        assert sum(response.probabilities) == pytest.approx(1.0)
+    if scale.kind == "yes/no":
+        assert response.said_yes == (None if response.value is None else response.value == 1.0)
+        if response.value is not None and not math.isnan(response.margin):
+            assert response.said_yes == (response.margin > 0)
+            assert (response.confidence > 0.5) == response.said_yes
+    elif response.value is not None:
+        assert response.said_yes is None
+        assert response.value in (scale.values if scale.kind == "probability" else range(len(scale.options)))
+        assert (response.confidence is not None) == (scale.kind == "probability")
 
 
 # ---- what is true of some --------------------------------------------------------------------------------------------

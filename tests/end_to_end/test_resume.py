@@ -9,15 +9,8 @@ import numpy as np
 import pandas as pd
 import pytest
 from forks import start_program
-from shared_runs import shared_run
-from tiny_experiment import (
-    STEER_SWEEP,
-    alone,
-    as_arguments,
-    call,
-    files_of,
-    vector_content,
-)
+from shared_runs import seven_batches
+from tiny_experiment import STEER_SWEEP, alone, as_arguments, call, files_of, vector_content
 
 from onedial.core.run.configuration import configuration_hash
 from onedial.models.forward.runner import FastRunner, check_fast_paths
@@ -33,8 +26,7 @@ N = 112
 
 @pytest.fixture(scope="module")
 def shared():
-    """A run of 7 batches: two layers are scanned, the magnitudes are chosen, a control is swept."""
-    return shared_run(n=N, n_targets=8, layer="1,3", controls=1, facts=20)
+    return seven_batches()
 
 
 @pytest.fixture
@@ -124,6 +116,7 @@ def test_a_vector_that_was_cut_is_named_and_once_deleted_is_made_again(options, 
     assert_same_tables(SweepRun.open(folder), unbroken)
 
 
+@pytest.mark.long
 def test_the_last_batch_alone_gives_the_same_bits_as_among_others(unreported, options, unbroken, tmp_path, call):
     """Its questions begin alike: a prefix of their own would be longer than that of all, and round otherwise."""
     questions = pd.read_csv(options["questions"])
@@ -180,6 +173,7 @@ def test_a_finished_run_resumes_to_its_report_without_another_question(options, 
     assert_same_tables(SweepRun.open(folder), unbroken)
 
 
+@pytest.mark.launched
 @pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
 def test_an_interrupted_run_says_that_what_was_finished_is_saved(options, tmp_path, number, code):
     with open(tmp_path / "log.txt", "w") as log:

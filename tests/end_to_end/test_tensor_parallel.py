@@ -5,7 +5,7 @@ import time
 import numpy as np
 import pytest
 from forks import run_together, start_together
-from shared_runs import shared_run
+from shared_runs import seven_batches
 from tiny_experiment import STEER_SWEEP, alone, as_arguments
 
 from onedial.verdict.sweep_run import SweepRun
@@ -16,7 +16,7 @@ pytestmark = pytest.mark.launched
 @pytest.fixture(scope="module")
 def whole():
     """What one process makes of the whole model."""
-    return shared_run(n=112, n_targets=8, layer="1,3", controls=1, facts=20)
+    return seven_batches()
 
 
 def arguments(options):

@@ -6,31 +6,20 @@ import numpy as np
 import pandas as pd
 import pytest
 import torch
-from shared_runs import shared_run
-from tiny_experiment import (
-    STEER_SWEEP,
-    as_arguments,
-    call,
-    panel_frame,
-    vector_content,
-    write_experiment,
-)
+from shared_runs import default_run
+from tiny_experiment import STEER_SWEEP, as_arguments, call, panel_frame, vector_content, write_experiment
 
 from onedial.asking.prompts import load_prompt
-from onedial.asking.sweep_tables import DRAWN_ROLES
 from onedial.core.run.configuration import configuration_hash
 from onedial.models.model import load_model
 from onedial.models.prompt_set import PromptSet
 from onedial.panels.panels import panel_from_long
 from onedial.panels.questions.question_files import load_questions
-from onedial.report.report import contents_of
 from onedial.verdict.judgement import SweepTables, judge_tables
 from onedial.verdict.sweep_run import SweepRun
-from steering.contrasts import split_by_response
-from steering.dials.dials import SURENESS
 from steering.interventions import Intervention, SteeringVector
-from steering.planning.layers import scan_layers, spanning_magnitude
-from steering.planning.magnitudes import choose_magnitudes, find_range
+from steering.planning.layers import scan_layers
+from steering.planning.magnitudes import choose_magnitudes
 from steering.vectors import extract_vectors
 
 __all__ = ["call"]
@@ -43,16 +32,9 @@ WRITTEN = (
 )
 
 
-@pytest.fixture(scope="module", params=["llama", "gemma3"])
-def run(request):
-    """A run with default options, but for the subject, the questions and the panel."""
-    return shared_run(architecture=request.param, drawn=request.param == "llama").run
-
-
-@pytest.fixture
-def one_run():
-    """The first of them, for what is made of the tables alone."""
-    return shared_run(drawn=True).run
+@pytest.fixture(scope="module")
+def run():
+    return default_run().run
 
 
 @pytest.fixture(scope="module")
@@ -115,15 +97,8 @@ def test_every_question_is_asked_at_every_magnitude_and_0_is_among_them(run):
     assert sweep["mass"].between(0, 1).all()
 
 
-def test_the_yes_rate_rises_with_the_magnitude(run):
-    answers = run.sweep().assign(yes=lambda table: table["margin"] > 0)
-    rates = answers.groupby("magnitude")["yes"].mean()
-    assert rates.iloc[-1] - rates.iloc[0] > 0.3
-
-
-def test_matches_and_verdict_are_what_their_own_tables_give(one_run):
+def test_matches_and_verdict_are_what_their_own_tables_give(run):
     """Nothing but the parquet files and interventions.json goes in."""
-    run = one_run
     sweep, facts = (
         pd.concat([pd.read_parquet(file) for file in sorted((run.path / name).glob("*.parquet"))])
         for name in ("sweep", "facts")
@@ -154,15 +129,14 @@ def test_vector_layer_scan_and_magnitudes_come_from_their_own_splits_alone(run):
     (again,) = extract_vectors(model, extraction, [vector.layer], "response")
     assert torch.allclose(again.direction * again.raw_norm, vector.direction * vector.raw_norm, atol=1e-3)
     intervention = Intervention.of(vector)
-    scan, stored = scan_layers(model, fitting, [intervention]), run.layer_scan()
+    scan, stored = scan_layers(model, fitting, [intervention]), run.table("layer_scan")
     columns = ["magnitude", "yes_rate", "unread"]
     np.testing.assert_allclose(scan.table[columns], stored.loc[stored["layer"] == vector.layer, columns], atol=1e-9)
     chosen, _ = choose_magnitudes(model, fitting, intervention, scan.rates())
     np.testing.assert_allclose(run.interventions()["magnitudes"][0], chosen, rtol=1e-3, atol=1e-4)
 
 
-def test_the_config_of_a_run_repeats_it_bit_for_bit(one_run, call, tmp_path):
-    run = one_run
+def test_the_config_of_a_run_repeats_it_bit_for_bit(run, call, tmp_path):
     ended = call(STEER_SWEEP, "--config", run.path / "config.yaml", "--out", tmp_path / "again")
     assert ended.code == 0, ended.err
     again = SweepRun.open(tmp_path / "again")
@@ -175,17 +149,6 @@ def test_the_config_of_a_run_repeats_it_bit_for_bit(one_run, call, tmp_path):
 
 
 # ---- options ---------------------------------------------------------------------------------------------------------
-
-
-def test_a_list_of_layers_and_of_magnitudes_is_kept_to(steer):
-    run, shown = steer(layer="1,3", magnitudes="-2,-0.5,0.5,2", contrast="answer", positions="all")
-    sweep = run.sweep()
-    assert set(run.layer_scan()["layer"]) == {1, 3}
-    assert set(sweep["magnitude"]) == {-2.0, -0.5, 0.0, 0.5, 2.0}
-    (done,) = run.interventions().to_dict("records")
-    assert (done["positions"], done["layers"][0] in (1, 3)) == ("all", True)
-    assert run.under_test() in ("L1-answer-mean_difference", "L3-answer-mean_difference")
-    assert "5 magnitudes from -2 to 2" in shown
 
 
 def test_raw_units_are_the_same_magnitudes_times_a_constant(steer, tmp_path):
@@ -202,36 +165,6 @@ def test_raw_units_are_the_same_magnitudes_times_a_constant(steer, tmp_path):
     )
     difference = norms.sweep()["margin"] - raw.sweep()["margin"]
     assert difference.abs().max() < 1e-3
-
-
-def test_a_random_direction_can_be_the_vector_and_directions_beside_it_are_ranked(steer):
-    run, _ = steer(method="random", controls=3, layer="2", seed=2**70, instructed=True)
-    sweep = run.sweep()
-    own = run.under_test()
-    assert own == f"L2-random-{2**70}"
-    assert set(sweep["intervention_id"]) == {own}
-    interventions = run.interventions().set_index("intervention_id")
-    assert interventions["role"].tolist()[:5] == ["vector", *DRAWN_ROLES[:3], "unembedding"]
-    crossings = run.parts["crossings"].read()
-    assert set(crossings["intervention_id"]) == set(interventions.index) - {own}
-    assert set(crossings["question_id"]) == set(sweep["question_id"])
-    for name, turns in crossings.groupby("intervention_id")["magnitude"]:
-        low, high = interventions["magnitudes"][name][0], interventions["magnitudes"][name][-1]
-        assert turns.dropna().between(low, high).all()
-    verdict, controls = run.verdict(), contents_of(run)["controls"]
-    direction = verdict["direction"]
-    drawn = controls[controls["drawn"]]
-    assert (direction["n_controls"], verdict["push"]) == (len(drawn), "untested")
-    assert direction["ranks"]["signal"] == 1 + int((drawn["signal"] >= direction["vector"]["signal"]).sum())
-    texts = run.texts().groupby("intervention_id")["kl"].mean()
-    there = controls[np.isfinite(controls["push"])]
-    assert np.isinf(controls.loc[~np.isfinite(controls["push"]), "kl"]).all()
-    assert there["kl"].to_numpy() == pytest.approx(texts[there.index].to_numpy())
-    assert set(texts.index) == set(there.index) | ({own} if direction["vector"]["push"] is not None else set())
-    told = run.parts["instructed"].read()
-    assert set(told["question_id"]) == set(run.splits()[run.splits() != "extraction"].index)
-    assert sorted(set(told["level"])) == list(SURENESS)
-    assert "instructed threshold" in contents_of(run)["baselines"].index
 
 
 def test_questions_may_come_from_the_panel_and_targets_may_be_few(steer, experiment, tmp_path):
@@ -255,38 +188,6 @@ def test_the_subject_itself_is_no_target_unless_it_is_kept(steer, experiment, tm
     assert "1 targets are the subject itself and are left out: target 2" in shown
     kept, _ = steer(**options, keep_own=True, out=tmp_path / "kept")
     assert "target 2" in kept.matches().index
-
-
-def test_a_subject_with_four_noes_is_split_at_thirds_rather_than_refused():
-    margin = torch.tensor([-4.0, -3.0, -2.0, -1.0, *range(1, 12)])
-    yes, no = split_by_response(margin, torch.ones(15))
-    assert int(yes.sum()) == int(no.sum()) == 5
-
-
-# ---- a subject that can half be read -------------------------------------------------------------------------------
-
-
-def half_mute_rates():
-    """Three in ten answers cannot be read without steering; a push makes them readable, then too long a push not."""
-    magnitudes = [-0.4, -0.2, -0.1, -0.05, 0.0, 0.05, 0.1, 0.2, 0.4]
-    rates = [0.0, 0.01, 0.2, 0.4, 0.5, 0.6, 0.8, 0.99, 1.0]
-    unread = [0.6, 0.34, 0.3, 0.3, 0.3, 0.3, 0.2, 0.1, 0.6]
-    return pd.DataFrame({"yes_rate": rates, "unread": unread}, index=pd.Index(magnitudes, name="magnitude"))
-
-
-def test_what_cannot_be_read_without_steering_does_not_end_the_range():
-    found = find_range(half_mute_rates())
-    assert (found.low, found.high) == (-0.2, 0.2)
-    assert (found.low_reason, found.high_reason) == ("yes rate", "yes rate")
-    assert spanning_magnitude(half_mute_rates()) == pytest.approx(0.1 + 0.1 * 0.15 / 0.19)
-
-
-def test_what_steering_makes_unreadable_ends_the_range():
-    rates = half_mute_rates()
-    rates.loc[[-0.2, 0.2], "unread"] = 0.36
-    assert find_range(rates).low == -0.1
-    assert find_range(rates).high_reason == "unread"
-    assert spanning_magnitude(rates) == np.inf
 
 
 def test_what_the_subject_writes_to_eight_test_questions_at_three_settings_stands_on_the_page(run):

@@ -1,9 +1,7 @@
 """experiments/ask.py battery: every test of every respondent leaves its answers and scores; a steered subject is one
 too."""
 
-import importlib.util
 import json
-import re
 import shutil
 
 import pandas as pd
@@ -41,70 +39,16 @@ def log_of(run, test=None):
 
 def test_every_test_leaves_its_answers_and_its_scores(asked):
     folder, _ = asked
-    for name in (
-        "overview",
-        "pairs",
-        "pairs_signals",
-        "pressure",
-        "correction",
-        "beliefs",
-        "hedges",
-        "critics",
-    ):
+    names = "overview pairs pairs_signals pressure correction beliefs hedges critics"
+    for name in names.split():
         table = pd.read_csv(folder / "run" / f"{name}.csv")
         assert len(table), name
         assert table.columns[0] == "respondent"
     assert len(list((folder / "run" / "answers" / "pressure").glob("*.parquet"))) == 1
     assert (folder / "run" / "figures" / "pressure.png").exists()
-
-
-def test_a_dry_run_says_how_many_prompts_of_each_kind_there_would_be_and_leaves_nothing(asked, call, tmp_path):
-    folder, options = asked
-    told = call(*PROGRAM, *options, "--dry-run", "--out", tmp_path / "run")
-    assert told.code == 0, told.err
-    assert not (tmp_path / "run").exists()
-    counts = dict(re.findall(r"(surer of|belief, \w+ person|closed book|free answer) +(\d+)", told.out))
-    log = log_of(folder / "run")
-    assert {name: int(n) for name, n in counts.items()} == log["instrument"].value_counts()[list(counts)].to_dict()
-    assert len(counts) == 5
-
-
-def test_letters_that_a_random_model_never_says_are_counted_and_get_no_number(asked):
-    folder, _ = asked
-    table = pd.read_csv(folder / "run" / "pressure.csv")
-    assert (table["n_unread"] == 8).all()
-    assert table["to_wrong"].isna().all()
-
-
-def test_every_single_answer_is_kept_with_what_was_asked(asked):
-    folder, _ = asked
-    log = log_of(folder / "run", "beliefs")
-    assert len(log) == 24
+    log, beliefs = log_of(folder / "run", "beliefs"), pd.read_parquet(folder / "run" / "answers" / "beliefs")
     assert log["prompt"].str.contains("Mary believes that this is so: ").sum() == 8
-    table = pd.read_parquet(folder / "run" / "answers" / "beliefs")
-    assert len(log_of(folder / "run", "correction"))  # texts and logits in one table
-    assert log["margin"].sum() == pytest.approx(table["margin"].sum())
-
-
-@pytest.mark.skipif(importlib.util.find_spec("inspect_ai") is None, reason="inspect_ai is an optional extra")
-def test_every_single_answer_is_a_sample_of_an_inspect_log(asked, call, tmp_path):
-    folder, _ = asked
-    ended = call(
-        ROOT / "experiments" / "panel.py", "export", folder / "run", "--to", "inspect-log", "--out", tmp_path / "a.eval"
-    )
-    assert ended.code == 0, ended.err
-    from inspect_ai.log import read_eval_log
-
-    samples = [each for each in read_eval_log(str(tmp_path / "a.eval")).samples if each.metadata["test"] == "beliefs"]
-    log = log_of(folder / "run", "beliefs")
-    read = log[log["value"].notna()]
-    told = sorted(
-        (each.input, score.value, score.metadata["margin"])
-        for each in samples
-        for score in (each.scores or {}).values()
-    )
-    assert len(samples) == len(log)
-    assert told == sorted(read[["prompt", "value", "margin"]].itertuples(index=False, name=None))
+    assert log["margin"].sum() == pytest.approx(beliefs["margin"].sum())
 
 
 def test_a_battery_whose_answers_were_lost_in_part_asks_for_those_alone_and_ends_with_the_same(asked, call, tmp_path):
@@ -147,17 +91,6 @@ def texts_of(run):
     texts = sorted(log[["instrument", "prompt", "raw_text"]].values.tolist())  # batches go by length
     assert len(log["raw_text"].unique()) > 8
     return texts
-
-
-def strangers(folder, file, change=lambda rows: rows):
-    """The answers to *beliefs* as somebody else would have noted them: texts alone."""
-    log = log_of(folder / "run", "beliefs")
-    rows = [
-        {"prompt": row["prompt"], "text": "Yes, I do." if row["margin"] > 0 else "**No**, I do not."}
-        for row in log.to_dict("records")
-    ]
-    file.write_text("".join(json.dumps(row) + "\n" for row in change(rows)))
-    return log
 
 
 def test_a_battery_is_scored_again_from_its_own_log_byte_for_byte_and_nobody_is_asked(asked, call, tmp_path):
@@ -207,59 +140,39 @@ def test_an_inspect_log_of_somebody_else_is_found_by_all_turns_before_the_answer
     assert texts_of(tmp_path / "again") == texts_of(asked[0] / "run")
 
 
-def test_texts_of_somebody_else_are_read_by_their_words(asked, call, tmp_path):
-    log = strangers(asked[0], tmp_path / "a.jsonl")
-    options = ("--model", f"recorded:{tmp_path / 'a.jsonl'}", "--instruments", "beliefs", *QUICK)
-    ended = call(*PROGRAM, *options, "--out", tmp_path / "run")
+def test_texts_of_somebody_else_are_read_by_their_words_and_those_that_are_missing_are_named(asked, call, tmp_path):
+    """With what is written to missing.jsonl answered there, the run goes on."""
+    log = log_of(asked[0] / "run", "beliefs")
+    said = {row["prompt"]: "Yes, I do." if row["margin"] > 0 else "**No**, I do not." for row in log.to_dict("records")}
+    record, run = tmp_path / "a.jsonl", tmp_path / "run"
+    options = ("--model", f"recorded:{record}", "--instruments", "beliefs", *QUICK, "--out", run)
+    write_record(record, dict(list(said.items())[:-3]))
+    ended = call(*PROGRAM, *options)
+    assert (ended.code, "holds no answer of recorded to" in ended.err) == (2, True)
+    assert not list(run.glob("*.csv"))
+    missing = {json.loads(line)["prompt"] for line in (run / "missing.jsonl").read_text().splitlines()}
+    assert set() < missing <= set(list(said)[-3:])
+    write_record(record, said)
+    ended = call(*PROGRAM, *options, "--resume")
     assert ended.code == 0, ended.err
-    table = pd.read_parquet(tmp_path / "run" / "answers" / "beliefs")
+    table = pd.read_parquet(run / "answers" / "beliefs")
     assert set(table["respondent"]) == {"recorded"}
-    assert table["margin"].abs().eq(1).all()
     assert (table["margin"] > 0).sum() == (log["margin"] > 0).sum()
 
 
-def test_who_stands_in_two_records_is_refused_before_answers_are_mixed(asked, call, tmp_path):
-    for name in ("a.jsonl", "b.jsonl"):
-        strangers(asked[0], tmp_path / name)
-    twice = ",".join(f"recorded:{tmp_path / name}" for name in ("a.jsonl", "b.jsonl"))
-    ended = call(*PROGRAM, "--model", twice, "--instruments", "beliefs", *QUICK, "--out", tmp_path / "run")
-    assert ended.code == 2
-    assert "recorded would answer twice" in ended.err
+def write_record(file, said):
+    file.write_text("".join(json.dumps({"prompt": prompt, "text": text}) + "\n" for prompt, text in said.items()))
 
 
-def test_a_request_without_an_answer_is_refused_by_name_and_nothing_is_scored(asked, call, tmp_path):
-    log = strangers(asked[0], tmp_path / "a.jsonl", lambda rows: rows[:-3])
-    options = ("--model", f"recorded:{tmp_path / 'a.jsonl'}", "--instruments", "beliefs", *QUICK)
-    ended = call(*PROGRAM, *options, "--out", tmp_path / "run")
-    assert ended.code == 2
-    assert "holds no answer of recorded to" in ended.err
-    assert not list((tmp_path / "run").glob("*.csv"))
-    missing = [json.loads(line) for line in (tmp_path / "run" / "missing.jsonl").read_text().splitlines()]
-    assert missing
-    assert {row["prompt"] for row in missing} <= set(log["prompt"].tail(3))
-    with (tmp_path / "a.jsonl").open("a") as file:  # answered there, and gone on with
-        for row in missing:
-            print(json.dumps(row | {"text": "No"}), file=file)
-    while (ended := call(*PROGRAM, *options, "--out", tmp_path / "run", "--resume")).code == 2:
-        rows = [json.loads(line) for line in (tmp_path / "run" / "missing.jsonl").read_text().splitlines()]
-        with (tmp_path / "a.jsonl").open("a") as file:
-            for row in rows:
-                print(json.dumps(row | {"text": "No"}), file=file)
-    assert ended.code == 0, ended.err
-    assert (tmp_path / "run" / "beliefs.csv").exists()
-
-
-def test_a_drawn_answer_serves_once_and_what_is_no_record_is_refused(asked, call, tmp_path):
-    log = log_of(asked[0] / "run", "correction")
-    rows = [{"prompt": row["prompt"], "text": row["raw_text"]} for row in log.to_dict("records")]
-    (tmp_path / "once.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+def test_who_stands_in_two_records_and_what_is_no_record_is_refused(asked, call, tmp_path):
+    write_record(tmp_path / "a.jsonl", {"Who?": "Yes"})
+    write_record(tmp_path / "b.jsonl", {"Who?": "No"})
     (tmp_path / "bad.jsonl").write_text('{"prompt": "Who?"}\n')
-    for name, instrument, words in (
-        ("once.jsonl", "correction", "of correction, closed book"),
-        ("bad.jsonl", "beliefs", 'line 1 has no "prompt" and "text"'),
-        ("none.jsonl", "beliefs", "there is no record"),
+    for names, words in (
+        (("a.jsonl", "b.jsonl"), "recorded would answer twice"),
+        (("bad.jsonl",), 'line 1 has no "prompt" and "text"'),
+        (("none.jsonl",), "there is no record"),
     ):
-        options = ("--model", f"recorded:{tmp_path / name}", "--instruments", instrument, *QUICK, "--samples", "2")
-        ended = call(*PROGRAM, *options, "--out", tmp_path / f"run {name}")
-        assert ended.code == 2
-        assert words in ended.err
+        models = ",".join(f"recorded:{tmp_path / name}" for name in names)
+        ended = call(*PROGRAM, "--model", models, "--instruments", "beliefs", *QUICK, "--out", tmp_path / "run")
+        assert (ended.code, words in ended.err) == (2, True), ended.err

@@ -21,18 +21,17 @@ ASK = ROOT / "experiments" / "ask.py"
 @pytest.fixture(scope="module")
 def asked(tmp_path_factory):
     folder = tmp_path_factory.mktemp("self")
-    for seed in (0, 1):
-        save_outspoken(folder / f"model{seed}", seed=seed)
-    options = ("--model", f"{folder / 'model0'},{folder / 'model1'}", "--n-questions", "4")
+    save_outspoken(folder / "model")
+    options = ("--model", folder / "model", "--n-questions", "4", "--replicates", "99")
     assert run_here(ASK, "predict", *options, "--out", folder / "run") == 0
-    return folder, options
+    return folder
 
 
 def test_the_run_holds_the_scores_that_its_tables_give(asked, call, tmp_path):
-    folder, _ = asked
-    ended = call(ASK, "score", folder / "run", "--replicates", "1999", "--out", tmp_path / "scores")
+    folder = asked
+    ended = call(ASK, "score", folder / "run", "--replicates", "99", "--out", tmp_path / "scores")
     assert ended.code == 0, ended.err
-    for test, n in (("association", 32), ("restriction", 8), ("difficulty", 8)):
+    for test, n in (("association", 16), ("restriction", 4), ("difficulty", 4)):
         assert len(pd.read_csv(folder / "run" / f"{test}.csv")) == n
         own, again = (
             pd.read_csv(path) for path in (folder / "run" / f"scores_{test}.csv", tmp_path / f"scores/{test}.csv")
@@ -41,26 +40,6 @@ def test_the_run_holds_the_scores_that_its_tables_give(asked, call, tmp_path):
         assert {"retest", "share_of_possible"} <= set(own)
     for run in (folder / "run", tmp_path / "scores"):
         assert len(pd.read_html(run / "report.html")) > 3
-
-
-@pytest.mark.skipif(importlib.util.find_spec("inspect_ai") is None, reason="inspect_ai is an optional extra")
-def test_a_model_behind_a_server_is_asked_as_a_local_one_is(call, tmp_path):
-    def answer(body):
-        asked = body["messages"][-1]["content"]
-        if "Reply with the letter" in asked:  # takes A in every form, so that the forms cancel
-            return "A"
-        if asked.startswith("Name 5 words"):
-            return "water, ship, blue"
-        return "Q2, Q1, Q4, Q3" if "Order them" in asked else "No"
-
-    with FakeServer(answer) as server:
-        ended = call(ASK, "predict", "--model", f"tiny@{server.url}", "--n-questions", "4", "--out", tmp_path / "run")
-    assert ended.code == 0, ended.err
-    association = pd.read_csv(tmp_path / "run" / "association.csv")
-    assert (association["predicted"] == 0).all()
-    assert association["listed"].notna().all()
-    assert set(pd.read_csv(tmp_path / "run" / "restriction.csv")["predicted"]) == {"other"}
-    assert pd.read_csv(tmp_path / "run" / "difficulty.csv")["predicted_rank"].sum() == 1 + 2 + 3 + 4
 
 
 @pytest.mark.skipif(importlib.util.find_spec("inspect_ai") is None, reason="inspect_ai is an optional extra")
@@ -90,19 +69,12 @@ def test_an_answer_that_failed_is_blank_and_told_and_asked_again(call, tmp_path)
     assert pd.read_csv(tmp_path / "run" / "difficulty.csv")["correct"].notna().all()
 
 
-@pytest.mark.parametrize(
-    ("models", "words"), [("a", "--model names 1"), ("a,openai:gpt", "openai:gpt is no model of this machine")]
-)
-def test_what_cannot_be_tuned_is_refused_before_anything_is_asked(call, tmp_path, models, words):
-    ended = call(ASK, "predict", "--model", models, "--tuned", "--out", tmp_path / "run")
-    assert (ended.code, words in ended.err) == (2, True), ended.err
-    assert not (tmp_path / "run").exists()
-
-
+@pytest.mark.long
 @pytest.mark.skipif(importlib.util.find_spec("peft") is None, reason="peft is an optional extra (onedial[adapters])")
-def test_every_model_is_taught_the_same_words_of_every_model_and_predicts_the_others(asked, tmp_path):
-    folder, _ = asked
-    names = [str(folder / f"model{seed}") for seed in (0, 1)]
+def test_every_model_is_taught_the_same_words_of_every_model_and_predicts_the_others(tmp_path):
+    names = [str(tmp_path / f"model{seed}") for seed in (0, 1)]
+    for seed, name in enumerate(names):
+        save_outspoken(name, seed=seed)
     pairs = [(word, option) for word, own in list(association_words().items())[:8] for option in own]
     lists = pd.concat(
         pd.DataFrame(pairs, columns=["word", "option"]).assign(
@@ -123,18 +95,6 @@ def test_every_model_is_taught_the_same_words_of_every_model_and_predicts_the_ot
     assert "better than a sibling does" in sentences[0]
     assert "no yes or no could be read" in score_tuned(found.assign(margin=float("nan")), {}, None, 19, 0)[1][0]
     run.release()
-
-
-@pytest.mark.skipif(importlib.util.find_spec("peft") is None, reason="peft is an optional extra (onedial[adapters])")
-def test_models_that_list_too_little_to_be_taught_are_left_out_and_the_scores_of_the_rest_stand(call, asked, tmp_path):
-    folder, _ = asked
-    names = [str(folder / f"model{seed}") for seed in (0, 1)]  # random: none writes a list
-    ended = call(ASK, "predict", "--model", ",".join(names), "--n-questions", "4", "--tuned", "--out", tmp_path / "run")
-    assert ended.code == 0, ended.err
-    assert ended.out.count("is left out; its lists of the taught half") == 2
-    assert "none is tuned" in ended.out
-    assert (tmp_path / "run" / "scores_difficulty.csv").exists()
-    assert not (tmp_path / "run" / "tuned.csv").exists()
 
 
 def test_who_cannot_be_tuned_is_told_which_half_of_its_lists_falls_short(tmp_path):

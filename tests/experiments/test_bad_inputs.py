@@ -2,20 +2,12 @@
 
 import errno
 import os
-import re
-import shutil
+from pathlib import Path
 
 import huggingface_hub.constants
 import pandas as pd
 import pytest
-from tiny_experiment import (
-    STEER_SWEEP,
-    as_arguments,
-    call,
-    files_of,
-    finished_run,
-    write_experiment,
-)
+from tiny_experiment import STEER_SWEEP, as_arguments, call, files_of, write_experiment
 from tiny_models import byte_tokenizer, save_outspoken, tiny_hf
 
 __all__ = ["call"]
@@ -27,9 +19,7 @@ JOURNAL = ("log.txt", "manifest.json")
 @pytest.fixture(scope="module")
 def inputs(tmp_path_factory):
     """A folder with everything that a run needs."""
-    folder = tmp_path_factory.mktemp("inputs")
-    write_experiment(folder, n=80, n_targets=6)
-    return folder
+    return write_experiment(tmp_path_factory.mktemp("inputs"), n=80, n_targets=6)["model"].parent
 
 
 @pytest.fixture(autouse=True)
@@ -108,44 +98,24 @@ def test_a_model_that_says_neither_yes_nor_no_is_refused_with_its_ten_likeliest_
         ({"target": "target 1,targt 5"}, "did you mean 'target 5'?"),
         ({"target": "target 1,target 77"}, "no respondent 'target 77'"),
         ({"panel": "/tmp"}, "is a folder; give one file"),
-        ({"panel": "/nowhere/gone.csv"}, "there is no file"),
         ({"facts": 3}, "3 facts requested; give an even number from 2 to 200"),
-        ({"facts": 100_000}, "100000 facts requested; give an even number from 2 to 200"),
         ({"n_questions": 3}, "cannot be split"),
         ({"n_questions": 8}, "5 that are answered no: ask more questions, or use --contrast answer"),
         ({"layer": "99"}, "layer 99 requested, but this model has layers 0-4; pass --layer 4 or less"),
-        ({"layer": "2-99"}, "layer 99 requested"),
         ({"layer": "4-2"}, "names no layer; write a range upwards"),
         ({"layer": "upper"}, "is none of: an index (14), a list (10,12), a range (8-20), all, auto"),
-        ({"layer": "1,,3"}, "is none of"),
-        ({"layer": "-1"}, "is none of"),
-        *(
-            ({"magnitudes": text}, "neither auto nor a list")
-            for text in ("much", "0", "1,nan", "-inf,inf", "1;2;3", "")
-        ),
+        *(({"magnitudes": text}, "neither auto nor a list") for text in ("much", "0", "1,nan", "")),
     ],
     ids=str,
 )
-def test_an_option_that_cannot_be_is_refused_and_no_folder_is_left(steer, tmp_path, options, words):
+def test_an_option_that_cannot_be_is_refused_before_the_weights_are_read(steer, tmp_path, monkeypatch, options, words):
+    if "n_questions" not in options:
+        monkeypatch.setattr("onedial.models.model.load_model", None)
     assert_refused(steer(**options, out=tmp_path / "run"), words)
     assert not (tmp_path / "run").exists()
 
 
-def test_a_device_map_together_with_several_processes_is_refused(steer, tmp_path, monkeypatch):
-    monkeypatch.setenv("WORLD_SIZE", "2")
-    ended = steer(device_map="auto", out=tmp_path / "run")
-    assert_refused(ended, "--device-map spreads one model over all GPUs; start one process")
-    assert not (tmp_path / "run").exists()
-
-
 # ---- questions and panel -----------------------------------------------------------------------------------------
-
-
-def test_respondents_of_another_panel_are_refused(steer, tmp_path):
-    (tmp_path / "respondents.csv").write_text("respondent,model\nsomebody,else\n")
-    ended = steer(respondents=tmp_path / "respondents.csv", out=tmp_path / "run")
-    assert_refused(ended, "'somebody'", "none of which is in")
-    assert not (tmp_path / "run").exists()
 
 
 def test_a_panel_in_which_nobody_says_both_is_refused(steer, inputs, tmp_path):
@@ -166,126 +136,46 @@ def test_what_cannot_be_judged_is_refused_before_the_model_is_looked_for_unless_
     assert not (tmp_path / "run").exists()
 
 
-def test_targets_that_are_framings_of_one_model_are_refused_as_well(steer, tmp_path):
-    written = write_experiment(tmp_path / "larger", n=160, n_targets=6)
-    names = [f"target {place}" for place in range(6)]
-    told = pd.DataFrame({"respondent": names, "model": "one", "framing": names})
-    told.to_csv(tmp_path / "respondents.csv", index=False)
-    ended = steer(**written, respondents=tmp_path / "respondents.csv", without_verdict=None, out=tmp_path / "run")
-    assert_refused(ended, "of one base model", "--respondents")
-
-
 def test_questions_too_few_for_two_sides_are_refused_before_the_model_is_looked_for(steer, tmp_path):
     nowhere = {"model": tmp_path / "nowhere", "out": tmp_path / "run", "n_questions": 36}
     assert_refused(steer(**nowhere), "a vector would be made of 9 questions", "takes 5", "--contrast answer")
     assert_refused(steer(**nowhere, contrast="answer"), "nowhere")
 
 
-def test_layers_are_refused_before_the_weights_are_read(steer, tmp_path, monkeypatch):
-    monkeypatch.setattr("onedial.models.model.load_model", None)
-    assert_refused(steer(layer=99, out=tmp_path / "run"), "layer 99 requested, but this model has layers 0-4")
-    assert_refused(steer(layer="upper", out=tmp_path / "run"), "is none of")
+# ---- a run that is there already -----------------------------------------------------------------------------------
 
 
-def test_the_version_is_told(call):
-    ended = call(STEER_SWEEP, "--version")
-    assert ended.code == 0
-    assert re.fullmatch(r"onedial \d+\.\d+\.\d+\n", ended.out)
-
-
-# ---- where the run is to go ----------------------------------------------------------------------------------------
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("write", [1, 3, 5, 8])
-def test_no_space_at_any_write_is_told_in_one_sentence_and_the_run_can_go_on(steer, tmp_path, monkeypatch, write):
-    replace, writes = os.replace, []
+def test_a_run_that_a_full_disk_ended_goes_on_but_not_with_another_model_or_panel(inputs, steer, tmp_path, monkeypatch):
+    replace, run = os.replace, tmp_path / "run"
 
     def full(source, target):
-        writes.append(target)
-        if len(writes) == write:
+        if "sweep/part-00001" in str(target):
             raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(target))
         replace(source, target)
 
-    options = {"out": tmp_path / "run", "layer": 2, "magnitudes": "-1,1"}
+    options = {"out": run, "layer": 2, "magnitudes": "-1,1"}
     with monkeypatch.context() as patched:
         patched.setattr(os, "replace", full)
         assert_refused(steer(**options), "No space left on device", "free some space or choose another folder")
     assert not list(tmp_path.rglob(".*.part*"))
-    if write == 5:
-        assert steer(**options, resume=True).code == 0
-        assert (tmp_path / "run" / "report.html").exists()
-
-
-# ---- a run that is there already -----------------------------------------------------------------------------------
-
-
-@pytest.fixture(scope="module")
-def finished(inputs, tmp_path_factory):
-    """A small run, once."""
-    options = good_options(inputs) | {"layer": 2, "magnitudes": "-1,-0.5,0.5,1"}
-    return finished_run(options, tmp_path_factory.mktemp("finished") / "run").path
-
-
-@pytest.fixture
-def broken_off(finished, tmp_path):
-    """A copy of it that was killed in the sweep."""
-    shutil.copytree(finished, tmp_path / "run")
-    for late in ("matches.csv", "verdict.json", "report.html", "sweep/part-00002.parquet", "sweep/part-00003.parquet"):
-        (tmp_path / "run" / late).unlink()
-    return tmp_path / "run"
-
-
-@pytest.fixture
-def resume(steer, broken_off):
-    """Resumes the broken run; returns how that ended, and asserts that nothing but the journal was touched."""
-
-    def run(**options):
-        before = files_of(broken_off)
-        given = {"layer": "2", "magnitudes": "-1,-0.5,0.5,1", "out": broken_off, "resume": True}
-        ended = steer(**given | options)
-        after = files_of(broken_off)
-        assert {path: data for path, data in after.items() if path.name not in JOURNAL} == {
-            path: data for path, data in before.items() if path.name not in JOURNAL
-        }
-        return ended
-
-    return run
-
-
-def test_a_prompt_longer_than_the_model_reads_is_refused(steer, tmp_path):
-    (tmp_path / "p.txt").write_text("word " * 200 + "{question}")
-    ended = steer(prompt=tmp_path / "p.txt", out=tmp_path / "run")
-    assert_refused(ended, "tokens, but the model reads 512 at most")
-    assert not (tmp_path / "run").exists()
-
-
-def test_a_run_is_not_resumed_with_another_model_in_the_same_folder(inputs, resume):
-    good = files_of(inputs / "model")
-    save_outspoken(inputs / "model", "llama", seed=2)
+    before, good = files_of(run), files_of(inputs)
+    panel = pd.read_csv(inputs / "panel.csv")
     try:
-        assert_refused(resume(), "was made with a model whose fingerprint is")
+        save_outspoken(inputs / "model", "llama", seed=2)
+        assert_refused(steer(**options, resume=True), "was made with a model whose fingerprint is")
+        for path, data in good.items():
+            (inputs / path).write_bytes(data)
+        panel.assign(**{"target 0": 1 - panel["target 0"]}).to_csv(inputs / "panel.csv", index=False)
+        assert_refused(steer(**options, resume=True), "was begun with another table of panel")
     finally:
         for path, data in good.items():
-            (inputs / "model" / path).write_bytes(data)
-
-
-def test_a_run_is_not_resumed_with_another_panel_in_the_same_file(inputs, resume):
-    good = (inputs / "panel.csv").read_text()
-    panel = pd.read_csv(inputs / "panel.csv")
-    panel.assign(**{"target 0": 1 - panel["target 0"]}).to_csv(inputs / "panel.csv", index=False)
-    try:
-        assert_refused(resume(), "was begun with another table of panel")
-    finally:
-        (inputs / "panel.csv").write_text(good)
-
-
-@pytest.mark.parametrize(
-    ("file", "words"), [("manifest.json", "is not JSON"), ("config.yaml", "is no YAML"), ("prompt.txt", "prompt")]
-)
-def test_a_damaged_file_of_a_run_is_refused(resume, broken_off, file, words):
-    (broken_off / file).write_text("{ nobody knows")
-    assert_refused(resume(), words)
-
-
-# ---- the judging program, and a few in a process of their own -------------------------------------------------------
+            (inputs / path).write_bytes(data)
+    (run / "config.yaml").write_text("{ nobody knows")
+    assert_refused(steer(**options, resume=True), "is no YAML")
+    (run / "config.yaml").write_bytes(before[Path("config.yaml")])
+    after = files_of(run)
+    assert {name: data for name, data in after.items() if name.name not in JOURNAL} == {
+        name: data for name, data in before.items() if name.name not in JOURNAL
+    }
+    assert steer(**options, resume=True).code == 0
+    assert (run / "report.html").exists()

@@ -1,10 +1,9 @@
-"""Dials compared from the command line, broken off and gone on with."""
+"""Dials compared from the command line."""
 
 import json
 
 import pandas as pd
-import pytest
-from tiny_experiment import ROOT, alone, as_arguments, call, run_here, write_experiment  # noqa: F401
+from tiny_experiment import ROOT, as_arguments, run_here, write_experiment
 
 PROGRAM = ROOT / "experiments" / "compare_dials.py"
 QUICK = {
@@ -16,26 +15,16 @@ QUICK = {
     "passages": 4,
     "together": 2,
 }
-STAGES = ("placing", "answers", "facts")
 DIALS = [
     "mean_difference, add", "gradient, add", "random, add", "mean_difference, rotate", "threshold shift",
     "instructed threshold",
 ]  # fmt: skip
 
 
-@pytest.fixture(scope="module")
-def options(tmp_path_factory):
-    return write_experiment(tmp_path_factory.mktemp("compared"), n=120, n_targets=8) | QUICK
-
-
-@pytest.fixture(scope="module")
-def run(options, tmp_path_factory):
-    folder = tmp_path_factory.mktemp("run") / "run"
-    assert run_here(PROGRAM, *as_arguments(options | {"out": folder}), drawn=True) == 0
-    return folder
-
-
-def test_one_table_one_figure_one_sentence(run):
+def test_one_table_one_figure_one_sentence(tmp_path):
+    run = tmp_path / "run"
+    options = write_experiment(tmp_path, n=100, n_targets=6) | QUICK | {"out": run}
+    assert run_here(PROGRAM, *as_arguments(options), drawn=True) == 0
     table = pd.read_csv(run / "dials.csv").set_index("dial")
     assert set(DIALS) <= set(table.index)
     assert table.loc["threshold shift", "order_gain"] == 0
@@ -52,24 +41,6 @@ def test_one_table_one_figure_one_sentence(run):
     assert len(directions) == 6
     rates = pd.read_csv(run / "rates.csv")
     there = rates[rates["reached"]]
-    assert there[["kl", "accuracy", "negative_flips", "seconds_per_answer"]].notna().all().all()
-    prompts = there[there["dial"] == "instructed threshold"]
-    assert (prompts["kl"] < 1e-6).all()
-
-
-def test_a_dry_run_tells_how_much_is_asked_and_writes_nothing(run, options, tmp_path, call):  # noqa: F811
-    told = call(PROGRAM, *as_arguments(options | {"out": tmp_path / "out", "dry_run": True}))
-    assert told.code == 0, told.err
-    assert not (tmp_path / "out").exists()
-    assert f"{len(DIALS) + 1} dials" in told.out  # several layers at once have a name that the layers make
-    cells = [line.split() for line in told.out.splitlines()]
-    steered = {words[0]: int(words[2].replace(",", "")) for words in cells if words[:1] and words[0] in STAGES}
-
-    def rows(stage):
-        return sum(len(pd.read_parquet(part)) for part in (run / f"{stage}-interventions").glob("part-*.parquet"))
-
-    assert steered["placing"] == rows("placing")
-    for stage in ("answers", "facts"):
-        assert rows(stage) <= steered[stage] <= 2 * rows(stage)
-    (total,) = [words for words in cells if words[:1] == ["total"]]
-    assert total[-1] in ("s", "min", "h")
+    assert there[["accuracy", "negative_flips"]].notna().all().all()
+    pushed = ~there["dial"].isin(["threshold shift", "instructed threshold"])
+    assert (there["kl"].notna() == pushed).all()

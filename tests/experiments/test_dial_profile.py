@@ -6,25 +6,23 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
-from shared_runs import shared_run
-from tiny_experiment import call, files_of
+from shared_runs import quick_run
+from tiny_experiment import call, files_of, run_here
 
 __all__ = ["call"]
 
 PROGRAM = Path(__file__).resolve().parents[2] / "experiments" / "ask.py"
-pytestmark = pytest.mark.slow  # a sweep and two profiles, of a tiny model
+pytestmark = pytest.mark.slow  # two profiles of a tiny model
 QUICK = ("--n-questions", "6", "--controls", "2", "--replicates", "99", "--yes-rates", ".2,.8")
 
 
 @pytest.fixture(scope="module")
 def swept():
-    return shared_run(n_targets=3, without_verdict=True, layer="2", facts=0, magnitudes="-0.4,-0.2,0.2,0.4").run
+    return quick_run().run
 
 
 @pytest.fixture(scope="module")
 def profiled(swept, tmp_path_factory):
-    from tiny_experiment import run_here
-
     folder = tmp_path_factory.mktemp("profile") / "run"
     assert run_here(PROGRAM, "profile", swept.path, *QUICK, "--out", folder, drawn=True) == 0
     return folder

@@ -34,16 +34,10 @@ def test_the_help_names_every_option_and_what_can_be_chosen(program, capsys):
 
 
 def test_the_help_of_a_program_comes_within_a_second():
-    for program in PROGRAMS:
+    for name in ("steer_sweep", "ask"):
+        program = ROOT / "experiments" / f"{name}.py"
         before = resource.getrusage(resource.RUSAGE_CHILDREN)
         subprocess.run([sys.executable, program, "--help"], check=True, capture_output=True)
         after = resource.getrusage(resource.RUSAGE_CHILDREN)
         worked = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
-        assert worked < 1.5, program.name  # of the processor, whatever else it has to do; some room for slow ones
-
-
-def test_the_help_says_where_frontier_confidence_is_cut(capsys):
-    for name in ("place", "study_panel"):
-        with pytest.raises(SystemExit):
-            parse_options(main_of(ROOT / "experiments" / f"{name}.py").options, "", ["--help"])
-        assert "frontier-confidence (cut at 95" in " ".join(capsys.readouterr().out.split())
+        assert worked < 1.5, name  # of the processor, whatever else it has to do; some room for slow ones

@@ -1,14 +1,17 @@
 """The probing program from end to end on a tiny model: tables, report, resume, and what it refuses."""
 
 import json
+import shutil
 from html import unescape
 
-import numpy as np
 import pandas as pd
 import pytest
-from tiny_experiment import ROOT, as_arguments, call, files_of, write_experiment  # noqa: F401
+from tiny_experiment import ROOT, as_arguments, call, run_here, write_experiment
+from tiny_models import save_outspoken
 
-from onedial.core.run.run import Run
+from onedial.models.inside.activation_store import ActivationStore
+
+__all__ = ["call"]
 
 TRAIN_PROBES = ROOT / "experiments" / "train_probes.py"
 
@@ -24,8 +27,6 @@ def options(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def finished(options, tmp_path_factory):
-    from tiny_experiment import run_here
-
     folder = tmp_path_factory.mktemp("run") / "run"
     assert run_here(TRAIN_PROBES, *as_arguments(options | {"out": folder})) == 0
     return folder
@@ -39,25 +40,14 @@ def test_every_label_at_every_layer_stands_in_the_table_and_the_report(finished)
     assert {"easy for all", "yes: target 0", "yes: target 3"} <= labels
     assert len(table) == 5 * 4 * len(labels)
     assert table["auroc"].between(0, 1).all()
-    page = (finished / "report.html").read_text()
-    assert json.loads((finished / "summary.json").read_text())["sentence"] in unescape(page)
-    for words in (
-        "What reads, at its best layer",
-        "Where it reads",
-        "easy for all",
-        "Facts that have nothing to do with ability",
-        "Truth without labels",
-        "Is it the same direction?",
-        "What goes when one is erased",
-        "Is what reads also used?",
-        "When does the last token decide?",
-        "Do it again",
-    ):
-        assert words in page
+    page = unescape((finished / "report.html").read_text())
+    assert json.loads((finished / "summary.json").read_text())["sentence"] in page
     chosen = pd.read_csv(finished / "chosen.csv")
     assert set(chosen["label"]) == labels
     assert (chosen["highest"] >= chosen["auroc"] - 0.2).all()
     assert chosen["p_reads"].between(0, 1, inclusive="right").all()
+    own = chosen.set_index("label").loc["easy for all"]  # the panel's answers are drawn by chance
+    assert own["low"] - 0.05 < 0.5 < own["high"] + 0.05
 
 
 def test_directions_of_the_main_labels_and_of_the_facts_are_held_against_each_other(finished):
@@ -74,7 +64,7 @@ def test_directions_of_the_main_labels_and_of_the_facts_are_held_against_each_ot
     assert directions["method"].value_counts().to_dict() == dict.fromkeys(
         ("logistic", "mean_difference"), len(main) * (len(main) - 1) / 2
     )
-    assert (directions["low"] <= directions["cosine"]).all()
+    assert directions["cosine"].between(-1, 1).all()
     assert len(cross) == len(main) * len(chosen) + len(facts) ** 2
     assert len(transfer) == 2 * len(main) * len(facts)
     assert len(erasure) == len(main) ** 2
@@ -90,34 +80,22 @@ def test_directions_of_the_main_labels_and_of_the_facts_are_held_against_each_ot
     assert (effects["n"] + effects["n_unread"] == 20).all()
 
 
-def test_statements_are_read_without_labels_beside_their_controls(finished):
+def test_statements_are_read_without_labels(finished):
     statements = pd.read_csv(finished / "statements.csv")
-    assert set(statements["method"]) == {"ccs", "polar ccs", "crc", "random", "supervised"}
-    assert set(statements["marker"]) == {"negation", "nonsense"}
+    assert set(statements["method"]) == {"ccs", "polar ccs", "supervised"}
     assert (statements["n"] == 100).all()
     assert statements["auroc"].between(0, 1).all()
-    assert statements.loc[statements["marker"] == "negation", "hurt"].notna().all()
 
 
-def test_patches_recover_the_donors_margin_at_the_last_layer(finished):
+def test_patches_recover_the_donors_margin_at_the_last_layer_and_some_texts_are_read_as_they_come(finished):
     patching = pd.read_csv(finished / "patching.csv")
+    assert pd.read_parquet(finished / "tokens_written.parquet")["question_id"].nunique() == 4
     last = patching[patching["layer"] == 4]
     assert last["recovered"].tolist() == pytest.approx([1, 1], abs=1e-3)
     assert (patching["n"] == 10).all()
 
 
-def test_readings_while_it_writes_stand_in_the_report(finished):
-    course, tokens = pd.read_csv(finished / "writing.csv"), pd.read_parquet(finished / "tokens_written.parquet")
-    assert tokens["question_id"].nunique() == 4
-    assert set(course["verdict"]) <= {"yes", "no", "unread"}
-    assert "While it writes" in (finished / "report.html").read_text()
-
-
-def test_probes_are_read_on_another_checkpoint(finished, options, tmp_path, call):  # noqa: F811
-    import shutil
-
-    from tiny_models import save_outspoken
-
+def test_probes_are_read_on_another_checkpoint(finished, options, tmp_path, call):
     save_outspoken(tmp_path / "other", "llama", 1)  # the same weights under another name
     run = tmp_path / "run"
     shutil.copytree(finished, run)
@@ -128,20 +106,10 @@ def test_probes_are_read_on_another_checkpoint(finished, options, tmp_path, call
     table = pd.read_csv(run / "elsewhere.csv").set_index("label")
     own = table.loc["easy for all"]
     assert own["elsewhere"] == pytest.approx(own["at_home"], abs=1e-6)
-    assert own["far"] < 0.1
-
-
-def test_a_difficulty_that_no_model_knows_of_does_not_read(finished):
-    """The panel's answers are random numbers; only chance lies between them and the stream."""
-    chosen = pd.read_csv(finished / "chosen.csv").set_index("label")
-    own = chosen.loc["easy for all"]
-    assert own["low"] - 0.05 < 0.5 < own["high"] + 0.05
 
 
 @pytest.mark.launched
-def test_a_run_that_was_broken_off_ends_with_the_same_tables(finished, options, tmp_path, call):  # noqa: F811
-    import shutil
-
+def test_a_run_that_was_broken_off_ends_with_the_same_tables(finished, options, tmp_path, call):
     broken = tmp_path / "run"
     shutil.copytree(finished, broken)
     parts = sorted((broken / "probes").iterdir())
@@ -156,27 +124,7 @@ def test_a_run_that_was_broken_off_ends_with_the_same_tables(finished, options, 
     assert (broken / "report.html").exists()
 
 
-def test_a_stage_that_was_left_out_is_made_up_for_on_resume(finished, options, tmp_path, call):  # noqa: F811
-    arguments = options | {"out": tmp_path / "run", "method": "lda", "facts": 0, "stages": "probes"}
-    assert call(TRAIN_PROBES, *as_arguments(arguments)).code == 0
-    assert not (tmp_path / "run" / "patching.csv").exists()
-    assert call(TRAIN_PROBES, *as_arguments(arguments | {"stages": "probes,use", "resume": True})).code == 0
-    assert (tmp_path / "run" / "patching.csv").exists()
-
-
-def test_a_dry_run_says_what_each_stage_takes_and_writes_nothing(options, tmp_path, call):  # noqa: F811
-    ended = call(
-        TRAIN_PROBES, *as_arguments(options | {"out": tmp_path / "run", "dry_run": True, "stages": "probes,own"})
-    )
-    assert ended.code == 0
-    for words in ("260 prompts, 5 layers fitted in", "0 prompts: 0 s", "in all about"):
-        assert words in ended.out
-    assert not (tmp_path / "run").exists()
-
-
-def test_a_second_run_reads_no_activation_anew(options, finished, tmp_path, call, monkeypatch):  # noqa: F811
-    from onedial.models.inside.activation_store import ActivationStore
-
+def test_a_second_run_reads_no_activation_anew(options, finished, tmp_path, call, monkeypatch):
     monkeypatch.setattr(ActivationStore, "write", lambda *a: pytest.fail("a batch was read again"))
     arguments = options | {"out": tmp_path / "run", "layer": "1-2", "method": "lda", "store": options["store"]}
     arguments |= {"facts": 0, "stages": "probes,directions"}
@@ -195,23 +143,13 @@ def test_a_second_run_reads_no_activation_anew(options, finished, tmp_path, call
     ("wrong", "sentence"),
     [
         ({"layer": "2-9"}, "layer 9 requested, but this model has layers 0-4"),
-        ({"layer": "last"}, "--layer 'last' is none of"),
         ({"compare_at": 9}, "--compare-at 9 is none of the layers"),
         ({"n_questions": 30}, "no label has"),
     ],
 )
-def test_bad_options_give_one_sentence_and_leave_nothing_behind(wrong, sentence, options, tmp_path, call):  # noqa: F811
+def test_bad_options_give_one_sentence_and_leave_nothing_behind(wrong, sentence, options, tmp_path, call):
     ended = call(TRAIN_PROBES, *as_arguments(options | {"store": tmp_path / "store", "out": tmp_path / "run"} | wrong))
     assert ended.code == 2
     assert sentence in ended.err
     assert "Traceback" not in ended.err
     assert not (tmp_path / "run").exists()
-
-
-def test_the_run_can_be_opened_and_says_where_it_comes_from(finished):
-    run = Run.open(finished)
-    assert run.manifest.program == "train_probes"
-    assert run.manifest.facts["model"]["n_layers"] == 5
-    labels = pd.read_parquet(finished / "labels.parquet")
-    assert np.isfinite(labels["difficulty"]).all()
-    assert files_of(finished / "layers")

@@ -108,7 +108,7 @@ def make_run(
     keep_judgement(run, judgement)
     with run.run:
         run.run.write_json("verdict.json", judgement.verdict.to_dict() | replaced)
-        run.write_layer_scan(simulated_scan(rng))
+        run.write_table("layer_scan", simulated_scan(rng))
     return run
 
 

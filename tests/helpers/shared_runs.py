@@ -29,14 +29,43 @@ class SharedRun(NamedTuple):
     run: SweepRun
 
 
-def shared_run(n=160, n_targets=12, architecture="llama", drawn=False, **options) -> SharedRun:
-    """The main command with these options on inputs of `write_experiment`, and the options that name them all."""
-    asked = repr((n, n_targets, architecture, drawn, sorted(options.items())))
+def default_run() -> SharedRun:
+    """Options as they are, but for the subject, the questions and the panel."""
+    return shared_run(drawn=True)
+
+
+def quick_run() -> SharedRun:
+    """One layer, four magnitudes."""
+    return shared_run(layer="2", magnitudes="-1,-0.5,0.5,1", facts=12)
+
+
+def seven_batches() -> SharedRun:
+    """Two layers are scanned, the magnitudes are chosen, a control is swept."""
+    return shared_run(n=112, n_targets=8, layer="1,3", controls=1, facts=20)
+
+
+def whole_run() -> SharedRun:
+    """Every stage that there is."""
+    asked = {"prompt": "request.yaml", "respondents": "reasoned.csv"}
+    stages = {"controls": 3, "instructed": True, "facts": 20, "reversed": 8, "tests": "interchange,mediation"}
+    stages |= {"answer": "reasoned", "reasoned_settings": 3, "reasoned_tokens": 4}
+    stages |= {"side_effects": True, "passages": 2, "limit": 0.1}
+    return shared_run(n=96, n_targets=6, files=asked, layer="1", without_verdict=True, **stages)
+
+
+def shared_run(n=160, n_targets=12, drawn=False, files=None, **options) -> SharedRun:
+    """The main command with these options on inputs of `write_experiment`, and the options that name them all.
+
+    Args:
+        files: options whose value is one of the files that `write_experiment` has written besides.
+    """
+    asked = repr((n, n_targets, drawn, files, sorted(options.items())))
     folder = _current() / hashlib.sha256(asked.encode()).hexdigest()[:16]
     with FileLock(f"{folder}.lock"):
         if not (folder / "options.json").exists():
             shutil.rmtree(folder, ignore_errors=True)
-            given = write_experiment(folder, n, n_targets, architecture) | options
+            given = write_experiment(folder, n, n_targets) | options
+            given |= {name: folder / file for name, file in (files or {}).items()}
             finished_run(given, folder / "run", drawn=drawn)
             (folder / "options.json").write_text(json.dumps(given, default=str), encoding="utf-8")
     given = json.loads((folder / "options.json").read_text(encoding="utf-8"))

@@ -118,17 +118,26 @@ def panel_frame(questions, n_targets=12, seed=0):
     return pd.DataFrame({"question_id": questions["id"], **answers})
 
 
-def write_experiment(folder, n=160, n_targets=12, architecture="llama", seed=1):
+def write_experiment(folder, n=160, n_targets=12):
     """A folder with model, questions.csv, panel.csv and prompt.yaml; returns the options that name them.
 
-    The prompt is the tests' own: what a random model says to it must not change with the wording of the project's.
+    Beside them lie request.yaml, a prompt that has a reversed wording, and reasoned.csv, by which all targets but two
+    have reasoned. The prompts are the tests' own: what a random model says to them must not change with the wording of
+    the project's.
     """
     folder.mkdir(parents=True, exist_ok=True)
-    save_outspoken(folder / "model", architecture, seed)
+    save_outspoken(folder / "model", "llama", seed=1)
     questions = questions_frame(n)
     questions.to_csv(folder / "questions.csv", index=False)
-    panel_frame(questions, n_targets).to_csv(folder / "panel.csv", index=False)
-    (folder / "prompt.yaml").write_text("user: |\n  {question}\n  Can you tell?\nassistant_prefix: 'Answer:'\n")
+    panel = panel_frame(questions, n_targets)
+    panel.to_csv(folder / "panel.csv", index=False)
+    names = panel.columns[1:]
+    framings = ["neutral"] * 2 + ["neutral, reasoned"] * (n_targets - 2)
+    known = pd.DataFrame({"respondent": names, "model": names, "framing": framings})
+    known.to_csv(folder / "reasoned.csv", index=False)
+    for name, asked in (("prompt", "Can you tell?"), ("request", "Would you answer this request?")):
+        text = f"user: |\n  {{question}}\n  {asked}\nassistant_prefix: 'Answer:'\n"
+        (folder / f"{name}.yaml").write_text(text)
     return {
         "model": folder / "model",
         "questions": folder / "questions.csv",

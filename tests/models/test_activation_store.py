@@ -16,7 +16,6 @@ from onedial.models.forward.activations import read_activations
 from onedial.models.forward.sites import Site, module_at
 from onedial.models.inside.activation_store import ActivationStore
 from onedial.models.inside.store_filling import store_activations
-from onedial.models.model import load_model
 from onedial.models.prompt_set import PromptSet
 from onedial.models.tokens import pad_batch
 
@@ -120,15 +119,6 @@ def test_a_second_use_runs_no_model_and_opening_needs_none(model, tmp_path, monk
     assert torch.equal(ActivationStore.open(tmp_path / "store").margin, first.margin)
 
 
-def test_without_a_folder_the_same_reading_finds_the_same_place_in_the_cache(model, tmp_path, monkeypatch):
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
-    prompts = prompts_of(model)
-    first, again = (store_activations(model, prompts, layers=[1]) for _ in range(2))
-    assert first.folder == again.folder
-    assert first.folder.is_relative_to(tmp_path)
-    assert store_activations(model, prompts, layers=[2]).folder != first.folder
-
-
 def test_a_store_that_was_broken_off_goes_on_to_the_same_bits(model, tmp_path, monkeypatch):
     prompts = prompts_of(model)
     monkeypatch.setattr("onedial.models.prompt_set.questions_per_batch", lambda *a: 4)
@@ -154,54 +144,6 @@ def test_a_store_that_was_broken_off_goes_on_to_the_same_bits(model, tmp_path, m
     assert sum(seen) == 12
     assert torch.equal(resumed.activations().residuals, whole.activations().residuals)
     assert torch.equal(resumed.read(2, position="question"), whole.read(2, position="question"))
-
-
-def test_reading_one_layer_opens_no_other_tensor(model, tmp_path, monkeypatch):
-    store = store_activations(model, prompts_of(model), tmp_path / "store")
-    asked = []
-
-    class Watched:
-        def __init__(self, file, framework):
-            self.file = safe_open(file, framework=framework)
-
-        def __enter__(self):
-            return self
-
-        def __exit__(self, *_):
-            pass
-
-        def metadata(self):
-            return self.file.metadata()
-
-        def get_tensor(self, name):
-            asked.append(name)
-            return self.file.get_tensor(name)
-
-    monkeypatch.setattr("onedial.models.tensor_files.safe_open", Watched)
-    store.read(2)
-    assert set(asked) == {"blocks.2.hook_out@last"}
-
-
-@pytest.mark.slow
-def test_the_sites_are_those_of_the_bridge(tmp_path):
-    for architecture in ("llama", "gemma2", "gemma3", "qwen3"):
-        folder = tmp_path / architecture
-        save_tiny(folder / "model", architecture)
-        model = load_model(str(folder / "model"), device="cpu")
-        model.hf.set_attn_implementation("eager")  # what the bridge runs
-        prompts = prompts_of(model, QUESTIONS[1:2])
-        store = store_activations(
-            model, prompts, folder / "store", sites=("resid", "attn", "mlp"), positions=("last", "question")
-        )
-        bridge = model.bridge()
-        with torch.inference_mode():
-            _, cache = bridge.run_with_cache(torch.tensor([prompts.sequences[0]]))
-        for kind in ("resid", "attn", "mlp"):
-            for layer in range(model.n_layers):
-                expected = cache[Site(kind, layer).name][0]
-                assert torch.equal(store.read(layer, kind)[0], expected[-1]), (architecture, kind, layer)
-                asked = store.read(layer, kind, "question")[0]
-                assert torch.equal(asked, expected[prompts.question_ends[0]]), (architecture, kind, layer)
 
 
 @pytest.mark.parametrize(
@@ -233,15 +175,6 @@ def test_a_store_of_something_else_is_refused(other, sentence, model, tmp_path):
         asked.hf.bfloat16()
     with pytest.raises(InputError, match=sentence):
         store_activations(asked, prompts, tmp_path / "store", **options)
-
-
-def test_a_shard_of_another_store_is_refused(model, tmp_path):
-    store_activations(model, prompts_of(model), tmp_path / "one", layers=[0])
-    other = store_activations(model, prompts_of(model), tmp_path / "other", layers=[1])
-    (shard, *_) = sorted((tmp_path / "one" / "shards").iterdir())
-    shard.rename(other.folder / "shards" / shard.name)
-    with pytest.raises(InputError, match="belongs to another store"):
-        ActivationStore.open(other.folder)
 
 
 def test_what_is_no_store_is_refused_in_one_sentence(model, tmp_path):

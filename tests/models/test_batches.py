@@ -1,8 +1,5 @@
 """Batches: whole, in order of length, halved where memory ends, and never larger than what free memory holds."""
 
-import gc
-import weakref
-
 import numpy as np
 import pytest
 import torch
@@ -52,26 +49,6 @@ def test_a_question_that_does_not_fit_alone_is_refused():
     with pytest.raises(InputError, match="one question alone does not fit") as refusal:
         list(halving_on_out_of_memory(no_room_for_more_than(0), [3, 5]))
     assert "\n" not in str(refusal.value)
-
-
-@pytest.mark.slow
-def test_what_a_failed_attempt_has_made_is_let_go_before_the_next():
-    class Held:
-        """Stands for a tensor."""
-
-    made: list[weakref.ref[Held]] = []
-
-    def work(batch):
-        gc.collect()
-        assert [each for each in made if each() is not None] == []
-        held = Held()
-        made.append(weakref.ref(held))
-        if len(batch) > 1:
-            raise torch.OutOfMemoryError("CUDA out of memory")
-        return batch
-
-    assert len(list(halving_on_out_of_memory(work, list(range(4))))) == 4
-    assert len(made) == 7
 
 
 @pytest.mark.parametrize("most", [1, 6])
@@ -130,14 +107,3 @@ def test_a_batch_needs_no_more_than_its_share_of_the_free_memory(on_a_gpu):
 def test_much_free_memory_gives_the_usual_batch_and_none_gives_one_question(on_a_gpu):
     assert questions_per_batch(on_a_gpu(10**12), longest=100, rows=64) == 64
     assert questions_per_batch(on_a_gpu(0), longest=100, rows=64) == 1
-
-
-@pytest.mark.parametrize("architecture", ["llama", "gemma3"])
-def test_longer_prompts_and_more_rows_need_more_and_at_least_their_keys_and_values(architecture):
-    stack = tiny_model(architecture).stack
-    short, long, steered = (bytes_per_question(stack, *each) for each in ((50, 1), (100, 1), (100, 64)))
-    assert short < long < steered
-    prefix = prefill.run_prefix(stack, [list(range(101)), list(range(100))], [])
-    assert prefix.keys_and_values is not None
-    kept = sum(part.numel() * part.itemsize for entry in prefix.keys_and_values if entry for part in entry)
-    assert long > 2 * kept

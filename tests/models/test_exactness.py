@@ -5,7 +5,6 @@ import torch
 from tiny_models import ARCHITECTURES, tiny_hf, tiny_model
 
 from onedial.asking.prompts import METACOGNITIVE, Prompt
-from onedial.models.forward import readout
 from onedial.models.forward.runner import PlainRunner
 
 QUESTIONS = ["Who?", "What is the capital of France, and why?", "How many legs has a spider?", "Which?"]
@@ -66,15 +65,6 @@ def test_the_readout_gives_the_margin_and_mass_of_the_models_own_logits(model):
     assert torch.allclose(mass, yes + no, atol=1e-5)
 
 
-def test_the_mass_is_a_share_of_the_whole_vocabulary_however_many_pieces_it_is_read_in(model, monkeypatch):
-    final, tokens = model.final_residual(model.tokenise(PROMPTS)), model.answer_tokens(PROMPTS[0])
-    at_once = model.readout.margin_and_mass(final, tokens)
-    monkeypatch.setattr(readout, "VOCABULARY_CHUNK", 64)
-    in_pieces = model.readout.margin_and_mass(final, tokens)
-    assert torch.equal(in_pieces[0], at_once[0])
-    assert torch.allclose(in_pieces[1], at_once[1], rtol=1e-4)
-
-
 def test_layers_and_hooks_are_as_before_after_an_exception(model):
     layers = list(model.stack.layers)
 
@@ -86,18 +76,6 @@ def test_layers_and_hooks_are_as_before_after_an_exception(model):
     assert list(model.stack.layers) == layers
     hooks = [m for m in model.hf.modules() if m._forward_hooks or m._forward_pre_hooks]
     assert hooks == []
-
-
-def test_layers_before_an_edit_stay_and_the_edited_one_moves_by_exactly_the_vector(model):
-    vector = torch.randn(model.d_model)
-    batch = model.tokenise(PROMPTS)
-    before = model.read_residual(batch, [0, 1, 2, 3])
-    with model.edit_residual(2, lambda stream: stream + vector) as count:
-        after = model.read_residual(batch, [0, 1, 2, 3])
-    assert count.firings == 1
-    assert torch.equal(before[:, :2], after[:, :2])
-    assert torch.equal(before[:, 2] + vector, after[:, 2])
-    assert not torch.allclose(before[:, 3], after[:, 3])
 
 
 def test_a_prompt_in_plain_text_starts_with_bos_once_and_only_if_the_tokenizer_adds_it():

@@ -9,7 +9,6 @@ from transformers import AutoConfig, AutoModelForImageTextToText
 
 from onedial.asking.prompts import Prompt
 from onedial.core.errors import InputError
-from onedial.models.checkpoints.folders import attention_for
 from onedial.models.families import FAMILIES, Family
 from onedial.models.forward.residual import reading
 from onedial.models.forward.runner import PlainRunner
@@ -248,11 +247,6 @@ def test_of_a_model_that_reads_pictures_too_the_text_is_read_steered_and_written
     assert Size.of(config).n_parameters == sum(weights.numel() for weights in hf.parameters())
 
 
-def test_what_transformers_itself_cannot_run_is_refused_in_a_sentence():
-    with pytest.raises(InputError, match=r"transformers can't run tiny-llama on four tokens \(The size of tensor"):
-        tiny_model("llama", model_type="stablelm", partial_rotary_factor=0.25)  # an odd number of turned axes
-
-
 def test_a_model_that_forgets_padding_as_it_writes_is_given_prompts_of_one_length(monkeypatch):
     kinds = ["linear_attention", "full_attention"]
     model = tiny_model("llama", model_type="minimax", layer_types=[*kinds, *kinds, kinds[0]], block_size=16)
@@ -274,18 +268,3 @@ def test_a_block_that_is_passed_over_answers_for_the_one_in_its_place():
     with reading([model.stack.layers[2]]) as streams:
         model.final_residual(batch)
     assert torch.equal(found, streams[0])
-
-
-def test_eager_attention_is_asked_for_where_transformers_refuses_sdpa():
-    assert attention_for(tiny_hf("gpt_oss").config) == "eager"
-    assert attention_for(tiny_hf("llama").config) == "sdpa"
-
-
-def test_trying_a_model_leaves_no_hook_and_the_layers_as_they_were():
-    hf = tiny_hf("gpt2")
-    layers = hf.transformer.h
-    model = OpenModel(hf, byte_tokenizer(), name="tiny")
-    with model.stack.beginning_after(1, torch.zeros(1, 2, 48)), model.stack.ending_after(3):
-        assert not isinstance(hf.transformer.h[1], type(layers[1]))
-    assert hf.transformer.h is layers
-    assert not [m for m in hf.modules() if isinstance(m, nn.Module) and (m._forward_hooks or m._forward_pre_hooks)]

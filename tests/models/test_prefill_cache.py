@@ -87,13 +87,3 @@ def test_a_model_that_is_being_edited_and_steering_at_all_positions_are_run_as_e
         assert not torch.allclose(edited.final, before.final)
         assert model.runner(sequences, [2]).start(sequences) is before
         assert kept.n_bytes < 1e6
-
-
-def test_one_part_is_asked_in_the_batches_in_which_all_parts_are(model):
-    prompts = PromptSet.build(model, QUESTIONS, METACOGNITIVE, SPLITS)
-    together = [{prompts.question_ids[place] for place in batch} for batch in prompts.batches(model, 4)]
-    for split in set(SPLITS.values()):
-        own = prompts.subset([name for name, of in SPLITS.items() if of == split])
-        assert all({own.question_ids[place] for place in batch} in together for batch in own.batches(model, 4))
-    lengths = [max(len(prompts.sequences[place]) for place in batch) for batch in prompts.batches(model, 4)]
-    assert lengths == sorted(lengths, reverse=True)

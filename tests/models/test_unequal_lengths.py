@@ -7,7 +7,7 @@ from tiny_models import byte_tokenizer, tiny_hf, vectors_at
 from onedial.asking.prompts import Prompt
 from onedial.models.model import OpenModel
 from onedial.models.written_scores import read_written
-from steering.effects.side_effects import effects_on_text
+from steering.effects.side_effects import kl_on_text
 from steering.interventions import Intervention
 
 TEXTS = ["The ferry left.", "The ferry left the harbour at nine in the morning, and swifts flew about it."]
@@ -28,7 +28,7 @@ def written(model, texts):
 
 def on_text(model, texts):
     push = Intervention.of(*vectors_at(model, [1]), positions="all")
-    return effects_on_text(model, [0.5], push, passages=texts)["kl"]
+    return kl_on_text(model, [push], {push.intervention_id: [0.5]}, passages=texts)["kl"]
 
 
 def test_a_text_is_read_as_it_is_alone(model):

@@ -9,7 +9,7 @@ from huggingface_hub import constants
 from huggingface_hub.errors import GatedRepoError, RepositoryNotFoundError, Response
 from safetensors.torch import load_file, save_file
 from tiny_gguf import CHAT_TEMPLATE, write_tiny_gguf, write_wheel
-from tiny_models import ARCHITECTURES, byte_tokenizer, save_tiny, tiny_hf
+from tiny_models import byte_tokenizer, save_tiny, tiny_hf
 from transformers import AutoModelForCausalLM, AutoTokenizer
 
 from onedial.asking.prompts import Prompt
@@ -215,7 +215,7 @@ def test_without_network_and_cache_the_offline_ways_are_named(cache):
 # ---- local folders
 
 
-@pytest.mark.parametrize("architecture", sorted(ARCHITECTURES))
+@pytest.mark.parametrize("architecture", ["gemma2", "qwen2"])
 def test_a_folder_loads_as_it_was_saved(architecture, tmp_path):
     save_tiny(tmp_path, architecture)
     model, tokenizer, provenance = load_weights(resolve_weights(str(tmp_path)), "auto")
@@ -328,13 +328,6 @@ def test_a_config_that_wants_more_than_the_weights_are_is_refused(changed, sente
         load_weights(resolve_weights(str(tmp_path)), torch.float32)
 
 
-def test_weights_by_other_names_are_said_to_be(tmp_path):
-    save_tiny(tmp_path)
-    with_weights(tmp_path, rename="_orig_mod.{}".format)
-    with pytest.raises(InputError, match=r"lacks \d+ weights .* and holds \d+ that LlamaForCausalLM knows nothing of"):
-        load_weights(resolve_weights(str(tmp_path)), torch.float32)
-
-
 def test_an_unembedding_of_its_own_is_used_although_the_config_ties_it(tmp_path):
     save_tiny(tmp_path, tie_word_embeddings=False)
     with_config(tmp_path, tie_word_embeddings=True)
@@ -368,12 +361,6 @@ def test_a_chat_template_in_a_file_of_its_own_is_found(file, tmp_path):
         load_weights(resolve_weights(str(tmp_path)), "auto"),
     ):
         assert render(tokenizer, Prompt("How many?")) == "How many? said the user."
-
-
-def test_the_tokenisers_own_chat_template_is_not_replaced(tmp_path):
-    save_tiny(tmp_path)
-    (tmp_path / "chat_template.json").write_text('{"chat_template": "another"}')
-    assert load_config(resolve_weights(str(tmp_path)))[1].chat_template == byte_tokenizer().chat_template
 
 
 def test_a_models_own_code_never_runs(tmp_path):
@@ -468,18 +455,6 @@ def test_an_unusable_folder_is_refused_in_one_sentence(damage, sentence, tmp_pat
 def test_an_unusable_name_is_refused_in_one_sentence(name, revision, sentence, cache):
     with pytest.raises(InputError, match=sentence):
         resolve_weights(name, revision)
-
-
-def test_a_file_that_only_claims_to_be_gguf_is_refused(tmp_path):
-    (tmp_path / "fake.gguf").write_bytes(b"PK\x03\x04")
-    with pytest.raises(InputError, match="does not begin with the bytes GGUF"):
-        resolve_weights(str(tmp_path / "fake.gguf"))
-
-
-def test_an_unknown_device_map_is_refused(tmp_path):
-    save_tiny(tmp_path)
-    with pytest.raises(InputError, match="device map 'everywhere' is not known; choose auto"):
-        load_weights(resolve_weights(str(tmp_path)), torch.float32, device_map="everywhere")
 
 
 # ---- the real embedded model

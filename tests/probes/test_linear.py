@@ -34,14 +34,6 @@ def test_a_planted_direction_is_recovered_and_points_towards_label_one():
     assert flipped.auroc == pytest.approx(probe.auroc, abs=0.005)
 
 
-def test_the_auroc_of_the_planted_direction_is_that_of_two_normals():
-    residuals, labels, _ = planted(n=3000, shift=1.5)
-    expected = torch.distributions.Normal(0, 1).cdf(torch.tensor(1.5 / 2**0.5)).item()
-    probe = fit_probe(residuals, labels)
-    assert abs(probe.auroc - expected) < 3 * probe.se
-    assert 0.002 < probe.se < 0.01
-
-
 def test_layers_are_told_apart_keep_their_names_and_are_refused_without():
     residuals, labels, _ = planted()
     noise = torch.randn(len(residuals), 2, D_MODEL, generator=torch.Generator().manual_seed(1))
@@ -63,14 +55,6 @@ def test_a_question_whose_answer_is_unread_trains_and_judges_nothing():
     assert probe.n_positive + probe.n_negative == 180
     residuals[:20] += 0.3  # near enough to leave the scale as it is
     assert abs(fit_probe(residuals, unread, topics=topics).auroc - probe.auroc) < 0.02
-
-
-def test_answers_in_lists_arrays_and_other_dtypes_are_read_alike():
-    residuals, labels, _ = planted()
-    probe = fit_probe(residuals, labels)
-    for same in (labels.tolist(), labels.numpy().astype(float), labels.int()):
-        assert torch.equal(fit_probe(residuals, same).direction, probe.direction)
-    assert fit_probe(residuals.bfloat16(), labels).auroc == pytest.approx(probe.auroc, abs=0.02)
 
 
 def spoilt(kind):

@@ -140,19 +140,6 @@ def test_each_fold_takes_the_penalty_that_ranks_best_inside_and_of_equals_the_st
     assert (equal.penalty == 30.0).all()
 
 
-def test_inner_scores_come_from_probes_that_saw_neither_fold():
-    sample = planted({"a": 1.0}, n=170, d=30)
-    task = sample.task()
-    fitted = cross_fit(of_rows(sample.rows), task.labels, task.values, task.folds, ["lda"])["lda"]
-    folds = task.folds
-    training = Training.of(sample.rows[~folds.inside(1, 3)])
-    weight = training.normalised(METHODS["lda"](training, task.values[~folds.inside(1, 3)], [0.0]))[0]
-    for judge, judged in ((1, 3), (3, 1)):
-        own = folds.inside(judged)
-        np.testing.assert_allclose(fitted.inner[judge][own], training.standardised(sample.rows[own]) @ weight)
-    assert np.isnan(fitted.inner[1][folds.inside(1)]).all()
-
-
 def test_the_words_read_what_stands_in_them_from_training_words_alone():
     rng = np.random.default_rng(0)
     truth = (rng.random(300) < 0.5).astype(float)

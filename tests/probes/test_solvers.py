@@ -2,10 +2,8 @@
 
 import numpy as np
 import pytest
-import statsmodels.api as sm
 from planted import planted
 from sklearn.covariance import ledoit_wolf_shrinkage
-from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from sklearn.linear_model import LogisticRegression, Ridge
 
 from probes.fitting.solvers import (
@@ -78,29 +76,11 @@ def test_the_shrinkage_is_scikit_learns(sample):
     assert ledoit_wolf(training) == pytest.approx(ledoit_wolf_shrinkage(training.rows, assume_centered=True), rel=1e-9)
 
 
-def test_a_logistic_line_is_that_of_statsmodels_and_takes_probabilities_for_answers():
-    rng = np.random.default_rng(4)
-    rows = rng.standard_normal((200, 2)) * [1, 30] + [0, 100]
-    chance = 1 / (1 + np.exp(-rows[:, 0]))
-    truth = (rng.random(200) < chance).astype(float)
-    for target in (truth, chance):
-        expected = sm.GLM(target, sm.add_constant(rows), family=sm.families.Binomial()).fit().params
-        np.testing.assert_allclose(fit_logistic(rows, target, 1e-10), expected, rtol=1e-4, atol=1e-6)
-
-
 def test_a_number_that_tells_nothing_gets_no_slope_and_separated_answers_a_finite_one():
     truth = np.r_[np.zeros(20), np.ones(20)]
     assert fit_logistic(np.ones((40, 1)), truth)[1] == 0
     assert fit_logistic(np.arange(40.0)[:, None], np.ones(40))[1] == 0
     assert 0 < fit_logistic(truth[:, None], truth)[1] < 100
-
-
-def test_lda_with_the_covariance_over_all_points_where_that_within_classes_points():
-    """Without shrinkage, and with as much of it as leaves the same ridge."""
-    found = planted({"a": 1.5}, n=400, d=12)
-    training, labels = Training.of(found.rows), found.truth.to_numpy()
-    expected = LinearDiscriminantAnalysis(solver="lsqr").fit(training.rows, labels[:, 0]).coef_[0]
-    assert cosine(ridge(training, labels, [0.0])[0][:, 0], expected) > 1 - 1e-9
 
 
 def test_the_mean_difference_scores_as_the_stream_projected_on_it(sample):
@@ -121,10 +101,3 @@ def test_a_planted_direction_is_recovered_by_every_method(method):
     within = np.cov((found.rows - found.truth.to_numpy() @ found.directions["a"][None] * 3.0).T)
     expected = found.directions["a"] if method == "mean_difference" else np.linalg.solve(within, found.directions["a"])
     assert cosine(weight, expected) > 0.97
-
-
-def test_normalised_scores_have_one_scale_whatever_the_method(sample):
-    training, labels = sample
-    for method in METHODS.values():
-        directions = training.normalised(method(training, labels, [0.3]))
-        np.testing.assert_allclose((training.rows @ directions[0]).std(axis=0), 1, rtol=1e-6)

@@ -1,11 +1,11 @@
-"""Statements as they stand, negated, and with nonsense: the words, and streams as a plain forward has them."""
+"""Statements as they stand and negated: the words, and streams as a plain forward has them."""
 
 import pytest
 import torch
 from tiny_models import outspoken_model
 
 from onedial.asking.questions import Question
-from onedial.asking.statements import NEGATION, NONSENSE, STATEMENT_PROMPT, load_statements
+from onedial.asking.statements import NEGATION, STATEMENT_PROMPT, load_statements
 from onedial.core.errors import InputError
 from onedial.panels.questions.facts import load_facts
 from probes.directions.statement_streams import StatementStores
@@ -24,7 +24,6 @@ def test_every_fact_has_a_statement_that_a_marker_negates():
     first = statements[0]
     assert first.text() == "Paris is the capital of France."
     assert first.text(NEGATION) == "Paris is not the capital of France."
-    assert first.text(NONSENSE) == "Paris is blick the capital of France."
     assert first.true
     assert not statements[1].true
     assert len({one.text() for one in statements}) == 200
@@ -38,9 +37,8 @@ def test_a_question_that_is_no_fact_has_no_statement():
 def test_streams_are_those_of_a_plain_forward_over_prompt_and_answer(statements, tmp_path):
     model = outspoken_model()
     stores = StatementStores.read(model, statements, str(tmp_path / "s"), layers=[1, 3], n_folds=5)
-    real, control = stores.at(3), stores.at(3, NONSENSE)
+    real = stores.at(3)
     assert real.streams.shape == (40, 2, 2, model.d_model)
-    torch.testing.assert_close(real.streams[:, 0], control.streams[:, 0], rtol=0, atol=0)
     prompt = STATEMENT_PROMPT.fill(statements[7].text(NEGATION))
     tokens = model.answer_tokens(prompt)
     for answer, token in enumerate((tokens.yes[0], tokens.no[0])):

@@ -13,10 +13,7 @@ from onedial.core.errors import InputError
 from onedial.models.forward.activations import read_activations
 from onedial.models.prompt_set import PromptSet
 from onedial.models.tokens import encode
-from probes.fitting.folds import TopicFolds
 from probes.fitting.linear import fit_probe
-from probes.fitting.measure import ProbeTask
-from probes.out_of_distribution import Surroundings
 from probes.while_writing import course_of, read_while_writing
 
 QUESTIONS = [Question(f"q{i}", f"Who sang of river {i}{' and sea' * (i % 3)}?", topic=f"t{i % 5}") for i in range(30)]
@@ -28,17 +25,13 @@ def written():
     streams = read_activations(model, PromptSet.build(model, QUESTIONS, METACOGNITIVE), [3]).residuals[:, 0]
     label = (np.arange(30) % 2).astype(float)
     probe = fit_probe(streams, label)
-    task = ProbeTask(
-        pd.DataFrame({"odd": label}), tuple(q.text for q in QUESTIONS), TopicFolds.of([q.topic for q in QUESTIONS])
-    )
     rows = streams.double().numpy()
-    around = Surroundings.of(rows, task)
-    table = read_while_writing(model, QUESTIONS[:3], {"odd": probe}, 3, rows, around, max_new_tokens=12)
-    return model, rows, probe, table, around
+    table = read_while_writing(model, QUESTIONS[:3], {"odd": probe}, 3, rows, max_new_tokens=12)
+    return model, rows, probe, table
 
 
 def test_a_reading_is_that_of_a_plain_forward_over_prompt_and_text(written):
-    model, rows, probe, table, _ = written
+    model, rows, probe, table = written
     own = table[table["question_id"] == "q1"].sort_values("place")
     prompt = model.render(REASONED.prompt(QUESTIONS[1].text))
     ids = encode(model.tokenizer, prompt + "".join(own["token"]))
@@ -50,13 +43,12 @@ def test_a_reading_is_that_of_a_plain_forward_over_prompt_and_text(written):
     np.testing.assert_allclose(own["reading"], expected, atol=1e-3)
     assert own["progress"].iloc[0] == 0
     assert own["progress"].iloc[-1] == 1
-    assert table["as_far"].between(0, 1).all()
 
 
 def test_an_instrument_that_writes_nothing_is_refused(written):
-    model, rows, probe, _, around = written
+    model, rows, probe, _ = written
     with pytest.raises(InputError, match="writes nothing"):
-        read_while_writing(model, QUESTIONS, {"odd": probe}, 3, rows, around, CAN_YOU_ANSWER)
+        read_while_writing(model, QUESTIONS, {"odd": probe}, 3, rows, CAN_YOU_ANSWER)
 
 
 def test_a_course_that_parts_on_the_way_tells_the_verdict_from_there_on():
@@ -66,7 +58,7 @@ def test_a_course_that_parts_on_the_way_tells_the_verdict_from_there_on():
         course = np.where(progress > 0.5, 2 * said - 1, 0) + rng.standard_normal(40) + 0.5 * rng.standard_normal()
         tables.append(
             pd.DataFrame({"question_id": question, "progress": progress, "label": "known", "reading": course,
-                          "as_far": 0.5, "said_yes": said if question < 50 else np.nan})
+                          "said_yes": said if question < 50 else np.nan})
         )  # fmt: skip
     course = course_of(pd.concat(tables), n_bootstrap=99)
     assert course.groupby("verdict")["n"].first().to_dict() == {"yes": 25, "no": 25, "unread": 10}
@@ -74,12 +66,10 @@ def test_a_course_that_parts_on_the_way_tells_the_verdict_from_there_on():
     assert yes.loc[0.25, "auroc_low"] < 0.55
     assert yes.loc[0.75, "auroc_low"] > 0.8
     assert yes.loc[0.75, "mean"] == pytest.approx(1, abs=0.4)
-    assert (yes["far"] == 0).all()
 
 
 def test_too_few_of_a_verdict_tell_nothing():
     table = pd.DataFrame({"question_id": [0, 1], "progress": 0.0, "label": "known", "reading": [1.0, 2.0],
-                          "as_far": 0.01, "said_yes": [1.0, 0.0]})  # fmt: skip
+                          "said_yes": [1.0, 0.0]})  # fmt: skip
     course = course_of(table, n_bootstrap=9)
     assert course["auroc"].isna().all()
-    assert (course["far"] == 1).all()

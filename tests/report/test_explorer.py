@@ -14,7 +14,6 @@ from onedial.report.explorer import explorer_of, hundredths, script_json
 from onedial.report.meaning import why_left_out
 from onedial.report.report import contents_of, write_report
 from onedial.show.columns import number
-from onedial.show.labels import target_labels
 from onedial.verdict.case import sweep_grid
 
 HOSTILE = [
@@ -92,24 +91,6 @@ def test_a_large_run_is_thinned_to_the_size_of_a_page_and_says_so(run):
     assert "Of the test questions" in least.note
 
 
-def test_every_status_has_its_reason(run):
-    row = run.matches().iloc[0].to_dict() | {"yes_rate": 0.03, "n_test": 120, "n_fitting": 60}
-    told = [why_left_out(row | {"status": status}) for status in ("constant", "flat", "edge", "not monotone", "ok")]
-    few = [why_left_out(row | {"status": "few"} | more) for more in ({"n_test": 12}, {"n_fitting": 3}, {})]
-    assert len(set(told + few)) == 8
-    assert "12 of its answers" in few[0]
-    assert "under 10 are yes (yes rate 0.03)" in few[2]
-
-
-def test_targets_that_are_not_ok_are_explained_without_a_script(run, undrawn):
-    write_report(run)
-    section = (run.path / "report.html").read_text("utf-8").split('id="matches"')[1].split("<h2>")[1]
-    odd = run.matches().query("status != 'ok'")
-    assert len(odd) > 0
-    for target, row in odd.iterrows():
-        assert f"<li>{target}: {why_left_out(row)}</li>" in section
-
-
 # ---- in a browser ------------------------------------------------------------------------------------------------
 
 
@@ -184,37 +165,6 @@ def test_at_its_own_magnitude_a_target_has_the_agreement_of_the_verdict(run, fre
 
 
 @pytest.mark.launched
-def test_a_yes_rate_leads_to_the_magnitude_nearest_to_it(fresh, grid):
-    choose(fresh, "x-rate", 0.3)
-    rates = np.nanmean(grid.answers[grid.rows("test")], axis=0)
-    place = int(fresh.execute_script("return document.querySelector('#x-dial').value"))
-    assert abs(rates[place] - 0.3) == pytest.approx(np.abs(rates - 0.3).min())
-
-
-@pytest.mark.launched
-@pytest.mark.parametrize("wanted", [2, -1])
-def test_a_yes_rate_that_cannot_be_is_refused_in_words_and_moves_nothing(fresh, wanted):
-    turn_to(fresh, 5)
-    choose(fresh, "x-rate", wanted)
-    assert said(fresh, "x-rate-said") == "a yes rate lies between 0 and 1"
-    assert fresh.execute_script("return document.querySelector('#x-dial').value") == "5"
-    choose(fresh, "x-rate", 0.5)
-    assert said(fresh, "x-rate-said") == f"nearest setting: {said(fresh, 'x-yes')}"
-
-
-@pytest.mark.launched
-def test_a_question_says_at_which_settings_it_is_not_read(fresh, grid, tables):
-    places = np.flatnonzero(np.isnan(grid.answers).any(axis=1))
-    assert len(places)
-    choose(fresh, "x-split", "")
-    choose(fresh, "x-search", grid.questions[places[0]])
-    fresh.execute_script("document.querySelector('#x-questions tbody button').click()")
-    shown = fresh.execute_script("return document.querySelector('#x-questions .detail dl').textContent")
-    unread = grid.magnitudes[np.isnan(grid.answers[places[0]])]
-    assert "not read at" + ", ".join(number(value, signed=True) for value in unread) in shown
-
-
-@pytest.mark.launched
 def test_search_filter_and_sort_do_what_they_say(fresh, tables, grid):
     total = int(grid.rows("test").sum())
     assert said(fresh, "x-count") == f"{total} of {total} questions"
@@ -236,20 +186,6 @@ def test_search_filter_and_sort_do_what_they_say(fresh, tables, grid):
 
 
 @pytest.mark.launched
-def test_the_questions_on_which_subject_and_target_differ_most_come_first(fresh, tables, grid):
-    choose(fresh, "x-target", 3)
-    turn_to(fresh, 15)
-    fresh.execute_script("document.querySelector('#x-questions th:nth-child(7) button').click()")
-    signs = np.array([{"1": -1.0, "0": 1.0, "-": np.nan}[each] for each in tables["targets"][3]["answers"]])
-    apart = signs * grid.margins[:, 15]
-    apart[~grid.rows("test")] = np.nan
-    first = np.argsort(-np.where(np.isnan(apart), -np.inf, apart))[:10]
-    assert [row[0] for row in rows(fresh, "x-questions")[:10]] == [tables["questions"]["text"][q] for q in first]
-    heading = fresh.execute_script("return document.querySelector('#x-questions th:nth-child(7)').ariaSort")
-    assert heading == "descending"
-
-
-@pytest.mark.launched
 def test_hostile_texts_stay_texts(fresh):
     choose(fresh, "x-split", "")
     choose(fresh, "x-search", "q0000")
@@ -263,36 +199,6 @@ def test_hostile_texts_stay_texts(fresh):
 
 
 @pytest.mark.launched
-def test_a_question_opens_to_its_curve_and_to_what_each_target_said(fresh, tables):
-    choose(fresh, "x-split", "")
-    choose(fresh, "x-search", "q0020")
-    fresh.execute_script("document.querySelector('#x-questions tbody button').click()")
-    opened_row = fresh.execute_script("return document.querySelector('#x-questions .opened').textContent")
-    for target in tables["targets"]:
-        word = {"1": "yes", "0": "no", "-": "no answer"}[target["answers"][20]]
-        assert f"{target['name']}: {word}" in opened_row
-    circles = fresh.execute_script("return document.querySelectorAll('#x-questions .opened circle.dot').length")
-    assert circles == sum(value is not None for value in tables["questions"]["margins"][20])
-    assert fresh.execute_script("return document.activeElement.getAttribute('aria-expanded')") == "true"
-
-
-@pytest.mark.launched
-def test_tables_of_the_page_are_sorted_by_a_click_on_their_heading(fresh):
-    column = """
-        const table = Array.from(document.querySelectorAll('.scroll')).find((each) =>
-            each.getAttribute('aria-label') === 'Table of matches').querySelector('table');
-        if (arguments[0]) table.tHead.rows[0].cells[4].querySelector('button').click();
-        return Array.from(table.tBodies[0].rows).map((row) => row.cells[4].textContent);
-    """
-    before = fresh.execute_script(column, False)
-    values = [float(re.match(r"[\d.]+", text)[0]) for text in before if text[0] != "–"]
-    shown = [text for text in fresh.execute_script(column, True) if text[0] != "–"]
-    assert [float(re.match(r"[\d.]+", text)[0]) for text in shown] == sorted(values)
-    shown = [text for text in fresh.execute_script(column, True) if text[0] != "–"]
-    assert [float(re.match(r"[\d.]+", text)[0]) for text in shown] == sorted(values, reverse=True)
-
-
-@pytest.mark.launched
 def test_the_keyboard_turns_the_dial_and_every_control_has_a_name(fresh):
     keys = pytest.importorskip("selenium.webdriver.common.keys").Keys
     by = pytest.importorskip("selenium.webdriver.common.by").By
@@ -303,39 +209,6 @@ def test_the_keyboard_turns_the_dial_and_every_control_has_a_name(fresh):
     assert "yes rate" in dial.get_attribute("aria-valuetext")
     for control in fresh.find_elements(by.CSS_SELECTOR, "#explorer .controls :is(input, select, button)"):
         assert control.accessible_name.strip(), control.get_attribute("id")
-
-
-def view(chrome):
-    """What is seen of dial and questions."""
-    boxes = ("x-dial", "x-target", "x-split", "x-search", "x-topic", "x-only")
-    values = [chrome.execute_script("return document.getElementById(arguments[0]).value", box) for box in boxes]
-    opened_rows = chrome.execute_script("return document.querySelectorAll('#x-questions .opened').length")
-    return values, rows(chrome, "x-questions"), opened_rows
-
-
-@pytest.mark.launched
-def test_a_link_restores_the_view(run, fresh):
-    turn_to(fresh, 20)
-    for field, value in (
-        ("x-target", 3),
-        ("x-split", ""),
-        ("x-search", "thing"),
-        ("x-topic", "topic 2"),
-        ("x-only", "yes"),
-    ):
-        choose(fresh, field, value)
-    fresh.execute_script("document.querySelector('#x-questions th:nth-child(7) button').click()")
-    fresh.execute_script("document.querySelector('#x-questions tbody button').click()")
-    time.sleep(0.5)
-    seen, link = view(fresh), fresh.current_url
-    assert seen[2] == 1
-    fresh.get("about:blank")
-    fresh.get(link)
-    assert view(fresh) == seen
-    fresh.get(run.path.resolve().joinpath("report.html").as_uri())
-    fresh.refresh()
-    assert view(fresh) != seen
-    assert errors_of(fresh) == []
 
 
 @pytest.mark.launched
@@ -352,17 +225,6 @@ def test_every_line_of_the_contents_opens_its_section_and_goes_there(fresh):
         )
         assert is_open, anchor
         assert -1 <= top < 1000, anchor
-
-
-@pytest.mark.launched
-def test_folded_parts_are_open_in_print_and_folded_again_after_it(fresh):
-    count = "return document.querySelectorAll('details:not([open])').length"
-    folded = fresh.execute_script(count)
-    assert folded > 10
-    fresh.execute_script("window.dispatchEvent(new Event('beforeprint'))")
-    assert fresh.execute_script(count) == 0
-    fresh.execute_script("window.dispatchEvent(new Event('afterprint'))")
-    assert fresh.execute_script(count) == folded
 
 
 def downloaded(chrome, folder, table, label):
@@ -404,29 +266,6 @@ def test_the_questions_are_downloaded_as_they_are_filtered_with_texts_as_texts(f
 
 
 @pytest.mark.launched
-def test_a_text_that_looks_like_a_formula_is_none_in_the_download(fresh, tmp_path):
-    fresh.execute_script(
-        "const cell = document.querySelector('#matches tbody th'); cell.textContent = '=1+1, \\\"x\\\"';"
-    )
-    table = downloaded(fresh, tmp_path, "Table of matches", "table-of-matches")
-    assert table["target"][0] == '\'=1+1, "x"'
-
-
-@pytest.mark.launched
-@pytest.mark.parametrize("width", [1300, 400])
-def test_the_slider_stays_in_sight_beside_the_questions(page, width):
-    with opened(page, width=width, height=900) as chrome:
-        chrome.execute_script("document.querySelector('#x-questions').parentElement.scrollIntoView({block: 'end'})")
-        for place in (3, 12, 21):
-            turn_to(chrome, place)
-            boxes = chrome.execute_script(
-                "return ['#x-dial', '#x-questions tbody tr'].map((each) => {"
-                " const box = document.querySelector(each).getBoundingClientRect(); return [box.top, box.bottom]; })"
-            )
-            assert all(0 <= top < bottom <= 900 for top, bottom in boxes), boxes
-
-
-@pytest.mark.launched
 def test_the_first_screen_holds_sentence_figure_and_doubts_and_the_page_is_short(page):
     with opened(page, height=900) as chrome:
         for part in ("h1", "header figure svg", ".doubts"):
@@ -442,16 +281,6 @@ def test_the_first_screen_holds_sentence_figure_and_doubts_and_the_page_is_short
 
 
 @pytest.mark.launched
-def test_points_say_their_names(fresh, run):
-    titles = fresh.execute_script(
-        "return Array.from(document.querySelectorAll('figure .named > title')).map((each) => each.textContent)"
-    )
-    for target in target_labels(run.matches()):
-        assert sum(title.startswith(f"{target}: ") for title in titles) >= 3
-    assert len(fresh.execute_script("return document.querySelectorAll('figure svg text')")) > 50
-
-
-@pytest.mark.launched
 def test_on_a_phone_in_the_dark_nothing_sticks_out(page):
     with opened(page, width=400, dark=True) as chrome:
         chrome.execute_script("document.querySelectorAll('details').forEach((each) => { each.open = true; })")
@@ -460,14 +289,3 @@ def test_on_a_phone_in_the_dark_nothing_sticks_out(page):
         assert wide <= 400
         assert max(map(int, re.findall(r"\d+", paper)[:3])) < 60
         assert errors_of(chrome) == []
-
-
-@pytest.mark.launched
-def test_with_scripts_off_the_page_is_whole_without_its_explorer(page):
-    with opened(page) as chrome:
-        chrome.execute_cdp_cmd("Emulation.setScriptExecutionDisabled", {"value": True})
-        chrome.refresh()
-        by = pytest.importorskip("selenium.webdriver.common.by").By
-        assert not chrome.find_element(by.ID, "explorer").is_displayed()
-        assert "With scripts allowed" in chrome.find_element(by.TAG_NAME, "body").text
-        assert chrome.find_element(by.CSS_SELECTOR, "figure svg").is_displayed()

@@ -15,9 +15,9 @@ from browser import opened
 from reporting_run import make_run
 
 from onedial.report import sweep_figures
-from onedial.report.profile_figure import dial_profile
+from onedial.report.profile import dial_profile
 from onedial.report.report import contents_of
-from onedial.scale.misfit.fit_figures import wright_map
+from onedial.scale.study.factor_figures import wright_map
 from onedial.show import page
 from onedial.show.figure_style import save_figure
 
@@ -58,12 +58,7 @@ def pictures(tmp_path_factory):
     )
     drawings = {
         "targets along the dial": sweep_figures.places(run.matches(), contents),
-        "one scale": wright_map(
-            fit.questions["difficulty"],
-            fit.information,
-            fit.respondents[["place"]],
-            pd.Series([name.partition("-")[0] for name in names], names),
-        ),
+        "one scale": wright_map(fit.questions["difficulty"], fit.information, fit.respondents[["place"]]),
         "what does as well": sweep_figures.baselines(contents["baselines"], contents),
         "what moves together": dial_profile(pd.DataFrame(cells).assign(status="cannot be read"), reports),
     }
@@ -103,16 +98,3 @@ def test_letters_are_read_and_none_covers_another_at_the_width_of_a_phone_and_of
                 and min(one[4], other[4]) - max(one[2], other[2]) > 3
             ]
             assert covering == [], (width, title)
-
-
-def test_the_axis_of_the_scale_ends_where_questions_and_respondents_end():
-    fit = SimpleNamespace(
-        respondents=pd.DataFrame({"place": [-0.5, 0.0, 1.5]}, index=list("abc")),
-        questions=pd.DataFrame({"difficulty": [-1.0, 0.2, 1.0]}),
-        information=pd.DataFrame({"difficulty": [-4.0, 0.0, 4.0], "information": [0.0, 1.0, 0.0]}),
-    )
-    low, high = (
-        wright_map(fit.questions["difficulty"], fit.information, fit.respondents[["place"]]).figure.axes[2].get_xlim()
-    )
-    assert -1.5 < low < -1.0
-    assert 1.5 < high < 2.0

@@ -72,16 +72,3 @@ def test_texts_that_mostly_cannot_be_read_are_judged_by_nobody(undrawn, tmp_path
     assert "Too few of the texts can be read for a verdict by them" in html
     assert not (run.path / "reasoned_matches.csv").exists()
     assert "<b>hm" not in html
-
-
-def test_a_third_of_unread_texts_is_said_and_judged_all_the_same(undrawn, tmp_path):
-    found = contents_of(with_reasons(make_run(tmp_path / "run", n_targets=6), 0.35)).numbers("reasoned")
-    assert found["verdict"] is not None
-    assert found["read"] == pytest.approx(0.65, abs=0.05)
-
-
-def test_a_run_without_written_answers_says_nothing_of_them(undrawn, tmp_path):
-    run = make_run(tmp_path / "run")
-    write_report(run)
-    assert not contents_of(run).numbers("reasoned")
-    assert "After reasoning" not in (run.path / "report.html").read_text("utf-8")

@@ -34,12 +34,6 @@ def test_a_range_that_ends_in_unread_answers_asks_for_another_layer_or_prompt():
     assert "--layer auto" in up
 
 
-def test_a_flat_dial_is_not_the_panels_fault():
-    flat = MATCHES.assign(status="flat")
-    (said,) = what_to_try({"reach": 1.0, "n_eligible": 0}, grid(np.full(9, 0.5)), flat)
-    assert said.endswith("(3 flat), and it takes 5: make the dial turn the subject's answers (below).")
-
-
 def test_too_few_targets_are_counted_by_what_is_wrong_with_them():
     (said,) = told(np.linspace(0.05, 0.95, 9), reach=1.0, n_eligible=2)
     assert "2 targets can be judged (1 ok, 1 edge, 1 constant), and it takes 5" in said

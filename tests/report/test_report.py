@@ -3,43 +3,26 @@
 import base64
 import functools
 import hashlib
-import itertools
-import json
 import re
 import shutil
-from dataclasses import replace
-from html import unescape
 from html.parser import HTMLParser
 
-import numpy as np
 import pandas as pd
 import pytest
-from reporting_run import VECTOR_ID, intervention, make_run
-from safetensors.numpy import save_file
+from reporting_run import make_run
 
 from onedial.core.errors import InputError
 from onedial.core.run.run import Run
-from onedial.report.meaning import findings, headline_of, judged_targets
 from onedial.report.report import contents_of, write_report
-from onedial.report.sweep_results import facts_rows, missing_rows
-from onedial.show.columns import COLUMNS, headline, interval, number, p_value
+from onedial.report.sweep_results import missing_rows
 from onedial.show.results import doubts_of, lines_of, shown_columns
 from onedial.verdict.sweep_run import SweepRun
 from onedial.verdict.verdict import (
-    ANSWERS,
-    ANY_PUSH,
     CANNOT_BE_JUDGED,
-    DIALS,
     FLAGS,
-    NOT_ENOUGH,
-    OPEN,
-    PUSHES,
     RULE,
     THIS_DIRECTION,
-    THRESHOLD_SHIFT,
-    UNREAD_DECIDE,
     UNTESTED,
-    sentence_of,
 )
 
 VOID = {"meta", "link", "input", "br", "img", "hr"}
@@ -126,26 +109,6 @@ def test_ids_on_the_page_are_unique_and_every_reference_has_its_target(html):
     assert len(page.ids) == len(set(page.ids))
     assert {link[1:] for link in page.loads if link.startswith("#")} <= set(page.ids)
     assert set(re.findall(r"url\(#([^)]+)\)", html)) <= set(page.ids)
-
-
-def test_the_numbers_on_the_page_are_those_of_the_verdict(run, html):
-    verdict, page = run.verdict(), parsed(html)
-    assert headline(verdict["sentence"]) in page.text
-    exact = [
-        found["value"] for found in (verdict["prediction"]["bits"], *map(verdict.get, ("signal", "gain", "order")))
-    ]
-    assert [float(value) for value in page.values[:4]] == exact
-    assert page.values[4] == ""
-    for name, low, high in (("gain", "low", "high"), ("order", "low", "high"), ("order", "low_90", "high_90")):
-        assert interval(verdict[name][low], verdict[name][high], signed=True) in page.text
-    for value in (verdict["agreement"], verdict["majority"], verdict["threshold_shift"]):
-        assert number(value, 2) in page.text
-    assert number(verdict["gain"]["detectable"]) in page.text
-    contents = contents_of(run)
-    assert str(contents["baselines"].index[0]) in page.text
-    for words, value in contents.results["path"].rows(None, contents):
-        assert f"{words} {value}" in page.text
-    assert f"{verdict['n_eligible']} of {verdict['n_targets']} targets judged" in page.text
 
 
 @pytest.mark.parametrize("name", ["matches", "baselines"])
@@ -237,34 +200,6 @@ def test_every_doubt_and_every_line_of_the_contents_leads_somewhere(html):
     assert set(links) <= set(parsed(html).ids)
 
 
-def test_every_figure_of_the_run_is_on_its_page(run, html):
-    captions = run.run.read_json("figures/captions.json")
-    assert {f"{name}-title" for name in captions} <= set(parsed(html).ids)
-
-
-def test_routine_notes_are_no_warnings(undrawn, run, tmp_path):
-    shutil.copytree(run.path, tmp_path / "run")
-    noted = SweepRun.open(tmp_path / "run")
-    noted.run.note("warning: too few questions", "400 questions are in the panel")
-    html = write_report(noted).read_text(encoding="utf-8")
-    warned = html[html.index('id="warnings"') : html.index('id="dial"')]
-    assert "Too few questions" in warned
-    assert "400 questions" not in warned
-    assert "400 questions are in the panel" in html[html.index('id="notes"') :]
-
-
-def test_missing_answers_are_counted(run, html):
-    gaps = int(run.panel()["said_yes"].isna().sum())
-    assert gaps > 0
-    assert f"{gaps} of {len(run.panel())}" in parsed(html).text
-
-
-def test_the_report_is_the_same_when_written_from_a_copy_of_the_files(run, html, tmp_path):
-    copy = tmp_path / "elsewhere" / "run"
-    shutil.copytree(run.path, copy, ignore=shutil.ignore_patterns("figures", "report.html"))
-    assert write_report(SweepRun.open(copy)).read_text(encoding="utf-8") == html
-
-
 def test_prompt_command_and_stages_are_shown_and_escaped(run, html):
     page = parsed(html)
     assert "correctly?<|im_end|>" in page.text
@@ -292,22 +227,6 @@ def test_a_run_without_a_verdict_is_refused(tmp_path):
         write_report(run)
 
 
-def test_targets_that_are_matched_at_an_end_are_counted_among_what_the_verdict_does_not_say(run, html):
-    edge = run.matches().query("status == 'edge'")
-    dose = run.dose_response().query("split == 'fitting'")["yes_rate"]
-    inside = edge["yes_rate"].between(dose.min(), dose.max()).sum()
-    assert f"{len(edge)} of the {run.verdict()['n_eligible']} judged targets are matched best at an end" in html
-    assert f"reaches the yes rate of {inside} of these" in html
-
-
-@pytest.mark.parametrize(("low", "guessed"), [(0.37, True), (0.61, False), (None, False)])
-def test_a_loss_on_facts_that_the_subject_only_guesses_is_said_to_say_nothing(low, guessed):
-    measured = {"value": 0.5, "low": 0.5, "high": 0.5}
-    found = {"share": measured, "loss": measured, "accuracy": measured | {"low": low}, "n": 60, "n_unread": 0}
-    rows = dict(facts_rows(found | dict.fromkeys(("shrink", "from_magnitude", "to_magnitude"), 0.5)))
-    assert ("no better than guessing" in rows["answered rightly, unsteered"]) == guessed
-
-
 def test_a_run_without_factor_model_and_layer_scan_has_a_report(undrawn, tmp_path):
     run = make_run(tmp_path / "run", n_targets=2)
     assert run.factor() is None
@@ -317,129 +236,12 @@ def test_a_run_without_factor_model_and_layer_scan_has_a_report(undrawn, tmp_pat
     assert "Cannot be judged: 1 of 2 targets can be judged, and it takes 5" in text
 
 
-def test_controls_beside_the_own_vector_are_lines_of_their_own_in_the_dose_response(run, html, tmp_path):
-    run = SweepRun.open(shutil.copytree(run.path, tmp_path / "run"))
-    sweep = run.sweep()
-    run.write_interventions([intervention(VECTOR_ID, sweep), intervention("control", sweep, "random")])
-    run.parts["sweep"].append(sweep.assign(intervention_id="control", margin=-1.0))
-    after = write_report(run).read_text(encoding="utf-8")
-    drawn = "<title>control control</title>"
-    assert drawn in after
-    assert drawn not in html
-
-
-def outcome(
-    signal_p=0.001, gain=(0.05, 0.02, 0.08), dial=THRESHOLD_SHIFT, push=UNTESTED, n_controls=0, as_good=(), flags=()
-):
-    """As much of a verdict.json as the four findings are written from."""
-    scopes = dict.fromkeys(("low_topics", "high_topics", "low_models", "high_models"))
-
-    def shown(estimate, low, high):
-        return {"value": estimate, "low": low, "high": high, "low_90": low, "high_90": high, **scopes}
-
-    return {
-        "prediction": {"bits": shown(None, None, None), "possible": {}, "share": {}},
-        "signal": shown(0.2, 0.1, 0.3) | {"p": signal_p, "null_mean": 0.0, "null_95": 0.05, "n_permutations": 1999},
-        "gain": shown(*gain) | {"detectable": 0.03},
-        "order": shown(0.01, 0.0, 0.02) | {"rho": {"value": 0.95, "low": 0.9, "high": 0.97, "n": 300}},
-        "dial": dial,
-        "push": push,
-        "flags": list(flags),
-        "unread_as_wrong": {
-            **{"reproduced": NOT_ENOUGH, "signal": 0.19, "p": 0.002},
-            **{"gain": 0.004, "gain_low": -0.01, "gain_high": 0.02},
-        },
-        "direction": {
-            "n_controls": n_controls,
-            "by": "push" if n_controls else "",
-            "rank": 1 if n_controls else None,
-            "p": 1 / (n_controls + 1),
-            "ranks": dict.fromkeys(("signal", "order_gain", "push"), 1),
-            "vector": {"push": 0.12},
-            "as_good": list(as_good),
-        },
-    }
-
-
-def test_where_unread_answers_decide_the_gain_says_what_they_would_make_of_it():
-    without, with_them = (findings(outcome(flags=flags))[2].meaning for flags in ((), (UNREAD_DECIDE,)))
-    assert with_them.startswith(without)
-    assert "G +0.004 [\u22120.010, +0.020], and the first answer is another one: a shared signal" in with_them
-
-
-@pytest.mark.parametrize(
-    ("verdict", "place", "words"),
-    [
-        (outcome(), 2, "5.0 more in every 100"),
-        (outcome(gain=(-0.05, -0.08, -0.02)), 2, "5.0 more questions in every 100"),
-        (outcome(push=ANY_PUSH, n_controls=99, as_good=["random-7"]), 4, "90% of it: random-7."),
-        (outcome(n_controls=19), 4, "19 drawn controls"),
-    ],
-)
-def test_an_outcome_is_told_with_its_numbers(verdict, place, words):
-    assert words in findings(verdict)[place].meaning
-
-
-@pytest.mark.parametrize(
-    ("p", "shown"), [(None, "\u2013"), (0.25, "0.250"), (0.0005, "0.0005"), (0.00005, "0.0001"), (1e-9, "<0.0001")]
-)
-def test_no_p_value_is_shown_as_nothing(p, shown):
-    assert p_value(p) == shown
-
-
-@pytest.mark.parametrize(
-    ("reproduced", "words"), [(NOT_ENOUGH, "targets judged"), (CANNOT_BE_JUDGED, "targets could be judged")]
-)
-def test_only_a_verdict_that_was_given_calls_its_targets_judged(reproduced, words):
-    assert judged_targets({"reproduced": reproduced, "n_eligible": 13, "n_targets": 18}) == f"13 of 18 {words}"
-
-
-def test_a_rank_among_too_few_controls_is_no_headline():
-    judged, untested = (findings(outcome(push=push, n_controls=n))[4] for push, n in ((ANY_PUSH, 99), (UNTESTED, 19)))
-    assert judged.shown == "rank 1"
-    assert untested.shown == "untested"
-    assert "rank 1 of 20" in untested.details[1]
-
-
-def test_different_outcomes_never_share_a_sentence():
-    gains = [(0.05, 0.02, 0.08), (0.0, -0.03, 0.03), (-0.05, -0.08, -0.02), (None, None, None)]
-    told = [
-        [findings(outcome(signal_p=p))[1].meaning for p in (0.001, 0.4)],
-        [findings(outcome(gain=gain))[2].meaning for gain in gains],
-        [findings(outcome(dial=dial))[3].meaning for dial in DIALS],
-        [findings(outcome(push=push, n_controls=99))[4].meaning for push in PUSHES] + [findings(outcome())[4].meaning],
-    ]
-    for meanings in told:
-        assert all(one != other for one, other in itertools.combinations(meanings, 2))
-
-
-@pytest.mark.parametrize("reproduced", ANSWERS)
-def test_every_answer_opens_the_report_with_the_same_weight(reproduced, run, tmp_path, monkeypatch):
-    monkeypatch.setattr("onedial.show.results.draw", lambda stored: None)
-    shutil.copytree(run.path, tmp_path / "run")
-    other = SweepRun.open(tmp_path / "run")
-    sentence = sentence_of(reproduced, "the dial does not reach", OPEN, UNTESTED, list(FLAGS))
-    other.run.write_json("verdict.json", run.verdict() | {"sentence": sentence, "reproduced": reproduced})
-    page = write_report(other).read_text(encoding="utf-8")
-    found = re.sub("<[^>]+>", "", re.search("<h1>(.*?)</h1>", page)[1])
-    assert unescape(found) == headline_of(other.verdict())
-    assert reproduced in found.lower()
-    assert headline(sentence) in unescape(page)
-
-
 def test_a_verdict_of_an_older_rule_is_named_and_not_shown_under_new_words(run, tmp_path):
     shutil.copytree(run.path, tmp_path / "run")
     older = SweepRun.open(tmp_path / "run")
     older.run.write_json("verdict.json", {"rule": 2, "sentence": "reproduced by a threshold shift"})
     with pytest.raises(InputError, match=rf"judged by rule 2, .* rule {RULE}; judge it again"):
         write_report(older)
-
-
-def test_numbers_are_written_for_readers():
-    assert number(-0.01234) == "−0.012"
-    assert number(0.5, 2, signed=True) == "+0.50"
-    assert number(None) == number(float("nan")) == "–"
-    assert interval(None, 1.0) == "–"
 
 
 def test_the_most_unread_magnitude_counts_answers_not_splits():
@@ -469,12 +271,6 @@ def test_answers_that_overflowed_are_counted_apart_from_those_that_could_not_be_
     assert f"{len(lost)} answers of the subject overflowed" in text
 
 
-def test_a_yes_among_right_or_wrong_answers_says_of_how_many():
-    row = {"yes_within_right": 0.5, "yes_within_wrong": 0.4, "n_within_right": 25, "n_within_wrong": 15}
-    columns = [COLUMNS[name] for name in ("yes_within_right", "yes_within_wrong")]
-    assert [column.shown(row) for column in columns] == ["0.50 (n 25)", "0.40 (n 15)"]
-
-
 def test_a_run_that_cannot_be_judged_shows_no_line_and_no_empty_number(undrawn, tmp_path):
     run = make_run(tmp_path / "run", n_targets=6, n_questions=80)
     text = parsed(write_report(run).read_text(encoding="utf-8")).text
@@ -483,32 +279,3 @@ def test_a_run_that_cannot_be_judged_shows_no_line_and_no_empty_number(undrawn, 
     assert "a true gain of –" not in text
     assert "The dial's path through the factor" not in text
     assert "without steering?" not in text
-
-
-def test_a_dial_that_runs_the_wrong_way_is_among_the_doubts(run):
-    contents = contents_of(run)
-    contents.__dict__["grid"] = replace(contents.grid, margins=contents.grid.margins[:, ::-1])
-    assert any("the wrong way" in words for words, _ in doubts_of(contents))
-    assert not any("the wrong way" in words for words, _ in doubts_of(contents_of(run)))
-
-
-def test_the_report_names_the_vector_its_contrast_reliability_and_length(tmp_path):
-    def told(run):
-        contents = contents_of(run)
-        return str(contents.results["vector"].rows(None, contents))
-
-    run = make_run(tmp_path / "run")
-    assert "not measured" in told(run)
-    facts = {"layer": 10, "n_yes": 31, "n_no": 42, "n_unread": 3, "method": "mean_difference", "raw_norm": 5.0}
-    metadata = {name: json.dumps(value) for name, value in (facts | {"residual_norm": 50.0}).items()}
-    (run.path / "vectors").mkdir()
-    save_file({"direction": np.ones(2)}, run.path / run.vector_file(VECTOR_ID), {"format": "x", **metadata})
-    halves = {"half_cosine": 0.6, "low": 0.5, "high": 0.7, "reliability": 0.75, "n_said_yes": 31, "n_said_no": 42}
-    writable = SweepRun.open(run.path, write=True)
-    with writable.run:
-        writable.run.record(vector=halves)
-    text = told(SweepRun.open(run.path))
-    for words in ("31 questions on the side of yes and 42 on that of no (3 unread)", "0.75 (cosine of the halves 0.60"):
-        assert words in text
-    assert "5.00 as extracted, 0.100 of the median residual norm 50.0" in text
-    assert "10 of 30 (counted from 0)" in text

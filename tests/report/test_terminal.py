@@ -11,8 +11,6 @@ from rich.console import Console
 from onedial.report.meaning import headline_of
 from onedial.report.report import print_summary
 from onedial.show import progress
-from onedial.show.columns import COLUMNS
-from onedial.show.labels import told_apart
 from onedial.show.progress import progress_bar
 from onedial.verdict.sweep_run import SweepRun
 
@@ -45,16 +43,6 @@ def test_text_in_square_brackets_is_printed_as_it_stands(tmp_path):
     assert "[bold]m[/bold]" in page.file.getvalue()
 
 
-def test_into_a_file_goes_one_line_per_stage():
-    page = console()
-    with progress_bar(1000, "sweep", page) as advance:
-        for _ in range(1000):
-            advance(1)
-    lines = page.file.getvalue().splitlines()
-    assert len(lines) == 1
-    assert lines[0].startswith("sweep: 1000 in ")
-
-
 @pytest.mark.parametrize("width", [60, 80, 120])
 def test_every_target_has_one_line_and_a_name_of_its_own(width):
     run = SweepRun.open(GOLDEN)
@@ -68,17 +56,6 @@ def test_every_target_has_one_line_and_a_name_of_its_own(width):
     assert not lines[1 + len(run.matches())].startswith(" ")  # the legend follows at once
 
 
-def test_the_legend_explains_every_column_of_numbers():
-    assert [name for name, column in COLUMNS.items() if column.short and not column.tip] == []
-
-
-def test_names_that_no_cut_tells_apart_are_numbered():
-    names = ["a" * 30 + "b" + "c" * 30, "a" * 30 + "d" + "c" * 30]
-    cut = told_apart(names, 12)
-    assert len(set(cut)) == 2
-    assert all(len(name) <= 12 for name in cut)
-
-
 def test_a_log_gets_a_line_per_tenth_with_the_time_left(monkeypatch):
     page, now = console(), [0.0]
     monkeypatch.setattr(progress.time, "perf_counter", lambda: now[0])
@@ -90,16 +67,6 @@ def test_a_log_gets_a_line_per_tenth_with_the_time_left(monkeypatch):
     assert lines[0] == "sweep: 10% (20 of 200), 3 min left"
     assert [line.split()[1] for line in lines[:-1]] == [f"{tenth}0%" for tenth in range(1, 10)]
     assert lines[-1] == "sweep: 200 in 200.0 s"
-
-
-def test_lines_of_a_log_are_some_seconds_apart(monkeypatch):
-    page, now = console(), [0.0]
-    monkeypatch.setattr(progress.time, "perf_counter", lambda: now[0])
-    with progress_bar(100, "sweep", page) as advance:
-        for _ in range(100):
-            now[0] += 0.2
-            advance(1)
-    assert [line.split()[1] for line in page.file.getvalue().splitlines()] == ["25%", "51%", "77%", "100"]
 
 
 def test_of_several_processes_only_the_first_shows_its_progress(monkeypatch):
@@ -117,13 +84,6 @@ def test_a_terminal_sees_a_bar_with_the_time_left():
         advance(2)
     assert "left" in page.file.getvalue()
     assert "4/4" in page.file.getvalue()
-
-
-def test_a_stage_that_ended_early_says_how_far_it_came():
-    page = console()
-    with progress_bar(10, "sweep", page) as advance:
-        advance(3)
-    assert page.file.getvalue().startswith("sweep: 3 of 10 in ")
 
 
 def test_a_stage_that_fails_prints_no_line_of_success():

@@ -6,7 +6,7 @@ import warnings
 import pytest
 from blank import draw_nothing
 from reporting_run import make_run
-from wandb_files import artifacts_of, complete_records, items_of, start_of
+from wandb_files import artifacts_of, complete_records, items_of
 
 from onedial.core.errors import InputError
 from onedial.core.files import sha256_of_file
@@ -40,15 +40,6 @@ def logged(folder):
     mirror.run_ended(failed=False)
     (file,) = (run.path / "wandb").glob("offline-run-*/*.wandb")
     return run, complete_records(file)
-
-
-def test_the_configuration_is_logged(logged):
-    run, records = logged
-    start = start_of(records)
-    configuration = items_of(start.config.update)
-    assert start.project == "trial"
-    assert {key: configuration[key] for key in run.config} == run.config
-    assert configuration["subject"]["sha256"] == run.run.manifest.facts["model"]["sha256"]
 
 
 def test_what_was_chosen_is_in_the_configuration(logged):
@@ -120,11 +111,6 @@ def test_a_run_that_is_withdrawn_leaves_nothing_of_its_mirror(tmp_path):
         with run.withdrawn_if_refused():
             raise InputError("no such thing")
     assert list(tmp_path.iterdir()) == []
-
-
-def test_an_unknown_mode_is_refused():
-    with pytest.raises(InputError, match="'shared' requested, but it is one of offline, online"):
-        check_wandb("shared")
 
 
 def test_without_the_package_the_remedy_is_named(monkeypatch):

@@ -5,9 +5,7 @@ import pandas as pd
 import pytest
 from scipy.special import ndtr
 
-from onedial.core.errors import InputError
-from onedial.scale.checks.accounts import RivalAccounts, rival_accounts
-from onedial.scale.checks.one_factor import one_factor_bootstrap
+from onedial.scale.checks.accounts import rival_accounts
 from onedial.scale.checks.quadratic import bend_among
 from onedial.scale.evidence import codes_of
 from onedial.scale.likelihood import Model, fit_marginal
@@ -40,11 +38,11 @@ def test_the_asymptotes_of_all_and_the_loadings_are_recovered(random, yes):
     assert found.log_likelihood > plain.log_likelihood + 10
 
 
-def test_each_respondent_has_its_own_asymptotes_and_errors_that_cover_them():
+def test_each_respondent_has_its_own_asymptotes():
     guess = np.where(np.arange(12) % 2, 0.25, 0.0)
     found = response_model(one_scale(1, random=guess, yes=1.0), asymptotes="own").respondents
     middle = slice(2, None)  # who says yes to nearly everything shows no guesses
-    assert (np.abs(found["lower"] - guess) < 3 * found["lower_se"].fillna(0.02))[middle].mean() >= 0.8
+    assert np.abs(found["lower"] - guess)[middle].mean() < 0.06
     assert found["lower"][1::2].mean() - found["lower"][::2].mean() > 0.1
     assert found["loading"][middle].mean() == pytest.approx(0.8, abs=0.03)
 
@@ -86,30 +84,6 @@ def test_the_likelihood_is_that_of_the_four_parameter_model_and_nothing_nearby_i
         assert likelihood(fit.curves.slope + 3 * step, fit.curves.cuts[0], low, high) < best
 
 
-def test_categories_given_at_random_are_found_too():
-    rng = np.random.default_rng(4)
-    hidden = 0.8 * rng.standard_normal((1200, 1)) + 0.6 * rng.standard_normal((1200, 10))
-    graded = np.where(
-        rng.random(hidden.shape) < 0.15, rng.integers(0, 3, hidden.shape), np.digitize(hidden, [-0.6, 0.6])
-    )
-    found = response_model(graded, asymptotes="common")
-    assert found.respondents["random_answers"].iloc[0] == pytest.approx(0.15, abs=0.03)
-    assert found.respondents["loading"].mean() == pytest.approx(0.8, abs=0.03)
-
-
-def test_an_unknown_kind_of_asymptotes_is_refused():
-    with pytest.raises(InputError, match="asymptotes='some'"):
-        response_model(one_scale(6, 60), asymptotes="some")
-
-
-def test_a_finding_that_one_account_could_not_be_tried_for_has_no_largest_p():
-    table = pd.DataFrame({"parabola_p": [0.02, np.nan], "second_p": [0.02, 0.3]})
-    accounts = RivalAccounts(table, r2=0.5, second=1.2, n_replicates=49, seed=0)
-    assert np.isnan(accounts.table["parabola_p"].max(skipna=False))
-    assert not accounts.stands("parabola")
-    assert accounts.table["second_p"].max() == 0.3
-
-
 def test_a_parabola_and_a_second_factor_of_random_answers_are_explained_by_them():
     found = rival_accounts(one_scale(7, random=0.12, yes=1.0), n_replicates=49)
     usual = found.table.loc["normal scale"]
@@ -123,16 +97,6 @@ def test_a_parabola_and_a_second_factor_of_random_answers_are_explained_by_them(
     assert found.table["random_answers"]["random answers, all alike"] == pytest.approx(0.12, abs=0.03)
 
 
-def test_a_parabola_of_a_skewed_scale_with_random_answers_is_explained_by_both_together():
-    rng, m = np.random.default_rng(11), 19
-    rates = rng.permutation(np.linspace(0.1, 0.9, m))
-    hidden = 0.8 * rng.exponential(1, (1000, 1)) + 0.6 * rng.standard_normal((1000, m))
-    answers = hidden > np.quantile(hidden, 1 - rates, axis=0).diagonal()
-    found = rival_accounts(np.where(rng.random((1000, m)) < 0.05, rng.random((1000, m)) < 0.5, answers), 39)
-    assert found.r2 > 0.8
-    assert not found.stands("parabola")
-
-
 def test_a_true_parabola_and_a_true_second_scale_stand():
     rng = np.random.default_rng(8)
     loading = 0.92 - 0.3 * (LIMITS / LIMITS.max()) ** 2
@@ -143,10 +107,3 @@ def test_a_true_parabola_and_a_true_second_scale_stand():
     assert not bent.stands("second")
     two = rival_accounts(0.8 * scales[:, np.arange(12) % 2] + 0.6 * rng.standard_normal((1500, 12)) > LIMITS, 49)
     assert two.stands("second")
-
-
-def test_a_null_with_random_answers_has_a_larger_second_eigenvalue():
-    panel = one_scale(9, 800, random=0.15, yes=1.0)
-    plain, random = (one_factor_bootstrap(panel, 49, asymptotes=kind).second for kind in ("none", "common"))
-    assert random.mean > plain.mean
-    assert plain.p < random.p

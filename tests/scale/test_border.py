@@ -1,52 +1,24 @@
-"""Whatever holds a table is read, and whatever does not is refused in one sentence, by every public function."""
-
-import warnings
+"""Whatever holds a table is read, and whatever does not is refused in one sentence, at the border of each kind."""
 
 import numpy as np
 import pandas as pd
 import pytest
 
 from onedial.core.errors import InputError
-from onedial.scale.checks.bundles import bundle_invariance
-from onedial.scale.checks.missingness import missingness_test
-from onedial.scale.checks.residual_correlations import residual_correlations
-from onedial.scale.correlations.polychoric import polychoric
-from onedial.scale.correlations.tetrachoric import tetrachoric
-from onedial.scale.correlations.thresholds import threshold_table
-from onedial.scale.equal_slopes import rasch_test
-from onedial.scale.factor.factor_model import fit_factor_model
+from onedial.scale.categories import as_graded
 from onedial.scale.factor.minres import minres_one_factor
-from onedial.scale.misfit.answer_fit import answer_fit
-from onedial.scale.response_model import response_model
-from onedial.stats.answers import PsychometricsWarning
+from onedial.stats.answers import as_answers
 
 RNG = np.random.default_rng(0)
 YES = (0.8 * RNG.standard_normal((40, 1)) + 0.6 * RNG.standard_normal((40, 6)) > 0).astype(float)
 FRAME = pd.DataFrame(YES, [f"q{i}" for i in range(40)], list("abcdef"))
-FAMILIES, TOPICS = list("xxyyzz"), [0, 1] * 20
-
-FUNCTIONS = {
-    "answer_fit": lambda m: answer_fit(m).respondents["infit"],
-    "response_model with families": lambda m: response_model(m, families=FAMILIES).respondents["loading"],
-    "bundle_invariance": lambda m: bundle_invariance(m, TOPICS).table["expected"],
-    "fit_factor_model": lambda m: fit_factor_model(m).loadings["factor_1"],
-    "response_model": lambda m: response_model(m).respondents["loading"],
-    "missingness_test": lambda m: missingness_test(m)["n_missing"],
-    "polychoric": lambda m: polychoric(m).correlation,
-    "rasch_test": lambda m: pd.Series(rasch_test(m).ratio),
-    "residual_correlations": lambda m: residual_correlations(m, 3).pairs["q3"],
-    "tetrachoric": lambda m: tetrachoric(m).correlation,
-    "threshold_table": lambda m: threshold_table(m)["threshold"],
-}
-OF_CORRELATIONS = {
-    "minres_one_factor": minres_one_factor,
-}
 SAME = {
     "a list": YES.tolist(),
     "an array of objects": YES.astype(object),
     "whole numbers that may be missing": FRAME.astype("Int8"),
     "booleans that may be missing": FRAME.astype("boolean"),
     "short floats": FRAME.astype("Float32"),
+    "a masked array": np.ma.masked_array(YES, mask=False),
     "questions with two names": FRAME.set_index(pd.MultiIndex.from_product([range(4), range(10)])),
 }
 REFUSED = {
@@ -62,29 +34,25 @@ REFUSED = {
 }
 
 
-@pytest.fixture(autouse=True)
-def quiet():
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", PsychometricsWarning)
-        yield
+@pytest.mark.parametrize("form", SAME)
+def test_the_same_answers_in_another_form_are_the_same(form):
+    np.testing.assert_array_equal(as_answers(SAME[form]).yes, YES == 1)
+    np.testing.assert_array_equal(as_graded(SAME[form]).codes, YES)
 
 
-@pytest.mark.parametrize("name", FUNCTIONS)
-def test_the_same_answers_in_another_form_say_the_same(name):
-    expected = np.asarray(FUNCTIONS[name](FRAME), dtype=float)
-    for form, table in SAME.items():
-        found = np.asarray(FUNCTIONS[name](table), dtype=float)
-        np.testing.assert_allclose(found, expected, atol=1e-5, err_msg=form)
+def test_a_masked_answer_is_a_missing_answer():
+    hidden = RNG.random(YES.shape) < 0.3
+    for panel in (np.ma.masked_array(YES, hidden), np.ma.masked_array(YES, hidden).astype(bool)):
+        np.testing.assert_array_equal(as_answers(panel).answered, ~hidden)
 
 
-@pytest.mark.parametrize("name", [*FUNCTIONS, *OF_CORRELATIONS])
-def test_what_is_no_table_is_refused_in_one_sentence(name):
-    call = (FUNCTIONS | OF_CORRELATIONS)[name]
-    for form, table in REFUSED.items():
-        with pytest.raises(InputError) as refused:
-            call(table)
-        assert "\n" not in str(refused.value), form
-        assert len(str(refused.value)) < 400, form
+@pytest.mark.parametrize("border", [as_answers, as_graded, minres_one_factor])
+@pytest.mark.parametrize("form", REFUSED)
+def test_what_is_no_table_is_refused_in_one_sentence(border, form):
+    with pytest.raises(InputError) as refused:
+        border(REFUSED[form])
+    assert "\n" not in str(refused.value)
+    assert len(str(refused.value)) < 400
 
 
 def test_correlations_are_read_in_any_form():

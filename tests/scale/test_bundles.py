@@ -22,26 +22,6 @@ def planted(seed: int, shift: float = 0.0, n: int = 480, missing: float = 0.05) 
     return np.where(rng.random((n, 12)) < missing, np.nan, hidden > 0)
 
 
-@pytest.mark.long
-def test_hard_topics_are_no_violation():
-    p = [bundle_invariance(planted(seed), TOPICS, groups).table["p"] for seed in range(8) for groups in (None, FAMILY)]
-    found = np.concatenate(p)
-    assert 0.02 < (found <= 0.05).mean() < 0.075
-    assert np.isfinite(found).mean() > 0.95
-
-
-@pytest.mark.long
-def test_what_a_family_shares_on_every_question_is_no_topic_that_lies_elsewhere():
-    found = []
-    for seed in range(8):
-        rng = np.random.default_rng(seed)
-        hidden = np.sqrt(0.4) * rng.standard_normal((480, 1)) + np.sqrt(0.2) * rng.standard_normal((480, 12))
-        hidden += np.sqrt(0.4) * np.repeat(rng.standard_normal((480, 4)), 3, axis=1)
-        answers = hidden + rng.uniform(-0.7, 0.7, 12) > 0
-        found.append(bundle_invariance(answers, TOPICS, FAMILY).table["p"])
-    assert (np.concatenate(found) <= 0.05).mean() < 0.075
-
-
 def test_a_topic_that_lies_elsewhere_for_a_family_is_found():
     found = []
     for seed in range(5):
@@ -76,13 +56,6 @@ def test_the_spread_of_the_shifts_is_the_planted_one_and_nothing_where_there_is_
     assert some == pytest.approx(0.3 / 0.8, abs=0.06)
 
 
-@pytest.mark.long
-def test_a_certain_shift_that_is_small_is_no_finding():
-    found = bundle_invariance(planted(2, 0.09, n=24_000, missing=0.0), np.arange(24_000) % 6, FAMILY)
-    assert (found.table["q"] <= 0.05).any()
-    assert not len(found.violations())
-
-
 def test_answers_too_few_or_too_much_alike_are_not_tested():
     panel = planted(3)
     panel[TOPICS == 2, 4] = np.nan
@@ -93,20 +66,12 @@ def test_answers_too_few_or_too_much_alike_are_not_tested():
     assert table["p"].xs(5, level="group").isna().all()
 
 
-def test_order_of_questions_does_not_matter():
-    panel = pd.DataFrame(planted(4, 0.3))
-    topics = pd.Series(TOPICS, panel.index)
-    mixed = panel.sample(frac=1, random_state=0)
-    ours, theirs = bundle_invariance(panel, topics, FAMILY), bundle_invariance(mixed, topics, FAMILY)
-    pd.testing.assert_frame_equal(ours.table, theirs.table, atol=1e-6)
-
-
 @pytest.mark.parametrize(
     ("bundles", "groups", "message"),
     [
         (np.zeros(480), None, r"1 bundle\(s\) of questions and 12 group"),
         (TOPICS, ["a"] * 12, r"6 bundle\(s\) of questions and 1 group"),
-        (TOPICS[:9], None, "9 bundles for 480 questions"),
+        (TOPICS[:9], None, "9 bundles for 480 names"),
     ],
 )
 def test_what_cannot_be_compared_is_refused(bundles, groups, message):

@@ -4,10 +4,8 @@ import numpy as np
 import pytest
 from psychometric_data import answers
 
-from onedial.scale.checks.one_factor import revised_parallel_analysis
-from onedial.scale.checks.permutation import permutation_null
-from onedial.scale.checks.quadratic_null import quadratic_fit_test
 from onedial.scale.checks.question_bootstrap import bootstrap_questions
+from onedial.scale.checks.structure import permutation_null, quadratic_fit_test, revised_parallel_analysis
 from onedial.scale.factor.factor_model import fit_factor_model
 from onedial.scale.study import factor_figures as draw
 from onedial.stats.answers import PsychometricsWarning
@@ -24,11 +22,11 @@ def test_figures_show_the_numbers_that_they_are_given():
     assert model.heywood == ["r7"]
     assert "Heywood" in drawing.caption
     parallel = revised_parallel_analysis(varied, 2, 9)
-    axes = draw.scree(model.eigenvalues, permutation_null(varied, 9), parallel).figure.axes[0]
+    axes = draw.scree(draw.eigenvalue_table(model.eigenvalues, permutation_null(varied, 9), parallel)).figure.axes[0]
     lines = {line.get_label(): line.get_ydata() for line in axes.lines}
     above = model.eigenvalues > 0.01
     np.testing.assert_allclose(lines["panel"][above], model.eigenvalues[above])
-    np.testing.assert_allclose(lines["one factor fewer"], parallel.mean[:2])
+    np.testing.assert_allclose(lines["one factor fewer"][:2], parallel.mean[:2])
     mesh = draw.correlation_map(model).figure.axes[0].collections[0]
     order = model.thresholds.sort_values().index
     expected = model.tetrachoric.correlation.loc[order, order].to_numpy(copy=True)

@@ -10,8 +10,7 @@ from psychometric_data import answers, matrix
 
 from onedial.core.errors import InputError
 from onedial.scale.categories import cut_confidence
-from onedial.scale.correlations.polychoric import polychoric
-from onedial.scale.correlations.tetrachoric import tetrachoric
+from onedial.scale.correlations.latent_correlations import latent_correlations
 from onedial.scale.misfit.answer_fit import information_of
 from onedial.scale.response_curves import UNUSED, Curves, log_categories
 from onedial.scale.response_model import response_model
@@ -36,41 +35,42 @@ def simulated(seed: int, n: int, loadings: np.ndarray, missing: float = 0.0) -> 
 
 
 def test_correlations_agree_with_polycor_and_psych():
-    found = polychoric(graded(), zero_cells="none").correlation.to_numpy()
+    found = latent_correlations(graded(), zero_cells="none").correlation.to_numpy()
     assert np.abs(found - matrix("graded_polycor")).max() < 1e-4
     assert np.abs(found - matrix("graded_psych_pairwise")).max() < 1e-4
-    filled = polychoric(graded(), zero_cells="half").correlation.to_numpy()
+    filled = latent_correlations(graded(), zero_cells="half").correlation.to_numpy()
     # psych takes the cuts from a table that 0.5 has made add up to more than 1
     assert np.abs(filled - matrix("graded_psych_half")).max() < 1.5e-3
     assert np.abs(filled - found).max() > 1e-3
-    globally = polychoric(graded()[["r1", "r3"]], thresholds="global", zero_cells="none").correlation.to_numpy()
+    two = graded()[["r1", "r3"]]
+    globally = latent_correlations(two, thresholds="global", zero_cells="none").correlation.to_numpy()
     assert np.abs(globally - matrix("graded_psych_global")).max() < 1e-4
     assert abs(globally[0, 1] - found[0, 2]) > 1e-3
 
 
 @pytest.mark.parametrize("mode", ["pairwise", "global"])
 @pytest.mark.parametrize("rule", ["half", "none", "exclude"])
-def test_yes_and_no_are_the_tetrachoric_case_to_the_last_bit(mode, rule):
+def test_any_two_numbers_are_two_categories_also_among_respondents_with_more(mode, rule):
     panel = answers("gaps")
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", PsychometricsWarning)
-        expected, found = tetrachoric(panel, mode, rule), polychoric(panel, mode, rule)
-        other = polychoric(panel * 7 - 3, mode, rule).correlation  # any two numbers are two categories
-    pd.testing.assert_frame_equal(found.correlation, expected.correlation, check_exact=True)
-    pd.testing.assert_frame_equal(other, expected.correlation, check_exact=True)
-    assert found.n_zero_cell_pairs == expected.n_zero_cell_pairs
-    pd.testing.assert_frame_equal(found.n_pairwise, expected.n_pairwise)
-    np.testing.assert_allclose(found.thresholds[1.0], expected.thresholds, atol=1e-12)
+        expected = latent_correlations(panel, mode, rule)
+        more = (panel * 7 - 3).assign(third=np.arange(len(panel)) % 3)
+        found = latent_correlations(more, mode, rule)
+    kept = panel.columns
+    pd.testing.assert_frame_equal(found.correlation.loc[kept, kept], expected.correlation, check_exact=True)
+    pd.testing.assert_frame_equal(found.zero_cells.loc[kept, kept], expected.zero_cells)
+    pd.testing.assert_frame_equal(found.n_pairwise.loc[kept, kept], expected.n_pairwise)
 
 
 def test_correlations_of_cut_normal_variables_are_theirs():
     loadings = np.array([0.9, 0.7, 0.5, 0.3])
     values, _ = simulated(0, 30_000, loadings, missing=0.1)
-    found = polychoric(values).correlation.to_numpy()
+    found = latent_correlations(values).correlation.to_numpy()
     expected = np.outer(loadings, loadings)
     np.fill_diagonal(expected, 1)
     np.testing.assert_allclose(found, expected, atol=0.02)
-    flipped = polychoric(np.column_stack([values[:, 0], 4 - values[:, 1]])).correlation.iloc[0, 1]
+    flipped = latent_correlations(np.column_stack([values[:, 0], 4 - values[:, 1]])).correlation.iloc[0, 1]
     assert flipped == pytest.approx(-found[0, 1], abs=1e-8)
 
 
@@ -85,14 +85,6 @@ def test_the_graded_model_recovers_loadings_cuts_and_places():
     assert 0.93 < inside.mean() < 0.97
     z = (found.respondents["loading"] - loadings) / found.respondents["loading_se"]
     assert np.abs(z).max() < 4
-
-
-def test_more_categories_know_more_than_yes_and_no():
-    loadings = np.full(8, 0.75)
-    values, easiness = simulated(2, 1500, loadings)
-    fine, coarse = response_model(values), response_model((values >= 2).astype(float))
-    assert fine.difficulty_se.mean() < 0.85 * coarse.difficulty_se.mean()
-    assert np.corrcoef(fine.difficulty, -easiness)[0, 1] > np.corrcoef(coarse.difficulty, -easiness)[0, 1] + 0.02
 
 
 def test_a_category_that_a_respondent_never_uses_is_left_out_of_its_cuts():
@@ -113,8 +105,8 @@ def test_respondents_without_information_have_a_reason():
         found = response_model(panel)
     assert found.respondents.loc["always", "status"] == "used one category only, or none"
     assert np.isnan(found.respondents.loc["always", "loading"])
-    with pytest.warns(PsychometricsWarning, match="always used one category"):
-        assert polychoric(panel).correlation["always"].isna().all()
+    with pytest.warns(PsychometricsWarning, match="always gave only one kind of answer"):
+        assert latent_correlations(panel).correlation["always"].isna().all()
 
 
 def test_confidences_are_cut_where_it_is_said():
@@ -125,14 +117,7 @@ def test_confidences_are_cut_where_it_is_said():
         cut_confidence(confidence, [40, 20])
     rng = np.random.default_rng(0)
     with pytest.raises(InputError, match="cut them into at most 20 first"):
-        polychoric(rng.uniform(0, 100, (200, 3)))
-
-
-def test_the_graded_model_with_a_scale_of_any_distribution_contains_the_normal_one():
-    values, _ = simulated(5, 500, np.array([0.8, 0.7, 0.7, 0.6, 0.5]))
-    normal, free = response_model(values), response_model(values, scale="histogram")
-    assert free.log_likelihood > normal.log_likelihood - 0.5
-    assert free.weights @ free.nodes == pytest.approx(0, abs=1e-8)
+        latent_correlations(rng.uniform(0, 100, (200, 3)))
 
 
 def test_one_scale_in_categories_is_called_one_and_two_are_not():
@@ -160,7 +145,7 @@ def test_categories_are_placed_as_yes_and_no_are_and_tell_more():
     yes_and_no = response_model((values >= 2) * 1.0).respondents
     places = coarse.tables["respondents"]["difficulty at 2"]
     np.testing.assert_allclose(places, yes_and_no["intercept"] / yes_and_no["slope"], atol=1e-6)
-    assert fine.fit.response.reliability.empirical > coarse.fit.response.reliability.empirical + 0.05
+    assert fine.fit.response.reliability[0] > coarse.fit.response.reliability[0] + 0.05
 
 
 def test_who_answers_the_other_way_round_and_who_does_not_belong_are_told_apart_in_categories():

@@ -3,11 +3,9 @@
 import warnings
 
 import numpy as np
-import pandas as pd
 import pytest
 from psychometric_data import one_factor
 
-from onedial.core.errors import InputError
 from onedial.scale.checks.question_bootstrap import bootstrap_questions
 from onedial.scale.response_model import response_model
 
@@ -22,32 +20,14 @@ def test_a_pair_that_answered_no_question_together_leaves_everybody_an_interval(
     assert found.respondents[["loading_low", "loading_high"]].notna().all(axis=None)
 
 
-def test_topics_whose_questions_are_alike_make_loadings_less_certain():
-    inside = {"questions": [], "topics": []}
-    width = {"questions": [], "topics": []}
-    for seed in range(25):
-        rng = np.random.default_rng(seed)
-        topic = np.repeat(np.arange(40), 10)
-        easiness = np.sqrt(0.7) * rng.standard_normal(40)[topic] + np.sqrt(0.3) * rng.standard_normal(400)
-        own = 0.5 * rng.standard_normal((40, 6))[topic] + np.sqrt(0.75) * rng.standard_normal((400, 6))
-        panel = 0.7 * easiness[:, None] + np.sqrt(0.51) * own > 0
-        for unit, groups in (("questions", None), ("topics", topic)):
-            table = bootstrap_questions(panel, 150, seed=seed, groups=groups).respondents
-            inside[unit].extend((table["loading_low"] < 0.7) & (table["loading_high"] > 0.7))
-            width[unit].extend(table["loading_high"] - table["loading_low"])
-    assert np.mean(inside["topics"]) > 0.86
-    assert np.mean(inside["questions"]) < np.mean(inside["topics"]) - 0.03
-    assert np.mean(width["topics"]) > 1.2 * np.mean(width["questions"])
-
-
 def test_resamples_are_counted_as_if_the_rows_were_copied():
-    from onedial.scale.correlations.pair_counts import count_pairs, count_pairs_of_resamples
+    from onedial.scale.correlations.two_by_two import count_pairs, count_pairs_of_replicates
     from onedial.stats.answers import Answers, as_answers
 
     for missing in (0.0, 0.2):
         panel = as_answers(one_factor(0, 80, 5, missing=missing).answers)
         weights = np.random.default_rng(1).multinomial(80, np.full(80, 1 / 80), size=3)
-        found = count_pairs_of_resamples(panel, weights.astype(np.float32))
+        found = count_pairs_of_replicates(panel.yes, panel.answered, weights.astype(np.float32))
         for replicate, drawn in enumerate(weights):
             rows = np.repeat(np.arange(80), drawn)
             copied = Answers(panel.yes[rows], panel.answered[rows], panel.questions[rows], panel.respondents)
@@ -62,11 +42,5 @@ def test_reliability_is_the_squared_correlation_with_the_true_place():
         truth = one_factor(3, 4000, m, rates=rates, loadings=(0.5, 0.85))
         model = response_model(truth.answers)
         known = np.corrcoef(model.difficulty, truth.easiness)[0, 1] ** 2
-        assert model.reliability.empirical == pytest.approx(known, abs=0.03)
-        assert model.reliability.mean_se**2 == pytest.approx(1 - known, abs=0.03)
-
-
-def test_labels_of_topics_must_fit():
-    panel = pd.DataFrame(one_factor(0, 50, 4).answers)
-    with pytest.raises(InputError, match="3 groups for 50 questions"):
-        bootstrap_questions(panel, 9, groups=["a", "b", "c"])
+        assert model.reliability[0] == pytest.approx(known, abs=0.03)
+        assert model.reliability[1] ** 2 == pytest.approx(1 - known, abs=0.03)

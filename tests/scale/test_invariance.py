@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from psychometric_data import one_factor
 
-from onedial.scale.correlations.tetrachoric import tetrachoric
+from onedial.scale.correlations.latent_correlations import latent_correlations
 from onedial.scale.factor.factor_model import fit_factor_model
 from onedial.stats.answers import PsychometricsWarning
 
@@ -33,7 +33,7 @@ def panels(draw):
 def correlation(panel, **options):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", PsychometricsWarning)
-        return tetrachoric(panel, **options).correlation
+        return latent_correlations(panel, **options).correlation
 
 
 @settings(max_examples=60, deadline=None)
@@ -90,32 +90,6 @@ class Framed:
 
     def to_frame(self):
         return self.frame
-
-
-@pytest.mark.parametrize("thresholds", ["pairwise", "global"])
-def test_integers_floats_booleans_nullable_types_and_wrappers_mean_the_same(thresholds):
-    # few questions at extreme rates, so that empty cells occur: 0.5 must survive integer input
-    values = one_factor(3, 80, 6, rates=(0.03, 0.97)).answers
-    frame = pd.DataFrame(values)
-    expected = tetrachoric(frame, thresholds=thresholds)
-    assert expected.n_zero_cell_pairs > 0
-    same = [
-        values.astype(np.float32), values.astype(int), values.astype(np.int8), values.astype(bool), values.tolist(),
-        frame.astype("Int64"), frame.astype("boolean"), frame.astype(object), Framed(frame),
-    ]  # fmt: skip
-    for panel in same:
-        pd.testing.assert_frame_equal(
-            tetrachoric(panel, thresholds=thresholds).correlation, expected.correlation, check_exact=True
-        )
-
-
-def test_missing_answers_are_the_same_in_every_type():
-    values = one_factor(4, 60, 5, missing=0.3).answers
-    frame = pd.DataFrame(values)
-    expected = tetrachoric(frame).correlation
-    nothing = frame.astype(object).where(frame.notna(), None)
-    for panel in (frame.astype("Int64"), frame.astype("boolean"), nothing, values.astype(np.float32)):
-        pd.testing.assert_frame_equal(tetrachoric(panel).correlation, expected, check_exact=True)
 
 
 def test_the_factor_model_follows_relabelling_flipping_and_unanswered_questions():

@@ -4,8 +4,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from onedial.scale.checks.one_factor import one_factor_bootstrap
-from onedial.scale.specific.kin_account import kin_account, kin_bend
+from onedial.scale.checks.accounts import kin_account
+from onedial.scale.checks.structure import one_factor_bootstrap
 from onedial.scale.specific.specific_factors import specific_factors
 
 FAMILIES = list("aaaabbbbccccd")
@@ -38,27 +38,3 @@ def test_families_explain_the_second_factor_that_they_make_under_guesses_and_ske
 
 def test_families_do_not_explain_a_second_scale() -> None:
     assert second_p(panel(1, second=0.55)) < 0.05
-
-
-def families_of_a_skewed_scale(seed: int, fall: float) -> pd.DataFrame:
-    """Six families of four; loadings on everybody's scale fall from .8 to .8 - fall at the extreme yes rates."""
-    rng = np.random.default_rng(seed)
-    n, m = 800, 24
-    rates = rng.permutation(np.linspace(0.1, 0.9, m))
-    loading = 0.8 - fall * (2 * rates - 1) ** 2
-    own = np.sqrt(0.12) * np.repeat(rng.standard_normal((n, 6)), 4, axis=1)
-    hidden = loading * (rng.exponential(1, (n, 1)) - 1) + own
-    hidden += np.sqrt(1 - loading**2 - 0.12) * rng.standard_normal((n, m))
-    yes = hidden > np.quantile(hidden, 1 - rates, axis=0).diagonal()
-    return pd.DataFrame(np.where(rng.random((n, m)) < 0.05, rng.random((n, m)) < 0.5, yes).astype(float))
-
-
-def bend_p(values: pd.DataFrame) -> float:
-    families = np.repeat(np.arange(6), 4)
-    return kin_bend(specific_factors(values, families, scale="histogram", asymptotes="own"))
-
-
-@pytest.mark.long
-def test_no_bend_is_left_where_families_skew_and_lapses_made_it_and_a_true_one_is() -> None:
-    assert bend_p(families_of_a_skewed_scale(0, 0.0)) > 0.05
-    assert bend_p(families_of_a_skewed_scale(0, 0.5)) <= 0.05

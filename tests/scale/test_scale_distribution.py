@@ -1,23 +1,13 @@
 """The distribution of the scale: recovered where it is known, and a test that holds its level."""
 
 import numpy as np
-import pandas as pd
 import pytest
-from psychometric_data import answers, equal_loadings, one_factor
+from psychometric_data import answers, equal_loadings
 
-from onedial.core.errors import InputError
-from onedial.scale.checks.quadratic import quadratic_fit
 from onedial.scale.response_model import response_model
 from onedial.scale.scale_distribution import scale_distribution
 
 RATES = np.linspace(0.2, 0.8, 15)
-
-
-@pytest.mark.long
-def test_the_test_of_normality_holds_its_level():
-    p = [scale_distribution(one_factor(seed, 400, 10).answers).comparison.loc["smooth", "p"] for seed in range(24)]
-    assert np.mean(np.array(p) <= 0.1) <= 0.25
-    assert 0.35 < np.mean(p) < 0.65
 
 
 @pytest.mark.parametrize("kind", ["exponential", "bimodal"])
@@ -60,33 +50,3 @@ def test_every_distribution_has_mean_0_and_variance_1_and_the_normal_fit_is_the_
     assert found.comparison.loc["normal", "log_likelihood"] == pytest.approx(plain.log_likelihood)
     free = response_model(panel, scale="histogram")
     np.testing.assert_allclose(found.loadings["histogram"], free.respondents["loading"], atol=0.01)
-    r2 = quadratic_fit(found.loadings["histogram"], found.thresholds["histogram"]).r2
-    assert found.comparison.loc["histogram", "quadratic_r2"] == pytest.approx(r2)
-
-
-def test_what_contains_the_normal_scale_is_never_less_likely():
-    comparison = scale_distribution(answers("sim1")).comparison
-    assert (comparison["gain"] >= -1e-3).all()
-    assert comparison.loc["histogram", "gain"] >= comparison.loc["smooth", "gain"] - 1
-
-
-@pytest.mark.long
-def test_standard_errors_with_a_histogram_are_the_spread_over_samples():
-    estimates, errors = [], []
-    for seed in range(30):
-        table = response_model(fresh(seed), scale="histogram")
-        estimates.append(table.respondents["loading"])
-        errors.append(table.respondents["loading_se"])
-    ratio = np.std(estimates, axis=0, ddof=1) / np.sqrt((np.array(errors) ** 2).mean(axis=0))
-    assert 0.75 < np.median(ratio) < 1.25
-
-
-def fresh(seed: int) -> np.ndarray:
-    """Answers of eight respondents with loading .7 to 600 questions."""
-    rng = np.random.default_rng([seed, 11])
-    return equal_loadings("normal", np.linspace(0.3, 0.7, 8), 600, rng, 0.7)
-
-
-def test_a_scale_that_does_not_exist_is_refused():
-    with pytest.raises(InputError, match="choose one of normal, smooth, histogram"):
-        response_model(pd.DataFrame(one_factor(0, 50, 4).answers), scale="gamma")

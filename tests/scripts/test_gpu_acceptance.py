@@ -72,25 +72,6 @@ def test_a_push_that_is_a_little_too_long_fails_in_every_dtype(script, monkeypat
     assert {name.split(", ")[1] for name in found["failed"]} == {dtype}
 
 
-def test_what_a_machine_lacks_is_said_before_anything_is_imported(monkeypatch, capsys):
-    found = importlib.util.find_spec
-    monkeypatch.setattr(importlib.util, "find_spec", lambda name: None if name == "jaxtyping" else found(name))
-    specification = importlib.util.spec_from_file_location("gpu_acceptance", SCRIPTS / "gpu_acceptance.py")
-    with pytest.raises(SystemExit) as ended:
-        specification.loader.exec_module(importlib.util.module_from_spec(specification))
-    assert ended.value.code == 2
-    assert "this machine lacks jaxtyping" in capsys.readouterr().err
-
-
-def test_where_the_embedded_weights_are_not_to_be_had_random_ones_take_their_place(script, monkeypatch, tmp_path):
-    def unreachable():
-        raise InputError("no network")
-
-    monkeypatch.setattr("onedial.models.checkpoints.embedded.ensure_embedded", unreachable)
-    found = script.default(True, "cpu", tmp_path)
-    assert (found["passed"], found["model"], found["answers"]) == (True, "random weights", 72)
-
-
 def test_without_a_gpu_the_large_steps_are_refused(script, monkeypatch, tmp_path):
     monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
     with pytest.raises(InputError, match="pass --small for the CPU"):
@@ -103,13 +84,6 @@ def test_a_sweep_that_finds_no_room_gives_the_same_answers_and_one_that_finds_it
     assert found["refused"] > 0
     monkeypatch.setattr(script, "MOST_ROWS", 10_000)
     assert not script.STEPS["memory"](True, "cpu")["passed"]
-
-
-def test_each_figure_beyond_its_limit_is_named(script):
-    kept = {"share of a plain product": 0.5, "last: times as fast as a plain hook": 5.0}
-    assert script.missed(kept) == []
-    assert "20%" in script.missed(kept | {"share of a plain product": 0.2})[0]
-    assert "2.0 times" in script.missed(kept | {"last: times as fast as a plain hook": 2.0})[0]
 
 
 @pytest.mark.launched

@@ -51,7 +51,7 @@ def test_a_draw_of_which_nothing_can_be_said_is_a_set_and_no_value():
 @pytest.mark.parametrize(
     ("name", "study", "again"),
     [
-        ("structure", "rasch", "onedial.scale.equal_slopes.rasch_test"),
+        ("structure", "rasch", "onedial.scale.response_model.rasch_test"),
         ("matching", "falls", "onedial.verdict.criteria.status.falls"),
         ("probes", "by chance", "simulations.probes.off"),
     ],
@@ -124,7 +124,7 @@ def test_every_case_of_the_probes_gives_chances_and_finite_means_and_what_is_pla
     assert private["own: nothing is added (p)"] < 0.01
     assert private["mean gain, own"] > 0.1 > private["mean gain, another model"]
     told = planted.without_labels(rng, truth=2.0, understood=True)
-    assert told["crc: AUROC off .5"] == told["crc: hurt off 0"] == 0
+    assert told["ccs: AUROC off .5"] == 0
 
 
 # ---- verdicts --------------------------------------------------------------------------------------------------------
@@ -166,16 +166,10 @@ def test_every_cell_of_the_red_team_has_the_targets_and_yes_rates_that_it_is_nam
         assert (set(questions["topic"]) == {""}) == (not options.get("labelled", True)), cell
 
 
-def test_topics_alone_are_not_called_reproduced_for_want_of_their_names_and_an_honest_dial_is():
-    for cell, reproduced in (("exams untold", False), ("exams honest, untold", True)):
-        found = red_team.one_row(cell, 1, 99)
-        assert found["reproduced_if_named"], cell
-        assert (found["reproduced"] == "reproduced") == reproduced, cell
-
-
-def test_topics_that_no_text_knows_of_stand_for_none():
-    found = red_team.one_row("honest, misnamed", 5, 99)
-    assert (found["reproduced"], found["flags"]) == ("reproduced", "no topics known")
+def test_where_no_question_names_a_topic_nothing_is_called_reproduced():
+    found = red_team.one_row("exams honest, untold", 1, 99)
+    assert found["reproduced_if_named"]
+    assert (found["reproduced"], found["flags"]) == ("a shared signal, not enough to reproduce", "no topics known")
 
 
 @pytest.mark.parametrize(

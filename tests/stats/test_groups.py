@@ -21,7 +21,7 @@ WANTED = pd.Index(["cid", "ann"])
     ],
 )
 def test_labels_by_name_or_in_the_order_of_the_matrix_are_those_of_the_wanted(labels):
-    assert labels_of(labels, ANSWERS, WANTED, "groups").tolist() == ["y", "x"]
+    assert labels_of(labels, ANSWERS.columns, WANTED, "groups").tolist() == ["y", "x"]
 
 
 @pytest.mark.parametrize(
@@ -29,14 +29,14 @@ def test_labels_by_name_or_in_the_order_of_the_matrix_are_those_of_the_wanted(la
     [
         ({"ann": "x", "bob": "x"}, "the groups say nothing of cid"),
         ({"ann": None, "bob": "x", "cid": "y"}, "the groups say nothing of ann"),
-        (["x", "y"], "2 groups for 3 respondents"),
-        ([["x"], ["x"], ["y"]], "3 groups for 3 respondents"),
+        (["x", "y"], "2 groups for 3 names"),
+        ([["x"], ["x"], ["y"]], "3 groups for 3 names"),
         (pd.Series(["x", "y", "z"], index=["ann", "ann", "cid"]), "the groups name ann more than once"),
     ],
 )
 def test_labels_that_leave_one_out_or_do_not_fit_are_refused(labels, said):
     with pytest.raises(InputError, match=said):
-        labels_of(labels, ANSWERS, WANTED, "groups")
+        labels_of(labels, ANSWERS.columns, WANTED, "groups")
 
 
 def test_wordings_of_one_question_count_once():

@@ -71,9 +71,6 @@ def test_it_is_a_dial_like_any_other(model, adapter):
     assert isinstance(dial, Dial)
     placed = place_settings(dial, dial.ask(model, QUESTIONS, METACOGNITIVE, dial.first_settings()))
     assert placed.loc[placed["rate"] == 0.7, "reached"].all()
-    text = dial.on_text(model, [0.0, 1.0], ["The ferry left the harbour at noon.", "Swifts sleep while they fly."])
-    assert text["kl"].iloc[0] == 0
-    assert text["kl"].iloc[1] > 0
 
 
 def test_it_is_saved_as_peft_reads_it(model, prompts, adapter, tmp_path):

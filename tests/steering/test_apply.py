@@ -3,7 +3,7 @@
 import pytest
 import torch
 from bare_hook import bare_logits
-from tiny_models import ARCHITECTURES, byte_tokenizer, tiny_hf, tiny_model, vectors_at
+from tiny_models import byte_tokenizer, tiny_hf, tiny_model, vectors_at
 
 from onedial.asking.prompts import Prompt
 from onedial.core.errors import InputError
@@ -15,7 +15,7 @@ PROMPTS = [Prompt("Who wrote the first ode to a river?"), Prompt("Why?"), Prompt
 LAYER = 2
 
 
-@pytest.fixture(scope="module", params=[*sorted(ARCHITECTURES), "mamba"])  # whose cache doesn't know its length
+@pytest.fixture(scope="module", params=["llama", "gemma3", "mamba"])  # whose cache doesn't know its length
 def model(request):
     return tiny_model(request.param)
 
@@ -146,17 +146,6 @@ def test_the_model_is_as_it_was_after_an_exception(llama):
     assert [m for m in llama.hf.modules() if m._forward_hooks or m._forward_pre_hooks] == []
 
 
-def test_contexts_may_be_nested(llama):
-    vector = vector_of(llama)
-    batch = llama.tokenise(PROMPTS)
-    with steered(llama, vector, 1.0), steered(llama, vector, 0.5):
-        nested = generate(llama, batch).logits[0]
-    with steered(llama, vector, 1.5):
-        single = generate(llama, batch).logits[0]
-    assert torch.allclose(nested, single, atol=1e-4)
-    assert "generate" not in vars(llama.hf)
-
-
 def test_a_context_in_which_nothing_ran_says_so(llama):
     with pytest.raises(InputError, match="acted nowhere"), steered(llama, vector_of(llama), 1.0):
         pass
@@ -168,13 +157,6 @@ def test_a_vector_of_another_model_and_an_endless_magnitude_are_refused(llama):
         pass
     with pytest.raises(InputError, match="finite"), steered(llama, vector_of(llama), float("nan")):
         pass
-
-
-def test_generated_texts_come_in_the_order_of_the_prompts_whatever_the_batches(llama):
-    vector = vector_of(llama)
-    together = generate_steered(llama, PROMPTS, vector, 1.0, max_new_tokens=8)
-    alone = [generate_steered(llama, [prompt], vector, 1.0, max_new_tokens=8)[0] for prompt in PROMPTS]
-    assert together == alone
 
 
 def test_the_checkpoints_own_generation_config_does_not_leak_in(llama):

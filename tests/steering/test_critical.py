@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from tiny_models import ARCHITECTURES, outspoken_model, tiny_model, vectors_at
+from tiny_models import outspoken_model, tiny_model, vectors_at
 
 from onedial.asking.prompts import PromptTemplate
 from onedial.asking.questions import Question
@@ -24,7 +24,7 @@ WORDING = PromptTemplate(
     "If you had to answer this question, would your answer be correct? Yes or No?",
     assistant_prefix="Answer:",
 )
-SEEDS_WITH_BOTH_ANSWERS = {"mistral": 2, "qwen2": 1, "gemma2": 1}
+SEEDS_WITH_BOTH_ANSWERS = {"mistral": 2, "gemma2": 1}
 
 
 def setting(model, layer=2):
@@ -42,9 +42,7 @@ def flips_on_a_grid(model, prompts, intervention, low, high, n=51):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    ("architecture", "positions"), [*((name, "last") for name in sorted(ARCHITECTURES)), ("gemma2", "all")]
-)
+@pytest.mark.parametrize(("architecture", "positions"), [("mistral", "last"), ("gemma2", "all")])
 def test_crossings_stand_where_a_fine_grid_has_its_flips(architecture, positions):
     model = tiny_model(architecture, seed=SEEDS_WITH_BOTH_ANSWERS.get(architecture, 0))
     prompts, vector = setting(model)
@@ -103,15 +101,6 @@ def test_a_question_without_a_crossing_says_which_answer_it_keeps():
     assert (kept.status == expected.loc[kept.index]).all()
 
 
-def test_a_batch_finds_what_each_question_alone_finds():
-    model = tiny_model("mistral", seed=2)
-    prompts, vector = setting(model)
-    together = critical_magnitudes(model, prompts, vector, low=-1.0, high=1.0, batch_size=12).table
-    alone = critical_magnitudes(model, prompts, vector, low=-1.0, high=1.0, batch_size=1).table
-    assert list(together.question_id) == list(alone.question_id)
-    assert np.nanmax(np.abs(together.magnitude - alone.magnitude)) < 1e-4
-
-
 @pytest.mark.parametrize("steepness", [1.0, 30.0, 1000.0])
 def test_a_curve_converges_to_a_known_root_within_the_tolerance(steepness):
     for root in (-0.71, -0.011, 0.3333, 0.98):
@@ -156,19 +145,3 @@ def test_a_pair_of_crossings_between_points_that_agree_is_found_where_the_curve_
             curve.add(wanted, [sign * (np.cosh(2 * (m - 0.25)) - 1.02) for m in wanted])
             wanted = curve.wanted()
         assert curve.roots == pytest.approx(0.25 + np.array([-0.5, 0.5]) * np.arccosh(1.02), abs=1e-4)
-
-
-@pytest.mark.parametrize(
-    ("options", "said"),
-    [
-        (dict(low=1.0, high=-1.0), "low below a high"),
-        (dict(low=-1.0, high=float("inf")), "both finite"),
-        (dict(low=-1.0, high=1.0, tolerance=0.0), "above 0"),
-        (dict(low=-1.0, high=1.0, scan=1), "2 or more"),
-    ],
-)
-def test_an_empty_range_or_a_senseless_tolerance_is_refused(options, said):
-    model = tiny_model("llama")
-    prompts, vector = setting(model)
-    with pytest.raises(InputError, match=said):
-        critical_magnitudes(model, prompts, vector, **options)

@@ -55,8 +55,6 @@ def test_every_dial_answers_by_one_contract_and_does_nothing_at_0(model, dial):
     plain = table[table["setting"] == 0.0].set_index("question_id")["margin"]
     np.testing.assert_allclose(plain, unsteered(model).loc[plain.index], atol=1e-4)
     assert sum(told) > 0
-    text = dial.on_text(model, [0.0])
-    assert text.loc[0, "kl"] == pytest.approx(0.0, abs=1e-7)
 
 
 def test_a_threshold_shift_is_a_bias_on_the_yes_tokens(model):

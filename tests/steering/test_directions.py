@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 import torch
 from no_bar import NoBar
-from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from tiny_models import outspoken_model
 
 from onedial.asking.prompts import METACOGNITIVE
@@ -21,7 +20,7 @@ from steering.directions import DIRECTIONS
 from steering.interventions import Intervention
 from steering.planning.reliability import reliability_of
 from steering.sweeping import sweep
-from steering.vectors import contrast_of, extract_vectors
+from steering.vectors import extract_vectors
 
 D = 24
 QUESTIONS = [
@@ -65,15 +64,6 @@ def test_directions_that_know_the_covariance_see_past_loud_noise(method):
     found = direction_of(method, contrast)
     assert found @ truth / truth.norm() > 0.92
     assert found @ truth > direction_of("mean_difference", contrast) @ truth + 0.02
-
-
-def test_lda_is_what_scikit_learn_makes_of_it():
-    contrast = planted()
-    streams = torch.cat([contrast.yes, contrast.no])[:, 0].numpy()
-    labels = np.repeat([1, 0], [len(contrast.yes), len(contrast.no)])
-    scale = streams.std(axis=0)
-    outside = LinearDiscriminantAnalysis(solver="lsqr", shrinkage="auto").fit(streams / scale, labels).coef_[0] / scale
-    assert direction_of("lda", contrast) @ torch.from_numpy(outside / np.linalg.norm(outside)).float() > 0.99
 
 
 def test_the_part_without_the_unembedding_is_at_right_angles_to_it():
@@ -198,14 +188,6 @@ def test_a_resampled_pair_of_answers_leaves_unread_questions_out():
     assert torch.equal(again.yes, again.activations.residuals[again.rows[0]] + 1)
 
 
-def test_a_contrast_that_does_not_say_enough_is_refused():
-    contrast = planted(n=40)
-    with pytest.raises(InputError, match="gradients of the margin"):
-        DIRECTIONS["gradient"](replace(contrast, gradients=None))
-    with pytest.raises(InputError, match="which questions its rows are"):
-        DIRECTIONS["ridge"](replace(contrast, rows=None))
-
-
 # ---- in a model ----------------------------------------------------------------------------------------------------
 
 
@@ -246,16 +228,6 @@ def test_directions_are_compared_on_questions_that_they_were_not_made_of(model, 
     cosines = found.cosines.pivot_table(index=["layer", "method"], columns="other", values="cosine")
     assert cosines.loc[(1, "lda"), "lda"] == pytest.approx(1.0, abs=1e-5)
     assert cosines.loc[(3, "lda"), "random"] == pytest.approx(cosines.loc[(3, "random"), "lda"], abs=1e-6)
-
-
-def test_every_contrast_knows_its_questions(model, prompts):
-    for name in ("response", "answer"):
-        contrast = contrast_of(model, prompts, [1], name)
-        assert len(contrast.rows[0]) == len(contrast.yes)
-        assert len(contrast.topics) == len(prompts)
-        taken = contrast.take(torch.tensor([0, 2]), torch.tensor([1]))
-        assert taken.rows[0].tolist() == contrast.rows[0][[0, 2]].tolist()
-        torch.testing.assert_close(taken.no[0], contrast.no[1])
 
 
 def test_a_direction_that_half_of_the_questions_do_not_hold_has_no_half_cosine_and_stops_nothing():

@@ -142,12 +142,6 @@ def test_a_vector_may_be_whatever_holds_its_numbers(model, values):
     np.testing.assert_allclose(vector.direction * vector.raw_norm, VECTOR, rtol=1e-5)
 
 
-def test_safetensors_with_other_peoples_names_are_read(model, tmp_path):
-    save_file({"model.layers.3": torch.tensor(VECTOR), "model.layers.1": torch.ones(1, 48)}, tmp_path / "v.safetensors")
-    found = import_vectors(tmp_path / "v.safetensors", model, "one-based", prompts_of(model))
-    assert [vector.layer for vector in found] == [0, 2]
-
-
 NAN, ENDLESS = (np.where(np.arange(48) == 2, value, VECTOR) for value in (np.nan, np.inf))
 
 
@@ -192,11 +186,6 @@ NAN, ENDLESS = (np.where(np.arange(48) == 2, value, VECTOR) for value in (np.nan
 def test_what_is_no_vector_of_a_layer_is_refused_in_a_sentence_that_is_true(model, source, said):
     with pytest.raises(InputError, match=said):
         import_vectors(source, model, "output", prompts_of(model))
-
-
-def test_layers_that_a_convention_puts_outside_the_model_are_refused(model):
-    with pytest.raises(InputError, match="0 is layer -1 by the convention 'input'"):
-        import_vectors({0: VECTOR}, model, "input", prompts_of(model))
 
 
 def test_a_vector_of_this_project_is_read_by_its_own_way(model, tmp_path):

@@ -9,7 +9,7 @@ import torch
 from safetensors import safe_open
 from safetensors.torch import save_file
 
-from onedial.asking.prompts import METACOGNITIVE, Prompt
+from onedial.asking.prompts import METACOGNITIVE
 from onedial.asking.questions import Question
 from onedial.core.errors import InputError
 from onedial.models.prompt_set import PromptSet
@@ -46,13 +46,13 @@ def chosen(swept, **how):
 
 def test_low_beta_says_yes_seldom_and_high_beta_often(swept, correct):
     careful, bold = (chosen(swept, beta=beta, correct=correct) for beta in (0.1, 10.0))
-    assert careful.coverage.share <= bold.coverage.share
-    assert careful.precision.share >= bold.precision.share
-    assert careful.recall.share <= bold.recall.share
+    assert careful.expected["yes rate"].share <= bold.expected["yes rate"].share
+    assert careful.expected["precision"].share >= bold.expected["precision"].share
+    assert careful.expected["recall"].share <= bold.expected["recall"].share
     for gate in (careful, bold):
-        for expected in (gate.coverage, gate.precision, gate.recall):
+        for expected in gate.expected.values():
             assert expected.low <= expected.share <= expected.high
-        assert gate.coverage.n + gate.n_unread == 20
+        assert gate.expected["yes rate"].n + gate.n_unread == 20
 
 
 def test_a_yes_rate_is_met_on_the_fitting_split(swept):
@@ -61,7 +61,7 @@ def test_a_yes_rate_is_met_on_the_fitting_split(swept):
     best = swept[1][swept[1]["question_id"].map(SPLITS) == "fitting"]
     rates = (best["margin"] > 0).groupby(best["magnitude"]).mean()
     assert abs((own["margin"] > 0).mean() - 0.5) == pytest.approx((rates - 0.5).abs().min())
-    assert gate.precision is None
+    assert list(gate.expected) == ["yes rate"]
     assert "yes rate 0.5" in gate.lines()[0]
 
 
@@ -74,9 +74,8 @@ def test_a_saved_gate_answers_as_the_sweep_did(model, swept, correct, tmp_path):
     answers = back.answer(model, asked).set_index("question_id")
     table = swept[1][swept[1]["magnitude"] == gate.magnitude].set_index("question_id")
     np.testing.assert_allclose(answers["margin"], table.loc[answers.index, "margin"], atol=1e-4)
-    assert answers["said_yes"].mean() == pytest.approx(gate.coverage.share)
+    assert answers["said_yes"].mean() == pytest.approx(gate.expected["yes rate"].share)
     assert back.answer(model, ["Who was first?"])["question"].tolist() == ["Who was first?"]
-    assert len(back.write(model, [Prompt("Who was first?")], max_new_tokens=4)) == 1
     with pytest.raises(InputError, match="holds a gate already"):
         gate.save(tmp_path / "gate")
     with pytest.raises(InputError, match="there is no gate at"):
@@ -85,7 +84,7 @@ def test_a_saved_gate_answers_as_the_sweep_did(model, swept, correct, tmp_path):
         back.answer(model, [])
 
 
-HOSTILE = [None, True, -1, 1e300, "", "\0", "../gate/vector-0.safetensors", [], [None], {}, {"": {}}]
+HOSTILE = [None, True, 1e300, "", "../gate/vector-0.safetensors", [None], {}]
 
 
 def places_in(value, way=()):
@@ -155,13 +154,6 @@ def test_predictive_intervals_hold_for_what_comes_next(n, p):
     assert inside >= 0.93 * 400
 
 
-def test_hits_and_misses_have_each_others_interval():
-    hits = np.arange(50) < 12
-    said, turned = expected_share(hits), expected_share(~hits)
-    assert (said.low, said.high) == pytest.approx((1 - turned.high, 1 - turned.low))
-    assert said.low < 0.24 - 1.9 * np.sqrt(0.24 * 0.76 * (1 / 50 + 1 / 100)) + 0.02
-
-
 def test_precision_and_recall_are_over_answers_whose_correctness_is_known(swept, correct):
     table = swept[1]
     unknown = correct.copy()
@@ -171,11 +163,12 @@ def test_precision_and_recall_are_over_answers_whose_correctness_is_known(swept,
     own = table[table["magnitude"] == gate.magnitude].set_index("question_id").loc[test]
     read = own[own["mass"] >= 0.1]
     said, right = read["margin"] > 0, unknown[read.index]
-    assert (gate.coverage.n, gate.coverage.share) == (len(read), pytest.approx(said.mean()))
-    assert gate.precision.n == (said & right.notna()).sum() < said.sum()
-    assert gate.precision.share == pytest.approx(right[said].mean())
-    assert gate.recall.n == (right == 1).sum()
-    assert gate.recall.share == pytest.approx(said[right == 1].mean())
+    coverage, precision, recall = gate.expected.values()
+    assert (coverage.n, coverage.share) == (len(read), pytest.approx(said.mean()))
+    assert precision.n == (said & right.notna()).sum() < said.sum()
+    assert precision.share == pytest.approx(right[said].mean())
+    assert recall.n == (right == 1).sum()
+    assert recall.share == pytest.approx(said[right == 1].mean())
 
 
 def test_nothing_seen_is_unknown_and_ends_stay_open():

@@ -12,11 +12,9 @@ from tiny_models import outspoken_model, tiny_model, vectors_at
 from onedial.asking.prompts import METACOGNITIVE
 from onedial.asking.questions import Question
 from onedial.core.errors import InputError
-from onedial.models.forward.activations import read_activations
 from onedial.models.prompt_set import PromptSet
-from steering.contrasts import CONTRASTS, Contrast
 from steering.directions import DIRECTIONS, READ_NO_SIDES
-from steering.interventions import POSITIONS, ROLES, UNITS, Intervention
+from steering.interventions import Intervention
 from steering.operators import OPERATORS
 from steering.sweeping import sweep
 from steering.vectors import extract_vectors
@@ -42,29 +40,10 @@ def outspoken():
     return model, PromptSet.build(model, questions, METACOGNITIVE)
 
 
-@pytest.mark.parametrize("operator", OPERATORS)
-def test_where_one_answer_is_read_all_positions_are_the_prompt(model, operator):
-    prompts = PromptSet.build(model, QUESTIONS, METACOGNITIVE)
-    here, there = (
-        Intervention.of(*vectors_at(model, [0, 2, 3]), operator=operator, positions=at) for at in ("prompt", "all")
-    )
-    one, other = (sweep(model, each, prompts, MAGNITUDES).table["margin"] for each in (here, there))
-    np.testing.assert_allclose(one, other)
-
-
 def test_generated_positions_hold_no_answer_that_a_sweep_could_read(model):
     prompts = PromptSet.build(model, QUESTIONS, METACOGNITIVE)
     with pytest.raises(InputError, match="--positions generated changes nothing at the end of the prompt"):
         sweep(model, [Intervention.of(*vectors_at(model, [2]), positions="generated")], prompts, MAGNITUDES)
-
-
-def test_a_decoder_with_other_kinds_of_layers_is_run_plainly_and_says_so():
-    model = tiny_model("qwen3_next")
-    with pytest.warns(
-        UserWarning,
-        match=r"run by plain forwards.*layers of a kind that the fast path does not know \(linear_attention\)",
-    ):
-        assert model.fast_paths.allowed == frozenset()
 
 
 def test_a_fast_path_that_gives_something_else_is_not_taken(monkeypatch):
@@ -118,21 +97,6 @@ def test_every_direction_of_every_contrast_has_unit_length_and_repeats(outspoken
     assert [vector.layer for vector in once] == [1, 3]
 
 
-def test_the_random_direction_is_as_long_as_the_mean_difference_and_knows_nothing_of_it():
-    activations = read_activations(tiny_model("llama"), _prompts(), [1])
-    generator = torch.Generator().manual_seed(1)
-    sides = [torch.randn(40, 1, 512, generator=generator) + shift for shift in (0.5, -0.5)]
-    contrast = Contrast("response", (1,), *sides, activations, seed=5)
-    (mean, length), (drawn, drawn_length) = (DIRECTIONS[name](contrast) for name in ("mean_difference", "random"))
-    assert torch.equal(length, drawn_length)
-    assert abs((mean[0] @ drawn[0]).item()) < 0.2
-    assert (mean @ torch.ones(512)).item() > 0  # positive towards the side of yes
-
-
-def _prompts():
-    return PromptSet.build(tiny_model("llama"), QUESTIONS, METACOGNITIVE)
-
-
 def test_an_intervention_is_saved_and_comes_back(tmp_path):
     model = tiny_model("llama")
     vectors = vectors_at(model, [3, 1])
@@ -176,11 +140,3 @@ def test_unknown_methods_contrasts_and_impossible_sets_of_vectors_are_refused():
         Intervention.of(vector, *vectors_at(tiny_model("llama", seed=1), [2]))
     with pytest.raises(InputError, match="two interventions share a name"):
         sweep(model, [vector, vector], prompts, [0.0])
-
-
-def test_every_choice_says_what_it_is():
-    for known in (OPERATORS, DIRECTIONS, CONTRASTS):
-        assert all(function.__doc__ for function in known.values())
-    assert all(POSITIONS.values())
-    assert all(ROLES.values())
-    assert len(UNITS) == 2

@@ -8,16 +8,14 @@ import pytest
 from tiny_models import byte_tokenizer, vectors_at
 from tokenizers import Regex, normalizers
 
-from onedial.asking.instruments import CAN_YOU_ANSWER
 from onedial.asking.prompts import FRAMINGS, METACOGNITIVE, PromptTemplate
 from onedial.asking.questions import Question
 from onedial.core.errors import InputError
 from onedial.core.notices import Notice
 from onedial.models.model import OpenModel
 from onedial.models.prompt_set import PromptSet
-from steering.asking import ask_settings
 from steering.critical import critical_magnitudes
-from steering.interventions import Intervention, SteeringVector
+from steering.interventions import Intervention
 from steering.planning.magnitudes import Range, coarse_grid, read_magnitudes
 from steering.sweeping import sweep
 from steering.vectors import extract_vector, random_vector
@@ -47,27 +45,10 @@ def test_questions_are_asked_as_the_vector_was_read(model, vector):
     np.testing.assert_allclose(margins_of(sweep(model, vector, TEXTS, GRID, prompt=METACOGNITIVE)), neutral, atol=1e-5)
 
 
-def test_a_vector_by_itself_stands_for_a_list_of_one(model, vector, prompts):
-    filled = [CAN_YOU_ANSWER.prompt(text) for text in TEXTS]
-    names = [question.id for question in QUESTIONS]
-    one, many = (ask_settings(model, filled, names, CAN_YOU_ANSWER, each, GRID) for each in (vector, [vector]))
-    assert one.equals(many)
-    with pytest.raises(InputError, match="no intervention was given"):
-        sweep(model, [], prompts)
-
-
 def test_a_text_with_a_slot_is_the_users_turn(model, vector):
     asked = sweep(model, vector, TEXTS, GRID, prompt="{question} Yes or No?")
     own = PromptSet.build(model, QUESTIONS, PromptTemplate("{question} Yes or No?"))
     np.testing.assert_allclose(margins_of(asked), margins_of(sweep(model, vector, own, GRID)), atol=1e-5)
-
-
-def test_a_saved_vector_remembers_its_prompt_and_what_was_seen(model, vector, tmp_path):
-    vector.save(tmp_path / "vector.safetensors")
-    back = SteeringVector.load(tmp_path / "vector.safetensors")
-    assert (back.template, back.seen) == (CAUTIOUS, vector.seen)
-    assert vector.seen > 0
-    assert random_vector(vector, 1).template == CAUTIOUS
 
 
 def test_without_a_prompt_to_go_by_one_is_asked_for(model, vector, prompts):
@@ -120,23 +101,6 @@ def test_magnitudes_far_outside_what_was_seen_are_said_to_be(model, vector, recw
     assert not [each for each in recwarn if issubclass(each.category, Notice)]
     with pytest.warns(Notice, match="far outside what was seen"):
         sweep(model, vector, TEXTS, [0.0, 4 * vector.seen])
-
-
-def test_an_unknown_framing_says_which_is_near():
-    with pytest.raises(KeyError, match="nothing is called 'netural'; did you mean 'neutral'"):
-        FRAMINGS["netural"]
-    assert FRAMINGS.get("netural") is None
-
-
-@pytest.mark.parametrize("template", ["cautious", CAUTIOUS, CAUTIOUS.user])
-@pytest.mark.parametrize(
-    "questions", [TEXTS, QUESTIONS, pd.DataFrame({"question": TEXTS})], ids=["texts", "own", "frame"]
-)
-def test_prompts_are_built_of_whatever_a_vector_is_extracted_from(model, questions, template):
-    built = PromptSet.build(model, questions, template)
-    prefix = "" if template == CAUTIOUS.user else CAUTIOUS.assistant_prefix
-    expected = PromptSet.build(model, QUESTIONS, replace(CAUTIOUS, assistant_prefix=prefix))
-    assert (built.sequences, built.prompt_hash) == (expected.sequences, expected.prompt_hash)
 
 
 def test_questions_that_are_one_prompt_to_the_model_are_refused(model):

@@ -18,7 +18,7 @@ from onedial.models.forward.runner import FastRunner
 from onedial.models.prompt_set import PromptSet
 from steering.asking import ask_settings
 from steering.causes import effects_of, interchange, mediation, patched_margins
-from steering.effects.side_effects import effects_on_text, kl_on_text
+from steering.effects.side_effects import kl_on_text
 from steering.interventions import Intervention
 from steering.reading import UNEDITED, margins_of, read_along, rows_of
 from steering.sweeping import sweep
@@ -40,7 +40,6 @@ def everything(model):
         sweep(model, [last, whole], prompts, [-0.5, 0.0, 0.5]).table,
         ask_settings(model, asked, prompts.question_ids, CAN_YOU_ANSWER, [last, whole], [0.0, 0.5]),
         kl_on_text(model, [last, whole], {last.intervention_id: [0.3], "all": [0.3, 0.6]}, passages=PASSAGES),
-        effects_on_text(model, [0.0, 0.5], whole, passages=PASSAGES),
         interchange(model, prompts, vector, pairs, n_drawn=3, n_bootstrap=9),
         mediation(model, prompts, vector, (-0.3, 0.3), 3, {"other": other.direction}, n_drawn=3, n_bootstrap=9),
         effects_of(model, prompts, {"a": vector.direction}, 1, streams, [None] * 22, n_random=2, n_bootstrap=9),

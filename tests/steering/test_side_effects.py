@@ -10,8 +10,7 @@ from torch.utils._python_dispatch import TorchDispatchMode
 from onedial.core.errors import InputError
 from onedial.models.forward import readout
 from onedial.models.tokens import encode
-from onedial.panels.questions.facts import load_passages
-from steering.effects.side_effects import FACT_EFFECT_COLUMNS, TEXT_COLUMNS, effects_on_text, fact_effects, kl_on_text
+from steering.effects.side_effects import TEXT_COLUMNS, fact_effects, kl_on_text
 from steering.interventions import Intervention, steered
 
 PASSAGES = ["The ferry left the harbour.", "A cast-iron pan is heavy, but it keeps its heat.", "Swifts fly."]
@@ -22,19 +21,12 @@ def model(request):
     return tiny_model(request.param)
 
 
-def test_there_are_64_passages_and_no_two_begin_alike():
-    passages = load_passages()
-    assert len(passages) == 64
-    assert len({passage[:20] for passage in passages}) == 64
-    assert all(passage.endswith(".") and 20 < len(passage.split()) < 40 for passage in passages)
-
-
 @pytest.mark.parametrize("positions", ["last", "prompt", "all"])
 def test_text_effects_are_what_the_model_itself_gives(model, positions):
     """Whole forwards of one passage at a time under `steered`, the first half as the prompt, the second generated."""
     (vector,) = vectors_at(model, [2])
     intervention = Intervention.of(vector, positions=positions)
-    found = effects_on_text(model, [0.0, 0.6], intervention, passages=PASSAGES)
+    found = kl_on_text(model, [intervention], {intervention.intervention_id: [0.0, 0.6]}, passages=PASSAGES)
     kls = []
     for text in PASSAGES:
         ids = [model.tokenizer.bos_token_id, *encode(model.tokenizer, text)]
@@ -62,25 +54,6 @@ def test_text_effects_are_what_the_model_itself_gives(model, positions):
     assert (found["n_passages"] == 3).all()
 
 
-def test_a_change_of_logits_has_the_effect_that_a_formula_gives(model):
-    """One token's logit raised by b: KL = log(1 + p (e^b - 1)) - p b."""
-    token = 101
-
-    def raised(logits, b):
-        changed = logits.clone()
-        changed[:, token] += b
-        return changed
-
-    found = effects_on_text(model, [1.5], change=raised, passages=PASSAGES)
-    expected = []
-    for text in PASSAGES:
-        ids = [model.tokenizer.bos_token_id, *encode(model.tokenizer, text)]
-        with torch.no_grad():
-            p = model.hf(input_ids=torch.tensor([ids[: len(ids) // 2]])).logits[0, -1].softmax(-1)[token].item()
-        expected.append(np.log(1 + p * (np.exp(1.5) - 1)) - p * 1.5)
-    assert found.loc[0, "kl"] == pytest.approx(np.mean(expected), abs=1e-5)
-
-
 class LargestTensor(TorchDispatchMode):
     """The most numbers that any operation gives."""
 
@@ -100,11 +73,10 @@ def test_the_readout_of_text_takes_no_more_memory_at_once_than_it_may_and_gives_
     intervention = Intervention.of(vector, positions="all")
 
     def measured():
-        text = effects_on_text(model, [0.0, 0.6], intervention, passages=PASSAGES)
         many = kl_on_text(
             model, [intervention], {intervention.intervention_id: [-1.0, 0.2, 0.5, 0.8]}, passages=PASSAGES
         )
-        return np.concatenate([text.to_numpy().ravel(), many[["kl", "kl_low", "kl_high"]].to_numpy().ravel()])
+        return many[["kl", "kl_low", "kl_high"]].to_numpy()
 
     whole = measured()
     monkeypatch.setattr(readout, "LOGITS_AT_ONCE", 10 * 4000)
@@ -125,22 +97,15 @@ def test_facts_are_counted_with_their_flips_and_unread_ones_are_wrong():
     ]
     table = pd.DataFrame(rows, columns=["question_id", "setting", "margin", "mass"])
     found = fact_effects(table, truth).set_index("setting")
-    assert list(found.reset_index().columns) == FACT_EFFECT_COLUMNS
-    assert found.loc[0.0, ["accuracy", "loss", "negative_flips"]].tolist() == [0.75, 0.0, 0.0]
+    assert found.loc[0.0, ["accuracy", "negative_flips"]].tolist() == [0.75, 0.0]
     assert found.loc[1.0, "accuracy"] == 0.5  # a, c; b is wrong now, d was not read
-    assert found.loc[1.0, ["loss", "negative_flips", "positive_flips"]].tolist() == [0.25, 0.5, 0.25]
+    assert found.loc[1.0, ["negative_flips", "positive_flips"]].tolist() == [0.5, 0.25]
     assert found.loc[1.0, "unread"] == 0.25
-    assert found["usable"].tolist() == [True, False]
-    assert fact_effects(table, truth, limit=0.25)["usable"].all()
-    turned_round = fact_effects(table.assign(setting=-table["setting"]), truth).set_index("setting")
-    assert turned_round.loc[[0.0, -1.0]].to_numpy().tolist() == found.to_numpy().tolist()
-    with pytest.raises(InputError, match="not asked at the setting 7"):
-        fact_effects(table, truth, unsteered=7.0)
 
 
 def test_a_passage_of_nothing_is_refused(model):
     with pytest.raises(InputError, match="shorter than four tokens"):
-        effects_on_text(model, [0.0], passages=["a"])
+        kl_on_text(model, [Intervention.of(*vectors_at(model, [2]), intervention_id="x")], {"x": [1.0]}, passages=["a"])
 
 
 @pytest.mark.parametrize("positions", ["last", "prompt"])
@@ -155,7 +120,7 @@ def test_many_interventions_at_once_cost_on_text_what_each_costs_by_itself(model
     assert sum(told) == len(PASSAGES)
     for each in interventions:
         own = found[found["intervention_id"] == each.intervention_id]
-        alone = effects_on_text(model, settings[each.intervention_id], each, passages=PASSAGES)
+        alone = kl_on_text(model, [each], {each.intervention_id: settings[each.intervention_id]}, passages=PASSAGES)
         assert own["magnitude"].tolist() == settings[each.intervention_id]
         for column in ("kl", "kl_low", "kl_high"):
             assert own[column].tolist() == pytest.approx(alone[column].tolist(), abs=1e-4), column

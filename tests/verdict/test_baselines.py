@@ -6,12 +6,9 @@ import numpy as np
 import pandas as pd
 import pytest
 import simulated_panels
-from scipy import sparse
-from sklearn.linear_model import RidgeCV
 from verdict_tables import case_of, plain_sweep, simulated
 
 from onedial.core.errors import InputError
-from onedial.stats.texts import ALPHAS, ridge_scores, text_features
 from onedial.verdict.baselines.baselines import (
     BASELINES,
     Baseline,
@@ -54,18 +51,6 @@ def shared():
     return table_for(sweep, panel)
 
 
-def test_every_baseline_has_its_row_and_differences_are_between_the_signals_beside_them(shared):
-    baselines, matches = shared
-    absent = ("level", "instructed threshold")  # no label was given, and no threshold asked for
-    assert list(baselines.index) == [name for name in BASELINES if name not in absent]
-    judged = matches.matches[matches.matches["status"].isin(["ok", "edge", "not monotone"])]
-    own = judged.groupby("model")["kappa_rate"].mean().mean()
-    full = baselines[baselines["n_targets"] == len(judged)]
-    assert len(full) >= 4
-    assert np.allclose(full["signal"] + full["difference"], own)
-    assert (baselines["low"] <= baselines["high"])[baselines["n_targets"] > 0].all()
-
-
 @pytest.mark.parametrize("sign", [1, -1])
 def test_the_data_sets_own_label_is_a_baseline_whichever_way_it_is_written(sign):
     sweep, panel = simulated("unrelated", n_targets=12)
@@ -73,11 +58,6 @@ def test_the_data_sets_own_label_is_a_baseline_whichever_way_it_is_written(sign)
     baselines, _ = table_for(sweep, panel, levels=lambda ids: sign * safe.reindex(ids).astype(int).to_numpy())
     assert baselines.loc["level", "signal"] > 0.2
     assert baselines.loc["level", "difference_high"] < 0
-
-
-def test_a_label_that_is_the_same_for_all_questions_is_no_baseline():
-    baselines, _ = table_for(*simulated("unrelated"), levels=lambda ids: np.zeros(len(ids)))
-    assert "level" not in baselines.index
 
 
 def test_a_difficulty_that_targets_share_is_found_by_the_others_answers_and_not_by_the_subject(shared):
@@ -89,12 +69,6 @@ def test_a_difficulty_that_targets_share_is_found_by_the_others_answers_and_not_
     found = ceiling(baselines, 0.1)
     assert found["account"] in ("mean of other models", "shared difficulty")
     assert found["share"] == pytest.approx(0.1 / found["signal"])
-
-
-def test_a_subject_whose_margin_the_targets_follow_is_matched_by_its_threshold_shift():
-    baselines, _ = table_for(*simulated("threshold shift", n_targets=9, reordering=0.0))
-    assert baselines.loc["unsteered margin", "signal"] > 0.5
-    assert baselines.loc["unsteered margin", "difference"] == pytest.approx(0, abs=0.03)
 
 
 def test_words_that_tell_the_answer_are_found_by_the_text_and_noise_is_not():
@@ -111,23 +85,6 @@ def test_words_that_tell_the_answer_are_found_by_the_text_and_noise_is_not():
     assert baselines.loc["text, from other models", "signal"] > 0.4
     by_chance, _ = table_for(sweep, told.sample(frac=1, random_state=0).set_axis(ids), texts)
     assert abs(by_chance.loc["text", "signal"]) < 0.12
-
-
-def test_a_target_s_own_text_is_learnt_from_all_its_answers_outside_the_test_split():
-    """Answers that words tell on the extraction questions only are found; on the test questions only, they are not."""
-    sweep, panel = simulated("unrelated", n_questions=800, n_targets=9)
-    splits = sweep.drop_duplicates("question_id").set_index("question_id")["split"].reindex(panel.index)
-    hard = np.random.default_rng(0).random(len(panel)) < 0.5
-    texts = [f"Who {'invented' if h else 'painted'} the {word}?" for h, word in zip(hard, "ab" * 400, strict=True)]
-    told = pd.DataFrame(np.repeat((~hard[:, None]).astype(float), 9, axis=1), panel.index, panel.columns)
-    coins = np.random.default_rng(1).random(told.shape) < 0.5
-    found = {}
-    for name, learnt in (("extraction", ["extraction", "test"]), ("none", ["test"])):
-        own = np.where(splits.isin(learnt).to_numpy()[:, None], told, coins)
-        answers = pd.DataFrame(own, panel.index, panel.columns)
-        found[name] = table_for(sweep, answers, texts)[0].loc["text", "signal"]
-    assert found["extraction"] > 0.5
-    assert abs(found["none"]) < 0.3
 
 
 def test_topics_that_tell_the_answer_are_found_by_their_means():
@@ -201,45 +158,6 @@ def test_what_other_models_tell_comes_from_other_base_models_alone(baseline, ask
         assert not np.array_equal(scores(told)[:, ~own], scores(asked_case)[:, ~own], equal_nan=True)
 
 
-@pytest.mark.parametrize("baseline", [*OWN_ANSWERS, "text, from other models"])
-def test_what_is_trained_on_answers_is_trained_outside_the_test_questions(baseline, asked_case):
-    given = asked_case.given.copy()
-    given[asked_case.test] = 1 - given[asked_case.test]
-    told = asked_case.knowing(given)
-    np.testing.assert_array_equal(BASELINES[baseline].scores(told), BASELINES[baseline].scores(asked_case))
-
-
-def test_scores_of_questions_that_were_trained_on_come_from_models_that_did_not_see_them():
-    rng = np.random.default_rng(2)
-    features = rng.standard_normal((200, 150))
-    noise = rng.standard_normal((200, 1))
-    scores = ridge_scores(features, noise, np.arange(200) < 150)
-    assert abs(np.corrcoef(scores[:150, 0], noise[:150, 0])[0, 1]) < 0.25
-    assert np.isnan(ridge_scores(features, np.full((200, 1), np.nan), np.ones(200, bool))).all()
-    assert np.isnan(ridge_scores(features, np.ones((200, 1)), np.ones(200, bool))).all()
-
-
-def test_each_column_has_the_scores_that_it_has_alone():
-    rng = np.random.default_rng(3)
-    features = rng.standard_normal((80, 6))
-    wanted = features[:, :4] + rng.standard_normal((80, 4)) * [0.1, 1, 10, 1]
-    wanted[3:20, 3] = np.nan
-    train = np.arange(80) < 60
-    together = ridge_scores(sparse.csr_matrix(features), wanted, train)
-    for column in range(4):
-        alone = ridge_scores(sparse.csr_matrix(features), wanted[:, [column]], train)
-        np.testing.assert_allclose(together[:, [column]], alone, rtol=0, atol=1e-12)
-    known = np.flatnonzero(train & ~np.isnan(wanted[:, 3]))
-    plain = RidgeCV(ALPHAS).fit(features[known], wanted[known, 3])
-    np.testing.assert_allclose(together[60:, 3], plain.predict(features[60:]), rtol=0, atol=1e-9)
-
-
-def test_texts_become_features_whatever_their_words():
-    features = text_features(["Who?", "", "Which was the very first of 1999?", "Who?"])
-    assert features.shape[0] == 4
-    assert np.isfinite(features.toarray()).all()
-
-
 # ---- unrelated facts -------------------------------------------------------------------------------------------------
 
 MAGNITUDES = np.linspace(-3, 3, 25)
@@ -265,14 +183,6 @@ def own_grid():
     return sweep_grid(plain_sweep(ease[:, None] + MAGNITUDES, np.tile(["fitting", "test"], 200), MAGNITUDES))
 
 
-def test_a_dial_that_leaves_facts_alone_shares_nothing_and_loses_nothing(own_grid):
-    found = facts_of(own_grid, facts_table(0.0)[0], 99)
-    assert found.share.value == 0
-    assert found.loss.value == 0
-    assert found.accuracy.value > 0.98
-    assert found.shrink == pytest.approx(1)
-
-
 def test_a_dial_that_turns_every_yes_shares_it_with_the_facts(own_grid):
     ignorant = facts_of(own_grid, facts_table(1.0, knowledge=0.0)[0], 199)
     assert ignorant.share.value == pytest.approx(1, abs=0.2)
@@ -282,25 +192,6 @@ def test_a_dial_that_turns_every_yes_shares_it_with_the_facts(own_grid):
     assert 0.1 < knowing.share.value < 0.9
     assert knowing.loss.value > 0.1
     assert knowing.shrink < 1
-
-
-def test_the_range_on_which_facts_are_watched_is_that_of_the_questions_the_vector_was_not_made_of(own_grid):
-    ease = np.random.default_rng(1).standard_normal(400)
-    table = plain_sweep(ease[:, None] + MAGNITUDES, np.tile(["fitting", "test"], 200), MAGNITUDES)
-    other = plain_sweep(np.full((150, 1), 9.0) + MAGNITUDES, ["extraction"] * 150, MAGNITUDES)
-    other["question_id"] = "x" + other["question_id"]
-    facts = facts_table(1.0)
-    alone, beside = (facts_of(grid, facts[0]) for grid in (own_grid, sweep_grid(pd.concat([table, other]))))
-    assert beside == alone
-    assert (alone.from_magnitude, alone.to_magnitude) == pytest.approx((-1.28, 1.28), abs=0.3)
-
-
-def test_what_facts_do_beyond_the_watched_range_is_no_loss(own_grid):
-    table, _ = facts_table(0.0)
-    broken = table.assign(margin=table["margin"].mask(table["magnitude"].abs() > 2, -table["margin"]))
-    assert facts_of(own_grid, broken).loss.value == 0
-    nearer = table.assign(margin=table["margin"].mask(table["magnitude"].abs() > 0.9, -table["margin"]))
-    assert facts_of(own_grid, nearer).loss.value > 0.9
 
 
 def test_a_fact_that_cannot_be_read_counts_neither_as_yes_nor_as_no(own_grid):
@@ -333,26 +224,6 @@ def test_an_order_that_is_about_being_right_says_nothing_within_right_or_wrong()
     both = table.loc[panel.columns, ["n_within_right", "n_within_wrong"]].sum(axis=1)
     assert (both == table.loc[panel.columns, "n_graded"]).all()  # every target answers every question here
     assert knowing_table(matches, None, None) is None
-
-
-def test_an_order_that_fits_a_target_only_where_it_is_right_is_told_so():
-    rng = np.random.default_rng(5)
-    sweep, _ = simulated(n_questions=1200, reordering=0.0)
-    grid = sweep_grid(sweep)
-    ease, right = np.nan_to_num(grid.margins[:, grid.unsteered]), rng.random(1200) < 0.6
-    says = np.where(
-        right[:, None], ease[:, None] + 0.3 * rng.standard_normal((1200, 5)) > 0, rng.random((1200, 5)) < 0.5
-    )
-    panel = pd.DataFrame(says.astype(float), index=grid.questions).add_prefix("t")
-    panel.iloc[::7] = np.nan
-    correctness = pd.DataFrame({name: right.astype(float) for name in panel}, index=grid.questions)
-    matches = case_of(sweep, panel)
-    table = knowing_table(matches, correctness, None).loc[panel.columns]
-    assert (table["yes_within_right"] > 0.85).all()
-    assert table["yes_within_wrong"].between(0.4, 0.6).all()
-    judged = ~np.isnan(grid.margins[:, grid.unsteered]) & (grid.splits != "extraction") & panel["t0"].notna().to_numpy()
-    assert (table["n_within_right"] == (judged & right).sum()).all()
-    assert (table["n_within_wrong"] == (judged & ~right).sum()).all()
 
 
 # ---- all of it from the tables of a run ------------------------------------------------------------------------------
@@ -425,16 +296,6 @@ def test_a_target_is_set_against_the_instructed_level_whose_yes_rate_is_nearest(
     swapped = instructed.assign(level=instructed["level"].map({50.0: 90.0, 90.0: 50.0}))  # a level is but a name
     again, _ = table_for(sweep, panel, instructed=swapped)
     assert again.loc["instructed threshold", "signal"] == pytest.approx(baselines.loc["instructed threshold", "signal"])
-
-
-def test_instructed_levels_that_know_nothing_of_the_targets_have_no_signal_and_unread_answers_count_for_nothing():
-    sweep, panel = simulated("unrelated", n_targets=12)
-    instructed = instructed_of(sweep, np.random.default_rng(5))
-    baselines, _ = table_for(sweep, panel, instructed=instructed)
-    assert abs(baselines.loc["instructed threshold", "signal"]) < 0.08
-    unread = instructed.assign(mass=0.0)
-    alone, _ = table_for(sweep, panel, instructed=unread)
-    assert alone.loc["instructed threshold", "n_targets"] == 0
 
 
 def test_a_baseline_that_is_added_stands_among_the_baselines_and_among_the_predictions(monkeypatch):

@@ -11,7 +11,7 @@ from sklearn.metrics import cohen_kappa_score, roc_auc_score
 from verdict_tables import case_of, simulated
 
 from onedial.verdict.case import Case, sweep_grid
-from onedial.verdict.controls import RATE_COLUMNS, RATE_POINTS, ControlDial, control_rates, control_table
+from onedial.verdict.controls import RATE_POINTS, ControlDial, control_rates, control_table
 from onedial.verdict.criteria.status import JUDGED
 from onedial.verdict.dial import dial_of_crossings
 from onedial.verdict.sweep_run import SweepRun
@@ -34,16 +34,6 @@ def rates_of(control, rows, norms_per_unit=1.0):
     return control_rates(replace(case, controls={"r": control}))
 
 
-def test_the_rate_at_a_magnitude_is_the_share_of_the_answers_that_have_turned_below_it():
-    places = np.array([-0.51, 0.01, 0.52, 0.52, 1.01, 1.51, np.nan, np.nan, np.nan])
-    rates = rates_of(turning_at(places), np.ones(len(QUESTIONS), bool))
-    assert list(rates.columns) == RATE_COLUMNS
-    assert len(rates) == RATE_POINTS
-    assert (rates["n"] == 9).all()
-    expected = [(places < magnitude).mean() for magnitude in rates["magnitude"]]
-    assert rates["yes_rate"].to_numpy() == pytest.approx(expected)
-
-
 def test_rates_are_over_the_questions_asked_for_and_in_the_unit_of_the_vector():
     control = turning_at(np.linspace(-0.9, 1.9, 9), norms_per_unit=0.5)
     few = np.isin(QUESTIONS, ["q0", "q9"])
@@ -61,7 +51,7 @@ def test_rates_are_over_the_questions_asked_for_and_in_the_unit_of_the_vector():
 
 def test_a_run_tells_the_rates_of_its_test_questions_along_its_controls():
     run = SweepRun.open(GOLDEN / "all_positions")
-    rates = run.control_rates()
+    rates = run.tables().control_rates
     controls = [name for name in run.interventions()["intervention_id"] if name != run.under_test()]
     assert list(rates["intervention_id"].unique()) == controls
     for name in controls:
@@ -71,7 +61,7 @@ def test_a_run_tells_the_rates_of_its_test_questions_along_its_controls():
         assert inside.sum() > 3
         drawn = np.interp(grid.magnitudes[inside], told["magnitude"], told["yes_rate"])
         assert drawn == pytest.approx(counted[inside], abs=0.1)  # between two of its points many answers turn
-    assert SweepRun.open(GOLDEN / "default").control_rates().empty
+    assert SweepRun.open(GOLDEN / "default").tables().control_rates.empty
 
 
 @pytest.mark.parametrize(

@@ -8,11 +8,10 @@ from scipy import odr, stats
 from verdict_tables import plain_sweep, simulated
 
 from onedial.stats.estimate import rank_correlation
-from onedial.stats.roc import auc, auc_resampled
 from onedial.verdict.case import sweep_grid
 from onedial.verdict.comparing.multiverse import case_of_dial
 from onedial.verdict.dial import dial_of_crossings
-from onedial.verdict.placement import matched_magnitudes, orthogonal_line
+from onedial.verdict.line import matched_magnitudes, orthogonal_line
 
 MAGNITUDES = np.array([-2.0, -1.0, 0.0, 1.0, 2.0])
 
@@ -148,30 +147,6 @@ def test_the_push_is_the_way_between_the_yes_rates_whichever_way_round():
     assert dial_of_crossings(table, questions, -2, 2).push(half) == pytest.approx(0.8, abs=0.05)
 
 
-# ---- how well an order fits ------------------------------------------------------------------------------------------
-
-
-def test_resampled_areas_are_those_of_the_questions_drawn():
-    rng = np.random.default_rng(1)
-    scores, given = rng.standard_normal(60), (rng.random((60, 2)) < 0.5).astype(float)
-    areas = auc_resampled(scores, given, 5, seed=3)
-    draws = np.random.default_rng(3).integers(60, size=(5, 60))
-    for place, rows in enumerate(draws):
-        assert areas[place] == pytest.approx(auc(scores[rows], given[rows]))
-
-
-def test_the_interval_of_a_difference_in_area_covers_no_difference_as_often_as_it_says():
-    rng, outside = np.random.default_rng(2), 0
-    for seed in range(200):
-        truth = rng.standard_normal(200)
-        one, other = truth + rng.standard_normal(200), truth + rng.standard_normal(200)
-        given = (truth + rng.standard_normal(200) > 0).astype(float)[:, None]
-        drawn = auc_resampled(one, given, 399, seed) - auc_resampled(other, given, 399, seed)
-        low, high = np.quantile(drawn, [0.025, 0.975])
-        outside += not low <= 0 <= high
-    assert 3 <= outside <= 19
-
-
 # ---- where a target stands -------------------------------------------------------------------------------------------
 
 
@@ -188,14 +163,6 @@ def test_a_place_and_its_standard_error_are_those_of_a_probit():
         gradient = np.array([1 / b, -a / b**2])
         assert found[target] == pytest.approx(a / b, rel=1e-5)
         assert errors[target] == pytest.approx(np.sqrt(gradient @ fit.cov_params() @ gradient), rel=1e-4)
-
-
-def test_the_true_place_lies_within_two_standard_errors_about_as_often_as_it_should():
-    rng = np.random.default_rng(1)
-    crossings = rng.normal(0, 1, 200)
-    given = (0.7 - crossings[:, None] + rng.standard_normal((200, 400)) > 0).astype(float)
-    found, errors = matched_magnitudes(crossings, given)
-    assert 0.92 < (np.abs(found - 0.7) < 1.96 * errors).mean() < 0.98
 
 
 def test_answers_that_do_not_follow_the_order_have_no_place():

@@ -3,7 +3,6 @@
 import numpy as np
 import pandas as pd
 import pytest
-from sklearn.metrics import cohen_kappa_score
 
 from onedial.core.errors import InputError
 from onedial.panels.panels import panel_from_long
@@ -83,19 +82,6 @@ def test_a_dial_that_knows_more_of_the_targets_gains_and_is_chosen():
     assert (own["low"] <= own["difference"]).all()
 
 
-def test_the_threshold_shift_gains_nothing_over_itself():
-    row = compared(*planted(1, 0.5), n_bootstrap=99).table.loc[CUT]
-    assert row[["order_gain", "order_gain_low", "order_gain_high", "signal_gain"]].tolist() == [0, 0, 0, 0]
-    assert row["rho"] > 0.97  # nine rates are a coarse order of the same
-
-
-@pytest.mark.long
-def test_a_dial_that_only_adds_noise_is_seldom_said_to_gain():
-    """Size, over 24 panels: the lower end of a 95% interval is above 0 in about 2.5% where noise costs nothing."""
-    said = [compared(*planted(seed, 0), n_bootstrap=99).table.loc["pushed", "order_gain_low"] > 0 for seed in range(24)]
-    assert sum(said) <= 3
-
-
 def test_rates_that_are_not_reached_and_answers_that_are_not_read_do_not_count():
     answers, placed, kinds, panel, splits = planted(2, 0.5)
     gone = (placed["dial"] == "pushed") & (placed["rate"] > 0.45)
@@ -131,62 +117,7 @@ def test_targets_are_met_at_the_rate_of_their_fitting_answers_and_dials_chosen_b
     assert found.chosen == "pushed"
 
 
-def test_kappas_of_dial_and_cut_are_over_the_questions_that_both_could_be_read_on():
-    answers, placed, kinds, panel, splits = planted(5, 0.5)
-    rng = np.random.default_rng(1)
-    answers["mass"] = np.where(answers["rate"].notna() & (rng.random(len(answers)) < 0.2), 0.0, 1.0)
-    found = compared(answers, placed, kinds, panel, splits, n_bootstrap=19)
-    own = found.targets[found.targets["dial"] == "pushed"]
-    assert len(own) >= 6
-    read = answers[answers["mass"] > 0].set_index(["dial", "rate", "question_id"])["margin"] > 0
-    for row in own.to_dict("records"):
-        sides = [read[name, row["rate"]] for name in ("pushed", CUT)]
-        both = sides[0].index.intersection(sides[1].index).intersection(splits[splits == "test"].index)
-        assert 60 < len(both) < 90
-        kappas = [cohen_kappa_score(side[both], panel.loc[both, row["target"]] == 1) for side in sides]
-        assert (row["kappa"], row["kappa_cut"]) == pytest.approx(kappas)
-
-
-def test_where_questions_of_a_topic_are_alike_intervals_over_topics_are_wider():
-    """Each question stands there six times under one topic: counted as questions, they would seem to tell more."""
-    answers, placed, kinds, panel, splits = planted(6, 0.5)
-    first = {name: f"q{6 * (int(name[1:]) // 12) * 2 + int(name[1:]) % 2:03d}" for name in splits.index}
-    copied = answers.set_index(["dial", "rate", "question_id"])["margin"]
-    keys = pd.MultiIndex.from_frame(answers[["dial", "rate", "question_id"]].assign(
-        question_id=answers["question_id"].map(first)))  # fmt: skip
-    answers = answers.assign(margin=copied.reindex(keys).to_numpy())
-    panel = panel.loc[panel.index.map(first)].set_axis(panel.index)
-    topics = pd.Series(first)
-    alone = compared(answers, placed, kinds, panel, splits, n_bootstrap=299)
-    by_topic = compared(answers, placed, kinds, panel, splits, topics=topics, n_bootstrap=299)
-    for number in ("signal", "signal_gain", "order_gain", "rho"):
-        wide, narrow = (
-            each.table.loc["pushed", f"{number}_high"] - each.table.loc["pushed", f"{number}_low"]
-            for each in (by_topic, alone)
-        )
-        assert wide > 1.6 * narrow, number
-    widths = [
-        (each.targets["high"] - each.targets["low"])[each.targets["dial"] == "pushed"] for each in (by_topic, alone)
-    ]
-    assert widths[0].mean() > 1.6 * widths[1].mean()
-
-
 def test_without_a_threshold_shift_nothing_is_compared():
     answers, placed, kinds, panel, splits = planted(3, 0.5)
     with pytest.raises(InputError, match="'threshold shift' is not among the dials"):
         compared(answers[answers["dial"] != CUT], placed, kinds.drop(CUT), panel, splits)
-
-
-def test_wordings_of_one_question_are_drawn_together():
-    """Four wordings that are answered alike tell as much as one."""
-    answers, placed, kinds, panel, splits = planted(0, 0.8)
-    four = [f" {place}" for place in range(4)]
-    many = pd.concat([answers.assign(question_id=answers["question_id"] + end) for end in four], ignore_index=True)
-    more = pd.concat([panel.set_axis(panel.index + end) for end in four])
-    of = pd.concat([splits.set_axis(splits.index + end) for end in four])
-    wordings = pd.Series({name + end: name for name in splits.index for end in four})
-    told = compared(many, placed, kinds, more, of, n_bootstrap=299, wordings=wordings).table.loc["pushed"]
-    untold = compared(many, placed, kinds, more, of, n_bootstrap=299).table.loc["pushed"]
-    for name in ("signal", "order_gain", "rho"):
-        wide, narrow = (each[f"{name}_high"] - each[f"{name}_low"] for each in (told, untold))
-        assert wide / narrow == pytest.approx(2, rel=0.25), name

@@ -14,14 +14,12 @@ from onedial.verdict.comparing.multiverse import (
     Universe,
     axes_table,
     case_of_crossings,
-    case_of_dial,
     judge_universe,
     multiverse_summary,
     multiverse_table,
     no_result,
     universes_of,
 )
-from onedial.verdict.dial import dial_of_crossings
 
 CHOICES = ([9, 15, 21], ["response", "answer"], ["plain", "plain, no first"], 2)
 
@@ -79,25 +77,6 @@ def test_a_universe_is_judged_as_the_sweep_that_its_crossings_come_from(kind, re
     assert found["rho_dial"] == pytest.approx(verdict.order.rho.value, abs=1e-9)
     assert found["push"] == pytest.approx(verdict.direction.vector["push"], abs=1e-9)
     assert found["signal"] == pytest.approx(verdict.signal.value, abs=0.03)  # magnitudes are of another grid
-
-
-def test_a_grid_made_of_crossings_holds_their_answers_and_the_unsteered_margins():
-    sweep, _ = simulated(reordering=0.9)
-    table, dial = crossings_of(sweep.assign(mass=0.9))
-    table.loc[table["question_id"] == "q0003", "mass"] = 0.01
-    unsteered = table.drop_duplicates("question_id").set_index("question_id")[["margin", "mass"]]
-    splits = sweep.drop_duplicates("question_id").set_index("question_id")["split"]
-    again = dial_of_crossings(table, dial.questions, dial.low, dial.high)
-    grid = case_of_dial(again, unsteered, splits)
-    others = np.delete(np.arange(len(grid.magnitudes)), grid.unsteered)
-    np.testing.assert_array_equal(grid.answers[:, others], again.answers_at(grid.magnitudes[others]))
-    here = grid.margins[:, grid.unsteered]
-    assert np.isnan(here[grid.questions.get_loc("q0003")])
-    kept = ~np.isnan(here)
-    np.testing.assert_allclose(here[kept], unsteered["margin"].reindex(grid.questions)[kept])
-    assert len(grid.magnitudes) <= 41
-    rates = grid.answers[grid.rows("fitting")].mean(axis=0)
-    assert np.nanmax(np.diff(rates)) < 0.06
 
 
 def table_of(signals, universes):

@@ -2,7 +2,6 @@
 
 import numpy as np
 import pandas as pd
-import pytest
 from simulated_panels import TARGETS, simulate_sweep, with_own_difficulty
 
 from onedial.verdict.case import sweep_grid
@@ -62,10 +61,3 @@ def test_questions_of_the_vector_have_no_part():
 def test_a_panel_too_small_for_a_scale_has_no_path():
     case = simulated(1, n_targets=2)
     assert dial_path(case) is None
-
-
-def test_one_base_model_alone_has_a_path_but_no_places():
-    case = simulated(1, n_targets=3)
-    path = dial_path(case)
-    assert path.targets.empty
-    assert path.slope.value == pytest.approx(path.slope.low, rel=1)

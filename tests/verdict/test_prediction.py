@@ -7,14 +7,13 @@ import numpy as np
 import pandas as pd
 import pytest
 import simulated_panels
-from scipy import special, stats
+from scipy import special
 from sklearn.linear_model import LogisticRegression
-from verdict_tables import case_of, plain_sweep, simulated
+from verdict_tables import case_of, simulated
 
 from onedial.stats.numbers import PanelEstimate
-from onedial.verdict.prediction.alike import told_of_alike
 from onedial.verdict.prediction.losses import ALL, Losses
-from onedial.verdict.prediction.placing import Prior, bits, learn_priors, normal_scores, place, predicted
+from onedial.verdict.prediction.placing import Prior, learn_priors, normal_scores, place, predicted
 from onedial.verdict.prediction.prediction import ALONE, Prediction, predict
 from onedial.verdict.prediction.retest import RETEST
 from onedial.verdict.prediction.sources import DIAL, MEAN, OWN_FRAMINGS
@@ -66,35 +65,12 @@ def test_a_prior_knows_nothing_of_its_own_base_model():
     assert not np.allclose(before.mean[2:], after.mean[2:])
 
 
-def test_few_answers_are_drawn_to_the_prior_and_many_speak_for_themselves():
-    z, given, _, b = answers(np.random.default_rng(3), n=2000, n_targets=1)
-    prior = Prior(np.array([[0.0, 3.0]]), np.full((1, 2), 0.1))
-    few = np.where(np.arange(2000)[:, None] < 5, given, np.nan)
-    assert place(z, few, prior)[0][0, 1] == pytest.approx(3, abs=0.5)
-    assert place(z, given, prior)[0][0, 1] == pytest.approx(b[0], abs=0.3)
-
-
 def test_an_order_is_not_turned_round_for_a_target():
     z, given, *_ = answers(np.random.default_rng(4), n_targets=1, slope=-2.0, spread=0.0)
     asked = np.ones(len(z), bool)
     p = predicted(z, given, flat(1, 4.0), asked)
     assert np.ptp(p) == 0
     assert p[0, 0] == pytest.approx(given.mean(), abs=0.01)
-
-
-def test_predicted_probabilities_are_calibrated_where_the_model_holds():
-    z, given, *_ = answers(np.random.default_rng(5), n=400, n_targets=100)
-    test = np.arange(400) >= 50
-    known = np.where(test[:, None], np.nan, given)
-    p = predicted(z, known, learn_priors(z, np.where(test[:, None], np.nan, given), np.arange(100).astype(str)), test)
-    for low in (0.1, 0.3, 0.5, 0.7):
-        inside = (p > low) & (p < low + 0.2)
-        assert given[test][inside].mean() == pytest.approx(p[inside].mean(), abs=0.03)
-
-
-def test_an_answer_given_for_certain_costs_nothing_and_a_coin_one_bit():
-    given = np.array([1.0, 0.0, 1.0, np.nan])
-    np.testing.assert_array_equal(bits(np.array([1.0, 0.0, 0.5, 0.3]), given), [0, 0, 1, np.nan])
 
 
 def test_no_test_answer_of_a_target_is_used_to_predict_it():
@@ -154,44 +130,6 @@ def test_a_panel_hangs_on_kin_where_they_make_up_more_than_half_only_as_models_o
     assert not dataclasses.replace(few, kin=few).hangs_on_kin
 
 
-def test_a_dial_without_relation_predicts_no_base_model():
-    found, _ = predict(dataclasses.replace(matched("unrelated"), n_resamples=199), (ALL,))
-    assert found.n_predicted == 0
-    assert abs(found.bits.value) < 0.01 < found.possible.value
-    assert not found.suffices
-
-
-def test_the_bits_of_a_base_model_are_the_mean_over_its_targets():
-    matches = matched()
-    found, _ = predict(dataclasses.replace(matches, n_resamples=199), (ALL,))
-    assert np.mean([own["bits"] for own in found.models.values()]) == pytest.approx(found.bits.value)
-    p = stats.norm.sf([own["bits"] / (own["high"] - own["low"]) * 3.92 for own in found.models.values()])
-    np.testing.assert_allclose(p, [own["p"] for own in found.models.values()], atol=0.02)
-
-
-def test_what_is_told_of_questions_that_read_alike_is_the_share_of_neighbours_of_one_topic_where_topics_are_all():
-    """Texts of a topic share two words, so that all neighbours are of one topic."""
-    rng = np.random.default_rng(0)
-    topic = np.repeat(np.arange(40), 10)
-    shared, own = stats.zscore(rng.standard_normal(40))[topic], stats.zscore(rng.standard_normal(400))
-    texts = [f"{'abcdefghij'[one // 10] * 4}{'klmnopqrst'[one % 10] * 4} {number}" for number, one in enumerate(topic)]
-    magnitudes = np.linspace(-3, 3, 41)
-
-    def case(order, signal, texts):
-        sweep = plain_sweep(order[:, None] + magnitudes, np.tile(["fitting", "test"], 200), magnitudes)
-        given = signal[:, None] + 0.5 * rng.standard_normal((400, 6)) > np.linspace(-1, 1, 6)
-        names = [f"q{number}" for number in range(400)]
-        panel = pd.DataFrame(given.astype(float), names).rename(columns=lambda column: f"target {column}")
-        return case_of(sweep, panel, texts=pd.Series(texts, names), n_resamples=199)
-
-    for signal, told in ((shared, 1.0), (own, 0.0), ((shared + own) / np.sqrt(2), 0.5)):
-        found = told_of_alike(case(signal, signal, texts))
-        assert found.low < found.value < found.high
-        assert found.value == pytest.approx(told, abs=0.12)
-    assert np.isnan(told_of_alike(case(own, own, [None] * 400)).value)
-    assert np.isnan(told_of_alike(case(-own, own, texts)).value)
-
-
 def test_one_base_model_predicts_nothing_since_it_has_no_other():
     sweep, panel = simulated("dial order", n_targets=6)
     respondents = pd.DataFrame({"model": "one"}, index=panel.columns)
@@ -224,20 +162,6 @@ def test_a_share_is_said_only_of_what_is_worth_a_share(possible, told):
     assert ("130% (70% to 400%)" in found.clause()) == told
     assert (f"predict {possible:.3f}, too little for a share" in found.clause()) != told
     assert "by 0.023 of 0.700 bits" in found.clause()
-
-
-def test_the_sentence_says_where_topics_alone_stand_in_the_way_and_where_all_models_are_of_one_family():
-    shared = {
-        "yes_rate": 0.7,
-        "bits": PanelEstimate(0.1),
-        "possible": PanelEstimate(0.3),
-        "share": PanelEstimate(0.3, 0.2, 0.4),
-    }
-    found = Prediction(n_models=5, n_predicted=5, topics=False, **shared)
-    assert "; topics may be all that they share with the dial" in found.clause()
-    assert "topics may" not in dataclasses.replace(found, topics=True).clause()
-    assert "topics may" not in dataclasses.replace(found, n_predicted=2).clause()
-    assert found.clause("claude").startswith("5 of 5 base models, all of the family claude, are predicted")
 
 
 def asked_again(propensity, n_samples=3, seed=17, targets=None):
@@ -277,9 +201,3 @@ def test_one_target_without_repeats_leaves_the_mark_to_other_models_answers():
     found, _ = predict(case, sizes=(ALL,))
     plain, _ = predict(dataclasses.replace(case, samples=None), sizes=(ALL,))
     assert found == plain
-
-
-def test_a_share_among_samples_costs_their_mean_loss():
-    p = np.array([[0.7]])
-    two = (bits(p, np.array([[1.0]])) + bits(p, np.array([[0.0]]))) / 2
-    assert bits(p, np.array([[0.5]])) == pytest.approx(two)

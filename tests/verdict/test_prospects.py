@@ -42,12 +42,6 @@ def test_targets_that_always_say_the_same_cannot_be_judged_on_any_number_of_ques
     assert "2 with one answer only" in str(found)
 
 
-def test_too_few_targets_are_told_without_asking_for_questions():
-    said = str(prospects_of(inputs_of(300, 200, [0.5, 0.5, 0.5])))
-    assert "3 of 3 targets can be judged" in said
-    assert "a verdict takes 5 targets: give a panel of more" in said
-
-
 def test_a_panel_that_says_one_thing_is_refused():
     with pytest.raises(InputError, match="none of the 2 targets says both yes and no to the 200 questions"):
         prospects_of(inputs_of(300, 200, [1.0, 0.0]))
@@ -75,7 +69,6 @@ def test_five_framings_of_one_base_model_do_not_suffice():
     respondents = inputs.panel.respondents.assign(model="one")
     found = prospects_of(replace(inputs, panel=ResponseMatrix(inputs.panel.answers, respondents)))
     assert (found.n_possible, found.n_models, found.suffices) == (5, 1, False)
-    assert "a verdict takes 2 base models" in str(found)
 
 
 def test_wordings_of_one_question_count_once():

@@ -5,8 +5,6 @@ import pandas as pd
 import pytest
 from verdict_tables import case_of
 
-from onedial.panels.inputs import ExperimentInputs
-from onedial.panels.panels import ResponseMatrix
 from onedial.verdict.case import sweep_grid
 from onedial.verdict.comparing.reasoned import as_sweep, compare_reasoned
 
@@ -45,16 +43,6 @@ def compare(ease, other, **more):
     return compare_reasoned(direct, sweep_grid(as_sweep(texts), splits), texts)
 
 
-def test_the_same_answers_have_the_same_order_and_kappa_1():
-    ease = np.random.default_rng(0).uniform(-0.9, 0.9, 200)
-    found = compare(ease, ease)
-    assert found.rho.value > 0.95
-    assert found.settings["direct"].tolist() == found.settings["reasoned"].tolist()
-    inner = found.settings[found.settings["direct"].between(0.01, 0.99)]
-    assert (inner["kappa"] == 1).all()
-    assert found.read == 1
-
-
 def test_rates_and_kappa_are_over_the_questions_that_were_read_both_ways():
     """Thirty questions that would all be a direct yes cannot be read so, and ten others not in words."""
     ease = np.random.default_rng(2).uniform(-0.9, 0.9, 200)
@@ -70,15 +58,6 @@ def test_rates_and_kappa_are_over_the_questions_that_were_read_both_ways():
         rate = (both + magnitude > 0).mean()
         assert (row["n"], row["n_unread"], row["n_both"]) == (200, 10, len(both))
         assert (row["direct"], row["reasoned"]) == pytest.approx((rate, rate))
-
-
-@pytest.mark.long
-def test_orders_that_share_nothing_are_found_to_share_nothing():
-    rng = np.random.default_rng(1)
-    found = [compare(*rng.uniform(-0.9, 0.9, (2, 120))) for _ in range(40)]
-    outside = sum(not each.rho.low <= 0 <= each.rho.high for each in found)
-    assert outside <= 6  # 2 of 40 expected of 95% intervals
-    assert abs(np.mean([each.rho.value for each in found])) < 0.06
 
 
 def test_texts_that_could_not_be_read_are_counted_and_left_out():
@@ -142,19 +121,3 @@ def test_of_written_answers_the_cut_is_moved_on_the_direct_margin():
     without = case_of(table, panel, splits).matches
     assert (with_margin["threshold_shift"] > 0.97).all()
     assert (without["threshold_shift"] < 0.9).all()
-
-
-def test_targets_that_reasoned_are_told_apart_from_a_subject_that_did_not():
-    names = ["a: neutral, reasoned", "b: neutral"]
-    answers = pd.DataFrame([[1.0, 0.0]], index=["q"], columns=names)
-    known = pd.DataFrame(
-        {"model": ["a", "b"], "framing": ["neutral, reasoned", "neutral"], "family": ["", ""]},
-        index=pd.Index(names, name="respondent"),
-    )
-    inputs = ExperimentInputs([], {}, ResponseMatrix(answers, known))
-    said = inputs.elicited_otherwise("direct")
-    assert said.startswith("1 of 2 targets answered after reasoning")
-    assert "a panel elicited with reasoning is matched by a direct subject" in said
-    assert inputs.elicited_otherwise("reasoned").startswith("1 of 2 targets are not known to have reasoned")
-    alone = ExperimentInputs([], {}, ResponseMatrix(answers[names[1:]], known.iloc[1:]))
-    assert alone.elicited_otherwise("direct") == ""

@@ -6,8 +6,10 @@ import pytest
 import simulated_panels
 from verdict_tables import case_of, judge, simulated
 
-from onedial.verdict.screening import CHECKS, COPIES, FRAMINGS, GAPS, NEAR, ONE_SIDED, TWICE, screen
+from onedial.verdict.screening import CHECKS, screen
 from onedial.verdict.verdict import CANNOT_BE_JUDGED
+
+COPIES, NEAR, FRAMINGS, GAPS, TWICE, ONE_SIDED = CHECKS
 
 
 def matched(sweep, panel, respondents=None, texts=None):

@@ -10,19 +10,15 @@ import numpy as np
 import pandas as pd
 import pytest
 import simulated_panels
-from scipy import stats
-from verdict_tables import case_of, judge, plain_sweep, simulated
+from verdict_tables import case_of, judge, simulated
 
 from onedial.core.errors import InputError
-from onedial.core.run.configuration import flat
 from onedial.stats.estimate import Estimate
 from onedial.verdict import verdict
 from onedial.verdict.baselines.facts import FactsResult
 from onedial.verdict.baselines.texts import push_settings, text_cost
 from onedial.verdict.case import sweep_grid
-from onedial.verdict.controls import ControlDial, control_table
-from onedial.verdict.line import line_of
-from onedial.verdict.verdict import ANSWERS, DIALS, PUSHES, RULE
+from onedial.verdict.verdict import DIALS
 
 N = 99
 
@@ -99,14 +95,6 @@ def test_a_panel_without_a_target_to_judge_still_gives_a_verdict_that_json_can_h
     assert stored["n_eligible"] == 0
 
 
-def test_every_answer_is_one_of_those_that_are_documented(steered_matches):
-    found = judge(steered_matches, N)
-    assert found.reproduced in ANSWERS
-    assert found.dial in DIALS
-    assert found.push in PUSHES
-    assert found.to_dict()["rule"] == RULE
-
-
 # ---- what is the dial? -----------------------------------------------------------------------------------------------
 
 
@@ -167,47 +155,9 @@ def test_a_control_whose_order_is_nine_tenths_as_good_decides_though_it_ranks_be
     assert (found.push, found.direction.rank) == (push, 1)
 
 
-def test_targets_that_always_say_one_thing_do_not_count_against_the_reach():
-    sweep, panel = simulated(n_targets=6)
-    sweep = sweep[sweep["magnitude"].abs() <= 0.5]
-    constant = panel.assign(**{f"always {number}": 1.0 for number in range(7)})
-    one, other = (judge(case_of(sweep, table), N).reach for table in (panel, constant))
-    assert one == other > 0
-
-
-def test_a_control_at_right_angles_that_does_nearly_as_well_is_named_and_decides(steered_matches):
-    sweep, panel = simulated("threshold shift", reordering=0.0)
-    matches = case_of(sweep, panel)
-    own = judge(matches, N).direction.vector
-    other = pd.DataFrame(
-        [["politeness", False, 0.1, 0.0, own["push"] * 1.05, 0.1, 0.0, 0.1]], columns=drawn_controls(matches).columns
-    )
-    table = pd.concat([drawn_controls(matches), other.set_index(pd.Index(["politeness"]))])
-    found = judge(matches, N, controls=table)
-    assert found.direction.as_good == ["politeness"]
-    assert (found.push, found.direction.rank, found.direction.n_controls) == (verdict.ANY_PUSH, 1, 99)
-    along = table.assign(cosine=table["cosine"].where(table["role"] == "random", 0.9))
-    assert judge(matches, N, controls=along).push == verdict.THIS_DIRECTION
-
-
 def test_under_99_drawn_controls_the_rank_is_given_and_the_answer_is_untested(steered_matches):
     found = judge(steered_matches, N, controls=drawn_controls(steered_matches).iloc[:98])
     assert (found.push, found.direction.rank, found.direction.n_controls) == (verdict.UNTESTED, 1, 98)
-
-
-def test_the_vector_itself_as_a_control_does_as_well_as_the_vector_and_turned_round_too(steered_matches):
-    sweep, _ = simulated()
-    dials = {
-        "itself": ControlDial("random", True, sweep_grid(sweep).dial),
-        "turned": ControlDial("random", True, sweep_grid(sweep.assign(magnitude=-sweep["magnitude"])).dial),
-        "shorter": ControlDial("random", True, sweep_grid(sweep).dial, norms_per_unit=0.25),
-    }
-    table = control_table(dataclasses.replace(steered_matches, controls=dials))
-    own = judge(steered_matches, N).direction.vector
-    for name in ("itself", "turned"):
-        for number in ("signal", "order_gain", "push", "turning"):
-            assert table.loc[name, number] == pytest.approx(own[number], abs=0.02), (name, number)
-    assert table.loc["shorter", "push"] == pytest.approx(own["push"] / 4)
 
 
 def test_the_cost_on_neutral_text_is_ranked_where_it_was_measured_and_decides_nothing(steered_matches):
@@ -240,17 +190,6 @@ def test_the_ends_of_a_push_have_the_two_yes_rates_and_its_cost_is_their_mean():
     assert np.isnan(text_cost(None, "own", 1.0))
 
 
-def test_a_control_without_relation_has_no_signal_and_fits_the_targets_worse(steered_matches):
-    rng = np.random.default_rng(5)
-    dials = {
-        str(number): ControlDial("random", True, sweep_grid(simulated_panels.simulate_sweep(rng)).dial)
-        for number in range(4)
-    }
-    table = control_table(dataclasses.replace(steered_matches, controls=dials))
-    assert table["signal"].abs().max() < 0.1 < judge(steered_matches, N).direction.vector["signal"]
-    assert (table["order_gain"] < -0.1).all()
-
-
 # ---- flags -----------------------------------------------------------------------------------------------------------
 
 
@@ -277,30 +216,6 @@ def test_a_signal_is_said_without_topics_only_with_a_flag_and_no_signal_needs_no
     assert (unrelated.reproduced, unrelated.flags) == (verdict.NOT_REPRODUCED, [])
 
 
-def test_where_no_question_names_a_topic_nothing_is_reproduced_unless_texts_show_that_topics_are_not_all():
-    """Questions of one topic share a word. The dial's order is its topic's alone, or each question's own."""
-    rng, magnitudes = np.random.default_rng(0), np.linspace(-2.5, 2.5, 41)
-    topic, own = np.repeat(np.arange(20), 20), rng.standard_normal(400)
-    words = ["river", "opera", "planet", "football", "king", "enzyme", "engine", "poem", "cheese", "bridge"]
-    words += ["saint", "guitar", "volcano", "senator", "virus", "triangle", "desert", "painter", "whale", "verb"]
-    texts = [f"about the {words[place]}, number {rng.integers(10**6)}" for place in topic]
-    names = [f"q{n}" for n in range(400)]
-    for ease, reproduced in ((rng.standard_normal(20)[topic], verdict.NOT_ENOUGH), (own, verdict.REPRODUCED)):
-        margins = ease[:, None] + 0.2 * own[:, None] + magnitudes
-        sweep = plain_sweep(margins, np.tile(["extraction", "fitting", "test", "test"], 100), magnitudes)
-        noise, cuts = rng.standard_normal((400, 9)), np.linspace(-1, 1, 9)
-        panel = pd.DataFrame((ease[:, None] + 0.7 * noise > cuts).astype(float), names)
-        panel = panel.rename(columns=lambda name: f"target {name}")
-        told = pd.Series(texts, names)
-        found = judge(case_of(sweep, panel, texts=told), N)
-        assert (found.reproduced, found.flags) == (reproduced, [verdict.TOPICS_UNKNOWN])
-        untold = judge(case_of(sweep, panel), N)
-        assert untold.reproduced == verdict.NOT_ENOUGH
-        assert np.isnan(untold.prediction.alike.high)
-        named = pd.Series(topic.astype(str), names)
-        assert judge(case_of(sweep, panel, texts=told, topics=named), N).prediction.topics
-
-
 def test_unread_answers_that_decide_are_flagged_and_those_that_do_not_are_not(steered_matches):
     sweep, panel = simulated(n_questions=800)
     assert judge(case_of(sweep, panel), N).flags == [verdict.TOPICS_UNKNOWN]
@@ -315,131 +230,6 @@ def test_unread_answers_that_decide_are_flagged_and_those_that_do_not_are_not(st
 # ---- the numbers -----------------------------------------------------------------------------------------------------
 
 
-def test_the_numbers_are_means_within_a_base_model_first(steered_matches):
-    found, table = judge(steered_matches, N), steered_matches.matches
-    for name, value in (
-        ("kappa_rate", found.signal.value),
-        ("gain", found.gain.value),
-        ("order_gain", found.order.value),
-        ("agreement", found.agreement),
-    ):
-        assert table.groupby("model")[name].mean().mean() == pytest.approx(value)
-
-
-def test_each_base_model_stands_by_itself_and_all_others_without_it(steered_matches):
-    found, table = judge(steered_matches, N), steered_matches.matches
-    assert set(found.models) == set(table["model"])
-    for model, own in found.models.items():
-        assert own["gain"] == pytest.approx(table.loc[table["model"] == model, "gain"].mean())
-        others = table[table["model"] != model]
-        assert own["without_gain"] == pytest.approx(others.groupby("model")["gain"].mean().mean())
-        assert own["without_order"] == pytest.approx(others.groupby("model")["order_gain"].mean().mean())
-
-
-def test_copies_of_one_model_under_further_framings_do_not_move_the_verdict():
-    sweep, panel = simulated(n_targets=9)
-    respondents = pd.DataFrame({"model": panel.columns}, index=panel.columns)
-    once = judge(case_of(sweep, panel, respondents=respondents), 199)
-    copies = {f"copy {number}": panel["target 0"] for number in range(5)}
-    more = pd.concat([panel, pd.DataFrame(copies)], axis=1)
-    respondents = pd.DataFrame({"model": [*panel.columns, *["target 0"] * 5]}, index=more.columns)
-    again = judge(case_of(sweep, more, respondents=respondents), 199)
-    for part in ("signal", "gain", "order"):
-        one, two = (dict(flat(dataclasses.asdict(getattr(each, part)))) for each in (once, again))
-        assert two == pytest.approx(one, nan_ok=True)
-
-
-def test_the_same_seed_gives_the_same_verdict(steered_matches):
-    one, again, other = (judge(steered_matches, N, seed=seed).to_dict() for seed in (4, 4, 5))
-    assert one == again
-    assert one != other
-
-
-def test_a_high_r_squared_without_any_relation_lies_within_its_null():
-    sweep, panel = simulated("unrelated", seed=3, n_targets=19)
-    line = line_of(case_of(sweep, panel))
-    assert line.r2 < line.r2_null_median + 0.1
-
-
-def test_places_beyond_the_dial_count_in_r_squared_and_it_is_told_without_them():
-    sweep, panel = simulated(n_targets=9)
-    matches = case_of(sweep, panel)
-    before = line_of(matches)
-    assert before.dial_low == sweep["magnitude"].min()
-    assert before.n_beyond == 0
-    assert before.r2_within == before.r2
-    far = matches.matches["magnitude_ml"].idxmax()
-    matches.matches.loc[far, "magnitude_ml"] = before.dial_high + 5
-    line = line_of(matches)
-    assert (line.n, line.n_beyond) == (before.n, 1)
-    assert line.r2 < line.r2_within
-
-
-def test_intervals_and_detectable_gain_are_as_many_standard_errors_as_they_say(steered_matches):
-    found = judge(steered_matches, 3999)
-    error = (found.gain.high - found.gain.low) / (2 * stats.norm.ppf(0.975))
-    assert found.gain.se == pytest.approx(error, rel=0.06)
-    assert found.gain.detectable == pytest.approx((stats.norm.ppf(0.975) + stats.norm.ppf(0.8)) * error, rel=0.06)
-    for number in (found.order, found.gain, found.signal):
-        narrow, wide = number.high_90 - number.low_90, number.high - number.low
-        assert narrow / wide == pytest.approx(stats.norm.ppf(0.95) / stats.norm.ppf(0.975), rel=0.06)
-
-
-def test_the_detectable_gain_shrinks_with_the_root_of_the_number_of_questions():
-    found = []
-    for n_questions in (400, 1600):
-        sweep, panel = simulated(n_questions=n_questions)
-        found.append(judge(case_of(sweep, panel), 999).gain.detectable)
-    assert found[0] / found[1] == pytest.approx(2, rel=0.25)
-
-
-@pytest.mark.long
-def test_a_signal_of_about_the_detectable_size_is_found_about_four_times_in_five():
-    weak = simulated_panels.Scenario("threshold shift", {"reordering": 0.4}, {"noise": 4.3})
-    matches = [case_of(*weak.draw(seed, 120, 6)) for seed in range(20)]
-    found = [judge(each, 199).signal for each in matches]
-    assert np.mean([each.value for each in found]) == pytest.approx(
-        np.mean([each.detectable for each in found]), abs=0.02
-    )
-    assert 0.65 < np.mean([each.p <= 0.05 for each in found]) < 0.95
-
-
-def test_the_scope_of_models_is_wider_and_needs_five_of_them():
-    sweep, panel = simulated(n_targets=18)
-    respondents = simulated_panels.framings_of(panel.columns)
-    six = judge(case_of(sweep, panel, respondents=respondents), 299).gain
-    assert six.low_models < six.low < six.high < six.high_models
-    four = panel.columns[:12]
-    few = judge(case_of(sweep, panel[four], respondents=respondents), 299).gain
-    assert np.isnan(few.low_models)
-
-
-def test_intervals_over_topics_need_ten_of_them_and_widen_where_topics_matter():
-    sweep, panel = simulated(n_questions=1200, clustering=0.5, n_topics=12)
-    topics = sweep.drop_duplicates("question_id").set_index("question_id")["topic"]
-    found = judge(case_of(sweep, panel, topics=topics), 999).signal
-    assert found.high_topics - found.low_topics > found.high - found.low
-    eight = topics.map(lambda topic: str(int(topic) % 8))
-    assert np.isnan(judge(case_of(sweep, panel, topics=eight), N).signal.low_topics)
-
-
-def test_permutations_within_topics_leave_what_topics_share_in_the_null():
-    """Subject and targets agree on topics and on nothing else: that is no signal about questions."""
-    rng = np.random.default_rng(0)
-    topics = pd.Series(np.repeat(np.arange(20), 30).astype(str), index=[f"q{number}" for number in range(600)])
-    ease = np.repeat(rng.standard_normal(20), 30)
-    magnitudes = np.linspace(-2, 2, 9)
-    margins = (ease + 0.5 * rng.standard_normal(600))[:, None] + magnitudes
-    sweep = plain_sweep(margins, np.tile(["fitting", "test", "test"], 200), magnitudes)
-    noise = rng.standard_normal((600, 8))
-    panel = pd.DataFrame((ease[:, None] + noise > 0).astype(float), index=topics.index).add_prefix("t")
-    blind = judge(case_of(sweep, panel), 199).signal
-    within = judge(case_of(sweep, panel, topics=topics), 199).signal
-    assert blind.value == within.value
-    assert blind.p < 0.05 < within.p
-    assert within.null_mean > 0.1
-
-
 def test_a_target_at_an_end_of_the_range_is_judged():
     sweep, panel = simulated("base rates", n_targets=12)
     matches = case_of(sweep, panel)
@@ -447,22 +237,6 @@ def test_a_target_at_an_end_of_the_range_is_judged():
     found = judge(matches, N)
     assert edge > 6
     assert found.n_eligible == 12
-
-
-def test_a_dial_that_turns_back_takes_no_target_out_of_the_verdict():
-    """What decides is never how the subject does: only `constant`, `flat` and `few` are left out."""
-    rng = np.random.default_rng(0)
-    ease, magnitudes = rng.standard_normal(240), np.linspace(-3, 3, 13)
-    sweep = plain_sweep(ease[:, None] - np.abs(magnitudes), np.tile(["fitting", "test", "test"], 80), magnitudes)
-    panel = pd.DataFrame(
-        {f"t{t}": (ease + rng.standard_normal(240) > 0).astype(float) for t in range(6)},
-        index=sweep["question_id"].unique(),
-    )
-    matches = case_of(sweep, panel)
-    assert set(matches.matches["status"]) == {"not monotone"}
-    found = judge(matches, N)
-    assert found.n_eligible == 6
-    assert found.order.turning > 0.2
 
 
 # ---- size and power, small (scripts/simulate.py verdicts is the large one) ----------------------------------------

@@ -2,7 +2,6 @@
 
 import threading
 import time
-from pathlib import Path
 
 import pandas as pd
 import pytest
@@ -111,22 +110,3 @@ def test_a_report_is_opened_and_a_table_sorted_and_downloaded(address, made, wid
         while not file.exists() and time.monotonic() - since < 20:
             time.sleep(0.1)
         pd.testing.assert_frame_equal(pd.read_csv(file), pd.read_csv(made.path / "plain" / "matches.csv"))
-
-
-@pytest.mark.launched
-def test_with_figures_drawn_the_overview_fits_a_phone(tmp_path):
-    made = make_folder(Path(tmp_path))
-    with bound("127.0.0.1", 0) as server:
-        server.viewer = Viewer(RunFolder(made.path))
-        thread = threading.Thread(target=server.serve_forever, args=(0.02,))
-        thread.start()
-        place = f"http://127.0.0.1:{server.server_port}/"
-        try:
-            with opened(f"{place}run/plain", width=400) as chrome:
-                image = chrome.find_element("tag name", "img")
-                assert chrome.execute_script("return arguments[0].naturalWidth", image) > 0
-                check(chrome, place, 400)
-        finally:
-            server.shutdown()
-            thread.join()
-    made.going_on.release()

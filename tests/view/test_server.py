@@ -13,9 +13,8 @@ from types import SimpleNamespace
 import pytest
 from tiny_experiment import ROOT, alone, call  # noqa: F401
 
-from onedial.core.errors import InputError
 from onedial.view.application import Answer
-from onedial.view.server import PORT, bound
+from onedial.view.server import bound
 
 VIEW = ROOT / "experiments" / "view.py"
 
@@ -77,28 +76,6 @@ def test_nothing_else_can_be_sent_to_it():
     with answering(lambda path: Answer(b"")) as port:
         assert asked(port, "DELETE")[0].status == asked(port, "POST")[0].status == 501
         assert asked(port, "HEAD")[1] == b""
-
-
-def test_a_port_that_is_taken_is_passed_over_or_said_to_be_taken():
-    with bound("127.0.0.1", None) as first, bound("127.0.0.1", None) as second:
-        assert PORT <= first.server_port < second.server_port
-        with pytest.raises(InputError, match=f"port {first.server_port} of 127.0.0.1 can be had"):
-            bound("127.0.0.1", first.server_port)
-
-
-@pytest.mark.parametrize(
-    ("arguments", "words"),
-    [
-        (["nowhere"], "nowhere is no folder"),
-        ([".", "--port", "0"], "--port 0"),
-        ([".", "--host", "999.1.1.1"], "another --port or --host"),
-    ],
-)
-def test_what_cannot_be_served_is_refused_in_a_sentence(call, arguments, words):  # noqa: F811
-    ended = call(VIEW, *arguments)
-    assert ended.code == 2
-    assert words in ended.err
-    assert ended.err.count("\n") == 1
 
 
 @pytest.mark.launched

@@ -13,7 +13,6 @@ from viewed_runs import HOSTILE, ODD, Read, make_folder, names_in, stored, sweep
 
 from onedial.asking.store import ANSWERS
 from onedial.core.errors import InputError
-from onedial.core.run.run import Run
 from onedial.verdict.sweep_run import SweepRun
 from onedial.view.application import Viewer
 from onedial.view.runs import RunFolder
@@ -64,28 +63,6 @@ def test_every_folder_is_listed_as_what_it_is(viewer, folder):
     assert {link for link in shown.links if link.startswith("/run/")} == {
         f"/run/{quote(name, safe='')}" for name in ("plain", ODD, "live", "broken")
     }
-
-
-def test_the_runs_of_one_state_are_one_click_away(viewer):
-    assert "?state=interrupted" in page(viewer).links
-    shown = page(viewer, state="interrupted")
-    assert [row[0] for row in shown.rows[1:]] == ["broken"]
-    assert "1 interrupted" in shown.text
-
-
-def test_the_sentence_of_any_program_stands_in_its_manifest(tmp_path):
-    from onedial.show.results import save_results
-
-    for name, summary in {"a": {"sentence": "it says so"}, "b": {"sentences": ["it says so", "and more"]}}.items():
-        with Run.create(tmp_path / name, "a_new_program", {}) as run:
-            save_results(run, {"summary": summary}, {})
-    assert [seen.sentence for seen in RunFolder(tmp_path).seen()] == ["It says so."] * 2
-
-
-def test_a_folder_that_is_a_run_itself_is_shown_as_the_one_that_it_is(folder):
-    alone = Viewer(RunFolder(folder.path / "plain"))
-    assert [row[0] for row in page(alone).rows[1:]] == ["plain"]
-    assert page(alone, "run", "plain")
 
 
 @pytest.mark.parametrize(
@@ -172,12 +149,6 @@ def test_a_run_that_is_going_on_shows_its_yes_rates_so_far(viewer, folder):
     assert "requestsunderway1requestsanswered1tokensin70tokensout3budget3" in told
 
 
-def test_a_run_that_is_let_go_of_is_not_looked_at_again(viewer):
-    shown = page(viewer, "run", "broken")
-    assert "--resume" in shown.text
-    assert ("div", {"id": "live"}) in shown.tags
-
-
 def test_a_table_in_parts_is_sorted_page_by_page_and_had_whole_as_csv(viewer, folder):
     whole = SweepRun.open(folder.path / "plain").sweep()
     first = page(viewer, "run", "plain", "table", name="sweep", sort="-margin")
@@ -201,20 +172,6 @@ def test_every_file_can_be_had_as_it_lies_there(viewer, folder):
     answer = viewer.answer("/run/plain/file/config.yaml")
     assert answer.body == (folder.path / "plain" / "config.yaml").read_bytes()
     assert not [row for row in shown.rows if row[0].startswith(".")]
-
-
-@pytest.mark.parametrize(
-    ("query", "words"),
-    [
-        ({"name": "matches.csv", "sort": "kapa"}, "kappa"),
-        ({"name": "matches.csv", "page": "0"}, "no whole number"),
-        ({"name": "matches.csv", "page": "9" * 30}, "no whole number"),
-        ({"name": "matchs.csv"}, "matches.csv"),
-        ({"name": "config.yaml"}, "is no table"),
-    ],
-)
-def test_an_address_that_asks_for_what_is_not_there_says_so(viewer, query, words):
-    assert words in page(viewer, "run", "plain", "table", status=404, **query).text
 
 
 def test_missing_values_come_last_either_way_and_ends_stand_beside_their_number():

@@ -16,16 +16,11 @@ import numpy as np
 import pandas as pd
 
 from onedial.core.cards import one_line
-from onedial.scale.checks.draws import one_factor_replicates
+from onedial.scale.checks.nulls import Counted, Nulls, Replicates, Simulated
 from onedial.scale.checks.quadratic import bend_among, parabola_r2
-from onedial.scale.checks.quadratic_null import unrelated_replicates
-from onedial.scale.checks.simulation import checked_for_simulation
-from onedial.scale.correlations.latent_correlation import ThresholdMode, ZeroCellRule
-from onedial.scale.correlations.thresholds import thresholds_of
-from onedial.scale.factor.minres import minres_one_factor
-from onedial.scale.factor.usable import observed_correlation, observed_eigenvalues
-from onedial.scale.gap_model import null_model
+from onedial.scale.correlations.two_by_two import ThresholdMode, ZeroCellRule
 from onedial.scale.likelihood import AsymptoteKind, MarginalFit, ScaleKind
+from onedial.scale.specific.specific_factors import SpecificFactors, drawn_answers
 from onedial.scale.standard_errors import loading_covariance
 from onedial.stats.arrays import Floats
 from onedial.stats.level import LEVEL, interval_95, p_value
@@ -52,14 +47,12 @@ class RivalAccounts:
             loadings on its thresholds, and `bend_p`, that they have none; `null_r2, null_low, null_high`, R^2 of the
             parabola by minres in the account's panels (mean and central 95%), and `r2_p`; `parabola_p`, the larger of
             the two p; `null_second`, mean second eigenvalue of the account's panels, and `second_p`.
-        r2, second: parabola by minres, and second eigenvalue, of the panel. n_replicates, seed: of the simulation.
+        r2, second: parabola by minres, and second eigenvalue, of the panel.
     """
 
     table: pd.DataFrame
     r2: float
     second: float
-    n_replicates: int
-    seed: int
 
     __repr__ = one_line
 
@@ -119,8 +112,7 @@ def rival_accounts(
     Knapp and Hartung, 2003, Statistics in Medicine 22, 2693-2710).
 
     Args:
-        matrix: question x respondent, 1 / 0 / nan; at least three respondents that vary, at least six for the parabola.
-        n_replicates: B. thresholds, zero_cells: as in `tetrachoric`. seed: of the simulation.
+        matrix, n_replicates, thresholds, zero_cells, seed: as in `permutation_null`; six respondents for the parabola.
 
     Returns:
         RivalAccounts. Sign: small p = the account does not explain the finding.
@@ -137,20 +129,61 @@ def rival_accounts(
     >>> bool(found.table["parabola_p"]["normal scale"] <= 0.05), found.stands("parabola")
     (True, False)
     """
-    answers = checked_for_simulation(matrix, n_replicates, thresholds, zero_cells)
-    loading = np.nan_to_num(minres_one_factor(observed_correlation(answers, thresholds, zero_cells)))
-    r2 = float(parabola_r2(loading[None], thresholds_of(answers)[None])[0])
-    second = float(observed_eigenvalues(answers, thresholds, zero_cells)[1])
-    rows = {}
-    for name, (scale, asymptotes) in {PLAIN: ("normal", "none"), **ACCOUNTS}.items():
-        fit = null_model(answers, scale, asymptotes=asymptotes)
-        unrelated = unrelated_replicates(fit, n_replicates, seed, thresholds, zero_cells)
-        one = one_factor_replicates(fit, n_replicates, seed, thresholds, zero_cells)
-        null_r2, null_second = parabola_r2(unrelated.loadings(), unrelated.thresholds), one.eigenvalues()[:, 1]
-        rows[name] = _row(fit) | _beside(r2, null_r2, second, null_second)
+    nulls = Nulls.of(matrix, n_replicates, thresholds, zero_cells, seed)
+    own, rows = nulls.observed(), {}
+    r2, second = float(own.r2[0]), float(own.eigenvalues[0, 1])
+    for name, account in {PLAIN: ("normal", "none"), **ACCOUNTS}.items():
+        null_r2, null_second = nulls.drawn("unrelated", *account).r2, nulls.drawn("one factor", *account).eigenvalues
+        rows[name] = _row(nulls.fits.null(*account)) | _beside(r2, null_r2, second, null_second[:, 1])
     table = pd.DataFrame.from_dict(rows, orient="index").rename_axis("account")
     table["parabola_p"] = table[["r2_p", "bend_p"]].max(axis=1, skipna=False)
-    return RivalAccounts(table, r2, second, n_replicates, seed)
+    return RivalAccounts(table, r2, second)
+
+
+def kin_account(
+    matrix: Any,
+    specific: SpecificFactors,
+    n_replicates: int = 199,
+    thresholds: ThresholdMode = "pairwise",
+    zero_cells: ZeroCellRule = "half",
+    seed: int = 0,
+) -> Simulated:
+    """The second eigenvalue against that of panels that have one scale and what each group of respondents shares.
+
+    Formula: answers simulated from the model of `specific`, with its scale and its answers at random, every question
+    drawn from its posterior, gaps where they are; p = (1 + #{simulated >= observed}) / (B + 1).
+
+    Args:
+        matrix, n_replicates, thresholds, zero_cells, seed: as in `permutation_null`. specific: of the same matrix
+            (`specific_factors`).
+
+    Returns:
+        Simulated. Sign: small p = the groups do not make the second factor.
+    """
+    nulls = Nulls.of(matrix, n_replicates, thresholds, zero_cells, seed)
+    answered = nulls.answers.answered.astype(np.float32)
+    draws = drawn_answers(specific.model.fit, nulls.n_replicates, np.random.default_rng(nulls.seed))
+    counted = (Counted.of((yes[None].astype(np.float32) * answered, answered)) for yes in draws)
+    null = Replicates.of(counted, nulls.thresholds, nulls.zero_cells)
+    return Simulated.beside(nulls.observed().eigenvalues[0, 1], null.eigenvalues[:, 1])
+
+
+def kin_bend(specific: SpecificFactors) -> float:
+    """Whether loadings bend along thresholds once what groups of respondents share is in the model.
+
+    Formula: the regression of `rival_accounts` (`bend_p`) for the general loadings of the model of `specific`, with
+    their covariance, on its thresholds. Loadings of one scale alone take up what a group shares: a large or a close
+    group pulls the scale towards itself, and with it the loadings of everybody who says yes about as often.
+
+    Args:
+        specific: of yes/no answers (`specific_factors`), best with any scale and each respondent's answers at random.
+
+    Returns:
+        p; nan with fewer than six respondents. Sign: small p = a bend is left.
+    """
+    fit = specific.model.fit
+    m = len(fit.curves.slope)
+    return bend_among(fit.curves.loading, fit.curves.thresholds[0], loading_covariance(fit)[:m, :m])
 
 
 def _row(fit: MarginalFit) -> dict[str, float]:

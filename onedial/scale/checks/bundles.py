@@ -26,9 +26,8 @@ from scipy.special import ndtr, ndtri
 
 from onedial.core.cards import one_line
 from onedial.core.errors import InputError
-from onedial.scale.evidence import codes_of
-from onedial.scale.factor.usable import linked_answers
-from onedial.scale.likelihood import Model, ScaleKind, fit_marginal
+from onedial.scale.fits import Fits
+from onedial.scale.likelihood import Model, ScaleKind
 from onedial.scale.response_curves import log_categories
 from onedial.stats.arrays import Booleans, Floats
 from onedial.stats.groups import labels_of
@@ -119,10 +118,10 @@ def bundle_invariance(
     >>> found.violations().index.tolist()[0], bool(found.violations()["shift"].iloc[0] > 0)
     ((2, 0), True)
     """
-    answers = linked_answers(matrix)
-    of_questions = labels_of(bundles, matrix, answers.questions, "bundles", "questions")
-    own = pd.Series(answers.respondents, answers.respondents)
-    of_respondents = labels_of(own if groups is None else groups, matrix, answers.respondents, "groups")
+    fits = Fits.of(matrix, binary=True)
+    answers, codes, everyone = fits.answers, fits.codes, fits.graded.respondents
+    of_questions = labels_of(bundles, answers.questions, answers.questions, "bundles")
+    of_respondents = labels_of(everyone if groups is None else groups, everyone, answers.respondents, "groups")
     bundle, bundle_names = pd.factorize(of_questions, sort=True)
     group, group_names = pd.factorize(of_respondents, sort=groups is not None)
     if len(bundle_names) < 2 or len(group_names) < 2:
@@ -130,8 +129,7 @@ def bundle_invariance(
             f"{len(bundle_names)} bundle(s) of questions and {len(group_names)} group(s) of respondents; comparing "
             "needs at least two of each"
         )
-    codes = codes_of(answers)
-    fit = fit_marginal(codes, Model(scale, "own"))
+    fit = fits.fit(Model(scale, "own"))
     shown = [(codes == category).astype(float) for category in range(2)]
     likelihood = shown[0] @ fit.log_p[0] + shown[1] @ fit.log_p[1]
     in_bundle = np.equal.outer(np.arange(len(bundle_names)), bundle).astype(float)

@@ -17,10 +17,8 @@ import pandas as pd
 
 from onedial.core.cards import one_line
 from onedial.core.errors import InputError
-from onedial.scale.checks.replicates import Batch, batch_sizes, correlate
-from onedial.scale.checks.simulation import Simulated, checked_for_simulation
-from onedial.scale.correlations.latent_correlation import ThresholdMode, ZeroCellRule
-from onedial.scale.factor.usable import observed_correlation
+from onedial.scale.checks.nulls import Batch, Counted, Nulls, Replicates, Simulated, batch_sizes
+from onedial.scale.correlations.two_by_two import ThresholdMode, ZeroCellRule
 from onedial.stats.answers import Answers
 from onedial.stats.arrays import Floats, Integers
 from onedial.stats.groups import labels_of
@@ -60,9 +58,9 @@ def cluster_structure(
     for the shares as intraclass correlations).
 
     Args:
-        matrix: question x respondent, 1 / 0 / nan. clusters: label of each respondent (a Series by respondent, or in
-            the order of the columns), such as the base model; at least two with respondents that vary.
-        n_replicates: B. thresholds, zero_cells: as in `tetrachoric`. seed: of the random numbers.
+        matrix, n_replicates, thresholds, zero_cells, seed: as in `permutation_null`. clusters: label of each respondent
+            (a Series by respondent, or in the order of the columns), such as the base model; at least two with
+            respondents that vary.
 
     Returns:
         ClusterStructure. Sign: `difference` > 0 when respondents of one cluster agree more with each other.
@@ -77,18 +75,20 @@ def cluster_structure(
     >>> cluster_structure(answers, list("aabbcc"), n_replicates=19).between.p
     0.05
     """
-    answers = checked_for_simulation(matrix, n_replicates, thresholds, zero_cells)
-    code, groups = pd.factorize(labels_of(clusters, matrix, answers.respondents, "clusters"))
+    nulls = Nulls.of(matrix, n_replicates, thresholds, zero_cells, seed)
+    answers, everyone = nulls.answers, nulls.fits.graded.respondents
+    code, groups = pd.factorize(labels_of(clusters, everyone, answers.respondents, "clusters"))
     if len(groups) < 2 or np.bincount(code).max() < 2:
         raise InputError(
             f"{len(groups)} clusters of {answers.n_respondents} respondents; correlations within and between need at "
             "least two clusters, one of them with two respondents"
         )
-    correlation, rng = observed_correlation(answers, thresholds, zero_cells), np.random.default_rng(seed)
+    correlation, rng = nulls.observed().correlation[0], np.random.default_rng(nulls.seed)
     means, within, between = _means(correlation, code)
-    shuffled = correlate(_blocks_shuffled(answers, code, n_replicates, rng), thresholds, zero_cells).correlation
-    null = np.array([_means(one, code)[2] for one in shuffled])
-    dealt = (_means(correlation, rng.permutation(code)) for _ in range(n_replicates))
+    batches = map(Counted.of, _blocks_shuffled(answers, code, nulls.n_replicates, rng))
+    drawn = Replicates.of(batches, nulls.thresholds, nulls.zero_cells).correlation
+    null = np.array([_means(one, code)[2] for one in drawn])
+    dealt = (_means(correlation, rng.permutation(code)) for _ in range(nulls.n_replicates))
     return ClusterStructure(
         matrix=pd.DataFrame(means, groups, groups),
         shares={"between": between, "within_only": within - between, "own": 1 - within},

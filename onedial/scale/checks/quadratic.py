@@ -54,19 +54,6 @@ class QuadraticFit:
         t = unmasked(thresholds).astype(float)
         return self.intercept + self.linear * t + self.quadratic * t**2
 
-    def to_dict(self) -> dict[str, Any]:
-        """Plain numbers, for JSON."""
-        low, high = self.r2_range
-        return {
-            "intercept": self.intercept,
-            "linear": self.linear,
-            "quadratic": self.quadratic,
-            "r2": self.r2,
-            "n": self.n,
-            "r2_without_low": low,
-            "r2_without_high": high,
-        }
-
 
 def quadratic_fit(loadings: Any, thresholds: Any) -> QuadraticFit:
     """Fit the parabola.
@@ -95,10 +82,10 @@ def quadratic_fit(loadings: Any, thresholds: Any) -> QuadraticFit:
     index = loadings.index if isinstance(loadings, pd.Series | pd.DataFrame) else pd.RangeIndex(len(y))
     known = np.isfinite(y) & np.isfinite(t)
     y, t, index = y[known], t[known], index[known]
-    coefficients, r2 = _parabola(y, t)
+    enough = len(y) >= _MIN_POINTS and np.ptp(y) > 0
+    quadratic, linear, intercept = map(float, np.polyfit(t, y, 2)) if enough else [float("nan")] * 3
     everyone = np.arange(len(y))
-    without = [_parabola(y[everyone != i], t[everyone != i])[1] for i in everyone]
-    intercept, linear, quadratic = map(float, coefficients)
+    r2, *without = [_r2(y[everyone != i], t[everyone != i]) for i in (-1, *everyone)]
     return QuadraticFit(intercept, linear, quadratic, r2, len(y), pd.Series(without, index, dtype=float))
 
 
@@ -106,16 +93,16 @@ def parabola_r2(loadings: Floats, thresholds: Floats) -> Floats:
     """R^2 of many parabolas at once.
 
     Args:
-        loadings, thresholds: (replicate, respondent), finite.
+        loadings, thresholds: (replicate, respondent).
 
     Returns:
-        (replicate,); nan where the loadings do not vary.
+        (replicate,); nan where the loadings do not vary, or a value is not finite.
     """
     design = np.stack([np.ones_like(thresholds), thresholds, thresholds**2], axis=-1)
-    basis, _ = np.linalg.qr(design)
-    fitted = (basis @ (np.swapaxes(basis, -1, -2) @ loadings[..., None]))[..., 0]
-    total = ((loadings - loadings.mean(axis=-1, keepdims=True)) ** 2).sum(axis=-1)
     with np.errstate(divide="ignore", invalid="ignore"):
+        basis, _ = np.linalg.qr(design)
+        fitted = (basis @ (np.swapaxes(basis, -1, -2) @ loadings[..., None]))[..., 0]
+        total = ((loadings - loadings.mean(axis=-1, keepdims=True)) ** 2).sum(axis=-1)
         return np.where(total > 0, 1 - ((loadings - fitted) ** 2).sum(axis=-1) / total, np.nan)
 
 
@@ -156,10 +143,5 @@ def bend_among(loadings: Floats, thresholds: Floats, covariance: Floats) -> floa
     return float(fdtrc(2, freedom, ratio))
 
 
-def _parabola(y: Floats, t: Floats) -> tuple[Floats, float]:
-    if len(y) < _MIN_POINTS or np.ptp(y) == 0:
-        return np.full(3, np.nan), float("nan")
-    design = np.stack([np.ones_like(t), t, t**2], axis=1)
-    coefficients = np.linalg.lstsq(design, y, rcond=None)[0]
-    residual = y - design @ coefficients
-    return coefficients, float(1 - (residual**2).sum() / ((y - y.mean()) ** 2).sum())
+def _r2(y: Floats, t: Floats) -> float:
+    return float(parabola_r2(y[None], t[None])[0]) if len(y) >= _MIN_POINTS else float("nan")

@@ -17,13 +17,10 @@ from scipy.special import ndtr, ndtri
 
 from onedial.core.cards import one_line
 from onedial.core.errors import InputError
-from onedial.scale.categories import as_graded, used_only
-from onedial.scale.checks.draws import one_factor_categories
-from onedial.scale.checks.simulation import Simulated
+from onedial.scale.checks.nulls import Simulated, one_factor_categories
 from onedial.scale.evidence import MISSING, Codes, Data
-from onedial.scale.gap_model import null_fit
+from onedial.scale.fits import Fits
 from onedial.scale.likelihood import AsymptoteKind, MarginalFit, ScaleKind
-from onedial.scale.response_model import comparable
 from onedial.stats.arrays import Booleans, Floats
 from onedial.stats.level import LEVEL
 from onedial.stats.power import POWER
@@ -95,10 +92,8 @@ def residual_correlations(
     """
     if n_replicates < 1:
         raise InputError(f"n_replicates={n_replicates}; ask for at least 1")
-    graded = as_graded(matrix)
-    used = graded.select(comparable(graded))
-    codes, _ = used_only(used)
-    fit = null_fit(codes, scale, asymptotes)
+    fits = Fits.of(matrix)
+    used, codes, fit = fits.used, fits.codes, fits.null(scale, asymptotes)
     drawn = one_factor_categories(fit, n_replicates, np.random.default_rng(seed))
     first, second = np.triu_indices(codes.shape[1], 1)
     null = np.stack([q3_of(one, fit)[first, second] for one in drawn])

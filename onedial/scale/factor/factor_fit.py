@@ -21,16 +21,16 @@ from scipy.special import chdtrc, chndtr, ndtr
 from onedial.core.cards import one_line
 from onedial.core.errors import InputError
 from onedial.scale.correlations.bivariate_normal import bivariate_normal_cdf
-from onedial.scale.correlations.influences import cell_influences
-from onedial.scale.correlations.latent_correlation import (
+from onedial.scale.correlations.thresholds import thresholds_of
+from onedial.scale.correlations.two_by_two import (
     ThresholdMode,
     ZeroCellRule,
+    cell_influences,
     check_modes,
     correlations,
+    count_pairs,
     has_empty_cell,
 )
-from onedial.scale.correlations.pair_counts import count_pairs
-from onedial.scale.correlations.thresholds import thresholds_of
 from onedial.scale.factor.minres import minres
 from onedial.scale.factor.usable import usable_answers
 from onedial.stats.answers import Answers, as_answers
@@ -121,8 +121,8 @@ def factor_fit(
 
     Args:
         matrix: question x respondent, 1 / 0 / nan; at least four respondents that vary, at most 71.
-        n_factors: unrotated factors. thresholds, zero_cells: as in `tetrachoric`. Gaps may differ from pair to pair; if
-            they fall on hard questions, so do the correlations, and the fit is that of such pairs.
+        n_factors: unrotated factors. thresholds, zero_cells: as in `latent_correlations`. Gaps may differ from pair to
+            pair; if they fall on hard questions, so do the correlations, and the fit is that of such pairs.
 
     Returns:
         FactorFit. Sign: smaller RMSEA and SRMR, larger CFI and p are better.

@@ -14,14 +14,21 @@ from scipy.sparse.csgraph import connected_components
 
 from onedial.core.cards import html_card, one_line
 from onedial.core.errors import InputError
-from onedial.scale.checks.permutation import permutation_null
+from onedial.scale.checks.nulls import Simulated
 from onedial.scale.checks.quadratic import QuadraticFit, quadratic_fit
-from onedial.scale.checks.replicates import eigenvalues, fill_gaps
-from onedial.scale.checks.simulation import Simulated
-from onedial.scale.correlations.latent_correlation import ThresholdMode, ZeroCellRule
-from onedial.scale.correlations.tetrachoric import TetrachoricResult, tetrachoric
+from onedial.scale.checks.structure import permutation_null
+from onedial.scale.correlations.latent_correlations import LatentCorrelations, latent_correlations
+from onedial.scale.correlations.thresholds import threshold_table
+from onedial.scale.correlations.two_by_two import ThresholdMode, ZeroCellRule
 from onedial.scale.factor import factor_file
-from onedial.scale.factor.minres import MAX_COMMUNALITY, minres, minres_one_factor, principal_axes
+from onedial.scale.factor.minres import (
+    MAX_COMMUNALITY,
+    eigenvalues,
+    fill_gaps,
+    minres,
+    minres_one_factor,
+    principal_axes,
+)
 from onedial.scale.factor.scores import factor_scores
 from onedial.scale.factor.usable import in_threes, require_usable
 from onedial.stats.answers import as_answers, names, warn
@@ -63,7 +70,7 @@ class FactorModel:
     n_filled_pairs: int
     residual_rms: float
     quadratic_fit: QuadraticFit
-    tetrachoric: TetrachoricResult
+    tetrachoric: LatentCorrelations
     extraction: Extraction
     null: Simulated | None = None
 
@@ -96,7 +103,8 @@ class FactorModel:
         Raises:
             InputError: the file is missing, or is not a saved factor model.
         """
-        return factor_file.load(cls, path)
+        model: FactorModel = factor_file.load(cls, (Simulated, QuadraticFit, LatentCorrelations), path)
+        return model
 
 
 def fit_factor_model(
@@ -118,7 +126,7 @@ def fit_factor_model(
         matrix: question x respondent, 1 / 0 / nan; at least three respondents that vary.
         n_factors: at most a third of the respondents that vary. extraction: `minres` or `principal`. Maximum
             likelihood is not offered: a matrix of pairwise correlations is often indefinite and has none.
-        thresholds, zero_cells: as in `tetrachoric`.
+        thresholds, zero_cells: as in `latent_correlations`.
         n_permutations, seed: of the permutation null; 0 = none.
 
     Returns:
@@ -150,7 +158,7 @@ def fit_factor_model(
             f"n_factors={n_factors} for {usable.n_respondents} respondents that vary; choose 1 to "
             f"{usable.n_respondents // 3}"
         )
-    result = tetrachoric(answers, thresholds, zero_cells)
+    result, limits = latent_correlations(answers, thresholds, zero_cells), threshold_table(answers)
     correlation = result.correlation.to_numpy()[np.ix_(answers.varies, answers.varies)]
     linked = _linked(correlation, usable.respondents)
     complete = fill_gaps(correlation)
@@ -164,15 +172,15 @@ def fit_factor_model(
     at_bound = (loadings**2).sum(axis=1) >= MAX_COMMUNALITY - 1e-6
     heywood = list(usable.respondents[at_bound]) if extraction == "minres" else []
     _warn_of_fit(usable.respondents[~linked], heywood)
-    scores = factor_scores(usable, np.where(linked, one_factor, np.nan), result.thresholds[answers.varies])
+    scores = factor_scores(usable, np.where(linked, one_factor, np.nan), limits["threshold"][answers.varies])
     every_loading = np.full((answers.n_respondents, n_factors), np.nan)
     every_loading[answers.varies] = loadings
     factors = [f"factor_{number}" for number in range(1, n_factors + 1)]
     table = pd.DataFrame(every_loading, answers.respondents, factors)
     return FactorModel(
         loadings=table,
-        thresholds=result.thresholds,
-        threshold_se=result.threshold_se,
+        thresholds=limits["threshold"],
+        threshold_se=limits["se"],
         difficulty=scores["difficulty"],
         difficulty_se=scores["se"],
         eigenvalues=pd.Series(spectrum, pd.RangeIndex(1, len(spectrum) + 1, name="eigenvalue")),
@@ -180,7 +188,7 @@ def fit_factor_model(
         heywood=heywood,
         n_filled_pairs=int(np.isnan(correlation[np.triu_indices(len(correlation), 1)]).sum()),
         residual_rms=_residual_rms(correlation, loadings),
-        quadratic_fit=quadratic_fit(table["factor_1"], result.thresholds),
+        quadratic_fit=quadratic_fit(table["factor_1"], limits["threshold"]),
         tetrachoric=result,
         extraction=extraction,
         null=permutation_null(usable, n_permutations, thresholds, zero_cells, seed) if n_permutations else None,

@@ -124,6 +124,23 @@ def principal_position(loadings: Floats) -> Floats:
     return _with_positive_sums(left * size)
 
 
+def fill_gaps(correlation: Floats) -> Floats:
+    """Replace nan by the product of the minres one-factor loadings (0 where those are unknown); diagonal 1."""
+    gaps = np.isnan(correlation)
+    if not gaps.any():
+        return correlation
+    loading = np.nan_to_num(minres_one_factor(correlation, tolerance=1e-6))
+    filled = np.where(gaps, np.clip(loading[..., :, None] * loading[..., None, :], -1, 1), correlation)
+    diagonal = np.arange(correlation.shape[-1])
+    filled[..., diagonal, diagonal] = 1.0
+    return filled
+
+
+def eigenvalues(correlation: Floats) -> Floats:
+    """(..., respondent) in falling order."""
+    return np.linalg.eigvalsh(correlation)[..., ::-1]
+
+
 def _with_positive_sums(loadings: Floats) -> Floats:
     return loadings * np.where(loadings.sum(axis=0) < 0, -1.0, 1.0)
 

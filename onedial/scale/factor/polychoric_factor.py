@@ -3,21 +3,18 @@
 import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import pandas as pd
 
 from onedial.core.cards import one_line
-from onedial.scale.categories import GradedAnswers, as_graded, used_only
-from onedial.scale.checks.draws import one_factor_categories
-from onedial.scale.checks.replicates import eigenvalues, fill_gaps
-from onedial.scale.checks.simulation import Simulated
-from onedial.scale.correlations.latent_correlation import ThresholdMode, ZeroCellRule
-from onedial.scale.correlations.polychoric import PolychoricResult, polychoric
+from onedial.scale.checks.nulls import Simulated, one_factor_categories
+from onedial.scale.correlations.latent_correlations import LatentCorrelations, latent_correlations
+from onedial.scale.correlations.two_by_two import ThresholdMode, ZeroCellRule
 from onedial.scale.evidence import MISSING, Codes
-from onedial.scale.factor.minres import minres_one_factor
-from onedial.scale.gap_model import null_fit
+from onedial.scale.factor.minres import eigenvalues, fill_gaps, minres_one_factor
+from onedial.scale.fits import Fits
 from onedial.stats.answers import PsychometricsWarning
 from onedial.stats.arrays import Floats
 from onedial.stats.level import p_value
@@ -27,42 +24,42 @@ _MOST_REPLICATES = 99  # of polychoric correlations, the slowest part
 
 @dataclass(frozen=True)
 class PolychoricFactor:
-    """Polychoric correlations and their first factor.
+    """Polychoric correlations of those that can be compared, and their first factor.
 
     Attributes:
-        correlations: between the respondents. eigenvalues: falling, gaps filled by one factor. loadings: by minres.
+        fits: the panel. eigenvalues: falling, gaps filled by one factor. loadings: by minres.
     """
 
-    graded: GradedAnswers
-    correlations: PolychoricResult
+    fits: Fits
+    correlations: LatentCorrelations
     eigenvalues: Floats
     loadings: pd.Series
 
     __repr__ = one_line
 
-    def shuffled(self, n_replicates: int, seed: int = 0) -> Simulated:
-        """The first eigenvalue beside those of shuffled answers, at most 99."""
-        rng = np.random.default_rng(seed)
-        return self._beside(0, _shuffled(self.graded.codes, min(n_replicates, _MOST_REPLICATES), rng))
-
-    def one_factor(self, n_replicates: int, seed: int = 0) -> Simulated:
-        """The second eigenvalue beside those of one factor on a scale of any distribution, each respondent's answers at
-        random, places from their posterior and gaps kept; at most 99."""
-        fit, rng = null_fit(used_only(self.graded)[0], "histogram", "own"), np.random.default_rng(seed)
-        return self._beside(1, one_factor_categories(fit, min(n_replicates, _MOST_REPLICATES), rng))
-
-    def _beside(self, rank: int, draws: Iterator[Codes]) -> Simulated:
-        used = self.correlations
-        simulated, p = [], np.full(len(self.eigenvalues), np.nan)
+    def beside(self, null: Literal["shuffled", "one factor"], n_replicates: int, seed: int = 0) -> Simulated:
+        """The first eigenvalue beside those of shuffled answers, or the second beside those of one factor on a scale of
+        any distribution, each respondent's answers at random, places from their posterior and gaps kept; at most 99."""
+        rng, n, rank = np.random.default_rng(seed), min(n_replicates, _MOST_REPLICATES), int(null == "one factor")
+        draws = one_factor_categories(self.fits.null("histogram", "own"), n, rng) if rank else self._shuffled(n, rng)
+        rules = self.correlations.threshold_mode, self.correlations.zero_cell_rule
+        values, p = np.full((n, len(self.eigenvalues)), np.nan), np.full(len(self.eigenvalues), np.nan)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", PsychometricsWarning)  # of respondents that a draw leaves one category
-            for codes in draws:
-                drawn = replace(self.graded, codes=codes)
-                simulated.append(polychoric_factor(drawn, used.threshold_mode, used.zero_cell_rule).eigenvalues)
-        values = np.full((len(simulated), len(p)), np.nan)
-        values[:, rank] = np.array(simulated)[:, rank]
+            for place, codes in enumerate(draws):
+                found = latent_correlations(replace(self.fits.used, codes=codes), *rules)
+                values[place, rank] = eigenvalues(fill_gaps(found.correlation.to_numpy()))[rank]
         p[rank] = p_value(self.eigenvalues[rank], values[:, rank])
         return Simulated(self.eigenvalues, values, p)
+
+    def _shuffled(self, n_replicates: int, rng: np.random.Generator) -> Iterator[Codes]:
+        """Each respondent's answers in another order; gaps stay where they are."""
+        for _ in range(n_replicates):
+            found = self.fits.used.codes.copy()
+            for column in found.T:
+                known = column != MISSING
+                column[known] = rng.permutation(column[known])
+            yield found
 
 
 def polychoric_factor(
@@ -79,18 +76,8 @@ def polychoric_factor(
     >>> bool(found.eigenvalues[0] > 2 > 1 > found.eigenvalues[1]), bool(found.loadings.between(0.5, 0.9).all())
     (True, True)
     """
-    graded = as_graded(matrix)
-    found = polychoric(graded, thresholds, zero_cells)
+    fits = Fits.of(matrix)
+    found = latent_correlations(fits.used, thresholds, zero_cells)
     correlation = found.correlation.to_numpy()
     loadings = pd.Series(minres_one_factor(correlation), found.correlation.index, name="loading")
-    return PolychoricFactor(graded, found, eigenvalues(fill_gaps(correlation)), loadings)
-
-
-def _shuffled(codes: Codes, n_replicates: int, rng: np.random.Generator) -> Iterator[Codes]:
-    """Each respondent's answers in another order; gaps stay where they are."""
-    for _ in range(n_replicates):
-        found = codes.copy()
-        for column in found.T:
-            known = column != MISSING
-            column[known] = rng.permutation(column[known])
-        yield found
+    return PolychoricFactor(fits, found, eigenvalues(fill_gaps(correlation)), loadings)

@@ -1,17 +1,12 @@
-"""Which respondents a factor analysis can use, and their eigenvalues."""
-
-from typing import Any
+"""Which respondents a factor analysis can use."""
 
 import numpy as np
 from scipy.sparse.csgraph import connected_components
 
 from onedial.core.errors import InputError
-from onedial.scale.checks.replicates import eigenvalues, fill_gaps
-from onedial.scale.correlations.latent_correlation import MIN_SHARED, ThresholdMode, ZeroCellRule, correlations
-from onedial.scale.correlations.pair_counts import count_pairs
-from onedial.scale.correlations.thresholds import thresholds_of
-from onedial.stats.answers import Answers, as_answers, names, one_kind_of_answer, warn
-from onedial.stats.arrays import Booleans, Floats
+from onedial.scale.correlations.two_by_two import MIN_SHARED
+from onedial.stats.answers import Answers, names, one_kind_of_answer, warn
+from onedial.stats.arrays import Booleans
 
 MIN_RESPONDENTS = 3
 
@@ -24,8 +19,7 @@ def usable_answers(answers: Answers) -> Answers:
     """
     usable = require_usable(answers)
     if usable is not answers:
-        left_out = answers.respondents[~answers.varies]
-        warn(one_kind_of_answer(names(left_out)))
+        warn(one_kind_of_answer(names(answers.respondents[~answers.varies])))
     return usable
 
 
@@ -35,8 +29,6 @@ def require_usable(answers: Answers) -> Answers:
     Raises:
         InputError: fewer than three are left; one factor has no unique solution then.
     """
-    if answers.varies.all() and answers.n_respondents >= MIN_RESPONDENTS:
-        return answers
     if answers.varies.sum() < MIN_RESPONDENTS:
         left_out = answers.respondents[~answers.varies]
         reason = f" ({names(left_out)} gave only one kind of answer, or none)" if len(left_out) else ""
@@ -44,10 +36,10 @@ def require_usable(answers: Answers) -> Answers:
             f"{int(answers.varies.sum())} of {answers.n_respondents} respondents gave both yes and no{reason}; "
             "a factor model needs at least 3 such respondents, so add respondents or questions"
         )
-    return answers.select(answers.varies)
+    return answers if answers.varies.all() else answers.select(answers.varies)
 
 
-def linked_respondents(answers: Answers) -> Booleans:
+def linked_respondents(answered: Booleans) -> Booleans:
     """(respondent,) True for those that hang together with at least two others by shared questions.
 
     Two respondents are linked when they share at least three questions. A loading says how closely a respondent follows
@@ -56,28 +48,14 @@ def linked_respondents(answers: Answers) -> Booleans:
     Raises:
         InputError: no three respondents hang together, so that nothing that is shared can be estimated.
     """
-    answered = answers.answered.astype(np.float32)
-    linked = in_threes(answered.T @ answered >= MIN_SHARED)
+    seen = answered.astype(np.float32)
+    linked = in_threes(seen.T @ seen >= MIN_SHARED)
     if not linked.any():
         raise InputError(
-            f"no three of the {answers.n_respondents} respondents hang together by {MIN_SHARED} shared questions, so "
+            f"no three of the {answered.shape[1]} respondents hang together by {MIN_SHARED} shared questions, so "
             "that nothing shared can be estimated; give respondents that answered the same questions"
         )
     return linked
-
-
-def linked_answers(matrix: Any) -> Answers:
-    """The usable answers of the respondents that hang together; a warning names those left out.
-
-    Raises:
-        InputError: as `usable_answers` and `linked_respondents`.
-    """
-    answers = usable_answers(as_answers(matrix))
-    linked = linked_respondents(answers)
-    if not linked.all():
-        warn(f"{names(answers.respondents[~linked])} share too few questions with the others and are left out")
-        answers = answers.select(linked)
-    return answers
 
 
 def require_one_part(answers: Answers) -> None:
@@ -86,8 +64,8 @@ def require_one_part(answers: Answers) -> None:
     Raises:
         InputError: two parts of three or more share too few questions for anything to compare them.
     """
-    answered = answers.answered[:, answers.varies].astype(np.float32)
-    _, part = connected_components(answered.T @ answered >= MIN_SHARED, directed=False)
+    seen = answers.answered[:, answers.varies].astype(np.float32)
+    _, part = connected_components(seen.T @ seen >= MIN_SHARED, directed=False)
     large = np.flatnonzero(np.bincount(part) >= MIN_RESPONDENTS)
     if len(large) > 1:
         parts = " | ".join(names(answers.respondents[answers.varies][part == number], 3) for number in large)
@@ -102,13 +80,3 @@ def in_threes(linked: Booleans) -> Booleans:
     """(respondent,) True for members of a connected part of at least three, given (respondent, respondent) links."""
     _, part = connected_components(linked, directed=False)
     return np.asarray(np.bincount(part)[part] >= MIN_RESPONDENTS)
-
-
-def observed_correlation(answers: Answers, thresholds: ThresholdMode, zero_cells: ZeroCellRule) -> Floats:
-    """(respondent, respondent) tetrachoric correlations, nan where a pair gives none."""
-    return correlations(count_pairs(answers), thresholds_of(answers), thresholds, zero_cells)
-
-
-def observed_eigenvalues(answers: Answers, thresholds: ThresholdMode, zero_cells: ZeroCellRule) -> Floats:
-    """(respondent,) eigenvalues in falling order, gaps filled by the one-factor model."""
-    return eigenvalues(fill_gaps(observed_correlation(answers, thresholds, zero_cells)))

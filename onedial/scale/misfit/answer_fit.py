@@ -20,8 +20,8 @@ import pandas as pd
 from scipy.special import ndtr, xlogy
 
 from onedial.core.cards import one_line
-from onedial.scale.evidence import MISSING, Codes, codes_of
-from onedial.scale.factor.usable import linked_answers
+from onedial.scale.evidence import MISSING, Codes
+from onedial.scale.fits import Fits
 from onedial.scale.likelihood import MarginalFit, Model, ScaleKind, fit_marginal
 from onedial.scale.response_curves import Chances, Curves
 from onedial.scale.response_model import SALIENT, answers_other_way
@@ -34,6 +34,9 @@ from onedial.stats.shares import wilson_interval
 
 OTHER_LOADING = 0.1
 """By how much a loading must differ from that of all for the difference to be called one, however certain it is."""
+FEWEST_TO_NAME = 50
+"""Answers below which nobody is said not to belong, or to answer the other way round: with 33 answers each, guesses,
+skew, families and gaps together make strangers of some who follow the scale (`scripts/simulate.py structure page`)."""
 FITS, LOOSER, CLOSER = "as the others", "less closely than the others", "more closely than the others"
 _BINS = 8
 _SHOWN = 4
@@ -48,7 +51,8 @@ class AnswerFit:
             closely: q <= .05, and a loading that differs by `OTHER_LOADING` from that of all), `loading` and `place`
             of its own curve (the difficulty to which it says yes half of the time; nan for a loading below `SALIENT`),
             `loading_low`, `loading_high` (its 95% interval), `belongs` (an interval that reaches `SALIENT`),
-            `reversed` (`answers_other_way`).
+            `reversed` (`answers_other_way`); of fewer than `FEWEST_TO_NAME` answers it is said of nobody that it does
+            not belong or is reversed.
         questions: index question; `n, difficulty, infit, outfit, l_z`; nan where nobody answered.
         curves: index (respondent, bin); `difficulty` by the others' answers, `n, yes, low, high` (share of yes with 95%
             interval), `expected` by its own curve and `typical` by one as steep as that of all.
@@ -78,6 +82,11 @@ class AnswerFit:
             ]
         elif (table["follows"] == CLOSER).any():
             told = ["No respondent follows the scale less closely than the others."]
+        if few := int((table["n"] < FEWEST_TO_NAME).sum()):
+            told.append(
+                f"{few} of {len(table)} respondents gave fewer than {FEWEST_TO_NAME} answers: too few to say who does "
+                "not belong, or answers the other way round."
+            )
         turned, off = table[table["reversed"]], table[~table["belongs"] & ~table["reversed"]]
         if len(turned):
             told.append(f"The other way round, yes where the others say no: {with_intervals(turned)}.")
@@ -113,9 +122,8 @@ def answer_fit(matrix: Any, scale: ScaleKind = "histogram") -> AnswerFit:
     >>> found.respondents["belongs"].tolist()
     [False, True, True, True, True, True, True, True, True]
     """
-    answers = linked_answers(matrix)
-    codes = codes_of(answers)
-    own = fit_marginal(codes, Model(scale, "common"))
+    fits = Fits.of(matrix, binary=True)
+    answers, codes, own = fits.answers, fits.codes, fits.fit(Model(scale, "common"))
     # with one slope for all, answers by dice would pass for guesses that all make: those are taken from the other fit
     signs = np.where(own.curves.slope < 0, -1.0, 1.0)
     alike = fit_marginal(codes, Model(scale, "held", signs=signs), start=own)
@@ -130,8 +138,9 @@ def answer_fit(matrix: Any, scale: ScaleKind = "histogram") -> AnswerFit:
     error = Z_95 * loading_errors(own)
     respondents["loading"] = loading
     respondents["loading_low"], respondents["loading_high"] = loading - error, loading + error
-    respondents["reversed"] = answers_other_way(loading, loading_errors(own))
-    respondents["belongs"] = ~(loading < SALIENT) | ~respondents["reversed"] & (loading + error >= SALIENT)
+    many = respondents["n"] >= FEWEST_TO_NAME
+    respondents["reversed"] = answers_other_way(loading, loading_errors(own)) & many
+    respondents["belongs"] = ~many | ~(loading < SALIENT) | ~respondents["reversed"] & (loading + error >= SALIENT)
     with np.errstate(divide="ignore", invalid="ignore"):
         respondents["place"] = np.where(loading >= SALIENT, own.curves.cuts[0] / own.curves.slope, np.nan)
     questions = _summed(codes, expected, 1, answers.questions).assign(difficulty=difficulty)

@@ -85,12 +85,6 @@ class Placement:
         """Phi^-1 of the expected yes rate over the whole bank; higher = more often yes."""
         return float(self.bank.threshold_of(np.array(self.yes_rate)))
 
-    @property
-    def threshold_se(self) -> float:
-        """Posterior standard deviation of the threshold, without the chance in the answers not yet given."""
-        at = self.bank.threshold_of(self._rates[0])
-        return float(np.sqrt(self.weight @ (at - self.weight @ at) ** 2))
-
     @cached_property
     def interval(self) -> tuple[float, float]:
         """95% interval of Phi^-1 of the yes rate that all answers will show, the chance in them counted."""

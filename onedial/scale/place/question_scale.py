@@ -22,13 +22,13 @@ from scipy.optimize import minimize
 
 from onedial.core.cards import one_line
 from onedial.core.errors import InputError
-from onedial.scale.categories import as_graded
 from onedial.scale.correlations.thresholds import normal_quantile
 from onedial.scale.evidence import Data
-from onedial.scale.likelihood import MarginalFit, fit_marginal
+from onedial.scale.fits import Fits
+from onedial.scale.likelihood import MarginalFit, Model, fit_marginal
 from onedial.scale.nodes import N_NODES
 from onedial.scale.response_curves import STEEPEST, Chances, Curves
-from onedial.scale.response_model import AT_BOUND, comparable
+from onedial.scale.response_model import AT_BOUND
 from onedial.stats.answers import Answers, as_answers
 from onedial.stats.arrays import Floats
 
@@ -87,12 +87,11 @@ class QuestionScale:
         Raises:
             InputError: fewer than three respondents vary or share questions.
         """
-        graded = as_graded(as_answers(matrix))
-        used = graded.select(comparable(graded))
-        fit = fit_marginal(used.codes)
+        fits = Fits.of(matrix, binary=True)
+        fit = fits.fit(Model())
         # others may follow the scale more closely than its respondents, and need finer nodes
-        fit = fit_marginal(used.codes, start=fit, n_nodes=max(N_NODES, len(fit.nodes)))
-        return cls(used.questions, used.respondents, fit)
+        fit = fit_marginal(fits.codes, start=fit, n_nodes=max(N_NODES, len(fit.nodes)))
+        return cls(fits.used.questions, fits.used.respondents, fit)
 
     def posterior(self, without: Sequence[Any] = ()) -> Floats:
         """(question, node) where each question lies by the answers of all respondents but some; nan rows where nobody

@@ -34,13 +34,13 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+from scipy.cluster.hierarchy import linkage
+from scipy.spatial.distance import squareform
 from scipy.special import ndtr
 
 from onedial.core.cards import one_line
-from onedial.scale.correlations.influences import cell_influences
-from onedial.scale.correlations.latent_correlation import correlations, has_empty_cell
-from onedial.scale.correlations.pair_counts import count_pairs
 from onedial.scale.correlations.thresholds import thresholds_of
+from onedial.scale.correlations.two_by_two import cell_influences, correlations, count_pairs, has_empty_cell
 from onedial.scale.factor.factor_fit import influences_over_questions
 from onedial.stats.answers import Answers, as_answers
 from onedial.stats.arrays import Booleans, Floats, Integers
@@ -229,21 +229,11 @@ class _Pairs:
 
 
 def _closest_first(mean: Floats, times: Floats) -> list[tuple[Integers, Integers]]:
-    """The joins of average linkage by correlation, over the pairs that are known; none of what no pair links."""
-    total, times = mean.copy(), (times > 0).astype(float)
-    members = [np.array([number]) for number in range(len(mean))]
-    joins = []
-    while len(members) > 1:
-        with np.errstate(invalid="ignore", divide="ignore"):
-            closeness = np.where(times > 0, total / times, -np.inf)
-        np.fill_diagonal(closeness, -np.inf)
-        one, other = sorted(int(place) for place in np.unravel_index(closeness.argmax(), closeness.shape))
-        if closeness[one, other] == -np.inf:
-            break
+    """The joins of average linkage by correlation; what no pair links is as far apart as can be."""
+    distance = np.where(times > 0, 1 - mean, 2.0)
+    np.fill_diagonal(distance, 0.0)
+    members, joins = [np.array([number]) for number in range(len(mean))], []
+    for one, other in linkage(squareform(distance, checks=False), "average")[:, :2].astype(int):
         joins.append((members[one], members[other]))
-        members[one] = np.concatenate([members[one], members.pop(other)])
-        for table in (total, times):
-            table[one] += table[other]
-            table[:, one] = table[one]
-        total, times = (np.delete(np.delete(table, other, 0), other, 1) for table in (total, times))
+        members.append(np.concatenate(joins[-1]))
     return joins

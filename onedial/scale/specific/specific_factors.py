@@ -9,9 +9,9 @@ import pandas as pd
 from scipy.special import comb
 
 from onedial.core.cards import one_line
-from onedial.scale.categories import as_graded, used_only
+from onedial.scale.fits import Fits
 from onedial.scale.likelihood import AsymptoteKind, MarginalFit, Model, ScaleKind, fit_marginal
-from onedial.scale.response_model import PARTS, ResponseModel, comparable, described, family_labels
+from onedial.scale.response_model import PARTS, ResponseModel, described, family_labels
 from onedial.stats.arrays import Booleans, number
 from onedial.stats.level import LEVEL
 from onedial.stats.multiple_tests import adjusted, chi_squared_tail, p_text
@@ -75,14 +75,12 @@ def specific_factors(
     >>> specific_factors(answers, list("aaabbb")).p > 0.05
     True
     """
-    graded = as_graded(matrix)
-    kept = comparable(graded)
-    codes, categories = used_only(graded.select(kept))
-    labels = family_labels(groups, graded, kept)
+    fits = Fits.of(matrix)
+    labels = family_labels(groups, fits)
     number_of, group_names = pd.factorize(labels, sort=True)
     model = Model(scale, asymptotes, families=number_of, family_slopes="equal")
     shared = np.bincount(number_of) > 1
-    full = fit_marginal(codes, model)
+    full = fits.fit(model)
 
     def without(gone: Booleans) -> MarginalFit:
         """The model without some groups' factors, from where the full one ended."""
@@ -91,17 +89,17 @@ def specific_factors(
         start = replace(full, point=replace(full.point, curves=replace(curves, family_slope=zero)))
         own = np.arange(len(number_of)) + len(group_names)
         fewer = replace(model, families=np.where(gone[number_of], own, number_of))
-        return fit_marginal(codes, fewer, start=start, enough=_ENOUGH)
+        return fit_marginal(fits.codes, fewer, start=start, enough=_ENOUGH)
 
     every = np.arange(len(shared))
     fewer = {name: without(every == k) for k, name in enumerate(group_names) if shared[k]}
     none = without(np.ones_like(shared))
     best = max([*fewer.values(), none], key=lambda fit: fit.log_posterior)
     if best.log_posterior > full.log_posterior:  # the fuller model is never below one without a factor
-        full = fit_marginal(codes, model, start=best)
+        full = fit_marginal(fits.codes, model, start=best)
     ratios = {name: 2 * (full.log_posterior - fit.log_posterior) for name, fit in fewer.items()}
     ratio = max(0.0, 2 * (full.log_posterior - none.log_posterior))
-    found = described(full, graded, kept, categories, labels)
+    found = described(full, fits, labels)
     tests = pd.DataFrame({"ratio": pd.Series(ratios).clip(lower=0)}).rename_axis("group")
     tests["p"] = [_tail(value, 1) for value in tests["ratio"]]
     tests["q"] = adjusted(tests["p"].to_numpy())

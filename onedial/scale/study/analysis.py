@@ -14,7 +14,6 @@ from onedial.scale.study.checks import CHECKS, UNKNOWN
 from onedial.scale.study.panel_fit import Finding, PanelFit
 from onedial.scale.study.shared import one_scale
 from onedial.show.figure_style import Drawing
-from onedial.stats.remembered import fits_remembered
 
 _WIDTH = 100
 
@@ -125,7 +124,7 @@ def analyse_panel(
     >>> print(analysis.page.split(";")[0])
     One factor would explain 54% of the variance
     """
-    with each_notice_once(), fits_remembered():
+    with each_notice_once():
         fit = PanelFit.of(
             matrix,
             tuple(at),

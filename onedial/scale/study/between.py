@@ -12,7 +12,7 @@ def clusters(fit: PanelFit) -> Finding:
     """Correlations within and between base models, where some have several respondents."""
     if fit.models is None or fit.respondents is None or not 2 <= len(fit.models) < fit.n_varied:
         return Finding()
-    found = cluster_structure(fit.answers, fit.respondents["model"], fit.few, **fit.chance)
+    found = cluster_structure(fit.nulls, fit.respondents["model"])
     shares, between = found.shares, found.between
     within_only = f"{shares['within_only']:.0%} within one of them only"
     verdict = "more than chance" if between.p <= LEVEL else "no more than chance would give"

@@ -4,10 +4,9 @@ import numpy as np
 import pandas as pd
 
 from onedial.scale.checks.question_bootstrap import QuestionBootstrap, bootstrap_questions
-from onedial.scale.equal_slopes import rasch_test
-from onedial.scale.misfit import fit_figures
 from onedial.scale.misfit.answer_fit import answer_fit, information_of, with_intervals
-from onedial.scale.response_model import SALIENT
+from onedial.scale.response_model import SALIENT, ResponseModel, rasch_test
+from onedial.scale.study import factor_figures as draw
 from onedial.scale.study.panel_fit import Finding, PanelFit
 from onedial.stats.level import Z_95
 
@@ -24,7 +23,7 @@ def closeness(fit: PanelFit) -> Finding:
             {
                 "threshold": model.thresholds,
                 "threshold_formula_se": model.threshold_se,
-                "n_answers": model.tetrachoric.n_answers,
+                "n_answers": np.diag(model.tetrachoric.n_pairwise),
                 "n_zero_cell_pairs": model.tetrachoric.zero_cells.sum(axis=1),
             }
         )
@@ -41,24 +40,21 @@ def closeness(fit: PanelFit) -> Finding:
                 widths.append(f"{width:.2f} over {unit}")
     bars = f"; the median width of a 95% interval is {' and '.join(widths)}" if widths else ""
     return Finding(
-        sentences=[f"{_run(fit.loadings)}{bars}.", fit.response.reliability.sentence()],
+        sentences=[f"{_run(fit.loadings)}{bars}.", _reliability(fit.response)],
         tables={
             "respondents": table,
             "questions": pd.DataFrame({"difficulty": model.difficulty, "difficulty_se": model.difficulty_se}),
         },
-        numbers={"heywood": model.heywood, "reliability": vars(fit.response.reliability)},
+        numbers={"heywood": model.heywood, "reliability": fit.response.reliability[0]},
     )
 
 
 def surprises(fit: PanelFit) -> Finding:
     """Who does not follow the scale as the others do; whether one slope would do for all."""
-    found, rasch = answer_fit(fit.answers), rasch_test(fit.answers, "histogram", "common")
+    found, rasch = answer_fit(fit.fits), rasch_test(fit.fits, "histogram", "common")
     turned, m = int(found.respondents["reversed"].sum()), len(found.respondents)
     answer = "answers" if turned == 1 else "answer"
     one_slope = f"A Rasch model, one slope for all, does not hold: {turned} {answer} the other way round."
-    families = None
-    if fit.respondents is not None and "family" in fit.respondents and (fit.respondents["family"] != "").any():
-        families = fit.respondents["family"]
     return Finding(
         sentences=[*found.sentences(), one_slope if turned else rasch.sentence()],
         tables={
@@ -69,10 +65,10 @@ def surprises(fit: PanelFit) -> Finding:
         numbers={"rasch": {name: getattr(rasch, name) for name in ("loading", "ratio", "df", "p")}},
         against=[f"{turned} of {m} {answer} the other way round"] if turned else [],
         figures={
-            "wright_map": lambda: fit_figures.wright_map(
-                found.questions["difficulty"], found.information, found.respondents[["place"]], families
+            "wright_map": lambda: draw.wright_map(
+                found.questions["difficulty"], found.information, found.respondents[["place"]]
             ),
-            "curves": lambda: fit_figures.characteristic_curves(found),
+            "curves": lambda: draw.characteristic_curves(found),
         },
     )
 
@@ -94,7 +90,7 @@ def of_categories(fit: PanelFit) -> Finding:
     table = table.assign(minres_loading=fit.polychoric.loadings, n_answers=fit.graded.answered.sum(axis=0))
     information = information_of(model.fit.curves)
     return Finding(
-        sentences=[*sentences, model.reliability.sentence()],
+        sentences=[*sentences, _reliability(model)],
         tables={
             "respondents": table.join(cuts.rename(columns=lambda at: f"{THRESHOLD_AT}{at:g}")).join(
                 places.rename(columns=lambda at: f"difficulty at {at:g}")
@@ -102,9 +98,9 @@ def of_categories(fit: PanelFit) -> Finding:
             "questions": pd.DataFrame({"difficulty": model.difficulty, "difficulty_se": model.difficulty_se}),
             "information": information,
         },
-        numbers={"reliability": vars(model.reliability)},
+        numbers={"reliability": model.reliability[0]},
         against=[f"{len(turned)} of {fit.n_varied} answer the other way round"] if len(turned) else [],
-        figures={"wright_map": lambda: fit_figures.wright_map(model.difficulty, information, places)},
+        figures={"wright_map": lambda: draw.wright_map(model.difficulty, information, places)},
     )
 
 
@@ -114,6 +110,11 @@ def _run(loadings: pd.Series) -> str:
     return f"Loadings run from {known.min():.2f} ({low}) to {known.max():.2f} ({high})"
 
 
+def _reliability(model: ResponseModel) -> str:
+    reliability, error = model.reliability
+    return f"Difficulty scores have a reliability of {reliability:.2f} (error {error:.2f} of the scale's spread)."
+
+
 def _by_topic(fit: PanelFit) -> QuestionBootstrap | None:
     """Resamples of whole topics, where there are enough of them."""
     if fit.questions is None or "topic" not in fit.questions or fit.few < 2:
@@ -121,4 +122,4 @@ def _by_topic(fit: PanelFit) -> QuestionBootstrap | None:
     topics = fit.questions["topic"].reindex(fit.answers.questions)
     if topics.isna().any() or topics.nunique() < _FEWEST_TOPICS:
         return None
-    return bootstrap_questions(fit.answers, fit.few, groups=np.asarray(topics), **fit.chance)
+    return bootstrap_questions(fit.fits, fit.few, groups=np.asarray(topics), **fit.chance)

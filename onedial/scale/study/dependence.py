@@ -11,7 +11,7 @@ def dependence(fit: PanelFit) -> Finding:
     """Pairs with something in common beyond the scale, and how many of them are kin."""
     if not fit.n_replicates:
         return Finding(missed=[f"{PAIR} (not tested)"])
-    residuals = residual_correlations(fit.graded, fit.few, fit.seed, asymptotes="own")
+    residuals = residual_correlations(fit.fits, fit.few, fit.seed, asymptotes="own")
     pairs, violations, least = residuals.pairs, residuals.violations(), residuals.least
     found = Finding(
         tables={"residuals": pairs}, numbers={"residuals": {"largest": residuals.largest.to_dict(), "least": least}}

@@ -1,134 +1,121 @@
-"""The figures of a panel by itself, before anything is steered.
+"""The figures of a panel by itself: what each shows is declared, and drawn by `onedial.show.plots`.
 
 loadings             do respondents with extreme yes rates load less, and is that more than the correction makes?
 scree                how many factors, beside both nulls
 correlations         who answers like whom, in order of how often they say yes
 scale                how the questions are spread over the scale, and which distribution that is
 clusters             what models share with each other, and what each shares with itself
+wright_map           questions and respondents on one axis, and where on it the panel can tell questions apart
+curves               do the answers follow the curve? the respondents that fit worst beside some that fit
 """
 
-from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from onedial.scale.checks.clusters import ClusterStructure
+from onedial.scale.checks.nulls import Simulated
 from onedial.scale.checks.quadratic import quadratic_fit
 from onedial.scale.checks.question_bootstrap import QuestionBootstrap
-from onedial.scale.checks.simulation import Simulated
 from onedial.scale.factor.factor_model import FactorModel
+from onedial.scale.misfit.answer_fit import AnswerFit
 from onedial.scale.scale_distribution import ScaleDistribution
 from onedial.show.figure_style import COLOURS, FAINT, INK, Drawing
 from onedial.show.labels import shortened_apart
-from onedial.show.plots import Cells, Curve, Panel, curves, heatmap, scatter
+from onedial.show.plots import SHARES, Cells, Curve, Panel, curves, heatmap, scatter
+from onedial.stats.arrays import Floats
 from onedial.stats.level import QUANTILES_95, Z_95
 
 _MOST_NAMES = 40  # respondents that a map can still name
 _NAMED = 8  # points with a name: those that lie furthest from the parabola
-_MOST_CURVES = 400  # of the bootstrap, for a band
+_REACH = 3.6  # spreads of the scale that are drawn
 
 
 def loadings_against_threshold(
-    model: FactorModel,
-    bootstrap: QuestionBootstrap | None = None,
-    null: Simulated | None = None,
-    families: "pd.Series | None" = None,
+    model: FactorModel, bootstrap: QuestionBootstrap | None = None, null: Simulated | None = None
 ) -> Drawing:
-    """One point per respondent, with 95% intervals where there is a bootstrap, and the parabola with its band.
+    """One point per respondent, with 95% intervals where there is a bootstrap, and the parabola.
 
     Args:
-        model: fitted. bootstrap: of the same panel. null: of the parabola's R^2 (`quadratic_fit_test`). families: index
-            respondent; a colour and a marker each.
+        model: fitted. bootstrap: of the same panel. null: of the parabola's R^2 (`quadratic_fit_test`).
     """
     table = pd.DataFrame({"loading": model.loadings["factor_1"], "threshold": model.thresholds})
-    table = table[np.isfinite(table.to_numpy()).all(axis=1)]
-    sideways = Z_95 * model.threshold_se[table.index]
-    table = table.assign(threshold_low=table["threshold"] - sideways, threshold_high=table["threshold"] + sideways)
+    table = table[np.isfinite(table.to_numpy()).all(axis=1)].assign(threshold_se=model.threshold_se)
     if bootstrap is not None:
         table = table.join(bootstrap.respondents[["loading_low", "loading_high"]])
-    table["family"] = "" if families is None else families.reindex(table.index).fillna("").astype(str)
-    fit = quadratic_fit(table["loading"], table["threshold"])
-    remark, lines, named = "", [], {}
+    unrelated = ""
+    if null is not None and np.isfinite(null.p):
+        unrelated = f"; if unrelated {null.mean:.2f}, p = {null.p:.2g} ({null.n_defined} panels drawn)"
+    drawing = parabola_plot(table, unrelated)
+    left_out = f" Not drawn: {len(model.loadings) - len(table)} respondents that gave only one kind of answer."
+    heywood = f" At their bound (Heywood cases): {', '.join(map(str, model.heywood))}." if model.heywood else ""
+    return Drawing(drawing.figure, caption=heywood + left_out * (len(table) < len(model.loadings)))
+
+
+def parabola_plot(table: pd.DataFrame, unrelated: str = "", by: str = "") -> Drawing:
+    """Loading against threshold with the parabola through them.
+
+    Args:
+        table: index respondent; `loading, threshold, threshold_se`, and `loading_low, loading_high` where they are
+            known. unrelated: what the remark says of unrelated loadings. by: column of groups, a colour each.
+    """
+    reach = Z_95 * table["threshold_se"]
+    table = table.assign(threshold_low=table["threshold"] - reach, threshold_high=table["threshold"] + reach)
+    fit, remark, lines = quadratic_fit(table["loading"], table["threshold"]), "too few for a parabola", []
+    furthest = table.index
     if np.isfinite(fit.r2):
         grid = np.linspace(table["threshold"].min(), table["threshold"].max(), 200)
-        low, high = (None, None) if bootstrap is None else _parabola_band(bootstrap, table.index, grid)
-        lines = [Curve(grid, fit.predict(grid), colour=INK, low=low, high=high)]
-        off = (table["loading"] - fit.predict(table["threshold"])).abs()
-        furthest = off.sort_values().index[-_NAMED:]
-        short = shortened_apart([str(name).rpartition("/")[2] for name in furthest], 20)
-        named = dict(zip(map(str, furthest), short, strict=True))
-        remark = f"R² {fit.r2:.2f}"
-        if null is not None and np.isfinite(null.p):
-            remark += f"; if unrelated {null.mean:.2f}, p = {null.p:.2g} ({null.n_defined} panels drawn)"
-    drawing = scatter(
+        lines = [Curve(grid, fit.predict(grid), colour=INK, look={"linewidth": 1.2})]
+        furthest = (table["loading"] - fit.predict(table["threshold"].to_numpy())).abs().nlargest(_NAMED).index
+        remark = f"parabola: R² {fit.r2:.2f}{unrelated}"
+    short = shortened_apart([str(name).rpartition("/")[2] for name in furthest], 20)
+    return scatter(
         table,
         "threshold",
         "loading",
         xlabel="threshold (higher = more often yes)",
         ylabel="loading on the shared factor",
-        by="family" if table["family"].nunique() > 1 else "",
-        annotated=named,
+        by=by,
+        annotated=dict(zip(map(str, furthest), short, strict=True)),
         lines=lines,
         remark=remark,
     )
-    low_r2, high_r2 = model.quadratic_fit.r2_range
-    caption = (
-        "Each point is a respondent: how often it says yes, and how closely it follows the scale that all share. "
-        f"{'Bars and band' if bootstrap is not None else 'Horizontal bars'} are 95% intervals over questions."
-    )
-    if np.isfinite(low_r2):
-        caption += (
-            " A parabola that falls off at both ends looks like a finding, and an empty-cell correction or a scale "
-            "that is not normal makes one by itself: believe it only if R² lies far above what loadings that have "
-            "nothing to do with thresholds give under the same correction, and if no single respondent carries it "
-            f"(without one of them R² is {low_r2:.2f} to {high_r2:.2f})."
-        )
-    if model.heywood:
-        caption += f" Loadings at their bound (Heywood cases): {', '.join(map(str, model.heywood))}."
-    if absent := len(model.loadings) - len(table):
-        caption += f" Not drawn: {absent} respondents that gave only one kind of answer."
-    return replace(drawing, title="Loadings against thresholds", caption=caption)
 
 
-def scree(eigenvalues: pd.Series, permutation: Simulated | None = None, one_factor: Simulated | None = None) -> Drawing:
+def eigenvalue_table(
+    eigenvalues: Floats, shuffled: Simulated | None = None, one_fewer: Simulated | None = None
+) -> pd.DataFrame:
+    """Index rank; eigenvalue, and of either null its mean and the ends of its central 95%, nan where untested.
+
+    Args:
+        eigenvalues: of the correlation matrix, falling. shuffled: `permutation_null`. one_fewer:
+            `revised_parallel_analysis`.
+    """
+    table = pd.DataFrame({"eigenvalue": np.asarray(eigenvalues)})
+    for name, null in (("shuffled", shuffled), ("one_fewer", one_fewer)):
+        if null is not None:
+            low, high = np.quantile(null.simulated, QUANTILES_95, axis=0)
+            table[[name, f"{name}_low", f"{name}_high"]] = np.column_stack([null.simulated.mean(axis=0), low, high])
+    return table.set_axis(range(1, len(table) + 1))
+
+
+def scree(table: pd.DataFrame) -> Drawing:
     """Eigenvalues in falling order on a logarithmic axis, beside shuffled answers and models with one factor fewer.
 
     Args:
-        eigenvalues: of the correlation matrix, falling. permutation: `permutation_null`. one_factor:
-            `revised_parallel_analysis`; only the ranks that it tested have a band.
+        table: `eigenvalue_table`.
     """
-    observed = eigenvalues.to_numpy()
-    ranks = np.arange(1, len(observed) + 1)
-    floor = float(max(observed[observed > 0].min() / 2, 0.01))
-    lines = [Curve(ranks, np.maximum(observed, floor), "panel", COLOURS[0], look={"marker": "o", "markersize": 4.5})]
-    told = (
-        "Eigenvalues of the tetrachoric (of categories polychoric) correlations, never smoothed; what lies at the "
-        "lower edge is 0 or negative."
-    )
-    nulls = {
-        "answers shuffled (first only)": (
-            permutation,
-            " Shuffled answers tell whether anything is shared: look at the first eigenvalue only.",
-        ),
-        "one factor fewer": (
-            one_factor,
-            " Whether there is a second factor is told by the other band: the k-th eigenvalue stands beside matrices "
-            "that have k - 1 factors and the same yes rates, gaps and correction; ranks that need no test have none.",
-        ),
-    }
-    for (label, (null, words)), colour in zip(nulls.items(), COLOURS[1:3], strict=True):
-        if null is not None:
-            known = np.isfinite(null.simulated).all(axis=0)
-            low, high = np.maximum(np.quantile(null.simulated[:, known], QUANTILES_95, axis=0), floor)
-            lines.append(Curve(ranks[known], np.maximum(null.mean[known], floor), label, colour, low=low, high=high))
-            told += f"{' Bands hold 95% of the simulated eigenvalues.' * (len(lines) == 2)}{words}"
-    title = f"first {observed[0] / len(observed):.0%} of the variance, second {observed[1] / len(observed):.0%}"
-    if one_factor is not None:
-        title += f"; factors above their null: {one_factor.n_above()}"
-    limits = (floor, float(1.3 * observed.max()))
-    panel = Panel(lines, "eigenvalue of the correlation matrix", limits, title, log=True, height=1.3)
-    drawing = curves([panel], "eigenvalue, from the largest", zero=False)
-    return replace(drawing, title="Scree", caption=told)
+    positive = table["eigenvalue"].where(table["eigenvalue"] > 0)
+    lines = [Curve(table.index, positive, "panel", look={"marker": "o"})]
+    nulls = {"shuffled": "answers shuffled (first only)", "one_fewer": "one factor fewer"}
+    for (name, label), colour in zip(nulls.items(), COLOURS[1:3], strict=True):
+        if name in table:
+            low, high = (table[f"{name}_{end}"].clip(lower=1e-6) for end in ("low", "high"))
+            lines.append(Curve(table.index, table[name], label, colour, low, high, look={"linestyle": "--"}))
+    limits = (max(positive.min() / 2, 0.01), 1.3 * positive.max())
+    panel = Panel(lines, "eigenvalue of the correlations", limits, log=True)
+    return curves([panel], "from the largest to the smallest", zero=False, inch=2.9)
 
 
 def correlation_map(model: FactorModel) -> Drawing:
@@ -136,102 +123,81 @@ def correlation_map(model: FactorModel) -> Drawing:
     order = model.thresholds.sort_values().index
     values = model.tetrachoric.correlation.loc[order, order].to_numpy(copy=True)
     np.fill_diagonal(values, np.nan)
-    m, empty = len(order), model.tetrachoric.zero_cells.loc[order, order].to_numpy()
-    n_empty, labels = model.tetrachoric.n_zero_cell_pairs, None
-    if m <= _MOST_NAMES:
-        labels = dict(enumerate(shortened_apart([str(name) for name in order], 14)))
-    drawing = _map(
-        values,
-        labels,
-        "tetrachoric correlation",
-        crosses=tuple(reversed(np.nonzero(empty))),
-        remark=f"crosses: {n_empty} of {m * (m - 1) // 2} pairs lack an answer pattern",
-    )
-    caption = (
-        "Respondents from rarely yes to often yes: how alike two of them answer once their yes rates are accounted "
-        "for. One shared scale gives a map of one colour; a second factor that belongs to the yes rate shows as other "
-        "corners, where respondents that rarely say yes meet those that nearly always do. Crosses: pairs in which one "
-        "answer pattern never occurs; their value is the doing of the rule for empty cells "
-        f"({model.tetrachoric.zero_cell_rule}). Grey: no value."
-    )
-    return replace(drawing, title="Correlations", caption=caption)
+    empty, n = model.tetrachoric.zero_cells.loc[order, order].to_numpy(), model.tetrachoric.n_zero_cell_pairs
+    remark = f"crosses: {n} of {len(order) * (len(order) - 1) // 2} pairs lack an answer pattern"
+    crosses = tuple(reversed(np.nonzero(empty)))
+    return _map(values, order, "tetrachoric correlation", crosses=crosses, remark=remark)
 
 
 def scale_shapes(scale: ScaleDistribution) -> Drawing:
-    """The distribution of the questions' easiness of every kind, as densities of the same area.
-
-    Args:
-        scale: of `scale_distribution`.
-    """
-    looks = {"normal": (FAINT, "--"), "smooth": (COLOURS[0], "-"), "histogram": (COLOURS[1], "-")}
+    """The distribution of the questions' easiness of every kind, as densities of the same area."""
     lines = []
-    for kind, (colour, dashes) in looks.items():
+    for kind, colour in {"normal": FAINT, "smooth": COLOURS[0], "histogram": COLOURS[1]}.items():
         part = scale.weights.loc[kind]
-        node, weight = part["node"].to_numpy(), part["weight"].to_numpy()
-        shown = np.abs(node) <= 4
-        density = (weight / np.gradient(node))[shown]
-        lines.append(Curve(node[shown], density, kind, colour, look={"linestyle": dashes}))
-    table = scale.comparison
-    gain, p, r2 = float(table["gain"]["smooth"]), float(table["p"]["smooth"]), table["quadratic_r2"]
-    title = f"bent against normal: 2 Δ log likelihood {gain:.1f}, p = {p:.2g}"
-    drawing = curves([Panel(lines, "density", (0, None), title)], "easiness of the question (0 = mean, 1 = spread)")
-    caption = (
-        "How the questions lie on the scale, estimated together with the respondents' curves: the histogram may take "
-        "any shape, the dashed curve is the normal one that tetrachoric correlations suppose. On a scale that is not "
-        "normal, loadings bend along the thresholds though all respondents follow it equally closely: the parabola's "
-        f"R² is {r2['normal']:.2f} on the normal scale and {r2['histogram']:.2f} on the free one."
-    )
-    return replace(drawing, title="Distribution of the scale", caption=caption)
+        part = part.assign(density=part["weight"] / np.gradient(part["node"]))[part["node"].abs() <= 4]
+        lines.append(Curve(part["node"], part["density"], kind, colour))
+    return curves([Panel(lines, "density", (0, None))], "easiness of the question (0 = mean, 1 = spread)")
 
 
 def within_and_between(clusters: ClusterStructure) -> Drawing:
-    """Mean correlations within each base model and between every two.
+    """Mean correlations within each base model and between every two."""
+    within, between = 1 - clusters.shares["own"], clusters.shares["between"]
+    remark = f"mean within {within:.2f}, between {between:.2f} (p = {clusters.between.p:.2g})"
+    names = clusters.matrix.index
+    return _map(clusters.matrix.to_numpy(), names, "mean tetrachoric correlation", written=True, remark=remark)
+
+
+def wright_map(difficulty: pd.Series, information: pd.DataFrame, places: pd.DataFrame) -> Drawing:
+    """Questions by difficulty, the panel's information, and every respondent where it says yes half of the time.
 
     Args:
-        clusters: of `cluster_structure`.
+        difficulty: (question,). information: `difficulty, information`, of all answers. places: (respondent, cut)
+            difficulties at which half of the answers reach each category above the lowest; one column for yes and no.
     """
-    labels = dict(enumerate(shortened_apart([str(name) for name in clusters.matrix.index], 18)))
-    within, between = 1 - clusters.shares["own"], clusters.shares["between"]
-    drawing = _map(
-        clusters.matrix.to_numpy(),
-        labels,
-        "mean tetrachoric correlation",
-        written=True,
-        remark=f"mean within {within:.2f}, between {between:.2f}",
-    )
-    caption = (
-        "Diagonal: how alike the respondents of one base model answer; elsewhere: those of two models. If the diagonal "
-        "is high and the rest low, each model agrees with itself and little is shared between models; then the "
-        f"eigenvalues of the whole panel count models. Shared between models: {between:.0%} of a respondent's variance "
-        f"(p = {clusters.between.p:.2g} where each model's answers are shuffled as a whole)."
-    )
-    return replace(drawing, title="Within and between models", caption=caption)
+    edges = np.linspace(-_REACH, _REACH, 37)
+    heaps = np.histogram(difficulty.dropna().clip(-_REACH, _REACH), edges)[0]
+    placed = places.loc[places.mean(axis=1).dropna().sort_values().index].clip(-_REACH, _REACH)
+    dots = {"marker": "o", "markersize": 4, "linewidth": 0.7}
+    each = [
+        Curve(row, np.full(len(row), i), look=dots, name=str(name)) for i, (name, row) in enumerate(placed.iterrows())
+    ]
+    panels = [
+        Panel([Curve(edges[:-1], heaps, look={"drawstyle": "steps-post"})], "questions", (0, None), height=0.6),
+        Panel([Curve(information["difficulty"], information["information"], colour=INK)], "information", height=0.5),
+        Panel(each, "respondents", height=1.4),
+    ]
+    return curves(panels, "difficulty (higher = lower answers)", zero=False, xlimits=(-_REACH - 0.1, _REACH + 0.1))
 
 
-def _map(values: np.ndarray, labels: dict[int, str] | None, bar: str, **more: object) -> Drawing:
+def characteristic_curves(fit: AnswerFit) -> Drawing:
+    """Shares of yes along the scale beside the curves, for the two that fit worst and the two that fit best."""
+    order, panels = fit.respondents["l_z"].sort_values().index, []
+    for name in [*order[:2], *order[max(2, len(order) - 2) :]]:
+        table = fit.curves.loc[name]
+        at, dots = table["difficulty"], {"linestyle": "", "marker": "o", "markersize": 3.5}
+        lines = [
+            Curve(at, table["typical"], "all alike", FAINT, look={"linestyle": "--"}),
+            Curve(at, table["expected"], "own curve"),
+            Curve(at, table["yes"], "answers", INK, table["low"], table["high"], dots),
+        ]
+        title = f"{name}: loading {fit.respondents['loading'][name]:.2f}"
+        panels.append(Panel(lines, "share of yes", SHARES, title))
+    return curves(panels, "difficulty by the others' answers", zero=False, inch=1.5, below=True)
+
+
+def _map(values: np.ndarray, names: pd.Index, bar: str, **more: Any) -> Drawing:
     """Correlations by colour, in tenths: two colours about 0 where some are negative, else one."""
     known, edges = values[np.isfinite(values)], np.arange(len(values) + 1) - 0.5
     low, high = (float(known.min()), float(known.max())) if len(known) else (0.0, 1.0)
     floor, reach = float(np.floor(10 * low) / 10), float(np.ceil(10 * max(-low, high)) / 10)
-    limits = (-reach, reach) if low < 0 else (floor, max(reach, floor + 0.1))
+    labels = dict(enumerate(shortened_apart([str(name) for name in names], 14))) if len(names) <= _MOST_NAMES else None
     return heatmap(
         [Cells(edges, edges, values)],
         xlabel="" if labels else "respondents, from rarely yes to often yes",
         ylabel="" if labels else "respondents, from rarely yes to often yes",
         colours="RdBu_r" if low < 0 else "viridis",
-        limits=limits,
+        limits=(-reach, reach) if low < 0 else (floor, max(reach, floor + 0.1)),
         bar=bar,
         rows=labels,  # type: ignore[arg-type]
-        columns=None,
-        **more,  # type: ignore[arg-type]
+        **more,
     )
-
-
-def _parabola_band(bootstrap: QuestionBootstrap, labels: pd.Index, grid: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Central 95% of the resampled parabolas over the grid."""
-    places = bootstrap.respondents.index.get_indexer(labels)
-    loadings, thresholds = bootstrap.loadings[:, places], bootstrap.thresholds[:, places]
-    whole = np.flatnonzero(np.isfinite(loadings + thresholds).all(axis=1))[:_MOST_CURVES]
-    drawn = [np.polyval(np.polyfit(thresholds[row], loadings[row], 2), grid) for row in whole]
-    low, high = np.quantile(drawn, QUANTILES_95, axis=0) if drawn else np.full((2, len(grid)), np.nan)
-    return low, high

@@ -16,14 +16,14 @@ import pandas as pd
 
 from onedial.scale.categories import GradedAnswers, as_graded, cut_confidence
 from onedial.scale.checks.accounts import RivalAccounts, rival_accounts
-from onedial.scale.checks.one_factor import OneFactorBootstrap, one_factor_bootstrap
-from onedial.scale.checks.permutation import permutation_null
+from onedial.scale.checks.nulls import Nulls, Simulated
 from onedial.scale.checks.question_bootstrap import QuestionBootstrap, bootstrap_questions
-from onedial.scale.checks.simulation import Simulated
-from onedial.scale.correlations.latent_correlation import ThresholdMode, ZeroCellRule
+from onedial.scale.checks.structure import OneFactorBootstrap, one_factor_bootstrap, permutation_null
+from onedial.scale.correlations.two_by_two import ThresholdMode, ZeroCellRule
 from onedial.scale.factor.factor_model import Extraction, FactorModel, fit_factor_model
 from onedial.scale.factor.polychoric_factor import PolychoricFactor, polychoric_factor
 from onedial.scale.factor.usable import require_one_part
+from onedial.scale.fits import Fits
 from onedial.scale.response_model import ResponseModel, response_model
 from onedial.scale.specific.specific_factors import SpecificFactors, specific_factors
 from onedial.show.figure_style import Drawing
@@ -115,13 +115,18 @@ class PanelFit:
 
     @cached_property
     def answers(self) -> Answers:
-        """Yes and no; of categories, above the lowest."""
-        return Answers(self.graded.codes > 0, self.graded.answered, self.graded.questions, self.graded.respondents)
+        """Yes and no of everybody; of categories, above the lowest."""
+        return self.graded.as_yes_no()
 
     @cached_property
-    def used(self) -> GradedAnswers:
-        """Of the respondents that vary."""
-        return self.graded.select(self.graded.varies)
+    def fits(self) -> Fits:
+        """Of the respondents that can be compared."""
+        return Fits(self.graded)
+
+    @cached_property
+    def nulls(self) -> Nulls:
+        """Their random panels, where no p below 1 / 200 is needed."""
+        return Nulls(self.fits, self.few, self.thresholds, self.zero_cells, self.seed)
 
     @cached_property
     def factor(self) -> FactorModel:
@@ -131,12 +136,12 @@ class PanelFit:
     @cached_property
     def polychoric(self) -> PolychoricFactor:
         """Of the polychoric correlations of categories."""
-        return polychoric_factor(self.used, **self.rules)
+        return polychoric_factor(self.fits, **self.rules)
 
     @cached_property
     def response(self) -> ResponseModel:
         """The response model on a normal scale, without answers at random."""
-        return response_model(self.graded)
+        return response_model(self.fits)
 
     @cached_property
     def loadings(self) -> pd.Series:
@@ -153,7 +158,7 @@ class PanelFit:
     def empty_cells(self) -> tuple[int, int]:
         """Pairs that lack an answer pattern, of how many."""
         found = self.polychoric.correlations if self.begins else self.factor.tetrachoric
-        return found.n_zero_cell_pairs, math.comb(len(self.used.respondents), 2)
+        return found.n_zero_cell_pairs, math.comb(self.n_varied, 2)
 
     @cached_property
     def share(self) -> tuple[float, float, float]:
@@ -171,32 +176,32 @@ class PanelFit:
     @cached_property
     def bootstrap(self) -> QuestionBootstrap:
         """Resamples of the questions."""
-        return bootstrap_questions(self.answers, self.n_replicates, **self.chance)
+        return bootstrap_questions(self.fits, self.n_replicates, **self.chance)
 
     @cached_property
     def shuffled(self) -> Simulated:
         """Eigenvalues where each respondent's answers are shuffled."""
         if self.begins:
-            return self.polychoric.shuffled(self.n_replicates, self.seed)
-        return permutation_null(self.answers, self.n_replicates, **self.chance)
+            return self.polychoric.beside("shuffled", self.n_replicates, self.seed)
+        return permutation_null(self.fits, self.n_replicates, **self.chance)
 
     @cached_property
     def accounts(self) -> RivalAccounts:
         """What else would make a parabola or a second factor."""
-        return rival_accounts(self.answers, self.few, **self.chance)
+        return rival_accounts(self.nulls)
 
     @cached_property
     def one_factor(self) -> OneFactorBootstrap:
         """Under the account that comes nearest to explaining a second factor."""
         scale, asymptotes = self.accounts.nearest("second")
-        return one_factor_bootstrap(self.answers, self.few, scale=scale, asymptotes=asymptotes, **self.chance)
+        return one_factor_bootstrap(self.nulls, scale=scale, asymptotes=asymptotes)
 
     @cached_property
     def models(self) -> list[str] | None:
         """Base models of the respondents that vary; None where unknown."""
         if self.respondents is None or "model" not in self.respondents:
             return None
-        models = self.respondents["model"].reindex(self.used.respondents)
+        models = self.respondents["model"].reindex(self.graded.respondents[self.graded.varies])
         return None if models.isna().any() else [str(name) for name in models.unique()]
 
     @cached_property
@@ -217,7 +222,7 @@ class PanelFit:
         """What kin share beside everybody's scale."""
         if self.kin is None:
             return None
-        return specific_factors(self.graded, self.kin[1], scale="histogram", asymptotes="own")
+        return specific_factors(self.fits, self.kin[1], scale="histogram", asymptotes="own")
 
     @cached_property
     def by_kin(self) -> bool:

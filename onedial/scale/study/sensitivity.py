@@ -9,21 +9,11 @@ from typing import Any, get_args
 import numpy as np
 import pandas as pd
 
-from onedial.scale.checks.draws import one_factor_replicates
-from onedial.scale.checks.permutation import shuffled
+from onedial.scale.checks.nulls import Nulls
 from onedial.scale.checks.quadratic import parabola_r2
-from onedial.scale.checks.quadratic_null import unrelated_replicates
-from onedial.scale.checks.replicates import Counted, Replicates, correlate, eigenvalues, fill_gaps
-from onedial.scale.checks.simulation import checked_for_simulation
-from onedial.scale.correlations.latent_correlation import ThresholdMode, ZeroCellRule, has_empty_cell
-from onedial.scale.correlations.pair_counts import count_pairs
-from onedial.scale.correlations.thresholds import thresholds_of
-from onedial.scale.factor.minres import minres_one_factor
-from onedial.scale.factor.usable import MIN_RESPONDENTS, observed_correlation
-from onedial.scale.gap_model import null_model
-from onedial.scale.response_curves import Curves
+from onedial.scale.correlations.two_by_two import ThresholdMode, ZeroCellRule, count_pairs, has_empty_cell
+from onedial.scale.factor.usable import MIN_RESPONDENTS
 from onedial.scale.study.panel_fit import Finding, PanelFit
-from onedial.stats.arrays import Floats
 from onedial.stats.level import LEVEL, p_value
 
 _FINDINGS = {
@@ -39,7 +29,8 @@ def sensitivity(fit: PanelFit) -> Finding:
     """What hangs on choices."""
     if not fit.n_readings:
         return Finding()
-    table = sensitivity_table(fit.answers, fit.n_readings, seed=fit.seed, **fit.rules)
+    same = fit.n_readings == fit.few
+    table = sensitivity_table(fit.nulls if same else fit.fits, fit.n_readings, **fit.chance)
     everyone = table[table["left_out"] == ""]
     sentences = [_survives(table, p, *words) for p, words in _FINDINGS.items() if table[words[1]].notna().any()]
     sentences.append(
@@ -75,11 +66,9 @@ def sensitivity_table(
     a respondent that is left out is left out of the simulated matrices too.
 
     Args:
-        matrix: question x respondent, 1 / 0 / nan; at least three respondents that vary.
-        n_replicates: B of each null of each row; p cannot be smaller than 1 / (B + 1).
+        matrix, n_replicates, seed: as in `permutation_null`; p cannot be smaller than 1 / (B + 1).
         thresholds, zero_cells: of the reference row, the normal scale, and the rows with a respondent left out. All
-            others let the scale have any distribution. leave_one_out: whether those rows are wanted. seed: of the
-            simulated answers.
+            others let the scale have any distribution. leave_one_out: whether those rows are wanted.
 
     Returns:
         one row per analysis, the reference first. Sign: small p speaks for the finding, in the lower tail for the
@@ -102,70 +91,50 @@ def sensitivity_table(
     >>> sensitivity_table(answers, 3, leave_one_out=False).shape[0]
     7
     """
-    answers = checked_for_simulation(matrix, n_replicates, thresholds, zero_cells)
-    reference = (thresholds, zero_cells)
+    nulls = Nulls.of(matrix, n_replicates, thresholds, zero_cells, seed)
+    m, own = nulls.answers.n_respondents, (nulls.thresholds, nulls.zero_cells)
     every = [(mode, rule) for rule in get_args(ZeroCellRule) for mode in get_args(ThresholdMode)]
-    settings = sorted(every, key=lambda setting: setting != reference)
-    matrices = [observed_correlation(answers, *setting) for setting in settings]
-    limits, m = thresholds_of(answers), answers.n_respondents
-    shuffles = [Counted.of(batch) for batch in shuffled(answers, n_replicates, np.random.default_rng([seed, 0]))]
-    free, normal = (null_model(answers, scale) for scale in ("histogram", "normal"))
-
-    def nulls(fit: Any, setting: Any) -> tuple[Replicates, Replicates, Replicates]:
-        draws = one_factor_replicates, unrelated_replicates
-        one, unrelated = (draw(fit, n_replicates, seed, *setting) for draw in draws)
-        return correlate(shuffles, *setting), one, unrelated
-
-    of_reference = nulls(free, reference)
-    tables = count_pairs(answers)
-    empty, ends = has_empty_cell(tables.tables), np.stack(tables.pairs)
-    rows: dict[str, dict[str, Any]] = {}
-    for (mode, rule), correlation in zip(settings, matrices, strict=True):
-        drawn = of_reference if (mode, rule) == reference else nulls(free, (mode, rule))
-        choice = {"zero_cells": rule, "thresholds": mode, "scale": "histogram", "left_out": ""}
-        moved = np.abs(correlation - matrices[0])
-        choice["max_delta_rho"] = float(np.nanmax(moved)) if np.isfinite(moved).any() else float("nan")
-        rows[f"{rule}, {mode}"] = choice | _reading(correlation, limits, free.curves, int(empty.sum()), drawn)
-    own = {"zero_cells": zero_cells, "thresholds": thresholds}
-    rows["normal scale"] = {**own, "scale": "normal", "left_out": "", "max_delta_rho": 0.0} | _reading(
-        matrices[0], limits, normal.curves, int(empty.sum()), nulls(normal, reference)
-    )
+    rows: dict[str, tuple[Any, ...]] = {
+        f"{rule}, {mode}": (mode, rule, "histogram", None) for mode, rule in sorted(every, key=lambda one: one != own)
+    }
+    rows["normal scale"] = (*own, "normal", None)
     for i in range(m if leave_one_out and m > MIN_RESPONDENTS else 0):
-        others = np.arange(m) != i
-        left = tuple(part.without(i) for part in of_reference)
-        n_empty = int(empty[(ends != i).all(axis=0)].sum())
-        name, whole = str(answers.respondents[i]), matrices[0][np.ix_(others, others)]
-        rows[f"without {name}"] = {**own, "scale": "histogram", "left_out": name} | _reading(
-            whole, limits[others], free.curves.take(others), n_empty, left
-        )
-    return pd.DataFrame.from_dict(rows, orient="index").rename_axis("analysis")
+        rows[f"without {nulls.answers.respondents[i]}"] = (*own, "histogram", i)
+    found = {name: _reading(nulls, *choices) for name, choices in rows.items()}
+    return pd.DataFrame.from_dict(found, orient="index").rename_axis("analysis")
 
 
-def _reading(
-    correlation: Floats, limits: Floats, curves: Curves, n_empty: int, nulls: tuple[Replicates, ...]
-) -> dict[str, Any]:
-    """One row; nulls: answers shuffled, one factor, loadings assigned at random."""
-    m, spectrum, loading = len(correlation), eigenvalues(fill_gaps(correlation)), minres_one_factor(correlation)
-    shuffles, one, unrelated = nulls
-    permuted, one_factor = shuffles.eigenvalues(), one.eigenvalues()
-    known = np.isfinite(loading)
-    r2 = float(parabola_r2(loading[known][None], limits[known][None])[0]) if known.sum() > 3 else float("nan")
-    null_r2 = parabola_r2(unrelated.loadings(), unrelated.thresholds)
-    own_r2 = float(parabola_r2(curves.loading[None], curves.thresholds)[0]) if m > 3 else float("nan")
+def _reading(nulls: Nulls, mode: ThresholdMode, rule: ZeroCellRule, scale: Any, left_out: int | None) -> dict[str, Any]:
+    """One row."""
+    curves, tables = nulls.fits.null(scale).curves, count_pairs(nulls.answers)
+    empty, kept, name = has_empty_cell(tables.tables), np.arange(len(curves.slope)), ""
+    parts = [nulls.observed(mode, rule)]
+    parts += [nulls.drawn(kind, scale, "none", mode, rule) for kind in ("shuffled", "one factor", "unrelated")]
+    moved = np.abs(parts[0].correlation - nulls.observed().correlation)
+    if left_out is not None:
+        parts, kept = [part.without(left_out) for part in parts], kept[kept != left_out]
+        name, empty = str(nulls.answers.respondents[left_out]), empty[(np.stack(tables.pairs) != left_out).all(axis=0)]
+    m, (own, shuffled, one, unrelated) = len(kept), parts
+    spectrum, one_factor, curves = own.eigenvalues[0], one.eigenvalues, curves.take(kept)
     return {
-        "n_zero_cell_pairs": n_empty,
+        "zero_cells": rule,
+        "thresholds": mode,
+        "scale": scale,
+        "left_out": name,
+        "max_delta_rho": float(np.nanmax(moved)) if left_out is None and np.isfinite(moved).any() else np.nan,
+        "n_zero_cell_pairs": int(empty.sum()),
         "first_share": spectrum[0] / m,
-        "first_null_share": permuted[:, 0].mean() / m,
-        "first_p": p_value(spectrum[0], permuted[:, 0]),
+        "first_null_share": shuffled.eigenvalues[:, 0].mean() / m,
+        "first_p": p_value(spectrum[0], shuffled.eigenvalues[:, 0]),
         "second_share": spectrum[1] / m,
         "second_one_factor_share": one_factor[:, 1].mean() / m,
         "second_p": p_value(spectrum[1], one_factor[:, 1]),
-        "loadings_share": float(np.nansum(loading**2) / m),
+        "loadings_share": float(np.nansum(own.loadings**2) / m),
         "smallest_eigenvalue": spectrum[-1],
         "smallest_null": one_factor[:, -1].mean(),
         "smallest_p": p_value(spectrum[-1], one_factor[:, -1], larger=False),
-        "quadratic_r2": r2,
-        "quadratic_null_r2": float(np.nanmean(null_r2)) if np.isfinite(null_r2).any() else float("nan"),
-        "quadratic_p": p_value(r2, null_r2),
-        "marginal_quadratic_r2": own_r2,
+        "quadratic_r2": own.r2[0] if m > MIN_RESPONDENTS else np.nan,
+        "quadratic_null_r2": np.nanmean(unrelated.r2) if np.isfinite(unrelated.r2).any() else np.nan,
+        "quadratic_p": p_value(own.r2[0], unrelated.r2),
+        "marginal_quadratic_r2": parabola_r2(curves.loading[None], curves.thresholds)[0] if m > 3 else np.nan,
     }

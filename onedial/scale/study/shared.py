@@ -1,14 +1,16 @@
 """Is anything shared? The share of the variance that the page's own loadings explain, beside shuffled answers."""
 
 import numpy as np
+from scipy.special import ndtri
 
 from onedial.scale.checks.accounts import PLAIN
+from onedial.scale.checks.nulls import Simulated
 from onedial.scale.response_model import response_model
 from onedial.scale.study.panel_fit import WORTH_A_NAME, Finding, PanelFit
-from onedial.scale.study.power import SHARES, least_share
 from onedial.stats.arrays import number
 from onedial.stats.level import LEVEL
 from onedial.stats.multiple_tests import p_text
+from onedial.stats.power import POWER
 
 ANY_SHAPE, ANY_ACCOUNT = "if all guess equally often and the scale has any shape", "any scale, random answers all alike"
 _STRONG = 0.5  # of the variance: more shared than not
@@ -70,7 +72,7 @@ def share_by_another_account(fit: PanelFit) -> tuple[float, str] | None:
     if fit.specific is not None and fit.kin is not None and fit.by_kin:
         other, account = number(fit.specific.model.shares, "general", "share"), f"beside what each {fit.kin[0]} shares"
     elif fit.begins:
-        other, account = number(response_model(fit.graded, "histogram", "common").shares, "general", "share"), ANY_SHAPE
+        other, account = number(response_model(fit.fits, "histogram", "common").shares, "general", "share"), ANY_SHAPE
     elif fit.n_replicates:
         table = fit.accounts.table
         gain = np.diff(table["log_likelihood"][[PLAIN, ANY_ACCOUNT]])[0]
@@ -101,8 +103,19 @@ def nothing_shared(fit: PanelFit) -> str:
     opening = f"Nothing is shared that shuffled answers would not show ({p_text(fit.shuffled.p[0])})"
     if fit.begins:
         return f"{opening}; how large a scale would have been found is not known."
-    least = least_share(fit.answers, fit.shuffled, **fit.chance)
+    least = least_share(fit.shuffled)
     if least <= _WORTH_A_SCALE:
         return f"{opening}: there is no scale to speak of (one of {least:.0%} of the variance would be found in 80%)."
-    much = f"only from {least:.0%} of the variance on" if np.isfinite(least) else f"of no size up to {max(SHARES):.0%}"
+    much = f"only from {least:.0%} of the variance on" if least < 1 else "of no size"
     return f"{opening}, but it could have been missed: a scale would be found in 80% {much}."
+
+
+def least_share(shuffled: Simulated) -> float:
+    """The share of the variance from which on one scale would be found four times out of five.
+
+    Formula: with equal loadings on one scale that explains s of the variance the first eigenvalue is 1 + (m - 1) s; it
+    must be above the 95% point of those of shuffled answers by Phi^-1(.8) of their standard deviations.
+    """
+    null = shuffled.simulated[:, 0]
+    needed = np.quantile(null, 1 - LEVEL) + ndtri(POWER) * null.std(ddof=1)
+    return float((needed - 1) / (len(shuffled.observed) - 1))

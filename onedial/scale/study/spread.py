@@ -1,9 +1,8 @@
 """How are the questions spread over the scale, and do loadings bend along thresholds for a reason?"""
 
-from onedial.scale.checks.accounts import PLAIN
-from onedial.scale.checks.quadratic_null import quadratic_fit_test
+from onedial.scale.checks.accounts import PLAIN, kin_bend
+from onedial.scale.checks.structure import quadratic_fit_test
 from onedial.scale.scale_distribution import scale_distribution
-from onedial.scale.specific.kin_account import kin_bend
 from onedial.scale.study import factor_figures as draw
 from onedial.scale.study.panel_fit import Finding, PanelFit
 from onedial.stats.level import LEVEL
@@ -12,14 +11,12 @@ from onedial.stats.multiple_tests import p_text
 
 def spread(fit: PanelFit) -> Finding:
     """The distribution of the scale."""
-    scale = scale_distribution(fit.answers)
-    loadings, thresholds = scale.loadings.add_prefix("loading_"), scale.thresholds.add_prefix("threshold_")
+    scale = scale_distribution(fit.fits)
     return Finding(
         sentences=scale.sentences(),
         tables={
             "scale": scale.comparison,
             "scale_weights": scale.weights,
-            "scale_respondents": loadings.join(thresholds),
         },
         figures={"scale": lambda: draw.scale_shapes(scale)},
     )
@@ -28,13 +25,13 @@ def spread(fit: PanelFit) -> Finding:
 def parabola(fit: PanelFit) -> Finding:
     """The parabola of loading on threshold, its null, and what else would make it."""
     quadratic = fit.factor.quadratic_fit
-    found = Finding(numbers={"quadratic_fit": quadratic.to_dict()})
+    found = Finding(numbers={"quadratic_fit": {"r2": quadratic.r2, "n": quadratic.n}})
     if not fit.n_replicates:
         found.figures["loadings"] = lambda: draw.loadings_against_threshold(fit.factor)
         return found
-    accounts, seed = fit.accounts, fit.chance
+    accounts = fit.accounts
     scale, asymptotes = accounts.nearest("parabola")
-    null = quadratic_fit_test(fit.answers, fit.few, scale=scale, asymptotes=asymptotes, **seed)
+    null = quadratic_fit_test(fit.nulls, scale=scale, asymptotes=asymptotes)
     found.figures["loadings"] = lambda: draw.loadings_against_threshold(fit.factor, fit.bootstrap, null)
     found.tables["accounts"] = accounts.table
     if accounts.table["bend_p"].isna().all():

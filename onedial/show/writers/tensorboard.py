@@ -18,7 +18,7 @@ from onedial.core.errors import InputError
 from onedial.core.run.configuration import flat
 from onedial.core.run.run import Run
 from onedial.show.results import captions_of
-from onedial.show.writers.wandb_run import NO_RESULTS, STEPS_PER_SECOND
+from onedial.show.writers.wandb_run import STEPS_PER_SECOND, numbers_of
 
 FOLDER = "tensorboard"
 
@@ -77,14 +77,11 @@ class TensorBoardRun:
             picture = matplotlib.image.imread(self._run.path / "figures" / f"{name}.png")
             self._writer.add_image(f"figures/{name}", picture, dataformats="HWC")
             self._writer.add_text(f"figures/{name}/caption", words["caption"])
-        for file in sorted(self._run.path.glob("*.json")):
-            told = json.loads(file.read_text(encoding="utf-8"))
-            if file.name not in NO_RESULTS and isinstance(told, Mapping):
-                values = dict(flat(told, f"{file.stem}."))
-                self.log({f"summary/{name}": value for name, value in values.items()})
-                for name, value in values.items():
-                    if isinstance(value, str):
-                        self._writer.add_text(f"summary/{name}", value)
+        numbers = {f"summary/{name}": value for name, value in numbers_of(self._run).items()}
+        self.log(numbers)
+        for name, value in numbers.items():
+            if isinstance(value, str):
+                self._writer.add_text(name, value)
         self._writer.flush()
 
     def log_artifact(self, kind: str, patterns: Sequence[str], metadata: Mapping[str, Any]) -> None:

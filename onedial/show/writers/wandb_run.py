@@ -229,11 +229,8 @@ class WandbRun:
         }
         if shown or pictures:
             self.log({**shown, **pictures})
-        for file in sorted(path.glob("*.json")):
-            told = json.loads(file.read_text(encoding="utf-8"))
-            if file.name not in NO_RESULTS and isinstance(told, Mapping):
-                values = {name: value for name, value in flat(told, f"{file.stem}.") if _is_plain(value)}
-                self._tell(lambda logged, values=values: logged.summary.update(values))  # type: ignore[misc]
+        numbers = numbers_of(self._run)
+        self._tell(lambda logged: logged.summary.update(numbers))
 
     def log_artifact(self, kind: str, patterns: Sequence[str], metadata: Mapping[str, Any]) -> None:
         """The files of some patterns, relative to the run's folder; nothing where there are none."""
@@ -266,6 +263,16 @@ class WandbRun:
 def artifact_name(run: Run) -> str:
     """The folder's name, in the letters that an artifact's name may have."""
     return re.sub(r"[^\w.-]+", "-", run.path.resolve().name)[:LONGEST_NAME]
+
+
+def numbers_of(run: Run) -> dict[str, Any]:
+    """FILE.NAME -> number or text, of the JSON files of a run that say what came out."""
+    found: dict[str, Any] = {}
+    for file in sorted(run.path.glob("*.json")):
+        stored = json.loads(file.read_text(encoding="utf-8"))
+        if file.name not in NO_RESULTS and isinstance(stored, Mapping):
+            found |= {name: value for name, value in flat(stored, f"{file.stem}.") if _is_plain(value)}
+    return found
 
 
 def _is_plain(value: Any) -> bool:

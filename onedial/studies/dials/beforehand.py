@@ -7,8 +7,7 @@ import torch
 from onedial.asking.prompts import PromptTemplate
 from onedial.models.threads import quiet_libraries
 from onedial.panels.inputs import ExperimentInputs
-from onedial.studies.dials.turning import TIMED_QUESTIONS
-from onedial.studies.inputs import questions_by_split
+from onedial.studies.inputs import prompts_by_split
 from onedial.studies.options.dials import DialOptions
 from steering.dials.adapters import ADAPTER_PASSES, ADAPTER_SETTINGS, MOST_READINGS
 from steering.dials.dials import RATES, instructed_threshold, personas
@@ -32,7 +31,7 @@ def predict(options: DialOptions, inputs: ExperimentInputs, template: PromptTemp
     def stages(lengths: Mapping[str, list[int]], size: Size, dtype: torch.dtype) -> dict[str, list[Load]]:
         return loads(options, lengths, size)
 
-    told = forecast_of(options.model, questions_by_split(inputs), template, stages, options.revision, options.dtype)
+    told = forecast_of(options.model, prompts_by_split(inputs, template), stages, options.revision, options.dtype)
     n_dials = sum(_dials(options, 2)) + len(_settings_of_prompts(options))
     return (
         f"{options.model}, {len(inputs.questions)} questions, {n_dials} dials, {told}\n"
@@ -49,8 +48,7 @@ def loads(options: DialOptions, lengths: Mapping[str, list[int]], size: Size) ->
         placing     the fitting split at the first settings of each dial
         answers     fitting and test split at the settings of each yes rate
         facts       the unrelated facts at these and at 0, taken to be as long as the questions
-        timing      a few fitting questions at the same, dial by dial
-        text        the first halves of neutral passages at the same
+        text        the first halves of neutral passages at the same, of dials that push
 
     The openings of instructions, personas and framings are not counted.
     """
@@ -66,11 +64,10 @@ def loads(options: DialOptions, lengths: Mapping[str, list[int]], size: Size) ->
     n_readings = READINGS.get(options.contrast, 3) + 3 * len(options.framings) + MOST_READINGS * n_adapted
     n_whole = 2 * (("gradient" in options.methods) + ADAPTER_PASSES * n_adapted)  # forwards, and backwards
 
-    def at_rates(prompts: list[int], n_more: int = 0, times: int = 0) -> list[Load]:
-        n_anew = sum(min(n, n_rates + n_more) for n in anew) + n_read_once + times
+    def at_rates(prompts: list[int], n_more: int = 0) -> list[Load]:
+        n_anew = sum(min(n, n_rates + n_more) for n in anew) + n_read_once
         return [Load(prompts, [(middle, n_rates + n_more)] * n_pushed, kind), Load(prompts * n_anew)]
 
-    n_settings = (n_rates + 1) * (n_pushed + n_read_once) + sum(anew)
     return {
         "reading": [Load([*extraction * (n_readings + n_whole), *fitting])],
         "pushes": [Load(fitting, [(layer, 2) for layer in candidates] * n_directions, kind)],
@@ -78,8 +75,7 @@ def loads(options: DialOptions, lengths: Mapping[str, list[int]], size: Size) ->
         "placing": [Load(fitting, [(middle, beyond)] * n_pushed, kind), Load(fitting * (sum(anew) + n_read_once))],
         "answers": at_rates(asked),
         "facts": at_rates(facts, 1),
-        "timing": at_rates(fitting[:TIMED_QUESTIONS], 1, n_pushed),
-        "text": [Load([PASSAGE_TOKENS] * options.passages, [(middle, n_settings)], kind)],
+        "text": [Load([PASSAGE_TOKENS] * options.passages, [(middle, (n_rates + 1) * n_pushed)], kind)],
     }
 
 

@@ -9,7 +9,7 @@ from onedial.core.pulse import say
 from onedial.models.prompt_set import PromptSet
 from onedial.show.progress import progress_bar
 from onedial.studies.dials.study import DialStudy
-from steering.dials.adapters import ADAPTER_PASSES, Adapter, LoraDial, train_adapter
+from steering.dials.adapters import ADAPTER_PASSES, FILE, Adapter, LoraDial, train_adapter
 from steering.dials.comparison import compare_directions, share_by_effect
 from steering.dials.dials import Dial, InterventionDial, ThresholdShift, instructed_threshold, personas
 from steering.interventions import Intervention, SteeringVector
@@ -98,7 +98,7 @@ def make_dials(study: DialStudy, vectors: dict[tuple[int, str], SteeringVector],
 def adapter(study: DialStudy) -> Adapter:
     """The adapter of `--dials lora`, trained on the extraction split."""
     folder = study.run.path / "adapter"
-    if study.run.has("adapter/onedial.json"):
+    if study.run.has(f"adapter/{FILE}"):
         return Adapter.load(folder)
     prompts = PromptSet.build(study.model, study.inputs.in_splits("extraction"), study.template)
     with progress_bar(ADAPTER_PASSES, "adapter, passes over the extraction split") as advance:

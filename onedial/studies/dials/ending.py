@@ -21,13 +21,10 @@ def finish(
     case = unsteered_case(answers, about, study.inputs.panel, study.options.seed)
     found = compare_dials(answers, placed, kinds, case)
     rates = found.rates.merge(effects, on=["dial", "setting"], how="left", suffixes=("", "_facts"))
-    cost = effects.groupby("dial")["seconds_per_answer"].first()
-    cost = cost.reindex(found.table.index).where(found.table["n_rates"] > 0)  # of a dial that reaches none, of nothing
-    table = found.table.assign(seconds_per_answer=cost)
     sentence = found.sentence()
-    told = {"sentence": sentence, "chosen": found.chosen, "limit": study.options.limit}
+    told = {"sentence": sentence, "chosen": found.chosen}
     stored, page = write_dials(
-        study.run, {"dials": table, "targets": found.targets, "rates": rates, "comparison": told}
+        study.run, {"dials": found.table, "targets": found.targets, "rates": rates, "comparison": told}
     )
     print_results(stored, sentence)
     say(f"written to {study.run.path}; page: {page}")

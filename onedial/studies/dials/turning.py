@@ -1,9 +1,8 @@
 """What the dials are put to: their settings at each yes rate, the answers there, and what they do besides.
 
-placing-*/  placed.csv    answers-*/    facts-*/  texts/
+placing-*/  placed.csv    answers-*/    facts-*/  texts.csv
 """
 
-import time
 from collections.abc import Sequence
 
 import pandas as pd
@@ -17,9 +16,7 @@ from onedial.show.progress import progress_bar
 from onedial.studies.dials.study import DialStudy
 from onedial.verdict.comparing.dial_comparison import CUT
 from steering.dials.dials import DIAL_COLUMNS, Dial, InterventionDial, ask_together, place_settings
-from steering.effects.side_effects import fact_effects
-
-TIMED_QUESTIONS = 16
+from steering.effects.side_effects import fact_effects, kl_on_text
 
 
 def place(study: DialStudy, dials: Sequence[Dial]) -> pd.DataFrame:
@@ -47,29 +44,29 @@ def ask(study: DialStudy, dials: Sequence[Dial], placed: pd.DataFrame) -> pd.Dat
 
 
 def side_effects(study: DialStudy, dials: Sequence[Dial], placed: pd.DataFrame) -> pd.DataFrame:
-    """Facts and neutral text at the settings that are reached, and what an answer costs."""
-    facts = load_facts(study.options.facts, study.options.seed)
-    passages = load_passages()[: study.options.passages]
+    """Facts at the settings that are reached, and of the dials that push neutral text."""
+    facts, run = load_facts(study.options.facts, study.options.seed), study.run
     settings = {name: sorted({0.0, *own}) for name, own in reached_settings(dials, placed).items()}
     asked = ask_all(study, "facts", dials, facts, FACT.template, settings)
     truth = pd.Series(truth_of(facts))
-    timed, frames = study.inputs.in_splits("fitting")[:TIMED_QUESTIONS], []
-    files = {dial.name: f"texts/{slug(dial.name)}.csv" for dial in dials}
-    left = [dial for dial in dials if not study.run.has(files[dial.name])]
-    with progress_bar(len(left), f"{len(passages)} neutral passages under each dial") as advance:
-        for dial in left:
-            begun = time.perf_counter()
-            dial.ask(study.model, timed, study.template, settings[dial.name])
-            each = (time.perf_counter() - begun) / (TIMED_QUESTIONS * len(settings[dial.name]))
-            own = dial.on_text(study.model, settings[dial.name], passages).assign(seconds_per_answer=each)
-            study.run.write_table(files[dial.name], own)
-            advance(1)
-    limit = study.options.limit
-    for dial in dials:
-        text = study.run.read_table(files[dial.name])
-        own = fact_effects(asked[asked["dial"] == dial.name], truth, limit=limit).drop(columns="n")
-        frames.append(own.assign(setting=own["setting"]).merge(text, on="setting").assign(dial=dial.name))
-    return pd.concat(frames, ignore_index=True)
+    pushed = [dial for dial in dials if isinstance(dial, InterventionDial)]
+    if not run.has("texts.csv"):
+        passages = load_passages()[: study.options.passages]
+        wanted = {dial.intervention.intervention_id: settings[dial.name] for dial in pushed}
+        with progress_bar(len(passages), f"neutral passages under {len(pushed)} interventions") as advance:
+            interventions = [dial.intervention for dial in pushed]
+            run.write_table(
+                "texts.csv", kl_on_text(study.model, interventions, wanted, passages=passages, progress=advance)
+            )
+    names = {dial.intervention.intervention_id: dial.name for dial in pushed}
+    texts = run.read_table("texts.csv").rename(columns={"magnitude": "setting"})
+    texts = (
+        texts.assign(dial=texts["intervention_id"].map(names))
+        .drop(columns="intervention_id")
+        .astype({"setting": float})
+    )
+    effects = [fact_effects(asked[asked["dial"] == dial.name], truth).assign(dial=dial.name) for dial in dials]
+    return pd.concat(effects, ignore_index=True).merge(texts, on=["dial", "setting"], how="left")
 
 
 def ask_all(
@@ -112,7 +109,3 @@ def reached_settings(dials: Sequence[Dial], placed: pd.DataFrame) -> dict[str, l
     """Of each dial, those at which it reaches a yes rate."""
     there = placed[placed["reached"].astype(bool)]
     return {dial.name: sorted({float(s) for s in there.loc[there["dial"] == dial.name, "setting"]}) for dial in dials}
-
-
-def slug(name: str) -> str:
-    return "".join(letter if letter.isalnum() else "-" for letter in name)

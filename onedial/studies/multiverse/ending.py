@@ -6,7 +6,6 @@ from onedial.core.pulse import say
 from onedial.report.multiverse import write_multiverse
 from onedial.show.progress import progress_bar
 from onedial.show.terminal import print_results
-from onedial.stats.remembered import fits_remembered
 from onedial.studies.multiverse.study import MultiverseStudy
 from onedial.verdict.comparing.multiverse import (
     Universe,
@@ -25,7 +24,7 @@ def finish(study: MultiverseStudy, universes: Sequence[Universe]) -> None:
     plans = {name: run.read_json(f"plans/wording-{number}.json") for name, number in wordings.items()}
     turns = {name: study.turns(number).read() for name, number in wordings.items()}
     about, rows = study.inputs.frame().set_index("id"), []
-    with progress_bar(len(universes), "verdicts") as advance, fits_remembered():
+    with progress_bar(len(universes), "verdicts") as advance:
         for each in universes:
             entry, own = plans[each.wording]["entries"].get(each.universe_id), turns[each.wording]
             if entry is None:

@@ -11,7 +11,7 @@ from onedial.core.run.run import Run
 from onedial.models.model import OpenModel
 from onedial.models.prompt_set import PromptSet
 from onedial.panels.inputs import ExperimentInputs
-from onedial.studies.inputs import questions_by_split
+from onedial.studies.inputs import prompts_by_split
 from onedial.studies.options.dials import MultiverseOptions
 from onedial.verdict.comparing.multiverse import universes_of
 from steering.critical import ROWS_PER_CROSSING
@@ -61,7 +61,8 @@ def predict(
     def stages(lengths: Mapping[str, list[int]], size: Size, dtype: torch.dtype) -> dict[str, list[Load]]:
         return loads(lengths, candidates, by_wording)
 
-    told = forecast_of(options.model, questions_by_split(inputs), templates[0], stages, options.revision, options.dtype)
+    asked = prompts_by_split(inputs, templates[0])
+    told = forecast_of(options.model, asked, stages, options.revision, options.dtype)
     return f"{options.model}, {len(inputs.questions)} questions, {len(universes)} universes, {told}"
 
 

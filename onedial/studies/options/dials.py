@@ -41,9 +41,8 @@ class DialOptions(TargetOptions, DryRunOptions, RunOptions, group="what is compa
     positions: str = option("last", "where in the prompt", choices=("last", "prompt", "all"))
     layer: str = option("few", f"candidates: {LAYERS}", check=several_layers)
     together: int = option(3, "layers steered at once, magnitudes shared by effect; 0: none", at_least=0)
-    facts: int = option(60, "unrelated facts for side effects", at_least=1, check=even_up_to_200)
+    facts: int = option(60, "unrelated facts", at_least=1, check=even_up_to_200)
     passages: int = option(16, "neutral ones, for KL", at_least=1, at_most=64)
-    limit: float = option(0.02, "by how much the facts' accuracy may fall", at_least=0, at_most=1)
     lora_rate: float = option(0.9, "yes rate that --dials lora is trained to", above=0, below=1)
 
     def settled(self) -> Self:

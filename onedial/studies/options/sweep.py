@@ -57,15 +57,6 @@ class SteeringOptions(Options, group="steering"):
 
 
 @dataclass(frozen=True, kw_only=True)
-class SideEffectOptions(Options, group="side effects"):
-    """What the dial does besides."""
-
-    side_effects: bool = option(False, "run neutral text as well, and mark the usable range in the figures")
-    limit: float = option(0.02, "usable: accuracy on facts falls by at most this share", at_least=0, at_most=1)
-    passages: int = option(16, "neutral ones", at_least=1, at_most=64)
-
-
-@dataclass(frozen=True, kw_only=True)
 class ReasonedOptions(EngineOptions, group="reasoned answers"):
     """Answers that are written after a reasoning."""
 
@@ -93,7 +84,7 @@ class ReasonedOptions(EngineOptions, group="reasoned answers"):
 
 
 @dataclass(frozen=True, kw_only=True)
-class SweepOptions(VerdictOptions, SteeringOptions, SideEffectOptions, ReasonedOptions, DryRunOptions, RunOptions):
+class SweepOptions(VerdictOptions, SteeringOptions, ReasonedOptions, DryRunOptions, RunOptions):
     """All that a sweep understands."""
 
     hold_out: str = option(
@@ -105,12 +96,6 @@ class SweepOptions(VerdictOptions, SteeringOptions, SideEffectOptions, ReasonedO
         False, "torchrun's processes hold one model together, each a part of it, where it is larger than a GPU"
     )
     show_prompt: bool = option(False, "print the first rendered prompt and stop", stored=False)
-
-    def check(self) -> None:
-        """Side effects rest on facts."""
-        super().check()
-        if self.side_effects and not self.facts:
-            raise InputError("--side-effects rests on unrelated facts; leave --facts 0 away")
 
     def settings(self) -> list[float] | None:
         """The magnitudes; None where they are chosen on the fitting split.

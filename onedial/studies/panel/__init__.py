@@ -1,11 +1,10 @@
 """The stages of `experiments/study_panel.py`: a panel, and no model.
 
-study    the study's questions on one page      scale     everything that can be asked of its scale
+study    the study's questions on one page      deep      everything that can be asked of its scale
 case     what is computed, each thing once      readings  the factor of every way to read the panel
 results  tables, figures and sections           sentences, words.yaml  what they say
 """
 
-from onedial.studies.panel.scale import study_scale
 from onedial.studies.panel.study import study_panel
 
-__all__ = ["study_panel", "study_scale"]
+__all__ = ["study_panel"]

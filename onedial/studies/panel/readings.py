@@ -9,14 +9,13 @@ import pandas as pd
 from onedial.panels.panel_scores import stated_confidence
 from onedial.panels.panels import ResponseMatrix
 from onedial.scale.categories import cut_confidence
-from onedial.scale.checks.one_factor import revised_parallel_analysis
-from onedial.scale.checks.permutation import permutation_null
+from onedial.scale.checks.nulls import Nulls
 from onedial.scale.checks.quadratic import quadratic_fit
-from onedial.scale.checks.quadratic_null import quadratic_fit_test
+from onedial.scale.checks.structure import permutation_null, quadratic_fit_test, revised_parallel_analysis
 from onedial.scale.factor.factor_fit import FEWEST_FITTED, MOST_FITTED, factor_fit
 from onedial.scale.factor.factor_model import FactorModel, fit_factor_model
 from onedial.scale.factor.polychoric_factor import polychoric_factor
-from onedial.stats.level import QUANTILES_95
+from onedial.scale.study.factor_figures import eigenvalue_table
 
 CUTS = (80.0, 90.0, 95.0, 100.0)
 """In hundredths of the panel's top."""
@@ -48,9 +47,9 @@ class Reading:
         model = fit_factor_model(varied)
         if not n_replicates:
             return cls(varied, model)
-        shuffled = permutation_null(varied, n_replicates, seed=seed)
-        parallel = revised_parallel_analysis(varied, n_replicates=n_replicates, seed=seed, shuffles=shuffled)
-        return cls(varied, model, shuffled, parallel, quadratic_fit_test(varied, n_replicates, seed=seed))
+        nulls = Nulls.of(varied, n_replicates, "pairwise", "half", seed)
+        parallel = revised_parallel_analysis(nulls)
+        return cls(varied, model, permutation_null(nulls), parallel, quadratic_fit_test(nulls))
 
     def row(self) -> dict[str, float]:
         """What the table of readings says of it."""
@@ -67,13 +66,8 @@ class Reading:
         return row
 
     def eigenvalues(self) -> pd.DataFrame:
-        """Index rank; eigenvalue, and of either null its mean and the ends of its central 95%, nan where untested."""
-        table = pd.DataFrame({"eigenvalue": self.model.eigenvalues.to_numpy()})
-        for name, null in (("shuffled", self.shuffled), ("one_fewer", self.parallel)):
-            if null is not None:
-                low, high = np.quantile(null.simulated, QUANTILES_95, axis=0)
-                table[[name, f"{name}_low", f"{name}_high"]] = np.column_stack([null.simulated.mean(axis=0), low, high])
-        return table.set_axis(range(1, len(table) + 1))
+        """Eigenvalues beside both nulls; see `eigenvalue_table`."""
+        return eigenvalue_table(self.model.eigenvalues.to_numpy(), self.shuffled, self.parallel)
 
 
 def other_readings(as_answered: Reading, panel: ResponseMatrix, n_replicates: int, seed: int) -> pd.DataFrame:

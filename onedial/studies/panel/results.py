@@ -9,17 +9,17 @@ import pandas as pd
 from onedial.confidence.metacognition import metacognition_sentences
 from onedial.confidence.predictors import OWN
 from onedial.confidence.validity import screening_sentence
-from onedial.scale.checks.quadratic import quadratic_fit
+from onedial.scale.study.factor_figures import parabola_plot, scree
 from onedial.show.columns import Column, digits, like
 from onedial.show.figure_style import COLOURS, FAINT, INK, Drawing, family_styles
 from onedial.show.plots import SHARES, Curve, Panel, curves, forest, scatter
 from onedial.show.results import SURROUNDINGS, WARNINGS, Make, Result, Stored, words_in
-from onedial.stats.level import LEVEL, Z_95
+from onedial.stats.level import LEVEL
 from onedial.studies.panel import sentences as say
 from onedial.studies.panel.case import StudyCase
 
 WORDS = words_in(__file__)
-MOST_ROWS, MOST_LABELS, NAMED = 60, 12, 6
+MOST_ROWS, MOST_LABELS = 60, 12
 EVEN = Curve([0, 1], [0, 1], colour=FAINT, look={"linestyle": "--", "linewidth": 1.2})
 
 
@@ -44,47 +44,12 @@ def _by(table: pd.DataFrame) -> str:
     return "family" if (table["family"] != "").any() else ""
 
 
-def _scree(_: Any, stored: Stored) -> Drawing:
-    table = stored["eigenvalues"]
-    lines = [Curve(table.index, table["eigenvalue"].where(table["eigenvalue"] > 0), "panel", look={"marker": "o"})]
-    for name, label, colour in (
-        ("shuffled", "answers shuffled (first only)", COLOURS[1]),
-        ("one_fewer", "one factor fewer", COLOURS[2]),
-    ):
-        if name in table:
-            low, high = (table[f"{name}_{end}"].clip(lower=1e-6) for end in ("low", "high"))
-            lines.append(Curve(table.index, table[name], label, colour, low, high, look={"linestyle": "--"}))
-    positive = table["eigenvalue"][table["eigenvalue"] > 0]
-    limits = (max(positive.min() / 2, 0.01), 1.3 * positive.max())
-    panel = Panel(lines, "eigenvalue of the correlations", limits, log=True)
-    return curves([panel], "from the largest to the smallest", zero=False, inch=2.9)
-
-
 def _loadings(_: Any, stored: Stored) -> Drawing:
-    table = stored["respondents"].dropna(subset=["loading"])
-    reach = Z_95 * table["threshold_se"]
-    table = table.assign(threshold_low=table["threshold"] - reach, threshold_high=table["threshold"] + reach)
-    fit, first = quadratic_fit(table["loading"], table["threshold"]), stored["readings"].iloc[0]
-    lines, annotated, remark = [], {str(name): short(name) for name in table.index}, "too few for a parabola"
-    if np.isfinite(fit.r2):
-        x = np.linspace(table["threshold"].min(), table["threshold"].max(), 200)
-        lines = [Curve(x, fit.predict(x), colour=INK, look={"linewidth": 1.2})]
-        far = (table["loading"] - fit.predict(table["threshold"].to_numpy())).abs().nlargest(NAMED).index
-        annotated = {str(name): short(name) for name in far}
-        remark = f"parabola: R² {fit.r2:.2f}"
-        if "parabola_p" in first:
-            remark += f"; if unrelated {first['parabola_unrelated']:.2f} (p = {first['parabola_p']:.2g})"
-    return scatter(
-        table,
-        "threshold",
-        "loading",
-        xlabel="threshold (higher = more often yes)",
-        ylabel="loading on the shared factor",
-        by=_by(table),
-        lines=lines,
-        annotated=annotated,
-        remark=remark,
-    )
+    table, first = stored["respondents"].dropna(subset=["loading"]), stored["readings"].iloc[0]
+    unrelated = ""
+    if "parabola_p" in first:
+        unrelated = f"; if unrelated {first['parabola_unrelated']:.2f} (p = {first['parabola_p']:.2g})"
+    return parabola_plot(table, unrelated, _by(table))
 
 
 def _rates(table: pd.DataFrame, _: Stored) -> Drawing:
@@ -183,7 +148,7 @@ STUDY_RESULTS: dict[str, Result] = {
             *("parabola_r2", "parabola_p"),
         ),
         text=_of_table(say.scale),
-        figures={"scree": _scree},
+        figures={"scree": lambda _, stored: scree(stored["eigenvalues"])},
         folded=False,
         terminal=True,
     ),

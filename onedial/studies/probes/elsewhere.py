@@ -11,7 +11,7 @@ from onedial.models.prompt_set import PromptSet
 from onedial.studies.probes.study import Floats, Study
 from probes.fitting.labels import OWN_MARGIN, OWN_YES
 from probes.fitting.measure import ProbeTask
-from probes.out_of_distribution import read_elsewhere
+from probes.other_checkpoint import read_elsewhere
 
 
 def elsewhere_stage(study: Study) -> None:

@@ -1,6 +1,6 @@
 """The facts as statements and their negations, read without labels: statements.csv."""
 
-from onedial.asking.statements import NONSENSE, load_statements
+from onedial.asking.statements import load_statements
 from onedial.panels.questions.facts import load_facts
 from onedial.studies.probes.study import Study
 from probes.directions.contrast import CONTRAST_COLUMNS, read_without_labels
@@ -13,7 +13,7 @@ def statements_stage(study: Study) -> None:
         return
     options, statements = study.options, load_statements(load_facts(study.options.facts, study.options.seed))
     layers = study.spread_layers(options.statement_layers)
-    with study.progress_bar(6 * len(statements), "activations of statements") as advance:
+    with study.progress_bar(4 * len(statements), "activations of statements") as advance:
         stores = StatementStores.read(
             study.model,
             statements,
@@ -24,12 +24,12 @@ def statements_stage(study: Study) -> None:
             seed=options.seed,
             progress=advance,
         )
-    parts = study.run.parts("statements", ["layer", *CONTRAST_COLUMNS], ["layer", "method", "marker"])
+    parts = study.run.parts("statements", ["layer", *CONTRAST_COLUMNS], ["layer", "method"])
     done = {int(layer) for layer in parts.done("layer")}
     with study.progress_bar(len(layers) - len(done), "without labels") as advance:
         for layer in layers:
             if layer not in done:
-                table = read_without_labels(stores.at(layer), stores.at(layer, NONSENSE), stores.draws)
+                table = read_without_labels(stores.at(layer), stores.draws)
                 parts.append(table.assign(layer=layer))
                 advance(1)
     study.run.write_table("statements.csv", parts.read())

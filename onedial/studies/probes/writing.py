@@ -2,7 +2,6 @@
 
 from onedial.asking.instruments import reasoned
 from onedial.studies.probes.study import Study
-from probes.out_of_distribution import Surroundings
 from probes.while_writing import TOKEN_COLUMNS, course_of, read_while_writing
 
 AT_ONCE = 32
@@ -15,7 +14,7 @@ def writing_stage(study: Study) -> None:
         return
     layer = study.one_layer
     rows, own = study.rows(layer), study.probes_at(layer)[study.options.methods[0]]
-    around, probes = Surroundings.of(rows, study.task), {label: own[label] for label in study.main_labels}
+    probes = {label: own[label] for label in study.main_labels}
     by_id = {question.id: question for question in study.questions}
     asked = [by_id[question] for question in study.spread_over_topics(study.options.n_reasoned)]
     parts = study.run.parts("written", TOKEN_COLUMNS, ["question_id", "place", "label"])
@@ -25,9 +24,7 @@ def writing_stage(study: Study) -> None:
     with study.progress_bar(sum(map(len, left)), "reasoned answers") as advance:
         for share in left:
             instrument = reasoned(study.template)
-            parts.append(
-                read_while_writing(study.model, share, probes, layer, rows, around, instrument, progress=advance)
-            )
+            parts.append(read_while_writing(study.model, share, probes, layer, rows, instrument, progress=advance))
     tokens = parts.read()
     study.run.write_table("tokens_written.parquet", tokens)
     course = course_of(tokens, n_bootstrap=study.options.replicates, seed=study.options.seed)

@@ -3,7 +3,7 @@
 sweep         every question at every magnitude of the intervention under test
 crossings     where the answers turn along each control; texts.csv: what each push does to neutral text
 instructed    the unsteered subject, told how sure to be
-facts         unrelated facts at all magnitudes; texts/ neutral passages at the same
+facts         unrelated facts at all magnitudes
 wordings      a few questions as they are and reversed, and preferences
 written.csv   what it writes to eight questions at three settings
 reasoned      its reasons before the answer at a few settings
@@ -12,7 +12,6 @@ reasoned      its reasons before the answer at a few settings
 from contextlib import nullcontext
 from dataclasses import replace
 from functools import partial
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -22,7 +21,6 @@ from onedial.asking.rewording import reversed_wording
 from onedial.asking.sweep_tables import AS_ASKED, PREFERENCE, REVERSED_WORDING
 from onedial.core.files import sha256_of_text
 from onedial.core.processes import is_first_process
-from onedial.core.run.parts import Parts
 from onedial.models.processes import process_index, wait_for_all
 from onedial.models.prompt_set import PromptSet
 from onedial.panels.questions.facts import load_facts, load_passages, truth_of
@@ -31,12 +29,11 @@ from onedial.panels.splits import FITTING, TEST
 from onedial.show.progress import progress_bar
 from onedial.studies.start import engine_of
 from onedial.studies.sweep.study import SweepStudy
-from onedial.verdict.criteria.usable import usable_range
 from steering.controls import word_push
 from steering.critical import crossings_along
 from steering.dials.dials import instructed_threshold
 from steering.effects.reasoned import reasoned_cost, reasoned_instrument, reasoned_sweep, short_grid
-from steering.effects.side_effects import REVERSED_SETTINGS, TEXT_COLUMNS, effects_on_text, fact_effects, kl_on_text
+from steering.effects.side_effects import REVERSED_SETTINGS, kl_on_text
 from steering.planning.magnitudes import doubling
 from steering.respondent import generate_steered
 from steering.sweeping import sweep
@@ -44,8 +41,6 @@ from steering.sweeping import sweep
 WRITTEN = "written.csv"
 WRITTEN_RATES, N_WRITTEN, WRITTEN_TOKENS = (0.1, 0.5, 0.9), 8, 20
 """Yes rates at whose settings the subject writes, to so many questions, and how much at most."""
-SETTINGS_AT_ONCE = 8
-"""Magnitudes whose effects on text are written at once: what a kill can cost."""
 
 
 def sweep_questions(study: SweepStudy) -> None:
@@ -69,13 +64,13 @@ def cross_controls(study: SweepStudy) -> None:
 
 def measure_texts(study: SweepStudy) -> None:
     """What each push does to neutral text where it takes the yes rate to .1 and to .9."""
-    known, settings, passages = study.run.texts(), study.run.settings_on_text(), load_passages()
+    known, settings, passages = study.run.table("texts"), study.run.tables().settings_on_text, load_passages()
     wait_for_all()
     if known is None:
         with progress_bar(len(passages), "neutral text") as advance:
             found = kl_on_text(study.model, study.plan.interventions, settings, passages=passages, progress=advance)
         if process_index() == 0:
-            study.run.write_texts(found)
+            study.run.write_table("texts", found)
     wait_for_all()
 
 
@@ -184,34 +179,3 @@ def write_reasons(study: SweepStudy) -> None:
         study.fill(parts, f"reasoned answers at {len(magnitudes)} settings", n, ask, parts.read())
         if study.model.writer is not None:
             study.run.run.record(writer=study.model.writer.told())
-
-
-def run_on_text(study: SweepStudy) -> None:
-    """Run neutral passages at every magnitude; the first process writes."""
-    parts, plan = text_parts(study), study.plan
-    done, passages = parts.done("setting"), load_passages()[: study.options.passages]
-    left = [m for m in plan.magnitudes[plan.intervention.intervention_id] if m not in done]
-    wait_for_all()
-    with progress_bar(len(left), f"{len(passages)} neutral passages at each magnitude") as advance:
-        for start in range(0, len(left), SETTINGS_AT_ONCE):
-            few = left[start : start + SETTINGS_AT_ONCE]
-            found = effects_on_text(study.model, few, plan.intervention, passages=passages)
-            if process_index() == 0:
-                parts.append(found)
-            advance(len(few))
-    wait_for_all()
-
-
-def weigh_side_effects(study: SweepStudy, matches: pd.DataFrame) -> tuple[pd.DataFrame, dict[str, Any]]:
-    """The table of side effects and the usable range, from facts, texts and matches."""
-    run, limit = study.run, study.options.limit
-    facts = run.parts["facts"].read().rename(columns={"magnitude": "setting"})
-    truth = facts.drop_duplicates("question_id").set_index("question_id")["truth"]
-    effects = fact_effects(facts, truth, limit=limit).merge(text_parts(study).read(), on="setting")
-    found = usable_range(effects, matches, limit)
-    return effects, {**vars(found), "outside": list(found.outside), "sentence": found.sentence(len(matches))}
-
-
-def text_parts(study: SweepStudy) -> Parts:
-    """The effects on neutral text, as they grow."""
-    return study.run.run.parts("texts", TEXT_COLUMNS, ["setting"])

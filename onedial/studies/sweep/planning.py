@@ -79,7 +79,7 @@ def save(plan: SweepPlan, run: SweepRun) -> None:
     for vector in plan.vectors:
         vector.save(run.run.file(run.vector_file(vector.vector_id)))
     if plan.scan is not None:
-        run.write_layer_scan(plan.scan.table)
+        run.write_table("layer_scan", plan.scan.table)
     run.write_interventions(plan.entries())
     if plan.reliability is not None:
         run.run.record(vector=asdict(plan.reliability))

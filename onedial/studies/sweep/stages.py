@@ -9,14 +9,17 @@ from typing import NamedTuple
 
 import torch
 
+from onedial.asking.instruments import FACT
 from onedial.asking.prompts import PromptTemplate
 from onedial.asking.rewording import reversed_wording
 from onedial.core.processes import is_first_process
 from onedial.core.pulse import say
 from onedial.core.run.stages import Stage, go_through
 from onedial.panels.inputs import ExperimentInputs
+from onedial.panels.questions.facts import load_facts
+from onedial.panels.questions.question_files import load_questions
 from onedial.report.report import keep_judgement, print_summary, write_report
-from onedial.studies.inputs import questions_by_split
+from onedial.studies.inputs import prompts_by_split
 from onedial.studies.options.sweep import SweepOptions
 from onedial.studies.sweep import asking
 from onedial.studies.sweep.causes import find_causes
@@ -32,7 +35,7 @@ from steering.controls import N_CONTRASTS
 from steering.critical import ROWS_PER_CROSSING
 from steering.dials.dials import SURENESS
 from steering.effects.reasoned import reasoned_cost
-from steering.effects.side_effects import N_PREFERENCES, PASSAGE_TOKENS, REVERSED_SETTINGS
+from steering.effects.side_effects import N_PREFERENCES, REVERSED_SETTINGS
 from steering.planning.forecast import Load, Size, forecast_of
 from steering.planning.layers import candidate_layers
 from steering.planning.magnitudes import COARSE_POINTS, GRID_POINTS, RANGE_QUESTIONS, doubling
@@ -46,18 +49,20 @@ Loads = dict[str, list[Load]]
 class Ahead:
     """What is known of a sweep before the subject is loaded.
 
-    The layer is not known before the scan; the middle one of the candidates stands for it. Facts, preferences and
-    pairs of the tests are taken to be as long as the questions, and of the tests there are as many as at most.
+    The layer is not known before the scan; the middle one of the candidates stands for it. Pairs of the tests are
+    taken to be as long as the questions, and there are as many as at most.
 
     Attributes:
-        extraction, fitting, test: tokens of each prompt. layers: the candidates. turned: whether the prompt has a
-            reversed wording. n_cached: prompts that the sweep finds in the cache.
+        extraction, fitting, test, facts, preferences: tokens of each prompt. layers: the candidates.
+        turned: whether the prompt has a reversed wording. n_cached: prompts that the sweep finds in the cache.
     """
 
     options: SweepOptions
     extraction: list[int]
     fitting: list[int]
     test: list[int]
+    facts: list[int]
+    preferences: list[int]
     layers: Sequence[int]
     turned: bool = True
     n_cached: int = 0
@@ -102,7 +107,7 @@ def _controls(a: Ahead) -> Loads:
 
 
 def _reversed(a: Ahead) -> Loads:
-    asked = a.fitting[: a.options.reversed] * 2 + a.some(N_PREFERENCES)
+    asked = a.fitting[: a.options.reversed] * 2 + a.preferences[:N_PREFERENCES]
     found = [Load(asked, [(a.middle, REVERSED_SETTINGS), (a.middle, BEYOND)], a.kind)]
     return {"reversed": found} if a.turned else {}
 
@@ -141,16 +146,11 @@ STAGES: dict[str, SweepStage] = {
     ),
     "facts": SweepStage(
         lambda o: o.facts,
-        lambda a: {"facts": [Load(a.some(a.options.facts), [(a.middle, a.grid)], a.kind)]},
+        lambda a: {"facts": [Load(a.facts, [(a.middle, a.grid)], a.kind)]},
         asking.ask_facts,
     ),
     "reversed wording": SweepStage(lambda o: o.reversed, _reversed, asking.ask_reversed),
     "interchange and mediation": SweepStage(lambda o: o.tests, _causes, find_causes),
-    "side effects on neutral text": SweepStage(
-        lambda o: o.side_effects,
-        lambda a: {"text": [Load([PASSAGE_TOKENS] * a.options.passages, [(a.middle, a.grid)], a.kind)]},
-        asking.run_on_text,
-    ),
     "texts": SweepStage(
         lambda _: True,
         lambda a: {"texts": _written(a, a.some(asking.N_WRITTEN), len(asking.WRITTEN_RATES), asking.WRITTEN_TOKENS)},
@@ -183,8 +183,6 @@ def go_through_stages(study: SweepStudy) -> None:
         return
     with run.run.stage("match and verdict"):
         judged = run.judge(panel, options.seed)
-        if options.side_effects:
-            judged = replace(judged, effects=asking.weigh_side_effects(study, judged.case.matches))
         if options.answer == "reasoned":
             judged = replace(judged, reasoned=run.judge_reasoned(panel, options.seed))
         keep_judgement(run, judged)
@@ -201,7 +199,11 @@ def predict(options: SweepOptions, inputs: ExperimentInputs, template: PromptTem
     def stages(lengths: Mapping[str, list[int]], size: Size, dtype: torch.dtype) -> Loads:
         return loads(options, lengths, size, dtype, turned)
 
-    told = forecast_of(options.model, questions_by_split(inputs), template, stages, options.revision, options.dtype)
+    facts = load_facts(options.facts, options.seed) if options.facts else []
+    beside = {"facts": facts, "preferences": load_questions("preferences")}
+    asked = prompts_by_split(inputs, template)
+    asked |= {name: [FACT.template.fill(each.text) for each in own] for name, own in beside.items()}
+    told = forecast_of(options.model, asked, stages, options.revision, options.dtype)
     return f"{options.model}, {len(inputs.questions)} questions, {told}"
 
 
@@ -211,10 +213,12 @@ def loads(
     """What the plan and each stage of a sweep ask of the model.
 
     Args:
-        lengths: split (extraction, fitting, test) -> tokens of each prompt. turned: see `Ahead`.
+        lengths: extraction, fitting, test, facts, preferences -> tokens of each prompt. turned: see `Ahead`.
     """
-    extraction, fitting, test = (lengths[split] for split in ("extraction", "fitting", "test"))
-    ahead = Ahead(options, extraction, fitting, test, candidate_layers(options.layer, size.n_layers), turned)
+    named = ("extraction", "fitting", "test", "facts", "preferences")
+    extraction, fitting, test, facts, liked = (lengths[name] for name in named)
+    layers = candidate_layers(options.layer, size.n_layers)
+    ahead = Ahead(options, extraction, fitting, test, facts, liked, layers, turned)
     found: Loads = {"reading": [Load([*extraction, *ahead.some(ASKED)])]}
     chosen = options.settings() is None
     if len(ahead.layers) > 1 or chosen:

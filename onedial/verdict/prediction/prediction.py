@@ -13,9 +13,6 @@ predicted as probabilities, and each scores -log2 of the probability that it was
     share  bits of the dial / bits of mark 1; said only where mark 1 predicts `OPEN_FLOOR` or more of mark 0's loss:
            of less than that a few thousandths of a bit are any share
 
-Where no question names a topic, or texts know nothing of the named ones, what the dial tells of questions that read
-alike bounds what topics may tell (`alike`); where texts do, what it tells within topics, which may be too coarse.
-
 A question without a score lies in the middle of the order, so that all sources are scored on the same answers, and
 what could not be read counts as unknown. With k under all of the answers, losses are means over draws of k.
 """
@@ -29,7 +26,6 @@ import pandas as pd
 from scipy import stats
 
 from onedial.show.columns import percent
-from onedial.stats.estimate import Estimate
 from onedial.stats.level import LEVEL, QUANTILES_95, interval_95
 from onedial.stats.multiple_tests import adjusted
 from onedial.stats.numbers import (
@@ -42,7 +38,6 @@ from onedial.stats.numbers import (
 )
 from onedial.stats.resampling import resampled_weights
 from onedial.verdict.case import Case
-from onedial.verdict.prediction.alike import MOST, texts_know_topics, told_of_alike
 from onedial.verdict.prediction.losses import ALL, Losses, mean_of_answers
 from onedial.verdict.prediction.retest import RETEST, retest_gains, shares_of_samples
 from onedial.verdict.prediction.sources import ACCOUNTS, DIAL, SURFACE_SOURCES, every_source
@@ -71,9 +66,7 @@ class Prediction:
         yes_rate: loss of mark 0, bits per question. bits, possible: of the dial, of mark 1. share: their ratio.
         surface: the best of `sources.SURFACE_SOURCES` ("" where there is none). beyond: bits of the dial minus its.
         by: what the intervals that decide are drawn over: "questions" or "topics".
-        topics: whether questions name two topics or more, and, where all else suffices, their texts know of them, and
-            not of finer ones that may be all that is shared. alike: where not, what the dial tells of questions that
-            read alike, as a share of what it tells of a question (nan where texts are not known).
+        topics: whether questions name two topics or more: where not, topics may be all that is shared.
         models: base model -> bits, low, high, p, p_adjusted, possible, share, predicted, needed (1 or 0: whether
             without it there would not be enough).
         sources: source -> base model -> bits, of every source by all answers; no part of verdict.json.
@@ -91,7 +84,6 @@ class Prediction:
     beyond: PanelEstimate = field(default_factory=PanelEstimate)
     by: str = "questions"
     topics: bool = True
-    alike: Estimate = field(default_factory=Estimate)
     models: dict[str, dict[str, float]] = field(default_factory=dict)
     sources: dict[str, dict[str, float]] = field(default_factory=dict)
     kin: "Prediction | None" = None
@@ -110,9 +102,8 @@ class Prediction:
 
     @property
     def suffices(self) -> bool:
-        """Whether there is enough, with kin as one too, and topics are not all that is shared."""
-        of_questions = self.topics or self.alike.high < MOST
-        return self.enough and not self.hangs_on_kin and of_questions
+        """Whether there is enough, with kin as one too, and topics are known: else they may be all that is shared."""
+        return self.enough and not self.hangs_on_kin and self.topics
 
     @property
     def surface_suffices(self) -> bool:
@@ -125,19 +116,19 @@ class Prediction:
         Args:
             family: that all of them are of; empty where they are of several, or nothing is known of it.
         """
-        predicted = [name for name, own in self.models.items() if own["predicted"]]
+        predicted = [name for name, row in self.models.items() if row["predicted"]]
         named = f" ({', '.join(predicted)})" if 0 < len(predicted) <= NAMED else ""
         of_one = f", all of the family {family}," if family else ""
-        told = (
+        words = (
             f"{self.n_predicted} of {self.n_models} base models{named}{of_one} are predicted better than by their yes "
             f"rates, by {self.bits.value:.3f} of {self.yes_rate:.3f} bits a question{self._share_clause()}"
         )
         if not self.hangs_on_kin or self.kin is None:
             of_topics = self.enough and not self.suffices
-            return told + ("; topics may be all that they share with the dial" if of_topics else "")
+            return words + ("; topics may be all that they share with the dial" if of_topics else "")
         joined = ", ".join(name for name in self.kin.models if name not in self.models)
         return (
-            f"{told}; it hangs on {joined}, which may be one base model by their answers: counted so, "
+            f"{words}; it hangs on {joined}, which may be one base model by their answers: counted so, "
             f"{self.kin.n_predicted} of {self.kin.n_models} are predicted"
         )
 
@@ -172,8 +163,8 @@ def predict(
     >>> from dataclasses import replace
     >>> from onedial.verdict import SweepRun
     >>> case = replace(SweepRun.open("tests/reference/golden/default").case(), n_resamples=19)
-    >>> found, table = predict(case, sources=[DIAL])
-    >>> found.n_models, table["source"].unique().tolist()
+    >>> prediction, table = predict(case, sources=[DIAL])
+    >>> prediction.n_models, table["source"].unique().tolist()
     (3, ['the dial'])
     """
     models = case.models[case.judged]
@@ -188,47 +179,32 @@ def predict(
     mark = min(
         (name for name in ACCOUNTS if name in orders), key=lambda name: losses.in_folds(*orders[name]), default=""
     )
-    found: Gains = {}
+    lost: Gains = {}
     gains: Gains = {}
     for size in sizes:
-        found[ALONE, size] = rate = losses.of(*alone, size)
+        lost[ALONE, size] = rate = losses.of(*alone, size)
         for name in (name for name in scored if size == ALL or not known[name].own_answers):
-            found[name, size] = losses.of(*orders[name], size)
-            gains[name, size] = rate - found[name, size]
+            lost[name, size] = losses.of(*orders[name], size)
+            gains[name, size] = rate - lost[name, size]
     if shares is not None:
         mark, gains[RETEST, ALL] = RETEST, retest_gains(case)
-        found[RETEST, ALL] = found[ALONE, ALL] - gains[RETEST, ALL]
+        lost[RETEST, ALL] = lost[ALONE, ALL] - gains[RETEST, ALL]
     drawn = _Resampled(gains, case)
     unscored = {name: int((np.isnan(scored[name]) & losses.asked).sum()) for name in scored} | {RETEST: 0}
     rows = []
-    for (name, size), own in gains.items():
+    for (name, size), gain in gains.items():
         number, share = drawn.number(name, size), drawn.share((name, size), (mark, size))
-        rows.append(
-            [
-                *(
-                    name,
-                    size,
-                    name == RETEST or known[name].own_answers,
-                    own.shape[1],
-                    unscored[name],
-                    average(found[name, size], models),
-                ),
-                *(number.value, number.low, number.high, number.low_topics, number.high_topics),
-                *(number.low_models, number.high_models),
-                *(share.value, share.low, share.high),
-            ]
-        )
-    rate = mean_of_answers(found[ALONE, ALL])
+        own_answers = name == RETEST or known[name].own_answers
+        loss = average(lost[name, size], models)
+        row = [name, size, own_answers, gain.shape[1], unscored[name], loss, number.value, number.low, number.high]
+        row += [number.low_topics, number.high_topics, number.low_models, number.high_models]
+        rows.append([*row, share.value, share.low, share.high])
+    rate = mean_of_answers(lost[ALONE, ALL])
     summary = replace(_with_needed(_summary(rate, drawn, mark), rate, drawn, mark), sources=drawn.by_source())
     kin = np.array(case.near_copies.kin_counted_as, dtype=str)[case.judged]
     if set(kin) != set(models.astype(str)):
         summary = replace(summary, kin=_summary(rate, drawn.counted_as(kin), mark))
-    named = len(set(case.topics)) > 1 and not (summary.suffices and not texts_know_topics(case))
-    if not named or summary.suffices:
-        alike = told_of_alike(case, within=named)
-        if not named or alike.value >= MOST:
-            summary = replace(summary, topics=False, alike=alike)
-    return summary, pd.DataFrame(rows, columns=COLUMNS)
+    return replace(summary, topics=len(set(case.topics)) > 1), pd.DataFrame(rows, columns=COLUMNS)
 
 
 def share_is_told(possible: float, yes_rate: float) -> bool:
@@ -260,10 +236,10 @@ def average(losses: np.ndarray, models: np.ndarray) -> float:
 def _with_needed(summary: Prediction, rate: np.ndarray, drawn: "_Resampled", mark: str) -> Prediction:
     """The same with `needed` of every base model."""
     models = {}
-    for name, own in summary.models.items():
+    for name, row in summary.models.items():
         others = drawn.models.astype(str) != name
         left = len(np.unique(drawn.models[others])) > 1 and _summary(rate[others], drawn.of(others), mark).enough
-        models[name] = {**own, "needed": int(summary.enough and not left)}
+        models[name] = {**row, "needed": int(summary.enough and not left)}
     return replace(summary, models=models)
 
 
@@ -321,12 +297,8 @@ class _Resampled:
 
     def of(self, targets: np.ndarray) -> "_Resampled":
         """The same resamples of some of the targets."""
-        some = copy(self)
-        some.models, some.values, some.questions = (
-            self.models[targets],
-            self.values[targets],
-            self.questions[:, targets],
-        )
+        some = self.counted_as(self.models[targets])
+        some.values, some.questions = self.values[targets], self.questions[:, targets]
         some.topics = None if self.topics is None else self.topics[:, targets]
         return some
 
@@ -389,11 +361,11 @@ class _Resampled:
         possible = np.full(len(names), np.nan)
         if mark:
             possible = model_means(self.values[..., self.place[mark, ALL]], self.models)
-        told = {}
+        rows = {}
         for number, name in enumerate(names):
             low, high = interval_95(drawn[:, number])
             share = estimates[number] / possible[number] if possible[number] > 0 else float("nan")
-            told[name] = {
+            rows[name] = {
                 "bits": float(estimates[number]),
                 "low": low,
                 "high": high,
@@ -403,4 +375,4 @@ class _Resampled:
                 "share": float(share),
                 "predicted": int(p_adjusted[number] <= LEVEL and not share < FLOOR),
             }
-        return told
+        return rows

@@ -1,4 +1,4 @@
-"""From 2 x 2 tables to the correlation of the two normal variables behind them.
+"""From 2 x 2 tables to the correlation of the two normal variables behind them, for thousands of panels at once.
 
 A table has cells n11 (both yes), n10, n01, n00, and thresholds h and k. Given h and k the likelihood of rho is
 
@@ -10,9 +10,12 @@ thresholds of the table's own margins it lies at P11 = n11/n, so that an empty c
 cell may leave the maximum inside. Then Phi2 is inverted.
 
 Every table is reflected to h <= k <= 0 before anything is computed: exchanging respondents or yes and no therefore
-gives bitwise the same number.
+gives bitwise the same number. Tables are counted as matrix products: with Y the yes answers and A the answered
+questions (0/1), Y'Y counts the questions that both said yes to, Y'A those that one said yes to and the other answered,
+A'A those that both answered; the rest are differences.
 """
 
+from dataclasses import dataclass
 from typing import Literal, get_args
 
 import numpy as np
@@ -20,8 +23,8 @@ from scipy.special import ndtr
 
 from onedial.core.errors import InputError
 from onedial.scale.correlations.bivariate_normal import correlation_from_corner, solve_increasing
-from onedial.scale.correlations.pair_counts import PairTables
 from onedial.scale.correlations.thresholds import normal_quantile
+from onedial.stats.answers import Answers
 from onedial.stats.arrays import Booleans, Floats, Integers
 
 ThresholdMode = Literal["pairwise", "global"]
@@ -29,6 +32,7 @@ ZeroCellRule = Literal["half", "none", "exclude"]
 
 MIN_SHARED = 3  # answers that a pair must share
 _LARGEST_PACKED = 2**15
+_BLOCK = 8192  # questions at once: the products are exact in float32 and the memory stays small
 
 
 def check_modes(thresholds: str, zero_cells: str) -> None:
@@ -37,6 +41,65 @@ def check_modes(thresholds: str, zero_cells: str) -> None:
         raise InputError(f"thresholds={thresholds!r}; choose one of {', '.join(get_args(ThresholdMode))}")
     if zero_cells not in get_args(ZeroCellRule):
         raise InputError(f"zero_cells={zero_cells!r}; choose one of {', '.join(get_args(ZeroCellRule))}")
+
+
+@dataclass(frozen=True)
+class PairTables:
+    """Tables of all pairs of respondents.
+
+    Attributes:
+        tables: (..., 4, pair) counts in the order yes-yes, yes-no, no-yes, no-no, where the first word is the
+            respondent with the lower position; leading axes are replicates.
+        n_respondents: how many respondents the pairs are made of.
+    """
+
+    tables: Integers
+    n_respondents: int
+
+    @property
+    def pairs(self) -> tuple[Integers, Integers]:
+        """(pair,), (pair,): the lower and the higher position of each pair."""
+        return np.triu_indices(self.n_respondents, 1)
+
+
+def count_pairs(answers: Answers) -> PairTables:
+    """The tables of one matrix of answers."""
+    m = answers.n_respondents
+    both_yes, yes_answered, both_answered = np.zeros((3, m, m))
+    for start in range(0, answers.n_questions, _BLOCK):
+        yes, answered = (part[start : start + _BLOCK].astype(np.float32) for part in (answers.yes, answers.answered))
+        both_yes += yes.T @ yes
+        if answers.is_complete:
+            yes_answered += yes.sum(axis=0, dtype=np.float64)[:, None]
+            both_answered += len(yes)
+        else:
+            yes_answered += yes.T @ answered
+            both_answered += answered.T @ answered
+    return _tables(both_yes, yes_answered, both_answered)
+
+
+def count_pairs_of_replicates(yes: Floats, answered: Floats, weights: Floats | None = None) -> PairTables:
+    """The tables of many matrices, or of many resamples of one.
+
+    Args:
+        yes, answered: ((replicate,) question, respondent) 0/1; an axis that one lacks is the same in all replicates.
+        weights: (replicate, question) how often each question was drawn; None = once.
+    """
+    sides = [np.swapaxes(part, -1, -2) * (1 if weights is None else weights[:, None]) for part in (yes, answered)]
+    both_yes = sides[0] @ yes
+    return _tables(both_yes, sides[0] @ answered, np.broadcast_to(sides[1] @ answered, both_yes.shape))
+
+
+def _tables(both_yes: Floats, yes_answered: Floats, both_answered: Floats) -> PairTables:
+    """Tables from (..., respondent, respondent) counts: both yes, the first yes where the second answered, both
+    answered."""
+    first, second = np.triu_indices(both_yes.shape[-1], 1)
+    yes_yes = both_yes[..., first, second]
+    yes_no = yes_answered[..., first, second] - yes_yes
+    no_yes = yes_answered[..., second, first] - yes_yes
+    no_no = both_answered[..., first, second] - yes_yes - yes_no - no_yes
+    tables = np.rint(np.stack([yes_yes, yes_no, no_yes, no_no], axis=-2)).astype(np.int64)
+    return PairTables(tables, both_yes.shape[-1])
 
 
 def has_empty_cell(tables: Integers) -> Booleans:
@@ -157,3 +220,25 @@ def _reflected(cells: Floats, h: Floats, k: Floats) -> tuple[Floats, Floats, Flo
     swap = h > k
     n10, n01 = np.where(swap, n01, n10), np.where(swap, n10, n01)
     return np.stack([n11, n10, n01, n00]), np.minimum(h, k), np.maximum(h, k), sign
+
+
+def cell_influences(cells: Floats, rho: Floats) -> Floats:
+    """(4, pair) what a question of each answer pattern (yes-yes, yes-no, no-yes, no-no) adds to rho, up to a constant.
+
+    With P11 = Phi2(h, k; rho), h = Phi^-1(p1), k = Phi^-1(p2), a change of the three shares changes rho by
+
+        d rho = (d p11 - A d p1 - B d p2) / phi2(h, k; rho),   A = Phi((k - rho h) / s),  B = Phi((h - rho k) / s),
+
+    s = sqrt(1 - rho^2) and phi2 the bivariate normal density. Its variance over the pair's table is n times that of
+    rho.
+
+    Args:
+        cells: (4, pair) counts. rho: (pair,) correlations strictly between -1 and 1.
+    """
+    n11, n10, n01, n00 = cells
+    h, k = normal_quantile(n11 + n10, n01 + n00), normal_quantile(n11 + n01, n10 + n00)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        root = np.sqrt(1 - rho**2)
+        density = np.exp(-(h**2 - 2 * rho * h * k + k**2) / (2 * root**2)) / (2 * np.pi * root)
+        a, b = ndtr((k - rho * h) / root), ndtr((h - rho * k) / root)
+        return np.stack([1 - a - b, -a, -b, np.zeros_like(a)]) / density

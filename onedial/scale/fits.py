@@ -1,0 +1,107 @@
+"""Who can be compared, and every response model that is fitted to them, each once.
+
+Whatever takes a matrix of answers takes `Fits` of one as well: what was fitted is then handed on.
+
+Random matrices are drawn from a fit that knows where the gaps lie (`Fits.null`). Answers that are missing on hard
+questions tell where a question lies, as answers do. The number of gaps of a question (few to many, in quarters of the
+questions) therefore enters that fit like one more respondent with ordered categories, whose slope says how much the
+gaps have to do with the scale. With gaps at random that slope is near 0 and nothing changes. Without it the places of
+questions with gaps would be drawn too easy, and the matrices drawn from them would lack what the gaps do to
+correlations.
+"""
+
+from collections.abc import Hashable
+from dataclasses import replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from onedial.scale.categories import GradedAnswers, as_graded, used_only
+from onedial.scale.evidence import MISSING, Codes
+from onedial.scale.factor.usable import linked_respondents, require_usable
+from onedial.scale.likelihood import AsymptoteKind, MarginalFit, Model, ScaleKind, fit_marginal
+from onedial.scale.response_curves import Curves
+from onedial.stats.answers import Answers, as_answers, names, one_kind_of_answer, warn
+from onedial.stats.arrays import Booleans
+
+_LEAST_SHARE = 0.05  # of the questions, in every category of gaps
+
+
+class Fits:
+    """The respondents of a panel that can be compared, and what was fitted to their answers.
+
+    A warning names the others: who used one category only, or shares too few questions.
+
+    Attributes:
+        graded: the panel. kept: (respondent,) True for those that can be compared. used: the panel of these.
+        codes: (question, respondent) their answers, numbered without holes. categories: which ones each used.
+
+    Raises:
+        InputError: fewer than three can be compared.
+    """
+
+    def __init__(self, graded: GradedAnswers) -> None:
+        self.graded, self.kept = graded, _comparable(graded)
+        self.used = graded.select(self.kept)
+        self.codes, self.categories = used_only(self.used)
+        self._known: dict[Hashable, MarginalFit] = {}
+        self._with_gaps: dict[Hashable, MarginalFit] = {}
+
+    @classmethod
+    def of(cls, matrix: Any, binary: bool = False) -> "Fits":
+        """Of a question x respondent matrix, 1 / 0 / nan or, unless `binary`, ordered categories."""
+        return matrix if isinstance(matrix, cls) else cls(as_graded(as_answers(matrix) if binary else matrix))
+
+    @cached_property
+    def answers(self) -> Answers:
+        """Yes and no of those that can be compared; of categories, above the lowest."""
+        return self.used.as_yes_no()
+
+    def fit(self, model: Model) -> MarginalFit:
+        """A response model of their answers."""
+        return fit_marginal(self.codes, model, known=self._known)
+
+    def null(self, scale: ScaleKind = "histogram", asymptotes: AsymptoteKind = "none") -> MarginalFit:
+        """The model to draw from: a fit of the respondents' curves, whose posterior knows the gaps."""
+        gaps = gap_categories(self.codes)
+        if gaps is None:
+            return self.fit(Model(scale, asymptotes))
+        whose = np.arange(self.codes.shape[1] + 1) < self.codes.shape[1]  # the number of gaps is no answer
+        both, model = np.column_stack([self.codes, gaps]), Model(scale, asymptotes, whose=whose)
+        joint = fit_marginal(both, model, known=self._with_gaps)
+        k, floors, centre = int(self.codes.max()) + 1, joint.curves.floors, joint.point.centre
+        floors = None if floors is None else floors[:k, :-1]
+        return replace(
+            joint,
+            model=replace(joint.model, whose=None),
+            codes=self.codes,
+            curves=Curves(joint.curves.slope[:-1], joint.curves.cuts[: k - 1, :-1], floors),
+            point=replace(joint.point, centre=None if centre is None else centre[:k]),
+            known_posterior=joint.posterior,
+        )
+
+
+def gap_categories(codes: Codes) -> Codes | None:
+    """(question,) 0 to 3 = few to many respondents without an answer; None where no split leaves enough of each."""
+    n_missing = (codes == MISSING).sum(axis=1)
+    cuts = np.unique(np.quantile(n_missing, [0.25, 0.5, 0.75], method="lower"))
+    category = np.unique(np.searchsorted(cuts, n_missing, side="left"), return_inverse=True)[1]
+    share = np.bincount(category) / len(category)
+    return None if len(share) < 2 or share.min() < _LEAST_SHARE else category.astype(np.int8)
+
+
+def _comparable(graded: GradedAnswers) -> Booleans:
+    varies = graded.varies
+    # whether respondents vary and hang together does not depend on what the categories are
+    spread = np.where(varies, graded.codes == graded.codes.max(axis=0), False)
+    require_usable(Answers(spread, graded.answered, graded.questions, graded.respondents))
+    if not varies.all():
+        warn(one_kind_of_answer(names(graded.respondents[~varies])))
+    linked = linked_respondents(graded.select(varies).answered)
+    if not linked.all():
+        alone = names(graded.respondents[varies][~linked])
+        warn(f"no two others share enough questions with {alone}; there is no loading to estimate, and it is nan")
+    kept = varies.copy()
+    kept[varies] = linked
+    return kept

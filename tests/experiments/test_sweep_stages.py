@@ -1,0 +1,149 @@
+"""A sweep with every stage that there is: controls, wordings, causes, reasoning, side effects, and what each stores."""
+
+import json
+import shutil
+
+import numpy as np
+import pandas as pd
+import pytest
+from shared_runs import default_run, whole_run
+from tiny_experiment import STEER_SWEEP, as_arguments, call
+
+from onedial.asking.sweep_tables import AS_ASKED, DRAWN_ROLES, PREFERENCE, REVERSED_WORDING
+from onedial.report.report import contents_of
+from onedial.studies.sweep.causes import layers_above
+from onedial.verdict.sweep_run import SweepRun
+from steering.causes import INTERCHANGE_COLUMNS, MEDIATION_COLUMNS
+from steering.dials.dials import SURENESS
+
+__all__ = ["call"]
+
+
+@pytest.fixture(scope="module")
+def run():
+    return whole_run().run
+
+
+def test_directions_beside_the_vector_are_crossed_and_ranked(run):
+    own, sweep = run.under_test(), run.sweep()
+    assert set(sweep["intervention_id"]) == {own}
+    interventions = run.interventions().set_index("intervention_id")
+    assert interventions["role"].tolist()[:5] == ["vector", *DRAWN_ROLES[:3], "unembedding"]
+    crossings = run.parts["crossings"].read()
+    assert set(crossings["intervention_id"]) == set(interventions.index) - {own}
+    assert set(crossings["question_id"]) == set(sweep["question_id"])
+    for name, turns in crossings.groupby("intervention_id")["magnitude"]:
+        low, high = interventions["magnitudes"][name][0], interventions["magnitudes"][name][-1]
+        assert turns.dropna().between(low, high).all()
+    direction, controls = run.verdict()["direction"], contents_of(run)["controls"]
+    drawn = controls[controls["drawn"]]
+    assert direction["n_controls"] == len(drawn)
+    assert direction["ranks"]["signal"] == 1 + int((drawn["signal"] >= direction["vector"]["signal"]).sum())
+    there = np.isfinite(controls["push"])
+    assert np.isinf(controls.loc[~there, "kl"]).all()
+    texts = run.texts().groupby("intervention_id")["kl"].mean()
+    assert controls.loc[there, "kl"].to_numpy() == pytest.approx(texts[controls.index[there]].to_numpy())
+
+
+def test_an_instructed_threshold_stands_among_the_baselines(run):
+    told = run.parts["instructed"].read()
+    assert set(told["question_id"]) == set(run.splits()[run.splits() != "extraction"].index)
+    assert sorted(set(told["level"])) == list(SURENESS)
+    assert "instructed threshold" in contents_of(run)["baselines"].index
+
+
+def test_tables_of_causes_hold_what_was_swapped_and_what_was_held(run):
+    swapped, held = run.run.read_table("interchange.csv"), run.run.read_table("mediation.csv")
+    assert tuple(swapped.columns) == (*INTERCHANGE_COLUMNS, "pairs")
+    assert tuple(held.columns) == (*MEDIATION_COLUMNS, "auroc")
+    n_test = int((run.splits() == "test").sum())
+    n_pairs = (swapped["n"] + swapped["n_unread"]).groupby(swapped["pairs"]).unique()
+    assert n_pairs["panel"].tolist() == [n_test // 3]
+    assert n_pairs["own margin"] <= n_test // 3  # of those whose margin was read
+    assert swapped.loc[swapped["pairs"] == "own margin", "gap_low"].min() > 0
+    assert (held["n"] + held["n_unread"] == 32).all()
+    assert set(held["layer"]) == set(layers_above(1, 5))
+    kinds = held[held["layer"] == held["layer"].min()]["kind"].value_counts()
+    assert kinds[["random", "shuffled", "words", "vector"]].tolist() == [19, 19, 1, 1]
+    assert held.loc[held["kind"] == "probe", "auroc"].between(0, 1).all()
+
+
+def test_both_wordings_are_asked_of_the_same_fitting_questions_along_the_dial_and_the_words(run):
+    table, fitting = run.parts["wordings"].read(), set(run.splits().index[run.splits() == "fitting"])
+    assert table["intervention_id"].nunique() == 2
+    for _, asked in table.groupby("intervention_id"):
+        for wording in (AS_ASKED, REVERSED_WORDING):
+            ids = set(asked.loc[asked["wording"] == wording, "question_id"])
+            assert len(ids) == 8
+            assert ids <= fitting
+        assert asked.loc[asked["wording"] == PREFERENCE, "question_id"].nunique() == 40
+    asked = table[(table["intervention_id"] == run.under_test()) & (table["wording"] == AS_ASKED)]
+    beside = asked.merge(run.sweep(), on=["question_id", "intervention_id", "magnitude"], suffixes=("", "_swept"))
+    assert len(beside) == len(asked)
+    np.testing.assert_allclose(beside["margin"], beside["margin_swept"], atol=1e-4)
+
+
+def test_yes_bias_is_that_of_straight_lines_through_the_stored_margins(run):
+    table = run.parts["wordings"].read()
+    table = table[(table["intervention_id"] == run.under_test()) & (table["mass"] >= 0.1)]
+    asked, turned = (
+        table[table["wording"] == wording].pivot(index="question_id", columns="magnitude", values="margin")
+        for wording in (AS_ASKED, REVERSED_WORDING)
+    )
+    rates = (asked > 0).where(asked.notna()).mean()
+    low, high = sorted((rates - rate).abs().idxmin() for rate in (0.1, 0.9))
+    slopes = {
+        name: margins.loc[:, low:high].apply(
+            lambda row: np.polyfit(row.dropna().index, row.dropna(), 1)[0] if row.count() > 1 else np.nan, axis=1
+        )
+        for name, margins in (("as asked", asked), ("reversed", turned))
+    }
+    both = pd.DataFrame(slopes).dropna()
+    (per_norm,) = run.interventions().set_index("intervention_id").loc[[run.under_test()], "norms_per_unit"]
+    a, r = both.mean() / per_norm
+    own = run.verdict()["bias"]["dial"]
+    assert (own["n"], own["n"] + own["n_lost"]) == (len(both), 8)
+    assert (own["from_magnitude"], own["to_magnitude"]) == (low, high)
+    told = [own[name]["value"] for name in ("as_asked", "reversed", "bias", "confidence", "share")]
+    assert told == pytest.approx([a, r, (a + r) / 2, (a - r) / 2, (a + r) / 2 / a])
+
+
+def test_a_prompt_without_a_reversed_wording_is_noted():
+    run = default_run().run
+    assert any("no reversed wording" in note for note in run.run.manifest.notes)
+    assert run.verdict()["bias"] is None
+
+
+def test_every_reasoned_text_of_fitting_and_test_is_kept_at_settings_of_the_direct_sweep(run):
+    texts, splits = run.parts["reasoned"].read(), run.splits()
+    assert {0.0} < set(texts["magnitude"]) <= set(run.sweep()["magnitude"])
+    assert set(texts["question_id"]) == set(splits[splits != "extraction"].index)
+    assert len(texts) == texts["magnitude"].nunique() * texts["question_id"].nunique()
+    found = contents_of(run).numbers("reasoned")
+    assert found["verdict"] is None  # a tiny model says nothing that can be read
+    assert "2 of 6 targets are not known to have reasoned" in json.dumps(run.run.manifest.notes)
+
+
+def test_side_effects_stand_at_every_magnitude_and_mark_the_usable_range(run):
+    effects, said = contents_of(run)["side_effects"], contents_of(run).numbers("side_effects")
+    assert set(effects["setting"]) == set(run.sweep()["magnitude"])
+    assert effects[["kl", "accuracy", "negative_flips", "mass"]].notna().all().all()
+    plain = effects[effects["setting"] == 0].iloc[0]
+    assert (plain["kl"], plain["loss"], plain["negative_flips"]) == (pytest.approx(0, abs=1e-7), 0, 0)
+    assert said["low"] <= 0 <= said["high"]
+    inside = effects[effects["setting"].between(said["low"], said["high"])]
+    assert (inside["loss"] <= said["limit"] + 1e-9).all()
+    matches = run.matches()["magnitude"].dropna()
+    assert said["outside"] == list(matches[(matches < said["low"]) | (matches > said["high"])].index)
+
+
+def test_broken_off_among_its_texts_it_ends_with_the_same_ones(unreported, run, call, tmp_path):
+    folder = shutil.copytree(run.path, tmp_path / "run")
+    lost = sorted((folder / "reasoned").glob("part-*.parquet"))[2:]
+    assert lost
+    for late in (*lost, *(folder / name for name in ("verdict.json", "matches.csv", "reasoned.json"))):
+        late.unlink()
+    ended = call(STEER_SWEEP, *as_arguments(whole_run().options | {"out": folder, "resume": True}))
+    assert ended.code == 0, ended.err
+    pd.testing.assert_frame_equal(SweepRun.open(folder).parts["reasoned"].read(), run.parts["reasoned"].read())
+    assert (folder / "reasoned.json").read_bytes() == (run.path / "reasoned.json").read_bytes()
