@@ -43,11 +43,12 @@ def respondents_of(
     Raises:
         InputError: a model that cannot be loaded or reached, a provider's model with a vector, or a name met twice.
     """
-    met = set()
+    paths = [name.removeprefix(RECORDED) for name in models if name.startswith(RECORDED)]
+    names = [name for name in models if not name.startswith(RECORDED)]
+    names += [name for path in paths for name in read_record(path, store)]
+    if twice := [name for name in names if names.count(name) > 1]:
+        raise InputError(f"{twice[0]} would answer twice; name each model once, and each in one record only")
     for name, make in _each(models, store, vector, magnitudes, engine):
-        if name in met:
-            raise InputError(f"{name} would answer twice; name each model once, and each in one record only")
-        met.add(name)
         yield name, make if provider_model(name) else partial(_stored, store, name, make)
 
 
