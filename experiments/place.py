@@ -111,8 +111,8 @@ def quality(summary: "pd.DataFrame") -> "Drawing":
     from onedial.show.plots import Curve, Panel, curves
 
     def of(name: str, label: str = "", colour: str = COLOURS[0]) -> Curve:
-        ends = (summary[f"{name}_{end}"] for end in ("low", "high"))
-        return Curve(summary.index, summary[name], label, colour, *ends, look={"marker": "o", "markersize": 4})
+        low, high = summary[f"{name}_low"], summary[f"{name}_high"]
+        return Curve(summary.index, summary[name], label, colour, low, high, look={"marker": "o", "markersize": 4})
 
     errors = [of("rmse", "adaptive, on the scale"), of("yes_rate", "random questions, yes rate alone", COLOURS[1])]
     panels = [

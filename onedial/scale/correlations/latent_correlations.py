@@ -109,7 +109,8 @@ def latent_correlations(
     m, labels, varies = len(graded.respondents), graded.respondents, graded.varies
     first, second = np.triu_indices(m, 1)
     two, both_vary, limits = graded.n_used <= 2, varies[first] & varies[second], _limits(graded)
-    rho, tables = np.full((m, m), np.nan), np.zeros((len(first), 0, 0), dtype=np.int64)
+    rho = np.full((m, m), np.nan)
+    tables: np.ndarray[Any, Any] = np.zeros((len(first), 0, 0), dtype=np.int64)
     if two.any():
         highest = Answers(
             (graded.codes == np.maximum(graded.codes.max(axis=0), 1)) & graded.answered, graded.answered,

@@ -35,7 +35,7 @@ def dimensions(fit: PanelFit) -> Finding:
     )
     sizes, parallel = _factors(fit, found) if fit.n_replicates else ([], None)
     beside = (fit.shuffled, parallel) if fit.n_replicates else ()
-    found.figures["scree"] = lambda: draw.scree(draw.eigenvalue_table(fit.factor.eigenvalues, *beside))
+    found.figures["scree"] = lambda: draw.scree(draw.eigenvalue_table(fit.factor.eigenvalues.to_numpy(), *beside))
     if not fit.n_replicates:
         found.missed.append(f"a second scale that correlates {SECOND_SCALE:g} with the first (not tested)")
     one = factor_fit(fit.answers, **fit.rules) if FEWEST_FITTED <= m <= MOST_FITTED else None
@@ -137,7 +137,8 @@ def of_categories(fit: PanelFit) -> Finding:
     )
     found = Finding(tables={"eigenvalues": values.to_frame(), "correlations": fit.correlation})
     null = fit.polychoric.beside("one factor", fit.n_replicates, fit.seed) if fit.n_replicates else None
-    found.figures["scree"] = lambda: draw.scree(draw.eigenvalue_table(values, *((fit.shuffled, null) if null else ())))
+    beside = (fit.shuffled, null) if null else ()
+    found.figures["scree"] = lambda: draw.scree(draw.eigenvalue_table(values.to_numpy(), *beside))
     if null is not None:
         found.tables["eigenvalues"] = null.to_frame()
         found.sentences.append(

@@ -61,7 +61,6 @@ def _each(
     models: Sequence[str], store: "Store", vector: Path | None, magnitudes: Sequence[float], engine: Engine
 ) -> Iterator[tuple[str, Make]]:
     from onedial.models.model import load_model
-    from onedial.models.respondent import LocalRespondent
     from steering.interventions import SteeringVector
     from steering.respondent import SteeredRespondent
 
@@ -82,12 +81,11 @@ def _each(
             model = load_model(name)
             with engine(model):
                 if vector is None:
-                    yield name, lambda seed, model=model: LocalRespondent(model, seed=seed)
+                    yield name, partial(_local, model)
                     continue
                 steered = partial(SteeredRespondent, model, SteeringVector.load(vector))
                 for magnitude in magnitudes:
-                    make = lambda seed, magnitude=magnitude, steered=steered: steered(magnitude, seed=seed)  # noqa: E731
-                    yield f"{name} at {magnitude:+.3g}", make
+                    yield f"{name} at {magnitude:+.3g}", partial(_at, steered, magnitude)
 
 
 def _of_provider(store: "Store", name: str, settings: ProviderModel, seed: int) -> Respondent:
@@ -108,3 +106,13 @@ def provider_model(name: str) -> ProviderModel | None:
 def models_elsewhere(models: Sequence[str]) -> list[str]:
     """Those that a provider or a server runs."""
     return [name for name in models if name not in RESPONDENTS and provider_model(name) is not None]
+
+
+def _local(model: "OpenModel", seed: int) -> Respondent:
+    from onedial.models.respondent import LocalRespondent
+
+    return LocalRespondent(model, seed=seed)
+
+
+def _at(steered: Callable[..., Respondent], magnitude: float, seed: int) -> Respondent:
+    return steered(magnitude, seed=seed)

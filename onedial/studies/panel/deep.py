@@ -1,5 +1,7 @@
 """Everything that can be asked of a panel's scale, as results of the study's page: `study_panel.py --deep`."""
 
+from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import pandas as pd
@@ -70,11 +72,9 @@ def deep_results(analysis: PanelAnalysis) -> dict[str, Result]:
     for title, sentences in analysis.sections.items():
         names = [name for name in analysis.findings if CHECKS[name].title == title]
         figures: dict[str, Make] = {
-            figure: lambda _, __, draw=draw: draw()
-            for name in names
-            for figure, draw in analysis.findings[name].figures.items()
+            figure: _given(draw) for name in names for figure, draw in analysis.findings[name].figures.items()
         }
-        sections[names[0]] = Result(title, items=lambda _, __, said=sentences: said, figures=figures, folded=False)
+        sections[names[0]] = Result(title, items=_given(partial(list, sentences)), figures=figures, folded=False)
     return {
         "summary": Result(compute=lambda found: {"sentence": found.verdict, **found.summary}),
         **WARNINGS,
@@ -109,7 +109,12 @@ def _columns(analysis: PanelAnalysis) -> list[Column]:
     ]
 
 
+def _given(make: Callable[[], Any]) -> Make:
+    """What takes nothing of a run, as a result takes it."""
+    return lambda _, __: make()
+
+
 def _with_blanks(table: pd.DataFrame, stored: Any) -> pd.DataFrame:
     n = len(stored.run.read_table("questions.csv"))
-    first = next((name for name in table if str(name).startswith(THRESHOLD_AT)), "threshold")
+    first = next((name for name in map(str, table) if name.startswith(THRESHOLD_AT)), "threshold")
     return table.assign(n_blank=n - table["n_answers"]).sort_values(first)

@@ -32,6 +32,7 @@ from onedial.selfreport.show import figures as draw
 from onedial.selfreport.show.self_report_page import AnswerLog, write_self_report_page
 from onedial.show.progress import progress_bar
 from onedial.show.results import save_results
+from onedial.stats.arrays import number
 from onedial.studies.battery.respondents import models_elsewhere
 from onedial.studies.bill import bill_of, tell_costs
 from onedial.studies.options.asked import WrittenOptions
@@ -164,7 +165,8 @@ def read_samples(name: str, model: OpenModel, questions: Sequence[Question], wri
     with progress_bar(drawn["sample"].nunique(), f"{name}: samples read") as advance:
         for _, own in drawn.groupby("sample"):
             found = read_written(model, [prompts[key] for key in own["question_id"]], own["text"].tolist())
-            means[own.index] = [each.statistics.log_p.mean() if len(each.statistics) else np.nan for each in found]
+            likely = [float(each.statistics.log_p.mean()) if len(each.statistics) else np.nan for each in found]
+            means.loc[own.index] = np.array(likely)
             advance(1)
     return means
 
@@ -224,8 +226,8 @@ class Answered:
 
     def of(self, model: str) -> "Answered":
         """What is of one model."""
-        tables = (table[table["model"] == model] for table in (self.written, self.tokens, self.asked))
-        return Answered(self.questions, *tables, self.judged)
+        written, tokens, asked = (table[table["model"] == model] for table in (self.written, self.tokens, self.asked))
+        return Answered(self.questions, written, tokens, asked, self.judged)
 
     @cached_property
     def topics(self) -> pd.Series:
@@ -328,7 +330,7 @@ def agreement_of_samples(own: Answered) -> tuple[pd.DataFrame, dict[str, float]]
         same = sum(each == likeliest for each in said) / len(said) if likeliest else float("nan")
         rows[key] = [found.agreement, found.beyond_chance, same]
         voted = by[key].loc[by[key]["label"] == found.answer, "correct"]
-        before.append(float(first.at[key, "correct"]))
+        before.append(number(first, key, "correct"))
         after.append(float(voted.iloc[0]) if len(voted) else float("nan"))
         until.append(samples_until_sure(said))
     votes = {"samples": len(samples[0]), "drawn_until_sure": float(np.mean(until))}
