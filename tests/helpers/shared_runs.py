@@ -49,7 +49,6 @@ def whole_run() -> SharedRun:
     asked = {"prompt": "request.yaml", "respondents": "reasoned.csv"}
     stages = {"controls": 3, "instructed": True, "facts": 20, "reversed": 8, "tests": "interchange,mediation"}
     stages |= {"answer": "reasoned", "reasoned_settings": 3, "reasoned_tokens": 4}
-    stages |= {"side_effects": True, "passages": 2, "limit": 0.1}
     return shared_run(n=96, n_targets=6, files=asked, layer="1", without_verdict=True, **stages)
 
 
