@@ -165,8 +165,8 @@ def write_record(file, said):
 
 
 def test_who_stands_in_two_records_and_what_is_no_record_is_refused(asked, call, tmp_path):
-    write_record(tmp_path / "a.jsonl", {"Who?": "Yes"})
-    write_record(tmp_path / "b.jsonl", {"Who?": "No"})
+    for name in ("a.jsonl", "b.jsonl"):
+        write_record(tmp_path / name, dict.fromkeys(log_of(asked[0] / "run", "beliefs")["prompt"], "Yes"))
     (tmp_path / "bad.jsonl").write_text('{"prompt": "Who?"}\n')
     for names, words in (
         (("a.jsonl", "b.jsonl"), "recorded would answer twice"),
@@ -174,5 +174,7 @@ def test_who_stands_in_two_records_and_what_is_no_record_is_refused(asked, call,
         (("none.jsonl",), "there is no record"),
     ):
         models = ",".join(f"recorded:{tmp_path / name}" for name in names)
-        ended = call(*PROGRAM, "--model", models, "--instruments", "beliefs", *QUICK, "--out", tmp_path / "run")
+        ended = call(
+            *PROGRAM, "--model", models, "--instruments", "beliefs", *QUICK, "--out", tmp_path / f"run of {names[0]}"
+        )
         assert (ended.code, words in ended.err) == (2, True), ended.err

@@ -21,8 +21,8 @@ LENGTHS |= {"facts": [40] * 60, "preferences": [40] * N_PREFERENCES}
 
 
 def test_a_dry_run_loads_no_weights_and_counts_the_rows_that_the_run_then_has(tmp_path, call, monkeypatch):
-    monkeypatch.setattr("onedial.models.checkpoints.weights.load_weights", None)
     options, run = whole_run()
+    monkeypatch.setattr("onedial.models.checkpoints.weights.load_weights", None)
     told = call(STEER_SWEEP, *as_arguments(options | {"dry_run": True, "out": tmp_path / "run"}))
     assert told.code == 0, told.err
     assert not (tmp_path / "run").exists()
