@@ -8,7 +8,8 @@
     a shared signal, not enough to reproduce  half of the base models or fewer predicted better than by their yes rates;
                                               or not shown to be 10% of the predictable; or under 5% of what yes rates
                                               leave; or not shown to be more than length, label or topic predict; or
-                                              no question names a topic, so that it may tell of topics alone
+                                              no topics are known, or none that texts know of, and it may tell
+                                              of topics alone (`alike`)
     reproduced                                else
 
 *What is the dial?* By the account that it tests (one scale of difficulty, a threshold of each model's own) a dial that
@@ -72,11 +73,10 @@ from onedial.verdict.prediction.losses import ALL
 from onedial.verdict.prediction.prediction import Prediction, predict
 from onedial.verdict.screening import CHECKS, Screened, of_one_name, screen
 
-RULE = 6
+RULE = 5
 """Version of the rule; 1: one sentence on a ladder, with C, agreement minus the moved cut's, as a rung; 2: the majority
 answer was chosen on the fitting questions; 3: G, the gain over the majority answer, decided where prediction does;
-4: a threshold shift was called a moved cut, and a baseline a rival; 5: where no topic was named, questions of similar
-texts stood for them."""
+4: the same as now, where a threshold shift was called a moved cut, and a baseline a rival."""
 
 CANNOT_BE_JUDGED = "cannot be judged"
 NOT_REPRODUCED = "not reproduced"

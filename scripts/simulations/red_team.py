@@ -293,6 +293,8 @@ def one_row(cell: str, seed: int, n_draws: int = N_DRAWS) -> Found:
         "share_high": found.share.high,
         "reproduced_if_named": verdict.reproduced in (NOT_ENOUGH, REPRODUCED) and replace(found, topics=True).suffices,
         "hangs_on_kin": found.hangs_on_kin,
+        "alike": found.alike.value,
+        "alike_high": found.alike.high,
         "signal": verdict.signal.value,
         "gain_low": verdict.gain.low,
     }

@@ -166,10 +166,16 @@ def test_every_cell_of_the_red_team_has_the_targets_and_yes_rates_that_it_is_nam
         assert (set(questions["topic"]) == {""}) == (not options.get("labelled", True)), cell
 
 
-def test_where_no_question_names_a_topic_nothing_is_called_reproduced():
-    found = red_team.one_row("exams honest, untold", 1, 99)
-    assert found["reproduced_if_named"]
-    assert (found["reproduced"], found["flags"]) == ("a shared signal, not enough to reproduce", "no topics known")
+def test_topics_alone_are_not_called_reproduced_for_want_of_their_names_and_an_honest_dial_is():
+    for cell, reproduced in (("exams untold", False), ("exams honest, untold", True)):
+        found = red_team.one_row(cell, 1, 99)
+        assert found["reproduced_if_named"], cell
+        assert (found["reproduced"] == "reproduced") == reproduced, cell
+
+
+def test_topics_that_no_text_knows_of_stand_for_none():
+    found = red_team.one_row("honest, misnamed", 5, 99)
+    assert (found["reproduced"], found["flags"]) == ("reproduced", "no topics known")
 
 
 @pytest.mark.parametrize(

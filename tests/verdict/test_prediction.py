@@ -7,11 +7,12 @@ import numpy as np
 import pandas as pd
 import pytest
 import simulated_panels
-from scipy import special
+from scipy import special, stats
 from sklearn.linear_model import LogisticRegression
-from verdict_tables import case_of, simulated
+from verdict_tables import case_of, plain_sweep, simulated
 
 from onedial.stats.numbers import PanelEstimate
+from onedial.verdict.prediction.alike import told_of_alike
 from onedial.verdict.prediction.losses import ALL, Losses
 from onedial.verdict.prediction.placing import Prior, learn_priors, normal_scores, place, predicted
 from onedial.verdict.prediction.prediction import ALONE, Prediction, predict
@@ -128,6 +129,29 @@ def test_a_panel_hangs_on_kin_where_they_make_up_more_than_half_only_as_models_o
     assert "1 of 3 are predicted" in hangs.clause()
     assert dataclasses.replace(found, kin=dataclasses.replace(few, n_predicted=2)).suffices
     assert not dataclasses.replace(few, kin=few).hangs_on_kin
+
+
+def test_what_is_told_of_questions_that_read_alike_is_the_share_of_neighbours_of_one_topic_where_topics_are_all():
+    """Texts of a topic share two words, so that all neighbours are of one topic."""
+    rng = np.random.default_rng(0)
+    topic = np.repeat(np.arange(40), 10)
+    shared, own = stats.zscore(rng.standard_normal(40))[topic], stats.zscore(rng.standard_normal(400))
+    texts = [f"{'abcdefghij'[one // 10] * 4}{'klmnopqrst'[one % 10] * 4} {number}" for number, one in enumerate(topic)]
+    magnitudes = np.linspace(-3, 3, 41)
+
+    def case(order, signal, texts):
+        sweep = plain_sweep(order[:, None] + magnitudes, np.tile(["fitting", "test"], 200), magnitudes)
+        given = signal[:, None] + 0.5 * rng.standard_normal((400, 6)) > np.linspace(-1, 1, 6)
+        names = [f"q{number}" for number in range(400)]
+        panel = pd.DataFrame(given.astype(float), names).rename(columns=lambda column: f"target {column}")
+        return case_of(sweep, panel, texts=pd.Series(texts, names), n_resamples=199)
+
+    for signal, told in ((shared, 1.0), (own, 0.0), ((shared + own) / np.sqrt(2), 0.5)):
+        found = told_of_alike(case(signal, signal, texts))
+        assert found.low < found.value < found.high
+        assert found.value == pytest.approx(told, abs=0.12)
+    assert np.isnan(told_of_alike(case(own, own, [None] * 400)).value)
+    assert np.isnan(told_of_alike(case(-own, own, texts)).value)
 
 
 def test_one_base_model_predicts_nothing_since_it_has_no_other():

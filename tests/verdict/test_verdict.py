@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import simulated_panels
-from verdict_tables import case_of, judge, simulated
+from verdict_tables import case_of, judge, plain_sweep, simulated
 
 from onedial.core.errors import InputError
 from onedial.stats.estimate import Estimate
@@ -267,3 +267,27 @@ def test_the_verdict_says_what_is_true_of_simulated_panels(scenario, reproduced,
 def test_permutations_must_be_enough(steered_matches):
     with pytest.raises(InputError, match="at least 19"):
         judge(steered_matches, 9)
+
+
+def test_where_no_question_names_a_topic_nothing_is_reproduced_unless_texts_show_that_topics_are_not_all():
+    """Questions of one topic share a word. The dial's order is its topic's alone, or each question's own."""
+    rng, magnitudes = np.random.default_rng(0), np.linspace(-2.5, 2.5, 41)
+    topic, own = np.repeat(np.arange(20), 20), rng.standard_normal(400)
+    words = ["river", "opera", "planet", "football", "king", "enzyme", "engine", "poem", "cheese", "bridge"]
+    words += ["saint", "guitar", "volcano", "senator", "virus", "triangle", "desert", "painter", "whale", "verb"]
+    texts = [f"about the {words[place]}, number {rng.integers(10**6)}" for place in topic]
+    names = [f"q{n}" for n in range(400)]
+    for ease, reproduced in ((rng.standard_normal(20)[topic], verdict.NOT_ENOUGH), (own, verdict.REPRODUCED)):
+        margins = ease[:, None] + 0.2 * own[:, None] + magnitudes
+        sweep = plain_sweep(margins, np.tile(["extraction", "fitting", "test", "test"], 100), magnitudes)
+        noise, cuts = rng.standard_normal((400, 9)), np.linspace(-1, 1, 9)
+        panel = pd.DataFrame((ease[:, None] + 0.7 * noise > cuts).astype(float), names)
+        panel = panel.rename(columns=lambda name: f"target {name}")
+        told = pd.Series(texts, names)
+        found = judge(case_of(sweep, panel, texts=told), N)
+        assert (found.reproduced, found.flags) == (reproduced, [verdict.TOPICS_UNKNOWN])
+        untold = judge(case_of(sweep, panel), N)
+        assert untold.reproduced == verdict.NOT_ENOUGH
+        assert np.isnan(untold.prediction.alike.high)
+        named = pd.Series(topic.astype(str), names)
+        assert judge(case_of(sweep, panel, texts=told, topics=named), N).prediction.topics

@@ -13,6 +13,9 @@ predicted as probabilities, and each scores -log2 of the probability that it was
     share  bits of the dial / bits of mark 1; said only where mark 1 predicts `OPEN_FLOOR` or more of mark 0's loss:
            of less than that a few thousandths of a bit are any share
 
+Where no question names a topic, or texts know nothing of the named ones, what the dial tells of questions that read
+alike bounds what topics may tell (`alike`); where texts do, what it tells within topics, which may be too coarse.
+
 A question without a score lies in the middle of the order, so that all sources are scored on the same answers, and
 what could not be read counts as unknown. With k under all of the answers, losses are means over draws of k.
 """
@@ -26,6 +29,7 @@ import pandas as pd
 from scipy import stats
 
 from onedial.show.columns import percent
+from onedial.stats.estimate import Estimate
 from onedial.stats.level import LEVEL, QUANTILES_95, interval_95
 from onedial.stats.multiple_tests import adjusted
 from onedial.stats.numbers import (
@@ -38,6 +42,7 @@ from onedial.stats.numbers import (
 )
 from onedial.stats.resampling import resampled_weights
 from onedial.verdict.case import Case
+from onedial.verdict.prediction.alike import MOST, texts_know_topics, told_of_alike
 from onedial.verdict.prediction.losses import ALL, Losses, mean_of_answers
 from onedial.verdict.prediction.retest import RETEST, retest_gains, shares_of_samples
 from onedial.verdict.prediction.sources import ACCOUNTS, DIAL, SURFACE_SOURCES, every_source
@@ -66,7 +71,9 @@ class Prediction:
         yes_rate: loss of mark 0, bits per question. bits, possible: of the dial, of mark 1. share: their ratio.
         surface: the best of `sources.SURFACE_SOURCES` ("" where there is none). beyond: bits of the dial minus its.
         by: what the intervals that decide are drawn over: "questions" or "topics".
-        topics: whether questions name two topics or more: where not, topics may be all that is shared.
+        topics: whether questions name two topics or more, and, where all else suffices, their texts know of them, and
+            not of finer ones that may be all that is shared. alike: where not, what the dial tells of questions that
+            read alike, as a share of what it tells of a question (nan where texts are not known).
         models: base model -> bits, low, high, p, p_adjusted, possible, share, predicted, needed (1 or 0: whether
             without it there would not be enough).
         sources: source -> base model -> bits, of every source by all answers; no part of verdict.json.
@@ -84,6 +91,7 @@ class Prediction:
     beyond: PanelEstimate = field(default_factory=PanelEstimate)
     by: str = "questions"
     topics: bool = True
+    alike: Estimate = field(default_factory=Estimate)
     models: dict[str, dict[str, float]] = field(default_factory=dict)
     sources: dict[str, dict[str, float]] = field(default_factory=dict)
     kin: "Prediction | None" = None
@@ -102,8 +110,9 @@ class Prediction:
 
     @property
     def suffices(self) -> bool:
-        """Whether there is enough, with kin as one too, and topics are known: else they may be all that is shared."""
-        return self.enough and not self.hangs_on_kin and self.topics
+        """Whether there is enough, with kin as one too, and topics are not all that is shared."""
+        of_questions = self.topics or self.alike.high < MOST
+        return self.enough and not self.hangs_on_kin and of_questions
 
     @property
     def surface_suffices(self) -> bool:
@@ -204,7 +213,12 @@ def predict(
     kin = np.array(case.near_copies.kin_counted_as, dtype=str)[case.judged]
     if set(kin) != set(models.astype(str)):
         summary = replace(summary, kin=_summary(rate, drawn.counted_as(kin), mark))
-    return replace(summary, topics=len(set(case.topics)) > 1), pd.DataFrame(rows, columns=COLUMNS)
+    named = len(set(case.topics)) > 1 and not (summary.suffices and not texts_know_topics(case))
+    if not named or summary.suffices:
+        alike = told_of_alike(case, within=named)
+        if not named or alike.value >= MOST:
+            summary = replace(summary, topics=False, alike=alike)
+    return summary, pd.DataFrame(rows, columns=COLUMNS)
 
 
 def share_is_told(possible: float, yes_rate: float) -> bool:
