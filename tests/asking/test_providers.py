@@ -127,8 +127,6 @@ def test_an_option_that_is_not_shown_counts_as_likely_as_the_least_likely_token_
     response = response_of(CAN_YOU_ANSWER, "Yes", True, [{"Yes": math.log(0.9), "Yeah": math.log(0.02)}])
     assert response.margin == pytest.approx(math.log(0.9 / 0.02))
     assert response.mass == pytest.approx(0.9)
-    never = response_of(CAN_YOU_ANSWER, "Yes", True, [{"Yes": math.log(0.9), "No": -9999.0}])
-    assert never.margin == pytest.approx(math.log(0.9) + 9999)
 
 
 def test_an_answer_that_does_not_come_first_has_no_margin_and_one_with_too_little_mass_is_unread():
