@@ -621,7 +621,7 @@ YES, NO = (("Yes", ("Yes", -0.1), ("No", -2.5)), ("No", ("No", -0.1), ("Yes", -2
         ("<think>No</think>Yes", shown(("<think>",), NO, ("</think>",), YES), 2.4),
         ("Yes", shown(("<think>",), NO, ("</think>",), YES), 2.4),
         ("Yes", shown(("Yes", ("Yes", -0.1), ("Maybe", -3.1))), 3.0),  # no is at most as likely as what is shown
-        ("Yes", shown(("Yes", ("Yes", 0.0), ("No", -9999.0))), math.nan),  # of what was drawn, nothing is known
+        ("Yes", shown(("Yes", ("Yes", -0.1), ("No", -9999.0))), 2.252168),  # or as what is left
         ("Perhaps", shown(("Perhaps", ("Yes", -1.0), ("No", -2.0))), math.nan),
         ("Yes", None, math.nan),
     ],
