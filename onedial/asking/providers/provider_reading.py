@@ -7,9 +7,8 @@ The text is the answer. Where the provider shows the likeliest first tokens, the
 
 An option none of whose tokens is shown counts as likely as the least likely token that is, so that a margin is never
 larger than it can be known to be; what servers write for none (-9999, -inf) is no token that is shown, nor is a 0.0
-with which some fill up. Where a server shows the written token alone, the others have at most what it leaves; where
-that is no less, or nothing (0.0, as servers write that show what was drawn), there is no margin. Neither is there where
-the first token that says something is no answer. Thoughts that stand among the tokens are left out.
+with which some fill up. Where a server shows the written token alone, the others have at most what it leaves. Where the
+first token that says something is no answer, there is no margin. Thoughts that stand among the tokens are left out.
 """
 
 import math
@@ -173,8 +172,5 @@ def _logs(reader: TokenReader, alternatives: dict[str, float]) -> tuple[list[flo
     known = [math.log(p) if p else -math.inf for p in shown]  # some servers write -9999 for none
     least, is_alone = min(alternatives.values()), shown.count(0.0) == len(shown) - 1
     if is_alone and all(any(token.strip() in own for own in wanted) for token in alternatives):
-        left = 1 - max(shown)
-        if not _LEAST < left < max(shown):
-            return None
-        least = min(least, math.log(left))
+        least = min(least, math.log(max(1 - max(shown), _LEAST))) if max(shown) < 1 else least
     return known, [log if log > -math.inf else least for log in known]
