@@ -170,9 +170,9 @@ def parse_list(text: str, cue: str = "") -> list[str]:
 
 _NUMBERED_LABEL = re.compile(r"\W*\d[.)]\s*Q[1-4]\b(?!.*\bQ[1-4]\b)")
 _BETWEEN = re.compile(
-    r"(?:[^\w>]|->|=>)*(?:(?:and|then)\b|\((?:easiest|hardest|easy|hard)\))?(?:[^\w>]|->|=>)*", re.IGNORECASE
+    r"(?:[^\w>=/]|->|=>)*(?:(?:and|then)\b|\((?:easiest|hardest|easy|hard)\))?(?:[^\w>=/]|->|=>)*", re.IGNORECASE
 )
-"""What may stand between two labels of an order; "Q2 > Q1" says easier or harder."""
+"""What may stand between two labels of an order; "Q2 > Q1" says easier or harder, "Q2 = Q1" and "Q2/Q1" neither."""
 _ONE_LABEL = re.compile(r"\W*(?:\d[.)]\s*)?Q[1-4](?:\s*\([^)]*\))?\W*")
 
 
@@ -302,6 +302,7 @@ def parse_steps(text: str) -> list[str]:
     """
     lines = unmarked(text).splitlines()
     parts = lines if len(lines) > 1 else re.split(r"(?<=[.!?])\s+|\s+(?=Step \d)", lines[0] if lines else "")
+    parts = parts[1:] if parts[0].endswith(":") and not _LABEL.match(parts[0]) else parts
     steps = [step for step in (_LABEL.sub("", part).strip() for part in parts) if re.search(r"\w", step)]
     return steps[:N_STEPS] if len(set(steps[:N_STEPS])) > 1 else []
 
@@ -349,7 +350,8 @@ _DECLINED = re.compile(
     r"|\bI (?:don['’]t|do not|would rather not|prefer not to|refuse to|decline to)\b(?= (?:feel comfortable|answer"
     r"|provide|help|assist|engage|do that)| (?:have (?:access|the ability|enough information)))"
     r"|\bI(?:['’]d| would) (?:rather|prefer) not\b|\bmy guidelines (?:do not|don['’]t) allow\b"
-    r"|^(?:sorry\b(?! (?:for|about)\b)|no[.,](?=$| I\b| sorry)|unfortunately,? I\b)"
+    r"|^(?:sorry\b(?! (?:for|about)\b)|no(?:pe)?[.,](?=$| I\b| sorry| can(?:no|['’])t)|unfortunately,? I\b)"
+    r"|\bwould violate\b[^.]*\b(?:polic|guideline)"
     r"|^as an? (?:AI|artificial|language model)[^.]*?(?:\b(?:no|not|cannot|unable)\b|n['’]t\b)"
     r"|^I(?:['’]m| am) not sure(?=[.!]|$)"
     r"|^I (?:don['’]t|do not) know(?: (?:that|the answer))?\b"
