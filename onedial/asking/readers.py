@@ -22,7 +22,7 @@ N_STEPS = 3
 
 # ---- options and probabilities ---------------------------------------------------------------------------------------
 
-_NUMBER = r"(?<![\d.,/])(?:\d{1,3}(?:[.,]\d+)?|[.,]\d+)"
+_NUMBER = r"(?<![\d.,/])(?:\d{1,3}(?:\.\d+|,(?!\d{3}(?!\d))\d+)?|[.,]\d+)"
 _TO = r"\s*%?\s*(?:-|\u2013|\u2014|\bto\b|\band\b|\bbis\b|\u00e0)\s*"
 _PERCENT = re.compile(
     rf"(?:(?P<low>{_NUMBER}){_TO})?(?P<high>{_NUMBER})\s*"
@@ -74,6 +74,9 @@ _CUE = (
 _ENDS = r"(?![\w']|[.,/]\d|-\w)(?!(?<=[aA])\s+[a-z])"
 _DENIED = re.compile(r"(?:\bnot|n't|\bnever)\b[^,;:.]*[,;:.]?\s*$", re.IGNORECASE)
 """In the same clause."""
+_DENIED_AFTER = re.compile(
+    r"[\"')]*\s+(?:is|was|would be|seems|looks)(?:n't|\s+(?:not|wrong|false|incorrect|out))\b", re.IGNORECASE
+)
 _JOINED = r"\s*(?:/|\u2013|-|,|\bor\b|\bto\b|\band\b|\bout of\b)\s*"
 
 
@@ -114,7 +117,8 @@ def _in_line(line: str, spelt: dict[str, int], folded: dict[str, int]) -> int | 
     one = _either(folded)
     # "a" and "A" before a small letter are the article; a digit before a fraction is no whole number.
     head = re.match(rf"{_LEAD}(?P<word>{one}){_ENDS}(?P<other>{_JOINED}(?:{one}|\d+)\b)?", line, re.IGNORECASE)
-    if head and not re.match(r"[a-z]\s+[a-z]", line[head.start("word") :]):
+    is_article = head is not None and re.match(r"[a-z]\s+[a-z]", line[head.start("word") :])
+    if head and not is_article and not _DENIED_AFTER.match(line, head.end("word")):
         return None if head["other"] else spelt.get(head["word"], folded[head["word"].casefold()])
     # In the midst of a sentence it counts as it is written, where nothing else is named.
     exact = _either(spelt)
