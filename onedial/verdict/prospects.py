@@ -50,11 +50,11 @@ class Prospects:
         """What to know and what to do, in a sentence."""
         counts = self.status[self.status != POSSIBLE].value_counts()
         why = "".join(f", {count} {_WHY[str(name)]}" for name, count in counts.items())
-        counts = f"{self.n_possible} of {len(self.status)} targets can be judged on these questions{why}"
+        told = f"{self.n_possible} of {len(self.status)} targets can be judged on these questions{why}"
         if self.suffices:
-            return counts
+            return told
         return (
-            f"{counts}; a verdict takes {MIN_TARGETS} targets, of {MIN_MODELS} base models: give a panel of more, more "
+            f"{told}; a verdict takes {MIN_TARGETS} targets, of {MIN_MODELS} base models: give a panel of more, more "
             "of its questions (--n-questions), or say by --respondents which model each target is"
         )
 

@@ -51,7 +51,7 @@ class Seen:
 
         Hidden files, links, runs within the run and its report, which has a page of its own, are left out.
         """
-        files = {}
+        by_name = {}
         for place, folders, files in os.walk(self.path):
             path = Path(place)
             if path != self.path and "config.yaml" in files:
@@ -59,12 +59,12 @@ class Seen:
                 continue
             folders[:] = sorted(name for name in folders if not name.startswith("."))
             if any(path.glob(PARTS)):
-                files[path.relative_to(self.path).as_posix()] = path
+                by_name[path.relative_to(self.path).as_posix()] = path
                 files = [name for name in files if not Path(name).match(PARTS)]
             for file in sorted(path / name for name in files if not name.startswith(".") and name != "report.html"):
                 if not file.is_symlink():
-                    files[file.relative_to(self.path).as_posix()] = file
-        return files
+                    by_name[file.relative_to(self.path).as_posix()] = file
+        return by_name
 
     def file(self, name: str) -> Path:
         """One of its files.

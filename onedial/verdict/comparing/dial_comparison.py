@@ -124,15 +124,15 @@ def compare_dials(answers: pd.DataFrame, placed: pd.DataFrame, kinds: pd.Series,
     names, topics = np.unique(case.topics[case.test], return_inverse=True)
     drawn = (case.n_resamples, case.seed, topics if len(names) >= FEWEST_TOPICS else case.groups(case.test))
     cut, rows, by_target, by_rate = _answers(answers, CUT, settings, case), {}, [], []
-    for name, kind in kinds.items():
-        dial = _answers(answers, str(name), settings, case)
+    for name, kind in zip(map(str, kinds.index), kinds, strict=True):
+        dial = _answers(answers, name, settings, case)
         sides = _Sides(case, dial, cut, settings)
         on_test, targets = sides.numbers(case.test, drawn)
         on_fitting, _ = sides.numbers(case.fitting, None)
-        rows[str(name)] = {"kind": str(kind), "n_rates": len(sides.rates), **on_test}
-        rows[str(name)] |= {f"fitting_{number}": on_fitting[number] for number in ("order_gain", "signal")}
+        rows[name] = {"kind": str(kind), "n_rates": len(sides.rates), **on_test}
+        rows[name] |= {f"fitting_{number}": on_fitting[number] for number in ("order_gain", "signal")}
         n_unread = int(np.isnan(sides.answers[0][case.test]).sum())
-        rows[str(name)] |= {"n_questions": int(case.test.sum()), "n_unread": n_unread}
+        rows[name] |= {"n_questions": int(case.test.sum()), "n_unread": n_unread}
         by_target.append(targets.assign(dial=name))
         by_rate.append(_by_rate(dial[case.test], settings, case).assign(dial=name))
     table = pd.DataFrame.from_dict(rows, orient="index").rename_axis("dial")

@@ -108,7 +108,8 @@ class _Report:
         """Intervention -> magnitude other than 0 -> each item's change from the unsteered score."""
         for name in map(str, self.roles.index):
             steered = asked[(asked["intervention_id"] == name) & (asked["magnitude"] != 0)]
-            self.changes[name] = {at: self._by_item(rows) - self.base for at, rows in steered.groupby("magnitude")}
+            settings = {at: steered[steered["magnitude"] == at] for at in sorted(set(steered["magnitude"]))}
+            self.changes[name] = {at: self._by_item(rows) - self.base for at, rows in settings.items()}
 
     def _hardly_read(self, scores: np.ndarray) -> str:
         return UNREAD if np.isnan(scores).sum() >= MOST_UNREAD * len(self.ids) else ""
@@ -185,7 +186,8 @@ class _Report:
         if not with_interval:
             return Estimate(shift)
         drawn = np.concatenate([statistic(weights) for weights in resampled_weights(*self.drawn)])
-        return Estimate(shift, *map(float, interval(drawn)))
+        low, high = interval(drawn)
+        return Estimate(shift, float(low), float(high))
 
 
 def _verdict(together: Estimate, p: float, n_controls: int) -> str:
