@@ -22,7 +22,7 @@ N_STEPS = 3
 
 # ---- options and probabilities ---------------------------------------------------------------------------------------
 
-_NUMBER = r"(?<![\d.,/])(?:\d{1,3}(?:[.,]\d+)?|[.,]\d+)"
+_NUMBER = r"(?<![\d.,/])(?:\d{1,3}(?:\.\d+|,(?!\d{3}(?!\d))\d+)?|[.,]\d+)"
 _TO = r"\s*%?\s*(?:-|\u2013|\u2014|\bto\b|\band\b|\bbis\b|\u00e0)\s*"
 _PERCENT = re.compile(
     rf"(?:(?P<low>{_NUMBER}){_TO})?(?P<high>{_NUMBER})\s*"
@@ -74,6 +74,9 @@ _CUE = (
 _ENDS = r"(?![\w']|[.,/]\d|-\w)(?!(?<=[aA])\s+[a-z])"
 _DENIED = re.compile(r"(?:\bnot|n't|\bnever)\b[^,;:.]*[,;:.]?\s*$", re.IGNORECASE)
 """In the same clause."""
+_DENIED_AFTER = re.compile(
+    r"[\"')]*\s+(?:is|was|would be|seems|looks)(?:n't|\s+(?:not|wrong|false|incorrect|out))\b", re.IGNORECASE
+)
 _JOINED = r"\s*(?:/|\u2013|-|,|\bor\b|\bto\b|\band\b|\bout of\b)\s*"
 
 
@@ -114,7 +117,8 @@ def _in_line(line: str, spelt: dict[str, int], folded: dict[str, int]) -> int | 
     one = _either(folded)
     # "a" and "A" before a small letter are the article; a digit before a fraction is no whole number.
     head = re.match(rf"{_LEAD}(?P<word>{one}){_ENDS}(?P<other>{_JOINED}(?:{one}|\d+)\b)?", line, re.IGNORECASE)
-    if head and not re.match(r"[a-z]\s+[a-z]", line[head.start("word") :]):
+    is_article = head is not None and re.match(r"[a-z]\s+[a-z]", line[head.start("word") :])
+    if head and not is_article and not _DENIED_AFTER.match(line, head.end("word")):
         return None if head["other"] else spelt.get(head["word"], folded[head["word"].casefold()])
     # In the midst of a sentence it counts as it is written, where nothing else is named.
     exact = _either(spelt)
@@ -170,9 +174,9 @@ def parse_list(text: str, cue: str = "") -> list[str]:
 
 _NUMBERED_LABEL = re.compile(r"\W*\d[.)]\s*Q[1-4]\b(?!.*\bQ[1-4]\b)")
 _BETWEEN = re.compile(
-    r"(?:[^\w>]|->|=>)*(?:(?:and|then)\b|\((?:easiest|hardest|easy|hard)\))?(?:[^\w>]|->|=>)*", re.IGNORECASE
+    r"(?:[^\w>=/]|->|=>)*(?:(?:and|then)\b|\((?:easiest|hardest|easy|hard)\))?(?:[^\w>=/]|->|=>)*", re.IGNORECASE
 )
-"""What may stand between two labels of an order; "Q2 > Q1" says easier or harder."""
+"""What may stand between two labels of an order; "Q2 > Q1" says easier or harder, "Q2 = Q1" and "Q2/Q1" neither."""
 _ONE_LABEL = re.compile(r"\W*(?:\d[.)]\s*)?Q[1-4](?:\s*\([^)]*\))?\W*")
 
 
@@ -302,6 +306,7 @@ def parse_steps(text: str) -> list[str]:
     """
     lines = unmarked(text).splitlines()
     parts = lines if len(lines) > 1 else re.split(r"(?<=[.!?])\s+|\s+(?=Step \d)", lines[0] if lines else "")
+    parts = parts[1:] if parts[0].endswith(":") and not _LABEL.match(parts[0]) else parts
     steps = [step for step in (_LABEL.sub("", part).strip() for part in parts) if re.search(r"\w", step)]
     return steps[:N_STEPS] if len(set(steps[:N_STEPS])) > 1 else []
 
@@ -349,7 +354,8 @@ _DECLINED = re.compile(
     r"|\bI (?:don['’]t|do not|would rather not|prefer not to|refuse to|decline to)\b(?= (?:feel comfortable|answer"
     r"|provide|help|assist|engage|do that)| (?:have (?:access|the ability|enough information)))"
     r"|\bI(?:['’]d| would) (?:rather|prefer) not\b|\bmy guidelines (?:do not|don['’]t) allow\b"
-    r"|^(?:sorry\b(?! (?:for|about)\b)|no[.,](?=$| I\b| sorry)|unfortunately,? I\b)"
+    r"|^(?:sorry\b(?! (?:for|about)\b)|no(?:pe)?[.,](?=$| I\b| sorry| can(?:no|['’])t)|unfortunately,? I\b)"
+    r"|\bwould violate\b[^.]*\b(?:polic|guideline)"
     r"|^as an? (?:AI|artificial|language model)[^.]*?(?:\b(?:no|not|cannot|unable)\b|n['’]t\b)"
     r"|^I(?:['’]m| am) not sure(?=[.!]|$)"
     r"|^I (?:don['’]t|do not) know(?: (?:that|the answer))?\b"

@@ -21,7 +21,8 @@ from onedial.core.notices import Notice, notice
 from onedial.core.run.configuration import configuration_hash
 from onedial.core.run.manifest import Manifest
 from onedial.core.run.notes import Notes
-from onedial.core.run.run import Run, default_path
+from onedial.core.run.places import default_path
+from onedial.core.run.run import Run
 from onedial.verdict.sweep_run import SweepRun
 
 CONFIGURATION = {"model": "org/Tiny-1B", "layer": 10, "magnitudes": [-1.0, 0.0, 1.0], "seed": 0}
