@@ -199,7 +199,7 @@ def ask_together(
     prompts: PromptSet,
     settings: Mapping[str, Sequence[float]],
     *,
-    sink: Callable[[pd.DataFrame], None],
+    sink: Callable[[pd.DataFrame], object],
     done: frozenset[str] | set[str] = frozenset(),
     progress: Progress | None = None,
 ) -> None:
