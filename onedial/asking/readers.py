@@ -137,6 +137,8 @@ def _either(spellings: Iterable[str]) -> str:
 
 _ITEM = re.compile(r"\s*(?:\(?\d{1,2}[.)]|[-•–])\s")
 _REMARK = re.compile(r"\((?=[^)\n]*[^\W\d])[^)\n]*\)")
+_WORD = re.compile(r"(?=.*[^\W\d].)[\w'.-]{2,}(?: [\w'.-]+)?")
+"""Or two, with letters."""
 _OPENERS = {"sure", "certainly", "of course", "okay", "ok", "words", "here", "answer", "yes"}
 
 
@@ -165,7 +167,7 @@ def parse_list(text: str, cue: str = "") -> list[str]:
     found = [
         re.sub(r"^\W*\d*\W*(?:[a-e][.)]\s+)?(?:and\s+)?|\W+$", "", piece, flags=re.IGNORECASE).lower() for piece in bare
     ]
-    words = [word for word in dict.fromkeys(found) if len(word) > 1 and len(word.split()) <= 2 and word not in _OPENERS]
+    words = [word for word in dict.fromkeys(found) if _WORD.fullmatch(word) and word not in _OPENERS]
     kept = [word for word in words if word != cue.lower()][:LIST_LENGTH]
     return kept if len(kept) >= FEWEST_WORDS else []
 
@@ -239,6 +241,8 @@ _PROBABILITY = re.compile(
 )
 _BEFORE = re.compile(r"(?P<percent>\d{1,3}(?:\.\d+)?)\s*%(?:\s*[:–—-])?\s+(?P<guess>[^\W\d].*)")
 _MORE = re.compile(r"(?<=[%)])[,;]\s+|(?<=\.\d)[,;]\s+|(?<=\.\d\d)[,;]\s+|;\s+")
+_OF_ALL = re.compile(r"(?:of|chance|sure|certain|confident|likely)\b", re.IGNORECASE)
+"""What stands behind "50%" in a sentence."""
 _NO_GUESS = re.compile(
     r"\W*(?:(?:the|your|my|first|second|third|fourth|best)\s+)*(?:guess|answer|probability\b.*|P\d)?(?:\s+is)?\W*"
     r"|[\d.]+\s*%\s*(?:to|[–—-])",
@@ -270,8 +274,10 @@ def parse_guesses(text: str) -> list[tuple[str, float]]:
         stated, ahead = _PROBABILITY.search(bare), _BEFORE.fullmatch(bare)
         guess = bare[: stated.start()] if stated else ahead["guess"] if ahead else ""
         guess = guess.strip(" \"'.|")
-        if _NO_GUESS.fullmatch(guess):
+        if _NO_GUESS.fullmatch(guess) or guess.count("(") > guess.count(")") or _OF_ALL.match(guess):
             continue
+        if stated and not stated["percent"] and guess[-1:].isdigit() and re.match(r":\d", stated[0]):
+            continue  # a time or a ratio
         share = stated["share"] if stated else None
         percent = (stated["percent"] or stated["bare"]) if stated else ahead["percent"] if ahead else ""
         p = float(share) if share else float(percent) / 100
@@ -306,7 +312,7 @@ def parse_steps(text: str) -> list[str]:
     """
     lines = unmarked(text).splitlines()
     parts = lines if len(lines) > 1 else re.split(r"(?<=[.!?])\s+|\s+(?=Step \d)", lines[0] if lines else "")
-    parts = parts[1:] if parts[0].endswith(":") and not _LABEL.match(parts[0]) else parts
+    parts = [part for part in parts if _LABEL.match(part) or not part.endswith(":")]
     steps = [step for step in (_LABEL.sub("", part).strip() for part in parts) if re.search(r"\w", step)]
     return steps[:N_STEPS] if len(set(steps[:N_STEPS])) > 1 else []
 
@@ -315,7 +321,7 @@ def parse_steps(text: str) -> list[str]:
 
 _RATING = re.compile(
     r"(?:^\W*(?:statement\s+)?|[,;|{]\s*[\"'(]?|(?<=[1-4]\s))([A-Z])\b\W+"
-    r"([1-4])(?![\d/]|[.,:]\d|\s*(?:/|-|\u2013|or\b|to\b|out of\b)\s*\d)",
+    r"(\d+)(?![\d/]|[.,:]\d|\s*(?:/|-|\u2013|or\b|to\b|out of\b)\s*\d)",
     re.MULTILINE | re.IGNORECASE,
 )
 """A number that others follow ("3/4", "2-3", "2 or 3") is no rating."""
@@ -324,13 +330,14 @@ _RATED_STATEMENT = re.compile(r"^\W*([A-Z])\b[:.)].*:\s*([1-4])\W*$", re.MULTILI
 
 
 def parse_ratings(text: str, n_items: int) -> list[float]:
-    """The rating behind each letter of a written answer, nan where there is none or where two differ."""
+    """The rating behind each letter of a written answer, nan where there is none of 1 to 4 or where two differ."""
     found: dict[str, set[float]] = {}
     plain = unmarked(text)
     for letter, digit in _RATING.findall(plain) or _RATED_STATEMENT.findall(plain):
         found.setdefault(letter.upper(), set()).add(float(digit))
     letters = [chr(ord("A") + place) for place in range(n_items)]
-    return [next(iter(found[each])) if len(found.get(each, ())) == 1 else float("nan") for each in letters]
+    ratings = (found.get(each, set()) for each in letters)
+    return [min(own) if len(own) == 1 and own <= {1, 2, 3, 4} else float("nan") for own in ratings]
 
 
 # ---- refusals --------------------------------------------------------------------------------------------------------

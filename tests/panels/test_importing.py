@@ -271,6 +271,13 @@ def test_a_batchs_output_is_its_texts_under_their_own_ids_and_a_request_that_fai
     assert found.panel["question_id"].tolist() == ["q0", "q1", "q2", "q3"]
     np.testing.assert_array_equal(found.panel["said_yes"], [1, 0, np.nan, np.nan])
     assert found.report["respondents"]["gpt-x"]["missing"] == {"unread": 1, "error": 1}
+    rows = [
+        {"model": "m", "question": f"Who {end}?", "message": {"role": "assistant", "content": text}, "done_reason": end}
+        for text, end in (("Yes", "stop"), ("No, since the", "length"), ("", "load"))
+    ]
+    (tmp_path / "ollama.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    said = panel_from_logs(read_logs(tmp_path / "ollama.jsonl"), "yes-no").panel["said_yes"]
+    np.testing.assert_array_equal(said, [1, 0, np.nan])
 
 
 def test_framings_of_a_table_are_respondents_of_one_model(tmp_path):

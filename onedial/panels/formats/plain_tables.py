@@ -100,7 +100,7 @@ def read(path: Path, choices: LogChoices) -> list[LogRun]:
 
 def _without_envelopes(table: Table) -> Table:
     """The table with the text, the end and the model of each completion of OpenAI's API as columns, where one of its
-    columns holds such, as a batch's output does; what the table says itself stays.
+    columns holds such, as a batch's output does, or Ollama's messages; what the table says itself stays.
     """
     frame = table.frame
     opened = {name: [_opened(cell) for cell in frame[name]] for name in map(str, frame.columns)}
@@ -110,12 +110,14 @@ def _without_envelopes(table: Table) -> Table:
     held = pd.DataFrame([found or {} for found in opened[name]], columns=["raw_text", "finish_reason", "model"])
     if held["model"].nunique() == 1:  # a request that failed names none
         held["model"] = held["model"].dropna().iloc[0]
-    added = held[[column for column in held if column not in frame.columns]]
+    added = held[[column for column in held.dropna(axis=1, how="all") if column not in frame.columns]]
     whole = pd.concat([frame.drop(columns=name), added], axis=1).astype(object)
     return replace(table, frame=whole.where(whole.notna(), None))
 
 
 def _opened(cell: Any) -> dict[str, Any] | None:
+    if isinstance(cell, dict) and cell.get("role") == "assistant":
+        return {"raw_text": cell.get("content")}
     body = cell.get("body", cell) if isinstance(cell, dict) else None
     choices = body.get("choices") if isinstance(body, dict) else None
     if not isinstance(choices, list) or not choices or not isinstance(choices[0], dict):
