@@ -2,8 +2,9 @@
 
 inspect_ai is an optional extra (onedial[providers]), imported only where such a model is asked: its `get_model` finds
 the provider, turns a conversation into a request, and a reply into an output. Attempts are made here, in one event
-loop in a thread of its own: `Model.generate` would make them again where nobody counts what they cost, and its record
-of every call takes as long as the call. Responses come as they arrive.
+loop in a thread of its own: `Model.generate` makes them again where no budget can hold them back, waits no longer where
+a server asks for it (Retry-After), and its record of each call costs a third of the call. Responses come as they
+arrive.
 
 What a provider is asked is a conversation: earlier turns, then the user's. The beginning of the assistant's turn
 (`Prompt.assistant_prefix`) is for models on this machine and is left out.
