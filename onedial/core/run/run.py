@@ -27,7 +27,7 @@ from onedial.core.plain_values import plain
 from onedial.core.processes import is_first_process
 from onedial.core.pulse import at_work
 from onedial.core.run.configuration import FILE as CONFIGURATION
-from onedial.core.run.configuration import WITHOUT_EFFECT, first_difference
+from onedial.core.run.configuration import first_difference
 from onedial.core.run.files import TEMPORARY
 from onedial.core.run.folder import Folder
 from onedial.core.run.lock import RunLock, is_held
@@ -167,7 +167,7 @@ class Run(Folder):
     def _same(cls, path: Path, configuration: Mapping[str, Any], may_change: Collection[str]) -> Run:
         """The run there; refused where it was made with another option that changes results."""
         run = cls(path)
-        if difference := first_difference(run.config, configuration, WITHOUT_EFFECT | set(may_change)):
+        if difference := first_difference(run.config, configuration, may_change):
             key, stored, given = difference
             raise InputError(
                 f"{path} was made with {key} = {stored}, but now {key} = {given}; "
@@ -235,7 +235,7 @@ class Run(Folder):
             InputError: the run was begun with another one.
         """
         stored = self.manifest.facts.get(name)
-        if stored is not None and (difference := first_difference(stored, fact, without_effect=())):
+        if stored is not None and (difference := first_difference(stored, fact)):
             key, before, now = difference
             raise InputError(
                 f"{self.path} was made with a {name} whose {key} is {before}, but now it is {now}; {remedy}"
