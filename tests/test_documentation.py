@@ -32,7 +32,7 @@ BLOCK = re.compile(r"(?P<before>[^\n]*)\n+```(?P<language>[^\n]*)\n(?P<text>.*?)
 NOT_RUN = re.compile(r"<!-- not run: .{10,} -->")
 PLAIN = ("text", "csv", "json", "yaml")
 EMBEDDED = "smollm2-135m-instruct"
-LAYER = re.compile(r'(layer=|layers=\[|YN"\), \[|\.read\(|\.at\(|import_vectors\(\{)\d+')
+LAYER = re.compile(r"(layer=|layers=\[|(?:template|YN\x22)\), \[|\.read\(|\.at\(|import_vectors\(\{)\d+")
 
 
 @functools.cache

@@ -2,8 +2,9 @@
 
 inspect_ai is an optional extra (onedial[providers]), imported only where such a model is asked: its `get_model` finds
 the provider, turns a conversation into a request, and a reply into an output. Attempts are made here, in one event
-loop in a thread of its own: `Model.generate` would make them again where nobody counts what they cost, and its record
-of every call takes as long as the call. Responses come as they arrive.
+loop in a thread of its own: `Model.generate` makes them again where no budget can hold them back, waits no longer where
+a server asks for it (Retry-After), and its record of each call costs as much as the call. Responses come as they
+arrive.
 
 What a provider is asked is a conversation: earlier turns, then the user's. The beginning of the assistant's turn
 (`Prompt.assistant_prefix`) is for models on this machine and is left out.
@@ -392,7 +393,7 @@ def _refusing_errors(looked_at: Callable[[Any], None]) -> Callable[[Any], None]:
     def on_response(response: Any) -> None:
         if not response.get("choices"):
             told = response.get("error") or response
-            if isinstance(told, str) or words_of(told):
+            if response.get("choices") is None or isinstance(told, str) or words_of(told):
                 raise ErrorInsteadOfAnswer(told)
         looked_at(response)
 
@@ -408,6 +409,8 @@ def _sparing(choices_of: Callable[..., Any]) -> Callable[..., Any]:
 
     def choices(completion: Any, *more: Any) -> Any:
         for choice in completion.choices or ():
+            if choice.message is None:
+                raise ErrorInsteadOfAnswer("the server sent a choice without a message")
             if (told := getattr(choice, "error", None)) or was_broken_off(choice.finish_reason):
                 raise ErrorInsteadOfAnswer(told or f"the server broke off ({choice.finish_reason}), without a reason")
             if was_cut_off(choice.finish_reason):

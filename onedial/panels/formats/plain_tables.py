@@ -119,8 +119,9 @@ def _opened(cell: Any) -> dict[str, Any] | None:
     if isinstance(cell, dict) and cell.get("role") == "assistant":
         return {"raw_text": cell.get("content")}
     body = cell.get("body", cell) if isinstance(cell, dict) else None
-    choices = body.get("choices") if isinstance(body, dict) else None
-    if not isinstance(choices, list) or not choices or not isinstance(choices[0], dict):
+    if not isinstance(body, dict) or not isinstance(choices := body.get("choices"), list):
+        return None
+    if not choices or not isinstance(choices[0], dict):
         return None
     text = dig(choices[0], "message.content")
     found = {"raw_text": choices[0].get("text") if text is None else text}
