@@ -178,7 +178,7 @@ def clusters(sets: int) -> Kinds:
         latent = np.sqrt(shared) * rng.standard_normal((400, 1)) + np.sqrt(own) * rng.standard_normal((400, 4))[:, code]
         latent = latent + np.sqrt(1 - shared - own) * rng.standard_normal((400, 20))
         answers = (latent > rng.uniform(-0.7, 0.7, 20)).astype(float)
-        found = cluster_structure(answers, code, B, seed=seed)
+        found = cluster_structure(answers, code, n_replicates=B, seed=seed)
         return {
             "shared between models": found.between.p <= 0.05,
             "clustered": found.difference.p <= 0.05,

@@ -72,7 +72,7 @@ def quadratic_fit(loadings: Any, thresholds: Any) -> QuadraticFit:
     1.0
     """
     table = pd.DataFrame({"y": loadings, "t": np.asarray(thresholds, dtype=float)}, dtype=float)
-    table = table[np.isfinite(table).all(axis=1)]
+    table = table.loc[np.isfinite(table.to_numpy()).all(axis=1)]
     y, t = table.to_numpy().T
     enough = len(y) >= _MIN_POINTS and np.ptp(y) > 0
     quadratic, linear, intercept = map(float, np.polyfit(t, y, 2)) if enough else [float("nan")] * 3
