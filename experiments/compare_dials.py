@@ -16,11 +16,13 @@ and the same options.
 """
 
 import sys
+from functools import partial
 
 from onedial.core.command_line import run_command
 from onedial.core.pulse import say
 from onedial.core.run.notes import Notes, program
-from onedial.studies.inputs import read_inputs
+from onedial.core.run.stages import go_through
+from onedial.studies.inputs import forecast, read_inputs
 from onedial.studies.options.dials import DialOptions
 from onedial.studies.start import Start
 
@@ -32,39 +34,29 @@ def compare(options: DialOptions, notes: Notes) -> None:
 
     template = load_prompt(str(options.prompt))
     inputs = read_inputs(options)
-    if options.dry_run:
-        from onedial.studies.dials.beforehand import predict
-
-        return say(predict(options, inputs, template))
+    from onedial.report.dials import DIAL_RESULTS, WORDS
+    from onedial.show.ending import end
+    from onedial.studies.dials.stages import STAGES, loads
+    from onedial.studies.dials.study import DialStudy
     from steering.vectors import check_making
+
+    if options.dry_run:
+        say(forecast(options, inputs, template, partial(loads, options)))
+        return say(
+            "at most: what reaches no yes rate, as prompts often do, is asked only while its settings are placed"
+        )
 
     check_making(options.contrast, options.methods[0], len(inputs.ids("extraction")))
     start = Start(PROGRAM, options, "dials")
-    from onedial.studies.dials.directions import chosen_layer, directions, make_dials
-    from onedial.studies.dials.ending import finish
-    from onedial.studies.dials.study import DialStudy
-    from onedial.studies.dials.turning import ask, place, side_effects
-
     model = start.load_subject(options)
     if not options.keep_own:
         inputs = inputs.without_own(model.identity.name, model.identity.fingerprints)
     with start.begin(notes, model) as run:
         run.keep_table("questions.parquet", inputs.frame(), ["id", "question", "split"])
         study = DialStudy(run, model, inputs, template, options)
-        with run.withdrawn_if_refused():
-            with run.stage("directions"):
-                vectors = directions(study)
-            with run.stage("layer"):
-                layer = chosen_layer(study, vectors)
-        dials = make_dials(study, vectors, layer)
-        with run.stage("placing"):
-            placed = place(study, dials)
-        with run.stage("answers"):
-            answers = ask(study, dials, placed)
-        with run.stage("side effects"):
-            effects = side_effects(study, dials, placed)
-        with run.stage("comparison"):
-            finish(study, dials, placed, answers, effects)
+        go_through(run, study, STAGES, options)
+        question = f"Which dial of {model.identity.name} orders the questions as the targets do?"
+        end(run, DIAL_RESULTS, WORDS, study, question, study.comparison.sentence())
 
 
 main = program(DialOptions, compare, __doc__)

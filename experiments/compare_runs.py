@@ -18,7 +18,6 @@ from typing import TYPE_CHECKING
 from onedial.core.command_line import run_command
 from onedial.core.errors import InputError
 from onedial.core.options import RunOptions, option
-from onedial.core.pulse import say
 from onedial.core.run.notes import Notes, program
 from onedial.studies.start import Start
 
@@ -41,17 +40,17 @@ class ComparisonOptions(RunOptions, group="comparison"):
 
 
 def compare(options: ComparisonOptions, notes: Notes) -> None:
-    from onedial.report.comparison import write_comparison
-    from onedial.verdict.comparing.comparison import compare_runs
+    from onedial.report.comparison import COMPARISON_RESULTS, WORDS, comparison_sentence
+    from onedial.show.ending import end
+    from onedial.verdict.comparing.comparison import Comparison
 
     runs = named_runs(options.runs)
     start = Start(PROGRAM, options, "comparison")
-    comparison = compare_runs(runs)
+    comparison = Comparison(runs)
     with start.begin(notes) as run:
-        report = write_comparison(run, comparison)
-    for name, row in comparison.answers.iterrows():
-        say(f"{name}: {row['sentence']}")
-    say(f"report: {report}")
+        question, n_pairs = f"What is different between {len(runs)} runs?", len(comparison.pairs)
+        lead = f"{', '.join(runs)}: compared pair by pair ({n_pairs}) on the questions that both asked."
+        end(run, COMPARISON_RESULTS, WORDS, comparison, question, comparison_sentence(comparison), lead)
 
 
 def named_runs(folders: Sequence[Path]) -> "dict[str, SweepRun]":

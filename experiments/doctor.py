@@ -67,12 +67,12 @@ def versions() -> Iterator[Finding]:
     """Python and the libraries that move numbers."""
     from onedial.core.run.manifest import library_versions
 
-    found = library_versions()
-    python = found.pop("python")
+    versions = library_versions()
+    python = versions.pop("python")
     old = sys.version_info < (3, 11)
     yield Finding("Python", "missing" if old else "ok", str(python), "install Python 3.11 or newer" if old else "")
-    absent = [name for name, version in found.items() if version is None]
-    known = ", ".join(f"{name} {version}" for name, version in found.items() if version is not None)
+    absent = [name for name, version in versions.items() if version is None]
+    known = ", ".join(f"{name} {version}" for name, version in versions.items() if version is not None)
     yield Finding("libraries", "ok", known)
     if absent:
         yield Finding("libraries", "missing", f"not installed: {', '.join(absent)}", "pip install -r requirements.txt")
@@ -195,8 +195,8 @@ def _memory() -> tuple[int | None, int | None]:
     except (ValueError, OSError, AttributeError):
         return None, None
     free = None
-    if (said := Path("/proc/meminfo")).exists():
-        lines = dict(line.split(":", 1) for line in said.read_text().splitlines() if ":" in line)
+    if (memory := Path("/proc/meminfo")).exists():
+        lines = dict(line.split(":", 1) for line in memory.read_text().splitlines() if ":" in line)
         if "MemAvailable" in lines:
             free = int(lines["MemAvailable"].split()[0]) * 1024
     return total, free

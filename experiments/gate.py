@@ -153,15 +153,15 @@ def placed_rate(swept: "SweepRun", folder: Path) -> tuple[float, tuple[float, fl
 def target_rate(swept: "SweepRun", target: str) -> tuple[float, str]:
     """The target's yes rate on the fitting split."""
     panel = swept.panel()
-    own = panel[panel["respondent"] == target]
-    if own.empty:
+    answers = panel[panel["respondent"] == target]
+    if answers.empty:
         known = ", ".join(sorted(panel["respondent"].unique())[:6])
         raise InputError(
             f"the run's panel has no target {target!r}, and no folder of place.py has this name; some of its targets: "
             f"{known}"
         )
-    fitting = own["question_id"].map(swept.splits()) == "fitting"
-    rate = float(own.loc[fitting, "said_yes"].mean())
+    fitting = answers["question_id"].map(swept.splits()) == "fitting"
+    rate = float(answers.loc[fitting, "said_yes"].mean())
     if not 0 < rate < 1:
         raise InputError(SAYS_THE_SAME.format(target, rate))
     return rate, f"chosen for the yes rate of {target}, {rate:.2f}"
@@ -183,8 +183,8 @@ def answer(options: GateOptions) -> None:
     quiet_libraries()
     choose_threads()
     answers = gate.answer(load_model(options.model or gate.model), questions)
-    for said, margin, question in answers[["said_yes", "margin", "question"]].to_numpy():
-        print(f"{WORDS.get(float(said), UNREAD)}\t{margin:+.2f}\t{question}")
+    for answer, margin, question in answers[["said_yes", "margin", "question"]].to_numpy():
+        print(f"{WORDS.get(float(answer), UNREAD)}\t{margin:+.2f}\t{question}")
 
 
 main = program(GateOptions, gate, __doc__)

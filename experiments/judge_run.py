@@ -78,9 +78,9 @@ def without_own(run: "SweepRun", panel: "ResponseMatrix") -> "ResponseMatrix":
         return panel
     subject = run.run.manifest.facts.get("model", {})
     fingerprints = [subject[name] for name in ("fingerprint", "sampled_fingerprint") if subject.get(name)]
-    panel, own = drop_own(panel, str(subject.get("name", "")), fingerprints)
-    if own:
-        notice(f"{len(own)} targets are the subject itself and are left out: {', '.join(own)}")
+    panel, dropped = drop_own(panel, str(subject.get("name", "")), fingerprints)
+    if dropped:
+        notice(f"{len(dropped)} targets are the subject itself and are left out: {', '.join(dropped)}")
     return panel
 
 

@@ -19,7 +19,8 @@ from onedial.core.errors import InputError
 from onedial.core.pulse import say
 from onedial.core.run.configuration import configuration_hash
 from onedial.core.run.notes import Notes, program
-from onedial.studies.inputs import layers_by_config, read_inputs, require_prospects, without_subject
+from onedial.core.run.stages import go_through
+from onedial.studies.inputs import forecast, layers_by_config, read_inputs, require_prospects, without_subject
 from onedial.studies.options.dials import PARAPHRASES, MultiverseOptions
 from onedial.studies.start import Start
 
@@ -34,9 +35,10 @@ def multiverse(options: MultiverseOptions, notes: Notes) -> None:
     inputs = read_inputs(options)
     require_prospects(inputs, options)
     from onedial.models.threads import quiet_libraries
-    from onedial.studies.multiverse.ending import finish
-    from onedial.studies.multiverse.study import MultiverseStudy, predict
-    from onedial.studies.multiverse.universes import find_turns, own_layer, plan_wording
+    from onedial.report.multiverse import MULTIVERSE_RESULTS, WORDS
+    from onedial.show.ending import end
+    from onedial.studies.multiverse.stages import loads, stages_of
+    from onedial.studies.multiverse.study import MultiverseStudy
     from onedial.verdict.comparing.multiverse import universes_of
     from onedial.verdict.verdict import RULE
     from steering.planning.readability import check_readability
@@ -45,32 +47,31 @@ def multiverse(options: MultiverseOptions, notes: Notes) -> None:
     quiet_libraries()
     for contrast in options.contrasts:
         check_making(contrast, options.method, len(inputs.ids("extraction")))
-    candidates = layers_by_config(options)
-    if options.dry_run:
-        return say(predict(options, inputs, templates, candidates))
+    candidates, wordings = layers_by_config(options), [template.name for template in templates]
+    if options.dry_run:  # the middle candidate stands for the run's own layer
+        middle = candidates[len(candidates) // 2]
+        universes = universes_of(candidates, options.contrasts, wordings, options.resamples, middle)
+        more = f", {len(universes)} universes"
+        return say(
+            forecast(
+                options, inputs, templates[0], lambda lengths, *_: loads(lengths, candidates, universes), more=more
+            )
+        )
     start = Start(PROGRAM, options)
     model = start.load_subject(options)
     inputs = without_subject(inputs, options, model.identity)
     with start.begin(notes, model) as run:
-        run.keep_table("questions.parquet", inputs.frame(), ["id", "question", "split"])
-        digest = inputs.plan_hash(configuration_hash(run.config), RULE)
-        run.record_once("plan", {"rule": RULE, "sha256": digest}, "choose another --out")
-        say(f"run: {run.path}")
-        study = MultiverseStudy(run, model, inputs, templates, options)
         with run.withdrawn_if_refused():
+            run.keep_table("questions.parquet", inputs.frame(), ["id", "question", "split"])
+            digest = inputs.plan_hash(configuration_hash(run.config), RULE)
+            run.record_once("plan", {"rule": RULE, "sha256": digest}, "choose another --out")
+            say(f"run: {run.path}")
             notes.tell(str(check_readability(model, templates[0], inputs.questions)))
-            with run.stage("layer"):
-                layer = own_layer(study, candidates)
-            wordings = [template.name for template in templates]
-            universes = universes_of(candidates, options.contrasts, wordings, options.resamples, layer)
-            say(f"{len(universes)} universes in {len(wordings)} wordings; the run's own layer is {layer}")
-            plan_wording(study, 0, universes, notes)
-        for number, name in enumerate(wordings):
-            own = [each for each in universes if each.wording == name]
-            with run.stage(name):
-                find_turns(study, number, plan_wording(study, number, own, notes))
-        with run.stage("verdicts"):
-            finish(study, universes)
+        study = MultiverseStudy(run, model, inputs, templates, options, candidates, notes)
+        go_through(run, study, stages_of(wordings), options)
+        question = f"How much of the verdict on {model.identity.name} is owed to how the vector was made?"
+        summary = study.summary
+        end(run, MULTIVERSE_RESULTS, WORDS, study, question, summary["sentence"], summary["asked"])
 
 
 def read_wordings(options: MultiverseOptions) -> "list[PromptTemplate]":

@@ -75,9 +75,9 @@ def place(options: PlaceOptions, notes: Notes) -> None:
     start = Start(PROGRAM, options, f"place-{Path(options.panel).stem}")
     model = None
     if options.model:
-        panel, own = drop_own(panel, options.model)
-        if own:
-            notice(f"{len(own)} respondents are the model itself and are left out: {', '.join(own)}")
+        panel, dropped = drop_own(panel, options.model)
+        if dropped:
+            notice(f"{len(dropped)} respondents are the model itself and are left out: {', '.join(dropped)}")
         model = start.load_subject(options)
     with start.begin(notes, model) as run, run.withdrawn_if_refused(), run.stage("place"):
         if options.evaluate:
@@ -217,8 +217,8 @@ def ask(
     if not askable:
         raise InputError("no text is known of the panel's questions; give them with --questions, by the panel's ids")
     template = load_prompt(prompt_of(options.model, options.panel, options.prompt))
-    if panel.elicitation is not None and (said := panel.elicitation.otherwise(template.user)):
-        notice(f"asked otherwise: {'; '.join(said)}")
+    if panel.elicitation is not None and (differences := panel.elicitation.otherwise(template.user)):
+        notice(f"asked otherwise: {'; '.join(differences)}")
     instrument = replace(CAN_YOU_ANSWER, template=template)
     respondent, rows = LocalRespondent(model), []
     with progress_bar(options.next, "asking") as advance:

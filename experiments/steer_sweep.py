@@ -12,12 +12,14 @@ run continues with --resume and the same options.
 """
 
 import sys
+from functools import partial
 
 from onedial.core.command_line import run_command
 from onedial.core.processes import is_first_process
 from onedial.core.pulse import at_work, say
 from onedial.core.run.notes import Notes, program
-from onedial.studies.inputs import layers_by_config, read_inputs, require_prospects, without_subject
+from onedial.core.run.stages import go_through
+from onedial.studies.inputs import forecast, layers_by_config, read_inputs, require_prospects, without_subject
 from onedial.studies.options.sweep import SweepOptions
 from onedial.studies.start import Start
 
@@ -26,6 +28,7 @@ PROGRAM = "steer_sweep"
 
 def steer_sweep(options: SweepOptions, notes: Notes) -> None:
     from onedial.asking.prompts import load_prompt
+    from onedial.asking.rewording import reversed_wording
     from onedial.panels.questions.facts import load_facts
 
     template = load_prompt(str(options.prompt))
@@ -39,8 +42,8 @@ def steer_sweep(options: SweepOptions, notes: Notes) -> None:
         from onedial.models.prompt_set import PromptSet
         from onedial.models.threads import quiet_libraries
         from onedial.show.writers.writer import LogOptions
-        from onedial.studies.sweep.planning import first_prompt, settle_plan
-        from onedial.studies.sweep.stages import go_through_stages, predict
+        from onedial.studies.sweep.planning import first_prompt, prompts_beside
+        from onedial.studies.sweep.stages import STAGES, judge_sweep, loads
         from onedial.studies.sweep.study import SweepStudy, begin_sweep, watch_sweep
         from steering.planning.readability import check_readability
         from steering.vectors import check_making
@@ -51,7 +54,10 @@ def steer_sweep(options: SweepOptions, notes: Notes) -> None:
     if options.show_prompt:
         return say(first_prompt(options.model, options.revision, inputs, template))
     if options.dry_run:
-        return say(predict(options, inputs, template)) if is_first_process() else None
+        if is_first_process():
+            turned, beside = reversed_wording(template) is not None, prompts_beside(options)
+            say(forecast(options, inputs, template, partial(loads, options, turned=turned), beside))
+        return
 
     # ---- the subject, and its run ----
     start = Start(PROGRAM, options, label=options.model, tells_writers=True)
@@ -64,16 +70,15 @@ def steer_sweep(options: SweepOptions, notes: Notes) -> None:
         readability = check_readability(model, template, inputs.questions)
         prompts = PromptSet.build(model, inputs.questions, template, inputs.splits)
     notes.tell(f"{'warning: ' if readability.warns else ''}{readability}")
-    if said := inputs.elicited_otherwise(options.answer):
-        notes.tell(said)
+    if otherwise := inputs.elicited_otherwise(options.answer):
+        notes.tell(otherwise)
     swept = begin_sweep(start, inputs, prompts, model, notes)
 
     study = SweepStudy(options, swept, model, inputs, template, prompts, notes)
     with swept.run as run, model.caching_prefills(), told_if_lost():
         watch_sweep(study, LogOptions.of(options))
-        with run.withdrawn_if_refused(), run.stage("vectors, layer and magnitudes"):
-            settle_plan(study)
-        go_through_stages(study)
+        go_through(run, study, STAGES, options)
+        judge_sweep(study)
 
 
 main = program(SweepOptions, steer_sweep, __doc__)

@@ -50,16 +50,16 @@ def read_elsewhere(
     truth = task.values if other_truth is None else other_truth
     scores = {"elsewhere": np.full(truth.shape, np.nan), "recentred": np.full(truth.shape, np.nan)}
     for fold in range(task.folds.n_folds):
-        own = task.folds.inside(fold)
-        training = Training.of(rows[~own])
+        held_out = task.folds.inside(fold)
+        training = Training.of(rows[~held_out])
         penalty = fitted.penalty[fold]
         grid = sorted(set(penalty.tolist()))
-        every = training.normalised(METHODS[method](training, task.values[~own], grid))
+        every = training.normalised(METHODS[method](training, task.values[~held_out], grid))
         chosen = [grid.index(value) if len(every) > 1 else 0 for value in penalty.tolist()]
         weight = np.stack([every[at, :, column] for column, at in enumerate(chosen)], axis=1)
-        scores["elsewhere"][own] = training.standardised(other[own]) @ weight
-        centred = other[own] - other[~own].mean(axis=0) + training.mean
-        scores["recentred"][own] = training.standardised(centred) @ weight
+        scores["elsewhere"][held_out] = training.standardised(other[held_out]) @ weight
+        centred = other[held_out] - other[~held_out].mean(axis=0) + training.mean
+        scores["recentred"][held_out] = training.standardised(centred) @ weight
     lines = []
     for at, label in enumerate(task.labels):
         home = Concordance.of(fitted.score[:, at], task.values[:, at], task.folds)

@@ -125,8 +125,8 @@ def _known_without(
 ) -> np.ndarray:
     """(question, number) difficulty, and the share of base models that were right, without one of them."""
     respondents = labels.panel.respondents["model"]
-    own = list(respondents.index[respondents == model])
-    difficulty = shared_difficulty(labels.panel, own) if own else labels.difficulty
+    left_out = list(respondents.index[respondents == model])
+    difficulty = shared_difficulty(labels.panel, left_out) if left_out else labels.difficulty
     columns = [difficulty.to_numpy(dtype=float)]
     others = [truth[label] for other, label in models.items() if other != model]
     if others:

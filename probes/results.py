@@ -165,8 +165,8 @@ def of_method(table: pd.DataFrame, stored: Stored) -> pd.DataFrame:
 
 def layer_curves(table: pd.DataFrame, stored: Stored) -> Drawing | None:
     """A panel for each main label: AUROC over layers with its interval, and what it is held against."""
-    panels, own = [], of_method(table, stored)
-    shown = own[own["label"].isin(list(NAMES))]
+    panels, of_first = [], of_method(table, stored)
+    shown = of_first[of_first["label"].isin(list(NAMES))]
     for label in [label for label in NAMES if label in set(shown["label"])]:
         curve = shown[shown["label"] == label].sort_values("layer")
         held_against = {
@@ -190,12 +190,12 @@ def layer_label(table: pd.DataFrame, stored: Stored) -> Drawing:
     """AUROC of every label at every layer as a map; the words alone in a column at the left."""
     if "facts" in stored:
         table = pd.concat([table, stored["facts"]], ignore_index=True)
-    own = of_method(table, stored)
-    wide = own.pivot(index="label", columns="layer", values="auroc")
+    of_first = of_method(table, stored)
+    wide = of_first.pivot(index="label", columns="layer", values="auroc")
     first = [label for label in (*NAMES, *FACTS) if label in wide.index]
     others = wide.drop(index=first).mean(axis=1).sort_values(ascending=False).index.tolist()
     labels = [*first, *others][:MOST_LABELS][::-1]
-    words, edges = own.groupby("label")["text"].first()[labels], np.arange(len(labels) + 1)
+    words, edges = of_first.groupby("label")["text"].first()[labels], np.arange(len(labels) + 1)
     cells = [
         Cells([0.0, 1.0], edges, words.to_numpy(dtype=float)[:, None]),
         Cells(np.arange(len(wide.columns) + 1) + 1.5, edges, wide.loc[labels].to_numpy(dtype=float)),
@@ -227,13 +227,13 @@ def cross_map(cross: pd.DataFrame, stored: Stored) -> Drawing:
 
 def reading_and_use(table: pd.DataFrame, _: Stored) -> Drawing:
     """Effect of a push along each direction against how well the direction reads its label."""
-    own = table[table["kind"] == "probe"].rename(columns={"low": "effect_low", "high": "effect_high"})
+    probes = table[table["kind"] == "probe"].rename(columns={"low": "effect_low", "high": "effect_high"})
     furthest = table["effect"].abs().groupby(table["kind"]).max()
     most = float(furthest.get(RANDOM, np.nan))
     return scatter(
-        own.set_index(own["label"] + ", " + own["method"]), "auroc", "effect",
+        probes.set_index(probes["label"] + ", " + probes["method"]), "auroc", "effect",
         xlabel="AUROC of the reading on held-out topics", ylabel="effect on the margin, per residual norm", by="label",
-        hollow=own["method"] != own["method"].iloc[0], rules=(0, *(s * most for s in (-1, 1) if most == most)),
+        hollow=probes["method"] != probes["method"].iloc[0], rules=(0, *(s * most for s in (-1, 1) if most == most)),
         lines=[Curve([0.5, 0.5], [-most, most], colour=FAINT)] if most == most else [],
         remark="lines: the furthest random pushes; hollow: the difference of means",
     )  # fmt: skip
@@ -242,10 +242,14 @@ def reading_and_use(table: pd.DataFrame, _: Stored) -> Drawing:
 def without_labels(table: pd.DataFrame, _: Stored) -> Drawing:
     """AUROC of each method over layers; the dashed one had the labels."""
     lines = []
-    for place, (method, own) in enumerate(table.groupby("method")):
-        own = own.sort_values("layer")
+    for place, (method, of_this) in enumerate(table.groupby("method")):
+        of_this = of_this.sort_values("layer")
         look = {"linestyle": "--" if method == "supervised" else "-", "marker": MARKERS[place], "markersize": 3}
-        lines.append(Curve(own["layer"], own["auroc"], str(method), COLOURS[place], own["low"], own["high"], look))
+        lines.append(
+            Curve(
+                of_this["layer"], of_this["auroc"], str(method), COLOURS[place], of_this["low"], of_this["high"], look
+            )
+        )
     panel = Panel(lines, "AUROC, topics not seen", rules=(0.5,))
     return curves([panel], "layer", zero=False, below=True)
 

@@ -185,8 +185,8 @@ def course_of(
 def _told(yes: Floats, no: Floats) -> tuple[float, float, float]:
     if min(len(yes), len(no)) < 5:
         return (float("nan"),) * 3
-    own = float(roc_area(np.r_[yes, no], np.r_[np.ones(len(yes)), np.zeros(len(no))]))
-    return own, *roc_area_interval(own, len(yes), len(no))
+    area = float(roc_area(np.r_[yes, no], np.r_[np.ones(len(yes)), np.zeros(len(no))]))
+    return area, *roc_area_interval(area, len(yes), len(no))
 
 
 def _begins(prompt: Sequence[int], whole: Sequence[int]) -> int:

@@ -27,7 +27,7 @@ from scipy import stats
 from onedial.asking.yes_no import MASS_FLOOR
 from onedial.panels.splits import assign_splits
 from onedial.verdict.controls import ControlDial
-from onedial.verdict.dial import Dial
+from onedial.verdict.dial import Turns
 
 FRAMINGS = ("neutral", "cautious", "eager")
 _UNREAD_AT_THE_ENDS = 0.05
@@ -217,12 +217,12 @@ def simulated_controls(
     return controls
 
 
-def _straight_dial(unsteered: pd.Series, slopes: np.ndarray) -> Dial:
+def _straight_dial(unsteered: pd.Series, slopes: np.ndarray) -> Turns:
     """Each margin a straight line: it turns once, or not within the range."""
     turns = -unsteered.to_numpy() / slopes
     crossings = [np.array([turn]) if abs(turn) < _CONTROL_RANGE else np.array([]) for turn in turns]
     at_low = unsteered.to_numpy() - _CONTROL_RANGE * slopes > 0
-    return Dial(unsteered.index, crossings, at_low, -_CONTROL_RANGE, _CONTROL_RANGE)
+    return Turns(unsteered.index, crossings, at_low, -_CONTROL_RANGE, _CONTROL_RANGE)
 
 
 def framings_of(targets: pd.Index) -> pd.DataFrame:

@@ -68,10 +68,10 @@ def ask_settings(
     asked = as_interventions(interventions)
     grids = check_sweep(model, asked, magnitudes)
     # One instrument's prompts end alike; the tokens that can answer depend on nothing before that (`ENDING`).
-    own = PromptSet.of_prompts(model, prompts, question_ids, instrument.reader)
+    prompt_set = PromptSet.of_prompts(model, prompts, question_ids, instrument.reader)
 
     def options(started: Started, final: Tensor) -> Tensor:
-        groups, mass = model.readout.groups_and_mass(final, own.tokens)
+        groups, mass = model.readout.groups_and_mass(final, prompt_set.tokens)
         return torch.cat([groups.movedim(-1, 0), mass[None]])
 
     def table(places: Sequence[int], numbers: Sequence[Numbers]) -> pd.DataFrame:
@@ -80,7 +80,7 @@ def ask_settings(
 
     found = read_along(
         model,
-        own,
+        prompt_set,
         [rows_of(each, grids[each.intervention_id]) for each in asked],
         options,
         batch_size=batch_size,

@@ -398,9 +398,11 @@ def _mediated(
 
     def mediate(stream: Tensor, settings: Tensor) -> Tensor:
         wide, line = stream.float(), held.to(stream.device)
-        own = (wide[:, 3:] * line).sum(dim=-1)
+        unpatched = (wide[:, 3:] * line).sum(dim=-1)
         given = (wide[:, giver.to(stream.device)] * line).sum(dim=-1)
-        return torch.cat([stream[:, :3], stream[:, 3:] + ((given - own)[..., None] * line).to(stream.dtype)], dim=1)
+        return torch.cat(
+            [stream[:, :3], stream[:, 3:] + ((given - unpatched)[..., None] * line).to(stream.dtype)], dim=1
+        )
 
     settings = torch.arange(len(pushes), dtype=torch.float32)[None]
     return Rows({vector.layer: steer, layer: mediate}, settings, together=True)

@@ -124,19 +124,19 @@ class Contrast:
             mass=activations.mass[drawn],
             residuals=activations.residuals[drawn],
         )
-        own = replace(
+        drawn_contrast = replace(
             self,
             activations=chosen,
             topics=tuple(self.topics[place] for place in drawn.tolist()) if self.topics else (),
             gradients=None if self.gradients is None else self.gradients[drawn],
         )
         if not self.paired:
-            return own._sides_by(*split_by_response(chosen.margin, chosen.mass))
+            return drawn_contrast._sides_by(*split_by_response(chosen.margin, chosen.mass))
         places = chosen.read.nonzero().flatten()
         row_of = torch.zeros(len(activations.question_ids), dtype=torch.long)
         row_of[activations.read] = torch.arange(len(self.yes))
         rows = row_of[drawn[places]]
-        return replace(own, yes=self.yes[rows], no=self.no[rows], rows=(places, places))
+        return replace(drawn_contrast, yes=self.yes[rows], no=self.no[rows], rows=(places, places))
 
     def _sides_by(self, yes: Bool[Tensor, " question"], no: Bool[Tensor, " question"]) -> "Contrast":
         residuals = self.activations.residuals
@@ -244,12 +244,12 @@ def answer_contrast(
         return list(zip(*sides, strict=True))
 
     rows = map_batches(prompts.batches(model), work, progress=progress)
-    kept = [own for own, answered in zip(rows, read, strict=True) if answered]
-    if not kept:
+    readable = [row_sides for row_sides, answered in zip(rows, read, strict=True) if answered]
+    if not readable:
         raise InputError(
             f"none of the {len(prompts)} answers could be read, so there is no contrast; try another prompt"
         )
-    yes, no = (torch.stack([row[side] for row in kept]) for side in (0, 1))
+    yes, no = (torch.stack([row[side] for row in readable]) for side in (0, 1))
     places = activations.read.nonzero().flatten()
     axis = model.readout.answer_direction(prompts.tokens)
     return Contrast(

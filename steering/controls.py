@@ -82,8 +82,8 @@ def shuffled(material: Material, seed: int) -> Float[Tensor, " d_model"]:
 
 def orthogonal(material: Material, seed: int) -> Float[Tensor, " d_model"]:
     """See the module's text."""
-    drawn, own = random(material, seed), material.vector.direction
-    return drawn - (drawn @ own) * own
+    drawn, along = random(material, seed), material.vector.direction
+    return drawn - (drawn @ along) * along
 
 
 def unembedding(material: Material, seed: int) -> Float[Tensor, " d_model"]:

@@ -150,7 +150,7 @@ def crossings_along(
     ranges: Mapping[str, tuple[float, float]],
     interventions: Sequence[Intervention],
     *,
-    sink: Callable[[pd.DataFrame], None],
+    sink: Callable[[pd.DataFrame], object],
     done: Collection[str] = frozenset(),
     progress: Progress | None = None,
 ) -> None:

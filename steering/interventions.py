@@ -445,9 +445,9 @@ def say_if_far(
 ) -> None:
     """Notice magnitudes over `FAR` times the distance from their mean at which any activation lay along the vector."""
     for each in interventions:
-        own = magnitudes.get(each.intervention_id, ()) if isinstance(magnitudes, Mapping) else magnitudes
+        grid = magnitudes.get(each.intervention_id, ()) if isinstance(magnitudes, Mapping) else magnitudes
         vector = min(each.vectors, key=lambda vector: vector.layer)
-        furthest = max(map(abs, own), default=0.0) / each.units_per_norm
+        furthest = max(map(abs, grid), default=0.0) / each.units_per_norm
         if vector.seen and math.inf > furthest > FAR * vector.seen:
             notice(
                 f"pushes along {each.intervention_id} of up to {furthest:.3g} residual norms are far outside what was "

@@ -116,8 +116,8 @@ def read_along(
         def read(side_by_side: int) -> Tensor:
             answers = []
             for each in rows:
-                own = picked[id(each.settings)]
-                for chunk in own.split(own.shape[1] if each.together else side_by_side, dim=1):
+                rows_here = picked[id(each.settings)]
+                for chunk in rows_here.split(rows_here.shape[1] if each.together else side_by_side, dim=1):
                     final = started[each.at].final[:, None]
                     if each.edits:
                         final = runners[each.at].steer(started[each.at], each.edits, chunk)

@@ -93,17 +93,17 @@ def ask_along(
     """
     if not questions or not magnitudes:
         raise InputError(f"{len(questions)} questions at {len(magnitudes)} magnitudes: give at least one of each")
-    own = own_share(list(questions))
-    prompts = [instrument.prompt(question.text) for question in own]
+    share = own_share(list(questions))
+    prompts = [instrument.prompt(question.text) for question in share]
     frames: list[pd.DataFrame] = []
-    for magnitude in magnitudes if own else ():
+    for magnitude in magnitudes if share else ():
         subject = SteeredRespondent(model, intervention, magnitude, batch_size, seed=seed)
         rows = measurements(
             model.identity.name,
             subject.identity,
             instrument.name,
             instrument.template.name,
-            [question.id for question in own],
+            [question.id for question in share],
             subject.answer(prompts, instrument),
         )
         rows = rows.assign(intervention_id=subject.intervention.intervention_id, magnitude=subject.magnitude)

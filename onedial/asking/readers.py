@@ -22,7 +22,7 @@ N_STEPS = 3
 
 # ---- options and probabilities ---------------------------------------------------------------------------------------
 
-_NUMBER = r"(?<![\d.,/])(?:\d{1,3}(?:[.,]\d+)?|[.,]\d+)"
+_NUMBER = r"(?<![\d.,/])(?:\d{1,3}(?:\.\d+|,(?!\d{3}(?!\d))\d+)?|[.,]\d+)"
 _TO = r"\s*%?\s*(?:-|\u2013|\u2014|\bto\b|\band\b|\bbis\b|\u00e0)\s*"
 _PERCENT = re.compile(
     rf"(?:(?P<low>{_NUMBER}){_TO})?(?P<high>{_NUMBER})\s*"
@@ -74,6 +74,9 @@ _CUE = (
 _ENDS = r"(?![\w']|[.,/]\d|-\w)(?!(?<=[aA])\s+[a-z])"
 _DENIED = re.compile(r"(?:\bnot|n't|\bnever)\b[^,;:.]*[,;:.]?\s*$", re.IGNORECASE)
 """In the same clause."""
+_DENIED_AFTER = re.compile(
+    r"[\"')]*\s+(?:is|was|would be|seems|looks)(?:n't|\s+(?:not|wrong|false|incorrect|out))\b", re.IGNORECASE
+)
 _JOINED = r"\s*(?:/|\u2013|-|,|\bor\b|\bto\b|\band\b|\bout of\b)\s*"
 
 
@@ -114,7 +117,8 @@ def _in_line(line: str, spelt: dict[str, int], folded: dict[str, int]) -> int | 
     one = _either(folded)
     # "a" and "A" before a small letter are the article; a digit before a fraction is no whole number.
     head = re.match(rf"{_LEAD}(?P<word>{one}){_ENDS}(?P<other>{_JOINED}(?:{one}|\d+)\b)?", line, re.IGNORECASE)
-    if head and not re.match(r"[a-z]\s+[a-z]", line[head.start("word") :]):
+    is_article = head is not None and re.match(r"[a-z]\s+[a-z]", line[head.start("word") :])
+    if head and not is_article and not _DENIED_AFTER.match(line, head.end("word")):
         return None if head["other"] else spelt.get(head["word"], folded[head["word"].casefold()])
     # In the midst of a sentence it counts as it is written, where nothing else is named.
     exact = _either(spelt)
@@ -133,6 +137,8 @@ def _either(spellings: Iterable[str]) -> str:
 
 _ITEM = re.compile(r"\s*(?:\(?\d{1,2}[.)]|[-•–])\s")
 _REMARK = re.compile(r"\((?=[^)\n]*[^\W\d])[^)\n]*\)")
+_WORD = re.compile(r"(?=.*[^\W\d].)[\w'.-]{2,}(?: [\w'.-]+)?")
+"""Or two, with letters."""
 _OPENERS = {"sure", "certainly", "of course", "okay", "ok", "words", "here", "answer", "yes"}
 
 
@@ -161,7 +167,7 @@ def parse_list(text: str, cue: str = "") -> list[str]:
     found = [
         re.sub(r"^\W*\d*\W*(?:[a-e][.)]\s+)?(?:and\s+)?|\W+$", "", piece, flags=re.IGNORECASE).lower() for piece in bare
     ]
-    words = [word for word in dict.fromkeys(found) if len(word) > 1 and len(word.split()) <= 2 and word not in _OPENERS]
+    words = [word for word in dict.fromkeys(found) if _WORD.fullmatch(word) and word not in _OPENERS]
     kept = [word for word in words if word != cue.lower()][:LIST_LENGTH]
     return kept if len(kept) >= FEWEST_WORDS else []
 
@@ -170,9 +176,9 @@ def parse_list(text: str, cue: str = "") -> list[str]:
 
 _NUMBERED_LABEL = re.compile(r"\W*\d[.)]\s*Q[1-4]\b(?!.*\bQ[1-4]\b)")
 _BETWEEN = re.compile(
-    r"(?:[^\w>]|->|=>)*(?:(?:and|then)\b|\((?:easiest|hardest|easy|hard)\))?(?:[^\w>]|->|=>)*", re.IGNORECASE
+    r"(?:[^\w>=/]|->|=>)*(?:(?:and|then)\b|\((?:easiest|hardest|easy|hard)\))?(?:[^\w>=/]|->|=>)*", re.IGNORECASE
 )
-"""What may stand between two labels of an order; "Q2 > Q1" says easier or harder."""
+"""What may stand between two labels of an order; "Q2 > Q1" says easier or harder, "Q2 = Q1" and "Q2/Q1" neither."""
 _ONE_LABEL = re.compile(r"\W*(?:\d[.)]\s*)?Q[1-4](?:\s*\([^)]*\))?\W*")
 
 
@@ -235,6 +241,8 @@ _PROBABILITY = re.compile(
 )
 _BEFORE = re.compile(r"(?P<percent>\d{1,3}(?:\.\d+)?)\s*%(?:\s*[:–—-])?\s+(?P<guess>[^\W\d].*)")
 _MORE = re.compile(r"(?<=[%)])[,;]\s+|(?<=\.\d)[,;]\s+|(?<=\.\d\d)[,;]\s+|;\s+")
+_OF_ALL = re.compile(r"(?:of|chance|sure|certain|confident|likely)\b", re.IGNORECASE)
+"""What stands behind "50%" in a sentence."""
 _NO_GUESS = re.compile(
     r"\W*(?:(?:the|your|my|first|second|third|fourth|best)\s+)*(?:guess|answer|probability\b.*|P\d)?(?:\s+is)?\W*"
     r"|[\d.]+\s*%\s*(?:to|[–—-])",
@@ -266,8 +274,10 @@ def parse_guesses(text: str) -> list[tuple[str, float]]:
         stated, ahead = _PROBABILITY.search(bare), _BEFORE.fullmatch(bare)
         guess = bare[: stated.start()] if stated else ahead["guess"] if ahead else ""
         guess = guess.strip(" \"'.|")
-        if _NO_GUESS.fullmatch(guess):
+        if _NO_GUESS.fullmatch(guess) or guess.count("(") > guess.count(")") or _OF_ALL.match(guess):
             continue
+        if stated and not stated["percent"] and guess[-1:].isdigit() and re.match(r":\d", stated[0]):
+            continue  # a time or a ratio
         share = stated["share"] if stated else None
         percent = (stated["percent"] or stated["bare"]) if stated else ahead["percent"] if ahead else ""
         p = float(share) if share else float(percent) / 100
@@ -302,6 +312,7 @@ def parse_steps(text: str) -> list[str]:
     """
     lines = unmarked(text).splitlines()
     parts = lines if len(lines) > 1 else re.split(r"(?<=[.!?])\s+|\s+(?=Step \d)", lines[0] if lines else "")
+    parts = [part for part in parts if _LABEL.match(part) or not part.endswith(":")]
     steps = [step for step in (_LABEL.sub("", part).strip() for part in parts) if re.search(r"\w", step)]
     return steps[:N_STEPS] if len(set(steps[:N_STEPS])) > 1 else []
 
@@ -310,7 +321,7 @@ def parse_steps(text: str) -> list[str]:
 
 _RATING = re.compile(
     r"(?:^\W*(?:statement\s+)?|[,;|{]\s*[\"'(]?|(?<=[1-4]\s))([A-Z])\b\W+"
-    r"([1-4])(?![\d/]|[.,:]\d|\s*(?:/|-|\u2013|or\b|to\b|out of\b)\s*\d)",
+    r"(\d+)(?![\d/]|[.,:]\d|\s*(?:/|-|\u2013|or\b|to\b|out of\b)\s*\d)",
     re.MULTILINE | re.IGNORECASE,
 )
 """A number that others follow ("3/4", "2-3", "2 or 3") is no rating."""
@@ -319,13 +330,14 @@ _RATED_STATEMENT = re.compile(r"^\W*([A-Z])\b[:.)].*:\s*([1-4])\W*$", re.MULTILI
 
 
 def parse_ratings(text: str, n_items: int) -> list[float]:
-    """The rating behind each letter of a written answer, nan where there is none or where two differ."""
+    """The rating behind each letter of a written answer, nan where there is none of 1 to 4 or where two differ."""
     found: dict[str, set[float]] = {}
     plain = unmarked(text)
     for letter, digit in _RATING.findall(plain) or _RATED_STATEMENT.findall(plain):
         found.setdefault(letter.upper(), set()).add(float(digit))
     letters = [chr(ord("A") + place) for place in range(n_items)]
-    return [next(iter(found[each])) if len(found.get(each, ())) == 1 else float("nan") for each in letters]
+    ratings = (found.get(each, set()) for each in letters)
+    return [min(own) if len(own) == 1 and own <= {1, 2, 3, 4} else float("nan") for own in ratings]
 
 
 # ---- refusals --------------------------------------------------------------------------------------------------------
@@ -349,7 +361,8 @@ _DECLINED = re.compile(
     r"|\bI (?:don['’]t|do not|would rather not|prefer not to|refuse to|decline to)\b(?= (?:feel comfortable|answer"
     r"|provide|help|assist|engage|do that)| (?:have (?:access|the ability|enough information)))"
     r"|\bI(?:['’]d| would) (?:rather|prefer) not\b|\bmy guidelines (?:do not|don['’]t) allow\b"
-    r"|^(?:sorry\b(?! (?:for|about)\b)|no[.,](?=$| I\b| sorry)|unfortunately,? I\b)"
+    r"|^(?:sorry\b(?! (?:for|about)\b)|no(?:pe)?[.,](?=$| I\b| sorry| can(?:no|['’])t)|unfortunately,? I\b)"
+    r"|\bwould violate\b[^.]*\b(?:polic|guideline)"
     r"|^as an? (?:AI|artificial|language model)[^.]*?(?:\b(?:no|not|cannot|unable)\b|n['’]t\b)"
     r"|^I(?:['’]m| am) not sure(?=[.!]|$)"
     r"|^I (?:don['’]t|do not) know(?: (?:that|the answer))?\b"

@@ -211,6 +211,8 @@ def spoken(text: str) -> str:
 _LINK = re.compile(r"!?\[([^\]\n]*)\]\([^)\n]*\)")
 _COMMAND = re.compile(r"\\(?:boxed|text(?:bf|it)?|math(?:rm|bf|it))\s*\{([^{}]*)\}")
 """Of LaTeX."""
+_HEADER = re.compile(r"^.*\|.*\n[ \t]*\|?(?:[ \t]*:?-{2,}:?[ \t]*(?:\||$))+", re.MULTILINE)
+"""Of a table in Markdown: the names of its columns, and the line below."""
 _QUOTES = str.maketrans("\u2018\u2019\u201c\u201d\u00ab\u00bb", '\'\'""""')
 
 
@@ -225,7 +227,7 @@ def unmarked(text: str) -> str:
         plain = bare
     plain = re.sub(r"\$([^$\n]*)\$", r"\1", plain).replace("\\%", "%")
     plain = re.sub(r"</?(?:b|i|u|em|strong|br|p|ul|ol|li|answer)\b[^>\n]*>", "", plain, flags=re.IGNORECASE)
-    plain = re.sub(r"^\s*```\w*\s*$", "", plain, flags=re.MULTILINE)
+    plain = _HEADER.sub("", re.sub(r"^\s*```\w*\s*$", "", plain, flags=re.MULTILINE))
     plain = re.sub(r"^\s*(?:#+|>)\s*", "", _LINK.sub(r"\1", plain), flags=re.MULTILINE)
     plain = re.sub(r"[*`~]+|(?<!\w)_+|_+(?!\w)|\\[()\[\]]", "", plain)
     return "\n".join(line.strip() for line in plain.splitlines() if line.strip())

@@ -28,10 +28,10 @@ import pandas as pd
 
 from onedial.asking.instruments import Instrument
 from onedial.asking.prompts import Prompt
-from onedial.asking.providers.attempts import Account, Attempt
+from onedial.asking.providers.attempts import Attempt
 from onedial.asking.providers.costs import Budget, Price, actual_costs, believed, most_tokens_of
 from onedial.asking.providers.provider_settings import ProviderModel
-from onedial.asking.providers.providers import Asking, ProviderRespondent, answers_side_by_side
+from onedial.asking.providers.providers import ProviderRespondent, Request, answers_side_by_side
 from onedial.asking.respondents import Identity, Respondent, Response, prompt_key
 from onedial.core.errors import InputError
 from onedial.core.files import make_folder, sha256_of_text
@@ -170,8 +170,7 @@ class Store:
             BudgetSpent: not all could be asked.
             InputError: see `ProviderRespondent.answer`.
         """
-        elsewhere: list[tuple[int, list[int], Asking]] = []
-        account = _Account(self)
+        elsewhere: list[_Kept] = []
         if self.budget is not None:
             self.budget.exhausted = False
         for place, each in enumerate(asks):
@@ -188,14 +187,14 @@ class Store:
                 continue
             heads = [_head(each, at, keys[at], times[at]) for at in left]
             if isinstance(each.respondent, ProviderRespondent):
-                asking = Asking(each.respondent, [each.prompts[at] for at in left], each.instrument)
-                account.add(asking, heads)
-                elsewhere.append((place, left, asking))
+                asked = zip(left, heads, strict=True)
+                elsewhere += [
+                    _Kept(each.respondent, each.prompts[at], each.instrument, at, place, self, head)
+                    for at, head in asked
+                ]
             else:
                 yield from ((place, response) for response in self._asked_here(each, heads))
-        for number, response in answers_side_by_side([asking for *_, asking in elsewhere], account):
-            place, left, _ = elsewhere[number]
-            yield place, _at(response, left[response.place])
+        yield from ((request.ask, response) for request, response in answers_side_by_side(elsewhere))
         if self.budget is not None and self.budget.exhausted:
             raise BudgetSpent(
                 f"the budget of {self.budget.limit:g} would have been passed: {self.budget.spent:.4g} is spent, and "
@@ -341,51 +340,47 @@ class StoredRespondent:
             yield response
 
 
-class _Account(Account):
-    """Writes each attempt down before it goes out, and sets money aside for it."""
+@dataclass(eq=False)
+class _Kept(Request):
+    """A request each of whose attempts is written down before it goes out, with money set aside for it.
 
-    def __init__(self, store: Store) -> None:
-        self._store = store
-        self._work: list[tuple[Asking, list[Line], Price | None]] = []
-        self._under_way: dict[tuple[int, int], Line] = {}
+    Attributes:
+        ask: the place of what it belongs to. head: what each of its lines says of what is asked.
+    """
 
-    def add(self, asking: Asking, heads: list[Line]) -> None:
-        self._work.append((asking, heads, self._store.prices.get(heads[0]["label"])))
+    ask: int
+    store: Store
+    head: Line
 
-    def _most(self, place: int, at: int) -> tuple[int, int]:
-        asking, *_ = self._work[place]
-        return most_tokens_of(asking.prompts[at]), asking.respondent.room(asking.instrument)
+    def __post_init__(self) -> None:
+        self._price = self.store.prices.get(self.head["label"])
+        self._most = most_tokens_of(self.prompt), self.respondent.room(self.instrument)
 
-    def permits(self, place: int, at: int) -> bool | None:
-        *_, price = self._work[place]
-        if self._store.budget is None or price is None:
+    def permits(self) -> bool | None:
+        if self.store.budget is None or self._price is None:
             return True
-        return self._store.budget.permits((place, at), price.of(*self._most(place, at)))
+        return self.store.budget.permits(self, self._price.of(*self._most))
 
-    def begins(self, place: int, at: int) -> None:
-        _, heads, price = self._work[place]
-        most_in, most_out = self._most(place, at)
-        line = heads[at] | {"attempt": self._store._name(), "begun": _now(), "most_in": most_in, "most_out": most_out}
-        if price is not None:
-            line["price"] = list(asdict(price).values())
-        self._store._append(line)
-        self._under_way[place, at] = line
+    def begins(self) -> None:
+        self._attempt = self.store._name()
+        line = self.head | {"attempt": self._attempt, "begun": _now()}
+        line |= dict(zip(("most_in", "most_out"), self._most, strict=True))
+        self.store._append(line if self._price is None else line | {"price": list(asdict(self._price).values())})
 
-    def ended(self, place: int, attempt: Attempt) -> None:
-        response, price = attempt.response, self._work[place][2]
-        begun = self._under_way.pop((place, response.place))
+    def ended(self, attempt: Attempt) -> None:
+        response = attempt.response
         tokens: tuple[float | None, float | None] = (response.tokens_in, response.tokens_out)
-        if not believed(*tokens, begun["most_in"], begun["most_out"]):
+        if not believed(*tokens, *self._most):
             tokens = (None, None)
         if attempt.refused:
             tokens = (0, 0)
         said = _said(response) | dict(zip(("tokens_in", "tokens_out"), tokens, strict=True))
         failed = "refused" if attempt.refused else "failed"
-        outcome = {"attempt": begun["attempt"], "outcome": failed if response.error else "answered"}
-        self._store._append(outcome | {name: value for name, value in said.items() if value is not None})
-        if self._store.budget is not None and price is not None:
-            cost = None if tokens[0] is None or tokens[1] is None else price.of(tokens[0], tokens[1])
-            self._store.budget.settle((place, response.place), cost)
+        outcome = {"attempt": self._attempt, "outcome": failed if response.error else "answered"}
+        self.store._append(outcome | {name: value for name, value in said.items() if value is not None})
+        if self.store.budget is not None and self._price is not None:
+            cost = None if tokens[0] is None or tokens[1] is None else self._price.of(tokens[0], tokens[1])
+            self.store.budget.settle(self, cost)
 
 
 def _head(each: Ask, at: int, key: Key, time: int) -> Line:
@@ -415,10 +410,6 @@ def restored(line: Mapping[str, Any], place: int = 0) -> Response:
     """A response as it was."""
     said = {name: line[name] for name in _DEFAULTS if line.get(name) is not None}
     return Response(place=place, **said | {"probabilities": tuple(said.get("probabilities", ()))})
-
-
-def _at(response: Response, place: int) -> Response:
-    return Response(**{**vars(response), "place": place})
 
 
 def _key(line: Line) -> Key:

@@ -38,6 +38,13 @@ _ALONE = re.compile(
     r"|i (?:think|believe|guess|suppose) so))[.!\s]*"
 )
 
+_LABELLED = re.compile(
+    r"^[^\w\n]*(?:(?:my|the|final|short)\s+)*answer\s*(?:is\s*)?[:=-][^\w\n]*(?:(?P<yes>yes)|no)[^\w\n]*$", re.MULTILINE
+)
+"""The line that is asked for where one may reason first: whatever is said beside it, it is the answer."""
+_NEXT = re.compile(r"^[^\w\n]*(?:question|q|user|human)[ \t]*:", re.MULTILINE)
+"""Where a model that does not stop goes on to a turn that nobody has asked for."""
+
 
 def is_read(mass: Any) -> Any:
     """Whether an answer with this mass (a number, array, column or tensor) was read; nan is not."""
@@ -47,10 +54,12 @@ def is_read(mass: Any) -> Any:
 def parse_yes_no(text: str, finished: bool = True) -> bool | None:
     """Read an answer that may reason before it decides.
 
-    The last sentence that holds a clear yes or no decides, a question ("Is it yes?") only where there is no other
-    sentence. A doubt makes an answer no other: "Yes, but I am not sure" is a yes. "Yes or no" repeats the choice and
-    decides nothing; "no doubt", "no one" and "know" are no answers; a thought (`onedial.asking.replies.THOUGHTS`) is
-    not the answer. "Of course not" and its like are read where nothing else is said. English alone is read.
+    The last line "Answer: yes" or "Answer: no" decides; where there is none, the last sentence that holds a clear yes
+    or no, a question ("Is it yes?") only where there is no other sentence. What follows another "Question:" is left out
+    where something is said before. A doubt makes an answer no other: "Yes, but I am not sure" is a yes. "Yes or no"
+    repeats the choice and decides nothing; "no doubt", "no one" and "know" are no answers; a thought
+    (`onedial.asking.replies.THOUGHTS`) is not the answer. "Of course not" and its like are read where nothing else is
+    said. English alone is read.
 
     Args:
         finished: False where it was cut off: then `parse_direct_yes_no` reads it.
@@ -65,6 +74,11 @@ def parse_yes_no(text: str, finished: bool = True) -> bool | None:
     plain = re.sub(_CHOICE, " ", plain)
     if alone := _ALONE.fullmatch(plain.strip()):
         return alone.lastgroup == "yes"
+    for turn in _NEXT.finditer(plain):
+        if plain[: turn.start()].strip() and (said_before := parse_yes_no(plain[: turn.start()])) is not None:
+            return said_before
+    if labelled := [*_LABELLED.finditer(plain)]:
+        return labelled[-1]["yes"] is not None
     sentences = [each for each in re.split(r"(?<=[.!?])\s+(?!\d)|\n+", plain) if re.search(r"\w", each)]
     for sentence in reversed(sentences):
         if sentence.endswith("?") and len(sentences) > 1:

@@ -103,7 +103,7 @@ def option(default: Any, help: str, *, positional: bool = False, **declared: Any
         metavar: stands for the value in the help.
         also: further names.
         leading_hyphen: its value may begin with one, as -1,1 does.
-        stored: False where it is about one start alone, and stands in no configuration.
+        stored: False where it changes no result, such as where a run lies: it stands in no configuration.
         may_change: whether a run may go on with another value, since nothing that is done rests on it.
     """
     said = {_KEY: Declared(help, **declared)}
@@ -141,18 +141,24 @@ class RunOptions(Options, group="run"):
     """What every program that writes a run understands."""
 
     seed: int = option(0, "of every draw", at_least=0)
-    out: Path | None = option(None, "folder of the run (runs/<time>-<name>-<configuration>)", metavar="DIR")
-    resume: bool = option(False, "continue an interrupted run")
+    out: Path | None = option(
+        None, "folder of the run (runs/<time>-<name>-<configuration>)", metavar="DIR", stored=False
+    )
+    resume: bool = option(False, "continue an interrupted run", stored=False)
     config: Path | None = option(
         None, "YAML file of options, such as a run's config.yaml; others go before it", metavar="FILE", stored=False
     )
-    tensorboard: bool = option(False, "write events that TensorBoard reads, below the run")
-    wandb: str = option("off", "mirror the run to Weights & Biases", choices=("off", "offline", "online"))
-    wandb_project: str | None = option(None, "W&B project ($WANDB_PROJECT, else onedial)", metavar="NAME")
-    wandb_entity: str | None = option(None, "W&B team or user ($WANDB_ENTITY, else your own)", metavar="NAME")
-    wandb_group: str | None = option(None, "file the W&B run with others of this group", metavar="NAME")
-    wandb_tags: str | None = option(None, "tags of the W&B run", metavar="A,B")
-    wandb_name: str | None = option(None, "name of the W&B run (that of the run's folder)", metavar="NAME")
+    tensorboard: bool = option(False, "write events that TensorBoard reads, below the run", stored=False)
+    wandb: str = option("off", "mirror the run to Weights & Biases", choices=("off", "offline", "online"), stored=False)
+    wandb_project: str | None = option(None, "W&B project ($WANDB_PROJECT, else onedial)", metavar="NAME", stored=False)
+    wandb_entity: str | None = option(
+        None, "W&B team or user ($WANDB_ENTITY, else your own)", metavar="NAME", stored=False
+    )
+    wandb_group: str | None = option(None, "file the W&B run with others of this group", metavar="NAME", stored=False)
+    wandb_tags: str | None = option(None, "tags of the W&B run", metavar="A,B", stored=False)
+    wandb_name: str | None = option(
+        None, "name of the W&B run (that of the run's folder)", metavar="NAME", stored=False
+    )
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -89,12 +89,12 @@ class Decoder:
 
     @contextlib.contextmanager
     def _layers_are(self, layers: Sequence[nn.Module]) -> Iterator[None]:
-        own = self.layers
+        original = self.layers
         setattr(self.module, self.family.layers, nn.ModuleList(layers))
         try:
             yield
         finally:
-            setattr(self.module, self.family.layers, own)
+            setattr(self.module, self.family.layers, original)
 
     @property
     def norm(self) -> nn.Module:

@@ -388,12 +388,12 @@ def proven(hf: Any, pad_id: int, name: str) -> tuple[Decoder, Readout]:
             )
         cap = getattr(stack.config, "final_logit_softcapping", None)
         readout = Readout(stack.norm, unembedding, cap, stack.family.logit_scale(stack.config))
-        own = stack.tried.logits
-        check_finite(own[None], stack.dtype, name)
+        true_logits = stack.tried.logits
+        check_finite(true_logits[None], stack.dtype, name)
         with torch.inference_mode():
-            read = readout.logits(stack.tried.final, slice(None))[0].to(own.device)
-        error = (own - read).abs().max().item()
-        if error <= (1e-3 if stack.dtype == torch.float32 else 0.05) * max(own.abs().max().item(), 1.0):
+            read = readout.logits(stack.tried.final, slice(None))[0].to(true_logits.device)
+        error = (true_logits - read).abs().max().item()
+        if error <= (1e-3 if stack.dtype == torch.float32 else 0.05) * max(true_logits.abs().max().item(), 1.0):
             found.append((stack, readout))
             if all(stack.tried.steps):
                 return stack, readout

@@ -198,7 +198,10 @@ def _as_long(table: Table, asked: _Asked) -> tuple[Table, pd.DataFrame]:
             f"{table.path} has no respondent; add one column of answers per respondent, "
             "or the columns question_id, respondent and said_yes"
         )
-    _refuse_repeats(table, pd.DataFrame({"question": ids}), "keep one row of each question")
+    remedy = "keep one row of each question"
+    if {"respondent", "model"} & held:
+        remedy = "a row for each respondent has its answer in said_yes; elicitation.yaml names another column for it"
+    _refuse_repeats(table, pd.DataFrame({"question": ids}), remedy)
     told = table.frame[list(of_questions)].set_axis(ids)
     if "topic" not in told and (topic := next((name for name in ("subject", "category") if name in told), None)):
         told = told.assign(topic=told[topic])

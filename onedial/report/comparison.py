@@ -1,18 +1,16 @@
-"""The results of several runs side by side, from the tables of a comparison, and their page."""
+"""The results of several runs side by side: of a `onedial.verdict.comparing.comparison.Comparison`."""
 
 import json
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from onedial.core.run.run import Run
 from onedial.show.columns import NOTHING, Column, count, digits, headline, like
 from onedial.show.figure_style import Drawing, family_styles
 from onedial.show.labels import shortened_apart
 from onedial.show.plots import SHARES, Curve, Panel, bands_of, curves, forest
-from onedial.show.results import SURROUNDINGS, Result, Stored, finish, words_in, write_page
+from onedial.show.results import SURROUNDINGS, Result, Stored, words_in
 from onedial.verdict.comparing.comparison import Comparison
 
 WORDS = words_in(__file__, "comparison.yaml")
@@ -26,15 +24,15 @@ NUMBERS = {
 
 def comparison_sentence(comparison: Comparison) -> str:
     """Whether the runs answer alike, and whether one does better."""
-    found = comparison.answers["reproduced"]
-    alike = "all runs answer alike" if found.nunique() == 1 else "the runs answer differently"
+    answers = comparison.answers["reproduced"]
+    alike = "all runs answer alike" if answers.nunique() == 1 else "the runs answer differently"
     better = [
         "{} agrees more than {}".format(*(row[name] for name in ("first", "second")[:: 1 if row["low"] > 0 else -1]))
         for _, row in comparison.pairs.iterrows()
         if row["low"] > 0 or row["high"] < 0
     ]
     told = "; ".join(better) if better else "no run agrees with the targets clearly more than another"
-    return f"{alike} ({', '.join(dict.fromkeys(map(str, found)))}); {told}"
+    return f"{alike} ({', '.join(dict.fromkeys(map(str, answers)))}); {told}"
 
 
 def _numbers(table: pd.DataFrame, _: Stored) -> Drawing:
@@ -80,10 +78,10 @@ def _differences(table: pd.DataFrame, _: Stored) -> pd.DataFrame:
 
 
 COMPARISON_RESULTS: dict[str, Result] = {
-    "summary": Result(compute=lambda found: {"sentence": comparison_sentence(found)}),
+    "summary": Result(compute=lambda comparison: {"sentence": comparison_sentence(comparison)}),
     "answers": Result(
         "The verdicts",
-        lambda found: found.answers,
+        lambda comparison: comparison.answers,
         index="run",
         rows=lambda table, _: [(str(name), headline(row["sentence"])) for name, row in table.iterrows()],
         columns=("reproduced", "judged", "signal", "p", "gain", "order", "rho"),
@@ -95,7 +93,7 @@ COMPARISON_RESULTS: dict[str, Result] = {
     ),
     "differences": Result(
         "What was done differently",
-        lambda found: found.differences,
+        lambda comparison: comparison.differences,
         index="option",
         lines=_differences,
         folded=False,
@@ -108,7 +106,7 @@ COMPARISON_RESULTS: dict[str, Result] = {
     ),
     "pairs": Result(
         "Pair by pair",
-        lambda found: found.pairs,
+        lambda comparison: comparison.pairs,
         columns=(
             *("n_shared", Column("turning", "turn: both / first / second / neither"), "turn_p"),
             Column("order", form=digits(2), n="order_n"),
@@ -118,11 +116,13 @@ COMPARISON_RESULTS: dict[str, Result] = {
         first="pair",
         folded=False,
     ),
-    "dose": Result("Dose-response", lambda found: found.dose, figure=_dose, folded=False),
-    "agreement": Result("Agreement per target", lambda found: found.agreement, figure=_agreement, folded=False),
+    "dose": Result("Dose-response", lambda comparison: comparison.dose, figure=_dose, folded=False),
+    "agreement": Result(
+        "Agreement per target", lambda comparison: comparison.agreement, figure=_agreement, folded=False
+    ),
     "targets": Result(
         "Target by target",
-        lambda found: found.targets,
+        lambda comparison: comparison.targets,
         columns=(
             *("pair", like("n", heading="questions"), "first_agrees", "second_agrees", "only_first", "only_second"),
             "p",
@@ -134,16 +134,3 @@ COMPARISON_RESULTS: dict[str, Result] = {
     "limits": Result("What this does not say", items=lambda *_: list(WORDS["open"].values()), folded=False),
     **SURROUNDINGS,
 }
-
-
-def write_comparison(run: Run, comparison: Comparison) -> Path:
-    """Keep the tables, draw the figures, write report.html and return its path."""
-    finish(run, COMPARISON_RESULTS, comparison)
-    names, n_pairs = list(map(str, comparison.answers.index)), len(comparison.pairs)
-    return write_page(
-        Stored(run, COMPARISON_RESULTS, WORDS),
-        question=f"What is different between {len(names)} runs?",
-        headline=headline(comparison_sentence(comparison)),
-        lead=f"{', '.join(names)}: compared pair by pair ({n_pairs}) on the questions that both asked.",
-        title=f"Comparison of {len(names)} runs",
-    )

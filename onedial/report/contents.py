@@ -87,5 +87,5 @@ class Contents(Stored):
     @property
     def model(self) -> Mapping[str, Any]:
         """What the manifest says of the subject."""
-        found: Mapping[str, Any] = self.manifest.facts.get("model", {})
-        return found
+        subject: Mapping[str, Any] = self.manifest.facts.get("model", {})
+        return subject

@@ -1,17 +1,11 @@
-"""The results of dials side by side at equal yes rates, and their page."""
-
-from collections.abc import Mapping
-from pathlib import Path
-from typing import Any
+"""The results of dials side by side at equal yes rates: of a `onedial.studies.dials.study.DialStudy`."""
 
 import numpy as np
 import pandas as pd
 
-from onedial.core.run.run import Run
-from onedial.show.columns import headline
 from onedial.show.figure_style import COLOURS, FAINT, MARKERS, Drawing
 from onedial.show.plots import Cells, Curve, Panel, curves, forest, heatmap
-from onedial.show.results import SURROUNDINGS, WARNINGS, Result, Stored, finish, words_in, write_page
+from onedial.show.results import SURROUNDINGS, WARNINGS, Result, Stored, words_in
 from onedial.verdict.comparing.dial_comparison import CUT
 
 WORDS = words_in(__file__, "dials.yaml")
@@ -66,11 +60,13 @@ def _cosines(table: pd.DataFrame, stored: Stored) -> Drawing:
 
 
 DIAL_RESULTS: dict[str, Result] = {
-    "comparison": Result(compute=lambda found: found["comparison"]),
+    "comparison": Result(
+        compute=lambda study: {"sentence": study.comparison.sentence(), "chosen": study.comparison.chosen}
+    ),
     **WARNINGS,
     "dials": Result(
         "Whose order is the targets'?",
-        lambda found: found["dials"],
+        lambda study: study.comparison.table,
         index="dial",
         columns=("n_rates", "n_targets", "signal", "order_gain", "rho"),
         figure=_gains,
@@ -79,16 +75,7 @@ DIAL_RESULTS: dict[str, Result] = {
         terminal=True,
     ),
     "cosines": Result("How alike are the directions?", written=True, figures={"direction_cosines": _cosines}),
-    "targets": Result(compute=lambda found: found["targets"]),
-    "rates": Result(compute=lambda found: found["rates"]),
+    "targets": Result(compute=lambda study: study.comparison.targets),
+    "rates": Result(compute=lambda study: study.rates),
     **SURROUNDINGS,
 }
-
-
-def write_dials(run: Run, found: Mapping[str, Any]) -> tuple[Stored, Path]:
-    """Keep the tables, draw the figures, write report.html; what is stored, and the page's path."""
-    finish(run, DIAL_RESULTS, found)
-    stored = Stored(run, DIAL_RESULTS, WORDS)
-    model = run.manifest.facts.get("model", {}).get("name") or run.config.get("model")
-    sentence = headline(found["comparison"]["sentence"])
-    return stored, write_page(stored, f"Which dial of {model} orders the questions as the targets do?", sentence)

@@ -34,20 +34,20 @@ def explorer_of(contents: Contents, most: int = MOST_CHARACTERS) -> Explorer:
         most: characters of JSON; the tables are thinned down to it, which the explorer's note then says.
     """
     magnitudes = contents.grid.magnitudes
-    kept, questions, said = np.arange(len(magnitudes)), np.arange(len(contents.grid.questions)), ""
+    kept, questions, note = np.arange(len(magnitudes)), np.arange(len(contents.grid.questions)), ""
     while len(text := script_json(_tables(contents, kept, questions))) > most:
         if len(kept) > _FEWEST_MAGNITUDES:
             kept = _every_second(kept, contents.grid.unsteered)
-            said = f"To keep this page small, {len(kept)} of {len(magnitudes)} magnitudes are here."
+            note = f"To keep this page small, {len(kept)} of {len(magnitudes)} magnitudes are here."
         elif (contents.grid.splits[questions] != "test").any():
             questions = questions[contents.grid.splits[questions] == "test"]
-            said += " Of the questions only those of the test split are here."
+            note += " Of the questions only those of the test split are here."
         elif len(questions) > 50:
             questions = questions[:: math.ceil(len(text) / most) + 1]
-            said += f" Of the test questions {len(questions)} are here, so the numbers are of these."
+            note += f" Of the test questions {len(questions)} are here, so the numbers are of these."
         else:
             break
-    return Explorer(text, said.strip(), has_texts=len(written(contents)) > 0)
+    return Explorer(text, note.strip(), has_texts=len(written(contents)) > 0)
 
 
 def script_json(value: Any) -> str:
@@ -132,7 +132,7 @@ def _targets(contents: Contents, names: list[str], magnitudes: np.ndarray) -> li
 
 def _turns(grid: Case, questions: np.ndarray) -> list[list[float] | None]:
     crossings = grid.dial.crossings
-    return [None if (own := crossings[q]) is None else [round(float(m), 4) for m in own] for q in questions]
+    return [None if (turns := crossings[q]) is None else [round(float(m), 4) for m in turns] for q in questions]
 
 
 def _difficulty(contents: Contents, names: list[str]) -> list[float | None]:

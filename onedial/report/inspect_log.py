@@ -34,7 +34,7 @@ def write_answer_log(run: Run, path: Path) -> tuple[int, int]:
     lines = [line for line in Store(run.path / ANSWERS).lines() if not line.get("error")]
     if not lines:
         raise InputError(f"{run.path} holds no answers yet; finish it with --resume, then export it")
-    found = EvalLog(
+    log = EvalLog(
         status="success",
         eval=EvalSpec(
             created=run.manifest.started,
@@ -46,7 +46,7 @@ def write_answer_log(run: Run, path: Path) -> tuple[int, int]:
         ),
         samples=[_single(f"{line['occasion'] or 'asked'}-{number:06}", line) for number, line in enumerate(lines)],
     )
-    write_eval_log(found, str(path))
+    write_eval_log(log, str(path))
     return len(lines), sum("value" not in line for line in lines)
 
 

@@ -1,20 +1,16 @@
-"""The results of a multiverse, from the table of its universes, and their page."""
+"""The results of a multiverse: of a `onedial.studies.multiverse.study.MultiverseStudy`."""
 
-from collections.abc import Mapping
-from pathlib import Path
 from typing import Any
 
 import pandas as pd
 
-from onedial.core.run.run import Run
-from onedial.show.columns import Column, digits, headline, like
+from onedial.show.columns import Column, digits, like
 from onedial.show.figure_style import Drawing
 from onedial.show.plots import forest
-from onedial.show.results import SURROUNDINGS, WARNINGS, Result, Stored, finish, words_in, write_page
+from onedial.show.results import SURROUNDINGS, WARNINGS, Result, Stored, words_in
+from onedial.verdict.comparing.multiverse import AXES, NUMBERS
 
 WORDS = words_in(__file__, "multiverse.yaml")
-NUMBERS = {"signal": "S", "order_gain": "C_A", "rho_dial": "rho_dial"}
-AXES = {"layer": "layer", "contrast": "contrast", "wording": "wording", "resample": "questions drawn"}
 
 
 def _figure(table: pd.DataFrame, _: Stored) -> Drawing:
@@ -40,9 +36,9 @@ def _spreads(_: Any, stored: Stored) -> pd.DataFrame:
 MULTIVERSE_RESULTS: dict[str, Result] = {
     "summary": Result(
         "Median and worst",
-        lambda found: found["summary"],
+        lambda study: study.summary,
         columns=("as_run", "median", "worst", "worst_universe", "best"),
-        lines=lambda found, _: [(letter, found["numbers"][name]) for name, letter in NUMBERS.items()],
+        lines=lambda summary, _: [(letter, summary["numbers"][name]) for name, letter in NUMBERS.items()],
         first="number",
         folded=False,
     ),
@@ -56,7 +52,7 @@ MULTIVERSE_RESULTS: dict[str, Result] = {
     ),
     "universes": Result(
         "Every choice",
-        lambda found: found["universes"],
+        lambda study: study.table,
         index="universe",
         columns=(
             *("signal", "signal_p", like("order_gain", heading="C_A"), "rho_dial", like("push", form=digits(3))),
@@ -69,16 +65,3 @@ MULTIVERSE_RESULTS: dict[str, Result] = {
     ),
     **SURROUNDINGS,
 }
-
-
-def write_multiverse(run: Run, table: pd.DataFrame, summary: Mapping[str, Any]) -> tuple[Stored, Path]:
-    """Keep the tables, draw the figure, write report.html; what is stored, and the page's path."""
-    finish(run, MULTIVERSE_RESULTS, {"universes": table, "summary": summary})
-    stored = Stored(run, MULTIVERSE_RESULTS, WORDS)
-    return stored, write_page(
-        stored,
-        question=f"How much of the verdict on {summary['model']} is owed to how the vector was made?",
-        headline=headline(str(summary["sentence"])),
-        lead=str(summary["asked"]),
-        title=f"Multiverse of {summary['model']}",
-    )

@@ -1,18 +1,15 @@
-"""The results of a dial's profile, and their page."""
+"""The results of a dial's profile: of its tables, its accuracy and its summary by name."""
 
 from collections.abc import Mapping
-from pathlib import Path
-from typing import Any
 
 import pandas as pd
 
 from onedial.asking.sweep_tables import VECTOR
-from onedial.core.run.run import Run
 from onedial.report.sweep_results import SIDES, at_magnitudes
 from onedial.show.columns import like
 from onedial.show.figure_style import FAINT, Drawing
 from onedial.show.plots import Mark, forest
-from onedial.show.results import SURROUNDINGS, WARNINGS, Result, Stored, finish, words_in, write_page
+from onedial.show.results import SURROUNDINGS, WARNINGS, Result, words_in
 from onedial.stats.level import MOST_UNREAD
 from onedial.verdict.comparing.dial_profile import (
     AGAINST,
@@ -28,19 +25,19 @@ WORDS = words_in(__file__, "profile.yaml")
 
 def sentences_of(profile: DialProfile, accuracy: pd.DataFrame) -> list[str]:
     """What moves, what does not, what cannot be said, and whether the answers themselves are right."""
-    verdict, said = profile.reports["verdict"], WORDS["meaning"]
+    verdict, words = profile.reports["verdict"], WORDS["meaning"]
     lines = []
     if REFERENCE in verdict.index:
-        lines.append(said["reference"].format(name=REFERENCE, **profile.reports.loc[REFERENCE]))
+        lines.append(words["reference"].format(name=REFERENCE, **profile.reports.loc[REFERENCE]))
     others = verdict.drop(REFERENCE, errors="ignore")
-    for which, words in WORDS["moved"].items():
+    for which, sentence in WORDS["moved"].items():
         if len(names := others.index[others == which]):
-            lines.append(words.format(names=", ".join(names), small=SMALL, most=MOST_UNREAD))
+            lines.append(sentence.format(names=", ".join(names), small=SMALL, most=MOST_UNREAD))
     if (n := int(profile.reports["n_controls"].max())) < FEWEST_CONTROLS:
-        lines.append(said["controls"].format(n=n, fewest=FEWEST_CONTROLS))
+        lines.append(words["controls"].format(n=n, fewest=FEWEST_CONTROLS))
     rows = accuracy.iterrows()
     cells = [f"{row['right']:.2f} of {int(row['n'])} at {magnitude:+.3g}" for magnitude, row in rows]
-    return [*lines, said["accuracy"].format(cells=", ".join(cells))]
+    return [*lines, words["accuracy"].format(cells=", ".join(cells))]
 
 
 def dial_profile(cells: pd.DataFrame, reports: pd.DataFrame, names: Mapping[float, str] | None = None) -> Drawing:
@@ -71,14 +68,14 @@ def dial_profile(cells: pd.DataFrame, reports: pd.DataFrame, names: Mapping[floa
 PROFILE_RESULTS: dict[str, Result] = {
     "summary": Result(
         "In words",
-        lambda found: found["summary"],
-        items=lambda found, _: found["sentences"][1:],
+        lambda tables: tables["summary"],
+        items=lambda summary, _: summary["sentences"][1:],
         folded=False,
     ),
     **WARNINGS,
     "reports": Result(
         "Instruments and settings",
-        lambda found: found["reports"],
+        lambda tables: tables["reports"],
         index="report",
         columns=(
             *(like("n", heading="asked"), "n_unread", "mean", "sd", like("together", ends=SIDES)),
@@ -96,27 +93,13 @@ PROFILE_RESULTS: dict[str, Result] = {
     ),
     "accuracy": Result(
         "The answers themselves",
-        lambda found: found["accuracy"].reset_index(),
+        lambda tables: tables["accuracy"].reset_index(),
         columns=(like("right", ends=SIDES), like("n", heading="of"), "n_no_answer"),
         lines=lambda table, _: at_magnitudes(table),
         first="setting",
         folded=False,
     ),
-    "cells": Result(compute=lambda found: found["cells"]),
-    "truths": Result(compute=lambda found: found["truths"]),
+    "cells": Result(compute=lambda tables: tables["cells"]),
+    "truths": Result(compute=lambda tables: tables["truths"]),
     **SURROUNDINGS,
 }
-
-
-def write_profile(run: Run, found: Mapping[str, Any]) -> tuple[Stored, Path]:
-    """Keep the tables, draw the figure, write report.html; what is stored, and the page's path."""
-    finish(run, PROFILE_RESULTS, found)
-    summary, stored = found["summary"], Stored(run, PROFILE_RESULTS, WORDS)
-    run.record(sentence=summary["sentences"][0])
-    return stored, write_page(
-        stored,
-        question=f"What does the dial of {summary['model']} move besides the yes?",
-        headline=summary["sentences"][0],
-        lead=str(summary["asked"]),
-        title=f"Profile of {summary['model']}",
-    )

@@ -19,27 +19,27 @@ def what_to_try(verdict: Mapping[str, Any], grid: Case, matches: pd.DataFrame) -
     Args:
         verdict: verdict.json. grid: the sweep under test. matches: index target.
     """
-    said, told = WORDS["remedies"], []
+    words, told = WORDS["remedies"], []
     if verdict["n_eligible"] < MIN_TARGETS:
         counts = matches["status"].value_counts()
-        cures = [said[f"cure_{status}"] for status in ("few", "constant", "flat") if status in counts]
+        cures = [words[f"cure_{status}"] for status in ("few", "constant", "flat") if status in counts]
         statuses = ", ".join(f"{n} {name}" for name, n in counts.items())
         numbers = {"n": verdict["n_eligible"], "statuses": statuses, "least": MIN_TARGETS}
-        told.append(said["targets"].format(**numbers, cures=", or ".join(cures or [said["cure"]])))
+        told.append(words["targets"].format(**numbers, cures=", or ".join(cures or [words["cure"]])))
     if ONE_MODEL in verdict.get("because", ""):
-        told.append(said["one_model"])
+        told.append(words["one_model"])
     if verdict["reach"] < REACH:
         reached, wanted = rates(grid.answers[grid.fitting][:, grid.readable])[0], matches["yes_rate"].dropna()
         ends = [number(end, 2) for end in (reached.min(), reached.max(), wanted.min(), wanted.max())]
-        told += [said["reach"].format(*ends), *(_end(grid, side) for side in (-1, 1))]
+        told += [words["reach"].format(*ends), *(_end(grid, side) for side in (-1, 1))]
     return told
 
 
 def _end(grid: Case, side: int) -> str:
     """Where the dial ends on one side of 0, and why."""
-    said, last = WORDS["remedies"], int(grid.readable[0 if side < 0 else -1])
+    words, last = WORDS["remedies"], int(grid.readable[0 if side < 0 else -1])
     known = {"where": "Downwards" if side < 0 else "Upwards", "at": number(grid.magnitudes[last], signed=True)}
     answers = grid.answers[grid.fitting]
     if last not in (0, len(grid.magnitudes) - 1):
-        return said["unread"].format(**known, unread=float(np.isnan(answers[:, last + side]).mean()))
-    return said["ends"].format(**known, rate=number(float(rates(answers[:, last])[0]), 2))
+        return words["unread"].format(**known, unread=float(np.isnan(answers[:, last + side]).mean()))
+    return words["ends"].format(**known, rate=number(float(rates(answers[:, last])[0]), 2))

@@ -6,7 +6,6 @@ from pathlib import Path
 from markupsafe import Markup
 from rich.console import Console
 
-from onedial.core.errors import InputError
 from onedial.report.contents import Contents
 from onedial.report.meaning import headline_of, judged_targets
 from onedial.report.sweep_results import OVERVIEW, SWEEP_RESULTS, WORDS
@@ -17,7 +16,6 @@ from onedial.show.results import doubts_of, finish, write_page
 from onedial.show.terminal import print_results
 from onedial.verdict.judgement import Judgement
 from onedial.verdict.sweep_run import SweepRun
-from onedial.verdict.verdict import RULE
 
 
 def contents_of(run: SweepRun) -> Contents:
@@ -40,11 +38,6 @@ def write_report(run: SweepRun) -> Path:
     """
     contents = contents_of(run)
     verdict = contents.verdict
-    if (rule := verdict["rule"]) != RULE:
-        raise InputError(
-            f"{run.path} was judged by rule {rule}, and this version writes reports of rule {RULE}; judge it again, "
-            f"which needs no model: python experiments/judge_run.py {run.path}"
-        )
     subject = contents.model.get("name") or run.config.get("model")
     return write_page(
         contents,

@@ -35,12 +35,12 @@ HOLLOW = {"marker": "o", "color": COLOURS[0], "markerfacecolor": PAPER}
 
 def bits_of_models(table: pd.DataFrame, stored: Contents) -> Drawing:
     """What is seen first: bits of each base model by the dial, and by accounts that need no steering as marks."""
-    found = stored.verdict["prediction"]
-    rows = pd.DataFrame.from_dict(found["models"], orient="index").drop(columns="possible")
+    prediction = stored.verdict["prediction"]
+    rows = pd.DataFrame.from_dict(prediction["models"], orient="index").drop(columns="possible")
     rows = rows.join(table).sort_values("bits", ascending=False, kind="stable")
-    who = "repeated answers" if found["mark"] == "test-retest" else "other models' answers"
-    marks = {found["mark"]: (who, COLOURS[1], "D", 6.0), UNSTEERED: ("the subject unsteered", INK, "|", 9.0)}
-    marks |= {found["surface"]: (f"{found['surface']} of the question", COLOURS[2], "v", 6.0)}
+    who = "repeated answers" if prediction["mark"] == "test-retest" else "other models' answers"
+    marks = {prediction["mark"]: (who, COLOURS[1], "D", 6.0), UNSTEERED: ("the subject unsteered", INK, "|", 9.0)}
+    marks |= {prediction["surface"]: (f"{prediction['surface']} of the question", COLOURS[2], "v", 6.0)}
     return forest(
         rows,
         "bits",
@@ -407,10 +407,10 @@ def reasoned_rates(_: Any, stored: Contents) -> Drawing:
 
 def reasoned_order(_: Any, stored: Contents) -> Drawing:
     """Each question's place in the order of the first token and of the reasoned answers."""
-    rows, said = stored["reasoned_ease"].dropna(), stored.numbers("reasoned")
+    rows, numbers = stored["reasoned_ease"].dropna(), stored.numbers("reasoned")
     rng = np.random.default_rng(0)  # ties lie side by side instead of on one point
     spread = rows + rng.uniform(-JITTER, JITTER, rows.shape)
-    rho = said["rho"]
+    rho = numbers["rho"]
     return scatter(
         spread,
         "direct",
@@ -421,7 +421,7 @@ def reasoned_order(_: Any, stored: Contents) -> Drawing:
         remark=(
             "one of the two orders is constant, or nothing could be read"
             if rho is None
-            else f"rank correlation {number(rho, 2)} {interval(said['rho_low'], said['rho_high'], 2)}, "
+            else f"rank correlation {number(rho, 2)} {interval(numbers['rho_low'], numbers['rho_high'], 2)}, "
             f"{len(rows)} questions"
         ),
     )

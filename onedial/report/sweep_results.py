@@ -28,6 +28,7 @@ from onedial.show.columns import Column, between, digits, headline, interval, li
 from onedial.show.results import SURROUNDINGS, WARNINGS, Result, words_in
 from onedial.show.run_tables import Rows, flat_rows
 from onedial.verdict.criteria.status import EDGE
+from onedial.verdict.judgement import Judgement
 from onedial.verdict.prediction.prediction import OPEN_FLOOR, share_is_told, words_of_mark
 from onedial.verdict.verdict import (
     ASKED_OTHERWISE,
@@ -66,49 +67,48 @@ def named(names: Sequence[str]) -> str:
 # ---- the verdict -----------------------------------------------------------------------------------------------------
 
 
-def _flags(found: Mapping[str, Any], stored: Contents) -> list[Any]:
+def _flags(verdict: Mapping[str, Any], stored: Contents) -> list[Any]:
     """What the verdict itself says that changes how it is read, most weighty first."""
-    told: list[Any] = [] if stored.is_judged else [(f"Cannot be judged: {found['because']}", "remedies")]
-    if stored.grid.dial.falls:
-        told.append("The dial runs the wrong way: turned up, it gives fewer yes")
-    checks = {screened["check"] for screened in found["screening"]}
-    flags = [flag for flag in FLAGS if flag in found["flags"] and flag not in checks]
+    words = WORDS["verdict"]
+    told: list[Any] = [] if stored.is_judged else [(words["unjudged"].format(because=verdict["because"]), "remedies")]
+    told += [words["falls"]] * stored.grid.dial.falls
+    checks = {screened["check"] for screened in verdict["screening"]}
+    flags = [flag for flag in FLAGS if flag in verdict["flags"] and flag not in checks]
     told += [(flag.capitalize(), ABOUT.get(flag, "verdict")) for flag in flags]
-    if found["gain"]["low"] is not None and found["gain"]["low"] <= 0:
-        told.append("No better than each target's majority answer is shown")
-    return told
+    no_gain = verdict["gain"]["low"] is not None and verdict["gain"]["low"] <= 0
+    return told + [words["no_gain"]] * no_gain
 
 
 def _screened(_: Any, stored: Contents) -> list[str]:
     return [
-        f"{found['check'].capitalize()}{': ' * bool(found['about'])}{named(found['about'])}"
-        for found in stored.verdict["screening"]
+        f"{screened['check'].capitalize()}{': ' * bool(screened['about'])}{named(screened['about'])}"
+        for screened in stored.verdict["screening"]
     ]
 
 
 def _models(_: Any, stored: Contents) -> list[tuple[str, dict[str, Any]]]:
     """Each base model: what the dial predicts of it, and the verdict's numbers with it alone and without it."""
-    found, rows = stored.verdict["prediction"], []
+    prediction, rows = stored.verdict["prediction"], []
     for name, numbers in stored.verdict["models"].items():
-        bits = found["models"].get(name, {})
-        told = share_is_told(bits.get("possible") or 0.0, found["yes_rate"] or 0.0)
+        bits = prediction["models"].get(name, {})
+        told = share_is_told(bits.get("possible") or 0.0, prediction["yes_rate"] or 0.0)
         rows.append((name, {**bits, **numbers} | ({} if told else {"share": None})))
     return rows
 
 
 def _about_models(_: Any, stored: Contents) -> list[Any]:
-    needed = [name for name, own in stored.verdict["prediction"]["models"].items() if own.get("needed")]
-    told = [f"Without one of these not reproduced: {named(needed)}"] if needed else []
-    n = len(stored.verdict["models"])
-    return told + [f"{n} base models: nothing is known of models like these"] * (n < FEWEST_MODELS)
+    needed = [name for name, model in stored.verdict["prediction"]["models"].items() if model.get("needed")]
+    words, n = WORDS["models"], len(stored.verdict["models"])
+    told = [words["needed"].format(names=named(needed))] if needed else []
+    return told + [words["few"].format(n=n)] * (n < FEWEST_MODELS)
 
 
 def _sources(table: pd.DataFrame, stored: Contents) -> pd.DataFrame:
     """The best first within each number of answers, the whole fitting split first; the ends are those that decide."""
-    found = stored.verdict["prediction"]
-    if found["by"] == "topics" and "low_topics" in table:
+    prediction = stored.verdict["prediction"]
+    if prediction["by"] == "topics" and "low_topics" in table:
         table = table.assign(low=table["low_topics"], high=table["high_topics"])
-    if not share_is_told(found["possible"]["value"] or 0.0, found["yes_rate"]):
+    if not share_is_told(prediction["possible"]["value"] or 0.0, prediction["yes_rate"]):
         table = table.assign(share=np.nan, share_low=np.nan, share_high=np.nan)
     sizes = {str(size): place for place, size in enumerate(table["k"].unique())}
     lines = table.assign(place=table["k"].astype(str).map(sizes), k=[f"{k} of its answers" for k in table["k"]])
@@ -116,18 +116,16 @@ def _sources(table: pd.DataFrame, stored: Contents) -> pd.DataFrame:
 
 
 def _said_of_mark(_: Any, stored: Contents) -> dict[str, Any]:
-    found = stored.verdict["prediction"]
-    told = {"yes_rate": number(found["yes_rate"]), "mark": found["mark"], "floor": OPEN_FLOOR}
-    return told | {"who": words_of_mark(found["mark"]), "by": found["by"]}
+    prediction = stored.verdict["prediction"]
+    told = {"yes_rate": number(prediction["yes_rate"]), "mark": prediction["mark"], "floor": OPEN_FLOOR}
+    return told | {"who": words_of_mark(prediction["mark"]), "by": prediction["by"]}
 
 
 def _ceiling(_: Any, stored: Contents) -> list[str]:
-    if not (found := stored.verdict["ceiling"]):
+    if not (ceiling := stored.verdict["ceiling"]):
         return []
-    return [
-        f"The best account with one order, {found['account']}, reaches {number(found['signal'])}; the dial's S is "
-        f"{number(found['share'], 2)} times that."
-    ]
+    shown = {"signal": number(ceiling["signal"]), "share": number(ceiling["share"], 2)}
+    return [WORDS["baselines"]["ceiling"].format(account=ceiling["account"], **shown)]
 
 
 # ---- targets and controls --------------------------------------------------------------------------------------------
@@ -147,8 +145,8 @@ def _left_out(table: pd.DataFrame, _: Contents) -> list[str]:
 
 
 def _excluded(_: Any, stored: Contents) -> list[str]:
-    left = stored.verdict["excluded"]
-    return [f"{len(left)} of {stored.verdict['n_targets']} targets are left out"] if left else []
+    n, words = len(stored.verdict["excluded"]), WORDS["matches"]["excluded"]
+    return [words.format(n=n, of=stored.verdict["n_targets"])] * (n > 0)
 
 
 def _pushes(table: pd.DataFrame, stored: Contents) -> list[tuple[str, dict[str, Any]]]:
@@ -180,9 +178,8 @@ def _never(row: dict[str, Any]) -> dict[str, Any]:
 
 
 def _other_pushes(_: Any, stored: Contents) -> list[str]:
-    untested = stored.verdict["push"] == UNTESTED
-    words = "Whether another push does as well is untested" if untested else "Another push does as well"
-    return [] if stored.verdict["push"] == THIS_DIRECTION else [words]
+    push = stored.verdict["push"]
+    return [] if push == THIS_DIRECTION else [WORDS["controls"]["untested" if push == UNTESTED else "as_good"]]
 
 
 # ---- the vector, the panel's scale -----------------------------------------------------------------------------------
@@ -222,25 +219,25 @@ def _vector(_: Any, stored: Contents) -> Rows:
         rows.append((f"made of{where}", f"{made} ({facts['n_unread']} unread), by {method}"))
         length = f"{number(facts['raw_norm'], 2)} as extracted, {share} of the median residual norm"
         rows.append((f"length{where}", f"{length} {number(facts['residual_norm'], 1)}"))
-    if (found := stored.manifest.facts.get("vector")) is None:
+    if (vector := stored.manifest.facts.get("vector")) is None:
         return [*rows, ("reliability", "not measured")]
-    thirds = "; outer thirds of the margins, since one side had too few" if found.get("by_thirds") else ""
-    halves = f"cosine of the halves {number(found['half_cosine'], 2)} {interval(found['low'], found['high'], 2)}"
+    thirds = "; outer thirds of the margins, since one side had too few" if vector.get("by_thirds") else ""
+    halves = f"cosine of the halves {number(vector['half_cosine'], 2)} {interval(vector['low'], vector['high'], 2)}"
     return [
         *rows,
-        ("unsteered answers behind it", f"{found['n_said_yes']} yes, {found['n_said_no']} no{thirds}"),
-        ("reliability by halves", f"{number(found['reliability'], 2)} ({halves})"),
+        ("unsteered answers behind it", f"{vector['n_said_yes']} yes, {vector['n_said_no']} no{thirds}"),
+        ("reliability by halves", f"{number(vector['reliability'], 2)} ({halves})"),
     ]
 
 
 def _scale(_: Any, stored: Contents) -> list[str]:
     """Whether one scale stands out beside what chance gives."""
-    factor, said = stored.factor, WORDS["factor"]
+    factor, words = stored.factor, WORDS["factor"]
     assert factor is not None
     first, second, *_ = [*factor.eigenvalues.to_numpy(float) / len(factor.eigenvalues), np.nan]
     upper = None if factor.null is None else float(factor.null.upper[0]) / len(factor.eigenvalues)
     stands = "unknown" if upper is None else "shared" if first > upper else "no_scale"
-    return [said[key].format(first=first, second=second, upper=upper) for key in ("eigenvalues", stands, "more")]
+    return [words[key].format(first=first, second=second, upper=upper) for key in ("eigenvalues", stands, "more")]
 
 
 def _factor(_: Any, stored: Contents) -> Rows:
@@ -265,13 +262,13 @@ def _factor(_: Any, stored: Contents) -> Rows:
 
 def _path(_: Any, stored: Contents) -> Rows:
     """The path's numbers."""
-    found = stored.numbers("path")
-    over = "topics" if found["over_topics"] else "questions"
+    path = stored.numbers("path")
+    over = "topics" if path["over_topics"] else "questions"
     unit = str(stored.run.config.get("unit") or "residual_norm")
-    ends = f"{number(found['low'], 2)} to {number(found['high'], 2)}"
+    ends = f"{number(path['low'], 2)} to {number(path['high'], 2)}"
     return [
-        (f"threshold per unit of magnitude ({unit})", f"{between(found['slope'], 2)} over {over}"),
-        (f"change of the loading from magnitude {ends}", between(found["change"], 2, signed=True)),
+        (f"threshold per unit of magnitude ({unit})", f"{between(path['slope'], 2)} over {over}"),
+        (f"change of the loading from magnitude {ends}", between(path["change"], 2, signed=True)),
     ]
 
 
@@ -280,10 +277,10 @@ def _path(_: Any, stored: Contents) -> Rows:
 
 def _bias(_: Any, stored: Contents) -> list[tuple[str, dict[str, Any]]]:
     """What the push does to either wording, beside Yes minus No in the unembedding where that was asked."""
-    found = stored.verdict["bias"]
+    bias = stored.verdict["bias"]
 
     def told(name: str) -> dict[str, Any]:
-        slopes = {who: (found[who] or {}).get(name) or {} for who in ("dial", "yardstick")}
+        slopes = {who: (bias[who] or {}).get(name) or {} for who in ("dial", "yardstick")}
         ends = {f"{who}_{end}": slope.get(end) for who, slope in slopes.items() for end in SIDES}
         return {who: slope.get("value") for who, slope in slopes.items()} | ends
 
@@ -291,23 +288,23 @@ def _bias(_: Any, stored: Contents) -> list[tuple[str, dict[str, Any]]]:
 
 
 def _said_of_bias(_: Any, stored: Contents) -> list[str]:
-    slopes, said = stored.verdict["bias"]["dial"], WORDS["bias"]
+    slopes, words = stored.verdict["bias"]["dial"], WORDS["bias"]
     share, alike = slopes["share"]["value"], slopes["alike"]["low"]
-    told = [] if share is None else [said["share"].format(share=share)]
-    return told + [said["not_read"]] * (alike is not None and alike > 0)
+    told = [] if share is None else [words["share"].format(share=share)]
+    return told + [words["not_read"]] * (alike is not None and alike > 0)
 
 
-def facts_rows(found: Mapping[str, Any]) -> Rows:
+def facts_rows(facts: Mapping[str, Any]) -> Rows:
     """What the dial does to unrelated facts."""
-    guessed = found["accuracy"]["low"] is not None and found["accuracy"]["low"] <= CHANCE
-    accuracy = between(found["accuracy"], 2) + ("; " + WORDS["facts"]["guessed"]) * guessed
+    guessed = facts["accuracy"]["low"] is not None and facts["accuracy"]["low"] <= CHANCE
+    accuracy = between(facts["accuracy"], 2) + ("; " + WORDS["facts"]["guessed"]) * guessed
     return [
-        ("facts asked", f"{found['n']}, of which {found['n_unread']} were not read unsteered"),
-        ("shift of their yes rate, as a share of the question's own", between(found["share"], 2)),
+        ("facts asked", f"{facts['n']}, of which {facts['n_unread']} were not read unsteered"),
+        ("shift of their yes rate, as a share of the question's own", between(facts["share"], 2)),
         ("answered rightly, unsteered", accuracy),
-        ("loss at the worst magnitude", between(found["loss"], 2)),
-        ("median |margin| at its smallest, of the unsteered one", number(found["shrink"], 2)),
-        ("between magnitudes", f"{number(found['from_magnitude'])} and {number(found['to_magnitude'])}"),
+        ("loss at the worst magnitude", between(facts["loss"], 2)),
+        ("median |margin| at its smallest, of the unsteered one", number(facts["shrink"], 2)),
+        ("between magnitudes", f"{number(facts['from_magnitude'])} and {number(facts['to_magnitude'])}"),
     ]
 
 
@@ -330,9 +327,25 @@ def at_magnitudes(table: pd.DataFrame, name: str = "magnitude") -> pd.DataFrame:
     return table.set_axis(_signed(table[name]))
 
 
-def _reasoned(found: Mapping[str, Any], stored: Contents) -> Rows:
-    verdict = found["verdict"]["sentence"] if found["verdict"] else WORDS["reasoned"]["unjudged"]
+def _reasoned(numbers: Mapping[str, Any], stored: Contents) -> Rows:
+    verdict = numbers["verdict"]["sentence"] if numbers["verdict"] else WORDS["reasoned"]["unjudged"]
     return [("by the first token", stored.verdict["sentence"]), ("after reasoning", verdict)]
+
+
+def _reasoned_dials(judged: Judgement) -> pd.DataFrame | None:
+    """What is judged of either dial, each by its own answers; None where nothing is judged of the written ones."""
+    if judged.reasoned is None or judged.reasoned.judgement is None:
+        return None
+    verdicts = {"first token": judged.verdict, "after reasoning": judged.reasoned.judgement.verdict}
+    return pd.DataFrame({name: verdict.row() for name, verdict in verdicts.items()}).T.drop(columns="dial")
+
+
+def _reasoned_matches(judged: Judgement) -> pd.DataFrame | None:
+    """The table of matches by written answers."""
+    if judged.reasoned is None or judged.reasoned.judgement is None:
+        return None
+    matches: pd.DataFrame = judged.reasoned.judgement.case.matches
+    return matches
 
 
 def _texts(_: Any, stored: Contents) -> list[Any]:
@@ -377,9 +390,9 @@ def _said_to(stored: Contents, question: str, heads: Sequence[str], texts: pd.Se
 
 
 def _asked(_: Any, stored: Contents) -> Rows:
-    found = stored.sweep.asked()
-    about = {name: found["panel"][name] for name in ("source", "licence") if found["panel"].get(name)}
-    return [("the panel was", found["panel_in_words"]), *about.items()]
+    asked = stored.sweep.asked()
+    about = {name: asked["panel"][name] for name in ("source", "licence") if asked["panel"].get(name)}
+    return [("the panel was", asked["panel_in_words"]), *about.items()]
 
 
 def _otherwise(_: Any, stored: Contents) -> list[str]:
@@ -414,32 +427,30 @@ def missing_rows(dose: pd.DataFrame, panel: pd.DataFrame, questions: pd.DataFram
 def _unread(_: Any, stored: Contents) -> list[str]:
     share = unread_share(stored.dose_response.groupby("magnitude")[["n", "n_unread"]].sum())
     most = float(np.nanmax(share))
-    overflowed = len(stored.sweep.overflowed())
-    return [
-        *[f"{overflowed} answers of the subject overflowed: choose another --dtype"] * (overflowed > 0),
-        *[f"Up to {most:.0%} of the answers cannot be read at a magnitude"] * (most > draw.UNREADABLE),
-    ]
+    overflowed, words = len(stored.sweep.overflowed()), WORDS["missing"]
+    told = [words["overflowed"].format(n=overflowed)] * (overflowed > 0)
+    return told + [words["most"].format(most=most)] * (most > draw.UNREADABLE)
 
 
 def _limits(_: Any, stored: Contents) -> list[str]:
     """What the verdict does not say."""
-    said, grid, matches, excluded = WORDS["limits"], stored.grid, stored["matches"], stored.verdict["excluded"]
-    told = [said["one"].format(n=int(grid.rows(TEST).sum()))]
+    words, grid, matches, excluded = WORDS["limits"], stored.grid, stored["matches"], stored.verdict["excluded"]
+    told = [words["one"].format(n=int(grid.rows(TEST).sum()))]
     if excluded:
         left = ", ".join(f"{target} ({status})" for target, status in excluded.items())
-        told.append(said["excluded"].format(n=len(excluded), of=stored.verdict["n_targets"], left=left))
+        told.append(words["excluded"].format(n=len(excluded), of=stored.verdict["n_targets"], left=left))
     if edge := int((matches["status"] == EDGE).sum()):
         rates = np.nanmean(grid.answers[grid.rows(FITTING)], axis=0)
         inside = matches.loc[matches["status"] == EDGE, "yes_rate"].between(rates.min(), rates.max()).sum()
-        told.append(said["edge"].format(n=edge, of=stored.verdict["n_eligible"], inside=int(inside)))
-    return told + [said[key] for key in ("questions", "claim", "line")]
+        told.append(words["edge"].format(n=edge, of=stored.verdict["n_eligible"], inside=int(inside)))
+    return told + [words[key] for key in ("questions", "claim", "line")]
 
 
 def _assumptions(_: Any, stored: Contents) -> list[str]:
-    said, plan = WORDS["assumptions"], stored.manifest.facts.get("plan")
-    told = [said["prompt"].format(prompt=stored.run.config.get("prompt") or "the default")]
-    told += [said[key] for key in ("choices", "panel", "topics", "models")]
-    return told + ([said["plan"].format(rule=plan["rule"], digest=plan["sha256"][:16])] if plan else [])
+    words, plan = WORDS["assumptions"], stored.manifest.facts.get("plan")
+    told = [words["prompt"].format(prompt=stored.run.config.get("prompt") or "the default")]
+    told += [words[key] for key in ("choices", "panel", "topics", "models")]
+    return told + ([words["plan"].format(rule=plan["rule"], digest=plan["sha256"][:16])] if plan else [])
 
 
 def _prompt(_: Any, stored: Contents) -> list[Any]:
@@ -450,7 +461,8 @@ def _prompt(_: Any, stored: Contents) -> list[Any]:
 def _better(table: pd.DataFrame | None, _: Contents) -> list[str]:
     if table is None:
         return []
-    return [f"Without steering, {name} does better" for name in table.index[table["difference_high"] < 0][:NAMED]]
+    better = table.index[table["difference_high"] < 0][:NAMED]
+    return [WORDS["baselines"]["better"].format(name=name) for name in better]
 
 
 def _orders(table: pd.DataFrame, _: Contents) -> pd.DataFrame:
@@ -463,8 +475,8 @@ SWEEP_RESULTS: dict[str, Result] = {
     "verdict": Result(
         "The verdict's numbers",
         lambda judged: judged.verdict.to_dict(),
-        cards=lambda found, _: findings(found),
-        items=lambda found, _: [f"In one sentence: {headline(found['sentence'])}"],
+        cards=lambda verdict, _: findings(verdict),
+        items=lambda verdict, _: [f"In one sentence: {headline(verdict['sentence'])}"],
         doubts=_flags,
         folded=False,
     ),
@@ -476,7 +488,7 @@ SWEEP_RESULTS: dict[str, Result] = {
     ),
     "screening": Result(
         "Before judging",
-        items=lambda _, stored: [found["sentence"] for found in stored.verdict["screening"]],
+        items=lambda _, stored: [screened["sentence"] for screened in stored.verdict["screening"]],
         doubts=_screened,
         folded=False,
         terminal=True,
@@ -540,8 +552,6 @@ SWEEP_RESULTS: dict[str, Result] = {
                 "majority",
                 "threshold_shift",
                 "kappa",
-                "threshold",
-                "n_test",
             ),
             *("threshold", "n_test", "n_unread", "missing"),
         ),
@@ -657,7 +667,7 @@ SWEEP_RESULTS: dict[str, Result] = {
         ),
         lines=lambda _, stored: at_magnitudes(stored["reasoned_settings"]),
         first="magnitude",
-        items=lambda found, _: [found["sentence"]],
+        items=lambda numbers, _: [numbers["sentence"]],
         rows=_reasoned,
         figures={"reasoned": draw.reasoned_rates, "reasoned_order": draw.reasoned_order},
         blocks=_texts,
@@ -665,7 +675,7 @@ SWEEP_RESULTS: dict[str, Result] = {
     ),
     "reasoned_dials": Result(
         "After reasoning: what either dial is worth",
-        lambda judged: judged.reasoned and judged.reasoned.beside(judged.verdict),
+        _reasoned_dials,
         index="dial",
         columns=(
             "reproduced",
@@ -674,9 +684,11 @@ SWEEP_RESULTS: dict[str, Result] = {
         ),
         terminal=True,
     ),
-    "reasoned_settings": Result(compute=lambda judged: judged.reasoned and judged.reasoned.found.settings),
-    "reasoned_ease": Result(compute=lambda judged: judged.reasoned and judged.reasoned.found.ease, index="question_id"),
-    "reasoned_matches": Result(compute=lambda judged: judged.reasoned and judged.reasoned.matches, index="target"),
+    "reasoned_settings": Result(compute=lambda judged: judged.reasoned and judged.reasoned.comparison.settings),
+    "reasoned_ease": Result(
+        compute=lambda judged: judged.reasoned and judged.reasoned.comparison.ease, index="question_id"
+    ),
+    "reasoned_matches": Result(compute=_reasoned_matches, index="target"),
     "knowing": Result(
         "Is it about knowing? Correct answers",
         lambda judged: judged.knowing,

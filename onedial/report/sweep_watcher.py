@@ -35,8 +35,8 @@ class SweepWatcher(RunWatcher):
 
     def log_plan(self) -> None:
         """What will be swept, and the vectors as an artifact, with the numbers by which they are known."""
-        entries, own = self._sweep.interventions(), self._sweep.under_test()
-        self.writer.configure({"plan": plain(entries[entries["intervention_id"] == own].to_dict("records")[0])})
+        entries, tested = self._sweep.interventions(), self._sweep.under_test()
+        self.writer.configure({"plan": plain(entries[entries["intervention_id"] == tested].to_dict("records")[0])})
         self.writer.log_artifact("vector", ["vectors/*.safetensors"], self._vectors())
 
     def log_end(self) -> None:

@@ -125,24 +125,24 @@ class Column:
         >>> Column("kappa", form=digits(2), ends=("low", "high")).shown({"kappa": 0.5, "low": 0.4, "high": 0.625})
         '0.50 [0.40, 0.62]'
         """
-        said = [self.form(row.get(self.name))] if self.name else []
-        if said == [NOTHING]:
+        parts = [self.form(row.get(self.name))] if self.name else []
+        if parts == [NOTHING]:
             return NOTHING
         if self.ends is not None:
             low, high = (self.form(row.get(end)) for end in self.ends)
-            said += [] if NOTHING in (low, high) else [f"[{low}, {high}]"]
+            parts += [] if NOTHING in (low, high) else [f"[{low}, {high}]"]
         if self.error:
-            said.append(f"± {self.form(row.get(self.error))}")
+            parts.append(f"± {self.form(row.get(self.error))}")
         if self.n and (row.get(self.n) or 0) > 0:
-            said.append(f"(n {count(row[self.n])})")
-        return " ".join(said) or NOTHING
+            parts.append(f"(n {count(row[self.n])})")
+        return " ".join(parts) or NOTHING
 
     def values(self, row: Mapping[str, Any]) -> list[str] | None:
         """What is behind a cell, to eight digits, one for each of `names`; None where the cell itself is the value."""
-        found = [row.get(name) for name in self.names]
-        if not all(value is None or isinstance(value, Number) for value in found):
+        values = [row.get(name) for name in self.names]
+        if not all(value is None or isinstance(value, Number) for value in values):
             return None
-        return ["" if value is None or math.isnan(value) else f"{value:.8g}" for value in found]
+        return ["" if value is None or math.isnan(value) else f"{value:.8g}" for value in values]
 
 
 def or_never(value: Any, n: int = 3) -> str:
@@ -153,8 +153,8 @@ def or_never(value: Any, n: int = 3) -> str:
 FORMS: dict[str, Form] = {"count": count, "p": p_value, "percent": percent, "yes or no": yes_or_no}
 
 
-def _column(name: str, said: Mapping[str, Any]) -> Column:
-    more = dict(said)
+def _column(name: str, declared: Mapping[str, Any]) -> Column:
+    more = dict(declared)
     n, signed, form = more.pop("digits", None), more.pop("signed", False), more.pop("form", "")
     if form == "never":
         more["form"] = partial(or_never, n=n)
@@ -164,8 +164,8 @@ def _column(name: str, said: Mapping[str, Any]) -> Column:
 
 
 COLUMNS: dict[str, Column] = {
-    name: _column(name, said or {})
-    for name, said in yaml.safe_load(Path(__file__).with_name("columns.yaml").read_text(encoding="utf-8")).items()
+    name: _column(name, declared or {})
+    for name, declared in yaml.safe_load(Path(__file__).with_name("columns.yaml").read_text(encoding="utf-8")).items()
 }
 """What every table of every kind of run calls its columns, and how it writes them."""
 
@@ -194,10 +194,10 @@ def columns_of(table: pd.DataFrame, ends: Mapping[str, tuple[str, str]] | None =
     """
     names = [str(name) for name in table.columns]
     known = {name: (f"{name}_low", f"{name}_high") for name in names} | dict(ends or {})
-    found = {name: both for name, both in known.items() if {name, *both} <= set(names)}
-    taken = {end for both in found.values() for end in both}
+    ends = {name: both for name, both in known.items() if {name, *both} <= set(names)}
+    taken = {end for both in ends.values() for end in both}
     return [
-        Column(name, form=_form_of(table, [name, *found.get(name, ())]), ends=found.get(name))
+        Column(name, form=_form_of(table, [name, *ends.get(name, ())]), ends=ends.get(name))
         for name in names
         if name not in taken
     ]

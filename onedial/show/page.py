@@ -140,8 +140,8 @@ def halves(headline: str) -> tuple[str, str]:
     ('Not reproduced.', 'Steering predicts nothing.')
     """
     for joint in (". ", "; "):
-        opening, found, rest = headline.partition(joint)
-        if found:
+        opening, joined, rest = headline.partition(joint)
+        if joined:
             return f"{opening}.", f"{rest[:1].upper()}{rest[1:]}"
     return headline, ""
 
@@ -205,9 +205,9 @@ def _cell(column: Column, row: Mapping[str, Any]) -> tuple[str, str]:
     return shown, "" if values is None or values == [shown] else "|".join(values)
 
 
-def findings(label: str, found: Sequence[Card]) -> Markup:
+def findings(label: str, cards: Sequence[Card]) -> Markup:
     """Numbers with what they mean, side by side."""
-    return _block("findings", label, [asdict(each) for each in found])
+    return _block("findings", label, [asdict(each) for each in cards])
 
 
 def doubts(heading: str, lines: Sequence[tuple[str, str]]) -> Markup:
@@ -265,9 +265,9 @@ def _drawn(folder: Path, name: str, words: Mapping[str, str]) -> dict[str, Any]:
     return {"name": name, **words, "svg": inline_svg((folder / f"{name}.svg").read_text("utf-8"), name)}
 
 
-def explorer(found: Explorer) -> Markup:
+def explorer(data: Explorer) -> Markup:
     """The part of a page that answers to the hand: a dial and a browser of the questions. One on a page."""
-    safe = {"json": Markup(found.json), "note": found.note, "has_texts": found.has_texts}
+    safe = {"json": Markup(data.json), "note": data.note, "has_texts": data.has_texts}
     return _block("explorer", safe, template="explorer.html.j2")
 
 

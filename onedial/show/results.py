@@ -101,8 +101,8 @@ class Result:
 
 def words_in(folder: str, name: str = "words.yaml") -> dict[str, dict[str, str]]:
     """The words beside a module: name -> {"text", "title", "caption", ...}. `folder`: the module's `__file__`."""
-    found: dict[str, dict[str, str]] = yaml.safe_load(Path(folder).with_name(name).read_text(encoding="utf-8"))
-    return found
+    words: dict[str, dict[str, str]] = yaml.safe_load(Path(folder).with_name(name).read_text(encoding="utf-8"))
+    return words
 
 
 class Stored:
@@ -126,8 +126,8 @@ class Stored:
             texts = [column for column in result.texts if column in table]
             table = table.assign(**{column: table[column].astype(object).fillna("").astype(str) for column in texts})
             self._read[name] = table.set_index(result.index) if result.index else table
-        found: pd.DataFrame = self._read[name]
-        return found
+        stored: pd.DataFrame = self._read[name]
+        return stored
 
     def __contains__(self, name: str) -> bool:
         return self.run.has(f"{name}.csv")
@@ -136,10 +136,10 @@ class Stored:
         """NAME.json; empty where there is none."""
         if (file := f"{name}.json") not in self._read:
             self._read[file] = self.run.read_json(file) if self.run.has(file) else {}
-        found: dict[str, Any] = self._read[file]
-        return found
+        numbers: dict[str, Any] = self._read[file]
+        return numbers
 
-    def found(self, name: str) -> Any:
+    def value(self, name: str) -> Any:
         """The result's table; its numbers where it has no table; None where it has neither, or is not stored."""
         if not self.results[name].is_stored:
             return None
@@ -147,10 +147,10 @@ class Stored:
 
     def shows(self, name: str) -> bool:
         """Whether there is something to say of a result."""
-        result, found = self.results[name], self.found(name)
-        if result.is_stored and (found is None or len(found) == 0):
+        result, value = self.results[name], self.value(name)
+        if result.is_stored and (value is None or len(value) == 0):
             return False
-        return result.when is None or bool(result.when(found, self))
+        return result.when is None or bool(result.when(value, self))
 
     @cached_property
     def manifest(self) -> Manifest:
@@ -169,8 +169,8 @@ def finish(run: Run, results: Mapping[str, Result], case: Any) -> None:
     The sentence that leads is that of the run, which its manifest keeps.
     """
     for name, result in reversed(list(results.items())):
-        found = result.compute(case) if result.compute is not None else None
-        for part in found if isinstance(found, tuple) else (found,):
+        value = result.compute(case) if result.compute is not None else None
+        for part in value if isinstance(value, tuple) else (value,):
             if isinstance(part, pd.DataFrame):
                 table = part.rename_axis(result.index) if result.index else part
                 run.write_table(f"{name}.csv", table, index=bool(result.index))
@@ -186,14 +186,14 @@ def draw(stored: Stored) -> None:
     for name, result in stored.results.items():
         if not (result.figure or result.figures) or not stored.shows(name):
             continue
-        found = stored.found(name)
-        fill = result.fill(found, stored) if result.fill else {}
+        value = stored.value(name)
+        fill = result.fill(value, stored) if result.fill else {}
         for figure, make in ({name: result.figure} | dict(result.figures)).items():
-            drawing: Drawing | None = make(found, stored) if make else None
+            drawing: Drawing | None = make(value, stored) if make else None
             if drawing is None:
                 continue
             words = stored.words.get(figure, {})
-            title = drawing.title or words.get("title") or _title(result, found, stored)
+            title = drawing.title or words.get("title") or _title(result, value, stored)
             caption = f"{words.get('caption', '').format(**fill)} {drawing.caption}".strip()
             if title not in [axes.get_title(loc="left") for axes in drawing.figure.axes]:
                 with house_style():
@@ -205,7 +205,7 @@ def draw(stored: Stored) -> None:
 
 def sections_of(stored: Stored) -> list[Section]:
     """The sections of the page, in the order of the results."""
-    return [found for name in stored.results if (found := section_of(name, stored)) is not None]
+    return [section for name in stored.results if (section := section_of(name, stored)) is not None]
 
 
 def section_of(name: str, stored: Stored) -> Section | None:
@@ -213,11 +213,11 @@ def section_of(name: str, stored: Stored) -> Section | None:
     result = stored.results[name]
     if not result.title or not stored.shows(name):
         return None
-    found = stored.found(name)
-    fill = result.fill(found, stored) if result.fill else {}
-    said = result.text(found, stored) if callable(result.text) else result.text
-    said = said or stored.words.get(name, {}).get("text", "").format(**fill)
-    blocks = [page.text(Markup(said))] if said else []
+    value = stored.value(name)
+    fill = result.fill(value, stored) if result.fill else {}
+    text = result.text(value, stored) if callable(result.text) else result.text
+    text = text or stored.words.get(name, {}).get("text", "").format(**fill)
+    blocks = [page.text(Markup(text))] if text else []
     drawn = page.drawn(stored.run.path / "figures", stored.captions, name, *result.figures)
     parts: dict[str, Callable[[Any], Markup]] = {
         "cards": lambda cards: page.findings(str(result.title), cards),
@@ -226,32 +226,32 @@ def section_of(name: str, stored: Stored) -> Section | None:
     }
     for part, block in parts.items():
         make: Make | None = getattr(result, part)
-        if make is not None and (shown := make(found, stored)):
+        if make is not None and (shown := make(value, stored)):
             blocks.append(block(shown))
-    title, table = _title(result, found, stored), []
+    title, table = _title(result, value, stored), []
     if result.columns or result.lines:
         table = [table_of(name, stored)]
         table = [page.folded(f"The table: {title}", table)] if result.hidden else table
     if drawn and blocks and not result.folded:
         blocks = [page.beside(drawn[0], blocks)]
     else:
-        blocks = [*blocks[:1], *drawn, *blocks[1:]] if said else [*drawn, *blocks]
-    blocks += [*table, *(result.blocks(found, stored) if result.blocks is not None else ())]
+        blocks = [*blocks[:1], *drawn, *blocks[1:]] if text else [*drawn, *blocks]
+    blocks += [*table, *(result.blocks(value, stored) if result.blocks is not None else ())]
     return Section(title, blocks, folded=result.folded, name=name) if blocks else None
 
 
 def table_of(name: str, stored: Stored) -> Markup:
     """The table of a result as a block of a page."""
-    result, found = stored.results[name], stored.found(name)
-    lines = lines_of(result, found, stored)
+    result, value = stored.results[name], stored.value(name)
+    lines = lines_of(result, value, stored)
     first = result.first or result.index.replace("_", " ")
     label = f"Table of {re.sub('_', ' ', name)}"
     return page.table(label, first, shown_columns(result.columns, lines), lines, result.faint)
 
 
-def lines_of(result: Result, found: Any, stored: Stored) -> Any:
+def lines_of(result: Result, value: Any, stored: Stored) -> Any:
     """The rows of a result's table: a frame, or pairs of a name and what a row holds."""
-    lines: Lines = result.lines(found, stored) if result.lines is not None else found
+    lines: Lines = result.lines(value, stored) if result.lines is not None else value
     return lines if isinstance(lines, pd.DataFrame) else list(each_line(lines))
 
 
@@ -259,12 +259,12 @@ def shown_columns(columns: Sequence[str | Column], lines: Any) -> list[Column]:
     """Columns by name, with the ends of their intervals where the rows have NAME_low and NAME_high."""
     table = lines if isinstance(lines, pd.DataFrame) else pd.DataFrame([row for _, row in lines])
     known = {column.name: column for column in columns_of(table)}
-    found = []
+    shown = []
     for name in columns or list(known):
         column = name if isinstance(name, Column) else COLUMNS.get(name) or known.get(name) or Column(name)
         ends = (f"{column.name}_low", f"{column.name}_high")
-        found.append(replace(column, ends=ends) if not column.ends and set(ends) <= set(table.columns) else column)
-    return found
+        shown.append(replace(column, ends=ends) if not column.ends and set(ends) <= set(table.columns) else column)
+    return shown
 
 
 def doubts_of(stored: Stored) -> list[tuple[str, str]]:
@@ -272,7 +272,7 @@ def doubts_of(stored: Stored) -> list[tuple[str, str]]:
     told: list[tuple[str, str]] = []
     for name, result in stored.results.items():
         if result.doubts is not None:
-            for doubt in result.doubts(stored.found(name), stored):
+            for doubt in result.doubts(stored.value(name), stored):
                 told.append((doubt, name) if isinstance(doubt, str) else doubt)
     return told
 
@@ -300,8 +300,8 @@ def write_page(
     return stored.run.path / "report.html"
 
 
-def _title(result: Result, found: Any, stored: Stored) -> str:
-    return str(result.title(found, stored)) if callable(result.title) else result.title
+def _title(result: Result, value: Any, stored: Stored) -> str:
+    return str(result.title(value, stored)) if callable(result.title) else result.title
 
 
 # ---- what every kind of run says of itself ---------------------------------------------------------------------------

@@ -24,14 +24,14 @@ def print_results(stored: Stored, headline: str, subtitle: str = "", console: Co
     for name, result in stored.results.items():
         if not stored.shows(name):
             continue
-        found = stored.found(name)
-        for card in result.cards(found, stored) if result.cards else ():
+        value = stored.value(name)
+        for card in result.cards(value, stored) if result.cards else ():
             numbers.add_row(Text(card.letter, style="bold"), Text(card.shown, style="bold"), _words(card))
         if result.terminal:
             if result.columns and any(column.short for column in shown_columns(result.columns, [])):
-                _print_table(result, found, stored, console)
+                _print_table(result, value, stored, console)
             else:
-                for line in result.items(found, stored) if result.items else ():
+                for line in result.items(value, stored) if result.items else ():
                     numbers.add_row(Text("!", style="bold"), "", Text(line))
     console.print(numbers)
     console.print(Panel(Text(headline, style="bold"), subtitle=subtitle or None, subtitle_align="right"))
@@ -42,9 +42,9 @@ def _words(card: Card) -> Text:
     return Text.assemble(f"{card.name}. {card.meaning} ", (f"({'; '.join(details)})" if details else "", "dim"))
 
 
-def _print_table(result: Result, found: object, stored: Stored, console: Console) -> None:
+def _print_table(result: Result, value: object, stored: Stored, console: Console) -> None:
     """The columns that have a short heading, or, where none has one, all, with a line that explains them."""
-    lines = lines_of(result, found, stored)
+    lines = lines_of(result, value, stored)
     columns = [column for column in shown_columns(result.columns, lines) if column.short]
     rows = list(each_line(lines))
     cells = [[column.form(row.get(column.name)) for column in columns] for _, row in rows]

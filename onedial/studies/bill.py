@@ -49,7 +49,7 @@ def prices_of(text: str) -> "dict[str, Price]":
     """
     from onedial.asking.providers.costs import Price
 
-    found = {}
+    prices = {}
     for piece in text.split(","):
         name, _, both = piece.strip().rpartition("=")
         try:
@@ -58,8 +58,8 @@ def prices_of(text: str) -> "dict[str, Price]":
             price = Price(-1, -1)
         if not name or not 0 <= price.input < float("inf") or not 0 <= price.output < float("inf"):
             raise InputError(f"--prices {piece.strip()!r} is no price; write MODEL=IN/OUT, such as openai:m=0.4/1.6")
-        found[name] = price
-    return found
+        prices[name] = price
+    return prices
 
 
 def tell_costs(costs: "pd.DataFrame | None", run: Run) -> None:

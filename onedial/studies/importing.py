@@ -31,22 +31,22 @@ def import_panel(options: ImportOptions, notes: Notes) -> None:
     spellings = Spellings(options.yes, options.no, options.blank)
     choices = LogChoices(*about, incomplete=options.incomplete, spellings=spellings)
     runs = [run for source in options.sources for run in read_logs(source, choices, options.format)]
-    found = panel_from_logs(runs, options.asked, options.score)
+    imported = panel_from_logs(runs, options.asked, options.score)
     with Run.create(options.out, PROGRAM, configuration) as run:
         notes.keep_in(run)
         with run.withdrawn_if_refused():
-            write_imported(found, run.path)
-            n, n_questions = found.report["n_answers"], found.report["n_questions"]
+            write_imported(imported, run.path)
+            n, n_questions = imported.report["n_answers"], imported.report["n_questions"]
             run.record(
-                sentence=f"{n} answers of {len(found.report['respondents'])} respondents to {n_questions} questions"
+                sentence=f"{n} answers of {len(imported.report['respondents'])} respondents to {n_questions} questions"
             )
-    print_report(found)
+    print_report(imported)
     print(f"panel: {options.out / 'panel.csv'}")
 
 
-def print_report(found: ImportedPanel) -> None:
+def print_report(imported: ImportedPanel) -> None:
     """What was read as what, what was left out, and some of the answers that could not be read."""
-    report = found.report
+    report = imported.report
     for run in report["runs"]:
         failed = "".join(f", {n} failed ({reason})" for reason, n in run["failed"].items())
         print(f"{run['source']}: {run['format']}, {run['model']}, task {run['task'] or '-'}")
@@ -55,13 +55,13 @@ def print_report(found: ImportedPanel) -> None:
     for reason, n in report["left_out"].items():
         print(f"left out: {n} x {reason}")
     counts = pd.DataFrame(report["respondents"]).T.drop(columns=["missing", "unread_of_answered"])
-    missing = pd.DataFrame({name: own["missing"] for name, own in report["respondents"].items()}).T
+    missing = pd.DataFrame({name: counts["missing"] for name, counts in report["respondents"].items()}).T
     print(f"\n{report['n_questions']} questions, {report['n_answers']} answers\n{counts.to_string()}")
     if not missing.empty:
         print(f"\nblank, and why:\n{missing.fillna(0).astype(int).to_string()}")
-    if not found.panel["said_yes"].notna().any():
+    if not imported.panel["said_yes"].notna().any():
         print("\nno log asked for a yes or no: the panel holds correctness alone, and said_yes is blank throughout")
-    many = [name for name, own in report["respondents"].items() if (own["unread_of_answered"] or 0) > MANY_UNREAD]
+    many = [name for name, counts in report["respondents"].items() if (counts["unread_of_answered"] or 0) > MANY_UNREAD]
     if many:
         print(
             f"\nwarning: more than {MANY_UNREAD:.0%} of the answers of {', '.join(many)} cannot be read; some of them:"

@@ -1,15 +1,19 @@
 """What the options of subject, questions and panel stand for."""
 
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Protocol
 
 from onedial.core.errors import InputError
 from onedial.core.pulse import at_work
-from onedial.studies.options.shared import TargetOptions, VerdictOptions
+from onedial.studies.options.shared import SubjectOptions, TargetOptions, VerdictOptions
 
 if TYPE_CHECKING:
+    import torch
+
     from onedial.asking.prompts import Prompt, PromptTemplate
     from onedial.models.identity import ModelIdentity
     from onedial.panels.inputs import ExperimentInputs
+    from steering.planning.forecast import Load, Size
 
 
 class LayeredOptions(Protocol):
@@ -60,8 +64,8 @@ def _inputs_of(options: TargetOptions, hold_out_topics: bool) -> "ExperimentInpu
     )
     if not options.keep_own:
         inputs = inputs.without_own(options.model)
-    if said := inputs.asked_otherwise(load_prompt(str(options.prompt))):
-        notice(f"asked otherwise: {'; '.join(said)}")
+    if differences := inputs.asked_otherwise(load_prompt(str(options.prompt))):
+        notice(f"asked otherwise: {'; '.join(differences)}")
     return inputs
 
 
@@ -109,9 +113,30 @@ def layers_by_config(options: LayeredOptions) -> list[int]:
     return candidate_layers(options.layer, config.get_text_config().num_hidden_layers)
 
 
-def prompts_by_split(inputs: "ExperimentInputs", template: "PromptTemplate") -> "dict[str, list[Prompt]]":
-    """Split -> its prompts, in their order."""
-    return {
+def forecast(
+    options: SubjectOptions,
+    inputs: "ExperimentInputs",
+    template: "PromptTemplate",
+    loads: "Callable[[Mapping[str, list[int]], Size, torch.dtype], Mapping[str, Sequence[Load]]]",
+    beside: "Mapping[str, Sequence[Prompt]] | None" = None,
+    more: str = "",
+) -> str:
+    """What a run would cost.
+
+    Args:
+        loads: as in `steering.planning.forecast.forecast_of`. beside: prompts besides those of each split. more: to say
+            after the number of questions.
+
+    Raises:
+        InputError: as `forecast_of`.
+    """
+    from onedial.models.threads import quiet_libraries
+    from steering.planning.forecast import forecast_of
+
+    quiet_libraries()
+    asked: dict[str, Sequence[Prompt]] = {
         split: [template.fill(question.text) for question in inputs.in_splits(split)]
         for split in inputs.splits.values()
     }
+    told = forecast_of(options.model, asked | dict(beside or {}), loads, options.revision, options.dtype)
+    return f"{options.model}, {len(inputs.questions)} questions{more}, {told}"

@@ -7,6 +7,7 @@ What is on disk is not asked again.
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 import pandas as pd
 
@@ -23,11 +24,11 @@ from onedial.models.model import OpenModel, load_model
 from onedial.panels.grading.closed_book import grade_closed_book
 from onedial.panels.questions.question_files import load_questions
 from onedial.panels.splits import TEST, wordings_of
-from onedial.report.profile import sentences_of, write_profile
+from onedial.report.profile import PROFILE_RESULTS, WORDS, sentences_of
 from onedial.selfreport.ask.self_reports import SELF_REPORTS, Item, SelfReport
 from onedial.selfreport.battery import BATTERY_REPORTS
+from onedial.show.ending import end
 from onedial.show.progress import progress_bar
-from onedial.show.terminal import print_results
 from onedial.stats.shares import wilson_interval
 from onedial.studies.options.profile import ProfileOptions
 from onedial.studies.start import Start
@@ -79,7 +80,13 @@ def profile_dial(program: str, options: ProfileOptions, notes: Notes) -> None:
             with run.stage("instruments"):
                 answers = ask_everything(run, subject, [reports[name] for name in names], written, options)
         with run.stage("profile"):
-            finish(run, subject, answers, written, options)
+            tables = tables_of(subject, answers, written, options)
+        question = f"What does the dial of {subject.model.identity.name} move besides the yes?"
+        lead = (
+            f"{len(subject.questions)} questions; settings {', '.join(subject.settings.values())}; {options.controls} "
+            "random directions of the same length beside each."
+        )
+        end(run, PROFILE_RESULTS, WORDS, tables, question, tables["summary"]["sentence"], lead)
 
 
 def how_much(reports: Sequence[SelfReport], options: ProfileOptions) -> pd.DataFrame:
@@ -121,10 +128,10 @@ def of_run(options: ProfileOptions) -> TurnedSubject:
 def settings_of(swept: SweepRun, intervention_id: str, options: ProfileOptions) -> dict[float, str]:
     """Magnitudes as given, or those swept at which the fitting questions' yes rate is nearest to those wanted."""
     table, splits = swept.sweep(), swept.splits()
-    own = table[(table["intervention_id"] == intervention_id) & (table["question_id"].map(splits) == "fitting")]
-    if own.empty:
+    fitting = table[(table["intervention_id"] == intervention_id) & (table["question_id"].map(splits) == "fitting")]
+    if fitting.empty:
         raise InputError(f"{swept.path} holds no sweep of its fitting questions; finish it with --resume")
-    rates = yes_rates(own)["yes_rate"].dropna()
+    rates = yes_rates(fitting)["yes_rate"].dropna()
     magnitudes = list(options.magnitudes)
     if not magnitudes:
         turned = rates.drop(0.0, errors="ignore")
@@ -173,12 +180,12 @@ def items_of(report: SelfReport, questions: list[Question], written: pd.DataFram
     """What the report is about; the answers proposed to P(True) are the subject's own, unsteered at every setting."""
     if report.items is not None:
         return report.items(questions, seed)
-    own = written[written["magnitude"] == 0].set_index("question_id")
-    right = own["correct"].to_dict()
+    unsteered = written[written["magnitude"] == 0].set_index("question_id")
+    right = unsteered["correct"].to_dict()
     if report.about == "questions":
         able = {key: 1 - value if report.right_if_unable else value for key, value in right.items()}
         return [Item(each.id, {"question": each.text}, truth=able.get(each.id, float("nan"))) for each in questions]
-    texts = own["text"].fillna("").str.strip()
+    texts = unsteered["text"].fillna("").str.strip()
     return [
         Item(each.id, {"question": each.text, "answer": texts[each.id]}, truth=right[each.id])
         for each in questions
@@ -216,12 +223,12 @@ def ask_everything(
             truth = {item.item_id: item.truth for item in items if scale == "yes/no"}
 
             def keep(
-                rows: pd.DataFrame, own: SelfReport = report, form: str = form, items: list[Item] = items,
+                rows: pd.DataFrame, kept_report: SelfReport = report, form: str = form, items: list[Item] = items,
                 truth: dict[str, float] = truth,
             ) -> None:  # fmt: skip
                 role, right = rows["intervention_id"].map(roles), rows["question_id"].map(truth).astype(float)
-                score = own.scores(form, rows, items)
-                parts.append(rows.assign(report=own.name, form=form, role=role, score=score, truth=right))
+                score = kept_report.scores(form, rows, items)
+                parts.append(rows.assign(report=kept_report.name, form=form, role=role, score=score, truth=right))
 
             asked = known[(known["report"] == report.name) & (known["form"] == form)]
             try:
@@ -244,25 +251,22 @@ def ask_everything(
 # ---- what came out ---------------------------------------------------------------------------------------------------
 
 
-def finish(
-    run: Run, subject: TurnedSubject, answers: pd.DataFrame, written: pd.DataFrame, options: ProfileOptions
-) -> None:
-    """Tables, figure, page and sentences."""
+def tables_of(
+    subject: TurnedSubject, answers: pd.DataFrame, written: pd.DataFrame, options: ProfileOptions
+) -> dict[str, Any]:
+    """What `PROFILE_RESULTS` are computed of."""
     order = {name: place for place, name in enumerate(SELF_REPORTS | BATTERY_REPORTS)}
     answers = answers.sort_values("report", key=lambda names: names.map(order), kind="stable")
     wordings = wordings_of(questions_frame(subject.questions))
-    profile, accuracy = profile_of(answers, max(options.replicates, 1), options.seed, wordings), accuracy_of(written)
+    profile, accuracy = profile_of(answers, options.replicates, options.seed, wordings), accuracy_of(written)
     sentences = sentences_of(profile, accuracy)
-    asked = (
-        f"{len(subject.questions)} questions; settings {', '.join(subject.settings.values())}; {options.controls} "
-        "random directions of the same length beside each."
-    )
-    settings = {str(magnitude): name for magnitude, name in subject.settings.items()}
-    summary = {"model": subject.model.identity.name, "sentences": sentences, "asked": asked, "settings": settings}
-    tables = {name: getattr(profile, name) for name in ("cells", "reports", "truths")}
-    stored, page = write_profile(run, {**tables, "accuracy": accuracy, "summary": summary})
-    print_results(stored, " ".join(sentences))
-    say(f"written to {run.path}; page: {page}")
+    summary = {
+        "model": subject.model.identity.name,
+        "sentence": sentences[0],
+        "sentences": sentences,
+        "settings": {str(magnitude): name for magnitude, name in subject.settings.items()},
+    }
+    return {**vars(profile), "accuracy": accuracy, "summary": summary}
 
 
 def accuracy_of(written: pd.DataFrame) -> pd.DataFrame:

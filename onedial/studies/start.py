@@ -162,6 +162,6 @@ def _log_of(options: RunOptions) -> "LogOptions | None":
         return None
     from onedial.show.writers.writer import LogOptions
 
-    found = LogOptions.of(options)
-    found.check()
-    return found
+    log = LogOptions.of(options)
+    log.check()
+    return log

@@ -31,7 +31,7 @@ from onedial.scale.specific.near_copies import NearCopies, near_copies
 from onedial.stats.numbers import FEWEST_TOPICS
 from onedial.stats.resampling import N_RESAMPLES, counted_once, groups_among, strata_of
 from onedial.verdict.criteria import choice, status
-from onedial.verdict.dial import Dial, dial_of_margins
+from onedial.verdict.dial import Turns, dial_of_margins
 
 if TYPE_CHECKING:
     from onedial.verdict.controls import ControlDial
@@ -92,7 +92,7 @@ class Case:
     margins: np.ndarray
     masses: np.ndarray
     direct: np.ndarray | None = None
-    turns: Dial | None = None
+    turns: Turns | None = None
     panel: pd.DataFrame = field(default_factory=pd.DataFrame)
     respondents: pd.DataFrame = field(default_factory=pd.DataFrame)
     about: pd.DataFrame = field(default_factory=pd.DataFrame)
@@ -170,7 +170,7 @@ class Case:
         return np.arange(first, last + 1)
 
     @cached_property
-    def dial(self) -> Dial:
+    def dial(self) -> Turns:
         """Where the answers turn, over the magnitudes around 0 at which the subject can be read.
 
         An answer that was not read inside the range is bridged by its neighbours'; at an end the nearest one that was
@@ -292,9 +292,9 @@ class Case:
         answers, given = self.answers[self.fitting], self.given[self.fitting]
         places = []
         for scores in (choice.agreement_by_magnitude(answers, given), -choice.rate_distance(answers, given)):
-            found = choice.middle_of_best(scores, self.magnitudes, self.allowed)
+            best_and_ends = choice.middle_of_best(scores, self.magnitudes, self.allowed)
             fitted = ~np.isnan(scores[:, self.allowed]).all(axis=1)
-            places.append([np.where(fitted, place, -1) for place in found])
+            places.append([np.where(fitted, place, -1) for place in best_and_ends])
         (best, low, high), (rate_matched, _, _) = places
         first, last = np.flatnonzero(self.allowed)[[0, -1]]
         margins = self.unsteered_margins[self.fitting]
@@ -349,7 +349,7 @@ class Case:
             self.given[self.fitting],
             self.given[self.test],
         )
-        found = [
+        statuses = [
             status.target_status(
                 answers=answers,
                 given=given[:, t],
@@ -361,7 +361,7 @@ class Case:
             for t in range(every.shape[1])
         ]
         always_same = (every == 1).any(axis=0) != (every == 0).any(axis=0)
-        return np.where(always_same, status.CONSTANT, np.array(found, dtype=object))
+        return np.where(always_same, status.CONSTANT, np.array(statuses, dtype=object))
 
     @cached_property
     def judged(self) -> np.ndarray:

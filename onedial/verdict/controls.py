@@ -22,7 +22,7 @@ from onedial.stats.roc import auc
 from onedial.stats.shares import rates
 from onedial.verdict.case import Case
 from onedial.verdict.criteria.nulls import signal
-from onedial.verdict.dial import Dial
+from onedial.verdict.dial import Turns
 
 ORTHOGONAL = 0.2
 """A control whose cosine with the vector is at most this has nothing of it."""
@@ -47,7 +47,7 @@ class ControlDial:
 
     role: str
     drawn: bool
-    dial: Dial
+    dial: Turns
     norms_per_unit: float = 1.0
     cosine: float = float("nan")
     kl: float = float("nan")
@@ -94,7 +94,7 @@ def control_rates(case: Case) -> pd.DataFrame:
     return pd.concat(tables, ignore_index=True) if tables else pd.DataFrame(columns=RATE_COLUMNS)
 
 
-def dial_numbers(case: Case, dial: Dial) -> dict[str, float]:
+def dial_numbers(case: Case, dial: Turns) -> dict[str, float]:
     """signal, order_gain, push (in the dial's own unit) and turning of one dial, from where its answers turn.
 
     Args:
@@ -109,8 +109,8 @@ def dial_numbers(case: Case, dial: Dial) -> dict[str, float]:
     ease = np.where(np.isnan(known), np.nan, dial.ease[case.ordered])
     given = case.given[case.ordered][:, case.judged]
     margin = auc(np.where(np.isnan(ease), np.nan, margins), given)
-    own = auc(ease, given)
-    forwards, backwards = own - margin, (1 - own) - margin
+    area = auc(ease, given)
+    forwards, backwards = area - margin, (1 - area) - margin
     return {
         "signal": _signal(case, dial, models),
         "order_gain": float(max(average_within_models(each, models) for each in (forwards, backwards))),
@@ -118,7 +118,7 @@ def dial_numbers(case: Case, dial: Dial) -> dict[str, float]:
     }
 
 
-def _signal(case: Case, dial: Dial, models: np.ndarray) -> float:
+def _signal(case: Case, dial: Turns, models: np.ndarray) -> float:
     """S at the magnitudes at which the yes rate on the fitting split is nearest to each target's."""
     turns = [each for each in dial.crossings if each is not None and len(each)]
     points = np.unique(np.concatenate([[dial.low, dial.high], *turns]))

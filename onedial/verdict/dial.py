@@ -26,7 +26,7 @@ LOW_RATE, HIGH_RATE = 0.1, 0.9
 
 
 @dataclass(frozen=True)
-class Dial:
+class Turns:
     """Where the answers of a subject turn.
 
     Attributes:
@@ -131,7 +131,7 @@ class Dial:
         return np.diff(np.concatenate([[self.low], turns, [self.high]]))
 
 
-def dial_of_margins(questions: pd.Index, magnitudes: np.ndarray, margins: np.ndarray) -> Dial:
+def dial_of_margins(questions: pd.Index, magnitudes: np.ndarray, margins: np.ndarray) -> Turns:
     """The dial of a grid: between two magnitudes at which it was read, a margin is taken for straight.
 
     Args:
@@ -146,10 +146,10 @@ def dial_of_margins(questions: pd.Index, magnitudes: np.ndarray, margins: np.nda
         read = ~np.isnan(margin)
         crossings.append(_straight_crossings(magnitudes[read], margin[read]) if read.any() else None)
     first = np.array([bool((row[~np.isnan(row)][:1] > 0).any()) for row in margins], dtype=bool)
-    return Dial(questions, crossings, first, float(magnitudes[0]), float(magnitudes[-1]))
+    return Turns(questions, crossings, first, float(magnitudes[0]), float(magnitudes[-1]))
 
 
-def dial_of_crossings(crossings: pd.DataFrame, questions: pd.Index, low: float, high: float) -> Dial:
+def dial_of_crossings(crossings: pd.DataFrame, questions: pd.Index, low: float, high: float) -> Turns:
     """The dial from where each answer turns.
 
     Args:
@@ -161,10 +161,10 @@ def dial_of_crossings(crossings: pd.DataFrame, questions: pd.Index, low: float, 
     >>> dial_of_crossings(crossings, pd.Index(["a"]), -1.0, 1.0).place.round(2).tolist()
     [0.2]
     """
-    own = crossings.sort_values(["question_id", "magnitude"])
-    turns = {str(name): group["magnitude"].dropna().to_numpy(float) for name, group in own.groupby("question_id")}
-    at_low = own.drop_duplicates("question_id").set_index("question_id")["yes_at_low"].astype(bool)
-    return Dial(
+    rows = crossings.sort_values(["question_id", "magnitude"])
+    turns = {str(name): group["magnitude"].dropna().to_numpy(float) for name, group in rows.groupby("question_id")}
+    at_low = rows.drop_duplicates("question_id").set_index("question_id")["yes_at_low"].astype(bool)
+    return Turns(
         questions,
         [turns.get(str(question)) for question in questions],
         at_low.reindex(questions, fill_value=False).to_numpy(bool),

@@ -19,7 +19,7 @@ from onedial.verdict.baselines.knowing import knowing_table
 from onedial.verdict.baselines.texts import push_settings, text_cost
 from onedial.verdict.case import Case, sweep_grid
 from onedial.verdict.controls import ControlDial, control_rates, control_table
-from onedial.verdict.dial import Dial, dial_of_crossings
+from onedial.verdict.dial import Turns, dial_of_crossings
 from onedial.verdict.path import DialPath, dial_path
 from onedial.verdict.prediction.prediction import predict
 from onedial.verdict.verdict import Verdict, judge
@@ -135,7 +135,7 @@ class SweepTables:
             kl=text_cost(self.texts, name, dial.push(self.grid.ordering)),
         )
 
-    def _dial(self, name: str) -> Dial:
+    def _dial(self, name: str) -> Turns:
         """From where its answers turn, where that was sought, else from its grid."""
         if self.crossings is not None and (rows := self.crossings["intervention_id"] == name).any():
             low, *_, high = (float(magnitude) for magnitude in self.entries[name]["magnitudes"])

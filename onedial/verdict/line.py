@@ -2,7 +2,7 @@
 docs/evidence.md.
 
 A target that stands at m says yes to the questions whose answer has turned by then. With c_q the crossing of question q
-(`dial.Dial.place`) and noise of its own,
+(`dial.Turns.place`) and noise of its own,
 
     P(target t says yes to q) = Phi((m_t - c_q) / s_t)
 

@@ -83,10 +83,10 @@ def dial_path(case: Case) -> DialPath | None:
     models = pd.Series(case.models, index=answers.columns)
     targets = []
     for model in models.unique():
-        own = [str(name) for name in answers.columns[models == model]]
-        if scale.respondents.isin(own).all():
+        framings = [str(name) for name in answers.columns[models == model]]
+        if scale.respondents.isin(framings).all():
             continue
-        placed = scale.place(answers[own], without=own, groups=_groups(topics, answers.index))
+        placed = scale.place(answers[framings], without=framings, groups=_groups(topics, answers.index))
         targets.append(placed.table.assign(model=model))
     slope, change, low, high = _along(path)
     table = pd.concat(targets).reindex(answers.columns).rename_axis("target") if targets else pd.DataFrame()
@@ -107,8 +107,8 @@ def _subject(case: Case) -> pd.DataFrame:
 def _groups(topics: pd.Series | None, questions: pd.Index) -> pd.Series | None:
     if topics is None:
         return None
-    own = topics.reindex(questions).fillna("")
-    return own if own.nunique() >= FEWEST_TOPICS else None
+    known = topics.reindex(questions).fillna("")
+    return known if known.nunique() >= FEWEST_TOPICS else None
 
 
 def _along(path: PlacedRespondents) -> tuple[Estimate, Estimate, float, float]:

@@ -50,11 +50,11 @@ class Prospects:
         """What to know and what to do, in a sentence."""
         counts = self.status[self.status != POSSIBLE].value_counts()
         why = "".join(f", {count} {_WHY[str(name)]}" for name, count in counts.items())
-        said = f"{self.n_possible} of {len(self.status)} targets can be judged on these questions{why}"
+        told = f"{self.n_possible} of {len(self.status)} targets can be judged on these questions{why}"
         if self.suffices:
-            return said
+            return told
         return (
-            f"{said}; a verdict takes {MIN_TARGETS} targets, of {MIN_MODELS} base models: give a panel of more, more "
+            f"{told}; a verdict takes {MIN_TARGETS} targets, of {MIN_MODELS} base models: give a panel of more, more "
             "of its questions (--n-questions), or say by --respondents which model each target is"
         )
 
@@ -95,8 +95,8 @@ def _status(questions: pd.DataFrame, answers: pd.DataFrame, splits: pd.Series) -
     groups = wording_groups(wordings_of(questions), answers.index)
     yes, no = values == 1, values == 0
 
-    def counted(found: np.ndarray, name: str) -> np.ndarray:
-        return counted_once(found[split == name], groups_among(groups, split == name))
+    def counted(answered: np.ndarray, name: str) -> np.ndarray:
+        return counted_once(answered[split == name], groups_among(groups, split == name))
 
     few = (counted(yes | no, TEST) < MIN_TEST) | (np.minimum(counted(yes, TEST), counted(no, TEST)) < MIN_OF_A_KIND)
     few |= counted(yes | no, FITTING) < MIN_FITTING

@@ -94,12 +94,12 @@ def _as_often(ease: np.ndarray, given: np.ndarray) -> np.ndarray:
 
 
 def _near(case: Case) -> Finding:
-    found, told = case.near_copies, []
-    joins = found.joins.set_index("models") if found.groups else pd.DataFrame()
-    for group in found.groups:
+    copies, told = case.near_copies, []
+    joins = copies.joins.set_index("models") if copies.groups else pd.DataFrame()
+    for group in copies.groups:
         row = joins.loc[" + ".join(group)]
         told.append(f"{listed(group)} ({row['correlation']:.2f}, where {row['expected']:.2f} was expected)")
-    joined = np.isin(case.models, [" + ".join(group) for group in found.groups])
+    joined = np.isin(case.models, [" + ".join(group) for group in copies.groups])
     return [str(name) for name in case.targets[joined]], {"groups": "; ".join(told)}
 
 
@@ -123,7 +123,7 @@ def _stems(case: Case) -> dict[str, str]:
     if named or list(case.near_copies.models) != list(case.targets.astype(str)):
         return {}
     parts = {str(name): _SEPARATOR.split(str(name), maxsplit=1) for name in case.targets}
-    return {name: own[0] for name, own in parts.items() if len(own) > 1}
+    return {name: names[0] for name, names in parts.items() if len(names) > 1}
 
 
 def _gaps(case: Case) -> Finding:

@@ -23,6 +23,7 @@ import pandas as pd
 
 from onedial.asking import sweep_tables as tables_of
 from onedial.asking.sweep_tables import interventions_table, under_test
+from onedial.core.cards import one_line
 from onedial.core.errors import InputError
 from onedial.core.files import sha256_of_text
 from onedial.core.run.parts import Parts
@@ -31,10 +32,10 @@ from onedial.panels.panels import ResponseMatrix, panel_from_long
 from onedial.scale.factor.factor_model import FactorModel
 from onedial.verdict.baselines.texts import TEXT_COLUMNS
 from onedial.verdict.case import Case, sweep_grid
-from onedial.verdict.comparing.reasoned import ReasonedComparison, as_sweep, compare_reasoned, dials_beside
+from onedial.verdict.comparing.reasoned import ReasonedComparison, as_sweep, compare_reasoned
 from onedial.verdict.judgement import Judgement, SweepTables, judge_tables
 from onedial.verdict.match import dose_response
-from onedial.verdict.verdict import Verdict
+from onedial.verdict.verdict import RULE
 
 INTERVENTIONS = "interventions.json"
 VERDICT, MATCHES, FACTOR, PROMPT = "verdict.json", "matches.csv", "factor.json", "prompt.txt"
@@ -57,23 +58,16 @@ PARTS = {
 class Reasoned:
     """What the written answers say beside the direct ones; `judgement` is None where too few could be read."""
 
-    found: ReasonedComparison
+    comparison: ReasonedComparison
     judgement: Judgement | None
+
+    __repr__ = one_line
 
     def numbers(self) -> dict[str, Any]:
         """reasoned.json."""
         verdict = None if self.judgement is None else self.judgement.verdict.to_dict()
-        said = {"sentence": self.found.sentence(), **self.found.rho.columns("rho"), "read": self.found.read}
-        return {**said, "verdict": verdict}
-
-    def beside(self, direct: Verdict) -> pd.DataFrame | None:
-        """What is judged of either dial, `dials_beside`; None where nothing is judged of this one."""
-        return None if self.judgement is None else dials_beside(direct, self.judgement.verdict)
-
-    @property
-    def matches(self) -> pd.DataFrame | None:
-        """The table of matches by written answers."""
-        return None if self.judgement is None else self.judgement.case.matches
+        beside = {"sentence": self.comparison.sentence(), "read": self.comparison.read, "verdict": verdict}
+        return beside | self.comparison.rho.columns("rho")
 
 
 class SweepRun:
@@ -245,9 +239,9 @@ class SweepRun:
             raise InputError(f"{self.path} holds no reasoned answers; make it with --answer reasoned")
         splits, sweep = self.splits(), as_sweep(table)
         direct = sweep_grid(self.sweep(), splits, tested)
-        found = compare_reasoned(direct, sweep_grid(sweep, splits, tested), table)
-        if not found.suffices:
-            return Reasoned(found, None)
+        comparison = compare_reasoned(direct, sweep_grid(sweep, splits, tested), table)
+        if not comparison.suffices:
+            return Reasoned(comparison, None)
         entries = self.interventions()
         tables = SweepTables(
             sweep,
@@ -257,7 +251,7 @@ class SweepRun:
             asked_otherwise=bool(self.asked().get("otherwise")),
         )
         panel = panel_from_long(self.panel()) if panel is None else panel
-        return Reasoned(found, judge_tables(tables, panel, seed))
+        return Reasoned(comparison, judge_tables(tables, panel, seed))
 
     @property
     def is_finished(self) -> bool:
@@ -271,8 +265,20 @@ class SweepRun:
         return table.assign(**{column: table[column].astype(object).fillna("").astype(str) for column in texts})
 
     def verdict(self) -> dict[str, Any]:
-        """verdict.json; what could not be computed is None. `rule` says by which version of the rule."""
-        return self.run.read_json(VERDICT)
+        """verdict.json; what could not be computed is None.
+
+        Raises:
+            InputError: the run is not finished, or was judged by another rule than the present one.
+        """
+        if not self.is_finished:
+            raise InputError(f"{self.path} is not finished; continue it with --resume")
+        verdict = self.run.read_json(VERDICT)
+        if (rule := verdict["rule"]) != RULE:
+            raise InputError(
+                f"{self.path} was judged by rule {rule}, and this version reads rule {RULE}; judge it again, which "
+                f"needs no model: python experiments/judge_run.py {self.path}"
+            )
+        return verdict
 
     def factor(self) -> FactorModel | None:
         """The factor model of the panel, or None where none was fitted."""

@@ -47,7 +47,6 @@ from scipy.special import ndtri
 
 from onedial.core.errors import InputError
 from onedial.core.plain_values import plain
-from onedial.stats.agreement import Counts, count, count_resampled
 from onedial.stats.estimate import Estimate, rank_correlation
 from onedial.stats.level import LEVEL, p_value
 from onedial.stats.numbers import (
@@ -59,13 +58,13 @@ from onedial.stats.numbers import (
 )
 from onedial.stats.power import POWER, least_z
 from onedial.stats.resampling import strata_of
-from onedial.stats.roc import auc, auc_resampled
 from onedial.verdict.baselines.baselines import ceiling
 from onedial.verdict.baselines.facts import MOSTLY_BIAS, FactsResult, facts_result
 from onedial.verdict.baselines.yes_bias import YesBias, yes_bias
 from onedial.verdict.case import Case
 from onedial.verdict.controls import ORTHOGONAL, control_table, dial_numbers
 from onedial.verdict.criteria.choice import majority_answers
+from onedial.verdict.criteria.drawn import Drawn, areas, counts
 from onedial.verdict.criteria.nulls import Permutations, signal, signal_null
 from onedial.verdict.criteria.reach import reached_share
 from onedial.verdict.line import Line, line_of
@@ -102,8 +101,6 @@ ASKED_OTHERWISE = "asked otherwise"
 FLAGS = (YES_BIAS, UNREAD_DECIDE, SURFACE_AS_GOOD, TOPICS_UNKNOWN, *CHECKS, ASKED_OTHERWISE)
 
 MIN_TARGETS, MIN_MODELS, MIN_CONTROLS = 5, 2, 99
-Drawn = tuple[int, int, np.ndarray | None]
-"""How questions are drawn: how often, the seed, and what is drawn together."""
 ONE_MODEL = "of one base model, by what is said of them"
 SAME = 0.02
 """Two orders are called the same when the 90% interval of C_A lies within +- this."""
@@ -198,6 +195,20 @@ class Verdict:
     majority: float
     threshold_shift: float
     seed: int
+
+    def row(self) -> dict[str, Any]:
+        """Answers and numbers as they stand in a table of several verdicts."""
+        return {
+            "reproduced": self.reproduced,
+            "dial": self.dial,
+            **self.prediction.bits.columns("bits"),
+            "share": self.prediction.share.value,
+            **self.signal.columns("signal"),
+            "signal_p": self.signal.p,
+            **self.gain.columns("gain"),
+            **self.order.columns("order_gain"),
+            **self.order.rho.columns("rho_dial"),
+        }
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values for verdict.json; what could not be computed is None."""
@@ -399,14 +410,6 @@ def _rank(value: float, others: pd.Series, *, smaller: bool) -> int:
 # ---- the numbers -----------------------------------------------------------------------------------------------------
 
 
-def _counts(answers: np.ndarray, given: np.ndarray, drawn: Drawn | None) -> Counts:
-    return count(answers, given) if drawn is None else count_resampled(answers, given, *drawn)
-
-
-def _areas(scores: np.ndarray, given: np.ndarray, drawn: Drawn | None) -> np.ndarray:
-    return auc(scores, given) if drawn is None else auc_resampled(scores, given, *drawn)
-
-
 class _Numbers:
     """S, G and C_A of the judged targets, and their parts by base model, over the same resamples."""
 
@@ -424,7 +427,7 @@ class _Numbers:
         if not self.judged.any():
             return Signal(n_permutations=n)
         subject = self.matched if matched is None else matched
-        number = self._number("signal", lambda drawn: np.nan_to_num(_counts(subject, self.given, drawn).kappa()))
+        number = self._number("signal", lambda drawn: np.nan_to_num(counts(subject, self.given, drawn).kappa()))
         null = signal_null(subject, self.given, self.models, Permutations(n, case.seed, case.strata, self.groups))
         null_95 = float(np.quantile(null, 1 - LEVEL))
         return Signal(
@@ -442,7 +445,7 @@ class _Numbers:
         one, other = (self.steered, self.majority) if steered is None or majority is None else (steered, majority)
         number = self._number(
             "gain",
-            lambda drawn: _counts(one, self.given, drawn).agreement() - _counts(other, self.given, drawn).agreement(),
+            lambda drawn: counts(one, self.given, drawn).agreement() - counts(other, self.given, drawn).agreement(),
         )
         return replace(number, detectable=least_z() * number.se)
 
@@ -452,7 +455,7 @@ class _Numbers:
         sides = {"agreement": self.steered, "majority": self.majority, "threshold_shift": shift}
         if not self.judged.any():
             return dict.fromkeys(sides, math.nan)
-        agreements = {name: count(answers, self.given).agreement() for name, answers in sides.items()}
+        agreements = {name: counts(answers, self.given).agreement() for name, answers in sides.items()}
         return {name: float(average_within_models(values, self.models)) for name, values in agreements.items()}
 
     def order(self) -> Order:
@@ -464,10 +467,10 @@ class _Numbers:
             return order
         given = case.given[case.ordered][:, self.judged]
         number = self._number(
-            "order", lambda drawn: _areas(ease, given, drawn) - _areas(margins, given, drawn), rows=case.ordered
+            "order", lambda drawn: areas(ease, given, drawn) - areas(margins, given, drawn), rows=case.ordered
         )
-        counts = {"n": rho.n, "n_missing": rho.n_missing}
-        return replace(order, **asdict(number) | counts, equivalent=number.within(SAME))
+        number = replace(number, n=rho.n, n_missing=rho.n_missing)
+        return replace(order, **asdict(number), equivalent=number.within(SAME))
 
     def by_model(self) -> dict[str, dict[str, float]]:
         """Each number of each base model's targets, and of all others together (`without_...`)."""

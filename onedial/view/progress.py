@@ -29,8 +29,8 @@ def present_stage(run: Run) -> tuple[str, str] | None:
     """Name and beginning of the stage that was begun last and has not ended."""
     begun: tuple[str, str] | None = None
     for line in log_lines(run):
-        if found := _STAGE.fullmatch(line):
-            moment, name, what = found.groups()
+        if matched := _STAGE.fullmatch(line):
+            moment, name, what = matched.groups()
             begun = (name, moment) if what == "started" else None
     return begun
 
@@ -40,8 +40,8 @@ def rows_of_progress(run: Run, going_on: bool) -> Rows:
     rows = stage_rows(run.manifest.stages)
     if (present := present_stage(run)) is not None:
         name, moment = present
-        said = f"for {_seconds_since(moment):.0f} s" if going_on else "broken off without an end"
-        rows.append((name, f"going on {said}" if going_on else said))
+        since = f"going on for {_seconds_since(moment):.0f} s" if going_on else "broken off without an end"
+        rows.append((name, since))
     parts = run.parts("sweep", SWEEP_COLUMNS, SWEEP_KEY)
     if files := parts.files():
         n = sum(len(part) for part in (pd.read_parquet(file, columns=["magnitude"]) for file in files))
@@ -77,17 +77,17 @@ def rates_so_far(run: Run) -> pd.DataFrame | None:
     if not sweep.has_plan or not sweep.parts["sweep"].files():
         return None
     try:
-        own = under_test(sweep.interventions())
+        tested = under_test(sweep.interventions())
         table = sweep.sweep()
     except InputError:  # a part is being replaced; the next look sees it
         return None
-    table = table[table["intervention_id"] == own]
+    table = table[table["intervention_id"] == tested]
     table = table.assign(yes=(table["margin"] > 0).where(is_read(table["mass"])).astype(float))
     grouped = table.groupby("magnitude")["yes"]
-    found = pd.DataFrame(
+    rates = pd.DataFrame(
         {"yes_rate": grouped.mean(), "n": grouped.count(), "n_unread": grouped.size() - grouped.count()}
     )
-    return found.reset_index()
+    return rates.reset_index()
 
 
 def _seconds_since(moment: str) -> float:

@@ -51,7 +51,7 @@ class Seen:
 
         Hidden files, links, runs within the run and its report, which has a page of its own, are left out.
         """
-        found = {}
+        by_name = {}
         for place, folders, files in os.walk(self.path):
             path = Path(place)
             if path != self.path and "config.yaml" in files:
@@ -59,12 +59,12 @@ class Seen:
                 continue
             folders[:] = sorted(name for name in folders if not name.startswith("."))
             if any(path.glob(PARTS)):
-                found[path.relative_to(self.path).as_posix()] = path
+                by_name[path.relative_to(self.path).as_posix()] = path
                 files = [name for name in files if not Path(name).match(PARTS)]
             for file in sorted(path / name for name in files if not name.startswith(".") and name != "report.html"):
                 if not file.is_symlink():
-                    found[file.relative_to(self.path).as_posix()] = file
-        return found
+                    by_name[file.relative_to(self.path).as_posix()] = file
+        return by_name
 
     def file(self, name: str) -> Path:
         """One of its files.
@@ -88,8 +88,8 @@ class RunFolder:
 
     def seen(self) -> list[Seen]:
         """Every run and whatever else lies beside them, newest first, what is no run last."""
-        found = [look_at(path, self._key(path)) for path in sorted(self._candidates())]
-        return sorted(found, key=lambda each: each.begun, reverse=True)
+        seen = [look_at(path, self._key(path)) for path in sorted(self._candidates())]
+        return sorted(seen, key=lambda each: each.begun, reverse=True)
 
     def one(self, key: str) -> Seen:
         """The run of this key.
@@ -141,13 +141,13 @@ def look_at(path: Path, key: str) -> Seen:
         manifest = run.manifest
         state = GOING_ON if Run.is_held(path) else FINISHED if manifest.finished else INTERRUPTED
         if state == FINISHED:
-            said = headline(str(manifest.facts.get("sentence") or f"{manifest.program} has done its work"))
+            sentence = headline(str(manifest.facts.get("sentence") or f"{manifest.program} has done its work"))
         else:
-            said = (log_lines(run) or ["begun"])[-1].partition("Z ")[2]
+            sentence = (log_lines(run) or ["begun"])[-1].partition("Z ")[2]
         model = manifest.facts.get("model")
         named = model.get("name") if isinstance(model, dict) else run.config.get("model")
         begun = str(manifest.started).replace("T", " ").removesuffix("Z")
-        return Seen(key, path, state, said, run, manifest.program, str(named or ""), begun)
+        return Seen(key, path, state, sentence, run, manifest.program, str(named or ""), begun)
     except InputError as error:
         return Seen(key, path, UNREADABLE, str(error))
     except (OSError, AttributeError, KeyError, TypeError, ValueError) as error:

@@ -142,11 +142,11 @@ def auroc_by_column(score: Floats, truth: Floats, fold: NDArray[np.intp]) -> Flo
     """
     agreeing, pairs = np.zeros(score.shape[1]), np.zeros(score.shape[1])
     for number in np.unique(fold):
-        own = fold == number
-        y = truth[own]
+        inside = fold == number
+        y = truth[inside]
         n_yes, n_no = (y == 1).sum(axis=0), (y == 0).sum(axis=0)
         # What is unknown ranks above all else, so that it moves no rank of what is known.
-        rank = rankdata(np.where(np.isfinite(y), score[own], np.inf), axis=0)
+        rank = rankdata(np.where(np.isfinite(y), score[inside], np.inf), axis=0)
         agreeing += np.where(y == 1, rank, 0.0).sum(axis=0) - n_yes * (n_yes + 1) / 2
         pairs += n_yes * n_no
     with np.errstate(invalid="ignore", divide="ignore"):

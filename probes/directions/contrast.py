@@ -187,12 +187,15 @@ def _held_out(material: StatementStreams, polar: float, seed: int) -> Floats:
     """Each statement's probabilities by a search that has not seen its topic, the end told in those it has seen."""
     found = np.empty(material.streams.shape[:3])
     for fold in range(material.folds.n_folds):
-        own = material.folds.inside(fold)
-        every = material.normalised(~own, apart=polar > 0)
-        p = search(every[~own], every, seed * 10_000 + fold, polar)
-        score, holds = (p[~own, :, 0] - p[~own, :, 1]).reshape(-1, 1), material.holds[~own].reshape(-1, 1)
+        held_out = material.folds.inside(fold)
+        every = material.normalised(~held_out, apart=polar > 0)
+        p = search(every[~held_out], every, seed * 10_000 + fold, polar)
+        score, holds = (
+            (p[~held_out, :, 0] - p[~held_out, :, 1]).reshape(-1, 1),
+            material.holds[~held_out].reshape(-1, 1),
+        )
         turned = auroc_by_column(score, holds, np.zeros(len(score), dtype=np.intp))[0] < 0.5
-        found[own] = 1 - p[own] if turned else p[own]
+        found[held_out] = 1 - p[held_out] if turned else p[held_out]
     return found
 
 
@@ -201,12 +204,12 @@ def _by_labels(material: StatementStreams, truths: Floats) -> Floats:
     score = np.empty((len(truths), 2, truths.shape[1]))
     holds = np.stack([truths, 1 - truths], axis=1)
     for fold in range(material.folds.n_folds):
-        own = material.folds.inside(fold)
-        every = material.normalised(~own, apart=False)
+        held_out = material.folds.inside(fold)
+        every = material.normalised(~held_out, apart=False)
         rows = every[:, :, 0] - every[:, :, 1]
-        training = Training.of(rows[~own].reshape(-1, rows.shape[-1]))
-        weight = METHODS["lda"](training, holds[~own].reshape(-1, truths.shape[1]), NO_PENALTY)[0]
-        score[own] = training.standardised(rows[own]) @ weight
+        training = Training.of(rows[~held_out].reshape(-1, rows.shape[-1]))
+        weight = METHODS["lda"](training, holds[~held_out].reshape(-1, truths.shape[1]), NO_PENALTY)[0]
+        score[held_out] = training.standardised(rows[held_out]) @ weight
     return score
 
 

@@ -116,9 +116,9 @@ def erasure_table(
     shuffled = shuffled_within(task.values, task.folds.topic, task.seed + 104729, task.folds.group)
     lines = []
     for name in erased:
-        own = task.labels.index(name)
+        column = task.labels.index(name)
         runs = [
-            cross_fit(without(rows, source[:, [own]]), read, truth, task.folds, [method])[method]
+            cross_fit(without(rows, source[:, [column]]), read, truth, task.folds, [method])[method]
             for source in (task.values, shuffled)
         ]
         for at, label in enumerate(read):

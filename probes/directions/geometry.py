@@ -72,15 +72,15 @@ def direction_table(
     columns = [task.labels.index(name) for name in labels]
     truth, strength = task.values[:, columns], np.array([penalties[name] for name in labels])
     training = Training.of(rows)
-    own = directions_of(training, truth, strength, method)
+    directions = directions_of(training, truth, strength, method)
     nulls = shuffled_directions(training, truth, task, strength, method, n_null)
     reliability = _reliability(rows, task, truth, strength, method, n_halves)
     lines = []
     for first, second in combinations(range(len(labels)), 2):
-        cosine, correlation = _both(training, own[:, first], own[:, second])
+        cosine, correlation = _both(training, directions[:, first], directions[:, second])
         by_chance = np.array(
-            [_both(training, own[:, first], null[:, second]) for null in nulls]
-            + [_both(training, null[:, first], own[:, second]) for null in nulls]
+            [_both(training, directions[:, first], null[:, second]) for null in nulls]
+            + [_both(training, null[:, first], directions[:, second]) for null in nulls]
         ).reshape(-1, 2)
         low, high = np.quantile(by_chance, QUANTILES_95, axis=0) if n_null else (np.full(2, np.nan),) * 2
         ceiling = reliability[first] * reliability[second]
@@ -211,8 +211,8 @@ def directions_of(training: Training, truth: Floats, penalties: Floats, method: 
     """
     found = np.empty((training.rows.shape[1], truth.shape[1]))
     for value in np.unique(penalties):
-        own = penalties == value
-        found[:, own] = METHODS[method](training, truth[:, own], [float(value)])[0]
+        columns = penalties == value
+        found[:, columns] = METHODS[method](training, truth[:, columns], [float(value)])[0]
     return found / training.scale[:, None]
 
 

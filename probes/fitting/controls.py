@@ -32,8 +32,8 @@ def shuffled_within(truth: Floats, topic: NDArray[np.intp], seed: int, group: ND
     if group is not None:
         for column, values in enumerate(truth.T):
             known = np.isfinite(values)
-            own = copies_within(values[known], topic[known], group[known], 1, int(rng.integers(2**31)))
-            shuffled[known, column] = own[:, 0]
+            copies = copies_within(values[known], topic[known], group[known], 1, int(rng.integers(2**31)))
+            shuffled[known, column] = copies[:, 0]
         return shuffled
     for number in np.unique(topic):
         for column in range(truth.shape[1]):

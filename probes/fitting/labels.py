@@ -104,10 +104,10 @@ def labels_of(
     questions = list(store.question_ids)
     panel = panel.select(questions=questions)
     model = store.key.model
-    others, own = drop_own(panel, model.name, model.fingerprints)
+    others, subjects = drop_own(panel, model.name, model.fingerprints)
     right = correctness_of(panel)
     found = _own_answer(store)
-    known = correct if correct is not None else _mean_of(right, own)
+    known = correct if correct is not None else _mean_of(right, subjects)
     if known is not None:
         found[OWN_CORRECT] = known.reindex(questions)
     difficulty = _difficulty(others)
@@ -115,18 +115,18 @@ def labels_of(
     found |= {target_label(str(name)): others.answers[name] for name in others.answers}
     by_model = _correct_by_model(others, right)
     found |= {correct_label(str(name)): by_model[name] for name in by_model}
-    kept = {name: values for name, values in found.items() if _smaller_side(values) >= least}
-    if left_out := [f"{name} ({_smaller_side(values)})" for name, values in found.items() if name not in kept]:
+    enough = {name: values for name, values in found.items() if _smaller_side(values) >= least}
+    if left_out := [f"{name} ({_smaller_side(values)})" for name, values in found.items() if name not in enough]:
         notice(
             f"{len(left_out)} labels are left out, since fewer than {least} questions stand on one side: "
             f"{', '.join(left_out)}"
         )
     if OWN_CORRECT not in found:
         notice("no label 'own correct': the panel does not say which of the subject's own answers were right")
-    if not kept:
+    if not enough:
         raise InputError(f"no label has {least} questions of either kind; ask more questions")
-    truth = pd.DataFrame(kept, index=pd.Index(questions, name="question_id")).astype(float)
-    return ProbeLabels(truth, difficulty, by_model.mean(axis=1), others, own)
+    truth = pd.DataFrame(enough, index=pd.Index(questions, name="question_id")).astype(float)
+    return ProbeLabels(truth, difficulty, by_model.mean(axis=1), others, subjects)
 
 
 def fact_labels(store: ActivationStore, truth: Mapping[str, float], least: int = LEAST_OF_A_KIND) -> pd.DataFrame:

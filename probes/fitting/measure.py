@@ -69,10 +69,10 @@ def words_of(texts: Sequence[str]) -> Features:
             words = vectoriser.fit(seen).transform(texts).toarray()
         except ValueError:  # no word stands in two questions
             words = np.zeros((len(texts), 0))
-        own = lengths[looked_at]
-        spread = own.std(axis=0)
+        counts = lengths[looked_at]
+        spread = counts.std(axis=0)
         # Each length weighs a tenth of the words, whose rows have length 1.
-        numbers = (lengths - own.mean(axis=0)) / np.where(spread > 0, spread, 1.0) * 0.1
+        numbers = (lengths - counts.mean(axis=0)) / np.where(spread > 0, spread, 1.0) * 0.1
         return np.hstack([words, numbers]), False
 
     return features
@@ -195,10 +195,10 @@ def measure_layer(
     for name in methods:
         probability = fitted[name].probability()
         for at, label in enumerate(task.labels):
-            own = Concordance.of(fitted[name].score[:, at], task.values[:, at], task.folds)
+            probe = Concordance.of(fitted[name].score[:, at], task.values[:, at], task.folds)
             words = Concordance.of(task.text.score[:, at], task.values[:, at], task.folds)
-            area, known = own.area(task.draws), np.isfinite(task.values[:, at])
-            over = difference_interval(own, words, task.draws)
+            area, known = probe.area(task.draws), np.isfinite(task.values[:, at])
+            over = difference_interval(probe, words, task.draws)
             line: dict[str, object] = {
                 "label": label,
                 "method": name,

@@ -69,11 +69,11 @@ def copies_within(values: Floats, topic: NDArray[np.intp], group: NDArray[np.int
         found[order] = values[np.argsort(rng.random((len(values), n)) + topic[:, None], axis=0)]
         return found
     # A group that lies in several topics counts as one in each.
-    _, own = np.unique(np.stack([topic, group]), axis=1, return_inverse=True)
-    size = np.bincount(own)[own]
+    _, cell = np.unique(np.stack([topic, group]), axis=1, return_inverse=True)
+    size = np.bincount(cell)[cell]
     for kind in np.unique(np.stack([topic, size]), axis=1).T:
         places = np.flatnonzero((topic == kind[0]) & (size == kind[1]))
-        members = places[np.argsort(own[places], kind="stable")].reshape(-1, kind[1])
+        members = places[np.argsort(cell[places], kind="stable")].reshape(-1, kind[1])
         drawn = np.argsort(rng.random((len(members), n)), axis=0)
         found[members.ravel()] = values[members][drawn].transpose(0, 2, 1).reshape(-1, n)
     return found

@@ -122,8 +122,8 @@ class Adapter:
     @classmethod
     def _of(cls, tensors: Mapping[str, Tensor], facts: Mapping[str, Any]) -> "Adapter":
         weights = {name.removeprefix(PREFIX): tensor for name, tensor in tensors.items()}
-        own = {**facts, "model": ModelIdentity(**facts["model"]), "modules": tuple(facts["modules"])}
-        return cls(weights=weights, **own)
+        fields = {**facts, "model": ModelIdentity(**facts["model"]), "modules": tuple(facts["modules"])}
+        return cls(weights=weights, **fields)
 
 
 @contextlib.contextmanager
@@ -342,15 +342,15 @@ def _injected(model: OpenModel, modules: Sequence[str], rank: int, alpha: float)
     from_peft = _peft()
     from peft.tuners.lora import LoraLayer
 
-    kept = {name: model.hf.get_submodule(name) for name in modules}
+    originals = {name: model.hf.get_submodule(name) for name in modules}
     trained = {name: tensor.requires_grad for name, tensor in model.hf.named_parameters()}
     try:
         from_peft.inject_adapter_in_model(_config(modules, rank, alpha), model.hf, NAME)
         yield [module for module in model.hf.modules() if isinstance(module, LoraLayer)]
     finally:
-        for name, original in kept.items():
-            parent, _, own = name.rpartition(".")
-            setattr(model.hf.get_submodule(parent), own, original)
+        for name, original in originals.items():
+            parent, _, attribute = name.rpartition(".")
+            setattr(model.hf.get_submodule(parent), attribute, original)
         if hasattr(model.hf, "peft_config"):
             del model.hf.peft_config
         for name, tensor in model.hf.named_parameters():

@@ -189,8 +189,8 @@ def _cosines(vectors: dict[tuple[int, str], SteeringVector]) -> pd.DataFrame:
     rows = [
         (layer, method, other, float(vector.direction @ vectors[layer, other].direction))
         for (layer, method), vector in vectors.items()
-        for own, other in vectors
-        if own == layer
+        for other_layer, other in vectors
+        if other_layer == layer
     ]
     return pd.DataFrame(rows, columns=["layer", "method", "other", "cosine"])
 

@@ -199,7 +199,7 @@ def ask_together(
     prompts: PromptSet,
     settings: Mapping[str, Sequence[float]],
     *,
-    sink: Callable[[pd.DataFrame], None],
+    sink: Callable[[pd.DataFrame], object],
     done: frozenset[str] | set[str] = frozenset(),
     progress: Progress | None = None,
 ) -> None:
@@ -271,8 +271,8 @@ def place_settings(dial: Dial, table: pd.DataFrame, rates: Sequence[float] = RAT
     rows = []
     for rate in rates:
         away = np.round(np.abs(yes - rate), 9)
-        own = _nearest_stretch(tried, away <= NEAR) if dial.continuous else np.arange(len(tried))
-        nearest = own[away[own] == np.nanmin(away[own])]
+        stretch = _nearest_stretch(tried, away <= NEAR) if dial.continuous else np.arange(len(tried))
+        nearest = stretch[away[stretch] == np.nanmin(away[stretch])]
         place = nearest[np.abs(tried[nearest]).argmin()]
         rows.append((rate, float(tried[place]), float(yes[place]), bool(away[place] <= NEAR)))
     return pd.DataFrame(rows, columns=["rate", "setting", "rate_found", "reached"])
@@ -285,7 +285,7 @@ def _nearest_stretch(settings: np.ndarray, reached: np.ndarray) -> np.ndarray:
     if not len(places):
         return np.arange(len(settings))
     stretches = np.split(places, np.flatnonzero(np.diff(places) > 1) + 1)
-    return min(stretches, key=lambda own: float(np.abs(settings[own]).min()))
+    return min(stretches, key=lambda stretch: float(np.abs(settings[stretch]).min()))
 
 
 def _straight(fine: np.ndarray, tried: np.ndarray, row: np.ndarray) -> np.ndarray:

@@ -295,15 +295,15 @@ def _write_in_batches(
     ends = np.cumsum([0, *map(len, batches)])
 
     def write(places: list[int]) -> list[Generated]:
-        own = [cells[place] for place in places]
+        batch = [cells[place] for place in places]
         return generate(
             model,
-            [prompts[cell.question] for cell in own],
+            [prompts[cell.question] for cell in batch],
             reader.max_new_tokens,
             temperature=temperature,
-            seed=_seed_of(seed, own[0]),
+            seed=_seed_of(seed, batch[0]),
             stop=reader.stop,
-            with_=Push(intervention, own[0].magnitude),
+            with_=Push(intervention, batch[0].magnitude),
         )
 
     map_batches(

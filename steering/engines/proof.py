@@ -177,15 +177,17 @@ def _read(model: OpenModel, row: Request, text: Scored, first: Sequence[int], sc
         with plainly_edited(model.stack, row.push.of.edits(), settings, chosen):
             final = model.final_residuals(batch)
     log_p = torch.cat([part for _, part in model.readout.log_probs(final[0, n_prompt - 1 : -1])]).cpu()
-    own = log_p.gather(1, torch.tensor(text.token_ids)[:, None])[:, 0]
-    return _Read(own.numpy(), (log_p.max(dim=1).values - own).numpy(), tuple(log_p[0, list(first)].tolist()))
+    chosen_log_p = log_p.gather(1, torch.tensor(text.token_ids)[:, None])[:, 0]
+    return _Read(
+        chosen_log_p.numpy(), (log_p.max(dim=1).values - chosen_log_p).numpy(), tuple(log_p[0, list(first)].tolist())
+    )
 
 
 def shortfall(model: OpenModel, compared: "Sequence[tuple[Request, Scored, _Read]]") -> tuple[float, float]:
     """Share of a `SHORTFALL` in the push that the differences look like, and its standard error; nan unsteered."""
     less = [_read(model, row, text, (), 1 - SHORTFALL) for row, text, _ in compared]
-    effects = [one.log_p - own.log_p for one, (_, _, own) in zip(less, compared, strict=True)]
-    apart = [np.array(text.log_p) - own.log_p for _, text, own in compared]
+    effects = [one.log_p - read.log_p for one, (_, _, read) in zip(less, compared, strict=True)]
+    apart = [np.array(text.log_p) - read.log_p for _, text, read in compared]
     size = float(sum(effect @ effect for effect in effects))
     if size == 0:
         return math.nan, math.nan

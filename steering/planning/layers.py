@@ -59,8 +59,8 @@ class LayerScan:
 
     def rates(self) -> pd.DataFrame:
         """The chosen layer's rates by magnitude, as `magnitudes.yes_rates` gives them."""
-        own = self.table[self.table["layer"] == self.layer]
-        return own.set_index("magnitude")[["yes_rate", "unread"]]
+        chosen = self.table[self.table["layer"] == self.layer]
+        return chosen.set_index("magnitude")[["yes_rate", "unread"]]
 
 
 def candidate_layers(option: str, n_layers: int) -> list[int]:
@@ -193,9 +193,11 @@ def spanning_magnitude(rates: pd.DataFrame) -> float:
     """
     needed, limit = [], most_unread(rates)
     for side in (-1, 1):
-        own = rates[(rates.index * side) >= 0]
-        own = own.set_axis(np.abs(own.index)).sort_index()
-        grid, rate, unread = (part.to_numpy(dtype=float) for part in (own.index, own["yes_rate"], own["unread"]))
+        one_side = rates[(rates.index * side) >= 0]
+        one_side = one_side.set_axis(np.abs(one_side.index)).sort_index()
+        grid, rate, unread = (
+            part.to_numpy(dtype=float) for part in (one_side.index, one_side["yes_rate"], one_side["unread"])
+        )
         excess = rate - SPAN_HIGH if side > 0 else SPAN_LOW - rate
         hit = np.flatnonzero((excess >= 0) & (unread <= limit))
         if len(hit) == 0:

@@ -73,8 +73,8 @@ class SweepPlan:
     @property
     def ranges(self) -> dict[str, tuple[float, float]]:
         """intervention_id of each control -> the ends of its range."""
-        own = {each.intervention_id: self.magnitudes[each.intervention_id] for each in self.controls}
-        return {name: (grid[0], grid[-1]) for name, grid in own.items()}
+        grids = {each.intervention_id: self.magnitudes[each.intervention_id] for each in self.controls}
+        return {name: (grid[0], grid[-1]) for name, grid in grids.items()}
 
     def entries(self) -> list[dict[str, object]]:
         """The entries of interventions.json."""

@@ -13,10 +13,9 @@ from fake_server import FakeServer, Fault, question_of
 
 from onedial.asking.instruments import CAN_YOU_ANSWER, CLOSED_BOOK, CONFIDENCE_IN_NUMBERS
 from onedial.asking.providers import providers
-from onedial.asking.providers.attempts import Account
 from onedial.asking.providers.provider_reading import from_the_answer_on, response_of, why_unread
 from onedial.asking.providers.provider_settings import ProviderModel
-from onedial.asking.providers.providers import Asking, ProviderRespondent, answers_side_by_side
+from onedial.asking.providers.providers import ProviderRespondent, Request, answers_side_by_side
 from onedial.asking.respondents import Identity, Outspoken, Respondent, answers_in_order
 from onedial.core.errors import InputError
 from onedial.selfreport.ask.self_reports import lettered
@@ -38,20 +37,20 @@ def respondent(server, **settings):
     return ProviderRespondent(ProviderModel("tiny", server=server.url, **{"retries": 0} | settings))
 
 
-class Permits(Account):
-    """An account that permits so many attempts and notes what becomes of them."""
+class Permitted(Request):
+    """Notes what becomes of its attempts; all of them together may make so many."""
 
-    def __init__(self, left):
-        self.left, self.begun, self.came = left, [], []
+    def __init__(self, respondent, question, left=(), place=0):
+        super().__init__(respondent, *prompts(question), CAN_YOU_ANSWER, place)
+        self.left, self.begun, self.came = left, 0, []
 
-    def permits(self, place, at):
-        self.left -= 1
-        return self.left >= 0
+    def permits(self):
+        return bool(self.left) and self.left.pop()
 
-    def begins(self, place, at):
-        self.begun.append((place, at))
+    def begins(self):
+        self.begun += 1
 
-    def ended(self, place, attempt):
+    def ended(self, attempt):
         self.came.append(attempt)
 
 
@@ -127,8 +126,6 @@ def test_an_option_that_is_not_shown_counts_as_likely_as_the_least_likely_token_
     response = response_of(CAN_YOU_ANSWER, "Yes", True, [{"Yes": math.log(0.9), "Yeah": math.log(0.02)}])
     assert response.margin == pytest.approx(math.log(0.9 / 0.02))
     assert response.mass == pytest.approx(0.9)
-    never = response_of(CAN_YOU_ANSWER, "Yes", True, [{"Yes": math.log(0.9), "No": -9999.0}])
-    assert never.margin == pytest.approx(math.log(0.9) + 9999)
 
 
 def test_an_answer_that_does_not_come_first_has_no_margin_and_one_with_too_little_mass_is_unread():
@@ -233,10 +230,10 @@ def test_no_key_reaches_answers_messages_or_files_when_the_server_repeats_it(tmp
 @needs_inspect
 def test_two_respondents_are_asked_at_once_and_a_refusal_leaves_the_rest_unasked():
     with FakeServer(lambda body: "Yes", keep=False) as one, FakeServer(lambda body: "No", keep=False) as other:
-        work = [Asking(respondent(each), prompts(*"abcdef"), CAN_YOU_ANSWER) for each in (one, other)]
-        given = list(answers_side_by_side(work, Permits(4)))
+        left, asked = [True] * 4, [respondent(each) for each in (one, other)]
+        given = list(answers_side_by_side([Permitted(each, text, left) for each in asked for text in "abcdef"]))
     assert len(given) == 4 == one.n_asked + other.n_asked
-    assert all(response.said_yes == (place == 0) for place, response in given)
+    assert all(response.said_yes == (request.respondent is asked[0]) for request, response in given)
 
 
 @needs_inspect
@@ -271,13 +268,13 @@ def test_every_attempt_is_permitted_begun_and_ended_once_retries_included():
         answered.append(body)
         return Fault(200, '{"choices": [') if len(answered) < 3 else "Yes"
 
-    account = Permits(10)
     with FakeServer(answering) as server:
-        work = [Asking(respondent(server, retries=3), prompts("q"), CAN_YOU_ANSWER)]
-        ((_, response),) = answers_side_by_side(work, account)
-    assert response.said_yes
-    assert len(account.begun) == len(account.came) == len(answered) == 3
-    assert [(attempt.again, attempt.refused) for attempt in account.came] == [
+        asked = Permitted(respondent(server, retries=3), "q", [True] * 9, place=2)
+        ((request, response),) = answers_side_by_side([asked])
+    assert request is asked
+    assert (response.said_yes, response.place) == (True, 2)
+    assert asked.begun == len(asked.came) == len(answered) == 3
+    assert [(attempt.again, attempt.refused) for attempt in asked.came] == [
         (True, False),
         (True, False),
         (False, False),
@@ -313,16 +310,16 @@ def test_an_answer_beside_which_something_cannot_be_is_read_and_asked_for_once(b
 
 
 @needs_inspect
-def test_an_account_that_breaks_is_heard_of_and_takes_no_answer_with_it():
-    class Breaks(Permits):
-        def ended(self, place, attempt):
+def test_what_breaks_while_an_answer_is_kept_is_heard_of():
+    class Breaks(Permitted):
+        def ended(self, attempt):
             raise ValueError("a row that cannot be written")
 
     with (
         FakeServer(lambda body: "Yes") as server,
         pytest.raises(ValueError, match="a row that cannot be written"),
     ):
-        list(answers_side_by_side([Asking(respondent(server), prompts("q"), CAN_YOU_ANSWER)], Breaks(3)))
+        list(answers_side_by_side([Breaks(respondent(server), "q", [True])]))
 
 
 # ---- what servers send in place of a text, or beside it --------------------------------------------------------------

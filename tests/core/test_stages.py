@@ -2,25 +2,47 @@
 
 import pytest
 
+from onedial.core.errors import InputError
 from onedial.core.run.run import Run
-from onedial.core.run.stages import Stage, go_through
+from onedial.core.run.stages import Stage, go_through, loads_of
+
+
+def refuse(study):
+    raise InputError("not like this")
 
 
 def test_wanted_stages_are_done_in_order_and_those_done_once_are_left_alone(tmp_path):
-    done = []
+    done, first = [], Stage(lambda study: study.append("first"), once=True)
+    always = Stage(lambda study: study.append("always"))
     with Run.begin("study", {"seed": 0}, tmp_path / "run") as run:
-        fails = Stage("second", lambda study: study.append(1 / 0), once=True)
+        fails = Stage(lambda study: study.append(1 / 0), once=True)
         with pytest.raises(ZeroDivisionError):
-            go_through(run, done, Stage("first", lambda study: study.append("first"), once=True), fails)
+            go_through(run, done, {"first": first, "second": fails}, None)
+        left_out = Stage(lambda study: study.append("left out"), wanted=lambda options: options != "short")
+        second = Stage(lambda study: study.append("second"), once=True)
         go_through(
-            run,
-            done,
-            Stage("first", lambda study: study.append("first"), once=True),
-            Stage("left out", lambda study: study.append("left out"), wanted=False),
-            Stage("second", lambda study: study.append("second"), once=True),
-            Stage("always", lambda study: study.append("always")),
+            run, done, {"first": first, "left out": left_out, "second": second, "always": always}, options="short"
         )
-        go_through(run, done, Stage("always", lambda study: study.append("always")))
+        go_through(run, done, {"always": always}, None)
     assert done == ["first", "second", "always", "always"]
     told = [(entry["stage"], entry["completed"]) for entry in run.manifest.stages]
     assert told == [("first", True), ("second", False), ("second", True), ("always", True), ("always", True)]
+
+
+def test_what_settles_a_run_withdraws_it_where_an_input_is_refused(tmp_path):
+    for settles in (False, True):
+        with (
+            pytest.raises(InputError, match="not like this"),
+            Run.begin("study", {"seed": 0}, tmp_path / str(settles)) as run,
+        ):
+            go_through(run, None, {"plan": Stage(refuse, settles=settles)}, None)
+        assert (tmp_path / str(settles)).exists() != settles
+
+
+def test_a_forecast_adds_up_the_loads_of_what_is_wanted():
+    stages = {
+        "one": Stage(print, lambda ahead: {"reading": [ahead]}),
+        "two": Stage(print, lambda ahead: {"sweep": [ahead]}, wanted=lambda options: options),
+    }
+    assert loads_of(stages, False, 3) == {"reading": [3]}
+    assert loads_of(stages, True, 3) == {"reading": [3], "sweep": [3]}

@@ -127,7 +127,7 @@ def test_a_factor_model_is_mirrored_and_without_the_option_wandb_is_not_even_imp
     [
         ("study_panel", "onedial.studies.panel.readings.fit_factor_model"),
         ("ask", "onedial.selfreport.score.self_prediction.association_scores"),
-        ("compare_runs", "onedial.verdict.comparing.comparison.compare_runs"),
+        ("compare_runs", "onedial.verdict.comparing.comparison.Comparison"),
     ],
 )
 def test_online_without_a_login_is_refused_before_anything_is_done(

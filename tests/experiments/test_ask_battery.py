@@ -170,7 +170,7 @@ def test_who_stands_in_two_records_and_what_is_no_record_is_refused(asked, call,
     (tmp_path / "bad.jsonl").write_text('{"prompt": "Who?"}\n')
     for names, words in (
         (("a.jsonl", "b.jsonl"), "recorded would answer twice"),
-        (("bad.jsonl",), 'line 1 has no "prompt" and "text"'),
+        (("bad.jsonl",), 'answer 1 has no "prompt" and "text"'),
         (("none.jsonl",), "there is no record"),
     ):
         models = ",".join(f"recorded:{tmp_path / name}" for name in names)

@@ -8,10 +8,12 @@ from fake_server import FakeServer, Fault
 from tiny_experiment import ROOT, call, run_here
 from tiny_models import save_outspoken
 
+from onedial.asking.store import ANSWERS, Store
 from onedial.core.files import sha256_of_text
 from onedial.core.run.run import Run
 from onedial.selfreport.ask.self_prediction import association_words
 from onedial.studies.battery.tuned import score_tuned, tuned_answers
+from steering.dials import adapters
 
 __all__ = ["call"]
 
@@ -71,7 +73,7 @@ def test_an_answer_that_failed_is_blank_and_told_and_asked_again(call, tmp_path)
 
 @pytest.mark.long
 @pytest.mark.skipif(importlib.util.find_spec("peft") is None, reason="peft is an optional extra (onedial[adapters])")
-def test_every_model_is_taught_the_same_words_of_every_model_and_predicts_the_others(tmp_path):
+def test_every_model_is_taught_the_same_words_of_every_model_and_predicts_the_others(tmp_path, monkeypatch):
     names = [str(tmp_path / f"model{seed}") for seed in (0, 1)]
     for seed, name in enumerate(names):
         save_outspoken(name, seed=seed)
@@ -83,13 +85,15 @@ def test_every_model_is_taught_the_same_words_of_every_model_and_predicts_the_ot
         for who, name in enumerate(names)
     ).reset_index(drop=True)
     run = Run.create(tmp_path / "run", "ask_self_prediction", {})
-    found, left_out = tuned_answers(run, names, lists, 0)
+    found, left_out = tuned_answers(run, Store(run.file(ANSWERS)), names, lists, 0)
     assert not left_out
     assert len(found) == 2 * 2 * 16  # the words that were not taught
     assert set(found["unit"]) == set(found.loc[found["target"] == names[0], "unit"])
     cells = found.groupby(["target", "predictor"])["share"].first()
     assert (cells.xs(names[0], level="predictor") == cells.xs(names[1], level="predictor")).all()
-    assert tuned_answers(run, names, lists, 0)[0].equals(found)  # nothing is tuned twice
+    monkeypatch.setattr(adapters, "tuned_to_answers", None)  # nothing is tuned twice
+    again, _ = tuned_answers(run, Store(run.file(ANSWERS)), names, lists, 0)
+    pd.testing.assert_frame_equal(again, found, check_exact=True)
     table, sentences = score_tuned(found, {}, dict.fromkeys(names, "f"), 19, 0)
     assert ("mean", "sibling") in table.index
     assert "better than a sibling does" in sentences[0]
@@ -107,7 +111,7 @@ def test_who_cannot_be_tuned_is_told_which_half_of_its_lists_falls_short(tmp_pat
         for name, read_all, listed in (("half", False, 1), ("few", True, 0))
     )
     run = Run.create(tmp_path / "run", "ask_self_prediction", {})
-    found, left_out = tuned_answers(run, ["half", "few"], lists, 0)
+    found, left_out = tuned_answers(run, Store(), ["half", "few"], lists, 0)
     assert found.empty
     assert left_out["half"].startswith("none of its lists of the other half, which are to be predicted")
     assert "hold 0 of" in left_out["few"]

@@ -248,6 +248,38 @@ def test_a_plain_table_is_read_with_the_columns_that_are_named(tmp_path):
     assert found.questions[0].text == "Who wrote Emma?"
 
 
+def test_a_batchs_output_is_its_texts_under_their_own_ids_and_a_request_that_failed_is_blank(tmp_path):
+    def completion(text, end="stop"):
+        return {
+            "model": "gpt-x",
+            "choices": [{"message": {"role": "assistant", "content": text}, "finish_reason": end}],
+        }
+
+    said = [completion("Yes"), completion("No."), completion("Hmm, yes or", "length"), None]
+    rows = [
+        {
+            "id": f"batch_{n}",
+            "custom_id": f"q{n}",
+            "response": body and {"status_code": 200, "body": body},
+            "error": None,
+        }
+        for n, body in enumerate(said)
+    ]
+    rows[3]["error"] = {"code": "batch_expired"}
+    (tmp_path / "batch.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    found = panel_from_logs(read_logs(tmp_path / "batch.jsonl"), "yes-no")
+    assert found.panel["question_id"].tolist() == ["q0", "q1", "q2", "q3"]
+    np.testing.assert_array_equal(found.panel["said_yes"], [1, 0, np.nan, np.nan])
+    assert found.report["respondents"]["gpt-x"]["missing"] == {"unread": 1, "error": 1}
+    rows = [
+        {"model": "m", "question": f"Who {end}?", "message": {"role": "assistant", "content": text}, "done_reason": end}
+        for text, end in (("Yes", "stop"), ("No, since the", "length"), ("", "load"))
+    ]
+    (tmp_path / "ollama.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    said = panel_from_logs(read_logs(tmp_path / "ollama.jsonl"), "yes-no").panel["said_yes"]
+    np.testing.assert_array_equal(said, [1, 0, np.nan])
+
+
 def test_framings_of_a_table_are_respondents_of_one_model(tmp_path):
     text = "model,framing,question_id,said_yes\nm,bold,q1,1\nm,shy,q1,0\n"
     found = panel_from_logs(read_logs(table(tmp_path, text)))
@@ -596,7 +628,7 @@ YES, NO = (("Yes", ("Yes", -0.1), ("No", -2.5)), ("No", ("No", -0.1), ("Yes", -2
         ("<think>No</think>Yes", shown(("<think>",), NO, ("</think>",), YES), 2.4),
         ("Yes", shown(("<think>",), NO, ("</think>",), YES), 2.4),
         ("Yes", shown(("Yes", ("Yes", -0.1), ("Maybe", -3.1))), 3.0),  # no is at most as likely as what is shown
-        ("Yes", shown(("Yes", ("Yes", 0.0), ("No", -9999.0))), 0.0),
+        ("Yes", shown(("Yes", ("Yes", -0.1), ("No", -9999.0))), 2.252168),  # or as what is left
         ("Perhaps", shown(("Perhaps", ("Yes", -1.0), ("No", -2.0))), math.nan),
         ("Yes", None, math.nan),
     ],

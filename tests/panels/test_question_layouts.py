@@ -144,6 +144,7 @@ def test_what_looks_like_options_and_is_not_understood_is_refused_by_its_name(tm
     ("more", "said"),
     [
         ({"answer": "iron", "gold_label": "B"}, "the columns 'gold_label' look like options or keys, and are not read"),
+        ({"annotations": [{"spans": ["iron"]}]}, "no answers are found; the columns 'annotations' are not read"),
         ({"answer": "iron", "context": "Iron is a metal."}, r"the passages \('context'\) stay out"),
         ({"answer": "iron", "difficulty": "hard"}, "the levels are hard = 3"),
         ({"answer": "iron", "level": "middle school"}, "no levels are taken from it"),
@@ -182,6 +183,13 @@ def test_questions_with_and_without_options_stand_in_one_file(tmp_path):
 def test_a_list_of_questions_in_a_cell_is_no_question(tmp_path, text):
     with pytest.raises(InputError, match="line 2, column 'question' holds"):
         load_questions(write(tmp_path / "q.csv", [{"question": text}]))
+
+
+def test_an_instruction_is_a_question_with_its_output_as_the_answer_and_refused_where_it_has_an_input(tmp_path):
+    row = {"instruction": ASKED, "input": "", "output": "iron"}
+    assert load_questions(write(tmp_path / "q.jsonl", [row]))[0].answers == ("iron",)
+    with pytest.raises(InputError, match="an input to each instruction; join the two"):
+        load_questions(write(tmp_path / "q.jsonl", [row | {"input": "wood, iron"}]))
 
 
 def test_letters_without_options_are_no_answers(tmp_path):

@@ -213,7 +213,7 @@ def test_a_finished_run_resumes_to_its_report_alone(undrawn, run, html, tmp_path
     copy = tmp_path / "run"
     shutil.copytree(run.path, copy)
     (copy / "report.html").unlink()
-    resumed = SweepRun(Run.resume(copy, "steer_sweep", {**run.config, "resume": True}))
+    resumed = SweepRun(Run.resume(copy, "steer_sweep", run.config))
     assert resumed.is_finished
     assert resumed.parts["sweep"].done("question_id") == set(run.questions()["id"])
     assert write_report(resumed).exists()
@@ -223,7 +223,7 @@ def test_a_finished_run_resumes_to_its_report_alone(undrawn, run, html, tmp_path
 def test_a_run_without_a_verdict_is_refused(tmp_path):
     run = make_run(tmp_path / "run")
     (run.path / "verdict.json").unlink()
-    with pytest.raises(InputError, match=r"verdict.json is missing; finish the run with --resume"):
+    with pytest.raises(InputError, match=r"is not finished; continue it with --resume"):
         write_report(run)
 
 

@@ -9,7 +9,7 @@ from verdict_tables import plain_sweep, simulated
 
 from onedial.stats.estimate import rank_correlation
 from onedial.verdict.case import sweep_grid
-from onedial.verdict.comparing.multiverse import case_of_dial
+from onedial.verdict.comparing.multiverse import case_of_crossings
 from onedial.verdict.dial import dial_of_crossings
 from onedial.verdict.line import matched_magnitudes, orthogonal_line
 
@@ -119,12 +119,11 @@ def test_crossings_that_were_sought_directly_make_the_same_dial():
 def test_a_grid_that_is_made_of_crossings_has_its_magnitudes_from_the_fitting_questions_alone():
     questions, rng = pd.Index([f"q{i}" for i in range(90)]), np.random.default_rng(0)
     splits = pd.Series(["extraction", "fitting", "test"] * 30, questions)
-    unsteered = pd.DataFrame({"margin": 1.0, "mass": 0.9}, questions)
     turns = pd.Series(rng.uniform(-1, 1, 90), questions)
     grids = []
     for own in (turns, turns.where(splits == "fitting", rng.uniform(-0.1, 0.1, 90))):
         table = pd.DataFrame({"question_id": questions, "magnitude": own.to_numpy(), "yes_at_low": False})
-        grids.append(case_of_dial(dial_of_crossings(table, questions, -1, 1), unsteered, splits))
+        grids.append(case_of_crossings(table.assign(margin=1.0, mass=0.9), (-1, 1), splits))
     assert np.array_equal(grids[0].magnitudes, grids[1].magnitudes)
     rates = grids[0].answers[grids[0].rows("fitting")].mean(axis=0)
     assert len(np.unique(np.delete(rates, grids[0].unsteered))) == 31  # as even as 30 questions allow

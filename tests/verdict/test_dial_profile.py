@@ -4,7 +4,6 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from onedial.core.errors import InputError
 from onedial.verdict.comparing.dial_profile import (
     AGAINST,
     AS_ANY,
@@ -87,11 +86,3 @@ def test_what_random_directions_move_as_far_is_said_to_move_as_any_push_does():
     lift = answers["intervention_id"].str.removeprefix("random ").where(far, "0").astype(float) / 9
     found = profile_of(answers.assign(score=answers["score"] + lift * np.sign(answers["magnitude"])))
     assert found.reports.loc["unrelated facts", "verdict"] == AS_ANY
-
-
-def test_answers_without_an_unsteered_setting_are_refused():
-    answers = planted({"can you answer": 1.0})
-    with pytest.raises(InputError, match="magnitude 0"):
-        profile_of(answers[answers["magnitude"] != 0])
-    with pytest.raises(InputError, match="lack truth"):
-        profile_of(answers.drop(columns="truth"))

@@ -77,23 +77,6 @@ class Attempt:
     wait: float | None = None
 
 
-class Account:
-    """Is asked before every attempt and told of it, retries included; place is the asking's, at the prompt's.
-
-    All three run in the loop that sends, one at a time, and must not take long. This one permits everything.
-    """
-
-    def permits(self, place: int, at: int) -> bool | None:
-        """Whether it may be made; False for never, None for not yet."""
-        return True
-
-    def begins(self, place: int, at: int) -> None:
-        """It goes out as soon as this returns."""
-
-    def ended(self, place: int, attempt: Attempt) -> None:
-        """It has come back; a process that is killed never comes here."""
-
-
 def failed(error: BaseException, clean: Callable[[str], str], **noted: Any) -> Attempt:
     """The attempt that ended in this exception, told in one line: status, kind and reason.
 

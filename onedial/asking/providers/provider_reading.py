@@ -7,8 +7,8 @@ The text is the answer. Where the provider shows the likeliest first tokens, the
 
 An option none of whose tokens is shown counts as likely as the least likely token that is, so that a margin is never
 larger than it can be known to be; what servers write for none (-9999, -inf) is no token that is shown, nor is a 0.0
-with which some fill up. Where the first token that says something is no answer, there is no margin. Thoughts that stand
-among the tokens are left out.
+with which some fill up. Where a server shows the written token alone, the others have at most what it leaves. Where the
+first token that says something is no answer, there is no margin. Thoughts that stand among the tokens are left out.
 """
 
 import math
@@ -27,6 +27,8 @@ _ROUNDED = 1e-3
 """So much may a logarithm of a probability be above 0; where one is not, none of them is believed."""
 _SENTINEL = -100.0
 """From here down a logarithm says that there is none: of no token is one known that is so unlikely."""
+_LEAST = 1e-6
+"""Probabilities below are the rounding of others."""
 _AS_TOKENIZERS_WRITE = str.maketrans({"\u0120": " ", "\u2581": " ", "\u010a": "\n"})
 
 
@@ -163,14 +165,12 @@ def _first_that_says(shown: Sequence[dict[str, float]]) -> dict[str, float] | No
 
 def _logs(reader: TokenReader, alternatives: dict[str, float]) -> tuple[list[float], list[float]] | None:
     """Log probability of each option as shown (-inf where it is not), and at most as it can be; None where none is."""
-    known = []
-    for spellings in reader.spellings.values():
-        wanted = {spelling.strip() for spelling in spellings}
-        own = sum(math.exp(log) for token, log in alternatives.items() if token.strip() in wanted)
-        known.append(math.log(own) if own else -math.inf)  # some servers write -9999 for none
-    if max(known) == -math.inf or next(iter(alternatives)).strip() not in {
-        spelling.strip() for spellings in reader.spellings.values() for spelling in spellings
-    }:
+    wanted = [{spelling.strip() for spelling in own} for own in reader.spellings.values()]
+    if not any(next(iter(alternatives)).strip() in own for own in wanted):
         return None
-    least = min(alternatives.values())
-    return known, [value if value > -math.inf else least for value in known]
+    shown = [sum(math.exp(log) for token, log in alternatives.items() if token.strip() in own) for own in wanted]
+    known = [math.log(p) if p else -math.inf for p in shown]  # some servers write -9999 for none
+    least, is_alone = min(alternatives.values()), shown.count(0.0) == len(shown) - 1
+    if is_alone and all(any(token.strip() in own for own in wanted) for token in alternatives):
+        least = min(least, math.log(max(1 - max(shown), _LEAST))) if max(shown) < 1 else least
+    return known, [log if log > -math.inf else least for log in known]

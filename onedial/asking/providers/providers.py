@@ -19,16 +19,16 @@ import sys
 import threading
 import time
 import warnings
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from itertools import chain
-from typing import Any
+from typing import Any, TypeVar
 
 from onedial.asking.instruments import Instrument, TokenReader
 from onedial.asking.prompts import Prompt
 from onedial.asking.providers.attempts import (
-    Account,
     Attempt,
     ErrorInsteadOfAnswer,
     failed,
@@ -65,13 +65,32 @@ _SAY_EVERY = 5.0
 """Seconds between two lines on requests that wait to be tried again."""
 
 
-@dataclass(frozen=True)
-class Asking:
-    """What one respondent is asked together."""
+@dataclass(eq=False)
+class Request:
+    """One prompt to one model. Whoever keeps what it costs is asked before every attempt and told of it, retries
+    included: all three methods run in the loop that sends, one at a time, and must not take long.
+
+    Attributes:
+        place: of the prompt among those that were asked together.
+    """
 
     respondent: "ProviderRespondent"
-    prompts: Sequence[Prompt]
+    prompt: Prompt
     instrument: Instrument
+    place: int
+
+    def permits(self) -> bool | None:
+        """Whether an attempt may be made; False for never, None for not yet."""
+        return True
+
+    def begins(self) -> None:
+        """It goes out as soon as this returns."""
+
+    def ended(self, attempt: Attempt) -> None:
+        """It has come back; a process that is killed never comes here."""
+
+
+AnyRequest = TypeVar("AnyRequest", bound=Request)
 
 
 class ProviderRespondent:
@@ -109,8 +128,8 @@ class ProviderRespondent:
         Raises:
             InputError: the key is refused, there is no such model, or nothing at all is answered.
         """
-        for _, response in answers_side_by_side([Asking(self, prompts, instrument)]):
-            yield response
+        requests = [Request(self, prompt, instrument, place) for place, prompt in enumerate(prompts)]
+        yield from (response for _, response in answers_side_by_side(requests))
 
     def room(self, instrument: Instrument) -> int:
         """How many tokens may be written."""
@@ -165,27 +184,24 @@ class ProviderRespondent:
         return model
 
 
-def answers_side_by_side(work: Sequence[Asking], account: Account | None = None) -> Iterator[tuple[int, Response]]:
-    """Ask several respondents at once; each response comes with the place of its asking in `work`.
+def answers_side_by_side(requests: Sequence[AnyRequest]) -> Iterator[tuple[AnyRequest, Response]]:
+    """Send requests to several models at once; each with its response, as they come.
 
+    A request whose first attempt is not permitted has no response; one whose retry is not has that of its last attempt.
     Leaving the iterator, by Ctrl-C too, ends what is under way.
-
-    Args:
-        account: is asked before every attempt and told of it. A prompt whose first attempt is not permitted has no
-            response; one whose retry is not has that of its last attempt.
 
     Raises:
         InputError: see `ProviderRespondent.answer`.
-        OSError: the account could not write.
+        OSError: a request could not be kept.
     """
-    if not any(asking.prompts for asking in work):
+    if not requests:
         return
-    told: queue.SimpleQueue[list[tuple[int, Response]] | None] = queue.SimpleQueue()
+    told: queue.SimpleQueue[list[tuple[AnyRequest, Response]] | None] = queue.SimpleQueue()
     ended = threading.Event()
-    batch: list[tuple[int, Response]] = []
+    batch: list[tuple[AnyRequest, Response]] = []
 
-    def give(place: int, response: Response) -> None:
-        batch.append((place, response))
+    def give(request: AnyRequest, response: Response) -> None:
+        batch.append((request, response))
         if len(batch) == 1:
             asyncio.get_running_loop().call_later(_TOLD_EVERY, flush)
 
@@ -195,21 +211,23 @@ def answers_side_by_side(work: Sequence[Asking], account: Account | None = None)
 
     async def asked() -> None:
         try:
-            await _ask_all(work, give, account or Account())
+            await _ask_all(requests, give)
         finally:
             flush()
             told.put(None)
             ended.set()
 
     running = asyncio.run_coroutine_threadsafe(asked(), _loop(os.getpid()))
-    answered, failures = [0] * len(work), [0] * len(work)
+    answered, failures = set[ProviderRespondent](), Counter[ProviderRespondent]()
     try:
-        for place, response in chain.from_iterable(iter(told.get, None)):  # type: ignore[arg-type]
-            answered[place] += not response.error
-            failures[place] += bool(response.error)
-            if response.error and not answered[place]:
-                _refuse_what_cannot_be_asked(work[place].respondent.settings.model, response.error, failures[place])
-            yield place, response
+        for request, response in chain.from_iterable(iter(told.get, None)):  # type: ignore[arg-type]
+            whose = request.respondent
+            if not response.error:
+                answered.add(whose)
+            elif whose not in answered:
+                failures[whose] += 1
+                _refuse_what_cannot_be_asked(whose.settings.model, response.error, failures[whose])
+            yield request, response
         running.result()
     finally:
         running.cancel()
@@ -241,27 +259,25 @@ def _refuse_what_cannot_be_asked(name: str, error: str, n_failed: int) -> None:
 # ---- in the loop that asks -----------------------------------------------------------------------------------------
 
 
-async def _ask_all(work: Sequence[Asking], give: Callable[[int, Response], None], account: Account) -> None:
+async def _ask_all(requests: Sequence[AnyRequest], give: Callable[[AnyRequest, Response], None]) -> None:
     """Ask everything: of each model as many prompts at once as it has connections."""
     warnings.filterwarnings("ignore", "Pydantic serializer warnings")  # of what a server sent
-    models: dict[tuple[str, str], list[int]] = {}
-    for place, asking in enumerate(work):
-        settings = asking.respondent.settings
-        models.setdefault((settings.server, settings.inspect_name), []).append(place)
+    models: dict[tuple[str, str], list[AnyRequest]] = {}
+    for request in requests:
+        settings = request.respondent.settings
+        models.setdefault((settings.server, settings.inspect_name), []).append(request)
 
-    async def one_after_another(left: Iterator[tuple[int, int]], connection: int) -> None:
-        for place, at in left:
-            asking = work[place]
-            model = asking.respondent.model_for(asking.instrument, connection)
-            if (attempt := await _attempts(asking, place, at, model, account)) is not None:
-                give(place, attempt.response)
+    async def one_after_another(left: Iterator[AnyRequest], connection: int) -> None:
+        for request in left:
+            model = request.respondent.model_for(request.instrument, connection)
+            if (attempt := await _attempts(request, model)) is not None:
+                give(request, attempt.response)
 
     tasks = []
-    for places in models.values():
-        prompts = [(place, at) for place in places for at in range(len(work[place].prompts))]
-        at_once = max(work[place].respondent.settings.connections or _AT_ONCE for place in places)
-        left = iter(prompts)
-        tasks += [asyncio.create_task(one_after_another(left, n)) for n in range(min(at_once, len(prompts)))]
+    for own in models.values():
+        at_once = max(request.respondent.settings.connections or _AT_ONCE for request in own)
+        left = iter(own)
+        tasks += [asyncio.create_task(one_after_another(left, n)) for n in range(min(at_once, len(own)))]
     try:
         await asyncio.gather(*tasks)
     finally:
@@ -270,20 +286,20 @@ async def _ask_all(work: Sequence[Asking], give: Callable[[int, Response], None]
         await asyncio.gather(*tasks, return_exceptions=True)
 
 
-async def _attempts(asking: Asking, place: int, at: int, model: Any, account: Account) -> Attempt | None:
+async def _attempts(request: Request, model: Any) -> Attempt | None:
     """The last of the attempts that one prompt needs; None where none was permitted."""
     last = None
-    for n_failed in range(asking.respondent.settings.retries + 1):
+    for n_failed in range(request.respondent.settings.retries + 1):
         if last is not None:
             _say_what_waits(last.response.error)
             await asyncio.sleep(seconds_to_wait(n_failed, last))
-        while not (allowed := account.permits(place, at)):
+        while not (allowed := request.permits()):
             if allowed is False:
                 return last
             await asyncio.sleep(_WAIT)
-        account.begins(place, at)
-        last = await _attempt(asking, at, model)
-        account.ended(place, last)
+        request.begins()
+        last = await _attempt(request, model)
+        request.ended(last)
         if not last.again:
             break
     return last
@@ -299,21 +315,20 @@ def _say_what_waits(error: str) -> None:
         print(f"a request failed and waits to be tried again ({error[:80]})", file=sys.stderr, flush=True)
 
 
-async def _attempt(asking: Asking, at: int, model: Any) -> Attempt:
-    prompt, began = asking.prompts[at], time.monotonic()
-    respondent = asking.respondent
+async def _attempt(request: Request, model: Any) -> Attempt:
+    prompt, respondent, began = request.prompt, request.respondent, time.monotonic()
     turns = json.dumps([*map(list, prompt.earlier), prompt.user], ensure_ascii=False)
     response, is_passing = Response(), False
     error: Exception | None = None
     try:
         async with asyncio.timeout(respondent.settings.timeout):
-            response, is_passing = _read(asking, await _sent(model, prompt))
+            response, is_passing = _read(request, await _sent(model, prompt))
     except TimeoutError:
         error = TimeoutError(f"no answer within {respondent.settings.timeout} s")
     except Exception as failure:
         error = failure
     noted: dict[str, Any] = {
-        "place": at,
+        "place": request.place,
         "prompt_hash": sha256_of_text(turns),
         "answered_at": datetime.now(UTC).isoformat(timespec="milliseconds"),
         "seconds": round(time.monotonic() - began, 3),
@@ -338,9 +353,9 @@ async def _sent(model: Any, prompt: Prompt) -> Any:
     return output
 
 
-def _read(asking: Asking, output: Any) -> tuple[Response, bool]:
+def _read(request: Request, output: Any) -> tuple[Response, bool]:
     """What an output says, and whether it is no answer in a way that may pass."""
-    usage, clean = output.usage, asking.respondent.clean
+    usage, clean = output.usage, request.respondent.clean
     rest: dict[str, Any] = {
         "served_model": clean(output.model or ""),
         "served_fingerprint": clean(str((output.metadata or {}).get("system_fingerprint") or "")),
@@ -361,7 +376,7 @@ def _read(asking: Asking, output: Any) -> tuple[Response, bool]:
     shown = [] if choice.logprobs is None else [token.model_dump() for token in choice.logprobs.content]
     filtered = choice.stop_reason == "content_filter"  # what is there was ended, or written, by somebody else
     response = response_of(
-        asking.instrument,
+        request.instrument,
         "" if filtered else text,
         choice.stop_reason not in _CUT_OFF,
         [] if filtered else from_the_answer_on(shown, text, reasoned),

@@ -13,11 +13,13 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import pandas as pd
+
 from onedial.asking.tables import SUFFIXES, Table, is_blank, listed, name_of, read_table, text_of
 from onedial.core.errors import InputError
 from onedial.core.notices import notice
 from onedial.panels.columns import Columns
-from onedial.panels.formats.records import LogChoices, LogRecord, LogRun, ended, is_right, texts_of
+from onedial.panels.formats.records import LogChoices, LogRecord, LogRun, dig, ended, is_right, texts_of
 from onedial.panels.questions.prompts import PROMPTS
 from onedial.panels.spellings import Spellings
 from onedial.panels.stated_numbers import Stated, stated, tops_of
@@ -25,9 +27,9 @@ from onedial.panels.wide_tables import OF_QUESTIONS, columns_of, melted, turned,
 
 FORMAT = "table"
 ROLES = {
-    "question_id": "question_id id item item_id sample_id",
+    "question_id": "question_id custom_id id item item_id sample_id",
     "question": "question prompt query input",
-    "respondent": "respondent model model_id model_name",
+    "respondent": "respondent model model_id model_name llm",
     "said_yes": "said_yes yes_no says_yes",
     "raw_text": "raw_text raw_response response output completion generation text",
     "answered_correctly": "answered_correctly correct is_correct",
@@ -55,7 +57,7 @@ def read(path: Path, choices: LogChoices) -> list[LogRun]:
     Raises:
         InputError: an unusable table, or one without respondents, or without answers.
     """
-    table = read_table(path)
+    table = _without_envelopes(read_table(path))
     columns = _columns(table, choices.columns)
     if "respondent" not in columns.found or not columns.found.keys() & _ANSWERS:
         table = _wide_as_long(table, choices)
@@ -94,6 +96,35 @@ def read(path: Path, choices: LogChoices) -> list[LogRun]:
         LogRun(str(path), FORMAT, model, framing, {}, tuple(records), scores_are_of_the_question=True, about=about)
         for (model, framing), records in runs.items()
     ]
+
+
+def _without_envelopes(table: Table) -> Table:
+    """The table with the text, the end and the model of each completion of OpenAI's API as columns, where one of its
+    columns holds such, as a batch's output does, or Ollama's messages; what the table says itself stays.
+    """
+    frame = table.frame
+    opened = {name: [_opened(cell) for cell in frame[name]] for name in map(str, frame.columns)}
+    name = next((name for name, cells in opened.items() if any(cells)), None)
+    if name is None:
+        return table
+    held = pd.DataFrame([found or {} for found in opened[name]], columns=["raw_text", "finish_reason", "model"])
+    if held["model"].nunique() == 1:  # a request that failed names none
+        held["model"] = held["model"].dropna().iloc[0]
+    added = held[[column for column in held.dropna(axis=1, how="all") if column not in frame.columns]]
+    whole = pd.concat([frame.drop(columns=name), added], axis=1).astype(object)
+    return replace(table, frame=whole.where(whole.notna(), None))
+
+
+def _opened(cell: Any) -> dict[str, Any] | None:
+    if isinstance(cell, dict) and cell.get("role") == "assistant":
+        return {"raw_text": cell.get("content")}
+    body = cell.get("body", cell) if isinstance(cell, dict) else None
+    choices = body.get("choices") if isinstance(body, dict) else None
+    if not isinstance(choices, list) or not choices or not isinstance(choices[0], dict):
+        return None
+    text = dig(choices[0], "message.content")
+    found = {"raw_text": choices[0].get("text") if text is None else text}
+    return found | {"finish_reason": choices[0].get("finish_reason"), "model": body.get("model")}
 
 
 def _wide_as_long(table: Table, choices: LogChoices) -> Table:

@@ -1,33 +1,26 @@
-"""Grade the choice of one option by its letter, where the question shows its options as lines "A) ...".
-
-The letter counts where it is chosen: boxed, after "answer is" or "answer:" (the last of these, since reasoning comes
-first), or else at the head of the first line ("C", "(C)", "C) mercury"). An option's own words choose it too, where no
-other option stands beside them. A text that chooses nothing is no answer; one that chooses two is wrong.
-
-How the answer to a question is graded: one function per kind of answer, chosen by the question.
+"""How the answer to a question is graded: one function per kind of answer, chosen by the question.
 
 text    words and names, by the rules of SQuAD and a little more (`onedial.panels.grading.grading`); where yes or no is
         the answer, as every yes or no is read ("Yes, but I am not sure"), and what says neither is no answer
-choice  the letter of an option that the question shows (`onedial.panels.grading.choice_grading`)
+choice  the letter of an option that the question shows as a line "A) ..."
 number  a number or a final answer in LaTeX (`onedial.panels.grading.number_grading`)
+
+Of a choice the letter counts where it is chosen: boxed, after "answer is" or "answer:" (the last of these, since
+reasoning comes first), or else at the head of the first line ("C", "(C)", "C) mercury"). An option's own words choose
+it too, where no other option stands beside them. A text that chooses nothing is no answer; one that chooses two is
+wrong.
 
 Code is not graded: what a program does shows only when it runs, and nothing that a model wrote is run here.
 """
 
 import re
-from typing import TYPE_CHECKING
-
-from onedial.panels.grading.answer_text import find, first_statement, normalised_tokens
-from onedial.panels.grading.grading import NO_ANSWER, UNGRADED, Grade
-
-if TYPE_CHECKING:
-    from onedial.asking.questions import Question
 from collections.abc import Callable
 
 from onedial.asking.questions import Question
 from onedial.asking.replies import without_disclaimer
 from onedial.asking.yes_no import parse_yes_no
-from onedial.panels.grading.grading import grade
+from onedial.panels.grading.answer_text import find, first_statement, normalised_tokens
+from onedial.panels.grading.grading import NO_ANSWER, UNGRADED, Grade, grade
 from onedial.panels.grading.number_grading import grade_number
 
 LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
@@ -60,7 +53,7 @@ def without_options(question: str) -> str:
     return question.partition("\n\nA) ")[0]
 
 
-def grade_choice(question: "Question", answer_text: str | None) -> Grade:
+def grade_choice(question: Question, answer_text: str | None) -> Grade:
     """Grade one answer to a question with options; its key holds the right letter, or the right option's words.
 
     F1 is 1 or 0 here: a letter is right or not.
@@ -88,8 +81,7 @@ def chosen_letters(answer_text: str, options: dict[str, str], question: str = ""
         return _with_second(statement, head, options)
     named = {letter for letter, text in options.items() if find(normalised_tokens(statement), normalised_tokens(text))}
     # "ice" stands in "ice cream": the longer option was meant
-    longest = {x for x in named if not any(_is_part(options[x], options[other]) for other in named - {x})}
-    return longest
+    return {x for x in named if not any(_is_part(options[x], options[other]) for other in named - {x})}
 
 
 def _with_second(text: str, match: re.Match[str], options: dict[str, str]) -> set[str]:

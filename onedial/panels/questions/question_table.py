@@ -48,12 +48,13 @@ from onedial.panels.questions.prompts import PROMPTS, bare_questions, say_what_m
 ROLES = {
     "question": (
         "question problem questions question_text question_stem stem query goal sentence ctx startphrase front ques "
-        "input prompt text"
+        "instruction input prompt text"
     ),
     "id": "id question_id qid record_id unique_id uid",
     "answers": (
         "answers answer possible_answers best_answer correct_answers correct_answer right_answer gold_answer "
-        "ground_truth target back solution"
+        "ground_truth target back ideal reference references expected_answer reference_answer gold_answers output "
+        "solution"
     ),
     "aliases": "aliases answer_aliases correct_answers",
     "options": (
@@ -101,6 +102,8 @@ def read_questions(table: Table) -> tuple[list[Question], bool]:
             f"{table.path} has no column 'question'; it holds {listed(map(str, columns.frame.columns))}: "
             "rename the column that is meant, or add a layout (--plugin)"
         )
+    if simple(name) == "instruction" and has_words(columns.frame.get("input", pd.Series(dtype=object))):
+        raise InputError(f"{table.path} has an input to each instruction; join the two in a column `question`")
     if simple(name) not in ("question", "problem"):
         notice(f"{table.path}: the column {name!r} is taken for the questions' text")
     texts = columns.parse("question", _question_text, f"write the question as text, or remove the {table.unit}")
@@ -118,7 +121,7 @@ def read_questions(table: Table) -> tuple[list[Question], bool]:
     if options is not None:
         questions = _choices(columns, texts, options, questions)
     known["grading"] = [given or own.grading for given, own in zip(known["grading"], questions, strict=True)]
-    _say_what_stays_out(columns, texts)
+    _say_what_stays_out(columns, texts, any(own.answers for own in questions))
     rows = enumerate(questions)
     return [replace(own, **{part: cells[row] for part, cells in known.items()}) for row, own in rows], "id" in known
 
@@ -437,12 +440,15 @@ def _levels(columns: Columns) -> list[int | None]:
     return columns.parse("level", lambda cell: _level(cell, known), "give a whole number, or leave it blank")
 
 
-def _say_what_stays_out(columns: Columns, texts: Sequence[str]) -> None:
-    """Passages, columns that look like keys or options, and HTML."""
+def _say_what_stays_out(columns: Columns, texts: Sequence[str], have_answers: bool) -> None:
+    """Passages, columns that look like keys or options, and HTML; where there are no answers, whatever is not read."""
     where = columns.table.path
     if passages := dict.fromkeys(column for name, column in columns.column.items() if name in _PASSAGES):
         notice(f"{where}: the passages ({listed(passages)}) stay out; questions are asked without them")
-    if unread := columns.unread(_LIKE_OPTIONS, _LIKE_KEYS):
+    likely = (_LIKE_OPTIONS, _LIKE_KEYS) if have_answers else (re.compile(""),)
+    if (unread := columns.unread(*likely)) and not have_answers:
+        notice(f"{where}: no answers are found; the columns {listed(unread)} are not read (rename what holds them)")
+    elif unread:
         notice(f"{where}: the columns {listed(unread)} look like options or keys, and are not read")
     if tagged := sum(bool(_TAG.search(text)) for text in texts):
         notice(f"{where}: {tagged} of {len(texts)} questions hold HTML, which is asked as it stands")

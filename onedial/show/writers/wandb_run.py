@@ -39,8 +39,8 @@ def wandb_id(run: Run) -> str:
 
 def recorded_id(run: Run) -> str | None:
     """The identifier of the W&B run that mirrors this one; None where nothing has mirrored it."""
-    found: str | None = run.manifest.facts.get(FACT, {}).get("id")
-    return found
+    identifier: str | None = run.manifest.facts.get(FACT, {}).get("id")
+    return identifier
 
 
 MODES = ("offline", "online")
@@ -149,10 +149,10 @@ class WandbRun:
         check_wandb(options.mode)
         self._wandb = wandb = import_wandb()
         self._run, self._mode, self._is_first = run, options.mode, not process
-        manifest, own = run.manifest, wandb_id(run)
+        manifest, identifier = run.manifest, wandb_id(run)
         suffix, self._others = f"-p{process}" if process else "", "*" if n_processes > 1 else ""
         given = (os.environ.get("WANDB_RUN_ID") or recorded_id(run)) if self._is_first else None  # an agent names it
-        self._identifier = given or f"{own}{suffix}"
+        self._identifier = given or f"{identifier}{suffix}"
         told = {"subject": manifest.facts.get("model", {}), "commit": manifest.commit}
         try:
             self._logged: wandb.Run | None = wandb.init(
@@ -160,7 +160,7 @@ class WandbRun:
                 resume="allow",
                 project=options.project or os.environ.get("WANDB_PROJECT") or PROJECT,
                 entity=options.entity,
-                group=options.group or (own if n_processes > 1 else None),
+                group=options.group or (identifier if n_processes > 1 else None),
                 tags=options.tags or None,
                 name=f"{options.name or run.path.resolve().name}{suffix}",
                 job_type=kind,
@@ -267,12 +267,12 @@ def artifact_name(run: Run) -> str:
 
 def numbers_of(run: Run) -> dict[str, Any]:
     """FILE.NAME -> number or text, of the JSON files of a run that say what came out."""
-    found: dict[str, Any] = {}
+    numbers: dict[str, Any] = {}
     for file in sorted(run.path.glob("*.json")):
         stored = json.loads(file.read_text(encoding="utf-8"))
         if file.name not in NO_RESULTS and isinstance(stored, Mapping):
-            found |= {name: value for name, value in flat(stored, f"{file.stem}.") if _is_plain(value)}
-    return found
+            numbers |= {name: value for name, value in flat(stored, f"{file.stem}.") if _is_plain(value)}
+    return numbers
 
 
 def _is_plain(value: Any) -> bool:

@@ -87,16 +87,16 @@ class LogOptions:
         Raises:
             InputError: as `WandbRun`.
         """
-        found: list[Writer] = []
+        writers: list[Writer] = []
         if self.wandb.mode != "off":
             from onedial.show.writers.wandb_run import WandbRun
 
-            found.append(WandbRun(run, self.wandb, kind, process, n_processes))
+            writers.append(WandbRun(run, self.wandb, kind, process, n_processes))
         if self.tensorboard:
             from onedial.show.writers.tensorboard import TensorBoardRun
 
-            found.append(TensorBoardRun(run, process))
-        return found
+            writers.append(TensorBoardRun(run, process))
+        return writers
 
 
 SECONDS_BETWEEN = 5.0

@@ -44,7 +44,7 @@ def ask_battery(program: str, options: BatteryOptions, notes: Notes) -> None:
                 ask(run, store, test, name, make, replace(material, authors=authors), notes)
 
     rounds = [first, then] if any(BATTERY[test].after for test in tests) else [first]
-    ask_everybody(program, "battery", options, notes, rounds, lambda run: finish(run, tests, material, options))
+    ask_everybody(program, "battery", options, notes, rounds, lambda run, _: finish(run, tests, material, options))
 
 
 def material_of(options: BatteryOptions) -> Material:

@@ -38,7 +38,7 @@ def ask_everybody(
     options: AskedOptions,
     notes: Notes,
     rounds: Sequence[Ask],
-    finish: Callable[[Run], None],
+    finish: Callable[[Run, Store], None],
 ) -> None:
     """Ask every respondent in each round, and finish; or, with `--dry-run`, say what would be asked.
 
@@ -61,7 +61,7 @@ def ask_everybody(
             for name, make in asked() if number else chain([first], subjects):
                 with run.stage(f"{name}, round {number + 1}" if number else name):
                     ask(run, store, name, make)
-        finish(run)
+        finish(run, store)
         tell_costs(store.costs(), run)
 
 

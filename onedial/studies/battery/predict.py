@@ -56,12 +56,12 @@ def ask_self_prediction(program: str, options: SelfPredictionOptions, notes: Not
                 found[test].append(put(make(0), again=make(1)).assign(model=name)[COLUMNS[test]])
                 store.tell_failed(name)
 
-    def scored(run: Run) -> None:
+    def scored(run: Run, store: Store) -> None:
         answers = {
             test: pd.concat(tables, ignore_index=True).sort_values(KEYS[test], kind="stable", ignore_index=True)
             for test, tables in found.items()
         }
-        finish(run, answers, families, options)
+        finish(run, store, answers, families, options)
 
     ask_everybody(program, "self-prediction", options, notes, [ask], scored)
 
@@ -81,7 +81,11 @@ def tests_of(options: SelfPredictionOptions) -> dict[str, Callable[..., pd.DataF
 
 
 def finish(
-    run: Run, answers: dict[str, pd.DataFrame], families: pd.DataFrame | None, options: SelfPredictionOptions
+    run: Run,
+    store: Store,
+    answers: dict[str, pd.DataFrame],
+    families: pd.DataFrame | None,
+    options: SelfPredictionOptions,
 ) -> None:
     """Scores of what was asked, and of tuned models."""
     for test, table in answers.items():
@@ -94,7 +98,7 @@ def finish(
     tables = {f"scores_{test}": table for test, table in scored.scores.items()} | scored.tables
     if options.tuned:
         save_results(run, tables, scored.figures)  # tuning takes longest, and these do not wait for it
-        predicted, left_out = tuned_answers(run, options.model, answers["association"], options.seed)
+        predicted, left_out = tuned_answers(run, store, options.model, answers["association"], options.seed)
         kin = None if families is None else dict(zip(families["model"], families["family"], strict=True))
         tuned, sentences = score_tuned(predicted, left_out, kin, options.replicates, options.seed)
         scored.sentences.extend(sentences)

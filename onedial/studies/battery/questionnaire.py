@@ -71,7 +71,7 @@ def ask_questionnaire(program: str, options: QuestionnaireOptions, notes: Notes)
     def ask(run: Run, store: Store, name: str, make: Make) -> None:
         ask_model(store, name, make(0), questionnaire, options, found)
 
-    def scored(run: Run) -> None:
+    def scored(run: Run, store: Store) -> None:
         answers = {
             name: pd.concat(tables, ignore_index=True)[COLUMNS[name]].sort_values(KEYS[name], kind="stable")
             for name, tables in found.items()

@@ -24,6 +24,7 @@ from onedial.asking.respondents import Identity, Response, as_read, counted_whol
 from onedial.asking.store import ANSWERS, Store, restored, shown
 from onedial.core.errors import InputError
 from onedial.panels.formats.formats import read_logs
+from onedial.panels.formats.records import read_json_rows
 
 RECORDED = "recorded:"
 MISSING = "missing.jsonl"
@@ -145,9 +146,8 @@ def _rows(file: Path) -> Iterator[dict[str, Any]]:
     elif not file.is_file():
         raise InputError(f"there is no record {file}; give a run's folder, a .jsonl file or an Inspect log")
     elif file.suffix == ".jsonl":
-        for number, line in enumerate(file.read_text(encoding="utf-8").splitlines(), start=1):
-            if line.strip():
-                yield _line(line, f"{file}, line {number}")
+        for number, row in enumerate(read_json_rows(file), start=1):
+            yield _row(row, f"{file}, answer {number}")
     else:
         for run in read_logs(file):
             for record in run.records:
@@ -157,16 +157,8 @@ def _rows(file: Path) -> Iterator[dict[str, Any]]:
                     yield _row({**named, **said}, f"{file}, sample {record.item}")
 
 
-def _line(line: str, where: str) -> dict[str, Any]:
-    try:
-        row = json.loads(line)
-    except ValueError as error:
-        raise InputError(f"{where} is no JSON ({error}); write an object a line") from None
-    return _row(row, where)
-
-
-def _row(row: Any, where: str) -> dict[str, Any]:
-    if not isinstance(row, dict) or not all(isinstance(row.get(name), str) for name in ("prompt", "text")):
+def _row(row: dict[str, Any], where: str) -> dict[str, Any]:
+    if not all(isinstance(row.get(name), str) for name in ("prompt", "text")):
         raise InputError(f'{where} has no "prompt" and "text", both of them texts; give them, and leave out the rest')
     if any(not isinstance(row.get(name, ""), str) for name in _TEXTS) or type(row.get("seed", 0)) is not int:
         raise InputError(f"{where}: respondent, test and instrument are texts and seed a whole number; correct it")

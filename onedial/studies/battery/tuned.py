@@ -4,18 +4,25 @@ The lists are those that the models gave in the association test; half of the wo
 """
 
 import importlib.util
-from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
-from onedial.asking.respondents import RESPONDENTS
+from onedial.asking.instruments import Instrument
+from onedial.asking.measuring import ask_table
+from onedial.asking.prompts import Prompt
+from onedial.asking.respondents import RESPONDENTS, Identity, Response
+from onedial.asking.store import Store
 from onedial.core.errors import InputError
 from onedial.core.files import sha256_of_text
 from onedial.core.run.run import Run
 from onedial.selfreport.ask.self_prediction import ASSOCIATION
 from onedial.selfreport.score.tuned_prediction import tuned_prediction
 from onedial.studies.battery.respondents import models_elsewhere
+
+if TYPE_CHECKING:
+    from onedial.models.model import OpenModel
 
 FEWEST = 5
 """Of either outcome among what is taught of a target."""
@@ -39,9 +46,9 @@ def check_tuned(models: Sequence[str]) -> None:
 
 
 def tuned_answers(
-    run: Run, models: Sequence[str], association: pd.DataFrame, seed: int
+    run: Run, store: Store, models: Sequence[str], association: pd.DataFrame, seed: int
 ) -> tuple[pd.DataFrame, dict[str, str]]:
-    """Held-out predictions of every tuned model of every model's lists; what is on disk is not tuned again.
+    """Held-out predictions of every tuned model of every model's lists; what the store holds is not tuned again.
 
     Args:
         association: of all models (`ask_association`).
@@ -67,50 +74,69 @@ def tuned_answers(
         elif not (own & ~taught).any():
             left_out[name] = "none of its lists of the other half, which are to be predicted, could be read"
     kept = [name for name in models if name not in left_out]
-    if len(kept) < FEWEST_MODELS:
-        return pd.DataFrame(columns=COLUMNS), left_out
-    parts = run.parts("parts/tuned", COLUMNS, KEYS)
-    done = parts.done("predictor")
-    for predictor in [name for name in kept if name not in done]:
+    found = [pd.DataFrame(columns=COLUMNS)]
+    for predictor in kept if len(kept) >= FEWEST_MODELS else ():
         try:
             with run.stage(f"{predictor}, tuned"), progress_bar(len(kept), f"{predictor}, tuned") as advance:
-                parts.append(_predictions_of(predictor, kept, known, taught, seed, advance))
+                found += _predictions_of(store, predictor, kept, known, taught, seed, advance)
         except InputError as error:  # such as a model that no adapter fits
             left_out[predictor] = str(error)
-    found = parts.read()
-    found = found[~found["predictor"].isin(left_out) & ~found["target"].isin(left_out)]
-    return (found if found["target"].nunique() >= FEWEST_MODELS else found.iloc[:0]), left_out
+    table = pd.concat(found[1:] or found, ignore_index=True)
+    table = table[~table["predictor"].isin(left_out) & ~table["target"].isin(left_out)]
+    table = table.sort_values(KEYS, kind="stable", ignore_index=True)
+    return (table if table["target"].nunique() >= FEWEST_MODELS else table.iloc[:0]), left_out
+
+
+class Tuned:
+    """Fulfils `onedial.asking.respondents.Respondent`: a model that is taught whenever it is asked, then as it was.
+
+    Args:
+        lesson: word, option, and whether the target's list held it (`listed`).
+    """
+
+    def __init__(self, model: "OpenModel", target: str, lesson: pd.DataFrame, seed: int) -> None:
+        self._model, self._lesson, self._seed = model, lesson[["word", "option", "listed"]], seed
+        digest = sha256_of_text(self._lesson.to_csv(index=False))
+        setting = f"tuned to {target}'s lists {digest[:16]} from seed {seed}"
+        self.identity = Identity(model.identity.name, model.identity.fingerprint, setting)
+
+    def answer(self, prompts: Sequence[Prompt], instrument: Instrument) -> Iterator[Response]:
+        """What the taught model answers; raises as `tuned_to_answers` and `LocalRespondent.answer`."""
+        from onedial.models.respondent import LocalRespondent
+        from steering.dials.adapters import tuned_to_answers
+
+        lesson = self._lesson
+        taught = [ASSOCIATION.prompt(word=word, option=option) for word, option, _ in lesson.itertuples(index=False)]
+        with tuned_to_answers(self._model, taught, lesson["listed"].tolist(), seed=self._seed):
+            yield from LocalRespondent(self._model).answer(prompts, instrument)
 
 
 def _predictions_of(
+    store: Store,
     predictor: str,
     targets: Sequence[str],
     known: pd.DataFrame,
     taught: pd.Series,
     seed: int,
     advance: Callable[[int], None],
-) -> pd.DataFrame:
-    """What one model, tuned to half of each target's lists in turn, says of the other half: `COLUMNS`."""
-    from onedial.asking.measuring import ask_table
+) -> list[pd.DataFrame]:
+    """What one model, tuned to half of each target's lists in turn, says of the other half: a table of each target."""
     from onedial.models.model import load_model
-    from onedial.models.respondent import LocalRespondent
-    from steering.dials.adapters import tuned_to_answers
 
-    model, rows = load_model(predictor), []
+    model, tables = load_model(predictor), []
     for target in targets:
         own = known["model"] == target
         lesson, left = known[own & taught], known[own & ~taught]
-        slots: list[Any] = [part[["word", "option"]].to_dict("records") for part in (lesson, left)]
-        taught_prompts = [ASSOCIATION.prompt(**each) for each in slots[0]]
-        with tuned_to_answers(model, taught_prompts, lesson["listed"].tolist(), seed=seed):
-            margins = ask_table(LocalRespondent(model), ASSOCIATION, slots[1])["margin"].tolist()
-        rows.append(
-            pd.DataFrame(
-                {"unit": left["word"], "item": left["option"], "margin": margins, "answer": left["listed"]}
-            ).assign(predictor=predictor, target=target, share=lesson["listed"].mean())
+        with store.occasion("tuned"):
+            tuned = store.respondent(predictor, Tuned(model, target, lesson, seed), seed)
+            slots: list[Any] = left[["word", "option"]].to_dict("records")
+            margins = ask_table(tuned, ASSOCIATION, slots)["margin"].tolist()
+        table = pd.DataFrame(
+            {"unit": left["word"], "item": left["option"], "margin": margins, "answer": left["listed"]}
         )
+        tables.append(table.assign(predictor=predictor, target=target, share=lesson["listed"].mean())[COLUMNS])
         advance(1)
-    return pd.concat(rows)[COLUMNS]
+    return tables
 
 
 def score_tuned(

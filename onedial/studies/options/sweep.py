@@ -93,7 +93,9 @@ class SweepOptions(VerdictOptions, SteeringOptions, ReasonedOptions, DryRunOptio
         choices=("questions", "topics"),
     )
     tensor_parallel: bool = option(
-        False, "torchrun's processes hold one model together, each a part of it, where it is larger than a GPU"
+        False,
+        "torchrun's processes hold one model together, each a part of it, where it is larger than a GPU",
+        stored=False,
     )
     show_prompt: bool = option(False, "print the first rendered prompt and stop", stored=False)
 

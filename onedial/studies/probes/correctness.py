@@ -18,6 +18,6 @@ def own_stage(study: Study) -> None:
     if OWN_CORRECT in chosen.index:
         places["where own correctness reads best"] = int(chosen[OWN_CORRECT])
     for where, layer in places.items():
-        found = own_or_shared(study.rows(layer), study.fitted(layer)[method], study.task, study.labels)
-        tables.append(found.assign(layer=layer, where=where))
+        table = own_or_shared(study.rows(layer), study.fitted(layer)[method], study.task, study.labels)
+        tables.append(table.assign(layer=layer, where=where))
     study.run.write_table("own.csv", pd.concat(tables))

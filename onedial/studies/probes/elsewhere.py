@@ -5,7 +5,6 @@ import pandas as pd
 
 from onedial.asking.yes_no import is_read
 from onedial.models.inside.activation_store import ActivationStore
-from onedial.models.inside.store_filling import store_activations
 from onedial.models.model import load_model
 from onedial.models.prompt_set import PromptSet
 from onedial.studies.probes.study import Floats, Study
@@ -25,16 +24,7 @@ def read_on_other_model(study: Study, name: str, layer: int) -> pd.DataFrame:
     """The probes of one layer on the same layer of another checkpoint, whose own answers are its own labels there."""
     options = study.options
     other = load_model(name, dtype=options.dtype, device_map=options.device_map)
-    prompts = PromptSet.build(other, study.questions, study.template)
-    with study.progress_bar(len(prompts), f"activations of {name}") as advance:
-        store = store_activations(
-            other,
-            prompts,
-            study.folder("other"),
-            layers=[layer],
-            positions=[options.read_at],
-            progress=advance,
-        )
+    store = study.read(PromptSet.build(other, study.questions, study.template), "other", other, [layer])
     fitted = study.fitted(layer)[options.methods[0]]
     truth = own_labels_there(study.task, store)
     table = read_elsewhere(study.rows(layer), study.rows(layer, store), study.task, fitted, truth, options.methods[0])

@@ -11,6 +11,7 @@ import numpy as np
 import pandas as pd
 
 from onedial.models.inside.activation_store import ActivationStore
+from onedial.show.progress import progress_bar
 from onedial.studies.probes.study import Floats, Study
 from probes.fitting.choice import choose_layer
 from probes.fitting.crossfit import CrossFitted
@@ -50,11 +51,11 @@ def measure_layers(
     parts = study.run.parts(name, ["layer", *PROBE_COLUMNS], ["layer", "label", "method"])
     done = {int(layer) for layer in parts.done("layer")}
     left = [layer for layer in store.layers if layer not in done]
-    with study.progress_bar(len(left), name) as advance:
+    with progress_bar(len(left), name) as advance:
         for layer in left:
-            found = measure_layer(study.rows(layer, store), task, methods, methods[:1])
-            save_layer(study.run.file(study.layer_file(layer, name)), found, task.labels)
-            parts.append(found.table.assign(layer=layer))
+            measured = measure_layer(study.rows(layer, store), task, methods, methods[:1])
+            save_layer(study.run.file(study.layer_file(layer, name)), measured, task.labels)
+            parts.append(measured.table.assign(layer=layer))
             advance(1)
     table = parts.read()
     study.run.write_table(f"{name}.csv", table)
@@ -84,12 +85,12 @@ def chosen_tables(
     for label in task.labels:
         chosen = choose_layer(by_layer, label, task.draws)
         at_layer = table[(table["layer"] == chosen.layer) & (table["label"] == label)].set_index("method")
-        own = at_layer.loc[method].to_dict()
+        reported = at_layer.loc[method].to_dict()
         area = {"auroc": chosen.area.auroc, "low": chosen.area.low, "high": chosen.area.high, "se": chosen.area.se}
         over = {
-            "over_text": area["auroc"] - own["text"],
-            "over_text_low": own["over_text_low"] + area["auroc"] - own["auroc"],
-            "over_text_high": own["over_text_high"] + area["auroc"] - own["auroc"],
+            "over_text": area["auroc"] - reported["text"],
+            "over_text_low": reported["over_text_low"] + area["auroc"] - reported["auroc"],
+            "over_text_high": reported["over_text_high"] + area["auroc"] - reported["auroc"],
         }
         streams = rows(chosen.layer)
         if chosen.layer not in readers:
@@ -100,6 +101,6 @@ def chosen_tables(
         words = task.text.score[:, [task.labels.index(label)]]
         adds = beyond_known(streams, truth, words, task.folds, N_COPIES, task.seed)
         named = {"p_adds": adds.p, "highest": chosen.highest, "layer": chosen.layer}
-        lines.append({"label": label, **own, **area, **over, **by_chance, **named})
+        lines.append({"label": label, **reported, **area, **over, **by_chance, **named})
         by_method.append({"label": label, **at_layer["auroc"].to_dict()})
     return pd.DataFrame(lines), pd.DataFrame(by_method)

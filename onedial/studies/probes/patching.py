@@ -3,6 +3,7 @@
 import numpy as np
 import pandas as pd
 
+from onedial.show.progress import progress_bar
 from onedial.studies.probes.study import Study
 from steering.causes import patched_margins, patching_table
 
@@ -13,7 +14,7 @@ def patching_stage(study: Study) -> None:
     if study.options.read_at != "last" or not options.n_patched:
         return
     pairs, tables = easy_and_hard(study.labels.difficulty, options.n_patched, options.seed), []
-    with study.progress_bar(sum(len(donors) for donors, _ in pairs.values()), "patches") as advance:
+    with progress_bar(sum(len(donors) for donors, _ in pairs.values()), "patches") as advance:
         for kind, (donors, receivers) in pairs.items():
             margins = patched_margins(
                 study.model,

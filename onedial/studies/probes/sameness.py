@@ -28,8 +28,8 @@ def directions_stage(study: Study) -> None:
         "cross": cross_evaluation(study.fitted(layer)[method], task.draws, main, task.labels),
     }
     if (asked := study.measured_facts) is not None:
-        facts, own = asked.task, study.fitted(layer, facts=True)[method]
-        among = cross_evaluation(own, facts.draws, facts.labels, facts.labels)
+        facts, fitted = asked.task, study.fitted(layer, facts=True)[method]
+        among = cross_evaluation(fitted, facts.draws, facts.labels, facts.labels)
         tables["cross"] = pd.concat([tables["cross"], among])
         of_questions = (rows, task, penalties, main)
         of_facts = (study.rows(layer, asked.store), facts, study.penalties(layer, facts=True), facts.labels)

@@ -2,6 +2,7 @@
 
 from onedial.asking.statements import load_statements
 from onedial.panels.questions.facts import load_facts
+from onedial.show.progress import progress_bar
 from onedial.studies.probes.study import Study
 from probes.directions.contrast import CONTRAST_COLUMNS, read_without_labels
 from probes.directions.statement_streams import StatementStores
@@ -13,7 +14,7 @@ def statements_stage(study: Study) -> None:
         return
     options, statements = study.options, load_statements(load_facts(study.options.facts, study.options.seed))
     layers = study.spread_layers(options.statement_layers)
-    with study.progress_bar(4 * len(statements), "activations of statements") as advance:
+    with progress_bar(4 * len(statements), "activations of statements") as advance:
         stores = StatementStores.read(
             study.model,
             statements,
@@ -26,7 +27,7 @@ def statements_stage(study: Study) -> None:
         )
     parts = study.run.parts("statements", ["layer", *CONTRAST_COLUMNS], ["layer", "method"])
     done = {int(layer) for layer in parts.done("layer")}
-    with study.progress_bar(len(layers) - len(done), "without labels") as advance:
+    with progress_bar(len(layers) - len(done), "without labels") as advance:
         for layer in layers:
             if layer not in done:
                 table = read_without_labels(stores.at(layer), stores.draws)

@@ -1,12 +1,12 @@
 """What the stages of a study share: a run, a model, its activations, and everything that is made of them once."""
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import AbstractContextManager, contextmanager
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
+import pandas as pd
 from numpy.typing import NDArray
 
 from onedial.asking.instruments import FACT
@@ -19,8 +19,9 @@ from onedial.models.inside.activation_store import ActivationStore
 from onedial.models.inside.store_filling import store_activations
 from onedial.models.model import OpenModel
 from onedial.models.prompt_set import PromptSet
-from onedial.panels.panels import ResponseMatrix
+from onedial.panels.inputs import ExperimentInputs
 from onedial.panels.questions.facts import load_facts, truth_of
+from onedial.show.progress import progress_bar
 from onedial.studies.options.probes import ProbeOptions
 from probes.fitting.crossfit import CrossFitted, best_penalties
 from probes.fitting.folds import TopicFolds
@@ -31,14 +32,6 @@ from probes.layer_files import load_layer
 
 Floats = NDArray[np.float64]
 YES_OR_NO = {"", "yes", "no", "true", "false"}
-ProgressBar = Callable[[int, str], AbstractContextManager[Callable[[int], None]]]
-"""Given how many steps and what they are, something to be told of each, such as `progress_bar`."""
-
-
-@contextmanager
-def no_bar(total: int, description: str) -> Iterator[Callable[[int], None]]:
-    """Nothing is shown."""
-    yield lambda steps: None
 
 
 def wordings_of(questions: Sequence[Question]) -> list[tuple[str, str] | None] | None:
@@ -57,12 +50,12 @@ def wordings_of(questions: Sequence[Question]) -> list[tuple[str, str] | None] |
         for question in questions
     ]
     times = Counter(named)
-    found = [name if name is not None and times[name] > 1 else None for name in named]
-    if not any(found):
+    groups = [name if name is not None and times[name] > 1 else None for name in named]
+    if not any(groups):
         return None
-    n = sum(name is not None for name in found)
-    notice(f"{n} of {len(found)} questions count as wordings of {len(set(found) - {None})}: one topic, one answer")
-    return found
+    n = sum(name is not None for name in groups)
+    notice(f"{n} of {len(groups)} questions count as wordings of {len(set(groups) - {None})}: one topic, one answer")
+    return groups
 
 
 @dataclass(frozen=True)
@@ -78,8 +71,7 @@ class Study:
     """What the stages share.
 
     Attributes:
-        run: where the tables go. questions, panel: joined, in one order.
-        template, prompts: of the questions. store: activations of the questions.
+        run: where the tables go. template, prompts: of the questions. layers: that are read.
 
     Everything else is made of these when first asked for.
     """
@@ -87,35 +79,42 @@ class Study:
     options: ProbeOptions
     run: Run
     model: OpenModel
-    questions: list[Question]
-    panel: ResponseMatrix
+    inputs: ExperimentInputs
     template: PromptTemplate
     prompts: PromptSet
-    store: ActivationStore
-    progress_bar: ProgressBar = no_bar
+    layers: list[int]
 
     __repr__ = one_line
 
     # ---- labels and folds ------------------------------------------------------------------------------------------
 
+    @property
+    def questions(self) -> list[Question]:
+        """In the order of the panel's rows."""
+        return self.inputs.questions
+
     @cached_property
     def labels(self) -> ProbeLabels:
         """Labels of the questions."""
-        return labels_of(self.store, self.panel)
+        return labels_of(self.store, self.inputs.panel)
 
     @cached_property
     def task(self) -> ProbeTask:
         """Labels, folds, texts: what does not depend on a layer."""
-        topics, groups = [question.topic for question in self.questions], wordings_of(self.questions)
-        folds = TopicFolds.of(topics, self.options.folds, self.options.seed, groups)
+        return self._task(self.labels.truth, self.questions, wordings_of(self.questions))
+
+    def _task(
+        self, truth: pd.DataFrame, questions: Sequence[Question], groups: list[tuple[str, str] | None] | None = None
+    ) -> ProbeTask:
+        options, topics = self.options, [question.topic for question in questions]
         return ProbeTask(
-            self.labels.truth,
-            tuple(question.text for question in self.questions),
-            folds,
-            n_shuffled=self.options.shuffles,
-            n_control=self.options.shuffles,
-            n_bootstrap=self.options.replicates,
-            seed=self.options.seed,
+            truth,
+            tuple(question.text for question in questions),
+            TopicFolds.of(topics, options.folds, options.seed, groups),
+            n_shuffled=options.shuffles,
+            n_control=options.shuffles,
+            n_bootstrap=options.replicates,
+            seed=options.seed,
         )
 
     @cached_property
@@ -124,26 +123,8 @@ class Study:
         if not self.options.facts:
             return None
         facts = load_facts(self.options.facts, self.options.seed)
-        prompts = PromptSet.build(self.model, facts, FACT.template)
-        with self.progress_bar(len(facts), "activations of facts") as advance:
-            store = store_activations(
-                self.model,
-                prompts,
-                self.folder("facts"),
-                layers=self.store.layers,
-                positions=[self.options.read_at],
-                progress=advance,
-            )
-        task = ProbeTask(
-            fact_labels(store, truth_of(facts)),
-            tuple(fact.text for fact in facts),
-            TopicFolds.of([fact.topic for fact in facts], self.options.folds, self.options.seed),
-            n_shuffled=self.options.shuffles,
-            n_control=self.options.shuffles,
-            n_bootstrap=self.options.replicates,
-            seed=self.options.seed,
-        )
-        return Facts(store, task)
+        store = self.read(PromptSet.build(self.model, facts, FACT.template), "facts")
+        return Facts(store, self._task(fact_labels(store, truth_of(facts)), facts))
 
     @property
     def measured_facts(self) -> Facts | None:
@@ -157,14 +138,37 @@ class Study:
 
     # ---- activations, scores, probes -------------------------------------------------------------------------------
 
+    @cached_property
+    def store(self) -> ActivationStore:
+        """Activations of the questions."""
+        return self.read(self.prompts)
+
+    def read(
+        self, prompts: PromptSet, name: str = "", model: OpenModel | None = None, layers: Sequence[int] = ()
+    ) -> ActivationStore:
+        """Activations of prompts at the study's layers, or others, of the subject or another checkpoint.
+
+        Args:
+            name: see `folder`.
+        """
+        with progress_bar(len(prompts), f"activations of {name}" if name else "activations") as advance:
+            return store_activations(
+                model or self.model,
+                prompts,
+                self.folder(name),
+                layers=layers or self.layers,
+                positions=[self.options.read_at],
+                progress=advance,
+            )
+
+    def folder(self, name: str = "") -> str | None:
+        """Where activations go: the questions' into `--store`, others beside it; None: all into the user's cache."""
+        return self.options.store and self.options.store + f"-{name}" * bool(name)
+
     def rows(self, layer: int, store: ActivationStore | None = None) -> Floats:
         """(question, d_model) activations of one layer, float64."""
-        found: Floats = (store or self.store).read(layer, position=self.options.read_at).double().numpy()
-        return found
-
-    def folder(self, name: str) -> str | None:
-        """Where further activations go; None: into the user's cache."""
-        return f"{self.options.store}-{name}" if self.options.store else None
+        activations: Floats = (store or self.store).read(layer, position=self.options.read_at).double().numpy()
+        return activations
 
     def layer_file(self, layer: int, name: str = "probes") -> str:
         """The name of a layer's file within the run; name: "probes" or "facts"."""

@@ -2,6 +2,7 @@
 
 import torch
 
+from onedial.show.progress import progress_bar
 from onedial.studies.probes.study import Study
 from probes.fitting.linear import Probe
 from steering.causes import effects_of
@@ -21,7 +22,7 @@ def use_stage(study: Study) -> None:
         known |= {(label, options.methods[0]): probe for label, probe in of_facts.items()}
     asked = study.spread_over_topics(options.n_pushed)
     topics = {question.id: question.topic for question in study.questions}
-    with study.progress_bar(len(asked), "pushes") as advance:
+    with progress_bar(len(asked), "pushes") as advance:
         table = effects_of(
             study.model,
             study.prompts.subset(asked),
@@ -37,8 +38,8 @@ def use_stage(study: Study) -> None:
         )
     split = table["direction"].str.split(" | ", regex=False, n=1)
     table = table.assign(label=split.str[0], method=split.str[1].fillna(""), layer=layer, step=options.step)
-    own = [probe for (label, _), probe in known.items() if label == study.main_labels[0]][-1].direction
+    first = [probe for (label, _), probe in known.items() if label == study.main_labels[0]][-1].direction
     pushed = [known.get((label, method)) for label, method in table[["label", "method"]].to_numpy()]
     table["auroc"] = [probe.auroc if probe else float("nan") for probe in pushed]
-    table["cosine_with_own"] = [float(torch.dot(probe.direction, own)) if probe else float("nan") for probe in pushed]
+    table["cosine_with_own"] = [float(torch.dot(probe.direction, first)) if probe else float("nan") for probe in pushed]
     study.run.write_table("effects.csv", table)

@@ -1,6 +1,7 @@
 """The probes of the main labels, token by token while the model reasons: writing.csv, tokens_written.parquet."""
 
 from onedial.asking.instruments import reasoned
+from onedial.show.progress import progress_bar
 from onedial.studies.probes.study import Study
 from probes.while_writing import TOKEN_COLUMNS, course_of, read_while_writing
 
@@ -13,15 +14,15 @@ def writing_stage(study: Study) -> None:
     if not study.options.n_reasoned:
         return
     layer = study.one_layer
-    rows, own = study.rows(layer), study.probes_at(layer)[study.options.methods[0]]
-    probes = {label: own[label] for label in study.main_labels}
+    rows, fitted = study.rows(layer), study.probes_at(layer)[study.options.methods[0]]
+    probes = {label: fitted[label] for label in study.main_labels}
     by_id = {question.id: question for question in study.questions}
     asked = [by_id[question] for question in study.spread_over_topics(study.options.n_reasoned)]
     parts = study.run.parts("written", TOKEN_COLUMNS, ["question_id", "place", "label"])
     done = parts.done("question_id")
     shares = [asked[first : first + AT_ONCE] for first in range(0, len(asked), AT_ONCE)]
     left = [share for share in shares if not any(question.id in done for question in share)]
-    with study.progress_bar(sum(map(len, left)), "reasoned answers") as advance:
+    with progress_bar(sum(map(len, left)), "reasoned answers") as advance:
         for share in left:
             instrument = reasoned(study.template)
             parts.append(read_while_writing(study.model, share, probes, layer, rows, instrument, progress=advance))

@@ -68,9 +68,9 @@ def measure_texts(study: SweepStudy) -> None:
     wait_for_all()
     if known is None:
         with progress_bar(len(passages), "neutral text") as advance:
-            found = kl_on_text(study.model, study.plan.interventions, settings, passages=passages, progress=advance)
+            texts = kl_on_text(study.model, study.plan.interventions, settings, passages=passages, progress=advance)
         if process_index() == 0:
-            study.run.write_table("texts", found)
+            study.run.write_table("texts", texts)
     wait_for_all()
 
 
@@ -145,8 +145,10 @@ def write_texts(study: SweepStudy) -> None:
     settings, tables = study.settings_at(WRITTEN_RATES), []
     with progress_bar(len(settings), f"texts to {len(places)} questions") as advance:
         for wanted, magnitude in zip(WRITTEN_RATES, settings, strict=True):
-            found = generate_steered(study.model, prompts, study.intervention, magnitude, max_new_tokens=WRITTEN_TOKENS)
-            rows = {"question_id": order[places], "text": [each.text for each in found]}
+            written = generate_steered(
+                study.model, prompts, study.intervention, magnitude, max_new_tokens=WRITTEN_TOKENS
+            )
+            rows = {"question_id": order[places], "text": [each.text for each in written]}
             tables.append(pd.DataFrame(rows).assign(magnitude=magnitude, yes_rate=wanted))
             advance(1)
     if is_first_process():

@@ -1,10 +1,12 @@
 """Is what lies along the vector what answers hang on, and through what does its push go? Of test questions alone.
 
+Every process makes the whole of each, and the first one writes.
+
 interchange.csv    for pairs of questions, far apart in the subject's own margin or in what the panel's respondents say
 mediation.csv      at three layers above the vector's, probes of the questions that are no test questions
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 import pandas as pd
@@ -45,7 +47,7 @@ def swap_components(study: SweepStudy) -> None:
             study.notes.tell(f"no interchange of questions far apart by {kind}: {len(order)} test questions have one")
             continue
         with progress_bar(2 * n, f"components swapped, {kind}") as advance:
-            found = interchange(
+            table = interchange(
                 study.model,
                 study.prompts,
                 vector_of(study),
@@ -53,9 +55,10 @@ def swap_components(study: SweepStudy) -> None:
                 seed=study.options.seed,
                 progress=advance,
             )
-        tables.append(found.assign(pairs=kind))
+        tables.append(table.assign(pairs=kind))
     if tables:
         study.run.run.write_table("interchange.csv", pd.concat(tables))
+    wait_for_all()
 
 
 def mediate(study: SweepStudy) -> None:
@@ -64,9 +67,9 @@ def mediate(study: SweepStudy) -> None:
     layers = layers_above(vector.layer, study.model.n_layers)
     if not layers:
         return study.notes.tell(f"no mediation: nothing lies above layer {vector.layer}, at which the dial pushes")
-    found = read_activations(study.model, study.prompts, layers)
-    held_out = np.array([inputs.splits[name] == TEST for name in found.question_ids])
-    labels = labels_to_read(study, found.question_ids, ~held_out)
+    read = read_activations(study.model, study.prompts, layers)
+    held_out = np.array([inputs.splits[name] == TEST for name in read.question_ids])
+    labels = labels_to_read(study, read.question_ids, ~held_out)
     truth = labels.to_numpy(float)
     topics = np.unique([str(question.topic) for question in inputs.questions], return_inverse=True)[1]
     copies = [
@@ -77,7 +80,7 @@ def mediate(study: SweepStudy) -> None:
     asked = asked[np.sort(np.random.default_rng(options.seed).permutation(len(asked))[:MEDIATION_QUESTIONS])]
     prompts, tables = study.prompts.subset(asked.tolist()), []
     for place, layer in enumerate(layers):
-        rows = found.residuals[:, place].double().numpy()
+        rows = read.residuals[:, place].double().numpy()
         training = Training.of(rows[~held_out])
         fitted = METHODS["lda"](training, np.hstack([truth[~held_out], *copies]), [0.0])[0] / training.scale[:, None]
         lines = torch.from_numpy(fitted.T).float()
@@ -99,6 +102,7 @@ def mediate(study: SweepStudy) -> None:
             )
         tables.append(table.assign(auroc=table["direction"].map(reads)))
     study.run.run.write_table("mediation.csv", pd.concat(tables))
+    wait_for_all()
 
 
 def vector_of(study: SweepStudy) -> SteeringVector:
@@ -120,8 +124,8 @@ def layers_above(layer: int, n_layers: int) -> list[int]:
 def own_margins(study: SweepStudy) -> pd.Series:
     """Question id -> the subject's unsteered margin, where it was read."""
     swept = study.run.sweep()
-    own = swept[(swept["magnitude"] == 0) & (swept["intervention_id"] == study.run.under_test())]
-    return own[is_read(own["mass"])].set_index("question_id")["margin"]
+    unsteered = swept[(swept["magnitude"] == 0) & (swept["intervention_id"] == study.run.under_test())]
+    return unsteered[is_read(unsteered["mass"])].set_index("question_id")["margin"]
 
 
 def panel_share(study: SweepStudy) -> pd.Series:
@@ -138,27 +142,16 @@ def labels_to_read(study: SweepStudy, ids: Sequence[str], fitted: NDArray[np.boo
     """
     names = list(ids)
     scores = {OWN_MARGIN: own_margins(study).reindex(names), PANEL: panel_share(study).reindex(names)}
-    found = {name: (own > own[fitted].median()).where(own.notna()).astype(float) for name, own in scores.items()}
+    labels = {
+        name: (score > score[fitted].median()).where(score.notna()).astype(float) for name, score in scores.items()
+    }
     if study.inputs.subject_correct is not None:
-        found["own correctness"] = study.inputs.subject_correct.reindex(names).round()
-    counts = {name: own[fitted].value_counts() for name, own in found.items()}
-    return pd.DataFrame({name: own for name, own in found.items() if (counts[name].reindex([0, 1]) >= LEAST).all()})
+        labels["own correctness"] = study.inputs.subject_correct.reindex(names).round()
+    counts = {name: label[fitted].value_counts().reindex([0, 1]) for name, label in labels.items()}
+    return pd.DataFrame({name: label for name, label in labels.items() if (counts[name] >= LEAST).all()})
 
 
 def ends_of(study: SweepStudy) -> tuple[float, float]:
     """The magnitudes, in residual norms, at which the fitting questions' yes rates are nearest to .1 and .9."""
     low, high = sorted(setting / study.intervention.units_per_norm for setting in study.settings_at((0.1, 0.9)))
     return low, high
-
-
-TESTS: dict[str, Callable[[SweepStudy], None]] = {"interchange": swap_components, "mediation": mediate}
-"""What `--tests` takes."""
-
-
-def find_causes(study: SweepStudy) -> None:
-    """Make the tests that are asked for and not made yet; every process all of them, and the first one writes."""
-    missing = [name for name in study.options.tests if not study.run.run.has(f"{name}.csv")]
-    wait_for_all()
-    for name in missing:
-        TESTS[name](study)
-    wait_for_all()

@@ -2,14 +2,18 @@
 
 from dataclasses import asdict
 
-from onedial.asking.prompts import PromptTemplate
+from onedial.asking.instruments import FACT
+from onedial.asking.prompts import Prompt, PromptTemplate
 from onedial.asking.sweep_tables import interventions_table
 from onedial.core.errors import InputError
 from onedial.core.processes import is_first_process
 from onedial.models.checkpoints.weights import load_config, resolve_weights
 from onedial.models.tokens import render
 from onedial.panels.inputs import ExperimentInputs
+from onedial.panels.questions.facts import load_facts
+from onedial.panels.questions.question_files import load_questions
 from onedial.show.progress import progress_bar
+from onedial.studies.options.sweep import SweepOptions
 from onedial.studies.sweep.study import SweepStudy
 from onedial.verdict.sweep_run import SweepRun
 from steering.interventions import Intervention, SteeringVector
@@ -20,6 +24,15 @@ def first_prompt(model: str, revision: str | None, inputs: ExperimentInputs, tem
     """What the subject reads first; its tokenizer is enough for that."""
     _, tokenizer = load_config(resolve_weights(model, revision))
     return render(tokenizer, template.fill(inputs.questions[0].text))
+
+
+def prompts_beside(options: SweepOptions) -> dict[str, list[Prompt]]:
+    """What is asked besides the questions: facts and preferences."""
+    beside = {
+        "facts": load_facts(options.facts, options.seed) if options.facts else [],
+        "preferences": load_questions("preferences"),
+    }
+    return {name: [FACT.template.fill(each.text) for each in asked] for name, asked in beside.items()}
 
 
 def settle_plan(study: SweepStudy) -> None:
@@ -87,12 +100,12 @@ def save(plan: SweepPlan, run: SweepRun) -> None:
 
 def in_a_sentence(plan: SweepPlan) -> str:
     """The vector under test, what it was made of, and its magnitudes."""
-    chosen, found = plan.intervention, plan.reliability
+    chosen, reliability = plan.intervention, plan.reliability
     grid, vector = plan.magnitudes[chosen.intervention_id], chosen.vectors[0]
     return (
         f"vector: {vector.vector_id} from {vector.n_yes} questions on the side of yes and {vector.n_no} "
         f"on that of no ({vector.n_unread} unread)"
-        + (f", reliability {found.reliability:.2f}" if found is not None else "")
+        + (f", reliability {reliability.reliability:.2f}" if reliability is not None else "")
         + f"; {len(grid)} magnitudes from {grid[0]:.3g} to {grid[-1]:.3g}"
     )
 
@@ -103,10 +116,10 @@ def stored_plan(run: SweepRun) -> SweepPlan:
     names = {name for entry in entries for name in entry["vectors"]}
     vectors = {name: SteeringVector.load(run.path / run.vector_file(name)) for name in names}
     interventions = [Intervention.from_dict(entry, vectors) for entry in entries]
-    own = next(each for each in interventions if each.intervention_id == run.under_test())
+    tested = next(each for each in interventions if each.intervention_id == run.under_test())
     return SweepPlan(
-        own,
-        tuple(each for each in interventions if each is not own),
+        tested,
+        tuple(each for each in interventions if each is not tested),
         {entry["intervention_id"]: entry["magnitudes"] for entry in entries},
         None,
     )

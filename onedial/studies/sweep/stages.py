@@ -1,28 +1,22 @@
-"""The stages of a sweep, each with what it asks of the model and when it is wanted.
+"""The stages of a sweep in order: whether options want them, what they ask of the model, what does them.
 
-A new one is an entry of `STAGES`; `predict` tells its cost, `go_through_stages` does it.
+A new one is an entry of `STAGES`: `loads` tells its cost, `go_through` does it.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import NamedTuple
+from functools import cached_property
 
 import torch
 
-from onedial.asking.instruments import FACT
-from onedial.asking.prompts import PromptTemplate
-from onedial.asking.rewording import reversed_wording
 from onedial.core.processes import is_first_process
 from onedial.core.pulse import say
-from onedial.core.run.stages import Stage, go_through
-from onedial.panels.inputs import ExperimentInputs
-from onedial.panels.questions.facts import load_facts
-from onedial.panels.questions.question_files import load_questions
+from onedial.core.run.stages import Stage, loads_of
 from onedial.report.report import keep_judgement, print_summary, write_report
-from onedial.studies.inputs import prompts_by_split
 from onedial.studies.options.sweep import SweepOptions
 from onedial.studies.sweep import asking
-from onedial.studies.sweep.causes import find_causes
+from onedial.studies.sweep.causes import mediate, swap_components
+from onedial.studies.sweep.planning import settle_plan
 from onedial.studies.sweep.study import SweepStudy
 from steering.causes import (
     INTERCHANGE_DRAWN,
@@ -36,7 +30,7 @@ from steering.critical import ROWS_PER_CROSSING
 from steering.dials.dials import SURENESS
 from steering.effects.reasoned import reasoned_cost
 from steering.effects.side_effects import N_PREFERENCES, REVERSED_SETTINGS
-from steering.planning.forecast import Load, Size, forecast_of
+from steering.planning.forecast import Load, Size
 from steering.planning.layers import candidate_layers
 from steering.planning.magnitudes import COARSE_POINTS, GRID_POINTS, RANGE_QUESTIONS, doubling
 from steering.planning.readability import ASKED
@@ -53,24 +47,20 @@ class Ahead:
     taken to be as long as the questions, and there are as many as at most.
 
     Attributes:
-        extraction, fitting, test, facts, preferences: tokens of each prompt. layers: the candidates.
-        turned: whether the prompt has a reversed wording. n_cached: prompts that the sweep finds in the cache.
+        lengths: extraction, fitting, test, facts, preferences -> tokens of each prompt.
+        turned: whether the prompt has a reversed wording.
     """
 
     options: SweepOptions
-    extraction: list[int]
-    fitting: list[int]
-    test: list[int]
-    facts: list[int]
-    preferences: list[int]
-    layers: Sequence[int]
+    lengths: Mapping[str, list[int]]
+    size: Size
+    dtype: torch.dtype
     turned: bool = True
-    n_cached: int = 0
 
-    @property
-    def kind(self) -> str:
-        """Of a load that pushes."""
-        return "last" if self.options.positions == "last" else "all"
+    @cached_property
+    def layers(self) -> list[int]:
+        """The candidates."""
+        return candidate_layers(self.options.layer, self.size.n_layers)
 
     @property
     def middle(self) -> int:
@@ -78,107 +68,127 @@ class Ahead:
         return self.layers[len(self.layers) // 2]
 
     @property
+    def kind(self) -> str:
+        """Of a load that pushes."""
+        return "last" if self.options.positions == "last" else "all"
+
+    @property
+    def places(self) -> bool:
+        """Whether magnitudes are chosen."""
+        return self.options.settings() is None
+
+    @property
+    def scans(self) -> bool:
+        """Whether the layers are scanned, for the one that is taken or for how far it is turned."""
+        return len(self.layers) > 1 or self.places
+
+    @property
     def grid(self) -> int:
         """Magnitudes."""
         return len(self.options.settings() or range(GRID_POINTS))
 
+    def of(self, *names: str) -> list[int]:
+        """Lengths of the prompts of some splits."""
+        return [length for name in names for length in self.lengths[name]]
+
+    @property
+    def whole(self) -> list[int]:
+        """Of all questions."""
+        return self.of("extraction", "fitting", "test")
+
+    @cached_property
+    def n_cached(self) -> int:
+        """Prompts that the sweep finds in the cache."""
+        read = self.of("extraction", *["fitting"] * self.scans)
+        return self.size.n_in_cache(read, min(self.layers), self.dtype) if self.kind == "last" else 0
+
     def some(self, n: int) -> list[int]:
         """Lengths of n prompts."""
-        whole = [*self.extraction, *self.fitting, *self.test]
-        return (whole * (n // max(len(whole), 1) + 1))[:n]
+        return (self.whole * (n // max(len(self.whole), 1) + 1))[:n]
+
+    def written(self, asked: list[int], n_settings: int, n_tokens: int) -> list[Load]:
+        """Texts to prompts at so many settings."""
+        return [Load(asked, [(0, n_settings)], "written", n_tokens=n_tokens)]
 
 
-class SweepStage(NamedTuple):
-    """A stage: whether options want it, what it asks of the model, and what does it."""
-
-    wanted: Callable[[SweepOptions], object]
-    loads: Callable[[Ahead], Loads]
-    ask: Callable[[SweepStudy], None]
+def _plan(a: Ahead) -> Loads:
+    fitting, loads = a.of("fitting"), {"reading": [Load([*a.of("extraction"), *a.some(ASKED)])]}
+    if a.scans:
+        loads["scanning"] = [Load(fitting, [(layer, BEYOND) for layer in a.layers], a.kind)]
+    if a.places:
+        cached = max(0, a.n_cached - len(a.of("extraction")))
+        loads["placing"] = [Load(fitting, [(a.middle, COARSE_POINTS)], a.kind, cached)]
+    return loads
 
 
 def _controls(a: Ahead) -> Loads:
     n, last = a.options.controls + N_CONTRASTS, a.kind == "last"
-    whole = [*a.extraction, *a.fitting, *a.test]
     turning = "crossings" if last else "crossings everywhere"
     return {
-        "ranges": [Load(a.fitting[:RANGE_QUESTIONS], [(layer, BEYOND) for layer in a.layers] * n, a.kind)],
-        "controls": [Load(whole, [(a.middle, ROWS_PER_CROSSING[last])] * n, turning, a.n_cached)],
+        "ranges": [Load(a.of("fitting")[:RANGE_QUESTIONS], [(layer, BEYOND) for layer in a.layers] * n, a.kind)],
+        "controls": [Load(a.whole, [(a.middle, ROWS_PER_CROSSING[last])] * n, turning, a.n_cached)],
     }
 
 
 def _reversed(a: Ahead) -> Loads:
-    asked = a.fitting[: a.options.reversed] * 2 + a.preferences[:N_PREFERENCES]
-    found = [Load(asked, [(a.middle, REVERSED_SETTINGS), (a.middle, BEYOND)], a.kind)]
-    return {"reversed": found} if a.turned else {}
+    asked = a.of("fitting")[: a.options.reversed] * 2 + a.of("preferences")[:N_PREFERENCES]
+    loads = [Load(asked, [(a.middle, REVERSED_SETTINGS), (a.middle, BEYOND)], a.kind)]
+    return {"reversed": loads} if a.turned else {}
 
 
-def _causes(a: Ahead) -> Loads:
-    swapped = (a.test * 4)[: 4 * INTERCHANGE_PAIRS]
-    held = (a.test * MEDIATION_LAYERS)[: MEDIATION_LAYERS * MEDIATION_QUESTIONS]
-    found = {
-        "interchange": [Load(swapped), Load(swapped, [(a.middle, 2 + 2 * INTERCHANGE_DRAWN)])],
-        "mediation": [
-            Load([*a.extraction, *a.fitting, *a.test]),
-            Load(held, [(a.middle, 3 + 4 * (5 + 2 * MEDIATION_DRAWN))]),
-        ],
-    }
-    return {name: found[name] for name in a.options.tests}
+def _interchange(a: Ahead) -> Loads:
+    swapped = (a.of("test") * 4)[: 4 * INTERCHANGE_PAIRS]
+    return {"interchange": [Load(swapped), Load(swapped, [(a.middle, 2 + 2 * INTERCHANGE_DRAWN)])]}
 
 
-def _written(a: Ahead, asked: list[int], n_settings: int, n_tokens: int) -> list[Load]:
-    return [Load(asked, [(0, n_settings)], "written", n_tokens=n_tokens)]
+def _mediation(a: Ahead) -> Loads:
+    held = (a.of("test") * MEDIATION_LAYERS)[: MEDIATION_LAYERS * MEDIATION_QUESTIONS]
+    return {"mediation": [Load(a.whole), Load(held, [(a.middle, 3 + 4 * (5 + 2 * MEDIATION_DRAWN))])]}
 
 
-STAGES: dict[str, SweepStage] = {
-    "sweep": SweepStage(
-        lambda _: True,
-        lambda a: {
-            "sweep": [Load([*a.extraction, *a.fitting, *a.test], [(a.middle, a.grid)], a.kind, a.n_cached)],
-        },
-        asking.sweep_questions,
+def _reasoned(a: Ahead) -> Loads:
+    n_settings = reasoned_cost(a.options.reasoned_settings, a.options.reasoned_search) * a.options.reasoned_samples
+    return {"reasoned": a.written(a.of("fitting", "test"), n_settings, a.options.reasoned_tokens)}
+
+
+STAGES: dict[str, Stage[SweepStudy]] = {
+    "vectors, layer and magnitudes": Stage(settle_plan, _plan, settles=True),
+    "sweep": Stage(
+        asking.sweep_questions, lambda a: {"sweep": [Load(a.whole, [(a.middle, a.grid)], a.kind, a.n_cached)]}
     ),
-    "controls": SweepStage(lambda o: o.controls, _controls, asking.cross_controls),
-    "neutral text": SweepStage(lambda o: o.controls, lambda a: {}, asking.measure_texts),
-    "instructed thresholds": SweepStage(
-        lambda o: o.instructed,
-        lambda a: {"instructed": [Load([*a.fitting, *a.test] * len(SURENESS))]},
+    "controls": Stage(asking.cross_controls, _controls, lambda o: o.controls),
+    "neutral text": Stage(asking.measure_texts, wanted=lambda o: o.controls),
+    "instructed thresholds": Stage(
         asking.ask_instructed,
+        lambda a: {"instructed": [Load(a.of("fitting", "test") * len(SURENESS))]},
+        lambda o: o.instructed,
     ),
-    "facts": SweepStage(
-        lambda o: o.facts,
-        lambda a: {"facts": [Load(a.facts, [(a.middle, a.grid)], a.kind)]},
-        asking.ask_facts,
+    "facts": Stage(
+        asking.ask_facts, lambda a: {"facts": [Load(a.of("facts"), [(a.middle, a.grid)], a.kind)]}, lambda o: o.facts
     ),
-    "reversed wording": SweepStage(lambda o: o.reversed, _reversed, asking.ask_reversed),
-    "interchange and mediation": SweepStage(lambda o: o.tests, _causes, find_causes),
-    "texts": SweepStage(
-        lambda _: True,
-        lambda a: {"texts": _written(a, a.some(asking.N_WRITTEN), len(asking.WRITTEN_RATES), asking.WRITTEN_TOKENS)},
+    "reversed wording": Stage(asking.ask_reversed, _reversed, lambda o: o.reversed),
+    "interchange": Stage(swap_components, _interchange, lambda o: "interchange" in o.tests, once=True),
+    "mediation": Stage(mediate, _mediation, lambda o: "mediation" in o.tests, once=True),
+    "texts": Stage(
         asking.write_texts,
+        lambda a: {"texts": a.written(a.some(asking.N_WRITTEN), len(asking.WRITTEN_RATES), asking.WRITTEN_TOKENS)},
+        once=True,
     ),
-    "reasoned answers": SweepStage(
-        lambda o: o.answer == "reasoned",
-        lambda a: {
-            "reasoned": _written(
-                a,
-                [*a.fitting, *a.test],
-                reasoned_cost(a.options.reasoned_settings, a.options.reasoned_search) * a.options.reasoned_samples,
-                a.options.reasoned_tokens,
-            )
-        },
-        asking.write_reasons,
-    ),
+    "reasoned answers": Stage(asking.write_reasons, _reasoned, lambda o: o.answer == "reasoned"),
 }
 """Name, in manifest and report -> the stage, in order."""
 
 
-def go_through_stages(study: SweepStudy) -> None:
-    """Ask everything that the options want; by the first process match, judge, report, and say what came out."""
+def loads(
+    options: SweepOptions, lengths: Mapping[str, list[int]], size: Size, dtype: torch.dtype, turned: bool = True
+) -> Loads:
+    """What each stage of a sweep asks of the model; see `Ahead`."""
+    return loads_of(STAGES, options, Ahead(options, lengths, size, dtype, turned))
+
+
+def judge_sweep(study: SweepStudy) -> None:
+    """Match, judge, report, and say what came out; by the first process."""
     run, options, panel = study.run, study.options, study.inputs.panel
-    stages = [
-        Stage(name, stage.ask, bool(stage.wanted(options)), once=name == "texts") for name, stage in STAGES.items()
-    ]
-    go_through(run.run, study, *stages)
     if not is_first_process():
         return
     with run.run.stage("match and verdict"):
@@ -190,45 +200,3 @@ def go_through_stages(study: SweepStudy) -> None:
         report = write_report(run)
     print_summary(run)
     say(f"report: {report}")
-
-
-def predict(options: SweepOptions, inputs: ExperimentInputs, template: PromptTemplate) -> str:
-    """What the run would cost."""
-    turned = reversed_wording(template) is not None
-
-    def stages(lengths: Mapping[str, list[int]], size: Size, dtype: torch.dtype) -> Loads:
-        return loads(options, lengths, size, dtype, turned)
-
-    facts = load_facts(options.facts, options.seed) if options.facts else []
-    beside = {"facts": facts, "preferences": load_questions("preferences")}
-    asked = prompts_by_split(inputs, template)
-    asked |= {name: [FACT.template.fill(each.text) for each in own] for name, own in beside.items()}
-    told = forecast_of(options.model, asked, stages, options.revision, options.dtype)
-    return f"{options.model}, {len(inputs.questions)} questions, {told}"
-
-
-def loads(
-    options: SweepOptions, lengths: Mapping[str, list[int]], size: Size, dtype: torch.dtype, turned: bool = True
-) -> Loads:
-    """What the plan and each stage of a sweep ask of the model.
-
-    Args:
-        lengths: extraction, fitting, test, facts, preferences -> tokens of each prompt. turned: see `Ahead`.
-    """
-    named = ("extraction", "fitting", "test", "facts", "preferences")
-    extraction, fitting, test, facts, liked = (lengths[name] for name in named)
-    layers = candidate_layers(options.layer, size.n_layers)
-    ahead = Ahead(options, extraction, fitting, test, facts, liked, layers, turned)
-    found: Loads = {"reading": [Load([*extraction, *ahead.some(ASKED)])]}
-    chosen = options.settings() is None
-    if len(ahead.layers) > 1 or chosen:
-        found["scanning"] = [Load(fitting, [(layer, BEYOND) for layer in ahead.layers], ahead.kind)]
-    read = [*extraction, *(fitting if "scanning" in found else [])]
-    n_cached = size.n_in_cache(read, min(ahead.layers), dtype) if ahead.kind == "last" else 0
-    if chosen:
-        cached = max(0, n_cached - len(extraction))
-        found["placing"] = [Load(fitting, [(ahead.middle, COARSE_POINTS)], ahead.kind, cached)]
-    ahead = replace(ahead, n_cached=n_cached)
-    for stage in STAGES.values():
-        found |= stage.loads(ahead) if stage.wanted(options) else {}
-    return found

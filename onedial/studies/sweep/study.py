@@ -85,8 +85,8 @@ class SweepStudy:
     def fitting_answers(self) -> pd.DataFrame:
         """Of the finished sweep, what the fitting questions were answered under the intervention under test."""
         swept = self.run.sweep()
-        own = swept["intervention_id"] == self.intervention.intervention_id
-        return swept[own & swept["question_id"].isin(set(self.inputs.ids(FITTING)))]
+        tested = swept["intervention_id"] == self.intervention.intervention_id
+        return swept[tested & swept["question_id"].isin(set(self.inputs.ids(FITTING)))]
 
     def settings_at(self, wanted: Sequence[float]) -> list[float]:
         """The magnitudes at which the fitting questions' yes rates are nearest to these; 0 where nothing was read."""

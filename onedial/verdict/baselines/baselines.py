@@ -77,23 +77,23 @@ def turned_as_others_answer(scores: np.ndarray, case: Case) -> np.ndarray:
     Returns:
         question x target; nan for a target where fewer than three questions tell.
     """
-    found = _nothing(case)
-    for own, mean in others_means(case):
+    scores_of_each = _nothing(case)
+    for targets, mean in others_means(case):
         known = (case.splits != TEST) & ~np.isnan(scores) & ~np.isnan(mean)
         if known.sum() > 2:
             along = np.cov(scores[known], mean[known])[0, 1]
-            found[:, own] = (scores if along >= 0 else -scores)[:, None]
-    return found
+            scores_of_each[:, targets] = (scores if along >= 0 else -scores)[:, None]
+    return scores_of_each
 
 
 def others_means(case: Case) -> list[tuple[np.ndarray, np.ndarray]]:
     """For each base model its targets, as a mask, and the mean answer of the others to each question."""
     pairs = []
     for model in np.unique(case.models):
-        own = case.models == model
-        if not own.all():
-            given = case.given[:, ~own]
-            pairs.append((own, average_within_models(given, case.models[~own])))
+        targets = case.models == model
+        if not targets.all():
+            given = case.given[:, ~targets]
+            pairs.append((targets, average_within_models(given, case.models[~targets])))
     return pairs
 
 
@@ -114,8 +114,8 @@ def _text_from_others(case: Case) -> np.ndarray:
 def _mean_of_others(case: Case) -> np.ndarray:
     """The same for all targets of a base model: the mean answer of the other base models."""
     scores = _nothing(case)
-    for own, mean in others_means(case):
-        scores[:, own] = mean[:, None]
+    for targets, mean in others_means(case):
+        scores[:, targets] = mean[:, None]
     return scores
 
 
@@ -124,28 +124,28 @@ def topic_means(case: Case) -> np.ndarray:
     if len(set(case.topics)) < 2:
         return _nothing(case)
     scores = _nothing(case)
-    for target, own in enumerate(case.given.T):
-        known = (case.splits != TEST) & ~np.isnan(own)
+    for target, given in enumerate(case.given.T):
+        known = (case.splits != TEST) & ~np.isnan(given)
         if not known.any():
             continue
-        mean = own[known].mean()
+        mean = given[known].mean()
         for topic in np.unique(case.topics):
             here = case.topics == topic
-            scores[here, target] = (own[known & here].sum() + _SHRINK * mean) / ((known & here).sum() + _SHRINK)
+            scores[here, target] = (given[known & here].sum() + _SHRINK * mean) / ((known & here).sum() + _SHRINK)
     return scores
 
 
 def _shared_difficulty(case: Case) -> np.ndarray:
     scores = _nothing(case)
     for model in np.unique(case.models):
-        own = case.models == model
+        targets = case.models == model
         try:
             with noticed(lambda text: None):  # said once already, of the whole panel
-                others = pd.DataFrame(case.given[:, ~own], case.questions, case.targets[~own])
+                others = pd.DataFrame(case.given[:, ~targets], case.questions, case.targets[~targets])
                 factor = fit_factor_model(others, n_permutations=0)
         except InputError:  # too few respondents or questions are left for a factor
             continue
-        scores[:, own] = -factor.difficulty.reindex(case.questions).to_numpy(float)[:, None]
+        scores[:, targets] = -factor.difficulty.reindex(case.questions).to_numpy(float)[:, None]
     return scores
 
 
@@ -192,13 +192,13 @@ class Baseline:
         Raises:
             InputError: another shape than question x target.
         """
-        found = self.scores(case)
-        if found is not None and np.shape(found) != case.given.shape:
+        scores = self.scores(case)
+        if scores is not None and np.shape(scores) != case.given.shape:
             raise InputError(
-                f"the baseline {name!r} gives scores of shape {np.shape(found)} for {case.given.shape[0]} questions "
+                f"the baseline {name!r} gives scores of shape {np.shape(scores)} for {case.given.shape[0]} questions "
                 f"and {case.given.shape[1]} targets; return one score for each, {case.given.shape}"
             )
-        return found
+        return scores
 
 
 BASELINES: dict[str, Baseline] = {

@@ -96,5 +96,5 @@ def facts_result(case: Case) -> FactsResult | None:
 
 def _between(rates: np.ndarray, used: np.ndarray) -> tuple[int, int]:
     """Positions nearest to yes rates of .1 and .9 among the readable ones."""
-    own = rates[used]
-    return int(used[np.abs(own - LOW_RATE).argmin()]), int(used[np.abs(own - HIGH_RATE).argmin()])
+    reached = rates[used]
+    return int(used[np.abs(reached - LOW_RATE).argmin()]), int(used[np.abs(reached - HIGH_RATE).argmin()])

@@ -11,19 +11,19 @@ from collections.abc import Mapping
 import numpy as np
 import pandas as pd
 
-from onedial.verdict.dial import Dial
+from onedial.verdict.dial import Turns
 
 TEXT_COLUMNS = ["intervention_id", "magnitude", "kl", "kl_low", "kl_high", "n_passages"]
 
 
-def push_settings(dials: Mapping[str, Dial], rows: np.ndarray) -> dict[str, list[float]]:
+def push_settings(dials: Mapping[str, Turns], rows: np.ndarray) -> dict[str, list[float]]:
     """The two ends of each dial's push, by its identifier; one that never gets there has none.
 
     Args:
         rows: mask of the questions that the rates are of (`match.ordering_questions`).
     """
     ends = {name: dial.push_ends(rows) for name, dial in dials.items()}
-    return {name: [] if own is None else list(own) for name, own in ends.items()}
+    return {name: [] if both is None else list(both) for name, both in ends.items()}
 
 
 def text_cost(texts: pd.DataFrame | None, name: str, push: float) -> float:
@@ -34,7 +34,7 @@ def text_cost(texts: pd.DataFrame | None, name: str, push: float) -> float:
     """
     if texts is None:
         return float("nan")
-    own = texts.loc[texts["intervention_id"] == name, "kl"]
-    if own.empty:
+    costs = texts.loc[texts["intervention_id"] == name, "kl"]
+    if costs.empty:
         return float("inf") if np.isinf(push) else float("nan")
-    return float(own.mean())
+    return float(costs.mean())

@@ -114,7 +114,7 @@ def yes_bias(case: Case) -> YesBias | None:
 
 def split_margin(
     asked: pd.DataFrame,
-    own: str,
+    tested: str,
     norms_per_unit: float = 1.0,
     facts: pd.DataFrame | None = None,
     n_bootstrap: int = N_RESAMPLES,
@@ -125,7 +125,7 @@ def split_margin(
     Args:
         asked: columns question_id, intervention_id, magnitude (0 among them), wording, margin, mass; wording says what
             was asked: the question as it is, reversed, or a preference.
-        own: the intervention under test; any other is the yardstick.
+        tested: the intervention under test; any other is the yardstick.
         norms_per_unit: residual norms that one unit of magnitude is, for either.
         facts: question_id, magnitude, margin, mass along the intervention under test; None where they were not asked.
 
@@ -140,14 +140,14 @@ def split_margin(
     >>> round(split_margin(asked, "dial", n_bootstrap=19).dial.share.value, 1)
     1.0
     """
-    found = {
-        str(name): _slopes(table, norms_per_unit, facts if name == own else None, n_bootstrap, seed)
+    slopes = {
+        str(name): _slopes(table, norms_per_unit, facts if name == tested else None, n_bootstrap, seed)
         for name, table in asked.groupby("intervention_id")
         if {AS_ASKED, REVERSED_WORDING} <= set(table["wording"])
     }
-    if own not in found:
+    if tested not in slopes:
         return None
-    return YesBias(found.pop(own), next(iter(found.values()), None))
+    return YesBias(slopes.pop(tested), next(iter(slopes.values()), None))
 
 
 def _slopes(
@@ -169,9 +169,9 @@ def _slopes(
         others[name] = slopes[np.isfinite(slopes)]
     unsteered = np.column_stack([asked[0.0], turned[0.0]])[kept]
     n_settings = int(((settings >= low) & (settings <= high)).sum())
-    found: dict[str, Any] = {f"n_{name}": len(slopes) for name, slopes in others.items()}
-    found |= _numbers(both[kept], unsteered, others, n_bootstrap, seed)
-    return Slopes(int(kept.sum()), int((~kept).sum()), n_settings, low, high, **found)
+    numbers: dict[str, Any] = {f"n_{name}": len(slopes) for name, slopes in others.items()}
+    numbers |= _numbers(both[kept], unsteered, others, n_bootstrap, seed)
+    return Slopes(int(kept.sum()), int((~kept).sum()), n_settings, low, high, **numbers)
 
 
 def _margins(table: pd.DataFrame) -> pd.DataFrame:
@@ -207,7 +207,7 @@ def _numbers(
         with np.errstate(invalid="ignore", divide="ignore"):
             bias, confidence, *squares = (weights @ within / weights.sum(axis=1)[:, None]).T
             asked, whole = bias + confidence, squares[0] + squares[1]
-            found = {
+            shifts = {
                 "as_asked": asked,
                 "reversed": bias - confidence,
                 "bias": bias,
@@ -220,8 +220,8 @@ def _numbers(
             }
             for name, drawn in of_others.items():
                 shift = drawn @ others[name] / drawn.sum(axis=1)
-                found |= {name: shift, f"{name}_share": shift / asked}
-            return found
+                shifts |= {name: shift, f"{name}_share": shift / asked}
+            return shifts
 
     n = len(slopes)
     told = statistics(np.ones((1, n)), {name: np.ones((1, len(of))) for name, of in others.items()})
@@ -246,8 +246,8 @@ def _correlation(weights: np.ndarray, pairs: np.ndarray) -> np.ndarray:
     """Weighted correlation of two columns, over the rows that have both; one for each row of weights."""
     known = np.isfinite(pairs).all(axis=1)
     one, other = pairs[known].T
-    own = weights[:, known] / weights[:, known].sum(axis=1)[:, None]
-    a, b = own @ one, own @ other
-    covariance = own @ (one * other) - a * b
-    spread = (own @ one**2 - a**2) * (own @ other**2 - b**2)
+    shares = weights[:, known] / weights[:, known].sum(axis=1)[:, None]
+    a, b = shares @ one, shares @ other
+    covariance = shares @ (one * other) - a * b
+    spread = (shares @ one**2 - a**2) * (shares @ other**2 - b**2)
     return covariance / np.sqrt(np.maximum(spread, 0))

@@ -16,7 +16,6 @@ No correction is made for the number of pairs or targets; the tables say how man
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from itertools import combinations
 from typing import Any
@@ -25,170 +24,141 @@ import numpy as np
 import pandas as pd
 from scipy import stats
 
-from onedial.core.cards import one_line
-from onedial.core.errors import InputError
 from onedial.core.run.configuration import flat
 from onedial.panels.panels import panel_from_long
 from onedial.panels.splits import TEST
 from onedial.stats.estimate import rank_correlation
 from onedial.stats.level import QUANTILES_95
 from onedial.stats.numbers import model_means
-from onedial.verdict.case import Case, all_answers, sweep_grid
 from onedial.verdict.criteria.status import JUDGED
 from onedial.verdict.match import dose_response
 from onedial.verdict.sweep_run import SweepRun
-from onedial.verdict.verdict import RULE
 
-UNCOMPARED = ("out", "resume")
-"""Options that say where a run lies and not what it did."""
-SIDES = ("first", "second")
+ANSWERS = ("sentence", "reproduced", "dial", "push", "n_eligible", "n_targets")
+MATCH_COLUMNS = ["agreement", "agreement_low", "agreement_high", "kappa", "yes_rate", "status", "model"]
 TARGET_COLUMNS = ["first", "second", "target", "n", "first_agrees", "second_agrees", "only_first", "only_second", "p"]
+DOSE_COLUMNS = ["norms", "magnitude", "yes_rate", "yes_rate_se", "n", "n_unread"]
 
 
-@dataclass(frozen=True)
-class Comparison:
-    """Several runs side by side.
-
-    Attributes:
-        differences: index option, a column per run: what is not the same in all of them.
-        answers: index run; sentence, reproduced, dial, push, and estimate, low, high of signal, gain, order and rho.
-        agreement: target, run, agreement, low, high, status: targets that two runs or more have.
-        dose: run, norms (magnitude in residual norms), yes_rate, yes_rate_se, n, n_unread of the test questions.
-        pairs: one row per pair of runs: first, second, n_shared, turn_in_*, turn_p, order, order_n, n_test, n_targets,
-            agreement_difference, low, high, p.
-        targets: first, second, target, n (test questions of both on which both are read), first_agrees,
-            second_agrees (shares of these n), only_first, only_second (questions on which one alone agrees), p.
-    """
-
-    differences: pd.DataFrame
-    answers: pd.DataFrame
-    agreement: pd.DataFrame
-    dose: pd.DataFrame
-    pairs: pd.DataFrame
-    targets: pd.DataFrame
-
-    __repr__ = one_line
-
-
-class _Compared:
-    """What is read of one run.
+class ComparedRun:
+    """A finished run of `steer_sweep.py`, beside others.
 
     Raises:
-        InputError: it is not finished, or was judged by another rule.
+        InputError: as `SweepRun.verdict`.
     """
 
     def __init__(self, run: SweepRun) -> None:
-        if not run.is_finished:
-            raise InputError(f"{run.path} is not finished; continue it with --resume, or leave it out")
-        self.run, self.verdict = run, run.verdict()
-        if self.verdict["rule"] != RULE:
-            raise InputError(
-                f"{run.path} was judged by rule {self.verdict['rule']}, and this version compares runs of rule {RULE}; "
-                f"judge it again, which needs no model: python experiments/judge_run.py {run.path}"
-            )
-        entries = run.interventions().to_dict("records")
-        self.entry = next(each for each in entries if each["intervention_id"] == run.under_test())
-
-    @cached_property
-    def grid(self) -> Case:
-        return sweep_grid(self.run.sweep(), self.run.splits(), self.run.under_test())
-
-    @cached_property
-    def given(self) -> pd.DataFrame:
-        return all_answers(panel_from_long(self.run.panel()))
-
-    @cached_property
-    def matches(self) -> pd.DataFrame:
-        return self.run.matches()
+        self.run, self.verdict, self.matches, tables = run, run.verdict(), run.matches(), run.tables()
+        self.case, self.entry = tables.grid.beside(panel_from_long(run.panel())), tables.entries[tables.tested]
 
     @property
     def asked(self) -> dict[str, Any]:
         """The configuration, and what became of it."""
-        facts = self.run.run.manifest.facts.get("model", {})
-        kept = {
-            name: value for name, value in self.run.config.items() if name not in UNCOMPARED and "wandb" not in name
-        }
-        return kept | {
-            "subject": facts.get("name"),
-            "subject's weights": facts.get("fingerprint") or facts.get("sha256"),
-            "vector": self.run.under_test(),
+        subject = self.run.run.manifest.facts.get("model", {})
+        return self.run.config | {
+            "subject": subject.get("name"),
+            "subject's weights": subject.get("fingerprint") or subject.get("sha256"),
+            "vector": self.case.intervention,
             "layers": list(self.entry["layers"]),
             "operator": self.entry["operator"],
             "positions": self.entry["positions"],
-            "questions asked": len(self.grid.questions),
-            "targets of the panel": self.given.shape[1],
+            "questions asked": len(self.case.questions),
+            "targets of the panel": len(self.case.targets),
         }
 
     @property
     def answer(self) -> dict[str, Any]:
         """The three answers, and the numbers below them."""
-        verdict = self.verdict
-        row = {name: verdict[name] for name in ("sentence", "reproduced", "dial", "push", "n_eligible", "n_targets")}
-        numbers = {name: verdict[name] for name in ("signal", "gain", "order")} | {"rho": verdict["order"]["rho"]}
-        for name, number in numbers.items():
+        row = {name: self.verdict[name] for name in ANSWERS}
+        numbers = {name: self.verdict[name] for name in ("signal", "gain", "order")}
+        for name, number in (numbers | {"rho": numbers["order"]["rho"]}).items():
             row |= {name: number["value"], f"{name}_low": number["low"], f"{name}_high": number["high"]}
-        return row | {"p": verdict["signal"]["p"]}
+        return row | {"p": numbers["signal"]["p"]}
 
     @property
     def dose(self) -> pd.DataFrame:
         """Yes rates of the test questions against the push in residual norms."""
-        per_unit = float(self.entry["norms_per_unit"])
-        dose = dose_response(self.grid)
+        dose = dose_response(self.case)
         dose = dose[dose["split"] == TEST].sort_values("magnitude")
-        norms = dose["magnitude"] * (1.0 if math.isnan(per_unit) else per_unit)
-        return dose.assign(norms=norms)[["norms", "magnitude", "yes_rate", "yes_rate_se", "n", "n_unread"]]
+        return dose.assign(norms=dose["magnitude"] * self.case.norms_per_unit)[DOSE_COLUMNS]
 
-    def agrees(self, questions: pd.Index, targets: Sequence[str]) -> np.ndarray:
-        """Question x target: whether the subject agrees at the magnitude chosen for the target; nan unknown."""
-        rows, magnitudes = self.grid.questions.get_indexer(questions), self.matches["magnitude"].loc[list(targets)]
-        columns = [int(np.abs(self.grid.magnitudes - at).argmin()) for at in magnitudes.to_numpy(float)]
-        said = self.grid.answers[rows][:, columns]
-        given = self.given.reindex(index=questions, columns=list(targets)).to_numpy(float)
-        return np.where(np.isnan(said) | np.isnan(given), np.nan, said == given)
+    def agrees(self, questions: pd.Index, targets: Sequence[str]) -> tuple[np.ndarray, np.ndarray]:
+        """Question x target: the panel's answers, and whether the subject agrees at the magnitude that was chosen for
+        the target; nan where either is not known."""
+        case, rows = self.case, self.case.questions.get_indexer(questions)
+        columns = case.targets.get_indexer(pd.Index(targets))
+        given, said = case.given[rows][:, columns], case.answers[rows][:, case.chosen.best[columns]]
+        return given, np.where(np.isnan(said) | np.isnan(given), np.nan, said == given)
 
 
-def compare_runs(runs: Mapping[str, SweepRun]) -> Comparison:
-    """Set finished runs of `steer_sweep.py` side by side.
+class Comparison:
+    """Several runs side by side, each table made when it is first asked for.
 
     Args:
-        runs: name -> run, two or more, in the order in which they are shown.
+        runs: name -> run of `steer_sweep.py`, two or more, in the order in which they are shown.
 
     Raises:
-        InputError: fewer than two runs, or one that is not finished or was judged by another rule.
+        InputError: a run is not finished, or was judged by another rule.
 
     >>> run = SweepRun.open("tests/reference/golden/default")
-    >>> compare_runs({"one": run, "again": run}).pairs[["first", "second"]].to_numpy().tolist()
+    >>> Comparison({"one": run, "again": run}).pairs[["first", "second"]].to_numpy().tolist()
     [['one', 'again']]
     """
-    if len(runs) < 2:
-        raise InputError(f"a comparison takes two runs or more, and {len(runs)} came; name their folders")
-    read = {name: _Compared(run) for name, run in runs.items()}
-    pairs, targets = [], []
-    for names in combinations(read, 2):
-        named = dict(zip(SIDES, names, strict=True))
-        pair, by_target = _pair(*(read[name] for name in names))
-        pairs.append(named | pair)
-        targets.append(by_target.assign(**named)[TARGET_COLUMNS])
-    columns = ["agreement", "agreement_low", "agreement_high", "kappa", "yes_rate", "status", "model"]
-    agreement = pd.concat([each.matches[columns].reset_index().assign(run=name) for name, each in read.items()])
-    shared = agreement.groupby("target")["run"].transform("nunique") > 1
-    return Comparison(
-        differences({name: each.asked for name, each in read.items()}),
-        pd.DataFrame({name: each.answer for name, each in read.items()}).T.rename_axis("run"),
-        agreement[shared].reset_index(drop=True),
-        pd.concat([each.dose.assign(run=name) for name, each in read.items()], ignore_index=True),
-        pd.DataFrame(pairs),
-        pd.concat(targets, ignore_index=True),
-    )
+
+    def __init__(self, runs: Mapping[str, SweepRun]) -> None:
+        self.runs = {name: ComparedRun(run) for name, run in runs.items()}
+
+    @cached_property
+    def differences(self) -> pd.DataFrame:
+        """Index option, a column per run: what is not the same in all of them."""
+        return differences({name: run.asked for name, run in self.runs.items()})
+
+    @cached_property
+    def answers(self) -> pd.DataFrame:
+        """Index run; sentence, reproduced, dial, push, and signal, gain, order and rho with their ends."""
+        return pd.DataFrame({name: run.answer for name, run in self.runs.items()}).T.rename_axis("run")
+
+    @cached_property
+    def agreement(self) -> pd.DataFrame:
+        """target, `MATCH_COLUMNS`, run: targets that two runs or more have."""
+        tables = [run.matches[MATCH_COLUMNS].reset_index().assign(run=name) for name, run in self.runs.items()]
+        table = pd.concat(tables)
+        return table[table.groupby("target")["run"].transform("nunique") > 1].reset_index(drop=True)
+
+    @cached_property
+    def dose(self) -> pd.DataFrame:
+        """run, norms (magnitude in residual norms), yes_rate, yes_rate_se, n, n_unread of the test questions."""
+        return pd.concat([run.dose.assign(run=name) for name, run in self.runs.items()], ignore_index=True)
+
+    @property
+    def pairs(self) -> pd.DataFrame:
+        """One row per pair of runs: first, second, n_shared, turn_in_*, turn_p, order, order_n, n_test, n_targets,
+        agreement_difference, low, high, p."""
+        return pd.DataFrame([pair for pair, _ in self._pairs])
+
+    @property
+    def targets(self) -> pd.DataFrame:
+        """first, second, target, n (test questions of both on which both are read), first_agrees, second_agrees
+        (shares of these n), only_first, only_second (questions on which one alone agrees), p."""
+        return pd.concat([targets for _, targets in self._pairs], ignore_index=True)
+
+    @cached_property
+    def _pairs(self) -> list[tuple[dict[str, Any], pd.DataFrame]]:
+        pairs = []
+        for first, second in combinations(self.runs, 2):
+            pair, targets = beside_each_other(self.runs[first], self.runs[second])
+            names = {"first": first, "second": second}
+            pairs.append((names | pair, targets.assign(**names)[TARGET_COLUMNS]))
+        return pairs
 
 
 def differences(configurations: Mapping[str, Mapping[str, Any]]) -> pd.DataFrame:
     """What is not the same in all configurations: index option (dotted), a column per run; None where one lacks it."""
-    told = {name: dict(flat(values)) for name, values in configurations.items()}
-    options = list(dict.fromkeys(option for values in told.values() for option in values))
-    rows = {option: [values.get(option) for values in told.values()] for option in options}
-    kept = {option: values for option, values in rows.items() if any(value != values[0] for value in values)}
-    return pd.DataFrame.from_dict(kept, orient="index", columns=list(told), dtype=object).rename_axis("option")
+    flattened = {name: dict(flat(values)) for name, values in configurations.items()}
+    options = list(dict.fromkeys(option for values in flattened.values() for option in values))
+    rows = {option: [values.get(option) for values in flattened.values()] for option in options}
+    apart = {option: values for option, values in rows.items() if any(value != values[0] for value in values)}
+    return pd.DataFrame.from_dict(apart, orient="index", columns=list(flattened), dtype=object).rename_axis("option")
 
 
 def mcnemar(only_first: int, only_second: int) -> float:
@@ -232,43 +202,43 @@ def paired_difference(
     return mean, mean - reach, mean + reach, float(2 * stats.t.sf(abs(mean) / error, len(values) - 1))
 
 
-def _pair(one: _Compared, other: _Compared) -> tuple[dict[str, Any], pd.DataFrame]:
+def beside_each_other(one: ComparedRun, other: ComparedRun) -> tuple[dict[str, Any], pd.DataFrame]:
     """The row of a pair, and of each target that both judge."""
-    shared = one.grid.questions.intersection(other.grid.questions, sort=False)
-    places = [each.grid.questions.get_indexer(shared) for each in (one, other)]
-    ease, other_ease = one.grid.dial.ease[places[0]], other.grid.dial.ease[places[1]]
-    turns, other_turns = one.grid.dial.n_turns[places[0]] > 0, other.grid.dial.n_turns[places[1]] > 0
-    read = ~np.isnan(ease) & ~np.isnan(other_ease)
-    only = [int((turns & ~other_turns & read).sum()), int((~turns & other_turns & read).sum())]
-    names = [
-        target
-        for target in one.matches.index.intersection(other.matches.index, sort=False)
-        if {one.matches["status"][target], other.matches["status"][target]} <= set(JUDGED)
-    ]
-    tested = one.grid.questions[one.grid.test].intersection(other.grid.questions[other.grid.test])
-    questions = shared[shared.isin(tested)]
-    given = [each.given.reindex(index=questions, columns=names).to_numpy(float) for each in (one, other)]
-    agrees = [np.where(given[0] == given[1], each.agrees(questions, names), np.nan) for each in (one, other)]
-    both = ~np.isnan(agrees[0]) & ~np.isnan(agrees[1])
-    agrees = [np.where(both, each, np.nan) for each in agrees]
-    lines = []
-    for target, first, second in zip(names, agrees[0].T, agrees[1].T, strict=True):
-        n, alone = int((~np.isnan(first)).sum()), (int((first > second).sum()), int((first < second).sum()))
-        shares = (float(np.nanmean(own)) if n else math.nan for own in (first, second))
-        lines.append((target, n, *shares, *alone, mcnemar(*alone)))
+    runs = (one, other)
+    shared = one.case.questions.intersection(other.case.questions, sort=False)
+    rows = [run.case.questions.get_indexer(shared) for run in runs]
+    ease = [run.case.dial.ease[places] for run, places in zip(runs, rows, strict=True)]
+    turns = [run.case.dial.n_turns[places] > 0 for run, places in zip(runs, rows, strict=True)]
+    read = ~np.isnan(ease[0]) & ~np.isnan(ease[1])
+    turning = {
+        "both": turns[0] & turns[1], "first": turns[0] & ~turns[1], "second": ~turns[0] & turns[1],
+        "neither": ~turns[0] & ~turns[1],
+    }  # fmt: skip
+    turned = {f"turn_in_{which}": int((mask & read).sum()) for which, mask in turning.items()}
+    judged = [set(run.matches.index[run.matches["status"].isin(JUDGED)]) for run in runs]
+    names = [str(target) for target in one.matches.index if target in judged[0] & judged[1]]
+    tested = [run.case.test[places] for run, places in zip(runs, rows, strict=True)]
+    questions = shared[tested[0] & tested[1]]
+    (given, first), (other_given, second) = (run.agrees(questions, names) for run in runs)
+    known = (given == other_given) & ~np.isnan(first) & ~np.isnan(second)
+    first, second = np.where(known, first, np.nan), np.where(known, second, np.nan)
+    only_first, only_second = (first > second).sum(axis=0), (first < second).sum(axis=0)
+    n = known.sum(axis=0)
+    table = pd.DataFrame({"target": names, "n": n})
+    for name, agrees in (("first_agrees", first), ("second_agrees", second)):
+        table[name] = np.nansum(agrees, axis=0) / np.where(n > 0, n, np.nan)
+    table = table.assign(only_first=only_first, only_second=only_second)
+    table["p"] = [mcnemar(int(b), int(c)) for b, c in zip(only_first, only_second, strict=True)]
     paired = (math.nan,) * 4
     if names and len(questions):
-        paired = paired_difference(agrees[0], agrees[1], [str(one.matches["model"][target]) for target in names])
+        paired = paired_difference(first, second, one.matches.loc[names, "model"].astype(str).tolist())
     return {
         "n_shared": len(shared),
-        "turn_in_both": int((turns & other_turns & read).sum()),
-        "turn_in_first": only[0],
-        "turn_in_second": only[1],
-        "turn_in_neither": int((~turns & ~other_turns & read).sum()),
-        "turn_p": mcnemar(*only),
-        "order": rank_correlation(ease, other_ease).value,
+        **turned,
+        "turn_p": mcnemar(turned["turn_in_first"], turned["turn_in_second"]),
+        "order": rank_correlation(*ease).value,
         "order_n": int(read.sum()),
         "n_test": len(questions),
         "n_targets": len(names),
         **dict(zip(("agreement_difference", "low", "high", "p"), paired, strict=True)),
-    }, pd.DataFrame(lines, columns=TARGET_COLUMNS[2:])
+    }, table

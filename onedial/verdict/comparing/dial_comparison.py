@@ -28,23 +28,19 @@ from onedial.asking.yes_no import is_read
 from onedial.core.cards import one_line
 from onedial.core.errors import InputError
 from onedial.panels.splits import FITTING, TEST
-from onedial.stats.agreement import count, count_resampled, interval
+from onedial.stats.agreement import interval
 from onedial.stats.estimate import Estimate, rank_correlation
 from onedial.stats.level import interval_95
 from onedial.stats.numbers import FEWEST_TOPICS, average_within_models
 from onedial.stats.resampling import resampled_weights
-from onedial.stats.roc import auc, auc_resampled
 from onedial.stats.shares import rates as yes_rates
 from onedial.verdict.case import Case
+from onedial.verdict.criteria.drawn import Drawn, areas, counts
 
 CUT = "threshold shift"
-COMPARISON_COLUMNS = [
-    "kind", "n_rates", "n_targets", "signal", "signal_low", "signal_high", "signal_gain", "signal_gain_low",
-    "signal_gain_high", "order_gain", "order_gain_low", "order_gain_high", "rho", "rho_low", "rho_high",
-    "fitting_order_gain", "fitting_signal", "chosen", "n_questions", "n_unread",
-]  # fmt: skip
 N_BOOTSTRAP = 999
 NUMBERS = ("signal", "signal_gain", "order_gain", "rho")
+TARGET_COLUMNS = ["dial", "target", "rate", "kappa", "kappa_cut", "difference", "low", "high"]
 
 
 @dataclass(frozen=True)
@@ -52,7 +48,9 @@ class DialComparison:
     """See the module's text.
 
     Attributes:
-        table: index dial, `COMPARISON_COLUMNS`; n_unread: answers on the test split that were not read, over its rates.
+        table: index dial: kind, n_rates, n_targets, each of `NUMBERS` with its ends, fitting_order_gain and
+            fitting_signal, n_questions, n_unread (answers on the test split that were not read, over its rates),
+            chosen.
         targets: one row per dial and target: rate, kappa, kappa_cut, difference with its interval.
         rates: one row per dial and rate: reached, n, n_unread and yes_rate on the test split, mean kappa over targets.
         chosen: the intervention with the highest order gain on the fitting split; "" where there is none.
@@ -67,22 +65,20 @@ class DialComparison:
 
     def sentence(self) -> str:
         """The result in one sentence."""
-        table = self.table
-        others = table[(table.index != CUT) & table["order_gain"].notna()]
+        others = self.table[(self.table.index != CUT) & self.table["order_gain"].notna()]
         if others.empty:
             return "No dial reaches enough yes rates to be compared with a threshold shift."
-        better = others[others["order_gain_low"] > 0]
-        worse = others[others["order_gain_high"] < 0]
-
-        def said(name: str) -> str:
-            row = table.loc[name]
-            return f"{name} {row['order_gain']:+.3f} ({row['order_gain_low']:+.3f} to {row['order_gain_high']:+.3f})"
-
+        ends = zip(others["order_gain"], others["order_gain_low"], others["order_gain_high"], strict=True)
+        gains = {
+            str(name): f"{name} {value:+.3f} ({low:+.3f} to {high:+.3f})"
+            for name, (value, low, high) in zip(others.index, ends, strict=True)
+        }
+        better, worse = int((others["order_gain_low"] > 0).sum()), int((others["order_gain_high"] < 0).sum())
         best = str(others["order_gain"].idxmax())
-        chosen = f"; chosen on the fitting split: {said(self.chosen)}" if self.chosen and self.chosen != best else ""
+        chosen = f"; chosen on the fitting split: {gains[self.chosen]}" if self.chosen not in ("", best) else ""
         return (
-            f"At equal yes rates {len(better)} of {len(others)} dials order the questions more as the targets do than "
-            f"a threshold shift does, and {len(worse)} less so: best {said(best)}{chosen}."
+            f"At equal yes rates {better} of {len(others)} dials order the questions more as the targets do than "
+            f"a threshold shift does, and {worse} less so: best {gains[best]}{chosen}."
         )
 
 
@@ -124,123 +120,98 @@ def compare_dials(answers: pd.DataFrame, placed: pd.DataFrame, kinds: pd.Series,
     >>> compare_dials(answers, placed, pd.Series({CUT: "cut"}), case).table.index.tolist()
     ['threshold shift']
     """
-    read = answers.assign(margin=answers["margin"].where(is_read(answers["mass"])))
-    rates = np.array(sorted(placed["rate"].unique()))
-    grids = {str(name): _grid(own, case.questions, rates) for name, own in read[read["rate"].notna()].groupby("dial")}
+    settings = np.array(sorted(placed["rate"].unique()))
     names, topics = np.unique(case.topics[case.test], return_inverse=True)
-    groups = topics if len(names) >= FEWEST_TOPICS else case.groups(case.test)
-    rows, by_target, by_rate = {}, [], []
-    for name in map(str, kinds.index):
-        dial = grids.get(name, np.full((len(case.questions), len(rates)), np.nan))
-        both = np.isfinite(dial).any(axis=0) & np.isfinite(grids[CUT]).any(axis=0)
-        sides, used = (dial[:, both], grids[CUT][:, both]), rates[both]
-        reach = float(np.diff(rates).min()) / 2 if len(rates) > 1 else 0.05
-        numbers, targets = _judge(case, sides, used, reach, case.test, _Draws(case, groups))
-        before, _ = _judge(case, sides, used, reach, case.fitting, None)
-        rows[name] = {"kind": str(kinds[name]), "n_rates": int(both.sum()), **numbers}
-        rows[name] |= {f"fitting_{number}": before[number] for number in ("order_gain", "signal")}
-        rows[name] |= {"n_questions": int(case.test.sum()), "n_unread": int(np.isnan(sides[0][case.test]).sum())}
+    drawn = (case.n_resamples, case.seed, topics if len(names) >= FEWEST_TOPICS else case.groups(case.test))
+    cut, rows, by_target, by_rate = _answers(answers, CUT, settings, case), {}, [], []
+    for name, kind in zip(map(str, kinds.index), kinds, strict=True):
+        dial = _answers(answers, name, settings, case)
+        sides = _Sides(case, dial, cut, settings)
+        on_test, targets = sides.numbers(case.test, drawn)
+        on_fitting, _ = sides.numbers(case.fitting, None)
+        rows[name] = {"kind": str(kind), "n_rates": len(sides.rates), **on_test}
+        rows[name] |= {f"fitting_{number}": on_fitting[number] for number in ("order_gain", "signal")}
+        n_unread = int(np.isnan(sides.answers[0][case.test]).sum())
+        rows[name] |= {"n_questions": int(case.test.sum()), "n_unread": n_unread}
         by_target.append(targets.assign(dial=name))
-        by_rate.append(_by_rate(dial[case.test], rates, case).assign(dial=name))
+        by_rate.append(_by_rate(dial[case.test], settings, case).assign(dial=name))
     table = pd.DataFrame.from_dict(rows, orient="index").rename_axis("dial")
-    pushes = table[(table["kind"] == "intervention") & table["fitting_order_gain"].notna()]
-    chosen = "" if pushes.empty else str(pushes["fitting_order_gain"].idxmax())
-    table["chosen"] = table.index == chosen
-    found = placed.merge(pd.concat(by_rate), on=["dial", "rate"], how="left")
-    return DialComparison(table[COMPARISON_COLUMNS], pd.concat(by_target, ignore_index=True), found, chosen)
+    pushes = table.loc[(table["kind"] == "intervention") & table["fitting_order_gain"].notna(), "fitting_order_gain"]
+    chosen = "" if pushes.empty else str(pushes.idxmax())
+    rates = placed.merge(pd.concat(by_rate), on=["dial", "rate"], how="left")
+    targets = pd.concat(by_target, ignore_index=True)[TARGET_COLUMNS]
+    return DialComparison(table.assign(chosen=table.index == chosen), targets, rates, chosen)
 
 
-def _grid(own: pd.DataFrame, questions: pd.Index, rates: np.ndarray) -> np.ndarray:
-    """Question x rate: 1, 0, nan."""
-    wide = own.pivot(index="question_id", columns="rate", values="margin").reindex(index=questions, columns=rates)
-    margins = wide.to_numpy(float)
-    return np.where(np.isnan(margins), np.nan, (margins > 0).astype(float))
+def _answers(answers: pd.DataFrame, dial: str, rates: np.ndarray, case: Case) -> np.ndarray:
+    """Question x rate: 1, 0, nan where the dial was not read or does not reach the rate."""
+    asked = answers[(answers["dial"] == dial) & is_read(answers["mass"])]
+    wide = asked.pivot(index="question_id", columns="rate", values="margin")
+    margins = wide.reindex(index=case.questions, columns=rates).to_numpy(float)
+    return np.where(np.isnan(margins), np.nan, margins > 0)
 
 
-def _ease(answers: np.ndarray) -> np.ndarray:
-    read = np.isfinite(answers)
-    with np.errstate(invalid="ignore"):
-        return np.nansum(answers, axis=1) / np.where(read.any(axis=1), read.sum(axis=1), np.nan)
+class _Sides:
+    """One dial beside the threshold shift, at the rates that both reach.
 
-
-class _Draws:
-    """The same resamples of the test questions for every number."""
-
-    def __init__(self, case: Case, groups: np.ndarray | None) -> None:
-        self.how = (case.n_resamples, case.seed, groups)
-        self.weights = list(resampled_weights(int(case.test.sum()), *self.how))
-
-    def areas(self, scores: np.ndarray, given: np.ndarray) -> np.ndarray:
-        """Resample x target."""
-        return auc_resampled(scores, given, *self.how)
-
-    def kappas(self, answers: np.ndarray, given: np.ndarray) -> np.ndarray:
-        """Resample x target."""
-        return count_resampled(answers, given, *self.how).kappa()
-
-
-def _judge(
-    case: Case,
-    sides: tuple[np.ndarray, np.ndarray],
-    rates: np.ndarray,
-    reach: float,
-    rows: np.ndarray,
-    draws: _Draws | None,
-) -> tuple[dict[str, float], pd.DataFrame]:
-    """The numbers of one dial on some of the questions, and its targets.
-
-    Args:
-        sides: question x rate, of the dial and of the threshold shift. reach: how far a target may be from a rate.
-        draws: of the intervals; None: without any.
+    Attributes:
+        answers: question x rate, of the dial and of the threshold shift. rates: those that both reach.
+        place: target -> the rate nearest to its fitting yes rate. near: whether it is within half a step.
     """
-    found: dict[str, float] = {f"{name}{end}": np.nan for name in NUMBERS for end in ("", "_low", "_high")}
-    targets = pd.DataFrame(columns=["target", "rate", "kappa", "kappa_cut", "difference", "low", "high"])
-    if not len(rates):
-        return found | {"n_targets": 0}, targets
-    truth, (answers, cut) = case.given[rows], (side[rows] for side in sides)
 
-    def tell(name: str, value: np.ndarray, drawn: np.ndarray | None, models: np.ndarray) -> None:
-        over = np.array([]) if drawn is None else average_within_models(drawn, models)
-        ends = interval_95(over[np.isfinite(over)], fewest=2)
-        found.update(Estimate(float(average_within_models(value, models)), *ends).columns(name))
+    def __init__(self, case: Case, dial: np.ndarray, cut: np.ndarray, rates: np.ndarray) -> None:
+        both = np.isfinite(dial).any(axis=0) & np.isfinite(cut).any(axis=0)
+        self.case, self.answers, self.rates = case, (dial[:, both], cut[:, both]), rates[both]
+        if both.any():
+            step = float(np.diff(rates).min()) if len(rates) > 1 else 0.1
+            away = np.abs(np.nanmean(case.given[case.fitting], axis=0)[:, None] - self.rates)
+            self.place = away.argmin(axis=1)
+            self.near = away.min(axis=1) <= step / 2 + 1e-9
 
-    eases = [_ease(answers), _ease(cut)]
-    known = np.isfinite(eases[0]) & np.isfinite(eases[1])
-    eases = [np.where(known, ease, np.nan) for ease in eases]
-    weights = draws.weights if draws else ()
-    found |= rank_correlation(eases[0], case.unsteered_margins[rows], weights).columns("rho")
-    areas = None if draws is None else draws.areas(eases[0], truth) - draws.areas(eases[1], truth)
-    tell("order_gain", auc(eases[0], truth) - auc(eases[1], truth), areas, case.models)
+    def numbers(self, rows: np.ndarray, drawn: Drawn | None) -> tuple[dict[str, Any], pd.DataFrame]:
+        """n_targets and `NUMBERS` of some of the questions, with intervals where resamples are named; the targets."""
+        number: dict[str, Any] = {"n_targets": 0}
+        estimates, targets = dict.fromkeys(NUMBERS, Estimate()), pd.DataFrame(columns=TARGET_COLUMNS)
+        if len(self.rates):
+            case, given = self.case, self.case.given[rows]
+            answers = [side[rows] for side in self.answers]
+            eases = _where_both([yes_rates(side.T)[0] for side in answers])
+            weights = resampled_weights(len(given), *drawn) if drawn else ()
+            estimates["rho"] = rank_correlation(eases[0], case.unsteered_margins[rows], weights)
+            met = self.near & (given == 1).any(axis=0) & (given == 0).any(axis=0)
+            at_rate = _where_both([side[:, self.place[met]] for side in answers])
 
-    wanted = np.nanmean(case.given[case.fitting], axis=0)
-    nearest = np.abs(wanted[:, None] - rates[None, :]).argmin(axis=1)
-    varies = np.array([len(np.unique(own[np.isfinite(own)])) > 1 for own in truth.T])
-    met = np.flatnonzero(varies & (np.abs(wanted - rates[nearest]) <= reach + 1e-9))
-    found["n_targets"] = len(met)
-    if not len(met):
-        return found, targets
-    given, models, place = truth[:, met], case.models[met], nearest[met]
-    at_rate = [answers[:, place], cut[:, place]]
-    both_read = np.isfinite(at_rate[0]) & np.isfinite(at_rate[1])
-    at_rate = [np.where(both_read, side, np.nan) for side in at_rate]
-    kappas = [count(side, given).kappa() for side in at_rate]
-    drawn = apart = None
-    low = high = np.array(np.nan)
-    if draws is not None:
-        drawn = draws.kappas(at_rate[0], given)
-        apart = drawn - draws.kappas(at_rate[1], given)
-        low, high = interval(apart)
-    tell("signal", kappas[0], drawn, models)
-    tell("signal_gain", kappas[0] - kappas[1], apart, models)
-    targets = pd.DataFrame({"target": case.targets[met].astype(str), "rate": rates[place]}).assign(
-        kappa=kappas[0], kappa_cut=kappas[1], difference=kappas[0] - kappas[1], low=low, high=high
-    )
-    return found, targets
+            def statistics(drawn: Drawn | None) -> dict[str, np.ndarray]:
+                """Of each target; of drawn questions, resample x target."""
+                area, cut_area = (areas(ease, given, drawn) for ease in eases)
+                kappa, cut_kappa = (counts(side, given[:, met], drawn).kappa() for side in at_rate)
+                return {"order_gain": area - cut_area, "signal": kappa, "signal_gain": kappa - cut_kappa}
+
+            values, resampled = statistics(None), statistics(drawn) if drawn else {}
+            for name, value in values.items():
+                models = case.models if name == "order_gain" else case.models[met]
+                over = average_within_models(resampled[name], models) if resampled else np.array([])
+                ends = interval_95(over[np.isfinite(over)], fewest=2)
+                estimates[name] = Estimate(float(average_within_models(value, models)), *ends)
+            number["n_targets"] = int(met.sum())
+            kappa, gain = values["signal"], values["signal_gain"]
+            low, high = interval(resampled["signal_gain"]) if resampled else (np.nan, np.nan)
+            targets = pd.DataFrame({"target": case.targets[met].astype(str), "rate": self.rates[self.place[met]]})
+            targets = targets.assign(kappa=kappa, kappa_cut=kappa - gain, difference=gain, low=low, high=high)
+        for name, estimate in estimates.items():
+            number |= estimate.columns(name)
+        return number, targets
+
+
+def _where_both(sides: list[np.ndarray]) -> list[np.ndarray]:
+    """The two, nan where either is."""
+    known = np.isfinite(sides[0]) & np.isfinite(sides[1])
+    return [np.where(known, side, np.nan) for side in sides]
 
 
 def _by_rate(answers: np.ndarray, rates: np.ndarray, case: Case) -> pd.DataFrame:
     """Of each rate on the test questions: how many were read, yes rate, mean kappa over targets."""
     given, (yes, n) = case.given[case.test], yes_rates(answers)
-    kappas = [count(np.repeat(own[:, None], given.shape[1], axis=1), given).kappa() for own in answers.T]
+    kappas = [counts(np.broadcast_to(column[:, None], given.shape), given).kappa() for column in answers.T]
     table = pd.DataFrame({"rate": rates, "n": n, "n_unread": (len(answers) - n) * (n > 0), "yes_rate": yes})
-    return table.assign(kappa=[float(average_within_models(own, case.models)) for own in kappas])
+    return table.assign(kappa=[float(average_within_models(kappa, case.models)) for kappa in kappas])

@@ -17,21 +17,21 @@ effect. Else it is open. Where half of the answers or more cannot be read withou
 setting at which that happens is left out.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from onedial.asking.sweep_tables import VECTOR
 from onedial.core.cards import one_line
-from onedial.core.errors import InputError
 from onedial.stats.agreement import interval
+from onedial.stats.estimate import Estimate
 from onedial.stats.level import LEVEL, MOST_UNREAD
 from onedial.stats.resampling import N_RESAMPLES, resampled_weights
 from onedial.verdict.case import wording_groups
 
-Wordings = Sequence[Sequence[str]]
 PROFILE_COLUMNS = ["report", "form", "question_id", "intervention_id", "role", "magnitude", "score", "truth"]
 REFERENCE = "can you answer"
 SMALL = 0.2
@@ -40,7 +40,6 @@ MOVES, AGAINST, STILL, OPEN = "moves with the dial", "moves against it", "does n
 AS_ANY = "moves as any push does"
 UNREAD, ALIKE = "cannot be read", "all answers alike"
 PROFILE_VERDICTS = (MOVES, AGAINST, AS_ANY, STILL, OPEN, UNREAD, ALIKE)
-NOTHING = (float("nan"),) * 3
 
 
 @dataclass(frozen=True)
@@ -63,7 +62,7 @@ class DialProfile:
 
 
 def profile_of(
-    answers: pd.DataFrame, n_bootstrap: int = N_RESAMPLES, seed: int = 0, wordings: Wordings = ()
+    answers: pd.DataFrame, n_bootstrap: int = N_RESAMPLES, seed: int = 0, wordings: Sequence[Sequence[str]] = ()
 ) -> DialProfile:
     """The profile of one dial.
 
@@ -71,9 +70,6 @@ def profile_of(
         answers: `PROFILE_COLUMNS`; score is nan where the answer is unread; of the intervention under test (role
             `vector`) at magnitude 0 and at others, of controls at those others alone. truth: 1, 0, or nan.
         wordings: the ids of questions that stand there in several wordings (`onedial.panels.splits.wordings_of`).
-
-    Raises:
-        InputError: columns are missing, there is no magnitude 0, or no other.
 
     >>> rng, rows = np.random.default_rng(0), []
     >>> for role, moves in [("vector", 1.0), *[("control", 0.0)] * 19]:
@@ -84,36 +80,39 @@ def profile_of(
     >>> profile_of(answers, n_bootstrap=19).reports["verdict"].tolist()
     ['moves with the dial']
     """
-    if missing := [column for column in PROFILE_COLUMNS if column not in answers.columns]:
-        raise InputError(f"the answers lack {', '.join(missing)}; give what ask.py profile has stored")
-    vector = answers[answers["role"] == VECTOR]
-    if set(vector["magnitude"]) <= {0.0} or not (vector["magnitude"] == 0).any():
-        raise InputError("the profile needs answers at magnitude 0 and at one other at least; ask at both")
-    reports = {
-        str(name): _Report(asked, n_bootstrap, seed, wordings) for name, asked in answers.groupby("report", sort=False)
-    }
-    cells = [row.assign(report=name) for name, report in reports.items() for row in [report.cells()]]
-    table = pd.DataFrame.from_dict({name: report.summary() for name, report in reports.items()}, orient="index")
-    order = ["report", "intervention_id", "role", "magnitude", "n", "n_unread", "shift", "low", "high", "status"]
-    return DialProfile(pd.concat(cells, ignore_index=True)[order], table.rename_axis("report"), _truths(vector))
+    cells, reports = [], {}
+    for name, asked in answers.groupby("report", sort=False):
+        report = _Report(asked, n_bootstrap, seed, wordings)
+        cells.append(report.cells().assign(report=name))
+        reports[str(name)] = report.summary()
+    columns = ["report", "intervention_id", "role", "magnitude", "n", "n_unread", "shift", "low", "high", "status"]
+    table = pd.DataFrame.from_dict(reports, orient="index").rename_axis("report")
+    truths = _truths(answers[answers["role"] == VECTOR])
+    return DialProfile(pd.concat(cells, ignore_index=True)[columns], table, truths)
 
 
 class _Report:
     """One instrument under the vector and its controls."""
 
-    def __init__(self, asked: pd.DataFrame, n_bootstrap: int, seed: int, wordings: Wordings) -> None:
+    def __init__(self, asked: pd.DataFrame, n_bootstrap: int, seed: int, wordings: Sequence[Sequence[str]]) -> None:
         unsteered = asked[asked["magnitude"] == 0]
         self.ids = list(dict.fromkeys(unsteered["question_id"]))
-        self.base, self.groups = self._by_item(unsteered), wording_groups(wordings, pd.Index(self.ids))
-        self.n_bootstrap, self.seed, self.asked = n_bootstrap, seed, asked
+        self.base = self._by_item(unsteered)
+        self.drawn = (len(self.ids), n_bootstrap, seed, wording_groups(wordings, pd.Index(self.ids)))
         self.n_unread = int(np.isnan(self.base).sum())
         self.sd = float(np.nanstd(self.base, ddof=1)) if len(self.ids) - self.n_unread > 1 else float("nan")
-        self.why = self._hardly_read(self.n_unread) or (ALIKE if not self.sd > 1e-9 else "")
+        self.why = self._hardly_read(self.base) or (ALIKE if not self.sd > 1e-9 else "")
         roles = asked.drop_duplicates("intervention_id").set_index("intervention_id")["role"]
         self.roles = pd.concat([roles[roles == VECTOR], roles[roles != VECTOR]])
+        self.changes: dict[str, dict[float, np.ndarray]] = {}
+        """Intervention -> magnitude other than 0 -> each item's change from the unsteered score."""
+        for name in map(str, self.roles.index):
+            steered = asked[(asked["intervention_id"] == name) & (asked["magnitude"] != 0)]
+            settings = {at: steered[steered["magnitude"] == at] for at in sorted(set(steered["magnitude"]))}
+            self.changes[name] = {at: self._by_item(rows) - self.base for at, rows in settings.items()}
 
-    def _hardly_read(self, n_lost: int) -> str:
-        return UNREAD if n_lost >= MOST_UNREAD * len(self.ids) else ""
+    def _hardly_read(self, scores: np.ndarray) -> str:
+        return UNREAD if np.isnan(scores).sum() >= MOST_UNREAD * len(self.ids) else ""
 
     def _by_item(self, rows: pd.DataFrame) -> np.ndarray:
         """Mean score over the forms of each item, nan where one of them is unread."""
@@ -122,59 +121,55 @@ class _Report:
         forms = rows.pivot(index="question_id", columns="form", values="score").reindex(self.ids)
         return forms.mean(axis=1, skipna=False).to_numpy(dtype=float)
 
-    def changes(self, intervention: str) -> dict[float, np.ndarray]:
-        """Magnitude other than 0 -> each item's change from the unsteered score."""
-        at = self.asked[(self.asked["intervention_id"] == intervention) & (self.asked["magnitude"] != 0)]
-        return {m: self._by_item(at[at["magnitude"] == m]) - self.base for m in sorted(set(at["magnitude"]))}
-
     def cells(self) -> pd.DataFrame:
         """One row per intervention and magnitude."""
-        rows = []
-        for intervention, role in self.roles.items():
-            for magnitude, change in self.changes(str(intervention)).items():
-                lost = int(np.isnan(change).sum())
-                status = self.why or self._hardly_read(lost)
-                numbers = NOTHING if status else self._standardised(change, role == VECTOR)
-                cell = (intervention, role, magnitude, len(self.ids) - lost, lost, *numbers, status)
-                rows.append(cell)
-        names = ["intervention_id", "role", "magnitude", "n", "n_unread", "shift", "low", "high", "status"]
-        return pd.DataFrame(rows, columns=names)
+        rows: list[Mapping[str, Any]] = []
+        for (name, role), changes in zip(self.roles.items(), self.changes.values(), strict=True):
+            for magnitude, change in changes.items():
+                status, lost = self.why or self._hardly_read(change), int(np.isnan(change).sum())
+                shift = Estimate() if status else self._standardised(change, role == VECTOR)
+                about = {"intervention_id": name, "role": role, "magnitude": magnitude, "status": status}
+                number = {"shift": shift.value, "low": shift.low, "high": shift.high}
+                rows.append(about | number | {"n": len(self.ids) - lost, "n_unread": lost})
+        return pd.DataFrame(rows)
 
-    def _together(self, intervention: str, with_interval: bool) -> tuple[float, float, float]:
+    def _together(self, intervention: str, with_interval: bool = False) -> Estimate:
         """Over the settings at which enough was read."""
-        signed = [
-            np.sign(magnitude) * change
-            for magnitude, change in self.changes(intervention).items()
-            if not (self.why or self._hardly_read(int(np.isnan(change).sum())))
-        ]
-        if not signed:
-            return NOTHING
-        known = np.isfinite(np.array(signed))
-        sums = np.where(known, np.array(signed), 0.0).sum(axis=0)
-        mean = np.where(known.any(axis=0), sums / np.maximum(known.sum(axis=0), 1), np.nan)
-        return self._standardised(mean, with_interval)
+        signed = np.array(
+            [
+                np.sign(magnitude) * change
+                for magnitude, change in self.changes[intervention].items()
+                if not (self.why or self._hardly_read(change))
+            ]
+        )
+        if not len(signed):
+            return Estimate()
+        known = np.isfinite(signed)
+        sums, n = np.where(known, signed, 0.0).sum(axis=0), known.sum(axis=0)
+        return self._standardised(np.where(n > 0, sums / np.maximum(n, 1), np.nan), with_interval)
 
     def summary(self) -> dict[str, object]:
         """The row of `DialProfile.reports`."""
-        vector, *controls = map(str, self.roles.index)
-        together, low, high = self._together(vector, with_interval=True)
-        others = np.abs([self._together(name, with_interval=False)[0] for name in controls])
+        vector, *controls = self.changes
+        together = self._together(vector, with_interval=True)
+        others = np.abs([self._together(name).value for name in controls])
         others = others[~np.isnan(others)]
-        p = (1 + int((others >= abs(together)).sum())) / (1 + len(others)) if np.isfinite(together) else float("nan")
+        as_far = int((others >= abs(together.value)).sum())
+        p = (1 + as_far) / (1 + len(others)) if np.isfinite(together.value) else float("nan")
         return {
             "n": len(self.ids),
             "n_unread": self.n_unread,
             "mean": float(np.nanmean(self.base)) if self.n_unread < len(self.ids) else float("nan"),
             "sd": self.sd,
-            "together": together,
-            "low": low,
-            "high": high,
+            "together": together.value,
+            "low": together.low,
+            "high": together.high,
             "p": p,
             "n_controls": len(others),
-            "verdict": self.why or _verdict(together, low, high, p, len(others)),
+            "verdict": self.why or _verdict(together, p, len(others)),
         }
 
-    def _standardised(self, change: np.ndarray, with_interval: bool) -> tuple[float, float, float]:
+    def _standardised(self, change: np.ndarray, with_interval: bool) -> Estimate:
         """Mean change over the standard deviation of the base, with its interval over items where that is wanted."""
         here, known = np.isfinite(change), np.isfinite(self.base)
         filled, base = np.where(here, change, 0.0), np.where(known, self.base, 0.0)
@@ -188,21 +183,21 @@ class _Report:
             return np.where(variance > 1e-18, value, np.nan)
 
         shift = float(statistic(np.ones((1, len(base))))[0])
-        if not with_interval or not self.n_bootstrap:
-            return shift, float("nan"), float("nan")
-        weights = resampled_weights(len(base), self.n_bootstrap, self.seed, self.groups)
-        low, high = interval(np.concatenate([statistic(each) for each in weights])[:, None])
-        return shift, float(low[0]), float(high[0])
+        if not with_interval:
+            return Estimate(shift)
+        drawn = np.concatenate([statistic(weights) for weights in resampled_weights(*self.drawn)])
+        low, high = interval(drawn)
+        return Estimate(shift, float(low), float(high))
 
 
-def _verdict(together: float, low: float, high: float, p: float, n_controls: int) -> str:
-    if not np.isfinite([together, low, high]).all():
+def _verdict(together: Estimate, p: float, n_controls: int) -> str:
+    if not np.isfinite([together.value, together.low, together.high]).all():
         return OPEN
-    if (low > 0 or high < 0) and p <= LEVEL + 1e-12:
-        return MOVES if low > 0 else AGAINST
-    if low > -SMALL and high < SMALL:
+    if together.beyond_zero and p <= LEVEL + 1e-12:
+        return MOVES if together.low > 0 else AGAINST
+    if together.low > -SMALL and together.high < SMALL:
         return STILL
-    return AS_ANY if (low > 0 or high < 0) and n_controls >= FEWEST_CONTROLS else OPEN
+    return AS_ANY if together.beyond_zero and n_controls >= FEWEST_CONTROLS else OPEN
 
 
 def _truths(vector: pd.DataFrame) -> pd.DataFrame:

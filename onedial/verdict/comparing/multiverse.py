@@ -24,10 +24,11 @@ from onedial.asking.yes_no import is_read
 from onedial.panels.splits import FITTING
 from onedial.stats.shares import rates
 from onedial.verdict.case import Case
-from onedial.verdict.dial import Dial, dial_of_crossings
+from onedial.verdict.dial import dial_of_crossings
 from onedial.verdict.verdict import CANNOT_BE_JUDGED, OPEN, judge
 
-AXES = ("layer", "contrast", "wording", "resample")
+AXES = {"layer": "layer", "contrast": "contrast", "wording": "wording", "resample": "questions drawn"}
+"""Choice -> what it is called."""
 NUMBERS = {"signal": "S", "order_gain": "C_A", "rho_dial": "rho_dial"}
 RESULT_COLUMNS = [
     "signal", "signal_low", "signal_high", "signal_p", "gain", "gain_low", "gain_high", "order_gain", "order_gain_low",
@@ -82,12 +83,16 @@ def universes_of(
     base = Universe(own_layer, contrasts[0], wordings[0])
     levels: dict[str, Sequence[Any]] = {"layer": layers, "contrast": contrasts, "wording": wordings}
     levels["resample"] = range(1, n_resamples + 1)
-    changed = [replace(base, **{axis: level}) for axis, own in levels.items() for level in own]
+    changed = [replace(base, **{axis: level}) for axis, values in levels.items() for level in values]
     return list(dict.fromkeys([base, *changed]))
 
 
 def case_of_crossings(crossings: pd.DataFrame, ends: tuple[float, float], splits: pd.Series) -> Case:
-    """The case of one universe, without a panel.
+    """The case of one universe, without a panel: the answers at magnitudes even in yes rate.
+
+    That is what a sweep would have seen, as far as a match needs it. Margins are +1 where the answer is yes and -1
+    where it is no, since the crossings tell no more; at 0 they are the unsteered ones, and an answer that could not be
+    read there is unread there alone. Magnitudes lie in the middle between neighbouring turns of fitting questions.
 
     Args:
         crossings: of one intervention: question_id, magnitude, yes_at_low, and the unsteered margin and mass.
@@ -102,34 +107,20 @@ def case_of_crossings(crossings: pd.DataFrame, ends: tuple[float, float], splits
     >>> judge_universe(case.beside(said, n_resamples=19))["n_judged"]
     1
     """
-    unsteered = crossings.drop_duplicates("question_id").set_index("question_id")[["margin", "mass"]]
-    dial = dial_of_crossings(crossings, pd.Index(sorted(unsteered.index.astype(str))), *ends)
-    return case_of_dial(dial, unsteered, splits)
-
-
-def case_of_dial(dial: Dial, unsteered: pd.DataFrame, splits: pd.Series) -> Case:
-    """What a sweep would have seen, as far as a match needs it: the answers at magnitudes even in yes rate.
-
-    Margins are +1 where the answer is yes and -1 where it is no, since the crossings tell no more; at 0 they are the
-    unsteered ones. Magnitudes lie in the middle between neighbouring turns of fitting questions.
-
-    Args:
-        unsteered: index question; margin, mass. An answer that could not be read there is unread at 0 alone.
-        splits: question -> split.
-    """
-    named = splits.reindex(dial.questions).to_numpy(dtype=object)
-    turns = [turn for turn, split in zip(dial.crossings, named, strict=True) if split == FITTING and turn is not None]
+    unsteered = crossings.drop_duplicates("question_id").set_index("question_id")[["margin", "mass"]].sort_index()
+    dial = dial_of_crossings(crossings, pd.Index(unsteered.index.astype(str)), *ends)
+    split_of = splits.reindex(dial.questions).to_numpy(dtype=object)
+    fitted = zip(dial.crossings, split_of, strict=True)
+    turns = [turn for turn, split in fitted if split == FITTING and turn is not None]
     points = np.unique(np.concatenate([[dial.low], *turns, [dial.high]]))
     middles = np.concatenate([[dial.low], (points[:-1] + points[1:]) / 2, [dial.high]])
     even = np.linspace(0, len(middles) - 1, min(GRID_POINTS - 1, len(middles))).round().astype(int)
     magnitudes = np.unique(np.concatenate([[0.0], middles[even]]))
-    answers = dial.answers_at(magnitudes)
-    known = unsteered.reindex(dial.questions)
-    zero = np.flatnonzero(magnitudes == 0.0)
+    answers, zero = dial.answers_at(magnitudes), magnitudes == 0.0
     margins, masses = 2 * answers - 1, np.where(np.isnan(answers), 0.0, 1.0)
-    masses[:, zero] = known["mass"].to_numpy(float)[:, None]
-    margins[:, zero] = np.where(is_read(known["mass"]), known["margin"], np.nan)[:, None]
-    return Case(dial.questions, named, magnitudes, margins, masses, turns=dial)
+    masses[:, zero] = unsteered["mass"].to_numpy(float)[:, None]
+    margins[:, zero] = unsteered["margin"].where(is_read(unsteered["mass"])).to_numpy(float)[:, None]
+    return Case(dial.questions, split_of, magnitudes, margins, masses, turns=dial)
 
 
 def judge_universe(case: Case) -> dict[str, Any]:
@@ -140,12 +131,7 @@ def judge_universe(case: Case) -> dict[str, Any]:
     """
     verdict, unsteered = judge(case), case.margins[:, case.unsteered]
     rate, n = rates(np.where(np.isnan(unsteered), np.nan, unsteered > 0))
-    row: dict[str, Any] = {
-        **verdict.signal.columns("signal"),
-        **verdict.gain.columns("gain"),
-        **verdict.order.columns("order_gain"),
-        **verdict.order.rho.columns("rho_dial"),
-        "signal_p": verdict.signal.p,
+    row = verdict.row() | {
         "turning": verdict.order.turning,
         "push": verdict.direction.vector["push"],
         "low": case.dial.low,
@@ -155,8 +141,6 @@ def judge_universe(case: Case) -> dict[str, Any]:
         "reach": verdict.reach,
         "n_judged": verdict.n_eligible,
         "judged": verdict.reproduced != CANNOT_BE_JUDGED,
-        "reproduced": verdict.reproduced,
-        "dial": verdict.dial,
     }
     return {name: row[name] for name in RESULT_COLUMNS}
 
@@ -180,9 +164,11 @@ def multiverse_table(universes: Sequence[Universe], rows: Sequence[Mapping[str, 
     [10, 12]
     """
     base = universes[0]
-    about = [asdict(each) | {"varied": each.varied(base)} for each in universes]
-    lines = [own | dict(row) for own, row in zip(about, rows, strict=True)]
-    return pd.DataFrame(lines, index=pd.Index([each.name(base) for each in universes], name="universe"))
+    lines = [
+        asdict(universe) | {"varied": universe.varied(base)} | dict(row)
+        for universe, row in zip(universes, rows, strict=True)
+    ]
+    return pd.DataFrame(lines, index=pd.Index([universe.name(base) for universe in universes], name="universe"))
 
 
 def axes_table(table: pd.DataFrame) -> pd.DataFrame:
@@ -210,44 +196,27 @@ def multiverse_summary(table: pd.DataFrame) -> dict[str, Any]:
     >>> multiverse_summary(multiverse_table(universes, [no_result()] * 2))["sentence"][:20]
     'none of 2 universes '
     """
-    judged = table[table["judged"].astype(bool)]
-    numbers = {}
-    for name in NUMBERS:
-        values = judged[name].dropna()
-        numbers[name] = {
-            "as_run": float(table[name].iloc[0]),
-            "median": float(values.median()),
-            "worst": float(values.min()),
-            "worst_universe": str(values.idxmin()) if len(values) else "",
-            "best": float(values.max()),
-        }
-    answers = {
-        column: {str(answer): int(count) for answer, count in table[column].value_counts().items()}
-        for column in ("reproduced", "dial")
-    }
-    summary: dict[str, Any] = {
+    judged, first = table[table["judged"].astype(bool)], table.iloc[0]
+    numbers, medians = {}, []
+    for name, letter in NUMBERS.items():
+        values, signed = judged[name].dropna(), "+" if name == "order_gain" else ""
+        median, worst = float(values.median()), float(values.min())
+        where = str(values.idxmin()) if len(values) else ""
+        numbers[name] = {"as_run": float(first[name]), "median": median, "worst": worst, "worst_universe": where}
+        numbers[name]["best"] = float(values.max())
+        medians.append(f"{letter} {median:{signed}.3f} (worst {worst:{signed}.3f}, {where})")
+    answers = {column: table[column].value_counts().to_dict() for column in ("reproduced", "dial")}
+    n, same = len(judged), {column: int((judged[column] == first[column]).sum()) for column in answers}
+    sentence = (
+        f"over {len(table)} universes, {n} of which can be judged, the median is {'; '.join(medians)}; "
+        f'"{first["reproduced"]}" holds in {same["reproduced"]} of {n}, "{first["dial"]}" in {same["dial"]}'
+    )
+    return {
         "n_universes": len(table),
-        "n_judged": len(judged),
+        "n_judged": n,
         "numbers": numbers,
         "answers": answers,
-        "same": {column: int((judged[column] == table[column].iloc[0]).sum()) for column in answers},
+        "same": same,
         "axes": axes_table(judged).to_dict("records"),
+        "sentence": sentence if n else f"none of {len(table)} universes can be judged",
     }
-    return summary | {"sentence": sentence_of(table, summary)}
-
-
-def sentence_of(table: pd.DataFrame, summary: Mapping[str, Any]) -> str:
-    """The summary in one sentence."""
-    n, judged = summary["n_universes"], summary["n_judged"]
-    if not judged:
-        return f"none of {n} universes can be judged"
-    told = []
-    for name, letter in NUMBERS.items():
-        own, signed = summary["numbers"][name], "+" if name == "order_gain" else ""
-        told.append(f"{letter} {own['median']:{signed}.3f} (worst {own['worst']:{signed}.3f}, {own['worst_universe']})")
-    first = table.iloc[0]
-    same = summary["same"]
-    return (
-        f"over {n} universes, {judged} of which can be judged, the median is {'; '.join(told)}; "
-        f'"{first["reproduced"]}" holds in {same["reproduced"]} of {judged}, "{first["dial"]}" in {same["dial"]}'
-    )

@@ -7,7 +7,7 @@ text was cut off, it is unread.
     rates      yes rate of either at each setting, over the questions that were read both ways there, with Wilson's 95%
                interval; kappa: Cohen's, between the two
     rho        Spearman's correlation of the two orders: the share of its settings at which a dial says yes to a
-               question (`Dial.ease`), over the questions that both order, with its 95% interval
+               question (`Turns.ease`), over the questions that both order, with its 95% interval
 
 Written answers have no margin: as a table of a sweep (`as_sweep`) they have 1 and -1, and a cut is moved on the direct
 unsteered margin. Where fewer than half of the texts can be read, nothing is judged by them.
@@ -25,15 +25,9 @@ from onedial.stats.agreement import count
 from onedial.stats.estimate import Estimate, rank_correlation
 from onedial.stats.shares import wilson_interval
 from onedial.verdict.case import Case
-from onedial.verdict.verdict import Verdict
 
 READ_ENOUGH = 0.5
 """Share of the texts that must hold a yes or no before anything is judged by them."""
-SETTING_COLUMNS = [
-    "magnitude", "n", "n_asked", "n_texts", "n_unread_texts", "n_unread", "n_both",
-    "reasoned", "reasoned_low", "reasoned_high", "direct", "direct_low",
-    "direct_high", "kappa",
-]  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -41,8 +35,9 @@ class ReasonedComparison:
     """See the module's text.
 
     Attributes:
-        settings: one row per setting, `SETTING_COLUMNS`; n: questions, n_asked: those that were asked there, the others
-            being known from their neighbours; n_texts: written; n_both: questions read both ways.
+        settings: one row per setting: magnitude; n questions; n_asked, those that were asked there, the others being
+            known from their neighbours; n_texts written, n_unread_texts; n_unread questions; n_both, read both ways;
+            the rates reasoned and direct with their ends; kappa.
         ease: index question id; direct, reasoned.
         rho: of the two orders; nan where one of them is constant.
         read: share of the questions and settings at which a yes or no is known.
@@ -67,11 +62,8 @@ class ReasonedComparison:
             return f"{unread} of {n} reasoned answers hold no clear yes or no, so that nothing is judged by them."
         known = self.settings.dropna(subset=["reasoned"])
         ends = [f"{known[name].min():.2f} to {known[name].max():.2f}" for name in ("reasoned", "direct")]
-        order = (
-            "their orders cannot be compared"
-            if math.isnan(self.rho.value)
-            else f"the two orders correlate {self.rho:.2f}"
-        )
+        correlate = f"the two orders correlate {self.rho:.2f}"
+        order = "their orders cannot be compared" if math.isnan(self.rho.value) else correlate
         return (
             f"After reasoning the yes rate runs over {ends[0]} where the first token's runs over {ends[1]}, and "
             f"{order}; {unread} of {n} texts could not be read."
@@ -94,9 +86,9 @@ def as_sweep(reasoned: pd.DataFrame) -> pd.DataFrame:
     [0.0, 1.0, 2.0]
     """
     votes = reasoned.assign(vote=2 * reasoned["said_yes"] - 1)
-    keys = ["intervention_id", "question_id"]
-    means = votes.groupby([*keys, "magnitude"], sort=False)["vote"].mean().unstack().sort_index(axis=1)
-    asked = votes.groupby([*keys, "magnitude"], sort=False).size().unstack().reindex_like(means).notna()
+    samples = votes.groupby(["intervention_id", "question_id", "magnitude"], sort=False)["vote"]
+    means = samples.mean().unstack().sort_index(axis=1)
+    asked = samples.size().unstack().reindex_like(means).notna()
     read = means.where(means != 0)
     below, above = read.ffill(axis=1), read.bfill(axis=1)
     filled = read.where(asked, below.where(np.sign(below) == np.sign(above)))
@@ -119,55 +111,22 @@ def compare_reasoned(direct: Case, reasoned: Case, texts: pd.DataFrame) -> Reaso
     >>> compare_reasoned(grid, grid, texts).settings["kappa"].tolist()
     [1.0, 0.0]
     """
-    places = pd.Index(direct.questions).get_indexer(reasoned.questions)
-    first = direct.answers[places]
-    columns = [int(np.flatnonzero(direct.magnitudes == m)[0]) for m in reasoned.magnitudes]
+    rows = direct.questions.get_indexer(reasoned.questions)
+    said = direct.answers[rows][:, np.searchsorted(direct.magnitudes, reasoned.magnitudes)]
+    both, n, unread = count(reasoned.answers, said), len(rows), np.isnan(reasoned.answers)
     written = texts[texts["question_id"].isin(reasoned.questions)].groupby("magnitude")
-    counts = written.agg(asked=("question_id", "nunique"), texts=("said_yes", "size"), read=("said_yes", "count"))
-    rows = []
-    for place, (column, magnitude) in enumerate(zip(columns, reasoned.magnitudes, strict=True)):
-        one, other = reasoned.answers[:, place], first[:, column]
-        both = ~np.isnan(one) & ~np.isnan(other)
-        kappa = float(count(one[both][:, None], other[both][:, None]).kappa()[0]) if both.any() else math.nan
-        rows.append(
-            (float(magnitude), len(one), *_counted(counts.loc[magnitude]), int(np.isnan(one).sum()), int(both.sum()),
-             *_rate(one[both]), *_rate(other[both]), kappa)
-        )  # fmt: skip
-    order = pd.DataFrame(
-        {"direct": direct.dial.ease[places], "reasoned": reasoned.dial.ease},
+    counts = written.agg(n_asked=("question_id", "nunique"), n_texts=("said_yes", "size"), read=("said_yes", "count"))
+    counts = counts.loc[reasoned.magnitudes].reset_index()
+    settings = counts[["magnitude"]].assign(n=n, n_asked=counts["n_asked"], n_texts=counts["n_texts"])
+    settings = settings.assign(n_unread_texts=counts["n_texts"] - counts["read"], n_unread=unread.sum(axis=0))
+    settings["n_both"] = both.n.astype(int)
+    for name, yes in (("reasoned", both.predicted), ("direct", both.given)):
+        low, high = wilson_interval(pd.Series(yes), pd.Series(both.n))
+        rate = pd.Series(yes / np.where(both.n > 0, both.n, np.nan))
+        settings = settings.assign(**{name: rate, f"{name}_low": low, f"{name}_high": high})
+    ease = pd.DataFrame(
+        {"direct": direct.dial.ease[rows], "reasoned": reasoned.dial.ease},
         index=pd.Index(reasoned.questions, name="question_id"),
     )
-    rho = rank_correlation(order["direct"].to_numpy(), order["reasoned"].to_numpy())
-    read = float((~np.isnan(reasoned.answers)).mean())
-    return ReasonedComparison(pd.DataFrame(rows, columns=SETTING_COLUMNS), order, rho, read)
-
-
-def _rate(answers: np.ndarray) -> tuple[float, float, float]:
-    if not len(answers):
-        return math.nan, math.nan, math.nan
-    k, n = int((answers == 1).sum()), len(answers)
-    low, high = wilson_interval(pd.Series([k]), pd.Series([n]))
-    return k / n, float(low.iloc[0]), float(high.iloc[0])
-
-
-def _counted(own: pd.Series) -> tuple[int, int, int]:
-    """Questions asked at a setting, texts written, and those of them that could not be read."""
-    return int(own["asked"]), int(own["texts"]), int(own["texts"] - own["read"])
-
-
-def dials_beside(direct: Verdict, reasoned: Verdict) -> pd.DataFrame:
-    """What is judged of either dial, each by its own answers: bits, S, G and C_A with rho_dial."""
-    return pd.DataFrame(
-        {
-            name: {
-                "reproduced": each.reproduced,
-                **each.prediction.bits.columns("bits"),
-                "share": each.prediction.share.value,
-                **each.signal.columns("signal"),
-                **each.gain.columns("gain"),
-                **each.order.columns("order_gain"),
-                "rho_dial": each.order.rho.value,
-            }
-            for name, each in (("first token", direct), ("after reasoning", reasoned))
-        }
-    ).T.rename_axis("dial")
+    rho = rank_correlation(ease["direct"].to_numpy(), ease["reasoned"].to_numpy())
+    return ReasonedComparison(settings.assign(kappa=both.kappa()), ease, rho, float((~unread).mean()))

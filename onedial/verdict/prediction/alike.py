@@ -44,21 +44,21 @@ def told_of_alike(case: Case, within: bool = False) -> Estimate:
         return Estimate()
     z = normal_scores(case.dial.ease[used, None])[:, 0]
     given = case.given[np.ix_(used, case.judged)]
-    said = average_within_models(given - np.nanmean(given, axis=0), case.models[case.judged])
-    said = np.nan_to_num(said)  # a question that nobody answered
+    answers = average_within_models(given - np.nanmean(given, axis=0), case.models[case.judged])
+    answers = np.nan_to_num(answers)  # a question that nobody answered
     if within:
         topics = strata_of(case.topics[used])
-        z, said = (own - (np.bincount(topics, own) / np.bincount(topics))[topics] for own in (z, said))
+        z, answers = (values - (np.bincount(topics, values) / np.bincount(topics))[topics] for values in (z, answers))
     near = _nearest(case, used)
     ends = np.repeat(np.arange(len(used)), NEAREST), near.ravel()
     pairs = sparse.csr_matrix((np.ones(near.size), ends), shape=(len(used), len(used)))
     pairs = (pairs + pairs.T).tocsr()
 
     def told(weights: np.ndarray) -> np.ndarray:
-        own = (weights @ (z * said)) / weights.sum(axis=1)
-        across = ((weights * said) * (pairs @ (weights * z).T).T).sum(axis=1)
+        at_home = (weights @ (z * answers)) / weights.sum(axis=1)
+        across = ((weights * answers) * (pairs @ (weights * z).T).T).sum(axis=1)
         across = across / (weights * (pairs @ weights.T).T).sum(axis=1)
-        return np.where(own > 0, across / np.where(own > 0, own, 1.0), np.inf)
+        return np.where(at_home > 0, across / np.where(at_home > 0, at_home, 1.0), np.inf)
 
     estimate = float(told(np.ones((1, len(used))))[0])
     if not np.isfinite(estimate):
@@ -80,8 +80,8 @@ def texts_know_topics(case: Case) -> bool:
     topics = np.unique(case.topics[used].astype(str), return_inverse=True)[1]
     near = _nearest(case, used)
 
-    def of_one_topic(own: np.ndarray) -> float:
-        return float((own[near] == own[:, None]).mean())
+    def of_one_topic(labels: np.ndarray) -> float:
+        return float((labels[near] == labels[:, None]).mean())
 
     rng = np.random.default_rng(case.seed)
     dealt = np.array([of_one_topic(rng.permutation(topics)) for _ in range(N_DEALT)])

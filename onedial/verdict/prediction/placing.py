@@ -54,14 +54,14 @@ def normal_scores(scores: np.ndarray) -> np.ndarray:
     >>> normal_scores(np.array([[0.3], [0.1 + 0.2], [9.0]])).round(2).ravel().tolist()
     [-0.43, -0.43, 0.97]
     """
-    found = np.zeros(scores.shape)
-    for column, own in enumerate(scores.T):
-        known = ~np.isnan(own)
+    normal = np.zeros(scores.shape)
+    for column, values in enumerate(scores.T):
+        known = ~np.isnan(values)
         if known.any():
-            unit = np.abs(own[known]).max() or 1.0
-            ranks = stats.rankdata(np.round(own[known] / unit, 12))
-            found[known, column] = special.ndtri((ranks - 0.5) / known.sum())
-    return found
+            unit = np.abs(values[known]).max() or 1.0
+            ranks = stats.rankdata(np.round(values[known] / unit, 12))
+            normal[known, column] = special.ndtri((ranks - 0.5) / known.sum())
+    return normal
 
 
 def place(z: np.ndarray, given: np.ndarray, prior: Prior) -> tuple[np.ndarray, np.ndarray]:
@@ -101,12 +101,12 @@ def learn_priors(z: np.ndarray, given: np.ndarray, models: np.ndarray) -> Prior:
     weak = Prior(np.zeros((given.shape[1], 2)), np.full((given.shape[1], 2), WEAK**2))
     mode, covariance = place(z, given, weak)
     total = _inverse(covariance[:, 0, 0], covariance[:, 0, 1], covariance[:, 1, 1])
-    names, own = np.unique(models.astype(str), return_inverse=True)
-    weights = np.where(np.arange(len(names))[:, None] == own, 0.0, 1 / np.bincount(own)[own])
+    names, model = np.unique(models.astype(str), return_inverse=True)
+    weights = np.where(np.arange(len(names))[:, None] == model, 0.0, 1 / np.bincount(model)[model])
     mean, variance = _by_em(total - np.eye(2) / WEAK**2, np.einsum("tij,tj->ti", total, mode), weights)
     if len(names) < 2:
         return weak
-    return Prior(np.stack([mean[own, 0], np.maximum(mean[own, 1], 0.0)], axis=-1), variance[own])
+    return Prior(np.stack([mean[model, 0], np.maximum(mean[model, 1], 0.0)], axis=-1), variance[model])
 
 
 def predicted(z: np.ndarray, given: np.ndarray, prior: Prior, asked: np.ndarray) -> np.ndarray:
@@ -177,7 +177,7 @@ def _curvature(z: np.ndarray, weight: np.ndarray, precision: np.ndarray) -> tupl
 
 def _inverse(first: np.ndarray, off: np.ndarray, second: np.ndarray) -> np.ndarray:
     """Of symmetric 2 x 2 matrices, ... x 2 x 2."""
-    found = np.empty((*first.shape, 2, 2))
-    found[..., 0, 0], found[..., 1, 1] = second, first
-    found[..., 0, 1] = found[..., 1, 0] = -off
-    return found / (first * second - off**2)[..., None, None]
+    inverse = np.empty((*first.shape, 2, 2))
+    inverse[..., 0, 0], inverse[..., 1, 1] = second, first
+    inverse[..., 0, 1] = inverse[..., 1, 0] = -off
+    return inverse / (first * second - off**2)[..., None, None]

@@ -265,7 +265,7 @@ def _summary(rate: np.ndarray, drawn: "_Resampled", mark: str) -> Prediction:
     return Prediction(
         mark=mark,
         n_models=len(models),
-        n_predicted=int(sum(own["predicted"] for own in models.values())),
+        n_predicted=int(sum(model["predicted"] for model in models.values())),
         yes_rate=float(average_within_models(rate, drawn.models)),
         bits=drawn.number(DIAL, ALL),
         possible=drawn.number(mark, ALL) if mark else PanelEstimate(),
@@ -294,7 +294,7 @@ class _Resampled:
         self.models, self.seed, self.n = case.models[case.judged], case.seed, int(case.test.sum())
         self.place = {name: number for number, name in enumerate(gains)}
         stacked = np.stack(list(gains.values()), axis=-1)  # question x target x source and size
-        self.values = np.stack([mean_of_answers(own) for own in gains.values()], axis=-1)
+        self.values = np.stack([mean_of_answers(gain) for gain in gains.values()], axis=-1)
         known = (~np.isnan(stacked[..., 0])).astype(np.float32)
         flat = np.nan_to_num(stacked).reshape(len(stacked), -1).astype(np.float32)
 
@@ -331,8 +331,8 @@ class _Resampled:
         """Bits of a source, or of it minus those of another one."""
 
         def of(means: np.ndarray) -> np.ndarray:
-            own = means[..., self.place[name, size]]
-            return own - means[..., self.place[minus, size]] if minus else own
+            alone = means[..., self.place[name, size]]
+            return alone - means[..., self.place[minus, size]] if minus else alone
 
         by_topic = None if self.topics is None else of(self.topics)
         return panel_estimate(of(self.values), of(self.questions), by_topic, self.models, self.n)

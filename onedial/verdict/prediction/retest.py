@@ -42,12 +42,13 @@ def retest_gains(case: Case) -> Floats:
     yes, read = (counts[:, case.judged] for counts in case.samples)
     rng, n = np.random.default_rng(case.seed), int(read.max())
     drawn = np.where(np.arange(n)[:, None, None] < read, rng.random((n, *read.shape)), np.inf)
-    said = drawn.argsort(axis=0).argsort(axis=0) < yes  # which of the samples are the yeses is not known, nor needed
-    gains = [_gains_of(case, said[left], yes, read, read >= max(2, left + 1)) for left in range(min(n, MOST))]
+    # Which of the samples are the yeses is not known, nor needed.
+    one_sample = drawn.argsort(axis=0).argsort(axis=0) < yes
+    gains = [_gains_of(case, one_sample[left], yes, read, read >= max(2, left + 1)) for left in range(min(n, MOST))]
     return mean_of_answers(np.stack(gains))
 
 
-def _gains_of(case: Case, said: Booleans, yes: Floats, read: Floats, known: Booleans) -> Floats:
-    losses = Losses(case, np.where(known, said, np.nan))
-    others = np.where(known, (yes - said) / np.maximum(read - 1, 1), np.nan)
+def _gains_of(case: Case, one_sample: Booleans, yes: Floats, read: Floats, known: Booleans) -> Floats:
+    losses = Losses(case, np.where(known, one_sample, np.nan))
+    others = np.where(known, (yes - one_sample) / np.maximum(read - 1, 1), np.nan)
     return losses.of(*losses.order(np.full(known.shape, np.nan)), ALL) - losses.of(*losses.order(others), ALL)

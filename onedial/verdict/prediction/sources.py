@@ -89,13 +89,13 @@ def _topic_means(case: Case) -> np.ndarray:
 
 
 def _own_framings(case: Case) -> np.ndarray:
-    found = _nothing(case)
+    means = _nothing(case)
     answers, models = case.given, case.models
     for target, model in enumerate(models):
         same = (models == model) & (np.arange(len(models)) != target)
         if same.any():
-            found[:, target] = _mean(answers[:, same])
-    return found
+            means[:, target] = _mean(answers[:, same])
+    return means
 
 
 def _mean(answers: np.ndarray) -> np.ndarray:
@@ -119,15 +119,15 @@ class Source:
 
 def every_source() -> dict[str, Source]:
     """Name to source: the dial, what is known of the questions, every baseline, the target's own kin."""
-    found = {
+    sources = {
         DIAL: Source(_dial),
         MARGIN: _of_baseline(MARGIN),
         LENGTH: Source(_length),
         LEVEL_LABEL: _of_baseline(LEVEL_LABEL),
     }
-    found[TOPICS] = Source(_topics_of_others)
-    found |= {name: _of_baseline(name) for name in BASELINES if name not in found}
-    return found | {"topic means": Source(_topic_means, True), OWN_FRAMINGS: Source(_own_framings)}
+    sources[TOPICS] = Source(_topics_of_others)
+    sources |= {name: _of_baseline(name) for name in BASELINES if name not in sources}
+    return sources | {"topic means": Source(_topic_means, True), OWN_FRAMINGS: Source(_own_framings)}
 
 
 def _of_baseline(name: str) -> Source:

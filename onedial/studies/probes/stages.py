@@ -1,0 +1,135 @@
+"""The stages of `experiments/train_probes.py` in their order, and what they take: prompts and rows by stage, room on
+the disk, hours by what is timed here and now."""
+
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import partial
+
+import numpy as np
+
+from onedial.asking.instruments import FACT
+from onedial.core.run.stages import Stage
+from onedial.models.model import OpenModel
+from onedial.models.prompt_set import PromptSet
+from onedial.panels.inputs import ExperimentInputs
+from onedial.panels.questions.facts import load_facts
+from onedial.studies.options.probes import ProbeOptions
+from onedial.studies.probes.correctness import own_stage
+from onedial.studies.probes.elsewhere import elsewhere_stage
+from onedial.studies.probes.layers import facts_stage, probes_stage
+from onedial.studies.probes.patching import patching_stage
+from onedial.studies.probes.sameness import directions_stage
+from onedial.studies.probes.statements import statements_stage
+from onedial.studies.probes.study import Study
+from onedial.studies.probes.use import use_stage
+from onedial.studies.probes.writing import writing_stage
+from probes.directions.contrast import CONTRASTS, search
+from probes.fitting.folds import TopicFolds
+from probes.fitting.measure import ProbeTask, measure_layer
+from steering.planning.forecast import Clock, Load, Size, sketch_of
+
+REASONED_TOKENS = 60
+"""Of an answer with reasons, about; a model that reasons at length writes up to 160."""
+PUSHED_LABELS = 5
+"""Labels whose directions are pushed, about: by two methods, each to either side."""
+LEAST = 20
+Loads = dict[str, list[Load]]
+
+
+@dataclass(frozen=True)
+class Ahead:
+    """What is known before anything is read: options, tokens of each question and each fact, the layers."""
+
+    options: ProbeOptions
+    questions: list[int]
+    facts: list[int]
+    layers: Sequence[int]
+
+
+def _use(a: Ahead) -> Loads:
+    options, at = a.options, a.layers[len(a.layers) // 2]
+    patched = a.questions[: 2 * options.n_patched]
+    pushes = Load(a.questions[: options.n_pushed], [(at, 4 * (PUSHED_LABELS + options.controls))])
+    return {"use": [pushes, Load(patched), Load(patched, [(layer, 1) for layer in a.layers])]}
+
+
+def _elsewhere(a: Ahead) -> Loads:
+    reasoned, again = a.questions[: a.options.n_reasoned], a.questions if a.options.other_model else []
+    written = [Load(reasoned, [(0, 1)], "written", n_tokens=REASONED_TOKENS)] if reasoned else []
+    return {"elsewhere": [*written, Load([length + REASONED_TOKENS for length in reasoned]), Load(again)]}
+
+
+def _stage(name: str, loads: Callable[[Ahead], Loads], *parts: Callable[[Study], None]) -> Stage[Study]:
+    """All parts, once; a stage that `--stages` can name."""
+
+    def work(study: Study) -> None:
+        for part in parts:
+            part(study)
+
+    return Stage(work, loads, lambda options: name in options.stages, once=True)
+
+
+STAGES: dict[str, Stage[Study]] = {
+    "activations": Stage(Study.keep_inputs, settles=True),
+    "probes": _stage("probes", lambda a: {"probes": [Load(a.questions), Load(a.facts)]}, probes_stage, facts_stage),
+    "directions": _stage(
+        "directions", lambda a: {"directions": [Load(a.facts * 4)]}, directions_stage, statements_stage
+    ),
+    "use": _stage("use", _use, use_stage, patching_stage),
+    "own": _stage("own", lambda a: {"own": []}, own_stage),
+    "elsewhere": _stage("elsewhere", _elsewhere, elsewhere_stage, writing_stage),
+}
+"""All but the first two rest on `probes`."""
+
+
+def predict(
+    options: ProbeOptions, model: OpenModel, inputs: ExperimentInputs, prompts: PromptSet, layers: Sequence[int]
+) -> str:
+    """One line for each stage that is wanted: what is put to the model, and its seconds; the fitting of the probes."""
+    asked = PromptSet.build(model, load_facts(options.facts, options.seed), FACT.template) if options.facts else None
+    facts = [] if asked is None else list(map(len, asked.sequences))
+    ahead = Ahead(options, list(map(len, prompts.sequences)), facts, layers)
+    config = model.hf.config
+    sketch = sketch_of(config, model.tokenizer, model.dtype, model.device.type, Size.of(config)) or model
+    clock = Clock(sketch, prompts.prompts, model.n_layers)
+    fitted = seconds_of_a_layer(options, inputs, model.d_model)
+    searches = options.folds * len(CONTRASTS) * min(options.statement_layers, len(layers)) if facts else 0
+    fits = {"probes": len(layers) * fitted * (1 + 0.3 * bool(facts))}
+    fits["directions"] = searches * seconds_of_a_search(options.facts, model.d_model) if searches else 0.0
+    lines, whole = [], 0.0
+    for name in options.stages:
+        loads = STAGES[name].loads(ahead)[name]
+        seconds = sum(map(clock.seconds, loads)) + fits.get(name, 0.0)
+        whole += seconds
+        more = f", {len(layers)} layers fitted in {fitted:.1f} s each" if name == "probes" else ""
+        lines.append(f"{name:12}{sum(load.n_read for load in loads):7} prompts{more}: {seconds:.0f} s")
+    n_kept = len(layers) * (len(prompts) + len(facts)) + 4 * options.statement_layers * len(facts)
+    return "\n".join(
+        [*lines, f"in all about {whole / 60:.0f} minutes, and {4 * model.d_model * n_kept / 1e9:.2f} GB of activations"]
+    )
+
+
+def seconds_of_a_search(n_statements: int, d_model: int) -> float:
+    """One search without labels, on drawn streams."""
+    streams = np.random.default_rng(0).standard_normal((n_statements, 2, 2, d_model))
+    return seconds_of(partial(search, streams, streams, 0, 0.0))
+
+
+def seconds_of_a_layer(options: ProbeOptions, inputs: ExperimentInputs, d_model: int) -> float:
+    """All methods on drawn activations, for what the panel's respondents say."""
+    answers, questions = inputs.panel.answers.astype(float), inputs.questions
+    answers = answers.loc[:, np.minimum((answers == 1).sum(), (answers == 0).sum()) >= LEAST]
+    folds = TopicFolds.of([question.topic for question in questions], options.folds, options.seed)
+    texts, drawn = tuple(question.text for question in questions), (options.shuffles, options.shuffles)
+    task = ProbeTask(answers, texts, folds, *drawn, options.replicates, options.seed)
+    rows = np.random.default_rng(options.seed).standard_normal((len(questions), d_model))
+    measure_layer(rows[:, :8], task, ["lda"], [])  # the words alone are read once
+    return seconds_of(partial(measure_layer, rows, task, options.methods, options.methods[:1]))
+
+
+def seconds_of(work: Callable[[], object]) -> float:
+    """What it takes here and now."""
+    began = time.perf_counter()
+    work()
+    return time.perf_counter() - began
