@@ -24,8 +24,8 @@ further models: where models are compared, they are averaged first. Needs no mod
 --deep writes factor.json (onedial.scale.FactorModel), and as tables respondents, questions, eigenvalues, correlations,
 missingness, respondents_fit, questions_fit, scale, accounts (what else would make the parabola or a
 second factor), residuals, sensitivity; with base models clusters; with models or families of several respondents
-specific_* (which share is everybody's, theirs, one's own); with known groups respondents_by_* and questions_by_*; with
-several factors factors (with oblimin rotation) and factor_correlations.
+specific_* (which share is everybody's, theirs, one's own); with known groups of questions topic_by_respondent and the
+like; with several factors factors (with oblimin rotation) and factor_correlations.
 """
 
 import sys

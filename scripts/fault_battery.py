@@ -105,7 +105,7 @@ def programs(model: str, asked: list[str], layers: str, n_questions: int, place:
         "multiverse": f"multiverse {own} --without-verdict --layer {layers} --resamples 1 --wordings neutral "
         "--replicates 19",
         "collect_panel": f"panel collect --respondents {respondents} {texts} {n}",
-        "fit_factor": "study_panel embedded --deep --replicates 20 --sensitivity-replicates 0",
+        "fit_factor": "study_panel embedded --deep --replicates 20",
         "study_panel": "study_panel embedded --replicates 9",
         "score_confidence": "study_panel embedded --confidence --replicates 19",
         "score_self_prediction": "ask score tests/reference/self_execution --replicates 19",

@@ -5,6 +5,8 @@ they say is otherwise kept, but that one judgement is made with all plugins that
 """
 
 import ast
+import html
+import json
 import os
 import re
 import shlex
@@ -81,6 +83,17 @@ def test_all_recipes_can_be_followed(followed):
     assert "longest word" in contents_of(judged)["baselines"].index
     assert 'id="unread_of_targets-title"' in (judged.path / "report.html").read_text()
     assert (judged.path / "unread_of_targets.csv").is_file()
+
+
+def test_the_check_of_the_recipe_stands_wherever_a_check_of_the_scale_does(followed):
+    folder, said = followed
+    found = Run.open(folder / "runs" / "checked")
+    moved = pd.read_csv(found.path / "early_and_late.csv", index_col=0)
+    largest = (moved["late"] - moved["early"]).abs()
+    assert json.loads((found.path / "summary.json").read_text())["early_and_late"] == pytest.approx(largest.max())
+    for told in (said, html.unescape((found.path / "report.html").read_text())):
+        assert "Does the order of the questions matter?" in told
+        assert f"{largest.max():.0%} ({largest.idxmax()})" in " ".join(told.split())
 
 
 def test_the_instrument_of_the_recipe_moves_when_the_dial_is_turned(followed):

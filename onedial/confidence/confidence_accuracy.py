@@ -7,9 +7,7 @@ import numpy as np
 import pandas as pd
 from scipy import stats
 
-from onedial.confidence.calibration import aligned
 from onedial.core.cards import one_line
-from onedial.core.errors import InputError
 from onedial.stats.answers import names, warn
 from onedial.stats.arrays import Floats
 from onedial.stats.level import QUANTILES_95
@@ -38,19 +36,17 @@ class ConfidenceAccuracy:
     """Mean confidence against mean accuracy over respondents.
 
     Attributes:
-        means: index respondent; `confidence, accuracy` (and `n`, answers with known correctness, where known).
         line: confidence = intercept + slope x accuracy. logit_line: the same with both on the logit scale, respondents
             at exactly 0 or 1 left out with a warning.
     """
 
-    means: pd.DataFrame
     line: RegressionLine
     logit_line: RegressionLine
 
     __repr__ = one_line
 
 
-def confidence_accuracy_regression(confidence: Any, correctness: Any) -> ConfidenceAccuracy:
+def confidence_accuracy_regression(confidence: "pd.Series[Any]", accuracy: "pd.Series[Any]") -> ConfidenceAccuracy:
     """Regress each respondent's mean confidence on its mean accuracy.
 
     Formula: ordinary least squares over respondents, t interval with n - 2 degrees of freedom; slope 1 and intercept 0
@@ -58,15 +54,11 @@ def confidence_accuracy_regression(confidence: Any, correctness: Any) -> Confide
     itself measured with error, which pulls the slope towards 0 by about the reliability of the means.
 
     Args:
-        confidence: question x respondent, 1 = said yes / 0 / nan; or (respondent,) means between 0 and 1.
-        correctness: the same form, 1 = right. Of matrices, only cells known in both count.
+        confidence, accuracy: (respondent,) means between 0 and 1, of the same respondents.
 
     Returns:
         ConfidenceAccuracy. Sign: slope > 0 when those that say yes more often are right more often; lines of nan with
         fewer than three respondents or no spread of accuracy.
-
-    Raises:
-        InputError: the two do not belong together, or a mean is outside [0, 1].
 
     R: `summary(lm(confidence ~ accuracy))` and `lm(qlogis(confidence) ~ qlogis(accuracy))`.
 
@@ -74,21 +66,11 @@ def confidence_accuracy_regression(confidence: Any, correctness: Any) -> Confide
     >>> round(confidence_accuracy_regression(sure, right).line.slope, 2)
     0.7
     """
-    if np.ndim(confidence) == 1:
-        sure, right = pd.Series(confidence, dtype=float), pd.Series(correctness, dtype=float)
-        if set(sure.index) != set(right.index):
-            raise InputError("the means of confidence and accuracy name different respondents; give the same ones")
-        means = pd.DataFrame({"confidence": sure, "accuracy": right.reindex(sure.index)})
-        if ((means < 0) | (means > 1)).any(axis=None):
-            raise InputError("a mean lies outside [0, 1]; give shares of questions")
-    else:
-        yes, grades = aligned(confidence, correctness)
-        means = pd.DataFrame({"confidence": yes.mean(), "accuracy": grades.mean(), "n": yes.notna().sum()})
-    x, y = means["accuracy"].to_numpy(), means["confidence"].to_numpy()
+    x, y = (part.reindex(confidence.index).to_numpy(float) for part in (accuracy, confidence))
     extreme = (np.minimum(x, y) <= 0) | (np.maximum(x, y) >= 1)
     if extreme.any():
-        warn(f"{names(means.index[extreme])} has a mean of exactly 0 or 1 and is left out on the logit scale")
-    return ConfidenceAccuracy(means, _line(x, y), _line(*(np.log(v / (1 - v)) for v in (x[~extreme], y[~extreme]))))
+        warn(f"{names(confidence.index[extreme])} has a mean of exactly 0 or 1 and is left out on the logit scale")
+    return ConfidenceAccuracy(_line(x, y), _line(*(np.log(v / (1 - v)) for v in (x[~extreme], y[~extreme]))))
 
 
 def _line(x: Floats, y: Floats) -> RegressionLine:

@@ -10,10 +10,15 @@ from onedial.scale.factor.factor_model import FactorModel, fit_factor_model
 from onedial.scale.place.question_bank import QuestionBank, kin_of
 from onedial.scale.specific.specific_factors import specific_factors
 from onedial.scale.study.analysis import PanelAnalysis, analyse_panel
+from onedial.scale.study.checks import CHECKS, Check
+from onedial.scale.study.panel_fit import Finding
 from onedial.scale.study.sensitivity import sensitivity_table
 
 __all__ = [
+    "CHECKS",
+    "Check",
     "FactorModel",
+    "Finding",
     "PanelAnalysis",
     "QuestionBank",
     "analyse_panel",

@@ -16,12 +16,13 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
+from scipy.special import ndtri
 
 from onedial.scale.categories import GradedAnswers, as_graded, used_only
 from onedial.scale.evidence import MISSING, Codes
 from onedial.scale.factor.usable import linked_respondents, require_usable
 from onedial.scale.likelihood import AsymptoteKind, MarginalFit, Model, ScaleKind, fit_marginal
-from onedial.scale.response_curves import Curves
+from onedial.scale.response_curves import UNUSED, Curves
 from onedial.stats.answers import Answers, as_answers, names, one_kind_of_answer, warn
 from onedial.stats.arrays import Booleans
 
@@ -62,24 +63,54 @@ class Fits:
         """A response model of their answers."""
         return fit_marginal(self.codes, model, known=self._known)
 
+    def equal_slopes(self, free: MarginalFit) -> MarginalFit:
+        """One slope for all, but for its sign, beside the answers at random of a fit with a slope for each."""
+        if (free.model.key, "equal") not in self._known:
+            signs = np.where(free.curves.slope < 0, -1.0, 1.0)
+            model = Model(free.model.scale, "held", signs=signs)
+            self._known[free.model.key, "equal"] = fit_marginal(self.codes, model, start=free)
+        return self._known[free.model.key, "equal"]
+
     def null(self, scale: ScaleKind = "histogram", asymptotes: AsymptoteKind = "none") -> MarginalFit:
         """The model to draw from: a fit of the respondents' curves, whose posterior knows the gaps."""
-        gaps = gap_categories(self.codes)
+        plain, gaps = self.fit(Model(scale, asymptotes)), gap_categories(self.codes)
         if gaps is None:
-            return self.fit(Model(scale, asymptotes))
-        whose = np.arange(self.codes.shape[1] + 1) < self.codes.shape[1]  # the number of gaps is no answer
-        both, model = np.column_stack([self.codes, gaps]), Model(scale, asymptotes, whose=whose)
-        joint = fit_marginal(both, model, known=self._with_gaps)
-        k, floors, centre = int(self.codes.max()) + 1, joint.curves.floors, joint.point.centre
-        floors = None if floors is None else floors[:k, :-1]
-        return replace(
-            joint,
-            model=replace(joint.model, whose=None),
-            codes=self.codes,
-            curves=Curves(joint.curves.slope[:-1], joint.curves.cuts[: k - 1, :-1], floors),
-            point=replace(joint.point, centre=None if centre is None else centre[:k]),
-            known_posterior=joint.posterior,
-        )
+            return plain
+        if plain.model.key not in self._with_gaps:
+            self._with_gaps[plain.model.key] = _knowing_gaps(plain, gaps)
+        return self._with_gaps[plain.model.key]
+
+
+def _knowing_gaps(plain: MarginalFit, gaps: Codes) -> MarginalFit:
+    """The fit of answers and numbers of gaps, beginning where the gaps have nothing to do with the scale."""
+    m, k, share = len(plain.curves.slope), len(plain.curves.cuts) + 1, np.bincount(gaps) / len(gaps)
+    more, point = max(0, len(share) - k), plain.point
+    cuts = np.full((k + more - 1, m + 1), UNUSED)
+    cuts[: k - 1, :m] = point.curves.cuts
+    cuts[: len(share) - 1, m] = ndtri(share[::-1].cumsum()[-2::-1])
+    floors = None if point.curves.floors is None else np.pad(point.curves.floors, ((0, more), (0, 1)))
+    start = replace(
+        plain,
+        point=replace(
+            point,
+            curves=Curves(np.append(point.curves.slope, 0.0), cuts, floors),
+            centre=None if point.centre is None else np.pad(point.centre, (0, more)),
+        ),
+        log_likelihood=plain.log_likelihood + len(gaps) * float(share @ np.log(share)),
+    )
+    whose = np.arange(m + 1) < m  # the number of gaps is no answer
+    joint = fit_marginal(np.column_stack([plain.codes, gaps]), replace(plain.model, whose=whose), start)
+    floors, centre = joint.curves.floors, joint.point.centre
+    return replace(
+        joint,
+        model=plain.model,
+        codes=plain.codes,
+        curves=Curves(
+            joint.curves.slope[:-1], joint.curves.cuts[: k - 1, :-1], None if floors is None else floors[:k, :-1]
+        ),
+        point=replace(joint.point, centre=None if centre is None else centre[:k]),
+        known_posterior=joint.posterior,
+    )
 
 
 def gap_categories(codes: Codes) -> Codes | None:

@@ -59,7 +59,7 @@ _LEAST_WEIGHT_ROOT = 1e-8  # of a histogram
 _FAR = 38.0  # a cut: where nobody but at random says otherwise, it would run away
 _START_FLOOR, _START_FAMILY = 0.03, 0.4
 _MOST_ROOT, _LEAST_ROOT, _NEAR_ZERO = 7.0, 1e-5, 0.03  # of the odds of answers at random against the others
-_ENOUGH = {"normal": 1e-6, "smooth": 1e-6, "histogram": 1e-4}  # gain of a step of the climb, about
+_ENOUGH = {"normal": 1e-6, "smooth": 1e-6, "histogram": 1e-3}  # gain of a step of the climb, about
 _LEFT = {"normal": 1e-3, "smooth": 1e-3, "histogram": 0.03}
 """What may be left to gain in log likelihood where a climb counts as converged; a histogram's creeps for ever."""
 _SAME = 1e-6  # log likelihoods that differ by less are one
@@ -138,6 +138,10 @@ class MarginalFit:
     def log_p(self) -> Floats:
         """(category, respondent, node) log probabilities."""
         return log_categories(self.curves, self.nodes)
+
+    def told(self, codes: Codes) -> Floats:
+        """(question, node) log likelihoods of answers of its respondents, those in hand or others."""
+        return np.asarray(sum((codes == k).astype(float) @ one for k, one in enumerate(self.log_p)))
 
     @cached_property
     def data(self) -> Data:
@@ -522,7 +526,7 @@ def _bent(nodes: Floats, bend: Floats | None) -> Floats:
     return np.asarray(weight / weight.sum())
 
 
-def smooth_basis(nodes: Floats, highest: int = 4) -> Floats:
-    """(degree - 2, node) L3(Phi(z)), L4(Phi(z)), .., Legendre polynomials of mean square 1 on (0, 1)."""
+def smooth_basis(nodes: Floats) -> Floats:
+    """(2, node) L3(Phi(z)) and L4(Phi(z)), Legendre polynomials of mean square 1 on (0, 1)."""
     x = 2 * ndtr(nodes) - 1
-    return np.stack([np.sqrt(2 * k + 1) * eval_legendre(k, x) for k in range(3, highest + 1)])
+    return np.stack([np.sqrt(2 * k + 1) * eval_legendre(k, x) for k in (3, 4)])

@@ -203,11 +203,12 @@ def rasch_test(matrix: Any, scale: ScaleKind = "normal", asymptotes: AsymptoteKi
     """
     fits = Fits.of(matrix)
     free = fits.fit(Model(scale, asymptotes))
-    signs = np.where(free.curves.slope < 0, -1.0, 1.0)
-    equal = fit_marginal(fits.codes, Model(scale, asymptotes, signs=signs), n_nodes=len(free.nodes))
+    held = fits.equal_slopes(free)
+    enough = 1e-4 if scale == "histogram" else None  # of a ratio of likelihoods
+    equal = fit_marginal(fits.codes, Model(scale, asymptotes, signs=held.model.signs), start=held, enough=enough)
     if free.log_posterior < equal.log_posterior:  # a histogram's climb ends a little before its top
         free = fit_marginal(fits.codes, Model(scale, asymptotes), start=equal)
-    ratio, df = max(0.0, 2 * (free.log_posterior - equal.log_posterior)), len(signs) - 1
+    ratio, df = max(0.0, 2 * (free.log_posterior - equal.log_posterior)), len(fits.codes.T) - 1
     loading = float(np.abs(equal.curves.loading).mean())
     return RaschTest(loading, free.curves.loading, ratio, df, chi_squared_tail(ratio, df))
 

@@ -55,15 +55,12 @@ class Estimate:
         return self.low > 0 or self.high < 0
 
 
-def estimate(
-    statistic: Callable[[Floats], Any], weights: Floats | Iterable[Floats], n: int = 0, n_missing: int = 0
-) -> Estimate:
+def estimate(statistic: Callable[[Floats], Any], weights: Floats | Iterable[Floats], n_missing: int = 0) -> Estimate:
     """A statistic with its percentile bootstrap interval; resamples in which it cannot be computed are left out.
 
     Args:
         statistic: from (resample, unit), how often each unit counts, to (resample,).
-        weights: (resample, unit), or pieces of it (`resampled_weights`). n: units to state; 0: all of them.
-        n_missing: to state.
+        weights: (resample, unit), or pieces of it (`resampled_weights`). n_missing: units, to state.
 
     R: `boot::boot.ci(boot::boot(x, statistic, 1999), type = "perc")`.
 
@@ -80,12 +77,10 @@ def estimate(
         drawn = np.concatenate([np.asarray(statistic(piece)) for piece in pieces])
     known = drawn[np.isfinite(drawn)]
     se = float(known.std(ddof=1)) if len(known) > 1 else NAN
-    return Estimate(value, *interval_95(known), se, n or n_units, n_missing)
+    return Estimate(value, *interval_95(known), se, n_units, n_missing)
 
 
-def rank_correlation(
-    one: Floats, other: Floats, weights: Iterable[Floats] | None = None, rows: Floats | None = None
-) -> Estimate:
+def rank_correlation(one: Floats, other: Floats, weights: Iterable[Floats] | None = None) -> Estimate:
     """Spearman's correlation over the units that have both values, with its 95% interval.
 
     Where units are independent, the interval is Fisher's z with the variance of Bonett and Wright (2000, Psychometrika
@@ -93,7 +88,6 @@ def rank_correlation(
 
     Args:
         one, other: (unit,), nan where missing. weights: pieces (resample, unit) of such draws; None: independent units.
-        rows: mask of the units to take; None: all.
 
     Returns:
         nan where fewer than three units have both, or one of the two is constant; no interval of fewer than five
@@ -106,9 +100,8 @@ def rank_correlation(
     >>> f"{rank_correlation(np.array([1.0, 2, 3, 4, 5, 6]), np.array([2.0, 1, 3, 4, 6, 5])):.2f}"
     '.89 (.07 to .99)'
     """
-    taken = np.ones(len(one), bool) if rows is None else rows
-    known = taken & np.isfinite(one) & np.isfinite(other)
-    n, n_missing = int(known.sum()), int((taken & ~known).sum())
+    known = np.isfinite(one) & np.isfinite(other)
+    n, n_missing = int(known.sum()), int((~known).sum())
     if n < 3 or np.ptp(one[known]) == 0 or np.ptp(other[known]) == 0:
         return Estimate(n=n, n_missing=n_missing)
     value = float(stats.spearmanr(one[known], other[known]).statistic)

@@ -11,16 +11,16 @@ from onedial.stats.level import LEVEL
 POWER = 0.8
 
 
-def least_z(n_tests: int = 1, two_sided: bool = True, power: float = POWER) -> float:
+def least_z(n_tests: int = 1, power: float = POWER) -> float:
     """How many standard errors an effect must have to be found with this power.
 
-    Formula: Phi^-1(1 - alpha') + Phi^-1(power), alpha' = LEVEL / n_tests, halved where two-sided: what a single effect
+    Formula: Phi^-1(1 - alpha') + Phi^-1(power), alpha' = LEVEL / n_tests / 2: what a single effect
     among n tests needs after adjustment.
 
     >>> round(least_z(), 2)
     2.8
     """
-    alpha = LEVEL / max(n_tests, 1) / (2 if two_sided else 1)
+    alpha = LEVEL / max(n_tests, 1) / 2
     return float(ndtri(power) - ndtri(alpha))
 
 

@@ -13,9 +13,9 @@ import math
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy.optimize import brentq
-from scipy.special import ndtri
 
 from onedial.stats.arrays import Floats, unmasked
+from onedial.stats.level import Z_95
 from onedial.stats.resampling import resampled_weights
 
 
@@ -80,8 +80,8 @@ def roc_area(scores: ArrayLike, positive: ArrayLike, weights: Floats | None = No
         return np.asarray((hits * below).sum(axis=-1, dtype=float) / pairs)
 
 
-def roc_area_interval(area: float, n_positive: int, n_negative: int, confidence: float = 0.95) -> tuple[float, float]:
-    """Interval of an area under the ROC curve, from the area and the two counts alone.
+def roc_area_interval(area: float, n_positive: int, n_negative: int) -> tuple[float, float]:
+    """95% interval of an area under the ROC curve, from the area and the two counts alone.
 
     Formula: all t with |area - t| <= z s(t), s(t)^2 = t (1 - t) (1 + k (1 - t) / (2 - t) + k t / (1 + t)) / (n_p n_n),
     k = (n_p + n_n) / 2 - 1, z the normal quantile (Newcombe, 2006, Statistics in Medicine 25, 559-573, method 5). Cases
@@ -89,7 +89,6 @@ def roc_area_interval(area: float, n_positive: int, n_negative: int, confidence:
 
     Args:
         area: between 0 and 1. n_positive, n_negative: cases of either kind, at least one each.
-        confidence: of the interval.
 
     Returns:
         (low, high), between 0 and 1; nan where the area is. Sign: as `roc_area`.
@@ -101,7 +100,7 @@ def roc_area_interval(area: float, n_positive: int, n_negative: int, confidence:
     """
     if math.isnan(area):
         return area, area
-    z, k = float(ndtri((1 + confidence) / 2)), (n_positive + n_negative) / 2 - 1
+    z, k = Z_95, (n_positive + n_negative) / 2 - 1
 
     def beyond(t: float) -> float:
         spread = t * (1 - t) * (1 + k * (1 - t) / (2 - t) + k * t / (1 + t)) / (n_positive * n_negative)

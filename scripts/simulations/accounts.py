@@ -63,7 +63,7 @@ def judged(name: str, make: Make) -> Callable[[int], dict[str, float]]:
     """What is concluded from one panel."""
 
     def one(seed: int) -> dict[str, float]:
-        found = rival_accounts(make(np.random.default_rng([len(name), seed])), B, seed=seed)
+        found = rival_accounts(make(np.random.default_rng([len(name), seed])), n_replicates=B, seed=seed)
         table = found.table
         row = {"mean_r2": found.r2}
         for finding, p in (("parabola", "r2_p"), ("second", "second_p")):

@@ -40,8 +40,8 @@ def analyse(answers: np.ndarray, rule: str, seed: int, n_replicates: int = 49) -
         warnings.simplefilter("ignore", PsychometricsWarning)  # Heywood cases of the rule `none` are part of the point
         model = fit_factor_model(answers, extraction="principal", n_factors=2, zero_cells=rule)
         loading = fit_factor_model(answers, zero_cells=rule).loadings["factor_1"]
-        shuffled = permutation_null(answers, n_replicates, zero_cells=rule, seed=seed)
-        one_factor = one_factor_bootstrap(answers, n_replicates, zero_cells=rule, seed=seed)
+        shuffled = permutation_null(answers, n_replicates=n_replicates, zero_cells=rule, seed=seed)
+        one_factor = one_factor_bootstrap(answers, n_replicates=n_replicates, zero_cells=rule, seed=seed)
     m = len(loading)
     line = np.corrcoef(model.loadings["factor_2"], model.thresholds)[0, 1] ** 2
     return {

@@ -87,9 +87,10 @@ def scale(sets: int) -> Kinds:
             "normality rejected": compared["p"]["smooth"] <= 0.05,
         }
         for shape in ("normal", "histogram"):
-            one_factor = one_factor_bootstrap(answers, B, seed=seed, scale=shape)
+            one_factor = one_factor_bootstrap(answers, n_replicates=B, seed=seed, scale=shape)
             row |= {
-                f"parabola, {shape} null": quadratic_fit_test(answers, B, seed=seed, scale=shape).p <= 0.05,
+                f"parabola, {shape} null": quadratic_fit_test(answers, n_replicates=B, seed=seed, scale=shape).p
+                <= 0.05,
                 f"second factor, {shape} null": one_factor.second.p <= 0.05,
                 f"smallest eigenvalue, {shape} null": one_factor.smallest.p <= 0.05,
             }
@@ -104,7 +105,7 @@ def extremes(sets: int) -> Kinds:
 
         def equal(rng: np.random.Generator, seed: int, n: int = n) -> dict[str, float]:
             answers, _ = panel("normal", n, EXTREME, 0.8, rng)
-            return {"parabola": quadratic_fit_test(answers, B, seed=seed).p <= 0.05}
+            return {"parabola": quadratic_fit_test(answers, n_replicates=B, seed=seed).p <= 0.05}
 
         yield f"equal loadings at extreme rates, half, {n} x 19", sets, equal
 
@@ -112,7 +113,7 @@ def extremes(sets: int) -> Kinds:
         limits = np.linspace(-0.9, 0.9, 16)
         slope = 0.9 - 0.3 * limits**2
         latent = slope * rng.standard_normal((1000, 1)) + np.sqrt(1 - slope**2) * rng.standard_normal((1000, 16))
-        return {"parabola": quadratic_fit_test((latent > -limits).astype(float), B, seed=seed).p <= 0.05}
+        return {"parabola": quadratic_fit_test((latent > -limits).astype(float), n_replicates=B, seed=seed).p <= 0.05}
 
     yield "a true parabola, .90 to .66, 1000 x 16", max(sets // 4, 10), bent
 
@@ -121,20 +122,20 @@ def gaps(sets: int) -> Kinds:
     def one(rng: np.random.Generator, seed: int) -> dict[str, float]:
         answers, easiness = panel("normal", 1500, rng.permutation(MIDDLE), rng.uniform(0.6, 0.9, 19), rng)
         answers = without_hard_ones(answers, easiness, rng)
-        return {"second factor": one_factor_bootstrap(answers, B, seed=seed).second.p <= 0.05}
+        return {"second factor": one_factor_bootstrap(answers, n_replicates=B, seed=seed).second.p <= 0.05}
 
     def two(rng: np.random.Generator, seed: int) -> dict[str, float]:
         answers = grouped_scales(800, 18, 2, 0.8, rng)
         level = answers.mean(axis=1)
         answers = without_hard_ones(answers, (level - level.mean()) / level.std(), rng)
-        return {"second factor": one_factor_bootstrap(answers, B, seed=seed).second.p <= 0.05}
+        return {"second factor": one_factor_bootstrap(answers, n_replicates=B, seed=seed).second.p <= 0.05}
 
     yield "one factor, gaps on hard questions, 1500 x 19", sets, one
     yield "two scales that correlate .8, gaps on hard questions, 800 x 18", max(sets // 4, 10), two
 
 
 def bundles(sets: int) -> Kinds:
-    def one(n: int, m: int, shifted: bool, kind: str, share: float, rng: np.random.Generator) -> dict[str, float]:
+    def one(n: int, m: int, shifted: bool, kind: str, share: float, gone: bool, rng: np.random.Generator) -> Found:
         # A topic that is easier, or harder, for a family by the least shift that is printed.
         topic, family = rng.permutation(np.arange(n) % 6), np.repeat(np.arange(m // 4), 4)
         place = np.linspace(-0.7, 0.7, 6)[topic] + places(kind, n, rng)
@@ -148,7 +149,8 @@ def bundles(sets: int) -> Kinds:
 
         def answers(move: Any) -> np.ndarray:
             yes = loading * (place[:, None] + move) + cut + noise > 0
-            return np.where(guessed, said, yes).astype(float)
+            found = np.where(guessed, said, yes).astype(float)
+            return without_hard_ones(found, (place - place.mean()) / place.std(), rng) if gone else found
 
         found = bundle_invariance(answers(0), topic, family)
         if not shifted:
@@ -159,20 +161,15 @@ def bundles(sets: int) -> Kinds:
         named = bundle_invariance(answers(moved), topic, family).violations().index
         return {"the topic that lies elsewhere is named": (where, who) in named}
 
-    for n, m, shifted, kind, share, name in (
-        (480, 20, False, "normal", 0.0, "no topic elsewhere, a tenth guessed yes, 480 x 20"),
-        (480, 20, True, "normal", 0.0, "one topic elsewhere for a family, a tenth guessed yes, 480 x 20"),
-        (
-            480,
-            20,
-            False,
-            "exponential",
-            0.3,
-            "no topic elsewhere, families, exponential scale, a tenth random, 480 x 20",
-        ),
-        (800, 28, True, "normal", 0.0, "one topic elsewhere for a family, a tenth guessed yes, 800 x 28"),
+    guessing, all_of_it = ("normal", 0.0, False), "families, exponential scale, a tenth random"
+    for n, m, shifted, planted, name in (
+        (480, 20, False, guessing, "no topic elsewhere, a tenth guessed yes, 480 x 20"),
+        (480, 20, True, guessing, "one topic elsewhere for a family, a tenth guessed yes, 480 x 20"),
+        (480, 20, False, ("exponential", 0.3, False), f"no topic elsewhere, {all_of_it}, 480 x 20"),
+        (480, 20, False, ("exponential", 0.3, True), f"no topic elsewhere, {all_of_it}, gaps, 480 x 20"),
+        (800, 28, True, guessing, "one topic elsewhere for a family, a tenth guessed yes, 800 x 28"),
     ):
-        yield name, sets, lambda rng, _, a=(n, m, shifted, kind, share): one(*a, rng)
+        yield name, sets, lambda rng, _, a=(n, m, shifted, *planted): one(*a, rng)
 
 
 def clusters(sets: int) -> Kinds:
@@ -181,11 +178,12 @@ def clusters(sets: int) -> Kinds:
         latent = np.sqrt(shared) * rng.standard_normal((400, 1)) + np.sqrt(own) * rng.standard_normal((400, 4))[:, code]
         latent = latent + np.sqrt(1 - shared - own) * rng.standard_normal((400, 20))
         answers = (latent > rng.uniform(-0.7, 0.7, 20)).astype(float)
-        found = cluster_structure(answers, code, B, seed=seed)
+        found = cluster_structure(answers, code, n_replicates=B, seed=seed)
         return {
             "shared between models": found.between.p <= 0.05,
             "clustered": found.difference.p <= 0.05,
-            "first eigenvalue, each respondent shuffled": permutation_null(answers, B, seed=seed).p[0] <= 0.05,
+            "first eigenvalue, each respondent shuffled": permutation_null(answers, n_replicates=B, seed=seed).p[0]
+            <= 0.05,
         }
 
     for shared, own in ((0.0, 0.6), (0.1, 0.5), (0.5, 0.0)):
@@ -246,7 +244,7 @@ def intervals(sets: int) -> Kinds:
     def one(rng: np.random.Generator, seed: int) -> dict[str, float]:
         loading = rng.uniform(0.5, 0.85, 8)
         answers, _ = panel("normal", 400, rng.permutation(MIDDLE[4:12]), loading, rng)
-        table = bootstrap_questions(answers, 199, seed=seed).respondents
+        table = bootstrap_questions(answers, n_replicates=199, seed=seed).respondents
         return {
             "95% intervals of loadings cover": (
                 (table["loading_low"] < loading) & (loading < table["loading_high"])
@@ -261,7 +259,7 @@ def intervals(sets: int) -> Kinds:
         answers = (latent > 0).astype(float)
         row = {}
         for name, groups in (("questions", None), ("topics", topic)):
-            table = bootstrap_questions(answers, 199, seed=seed, groups=groups).respondents
+            table = bootstrap_questions(answers, n_replicates=199, seed=seed, groups=groups).respondents
             low, high = table["threshold_low"], table["threshold_high"]
             row[f"95% intervals of thresholds cover, over {name}"] = ((low < 0) & (high > 0)).mean()
         return row
@@ -278,9 +276,7 @@ def intervals(sets: int) -> Kinds:
         answers, easiness = panel("normal", 800, MIDDLE, rng.uniform(0.5, 0.85, 19), rng)
         model = response_model(answers)
         known = np.corrcoef(model.difficulty, easiness)[0, 1] ** 2
-        return {
-            "reliability less the squared correlation with the true place (mean)": (model.reliability.empirical - known)
-        }
+        return {"reliability less the squared correlation with the true place (mean)": model.reliability[0] - known}
 
     yield "one factor, 400 x 8", sets, one
     yield "noise of topics, 600 x 8, 30 topics", sets, by_topic
@@ -337,7 +333,8 @@ def kin(sets: int) -> Kinds:
         answers = np.where(rng.random(answers.shape) < lapses, rng.random(answers.shape) < 0.5, answers).astype(float)
         found = specific_factors(answers, family, scale="histogram", asymptotes="own")
         return {
-            "a second factor beside one scale and families": kin_account(answers, found, B, seed=seed).p <= 0.05,
+            "a second factor beside one scale and families": kin_account(answers, found, n_replicates=B, seed=seed).p
+            <= 0.05,
             "a parabola beside one scale and families": kin_bend(found) <= 0.05,
             "general share of the variance (mean)": found.model.shares["share"]["general"],
         }

@@ -7,6 +7,7 @@ from psychometric_data import REFERENCE, matrix
 from sklearn.metrics import brier_score_loss, fbeta_score, roc_auc_score
 
 from onedial.confidence.calibration import (
+    aligned,
     auroc,
     brier_parts,
     brier_score,
@@ -131,7 +132,8 @@ def test_confidences_that_are_no_probabilities_are_refused(confidence, correct, 
 
 
 def test_the_line_of_confidence_on_accuracy_is_rs():
-    found = confidence_accuracy_regression(*panel())
+    said, right = aligned(*panel())
+    found = confidence_accuracy_regression(said.mean(), right.mean())
     expected = matrix("panel_lines")
     for line, (intercept, slope) in ((found.line, expected[:2]), (found.logit_line, expected[2:])):
         assert [line.intercept, line.intercept_se] == pytest.approx(intercept[:2])

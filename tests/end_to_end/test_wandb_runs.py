@@ -107,7 +107,7 @@ def test_the_end_brings_summary_tables_and_artifacts(pieces):
 @pytest.mark.launched
 def test_a_factor_model_is_mirrored_and_without_the_option_wandb_is_not_even_imported(pieces, environment, tmp_path):
     run, _ = pieces
-    given = [run.path.parent / "panel.csv", "--replicates", 0, "--sensitivity-replicates", 0]
+    given = [run.path.parent / "panel.csv", "--replicates", 0]
     with environment.context() as hidden:
         hidden.setitem(sys.modules, "wandb", None)
         assert run_here(FIT_FACTOR, *given, "--deep", "--out", tmp_path / "plain") == 0

@@ -28,7 +28,7 @@ def wide_file(folder: Path, panel: pd.DataFrame) -> str:
 
 def test_a_wide_panel_becomes_tables_a_page_and_figures(tmp_path):
     panel, out = answers("gaps"), tmp_path / "out"
-    few = ("--replicates", "19", "--sensitivity-replicates", "9")
+    few = ("--replicates", "19")
     done = run(wide_file(tmp_path, panel), "--out", str(out), *few, drawn=True)
     assert done.returncode == 0, done.stderr
     model = FactorModel.load(out / "factor.json")
@@ -66,7 +66,7 @@ def test_a_panel_of_several_models_and_topics_is_told_apart(tmp_path):
     questions = pd.DataFrame({"id": [f"q{i}" for i in range(240)], "question": [f"What is {i}?" for i in range(240)],
                               "topic": np.where(topic == 1, "birds", "trees"), "level": 1})  # fmt: skip
     questions.to_csv(tmp_path / "questions.csv", index=False)
-    options = ["--questions", str(tmp_path / "questions.csv"), "--replicates", "19", "--sensitivity-replicates", "0"]
+    options = ["--questions", str(tmp_path / "questions.csv"), "--replicates", "19"]
     done = run(file, "--out", str(tmp_path / "out"), *options)
     assert done.returncode == 0, done.stderr
     assert "12 respondents are 4 models" in done.stdout

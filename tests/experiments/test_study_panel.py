@@ -21,6 +21,7 @@ from onedial.scale.factor.factor_model import fit_factor_model
 from onedial.stats.roc import auc
 from onedial.studies.panel import readings
 from onedial.studies.panel.case import StudyCase
+from onedial.studies.panel.sentences import turned
 
 STUDY_FIGURES = {"rates", "base_models", "f_beta", "reliability", "shared_or_own", "predictors"}
 PROGRAM = Path(__file__).parents[2] / "experiments" / "study_panel.py"
@@ -118,6 +119,12 @@ def test_a_cut_that_nearly_nobody_passes_is_an_empty_reading(tmp_path):
     assert readings.loc["at least 95", "n_models"] == 0
     assert np.isnan(readings.loc["at least 95", "first"])
     assert readings.loc["graded", "first"] > 0.5
+
+
+def test_who_answers_the_other_way_round_is_named():
+    table = pd.DataFrame({"loading": [0.8, -0.5, -0.1]}, index=["with", "against", "by dice"])
+    assert turned(table).startswith("against answers the other way round")
+    assert turned(table.drop("against")) == ""
 
 
 # ---- what its confidence is worth ------------------------------------------------------------------------------------

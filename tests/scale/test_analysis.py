@@ -17,7 +17,7 @@ from onedial.scale.study.sameness import grouped
 from onedial.scale.study.the_panel import copies_among
 from onedial.stats.answers import PsychometricsWarning, as_answers
 
-FEW = {"n_replicates": 39, "n_sensitivity": 0}
+FEW = {"n_replicates": 39}
 
 
 def page_of(*panel: pd.DataFrame | None, **choices: int) -> str:
@@ -121,7 +121,7 @@ def test_every_table_and_number_of_the_page_can_be_written():
     panel = planted(5, 300, 0.7)
     panel.iloc[:40, 3] = np.nan
     questions = pd.DataFrame({"topic": ["a", "b"] * 150, "length": np.arange(300)})
-    analysis = analyse_panel(panel, None, questions, n_replicates=19, n_sensitivity=9)
+    analysis = analyse_panel(panel, None, questions, n_replicates=19)
     tables = analysis.tables
     assert {"respondents", "questions", "eigenvalues", "residuals", "scale", "sensitivity", "missingness"} <= set(
         tables
@@ -136,7 +136,7 @@ def test_every_table_and_number_of_the_page_can_be_written():
 
 
 def test_without_replicates_nothing_is_compared_with_chance():
-    analysis = analyse_panel(planted(6, 200, 0.7), n_replicates=0, n_sensitivity=0)
+    analysis = analyse_panel(planted(6, 200, 0.7), n_replicates=0)
     assert "nothing was compared with chance" in words(analysis)
     assert set(analysis.tables["eigenvalues"]) == {"observed"}
     assert not {"residuals", "accounts", "sensitivity"} & set(analysis.tables)
@@ -146,7 +146,7 @@ def test_the_same_sentence_is_said_once():
     panel = planted(7, 200, 0.7).assign(always=1.0)
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        analyse_panel(panel, n_replicates=9, n_sensitivity=0)
+        analyse_panel(panel, n_replicates=9)
     said = [str(one.message) for one in caught if issubclass(one.category, PsychometricsWarning)]
     assert any("always gave only one kind" in sentence for sentence in said)
     assert len(said) == len(set(said))
@@ -212,6 +212,14 @@ def test_who_answers_the_other_way_round_is_called_that_and_stays_on_the_scale()
     assert "2 of 12 answer the other way round" in analysis.verdict
 
 
+def test_who_answers_by_dice_is_named_and_stands_in_the_verdict():
+    panel = planted(4, 400, 0.75)
+    panel["m9"] = np.random.default_rng(0).integers(0, 2, 400).astype(float)
+    analysis = analyse_panel(panel, n_replicates=0)
+    assert "1 of 12 does not follow it" in analysis.verdict
+    assert "Not on this scale, by a loading below 0.3: m9 " in words(analysis)
+
+
 def test_copies_are_named_by_how_they_copy():
     rng = np.random.default_rng(5)
     panel = planted(5, 300, 0.7)
@@ -233,7 +241,7 @@ def test_one_more_check_is_one_function_and_one_entry(monkeypatch):
 
     monkeypatch.setitem(CHECKS, "rates", Check("How often is it yes?", ask))
     for at in ((), (1,)):
-        analysis = analyse_panel(planted(2, 300, 0.8), at=at, n_replicates=0, n_sensitivity=0)
+        analysis = analyse_panel(planted(2, 300, 0.8), at=at, n_replicates=0)
         assert "How often is it yes? - 12 rates." in words(analysis)
         assert analysis.verdict.endswith("rates differ.")
         assert len(analysis.tables["rates"]) == 12

@@ -105,5 +105,7 @@ def test_a_true_parabola_and_a_true_second_scale_stand():
     bent = rival_accounts(loading * rng.standard_normal((1500, 1)) + noise > LIMITS, n_replicates=49)
     assert bent.stands("parabola")
     assert not bent.stands("second")
-    two = rival_accounts(0.8 * scales[:, np.arange(12) % 2] + 0.6 * rng.standard_normal((1500, 12)) > LIMITS, 49)
+    two = rival_accounts(
+        0.8 * scales[:, np.arange(12) % 2] + 0.6 * rng.standard_normal((1500, 12)) > LIMITS, n_replicates=49
+    )
     assert two.stands("second")

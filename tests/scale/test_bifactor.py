@@ -91,7 +91,7 @@ def test_groups_that_share_something_are_named_and_the_others_are_not():
     found = specific_factors(said(hidden), GROUPS, scale="histogram")
     assert found.p < 1e-4
     assert found.tests.index[found.tests["q"] <= 0.05].tolist() == [2, 3, 4]
-    assert "beyond chance in 3 of 5" in found.sentence("family")
+    assert "in 3 of 5 beyond chance" in found.sentence("family")
 
 
 def test_nothing_shared_is_no_more_than_chance():

@@ -6,7 +6,6 @@ import pytest
 
 from onedial.core.errors import InputError
 from onedial.scale.categories import as_graded
-from onedial.scale.factor.minres import minres_one_factor
 from onedial.stats.answers import as_answers
 
 RNG = np.random.default_rng(0)
@@ -46,16 +45,10 @@ def test_a_masked_answer_is_a_missing_answer():
         np.testing.assert_array_equal(as_answers(panel).answered, ~hidden)
 
 
-@pytest.mark.parametrize("border", [as_answers, as_graded, minres_one_factor])
+@pytest.mark.parametrize("border", [as_answers, as_graded])
 @pytest.mark.parametrize("form", REFUSED)
 def test_what_is_no_table_is_refused_in_one_sentence(border, form):
     with pytest.raises(InputError) as refused:
         border(REFUSED[form])
     assert "\n" not in str(refused.value)
     assert len(str(refused.value)) < 400
-
-
-def test_correlations_are_read_in_any_form():
-    r = pd.DataFrame(np.full((4, 4), 0.49) + 0.51 * np.eye(4))
-    for form in (r, r.to_numpy(), r.astype("Float64"), np.ma.masked_array(r.to_numpy())):
-        np.testing.assert_allclose(minres_one_factor(form), 0.7, atol=1e-6)

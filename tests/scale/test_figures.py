@@ -15,14 +15,18 @@ def test_figures_show_the_numbers_that_they_are_given():
     varied = answers("gaps")
     with pytest.warns(PsychometricsWarning, match="always gave only one kind"):
         model = fit_factor_model(varied.assign(always=1))
-    drawing = draw.loadings_against_threshold(model, bootstrap_questions(varied, 9), quadratic_fit_test(varied, 9))
+    drawing = draw.loadings_against_threshold(
+        model, bootstrap_questions(varied, n_replicates=9), quadratic_fit_test(varied, n_replicates=9)
+    )
     points = {tuple(np.ravel(line.get_xydata())) for line in drawing.figure.axes[0].lines if len(line.get_xdata()) == 1}
     assert points == set(zip(model.thresholds.drop("always"), model.loadings["factor_1"].dropna(), strict=True))
     assert "1 respondents that gave only one kind" in drawing.caption
     assert model.heywood == ["r7"]
     assert "Heywood" in drawing.caption
-    parallel = revised_parallel_analysis(varied, 2, 9)
-    axes = draw.scree(draw.eigenvalue_table(model.eigenvalues, permutation_null(varied, 9), parallel)).figure.axes[0]
+    parallel = revised_parallel_analysis(varied, n_replicates=9)
+    axes = draw.scree(
+        draw.eigenvalue_table(model.eigenvalues, permutation_null(varied, n_replicates=9), parallel)
+    ).figure.axes[0]
     lines = {line.get_label(): line.get_ydata() for line in axes.lines}
     above = model.eigenvalues > 0.01
     np.testing.assert_allclose(lines["panel"][above], model.eigenvalues[above])

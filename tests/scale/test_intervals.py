@@ -16,7 +16,7 @@ def test_a_pair_that_answered_no_question_together_leaves_everybody_an_interval(
     panel[:150, 0] = panel[150:, 1] = np.nan
     with warnings.catch_warnings():
         warnings.simplefilter("error", RuntimeWarning)
-        found = bootstrap_questions(panel, 40)
+        found = bootstrap_questions(panel, n_replicates=40)
     assert found.respondents[["loading_low", "loading_high"]].notna().all(axis=None)
 
 

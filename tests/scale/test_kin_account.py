@@ -26,13 +26,13 @@ def panel(seed: int, family: float = 0.0, second: float = 0.0) -> pd.DataFrame:
 def second_p(values: pd.DataFrame) -> float:
     """p of the second eigenvalue beside what the families make of it."""
     specific = specific_factors(values, FAMILIES, scale="histogram", asymptotes="own")
-    return float(kin_account(values, specific, 39).p)
+    return float(kin_account(values, specific, n_replicates=39).p)
 
 
 @pytest.mark.long
 def test_families_explain_the_second_factor_that_they_make_under_guesses_and_skew() -> None:
     made = panel(0, family=0.55)
-    assert one_factor_bootstrap(made, 39).second.p < 0.05
+    assert one_factor_bootstrap(made, n_replicates=39).second.p < 0.05
     assert second_p(made) > 0.05
 
 

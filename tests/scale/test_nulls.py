@@ -20,7 +20,8 @@ from onedial.scale.checks.structure import (
 )
 from onedial.scale.correlations.latent_correlations import latent_correlations
 from onedial.scale.factor.factor_model import fit_factor_model
-from onedial.scale.fits import Fits
+from onedial.scale.fits import Fits, gap_categories
+from onedial.scale.likelihood import Model
 from onedial.scale.study.sensitivity import sensitivity_table
 from onedial.stats.answers import as_answers
 
@@ -37,7 +38,7 @@ def test_shuffling_keeps_every_yes_rate_and_every_gap():
 
 def test_fast_eigenvalues_of_shuffled_answers_are_those_of_tetrachoric():
     panel = as_answers(one_factor(0, 120, 5, missing=0.2).answers)
-    null = permutation_null(panel, n_permutations=4, seed=3)
+    null = permutation_null(panel, n_replicates=4, seed=3)
     yes, answered = next(shuffled(panel, 4, np.random.default_rng(3)))
     for b in range(4):
         one = np.where(answered.astype(bool), yes[b], np.nan)
@@ -46,14 +47,14 @@ def test_fast_eigenvalues_of_shuffled_answers_are_those_of_tetrachoric():
 
 
 def test_the_permutation_null_sees_a_shared_factor_and_says_nothing_of_the_second():
-    null = permutation_null(answers("sim2"), 199)
+    null = permutation_null(answers("sim2"), n_replicates=199)
     assert null.p[0] == 1 / 200
     assert np.isnan(null.p[1:]).all()
 
 
 def test_only_the_conditional_null_finds_a_second_factor():
     panel = grouped_scales(800, 12, 2, 0.3, np.random.default_rng(1))
-    unconditional = permutation_null(panel, 99)
+    unconditional = permutation_null(panel, n_replicates=99)
     assert fit_factor_model(panel).eigenvalues[2] > unconditional.to_frame()["null_95"][2]
     conditional = revised_parallel_analysis(panel, n_replicates=99)
     assert conditional.p[:2].tolist() == [0.01, 0.01]
@@ -63,14 +64,14 @@ def test_only_the_conditional_null_finds_a_second_factor():
 
 @pytest.mark.parametrize("name", ["sim1", "sim2", "sim3"])
 def test_one_true_factor_gives_one_factor_also_at_extreme_yes_rates(name):
-    found = revised_parallel_analysis(answers(name), max_factors=2, n_replicates=199)
+    found = revised_parallel_analysis(answers(name), n_replicates=199)
     assert found.n_above() == 1
     assert found.p[1] > 0.1
 
 
 @pytest.mark.parametrize("zero_cells", ["half", "none", "exclude"])
 def test_a_negative_eigenvalue_of_one_true_factor_is_no_evidence(zero_cells):
-    result = one_factor_bootstrap(answers("sim3"), 199, zero_cells=zero_cells)
+    result = one_factor_bootstrap(answers("sim3"), n_replicates=199, zero_cells=zero_cells)
     assert result.smallest.observed < 0
     assert result.smallest.p > 0.1
     assert result.second.p > 0.1
@@ -87,13 +88,13 @@ def test_the_smallest_eigenvalue_reveals_answers_that_no_normal_variables_give()
     panel = base.astype(float)
     for pair, k in enumerate((2, 0, 1)):
         panel[third == pair, k] = np.nan
-    result = one_factor_bootstrap(panel, 199, zero_cells="none")
+    result = one_factor_bootstrap(panel, n_replicates=199, zero_cells="none")
     assert result.smallest.observed < -0.5
     assert result.smallest.p == 1 / 200
 
 
 def test_the_parabola_of_a_correction_is_no_evidence():
-    result = quadratic_fit_test(answers("sim3"), 199)
+    result = quadratic_fit_test(answers("sim3"), n_replicates=199)
     assert result.observed == pytest.approx(fit_factor_model(answers("sim3")).quadratic_fit.r2, abs=1e-6)
     assert result.observed > 0.7
     assert result.p > 0.1
@@ -102,7 +103,7 @@ def test_the_parabola_of_a_correction_is_no_evidence():
 def test_simulated_panels_without_a_parabola_are_counted_apart_from_those_behind_its_p():
     panel = one_factor(0, 60, 6).answers.astype(float)
     panel[:, 0] = np.arange(60) == 7  # one yes: about one simulated respondent in three never says it
-    result = quadratic_fit_test(panel, 99)
+    result = quadratic_fit_test(panel, n_replicates=99)
     said = result.to_dict()
     assert 15 < said["n_undefined"] < 60
     assert said["n_replicates"] == np.isfinite(result.simulated).sum() == 99 - said["n_undefined"]
@@ -120,6 +121,9 @@ def test_random_answers_keep_gaps_yes_rates_and_what_gaps_do():
     assert not (yes * ~panel.answered).any()
     rate = yes.sum(axis=(0, 1)) / 40 / panel.n_answered
     np.testing.assert_allclose(rate, panel.n_yes / panel.n_answered, atol=0.02)
+    share = np.bincount(gap_categories(Fits.of(panel).codes)) / 1500
+    unrelated = Fits.of(panel).fit(Model("histogram")).log_likelihood + 1500 * share @ np.log(share)
+    assert fit.log_likelihood > unrelated + 100  # these gaps lie on hard questions
     # the curves of those with gaps are those of the whole scale, not of the easy questions that they answered
     np.testing.assert_allclose(fit.curves.thresholds[0, :4], truth.thresholds[:4], atol=0.2)
     assert (panel.n_yes / panel.n_answered > ndtr(truth.thresholds) + 0.1)[:4].all()
@@ -145,12 +149,12 @@ def test_a_true_parabola_is_found():
     slope = 0.95 - 0.7 * limits**2
     easiness = rng.standard_normal((1500, 1))
     panel = slope * easiness + np.sqrt(1 - slope**2) * rng.standard_normal((1500, 16)) > -limits
-    assert quadratic_fit_test(panel, 199).p <= 0.01
+    assert quadratic_fit_test(panel, n_replicates=199).p <= 0.01
 
 
 def test_the_bootstrap_agrees_with_the_model_and_with_the_formula_of_the_threshold():
     panel = answers("sim2")
-    found = bootstrap_questions(panel, 400)
+    found = bootstrap_questions(panel, n_replicates=400)
     model = fit_factor_model(panel)
     np.testing.assert_allclose(found.respondents["loading"], model.loadings["factor_1"], atol=1e-6)
     np.testing.assert_allclose(found.respondents["threshold_se"], model.threshold_se, rtol=0.2)
@@ -192,10 +196,9 @@ def test_the_sensitivity_table_shows_that_a_second_factor_belongs_to_the_correct
 @pytest.mark.parametrize(
     "call",
     [
-        lambda panel: permutation_null(panel, 0),
-        lambda panel: one_factor_bootstrap(panel, 0),
-        lambda panel: bootstrap_questions(panel, 0),
-        lambda panel: revised_parallel_analysis(panel, max_factors=9),
+        lambda panel: permutation_null(panel, n_replicates=0),
+        lambda panel: one_factor_bootstrap(panel, n_replicates=0),
+        lambda panel: bootstrap_questions(panel, n_replicates=0),
         lambda panel: permutation_null(panel.iloc[:, :2]),
         lambda panel: quadratic_fit_test(panel, zero_cells="add"),
     ],
@@ -207,10 +210,10 @@ def test_impossible_requests_are_refused(call):
 
 def test_panels_are_drawn_once_and_give_the_same_p_wherever_they_are_asked():
     panel = grouped_scales(300, 8, 2, 0.8, np.random.default_rng(1))
-    nulls = Nulls.of(panel, 19, "pairwise", "half", 0)
+    nulls = Nulls.of(panel, 19)
     accounts = rival_accounts(nulls)
     for name, (scale, asymptotes) in list(ACCOUNTS.items())[:2]:
         again = {"scale": scale, "asymptotes": asymptotes}
         for asked in (nulls, panel):
-            assert one_factor_bootstrap(asked, 19, **again).second.p == accounts.table["second_p"][name]
-            assert quadratic_fit_test(asked, 19, **again).p == accounts.table["r2_p"][name]
+            assert one_factor_bootstrap(asked, n_replicates=19, **again).second.p == accounts.table["second_p"][name]
+            assert quadratic_fit_test(asked, n_replicates=19, **again).p == accounts.table["r2_p"][name]

@@ -18,7 +18,6 @@ import pandas as pd
 from onedial.core.cards import one_line
 from onedial.scale.checks.nulls import Counted, Nulls, Replicates, Simulated
 from onedial.scale.checks.quadratic import bend_among, parabola_r2
-from onedial.scale.correlations.two_by_two import ThresholdMode, ZeroCellRule
 from onedial.scale.likelihood import AsymptoteKind, MarginalFit, ScaleKind
 from onedial.scale.specific.specific_factors import SpecificFactors, drawn_answers
 from onedial.scale.standard_errors import loading_covariance
@@ -56,10 +55,10 @@ class RivalAccounts:
 
     __repr__ = one_line
 
-    def explaining(self, finding: str, alpha: float = LEVEL) -> pd.DataFrame:
+    def explaining(self, finding: str) -> pd.DataFrame:
         """The accounts that explain the `parabola` or the `second` factor, the most likely p first."""
         p = f"{finding}_p"
-        return self.table[~(self.table[p] <= alpha)].sort_values(p, ascending=False)
+        return self.table[~(self.table[p] <= LEVEL)].sort_values(p, ascending=False)
 
     def stands(self, finding: str) -> bool:
         """Whether no account explains the `parabola`, or the `second` factor."""
@@ -96,13 +95,7 @@ class RivalAccounts:
         }.get(account, account)
 
 
-def rival_accounts(
-    matrix: Any,
-    n_replicates: int = 199,
-    thresholds: ThresholdMode = "pairwise",
-    zero_cells: ZeroCellRule = "half",
-    seed: int = 0,
-) -> RivalAccounts:
+def rival_accounts(matrix: Any, **choices: Any) -> RivalAccounts:
     """Fit every account and ask whether it explains the parabola and the second factor.
 
     Formula: marginal maximum likelihood on a scale of that shape with those asymptotes (`response_model`).
@@ -112,7 +105,7 @@ def rival_accounts(
     Knapp and Hartung, 2003, Statistics in Medicine 22, 2693-2710).
 
     Args:
-        matrix, n_replicates, thresholds, zero_cells, seed: as in `permutation_null`; six respondents for the parabola.
+        matrix, choices: as in `permutation_null`; six respondents for the parabola.
 
     Returns:
         RivalAccounts. Sign: small p = the account does not explain the finding.
@@ -129,7 +122,7 @@ def rival_accounts(
     >>> bool(found.table["parabola_p"]["normal scale"] <= 0.05), found.stands("parabola")
     (True, False)
     """
-    nulls = Nulls.of(matrix, n_replicates, thresholds, zero_cells, seed)
+    nulls = Nulls.of(matrix, **choices)
     own, rows = nulls.observed(), {}
     r2, second = float(own.r2[0]), float(own.eigenvalues[0, 1])
     for name, account in {PLAIN: ("normal", "none"), **ACCOUNTS}.items():
@@ -140,27 +133,19 @@ def rival_accounts(
     return RivalAccounts(table, r2, second)
 
 
-def kin_account(
-    matrix: Any,
-    specific: SpecificFactors,
-    n_replicates: int = 199,
-    thresholds: ThresholdMode = "pairwise",
-    zero_cells: ZeroCellRule = "half",
-    seed: int = 0,
-) -> Simulated:
+def kin_account(matrix: Any, specific: SpecificFactors, **choices: Any) -> Simulated:
     """The second eigenvalue against that of panels that have one scale and what each group of respondents shares.
 
     Formula: answers simulated from the model of `specific`, with its scale and its answers at random, every question
     drawn from its posterior, gaps where they are; p = (1 + #{simulated >= observed}) / (B + 1).
 
     Args:
-        matrix, n_replicates, thresholds, zero_cells, seed: as in `permutation_null`. specific: of the same matrix
-            (`specific_factors`).
+        matrix, choices: as in `permutation_null`. specific: of the same matrix (`specific_factors`).
 
     Returns:
         Simulated. Sign: small p = the groups do not make the second factor.
     """
-    nulls = Nulls.of(matrix, n_replicates, thresholds, zero_cells, seed)
+    nulls = Nulls.of(matrix, **choices)
     answered = nulls.answers.answered.astype(np.float32)
     draws = drawn_answers(specific.model.fit, nulls.n_replicates, np.random.default_rng(nulls.seed))
     counted = (Counted.of((yes[None].astype(np.float32) * answered, answered)) for yes in draws)

@@ -18,7 +18,6 @@ import pandas as pd
 from onedial.core.cards import one_line
 from onedial.core.errors import InputError
 from onedial.scale.checks.nulls import Batch, Counted, Nulls, Replicates, Simulated, batch_sizes
-from onedial.scale.correlations.two_by_two import ThresholdMode, ZeroCellRule
 from onedial.stats.answers import Answers
 from onedial.stats.arrays import Floats, Integers
 from onedial.stats.groups import labels_of
@@ -43,14 +42,7 @@ class ClusterStructure:
     __repr__ = one_line
 
 
-def cluster_structure(
-    matrix: Any,
-    clusters: Any,
-    n_replicates: int = 199,
-    thresholds: ThresholdMode = "pairwise",
-    zero_cells: ZeroCellRule = "half",
-    seed: int = 0,
-) -> ClusterStructure:
+def cluster_structure(matrix: Any, clusters: Any, **choices: Any) -> ClusterStructure:
     """Means of correlations within and between clusters, with nulls that keep each cluster together.
 
     Formula: p = (1 + k) / (B + 1). Shared between clusters: each cluster's rows are shuffled as a whole, which keeps
@@ -58,9 +50,8 @@ def cluster_structure(
     for the shares as intraclass correlations).
 
     Args:
-        matrix, n_replicates, thresholds, zero_cells, seed: as in `permutation_null`. clusters: label of each respondent
-            (a Series by respondent, or in the order of the columns), such as the base model; at least two with
-            respondents that vary.
+        matrix, choices: as in `permutation_null`. clusters: label of each respondent (a Series by respondent, or in the
+            order of the columns), such as the base model; at least two with respondents that vary.
 
     Returns:
         ClusterStructure. Sign: `difference` > 0 when respondents of one cluster agree more with each other.
@@ -75,7 +66,7 @@ def cluster_structure(
     >>> cluster_structure(answers, list("aabbcc"), n_replicates=19).between.p
     0.05
     """
-    nulls = Nulls.of(matrix, n_replicates, thresholds, zero_cells, seed)
+    nulls = Nulls.of(matrix, **choices)
     answers, everyone = nulls.answers, nulls.fits.graded.respondents
     code, groups = pd.factorize(labels_of(clusters, everyone, answers.respondents, "clusters"))
     if len(groups) < 2 or np.bincount(code).max() < 2:

@@ -15,7 +15,7 @@ excluded by rule) are filled with the product of the replicate's own one-factor 
 exactly as for the observed matrix.
 """
 
-from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, Literal
@@ -154,11 +154,12 @@ class Replicates:
 
     Attributes:
         correlation: (replicate, respondent, respondent), with nan where a pair gives none.
-        thresholds: (replicate, respondent).
+        thresholds: (replicate, respondent). start: gives loadings to begin with.
     """
 
     correlation: Floats
     thresholds: Floats
+    start: Callable[[], Floats] | None = None
 
     @classmethod
     def of(cls, batches: Iterable[Counted], thresholds: ThresholdMode, zero_cells: ZeroCellRule) -> "Replicates":
@@ -172,7 +173,7 @@ class Replicates:
     @cached_property
     def loadings(self) -> Floats:
         """(replicate, respondent) minres one-factor loadings."""
-        return minres_one_factor(self.correlation, tolerance=1e-6)
+        return minres_one_factor(self.correlation, 1e-6, self.start and self.start())
 
     @cached_property
     def eigenvalues(self) -> Floats:
@@ -187,7 +188,8 @@ class Replicates:
     def without(self, respondent: int) -> "Replicates":
         """The same replicates with one respondent, given by position, left out."""
         correlation = np.delete(np.delete(self.correlation, respondent, axis=-1), respondent, axis=-2)
-        return Replicates(correlation, np.delete(self.thresholds, respondent, axis=-1))
+        thresholds = np.delete(self.thresholds, respondent, axis=-1)
+        return Replicates(correlation, thresholds, lambda: np.delete(self.loadings, respondent, axis=-1))
 
 
 @dataclass(frozen=True)
@@ -207,8 +209,19 @@ class Nulls:
     _kept: dict[Hashable, Any] = field(default_factory=dict, repr=False)
 
     @classmethod
-    def of(cls, matrix: Any, n_replicates: int, thresholds: str, zero_cells: str, seed: int) -> "Nulls":
-        """Of a question x respondent matrix, 1 / 0 / nan.
+    def of(
+        cls,
+        matrix: Any,
+        n_replicates: int = 199,
+        thresholds: ThresholdMode = "pairwise",
+        zero_cells: ZeroCellRule = "half",
+        seed: int = 0,
+    ) -> "Nulls":
+        """Of a question x respondent matrix, 1 / 0 / nan; `Nulls` of one bring their own choices.
+
+        Args:
+            n_replicates: B. thresholds, zero_cells: as in `latent_correlations`, the same for observed and random
+                panels. seed: of all draws.
 
         Raises:
             InputError: an option does not exist, B < 1, or fewer than three respondents can be compared.
@@ -218,7 +231,7 @@ class Nulls:
         check_modes(thresholds, zero_cells)
         if n_replicates < 1:
             raise InputError(f"n_replicates={n_replicates}; ask for at least 1")
-        return cls(Fits.of(matrix, binary=True), n_replicates, thresholds, zero_cells, seed)  # type: ignore[arg-type]
+        return cls(Fits.of(matrix, binary=True), n_replicates, thresholds, zero_cells, seed)
 
     @property
     def answers(self) -> Answers:
@@ -269,7 +282,8 @@ def shuffled(answers: Answers, n_permutations: int, rng: np.random.Generator) ->
 
 def one_factor_answers(fit: MarginalFit, n_replicates: int, rng: np.random.Generator) -> Iterator[Batch]:
     """Batches of random answers of the fitted model, with the gaps of the answers that it was fitted to."""
-    return _answers_from(fit, [_as_probabilities(np.exp(fit.log_p[1]).T)] * n_replicates, rng)
+    table = _as_probabilities(np.exp(fit.log_p[1]).T)
+    return _answers_from(fit, lambda _: table, n_replicates, rng)
 
 
 def one_factor_categories(fit: MarginalFit, n_replicates: int, rng: np.random.Generator) -> Iterator[Codes]:
@@ -329,16 +343,18 @@ def _dealt(n_yes: int, n: int, size: int, rng: np.random.Generator) -> Booleans:
     return yes
 
 
-def _answers_from(fit: MarginalFit, tables: Sequence[Probabilities], rng: np.random.Generator) -> Iterator[Batch]:
-    """Random answers of (node, respondent) probabilities, of each replicate its own."""
+def _answers_from(
+    fit: MarginalFit, table_of: Callable[[int], Probabilities], n_replicates: int, rng: np.random.Generator
+) -> Iterator[Batch]:
+    """Random answers of (node, respondent) probabilities, which each replicate may have of its own."""
     places, answered = _equally_likely_places(fit.posterior), fit.codes != MISSING
     questions, start = np.arange(len(places)), 0
-    for size in batch_sizes(len(tables), answered.size):
+    for size in batch_sizes(n_replicates, answered.size):
         yes = np.empty((size, *answered.shape), dtype=np.float32)
         for replicate in range(size):
             node = places[questions, rng.integers(0, places.shape[1], len(places), dtype=np.uint16)]
             chance = rng.integers(0, 2**16, answered.shape, dtype=np.uint16)
-            np.logical_and(chance < tables[start + replicate][node], answered, out=yes[replicate], casting="unsafe")
+            np.logical_and(chance < table_of(start + replicate)[node], answered, out=yes[replicate], casting="unsafe")
         yield yes, answered.astype(np.float32)
         start += size
 
@@ -352,21 +368,8 @@ def _unrelated_answers(fit: MarginalFit, n_replicates: int, rng: np.random.Gener
     # the cut that keeps the yes rate of respondent i when it gets the slope of respondent j, for every i and j
     tables = np.stack([_as_probabilities(_with_rates(slope, wanted, weight, fit, no, yes)) for slope in slopes])
     dealt = rng.permuted(np.tile(np.arange(len(slopes)), (n_replicates, 1)), axis=1)
-    return _answers_from(fit, _DealtTables(tables, dealt), rng)
-
-
-class _DealtTables(Sequence[Probabilities]):
-    """(node, respondent) probabilities of each replicate, put together when they are asked for."""
-
-    def __init__(self, tables: Probabilities, dealt: Integers) -> None:
-        self._tables, self._dealt = tables, dealt
-
-    def __len__(self) -> int:
-        return len(self._dealt)
-
-    def __getitem__(self, replicate: Any) -> Any:
-        respondents = np.arange(self._dealt.shape[1])
-        return np.ascontiguousarray(self._tables[self._dealt[replicate], :, respondents].T)
+    everyone = np.arange(len(slopes))
+    return _answers_from(fit, lambda b: np.ascontiguousarray(tables[dealt[b], :, everyone].T), n_replicates, rng)
 
 
 def _shrunken_asymptotes(fit: MarginalFit, rates: Floats) -> tuple[Floats, Floats]:

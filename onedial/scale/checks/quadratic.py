@@ -16,8 +16,7 @@ from scipy.optimize import brentq
 from scipy.special import fdtrc
 
 from onedial.core.cards import one_line
-from onedial.core.errors import InputError
-from onedial.stats.arrays import Floats, unmasked
+from onedial.stats.arrays import Floats
 
 _MIN_POINTS = 4
 _LEAST_FREEDOM = 3
@@ -51,7 +50,7 @@ class QuadraticFit:
 
     def predict(self, thresholds: ArrayLike) -> Floats:
         """The parabola at `thresholds`, of their shape."""
-        t = unmasked(thresholds).astype(float)
+        t = np.asarray(thresholds, dtype=float)
         return self.intercept + self.linear * t + self.quadratic * t**2
 
 
@@ -61,32 +60,25 @@ def quadratic_fit(loadings: Any, thresholds: Any) -> QuadraticFit:
     Formula: ordinary least squares on 1, t, t^2; R^2 = 1 - SS_residual / SS_total.
 
     Args:
-        loadings: (respondent,) or one column; a Series or DataFrame keeps its names. thresholds: (respondent,),
-            higher = more often yes. Respondents with a value that is not finite are left out.
+        loadings, thresholds: (respondent,), higher = more often yes. Respondents with a value that is not finite are
+            left out.
 
     Returns:
         QuadraticFit. Sign: quadratic < 0 when extreme thresholds go with low loadings.
-
-    Raises:
-        InputError: the two do not have the same length.
 
     R: `summary(lm(loading ~ threshold + I(threshold^2)))`.
 
     >>> round(quadratic_fit([0.5, 0.8, 0.9, 0.8, 0.5], [-2, -1, 0, 1, 2]).r2, 2)
     1.0
     """
-    y = unmasked(loadings).astype(float).reshape(-1)
-    t = unmasked(thresholds).astype(float).reshape(-1)
-    if len(y) != len(t):
-        raise InputError(f"{len(y)} loadings and {len(t)} thresholds; give one of each per respondent")
-    index = loadings.index if isinstance(loadings, pd.Series | pd.DataFrame) else pd.RangeIndex(len(y))
-    known = np.isfinite(y) & np.isfinite(t)
-    y, t, index = y[known], t[known], index[known]
+    table = pd.DataFrame({"y": loadings, "t": np.asarray(thresholds, dtype=float)}, dtype=float)
+    table = table.loc[np.isfinite(table.to_numpy()).all(axis=1)]
+    y, t = table.to_numpy().T
     enough = len(y) >= _MIN_POINTS and np.ptp(y) > 0
     quadratic, linear, intercept = map(float, np.polyfit(t, y, 2)) if enough else [float("nan")] * 3
     everyone = np.arange(len(y))
     r2, *without = [_r2(y[everyone != i], t[everyone != i]) for i in (-1, *everyone)]
-    return QuadraticFit(intercept, linear, quadratic, r2, len(y), pd.Series(without, index, dtype=float))
+    return QuadraticFit(intercept, linear, quadratic, r2, len(y), pd.Series(without, table.index, dtype=float))
 
 
 def parabola_r2(loadings: Floats, thresholds: Floats) -> Floats:

@@ -8,7 +8,6 @@ import pandas as pd
 
 from onedial.core.cards import one_line
 from onedial.scale.checks.nulls import Counted, Nulls, Replicates, batch_sizes
-from onedial.scale.correlations.two_by_two import ThresholdMode, ZeroCellRule
 from onedial.stats.arrays import Floats
 from onedial.stats.groups import labels_of
 from onedial.stats.level import QUANTILES_95
@@ -34,14 +33,7 @@ class QuestionBootstrap:
     __repr__ = one_line
 
 
-def bootstrap_questions(
-    matrix: Any,
-    n_replicates: int = 1000,
-    thresholds: ThresholdMode = "pairwise",
-    zero_cells: ZeroCellRule = "half",
-    seed: int = 0,
-    groups: Any = None,
-) -> QuestionBootstrap:
+def bootstrap_questions(matrix: Any, groups: Any = None, **choices: Any) -> QuestionBootstrap:
     """Resample questions, or whole groups of them, with replacement and fit the one-factor model again.
 
     Formula: percentile intervals (2.5%, 97.5%) and standard deviations over B resamples of the rows (Efron and
@@ -51,8 +43,8 @@ def bootstrap_questions(
     would differ with other topics. With fewer than about ten groups the intervals are too short.
 
     Args:
-        matrix, thresholds, zero_cells, seed: as in `permutation_null`. n_replicates: B. groups: label of each question
-            (a Series by question, or in the order of the rows), whose groups are drawn whole.
+        matrix, choices: as in `permutation_null`. groups: label of each question (a Series by question, or in the order
+            of the rows), whose groups are drawn whole.
 
     Returns:
         QuestionBootstrap. Sign: loadings have a positive sum, a threshold is higher for more yes.
@@ -64,17 +56,17 @@ def bootstrap_questions(
 
     >>> rng = np.random.default_rng(0)
     >>> answers = (rng.standard_normal((400, 1)) + rng.standard_normal((400, 6)) > 0) * 1.0  # one scale
-    >>> bootstrap_questions(answers, 50).loadings.shape
+    >>> bootstrap_questions(answers, n_replicates=50).loadings.shape
     (50, 6)
     """
-    nulls = Nulls.of(matrix, n_replicates, thresholds, zero_cells, seed)
+    nulls = Nulls.of(matrix, **choices)
     answers, own, code = nulls.answers, nulls.observed(), None
     if groups is not None:
         code = pd.factorize(labels_of(groups, answers.questions, answers.questions, "groups"))[0]
     batch = (answers.yes.astype(np.float32), answers.answered.astype(np.float32))
     pieces = (
         weights[place : place + size]
-        for weights in resampled_weights(answers.n_questions, n_replicates, seed, code)
+        for weights in resampled_weights(answers.n_questions, nulls.n_replicates, nulls.seed, code)
         for size in [next(batch_sizes(len(weights), answers.yes.size))]
         for place in range(0, len(weights), size)
     )

@@ -18,9 +18,9 @@ from scipy.special import ndtr, ndtri
 from onedial.core.cards import one_line
 from onedial.core.errors import InputError
 from onedial.scale.checks.nulls import Simulated, one_factor_categories
-from onedial.scale.evidence import MISSING, Codes, Data
+from onedial.scale.evidence import MISSING, Codes
 from onedial.scale.fits import Fits
-from onedial.scale.likelihood import AsymptoteKind, MarginalFit, ScaleKind
+from onedial.scale.likelihood import AsymptoteKind, MarginalFit
 from onedial.stats.arrays import Booleans, Floats
 from onedial.stats.level import LEVEL
 from onedial.stats.power import POWER
@@ -46,10 +46,10 @@ class ResidualCorrelations:
 
     __repr__ = one_line
 
-    def violations(self, alpha: float = LEVEL) -> pd.DataFrame:
+    def violations(self) -> pd.DataFrame:
         """Pairs with something in common, or something opposed, beyond the scale: certain, and not below FLOOR."""
         size = (self.pairs["q3"] - self.pairs["null_mean"]).abs()
-        return self.pairs[(self.pairs["q"] <= alpha) & (size >= FLOOR)]
+        return self.pairs[(self.pairs["q"] <= LEVEL) & (size >= FLOOR)]
 
     @property
     def least(self) -> float:
@@ -59,11 +59,7 @@ class ResidualCorrelations:
 
 
 def residual_correlations(
-    matrix: Any,
-    n_replicates: int = 199,
-    seed: int = 0,
-    scale: ScaleKind = "histogram",
-    asymptotes: AsymptoteKind = "none",
+    matrix: Any, n_replicates: int = 199, seed: int = 0, asymptotes: AsymptoteKind = "none"
 ) -> ResidualCorrelations:
     """Q3 of every pair of respondents, with its null.
 
@@ -74,8 +70,7 @@ def residual_correlations(
 
     Args:
         matrix: question x respondent, 1 / 0 / nan or ordered categories; at least three respondents that vary.
-            n_replicates: B. seed: of the simulation. scale, asymptotes: distribution of the questions and answers at
-            random, as in `response_model`.
+            n_replicates: B. seed: of the simulation. asymptotes: answers at random, as in `response_model`.
 
     Returns:
         ResidualCorrelations. Sign: positive = the two say yes to the same questions beyond what the scale makes them.
@@ -93,7 +88,7 @@ def residual_correlations(
     if n_replicates < 1:
         raise InputError(f"n_replicates={n_replicates}; ask for at least 1")
     fits = Fits.of(matrix)
-    used, codes, fit = fits.used, fits.codes, fits.null(scale, asymptotes)
+    used, codes, fit = fits.used, fits.codes, fits.null("histogram", asymptotes)
     drawn = one_factor_categories(fit, n_replicates, np.random.default_rng(seed))
     first, second = np.triu_indices(codes.shape[1], 1)
     null = np.stack([q3_of(one, fit)[first, second] for one in drawn])
@@ -126,8 +121,9 @@ def q3_of(codes: Codes, fit: MarginalFit) -> Floats:
 
     nan under three of them, or where residuals do not vary.
     """
-    posterior = Data(codes).evidence(fit.curves, fit.nodes, fit.log_weight).posterior
-    place = posterior @ fit.nodes
+    joint = fit.told(codes) + fit.log_weight
+    joint = np.exp(joint - joint.max(axis=1, keepdims=True))
+    place = joint @ fit.nodes / joint.sum(axis=1)
     expected = ndtr(place[:, None] * fit.curves.slope + fit.curves.cuts[:, None]).sum(axis=0)
     if fit.curves.floors is not None:
         expected = np.arange(len(fit.curves.floors)) @ fit.curves.floors + fit.curves.attentive * expected

@@ -14,21 +14,13 @@ from typing import Any
 import numpy as np
 
 from onedial.core.cards import one_line
-from onedial.core.errors import InputError
 from onedial.scale.checks.nulls import Counted, Nulls, Replicates, Simulated, several_factor_answers
-from onedial.scale.correlations.two_by_two import ThresholdMode, ZeroCellRule
 from onedial.scale.factor.minres import minres
 from onedial.scale.likelihood import AsymptoteKind, ScaleKind
 from onedial.stats.level import LEVEL, p_value
 
 
-def permutation_null(
-    matrix: Any,
-    n_permutations: int = 999,
-    thresholds: ThresholdMode = "pairwise",
-    zero_cells: ZeroCellRule = "half",
-    seed: int = 0,
-) -> Simulated:
+def permutation_null(matrix: Any, **choices: Any) -> Simulated:
     """Eigenvalues when nothing is shared: each respondent's answers are shuffled over the questions that it answered.
 
     Yes rates and gaps are kept exactly. Valid for the first eigenvalue only: once one factor is there, the second
@@ -37,10 +29,8 @@ def permutation_null(
     Buja and Eyuboglu, 1992, Multivariate Behavioral Research 27, 509-540, for permutation).
 
     Args:
-        matrix: question x respondent, 1 / 0 / nan; at least three respondents that vary; or `Nulls` of one, which then
-            bring the choices.
-        n_permutations: B. thresholds, zero_cells: as in `latent_correlations`, the same for observed and null matrices.
-        seed: of the shuffles.
+        matrix: question x respondent, 1 / 0 / nan; at least three respondents that vary; or `Nulls` of one.
+        choices: of `Nulls.of`: n_replicates, thresholds, zero_cells, seed.
 
     Returns:
         Simulated eigenvalues of the unsmoothed matrices. Sign: p looks at the upper tail. Respondents with only one
@@ -53,10 +43,10 @@ def permutation_null(
 
     >>> rng = np.random.default_rng(0)
     >>> answers = (rng.standard_normal((400, 1)) + rng.standard_normal((400, 6)) > 0) * 1.0  # one scale
-    >>> permutation_null(answers, 19).p.tolist()
+    >>> permutation_null(answers, n_replicates=19).p.tolist()
     [0.05, nan, nan, nan, nan, nan]
     """
-    nulls = Nulls.of(matrix, n_permutations, thresholds, zero_cells, seed)
+    nulls = Nulls.of(matrix, **choices)
     observed, simulated = nulls.observed().eigenvalues[0], nulls.drawn("shuffled").eigenvalues
     p = np.full(len(observed), np.nan)
     p[0] = p_value(observed[0], simulated[:, 0])
@@ -71,24 +61,16 @@ class OneFactorBootstrap:
         smallest: the smallest eigenvalue; p = how often one factor gives one as small. A negative eigenvalue alone
             proves nothing.
         second: the second eigenvalue; p = how often one factor gives one as large.
-        eigenvalues: (replicate, respondent) of the simulated matrices, falling.
     """
 
     smallest: Simulated
     second: Simulated
-    eigenvalues: np.ndarray
 
     __repr__ = one_line
 
 
 def one_factor_bootstrap(
-    matrix: Any,
-    n_replicates: int = 999,
-    thresholds: ThresholdMode = "pairwise",
-    zero_cells: ZeroCellRule = "half",
-    seed: int = 0,
-    scale: ScaleKind = "histogram",
-    asymptotes: AsymptoteKind = "none",
+    matrix: Any, scale: ScaleKind = "histogram", asymptotes: AsymptoteKind = "none", **choices: Any
 ) -> OneFactorBootstrap:
     """Smallest and second eigenvalue against a parametric bootstrap of the one-factor model.
 
@@ -97,7 +79,7 @@ def one_factor_bootstrap(
     Statistics 13, 95-115, on eigenvalues under the bootstrap).
 
     Args:
-        matrix, n_replicates, thresholds, zero_cells, seed: as in `permutation_null`.
+        matrix, choices: as in `permutation_null`.
         scale, asymptotes: distribution of the questions and answers at random under the null, as in
             `response_model`.
 
@@ -111,37 +93,28 @@ def one_factor_bootstrap(
 
     >>> rng = np.random.default_rng(0)
     >>> answers = (rng.standard_normal((400, 1)) + rng.standard_normal((400, 6)) > 0) * 1.0  # one scale
-    >>> one_factor_bootstrap(answers, 9).second.p > 0.05
+    >>> one_factor_bootstrap(answers, n_replicates=9).second.p > 0.05
     True
     """
-    nulls = Nulls.of(matrix, n_replicates, thresholds, zero_cells, seed)
+    nulls = Nulls.of(matrix, **choices)
     observed, simulated = nulls.observed().eigenvalues[0], nulls.drawn("one factor", scale, asymptotes).eigenvalues
     smallest = Simulated.beside(observed[-1], simulated[:, -1], larger=False)
-    return OneFactorBootstrap(smallest, Simulated.beside(observed[1], simulated[:, 1]), simulated)
+    return OneFactorBootstrap(smallest, Simulated.beside(observed[1], simulated[:, 1]))
 
 
 def revised_parallel_analysis(
-    matrix: Any,
-    max_factors: int | None = None,
-    n_replicates: int = 999,
-    thresholds: ThresholdMode = "pairwise",
-    zero_cells: ZeroCellRule = "half",
-    seed: int = 0,
-    scale: ScaleKind = "histogram",
-    asymptotes: AsymptoteKind = "none",
+    matrix: Any, scale: ScaleKind = "histogram", asymptotes: AsymptoteKind = "none", **choices: Any
 ) -> Simulated:
     """How many factors: the k-th eigenvalue against matrices that have k - 1 factors.
 
-    Formula: for k = 1, 2, ... simulate B matrices with k - 1 factors and compare the k-th eigenvalues (k = 1: answers
-    shuffled, nothing is shared; k = 2: one factor of marginal maximum likelihood; k > 2: factors with minres loadings,
-    which lean on the empty-cell rule), p = (1 + #{simulated >= observed}) / (B + 1) (Green, Levy, Thompson, Lu and Lo,
-    2012, Educational and Psychological Measurement 72, 357-374). Every question is drawn from its posterior, so that
-    the gaps stay where they are.
+    Formula: for k = 1, 2, ... up to the first whose p exceeds .05, or a third of the respondents, simulate B matrices
+    with k - 1 factors and compare the k-th eigenvalues (k = 1: answers shuffled, nothing is shared; k = 2: one factor
+    of marginal maximum likelihood; k > 2: factors with minres loadings, which lean on the empty-cell rule), p = (1 +
+    #{simulated >= observed}) / (B + 1) (Green, Levy, Thompson, Lu and Lo, 2012, Educational and Psychological
+    Measurement 72, 357-374). Every question is drawn from its posterior, so that the gaps stay where they are.
 
     Args:
-        matrix, n_replicates, thresholds, zero_cells, seed: as in `permutation_null`.
-        max_factors: the last k that is tested, at most a third of the respondents that vary (2 is always allowed);
-            default: up to the first k whose p exceeds .05.
+        matrix, choices: as in `permutation_null`.
         scale, asymptotes: of one factor, as in `one_factor_bootstrap`.
 
     Returns:
@@ -149,23 +122,20 @@ def revised_parallel_analysis(
         tail. Ranks that were not tested have nan in both. `n_above()` is the number of factors.
 
     Raises:
-        InputError: fewer than three respondents vary, B < 1, or max_factors out of range.
+        InputError: fewer than three respondents vary, or B < 1.
 
     R: none in psych (`fa.parallel` conditions on no factor); EFA.MRFA and EFAtools do not condition either.
 
     >>> rng = np.random.default_rng(0)
     >>> answers = (rng.standard_normal((400, 1)) + rng.standard_normal((400, 6)) > 0) * 1.0  # one scale
-    >>> revised_parallel_analysis(answers, 2, 19).n_above()
-    2
+    >>> revised_parallel_analysis(answers, n_replicates=19).p[0]
+    np.float64(0.05)
     """
-    nulls = Nulls.of(matrix, n_replicates, thresholds, zero_cells, seed)
+    nulls = Nulls.of(matrix, **choices)
     own = nulls.observed()
     observed, m = own.eigenvalues[0], own.correlation.shape[-1]
-    highest = max(2, m // 3)
-    if max_factors is not None and not 1 <= max_factors <= highest:
-        raise InputError(f"max_factors={max_factors} for {m} respondents that vary; choose 1 to {highest}")
     simulated, p = np.full((nulls.n_replicates, m), np.nan), np.full(m, np.nan)
-    for k in range(max_factors or highest):
+    for k in range(max(2, m // 3)):
         if k == 0:
             drawn = nulls.drawn("shuffled")
         elif k == 1:
@@ -176,19 +146,13 @@ def revised_parallel_analysis(
             drawn = Replicates.of(batches, nulls.thresholds, nulls.zero_cells)
         simulated[:, k] = drawn.eigenvalues[:, k]
         p[k] = p_value(observed[k], simulated[:, k])
-        if max_factors is None and p[k] > LEVEL:
+        if p[k] > LEVEL:
             break
     return Simulated(observed, simulated, p)
 
 
 def quadratic_fit_test(
-    matrix: Any,
-    n_replicates: int = 999,
-    thresholds: ThresholdMode = "pairwise",
-    zero_cells: ZeroCellRule = "half",
-    seed: int = 0,
-    scale: ScaleKind = "histogram",
-    asymptotes: AsymptoteKind = "none",
+    matrix: Any, scale: ScaleKind = "histogram", asymptotes: AsymptoteKind = "none", **choices: Any
 ) -> Simulated:
     """R^2 of the parabola of loading on threshold when the two have nothing to do with each other.
 
@@ -204,7 +168,7 @@ def quadratic_fit_test(
     loadings would stand out.
 
     Args:
-        matrix, n_replicates, thresholds, zero_cells, seed: as in `permutation_null`; at least four respondents.
+        matrix, choices: as in `permutation_null`; at least four respondents.
         scale, asymptotes: as in `one_factor_bootstrap`; how often each respondent answers at random stays its own.
 
     Returns:
@@ -217,8 +181,8 @@ def quadratic_fit_test(
 
     >>> rng = np.random.default_rng(0)
     >>> answers = (rng.standard_normal((400, 1)) + rng.standard_normal((400, 6)) > 0) * 1.0  # one scale
-    >>> quadratic_fit_test(answers, 9).p > 0.05
+    >>> quadratic_fit_test(answers, n_replicates=9).p > 0.05
     True
     """
-    nulls = Nulls.of(matrix, n_replicates, thresholds, zero_cells, seed)
+    nulls = Nulls.of(matrix, **choices)
     return Simulated.beside(nulls.observed().r2[0], nulls.drawn("unrelated", scale, asymptotes).r2)

@@ -49,11 +49,12 @@ def bivariate_normal_cdf(h: ArrayLike, k: ArrayLike, rho: ArrayLike) -> Floats:
     return np.where(flip_h & flip_k, both_flipped, np.where(flip_h | flip_k, one_flipped, corner))
 
 
-def correlation_from_corner(probability: Floats, h: Floats, k: Floats) -> Floats:
+def correlation_from_corner(probability: Floats, h: Floats, k: Floats, tolerance: float = 1e-9) -> Floats:
     """The rho at which Phi2(h, k; rho) = probability, for h <= k <= 0.
 
     Args:
         probability: (pair,) between 0 and Phi(h); at those ends rho is exactly -1 and 1. h, k: (pair,) limits.
+        tolerance: on the last step; Newton's squares its error, and one of 1e-9 leaves none that a double could hold.
 
     Returns:
         (pair,) correlations; with h = k = 0 the closed form sin(2 pi (probability - 1/4)).
@@ -74,8 +75,7 @@ def correlation_from_corner(probability: Floats, h: Floats, k: Floats) -> Floats
     independent = wanted - ndtr(low) * ndtr(high)
     start = np.clip(independent * _TWO_PI * np.exp((low**2 + high**2) / 2), -1.4, 1.4)
     edge = np.full(wanted.shape, np.pi / 2)
-    # Newton's last step squares its error: one of 1e-9 leaves none that a double could hold
-    rho[inner] = np.sin(solve_increasing(excess, -edge, edge, start, tolerance=1e-9))
+    rho[inner] = np.sin(solve_increasing(excess, -edge, edge, start, tolerance))
     return rho
 
 

@@ -32,6 +32,7 @@ ZeroCellRule = Literal["half", "none", "exclude"]
 
 MIN_SHARED = 3  # answers that a pair must share
 _LARGEST_PACKED = 2**15
+_CLOSE = 1e-6  # of replicates, whose correlations are then right to 1e-11
 _BLOCK = 8192  # questions at once: the products are exact in float32 and the memory stays small
 
 
@@ -155,14 +156,14 @@ def correlations(
 def _from_distinct(cells: Integers, zero_cells: ZeroCellRule) -> Floats:
     """Solve each distinct table once; tables beyond 32,767 questions are rarely equal and are solved as they are."""
     if cells.size == 0 or cells.max() >= _LARGEST_PACKED:
-        return _from_own_margins(cells.astype(float), zero_cells)
+        return _from_own_margins(cells.astype(float), zero_cells, _CLOSE)
     shifts = np.array([0, 15, 30, 45]).reshape(4, 1)
     keys, where = np.unique((cells << shifts).sum(axis=0), return_inverse=True)
     distinct = (keys >> shifts) & (_LARGEST_PACKED - 1)
-    return _from_own_margins(distinct.astype(float), zero_cells)[where]
+    return _from_own_margins(distinct.astype(float), zero_cells, _CLOSE)[where]
 
 
-def _from_own_margins(cells: Floats, zero_cells: ZeroCellRule) -> Floats:
+def _from_own_margins(cells: Floats, zero_cells: ZeroCellRule, tolerance: float = 1e-9) -> Floats:
     """(pair,) correlations with the thresholds of each table's own (corrected) margins."""
     n11, n10, n01, n00 = cells = _filled(cells, zero_cells)
     n = cells.sum(axis=0)
@@ -172,7 +173,7 @@ def _from_own_margins(cells: Floats, zero_cells: ZeroCellRule) -> Floats:
     rho = np.full(len(n), np.nan)
     solvable = np.isfinite(h) & np.isfinite(k)
     probability = np.where(cells[1] == 0, 1.0, cells[0] / n)  # no discordance towards k: rho is exactly 1
-    rho[solvable] = correlation_from_corner(probability[solvable], h[solvable], k[solvable])
+    rho[solvable] = correlation_from_corner(probability[solvable], h[solvable], k[solvable], tolerance)
     return sign * rho
 
 

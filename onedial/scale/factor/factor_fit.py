@@ -1,6 +1,6 @@
-"""Does a model with few factors reproduce the correlations within their sampling error?
+"""Does one factor reproduce the correlations within their sampling error?
 
-    F = sum over pairs of (r_ij - lambda_i . lambda_j)^2 / Gamma_ij,ij,     T = (n - 1) F
+    F = sum over pairs of (r_ij - lambda_i lambda_j)^2 / Gamma_ij,ij,     T = (n - 1) F
 
 Gamma is the covariance of root n times the correlations, from the influence of every question on each of them, and its
 diagonal weighs the residuals (diagonally weighted least squares). T is not chi-squared; a T + b is, nearly, with
@@ -31,7 +31,7 @@ from onedial.scale.correlations.two_by_two import (
     count_pairs,
     has_empty_cell,
 )
-from onedial.scale.factor.minres import minres
+from onedial.scale.factor.minres import minres_one_factor
 from onedial.scale.factor.usable import usable_answers
 from onedial.stats.answers import Answers, as_answers
 from onedial.stats.arrays import Booleans, Floats, Integers
@@ -47,15 +47,15 @@ CLOSE_SRMR, ACCEPTABLE_SRMR = 0.08, 0.10
 
 @dataclass(frozen=True)
 class FactorFit:
-    """How well factors reproduce the correlations.
+    """How well one factor reproduces the correlations.
 
     Attributes:
         statistic, df, p: adjusted T, its degrees of freedom, upper tail of chi-squared.
         rmsea, rmsea_low, rmsea_high: with 90% interval. cfi: comparative fit. srmr: root mean square residual
             (the diagonal's zeros counted).
         unadjusted: T before the adjustment. baseline, baseline_df: adjusted T without a factor.
-        loadings: (respondent, factor) of the weighted fit. n_factors, n_questions, n_pairs: what went in; pairs without
-            a correlation, or with one of exactly +-1, are left out.
+        loadings: (respondent,) of the weighted fit. n_questions, n_pairs: what went in; pairs without a correlation, or
+            with one of exactly +-1, are left out.
     """
 
     statistic: float
@@ -69,8 +69,7 @@ class FactorFit:
     unadjusted: float
     baseline: float
     baseline_df: int
-    loadings: pd.DataFrame
-    n_factors: int
+    loadings: pd.Series
     n_questions: int
     n_pairs: int
 
@@ -85,43 +84,38 @@ class FactorFit:
         """What the fit says by RMSEA, CFI and SRMR together, in the usual words.
 
         Args:
-            beside: what else speaks against so few factors; where there is something they do not fit closely.
+            beside: what else speaks against one; where there is something it does not fit closely.
         """
-        number = "One factor" if self.n_factors == 1 else f"{self.n_factors} factors"
         if not np.isfinite(self.rmsea):
-            return f"{number}: fit could not be judged (no degrees of freedom left)."
-        fits, do = ("fits", "does") if self.n_factors == 1 else ("fit", "do")
+            return "One factor: fit could not be judged (no degrees of freedom left)."
         close = self.rmsea <= CLOSE and self.cfi >= CLOSE_CFI and self.srmr <= CLOSE_SRMR
         word = "closely" if close and not beside else "acceptably"
-        judged = f"{do} not fit well" if self.rejected else f"{fits} {word}"
+        judged = "does not fit well" if self.rejected else f"fits {word}"
         if not self.rejected and self.rmsea_high > ACCEPTABLE:
             judged = "may fit, but so few answers cannot tell"
         elif not self.rejected and (self.cfi < ACCEPTABLE_CFI or self.srmr > ACCEPTABLE_SRMR):
-            judged = f"{fits} by one index and not by another"
+            judged = "fits by one index and not by another"
         if beside and not self.rejected:
             judged += f", though {beside}"
         chance = "no more than chance gives" if self.p > LEVEL else "more than chance gives"
         return (
-            f"{number} {judged}: RMSEA {self.rmsea:.3f} ({self.rmsea_low:.3f} to {self.rmsea_high:.3f}), "
+            f"One factor {judged}: RMSEA {self.rmsea:.3f} ({self.rmsea_low:.3f} to {self.rmsea_high:.3f}), "
             f"CFI {self.cfi:.3f}, SRMR {self.srmr:.3f}; the misfit is {chance} ({p_text(self.p)})."
         )
 
     def to_dict(self) -> dict[str, float]:
         """Plain numbers, for JSON."""
-        left_out = ("loadings",)
-        return {name: value for name, value in vars(self).items() if name not in left_out}
+        return {name: value for name, value in vars(self).items() if name != "loadings"}
 
 
-def factor_fit(
-    matrix: Any, n_factors: int = 1, thresholds: ThresholdMode = "pairwise", zero_cells: ZeroCellRule = "half"
-) -> FactorFit:
-    """Limited-information fit of a model with n factors, from the tables of all pairs.
+def factor_fit(matrix: Any, thresholds: ThresholdMode = "pairwise", zero_cells: ZeroCellRule = "half") -> FactorFit:
+    """Limited-information fit of one factor, from the tables of all pairs.
 
     Formula: above.
 
     Args:
         matrix: question x respondent, 1 / 0 / nan; at least four respondents that vary, at most 71.
-        n_factors: unrotated factors. thresholds, zero_cells: as in `latent_correlations`. Gaps may differ from pair to
+        thresholds, zero_cells: as in `latent_correlations`. Gaps may differ from pair to
             pair; if they fall on hard questions, so do the correlations, and the fit is that of such pairs.
 
     Returns:
@@ -145,8 +139,6 @@ def factor_fit(
         raise InputError(
             f"{m} respondents that vary; the fit needs {FEWEST_FITTED} to {MOST_FITTED}, so choose among them"
         )
-    if not 1 <= n_factors <= m // 3:
-        raise InputError(f"n_factors={n_factors} for {m} respondents that vary; choose 1 to {m // 3}")
     rho, influence, kept = correlation_influences(answers, thresholds, zero_cells)
     gamma = influence.T @ influence / len(influence)
     first, second = (part[kept] for part in np.triu_indices(m, 1))
@@ -154,28 +146,25 @@ def factor_fit(
     matrix_of_rho = np.full((m, m), np.nan)
     matrix_of_rho[first, second] = matrix_of_rho[second, first] = rho
     np.fill_diagonal(matrix_of_rho, 1.0)
-    start = np.clip(np.nan_to_num(minres(matrix_of_rho, n_factors)), -0.98, 0.98)
+    start = np.clip(np.nan_to_num(minres_one_factor(matrix_of_rho)), -0.98, 0.98)
 
-    def residual(flat: Floats) -> Floats:
-        loadings = flat.reshape(m, n_factors)
-        return np.sqrt(weight) * (rho - (loadings[first] * loadings[second]).sum(axis=1))
+    def residual(loadings: Floats) -> Floats:
+        return np.sqrt(weight) * (rho - loadings[first] * loadings[second])
 
-    def jacobian(flat: Floats) -> Floats:
-        return -np.sqrt(weight)[:, None] * _derivatives(flat.reshape(m, n_factors), first, second)
+    def jacobian(loadings: Floats) -> Floats:
+        return -np.sqrt(weight)[:, None] * _derivatives(loadings, first, second)
 
-    best = least_squares(residual, start.ravel(), jacobian, method="lm" if len(rho) >= m * n_factors else "trf")
-    loadings = best.x.reshape(m, n_factors)
-    slopes = _derivatives(loadings, first, second)
-    free = m * n_factors - n_factors * (n_factors - 1) // 2
+    best = least_squares(residual, start, jacobian, method="lm" if len(rho) >= m else "trf")
+    loadings, slopes = best.x, _derivatives(best.x, first, second)
     n = answers.n_questions - 1
     unadjusted = n * float((best.fun**2).sum())
     taken = slopes @ np.linalg.pinv((slopes * weight[:, None]).T @ slopes) @ slopes.T
     u = np.diag(weight) - weight[:, None] * taken * weight
-    df, df0 = len(rho) - free, len(rho)
+    df, df0 = len(rho) - m, len(rho)
     statistic = _adjusted(unadjusted, df, u @ gamma)
     baseline = _adjusted(n * float((weight * rho**2).sum()), df0, weight[:, None] * gamma)
     low, high = (_rmsea_at(statistic, df, n, tail) for tail in (0.95, 0.05))
-    off = rho - (loadings[first] * loadings[second]).sum(axis=1)
+    off = rho - loadings[first] * loadings[second]
     worse = max(baseline - df0, statistic - df, 0.0)
     return FactorFit(
         statistic=statistic,
@@ -189,12 +178,7 @@ def factor_fit(
         unadjusted=unadjusted,
         baseline=baseline,
         baseline_df=df0,
-        loadings=pd.DataFrame(
-            loadings * np.where(loadings.sum(axis=0) < 0, -1, 1),
-            answers.respondents,
-            [f"factor_{k}" for k in range(1, n_factors + 1)],
-        ),
-        n_factors=n_factors,
+        loadings=pd.Series(loadings * (-1 if loadings.sum() < 0 else 1), answers.respondents),
         n_questions=n + 1,
         n_pairs=len(rho),
     )
@@ -259,13 +243,11 @@ def _scores_at(h: Floats, k: Floats, rho: Floats, cells: Integers) -> tuple[Floa
 
 
 def _derivatives(loadings: Floats, first: Any, second: Any) -> Floats:
-    """(pair, respondent x factor) of lambda_i . lambda_j."""
-    m, n_factors = loadings.shape
-    slopes = np.zeros((len(first), m, n_factors))
-    pairs = np.arange(len(first))
+    """(pair, respondent) of lambda_i lambda_j."""
+    slopes, pairs = np.zeros((len(first), len(loadings))), np.arange(len(first))
     slopes[pairs, first] = loadings[second]
     slopes[pairs, second] = loadings[first]
-    return slopes.reshape(len(first), m * n_factors)
+    return slopes
 
 
 def _adjusted(value: float, df: int, u_gamma: Floats) -> float:

@@ -172,6 +172,11 @@ def fit_factor_model(
     at_bound = (loadings**2).sum(axis=1) >= MAX_COMMUNALITY - 1e-6
     heywood = list(usable.respondents[at_bound]) if extraction == "minres" else []
     _warn_of_fit(usable.respondents[~linked], heywood)
+    null = None
+    if n_permutations:
+        null = permutation_null(
+            usable, n_replicates=n_permutations, thresholds=thresholds, zero_cells=zero_cells, seed=seed
+        )
     scores = factor_scores(usable, np.where(linked, one_factor, np.nan), limits["threshold"][answers.varies])
     every_loading = np.full((answers.n_respondents, n_factors), np.nan)
     every_loading[answers.varies] = loadings
@@ -191,7 +196,7 @@ def fit_factor_model(
         quadratic_fit=quadratic_fit(table["factor_1"], limits["threshold"]),
         tetrachoric=result,
         extraction=extraction,
-        null=permutation_null(usable, n_permutations, thresholds, zero_cells, seed) if n_permutations else None,
+        null=null,
     )
 
 

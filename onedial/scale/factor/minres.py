@@ -12,22 +12,17 @@ Several factors come in their principal position, as psych's unrotated solution:
 falling order of their sums of squares, each with a positive sum.
 """
 
-from typing import Any
-
 import numpy as np
-import pandas as pd
 from scipy.optimize import minimize
 
-from onedial.core.errors import InputError
-from onedial.stats.answers import numbers_or_nan
-from onedial.stats.arrays import Floats, unmasked
+from onedial.stats.arrays import Floats
 
 MAX_COMMUNALITY = 0.995
 _MAX_SWEEPS = 2000
 _NEWTON_STEPS = 8
 
 
-def minres_one_factor(correlation: Floats, tolerance: float = 1e-9) -> Floats:
+def minres_one_factor(correlation: Floats, tolerance: float = 1e-9, start: Floats | None = None) -> Floats:
     """One factor, for a matrix or a stack of matrices at once, by cyclic least squares.
 
     Formula: lambda_i <- sum_j w_ij r_ij lambda_j / sum_j w_ij lambda_j^2, i = 1..m in turn, until nothing moves; where
@@ -35,26 +30,24 @@ def minres_one_factor(correlation: Floats, tolerance: float = 1e-9) -> Floats:
 
     Args:
         correlation: (..., respondent, respondent); nan = weight 0. tolerance: on the largest change of a sweep.
+        start: (..., respondent) loadings to begin with; default: from the first eigenvector.
 
     Returns:
         (..., respondent) loadings; nan for a respondent without any correlation. Sign: their sum is positive.
-
-    Raises:
-        InputError: not square matrices of numbers.
 
     R: `psych::fa(r, 1, fm = "minres")$loadings`.
 
     >>> minres_one_factor(np.full((3, 3), 0.25) + 0.75 * np.eye(3)).round(2).tolist()
     [0.5, 0.5, 0.5]
     """
-    correlation = _square(correlation)
     weight = _weights(correlation)
     target = np.where(weight > 0, correlation, 0.0)
-    values, vectors = np.linalg.eigh(target)
-    loading = vectors[..., -1] * np.sqrt(np.maximum(values[..., -1:], 1e-12))
+    if start is None:
+        values, vectors = np.linalg.eigh(target)
+        start = vectors[..., -1] * np.sqrt(np.maximum(values[..., -1:], 1e-12))
     bound = np.sqrt(MAX_COMMUNALITY)
     # a loading of exactly 0 is a saddle point that no step would leave
-    loading = np.where(loading < 0, -1, 1) * np.clip(np.abs(loading), 0.1, bound)
+    loading = np.where(start < 0, -1, 1) * np.clip(np.abs(np.nan_to_num(start)), 0.1, bound)
     m = loading.shape[-1]
     # matrices drop out of the sweeps as they settle; one that takes long holds up no other
     loading, shape = loading.reshape(-1, m), loading.shape
@@ -143,19 +136,6 @@ def eigenvalues(correlation: Floats) -> Floats:
 
 def _with_positive_sums(loadings: Floats) -> Floats:
     return loadings * np.where(loadings.sum(axis=0) < 0, -1.0, 1.0)
-
-
-def _square(correlation: Any) -> Floats:
-    """(..., respondent, respondent) floats."""
-    if isinstance(correlation, pd.DataFrame):
-        correlation = numbers_or_nan(correlation)
-    values = unmasked(correlation)
-    if values.dtype.kind not in "biuf" or values.ndim < 2 or values.shape[-1] != values.shape[-2] or not values.size:
-        raise InputError(
-            f"correlations are square matrices of numbers, and these are {values.dtype} of shape {values.shape}; give "
-            "(..., respondent, respondent)"
-        )
-    return values.astype(float, copy=False)
 
 
 def _weights(correlation: Floats) -> Floats:

@@ -14,13 +14,11 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
 
-from onedial.core.errors import InputError
 from onedial.scale.evidence import Data, codes_of
 from onedial.scale.factor.minres import MAX_COMMUNALITY
 from onedial.scale.nodes import nodes_for, quadrature
 from onedial.scale.response_curves import Curves, slope_of
 from onedial.stats.answers import as_answers
-from onedial.stats.arrays import unmasked
 
 
 def factor_scores(matrix: Any, loadings: ArrayLike, thresholds: ArrayLike, n_nodes: int | None = None) -> pd.DataFrame:
@@ -33,16 +31,13 @@ def factor_scores(matrix: Any, loadings: ArrayLike, thresholds: ArrayLike, n_nod
 
     Args:
         matrix: question x respondent, 1 / 0 / nan.
-        loadings: (respondent,) or (respondent, 1) on the shared factor. thresholds: (respondent,).
-            Respondents whose loading or threshold is not finite tell nothing and are passed over.
+        loadings, thresholds: (respondent,) on the shared factor. Respondents whose loading or threshold is not finite
+            tell nothing and are passed over.
         n_nodes: points of the quadrature; default: at least 241, and as many as the sharpest posterior needs.
 
     Returns:
         index question; columns `difficulty` (= -EAP), `se` (posterior standard deviation), `n` (informative answers).
         A question without one has difficulty nan. Sign: higher = harder = fewer respondents say yes.
-
-    Raises:
-        InputError: loadings or thresholds do not fit the number of respondents.
 
     R: `-mirt::fscores(fit, method = "EAP", quadpts = 241)` at the same parameters.
 
@@ -52,15 +47,7 @@ def factor_scores(matrix: Any, loadings: ArrayLike, thresholds: ArrayLike, n_nod
     (400, 3)
     """
     answers = as_answers(matrix)
-    slope = unmasked(loadings).astype(float).reshape(-1)
-    limit = unmasked(thresholds).astype(float).reshape(-1)
-    if len(slope) != answers.n_respondents or len(limit) != answers.n_respondents:
-        raise InputError(
-            f"{len(slope)} loadings and {len(limit)} thresholds for {answers.n_respondents} respondents; "
-            "give one of each per respondent, on one factor"
-        )
-    if n_nodes is not None and n_nodes < 3:
-        raise InputError(f"n_nodes={n_nodes}; the quadrature needs at least 3 nodes")
+    slope, limit = (np.asarray(part, dtype=float) for part in (loadings, thresholds))
     known = np.isfinite(slope) & np.isfinite(limit)
     bound = np.sqrt(MAX_COMMUNALITY)
     inside = np.clip(slope[known], -bound, bound)

@@ -22,7 +22,7 @@ from scipy.special import ndtr, xlogy
 from onedial.core.cards import one_line
 from onedial.scale.evidence import MISSING, Codes
 from onedial.scale.fits import Fits
-from onedial.scale.likelihood import MarginalFit, Model, ScaleKind, fit_marginal
+from onedial.scale.likelihood import MarginalFit, Model
 from onedial.scale.response_curves import Chances, Curves
 from onedial.scale.response_model import SALIENT, answers_other_way
 from onedial.scale.standard_errors import loading_errors
@@ -87,15 +87,10 @@ class AnswerFit:
                 f"{few} of {len(table)} respondents gave fewer than {FEWEST_TO_NAME} answers: too few to say who does "
                 "not belong, or answers the other way round."
             )
-        turned, off = table[table["reversed"]], table[~table["belongs"] & ~table["reversed"]]
-        if len(turned):
-            told.append(f"The other way round, yes where the others say no: {with_intervals(turned)}.")
-        if len(off):
-            told.append(f"Not on this scale, by a loading below {SALIENT:g}: {with_intervals(off)}.")
-        return told
+        return told + strangers(table, "yes where the others say no")
 
 
-def answer_fit(matrix: Any, scale: ScaleKind = "histogram") -> AnswerFit:
+def answer_fit(matrix: Any) -> AnswerFit:
     """Infit, outfit and l_z of every respondent and every question, with the curves to draw.
 
     Formula: above (Wright and Masters, 1982, Rating Scale Analysis; Drasgow, Levine and Williams, 1985, British Journal
@@ -103,8 +98,7 @@ def answer_fit(matrix: Any, scale: ScaleKind = "histogram") -> AnswerFit:
     distribution.
 
     Args:
-        matrix: question x respondent, 1 / 0 / nan; at least three respondents that vary. scale: distribution of the
-            questions, as in `response_model`.
+        matrix: question x respondent, 1 / 0 / nan; at least three respondents that vary.
 
     Returns:
         AnswerFit. Sign: infit above 1 and l_z below 0 = more surprising than the model; difficulty higher = harder.
@@ -123,10 +117,9 @@ def answer_fit(matrix: Any, scale: ScaleKind = "histogram") -> AnswerFit:
     [False, True, True, True, True, True, True, True, True]
     """
     fits = Fits.of(matrix, binary=True)
-    answers, codes, own = fits.answers, fits.codes, fits.fit(Model(scale, "common"))
+    answers, codes, own = fits.answers, fits.codes, fits.fit(Model("histogram", "common"))
     # with one slope for all, answers by dice would pass for guesses that all make: those are taken from the other fit
-    signs = np.where(own.curves.slope < 0, -1.0, 1.0)
-    alike = fit_marginal(codes, Model(scale, "held", signs=signs), start=own)
+    alike = fits.equal_slopes(own)
     typical, expected = _predicted(codes, alike), _predicted(codes, own)
     loading, difficulty = own.curves.loading, -own.scores()[0]
     respondents = _summed(codes, typical, 0, answers.respondents)
@@ -153,26 +146,24 @@ def answer_fit(matrix: Any, scale: ScaleKind = "histogram") -> AnswerFit:
     )
 
 
-def with_intervals(table: pd.DataFrame) -> str:
-    """Names with their loadings and the 95% intervals of these."""
-    lines = [
-        f"{name} {row['loading']:.2f}"
-        + (f" ({row['loading_low']:.2f} to {row['loading_high']:.2f})" if np.isfinite(row["loading_low"]) else "")
-        for name, row in table.iterrows()
-    ]
-    return ", ".join(lines)
+def strangers(table: pd.DataFrame, turned: str) -> list[str]:
+    """Who answers the other way round, and who does not belong, by `reversed` and `belongs`: names with their loadings
+    and the 95% intervals of these."""
+    told = {
+        f"The other way round, {turned}": table["reversed"],
+        f"Not on this scale, by a loading below {SALIENT:g}": ~table["belongs"] & ~table["reversed"],
+    }
+    form = "{} {:.2f} ({:.2f} to {:.2f})".format
+    rows = table[["loading", "loading_low", "loading_high"]]
+    each = {words: ", ".join(form(*row) for row in rows[who].itertuples()) for words, who in told.items()}
+    return [f"{words}: {who}.".replace(" (nan to nan)", "") for words, who in each.items() if who]
 
 
 def _predicted(codes: Codes, fit: MarginalFit) -> Floats:
     """(question, respondent) chances of a yes given all other answers to the question."""
-    joint = _joint(codes, fit)
+    joint = fit.told(codes) + fit.log_weight
     p = np.exp(fit.log_p[1])
     return np.column_stack([_without(joint, codes, fit, i) @ p[i] for i in range(codes.shape[1])])
-
-
-def _joint(codes: Codes, fit: MarginalFit) -> Floats:
-    """(question, node) logs of the prior times the likelihood of all answers."""
-    return sum((codes == k).astype(float) @ one for k, one in enumerate(fit.log_p)) + fit.log_weight
 
 
 def _without(joint: Floats, codes: Codes, fit: MarginalFit, i: int) -> Floats:
@@ -207,7 +198,7 @@ def _summed(codes: Codes, p: Floats, axis: int, labels: pd.Index) -> pd.DataFram
 
 def _binned(codes: Codes, expected: Floats, typical: Floats, own: MarginalFit, answers: Answers) -> pd.DataFrame:
     """Shares of yes in eighths of the questions, from the easiest by the others' answers to the hardest."""
-    parts, joint = {}, _joint(codes, own)
+    parts, joint = {}, own.told(codes) + own.log_weight
     for i, name in enumerate(answers.respondents):
         known: Booleans = codes[:, i] != MISSING
         place = -(_without(joint, codes, own, i)[known] @ own.nodes)

@@ -47,7 +47,7 @@ class SpecificFactors:
         if not len(found):
             return f"{parts}: something is shared within a {what} ({p_text(self.p)}), but not one can be named."
         most = ", ".join(f"{name} {row['share']:.0%}" for name, row in found.iloc[:4].iterrows())
-        return f"{parts}: beyond chance in {len(found)} of {len(self.tests)} ({p_text(self.p)}; most: {most})."
+        return f"{parts}: in {len(found)} of {len(self.tests)} beyond chance ({p_text(self.p)}; most: {most})."
 
 
 def specific_factors(

@@ -94,8 +94,7 @@ def analyse_panel(
     questions: pd.DataFrame | None = None,
     *,
     at: Sequence[float] = (),
-    n_replicates: int = 999,
-    n_sensitivity: int = 199,
+    n_replicates: int = 499,
     **choices: Any,
 ) -> PanelAnalysis:
     """Ask every check of one panel.
@@ -108,8 +107,8 @@ def analyse_panel(
         respondents: what is known of them, index respondent: `model` or `family` make kin, every column with groups is
             tested for invariance. questions: what is known of the questions, index question: topic, level, length;
             numbers are cut into thirds. at: where each category above the lowest begins; without any, the answers are
-            yes and no. n_replicates: of each null and bootstrap; 0 = none. n_sensitivity: of each row of the
-            sensitivity table; 0 = no table. choices: n_factors, extraction, thresholds, zero_cells, seed (`PanelFit`).
+            yes and no. n_replicates: of each null and bootstrap; 0 = none. choices: n_factors, extraction, thresholds,
+            zero_cells, seed (`PanelFit`).
 
     Returns:
         PanelAnalysis. Sign: as in the parts.
@@ -120,7 +119,7 @@ def analyse_panel(
     >>> import numpy as np
     >>> rng = np.random.default_rng(0)
     >>> answers = (rng.standard_normal((400, 1)) + rng.standard_normal((400, 6)) > 0) * 1.0  # one scale
-    >>> analysis = analyse_panel(answers, n_replicates=0, n_sensitivity=0)
+    >>> analysis = analyse_panel(answers, n_replicates=0)
     >>> print(analysis.page.split(";")[0])
     One factor would explain 54% of the variance
     """
@@ -131,7 +130,6 @@ def analyse_panel(
             respondents=respondents,
             questions=questions,
             n_replicates=n_replicates,
-            n_readings=n_sensitivity,
             **choices,
         )
         asked = {name: check for name, check in CHECKS.items() if all(map(fit.has, check.needs))}

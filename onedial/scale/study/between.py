@@ -2,7 +2,7 @@
 
 from onedial.scale.checks.clusters import cluster_structure
 from onedial.scale.study import factor_figures as draw
-from onedial.scale.study.panel_fit import WORTH_A_NAME, Finding, PanelFit
+from onedial.scale.study.panel_fit import FEWEST_KIN, WORTH_A_NAME, Finding, PanelFit
 from onedial.stats.arrays import number
 from onedial.stats.level import LEVEL
 from onedial.stats.multiple_tests import p_text
@@ -55,8 +55,11 @@ def families(fit: PanelFit) -> Finding:
     against = []
     if specific.p <= LEVEL and share >= WORTH_A_NAME:
         against.append(f"{share:.0%} ({low:.0%} to {high:.0%}) of the variance is shared within a {column} only")
+    sentences = [f"With a factor for all and one for each {column}, {specific.sentence(column)}"]
+    if not fit.by_kin:
+        sentences.append(f"With fewer than {FEWEST_KIN}, what all share is hardly told from what one {column} shares.")
     return Finding(
-        sentences=[f"By one model of everybody's and each {column}'s: {specific.sentence(column)}"],
+        sentences=sentences,
         tables={
             "specific_factors": specific.model.respondents,
             "specific_shares": shares,

@@ -45,5 +45,5 @@ CHECKS: dict[str, Check] = {
     "closeness": Check(_WHO, closeness.closeness, ("yes and no",)),
     "surprises": Check(_WHO, closeness.surprises, ("yes and no",)),
     "categories": Check(_WHO, closeness.of_categories, ("categories",)),
-    "readings": Check("What hangs on choices", sensitivity, ("yes and no",)),
+    "readings": Check("What hangs on choices", sensitivity, ("yes and no", "replicates")),
 }

@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 
 from onedial.scale.checks.question_bootstrap import QuestionBootstrap, bootstrap_questions
-from onedial.scale.misfit.answer_fit import answer_fit, information_of, with_intervals
+from onedial.scale.misfit.answer_fit import answer_fit, information_of, strangers
 from onedial.scale.response_model import SALIENT, ResponseModel, rasch_test
 from onedial.scale.study import factor_figures as draw
 from onedial.scale.study.panel_fit import Finding, PanelFit
@@ -53,8 +53,8 @@ def surprises(fit: PanelFit) -> Finding:
     """Who does not follow the scale as the others do; whether one slope would do for all."""
     found, rasch = answer_fit(fit.fits), rasch_test(fit.fits, "histogram", "common")
     turned, m = int(found.respondents["reversed"].sum()), len(found.respondents)
-    answer = "answers" if turned == 1 else "answer"
-    one_slope = f"A Rasch model, one slope for all, does not hold: {turned} {answer} the other way round."
+    against, off = _turned(turned, m), _off(found.respondents)
+    one_slope = f"A Rasch model, one slope for all, does not hold: {', '.join(against)}."
     return Finding(
         sentences=[*found.sentences(), one_slope if turned else rasch.sentence()],
         tables={
@@ -63,7 +63,7 @@ def surprises(fit: PanelFit) -> Finding:
             "information": found.information,
         },
         numbers={"rasch": {name: getattr(rasch, name) for name in ("loading", "ratio", "df", "p")}},
-        against=[f"{turned} of {m} {answer} the other way round"] if turned else [],
+        against=against + off,
         figures={
             "wright_map": lambda: draw.wright_map(
                 found.questions["difficulty"], found.information, found.respondents[["place"]]
@@ -78,19 +78,15 @@ def of_categories(fit: PanelFit) -> Finding:
     model, table = fit.response, fit.response.respondents.copy()
     error = Z_95 * table["loading_se"]
     table["loading_low"], table["loading_high"] = table["loading"] - error, table["loading"] + error
-    turned = table[table["reversed"]]
-    off = table[(table["loading_high"] < SALIENT) & ~table["reversed"]]
-    sentences = [f"{_run(fit.loadings)}."]
-    if len(turned):
-        sentences.append(f"The other way round, high where the others are low: {with_intervals(turned)}.")
-    if len(off):
-        sentences.append(f"Not on this scale, by a loading below {SALIENT:g}: {with_intervals(off)}.")
+    turned = int(table["reversed"].sum())
+    known = table.assign(belongs=~(table["loading_high"] < SALIENT))
+    odd = strangers(known, "high where the others are low")
     cuts = model.thresholds.set_axis(list(fit.begins), axis=1)
     places = cuts.div(fit.loadings.where(fit.loadings >= SALIENT), axis=0)
     table = table.assign(minres_loading=fit.polychoric.loadings, n_answers=fit.graded.answered.sum(axis=0))
     information = information_of(model.fit.curves)
     return Finding(
-        sentences=[*sentences, _reliability(model)],
+        sentences=[f"{_run(fit.loadings)}.", *odd, _reliability(model)],
         tables={
             "respondents": table.join(cuts.rename(columns=lambda at: f"{THRESHOLD_AT}{at:g}")).join(
                 places.rename(columns=lambda at: f"difficulty at {at:g}")
@@ -99,9 +95,20 @@ def of_categories(fit: PanelFit) -> Finding:
             "information": information,
         },
         numbers={"reliability": model.reliability[0]},
-        against=[f"{len(turned)} of {fit.n_varied} answer the other way round"] if len(turned) else [],
+        against=_turned(turned, fit.n_varied) + _off(known),
         figures={"wright_map": lambda: draw.wright_map(model.difficulty, information, places)},
     )
+
+
+def _turned(n: int, m: int) -> list[str]:
+    """What so many that answer the other way round speak against."""
+    return [f"{n} of {m} {'answers' if n == 1 else 'answer'} the other way round"] if n else []
+
+
+def _off(table: pd.DataFrame) -> list[str]:
+    """What those that do not belong speak against."""
+    n = int((~table["belongs"] & ~table["reversed"]).sum())
+    return [f"{n} of {len(table)} {'does' if n == 1 else 'do'} not follow it"] if n else []
 
 
 def _run(loadings: pd.Series) -> str:
@@ -122,4 +129,4 @@ def _by_topic(fit: PanelFit) -> QuestionBootstrap | None:
     topics = fit.questions["topic"].reindex(fit.answers.questions)
     if topics.isna().any() or topics.nunique() < _FEWEST_TOPICS:
         return None
-    return bootstrap_questions(fit.fits, fit.few, groups=np.asarray(topics), **fit.chance)
+    return bootstrap_questions(fit.fits, np.asarray(topics), n_replicates=fit.few, **fit.chance)

@@ -4,6 +4,7 @@ from onedial.scale.checks.residual_correlations import FLOOR, RESIDUAL_OF_INTERE
 from onedial.scale.study.panel_fit import Finding, PanelFit
 from onedial.stats.multiple_tests import p_text
 
+_REPLICATES = 199  # the largest of hundreds of pairs has a long tail
 PAIR = f"a pair of respondents with a residual correlation of {RESIDUAL_OF_INTEREST:g}"
 
 
@@ -11,7 +12,7 @@ def dependence(fit: PanelFit) -> Finding:
     """Pairs with something in common beyond the scale, and how many of them are kin."""
     if not fit.n_replicates:
         return Finding(missed=[f"{PAIR} (not tested)"])
-    residuals = residual_correlations(fit.fits, fit.few, fit.seed, asymptotes="own")
+    residuals = residual_correlations(fit.fits, min(fit.n_replicates, _REPLICATES), fit.seed, asymptotes="own")
     pairs, violations, least = residuals.pairs, residuals.violations(), residuals.least
     found = Finding(
         tables={"residuals": pairs}, numbers={"residuals": {"largest": residuals.largest.to_dict(), "least": least}}

@@ -73,9 +73,10 @@ def _factors(fit: PanelFit, found: Finding) -> tuple[list[float], Simulated]:
     tested = np.flatnonzero(np.isfinite(parallel.p))
     values = ", ".join(f"{rank + 1}: {p_text(parallel.p[rank])}" for rank in tested)
     found.sentences += [
-        f"Factors beyond matrices with one factor fewer: {parallel.n_above()} (eigenvalue {values}).",
-        f"Smallest eigenvalue {one.smallest.observed:.2f}; under one factor {one.smallest.mean:.2f}, "
-        f"{p_text(one.smallest.p)}.",
+        f"Factors by parallel analysis: {parallel.n_above()} (each eigenvalue beside panels with one factor fewer: "
+        f"{values}).",
+        f"The smallest eigenvalue is {one.smallest.observed:.2f}; one factor makes {one.smallest.mean:.2f} "
+        f"({p_text(one.smallest.p)}).",
         accounts.sentence("second"),
     ]
     kin = kin_account(fit.nulls, fit.specific) if fit.specific is not None else None

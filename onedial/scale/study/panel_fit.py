@@ -30,7 +30,7 @@ from onedial.show.figure_style import Drawing
 from onedial.stats.answers import Answers
 from onedial.stats.arrays import number
 
-FEWER = 199  # replicates of what needs no p below 1 / 200
+FEWER = 99  # replicates of what needs no p below 1 / 100: as many as stand behind the stored sizes and powers
 FEWEST_KIN = 3  # groups, of which none can be taken for everybody
 LARGEST_KIN = 16  # respondents of one group, whose patterns of answers are then nearly as many as questions
 WORTH_A_NAME = 0.05  # of a variance
@@ -64,8 +64,8 @@ class PanelFit:
     Attributes:
         graded: the answers; yes and no are two categories. respondents, questions: what is known of them, by name.
         begins: where each category above the lowest begins; empty for yes and no. n_factors, extraction, thresholds,
-            zero_cells: of the factor model. n_replicates: of each null and bootstrap; 0 = none. n_readings: of each row
-            of the readings; 0 = no table. seed: of all random numbers.
+            zero_cells: of the factor model. n_replicates: of the first eigenvalue's null and the bootstrap; 0 = none;
+            of all other nulls `FEWER` at most. seed: of all random numbers.
     """
 
     graded: GradedAnswers
@@ -76,8 +76,7 @@ class PanelFit:
     extraction: Extraction = "minres"
     thresholds: ThresholdMode = "pairwise"
     zero_cells: ZeroCellRule = "half"
-    n_replicates: int = 999
-    n_readings: int = 199
+    n_replicates: int = 499
     seed: int = 0
 
     @classmethod
@@ -125,7 +124,7 @@ class PanelFit:
 
     @cached_property
     def nulls(self) -> Nulls:
-        """Their random panels, where no p below 1 / 200 is needed."""
+        """Their random panels, where no p below 1 / 100 is needed."""
         return Nulls(self.fits, self.few, self.thresholds, self.zero_cells, self.seed)
 
     @cached_property
@@ -176,14 +175,14 @@ class PanelFit:
     @cached_property
     def bootstrap(self) -> QuestionBootstrap:
         """Resamples of the questions."""
-        return bootstrap_questions(self.fits, self.n_replicates, **self.chance)
+        return bootstrap_questions(self.fits, n_replicates=self.n_replicates, **self.chance)
 
     @cached_property
     def shuffled(self) -> Simulated:
         """Eigenvalues where each respondent's answers are shuffled."""
         if self.begins:
             return self.polychoric.beside("shuffled", self.n_replicates, self.seed)
-        return permutation_null(self.fits, self.n_replicates, **self.chance)
+        return permutation_null(self.fits, n_replicates=self.n_replicates, **self.chance)
 
     @cached_property
     def accounts(self) -> RivalAccounts:

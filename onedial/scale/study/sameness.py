@@ -31,21 +31,21 @@ def _add(found: Finding, bundles: BundleInvariance, what: str, who: str) -> None
     found.tables[f"{file_name(what)}_by_{file_name(who)}"] = bundles.table
     tested, violations, least = bundles.table["p"].notna().any(), bundles.violations(), bundles.least_shift
     if not tested:
-        found.sentences.append(f"Bundles by {what} could not be tested: too few answers of either kind.")
+        found.sentences.append(f"Questions grouped by {what} could not be tested: too few answers of either kind.")
     else:
         power = f"a shift of {least:.2f} spreads" if np.isfinite(least) else "no shift, wherever it is,"
         n = len(bundles.table.index.unique("bundle"))
         opening = (
-            f"In bundles by {what} ({n}; {power} is found in 80%; standard deviation of the shifts "
-            f"{bundles.spread:.2f})"
+            f"Questions grouped by {what} ({n} groups; {power} is found in 80%; standard deviation of the shifts "
+            f"{bundles.spread:.2f} spreads)"
         )
         first = violations.reset_index()[["group", "bundle", "shift"]].iloc[:_SHOWN].to_numpy()
         each = "; ".join(f"{group} {bundle} {shift:+.2f}" for group, bundle, shift in first)
         more = f"; and {len(violations) - _SHOWN} more" * (len(violations) > _SHOWN)
-        elsewhere = f"{len(violations)} lie elsewhere for a {who} ({each}{more})"
-        found.sentences.append(
-            f"{opening}: {elsewhere if len(violations) else f'none lies elsewhere for a {who} by {FLOOR:g} or more'}."
-        )
+        elsewhere = f"no group lies elsewhere for a {who} by {FLOOR:g} or more"
+        if len(violations):
+            elsewhere = f"{len(violations)} times one lies elsewhere for a {who} ({each}{more})"
+        found.sentences.append(f"{opening}: {elsewhere}.")
     if not least <= SHIFT_OF_INTEREST:
         found.missed.append(f"a {what} shifted by {SHIFT_OF_INTEREST:g} spreads for a {who}")
     if len(violations):

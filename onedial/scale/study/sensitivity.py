@@ -27,10 +27,7 @@ _FINDINGS = {
 
 def sensitivity(fit: PanelFit) -> Finding:
     """What hangs on choices."""
-    if not fit.n_readings:
-        return Finding()
-    same = fit.n_readings == fit.few
-    table = sensitivity_table(fit.nulls if same else fit.fits, fit.n_readings, **fit.chance)
+    table = sensitivity_table(fit.nulls)
     everyone = table[table["left_out"] == ""]
     sentences = [_survives(table, p, *words) for p, words in _FINDINGS.items() if table[words[1]].notna().any()]
     sentences.append(
@@ -51,14 +48,7 @@ def _survives(table: pd.DataFrame, p: str, finding: str, value: str, null: str) 
     return f"{finding}: in {found.sum()} of {n} readings ({ends[0]}; by chance {ends[1]}{where})."
 
 
-def sensitivity_table(
-    matrix: Any,
-    n_replicates: int = 199,
-    thresholds: ThresholdMode = "pairwise",
-    zero_cells: ZeroCellRule = "half",
-    leave_one_out: bool = True,
-    seed: int = 0,
-) -> pd.DataFrame:
+def sensitivity_table(matrix: Any, **choices: Any) -> pd.DataFrame:
     """The analysis under every empty-cell rule and threshold mode, on a normal scale, and without each respondent.
 
     Formula: `permutation_null` (first eigenvalue), `one_factor_bootstrap` (second and smallest eigenvalue) and
@@ -66,9 +56,8 @@ def sensitivity_table(
     a respondent that is left out is left out of the simulated matrices too.
 
     Args:
-        matrix, n_replicates, seed: as in `permutation_null`; p cannot be smaller than 1 / (B + 1).
-        thresholds, zero_cells: of the reference row, the normal scale, and the rows with a respondent left out. All
-            others let the scale have any distribution. leave_one_out: whether those rows are wanted.
+        matrix, choices: as in `permutation_null`; rules of the reference row, the normal scale, and the rows with a
+            respondent left out; no p is below 1 / (B + 1).
 
     Returns:
         one row per analysis, the reference first. Sign: small p speaks for the finding, in the lower tail for the
@@ -88,17 +77,17 @@ def sensitivity_table(
 
     >>> rng = np.random.default_rng(0)
     >>> answers = (rng.standard_normal((400, 1)) + rng.standard_normal((400, 6)) > 0) * 1.0  # one scale
-    >>> sensitivity_table(answers, 3, leave_one_out=False).shape[0]
-    7
+    >>> sensitivity_table(answers, n_replicates=3).shape[0]
+    13
     """
-    nulls = Nulls.of(matrix, n_replicates, thresholds, zero_cells, seed)
+    nulls = Nulls.of(matrix, **choices)
     m, own = nulls.answers.n_respondents, (nulls.thresholds, nulls.zero_cells)
     every = [(mode, rule) for rule in get_args(ZeroCellRule) for mode in get_args(ThresholdMode)]
     rows: dict[str, tuple[Any, ...]] = {
         f"{rule}, {mode}": (mode, rule, "histogram", None) for mode, rule in sorted(every, key=lambda one: one != own)
     }
     rows["normal scale"] = (*own, "normal", None)
-    for i in range(m if leave_one_out and m > MIN_RESPONDENTS else 0):
+    for i in range(m if m > MIN_RESPONDENTS else 0):
         rows[f"without {nulls.answers.respondents[i]}"] = (*own, "histogram", i)
     found = {name: _reading(nulls, *choices) for name, choices in rows.items()}
     return pd.DataFrame.from_dict(found, orient="index").rename_axis("analysis")

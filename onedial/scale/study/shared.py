@@ -70,7 +70,8 @@ def share_by_another_account(fit: PanelFit) -> tuple[float, str] | None:
     planted they made .54, those of all .52; where a third guesses at .3, .51 and .46.
     """
     if fit.specific is not None and fit.kin is not None and fit.by_kin:
-        other, account = number(fit.specific.model.shares, "general", "share"), f"beside what each {fit.kin[0]} shares"
+        other = number(fit.specific.model.shares, "general", "share")
+        account = f"beside what each {fit.kin[0]} shares and answers at random"
     elif fit.begins:
         other, account = number(response_model(fit.fits, "histogram", "common").shares, "general", "share"), ANY_SHAPE
     elif fit.n_replicates:

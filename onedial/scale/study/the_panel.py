@@ -8,7 +8,7 @@ from scipy.special import bdtrc
 from onedial.scale.checks.missingness import missingness_test
 from onedial.scale.study.panel_fit import Finding, PanelFit
 from onedial.stats.answers import Answers, names
-from onedial.stats.level import LEVEL
+from onedial.stats.level import LEVEL, Z_95
 
 MODELS_UNKNOWN = (
     "Which respondents are one base model is not known: framings of one model would pass for a shared scale."
@@ -30,7 +30,10 @@ def limits(fit: PanelFit) -> Finding:
     if reasons:
         found.ends = f"Too small to say whether a scale is shared: {'; '.join(reasons)}. Ask more questions."
     rule = {"half": "half an answer is put there", "none": "it stays empty", "exclude": "the pair is left out"}
-    found.sentences.append(f"{empty} of {pairs} pairs lack an answer pattern ({rule[fit.zero_cells]}).")
+    lacking = f"{empty} of {pairs} pairs of respondents lack an answer pattern, so that a rule makes their correlation"
+    complete = "No pair of respondents lacks an answer pattern: no correlation hangs on a rule."
+    found.sentences += [f"{lacking} ({rule[fit.zero_cells]})." if empty else complete]
+    found.sentences += [how_well_known(fit)] * bool(fit.response.respondents["loading_se"].notna().any())
     if fit.models is None:
         found.sentences.append(MODELS_UNKNOWN)
     found.sentences += [
@@ -44,6 +47,13 @@ def limits(fit: PanelFit) -> Finding:
             f"--categories; of numbers at a point behind its name, PANEL:{fit.begins[-1]:g})."
         )
     return found
+
+
+def how_well_known(fit: PanelFit) -> str:
+    """What so many answers tell of a respondent: half the width of the 95% intervals, in the middle of all."""
+    loading, threshold = Z_95 * fit.response.respondents[["loading_se", "threshold_se"]].median()
+    n = np.median(fit.graded.answered.sum(axis=0))
+    return f"With {n:.0f} answers a loading is known to within {loading:.2f}, a threshold to within {threshold:.2f}."
 
 
 def the_panel(fit: PanelFit) -> Finding:

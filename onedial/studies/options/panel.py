@@ -35,7 +35,6 @@ class DeepOptions(Options, group="with --deep"):
     zero_cells: str = option(
         "half", "what is done about empty cells", choices=("half", "none", "exclude"), needs=("deep",)
     )
-    sensitivity_replicates: int = option(199, "of each row's nulls; 0: no table", at_least=0, needs=("deep",))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -45,7 +44,7 @@ class StudyOptions(PanelOptions, DeepOptions, RunOptions, group="study"):
     panel: str = option("frontier-confidence", f"CSV, JSONL or Parquet; or {PANELS}", positional=True)
     replicates: int | None = option(
         None,
-        "random draws of each null and interval (199; with --deep or --confidence 999); 0: none",
+        "random draws of each null and interval (199; with --deep 499, with --confidence 999); 0: none",
         at_least=0,
     )
 
@@ -58,4 +57,5 @@ class StudyOptions(PanelOptions, DeepOptions, RunOptions, group="study"):
     @property
     def n_replicates(self) -> int:
         """Random draws of each null and interval."""
-        return (999 if self.deep or self.confidence else 199) if self.replicates is None else self.replicates
+        default = 499 if self.deep else 999 if self.confidence else 199
+        return default if self.replicates is None else self.replicates

@@ -39,7 +39,6 @@ def analysis_of(panel: ResponseMatrix, options: StudyOptions) -> PanelAnalysis:
     }
     if not options.categories:
         choices |= {"n_factors": options.n_factors, "extraction": options.extraction}
-        choices["n_sensitivity"] = options.sensitivity_replicates
         return analyse_panel(panel, panel.respondents, known_questions(panel, options), **choices)
     numbers = stated_confidence(panel)
     if numbers is None:

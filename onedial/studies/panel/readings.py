@@ -16,6 +16,7 @@ from onedial.scale.factor.factor_fit import FEWEST_FITTED, MOST_FITTED, factor_f
 from onedial.scale.factor.factor_model import FactorModel, fit_factor_model
 from onedial.scale.factor.polychoric_factor import polychoric_factor
 from onedial.scale.study.factor_figures import eigenvalue_table
+from onedial.stats.arrays import number
 
 CUTS = (80.0, 90.0, 95.0, 100.0)
 """In hundredths of the panel's top."""
@@ -47,7 +48,7 @@ class Reading:
         model = fit_factor_model(varied)
         if not n_replicates:
             return cls(varied, model)
-        nulls = Nulls.of(varied, n_replicates, "pairwise", "half", seed)
+        nulls = Nulls.of(varied, n_replicates, seed=seed)
         parallel = revised_parallel_analysis(nulls)
         return cls(varied, model, permutation_null(nulls), parallel, quadratic_fit_test(nulls))
 
@@ -55,11 +56,12 @@ class Reading:
         """What the table of readings says of it."""
         values, n = self.model.eigenvalues.to_numpy(), len(self.model.eigenvalues)
         row: dict[str, float] = {"n_models": n, "first": values[0] / n, "second": values[1] / n}
+        row["first_by_loadings"] = number(self.model.explained, "factor_1", "squared_loadings_of_total_variance")
         if self.shuffled is not None and self.parallel is not None:
             row["first_shuffled"] = float(np.nanmean(self.shuffled.simulated[:, 0])) / n
             row["n_factors"] = self.parallel.n_above()
         fit = factor_fit(self.answers) if self.answers.shape[1] <= MOST_FITTED else None
-        row |= {"rmsea": np.nan, "cfi": np.nan} if fit is None else {"rmsea": fit.rmsea, "cfi": fit.cfi}
+        row |= {index: np.nan if fit is None else getattr(fit, index) for index in ("rmsea", "cfi", "srmr")}
         row["parabola_r2"] = self.model.quadratic_fit.r2
         if self.parabola is not None:
             row |= {"parabola_p": self.parabola.p, "parabola_unrelated": self.parabola.mean}
@@ -78,10 +80,10 @@ def other_readings(as_answered: Reading, panel: ResponseMatrix, n_replicates: in
 
     Returns:
         Index reading; n_models (that vary), first, second (shares of the variance: eigenvalue over their number),
-        first_shuffled, n_factors (parallel analysis), rmsea, cfi, parabola_r2, parabola_p and parabola_unrelated (R^2
-        where loadings have nothing to do with thresholds). Loadings of the graded reading come from polychoric
-        correlations, its thresholds from the panel as answered; what has no null there is nan, and so is all of a
-        reading in which fewer than `FEWEST_FITTED` vary.
+        first_by_loadings (mean squared loading), first_shuffled, n_factors (parallel analysis), rmsea, cfi, srmr,
+        parabola_r2, parabola_p and parabola_unrelated (R^2 where loadings have nothing to do with thresholds). Loadings
+        of the graded reading come from polychoric correlations, its thresholds from the panel as answered; what has no
+        null there is nan, and so is all of a reading in which fewer than `FEWEST_FITTED` vary.
     """
     rows = {AS_ANSWERED: as_answered.row()}
     numbers = stated_confidence(panel)
@@ -110,4 +112,5 @@ def _graded(numbers: pd.DataFrame, model: FactorModel) -> dict[str, float]:
     values, loadings = found.eigenvalues, found.loadings
     parabola = quadratic_fit(loadings, model.thresholds.reindex(loadings.index))
     n = len(values)
-    return {"n_models": n, "first": values[0] / n, "second": values[1] / n, "parabola_r2": parabola.r2}
+    shares = {"first": values[0] / n, "second": values[1] / n, "first_by_loadings": float((loadings**2).mean())}
+    return {"n_models": n, **shares, "parabola_r2": parabola.r2}

@@ -144,7 +144,17 @@ STUDY_RESULTS: dict[str, Result] = {
         _scaled(lambda case: case.readings),
         index="reading",
         columns=(
-            *("n_models", "first", "first_shuffled", "second", "n_factors", "rmsea", "cfi"),
+            *(
+                "n_models",
+                "first_by_loadings",
+                "first",
+                "first_shuffled",
+                "second",
+                "n_factors",
+                "rmsea",
+                "cfi",
+                "srmr",
+            ),
             *("parabola_r2", "parabola_p"),
         ),
         text=_of_table(say.scale),
@@ -158,7 +168,7 @@ STUDY_RESULTS: dict[str, Result] = {
     ),
     "loadings": Result(
         "Who follows it how closely?",
-        text=lambda _, stored: say.parabola(stored["readings"]),
+        text=lambda _, stored: say.turned(stored["respondents"]) + say.parabola(stored["readings"]),
         figure=_loadings,
         when=lambda _, stored: "readings" in stored,
         folded=False,

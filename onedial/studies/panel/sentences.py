@@ -6,8 +6,10 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 
 from onedial.confidence.predictors import OTHERS, OWN
+from onedial.scale.response_model import SALIENT
 from onedial.show.columns import interval, number, p_value, percent
 from onedial.show.results import Stored
+from onedial.stats.answers import names
 
 if TYPE_CHECKING:
     from onedial.studies.panel.case import StudyCase
@@ -20,9 +22,7 @@ def summary(case: "StudyCase") -> dict[str, Any]:
     """The headline, what the panel is, what it is too small for, and numbers that stand in no table."""
     parts = []
     if case.with_scale:
-        first = case.readings.iloc[0]
-        shuffled = f" ({percent(first['first_shuffled'])} if answers are shuffled)" if "first_shuffled" in first else ""
-        parts.append(f"The first factor holds {percent(first['first'])} of what varies{shuffled}.")
+        parts.append(first_share(case.readings.iloc[0]))
     if case.correctness is None:
         parts += [] if case.with_scale else [NO_GRADES]
         return {"sentence": " ".join(parts), "lead": panel_in_words(case), "limits": limits(case)}
@@ -74,22 +74,39 @@ def limits(case: "StudyCase") -> list[str]:
     return found
 
 
+def first_share(reading: "pd.Series[Any]") -> str:
+    """How much the first factor explains: by the loadings that the page lists, and by eigenvalue beside chance."""
+    chance = f", {percent(reading['first_shuffled'])} if answers are shuffled" if "first_shuffled" in reading else ""
+    share, eigenvalue = percent(reading["first_by_loadings"]), percent(reading["first"])
+    return f"The first factor holds {share} of the variance by its loadings ({eigenvalue} by eigenvalue{chance})."
+
+
 def scale(readings: pd.DataFrame) -> str:
     """Is it one scale?"""
     first = readings.iloc[0]
-    words = f"The first factor holds {percent(first['first'])} of the variance"
-    if "first_shuffled" in first:
-        words += f" ({percent(first['first_shuffled'])} if answers are shuffled)"
-    words += f", the second {percent(first['second'])}."
+    words = f"{first_share(first)} The second holds {percent(first['second'])} by eigenvalue."
     if first["rmsea"] == first["rmsea"]:
-        words += f" A single factor leaves an RMSEA of {number(first['rmsea'])} and a CFI of {number(first['cfi'])}."
-    if first.get("n_factors", 1) > 1:
-        words += f" By parallel analysis {first['n_factors']:.0f} factors stand out: the first is not alone."
+        fit = ", ".join(f"{index.upper()} {number(first[index])}" for index in ("rmsea", "cfi", "srmr"))
+        words += f" A single factor fits with {fit}."
+    if "n_factors" in first:
+        n, alone = first["n_factors"], "" if first["n_factors"] <= 1 else ": the first is not alone"
+        words += f" By parallel analysis {n:.0f} {'factor stands' if n == 1 else 'factors stand'} out{alone}."
     if len(readings) > 1:
         shares, lost = readings["first"], int(readings["first"].isna().sum())
-        words += f" Read in {len(readings) - 1} ways, the first share is {shares.min():.0%} to {shares.max():.0%}."
+        words += (
+            f" Read in {len(readings) - 1} ways, the first eigenvalue's is {shares.min():.0%} to {shares.max():.0%}."
+        )
         words += f" In {lost} of them too few respondents say both yes and no." if lost else ""
     return words
+
+
+def turned(respondents: pd.DataFrame) -> str:
+    """Who answers the other way round, to stand before what is said of all."""
+    found = respondents.index[respondents["loading"] <= -SALIENT]
+    if not len(found):
+        return ""
+    how = f"{'answers' if len(found) == 1 else 'answer'} the other way round, by a loading of −.3 or less"
+    return f"{names(found, 6)} {how} (--deep tells how surely). "
 
 
 def parabola(readings: pd.DataFrame) -> str:
