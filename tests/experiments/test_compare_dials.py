@@ -5,6 +5,9 @@ import json
 import pandas as pd
 from tiny_experiment import ROOT, as_arguments, run_here, write_experiment
 
+from onedial.asking.poles import POLES
+from onedial.studies.options.dials import DialOptions
+
 PROGRAM = ROOT / "experiments" / "compare_dials.py"
 QUICK = {
     "layer": "1,3",
@@ -19,6 +22,11 @@ DIALS = [
     "mean_difference, add", "gradient, add", "random, add", "mean_difference, rotate", "threshold shift",
     "instructed threshold",
 ]  # fmt: skip
+
+
+def test_all_framings_are_every_pair_of_poles():
+    assert DialOptions(framings=("all",)).settled().framings == tuple(POLES)
+    assert DialOptions(framings=("risk",)).settled().framings == ("risk",)
 
 
 def test_one_table_one_figure_one_sentence(tmp_path):

@@ -130,7 +130,7 @@ def _holds(answer: str, wanted: str, numbers: set[str]) -> bool:
     if any(token[0].isdigit() for token in own) and {token for token in given if token[0].isdigit()} - numbers:
         return False
     names = _LISTED.split(wanted)
-    is_list = len(names) > 1 and all(name[:1].isupper() for name in names)
+    is_list = all(name[:1].isupper() for name in names)
     return bool(find(given, own)) or (is_list and all(find(given, normalised_tokens(name)) for name in names))
 
 

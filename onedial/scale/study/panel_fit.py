@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from onedial.core.cards import one_line
 from onedial.scale.categories import GradedAnswers, as_graded, cut_confidence
 from onedial.scale.checks.accounts import RivalAccounts, rival_accounts
 from onedial.scale.checks.nulls import Nulls, Simulated
@@ -55,6 +56,8 @@ class Finding:
     figures: dict[str, Callable[[], Drawing]] = field(default_factory=dict)
     ends: str = ""
     opening: str = ""
+
+    __repr__ = one_line
 
 
 @dataclass(frozen=True)
