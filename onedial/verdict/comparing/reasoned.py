@@ -1,8 +1,8 @@
 """Reasoned answers beside direct ones: does the dial do to what is written what it does to the first token?
 
 The direct sweep reads a yes or no from the logits; at a few of its settings the subject also wrote its reasons first.
-The last sentence that holds a clear yes or no is its answer (`parse_yes_no`); where none does, or the
-text was cut off, it is unread.
+Its line "Answer: ..." is its answer, or else the last sentence that holds a clear yes or no (`parse_yes_no`); where
+neither is there, or the text was cut off, it is unread.
 
     rates      yes rate of either at each setting, over the questions that were read both ways there, with Wilson's 95%
                interval; kappa: Cohen's, between the two
