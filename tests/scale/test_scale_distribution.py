@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from psychometric_data import answers, equal_loadings
+from scipy.stats import chi2
 
 from onedial.scale.response_model import response_model
 from onedial.scale.scale_distribution import scale_distribution
@@ -45,6 +46,9 @@ def test_every_distribution_has_mean_0_and_variance_1_and_the_normal_fit_is_the_
         assert part["weight"].sum() == pytest.approx(1, abs=1e-9)
         assert part["weight"] @ part["node"] == pytest.approx(0, abs=1e-6)
         assert part["weight"] @ part["node"] ** 2 == pytest.approx(1, abs=1e-6)
+    gained = 2 * (found.comparison["log_likelihood"] - found.comparison.loc["normal", "log_likelihood"])
+    np.testing.assert_allclose(found.comparison["gain"], gained)
+    assert found.comparison.loc["smooth", "p"] == pytest.approx(chi2.sf(gained["smooth"], 2))
     plain = response_model(panel)
     np.testing.assert_allclose(found.loadings["normal"], plain.respondents["loading"], atol=1e-9)
     assert found.comparison.loc["normal", "log_likelihood"] == pytest.approx(plain.log_likelihood)
