@@ -194,10 +194,10 @@ def columns_of(table: pd.DataFrame, ends: Mapping[str, tuple[str, str]] | None =
     """
     names = [str(name) for name in table.columns]
     known = {name: (f"{name}_low", f"{name}_high") for name in names} | dict(ends or {})
-    ends = {name: both for name, both in known.items() if {name, *both} <= set(names)}
-    taken = {end for both in ends.values() for end in both}
+    ends_of = {name: both for name, both in known.items() if {name, *both} <= set(names)}
+    taken = {end for both in ends_of.values() for end in both}
     return [
-        Column(name, form=_form_of(table, [name, *ends.get(name, ())]), ends=ends.get(name))
+        Column(name, form=_form_of(table, [name, *ends_of.get(name, ())]), ends=ends_of.get(name))
         for name in names
         if name not in taken
     ]

@@ -79,6 +79,26 @@ class Load:
         return max(self.n_tokens, 1) * len(self.lengths) * sum(count for _, count in self.rows)
 
 
+Loads = dict[str, list[Load]]
+
+
+class Candidates:
+    """Where a run will push: of a class that has `options` with positions, and the candidate `layers`."""
+
+    options: Any
+    layers: Sequence[int]
+
+    @property
+    def middle(self) -> int:
+        """The layer that stands for all."""
+        return self.layers[len(self.layers) // 2]
+
+    @property
+    def kind(self) -> str:
+        """Of a load that pushes."""
+        return "last" if self.options.positions == "last" else "all"
+
+
 @dataclass(frozen=True)
 class Size:
     """What memory rests on, read off a config."""

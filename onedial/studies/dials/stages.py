@@ -21,7 +21,7 @@ from onedial.studies.options.dials import DialOptions
 from steering.dials.adapters import ADAPTER_PASSES, ADAPTER_SETTINGS, MOST_READINGS
 from steering.dials.dials import RATES, instructed_threshold, personas
 from steering.effects.side_effects import PASSAGE_TOKENS
-from steering.planning.forecast import Load, Size
+from steering.planning.forecast import Candidates, Load, Loads, Size
 from steering.planning.layers import candidate_layers
 from steering.planning.magnitudes import doubling
 
@@ -30,26 +30,15 @@ READINGS = {"response": 1, "answer": 3}
 BEYOND, N_RATES = len(doubling()), len(RATES)
 N_READ_ONCE = 1
 """Dials whose settings are all read off one unsteered answer."""
-Loads = dict[str, list[Load]]
 
 
 @dataclass(frozen=True)
-class Ahead:
+class Ahead(Candidates):
     """What is known before the subject is loaded: options, tokens of each prompt by split, candidate layers."""
 
     options: DialOptions
     lengths: Mapping[str, list[int]]
     layers: list[int]
-
-    @property
-    def middle(self) -> int:
-        """The layer that stands for all."""
-        return self.layers[len(self.layers) // 2]
-
-    @property
-    def kind(self) -> str:
-        """Of a load that pushes."""
-        return "last" if self.options.positions == "last" else "all"
 
     @property
     def n_directions(self) -> int:

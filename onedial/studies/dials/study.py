@@ -142,8 +142,9 @@ class DialStudy:
         settings = {dial.name: dial.first_settings() for dial in self.dials}
         asked = self._ask("placing", self.inputs.in_splits("fitting"), self.template, settings)
         tables = [place_settings(dial, asked[asked["dial"] == dial.name]).assign(dial=dial.name) for dial in self.dials]
-        self.run.write_table("placed.csv", pd.concat(tables, ignore_index=True))
-        return pd.concat(tables, ignore_index=True)
+        placed = pd.concat(tables, ignore_index=True)
+        self.run.write_table("placed.csv", placed)
+        return placed
 
     @property
     def reached(self) -> pd.DataFrame:

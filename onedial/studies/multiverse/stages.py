@@ -8,11 +8,10 @@ from onedial.core.run.stages import Stage, loads_of
 from onedial.studies.multiverse.study import MultiverseStudy
 from onedial.verdict.comparing.multiverse import Universe
 from steering.critical import ROWS_PER_CROSSING
-from steering.planning.forecast import Load
+from steering.planning.forecast import Load, Loads
 from steering.planning.magnitudes import RANGE_QUESTIONS, doubling
 
 BEYOND = len(doubling())
-Loads = dict[str, list[Load]]
 
 
 @dataclass(frozen=True)

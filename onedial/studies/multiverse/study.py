@@ -7,7 +7,7 @@ What is on disk is read back.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property, partial
+from functools import cached_property
 from typing import Any
 
 import pandas as pd
@@ -171,11 +171,11 @@ class MultiverseStudy:
         numbers = {template.name: number for number, template in enumerate(self.templates)}
         plans = {name: self.plan(number) for name, number in numbers.items()}
         turns = {name: self.turns(number).read() for name, number in numbers.items()}
-        judge, rows = partial(self._judged, self.inputs.frame().set_index("id")), []
+        about, rows = self.inputs.frame().set_index("id"), []
         with progress_bar(len(self.universes), "verdicts") as advance:
             for universe in self.universes:
                 entry = plans[universe.wording]["entries"].get(universe.universe_id)
-                rows.append(judge(universe, entry, turns[universe.wording]))
+                rows.append(self._judged(about, universe, entry, turns[universe.wording]))
                 advance(1)
         return multiverse_table(self.universes, rows)
 

@@ -27,18 +27,17 @@ from onedial.studies.probes.writing import writing_stage
 from probes.directions.contrast import CONTRASTS, search
 from probes.fitting.folds import TopicFolds
 from probes.fitting.measure import ProbeTask, measure_layer
-from steering.planning.forecast import Clock, Load, Size, sketch_of
+from steering.planning.forecast import Candidates, Clock, Load, Loads, Size, sketch_of
 
 REASONED_TOKENS = 60
 """Of an answer with reasons, about; a model that reasons at length writes up to 160."""
 PUSHED_LABELS = 5
 """Labels whose directions are pushed, about: by two methods, each to either side."""
 LEAST = 20
-Loads = dict[str, list[Load]]
 
 
 @dataclass(frozen=True)
-class Ahead:
+class Ahead(Candidates):
     """What is known before anything is read: options, tokens of each question and each fact, the layers."""
 
     options: ProbeOptions
@@ -48,7 +47,7 @@ class Ahead:
 
 
 def _use(a: Ahead) -> Loads:
-    options, at = a.options, a.layers[len(a.layers) // 2]
+    options, at = a.options, a.middle
     patched = a.questions[: 2 * options.n_patched]
     pushes = Load(a.questions[: options.n_pushed], [(at, 4 * (PUSHED_LABELS + options.controls))])
     return {"use": [pushes, Load(patched), Load(patched, [(layer, 1) for layer in a.layers])]}

@@ -30,47 +30,32 @@ from steering.critical import ROWS_PER_CROSSING
 from steering.dials.dials import SURENESS
 from steering.effects.reasoned import reasoned_cost
 from steering.effects.side_effects import N_PREFERENCES, REVERSED_SETTINGS
-from steering.planning.forecast import Load, Size
+from steering.planning.forecast import Candidates, Load, Loads, Size
 from steering.planning.layers import candidate_layers
 from steering.planning.magnitudes import COARSE_POINTS, GRID_POINTS, RANGE_QUESTIONS, doubling
 from steering.planning.readability import ASKED
 
 BEYOND = len(doubling())
-Loads = dict[str, list[Load]]
 
 
 @dataclass(frozen=True)
-class Ahead:
+class Ahead(Candidates):
     """What is known of a sweep before the subject is loaded.
 
     The layer is not known before the scan; the middle one of the candidates stands for it. Pairs of the tests are
     taken to be as long as the questions, and there are as many as at most.
 
     Attributes:
-        lengths: extraction, fitting, test, facts, preferences -> tokens of each prompt.
+        lengths: extraction, fitting, test, facts, preferences -> tokens of each prompt. layers: the candidates.
         turned: whether the prompt has a reversed wording.
     """
 
     options: SweepOptions
     lengths: Mapping[str, list[int]]
+    layers: list[int]
     size: Size
     dtype: torch.dtype
     turned: bool = True
-
-    @cached_property
-    def layers(self) -> list[int]:
-        """The candidates."""
-        return candidate_layers(self.options.layer, self.size.n_layers)
-
-    @property
-    def middle(self) -> int:
-        """The layer that stands for all."""
-        return self.layers[len(self.layers) // 2]
-
-    @property
-    def kind(self) -> str:
-        """Of a load that pushes."""
-        return "last" if self.options.positions == "last" else "all"
 
     @property
     def places(self) -> bool:
@@ -183,7 +168,8 @@ def loads(
     options: SweepOptions, lengths: Mapping[str, list[int]], size: Size, dtype: torch.dtype, turned: bool = True
 ) -> Loads:
     """What each stage of a sweep asks of the model; see `Ahead`."""
-    return loads_of(STAGES, options, Ahead(options, lengths, size, dtype, turned))
+    layers = candidate_layers(options.layer, size.n_layers)
+    return loads_of(STAGES, options, Ahead(options, lengths, layers, size, dtype, turned))
 
 
 def judge_sweep(study: SweepStudy) -> None:
