@@ -3,10 +3,14 @@
 import json
 
 import pandas as pd
+import pytest
 from tiny_experiment import ROOT, as_arguments, run_here, write_experiment
+from tiny_models import tiny_model
 
 from onedial.asking.poles import POLES
+from onedial.studies.dials.stages import loads
 from onedial.studies.options.dials import DialOptions
+from steering.planning.forecast import Size
 
 PROGRAM = ROOT / "experiments" / "compare_dials.py"
 QUICK = {
@@ -27,6 +31,15 @@ DIALS = [
 def test_all_framings_are_every_pair_of_poles():
     assert DialOptions(framings=("all",)).settled().framings == tuple(POLES)
     assert DialOptions(framings=("risk",)).settled().framings == ("risk",)
+
+
+@pytest.mark.parametrize(("positions", "kind"), [("last", "last"), ("prompt", "all"), ("all", "all")])
+def test_whatever_pushes_is_foretold_where_it_pushes(positions, kind):
+    lengths = {"extraction": [60] * 40, "fitting": [60] * 40, "test": [60] * 80}
+    options = DialOptions(layer="1-3", positions=positions).settled()
+    told = loads(options, lengths, Size.of(tiny_model("llama").hf.config))
+    pushed = {stage: {load.kind for load in part if load.rows} for stage, part in told.items()}
+    assert pushed == {"reading": set()} | {stage: {kind} for stage in told if stage != "reading"}
 
 
 def test_one_table_one_figure_one_sentence(tmp_path):

@@ -99,7 +99,7 @@ STAGES: dict[str, Stage[DialStudy]] = {
     "directions": Stage(lambda study: study.vectors, _making, settles=True),
     "layer": Stage(
         lambda study: study.layer,
-        lambda a: {"scanning": [Load(a.lengths["fitting"], [(layer, BEYOND) for layer in a.layers])]},
+        lambda a: {"scanning": [Load(a.lengths["fitting"], [(layer, BEYOND) for layer in a.layers], a.kind)]},
         settles=True,
     ),
     "placing": Stage(lambda study: study.placed, _placing),
