@@ -24,6 +24,8 @@ FIRST, LAST = 0.05, 4.0
 """Doubling starts at +-0.05 residual norms and ends at 4."""
 NEAR = 0.4
 """Up to here every intervention is tried; beyond it, only what has not turned by then."""
+NEAR_STEPS, FAR_STEPS = 9, 4
+"""Magnitudes up to there, and beyond it on one side: most subjects say no so often that one side has turned at once."""
 RATE_LOW, RATE_HIGH = 0.02, 0.98
 MOST_UNREAD = 0.05
 """Share of the answers that steering may make unreadable; those that were unread without it are not its doing."""
@@ -200,9 +202,7 @@ def rates_along(
     ends = {each.intervention_id: NEAR * each.units_per_norm * (1 + 1e-9) for each in interventions}
     rates = asked({name: [m for m in grids[name] if abs(m) <= end] for name, end in ends.items()}, progress)
     followed = [each.intervention_id for each in (further(rates) if further else interventions)]
-    beyond = {
-        name: [m for m in grids[name] if abs(m) > ends[name] and not turned(rates[name], m)] for name in followed
-    }
+    beyond = {name: [m for m in grids[name] if abs(m) > ends[name] and not turned(rates[name], m)] for name in followed}
     for name, more in asked(beyond).items():
         rates[name] = pd.concat([rates[name], more]).sort_index()
     return rates
