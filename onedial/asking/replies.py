@@ -212,7 +212,7 @@ ASKS = r"(?:question|q|user|human|frage|pregunta|domanda)[ \t]*\d*[ \t]*:"
 """Opens a turn that asks, in small letters."""
 _ASKS_AMID = r"(?:Question|QUESTION|Q|User|Human|Frage|Pregunta|Domanda)[ \t]*\d*[ \t]*:"
 _ANSWERS_AMID = r"(?:Answer|ANSWER|A|Assistant|AI|Antwort|Respuesta|R\u00e9ponse|Risposta)[ \t]*\d*[ \t]*:"
-_TURN = re.compile(rf"(?<=\S)[ \t]+(?={_ASKS_AMID}.*?\s{_ANSWERS_AMID})")
+_TURN = re.compile(rf"(?:(?<=\S)[ \t]+|(?<=[.!?]))(?={_ASKS_AMID}.*?\s{_ANSWERS_AMID})")
 _ITS_ANSWER = re.compile(rf"^({_ASKS_AMID}.*?)[ \t]+(?={_ANSWERS_AMID})", re.MULTILINE)
 
 
