@@ -23,7 +23,6 @@ from onedial.core.notices import notice
 from onedial.core.options import RunOptions, option
 from onedial.core.pulse import say
 from onedial.core.run.notes import Notes, program
-from onedial.core.run.run import Run
 from onedial.studies.options.shared import PanelOptions, SubjectOptions, prompt_of
 from onedial.studies.start import Start
 
@@ -38,10 +37,17 @@ if TYPE_CHECKING:
 
 
 PROGRAM = "place"
-FEWEST_TO_JUDGE = 20
-"""Answers from which on something is said of whether a respondent follows the scale."""
+USUAL, FEWEST_TO_JUDGE = 25, 20
+"""Answers that are usually asked for; and from which on something is said of whether a respondent follows the scale."""
 
-Results = tuple[dict[str, Any], "dict[str, Drawing]"]
+
+@dataclass(frozen=True)
+class Found:
+    """What is written, and what is said of it: sentences, the first as the headline."""
+
+    sentences: list[str]
+    tables: "dict[str, pd.DataFrame]"
+    drawings: "dict[str, Drawing]"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -64,7 +70,8 @@ def place(options: PlaceOptions, notes: Notes) -> None:
     from onedial.panels.keying import reversed_questions
     from onedial.panels.own_answers import load_answers
     from onedial.panels.panel_files import load_panel
-    from onedial.show.results import save_results
+    from onedial.show.ending import end
+    from onedial.show.results import SURROUNDINGS, WARNINGS, Result, results_of
 
     panel = load_panel(options.panel, options.respondents)
     if turned := reversed_questions(panel):
@@ -79,17 +86,17 @@ def place(options: PlaceOptions, notes: Notes) -> None:
         if dropped:
             notice(f"{len(dropped)} respondents are the model itself and are left out: {', '.join(dropped)}")
         model = start.load_subject(options)
-    with start.begin(notes, model) as run, run.withdrawn_if_refused(), run.stage("place"):
-        if options.evaluate:
-            tables, figures = evaluated(panel, options)
-        else:
-            tables, figures = placed(panel, answers, model, options)
-        save_results(run, tables, figures)
-        say_where(run, tables)
+    with start.begin(notes, model) as run, run.withdrawn_if_refused():
+        with run.stage("place"):
+            found = evaluated(panel, options) if options.evaluate else placed(panel, answers, model, options)
+        first, *rest = found.sentences
+        said = {"found": Result("What was found", items=lambda *_: rest, folded=False, terminal=True)}
+        results = WARNINGS | said | results_of(found.tables, found.drawings) | SURROUNDINGS
+        end(run, results, {}, None, "Where does a respondent stand on the panel's scale?", first)
 
 
-def evaluated(panel: "ResponseMatrix", options: PlaceOptions) -> Results:
-    """How good placing is on the panel's own respondents; prints the table."""
+def evaluated(panel: "ResponseMatrix", options: PlaceOptions) -> Found:
+    """How good placing is on the panel's own respondents."""
     from onedial.scale.place.evaluation import evaluate_placing, placing_summary
     from onedial.scale.place.question_bank import kin_of
     from onedial.show.progress import progress_bar
@@ -99,8 +106,13 @@ def evaluated(panel: "ResponseMatrix", options: PlaceOptions) -> Results:
             panel, kin_of(panel.respondents), n_draws=options.draws, seed=options.seed, advance=advance
         )
     summary = placing_summary(draws, panel.respondents["model"], options.seed)
-    say(summary[["rmse", "rmse_low", "rmse_high", "yes_rate", "coverage", "width", "bits"]].round(3).to_string())
-    return {"summary": summary, "draws": draws.set_index("respondent")}, {"quality": quality(summary)}
+    after = summary.loc[min(summary.index, key=lambda n: abs(n - USUAL))]
+    sentence = (
+        f"After {after.name} answers the threshold is off by {after['rmse']:.2f} (95% interval {after['rmse_low']:.2f} "
+        f"to {after['rmse_high']:.2f}); the yes rate of as many random questions, by {after['yes_rate']:.2f}"
+    )
+    tables = {"summary": summary, "draws": draws.set_index("respondent")}
+    return Found([sentence], tables, {"quality": quality(summary)})
 
 
 def quality(summary: "pd.DataFrame") -> "Drawing":
@@ -131,7 +143,7 @@ def quality(summary: "pd.DataFrame") -> "Drawing":
 
 def placed(
     panel: "ResponseMatrix", answers: "pd.Series | None", model: "OpenModel | None", options: PlaceOptions
-) -> Results:
+) -> Found:
     """Where the respondent stands, what it will say to the rest, and what to ask it next."""
     from onedial.scale.place.question_bank import QuestionBank, kin_of
 
@@ -141,23 +153,22 @@ def placed(
         f"threshold {bank.prior.threshold:.2f} (standard deviation {bank.prior.threshold_sd:.2f}), loading "
         f"{bank.prior.loading:.2f}"
     )
-    placement, tables = bank.place({}), {}
+    placement, asked = bank.place({}), {}
     askable = questions_with_texts(panel, bank)
     if model is not None:
-        placement, tables["answers"] = ask(model, panel, placement, askable, options)
+        placement, asked["answers"] = ask(model, panel, placement, askable, options)
     elif answers is not None:
         unread = answers.index[answers.isna()]
         placement = bank.place(answers[answers.index.isin(bank.questions)])
         say(f"{len(placement.asked)} answers, {len(unread)} blank")
     following = placement.next_questions(options.next, options.seed, among=askable)
     predicted = placement.predicted()
-    tables["next"] = next_questions_table(following, predicted, panel)
+    further = {"next": next_questions_table(following, predicted, panel)}
     if not len(placement.asked):
-        return tables, {}
-    tables["steps"] = placement.steps().set_index("n_answers")
-    tables["predictions"] = predicted.to_frame()
-    say_placement(placement)
-    return tables, {"threshold": threshold_by_answers(tables["steps"])}
+        return Found([f"{len(following)} questions tell most of where it stands: next.csv"], further | asked, {})
+    steps = placement.steps().set_index("n_answers")
+    tables = {"steps": steps, "predictions": predicted.to_frame()} | further | asked
+    return Found(sentences_of(placement), tables, {"threshold": threshold_by_answers(steps)})
 
 
 def threshold_by_answers(steps: "pd.DataFrame") -> "Drawing":
@@ -238,24 +249,21 @@ def ask(
     return placement, pd.DataFrame(rows).set_index("question_id")
 
 
-def say_placement(placement: "Placement") -> None:
+def sentences_of(placement: "Placement") -> list[str]:
     """Threshold, yes rate and loading; where the answers do not show that it follows the scale, that too."""
     low, high = placement.interval
     loading, least, most = placement.loading
-    say(
-        f"threshold {placement.threshold:.2f} (95% interval {low:.2f} to {high:.2f}): expected to say yes to "
-        f"{placement.yes_rate:.1%} of the panel's questions"
-    )
-    say(f"loading {loading:.2f} ({least:.2f} to {most:.2f})")
+    sentences = [
+        f"Threshold {placement.threshold:.2f} (95% interval {low:.2f} to {high:.2f}): it is expected to say yes to "
+        f"{placement.yes_rate:.1%} of the panel's questions",
+        f"loading {loading:.2f} ({least:.2f} to {most:.2f})",
+    ]
     if len(placement.asked) >= FEWEST_TO_JUDGE and not placement.follows:
-        say(
+        sentences.append(
             "these answers do not show that it follows the panel's scale; if it does not, the interval is too narrow: "
             "more answers tell"
         )
-
-
-def say_where(run: Run, tables: dict[str, Any]) -> None:
-    say(f"written: {', '.join(f'{name}.csv' for name in tables)} in {run.path}")
+    return sentences
 
 
 main = program(PlaceOptions, place, __doc__)

@@ -62,7 +62,7 @@ class Headline:
         table, value: its table and column. says: what the number is. low, high: columns of its ends, if it has any.
             n, unread: columns of counts.
         share: of n, so that its ends are Wilson's. only: rows to keep, by the second index level; none keeps all.
-        nothing: the value of somebody who knows nothing of what is asked.
+        chance: the value of somebody who knows nothing of what is asked.
     """
 
     table: str
@@ -74,12 +74,12 @@ class Headline:
     unread: str = "n_unread"
     share: bool = False
     only: tuple[str, ...] = ()
-    nothing: float = float("nan")
+    chance: float = float("nan")
 
 
 def area(table: str, says: str, unread: str = "n_unread", only: tuple[str, ...] = ()) -> Headline:
     """The headline of an AUROC."""
-    return Headline(table, "auroc", f"AUROC of {says}", unread=unread, only=only, nothing=0.5)
+    return Headline(table, "auroc", f"AUROC of {says}", unread=unread, only=only, chance=0.5)
 
 
 Score = Callable[[pd.DataFrame, Draws], Mapping[str, object] | pd.DataFrame]

@@ -2,7 +2,7 @@
 
 from onedial.show.figure_style import COLOURS, FAINT, STYLE
 from onedial.show.plots import Cells, Curve, Panel, curves, forest, heatmap, histogram, scatter
-from onedial.show.results import Result, save_results
+from onedial.show.results import Result, results_of
 
 __all__ = [
     "COLOURS",
@@ -16,6 +16,6 @@ __all__ = [
     "forest",
     "heatmap",
     "histogram",
-    "save_results",
+    "results_of",
     "scatter",
 ]

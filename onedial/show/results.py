@@ -20,7 +20,7 @@ What a result says in words stands in a YAML file beside its dictionary, under t
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from typing import Any
 
@@ -28,9 +28,7 @@ import pandas as pd
 import yaml
 from markupsafe import Markup
 
-from onedial.core.files import write_json
 from onedial.core.plain_values import plain
-from onedial.core.run.files import write_table
 from onedial.core.run.manifest import Manifest
 from onedial.core.run.run import Run
 from onedial.show import page
@@ -164,10 +162,7 @@ class Stored:
 
 
 def finish(run: Run, results: Mapping[str, Result], case: Any) -> None:
-    """Compute every result and write it, the last first: with what leads the page the run is finished.
-
-    The sentence that leads is that of the run, which its manifest keeps.
-    """
+    """Compute every result and write it, the last first: with what leads the page the run is finished."""
     for name, result in reversed(list(results.items())):
         value = result.compute(case) if result.compute is not None else None
         for part in value if isinstance(value, tuple) else (value,):
@@ -176,8 +171,6 @@ def finish(run: Run, results: Mapping[str, Result], case: Any) -> None:
                 run.write_table(f"{name}.csv", table, index=bool(result.index))
             elif part is not None:
                 run.write_json(f"{name}.json", plain(part))
-                if sentence := part.get("sentence"):
-                    run.record(sentence=sentence)
 
 
 def draw(stored: Stored) -> None:
@@ -285,7 +278,7 @@ def write_page(
     title: str = "",
     overview: Callable[[Sequence[Section]], Markup] | None = None,
 ) -> Path:
-    """Draw the figures, write report.html and return its path.
+    """Draw the figures, write report.html and return its path; the headline is the run's sentence, in its manifest.
 
     Args:
         question: what was asked. headline: what came out. lead: a paragraph below. title: of the browser's window.
@@ -297,6 +290,7 @@ def write_page(
     first = None if overview is None else overview(sections)
     html = page.page(question, headline, lead, sections, title or f"{headline} {name}", name, first)
     stored.run.write_text("report.html", html)
+    stored.run.record(sentence=headline)
     return stored.run.path / "report.html"
 
 
@@ -344,21 +338,37 @@ def captions_of(run: Run) -> dict[str, dict[str, str]]:
     return run.read_json(CAPTIONS) if run.has(CAPTIONS) else {}
 
 
-def save_results(run: Run, tables: Mapping[str, Any], figures: Mapping[str, Drawing]) -> None:
-    """Write every table as NAME.csv (a dictionary as NAME.json), every figure as figures/NAME.png and .svg.
+def results_of(tables: Mapping[str, pd.DataFrame], drawings: Mapping[str, Drawing] | None = None) -> dict[str, Result]:
+    """A result for each table that nobody has declared: its columns are found; the first one is not folded.
 
-    figures/captions.json holds title and caption of each figure. The sentence of a dictionary (its `sentence`,
-    `verdict`, or the first of its `sentences`) is that of the run, which its manifest keeps.
+    Args:
+        tables: name -> table; the levels of its index are the first columns of NAME.csv, and name the rows on the page.
+        drawings: name -> figure; it stands above the table of its name, or before all of them.
     """
+    figures: dict[str, Make] = {name: _as_it_is(drawing) for name, drawing in (drawings or {}).items()}
+    alone = {name: make for name, make in figures.items() if name not in tables}
+    results = {"figures": Result("Figures", figures=alone, folded=False)} if alone else {}
     for name, table in tables.items():
-        if isinstance(table, pd.DataFrame):
-            write_table(run.file(f"{name}.csv"), table, index=True, float_format="%.8g")
-        else:
-            write_json(run.file(f"{name}.json"), plain(table, infinities=True))
-            sentences = table.get("sentence") or table.get("verdict") or table.get("sentences")
-            if sentences:
-                run.record(sentence=sentences if isinstance(sentences, str) else sentences[0])
-    for name, drawing in figures.items():
-        save_figure(drawing.figure, run.file(f"figures/{name}.svg").parent, name)
-    captions = {name: {"title": drawing.title, "caption": drawing.caption} for name, drawing in figures.items()}
-    run.write_json(CAPTIONS, captions)
+        levels = [str(level or "row") for level in table.index.names]
+        flat = table.rename(columns=str).rename_axis(levels)
+        results[name] = Result(
+            name.replace("_", " ").capitalize(),
+            compute=_as_it_is(flat.reset_index()),
+            lines=partial(_named_by, levels),
+            columns=columns_of(flat, {"value": ("low", "high")}),
+            first=" · ".join(levels),
+            figure=figures.get(name),
+            folded=bool(results),
+            terminal=table is next(iter(tables.values())),
+        )
+    return results
+
+
+def _as_it_is(value: Any) -> Callable[..., Any]:
+    return lambda *_: value
+
+
+def _named_by(levels: list[str], table: pd.DataFrame, _: Stored) -> pd.DataFrame:
+    """Its rows named by these columns."""
+    names = table[levels].astype(str).agg(" · ".join, axis=1)
+    return table.drop(columns=levels).set_axis(pd.Index(names))

@@ -1,5 +1,8 @@
 """What a person at the terminal sees in the end: the tables with columns for it, the numbers, and the sentence."""
 
+from textwrap import shorten
+
+import pandas as pd
 from rich.console import Console
 from rich.panel import Panel
 from rich.table import Table
@@ -10,7 +13,7 @@ from onedial.show.labels import told_apart
 from onedial.show.page import Card
 from onedial.show.results import Result, Stored, lines_of, shown_columns
 
-NARROWEST_NAME = 10
+NARROWEST_NAME, LONGEST = 10, 60
 
 
 def print_results(stored: Stored, headline: str, subtitle: str = "", console: Console | None = None) -> None:
@@ -28,11 +31,12 @@ def print_results(stored: Stored, headline: str, subtitle: str = "", console: Co
         for card in result.cards(value, stored) if result.cards else ():
             numbers.add_row(Text(card.letter, style="bold"), Text(card.shown, style="bold"), _words(card))
         if result.terminal:
+            for line in result.items(value, stored) if result.items else ():
+                numbers.add_row(Text("!", style="bold"), "", Text(line))
             if result.columns and any(column.short for column in shown_columns(result.columns, [])):
                 _print_table(result, value, stored, console)
-            else:
-                for line in result.items(value, stored) if result.items else ():
-                    numbers.add_row(Text("!", style="bold"), "", Text(line))
+            elif result.lines:
+                _print_plainly(result, value, stored, console)
     console.print(numbers)
     console.print(Panel(Text(headline, style="bold"), subtitle=subtitle or None, subtitle_align="right"))
 
@@ -43,7 +47,7 @@ def _words(card: Card) -> Text:
 
 
 def _print_table(result: Result, value: object, stored: Stored, console: Console) -> None:
-    """The columns that have a short heading, or, where none has one, all, with a line that explains them."""
+    """The columns that have a short heading, with a line that explains them."""
     lines = lines_of(result, value, stored)
     columns = [column for column in shown_columns(result.columns, lines) if column.short]
     rows = list(each_line(lines))
@@ -59,3 +63,13 @@ def _print_table(result: Result, value: object, stored: Stored, console: Console
     console.print(table)
     console.print(Text(" · ".join(f"{column.short}: {column.tip}" for column in columns), style="dim"))
     console.print()
+
+
+def _print_plainly(result: Result, value: object, stored: Stored, console: Console) -> None:
+    """Every column, however wide that is; of long texts the beginning."""
+    lines = lines_of(result, value, stored)
+    columns = shown_columns(result.columns, lines)
+    cells = [[shorten(column.shown(row), LONGEST) for column in columns] for _, row in each_line(lines)]
+    names = pd.Index([name for name, _ in each_line(lines)])
+    table = pd.DataFrame(cells, names, [column.title for column in columns]).rename_axis(result.first, axis=1)
+    console.print(Text(f"{result.title}\n{table.to_string()}\n"), soft_wrap=True)

@@ -102,7 +102,7 @@ class Viewer:
         states = [(f"{n} {state}", _link(query, state=state)) for state, n in counts]
         rows = _rows(table, query, {seen.key: _to(seen) for seen in chosen if seen.run is not None})
         again = 2 * SECONDS_AGAIN if any(seen.state == GOING_ON for seen in runs) else 0
-        title = f"{'Runs' if states else 'No runs'} in {self._runs.path.name}"
+        title = f"{'Runs' if states else 'No runs'} in {self._runs.path.name}/"
         bar = [*states, ("all", "/")] if len(states) > 1 else states
         return _page(title, [_part("links", bar), _part("live", [rows], again)])
 
@@ -129,8 +129,8 @@ def _overview(seen: Seen) -> Answer:
     tables = [(name, _to(seen, "table", name=name)) for name, path in seen.files.items() if is_table(path)]
     blocks = [
         *([_part("figures", drawn[:1])] if drawn else []),
-        *([page.items(manifest.notes)] if manifest.notes else []),
         _part("links", tables, "Tables"),
+        *([page.folded("Notes of the run", [page.items(manifest.notes)])] if manifest.notes else []),
         *([page.folded(f"{len(drawn) - 1} more figures", [_part("figures", drawn[1:])])] if drawn[1:] else []),
         page.folded("Time per stage", [page.rows(stage_rows(manifest.stages))]),
         page.folded("Configuration", [page.code(manifest.command), page.rows(flat_rows(seen.run.config))]),
@@ -193,13 +193,19 @@ def _rows(table: pd.DataFrame, query: dict[str, str], leads: dict[str, str] | No
 
 
 def _page(title: str, blocks: Sequence[Markup], seen: Seen | None = None, status: int = 200) -> Answer:
-    bar = [("All runs", "/")]
+    (headline, rest), bar = page.halves(title), [("All runs", "/")]
     if seen is not None:
         bar += [(seen.key, _to(seen)), ("files", _to(seen, "files"))]
         bar += [("report", _to(seen, "report.html"))] if (seen.path / "report.html").is_file() else []
     style = Markup((page.TEMPLATES / "explorer.css").read_text("utf-8") + (TEMPLATES / "view.css").read_text("utf-8"))
     html = _ENVIRONMENT.get_template("view.html.j2").render(
-        title=f"{title} – {seen.key}" if seen else title, headline=title, bar=bar, seen=seen, blocks=blocks, style=style
+        title=f"{headline} – {seen.key}" if seen else headline,
+        headline=headline,
+        rest=rest,
+        bar=bar,
+        seen=seen,
+        blocks=blocks,
+        style=style,
     )
     return Answer(html.encode("utf-8", "replace"), status=status)
 

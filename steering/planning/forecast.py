@@ -40,6 +40,7 @@ from onedial.models.tokens import encode, render
 from onedial.models.writing import write_after
 from steering.critical import crossings_along
 from steering.interventions import Intervention, SteeringVector
+from steering.planning.magnitudes import FAR_STEPS, NEAR_STEPS
 from steering.reading import ROWS_PER_QUESTION, answers_along
 
 SKETCH_LAYERS = 3
@@ -97,6 +98,18 @@ class Candidates:
     def kind(self) -> str:
         """Of a load that pushes."""
         return "last" if self.options.positions == "last" else "all"
+
+
+def doubled(lengths: Sequence[int], layers: Sequence[int], kind: str, n_followed: int) -> list[Load]:
+    """Prompts along pushes at these layers, as `magnitudes.rates_along` asks them.
+
+    Args:
+        n_followed: pushes that are followed beyond the near magnitudes, on one side, taken to be at a middling layer.
+    """
+    middle = sorted(layers)[len(layers) // 2] if layers else 0
+    near = Load(lengths, [(layer, NEAR_STEPS) for layer in layers], kind)
+    cached = len(lengths) if kind == "last" else 0
+    return [near, Load(lengths, [(middle, FAR_STEPS)] * n_followed, kind, cached)]
 
 
 @dataclass(frozen=True)

@@ -1,9 +1,9 @@
 """Which layer: the one where the smallest push turns the answers both ways.
 
 Of the candidate layers, the chosen one has the smallest magnitude, in residual norms, at which the subject's yes rate
-on the fitting split reaches .05 on one side and .95 on the other, with at most 5% more of the answers unread than
-without steering. No target is looked at. Where no layer reaches both, the one whose yes rate covers most is taken, and
-the scan says so.
+on the fitting split reaches .05 on one side and .95 on the other, with at most 5% more of the answers unread on the
+way than without steering. No target is looked at. Where no layer reaches both, the one whose yes rate covers most is
+taken, and the scan says so. Once a layer has, larger pushes are tried on no other.
 """
 
 import math
@@ -39,7 +39,7 @@ class LayerScan:
     Attributes:
         table: columns `layer, magnitude, yes_rate, unread`; magnitudes in the interventions' unit.
         reach: per layer, the magnitude in residual norms at which the yes rate has spanned .05 to .95; inf where it
-            never does.
+            does not among the magnitudes that were tried.
         layer: the chosen one.
         spans: whether any layer spans at all; where none does, the yes rate rises most along the chosen one.
     """
@@ -123,7 +123,7 @@ def scan_layers(
     >>> scan_layers(model, prompts, candidates).layer in (1, 2)
     True
     """
-    found = rates_along(model, fitting, candidates, progress)
+    found = rates_along(model, fitting, candidates, progress, further=contenders([candidates]))
     rates = [found[each.intervention_id] for each in candidates]
     place, reach = best_place(rates, [each.units_per_norm for each in candidates])
     layers = [each.layers[0] for each in candidates]
@@ -172,6 +172,22 @@ def best_place(rates: Sequence[pd.DataFrame], units_per_norm: Sequence[float]) -
     return int(np.argmax([_rise(own.loc[own["unread"] <= most_unread(own), "yes_rate"]) for own in rates])), reach
 
 
+def contenders(
+    groups: Sequence[Sequence[Intervention]],
+) -> Callable[[dict[str, pd.DataFrame]], list[Intervention]]:
+    """Of each group that one is chosen from (`best_place`): the best where one spans already, else all of them."""
+
+    def still(rates: dict[str, pd.DataFrame]) -> list[Intervention]:
+        left: list[Intervention] = []
+        for same in groups:
+            own = [rates[each.intervention_id] for each in same]
+            place, reach = best_place(own, [each.units_per_norm for each in same])
+            left += [same[place]] if math.isfinite(reach[place]) else same
+        return left
+
+    return still
+
+
 def _rise(readable: pd.Series) -> float:
     """By how much the yes rate rises from the side of no to that of yes, at most; below 0 where it falls instead.
 
@@ -186,7 +202,8 @@ def _rise(readable: pd.Series) -> float:
 
 
 def spanning_magnitude(rates: pd.DataFrame) -> float:
-    """The smallest m with yes rate <= .05 at -m and >= .95 at +m (linear in between); inf where there is none.
+    """The smallest m with yes rate <= .05 at -m and >= .95 at +m (linear in between); inf where there is none, or too
+    much cannot be read before.
 
     Args:
         rates: index magnitude in residual norms, 0 and both sides of it; columns yes_rate, unread.
@@ -199,10 +216,10 @@ def spanning_magnitude(rates: pd.DataFrame) -> float:
             part.to_numpy(dtype=float) for part in (one_side.index, one_side["yes_rate"], one_side["unread"])
         )
         excess = rate - SPAN_HIGH if side > 0 else SPAN_LOW - rate
-        hit = np.flatnonzero((excess >= 0) & (unread <= limit))
-        if len(hit) == 0:
+        ends = np.flatnonzero((excess >= 0) | (unread > limit))
+        if len(ends) == 0 or unread[ends[0]] > limit:
             return float("inf")
-        first = int(hit[0])
+        first = int(ends[0])
         if first == 0:
             needed.append(0.0)
             continue

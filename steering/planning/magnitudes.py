@@ -22,6 +22,10 @@ from steering.reading import answers_along, grid_of, margins_by
 
 FIRST, LAST = 0.05, 4.0
 """Doubling starts at +-0.05 residual norms and ends at 4."""
+NEAR = 0.4
+"""Up to here every intervention is tried; beyond it, only what has not turned by then."""
+NEAR_STEPS, FAR_STEPS = 9, 4
+"""Magnitudes up to there, and beyond it on one side: most subjects say no so often that one side has turned at once."""
 RATE_LOW, RATE_HIGH = 0.02, 0.98
 MOST_UNREAD = 0.05
 """Share of the answers that steering may make unreadable; those that were unread without it are not its doing."""
@@ -174,11 +178,46 @@ def rates_along(
     interventions: Sequence[Intervention],
     progress: Callable[[int], None] | None = None,
     grids: Mapping[str, Sequence[float]] | None = None,
+    further: Callable[[dict[str, pd.DataFrame]], Sequence[Intervention]] | None = None,
 ) -> dict[str, pd.DataFrame]:
-    """intervention_id -> its `yes_rates`, at the doubled magnitudes unless others are given."""
+    """intervention_id -> its `yes_rates`, at the doubled magnitudes unless others are given, 0 among them.
+
+    Those up to `NEAR` are asked first. Beyond it only a side that is not `turned` by then is followed.
+
+    Args:
+        progress: is told how many questions more were asked up to `NEAR`.
+        further: which interventions are followed beyond `NEAR`, from the rates up to there; by default all.
+    """
     grids = grids or {each.intervention_id: doubling(each.units_per_norm) for each in interventions}
-    table = answers_along(model, interventions, prompts, grids, progress=progress)
-    return {str(name): yes_rates(own) for name, own in table.groupby("intervention_id", sort=False)}
+
+    def asked(
+        wanted: Mapping[str, Sequence[float]], told: Callable[[int], None] | None = None
+    ) -> dict[str, pd.DataFrame]:
+        some = [each for each in interventions if wanted.get(each.intervention_id)]
+        if not some:
+            return {}
+        table = answers_along(model, some, prompts, wanted, progress=told)
+        return {str(name): yes_rates(own) for name, own in table.groupby("intervention_id", sort=False)}
+
+    ends = {each.intervention_id: NEAR * each.units_per_norm * (1 + 1e-9) for each in interventions}
+    rates = asked({name: [m for m in grids[name] if abs(m) <= end] for name, end in ends.items()}, progress)
+    followed = [each.intervention_id for each in (further(rates) if further else interventions)]
+    beyond = {name: [m for m in grids[name] if abs(m) > ends[name] and not turned(rates[name], m)] for name in followed}
+    for name, more in asked(beyond).items():
+        rates[name] = pd.concat([rates[name], more]).sort_index()
+    return rates
+
+
+def turned(rates: pd.DataFrame, side: float) -> bool:
+    """Whether nothing is to be learnt further out on a side of 0: the yes rate has passed .02 or .98, or too much of it
+    cannot be read.
+
+    Args:
+        rates: of `yes_rates`, magnitude 0 among them. side: any number of its sign.
+    """
+    there = rates[rates.index * side > 0]
+    passed = there["yes_rate"] >= RATE_HIGH if side > 0 else there["yes_rate"] <= RATE_LOW
+    return bool((passed | (there["unread"] > most_unread(rates))).any())
 
 
 def choose_magnitudes(

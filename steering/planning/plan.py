@@ -22,6 +22,7 @@ from steering.planning.layers import (
     LayerScan,
     best_place,
     candidate_layers,
+    contenders,
     layers_together,
     scan_layers,
 )
@@ -184,15 +185,15 @@ def at_their_layers(
         made: by candidate layer, the same controls in the same order.
     """
     few = fitting.subset(fitting.question_ids[:RANGE_QUESTIONS])
-    everything = [each for same in zip(*made, strict=True) for each in same]
-    at_once = CONTROLS_AT_ONCE * len(made)
-    parts = [everything[start : start + at_once] for start in range(0, len(everything), at_once)]
+    groups = list(zip(*made, strict=True))
+    parts = [groups[start : start + CONTROLS_AT_ONCE] for start in range(0, len(groups), CONTROLS_AT_ONCE)]
     rates: dict[str, pd.DataFrame] = {}
     with bar(len(few) * len(parts), f"finding layer and range of {len(made[0])} controls") as advance:
         for part in parts:
-            rates |= rates_along(model, few, part, advance)
+            together = [each for same in part for each in same]
+            rates |= rates_along(model, few, together, advance, further=contenders(part))
     chosen = []
-    for same in zip(*made, strict=True):
+    for same in groups:
         place, _ = best_place([rates[each.intervention_id] for each in same], [each.units_per_norm for each in same])
         chosen.append(same[place])
     found = {each.intervention_id: find_range(rates[each.intervention_id]) for each in chosen}

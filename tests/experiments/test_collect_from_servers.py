@@ -183,6 +183,10 @@ def test_a_dry_run_asks_nobody_and_a_budget_is_never_passed(tmp_path, capsys):
     unpriced = write_models(tmp_path / "who.yaml", entry("http://127.0.0.1:1/v1"))
     assert collect(tmp_path / "other", unpriced, questions, "--budget", "1") == 2
     assert "--budget needs the price of tiny" in capsys.readouterr().err
+    priced = entry("http://127.0.0.1:1/v1", price=price, closed_book=True)
+    judged = write_models(tmp_path / "who.yaml", priced, judge=entry("http://127.0.0.1:1/v1", "judge-model"))
+    assert collect(tmp_path / "other", judged, questions, "--budget", "1", "--judge", "all") == 2
+    assert "--budget needs the price of the judge judge-model" in capsys.readouterr().err
 
 
 @needs_inspect

@@ -1,6 +1,8 @@
 """What TensorBoard reads of a run is what the run's folder says."""
 
 import json
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
 
 import pytest
 from reporting_run import make_run
@@ -51,6 +53,21 @@ def test_stages_summary_and_pictures_are_those_of_the_folder(logged):
     assert set(read.Tags()["images"]) == {f"figures/{name}" for name in captions_of(logged.run)}
     (sentence,) = read.Tensors("summary/verdict.sentence/text_summary")
     assert sentence.tensor_proto.string_val[0].decode() == verdict["sentence"]
+
+
+def test_a_step_is_tenths_of_a_second_or_the_whole_number_that_a_metric_lies_along(tmp_path, monkeypatch):
+    run = Run.create(tmp_path / "run", "program", {})
+    begun = (datetime.now(UTC) - timedelta(seconds=100)).strftime("%Y-%m-%dT%H:%M:%SZ")
+    manifest = replace(run.manifest, started=begun)
+    monkeypatch.setattr(Run, "manifest", property(lambda run: manifest))
+    writer = TensorBoardRun(run)
+    writer.measure_along("loss/*", "turn")
+    writer.log({"loss/train": 0.5, "loss/test": float("nan"), "turn": 7, "rate": 0.25})
+    writer.close()
+    read = events(run.path)
+    assert [each.step for each in read.Scalars("loss/train")] == [7]
+    assert 1000 <= read.Scalars("rate")[0].step < 1600
+    assert "loss/test" not in read.Tags()["scalars"]
 
 
 def test_a_run_that_goes_on_adds_a_file_and_one_that_is_withdrawn_leaves_none(tmp_path):

@@ -63,8 +63,9 @@ def test_two_factors_do_not_fit_into_one():
 
 
 def test_a_panel_too_small_or_too_large_to_judge_is_refused():
-    with pytest.raises(InputError, match="4 to 71"):
-        factor_fit(one_factor(0, 100, 3).answers)
+    for n_respondents in (3, 72):
+        with pytest.raises(InputError, match="4 to 71"):
+            factor_fit(one_factor(0, 100, n_respondents).answers)
 
 
 def test_two_respondents_with_something_of_their_own_are_named():

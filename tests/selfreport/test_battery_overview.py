@@ -46,7 +46,7 @@ def test_a_share_has_wilson_s_interval_and_an_area_that_of_its_table():
     found = battery_overview({"confidence": confidence, "choices": choices}).droplevel("respondent")
     low, high = wilson_interval(pd.Series([6]), pd.Series([20]))
     row = found.loc[("choices", "right among four options")]
-    assert row[["n", "n_unread", "value", "low", "high", "nothing"]].tolist() == pytest.approx(
+    assert row[["n", "n_unread", "value", "low", "high", "chance"]].tolist() == pytest.approx(
         [20, 2, 0.3, low.item(), high.item(), 0.25]
     )
     assert row["status"] == ""
@@ -61,7 +61,7 @@ def test_what_is_mostly_unread_cannot_be_asked_and_what_has_too_few_of_a_kind_sa
     )
     assert battery_overview({"passages": passages})["status"].tolist() == [CANNOT_BE_ASKED, TOO_FEW]
     (said,) = overview_sentences(battery_overview({"passages": passages}))
-    assert said.startswith("no score of 2 respondents can be set beside knowing nothing; 1 have too few answers")
+    assert said.startswith("no score of 2 respondents can be compared with chance; 1 have too few answers")
     few = passages.assign(shift=1.0, low=0.5, high=1.5)
     assert battery_overview({"passages": few})["value"].isna().tolist() == [True, False]
 

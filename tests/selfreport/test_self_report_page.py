@@ -8,7 +8,7 @@ import pytest
 
 from onedial.core.run.run import Run
 from onedial.selfreport.score.battery_overview import battery_overview, overview_sentences
-from onedial.selfreport.show.self_report_page import AnswerLog, write_self_report_page
+from onedial.selfreport.show.self_report_page import AnswerLog, end_self_report
 
 
 @pytest.fixture
@@ -26,9 +26,7 @@ def test_tables_and_answers_stand_on_the_page_as_they_are(run):
     written = pd.DataFrame(
         {"respondent": [f"m{i // 100}" for i in range(200)], "text": [f"reply {i}" for i in range(200)]}
     )
-    write_self_report_page(
-        run, "?", ["It is so", "and so"], {"scores": scores}, {"hedges": AnswerLog(written, "answers/")}
-    )
+    end_self_report(run, "?", ["It is so", "and so"], {"scores": scores}, {"hedges": AnswerLog(written, "answers/")})
     first, answers = shown(run)
     assert first["auroc"].tolist() == ["0.250 [0.125, 0.500]", "0.500 [0.000, 1.000]"]
     assert set(answers["respondent"]) == {"m0", "m1"}
@@ -39,7 +37,7 @@ def test_tables_and_answers_stand_on_the_page_as_they_are(run):
 def test_what_a_model_writes_is_shown_and_not_run(run):
     hostile = pd.DataFrame({"text": ["<script>alert(1)</script>", "<img src=x onerror=alert(1)>"]})
     scores = pd.DataFrame({"value": [1.0]}, index=["<b>model</b>"])
-    write_self_report_page(run, "?", ["<i>said</i>"], {"scores": scores}, {"hedges": AnswerLog(hostile, "answers/")})
+    end_self_report(run, "?", ["<i>said</i>"], {"scores": scores}, {"hedges": AnswerLog(hostile, "answers/")})
     page = (run.path / "report.html").read_text()
     assert not re.search(r"<(script>alert|img src=x|b>model|i>said)", page)
     assert "&lt;script&gt;alert(1)" in page

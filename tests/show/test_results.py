@@ -41,11 +41,11 @@ def stored(tmp_path):
 def test_a_table_is_stored_under_its_name_and_read_back_with_its_rows_named(stored):
     pd.testing.assert_frame_equal(stored["scores"], TABLE.rename_axis("name"))
     assert stored.numbers("summary")["n"] == 2
-    assert stored.manifest.facts["sentence"] == "it works"
 
 
 def test_the_page_says_what_is_there_and_nothing_of_what_is_not(stored):
     html = write_page(stored, "Which?", "it works").read_text("utf-8")
+    assert stored.run.manifest.facts["sentence"] == "it works"
     assert "Of 2 rows." in html
     assert "0.500 [0.400, 0.600]" in html
     assert 'id="scores-title"' in html

@@ -255,9 +255,17 @@ def test_the_layer_that_turns_the_answers_with_the_smallest_push_is_chosen(monke
     gains = {0: 1.0, 1: 6.0, 2: 12.0, 3: 3.0}
     scan = scan_of(monkeypatch, gains, unit)
     assert (scan.layer, scan.spans) == (2, True)
-    for layer, gain in gains.items():
-        assert 0.5 < scan.reach[layer] * gain / norm.ppf(0.95) < 2  # the doubled magnitudes lie that far apart
-    assert scan.rates().index.max() == pytest.approx(4.0 if unit == "residual_norm" else 40.0)
+    for layer in (1, 2):
+        assert 0.5 < scan.reach[layer] * gains[layer] / norm.ppf(0.95) < 2  # the doubled magnitudes lie that far apart
+    assert np.isinf(scan.reach[[0, 3]]).all()  # larger pushes are not tried on what needs more than the chosen one
+    assert scan.table["magnitude"].max() == pytest.approx(0.4 if unit == "residual_norm" else 4.0)
+
+
+def test_where_a_small_push_turns_nothing_larger_ones_are_tried_on_every_layer(monkeypatch):
+    scan = scan_of(monkeypatch, {0: 1.0, 1: 0.6, 2: 0.1}, "residual_norm")
+    assert (scan.layer, scan.spans) == (0, True)
+    assert scan.reach[1] == pytest.approx(norm.ppf(0.95) / 0.6, rel=0.2)
+    assert scan.table.groupby("layer")["magnitude"].max().tolist() == [4.0] * 3
 
 
 def test_where_no_layer_turns_the_answers_both_ways_the_one_that_moves_them_most_is_chosen(monkeypatch):

@@ -24,8 +24,8 @@ from onedial.core.errors import InputError
 from onedial.models.processes import agreed
 from onedial.models.tokens import encode
 
-VOCABULARY_CHUNK = 16_384
-"""So many rows of the unembedding are widened to float32 at a time."""
+VOCABULARY_CHUNK = 4096
+"""So many rows of the unembedding at a time: widened to float32, and few enough for their logits to stay in a cache."""
 LOGITS_AT_ONCE = 16_000_000
 """So many float32 numbers of a distribution over the vocabulary at a time: 64 MB, and as much again for its
 logarithm."""

@@ -4,7 +4,13 @@
 
 With one factor and nothing else Q3 is not 0 but slightly negative, because each respondent's own answer has moved z_q,
 and differently for every pair. It is therefore compared with its distribution in answers simulated from the model. That
-distribution has heavier tails than a normal one where a pair's cells are few, and of hundreds of pairs the largest is
+distribution is skewed where one of a pair hardly ever says yes, or no. With v and k the variance and the third central
+moment of an answer at z_q, summed over the questions that both answered,
+
+    sd^2 = sum v_i v_j / (sum v_i sum v_j)        skewness = sum k_i k_j / (sum v_i v_j)^1.5
+
+and z is the normal score of Pearson's type III distribution of these moments, never larger than the plain ratio. Spread
+and skewness are the model's, so that z does not hang on which answers were drawn. Of hundreds of pairs the largest is
 always large: a pair counts where it lies beyond the largest of all simulated pairs, and is not too small to matter.
 """
 
@@ -14,6 +20,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 from scipy.special import ndtr, ndtri
+from scipy.stats import pearson3
 
 from onedial.core.cards import one_line
 from onedial.core.errors import InputError
@@ -22,7 +29,7 @@ from onedial.scale.evidence import MISSING, Codes
 from onedial.scale.fits import Fits
 from onedial.scale.likelihood import AsymptoteKind, MarginalFit
 from onedial.stats.arrays import Booleans, Floats
-from onedial.stats.level import LEVEL
+from onedial.stats.level import LEVEL, p_value
 from onedial.stats.power import POWER
 
 RESIDUAL_OF_INTEREST = 0.2  # where the literature begins to speak of local dependence
@@ -34,10 +41,9 @@ class ResidualCorrelations:
     """Q3 of every pair beside its null.
 
     Attributes:
-        pairs: one row per pair, the strongest first: `first, second, n` (questions both answered), `q3`, `null_mean`,
-            `null_sd`, `z` (by mean and spread of simulated and observed values together), `p` (two-sided, of the pair's
-            own simulated values), `q` (of the largest |z| in each simulated matrix, so that the whole table errs in
-            5%).
+        pairs: one row per pair, the strongest first: `first, second, n` (questions both answered), `q3`, `null_mean`
+            (of simulated and observed values together), `null_sd`, `z`, `p` (two-sided, of z), `q` (of the largest |z|
+            in each simulated matrix, so that the whole table errs in 5%).
         largest: largest |z| of all pairs against that of each simulated matrix.
     """
 
@@ -91,25 +97,24 @@ def residual_correlations(
     used, codes, fit = fits.used, fits.codes, fits.null("histogram", asymptotes)
     drawn = one_factor_categories(fit, n_replicates, np.random.default_rng(seed))
     first, second = np.triu_indices(codes.shape[1], 1)
-    null = np.stack([q3_of(one, fit)[first, second] for one in drawn])
-    # the observed values help to set their own unit: left out, the largest of hundreds errs in 15% with 99 replicates
-    together = np.concatenate([null, q3_of(codes, fit)[None, first, second]])
-    width = np.nanstd(together, axis=0, ddof=1)
-    every_z = (together - np.nanmean(together, axis=0)) / np.where(width > 0, width, np.nan)
-    sizes, z = np.abs(every_z[:-1]), every_z[-1]
-    largest = Simulated.beside(np.nanmax(np.abs(z)), np.nanmax(sizes, axis=1))
+    observed = [q3_of(one, fit)[first, second] for one in (*drawn, codes)]
+    values, mean = np.stack(observed), np.nanmean(observed, axis=0)
+    sd, skewness = (moment[first, second] for moment in null_moments(codes, fit))
+    every_z = normal_scores((values - mean) / sd, skewness)
+    largest_z, z = np.nanmax(np.abs(every_z), axis=1), every_z[-1]
+    largest = Simulated.beside(largest_z[-1], largest_z[:-1])
     answered = used.answered.astype(float)
     pairs = pd.DataFrame(
         {
             "first": used.respondents[first],
             "second": used.respondents[second],
             "n": (answered.T @ answered)[first, second].astype(int),
-            "q3": together[-1],
-            "null_mean": np.nanmean(null, axis=0),
-            "null_sd": np.nanstd(null, axis=0, ddof=1),
+            "q3": values[-1],
+            "null_mean": mean,
+            "null_sd": sd,
             "z": z,
-            "p": _share_as_large(np.abs(z), sizes),
-            "q": _share_as_large(np.abs(z), largest.simulated[:, None]),
+            "p": 2 * ndtr(-np.abs(z)),
+            "q": [p_value(size, largest.simulated) if np.isfinite(size) else np.nan for size in np.abs(z)],
         }
     )
     pairs = pairs.reindex(pairs["z"].abs().sort_values(ascending=False).index).reset_index(drop=True)
@@ -121,20 +126,43 @@ def q3_of(codes: Codes, fit: MarginalFit) -> Floats:
 
     nan under three of them, or where residuals do not vary.
     """
-    joint = fit.told(codes) + fit.log_weight
-    joint = np.exp(joint - joint.max(axis=1, keepdims=True))
-    place = joint @ fit.nodes / joint.sum(axis=1)
-    expected = ndtr(place[:, None] * fit.curves.slope + fit.curves.cuts[:, None]).sum(axis=0)
-    if fit.curves.floors is not None:
-        expected = np.arange(len(fit.curves.floors)) @ fit.curves.floors + fit.curves.attentive * expected
     answered = codes != MISSING
+    expected = _at_least(codes, fit).sum(axis=0)
     return _pairwise_correlation(np.where(answered, codes - expected, 0.0), answered)
 
 
-def _share_as_large(size: Floats, simulated: Floats) -> Floats:
-    """(pair,) (1 + k) / (B + 1), k of B simulated values (replicate, pair or 1) as large."""
-    p = (1 + (simulated >= size).sum(axis=0)) / (len(simulated) + 1)
-    return np.where(np.isfinite(size), p, np.nan)
+def null_moments(codes: Codes, fit: MarginalFit) -> tuple[Floats, Floats]:
+    """(respondent, respondent) standard deviation and skewness of Q3 with one factor and nothing else: above."""
+    at_least, answered = _at_least(codes, fit), (codes != MISSING).astype(float)
+    k = np.arange(1, len(at_least) + 1)[:, None, None]
+    mean, square, cube = ((weight * at_least).sum(axis=0) for weight in (1, 2 * k - 1, 3 * k**2 - 3 * k + 1))
+    variance = (square - mean**2) * answered
+    third = (cube - 3 * mean * square + 2 * mean**3) * answered
+    both, of_one = variance.T @ variance, variance.T @ answered
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return np.sqrt(both / (of_one * of_one.T)), third.T @ third / both**1.5
+
+
+def normal_scores(values: Floats, skewness: Floats) -> Floats:
+    """Normal scores of standardised values that have these skewnesses; a value's own size is the most it can get.
+
+    >>> normal_scores(np.array([4.0, 4.0, -4.0]), np.array([0.0, 1.0, 1.0])).round(1)
+    array([ 4. ,  2.8, -4. ])
+    """
+    smaller = ndtri(np.stack([pearson3.cdf(values, skewness), pearson3.sf(values, skewness)]).min(axis=0))
+    return np.sign(values) * np.minimum(-smaller, np.abs(values))
+
+
+def _at_least(codes: Codes, fit: MarginalFit) -> Floats:
+    """(category but the first, question, respondent) probability of an answer in it or above, at a question's place."""
+    joint = fit.told(codes) + fit.log_weight
+    joint = np.exp(joint - joint.max(axis=1, keepdims=True))
+    place = joint @ fit.nodes / joint.sum(axis=1)
+    at_least = ndtr(place[:, None] * fit.curves.slope + fit.curves.cuts[:, None])
+    if fit.curves.floors is not None:
+        from_floor = fit.curves.floors[::-1].cumsum(axis=0)[::-1][1:]
+        at_least = from_floor[:, None] + fit.curves.attentive * at_least
+    return at_least
 
 
 def _pairwise_correlation(values: Floats, known: Booleans) -> Floats:

@@ -96,7 +96,7 @@ BELIEFS_TEST = BatteryTest(
     ask=_ask,
     scores={"beliefs": _shares, "beliefs_gap": _gap},
     headline=Headline(
-        "beliefs_gap", "beyond", "false beliefs of others granted, less one's own, beyond true ones", nothing=0
+        "beliefs_gap", "beyond", "false beliefs of others granted, less one's own, beyond true ones", chance=0
     ),
     measures="I believe S, do I? Mary believes S, does she? is it so?",
     source="KaBLE",

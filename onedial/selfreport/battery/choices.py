@@ -115,7 +115,7 @@ def turned(instrument: Instrument, counted: str) -> dict[str, Instrument]:
 CHOICES = BatteryTest(
     ask=_ask,
     scores={"choices": _score},
-    headline=Headline("choices", "accuracy", "right among four options", "", "", share=True, nothing=1 / N_OPTIONS),
+    headline=Headline("choices", "accuracy", "right among four options", "", "", share=True, chance=1 / N_OPTIONS),
     measures="knowledge among options, with abstention",
     source="2510.04302",
     formula="accuracy (ties by their share); label bias mean p(A) - 1/4; DCS = (p_right - p_wrong) (1 - p_IDK)",

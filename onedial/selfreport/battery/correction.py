@@ -72,7 +72,7 @@ def _score(own: pd.DataFrame, draws: Draws) -> dict[str, object]:
 CORRECTION = BatteryTest(
     ask=_ask,
     scores={"correction": _score},
-    headline=Headline("correction", "rss", "RSS after a check", n="n_pairs", nothing=0.5),
+    headline=Headline("correction", "rss", "RSS after a check", n="n_pairs", chance=0.5),
     measures="right answers kept, wrong ones corrected",
     source="2412.19513",
     formula="CL, CS, RSS beside random revision",

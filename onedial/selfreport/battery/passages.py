@@ -150,7 +150,7 @@ def _items(kind: str) -> Items:
 PASSAGES_TEST = BatteryTest(
     ask=lambda make, material: ask_beside_passages(make(0), material.items),
     scores={"passages": _score},
-    headline=Headline("passages", "shift", "shift of P(IK) in standard deviations", only=(KNOWS_PASSAGE,), nothing=0),
+    headline=Headline("passages", "shift", "shift of P(IK) in standard deviations", only=(KNOWS_PASSAGE,), chance=0),
     measures="P(IK) beside no, useless, misleading, helpful passage",
     source="2207.05221",
     formula="shift in standard deviations, helpful less misleading",

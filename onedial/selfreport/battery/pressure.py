@@ -236,7 +236,7 @@ PRESSURE = BatteryTest(
         "moved to a wrong claim, beyond its control",
         n="n_compared",
         only=CLAIMS,
-        nothing=0,
+        chance=0,
     ),
     measures="giving way, by who speaks and how",
     source="2511.17220",

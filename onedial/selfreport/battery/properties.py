@@ -101,7 +101,7 @@ PROPERTIES_TEST = BatteryTest(
         "balanced_accuracy_low",
         "balanced_accuracy_high",
         unread="n_missing",
-        nothing=0.5,
+        chance=0.5,
     ),
     measures="predicting its own first word, length, digits",
     source="2410.13787",

@@ -77,7 +77,7 @@ def _items(questions: Sequence[Question], seed: int) -> list[Item]:
 UNKNOWABLE = BatteryTest(
     ask=lambda make, material: ask_unknowable(make(0)),
     scores={"unknowable": _score},
-    headline=Headline("unknowable", "d_prime", "d' of passing", nothing=0),
+    headline=Headline("unknowable", "d_prime", "d' of passing", chance=0),
     measures="passing where nobody can know",
     source="The Impossible Test",
     formula="d', criterion",

@@ -15,7 +15,7 @@ from onedial.selfreport.frame import Headline
 from onedial.selfreport.score.reply_screening import NOT_READ
 from onedial.stats.shares import wilson_interval
 
-OVERVIEW_COLUMNS = ["n", "n_unread", "value", "low", "high", "nothing", "status"]
+OVERVIEW_COLUMNS = ["n", "n_unread", "value", "low", "high", "chance", "status"]
 CANNOT_BE_ASKED, TOO_FEW = "cannot be asked of it", "too few to tell"
 _LEFT_OUT = {TOO_FEW: "have too few answers, or answers all alike", CANNOT_BE_ASKED: "could not be read"}
 
@@ -31,7 +31,7 @@ def battery_overview(tables: Mapping[str, pd.DataFrame], screening: pd.DataFrame
 
     Returns:
         index respondent, test, what; `OVERVIEW_COLUMNS`: n (answers, or what the number is a share of), n_unread (also
-        what was empty or invalid), value, low, high (nan where there is no interval), nothing (what knowing nothing
+        what was empty or invalid), value, low, high (nan where there is no interval), chance (what knowing nothing
         would give, nan where nothing can be said), status (why there is no value or no interval, else ""). Sign: as in
         the tables.
     """
@@ -62,16 +62,16 @@ def overview_sentences(overview: pd.DataFrame) -> list[str]:
     Returns:
         One sentence on all, and then one for each number that differs.
     """
-    held = overview[overview["nothing"].notna() & overview["low"].notna() & (overview["status"] == "")]
-    away = held[(held["low"] > held["nothing"]) | (held["high"] < held["nothing"])]
+    held = overview[overview["chance"].notna() & overview["low"].notna() & (overview["status"] == "")]
+    away = held[(held["low"] > held["chance"]) | (held["high"] < held["chance"])]
     names = list(dict.fromkeys(overview.index.get_level_values("respondent")))
     whose = names[0] if len(names) == 1 else f"{len(names)} respondents"
     words = [
-        f"{len(away)} of {len(held)} scores of {whose} differ from knowing nothing",
+        f"{len(away)} of {len(held)} scores of {whose} differ from chance",
         "one in twenty does by chance",
     ]
     if held.empty:
-        words = [f"no score of {whose} can be set beside knowing nothing"]
+        words = [f"no score of {whose} can be compared with chance"]
     counts = overview["status"].value_counts()
     left_out = [f"{counts[status]} {how}" for status, how in _LEFT_OUT.items() if status in counts]
     habits = overview[overview["status"].str.startswith(NOT_READ)]
@@ -79,7 +79,7 @@ def overview_sentences(overview: pd.DataFrame) -> list[str]:
         left_out.append(f"{len(habits)} are not to be read, since the replies heed nothing of what is asked")
     told = [
         f"{row['respondent']}: {row['test']}, {row['what']}: {row['value']:.2f} "
-        f"({row['low']:.2f} to {row['high']:.2f}; nothing is {row['nothing']:g})"
+        f"({row['low']:.2f} to {row['high']:.2f}; chance is {row['chance']:g})"
         for row in away.reset_index().to_dict("records")
     ]
     unheard = habits.reset_index()[["respondent", "test", "status"]].drop_duplicates()
@@ -100,4 +100,4 @@ def _cells(row: pd.Series, line: Headline) -> list[object]:
     status = CANNOT_BE_ASKED if unread > of / 2 else "" if told else TOO_FEW
     if status == CANNOT_BE_ASKED:  # whatever is left is of few answers, and not of these drawn at random
         value = low = high = np.nan
-    return [n, unread, value, low, high, line.nothing, status]
+    return [n, unread, value, low, high, line.chance, status]

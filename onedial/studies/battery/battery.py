@@ -18,9 +18,9 @@ from onedial.selfreport.frame import Make, Material
 from onedial.selfreport.score.battery_overview import battery_overview, overview_sentences
 from onedial.selfreport.score.reply_screening import screen_replies
 from onedial.selfreport.show import figures
-from onedial.selfreport.show.self_report_page import AnswerLog
+from onedial.selfreport.show.self_report_page import AnswerLog, end_self_report
 from onedial.show.progress import progress_bar
-from onedial.studies.battery.everybody import ask_everybody, end
+from onedial.studies.battery.everybody import ask_everybody
 from onedial.studies.battery.recorded import NotRecorded
 from onedial.studies.options.asked import BatteryOptions
 
@@ -101,18 +101,14 @@ def finish(run: Run, tests: Sequence[str], material: Material, options: BatteryO
     tables = {"overview": battery_overview(tables, screening)} | tables
     if len(screening):
         tables["screening"] = screening
-    put = f"{len(material.questions)} questions, and {len(material.items)} with options"
-    n = max((table["respondent"].nunique() for table in answers.values() if len(table)), default=0)
-    run.record(sentence=f"{put}, put to {n} respondents in {len(tests)} tests")
     drawn = {name: figure for name in tests if name in tables and (figure := BATTERY[name].figure)}
-    end(
+    end_self_report(
         run,
         "What does it say of itself, and is it so?",
         overview_sentences(tables["overview"]),
         tables,
         {test: said_in(test, table, material) for test, table in answers.items() if len(table)},
         {name: getattr(figures, figure)(tables[name]) for name, figure in drawn.items()},
-        list(tables),
     )
 
 

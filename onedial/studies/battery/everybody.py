@@ -6,9 +6,6 @@ from functools import partial
 from itertools import chain
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any
-
-import pandas as pd
 
 from onedial.asking.instruments import Instrument, TextReader
 from onedial.asking.prompts import Prompt
@@ -19,9 +16,6 @@ from onedial.core.files import sha256_of_text
 from onedial.core.run.notes import Notes
 from onedial.core.run.run import Run
 from onedial.selfreport.frame import Make
-from onedial.selfreport.show.self_report_page import AnswerLog, write_self_report_page
-from onedial.show.figure_style import Drawing
-from onedial.show.results import save_results
 from onedial.studies.battery.respondents import models_elsewhere, provider_model, respondents_of
 from onedial.studies.bill import bill_of, tell_costs
 from onedial.studies.options.asked import AskedOptions
@@ -63,34 +57,6 @@ def ask_everybody(
                     ask(run, store, name, make)
         finish(run, store)
         tell_costs(store.costs(), run)
-
-
-def end(
-    run: Run,
-    question: str,
-    sentences: Sequence[str],
-    tables: Mapping[str, pd.DataFrame],
-    answers: Mapping[str, AnswerLog],
-    figures: Mapping[str, Drawing] | None = None,
-    printed: Sequence[str] = (),
-) -> None:
-    """Save tables and figures, print what is read first, and write the page.
-
-    Args:
-        question, answers: of the page. printed: names of tables to print.
-    """
-    save_results(run, tables, figures or {})
-    for name in printed:
-        print(f"\n{name}\n{tables[name].astype(object).map(shown).to_string()}")
-    print("\n" + "\n".join(sentences))
-    print(f"\nreport: {write_self_report_page(run, question, sentences, tables, answers)}")
-
-
-def shown(value: Any) -> Any:
-    """Three digits, and a dash for what could not be read."""
-    if isinstance(value, float):
-        return "-" if value != value else f"{value:.3f}".rstrip("0").rstrip(".") if value % 1 else f"{value:.0f}"
-    return value
 
 
 # ---- what would be asked ---------------------------------------------------------------------------------------------

@@ -15,10 +15,11 @@ from onedial.core.run.run import Run
 from onedial.panels.questions.question_files import load_questions
 from onedial.selfreport.ask.self_prediction import ask_association, ask_difficulty, ask_restriction, association_words
 from onedial.selfreport.frame import Make
-from onedial.selfreport.show.self_report_page import AnswerLog
+from onedial.selfreport.show.self_report_page import AnswerLog, end_self_report
 from onedial.show.progress import progress_bar
-from onedial.show.results import save_results
-from onedial.studies.battery.everybody import ask_everybody, end
+from onedial.show.results import finish as write_results
+from onedial.show.results import results_of
+from onedial.studies.battery.everybody import ask_everybody
 from onedial.studies.battery.self_prediction import TESTS, score_self_prediction
 from onedial.studies.battery.tuned import check_tuned, score_tuned, tuned_answers
 from onedial.studies.options.asked import ScoreOptions, SelfPredictionOptions
@@ -97,14 +98,14 @@ def finish(
     scored = score_self_prediction(answers | beside, options.replicates, options.seed)
     tables = {f"scores_{test}": table for test, table in scored.scores.items()} | scored.tables
     if options.tuned:
-        save_results(run, tables, scored.figures)  # tuning takes longest, and these do not wait for it
+        write_results(run, results_of(tables), None)  # tuning takes longest, and these do not wait for it
         predicted, left_out = tuned_answers(run, store, options.model, answers["association"], options.seed)
         kin = None if families is None else dict(zip(families["model"], families["family"], strict=True))
         tuned, sentences = score_tuned(predicted, left_out, kin, options.replicates, options.seed)
         scored.sentences.extend(sentences)
         tables |= {} if tuned is None else {"tuned": tuned}
     logs = {name: AnswerLog(answers[name], f"{name}.csv") for name in scored.scores}
-    end(run, QUESTION, scored.sentences, tables, logs, scored.figures)
+    end_self_report(run, QUESTION, scored.sentences, tables, logs, scored.figures)
 
 
 def n_unread(table: pd.DataFrame) -> int:
@@ -150,7 +151,7 @@ def score_folder(program: str, options: ScoreOptions, notes: Notes) -> None:
         notes.tell("a families.csv (model, family) in the folder tells knowledge of oneself from that of one's family")
     logs = {name: AnswerLog(found[name], f"{name}.csv") for name in scored.scores}
     with start.begin(notes) as run:
-        end(run, QUESTION, scored.sentences, scored.scores | scored.tables, logs, scored.figures, list(scored.scores))
+        end_self_report(run, QUESTION, scored.sentences, scored.scores | scored.tables, logs, scored.figures)
 
 
 def read_answers(folder: Path, name: str) -> pd.DataFrame | None:

@@ -42,10 +42,10 @@ from onedial.selfreport.score.questionnaires import (
 )
 from onedial.selfreport.score.reply_screening import screen_replies, screening_sentences
 from onedial.selfreport.score.wording import code_wording, wording_scores
-from onedial.selfreport.show.self_report_page import AnswerLog
+from onedial.selfreport.show.self_report_page import AnswerLog, end_self_report
 from onedial.show.columns import number
 from onedial.show.progress import progress_bar
-from onedial.studies.battery.everybody import ask_everybody, end
+from onedial.studies.battery.everybody import ask_everybody
 from onedial.studies.options.asked import QuestionnaireOptions
 
 FEWEST_MODELS = 3
@@ -171,7 +171,7 @@ def finish(
     for name, table in answers.items():
         run.write_table(f"{name}.csv", table)
     logs = {name: AnswerLog(table, f"{name}.csv") for name, table in answers.items()}
-    end(run, "How sure is it of itself, and does that stay?", sentences, tables, logs, printed=list(tables))
+    end_self_report(run, "How sure is it of itself, and does that stay?", sentences, tables, logs)
 
 
 def level_sentences(scores: pd.DataFrame) -> list[str]:

@@ -21,7 +21,7 @@ from onedial.studies.options.dials import DialOptions
 from steering.dials.adapters import ADAPTER_PASSES, ADAPTER_SETTINGS, MOST_READINGS
 from steering.dials.dials import RATES, instructed_threshold, personas
 from steering.effects.side_effects import PASSAGE_TOKENS
-from steering.planning.forecast import Candidates, Load, Loads, Size
+from steering.planning.forecast import Candidates, Load, Loads, Size, doubled
 from steering.planning.layers import candidate_layers
 from steering.planning.magnitudes import doubling
 
@@ -99,7 +99,7 @@ STAGES: dict[str, Stage[DialStudy]] = {
     "directions": Stage(lambda study: study.vectors, _making, settles=True),
     "layer": Stage(
         lambda study: study.layer,
-        lambda a: {"scanning": [Load(a.lengths["fitting"], [(layer, BEYOND) for layer in a.layers], a.kind)]},
+        lambda a: {"scanning": doubled(a.lengths["fitting"], a.layers, a.kind, 1)},
         settles=True,
     ),
     "placing": Stage(lambda study: study.placed, _placing),

@@ -8,10 +8,8 @@ from onedial.core.run.stages import Stage, loads_of
 from onedial.studies.multiverse.study import MultiverseStudy
 from onedial.verdict.comparing.multiverse import Universe
 from steering.critical import ROWS_PER_CROSSING
-from steering.planning.forecast import Load, Loads
-from steering.planning.magnitudes import RANGE_QUESTIONS, doubling
-
-BEYOND = len(doubling())
+from steering.planning.forecast import Load, Loads, doubled
+from steering.planning.magnitudes import NEAR_STEPS, RANGE_QUESTIONS
 
 
 @dataclass(frozen=True)
@@ -32,7 +30,7 @@ def _choosing(a: Ahead) -> Loads:
     """The answer contrast reads each prompt as it is, and with either answer."""
     read = {(universe.wording, universe.contrast) for universe in a.universes}
     n, chosen = sum(3 if contrast == "answer" else 1 for _, contrast in read), len(a.layers) > 1
-    scanning = {"scanning": [Load(a.lengths["fitting"], [(layer, BEYOND) for layer in a.layers])]}
+    scanning = {"scanning": doubled(a.lengths["fitting"], a.layers, "last", 1)}
     return {"reading": [Load(a.lengths["extraction"] * (n + chosen))]} | (scanning if chosen else {})
 
 
@@ -41,8 +39,8 @@ def _turning(name: str, number: int, a: Ahead) -> Loads:
     layers, fitting = [each.layer for each in a.universes if each.wording == name], a.lengths["fitting"]
     turning = [(layer, ROWS_PER_CROSSING[True]) for layer in layers]
     return {
-        f"ranges {number}": [Load(fitting[:RANGE_QUESTIONS], [(layer, BEYOND) for layer in layers])],
-        f"confirming {number}": [Load(fitting, [(layer, BEYOND // 2) for layer in layers])],
+        f"ranges {number}": doubled(fitting[:RANGE_QUESTIONS], layers, "last", len(layers)),
+        f"confirming {number}": [Load(fitting, [(layer, NEAR_STEPS) for layer in layers])],
         f"turns {number}": [Load([*fitting, *a.lengths["test"]], turning, "crossings")],
     }
 

@@ -30,12 +30,12 @@ from steering.critical import ROWS_PER_CROSSING
 from steering.dials.dials import SURENESS
 from steering.effects.reasoned import reasoned_cost
 from steering.effects.side_effects import N_PREFERENCES, REVERSED_SETTINGS
-from steering.planning.forecast import Candidates, Load, Loads, Size
+from steering.planning.forecast import Candidates, Load, Loads, Size, doubled
 from steering.planning.layers import candidate_layers
 from steering.planning.magnitudes import COARSE_POINTS, GRID_POINTS, RANGE_QUESTIONS, doubling
 from steering.planning.readability import ASKED
 
-BEYOND = len(doubling())
+DOUBLED = len(doubling())
 
 
 @dataclass(frozen=True)
@@ -99,7 +99,7 @@ class Ahead(Candidates):
 def _plan(a: Ahead) -> Loads:
     fitting, loads = a.of("fitting"), {"reading": [Load([*a.of("extraction"), *a.some(ASKED)])]}
     if a.scans:
-        loads["scanning"] = [Load(fitting, [(layer, BEYOND) for layer in a.layers], a.kind)]
+        loads["scanning"] = doubled(fitting, a.layers, a.kind, 1)
     if a.places:
         cached = max(0, a.n_cached - len(a.of("extraction")))
         loads["placing"] = [Load(fitting, [(a.middle, COARSE_POINTS)], a.kind, cached)]
@@ -110,14 +110,14 @@ def _controls(a: Ahead) -> Loads:
     n, last = a.options.controls + N_CONTRASTS, a.kind == "last"
     turning = "crossings" if last else "crossings everywhere"
     return {
-        "ranges": [Load(a.of("fitting")[:RANGE_QUESTIONS], [(layer, BEYOND) for layer in a.layers] * n, a.kind)],
+        "ranges": doubled(a.of("fitting")[:RANGE_QUESTIONS], a.layers * n, a.kind, len(a.layers) * n),
         "controls": [Load(a.whole, [(a.middle, ROWS_PER_CROSSING[last])] * n, turning, a.n_cached)],
     }
 
 
 def _reversed(a: Ahead) -> Loads:
     asked = a.of("fitting")[: a.options.reversed] * 2 + a.of("preferences")[:N_PREFERENCES]
-    loads = [Load(asked, [(a.middle, REVERSED_SETTINGS), (a.middle, BEYOND)], a.kind)]
+    loads = [Load(asked, [(a.middle, REVERSED_SETTINGS), (a.middle, DOUBLED)], a.kind)]
     return {"reversed": loads} if a.turned else {}
 
 

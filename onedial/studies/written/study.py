@@ -29,9 +29,8 @@ from onedial.selfreport.ask.same_meaning import SAME_MEANING
 from onedial.selfreport.ask.self_reports import SELF_REPORTS, Item, ask_self_report
 from onedial.selfreport.score.revision import answer_changes
 from onedial.selfreport.show import figures as draw
-from onedial.selfreport.show.self_report_page import AnswerLog, write_self_report_page
+from onedial.selfreport.show.self_report_page import AnswerLog, end_self_report
 from onedial.show.progress import progress_bar
-from onedial.show.results import save_results
 from onedial.stats.arrays import number
 from onedial.studies.battery.respondents import models_elsewhere
 from onedial.studies.bill import bill_of, tell_costs
@@ -254,7 +253,6 @@ def finish(run: Run, every: Answered, options: WrittenOptions) -> None:
     if every.judged is not None:
         tables["judge"], sentence, tells = check_of_judge(every.judged, judge)
         sentences.append(sentence)
-        print(f"\n{sentence}")
     for name in options.model:
         own = every.of(name)
         told = scores_of_tokens(own)
@@ -275,7 +273,6 @@ def finish(run: Run, every: Answered, options: WrittenOptions) -> None:
             f"{name}: of {len(known)} signs that could be judged these tell right answers from wrong ones: {telling} "
             f"({correct.notna().sum()} of {len(correct)} answers graded; one sign in forty does by chance)"
         )
-        print(f"\n{sentences[-1]}\n{signals[name].round(3).to_string()}")
     tables = {
         "signals": pd.concat(signals, names=["model"]),
         "votes": pd.DataFrame.from_dict(votes, orient="index").rename_axis("model"),
@@ -283,15 +280,12 @@ def finish(run: Run, every: Answered, options: WrittenOptions) -> None:
     } | tables
     if meanings:
         tables["meanings"] = pd.DataFrame.from_dict(meanings, orient="index").rename_axis("model")
-    measured = pd.concat(rows, ignore_index=True)[MEASUREMENT_COLUMNS].set_index("respondent")
-    save_results(run, tables | {"measurements": measured}, {"signals": draw.signals(tables["signals"])})
-    print(f"\nvotes of {options.samples} samples against the likeliest answer\n{tables['votes'].round(3).to_string()}")
-    print(f"\nsure and consistent?\n{tables['zones'].round(3).to_string()}")
+    run.write_table("measurements.csv", pd.concat(rows, ignore_index=True)[MEASUREMENT_COLUMNS])
     texts = {each.id: each.text for each in every.questions}
     asked = every.written.drop(columns="mean_log_p").assign(question=every.written["question_id"].map(texts))
     answers = {"written": AnswerLog(asked, "written.csv")}
-    report = write_self_report_page(run, "What tells right answers from wrong ones?", sentences, tables, answers)
-    print(f"\nreport: {report}")
+    drawn = {"signals": draw.signals(tables["signals"])}
+    end_self_report(run, "What tells right answers from wrong ones?", sentences, tables, answers, drawn)
 
 
 def scores_of_tokens(own: Answered) -> pd.DataFrame:
