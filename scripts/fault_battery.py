@@ -7,6 +7,10 @@
 kill          kill -9 at random moments, again and again in one folder
 two_writers   a second start while the first is writing: refused, and the first ends as if alone
 full_disk     a disk with room for half of what is written (needs the right to mount one)
+read_only     a disk on which nothing can be written (likewise)
+copy          a copy of the folder while it is written: the copy goes on, whatever becomes of the first
+
+The store of answers alone goes through `--store` faults more (`faults_of_the_store`).
 
 One row for each program and fault: how often it struck, how often the run could be gone on with, how often every table
 ended equal to the undisturbed run's, whether the user was told; rates with 95% Wilson intervals at the end. Tables are
@@ -15,6 +19,7 @@ compared as the values that they hold, so that a table in parts is one table how
 """
 
 import contextlib
+import errno
 import os
 import shlex
 import shutil
@@ -27,10 +32,15 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
+from unittest import mock
 
 import numpy as np
 import pandas as pd
 
+from onedial.asking.instruments import CAN_YOU_ANSWER, Instrument
+from onedial.asking.prompts import Prompt
+from onedial.asking.respondents import Identity, Response, as_read
+from onedial.asking.store import Ask, Store
 from onedial.core.command_line import run_command
 from onedial.core.errors import InputError
 from onedial.core.files import atomic_path
@@ -42,6 +52,9 @@ PATIENCE_SECONDS = 1800
 NOT_COMPARED = ("manifest.json", "config.yaml", "log.txt", "report.html", "figures", ".lock*", "answers.jsonl")
 """Where and when a run was made, and what is drawn from the tables."""
 UNDISTURBED = "undisturbed"
+REFUSED = ("another process is writing", "already holds a run")
+NO_ROOM = ("choose another folder", "choose a folder on a disk that is not read-only")
+"""What a user is told."""
 
 
 # ---- programs --------------------------------------------------------------------------------------------------------
@@ -54,6 +67,7 @@ class Program:
     Attributes:
         command: everything but `--out` and `--resume`; `{run}` stands for the run's folder where it is no option.
         seconds: that the undisturbed run took. prepare: makes a run's folder where the program changes one.
+        anew: what was broken off is deleted and made again; until then, each file of it is whole or missing.
     """
 
     name: str
@@ -61,6 +75,7 @@ class Program:
     resumes: bool = True
     seconds: float = 0.0
     prepare: Callable[[Path], object] = field(default=lambda folder: None)
+    anew: bool = False
 
     def start(self, folder: Path, resume: bool = True) -> "subprocess.Popen[str]":
         """The program as a process; what it says goes into one pipe."""
@@ -123,12 +138,17 @@ def programs(model: str, asked: list[str], layers: str, n_questions: int, place:
         f"--replicates 49 --facts 120 --nulls 9 --n-pushed 10 --controls 2 --store {place / 'store'}",
         "compare_runs": f"compare_runs {swept} {place / 'another'}",
         "judge_run": "judge_run {run}",
+        "import_panel": f"panel import {ROOT / 'tests/panels/data/janein.csv'} --yes ja --no nein --out {{run}}",
+        "export_panel": "panel export embedded --to py-irt --out {run}/panel.jsonl",
+        "gate": f"gate --run {swept} --yes-rate .5 --save {{run}}",
     }
     known = {name: Program(name, shlex.split(f"experiments/{line}")) for name, line in commands.items()}
     for program in known.values():
         program.command[0] += ".py"
     known["compare_runs"].prepare = lambda _: shutil.copytree(swept, place / "another", dirs_exist_ok=True)
     known["judge_run"].prepare, known["judge_run"].resumes = lambda folder: shutil.copytree(swept, folder), False
+    for name in ("import_panel", "export_panel", "gate"):
+        known[name].resumes, known[name].anew = False, True
     return known
 
 
@@ -177,6 +197,10 @@ the program ended as it should), equal (how often it did, with the tables of the
 user was told what had happened, or need not be), said (the last line)."""
 
 
+NOT_HERE: Row = {"n": 0, "survived": 0, "equal": 0, "told": 1}
+"""Of a fault that cannot happen to the program, or on this machine."""
+
+
 @dataclass
 class Battery:
     """One program with its undisturbed run, and a place for broken ones; each fault gives its row."""
@@ -193,9 +217,14 @@ class Battery:
 
     def row(self, folder: Path, as_it_should: bool = True, told: bool = True, said: str = "") -> Row:
         """Go on to the end, and compare."""
+        expected = tables_of(self.undisturbed)
+        if self.program.anew:
+            half = [name for name, held in tables_of(folder).items() if held != expected.get(name)]
+            as_it_should, said = as_it_should and not half, f"half written: {', '.join(half)}" if half else said
+            shutil.rmtree(folder, ignore_errors=True)
         code, last = self.program.finish(folder)
         survived = as_it_should and code == 0
-        expected, found = tables_of(self.undisturbed), tables_of(folder)
+        found = tables_of(folder)
         other = [name for name in sorted(found.keys() | expected) if found.get(name) != expected.get(name)]
         said = f"ended with {code}: {last}" if code else f"different: {', '.join(other)}" if other else said
         counts = {"survived": int(survived), "equal": int(survived and not other), "told": int(told)}
@@ -210,10 +239,11 @@ class Battery:
                 process.wait(float(self.rng.uniform(0, self.program.seconds)))
             process.kill()
             struck += end_of(process)[0] == -signal.SIGKILL
-            if process.returncode != -signal.SIGKILL:
+            if process.returncode != -signal.SIGKILL or self.program.anew:
                 rows.append(self.row(folder))
                 folder = self.fresh()
-        rows.append(self.row(folder))
+        if not self.program.anew:
+            rows.append(self.row(folder))
         bad = [row for row in rows if not row["equal"]]
         survived, said = struck - sum(not row["survived"] for row in rows), f"{len(rows)} runs ended"
         said = bad[0]["said"] if bad else said
@@ -225,36 +255,66 @@ class Battery:
         first = self.program.start(folder)
         while not any(folder.glob(".lock*")) and first.poll() is None:
             time.sleep(0.005)
+        if first.poll() is not None:
+            end_of(first)
+            return NOT_HERE | {"said": "writes one file alone, by renaming it"}
         time.sleep(0.2)  # the file is there a moment before it is locked
         first.send_signal(signal.SIGSTOP)  # the second must not come too late
         code, said = self.program.finish(folder)
         first.send_signal(signal.SIGCONT)
         first_code, _ = end_of(first)
-        return self.row(folder, code == 2 and first_code == 0, "another process is writing" in said, said)
+        return self.row(folder, code == 2 and first_code == 0, any(each in said for each in REFUSED), said)
 
     def full_disk(self) -> Row:
         """See the top."""
+        return self._on_a_disk(lambda size, is_there: f"size={'4k' if is_there else size // 2}")  # what is there stays
+
+    def read_only(self) -> Row:
+        """See the top."""
+        return self._on_a_disk(lambda size, is_there: "ro")
+
+    def _on_a_disk(self, bad: Callable[[int, bool], str]) -> Row:
+        """What becomes of a run on a disk that is made bad, then good.
+
+        Args:
+            bad: how it is mounted, by the size of what is to be written and whether a run is there already.
+        """
         disk = self.fresh().parent / "disk"
         disk.mkdir()
         command = ["mount", "-t", "tmpfs", "-o", "size=256m", "tmpfs", str(disk)]
         if os.geteuid() != 0 or subprocess.run(command, capture_output=True, check=False).returncode:
-            return {"n": 0, "survived": 0, "equal": 0, "told": 1, "said": "needs the right to mount a disk"}
+            return NOT_HERE | {"said": "needs the right to mount a disk"}
         size = sum(-(-file.stat().st_size // 4096) * 4096 for file in self.undisturbed.rglob("*") if file.is_file())
         try:
             self.program.prepare(disk / "run")
-            room = "4k" if (disk / "run").exists() else str(size // 2)  # what is there stays; nothing more fits
-            subprocess.run(["mount", "-o", f"remount,size={room}", disk], check=True)
+            how = bad(size, (disk / "run").exists())
+            subprocess.run(["mount", "-o", f"remount,{how}", disk], check=True)
             code, said = self.program.finish(disk / "run")
-            subprocess.run(["mount", "-o", f"remount,size={4 * size + 2**22}", disk], check=True)
-            return self.row(disk / "run", code == 2, "choose another folder" in said, said)
+            subprocess.run(["mount", "-o", f"remount,rw,size={4 * size + 2**22}", disk], check=True)
+            return self.row(disk / "run", code == 2, any(each in said for each in NO_ROOM), said)
         finally:
             subprocess.run(["umount", disk], check=True)
+
+    def copy(self) -> Row:
+        """See the top."""
+        folder, copied = self.fresh(), self.fresh()
+        first = self.program.start(folder)
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            first.wait(float(self.rng.uniform(0, self.program.seconds)))
+        first.send_signal(signal.SIGSTOP)
+        if folder.exists():
+            shutil.copytree(folder, copied)
+        first.kill()
+        end_of(first)
+        return self.row(copied)
 
 
 FAULTS: dict[str, Callable[[Battery], Row]] = {
     "kill": Battery.kill,
     "two_writers": Battery.two_writers,
     "full_disk": Battery.full_disk,
+    "read_only": Battery.read_only,
+    "copy": Battery.copy,
 }
 
 
@@ -275,6 +335,71 @@ def rows_of(program: Program, faults: Sequence[str], place: Path, seed: int, n: 
     for fault in faults if fine else ():
         rng = np.random.default_rng([seed, list(FAULTS).index(fault)])
         yield {"fault": fault} | FAULTS[fault](Battery(program, folder, place, rng, n))
+
+
+# ---- the store alone -------------------------------------------------------------------------------------------------
+
+
+class _Says:
+    """A respondent that says yes to every other question, and counts what it is asked."""
+
+    identity = Identity("says", "f")
+
+    def __init__(self) -> None:
+        self.n_asked = 0
+
+    def answer(self, prompts: Sequence[Prompt], instrument: Instrument) -> Iterator[Response]:
+        for place, prompt in enumerate(prompts):
+            self.n_asked += 1
+            read = as_read(instrument.scale, float(len(prompt.user) % 2))
+            yield Response(place, raw_text=f"\u2028 \u00e9 {prompt.user[-8:]}", **read)
+
+
+def faults_of_the_store(place: Path, n: int, rng: np.random.Generator) -> Iterator[Row]:
+    """What is asked through a store whose file ends at any byte, or whose disk is full at any write; then asked again.
+
+    Yields:
+        A row for each fault: equal where all answers are the same and nothing that was kept whole was asked again.
+    """
+    together = [[CAN_YOU_ANSWER.prompt(f"q{batch}-{i}?") for i in range(4)] for batch in range(10)]
+
+    def asked(file: Path) -> tuple[list[tuple[float | None, str]], int]:
+        says, store = _Says(), Store(file)
+        asks = [Ask("says", says, each, CAN_YOU_ANSWER, str(k % 3), whom="f") for k, each in enumerate(together)]
+        return [(said.value, said.raw_text) for ask in asks for _, said in store.ask(ask)], says.n_asked
+
+    whole, n_all = asked(place / "whole.jsonl")
+    data, write = (place / "whole.jsonl").read_bytes(), os.write
+    counts = {kind: {"n": 0, "survived": 0, "equal": 0, "told": 1} for kind in ("cut at a byte", "full at a write")}
+    for number in range(n):
+        file, room = place / f"{number}.jsonl", int(rng.integers(len(data)))
+        kind, told = list(counts)[number % 2], True
+        if kind == "cut at a byte":
+            file.write_bytes(data[:room])
+        else:
+
+            def with_room(descriptor: int, written: Any) -> int:
+                nonlocal room
+                fits = min(len(written), room)
+                room -= fits
+                if not fits:
+                    raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+                return write(descriptor, written[:fits])
+
+            with mock.patch("os.write", with_room):
+                try:
+                    asked(file)
+                    told = False
+                except OSError as error:
+                    told = error.filename == str(file)
+        kept = file.read_bytes().count(b"\n") // 4 * 4 if file.exists() else 0
+        answers, n_asked = asked(file)
+        equal = answers == whole and n_asked == n_all - kept
+        row = counts[kind]
+        row |= {"n": row["n"] + 1, "survived": row["survived"] + 1}
+        row |= {"equal": row["equal"] + equal, "told": row["told"] * told}
+        file.unlink()
+    yield from ({"fault": f"store: {kind}", "said": ""} | row for kind, row in counts.items())
 
 
 def rates_of(rows: pd.DataFrame) -> pd.DataFrame:
@@ -307,6 +432,7 @@ class ScriptOptions(Options):
     programs: tuple[str, ...] = option((), "only these", metavar="NAME")
     faults: tuple[str, ...] = option(tuple(FAULTS), "only these", choices=tuple(FAULTS), metavar="NAME")
     n: int = option(20, "how often a program is killed", at_least=1)
+    store: int = option(2000, "faults of the store alone", at_least=0)
     model: str = option("smollm2-135m-instruct", "subject and respondent")
     tiny: bool = option(False, "a model of random weights in its place, and few questions")
     n_questions: int = option(80, "that are asked", at_least=1)
@@ -324,13 +450,16 @@ def main() -> int:
         wanted = options.programs or list(known)
         if unknown := [name for name in wanted if name not in known]:
             raise InputError(f"{unknown[0]} is no program that writes a run; there are {', '.join(known)}")
-        for name in wanted:
-            needed = known["steer_sweep"]
-            for row in rows_of(known[name], options.faults, place, options.seed, options.n, needed):
+        needed = known["steer_sweep"]
+        work = {name: rows_of(known[name], options.faults, place, options.seed, options.n, needed) for name in wanted}
+        if options.store:
+            work["store"] = faults_of_the_store(place, options.store, np.random.default_rng(options.seed))
+        for name, found in work.items():
+            for row in found:
                 rows.append({"program": name} | row)
                 counts = f"{row['survived']} of {row['n']} survived, {row['equal']} equal"
                 told = "" if row["told"] else "NOT TOLD "
-                print(f"{name:22}{row['fault']:12}{counts:32}{told}{row['said']}", flush=True)
+                print(f"{name:22}{row['fault']:24}{counts:40}{told}{row['said']}", flush=True)
     table = pd.DataFrame(rows)
     rates = rates_of(table)
     print(rates.to_string(index=False))

@@ -1,8 +1,8 @@
 r"""A respondent: anything with `identity` and `answer`, made from a seed.
 
-An unread answer is a response without a value; `as_read` puts a value on the instrument's scale. What is written where
-`instrument.reader` is a `TextReader` goes through `response_from_text`. `--model` chooses it, or `model` in a file of
-respondents.
+An unread answer is a response without a value; `as_read` puts a value on the instrument's scale. Where
+`instrument.reader` is a `TextReader`, a text is wanted: `response_from_text(instrument.scale, instrument.reader, text,
+place=place)`. `--model` chooses it, or `model` in a file of respondents.
 
     echo "models: [by length]" > who.yaml
     python experiments/panel.py collect --plugin my_respondent.py --respondents who.yaml --no-closed-book \

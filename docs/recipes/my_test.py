@@ -29,7 +29,7 @@ def same_answer(answers, draws):
 BATTERY["twice"] = BatteryTest(
     ask=ask_twice,
     scores={"twice": same_answer},
-    headline=Headline("twice", "same", "the same answer twice", share=True, nothing=0.5),
+    headline=Headline("twice", "same", "the same answer twice", share=True, chance=0.5),
     measures="whether an answer repeats",
     formula="share of equal answers",
     caveat="who always says the same repeats too",

@@ -208,6 +208,23 @@ def spoken(text: str) -> str:
     return str(json.loads(wrapped[1], strict=False)).strip() if wrapped else said
 
 
+ASKS = r"(?:question|q|user|human|frage|pregunta|domanda)[ \t]*\d*[ \t]*:"
+"""Opens a turn that asks, in small letters."""
+_ASKS_AMID = r"(?:Question|QUESTION|Q|User|Human|Frage|Pregunta|Domanda)[ \t]*\d*[ \t]*:"
+_ANSWERS_AMID = r"(?:Answer|ANSWER|A|Assistant|AI|Antwort|Respuesta|R\u00e9ponse|Risposta)[ \t]*\d*[ \t]*:"
+_TURN = re.compile(rf"(?:(?<=\S)[ \t]+|(?<=[.!?]))(?={_ASKS_AMID}.*?\s{_ANSWERS_AMID})")
+_ITS_ANSWER = re.compile(rf"^({_ASKS_AMID}.*?)[ \t]+(?={_ANSWERS_AMID})", re.MULTILINE)
+
+
+def turn_by_turn(text: str) -> str:
+    """Questions with their answers on lines of their own, where a model that does not stop runs on in one line.
+
+    >>> turn_by_turn("Yes. Question: Who is it? Answer: No")
+    'Yes.\\nQuestion: Who is it?\\nAnswer: No'
+    """
+    return _ITS_ANSWER.sub(r"\1\n", _TURN.sub("\n", text))
+
+
 _LINK = re.compile(r"!?\[([^\]\n]*)\]\([^)\n]*\)")
 _COMMAND = re.compile(r"\\(?:boxed|text(?:bf|it)?|math(?:rm|bf|it))\s*\{([^{}]*)\}")
 """Of LaTeX."""
@@ -230,4 +247,4 @@ def unmarked(text: str) -> str:
     plain = _HEADER.sub("", re.sub(r"^\s*```\w*\s*$", "", plain, flags=re.MULTILINE))
     plain = re.sub(r"^\s*(?:#+|>)\s*", "", _LINK.sub(r"\1", plain), flags=re.MULTILINE)
     plain = re.sub(r"[*`~]+|(?<!\w)_+|_+(?!\w)|\\[()\[\]]", "", plain)
-    return "\n".join(line.strip() for line in plain.splitlines() if line.strip())
+    return "\n".join(line.strip() for line in turn_by_turn(plain).splitlines() if line.strip())

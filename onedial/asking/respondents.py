@@ -178,12 +178,12 @@ def as_read(scale: Scale, value: float | None) -> dict[str, Any]:
     }
 
 
-def response_from_text(scale: Scale, reader: TextReader, text: str, finished: bool, **rest: Any) -> Response:
+def response_from_text(scale: Scale, reader: TextReader, text: str, finished: bool = True, **rest: Any) -> Response:
     """What a written text says.
 
     Args:
         finished: False where it was cut off.
-        rest: other fields of the response.
+        rest: other fields of the response, such as its place.
     """
     value = reader.parse(text) if finished or not reader.must_finish else None
     return Response(**as_read(scale, value), raw_text=reader.trim(text), **rest)

@@ -8,7 +8,7 @@ import re
 import unicodedata
 from typing import Any
 
-from onedial.asking.replies import begun, ended_a_thought, without_thoughts
+from onedial.asking.replies import ASKS, begun, ended_a_thought, turn_by_turn, without_thoughts
 
 YES_VARIANTS = ("Yes", "yes", "YES", " Yes", " yes", " YES")
 NO_VARIANTS = ("No", "no", "NO", " No", " no", " NO")
@@ -42,7 +42,7 @@ _LABELLED = re.compile(
     r"^[^\w\n]*(?:(?:my|the|final|short)\s+)*answer\s*(?:is\s*)?[:=-][^\w\n]*(?:(?P<yes>yes)|no)[^\w\n]*$", re.MULTILINE
 )
 """The line that is asked for where one may reason first: whatever is said beside it, it is the answer."""
-_NEXT = re.compile(r"^[^\w\n]*(?:question|q|user|human)[ \t]*:", re.MULTILINE)
+_NEXT = re.compile(rf"^[^\w\n]*{ASKS}", re.MULTILINE)
 """Where a model that does not stop goes on to a turn that nobody has asked for."""
 
 
@@ -69,8 +69,8 @@ def parse_yes_no(text: str, finished: bool = True) -> bool | None:
     """
     if not finished:
         return parse_direct_yes_no(text, finished)
-    plain = unicodedata.normalize("NFKC", without_thoughts(text)).casefold()
-    plain = re.sub(r"[*_`~#]+", "", plain)
+    plain = unicodedata.normalize("NFKC", re.sub(r"[*_`~#]+", "", without_thoughts(text)))
+    plain = turn_by_turn(plain).casefold()
     plain = re.sub(_CHOICE, " ", plain)
     if alone := _ALONE.fullmatch(plain.strip()):
         return alone.lastgroup == "yes"

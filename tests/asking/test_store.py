@@ -53,7 +53,9 @@ def test_what_was_answered_before_a_break_is_not_asked_again_and_comes_back_as_i
         n_answered = len(Store(tmp_path / ANSWERS).lines())
         n_asked = server.n_asked
         again = ask(opened(tmp_path / ANSWERS), server)
-        assert server.n_asked - n_asked == len(PROMPTS) - n_answered < len(PROMPTS)
+        n_late = server.n_asked - n_asked - (len(PROMPTS) - n_answered)
+        assert 0 < n_answered < len(PROMPTS)
+        assert n_late in (0, 1)  # what was under way may come to the server late
     for response in first:
         kept = again[response.place]
         for name in ("value", "said_yes", "margin", "mass", "probabilities", "raw_text", "answered_at", "tokens_out"):

@@ -7,6 +7,8 @@ Normalising drops case, punctuation, accents, articles and the percent sign, and
 import re
 import unicodedata
 
+from onedial.asking.replies import turn_by_turn
+
 _DROPPED = {"a", "an", "the", "percent"}
 _TOKEN = re.compile(r"\d+(?:\.\d+)?(?:st|nd|rd|th)?(?!\w)|\w+")
 _words = re.compile(r"\w+").findall
@@ -103,7 +105,7 @@ def first_statement(text: str, question: str = "") -> str:
     Lines that hold no word, only a label, or the question as it stands are passed over.
     """
     asked = normalised_tokens(question)
-    for line in re.sub(r"[*`#]+", "", text).splitlines():
+    for line in turn_by_turn(re.sub(r"[*`#]+", "", text)).splitlines():
         said = _LABEL.sub("", line.strip()).strip()
         if said and not _BARE_LABEL.fullmatch(said) and normalised_tokens(said) not in ([], asked):
             return said

@@ -32,6 +32,14 @@ Outcome = Literal["right", "wrong", "no answer", "ungraded"]
 _WORDS = re.compile(r"\w+(?:[.,'’-]\w+)*")
 _VERBS = "is was are were does do did ca could wo would has have had should"
 _DENIALS = {"not", "never", "neither", "nor", "cannot", "or", *(f"{verb}nt" for verb in _VERBS.split())}
+_UNSURE = r"I(?:['\u2019]m| am) not (?:\w+ )?(?:sure|certain)|I can(?:['\u2019]t|not) be (?:\w+ )?(?:sure|certain)"
+_TAKEN_BACK = r".*\b(?:wait,? no|no,? wait|actually,? no|scratch that|correction)\b\W+(?=\w)|[^?]*\?\s*no\b\W+(?=\w)"
+_HEDGE = re.compile(
+    rf"^(?:{_TAKEN_BACK}|(?:As an AI, )?(?:{_UNSURE}),? but,?\s+)"
+    rf"|[,;.(]\s*(?:(?:but|though|although)\s+)?(?:{_UNSURE})\W*$",
+    re.IGNORECASE,
+)
+"""What denies no answer: a doubt beside it, and what is taken back before it."""
 _BRACKETS = re.compile(r"(?<!\\)\([^()]*\)|\[[^\[\]]*\]")
 _LISTED = re.compile(r"\s*,\s*(?:and\s+|&\s*)?|\s+and\s+|\s*&\s*")
 
@@ -95,7 +103,8 @@ def grade(answer_text: str | None, accepted: Sequence[str], question: str = "", 
     """
     if answer_text is None:
         return UNGRADED
-    answer = first_statement(answer_text, question)
+    statement = first_statement(answer_text, question)
+    answer = _HEDGE.sub("", statement).strip() or statement
     asked, repeats = normalised_tokens(question), repeats_the_question(answer, question)
     if not answer or (repeats and not (accepted or exact)):
         return NO_ANSWER

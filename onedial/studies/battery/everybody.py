@@ -76,7 +76,7 @@ class Counting:
             drawn = sha256_of_text(f"{prompt}")
             if isinstance(instrument.reader, TextReader):
                 text = f"Which of them, {drawn}, may it be?\nIt may be so.\nIt may not."
-                yield response_from_text(instrument.scale, instrument.reader, text, True, place=place)
+                yield response_from_text(instrument.scale, instrument.reader, text, place=place)
             else:
                 logits = [int(digit, 16) / 4 for digit in drawn[: len(instrument.reader.spellings)]]
                 margin = logits[0] - logits[1]
