@@ -68,6 +68,7 @@ class Program:
         command: everything but `--out` and `--resume`; `{run}` stands for the run's folder where it is no option.
         seconds: that the undisturbed run took. prepare: makes a run's folder where the program changes one.
         anew: what was broken off is deleted and made again; until then, each file of it is whole or missing.
+        reads_a_sweep: whether it needs the run `swept`.
     """
 
     name: str
@@ -76,6 +77,7 @@ class Program:
     seconds: float = 0.0
     prepare: Callable[[Path], object] = field(default=lambda folder: None)
     anew: bool = False
+    reads_a_sweep: bool = False
 
     def start(self, folder: Path, resume: bool = True) -> "subprocess.Popen[str]":
         """The program as a process; what it says goes into one pipe."""
@@ -149,6 +151,8 @@ def programs(model: str, asked: list[str], layers: str, n_questions: int, place:
     known["judge_run"].prepare, known["judge_run"].resumes = lambda folder: shutil.copytree(swept, folder), False
     for name in ("import_panel", "export_panel", "gate"):
         known[name].resumes, known[name].anew = False, True
+    for name in ("dial_profile", "compare_runs", "judge_run", "gate"):
+        known[name].reads_a_sweep = True
     return known
 
 
@@ -324,7 +328,7 @@ def rows_of(program: Program, faults: Sequence[str], place: Path, seed: int, n: 
     Args:
         needed: whose run `swept` other programs read.
     """
-    if not (place / "swept").exists() and str(place / "swept") in "".join(program.command) + program.name:
+    if program.reads_a_sweep and not (place / "swept").exists():
         needed.finish(place / "swept", resume=False)
     folder, began = place / f"{program.name}-undisturbed", time.perf_counter()
     code, said = program.finish(folder, resume=False)
