@@ -53,13 +53,13 @@ class Columns:
         self.read.add(name)
         return self.table.parse(name, parse_cell, wanted)
 
-    def unread(self, *likely: re.Pattern[str]) -> list[str]:
-        """The columns with words whose names are like these, and that nothing has read or holds."""
+    def unread(self, *likely: re.Pattern[str], of_words: bool = True) -> list[str]:
+        """The columns whose names are like these, with words in them or with anything, and that nothing has read."""
         columns = [column for name, column in self.column.items() if any(each.search(name) for each in likely)]
         held = [name for name in map(str, self.frame.columns) if name in columns]
-        return [
-            name for name in held if name not in (self.read | {*self.found.values()}) and has_words(self.frame[name])
-        ]
+        left = [name for name in held if name not in (self.read | {*self.found.values()})]
+        filled = has_words if of_words else lambda cells: not all(map(is_empty, cells))
+        return [name for name in left if filled(self.frame[name])]
 
 
 def has_words(cells: pd.Series) -> bool:

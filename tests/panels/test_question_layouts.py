@@ -151,6 +151,9 @@ def test_what_looks_like_options_and_is_not_understood_is_refused_by_its_name(tm
         ({"answer": "iron; ferrum"}, "1 of 1 answers may be several, such as 'iron; ferrum'"),
         ({"answer": "iron / ferrum"}, "1 of 1 answers may be several"),
         ({"question": "Is <b>iron</b> a metal?"}, "1 of 1 questions hold HTML"),
+        ({"answer": "38 (acceptable range: anything between 37 and 39)"}, "1 of 1 answers hold a remark in brackets"),
+        ({"answer": "iron", "Body": "There are four things."}, r"the passages \('Body'\) stay out"),
+        ({"final_ans": "7"}, "no answers are found; the columns 'final_ans' are not read"),
     ],
 )
 def test_what_is_left_out_or_taken_in_a_way_is_said(tmp_path, more, said):

@@ -223,13 +223,13 @@ READINGS: dict[str, Callable[[str | int, Options], int | None]] = {
 
 
 def right_places(
-    keys: Sequence[str | int | None], options: Sequence[Options], first: str | None, where: str
+    keys: Sequence[str | int | None], options: Sequence[Options], first: str | None, where: str | None
 ) -> list[int | None] | None:
     """The right option's place in each row, by the first way to read a key that fits all of them; None where none does.
 
     Args:
         first: a reading that is tried before the others.
-        where: for the notice that another reading would fit as well.
+        where: for the notice that another reading would fit as well; None for no notice.
     """
     if all(key is None for key in keys):
         return None
@@ -242,7 +242,7 @@ def right_places(
         return None
     (way, places), *others = found.items()
     rivals = [other for other, own in others if own != places]
-    if rivals and way != "as a label":
+    if rivals and way != "as a label" and where is not None:
         notice(f"{where} is read {way}, though {rivals[0][3:]} would fit as well; give letters to be sure")
     return places
 

@@ -85,10 +85,16 @@ _LIKE_OPTIONS = re.compile(
     r"option|choice|distractor|alternative|incorrect|wrong|candidate|targets$|^(?:opt?|answer)_?[a-e1-9]$|^[a-d]$"
 )
 _LIKE_KEYS = re.compile(r"correct|(?:^|_)(?:key|gold|label|cop)$|answer_?(?:key|idx|index|id)$")
-_PASSAGES = ("context", "passage", "article", "premise", "image", "images", "audio")
+_PASSAGES = (
+    *("context", "passage", "article", "premise", "body", "narrative", "story", "document", "paragraph", "dialogue"),
+    *("given_info", "background", "background_description", "hint", "image", "images", "audio"),
+)
 _LEVELS = {"easy": 1, "medium": 2, "hard": 3}
 _TOPIC_IN_TEXT = re.compile(r"['\"]topic['\"]\s*:\s*['\"]([^'\"]+)['\"]")
 _TAG = re.compile(r"</?[A-Za-z][^<>]*>")
+_LIKE_ANSWERS = re.compile(r"ans(?:wer)?|truth|gold|target|label")
+"""Where no answers are found, also columns of numbers that are called so are named."""
+_REMARK = re.compile(r"\w\s+[(\[][^()\[\]]*[^\W\d]{2}[^()\[\]]*[)\]]")
 _SEVERAL = re.compile(r"\w\s*;\s*\w|\w\s+(?:/|\|\||or|aka)\s+\w|\w[^\S\n]*\n\s*\w")
 _ANSWERS = (answers_of, "give a list of texts, or one text with | between answers")
 _A_LIST = "give a list, an object by letter, or text with | between"
@@ -145,7 +151,7 @@ def _options(columns: Columns, texts: list[str]) -> tuple[list[str], Found | Non
     if len(within) == len(texts):
         stems, found = [stem for stem, _ in within], [own for _, own in within]
         keys = ([key_of(cell) for cell in columns.frame[name]] for name in _key_columns(columns))
-        if any(right_places(own, found, None, columns.found["question"]) for own in keys):
+        if any(right_places(own, found, None, None) for own in keys):
             return stems, list(found)
     return texts, None
 
@@ -159,16 +165,28 @@ def _listed(columns: Columns) -> Found | None:
 
 
 def _in_answers(columns: Columns) -> Found | None:
-    """The same in a column of answers, where these are objects with a label or a truth, or stand by label."""
+    """The same in a column of answers, where these are objects with a label or a truth, stand by label, or are lists
+    of texts of which another column names one (ReClor, QuAIL)."""
     name = columns.found.get("answers")
     cells = [] if name is None else [list_in_text(cell) for cell in columns.frame[name] if not is_empty(cell)]
     by_label = all(isinstance(cell, dict) and not {"text", "value"} & cell.keys() for cell in cells)
     parted = all(
         isinstance(cell, list) and all(isinstance(each, dict) and len(each) > 1 for each in cell) for cell in cells
     )
-    if not cells or name is None or not (by_label or parted):
+    if not cells or name is None or not (by_label or parted or _are_keyed(columns, name, cells)):
         return None
     return _parsed(columns, name)
+
+
+def _are_keyed(columns: Columns, name: str, lists: Sequence[Any]) -> bool:
+    """Whether each list has several texts, and some column that is called like a key names one of each."""
+    if len(lists) < len(columns.frame) or not all(isinstance(own, list) and len(own) > 1 for own in lists):
+        return False
+    if not all(isinstance(text, str) for own in lists for text in own):
+        return False
+    options = [options_in(own) for own in lists]
+    keys = ([key_of(cell) for cell in columns.frame[key]] for key in _key_columns(columns) if key != name)
+    return any(right_places(own, options, None, None) is not None for own in keys)
 
 
 def _parsed(columns: Columns, name: str) -> Found:
@@ -215,7 +233,7 @@ def _have_a_key(columns: Columns, prefix: str, members: Mapping[str, str], optio
         return bool(named) and (bool(prefix) or words)
     given = [{str(key).casefold() for key in own if key is not None} for own in keys]
     return any(own <= {label.casefold() for label in members} for own in given) or any(
-        right_places(own, options, None, str(columns.table.path)) for own in keys
+        right_places(own, options, None, None) for own in keys
     )
 
 
@@ -379,6 +397,11 @@ def _say_what_may_be_several(table: Table, answers: Sequence[Sequence[str]]) -> 
             f"{table.path}: {len(several)} of {len(answers)} answers may be several, such as {several[0]!r}; "
             "each is taken for one: write | between answers, or a list"
         )
+    if remarks := [own[0] for own in answers if len(own) == 1 and _REMARK.search(own[0])]:
+        notice(
+            f"{table.path}: {len(remarks)} of {len(answers)} answers hold a remark in brackets, such as "
+            f"{remarks[0]!r}; an answer without it counts as wrong: write | between accepted answers"
+        )
 
 
 def _refuse_keys_without_options(columns: Columns, answers: Sequence[Sequence[str]], texts: Sequence[str]) -> None:
@@ -446,7 +469,10 @@ def _say_what_stays_out(columns: Columns, texts: Sequence[str], have_answers: bo
     if passages := dict.fromkeys(column for name, column in columns.column.items() if name in _PASSAGES):
         notice(f"{where}: the passages ({listed(passages)}) stay out; questions are asked without them")
     likely = (_LIKE_OPTIONS, _LIKE_KEYS) if have_answers else (re.compile(""),)
-    if (unread := columns.unread(*likely)) and not have_answers:
+    unread = columns.unread(*likely)
+    if not have_answers:
+        unread += [column for column in columns.unread(_LIKE_ANSWERS, of_words=False) if column not in unread]
+    if unread and not have_answers:
         notice(f"{where}: no answers are found; the columns {listed(unread)} are not read (rename what holds them)")
     elif unread:
         notice(f"{where}: the columns {listed(unread)} look like options or keys, and are not read")
