@@ -579,9 +579,7 @@ def of_battery(test: str, only: tuple[str, ...], make: Makes) -> dict[str, Readi
     for what, row in rows.iterrows():
         part = str(what).rpartition(": ")[2] if ": " in str(what) else ""
         if not only or part in only:
-            found[f"{test}: {part}" if only else test] = Reading(
-                *row[["value", "low", "high", "chance"]].astype(float)
-            )
+            found[f"{test}: {part}" if only else test] = Reading(*row[["value", "low", "high", "chance"]].astype(float))
     return found
 
 
