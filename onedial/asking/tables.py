@@ -9,6 +9,7 @@ import gzip
 import io
 import json
 import numbers
+import re
 import reprlib
 import zlib
 from collections.abc import Callable, Hashable, Iterable, Sequence
@@ -22,6 +23,8 @@ from onedial.core.cards import one_line
 from onedial.core.errors import InputError
 from onedial.core.notices import notice
 
+_FOR_EXCEL = re.compile(r"[\"']?sep=([,;\t|])[\"']?")
+"""A first line that tells Excel what stands between the cells."""
 SUFFIXES = (".jsonl", ".json", ".csv", ".tsv", ".parquet", ".xlsx")
 
 
@@ -169,17 +172,21 @@ def listed(names: Iterable[str], most: int = 8) -> str:
 
 def _read_csv(path: Path) -> Table:
     text = _read_text(path)
-    separator = max(",;\t", key=text.lstrip().partition("\n")[0].count)
+    first, _, rest = text.partition("\n")
+    is_for_excel = _FOR_EXCEL.fullmatch(first.strip())
+    text = rest if is_for_excel else text
+    separator = is_for_excel[1] if is_for_excel else max(",;\t", key=text.lstrip().partition("\n")[0].count)
     reader = csv.reader(io.StringIO(text, newline=""), delimiter=separator, strict=True)
     rows: list[list[str]] = []
     places: list[int] = []
-    begins = 1
+    before = int(is_for_excel is not None)
+    begins = 1 + before
     try:
         for row in reader:
             if row:
                 rows.append(row)
                 places.append(begins)
-            begins = reader.line_num + 1
+            begins = reader.line_num + 1 + before
     except csv.Error as error:
         raise InputError(
             f"{path}, line {begins} is no whole CSV record ({error}); close its quotation marks, "

@@ -25,7 +25,7 @@ from onedial.core.notices import notice
 from onedial.core.suggestions import nearest
 from onedial.panels.columns import Columns
 from onedial.panels.cuts import panel_at_cuts
-from onedial.panels.formats.plain_tables import ROLES
+from onedial.panels.formats.plain_tables import ROLES, tells_error
 from onedial.panels.keying import tells_keying, with_keying
 from onedial.panels.panels import METADATA, SAMPLES, ResponseMatrix, panel_from_long, respondents_table
 from onedial.panels.questions.cells import clean_text
@@ -107,6 +107,7 @@ def load_panel(path: str | Path, respondents: str | Path | None = None, numbers:
         if elicitation is not None and elicitation.questions:
             panel = _with_questions(panel, [source.parent / file for file in elicitation.questions])
     panel = with_keying(panel)
+    _say_whose_names_are_alike(list(panel.answers.columns), source)
     if known is not None:
         _say_who_is_not_described(list(known.index), list(panel.answers.columns), source, respondents)
     panel = _with_families(panel)
@@ -247,6 +248,14 @@ def _read(table: Table, asked: _Asked, told: pd.DataFrame | None, wanted: str) -
         rows.loc[unread, "said_yes"] = np.nan
         if unread.any():
             notice(f"{table.path}: {unread.sum()} answers with mass below {MASS_FLOOR:g} count as unread")
+    if "error" in rows.columns and told is None:
+        failed = rows["error"].map(tells_error) & rows[[asked.answer]].notna().any(axis=1)
+        rows.loc[failed, [name for name in ("said_yes", "confidence") if name in rows]] = np.nan
+        if failed.any():
+            notice(
+                f"{table.path}: {failed.sum()} answers count as unread, since the column 'error' says that they failed"
+            )
+    _refuse_ids_of_rows(table, rows)
     if "sample" in rows.columns:
         _refuse_repeats(table, rows[["sample", "respondent", "question_id"]], "keep one row per sample")
     else:
@@ -411,6 +420,24 @@ def _question_ids(table: Table) -> list[str]:
     column = "id" if "id" in columns and "question_id" not in columns else "question_id"
     table.require(column)
     return table.parse(column, name_of, "give every question its id")
+
+
+def _refuse_ids_of_rows(table: Table, rows: pd.DataFrame) -> None:
+    """An id that numbers the answers is no id of a question."""
+    if "question" not in rows or rows["question_id"].duplicated().any() or rows["respondent"].nunique() < 2:
+        return
+    n_asked = rows.groupby("question")["respondent"].nunique()
+    if (n_asked > 1).any():
+        raise InputError(
+            f"{table.path} gives every answer an id of its own, though {(n_asked > 1).sum()} texts were put to several "
+            "respondents; leave that column out, so that questions go by their texts, or give the ids of the questions"
+        )
+
+
+def _say_whose_names_are_alike(names: Sequence[str], path: Path) -> None:
+    alike = pd.Series(names, dtype=object).groupby([" ".join(name.casefold().split()) for name in names]).agg(list)
+    if twins := [own for own in alike if len(own) > 1]:
+        notice(f"{path}: {listed(twins[0])} are taken for {len(twins[0])} respondents; give one of them one name")
 
 
 def _refuse_repeats(table: Table, keys: pd.DataFrame, remedy: str) -> None:

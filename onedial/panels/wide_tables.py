@@ -1,9 +1,9 @@
 """What the columns and rows of a wide table are: respondents, questions, or what somebody's program added to them.
 
 A respondent is a column of answers or of numbers. Left out, and said: a column that counts the rows, one whose name
-says that it is about the questions (`topic`, `difficulty`, `n_correct`, ...), one of words that are no answers, and one
-of numbers all beyond 100 (a year). Rows that sum up others (mean, total) are no questions. A table with its models in
-the rows is turned.
+says that it is about the questions (`topic`, `difficulty`, `n_correct`, ...) or about another column (`a_correct`
+beside `a`), one of words that are no answers, and one of numbers all beyond 100 (a year). Rows that sum up others
+(mean, total) are no questions. A table with its models in the rows is turned.
 """
 
 import re
@@ -30,6 +30,11 @@ _ALSO_OF_QUESTIONS = re.compile(
     r"|date|url|length|weight|rank|popularity|notes?|comments?|tags?|accuracy|agreement|consensus"
     r"|(?:mean|average|avg|median|total|sum)_\w+|\w+_(?:mean|average|avg|median|total|sum|std)"
 )
+_OF_ONE = re.compile(
+    r"(.+?)_(?:is_|answered_)?(?:correct(?:ness|ly)?|confidence|conf|prob(?:ability)?|margin|mass|logprobs?|scores?|grade"
+    r"|error|tokens?|seconds|latency|cost|raw|output|response)"
+)
+"""What is told of one respondent, beside its own column."""
 _SUMMARIES = {"mean", "average", "avg", "median", "total", "totals", "sum", "std", "sd", "overall", "count", "all"}
 _MODELS = ("model", "respondent", "model_name", "model_id", "models", "llm")
 _NUMBERED = re.compile(r"(?:q|question|item|frage|i)?[ _-]?\d+", re.IGNORECASE)
@@ -60,6 +65,10 @@ def columns_of(
         for name in left
         if name not in known
     }
+    simple = {simple_name(name) for name in left}
+    for name in left:
+        if name not in known and (told := _OF_ONE.fullmatch(simple_name(name))) and told[1] in simple:
+            why[name] = _ANOTHER
     why = {name: reason for name, reason in why.items() if reason}
     if len(why) == len(left):
         why = {name: reason for name, reason in why.items() if reason == _COUNTS}
@@ -74,7 +83,7 @@ def columns_of(
     return tuple(name for name in left if name not in why), tuple(dict.fromkeys([*about, *of_questions, *kept]))
 
 
-_NAMELESS = "without a name or a cell"
+_NAMELESS, _ANOTHER = "without a name or a cell", "told of another column"
 _COUNTS, _NAMED, _WORDS, _LARGE = "counts the rows", "by its name", "words that are no answers", "numbers beyond 100"
 
 

@@ -303,3 +303,38 @@ def test_a_keying_that_is_not_understood_is_named(tmp_path, name, cells):
     text = f"question_id,{name},a,b\nq1,{cells[0]},1,0\nq2,{cells[1]},0,1\nq3,1,0,1\n"
     with pytest.raises(InputError, match=f"the column '{name}' says .* of the question 'q[12]'"):
         panel_of(tmp_path, text)
+
+
+# --- what is told of an answer, a respondent or a row ---
+
+LONG = "question_id,respondent,said_yes"
+
+
+@pytest.mark.parametrize(
+    ("text", "answers", "said"),
+    [
+        (
+            f"{LONG},error\nq1,a,1,\nq2,a,0,none\nq1,b,0,timeout\nq2,b,1,",
+            [[1, None], [0, 1]],
+            "1 answers count as unread",
+        ),
+        ("question_id,a,a_correct,b,b_confidence\nq1,1,0,0,1\nq2,0,1,1,0", [[1, 0], [0, 1]], "told of another column"),
+        ("sep=;\nquestion_id;a;b\nq1;1;0\nq2;0;1", [[1, 0], [0, 1]], None),
+        ("question_id,GPT-4,gpt-4\nq1,1,0\nq2,0,1", [[1, 0], [0, 1]], "are taken for 2 respondents"),
+    ],
+    ids=["a failed answer", "a column about a column", "a line for Excel", "names alike"],
+)
+def test_what_is_no_answer_is_named_and_not_counted(tmp_path, text, answers, said, recwarn):
+    panel = panel_of(tmp_path, text)
+    np.testing.assert_array_equal(panel.answers.to_numpy(float), np.array(answers, dtype=float))
+    assert said is None or any(said in str(each.message) for each in recwarn)
+
+
+def test_an_id_of_each_answer_and_codes_without_a_key_are_refused(tmp_path):
+    with pytest.raises(InputError, match="an id of its own"):
+        panel_of(tmp_path, "id,question,respondent,said_yes\n1,Who?,a,1\n2,Who?,b,0\n3,What?,a,1\n4,What?,b,1")
+    codes = write(tmp_path / "codes.csv", f"{LONG}\nq1,a,1\nq2,a,2\nq1,b,2\nq2,b,1")
+    with pytest.raises(InputError, match="'2', a number that is neither 1 nor 0"):
+        read_logs(codes, LogChoices())
+    read = panel_from_logs(read_logs(codes, LogChoices(spellings=Spellings(("1",), ("2",)))))
+    assert read.panel["said_yes"].mean() == 0.5

@@ -43,6 +43,7 @@ ROLES = {
 """What a row of answers has, and the names of columns that hold it."""
 _ANSWERS = {"said_yes", "raw_text", "answered_correctly"}
 _NO_ERROR = {"false", "none", "null", "nan", "no", "0", "0.0", "ok", "[]", "{}"}
+_CODE = re.compile(r"[-+]?\d+(?:[.,]\d+)?")
 _LIKE_ANSWERS = re.compile(r"scor|correct|accura|grade|right|answer|respon|output|conf|prob|yes")
 
 
@@ -190,6 +191,11 @@ def _records(columns: Columns, choices: LogChoices, tops: Sequence[float | None]
         if own["question"] is None and own["question_id"] is None:
             raise InputError(f"{where} has neither a question_id nor a question; give one of them")
         said, words = own["said_yes"] if "said_yes" in held else (None, None)
+        if said is None and words is not None and _CODE.fullmatch(words.strip()):
+            raise InputError(
+                f"{columns.table.where(row, columns.found['said_yes'])} holds {words!r}, a number that is neither 1 "
+                "nor 0; say what it stands for with --yes, --no or --blank"
+            )
         finished, failed = ended(own)
         records.append(
             LogRecord(
@@ -205,10 +211,15 @@ def _records(columns: Columns, choices: LogChoices, tops: Sequence[float | None]
                     {choices.confidence: own["confidence"]}, where=where
                 ),
                 finished=finished,
-                failed=failed if (own["error"] or "false").casefold() in _NO_ERROR else "error",
+                failed="error" if tells_error(own["error"]) else failed,
             )
         )
     return records
+
+
+def tells_error(cell: Any) -> bool:
+    """Whether a cell of a column `error` says that something failed."""
+    return (_text(cell) or "false").casefold() not in _NO_ERROR
 
 
 def _said(cell: Any, spellings: Spellings) -> bool | None:
