@@ -45,7 +45,12 @@ def ask(store, server, occasion="test", prompts=PROMPTS, sample=0, **settings):
 
 def test_what_was_answered_before_a_break_is_not_asked_again_and_comes_back_as_it_was(tmp_path):
     shown = {"Yes": 0.7, "No": 0.2}
-    with FakeServer(lambda body: "Yes", logprobs=lambda body: shown) as server:
+
+    def slowly(body):
+        time.sleep(0.1)  # else all are answered before the break
+        return "Yes"
+
+    with FakeServer(slowly, logprobs=lambda body: shown) as server:
         model = ProviderModel("tiny", server=server.url, max_tokens=16, connections=1)
         store = opened(tmp_path / ANSWERS)
         with store.occasion("test"):

@@ -76,7 +76,7 @@ def residual_correlations(
 
     Args:
         matrix: question x respondent, 1 / 0 / nan or ordered categories; at least three respondents that vary.
-            n_replicates: B. seed: of the simulation. asymptotes: answers at random, as in `response_model`.
+        n_replicates: B. seed: of the simulation. asymptotes: answers at random, as in `response_model`.
 
     Returns:
         ResidualCorrelations. Sign: positive = the two say yes to the same questions beyond what the scale makes them.
