@@ -3,6 +3,8 @@
 from pathlib import Path
 from typing import Any
 
+from threadpoolctl import threadpool_limits
+
 from onedial.core.errors import InputError
 from onedial.core.run.files import write_table
 from onedial.core.run.notes import Notes
@@ -20,6 +22,7 @@ from onedial.studies.panel.results import STUDY_RESULTS, WORDS
 from onedial.studies.start import Start
 
 
+@threadpool_limits.wrap(limits=1, user_api="blas")  # matrices are small: two threads wait for each other
 def study_panel(options: StudyOptions, notes: Notes) -> None:
     """Ask the study's questions of a panel, with --confidence those of its confidence alone, with --deep everything of
     its scale, and write the page."""
