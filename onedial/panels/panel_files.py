@@ -248,9 +248,10 @@ def _read(table: Table, asked: _Asked, told: pd.DataFrame | None, wanted: str) -
         rows.loc[unread, "said_yes"] = np.nan
         if unread.any():
             notice(f"{table.path}: {unread.sum()} answers with mass below {MASS_FLOOR:g} count as unread")
-    if "error" in rows.columns and told is None:
-        failed = rows["error"].map(tells_error) & rows[[asked.answer]].notna().any(axis=1)
-        rows.loc[failed, [name for name in ("said_yes", "confidence") if name in rows]] = np.nan
+    if "error" in rows.columns:
+        answers = [name for name in ("said_yes", "confidence") if name in rows]
+        failed = rows["error"].map(tells_error) & rows[answers].notna().any(axis=1)
+        rows.loc[failed, answers] = np.nan
         if failed.any():
             notice(
                 f"{table.path}: {failed.sum()} answers count as unread, since the column 'error' says that they failed"

@@ -318,11 +318,16 @@ LONG = "question_id,respondent,said_yes"
             [[1, None], [0, 1]],
             "1 answers count as unread",
         ),
+        (
+            "question_id,respondent,confidence,error\nq1,a,99,\nq2,a,20,\nq1,b,0,timeout\nq2,b,98,",
+            [[1, None], [0, 1]],
+            "1 answers count as unread",
+        ),
         ("question_id,a,a_correct,b,b_confidence\nq1,1,0,0,1\nq2,0,1,1,0", [[1, 0], [0, 1]], "told of another column"),
         ("sep=;\nquestion_id;a;b\nq1;1;0\nq2;0;1", [[1, 0], [0, 1]], None),
         ("question_id,GPT-4,gpt-4\nq1,1,0\nq2,0,1", [[1, 0], [0, 1]], "are taken for 2 respondents"),
     ],
-    ids=["a failed answer", "a column about a column", "a line for Excel", "names alike"],
+    ids=["a failed answer", "a failed number", "a column about a column", "a line for Excel", "names alike"],
 )
 def test_what_is_no_answer_is_named_and_not_counted(tmp_path, text, answers, said, recwarn):
     panel = panel_of(tmp_path, text)
