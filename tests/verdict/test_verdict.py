@@ -247,10 +247,10 @@ def test_a_target_at_an_end_of_the_range_is_judged():
     ("scenario", "reproduced", "dials"),
     [
         ("unrelated", {verdict.NOT_REPRODUCED}, set(DIALS)),
-        ("base rates", {verdict.NOT_REPRODUCED}, set(DIALS)),
+        pytest.param("base rates", {verdict.NOT_REPRODUCED}, set(DIALS), marks=pytest.mark.long),
         ("pure shift", {verdict.REPRODUCED}, {verdict.THRESHOLD_SHIFT}),
-        ("towards, much", {verdict.REPRODUCED}, {verdict.TOWARDS}),
-        ("each its own way", {verdict.REPRODUCED, verdict.NOT_ENOUGH}, set(DIALS)),
+        pytest.param("towards, much", {verdict.REPRODUCED}, {verdict.TOWARDS}, marks=pytest.mark.long),
+        pytest.param("each its own way", {verdict.REPRODUCED, verdict.NOT_ENOUGH}, set(DIALS), marks=pytest.mark.long),
     ],
 )
 def test_the_verdict_says_what_is_true_of_simulated_panels(scenario, reproduced, dials):
