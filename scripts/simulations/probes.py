@@ -19,10 +19,10 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from onedial.panels.panels import ResponseMatrix
-from probes.directions.concordance import Concordance, topic_draws
 from probes.directions.contrast import StatementStreams, read_without_labels
 from probes.directions.erasure import erasure_table
 from probes.directions.geometry import cross_evaluation
+from probes.fitting.concordance import Concordance, topic_draws
 from probes.fitting.crossfit import cross_fit, of_rows
 from probes.fitting.folds import TopicFolds
 from probes.fitting.labels import OWN_CORRECT, ProbeLabels, correct_label, shared_difficulty
