@@ -6,6 +6,7 @@ from functools import cached_property
 from typing import Any
 
 import pandas as pd
+from threadpoolctl import threadpool_limits
 
 from onedial.asking.sweep_tables import DRAWN_ROLES, controls_of, under_test
 from onedial.core.cards import one_line
@@ -183,6 +184,7 @@ class Judgement:
     __repr__ = one_line
 
 
+@threadpool_limits.wrap(limits=1, user_api="blas")  # matrices are small: two threads wait for each other
 def judge_tables(tables: SweepTables, panel: ResponseMatrix, seed: int = 0) -> Judgement:
     """Match the panel with the intervention under test, set it beside baselines and controls, and judge.
 
