@@ -89,16 +89,23 @@ def imported_at_last(node: ast.AST) -> list[tuple[str, list[str]]]:
     return [each for child in ast.iter_child_nodes(node) for each in imported_at_last(child)]
 
 
-def test_no_files_import_each_other_in_a_circle():
+def test_no_files_and_no_folders_beside_each_other_import_each_other_in_a_circle():
     modules = {
         ".".join(file.relative_to(ROOT).with_suffix("").parts): file for room in ROOMS for file in files_of(room)
     }
-    needed = {}
+    packages = {module.removesuffix(".__init__") for module in modules if module.endswith(".__init__")}
+    files: dict[str, set[str]] = {}
+    folders: dict[str, set[str]] = {}
     for module, file in modules.items():
         found = imported_at_last(ast.parse(file.read_text(encoding="utf-8")))
-        names = {name for module, own in found for name in (module, *(f"{module}.{each}" for each in own))}
-        needed[module] = names & set(modules)
-    TopologicalSorter(needed).prepare()  # raises CycleError, which names the circle
+        names = {name for imported, own in found for name in (imported, *(f"{imported}.{each}" for each in own))}
+        files[module] = names & set(modules)
+        folder = module.rpartition(".")[0]
+        others = {name if name in packages else name.rpartition(".")[0] for name in names & {*modules, *packages}}
+        beside = {each for each in others if each.rpartition(".")[0] == folder.rpartition(".")[0]}
+        folders.setdefault(folder, set()).update(beside - {folder})
+    for graph in (files, folders):
+        TopologicalSorter(graph).prepare()  # raises CycleError, which names the circle
 
 
 def code_for_users() -> dict[str, str]:

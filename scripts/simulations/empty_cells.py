@@ -12,9 +12,9 @@ import numpy as np
 import pandas as pd
 from scipy.special import ndtri
 
-from onedial.scale.checks.quadratic import quadratic_fit
-from onedial.scale.checks.structure import one_factor_bootstrap, permutation_null
 from onedial.scale.factor.factor_model import fit_factor_model
+from onedial.scale.factor.quadratic import quadratic_fit
+from onedial.scale.factor.structure import one_factor_bootstrap, permutation_null
 from onedial.scale.response_model import response_model
 from onedial.stats.answers import PsychometricsWarning
 from simulations.frame import Cell, Found, Simulation, by_cell, mean_and_error

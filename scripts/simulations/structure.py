@@ -17,9 +17,9 @@ from onedial.scale.checks.bundles import bundle_invariance
 from onedial.scale.checks.clusters import cluster_structure
 from onedial.scale.checks.question_bootstrap import bootstrap_questions
 from onedial.scale.checks.residual_correlations import residual_correlations
-from onedial.scale.checks.structure import one_factor_bootstrap, permutation_null, quadratic_fit_test
 from onedial.scale.factor.factor_fit import factor_fit
 from onedial.scale.factor.factor_model import fit_factor_model
+from onedial.scale.factor.structure import one_factor_bootstrap, permutation_null, quadratic_fit_test
 from onedial.scale.misfit.answer_fit import answer_fit
 from onedial.scale.response_model import rasch_test, response_model
 from onedial.scale.scale_distribution import scale_distribution

@@ -67,10 +67,10 @@ from onedial.selfreport.ask.questionnaires import administer, load_questionnaire
 from onedial.selfreport.ask.self_prediction import ask_association, ask_difficulty, ask_restriction, association_words
 from onedial.selfreport.ask.self_reports import SELF_REPORTS, Item, ask_self_report
 from onedial.selfreport.battery import BATTERY, battery_scores
+from onedial.selfreport.battery.overview import battery_overview
 from onedial.selfreport.battery.properties import ask_properties
 from onedial.selfreport.battery.unknowable import unknowable_twins
 from onedial.selfreport.frame import Material
-from onedial.selfreport.score.battery_overview import battery_overview
 from onedial.selfreport.score.questionnaires import balanced_mean, revisions
 from onedial.selfreport.score.self_prediction import (
     association_scores,
