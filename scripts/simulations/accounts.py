@@ -12,16 +12,11 @@ import numpy as np
 
 from onedial.scale.checks.accounts import rival_accounts
 from simulations.frame import Cell, Simulation, by_cell, means
-from simulations.structure import grouped_scales, panel
+from simulations.structure import at_random, grouped_scales, panel
 
 N, RATES = 1000, np.linspace(0.1, 0.9, 19)
 SETS, B = 60, 99
 Make = Callable[[np.random.Generator], np.ndarray]
-
-
-def at_random(answers: np.ndarray, share: float, yes: float, rng: np.random.Generator) -> np.ndarray:
-    """That share of the answers given at random, yes with that chance."""
-    return np.where(rng.random(answers.shape) < share, rng.random(answers.shape) < yes, answers).astype(float)
 
 
 def one_scale(kind: str, share: float, yes: float) -> Make:

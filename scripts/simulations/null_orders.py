@@ -6,11 +6,11 @@ Quicker than whole verdicts: one bootstrap of one number, 499 resamples. Seeds b
 from functools import partial
 
 import pandas as pd
-from scipy import stats
 from simulated_panels import SCENARIOS, framings_of
 
 from onedial.stats.numbers import panel_estimate
 from onedial.stats.roc import auc, auc_resampled
+from onedial.stats.shares import wilson_interval
 from onedial.verdict.case import sweep_grid
 from simulations.frame import Cell, Found, Simulation
 from simulations.verdicts import N_QUESTIONS, N_TARGETS
@@ -38,9 +38,7 @@ def told(table: pd.DataFrame) -> pd.DataFrame:
     parts = {**dict(iter(table.groupby("scenario", sort=False))), "all": table}
     shares = pd.DataFrame({name: own[["towards", "away", "either"]].mean() for name, own in parts.items()}).T
     shares.insert(0, "n", pd.Series({name: len(own) for name, own in parts.items()}))
-    for name, own in parts.items():
-        interval = stats.binomtest(int(own["either"].sum()), len(own)).proportion_ci(method="wilson")
-        shares.loc[name, ["low", "high"]] = interval.low, interval.high
+    shares["low"], shares["high"] = wilson_interval(shares["either"] * shares["n"], shares["n"])
     return shares.rename_axis("scenario").reset_index().round(5)
 
 

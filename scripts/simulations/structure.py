@@ -65,6 +65,16 @@ def grouped_scales(n: int, m: int, groups: int, correlation: float, rng: np.rand
     return (latent > rng.uniform(-0.8, 0.8, m)).astype(float)
 
 
+def at_random(answers: np.ndarray, share: float, yes: float, rng: np.random.Generator) -> np.ndarray:
+    """That share of the answers given at random, yes with that chance."""
+    return np.where(rng.random(answers.shape) < share, rng.random(answers.shape) < yes, answers).astype(float)
+
+
+def with_rates(hidden: np.ndarray, rates: np.ndarray) -> np.ndarray:
+    """Answers with these yes rates."""
+    return (hidden > np.quantile(hidden, 1 - rates, axis=0).diagonal()).astype(float)
+
+
 def without_hard_ones(answers: np.ndarray, easiness: np.ndarray, rng: np.random.Generator) -> np.ndarray:
     """The first third of the respondents left out most of the hard questions."""
     gone = rng.random(answers.shape) < 1 / (1 + np.exp(2.5 * (easiness[:, None] + 0.3)))
@@ -241,7 +251,7 @@ def families(kind: str, guessed: float, share: float, rng: np.random.Generator, 
     own = np.where(family < 3, share, 0.0)
     hidden = loading * places(kind, 600, rng)[:, None] + np.sqrt(own) * rng.standard_normal((600, 6))[:, family]
     hidden = hidden + np.sqrt(1 - loading**2 - own) * rng.standard_normal((600, 18))
-    answers = (hidden > np.quantile(hidden, 1 - rates, axis=0).diagonal()).astype(float)
+    answers = with_rates(hidden, rates)
     answers = np.where(rng.random(answers.shape) < guessed, 1.0, answers)
     found = specific_factors(answers, family, scale="histogram", asymptotes="own")
     row = {
@@ -264,8 +274,7 @@ def beside_families(
     second = rng.standard_normal((600, 1)) * (np.arange(m) % 2)
     hidden = np.sqrt(0.55) * places(kind, 600, rng)[:, None] + np.sqrt(share) * own + np.sqrt(other) * second
     hidden = hidden + np.sqrt(0.45 - share - other) * rng.standard_normal((600, m))
-    answers = (hidden > np.quantile(hidden, 1 - rates, axis=0).diagonal()).astype(float)
-    answers = np.where(rng.random(answers.shape) < lapses, rng.random(answers.shape) < 0.5, answers).astype(float)
+    answers = at_random(with_rates(hidden, rates), lapses, 0.5, rng)
     found = specific_factors(answers, family, scale="histogram", asymptotes="own")
     return {
         "a second factor beside one scale and families": kin_account(answers, found, n_replicates=B, seed=seed).p
@@ -285,11 +294,9 @@ def said_of_one_scale(
     hidden = loading * place[:, None] + np.sqrt(share) * rng.standard_normal((n, m // 3))[:, family]
     hidden = hidden + np.sqrt(1 - loading**2 - share) * rng.standard_normal((n, m))
     rates = rng.permutation(np.linspace(0.25, 0.75, m))
-    answers = (hidden > np.quantile(hidden, 1 - rates, axis=0).diagonal()).astype(float)
+    answers = with_rates(hidden, rates)
     if disturbed:
-        guessed = rng.random(answers.shape) < 0.1
-        answers = np.where(guessed, rng.random(answers.shape) < 0.5, answers).astype(float)
-        answers = without_hard_ones(answers, place, rng)
+        answers = without_hard_ones(at_random(answers, 0.1, 0.5, rng), place, rng)
     found = answer_fit(answers).respondents.reindex(range(m))
     turned = (found["reversed"] == True).to_numpy()  # noqa: E712 - nobody says it of those that do not vary
     off = (found["belongs"] == False).to_numpy() & ~turned  # noqa: E712
