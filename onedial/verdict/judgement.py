@@ -184,7 +184,6 @@ class Judgement:
     __repr__ = one_line
 
 
-@threadpool_limits.wrap(limits=1, user_api="blas")  # matrices are small: two threads wait for each other
 def judge_tables(tables: SweepTables, panel: ResponseMatrix, seed: int = 0) -> Judgement:
     """Match the panel with the intervention under test, set it beside baselines and controls, and judge.
 
@@ -203,23 +202,24 @@ def judge_tables(tables: SweepTables, panel: ResponseMatrix, seed: int = 0) -> J
     >>> judge_tables(tables, one).verdict.reproduced
     'cannot be judged'
     """
-    factor = _fit_factor(panel, seed)
-    case = tables.case(panel, seed, thresholds=None if factor is None else factor.thresholds)
-    baselines = baseline_table(case)
-    prediction, predictions = predict(case)
-    controls = control_table(case) if case.controls else None
-    verdict = judge(case, prediction, baselines, controls)
-    correct = case.about.get("subject_correct")
-    return Judgement(
-        case,
-        verdict,
-        baselines,
-        predictions,
-        controls,
-        knowing_table(case, correctness_of(panel), correct),
-        factor,
-        None if factor is None else dial_path(case),
-    )
+    with threadpool_limits(limits=1, user_api="blas"):  # matrices are small: two threads wait for each other
+        factor = _fit_factor(panel, seed)
+        case = tables.case(panel, seed, thresholds=None if factor is None else factor.thresholds)
+        baselines = baseline_table(case)
+        prediction, predictions = predict(case)
+        controls = control_table(case) if case.controls else None
+        verdict = judge(case, prediction, baselines, controls)
+        correct = case.about.get("subject_correct")
+        return Judgement(
+            case,
+            verdict,
+            baselines,
+            predictions,
+            controls,
+            knowing_table(case, correctness_of(panel), correct),
+            factor,
+            None if factor is None else dial_path(case),
+        )
 
 
 def _norms_per_unit(entry: dict[Any, Any]) -> float:
