@@ -97,8 +97,9 @@ def evaluated(panel: "ResponseMatrix", options: PlaceOptions) -> Found:
     from onedial.scale.place.evaluation import evaluate_placing, placing_summary
     from onedial.scale.place.question_bank import kin_of
     from onedial.show.progress import progress_bar
+    from onedial.stats.threads import one_blas_thread
 
-    with progress_bar(panel.answers.shape[1], "placing") as advance:
+    with progress_bar(panel.answers.shape[1], "placing") as advance, one_blas_thread():
         draws = evaluate_placing(
             panel, kin_of(panel.respondents), n_draws=options.draws, seed=options.seed, advance=advance
         )

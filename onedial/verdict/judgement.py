@@ -6,7 +6,6 @@ from functools import cached_property
 from typing import Any
 
 import pandas as pd
-from threadpoolctl import threadpool_limits
 
 from onedial.asking.sweep_tables import DRAWN_ROLES, controls_of, under_test
 from onedial.core.cards import one_line
@@ -15,6 +14,7 @@ from onedial.core.notices import notice
 from onedial.panels.panel_scores import correctness_of
 from onedial.panels.panels import ResponseMatrix, counts_of_samples
 from onedial.scale.factor.factor_model import FactorModel, fit_factor_model
+from onedial.stats.threads import one_blas_thread
 from onedial.verdict.baselines.baselines import baseline_table, instructed_margins
 from onedial.verdict.baselines.knowing import knowing_table
 from onedial.verdict.baselines.texts import push_settings, text_cost
@@ -202,7 +202,7 @@ def judge_tables(tables: SweepTables, panel: ResponseMatrix, seed: int = 0) -> J
     >>> judge_tables(tables, one).verdict.reproduced
     'cannot be judged'
     """
-    with threadpool_limits(limits=1, user_api="blas"):  # matrices are small: two threads wait for each other
+    with one_blas_thread():
         factor = _fit_factor(panel, seed)
         case = tables.case(panel, seed, thresholds=None if factor is None else factor.thresholds)
         baselines = baseline_table(case)
