@@ -75,6 +75,9 @@ def read(path: Path, choices: LogChoices) -> list[LogRun]:
         )
     models = columns.parse("respondent", name_of, "name the respondent")
     framings = columns.parse("framing", _text, "give text")
+    asked = zip(models, framings, strict=True)
+    identities, texts = (columns.parse(role, _text, "write it otherwise") for role in ("question_id", "question"))
+    refuse_ids_of_rows(table, identities, [*map(str, asked)], texts)
     runs: dict[tuple[str, str], list[LogRecord]] = {}
     tops = [choices.confidence_scale] * len(models)
     if choices.confidence_scale is None and "confidence" in columns.found:
@@ -215,6 +218,19 @@ def _records(columns: Columns, choices: LogChoices, tops: Sequence[float | None]
             )
         )
     return records
+
+
+def refuse_ids_of_rows(table: Table, ids: Sequence[Any], respondents: Sequence[Any], texts: Sequence[Any]) -> None:
+    """Raise InputError where ids number the answers, though their texts were put to several respondents."""
+    rows = pd.DataFrame({"id": list(ids), "respondent": list(respondents), "text": list(texts)}).dropna()
+    if rows["id"].duplicated().any() or rows["respondent"].nunique() < 2:
+        return
+    n_asked = rows.groupby(rows["text"].astype(str))["respondent"].nunique()
+    if (n_asked > 1).any():
+        raise InputError(
+            f"{table.path} gives every answer an id of its own, though {(n_asked > 1).sum()} texts were put to several "
+            "respondents; leave that column out, so that questions go by their texts, or give the ids of the questions"
+        )
 
 
 def tells_error(cell: Any) -> bool:
