@@ -25,7 +25,7 @@ from onedial.core.notices import notice
 from onedial.core.suggestions import nearest
 from onedial.panels.columns import Columns
 from onedial.panels.cuts import panel_at_cuts
-from onedial.panels.formats.plain_tables import ROLES, refuse_ids_of_rows, tells_error
+from onedial.panels.formats.plain_tables import ROLES, failures, refuse_ids_of_rows
 from onedial.panels.keying import tells_keying, with_keying
 from onedial.panels.panels import METADATA, SAMPLES, ResponseMatrix, panel_from_long, respondents_table
 from onedial.panels.questions.cells import clean_text
@@ -248,14 +248,14 @@ def _read(table: Table, asked: _Asked, told: pd.DataFrame | None, wanted: str) -
         rows.loc[unread, "said_yes"] = np.nan
         if unread.any():
             notice(f"{table.path}: {unread.sum()} answers with mass below {MASS_FLOOR:g} count as unread")
-    if "error" in rows.columns:
-        answers = [name for name in ("said_yes", "confidence") if name in rows]
-        failed = rows["error"].map(tells_error) & rows[answers].notna().any(axis=1)
-        rows.loc[failed, answers] = np.nan
-        if failed.any():
-            notice(
-                f"{table.path}: {failed.sum()} answers count as unread, since the column 'error' says that they failed"
-            )
+    answers = [name for name in ("said_yes", "confidence") if name in rows]
+    failing = pd.Series(failures(table), rows.index, dtype=object).where(rows[answers].notna().any(axis=1))
+    if failing.notna().any():
+        rows.loc[failing.notna(), answers] = np.nan
+        notice(
+            f"{table.path}: {failing.notna().sum()} answers count as unread, since the column "
+            f"{listed(failing.dropna().unique())} says that they failed"
+        )
     texts = Columns(table, ROLES).found.get("question")
     if texts is not None:
         refuse_ids_of_rows(table, rows["question_id"], rows["respondent"], rows[texts])

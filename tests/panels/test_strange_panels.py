@@ -313,6 +313,10 @@ def test_a_keying_that_is_not_understood_is_named(tmp_path, name, cells):
 # --- what is told of an answer, a respondent or a row ---
 
 LONG = "question_id,respondent,said_yes"
+FAILING = [
+    *(("refused", 1, 0), ("Parse Failed", True, False), ("is_valid", "no", "yes"), ("status", "timeout_error", "ok")),
+    ("finish_reason", "content_filter", "length"),
+]
 
 
 @pytest.mark.parametrize(
@@ -328,6 +332,14 @@ LONG = "question_id,respondent,said_yes"
             [[1, None], [0, 1]],
             "1 answers count as unread",
         ),
+        *(
+            (
+                f"{LONG},{name}\nq1,a,1,{fine}\nq2,a,0,{fine}\nq1,b,0,{cell}\nq2,b,1,{fine}",
+                [[1, None], [0, 1]],
+                f"1 answers count as unread, since the column '{name}'",
+            )
+            for name, cell, fine in FAILING
+        ),
         ("question_id,a,a_correct,b,b_confidence\nq1,1,0,0,1\nq2,0,1,1,0", [[1, 0], [0, 1]], "told of another column"),
         ("sep=;\nquestion_id;a;b\nq1;1;0\nq2;0;1", [[1, 0], [0, 1]], None),
         ("question_id,GPT-4,gpt-4\nq1,1,0\nq2,0,1", [[1, 0], [0, 1]], "are taken for 2 respondents"),
@@ -335,7 +347,14 @@ LONG = "question_id,respondent,said_yes"
         ("question_id,answerable,a,b\nq1,True,1,0\nq2,False,0,1", [[1, 0], [0, 1]], "'answerable' (by its name)"),
     ],
     ids=[
-        *("a failed answer", "a failed number", "a column about a column", "a line for Excel", "names alike"),
+        *(
+            "a failed answer",
+            "a failed number",
+            *(name for name, *_ in FAILING),
+            "a column about a column",
+            "a line for Excel",
+            "names alike",
+        ),
         *("a second header", "a truth of questions"),
     ],
 )
@@ -343,6 +362,8 @@ def test_what_is_no_answer_is_named_and_not_counted(tmp_path, text, answers, sai
     panel = panel_of(tmp_path, text, ":95" if ",confidence," in text else "")
     np.testing.assert_array_equal(panel.answers.to_numpy(float), np.array(answers, dtype=float))
     assert said is None or any(said in str(each.message) for each in recwarn)
+    if "unread" in (said or "") and ",said_yes," in text:
+        assert imported(tmp_path / "p.csv")["said_yes"].isna().sum() == 1
 
 
 def test_an_id_of_each_answer_and_codes_without_a_key_are_refused(tmp_path):
