@@ -256,9 +256,9 @@ def _read(table: Table, asked: _Asked, told: pd.DataFrame | None, wanted: str) -
             f"{table.path}: {failing.notna().sum()} answers count as unread, since the column "
             f"{listed(failing.dropna().unique())} says that they failed"
         )
-    texts = Columns(table, ROLES).found.get("question")
-    if texts is not None:
-        refuse_ids_of_rows(table, rows["question_id"], rows["respondent"], rows[texts])
+    asked_as = Columns(table, ROLES).found.get("question")
+    if asked_as is not None:
+        refuse_ids_of_rows(table, list(rows["question_id"]), list(rows["respondent"]), list(rows[asked_as]))
     if "sample" in rows.columns:
         _refuse_repeats(table, rows[["sample", "respondent", "question_id"]], "keep one row per sample")
     else:
