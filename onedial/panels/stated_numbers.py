@@ -96,7 +96,7 @@ def tops_of(
 
 def _is_mixed(values: NDArray[np.float64]) -> bool:
     """Whether shares may stand among percentages: what is above 1 has no fractions, though what is below 1 has."""
-    above = values[values > 1]
+    above = values[(values > 1) & np.isfinite(values)]
     is_whole = len(above) > 0 and above.max() > _MOST_OF_RATINGS and bool((above % 1 == 0).all())
     return is_whole and bool(((values > 0) & (values < 1)).any())
 
