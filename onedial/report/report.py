@@ -61,7 +61,7 @@ def overview(contents: Contents, sections: Sequence[Section]) -> Markup:
     if OVERVIEW in contents.captions:
         blocks.append(page.lead_figure(contents.run.path / "figures", OVERVIEW, contents.captions[OVERVIEW]))
     if told := doubts_of(contents):
-        blocks.append(page.doubts("What to doubt", [(words, anchors.get(about, "verdict")) for words, about in told]))
+        blocks.append(page.doubts("Caveats", [(words, anchors.get(about, "verdict")) for words, about in told]))
     return page.beside(blocks[0], blocks[1:]) if blocks else Markup()
 
 
