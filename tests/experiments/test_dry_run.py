@@ -25,7 +25,9 @@ def test_each_stage_of_a_sweep_asks_what_was_foretold_without_weights(made, monk
     asked = shared.asked
     monkeypatch.setattr("onedial.models.checkpoints.weights.load_weights", None)
     told = foretold(STEER_SWEEP, shared.options)
-    assert_bounded(told, asked, *({"sweep", "facts", "interchange", "mediation"} & set(asked)), searched=["controls"])
+    assert_bounded(
+        told, asked, *({"sweep", "facts", "reversed wording", "interchange"} & set(asked)), searched=["controls"]
+    )
 
 
 def forecast(layer="auto", **more):

@@ -134,7 +134,8 @@ def _reversed(a: Ahead) -> Loads:
 
 
 def _interchange(a: Ahead) -> Loads:
-    swapped = (a.of("test") * 4)[: 4 * INTERCHANGE_PAIRS]
+    test = a.of("test")  # pairs of a low and a high third, either way, by two scores
+    swapped = (test * 2)[: 4 * min(INTERCHANGE_PAIRS, len(test) // 3)]
     return [Load(swapped), Load(swapped, [(a.middle, 2 + 2 * INTERCHANGE_DRAWN)])]
 
 
