@@ -207,13 +207,15 @@ class Clock:
 
     def seconds(self, load: Load) -> float:
         """Of a load, all of it, in one process."""
-        batches = len(load.lengths) / len(self._chosen)
-        by_token = self._reading / sum(map(len, self._batch.sequences)) if load.lengths else 0.0
+        n_tokens, batches = sum(map(len, self._batch.sequences)), len(load.lengths) / len(self._chosen)
+        by_token = self._reading / n_tokens if load.lengths else 0.0
         read = by_token * self._n_layers / (self._top + 1) * sum(load.lengths[load.n_cached :])
         if load.kind == "written":  # few prompts side by side take nearly as long for a token as many
             still, by_layer = self._token(min(len(load.lengths), len(self._chosen)))
             writing = math.ceil(batches) * load.n_tokens * (still + by_layer * self._n_layers)
             return load.seconds + (read + writing) * sum(count for _, count in load.rows)
+        if load.kind in ("all", "crossings everywhere"):
+            batches = sum(load.lengths) / n_tokens
         steered = 0.0
         for layer, count in load.rows:
             still, by_layer = self._pushed(load.kind, count)
@@ -367,11 +369,11 @@ def forecast_of(
     loaded = DTYPES.get(dtype) or (config.dtype if device == "cuda" else None) or torch.float32
     lengths = {name: [len(encode(tokenizer, render(tokenizer, own))) for own in mine] for name, mine in asked.items()}
     size = Size.of(config)
-    loads = {START: []} | dict(stages(lengths, size, loaded))
+    loads: dict[str, Sequence[Load]] = {START: [], **stages(lengths, size, loaded)}
     sketch = sketch_of(config, tokenizer, loaded, device, size)
     if sketch is None:
         return Forecast(loads, size, loaded, device, None)
-    clock = Clock(sketch, [own for mine in asked.values() for own in mine], size.n_layers)
+    clock = Clock(sketch, max(asked.values(), key=len), size.n_layers)  # of one wording, as a stage asks them
     loads[START] = [*loads[START], Load(seconds=so_far + _checking(sketch, size))]
     taken = {name: clock.usual_and_most(own) for name, own in loads.items()}
     return Forecast(loads, size, loaded, device, taken)
