@@ -70,8 +70,7 @@ def place(options: PlaceOptions, notes: Notes) -> None:
     from onedial.panels.keying import reversed_questions
     from onedial.panels.own_answers import load_answers
     from onedial.panels.panel_files import load_panel
-    from onedial.show.ending import end
-    from onedial.show.results import SURROUNDINGS, WARNINGS, Result, results_of
+    from onedial.show.ending import end_with_tables
 
     panel = load_panel(options.panel, options.respondents)
     if turned := reversed_questions(panel):
@@ -89,10 +88,8 @@ def place(options: PlaceOptions, notes: Notes) -> None:
     with start.begin(notes, model) as run, run.withdrawn_if_refused():
         with run.stage("place"):
             found = evaluated(panel, options) if options.evaluate else placed(panel, answers, model, options)
-        first, *rest = found.sentences
-        said = {"found": Result("What was found", items=lambda *_: rest, folded=False, terminal=True)}
-        results = WARNINGS | said | results_of(found.tables, found.drawings) | SURROUNDINGS
-        end(run, results, {}, None, "Where does a respondent stand on the panel's scale?", first)
+        question = "Where does a respondent stand on the panel's scale?"
+        end_with_tables(run, question, found.sentences, found.tables, found.drawings)
 
 
 def evaluated(panel: "ResponseMatrix", options: PlaceOptions) -> Found:
@@ -100,8 +97,9 @@ def evaluated(panel: "ResponseMatrix", options: PlaceOptions) -> Found:
     from onedial.scale.place.evaluation import evaluate_placing, placing_summary
     from onedial.scale.place.question_bank import kin_of
     from onedial.show.progress import progress_bar
+    from onedial.stats.threads import one_blas_thread
 
-    with progress_bar(panel.answers.shape[1], "placing") as advance:
+    with progress_bar(panel.answers.shape[1], "placing") as advance, one_blas_thread():
         draws = evaluate_placing(
             panel, kin_of(panel.respondents), n_draws=options.draws, seed=options.seed, advance=advance
         )

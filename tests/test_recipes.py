@@ -1,7 +1,8 @@
 """The recipes of docs/recipes, followed in an empty folder: each is one file, and its commands are run.
 
-The embedded model is replaced by a random one with few layers, of which the commands steer another than they name; what
-they say is otherwise kept, but that one judgement is made with all plugins that are to show in it.
+The embedded model is replaced by a random one with few layers, of which the commands steer another than they name, and
+the panel of frontier models by some of them; what they say is otherwise kept, but that one judgement is made with all
+plugins that are to show in it.
 """
 
 import ast
@@ -21,6 +22,7 @@ from forks import run_program
 from tiny_models import save_outspoken
 
 from onedial.core.run.run import Run
+from onedial.panels.panel_files import load_panel
 from onedial.report.report import contents_of
 from onedial.verdict.sweep_run import SweepRun
 
@@ -28,7 +30,7 @@ ROOT = Path(__file__).resolve().parent.parent
 DOCS = ROOT / "docs"
 PAGE = (DOCS / "architecture.md").read_text(encoding="utf-8")
 RECIPES = [DOCS / found for found in re.findall(r"\((recipes/\w+\.py)\)", PAGE)]
-SWEEP, JUDGE = "steer_sweep.py", "judge_run.py"
+SWEEP, JUDGE, STUDY = "steer_sweep.py", "judge_run.py", "study_panel.py"
 
 
 def commands():
@@ -47,12 +49,14 @@ def commands():
 
 
 def run(line, folder):
-    """One command of the page, in the folder; a sweep is given the small model."""
+    """One command of the page, in the folder; a sweep is given the small model, a study the small panel."""
     if not line.startswith("python "):
         subprocess.run(["bash", "-c", line], cwd=folder, check=True)
         return ""
     program, *words = shlex.split(line)[1:]
     small = ["--model", "small", "--layer", "2"] if program.endswith(SWEEP) else []
+    if program.endswith(STUDY):
+        words[words.index("frontier")] = "few.csv"
     kept = {key: value for key, value in os.environ.items() if not key.startswith("PYTEST")}
     done = run_program(ROOT / program, *words, *small, env=kept | {"PYTHONPATH": str(ROOT)}, cwd=folder)
     assert done.returncode == 0, f"{line}\n{done.stdout[-3000:]}\n{done.stderr[-3000:]}"
@@ -64,6 +68,7 @@ def followed(tmp_path_factory):
     """The folder in which all recipes were followed, and what the programs said."""
     folder = tmp_path_factory.mktemp("elsewhere")
     save_outspoken(folder / "small", "llama", seed=0, max_position_embeddings=4096)
+    load_panel("frontier").answers.iloc[::2, ::3].to_csv(folder / "few.csv", index_label="question_id")
     for recipe in RECIPES:
         shutil.copy(recipe, folder)
     return folder, "".join(run(line, folder) for line in commands())

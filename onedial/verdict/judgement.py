@@ -14,6 +14,7 @@ from onedial.core.notices import notice
 from onedial.panels.panel_scores import correctness_of
 from onedial.panels.panels import ResponseMatrix, counts_of_samples
 from onedial.scale.factor.factor_model import FactorModel, fit_factor_model
+from onedial.stats.threads import one_blas_thread
 from onedial.verdict.baselines.baselines import baseline_table, instructed_margins
 from onedial.verdict.baselines.knowing import knowing_table
 from onedial.verdict.baselines.texts import push_settings, text_cost
@@ -201,23 +202,24 @@ def judge_tables(tables: SweepTables, panel: ResponseMatrix, seed: int = 0) -> J
     >>> judge_tables(tables, one).verdict.reproduced
     'cannot be judged'
     """
-    factor = _fit_factor(panel, seed)
-    case = tables.case(panel, seed, thresholds=None if factor is None else factor.thresholds)
-    baselines = baseline_table(case)
-    prediction, predictions = predict(case)
-    controls = control_table(case) if case.controls else None
-    verdict = judge(case, prediction, baselines, controls)
-    correct = case.about.get("subject_correct")
-    return Judgement(
-        case,
-        verdict,
-        baselines,
-        predictions,
-        controls,
-        knowing_table(case, correctness_of(panel), correct),
-        factor,
-        None if factor is None else dial_path(case),
-    )
+    with one_blas_thread():
+        factor = _fit_factor(panel, seed)
+        case = tables.case(panel, seed, thresholds=None if factor is None else factor.thresholds)
+        baselines = baseline_table(case)
+        prediction, predictions = predict(case)
+        controls = control_table(case) if case.controls else None
+        verdict = judge(case, prediction, baselines, controls)
+        correct = case.about.get("subject_correct")
+        return Judgement(
+            case,
+            verdict,
+            baselines,
+            predictions,
+            controls,
+            knowing_table(case, correctness_of(panel), correct),
+            factor,
+            None if factor is None else dial_path(case),
+        )
 
 
 def _norms_per_unit(entry: dict[Any, Any]) -> float:

@@ -15,7 +15,7 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
-from scipy import optimize, special, stats
+from scipy import optimize, special
 
 from onedial.stats.resampling import permuted_rows
 from onedial.verdict.case import Case
@@ -112,10 +112,11 @@ def _probit(x: np.ndarray, given: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     design = np.stack([np.ones_like(x), -x], axis=-1)
     begin = np.nan_to_num(special.ndtri(np.clip(rate, 0.005, 0.995)))
     parameters = np.stack([begin, np.full(given.shape[1], 0.3)], axis=-1)
+    products = design[:, :, None] * design[:, None, :]
     for _ in range(_ITERATIONS):
         z = sign * (design @ parameters.T)
         mills = np.where(answered, np.exp(-(z**2) / 2 - 0.5 * np.log(2 * np.pi) - special.log_ndtr(z)), 0.0)
-        information = np.einsum("qt,qi,qj->tij", mills * (mills + z), design, design)
+        information = np.tensordot(mills * (mills + z), products, axes=(0, 0))
         step = np.linalg.solve(information + 1e-9 * np.eye(2), ((sign * mills).T @ design)[..., None])[..., 0]
         size = np.abs(step).max(axis=-1, keepdims=True)
         parameters = parameters + step * np.minimum(1.0, 2.0 / np.maximum(size, 1e-12))  # a far start may overshoot
@@ -144,10 +145,11 @@ def orthogonal_line(x: np.ndarray, y: np.ndarray, x_se: np.ndarray, y_se: np.nda
         """Misfit, intercept and weights of the line at this angle."""
         slope = np.tan(angle)
         weights = 1 / (y_se**2 + slope**2 * x_se**2)
-        intercept = float(np.average(y - slope * x, weights=weights))
+        intercept = float((weights * (y - slope * x)).sum() / weights.sum())
         return float((weights * (y - intercept - slope * x) ** 2).sum()), intercept, weights
 
-    start = np.arctan(stats.linregress(x, y).slope)
+    apart = x - x.mean()
+    start = np.arctan((apart * y).sum() / (apart**2).sum())
     best = min(start + np.linspace(-1.2, 1.2, 25), key=lambda angle: about(angle)[0])
     ends = (best - 0.11, best + 0.11)
     angle = optimize.minimize_scalar(lambda at: about(at)[0], bounds=ends, method="bounded", options={"xatol": 1e-10}).x

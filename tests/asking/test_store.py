@@ -239,8 +239,12 @@ def test_a_budget_that_cannot_hold_is_refused_before_anybody_is_asked(call, tmp_
         ended = call(PROGRAM, word, "--model", "openai:m", *options, "--out", tmp_path / "run")
         assert ended.code == 2
         assert said in ended.err
-        local = ["--model", "smollm2-135m-instruct", "--budget", "5", "--out", tmp_path / "run"]
-        assert "names no model that costs money" in call(PROGRAM, word, *local).err
+    assert not (tmp_path / "run").exists()
+
+
+def test_a_budget_for_models_that_cost_nothing_is_refused(call, tmp_path):
+    ended = call(PROGRAM, "battery", "--model", "smollm2-135m-instruct", "--budget", "5", "--out", tmp_path / "run")
+    assert "names no model that costs money" in ended.err
     assert not (tmp_path / "run").exists()
 
 

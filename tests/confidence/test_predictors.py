@@ -70,6 +70,7 @@ def by_words(sure, right, texts):
     return compare_predictors(predictors_of_correctness(sure, right, kin, texts=texts), right, kin, 0).summary
 
 
+@pytest.mark.long
 def test_the_words_of_a_question_are_learnt_from_other_questions_and_the_history_of_others_is_leant_on():
     sure, right, texts = history(own=0.0)
     found = by_words(sure, right, texts)

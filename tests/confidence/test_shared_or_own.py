@@ -24,6 +24,7 @@ def test_what_families_and_scales_share_is_not_taken_for_ones_own(planted):
     assert abs(np.mean([each.mean["own"] for each in found])) < 0.03
 
 
+@pytest.mark.long
 def test_a_planted_part_of_ones_own_is_found_with_its_size():
     found = verdicts(".3 of its own", FAMILIES["7 families of 33"], 800, range(3))
     assert [each.mean["verdict"] for each in found] == [OWN] * 3

@@ -6,6 +6,7 @@ import sys
 
 import pytest
 import yaml
+from shared_runs import quick_run
 from tiny_experiment import ROOT, STEER_SWEEP, as_arguments, main_of, run_here, write_experiment
 from wandb_files import artifacts_of, complete_records, history_of, items_of, start_of
 
@@ -130,10 +131,8 @@ def test_a_factor_model_is_mirrored_and_without_the_option_wandb_is_not_even_imp
         ("compare_runs", "onedial.verdict.comparing.comparison.Comparison"),
     ],
 )
-def test_online_without_a_login_is_refused_before_anything_is_done(
-    pieces, environment, tmp_path, capsys, program, work
-):
-    run, _ = pieces
+def test_online_without_a_login_is_refused_before_anything_is_done(environment, tmp_path, capsys, program, work):
+    run = quick_run().run
     (tmp_path / "other").mkdir()
     for name in ("config.yaml", "manifest.json"):
         shutil.copy(run.path / name, tmp_path / "other")

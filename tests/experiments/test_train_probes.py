@@ -21,7 +21,7 @@ def options(tmp_path_factory):
     folder = tmp_path_factory.mktemp("inputs")
     found = write_experiment(folder, n=160, n_targets=4)
     few = {"replicates": 99, "shuffles": 2, "facts": 100, "nulls": 9, "n_pushed": 20, "controls": 3}
-    few |= {"statement_layers": 1, "n_patched": 10, "n_reasoned": 4}
+    few |= {"folds": 3, "statement_layers": 1, "n_patched": 10, "n_reasoned": 4}
     return found | {"store": folder / "store"} | few
 
 

@@ -24,6 +24,8 @@ MODELS = {
 VECTOR_ID = "L10-response-mean_difference"
 JUDGED: dict[tuple[Any, ...], Any] = {}
 """By what was simulated: a judgement that several tests ask for is made once."""
+OF_RUN: dict[Path, Any] = {}
+"""The same by the run's folder."""
 FRAMINGS = ("neutral", "cautious", "eager", "expert in another field", "high stakes", "hurried", "humble")
 
 
@@ -104,7 +106,7 @@ def make_run(
     asked = (n_targets, n_questions, seed, tuple(texts), answered)
     if asked not in JUDGED:
         JUDGED[asked] = run.judge(ResponseMatrix(answers, respondents), seed)
-    judgement = JUDGED[asked]
+    judgement = OF_RUN[run.path] = JUDGED[asked]
     keep_judgement(run, judgement)
     with run.run:
         run.run.write_json("verdict.json", judgement.verdict.to_dict() | replaced)

@@ -41,6 +41,7 @@ def test_what_only_the_subject_knows_is_found_however_badly_the_rest_is_measured
     assert np.mean([each.correlation for each in found]) > 0.2
 
 
+@pytest.mark.long
 def test_the_slope_is_that_of_the_ease_itself_and_not_the_one_that_noise_flattens():
     rng = np.random.default_rng(0)
     topic = np.arange(4000) % 20

@@ -129,7 +129,7 @@ def test_the_same_tables_give_the_same_bytes(run, tmp_path):
         assert one.read_bytes() == two.read_bytes()
 
 
-@pytest.mark.parametrize("n_targets", [1, 6, 40])
+@pytest.mark.parametrize("n_targets", [1, 6, pytest.param(40, marks=pytest.mark.long)])
 def test_no_label_leaves_the_figure_and_no_two_targets_overlap(n_targets, tmp_path):
     run = make_run(tmp_path / "run", n_targets=n_targets, n_questions=120)
     judged = {"reproduced": "reproduced"}

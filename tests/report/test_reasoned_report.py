@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from blank import draw_nothing
-from reporting_run import VECTOR_ID, make_run
+from reporting_run import OF_RUN, VECTOR_ID, make_run
 
 from onedial.report.report import contents_of, write_report
 from onedial.report.sweep_results import SWEEP_RESULTS
@@ -33,7 +33,7 @@ def with_reasons(run, unread_share, seed=0):
 
 
 def judged(run):
-    return SimpleNamespace(reasoned=run.judge_reasoned(), verdict=run.judge().verdict)
+    return SimpleNamespace(reasoned=run.judge_reasoned(), verdict=OF_RUN[run.path].verdict)
 
 
 @pytest.fixture(scope="module")

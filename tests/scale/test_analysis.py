@@ -52,6 +52,7 @@ def test_one_scale_is_called_one_scale():
     assert low < 0.64 < high
 
 
+@pytest.mark.long
 def test_what_is_shared_beside_guesses_is_a_second_number():
     rng = np.random.default_rng(8)
     latent = 0.8 * rng.standard_normal((1000, 1)) + 0.6 * rng.standard_normal((1000, 16))
@@ -90,6 +91,7 @@ def test_any_number_of_topics_is_tested_if_each_has_enough_questions():
     assert len(analysis.tables["topic_by_respondent"]) == 14 * 12
 
 
+@pytest.mark.long
 def test_nothing_shared_is_called_nothing():
     page = page_of(planted(2, 500, 0.0))
     assert page.startswith("Nothing is shared that shuffled answers would not show")

@@ -36,5 +36,6 @@ def test_families_explain_the_second_factor_that_they_make_under_guesses_and_ske
     assert second_p(made) > 0.05
 
 
+@pytest.mark.long
 def test_families_do_not_explain_a_second_scale() -> None:
     assert second_p(panel(1, second=0.55)) < 0.05

@@ -61,6 +61,7 @@ def test_lapses_are_found_where_answers_are_tosses_of_a_coin(truth, panel):
     assert QuestionBank.of(tossed).lapse >= 0.04
 
 
+@pytest.mark.long
 def test_newcomers_are_found_within_intervals_that_hold_and_nearer_than_by_their_yes_rates(bank, truth):
     answers = newcomers(truth, 2, 60)
     placed = [asked_adaptively(bank, yes, 25, seed) for seed, yes in enumerate(answers.T)]
@@ -73,6 +74,7 @@ def test_newcomers_are_found_within_intervals_that_hold_and_nearer_than_by_their
     assert np.mean([each.follows for each in placed]) > 0.4
 
 
+@pytest.mark.long
 def test_who_has_nothing_to_do_with_the_scale_is_rarely_said_to_follow_it(bank):
     rng = np.random.default_rng(3)
     answers = rng.random((N, 60)) < rng.uniform(0.2, 0.8, 60)

@@ -102,6 +102,7 @@ def held_out_accuracy(model, answers):
     return sum((margin > 0) == bool(answer) for margin, answer in list(zip(found, answers, strict=True))[1::2]) / 40
 
 
+@pytest.mark.long
 def test_after_equal_tuning_each_model_predicts_its_own_leaning_better_than_the_other_does_and_no_coin():
     """Each model's answers are its own untuned leaning, which nothing in the question shows."""
     models = [outspoken_model(architecture="llama", seed=seed) for seed in (1, 11)]

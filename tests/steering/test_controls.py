@@ -139,6 +139,7 @@ def test_a_plan_compares_each_control_with_the_vector_of_its_layer(model, prompt
     assert orthogonal == pytest.approx(0, abs=1e-5)
 
 
+@pytest.mark.long
 def test_the_rank_by_push_keeps_its_size_only_where_controls_choose_their_layer_too():
     """200 directions that differ by chance alone, each in its turn the vector among the others."""
     rng, grid = np.random.default_rng(0), np.sort(doubling())

@@ -14,6 +14,7 @@ from onedial.asking.prompts import METACOGNITIVE
 from onedial.core.errors import InputError
 from onedial.models.respondent import LocalRespondent
 from onedial.models.writing import generate
+from steering.engines import proof
 from steering.engines.requests import SPANS, Request, as_line, check_told
 from steering.engines.vllm_side.worker import Pushes
 from steering.engines.writer import Vllm, python_with_vllm, write_with_vllm
@@ -27,6 +28,12 @@ QUESTIONS = [f"Who sang {'of the river ' * (i % 3)}in {1900 + i}?" for i in rang
 @pytest.fixture
 def model():
     return outspoken_model()
+
+
+@pytest.fixture(autouse=True)
+def briefly(monkeypatch):
+    """A proof by fewer tokens: here all is in float32, and nothing hides."""
+    monkeypatch.setattr(proof, "N_TOKENS", 5)
 
 
 @pytest.fixture

@@ -20,6 +20,7 @@ from steering.effects.reasoned import (
     reasoned_sweep,
     short_grid,
 )
+from steering.engines import proof
 from steering.engines.writer import Vllm
 from steering.interventions import Intervention
 from steering.respondent import generate_steered
@@ -125,7 +126,8 @@ def test_processes_that_find_different_room_share_one_plan_and_ask_every_row_onc
 
 
 @pytest.mark.parametrize("search", ["grid", "bisect"])
-def test_an_engine_writes_the_same_texts_side_by_side(search):
+def test_an_engine_writes_the_same_texts_side_by_side(search, monkeypatch):
+    monkeypatch.setattr(proof, "N_TOKENS", 5)
     model = outspoken_model()
     intervention, grid = Intervention.of(*vectors_at(model, [2]), positions="all"), [-2.0, -1.0, 0.0, 1.0, 2.0]
     key = ["question_id", "magnitude"]

@@ -81,6 +81,7 @@ def test_planted_meanings_are_recovered_where_equal_words_show_nothing(judged):
         assert signals.loc[name, "low"] > 0.5
 
 
+@pytest.mark.long
 def test_samples_that_agree_by_chance_of_wording_and_of_meaning_tell_nothing(judged):
     intervals = []
     for seed in range(6):

@@ -21,6 +21,8 @@ from onedial.verdict.case import sweep_grid
 from onedial.verdict.verdict import DIALS
 
 N = 99
+ALONE = {}
+"""By its identity: a case and its verdict without controls."""
 
 
 @pytest.fixture(scope="module")
@@ -33,9 +35,17 @@ def topics_of(sweep):
     return sweep.drop_duplicates("question_id").set_index("question_id")["topic"]
 
 
+def beside(matches, controls=None, **known):
+    """The verdict beside these controls; what is predicted of the targets does not rest on them."""
+    name = id(matches)
+    alone = ALONE[name] = ALONE.get(name) or (matches, judge(matches, N))
+    prediction = alone[1].prediction
+    return alone[1] if controls is None else judge(matches, N, prediction, controls=controls, **known)
+
+
 def drawn_controls(matches, **columns):
     """A control table of 99 drawn directions that are worse than the vector in everything, but for what is given."""
-    own = judge(matches, N).direction.vector
+    own = beside(matches).direction.vector
     table = pd.DataFrame(
         {
             "role": "random",
@@ -99,15 +109,15 @@ def test_a_panel_without_a_target_to_judge_still_gives_a_verdict_that_json_can_h
 
 
 def test_a_dial_that_reorders_against_the_targets_is_said_to():
-    sweep, panel = simulated("threshold shift", n_questions=1600, n_targets=12, reordering=0.9)
-    found = judge(case_of(sweep, panel), 999)
+    sweep, panel = simulated("threshold shift", n_questions=800, n_targets=12, reordering=0.9)
+    found = judge(case_of(sweep, panel), 399)
     assert found.dial == verdict.AWAY
     assert found.order.high < 0
 
 
 def test_without_a_signal_two_orders_are_not_called_the_same():
-    sweep, panel = simulated("unrelated", seed=1, n_questions=1600, n_targets=12, reordering=0.9)
-    found = judge(case_of(sweep, panel), 999)
+    sweep, panel = simulated("unrelated", seed=1, n_questions=800, n_targets=12, reordering=0.9)
+    found = judge(case_of(sweep, panel), 399)
     assert found.reproduced == verdict.NOT_REPRODUCED
     assert found.order.equivalent
     assert found.dial != verdict.THRESHOLD_SHIFT
@@ -119,21 +129,26 @@ def test_without_a_signal_two_orders_are_not_called_the_same():
 def test_a_direction_is_ranked_by_the_push_where_the_dial_is_a_threshold_shift():
     sweep, panel = simulated("threshold shift", reordering=0.0)
     matches = case_of(sweep, panel)
-    found = judge(matches, N, controls=drawn_controls(matches))
+    found = beside(matches, controls=drawn_controls(matches))
     assert (found.push, found.direction.by, found.direction.rank) == (verdict.THIS_DIRECTION, "push", 1)
     assert found.direction.p == pytest.approx(0.01)
     assert found.sentence.endswith("it takes this direction; no topics known")
     cheap = drawn_controls(matches)
     cheap.iloc[:9, cheap.columns.get_loc("push")] = found.direction.vector["push"] / 2
-    cheaper = judge(matches, N, controls=cheap)
+    cheaper = beside(matches, controls=cheap)
     assert (cheaper.push, cheaper.direction.rank) == (verdict.ANY_PUSH, 10)
     assert cheaper.sentence.endswith("any push of this size does as well; no topics known")
 
 
-def test_a_direction_is_ranked_by_its_order_where_the_dial_reorders():
+@pytest.fixture(scope="module")
+def reordered():
     sweep, _ = simulated(n_questions=800, reordering=0.9)
-    matches = case_of(sweep, simulated_panels.dial_order_targets(np.random.default_rng(1), sweep, 12))
-    found = judge(matches, N, controls=drawn_controls(matches, push=0.0))
+    return case_of(sweep, simulated_panels.dial_order_targets(np.random.default_rng(1), sweep, 12))
+
+
+def test_a_direction_is_ranked_by_its_order_where_the_dial_reorders(reordered):
+    matches = reordered
+    found = beside(matches, controls=drawn_controls(matches, push=0.0))
     assert (found.push, found.direction.by, found.direction.ranks["push"]) == (
         verdict.THIS_DIRECTION,
         "order_gain",
@@ -141,29 +156,28 @@ def test_a_direction_is_ranked_by_its_order_where_the_dial_reorders():
     )
     as_good = drawn_controls(matches)
     as_good.iloc[:6, as_good.columns.get_loc("order_gain")] = 0.5
-    assert judge(matches, N, controls=as_good).push == verdict.ANY_PUSH
+    assert beside(matches, controls=as_good).push == verdict.ANY_PUSH
 
 
 @pytest.mark.parametrize(("share", "push"), [(0.95, verdict.ANY_PUSH), (0.85, verdict.THIS_DIRECTION)])
-def test_a_control_whose_order_is_nine_tenths_as_good_decides_though_it_ranks_behind(share, push):
-    sweep, _ = simulated(n_questions=800, reordering=0.9)
-    matches = case_of(sweep, simulated_panels.dial_order_targets(np.random.default_rng(1), sweep, 12))
+def test_a_control_whose_order_is_nine_tenths_as_good_decides_though_it_ranks_behind(reordered, share, push):
+    matches = reordered
     table = drawn_controls(matches, push=1.0)
-    own = judge(matches, N).direction.vector["order_gain"]
+    own = beside(matches).direction.vector["order_gain"]
     table.iloc[0, table.columns.get_loc("order_gain")] = share * own
-    found = judge(matches, N, controls=table)
+    found = beside(matches, controls=table)
     assert (found.push, found.direction.rank) == (push, 1)
 
 
 def test_under_99_drawn_controls_the_rank_is_given_and_the_answer_is_untested(steered_matches):
-    found = judge(steered_matches, N, controls=drawn_controls(steered_matches).iloc[:98])
+    found = beside(steered_matches, controls=drawn_controls(steered_matches).iloc[:98])
     assert (found.push, found.direction.rank, found.direction.n_controls) == (verdict.UNTESTED, 1, 98)
 
 
 def test_the_cost_on_neutral_text_is_ranked_where_it_was_measured_and_decides_nothing(steered_matches):
     table = drawn_controls(steered_matches)
     without, cheap, dear = (
-        judge(steered_matches, N, controls=table, kl=kl) for kl in (float("nan"), 0.1, float(table["kl"].median()))
+        beside(steered_matches, controls=table, kl=kl) for kl in (float("nan"), 0.1, float(table["kl"].median()))
     )
     assert "kl" not in without.direction.ranks
     assert cheap.direction.ranks["kl"] == 1
@@ -247,10 +261,10 @@ def test_a_target_at_an_end_of_the_range_is_judged():
     ("scenario", "reproduced", "dials"),
     [
         ("unrelated", {verdict.NOT_REPRODUCED}, set(DIALS)),
-        ("base rates", {verdict.NOT_REPRODUCED}, set(DIALS)),
+        pytest.param("base rates", {verdict.NOT_REPRODUCED}, set(DIALS), marks=pytest.mark.long),
         ("pure shift", {verdict.REPRODUCED}, {verdict.THRESHOLD_SHIFT}),
-        ("towards, much", {verdict.REPRODUCED}, {verdict.TOWARDS}),
-        ("each its own way", {verdict.REPRODUCED, verdict.NOT_ENOUGH}, set(DIALS)),
+        pytest.param("towards, much", {verdict.REPRODUCED}, {verdict.TOWARDS}, marks=pytest.mark.long),
+        pytest.param("each its own way", {verdict.REPRODUCED, verdict.NOT_ENOUGH}, set(DIALS), marks=pytest.mark.long),
     ],
 )
 def test_the_verdict_says_what_is_true_of_simulated_panels(scenario, reproduced, dials):

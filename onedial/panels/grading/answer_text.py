@@ -6,6 +6,7 @@ Normalising drops case, punctuation, accents, articles and the percent sign, and
 
 import re
 import unicodedata
+from functools import lru_cache
 
 from onedial.asking.replies import turn_by_turn
 
@@ -39,6 +40,11 @@ FUNCTION_WORDS = frozenset(
 
 def normalised_tokens(text: str) -> list[str]:
     """Words of a text without case, accents, punctuation, articles and percent signs; numbers in digits."""
+    return list(_normalised(text))
+
+
+@lru_cache(maxsize=1 << 14)  # a key is held against many answers, an option against many questions
+def _normalised(text: str) -> tuple[str, ...]:
     joined = re.sub(r"(?<=\d)[,\u00a0\u2009\u202f](?=\d{3}(?!\d))", "", text)
     folded = unicodedata.normalize("NFKD", joined).casefold()
     folded = "".join(sign for sign in folded if not unicodedata.combining(sign))
@@ -46,7 +52,7 @@ def normalised_tokens(text: str) -> list[str]:
     folded = re.sub(r"(?<!\w)[-−](?=\d)", " minus ", folded)
     folded = re.sub(r"(?<!\S)&(?!\S)", "and", folded)
     words = _with_digits(_TOKEN.findall(folded.replace("_", " ")))
-    return [word for word in words if word not in _DROPPED] or words
+    return tuple(word for word in words if word not in _DROPPED) or tuple(words)
 
 
 def _with_digits(words: list[str]) -> list[str]:

@@ -7,10 +7,10 @@ import pandas as pd
 
 from onedial.core.run.run import Run
 from onedial.show import page
-from onedial.show.columns import count, headline
-from onedial.show.ending import end
+from onedial.show.columns import count
+from onedial.show.ending import end_with_tables
 from onedial.show.figure_style import Drawing
-from onedial.show.results import SURROUNDINGS, WARNINGS, Result, results_of
+from onedial.show.results import Result, results_of
 
 MOST_ANSWERS, LONGEST = 60, 400
 """Answers of one test on the page, and letters of each; the run holds them all."""
@@ -40,19 +40,11 @@ def end_self_report(
     """Write tables, figures and page of a run that asked models about themselves, and print what was found.
 
     Args:
-        question: what was asked. sentences: what was found, the first one as the headline, the others as a list.
-        tables, drawings: as in `onedial.show.results.results_of`.
+        question, sentences, tables, drawings: as in `onedial.show.ending.end_with_tables`.
         answers: test -> what was answered.
     """
-    first, *rest = [headline(sentence) for sentence in sentences]
-    results = {
-        **WARNINGS,
-        "found": Result("What was found", items=lambda *_: rest, folded=False, terminal=True),
-        **results_of(tables, drawings),
-        **{f"answers_{test}": _answers(test, log) for test, log in answers.items()},
-        **SURROUNDINGS,
-    }
-    end(run, results, {}, None, question, first, LEAD)
+    shown = {f"answers_{test}": _answers(test, log) for test, log in answers.items()}
+    end_with_tables(run, question, sentences, tables, drawings, shown, LEAD)
 
 
 def _answers(test: str, log: AnswerLog) -> Result:

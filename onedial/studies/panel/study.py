@@ -3,8 +3,6 @@
 from pathlib import Path
 from typing import Any
 
-from threadpoolctl import threadpool_limits
-
 from onedial.core.errors import InputError
 from onedial.core.run.files import write_table
 from onedial.core.run.notes import Notes
@@ -15,6 +13,7 @@ from onedial.scale.factor.factor_fit import FEWEST_FITTED
 from onedial.show.columns import headline
 from onedial.show.results import Stored, finish, write_page
 from onedial.show.terminal import print_results
+from onedial.stats.threads import one_blas_thread
 from onedial.studies.options.panel import StudyOptions
 from onedial.studies.panel.case import StudyCase
 from onedial.studies.panel.deep import analysis_of, deep_results
@@ -22,7 +21,7 @@ from onedial.studies.panel.results import STUDY_RESULTS, WORDS
 from onedial.studies.start import Start
 
 
-@threadpool_limits.wrap(limits=1, user_api="blas")  # matrices are small: two threads wait for each other
+@one_blas_thread()
 def study_panel(options: StudyOptions, notes: Notes) -> None:
     """Ask the study's questions of a panel, with --confidence those of its confidence alone, with --deep everything of
     its scale, and write the page."""
