@@ -24,7 +24,7 @@ def test_each_stage_of_a_sweep_asks_what_was_foretold_without_weights(made, monk
     shared = made()
     asked = shared.asked
     monkeypatch.setattr("onedial.models.checkpoints.weights.load_weights", None)
-    told = foretold(STEER_SWEEP, shared.options)
+    told = foretold(STEER_SWEEP, shared.options, timed=made is whole_run)
     assert_bounded(
         told, asked, *({"sweep", "facts", "reversed wording", "interchange"} & set(asked)), searched=["controls"]
     )

@@ -119,11 +119,13 @@ def counted():
         yield asked
 
 
-def foretold(program, options):
-    """Stage -> prompts and steered rows, as the program's dry run tells them."""
+def foretold(program, options, timed=False):
+    """Stage -> prompts and steered rows, as the program's dry run tells them; nothing is timed unless it is to be."""
     output = io.StringIO()
     with contextlib.redirect_stdout(output), pytest.MonkeyPatch.context() as patched:
         patched.setattr(forecast, "LONG_ENOUGH", 0.0)
+        if not timed:
+            patched.setattr(forecast, "_seconds", lambda model, work: 1.0)
         assert run_here(program, *as_arguments(options | {"dry_run": True, "out": None})) == 0
     cells = re.findall(r"^(\w.*?) {2,}([\d,]+) +([\d,]+) .* (?:s|min|h)$", output.getvalue(), re.MULTILINE)
     return {stage: tuple(int(number.replace(",", "")) for number in numbers) for stage, *numbers in cells}
