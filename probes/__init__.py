@@ -6,8 +6,8 @@ task = ProbeTask(labels.truth, texts, TopicFolds.of(topics))  # whole topics are
 found = measure_layer(store.read(12).double().numpy(), task)  # one layer: table, scores, probes
 """
 
-from probes.directions.concordance import Concordance, topic_draws
 from probes.directions.contrast import StatementStreams
+from probes.fitting.concordance import Concordance, topic_draws
 from probes.fitting.crossfit import cross_fit, of_rows
 from probes.fitting.folds import TopicFolds
 from probes.fitting.linear import Probe, fit_probe, probe_layers

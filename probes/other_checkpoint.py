@@ -5,7 +5,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from onedial.core.errors import InputError
-from probes.directions.concordance import Concordance
+from probes.fitting.concordance import Concordance
 from probes.fitting.crossfit import CrossFitted
 from probes.fitting.measure import ProbeTask
 from probes.fitting.solvers import METHODS, Training

@@ -28,7 +28,7 @@ from numpy.typing import NDArray
 
 from onedial.core.errors import InputError
 from onedial.stats.level import LEVEL
-from probes.directions.concordance import Concordance
+from probes.fitting.concordance import Concordance
 from probes.fitting.crossfit import CrossFitted
 from probes.fitting.labels import OWN_CORRECT, ProbeLabels, correct_label, shared_difficulty
 from probes.fitting.measure import ProbeTask

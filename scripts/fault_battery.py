@@ -10,8 +10,6 @@ full_disk     a disk with room for half of what is written (needs the right to m
 read_only     a disk on which nothing can be written (likewise)
 copy          a copy of the folder while it is written: the copy goes on, whatever becomes of the first
 
-The store of answers alone goes through `--store` faults more (`faults_of_the_store`).
-
 One row for each program and fault: how often it struck, how often the run could be gone on with, how often every table
 ended equal to the undisturbed run's, whether the user was told; rates with 95% Wilson intervals at the end. Tables are
 compared as the values that they hold, so that a table in parts is one table however often it was broken off. Exit code
@@ -19,7 +17,6 @@ compared as the values that they hold, so that a table in parts is one table how
 """
 
 import contextlib
-import errno
 import os
 import shlex
 import shutil
@@ -32,15 +29,10 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
-from unittest import mock
 
 import numpy as np
 import pandas as pd
 
-from onedial.asking.instruments import CAN_YOU_ANSWER, Instrument
-from onedial.asking.prompts import Prompt
-from onedial.asking.respondents import Identity, Response, as_read
-from onedial.asking.store import Ask, Store
 from onedial.core.command_line import run_command
 from onedial.core.errors import InputError
 from onedial.core.files import atomic_path
@@ -314,11 +306,8 @@ class Battery:
 
 
 FAULTS: dict[str, Callable[[Battery], Row]] = {
-    "kill": Battery.kill,
-    "two_writers": Battery.two_writers,
-    "full_disk": Battery.full_disk,
-    "read_only": Battery.read_only,
-    "copy": Battery.copy,
+    each.__name__: each
+    for each in (Battery.kill, Battery.two_writers, Battery.full_disk, Battery.read_only, Battery.copy)
 }
 
 
@@ -339,71 +328,6 @@ def rows_of(program: Program, faults: Sequence[str], place: Path, seed: int, n: 
     for fault in faults if fine else ():
         rng = np.random.default_rng([seed, list(FAULTS).index(fault)])
         yield {"fault": fault} | FAULTS[fault](Battery(program, folder, place, rng, n))
-
-
-# ---- the store alone -------------------------------------------------------------------------------------------------
-
-
-class _Says:
-    """A respondent that says yes to every other question, and counts what it is asked."""
-
-    identity = Identity("says", "f")
-
-    def __init__(self) -> None:
-        self.n_asked = 0
-
-    def answer(self, prompts: Sequence[Prompt], instrument: Instrument) -> Iterator[Response]:
-        for place, prompt in enumerate(prompts):
-            self.n_asked += 1
-            read = as_read(instrument.scale, float(len(prompt.user) % 2))
-            yield Response(place, raw_text=f"\u2028 \u00e9 {prompt.user[-8:]}", **read)
-
-
-def faults_of_the_store(place: Path, n: int, rng: np.random.Generator) -> Iterator[Row]:
-    """What is asked through a store whose file ends at any byte, or whose disk is full at any write; then asked again.
-
-    Yields:
-        A row for each fault: equal where all answers are the same and nothing that was kept whole was asked again.
-    """
-    together = [[CAN_YOU_ANSWER.prompt(f"q{batch}-{i}?") for i in range(4)] for batch in range(10)]
-
-    def asked(file: Path) -> tuple[list[tuple[float | None, str]], int]:
-        says, store = _Says(), Store(file)
-        asks = [Ask("says", says, each, CAN_YOU_ANSWER, str(k % 3), whom="f") for k, each in enumerate(together)]
-        return [(said.value, said.raw_text) for ask in asks for _, said in store.ask(ask)], says.n_asked
-
-    whole, n_all = asked(place / "whole.jsonl")
-    data, write = (place / "whole.jsonl").read_bytes(), os.write
-    counts = {kind: {"n": 0, "survived": 0, "equal": 0, "told": 1} for kind in ("cut at a byte", "full at a write")}
-    for number in range(n):
-        file, room = place / f"{number}.jsonl", int(rng.integers(len(data)))
-        kind, told = list(counts)[number % 2], True
-        if kind == "cut at a byte":
-            file.write_bytes(data[:room])
-        else:
-
-            def with_room(descriptor: int, written: Any) -> int:
-                nonlocal room
-                fits = min(len(written), room)
-                room -= fits
-                if not fits:
-                    raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
-                return write(descriptor, written[:fits])
-
-            with mock.patch("os.write", with_room):
-                try:
-                    asked(file)
-                    told = False
-                except OSError as error:
-                    told = error.filename == str(file)
-        kept = file.read_bytes().count(b"\n") // 4 * 4 if file.exists() else 0
-        answers, n_asked = asked(file)
-        equal = answers == whole and n_asked == n_all - kept
-        row = counts[kind]
-        row |= {"n": row["n"] + 1, "survived": row["survived"] + 1}
-        row |= {"equal": row["equal"] + equal, "told": row["told"] * told}
-        file.unlink()
-    yield from ({"fault": f"store: {kind}", "said": ""} | row for kind, row in counts.items())
 
 
 def rates_of(rows: pd.DataFrame) -> pd.DataFrame:
@@ -436,7 +360,6 @@ class ScriptOptions(Options):
     programs: tuple[str, ...] = option((), "only these", metavar="NAME")
     faults: tuple[str, ...] = option(tuple(FAULTS), "only these", choices=tuple(FAULTS), metavar="NAME")
     n: int = option(20, "how often a program is killed", at_least=1)
-    store: int = option(2000, "faults of the store alone", at_least=0)
     model: str = option("smollm2-135m-instruct", "subject and respondent")
     tiny: bool = option(False, "a model of random weights in its place, and few questions")
     n_questions: int = option(80, "that are asked", at_least=1)
@@ -455,11 +378,8 @@ def main() -> int:
         if unknown := [name for name in wanted if name not in known]:
             raise InputError(f"{unknown[0]} is no program that writes a run; there are {', '.join(known)}")
         needed = known["steer_sweep"]
-        work = {name: rows_of(known[name], options.faults, place, options.seed, options.n, needed) for name in wanted}
-        if options.store:
-            work["store"] = faults_of_the_store(place, options.store, np.random.default_rng(options.seed))
-        for name, found in work.items():
-            for row in found:
+        for name in wanted:
+            for row in rows_of(known[name], options.faults, place, options.seed, options.n, needed):
                 rows.append({"program": name} | row)
                 counts = f"{row['survived']} of {row['n']} survived, {row['equal']} equal"
                 told = "" if row["told"] else "NOT TOLD "

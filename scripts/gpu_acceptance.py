@@ -28,18 +28,22 @@ import gc
 import json
 import os
 import signal
-import subprocess
+import statistics
 import sys
 import tempfile
 import time
 import warnings
-from collections.abc import Callable, Iterator
+import zlib
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
+from unittest import mock
 
 from architectures import FORMS, SMALL, Form, hooked_logits, tiny_hf, tokenizer
+from fault_battery import ROOT, Program, end_of
 
 from onedial.core.command_line import run_command
 from onedial.core.errors import InputError
@@ -48,8 +52,6 @@ from onedial.core.options import Options, option, parse_options
 from onedial.core.run.manifest import machine
 
 Figures = dict[str, Any]
-ROOT = Path(__file__).resolve().parent.parent
-STEER_SWEEP = ROOT / "experiments" / "steer_sweep.py"
 LIMITS = {"float32": 1e-4, "bfloat16": 2.0, "float16": 2.0}
 TINY_MAGNITUDES = (0.0, 1.0)
 READ_AT = ("last", "all")
@@ -69,6 +71,11 @@ SMALL_SHAPE = dict(
 )  # fmt: skip
 VLLM_SHAPE = SMALL_SHAPE | {"hidden_size": 256}
 """The narrowest heads that vLLM has kernels for are of 32 numbers."""
+LONGEST, SHORT = 160, 16
+"""Tokens of a text; and of one by which the hook's cost is measured, all of one length."""
+NOTHING = 1e-7
+"""A push that changes no token."""
+ROUNDS, PAIRS = 2, 12
 MAGNITUDES = tuple(step / 5 for step in range(-5, 6))
 PLAIN_MAGNITUDES = (-1.0, 1.0)
 MOST_ROWS, LEFT_GB, SAME, PATIENCE = 8, 2.0, 1e-4, 300
@@ -289,27 +296,21 @@ def without_memory(device: str) -> Iterator[Callable[[], int]]:
 
 def resume(small: bool, device: str, folder: Path) -> Figures:
     """A run that is killed and gone on with, and one by two processes, against one that was left alone."""
-    subject, (undisturbed, broken, both) = (
-        random_subject(folder),
-        (folder / each for each in ("alone", "broken", "both")),
-    )
-    finish(command(undisturbed, subject))
-    with open(folder / "broken.log", "wb") as said:
-        process = subprocess.Popen(command(broken, subject), stdout=said, stderr=said, start_new_session=True)
-        began = time.monotonic()
-        while process.poll() is None:
-            if any((broken / "sweep").glob("part-*.parquet")) or time.monotonic() - began > PATIENCE:
-                os.killpg(process.pid, signal.SIGKILL)
-                break
-            time.sleep(0.005)
-        process.wait()
-    kept = len(list((broken / "sweep").glob("part-*.parquet")))
-    finish(command(broken, subject, "--resume"))
-    launcher = [sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc_per_node=2"]
-    finish([*launcher, *command(both, subject)[1:]])
-    one, other, shared = (answers(each) for each in (undisturbed, broken, both))
+    sweep = quick_sweep(folder)
+    both = quick_sweep(folder, "-m", "torch.distributed.run", "--standalone", "--nproc_per_node=2")
+    paths = [folder / each for each in ("alone", "broken", "both")]
+    finish(sweep, paths[0])
+    process, began = sweep.start(paths[1]), time.monotonic()
+    while process.poll() is None and time.monotonic() - began < PATIENCE and not parts_of(paths[1]):
+        time.sleep(0.005)
+    process.kill()
+    end_of(process)
+    kept = len(parts_of(paths[1]))
+    finish(sweep, paths[1])
+    finish(both, paths[2])
+    one, other, shared = map(answers, paths)
     off = (one["margin"] - shared["margin"]).abs().max() if len(one) == len(shared) else float("inf")
-    shares = [len(list((both / "sweep").glob(f"part-{prefix}*"))) for prefix in ("0", "p1")]
+    shares = [len(parts_of(paths[2], prefix)) for prefix in ("0", "p1")]
     passed = process.returncode == -signal.SIGKILL and kept > 0 and one.equals(other)
     return {
         "passed": bool(passed and off <= SAME and min(shares) > 0),
@@ -320,7 +321,6 @@ def resume(small: bool, device: str, folder: Path) -> Figures:
 
 def engine(small: bool, device: str) -> Figures:
     """What vLLM writes in a second beside transformers; passed where there is none, since nothing is wrong then."""
-    from bench_engine import writing_speed
     from transformers import AutoTokenizer
 
     from onedial.core.errors import InputError
@@ -340,19 +340,69 @@ def engine(small: bool, device: str) -> Figures:
         prompts = drawn_prompts(shape["vocab_size"], 8 if small else 256, shared=30, own=40)
         push = Intervention.of(drawn_vector(model, 0, model.n_layers // 2), positions="all") * 0.2
         with writing_with_vllm(model) as writer:
-            found = writing_speed(model, writer, prompts, push)
+            found = writing_speed(model, writer, prompts, push, device)
     times = min(found[f"vLLM, {kind}"] / found[f"transformers, {kind}"] for kind in ("steered", "unsteered"))
     enough = times >= VLLM_TIMES and found["cost of the hook, %"] <= VLLM_COST
     return {"passed": small or enough, "times transformers": round(times, 2), **found}
+
+
+def ends_of_its_own(text: str) -> bool:
+    """Whether a text is done: after 50 to 650 letters, by its first ones."""
+    return len(text) > 50 + zlib.crc32(text[:24].encode()) % 600
+
+
+def writing_speed(model: Any, writer: Any, prompts: Sequence[Sequence[int]], push: Any, device: str) -> Figures:
+    """Tokens per second of both, best of the rounds; and the hook's cost in percent, the median of pairs with its
+    quartiles, at a push so small that the same tokens are written.
+
+    Args:
+        model: by transformers once its writer is put aside. writer: `steering.engines.writer.Vllm`.
+        prompts: token ids. push: a `Push`.
+    """
+    from onedial.models.writing import generate, writing_batches
+    from steering.engines.requests import Request
+
+    def by_transformers(with_: Any) -> int:
+        model.writer = None
+        batches = writing_batches(model, [len(ids) for ids in prompts], LONGEST)
+        return sum(
+            text.n_tokens
+            for batch in batches
+            for text in generate(model, [prompts[at] for at in batch], LONGEST, stop=ends_of_its_own, with_=with_)
+        )
+
+    def by_vllm(with_: Any) -> int:
+        requests = [Request(ids, with_) for ids in prompts]
+        return sum(text.n_tokens for text in writer.write(requests, LONGEST, stop=ends_of_its_own))
+
+    def of_one_length(with_: Any) -> None:
+        writer.write([Request(ids, with_) for ids in prompts], SHORT)
+
+    for with_ in (None, push):
+        writer.write([Request(ids, with_) for ids in prompts[:4]], 4)  # the proof, and what is done at first
+    found: Figures = {}
+    for name, write in (("transformers", by_transformers), ("vLLM", by_vllm)):
+        for with_ in (None, push):
+            rounds = [timed(partial(write, with_), device) for _ in range(ROUNDS)]
+            speed = max(n_tokens / seconds for n_tokens, seconds in rounds)
+            found[f"{name}, {'steered' if with_ else 'unsteered'}"] = round(speed, 1)
+    ratios = []
+    for pair in range(PAIRS):  # each goes first as often, so that a machine that slows down says nothing
+        order = (None, push.of * NOTHING) if pair % 2 else (push.of * NOTHING, None)
+        seconds = {with_ is None: timed(partial(of_one_length, with_), device)[1] for with_ in order}
+        ratios.append(seconds[False] / seconds[True])
+    low, median, high = (100 * (share - 1) for share in statistics.quantiles(ratios, n=4))
+    return found | {"cost of the hook, %": round(median, 2), "quartiles": [round(low, 2), round(high, 2)]}
 
 
 def whole(small: bool, device: str, folder: Path) -> Figures:
     """A whole run on the CPU and on the device."""
     from onedial.verdict.sweep_run import SweepRun
 
-    subject, hidden = random_subject(folder), {"cpu": {"CUDA_VISIBLE_DEVICES": ""}, device: {}}
-    for each, environment in hidden.items():
-        finish(command(folder / f"run-{each}", subject), environment)
+    sweep = quick_sweep(folder)
+    for each in ("cpu", device):
+        with mock.patch.dict(os.environ, {"CUDA_VISIBLE_DEVICES": ""} if each == "cpu" else {}):
+            finish(sweep, folder / f"run-{each}")
     one, other = (folder / f"run-{each}" for each in ("cpu", device))
     turned = int(((answers(one)["margin"] > 0) != (answers(other)["margin"] > 0)).sum())
     sentences = [SweepRun.open(run).verdict()["sentence"] for run in (one, other)]
@@ -360,35 +410,32 @@ def whole(small: bool, device: str, folder: Path) -> Figures:
     return {"passed": same, "sentences": sentences, "flips": turned, "answers": len(answers(one))}
 
 
-def random_subject(folder: Path) -> dict[str, str]:
-    """Options that name a model of the tests with random weights, which puts most of its probability on yes and no."""
+def quick_sweep(folder: Path, *launcher: str) -> Program:
+    """A run of a model of the tests with random weights, which puts most of its probability on yes and no."""
     sys.path.append(str(ROOT / "tests" / "helpers"))
     from tiny_models import save_outspoken
 
     prompt = folder / "prompt.yaml"
     save_outspoken(folder / "random", "llama", seed=1)
     prompt.write_text("user: |\n  {question}\n  Can you tell?\nassistant_prefix: 'Answer:'\n", encoding="utf-8")
-    return {"model": str(folder / "random"), "prompt": str(prompt)}
+    subject = [f"--model={folder / 'random'}", f"--prompt={prompt}"]
+    return Program("steer_sweep", [*launcher, "experiments/steer_sweep.py", *QUICK, *subject])
 
 
-def command(out: Path, subject: dict[str, str], *more: str) -> list[str]:
-    """The quick run into this folder; one that is there already is gone on with."""
-    own = [f"--{name}={value}" for name, value in subject.items()]
-    going_on = ["--resume"] if (out / "manifest.json").is_file() and "--resume" not in more else []
-    return [sys.executable, str(STEER_SWEEP), f"--out={out}", *QUICK, *own, *more, *going_on]
-
-
-def finish(arguments: list[str], environment: dict[str, str] | None = None) -> None:
-    """Run to the end.
+def finish(program: Program, folder: Path) -> None:
+    """Run to the end, or go on to it.
 
     Raises:
         RuntimeError: it ended otherwise; with the last of what it said.
     """
-    env = os.environ | {"PYTHONPATH": str(ROOT)} | (environment or {})
-    done = subprocess.run(arguments, capture_output=True, text=True, check=False, env=env)
-    if done.returncode:
-        said = (done.stderr or done.stdout).strip().splitlines()
-        raise RuntimeError(f"exit code {done.returncode}: {said[-1] if said else 'nothing was said'}")
+    code, said = program.finish(folder)
+    if code:
+        raise RuntimeError(f"exit code {code}: {said or 'nothing was said'}")
+
+
+def parts_of(run: Path, prefix: str = "") -> list[Path]:
+    """The parts of a sweep that are kept, of one process or of all."""
+    return list((run / "sweep").glob(f"part-{prefix}*.parquet"))
 
 
 def answers(run: Path) -> Any:

@@ -23,6 +23,7 @@ from onedial.core.command_line import run_command
 from onedial.core.errors import InputError
 from onedial.core.files import atomic_path
 from onedial.core.options import Options, option, parse_options
+from onedial.stats.answers import PsychometricsWarning
 
 FOLDER = Path(__file__).with_name("simulations")
 KNOWN = sorted(file.stem for file in FOLDER.glob("*.py") if "\nSIMULATION = " in file.read_text(encoding="utf-8"))
@@ -37,7 +38,6 @@ def main() -> None:
             said = ast.get_docstring(ast.parse((FOLDER / f"{name}.py").read_text(encoding="utf-8"))) or ""
             print(f"{name:15}{said.splitlines()[0]}")
         return
-    from onedial.stats.answers import PsychometricsWarning
 
     warnings.simplefilter("ignore", PsychometricsWarning)
     studies, told, settings = importlib.import_module(f"simulations.{options.name}").SIMULATION

@@ -26,8 +26,7 @@ from scipy import stats
 
 from onedial.asking.yes_no import MASS_FLOOR
 from onedial.panels.splits import assign_splits
-from onedial.verdict.controls import ControlDial
-from onedial.verdict.dial import Turns
+from onedial.verdict.dial import ControlDial, Turns
 
 FRAMINGS = ("neutral", "cautious", "eager")
 _UNREAD_AT_THE_ENDS = 0.05

@@ -54,7 +54,7 @@ from onedial.models.prompt_set import PromptSet
 from onedial.stats.level import QUANTILES_95, interval_95
 from onedial.stats.resampling import N_RESAMPLES, resampled_weights
 from onedial.stats.shares import share_of
-from probes.directions.concordance import topic_draws
+from probes.fitting.concordance import topic_draws
 from steering.interventions import SteeringVector
 from steering.nulls import Lines, drawn_lines, ranked
 from steering.operators import add

@@ -23,6 +23,7 @@ from torch import Tensor
 
 from onedial.core.errors import InputError
 from onedial.core.files import atomic_path
+from onedial.core.notices import notice
 from onedial.models.forward.activations import read_streams
 from onedial.models.model import OpenModel
 from onedial.models.prompt_set import PromptSet
@@ -33,12 +34,16 @@ from steering.texts import AS_IT_IS
 CONVENTIONS = {"output": 0, "input": -1, "one-based": -1}
 """What is added to a layer's number to make it ours."""
 LAYER_NAME = re.compile(
-    r"(?:(?:\w+\.)*?(?:layers?|blocks?|h|direction|hidden_states?)[._ -]?)?(\d+)(?:\.(hook_\w+))?", re.IGNORECASE
+    r"(?:(?:\w+\.)*?(layers?|blocks?|h|direction|hidden_state)s?[._ -]?)?(\d+)(?:\.(hook_\w+))?", re.IGNORECASE
 )
 """What a key of a source may be: a number, or a name such as `layer_2`, `model.layers.2` or `transformer.h.2`, which no
 other place within the layer follows, or `blocks.2.hook_resid_post`."""
-HOOKS = {"hook_resid_post": "output", "hook_out": "output", "hook_resid_pre": "input", "hook_in": "input"}
-"""TransformerLens' hooks at the stream, and how they count."""
+COUNTS_AS = {
+    **{"hook_resid_post": "output", "hook_out": "output", "hook_resid_pre": "input", "hook_in": "input"},
+    **{"direction": "output", "hidden_state": "one-based"},
+}
+"""Names that say themselves how they count: TransformerLens' hooks at the stream, the tensors of a control vector, and
+transformers' hidden states, of which the first is the embedding."""
 
 
 def export_gguf(
@@ -113,8 +118,10 @@ def import_vectors(
             f"the convention {convention!r} is not known; say how the source counts layers: {', '.join(CONVENTIONS)}"
         )
     for held in ("layer_activations", "directions"):  # of steering-vectors, and of repeng
+        if hasattr(source, held) and convention != "output":
+            raise InputError(f"{held} are of outputs of blocks, and the convention was given as {convention!r}")
         source = getattr(source, held, source)
-    given = source if isinstance(source, Mapping) else _read(source)
+    given = source if isinstance(source, Mapping) else _read(source, str(model.stack.config.model_type))
     if not given:
         raise InputError("the source holds no vectors; give layer -> vector")
     found: dict[int, Tensor] = {}
@@ -168,17 +175,18 @@ def _layer_named(key: Any, convention: str) -> int:
     if isinstance(key, int | np.integer) and not isinstance(key, bool):
         return int(key)
     named = LAYER_NAME.fullmatch(key.strip()) if isinstance(key, str) else None
-    if named is None or (named[2] and named[2] not in HOOKS):
+    if named is None or (named[3] and named[3] not in COUNTS_AS):
         raise InputError(
             f"the key {key!r} names no layer's output or input alone; give its number, as 2, 'layer_2', "
             "'model.layers.2' or 'blocks.2.hook_resid_post'"
         )
-    if named[2] and HOOKS[named[2]] != convention:
+    meant = COUNTS_AS.get(named[3] or (named[1] or "").lower(), convention)
+    if meant != convention:
         raise InputError(
-            f"the key {key!r} is the {HOOKS[named[2]]} of a block, and the convention was given as {convention!r}; "
-            f"give {HOOKS[named[2]]!r}"
+            f"the key {key!r} counts layers by the convention {meant!r}, which was given as {convention!r}; give "
+            f"{meant!r}, or another name"
         )
-    return int(named[1])
+    return int(named[2])
 
 
 def _vector_of(values: Any, key: Any, d_model: int) -> Float[Tensor, " d_model"]:
@@ -206,7 +214,7 @@ def _vector_of(values: Any, key: Any, d_model: int) -> Float[Tensor, " d_model"]
     return vector
 
 
-def _read(source: Any) -> dict[str, Tensor]:
+def _read(source: Any, model_type: str) -> dict[str, Tensor]:
     if not isinstance(source, str | Path):
         raise InputError(
             f"the vectors were given as {type(source).__name__}, which does not say which layer each is for; give "
@@ -219,7 +227,9 @@ def _read(source: Any) -> dict[str, Tensor]:
         import gguf
 
         try:
-            return {each.name: torch.from_numpy(np.array(each.data)) for each in gguf.GGUFReader(path).tensors}
+            reader = gguf.GGUFReader(path)
+            _say_whose_it_is(path, reader.get_field("controlvector.model_hint"), model_type)
+            return {each.name: torch.from_numpy(np.array(each.data)) for each in reader.tensors}
         except (ValueError, IndexError) as error:
             raise InputError(f"{path} cannot be read as GGUF ({error}); save it again") from error
     if path.suffix != ".safetensors":
@@ -234,3 +244,9 @@ def _read(source: Any) -> dict[str, Tensor]:
             return {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
     except SafetensorError as error:
         raise InputError(f"{path} cannot be read as safetensors ({error}); save it again") from error
+
+
+def _say_whose_it_is(path: Path, hint: Any, model_type: str) -> None:
+    """llama.cpp calls several types of models llama, so that another type is no proof of another model."""
+    if hint is not None and (said := str(hint.contents())) != model_type:
+        notice(f"{path} says that it is of a model of type {said!r}, and this one is of type {model_type!r}")

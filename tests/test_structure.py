@@ -80,35 +80,32 @@ def test_a_room_imports_only_those_before_it(room):
         assert not {room_of(module) for module in modules_imported(file)} & above, f"{file} imports a room after it"
 
 
-def imported_at_once(statements: list[ast.stmt]) -> list[ast.Import | ast.ImportFrom]:
-    """Imports that run when a file is imported: not those in functions, nor those for type checkers alone."""
-    found: list[ast.Import | ast.ImportFrom] = []
-    for each in statements:
-        if isinstance(each, ast.Import | ast.ImportFrom):
-            found.append(each)
-        elif isinstance(each, ast.If) and "TYPE_CHECKING" not in ast.unparse(each.test):
-            found += imported_at_once([*each.body, *each.orelse])
-    return found
+def imported_at_last(node: ast.AST) -> list[tuple[str, list[str]]]:
+    """Imports that run at some time, those in functions included; not those for type checkers alone."""
+    if isinstance(node, ast.If) and "TYPE_CHECKING" in ast.unparse(node.test):
+        return []
+    if isinstance(node, ast.Import | ast.ImportFrom):
+        return imports_of(ast.unparse(node))
+    return [each for child in ast.iter_child_nodes(node) for each in imported_at_last(child)]
 
 
-def test_no_files_import_each_other_in_a_circle():
+def test_no_files_and_no_folders_beside_each_other_import_each_other_in_a_circle():
     modules = {
         ".".join(file.relative_to(ROOT).with_suffix("").parts): file for room in ROOMS for file in files_of(room)
     }
-    needed = {}
+    packages = {module.removesuffix(".__init__") for module in modules if module.endswith(".__init__")}
+    files: dict[str, set[str]] = {}
+    folders: dict[str, set[str]] = {}
     for module, file in modules.items():
-        statements = imported_at_once(ast.parse(file.read_text(encoding="utf-8")).body)
-        names = [
-            name
-            for each in statements
-            for name in (
-                [alias.name for alias in each.names]
-                if isinstance(each, ast.Import)
-                else [str(each.module), *(f"{each.module}.{alias.name}" for alias in each.names)]
-            )
-        ]
-        needed[module] = set(names) & set(modules)
-    TopologicalSorter(needed).prepare()  # raises CycleError, which names the circle
+        found = imported_at_last(ast.parse(file.read_text(encoding="utf-8")))
+        names = {name for imported, own in found for name in (imported, *(f"{imported}.{each}" for each in own))}
+        files[module] = names & set(modules)
+        folder = module.rpartition(".")[0]
+        others = {name if name in packages else name.rpartition(".")[0] for name in names & {*modules, *packages}}
+        beside = {each for each in others if each.rpartition(".")[0] == folder.rpartition(".")[0]}
+        folders.setdefault(folder, set()).update(beside - {folder})
+    for graph in (files, folders):
+        TopologicalSorter(graph).prepare()  # raises CycleError, which names the circle
 
 
 def code_for_users() -> dict[str, str]:

@@ -199,7 +199,12 @@ def _read_csv(path: Path) -> Table:
                 f"{path}, line {place} has {len(row)} fields, but the header names {len(header)}; "
                 "quote fields that hold the separator, or check that the file was written to its end"
             )
-    return Table(path, pd.DataFrame(rows[1:], columns=header, dtype=object), places[1:], "line")
+    names_them = [len(header) > 1 and [cell.strip() for cell in row] == header for row in rows]
+    kept = [place for place in range(1, len(rows)) if not names_them[place]]
+    if left := len(rows) - 1 - len(kept):
+        notice(f"{path}: {left} further lines name the columns, as where files were joined, and are left out")
+    frame = pd.DataFrame([rows[place] for place in kept], columns=header, dtype=object)
+    return Table(path, frame, [places[place] for place in kept], "line")
 
 
 def _read_json(path: Path) -> Table:

@@ -147,6 +147,17 @@ class Decoder:
         }
         return tuple(sorted(found))
 
+    def refuse_dynamic_rope(self, length: int) -> None:
+        """Raise InputError where dynamic NTK would turn positions by the longest prompt read at once or before, so that
+        an answer depended on the others.
+        """
+        kinds = [own.get("rope_type", own.get("type")) for own in _rope_parameters(self.config.to_dict())]
+        if "dynamic" in kinds and length > self.config.max_position_embeddings:
+            raise InputError(
+                f"{self.name} turns positions by other angles beyond {self.config.max_position_embeddings} tokens, by "
+                f"the longest prompt beside or before (dynamic NTK), and one has {length}; shorten the prompts"
+            )
+
     @cached_property
     def rope_switch(self) -> int | None:
         """The length above which longrope turns every position by other angles; None for any other embedding."""

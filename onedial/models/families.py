@@ -63,6 +63,10 @@ FAMILIES: dict[str, Family] = {
     "granite": Family(
         mlp=("mlp", "block_sparse_moe"), written_times="residual_multiplier", logits_over="logits_scaling"
     ),
+    "hyperclovax": Family(
+        attn=("post_norm1",), mlp=("post_norm2",), written_times="residual_multiplier", logits_times="logits_scaling"
+    ),
+    "falcon_h1": Family(norm="final_layernorm", mlp=("feed_forward",), logits_times="lm_head_multiplier"),
     "cohere": Family(logits_times="logit_scale"),
     "phi": Family(norm="final_layernorm"),
     "gpt2": Family(layers="h", norm="ln_f", attn=("attn",)),  # and GPT-J, CodeGen

@@ -245,7 +245,11 @@ class OpenModel:
 
         Found out once, and again at each length of the config that prompts cross (a sliding window, a chunk, the
         original context of a stretched rotary embedding); a notice where one of them is not.
+
+        Raises:
+            InputError: prompts at which the model's rotary embedding depends on others (dynamic NTK).
         """
+        self.stack.refuse_dynamic_rope(longest)
         crossed = self.stack.crosses(longest)
         if crossed not in self._paths:
             # Right above one length is not right around another: Llama 4 scales attention in steps of columns.

@@ -25,7 +25,7 @@ from onedial.core.notices import notice
 from onedial.core.suggestions import nearest
 from onedial.panels.columns import Columns
 from onedial.panels.cuts import panel_at_cuts
-from onedial.panels.formats.plain_tables import ROLES, tells_error
+from onedial.panels.formats.plain_tables import ROLES, failures, refuse_ids_of_rows
 from onedial.panels.keying import tells_keying, with_keying
 from onedial.panels.panels import METADATA, SAMPLES, ResponseMatrix, panel_from_long, respondents_table
 from onedial.panels.questions.cells import clean_text
@@ -248,15 +248,17 @@ def _read(table: Table, asked: _Asked, told: pd.DataFrame | None, wanted: str) -
         rows.loc[unread, "said_yes"] = np.nan
         if unread.any():
             notice(f"{table.path}: {unread.sum()} answers with mass below {MASS_FLOOR:g} count as unread")
-    if "error" in rows.columns:
-        answers = [name for name in ("said_yes", "confidence") if name in rows]
-        failed = rows["error"].map(tells_error) & rows[answers].notna().any(axis=1)
-        rows.loc[failed, answers] = np.nan
-        if failed.any():
-            notice(
-                f"{table.path}: {failed.sum()} answers count as unread, since the column 'error' says that they failed"
-            )
-    _refuse_ids_of_rows(table, rows)
+    answers = [name for name in ("said_yes", "confidence") if name in rows]
+    failing = pd.Series(failures(table), rows.index, dtype=object).where(rows[answers].notna().any(axis=1))
+    if failing.notna().any():
+        rows.loc[failing.notna(), answers] = np.nan
+        notice(
+            f"{table.path}: {failing.notna().sum()} answers count as unread, since the column "
+            f"{listed(failing.dropna().unique())} says that they failed"
+        )
+    asked_as = Columns(table, ROLES).found.get("question")
+    if asked_as is not None:
+        refuse_ids_of_rows(table, list(rows["question_id"]), list(rows["respondent"]), list(rows[asked_as]))
     if "sample" in rows.columns:
         _refuse_repeats(table, rows[["sample", "respondent", "question_id"]], "keep one row per sample")
     else:
@@ -333,15 +335,29 @@ def _in_our_words(table: Table, chosen: Mapping[str, str]) -> Table:
             "rename that one first"
         )
     found = Columns(table, ROLES, chosen).found
-    usual = {}
+    usual, is_framed = {}, False
     if found.keys() & {"said_yes", "confidence"} and "respondent" in found:
         wanted = ["said_yes", "confidence", "answered_correctly"]
         wanted += [] if found.keys() & {"question"} or "id" in table.frame else ["question_id"]
-        wanted += [] if "framing" in found else ["respondent"]  # a model under several framings is several respondents
+        is_framed = "framing" in found and found["respondent"] != "respondent" and "respondent" not in chosen
+        wanted += ["framing" if is_framed else "respondent"]
         usual = {found[ours]: ours for ours in wanted if found.get(ours, ours) != ours and ours not in chosen}
     if usual:
         notice(f"{table.path}: {', '.join(f'the column {a!r} is taken for {b}' for a, b in usual.items())}")
-    return replace(table, frame=table.frame.rename(columns=usual | {theirs: ours for ours, theirs in chosen.items()}))
+    frame = table.frame.rename(columns=usual | {theirs: ours for ours, theirs in chosen.items()})
+    if is_framed:
+        frame = _with_framed_respondents(table, frame, found["respondent"])
+    return replace(table, frame=frame)
+
+
+def _with_framed_respondents(table: Table, frame: pd.DataFrame, model: str) -> pd.DataFrame:
+    """A model under several framings is several respondents, named as imports name them; said aloud."""
+    names = table.parse(model, name_of, "name the model")
+    framings = [None if is_blank(cell) else str(cell).strip() for cell in frame["framing"]]
+    pairs = zip(names, framings, strict=True)
+    respondents = [name if framing is None else f"{name}: {framing}" for name, framing in pairs]
+    notice(f"{table.path}: a respondent is a model under a framing ({respondents[0]!r} first)")
+    return frame.rename(columns={model: "model"}).assign(respondent=respondents)
 
 
 def _say_who_is_not_described(known: list[str], held: list[str], path: Path, given: str | Path | None) -> None:
@@ -421,18 +437,6 @@ def _question_ids(table: Table) -> list[str]:
     column = "id" if "id" in columns and "question_id" not in columns else "question_id"
     table.require(column)
     return table.parse(column, name_of, "give every question its id")
-
-
-def _refuse_ids_of_rows(table: Table, rows: pd.DataFrame) -> None:
-    """An id that numbers the answers is no id of a question."""
-    if "question" not in rows or rows["question_id"].duplicated().any() or rows["respondent"].nunique() < 2:
-        return
-    n_asked = rows.groupby("question")["respondent"].nunique()
-    if (n_asked > 1).any():
-        raise InputError(
-            f"{table.path} gives every answer an id of its own, though {(n_asked > 1).sum()} texts were put to several "
-            "respondents; leave that column out, so that questions go by their texts, or give the ids of the questions"
-        )
 
 
 def _say_whose_names_are_alike(names: Sequence[str], path: Path) -> None:

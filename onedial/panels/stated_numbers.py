@@ -1,8 +1,9 @@
 """Stated numbers as shares of certainty: on which scale each respondent stated them is told by its own numbers.
 
 Numbers with a fraction and none above 1 are shares; numbers of which one exceeds 10 are in percent. Doubtful are
-numbers of which none exceeds 10 (ratings, or somebody who is never sure of anything), and 0 and 1 alone where others
-state more: these are asked back. A percent sign says itself what it is.
+numbers of which none exceeds 10 (ratings, or somebody who is never sure of anything), numbers of which some are
+fractions of 1 and others whole and above 10 (.55 beside 80), and 0 and 1 alone where others state more: these are asked
+back. A percent sign says itself what it is.
 """
 
 from collections.abc import Mapping, Sequence
@@ -10,6 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from onedial.asking.tables import Table, is_blank, listed
 from onedial.core.errors import InputError
@@ -71,6 +73,9 @@ def tops_of(
     values = {name: np.array([each.value for each in own if not each.in_percent]) for name, own in numbers.items()}
     values = {name: own[~np.isnan(own)] for name, own in values.items() if name not in given}
     most = {name: float(own.max(initial=0)) for name, own in values.items()}
+    if mixed := [name for name, own in values.items() if _is_mixed(own)]:
+        what = f"{listed(mixed, 3)} state numbers between 0 and 1 and whole ones to {most[mixed[0]]:g}"
+        raise InputError(f"{table.path}: {what}: are these shares and percent in one, or all in percent? {remedy}")
     for name, own in values.items():
         if most[name] > _MOST_OF_RATINGS:
             tops[name] = PERCENT
@@ -89,6 +94,13 @@ def tops_of(
     return tops
 
 
+def _is_mixed(values: NDArray[np.float64]) -> bool:
+    """Whether shares may stand among percentages: what is above 1 has no fractions, though what is below 1 has."""
+    above = values[(values > 1) & np.isfinite(values)]
+    is_whole = len(above) > 0 and above.max() > _MOST_OF_RATINGS and bool((above % 1 == 0).all())
+    return is_whole and bool(((values > 0) & (values < 1)).any())
+
+
 def refuse_mixed_scales(numbers: Mapping[str, Sequence[Stated]], table: Table) -> None:
     """For numbers that stay as they are.
 
@@ -96,6 +108,11 @@ def refuse_mixed_scales(numbers: Mapping[str, Sequence[Stated]], table: Table) -
         InputError: some respondents state shares, others numbers above 1.
     """
     values = {name: np.array([each.value for each in own]) for name, own in numbers.items()}
+    if mixed := [name for name, own in values.items() if _is_mixed(own)]:
+        raise InputError(
+            f"{table.path}: {listed(mixed)} state numbers between 0 and 1 and whole ones above 10: write all on one "
+            "scale"
+        )
     shares = [name for name, own in values.items() if np.nanmax(own, initial=0) <= 1 and ((own > 0) & (own < 1)).any()]
     if shares and len(shares) < len([own for own in values.values() if not np.isnan(own).all()]):
         raise InputError(

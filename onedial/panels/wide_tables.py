@@ -28,6 +28,7 @@ _ALSO_OF_QUESTIONS = re.compile(
     r"|avg|median|std|sd|min|max|difficulty|labels?|gold|target|(?:\w+_)?key|subject|category|domain|type|source"
     r"|language|year"
     r"|date|url|length|weight|rank|popularity|notes?|comments?|tags?|accuracy|agreement|consensus"
+    r"|(?:is|has|needs|requires)_\w+|(?:un)?answerable|unknown|unknowable|false_premise|multi_step|time_sensitive"
     r"|(?:mean|average|avg|median|total|sum)_\w+|\w+_(?:mean|average|avg|median|total|sum|std)"
 )
 _OF_ONE = re.compile(

@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 
 from onedial.core.cards import one_line
-from onedial.scale.checks.quadratic import parabola_r2
+from onedial.scale.factor.quadratic import parabola_r2
 from onedial.scale.fits import Fits
 from onedial.scale.likelihood import MarginalFit, Model, ScaleKind
 from onedial.stats.arrays import Floats, number

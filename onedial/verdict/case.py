@@ -18,7 +18,7 @@ from collections.abc import Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass, field, replace
 from functools import cached_property, lru_cache
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -31,10 +31,8 @@ from onedial.scale.specific.near_copies import NearCopies, near_copies
 from onedial.stats.numbers import FEWEST_TOPICS
 from onedial.stats.resampling import N_RESAMPLES, counted_once, groups_among, strata_of
 from onedial.verdict.criteria import choice, status
-from onedial.verdict.dial import Turns, dial_of_margins
-
-if TYPE_CHECKING:
-    from onedial.verdict.controls import ControlDial
+from onedial.verdict.dial import ControlDial, Turns, dial_of_margins
+from onedial.verdict.match import match_table
 
 SWEEP_COLUMNS = ("question_id", "magnitude", "margin", "mass")
 UNNAMED = {"framing": "", "family": ""}
@@ -101,7 +99,7 @@ class Case:
     instructed: np.ndarray | None = None
     norms_per_unit: float = 1.0
     kl: float = float("nan")
-    controls: "Mapping[str, ControlDial]" = field(default_factory=dict)
+    controls: Mapping[str, ControlDial] = field(default_factory=dict)
     facts: pd.DataFrame | None = None
     reversed_wordings: pd.DataFrame | None = None
     intervention: str = ""
@@ -371,8 +369,6 @@ class Case:
     @cached_property
     def matches(self) -> pd.DataFrame:
         """One row per target (docs/report.md lists the columns). Saved as matches.csv."""
-        from onedial.verdict.match import match_table
-
         return match_table(self)
 
 

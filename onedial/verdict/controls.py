@@ -12,8 +12,6 @@ Each control is swept on a range of its own, as the vector is, and what is compa
 A control may turn its dial the other way round: its order is then read backwards, so it loses nothing by that.
 """
 
-from dataclasses import dataclass
-
 import numpy as np
 import pandas as pd
 
@@ -30,27 +28,6 @@ CONTROL_COLUMNS = ["role", "drawn", "signal", "order_gain", "push", "kl", "turni
 RATE_COLUMNS = ["intervention_id", "role", "magnitude", "n", "yes_rate"]
 RATE_POINTS = 61
 """Magnitudes, evenly over its range, at which the yes rate along a control is told."""
-
-
-@dataclass(frozen=True)
-class ControlDial:
-    """One control as the judgement takes it.
-
-    Attributes:
-        role: which kind of control. drawn: whether it is one of many that chance has drawn, which the vector is ranked
-            among; a contrast of its own is only compared.
-        dial: over the questions of the sweep that it is a control for.
-        norms_per_unit: residual norms that one unit of its magnitude is.
-        cosine: with the vector under test; nan where it is not known.
-        kl: on neutral text, at the ends of its push; nan where it was not measured.
-    """
-
-    role: str
-    drawn: bool
-    dial: Turns
-    norms_per_unit: float = 1.0
-    cosine: float = float("nan")
-    kl: float = float("nan")
 
 
 def control_table(case: Case) -> pd.DataFrame:

@@ -131,6 +131,27 @@ class Turns:
         return np.diff(np.concatenate([[self.low], turns, [self.high]]))
 
 
+@dataclass(frozen=True)
+class ControlDial:
+    """One control as the judgement takes it.
+
+    Attributes:
+        role: which kind of control. drawn: whether it is one of many that chance has drawn, which the vector is ranked
+            among; a contrast of its own is only compared.
+        dial: over the questions of the sweep that it is a control for.
+        norms_per_unit: residual norms that one unit of its magnitude is.
+        cosine: with the vector under test; nan where it is not known.
+        kl: on neutral text, at the ends of its push; nan where it was not measured.
+    """
+
+    role: str
+    drawn: bool
+    dial: Turns
+    norms_per_unit: float = 1.0
+    cosine: float = float("nan")
+    kl: float = float("nan")
+
+
 def dial_of_margins(questions: pd.Index, magnitudes: np.ndarray, margins: np.ndarray) -> Turns:
     """The dial of a grid: between two magnitudes at which it was read, a margin is taken for straight.
 

@@ -19,8 +19,8 @@ from onedial.verdict.baselines.baselines import baseline_table, instructed_margi
 from onedial.verdict.baselines.knowing import knowing_table
 from onedial.verdict.baselines.texts import push_settings, text_cost
 from onedial.verdict.case import Case, sweep_grid
-from onedial.verdict.controls import ControlDial, control_rates, control_table
-from onedial.verdict.dial import Turns, dial_of_crossings
+from onedial.verdict.controls import control_rates, control_table
+from onedial.verdict.dial import ControlDial, Turns, dial_of_crossings
 from onedial.verdict.path import DialPath, dial_path
 from onedial.verdict.prediction.prediction import predict
 from onedial.verdict.verdict import Verdict, judge

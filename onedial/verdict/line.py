@@ -13,12 +13,15 @@ order (1 / s_t not above 0), no place can be told. The line is weighted by the e
 
 import math
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 from scipy import optimize, special
 
 from onedial.stats.resampling import permuted_rows
-from onedial.verdict.case import Case
+
+if TYPE_CHECKING:
+    from onedial.verdict.case import Case
 
 PERMUTATIONS = 99
 """For the null's median; a probit is fitted to every target of each."""
@@ -48,7 +51,7 @@ class Line:
     dial_high: float
 
 
-def line_of(case: Case) -> Line:
+def line_of(case: "Case") -> Line:
     """The line of a panel's targets."""
     names = ("threshold", "magnitude_ml", "threshold_se", "magnitude_ml_se")
     points = case.matches[list(names)].to_numpy(float).T

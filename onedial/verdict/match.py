@@ -9,6 +9,8 @@ no, beside the order of the unsteered margin (test questions alone, where half o
 the dial each target stands (`line`).
 """
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 import pandas as pd
 from scipy import stats
@@ -17,11 +19,13 @@ from onedial.panels.splits import FITTING, TEST
 from onedial.stats.agreement import count, count_resampled, interval
 from onedial.stats.roc import auc, auc_resampled
 from onedial.stats.shares import rates
-from onedial.verdict.case import Case
 from onedial.verdict.line import matched_magnitudes
 
+if TYPE_CHECKING:
+    from onedial.verdict.case import Case
 
-def match_table(case: Case) -> pd.DataFrame:
+
+def match_table(case: "Case") -> pd.DataFrame:
     """One row per target: `Case.matches`."""
     chosen = case.chosen
     table = case.respondents.assign(
@@ -40,7 +44,7 @@ def match_table(case: Case) -> pd.DataFrame:
     return table
 
 
-def dose_response(case: Case) -> pd.DataFrame:
+def dose_response(case: "Case") -> pd.DataFrame:
     """What each magnitude does to the subject, per split: n, n_unread, yes_rate and its error over the answers read,
     mean_mass over all, median_margin.
 
@@ -63,7 +67,7 @@ def dose_response(case: Case) -> pd.DataFrame:
     return pd.concat(parts, ignore_index=True)
 
 
-def _answer_counts(case: Case) -> dict[str, np.ndarray]:
+def _answer_counts(case: "Case") -> dict[str, np.ndarray]:
     """Per split: how many of the target's answers are compared, and how many could not be for want of the subject's."""
     unread = ~np.isnan(case.given) & ~case.compared
     counts = {f"n_{split}": case.compared[case.rows(split)].sum(axis=0) for split in (FITTING, TEST)}
@@ -74,7 +78,7 @@ def _at(magnitudes: np.ndarray, places: np.ndarray) -> np.ndarray:
     return np.where(places >= 0, magnitudes[places], np.nan)
 
 
-def _thresholds(case: Case) -> dict[str, np.ndarray]:
+def _thresholds(case: "Case") -> dict[str, np.ndarray]:
     """yes_rate, threshold and its standard error over all answers of the panel; nan where the yes rate is 0 or 1."""
     rate, n = rates(case.panel.to_numpy())
     with np.errstate(invalid="ignore", divide="ignore"):
@@ -86,7 +90,7 @@ def _thresholds(case: Case) -> dict[str, np.ndarray]:
     return {"yes_rate": rate, "threshold": threshold, "threshold_se": error}
 
 
-def _measured_on_test(case: Case) -> dict[str, np.ndarray]:
+def _measured_on_test(case: "Case") -> dict[str, np.ndarray]:
     """Agreement, kappa and the two differences on the test split, each with its interval."""
     given, groups = case.given[case.test], case.groups(case.test)
     measured: dict[str, np.ndarray] = {}
@@ -113,7 +117,7 @@ def _measured_on_test(case: Case) -> dict[str, np.ndarray]:
     return columns
 
 
-def _measured_by_order(case: Case) -> dict[str, np.ndarray]:
+def _measured_by_order(case: "Case") -> dict[str, np.ndarray]:
     """How well the dial's order puts yes above no, beside the unsteered margin's; and where the target stands."""
     given, groups = case.given[case.ordered], case.groups(case.ordered)
     steered, margin = (auc(scores, given) for scores in case.orders)

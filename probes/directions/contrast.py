@@ -35,7 +35,7 @@ from torch import Tensor
 
 from onedial.core.cards import one_line
 from onedial.core.errors import InputError
-from probes.directions.concordance import Concordance, auroc_by_column
+from probes.fitting.concordance import Concordance, auroc_by_column
 from probes.fitting.folds import TopicFolds
 from probes.fitting.reads_at_all import copies_within, reads_by_chance
 from probes.fitting.solvers import METHODS, NO_PENALTY, Training

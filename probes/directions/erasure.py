@@ -18,7 +18,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from onedial.core.cards import one_line
-from probes.directions.concordance import Concordance, difference_interval
+from probes.fitting.concordance import Concordance, difference_interval
 from probes.fitting.controls import shuffled_within
 from probes.fitting.crossfit import CrossFitted, Features, cross_fit
 from probes.fitting.measure import ProbeTask

@@ -26,7 +26,7 @@ from numpy.typing import NDArray
 
 from onedial.core.errors import InputError
 from onedial.stats.level import QUANTILES_95
-from probes.directions.concordance import Concordance, auroc_by_column
+from probes.fitting.concordance import Concordance, auroc_by_column
 from probes.fitting.controls import shuffled_within
 from probes.fitting.crossfit import CrossFitted
 from probes.fitting.folds import TopicFolds

@@ -21,8 +21,8 @@ from onedial.models.inside.activation_store import ActivationStore
 from onedial.models.inside.store_filling import store_activations
 from onedial.models.model import OpenModel
 from onedial.models.prompt_set import PromptSet
-from probes.directions.concordance import N_BOOTSTRAP, Floats, topic_draws
 from probes.directions.contrast import StatementStreams
+from probes.fitting.concordance import N_BOOTSTRAP, Floats, topic_draws
 from probes.fitting.folds import N_FOLDS, TopicFolds
 
 MARKERS = ("", NEGATION)

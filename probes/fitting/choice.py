@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from onedial.core.errors import InputError
-from probes.directions.concordance import Area, Concordance, auroc_by_column
+from probes.fitting.concordance import Area, Concordance, auroc_by_column
 from probes.fitting.crossfit import CrossFitted
 
 

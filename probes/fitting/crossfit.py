@@ -21,7 +21,7 @@ from scipy.special import expit
 
 from onedial.core.cards import one_line
 from onedial.core.errors import InputError
-from probes.directions.concordance import auroc_by_column
+from probes.fitting.concordance import auroc_by_column
 from probes.fitting.folds import TopicFolds
 from probes.fitting.solvers import METHODS, NO_PENALTY, PENALISED, PENALTIES, Training, fit_logistic
 

@@ -26,7 +26,7 @@ from torch import Tensor
 from onedial.core.cards import one_line
 from onedial.core.errors import InputError
 from onedial.core.notices import notice
-from probes.directions.concordance import Concordance, topic_draws
+from probes.fitting.concordance import Concordance, topic_draws
 from probes.fitting.crossfit import CrossFitted, best_penalties, cross_fit, of_rows, platt
 from probes.fitting.folds import N_FOLDS, TopicFolds, group_numbers
 from probes.fitting.solvers import METHODS, NO_PENALTY, PENALISED, PENALTIES, Training

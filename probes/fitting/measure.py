@@ -29,7 +29,7 @@ from numpy.typing import NDArray
 from onedial.confidence.calibration import expected_calibration_error
 from onedial.core.cards import one_line
 from onedial.core.errors import InputError
-from probes.directions.concordance import N_BOOTSTRAP, Concordance, auroc_by_column, difference_interval, topic_draws
+from probes.fitting.concordance import N_BOOTSTRAP, Concordance, auroc_by_column, difference_interval, topic_draws
 from probes.fitting.controls import control_labels, shuffled_within
 from probes.fitting.crossfit import (
     LEAST_OF_A_KIND,

@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from onedial.core.errors import InputError
-from probes.directions.concordance import Concordance, difference_interval
+from probes.fitting.concordance import Concordance, difference_interval
 from probes.fitting.crossfit import CrossFitted
 from probes.fitting.folds import TopicFolds
 from probes.fitting.solvers import fit_logistic

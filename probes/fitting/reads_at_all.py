@@ -21,7 +21,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from probes.directions.concordance import auroc_by_column
+from probes.fitting.concordance import auroc_by_column
 from probes.fitting.folds import TopicFolds
 from probes.fitting.solvers import NO_PENALTY, Training, lda
 

@@ -6,21 +6,17 @@ finding has p <= .05 on a normal scale alone, on one of any distribution, and un
 """
 
 from collections.abc import Callable
+from functools import partial
 
 import numpy as np
 
 from onedial.scale.checks.accounts import rival_accounts
 from simulations.frame import Cell, Simulation, by_cell, means
-from simulations.structure import grouped_scales, panel
+from simulations.structure import at_random, grouped_scales, panel
 
 N, RATES = 1000, np.linspace(0.1, 0.9, 19)
 SETS, B = 60, 99
 Make = Callable[[np.random.Generator], np.ndarray]
-
-
-def at_random(answers: np.ndarray, share: float, yes: float, rng: np.random.Generator) -> np.ndarray:
-    """That share of the answers given at random, yes with that chance."""
-    return np.where(rng.random(answers.shape) < share, rng.random(answers.shape) < yes, answers).astype(float)
 
 
 def one_scale(kind: str, share: float, yes: float) -> Make:
@@ -59,24 +55,20 @@ PANELS: dict[str, Make] = {
 }
 
 
-def judged(name: str, make: Make) -> Callable[[int], dict[str, float]]:
+def judged(name: str, make: Make, seed: int) -> dict[str, float]:
     """What is concluded from one panel."""
-
-    def one(seed: int) -> dict[str, float]:
-        found = rival_accounts(make(np.random.default_rng([len(name), seed])), n_replicates=B, seed=seed)
-        table = found.table
-        row = {"mean_r2": found.r2}
-        for finding, p in (("parabola", "r2_p"), ("second", "second_p")):
-            row[f"{finding}_normal_scale"] = table[p]["normal scale"] <= 0.05
-            row[f"{finding}_any_scale"] = table[p]["any scale"] <= 0.05
-            row[f"{finding}_every_account"] = found.stands(finding)
-        row["mean_random_answers"] = table["random_answers"]["random answers, each its own"]
-        return row
-
-    return one
+    found = rival_accounts(make(np.random.default_rng([len(name), seed])), n_replicates=B, seed=seed)
+    table = found.table
+    row = {"mean_r2": found.r2}
+    for finding, p in (("parabola", "r2_p"), ("second", "second_p")):
+        row[f"{finding}_normal_scale"] = table[p]["normal scale"] <= 0.05
+        row[f"{finding}_any_scale"] = table[p]["any scale"] <= 0.05
+        row[f"{finding}_every_account"] = found.stands(finding)
+    row["mean_random_answers"] = table["random_answers"]["random answers, each its own"]
+    return row
 
 
 SIMULATION = Simulation(
-    {"accounts": [Cell(name, SETS, judged(name, make)) for name, make in PANELS.items()]},
+    {"accounts": [Cell(name, SETS, partial(judged, name, make)) for name, make in PANELS.items()]},
     by_cell(means, "panel", "sets"),
 )

@@ -6,14 +6,15 @@ the repeats.
 """
 
 import warnings
+from functools import partial
 
 import numpy as np
 import pandas as pd
 from scipy.special import ndtri
 
-from onedial.scale.checks.quadratic import quadratic_fit
-from onedial.scale.checks.structure import one_factor_bootstrap, permutation_null
 from onedial.scale.factor.factor_model import fit_factor_model
+from onedial.scale.factor.quadratic import quadratic_fit
+from onedial.scale.factor.structure import one_factor_bootstrap, permutation_null
 from onedial.scale.response_model import response_model
 from onedial.stats.answers import PsychometricsWarning
 from simulations.frame import Cell, Found, Simulation, by_cell, mean_and_error
@@ -21,7 +22,7 @@ from simulations.frame import Cell, Found, Simulation, by_cell, mean_and_error
 LOADING = 0.8
 RATES = np.concatenate([np.linspace(0.01, 0.05, 6), np.linspace(0.2, 0.8, 7), np.linspace(0.95, 0.99, 6)])
 EXTREME = np.abs(ndtri(RATES)) > 1.5
-RULES = ("half", "none", "exclude")
+RULES, SETS = ("half", "none", "exclude"), 10
 
 
 def simulate(n_questions: int, rng: np.random.Generator) -> np.ndarray:
@@ -58,15 +59,11 @@ def analyse(answers: np.ndarray, rule: str, seed: int, n_replicates: int = 49) -
     }
 
 
-def cell(rule: str, n_questions: int) -> Cell:
-    """One rule on matrices of this many questions; those of a seed are the same for every rule."""
-
-    def draw(seed: int) -> Found:
-        answers = simulate(n_questions, np.random.default_rng([0, n_questions, seed]))
-        marginal = response_model(answers).respondents["loading"][EXTREME].mean()
-        return analyse(answers, rule, 0) | {"the same by marginal likelihood": marginal}
-
-    return Cell(f"{rule}_{n_questions}", 10, draw)
+def drawn(rule: str, n_questions: int, seed: int) -> Found:
+    """One rule on a matrix of this many questions; that of a seed is the same for every rule."""
+    answers = simulate(n_questions, np.random.default_rng([0, n_questions, seed]))
+    marginal = response_model(answers).respondents["loading"][EXTREME].mean()
+    return analyse(answers, rule, 0) | {"the same by marginal likelihood": marginal}
 
 
 def told(draws: pd.DataFrame) -> pd.DataFrame:
@@ -76,4 +73,6 @@ def told(draws: pd.DataFrame) -> pd.DataFrame:
     return beside.reindex(table["what"].unique())[table["rule"].unique()].reset_index()
 
 
-SIMULATION = Simulation({str(n): [cell(rule, n) for rule in RULES] for n in (200, 1000, 5000)}, told)
+SIMULATION = Simulation(
+    {str(n): [Cell(f"{rule}_{n}", SETS, partial(drawn, rule, n)) for rule in RULES] for n in (200, 1000, 5000)}, told
+)

@@ -3,13 +3,12 @@
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
+
+import pandas as pd
 
 from onedial.core.errors import InputError
 from onedial.core.files import atomic_path
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 Found = dict[str, Any]
 Rows = list[dict[str, Any]]
@@ -40,7 +39,7 @@ class Simulation(NamedTuple):
     """
 
     studies: Mapping[str, Sequence[Cell]]
-    told: "Callable[[pd.DataFrame], pd.DataFrame]"
+    told: Callable[[pd.DataFrame], pd.DataFrame]
     settings: Callable[[], Found] = dict
 
 
@@ -56,8 +55,6 @@ class Draws:
     """
 
     def __init__(self, path: Path | None, settings: Mapping[str, Any]) -> None:
-        import pandas as pd
-
         self._path, self._settings = path, dict(settings)
         self._rows: Rows = []
         if path is not None and path.exists():
@@ -87,10 +84,8 @@ class Draws:
             with atomic_path(self._path) as temporary:
                 self.frame().to_csv(temporary, index=False, lineterminator="\n")
 
-    def frame(self, keys: "Iterable[tuple[str, str, int]] | None" = None) -> "pd.DataFrame":
+    def frame(self, keys: Iterable[tuple[str, str, int]] | None = None) -> pd.DataFrame:
         """All lines so far, or those of some keys, in their order."""
-        import pandas as pd
-
         if keys is None:
             return pd.DataFrame(self._rows)
         order: dict[Any, int] = {key: place for place, key in enumerate(keys)}
@@ -103,13 +98,11 @@ def _first(pair: tuple[int, Found]) -> int:
     return pair[0]
 
 
-def by_cell(tell: "Callable[[pd.DataFrame], Rows]", *names: str) -> "Callable[[pd.DataFrame], pd.DataFrame]":
+def by_cell(tell: Callable[[pd.DataFrame], Rows], *names: str) -> Callable[[pd.DataFrame], pd.DataFrame]:
     """What is told of each cell alone, under columns of these names for study, cell and number of seeds (the last of
     them where fewer are given); five digits."""
 
-    def told(draws: "pd.DataFrame") -> "pd.DataFrame":
-        import pandas as pd
-
+    def told(draws: pd.DataFrame) -> pd.DataFrame:
         rows = []
         for key, own in draws.groupby(list(KEY[:2]), sort=False):
             found = own.drop(columns=list(KEY)).dropna(axis=1, how="all").astype(float)
@@ -120,16 +113,16 @@ def by_cell(tell: "Callable[[pd.DataFrame], Rows]", *names: str) -> "Callable[[p
     return told
 
 
-def mean_and_error(found: "pd.DataFrame") -> Rows:
+def mean_and_error(found: pd.DataFrame) -> Rows:
     """A row for each number: its mean over the draws, and the mean's standard error."""
     return [{"what": str(what), "found": column.mean(), "se": column.sem()} for what, column in found.items()]
 
 
-def means(found: "pd.DataFrame") -> Rows:
+def means(found: pd.DataFrame) -> Rows:
     """One row: the mean of each number."""
     return [{str(what): float(column.mean()) for what, column in found.items()}]
 
 
-def one_line_each(table: "pd.DataFrame") -> "pd.DataFrame":
+def one_line_each(table: pd.DataFrame) -> pd.DataFrame:
     """A table by cell as it is stored: five digits, and in the names of columns nothing but letters and digits."""
     return table.reset_index().round(5).rename(columns=lambda name: re.sub(r"[^\w]+", "_", str(name)).strip("_"))

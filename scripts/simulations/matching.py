@@ -16,23 +16,31 @@ Of every number the mean over simulations, its standard error, and the 5%, 50% a
 """
 
 from collections.abc import Callable
+from functools import partial
 
 import numpy as np
 import pandas as pd
+from scipy.stats import norm
+from simulated_panels import (
+    framings_of,
+    simulate_sweep,
+    threshold_shift_targets,
+    unrelated_targets,
+    with_own_difficulty,
+)
 
+from onedial.verdict.case import sweep_grid
+from onedial.verdict.comparing.comparison import paired_difference
+from onedial.verdict.criteria.status import EDGE, OK, falls
+from onedial.verdict.line import line_of
+from onedial.verdict.path import dial_path
+from onedial.verdict.verdict import MIN_TARGETS
 from simulations.frame import Cell, Found, Rows, Simulation, by_cell
 
 Draw = Callable[[int], Found | list[Found]]
 
 
 def unrelated(seed: int) -> dict[str, float]:
-    from simulated_panels import simulate_sweep, unrelated_targets
-
-    from onedial.verdict.case import sweep_grid
-    from onedial.verdict.criteria.status import EDGE, OK
-    from onedial.verdict.line import line_of
-    from onedial.verdict.verdict import MIN_TARGETS
-
     rng = np.random.default_rng([1, seed])
     sweep = simulate_sweep(rng, 1000)
     case = sweep_grid(sweep).beside(unrelated_targets(rng, sweep, 19), n_resamples=19, seed=seed)
@@ -48,79 +56,60 @@ def unrelated(seed: int) -> dict[str, float]:
     }
 
 
-def wandering(turn: float) -> Draw:
+def wandering(turn: float, seed: int) -> dict[str, float]:
     """400 questions, a tenth of which answers anew at every magnitude, about a rate of .8 from the middle on.
 
     Args:
         turn: by how much the plateau falls from its middle to its end.
     """
-
-    def one(seed: int) -> dict[str, float]:
-        from onedial.verdict.criteria.status import falls
-
-        rng = np.random.default_rng([2, seed])
-        place, steps = rng.standard_normal((400, 1)), np.linspace(-1, 1, 41)
-        rate = np.where(steps < 0, 0.8 + 0.7 * steps, 0.8 - turn * steps)
-        cuts = np.quantile(rng.standard_normal(100_000), 1 - rate)
-        answers = (0.9**0.5 * place + 0.1**0.5 * rng.standard_normal((400, 41)) > cuts).astype(float)
-        plateau = answers[:, steps >= 0]
-        to_no = ((plateau[:, :, None] == 1) & (plateau[:, None, :] == 0)).sum(axis=0)
-        fall = (to_no - to_no.T) / np.sqrt(np.maximum(to_no + to_no.T, 1))
-        return {"two standard errors somewhere": np.triu(fall, 1).max() >= 2, "said to fall": falls(answers)}
-
-    return one
+    rng = np.random.default_rng([2, seed])
+    place, steps = rng.standard_normal((400, 1)), np.linspace(-1, 1, 41)
+    rate = np.where(steps < 0, 0.8 + 0.7 * steps, 0.8 - turn * steps)
+    cuts = np.quantile(rng.standard_normal(100_000), 1 - rate)
+    answers = (0.9**0.5 * place + 0.1**0.5 * rng.standard_normal((400, 41)) > cuts).astype(float)
+    plateau = answers[:, steps >= 0]
+    to_no = ((plateau[:, :, None] == 1) & (plateau[:, None, :] == 0)).sum(axis=0)
+    fall = (to_no - to_no.T) / np.sqrt(np.maximum(to_no + to_no.T, 1))
+    return {"two standard errors somewhere": np.triu(fall, 1).max() >= 2, "said to fall": falls(answers)}
 
 
-def path(breaking: float, reordering: float) -> Draw:
-    def one(seed: int) -> Found | list[Found]:
-        from simulated_panels import framings_of, simulate_sweep, threshold_shift_targets, with_own_difficulty
-
-        from onedial.verdict.case import sweep_grid
-        from onedial.verdict.path import dial_path
-
-        rng = np.random.default_rng([3, seed])
-        sweep = simulate_sweep(rng, reordering=reordering)
-        answers = threshold_shift_targets(rng, sweep, 9)
-        sweep = with_own_difficulty(rng, sweep, breaking=breaking)
-        found = dial_path(sweep_grid(sweep).beside(answers, framings_of(answers.columns)))
-        if found is None:
-            return []
-        return {"the change leaves out 0": not found.change.low <= 0 <= found.change.high}
-
-    return one
+def path(breaking: float, reordering: float, seed: int) -> Found | list[Found]:
+    rng = np.random.default_rng([3, seed])
+    sweep = simulate_sweep(rng, reordering=reordering)
+    answers = threshold_shift_targets(rng, sweep, 9)
+    sweep = with_own_difficulty(rng, sweep, breaking=breaking)
+    found = dial_path(sweep_grid(sweep).beside(answers, framings_of(answers.columns)))
+    if found is None:
+        return []
+    return {"the change leaves out 0": not found.change.low <= 0 <= found.change.high}
 
 
-def comparison(more: float) -> Draw:
+def comparison(more: float, seed: int) -> dict[str, float]:
     """Args: more: on how large a share of the questions, beyond two thirds, the first of the two runs agrees."""
-
-    def one(seed: int) -> dict[str, float]:
-        from scipy.stats import norm
-
-        from onedial.verdict.comparing.comparison import paired_difference
-
-        rng = np.random.default_rng([4, seed])
-        ease = rng.standard_normal((120, 1))
-        first, second = (
-            ((ease + rng.standard_normal((120, 6))) / 2**0.5 < norm.ppf(share)).astype(float)
-            for share in (2 / 3 + more, 2 / 3)
-        )
-        difference, _, _, p = paired_difference(first, second, list("aabbcc"))
-        return {"difference": difference, "p < .05": p < 0.05}
-
-    return one
+    rng = np.random.default_rng([4, seed])
+    ease = rng.standard_normal((120, 1))
+    first, second = (
+        ((ease + rng.standard_normal((120, 6))) / 2**0.5 < norm.ppf(share)).astype(float)
+        for share in (2 / 3 + more, 2 / 3)
+    )
+    difference, _, _, p = paired_difference(first, second, list("aabbcc"))
+    return {"difference": difference, "p < .05": p < 0.05}
 
 
 STUDIES = {
     "unrelated": [Cell("unrelated", 200, unrelated)],
-    "falls": [Cell("a plateau", 300, wandering(0.0)), Cell("a plateau that falls by .1", 300, wandering(0.1))],
+    "falls": [
+        Cell("a plateau", 300, partial(wandering, 0.0)),
+        Cell("a plateau that falls by .1", 300, partial(wandering, 0.1)),
+    ],
     "path": [
-        Cell("a pure shift", 200, path(0.0, 0.0)),
-        Cell("it reorders", 200, path(0.0, 0.4)),
-        Cell("answers break", 200, path(1.0, 0.0)),
+        Cell("a pure shift", 200, partial(path, 0.0, 0.0)),
+        Cell("it reorders", 200, partial(path, 0.0, 0.4)),
+        Cell("answers break", 200, partial(path, 1.0, 0.0)),
     ],
     "comparison": [
-        Cell("two equal runs", 2000, comparison(0.0)),
-        Cell("one agrees 6 points more", 2000, comparison(0.06)),
+        Cell("two equal runs", 2000, partial(comparison, 0.0)),
+        Cell("one agrees 6 points more", 2000, partial(comparison, 0.06)),
     ],
 }
 

@@ -3,14 +3,14 @@
 Quicker than whole verdicts: one bootstrap of one number, 499 resamples. Seeds begin after those of the verdicts.
 """
 
-from collections.abc import Callable
+from functools import partial
 
 import pandas as pd
-from scipy import stats
 from simulated_panels import SCENARIOS, framings_of
 
 from onedial.stats.numbers import panel_estimate
 from onedial.stats.roc import auc, auc_resampled
+from onedial.stats.shares import wilson_interval
 from onedial.verdict.case import sweep_grid
 from simulations.frame import Cell, Found, Simulation
 from simulations.verdicts import N_QUESTIONS, N_TARGETS
@@ -19,21 +19,17 @@ NOTHING_SHARED = ("unrelated", "unrelated, by topic", "base rates")
 FIRST_SEED, SETS = 20_000, 261
 
 
-def drawn(name: str) -> Callable[[int], Found]:
+def drawn(name: str, place: int) -> Found:
     """Whether the interval lies above 0 (towards the targets) or below (away)."""
-
-    def one(place: int) -> Found:
-        seed = FIRST_SEED + place
-        sweep, panel = SCENARIOS[name].draw(seed, N_QUESTIONS, N_TARGETS)
-        case = sweep_grid(sweep).beside(panel)
-        orders, given = case.orders, case.given[case.ordered]
-        models = framings_of(panel.columns)["model"].to_numpy()
-        own, other = (auc(order, given) for order in orders)
-        drawn, others = (auc_resampled(order, given, 499, seed) for order in orders)
-        number = panel_estimate(own - other, drawn - others, None, models)
-        return {"towards": number.low > 0, "away": number.high < 0}
-
-    return one
+    seed = FIRST_SEED + place
+    sweep, panel = SCENARIOS[name].draw(seed, N_QUESTIONS, N_TARGETS)
+    case = sweep_grid(sweep).beside(panel)
+    orders, given = case.orders, case.given[case.ordered]
+    models = framings_of(panel.columns)["model"].to_numpy()
+    own, other = (auc(order, given) for order in orders)
+    drawn, others = (auc_resampled(order, given, 499, seed) for order in orders)
+    number = panel_estimate(own - other, drawn - others, None, models)
+    return {"towards": number.low > 0, "away": number.high < 0}
 
 
 def told(table: pd.DataFrame) -> pd.DataFrame:
@@ -42,10 +38,8 @@ def told(table: pd.DataFrame) -> pd.DataFrame:
     parts = {**dict(iter(table.groupby("scenario", sort=False))), "all": table}
     shares = pd.DataFrame({name: own[["towards", "away", "either"]].mean() for name, own in parts.items()}).T
     shares.insert(0, "n", pd.Series({name: len(own) for name, own in parts.items()}))
-    for name, own in parts.items():
-        interval = stats.binomtest(int(own["either"].sum()), len(own)).proportion_ci(method="wilson")
-        shares.loc[name, ["low", "high"]] = interval.low, interval.high
+    shares["low"], shares["high"] = wilson_interval(shares["either"] * shares["n"], shares["n"])
     return shares.rename_axis("scenario").reset_index().round(5)
 
 
-SIMULATION = Simulation({"orders": [Cell(name, SETS, drawn(name)) for name in NOTHING_SHARED]}, told)
+SIMULATION = Simulation({"orders": [Cell(name, SETS, partial(drawn, name)) for name in NOTHING_SHARED]}, told)

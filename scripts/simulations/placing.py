@@ -7,7 +7,7 @@ of the first five kinds; `rmse` and `coverage` of the threshold, where there is 
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, partial
 
 import numpy as np
 import pandas as pd
@@ -107,24 +107,20 @@ KINDS: dict[str, Kind] = {
 }
 
 
-def newcomers(kind: str) -> Callable[[int], list[dict[str, float]]]:
+def newcomers(kind: str, seed: int) -> list[dict[str, float]]:
     """What is said of the newcomers of a kind to one panel."""
-
-    def placed(seed: int) -> list[dict[str, float]]:
-        given, found = panel(seed), []
-        for number in range(NEWCOMERS):
-            answers = KINDS[kind](given, np.random.default_rng([1, seed, number]))
-            placement = given.bank.place({})
-            for _ in range(ANSWERS):
-                (question,) = placement.next_questions(1, number)
-                placement = placement.after(question, bool(answers[question]))
-            truth, (low, high) = float(ndtri(answers.mean())), placement.interval
-            row = {"error": placement.threshold - truth, "covered": low <= truth <= high}
-            row |= {"of_rate": placement.yes_rate - answers.mean(), "follows": placement.follows}
-            found.append(row)
-        return found
-
-    return placed
+    given, found = panel(seed), []
+    for number in range(NEWCOMERS):
+        answers = KINDS[kind](given, np.random.default_rng([1, seed, number]))
+        placement = given.bank.place({})
+        for _ in range(ANSWERS):
+            (question,) = placement.next_questions(1, number)
+            placement = placement.after(question, bool(answers[question]))
+        truth, (low, high) = float(ndtri(answers.mean())), placement.interval
+        row = {"error": placement.threshold - truth, "covered": low <= truth <= high}
+        row |= {"of_rate": placement.yes_rate - answers.mean(), "follows": placement.follows}
+        found.append(row)
+    return found
 
 
 def told(found: pd.DataFrame) -> Rows:
@@ -141,5 +137,5 @@ def told(found: pd.DataFrame) -> Rows:
 
 
 SIMULATION = Simulation(
-    {"newcomers": [Cell(kind, SETS, newcomers(kind)) for kind in KINDS]}, by_cell(told, "kind", "sets")
+    {"newcomers": [Cell(kind, SETS, partial(newcomers, kind)) for kind in KINDS]}, by_cell(told, "kind", "sets")
 )

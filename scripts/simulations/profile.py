@@ -10,8 +10,13 @@ random") or planted. Printed: share of subjects in which each verdict is given, 
 effect of .5.
 """
 
-from collections.abc import Iterator
+from functools import partial
 
+import numpy as np
+import pandas as pd
+
+from onedial.asking.sweep_tables import VECTOR
+from onedial.verdict.comparing.dial_profile import PROFILE_COLUMNS, PROFILE_VERDICTS, profile_of
 from simulations.frame import Cell, Found, Simulation, by_cell, means
 
 SETTINGS = (-2.0, -1.0, 1.0, 2.0)
@@ -26,26 +31,14 @@ SCENARIOS: tuple[tuple[float, float | None], ...] = (
 N_ITEMS, N_CONTROLS, N_REPLICATES, SUBJECTS = 40, 19, 399, 120
 
 
-def cells() -> Iterator[Cell]:
-    for number, (pushes, effect) in enumerate(SCENARIOS):
-
-        def said(subject: int, number: int = number, pushes: float = pushes, effect: float | None = effect) -> Found:
-            from onedial.verdict.comparing.dial_profile import PROFILE_VERDICTS
-
-            verdict = one_verdict(pushes, effect, number * 10_007 + subject)
-            return {name.replace(" ", "_"): name == verdict for name in PROFILE_VERDICTS}
-
-        yield Cell(f"{pushes:g}, {'as random' if effect is None else f'{effect:g}'}", SUBJECTS, said)
+def said(number: int, subject: int) -> Found:
+    """Which verdict is given of a subject of a scenario."""
+    verdict = one_verdict(*SCENARIOS[number], number * 10_007 + subject)
+    return {name.replace(" ", "_"): name == verdict for name in PROFILE_VERDICTS}
 
 
 def one_verdict(pushes: float, effect: float | None, seed: int, n_replicates: int = N_REPLICATES) -> str:
     """What the rule says of one simulated subject's one instrument."""
-    import numpy as np
-    import pandas as pd
-
-    from onedial.asking.sweep_tables import VECTOR
-    from onedial.verdict.comparing.dial_profile import PROFILE_COLUMNS, profile_of
-
     rng = np.random.default_rng(seed)
     base = rng.normal(size=N_ITEMS)
     ids = np.array([f"q{item}" for item in range(N_ITEMS)], dtype=object)
@@ -74,4 +67,8 @@ def one_verdict(pushes: float, effect: float | None, seed: int, n_replicates: in
     return str(profile.reports["verdict"].iloc[0])
 
 
-SIMULATION = Simulation({"profile": list(cells())}, by_cell(means, "case", "sets"))
+NAMES = [f"{pushes:g}, {'as random' if effect is None else f'{effect:g}'}" for pushes, effect in SCENARIOS]
+SIMULATION = Simulation(
+    {"profile": [Cell(name, SUBJECTS, partial(said, number)) for number, name in enumerate(NAMES)]},
+    by_cell(means, "case", "sets"),
+)

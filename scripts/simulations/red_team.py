@@ -3,54 +3,17 @@
 Every target follows a scale D that correlates by r with the order in which the subject's answers turn; how far it
 follows it, .8 D + .6 noise (half of the noise its base model's), is alike in all cells. Six base models under three
 framings, 400 questions, 41 magnitudes, yes rates from .2 to .8, unless the cell says otherwise. Synthetic: this studies
-the procedure, and says nothing about any model.
-
-    honest r=.6          what should be called reproduced
-    unrelated            r = 0
-    r=.2, 2,000          a signal that is certainly there, and of little use
-    one related          of six base models one follows the dial by r = .9, five a scale of their own
-    copy of the subject  r = 0, but one base model is the unsteered subject under another name
-    topics alone         dial and D have nothing in common but which of 20 topics are easy
-    topics untold        the same over questions of the embedded set with its 17 topics, which no question names
-    exams untold         the same over exam questions (frontier-confidence), of six fields
-    honest, untold       r = .6, over the embedded questions without their topics
-    exams honest, untold the same over exam questions
-    fifth topics, untold r = .6, and a fifth of dial and D is about which topics are easy; embedded questions
-    five wordings        r = 0, but 80 questions stand there in about five wordings each, alike in dial and D by .9
-    five wordings, told  the same of 160 questions, and a column wording_of says so
-    hard yes blank       r = 0, and 40% of the yes to the questions that turn late are blank
-    length alone         dial and D have nothing in common but the length of the question
-    all rates .9         r = .6, every target says yes nine times in ten
-    coarse               r = .6, five magnitudes
-    20 framings          r = .6, one base model under 20 framings, and a table of respondents says so
-    20 framings, untold  the same without a table
-    fine-tunes .95       four of six base models are fine-tunes of one that follows the dial by r = .9, and correlate by
-                         .95; the two others share a scale of their own. Likewise .82 and .7
-    fine-tunes, apart    .95, and the two others share nothing with anybody
-    four related         four base models, each with noise of its own, on a scale that follows the dial by r = .9
-    one close scale      r = .6, and all respondents correlate by .9 (a reliability of .9)
-    topics, coarse       topics untold, and exams untold, but each topic is known by one of three names
-    topics misnamed      topics untold, and exams untold, but every question has one of eight topics by chance
-    honest, misnamed     honest, untold, with such topics; likewise exams honest, misnamed
-    copied on half       one base model follows the dial by r = .9, and on half of the questions all others copy it
-    steered copies       r = 0, but three of six base models are the subject at other settings, 5% of answers changed
-    3 of 12 tuned        r = 0, one framing each; three of twelve are the subject at other settings, 5% changed
-    drift                r = 0; half of dial and D drifts along the file (autocorrelation .98), each in its own way
-    drift, honest        the same with r = .6 beside the drift
-    opposite topics      r = .9 in half of the topics, -.3 in the others
-    half the no blank    r = 0, and half of every target's no are blank
-    half blank, honest   the same with r = .6
-    lapses               r = .6, and a tenth of the answers are by a coin
-    all rates .97        r = .6, every target says yes 97 times in a hundred
-    three settings       r = .6, three magnitudes
+the procedure, and says nothing about any model. `red_team.yaml` says what is planted in each cell.
 """
 
-from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
+import yaml
 from scipy import stats
 from scipy.signal import lfilter
 from simulated_panels import dial_ease, simulate_sweep
@@ -59,52 +22,23 @@ from onedial.asking.questions import Question
 from onedial.core.notices import noticed
 from onedial.panels.questions.question_files import load_questions
 from onedial.panels.splits import assign_splits
+from onedial.verdict.case import sweep_grid
+from onedial.verdict.prediction.losses import ALL
+from onedial.verdict.prediction.prediction import predict
+from onedial.verdict.prediction.sources import DIAL, LENGTH, MEAN, SHARED, TOPICS
+from onedial.verdict.verdict import (
+    ANSWERS,
+    CANNOT_BE_JUDGED,
+    FLAGS,
+    NOT_ENOUGH,
+    NOT_REPRODUCED,
+    REPRODUCED,
+    RULE,
+    judge,
+)
 from simulations.frame import Cell, Found, Simulation, one_line_each
 
-CELLS: dict[str, dict[str, Any]] = {
-    "honest r=.6": {"r": 0.6},
-    "unrelated": {"r": 0.0},
-    "r=.2, 2,000": {"r": 0.2, "n_questions": 2000},
-    "one related": {"r": 0.0, "related": 0.9},
-    "copy of the subject": {"r": 0.0, "copy": True},
-    "topics alone": {"by": "topics"},
-    "topics untold": {"by": "topics", "labelled": False, "texts": "embedded"},
-    "exams untold": {"by": "topics", "labelled": False, "texts": "frontier-confidence"},
-    "honest, untold": {"r": 0.6, "labelled": False, "texts": "embedded"},
-    "exams honest, untold": {"r": 0.6, "labelled": False, "texts": "frontier-confidence"},
-    "fifth topics, untold": {"r": 0.6, "by": "topics", "share": 0.2, "labelled": False, "texts": "embedded"},
-    "five wordings": {"by": "wordings", "labelled": False},
-    "five wordings, told": {"by": "wordings", "labelled": False, "grouped": True, "n_questions": 800},
-    "hard yes blank": {"r": 0.0, "blank": 0.4},
-    "length alone": {"by": "length"},
-    "all rates .9": {"r": 0.6, "rates": (0.9, 0.9)},
-    "coarse": {"r": 0.6, "n_magnitudes": 5},
-    "20 framings": {"r": 0.6, "n_models": 1, "framings": 20},
-    "20 framings, untold": {"r": 0.6, "n_models": 1, "framings": 20, "told": False},
-    "fine-tunes .95": {"related": 0.9, "n_related": 4, "closeness": 0.95},
-    "fine-tunes .82": {"related": 0.9, "n_related": 4, "closeness": 0.82},
-    "fine-tunes .7": {"related": 0.9, "n_related": 4, "closeness": 0.7},
-    "fine-tunes, apart": {"related": 0.9, "n_related": 4, "closeness": 0.95, "apart": True},
-    "four related": {"related": 0.9, "n_related": 4},
-    "one close scale": {"r": 0.6, "loading": 0.9**0.5},
-    "topics, coarse": {"by": "topics", "coarse": True, "texts": "embedded"},
-    "exams, coarse": {"by": "topics", "coarse": True, "texts": "frontier-confidence"},
-    "topics misnamed": {"by": "topics", "misnamed": True, "texts": "embedded"},
-    "exams misnamed": {"by": "topics", "misnamed": True, "texts": "frontier-confidence"},
-    "honest, misnamed": {"r": 0.6, "misnamed": True, "texts": "embedded"},
-    "exams honest, misnamed": {"r": 0.6, "misnamed": True, "texts": "frontier-confidence"},
-    "copied on half": {"related": 0.9, "copied": True},
-    "steered copies": {"steered": 3},
-    "3 of 12 tuned": {"steered": 3, "n_models": 12, "framings": 1},
-    "drift": {"by": "drift"},
-    "drift, honest": {"by": "drift", "r": 0.6},
-    "opposite topics": {"r": 0.9, "elsewhere": -0.3},
-    "half the no blank": {"no_blank": 0.5},
-    "half blank, honest": {"r": 0.6, "no_blank": 0.5},
-    "lapses": {"r": 0.6, "lapses": 0.1},
-    "all rates .97": {"r": 0.6, "rates": (0.97, 0.97)},
-    "three settings": {"r": 0.6, "n_magnitudes": 3},
-}
+CELLS: dict[str, dict[str, Any]] = yaml.safe_load(Path(__file__).with_suffix(".yaml").read_text(encoding="utf-8"))
 N_TOPICS, N_WORDINGS = 20, 5
 SETS, N_DRAWS = 50, 499
 
@@ -269,12 +203,6 @@ def real_questions(rng: np.random.Generator, texts: str, n: int) -> list[Questio
 
 def one_row(cell: str, seed: int, n_draws: int = N_DRAWS) -> Found:
     """What is said of one simulated panel."""
-    from onedial.verdict.case import sweep_grid
-    from onedial.verdict.prediction.losses import ALL
-    from onedial.verdict.prediction.prediction import predict
-    from onedial.verdict.prediction.sources import DIAL, LENGTH, MEAN, SHARED, TOPICS
-    from onedial.verdict.verdict import NOT_ENOUGH, REPRODUCED, judge
-
     rng = np.random.default_rng([seed, *cell.encode()])
     sweep, questions, panel, respondents = panel_of(rng, **CELLS[cell])
     about = questions.assign(id=questions["id"].astype(str)).set_index("id")
@@ -302,8 +230,6 @@ def one_row(cell: str, seed: int, n_draws: int = N_DRAWS) -> Found:
 
 def operating_table(table: pd.DataFrame) -> pd.DataFrame:
     """By cell: how many verdicts, how many of them gave each answer and each flag, and the means of the numbers."""
-    from onedial.verdict.verdict import ANSWERS, CANNOT_BE_JUDGED, FLAGS, NOT_REPRODUCED
-
     said = table["flags"].fillna("").str.split("; ")
     counted: dict[str, Any] = {answer: table["reproduced"] == answer for answer in ANSWERS}
     counted |= {flag: said.map(lambda own, flag=flag: flag in own) for flag in FLAGS}
@@ -319,14 +245,9 @@ def operating_table(table: pd.DataFrame) -> pd.DataFrame:
 
 def settings() -> Found:
     """What a draw hangs on."""
-    from onedial.verdict.verdict import RULE
-
     return {"rule": RULE, "n_draws": N_DRAWS}
 
 
-def judged(cell: str) -> Callable[[int], Found]:
-    """What is said of one panel of a cell."""
-    return lambda seed: one_row(cell, seed)
-
-
-SIMULATION = Simulation({"panels": [Cell(name, SETS, judged(name)) for name in CELLS]}, operating_table, settings)
+SIMULATION = Simulation(
+    {"panels": [Cell(name, SETS, partial(one_row, name)) for name in CELLS]}, operating_table, settings
+)

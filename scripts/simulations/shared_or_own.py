@@ -5,13 +5,14 @@ family shares beside it, in confidence, in correctness and in both; a model's ow
 Confidence is cut into two to six levels at random places, accuracies are .6 to .95, 6% is missing.
 """
 
-from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
 import pandas as pd
 from scipy.special import ndtri
 
+from onedial.confidence.shared_or_own import NOT_OWN, OWN, shared_or_own
 from simulations.frame import Cell, Rows, Simulation, by_cell
 
 FAMILIES = {
@@ -72,19 +73,13 @@ def panel(
     return pd.DataFrame(sure, columns=names), pd.DataFrame(right, columns=names), pd.Series(kin, names)
 
 
-def judged(layout: str, planted: str) -> Callable[[int], dict[str, float]]:
+def judged(layout: str, planted: str, seed: int) -> dict[str, float]:
     """What is said of one panel."""
-
-    def one(seed: int) -> dict[str, float]:
-        from onedial.confidence.shared_or_own import NOT_OWN, OWN, shared_or_own
-
-        given = panel(FAMILIES[layout], N, seed, **KINDS[planted])
-        found = shared_or_own(*given, n_bootstrap=RESAMPLES, seed=seed)
-        p, said = found.models["p_adjusted"].dropna(), found.mean["verdict"]
-        about = {"own": said == OWN, "shared": said == NOT_OWN, "mean": found.mean["own"]}
-        return about | {"n_models": len(p), "models": (p <= 0.05).sum()}
-
-    return one
+    given = panel(FAMILIES[layout], N, seed, **KINDS[planted])
+    found = shared_or_own(*given, n_bootstrap=RESAMPLES, seed=seed)
+    p, said = found.models["p_adjusted"].dropna(), found.mean["verdict"]
+    about = {"own": said == OWN, "shared": said == NOT_OWN, "mean": found.mean["own"]}
+    return about | {"n_models": len(p), "models": (p <= 0.05).sum()}
 
 
 def shares(found: pd.DataFrame) -> Rows:
@@ -102,6 +97,6 @@ def told(draws: pd.DataFrame) -> pd.DataFrame:
 
 
 SIMULATION = Simulation(
-    {layout: [Cell(planted, SETS, judged(layout, planted)) for planted in KINDS] for layout in FAMILIES},
+    {layout: [Cell(planted, SETS, partial(judged, layout, planted)) for planted in KINDS] for layout in FAMILIES},
     told,
 )

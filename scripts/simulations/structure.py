@@ -4,7 +4,7 @@ Each line is a kind of panel and a test: the share of simulated panels in which 
 says so, and its standard error over panels.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
@@ -17,9 +17,9 @@ from onedial.scale.checks.bundles import bundle_invariance
 from onedial.scale.checks.clusters import cluster_structure
 from onedial.scale.checks.question_bootstrap import bootstrap_questions
 from onedial.scale.checks.residual_correlations import residual_correlations
-from onedial.scale.checks.structure import one_factor_bootstrap, permutation_null, quadratic_fit_test
 from onedial.scale.factor.factor_fit import factor_fit
 from onedial.scale.factor.factor_model import fit_factor_model
+from onedial.scale.factor.structure import one_factor_bootstrap, permutation_null, quadratic_fit_test
 from onedial.scale.misfit.answer_fit import answer_fit
 from onedial.scale.response_model import rasch_test, response_model
 from onedial.scale.scale_distribution import scale_distribution
@@ -30,10 +30,6 @@ from simulations.frame import Cell, Found, Simulation, by_cell, mean_and_error
 
 MIDDLE = np.linspace(0.2, 0.8, 19)
 EXTREME = np.concatenate([np.linspace(0.01, 0.05, 6), np.linspace(0.2, 0.8, 7), np.linspace(0.95, 0.99, 6)])
-Panel = Callable[[np.random.Generator, int], dict[str, float]]
-"""Simulates one panel, given its random numbers and its seed: what each test says of it."""
-Kinds = Iterator[tuple[str, int, Panel]]
-"""What the panels of a kind are called, how many there are, and how one is simulated."""
 B = 99
 
 
@@ -69,6 +65,16 @@ def grouped_scales(n: int, m: int, groups: int, correlation: float, rng: np.rand
     return (latent > rng.uniform(-0.8, 0.8, m)).astype(float)
 
 
+def at_random(answers: np.ndarray, share: float, yes: float, rng: np.random.Generator) -> np.ndarray:
+    """That share of the answers given at random, yes with that chance."""
+    return np.where(rng.random(answers.shape) < share, rng.random(answers.shape) < yes, answers).astype(float)
+
+
+def with_rates(hidden: np.ndarray, rates: np.ndarray) -> np.ndarray:
+    """Answers with these yes rates."""
+    return (hidden > np.quantile(hidden, 1 - rates, axis=0).diagonal()).astype(float)
+
+
 def without_hard_ones(answers: np.ndarray, easiness: np.ndarray, rng: np.random.Generator) -> np.ndarray:
     """The first third of the respondents left out most of the hard questions."""
     gone = rng.random(answers.shape) < 1 / (1 + np.exp(2.5 * (easiness[:, None] + 0.3)))
@@ -76,325 +82,238 @@ def without_hard_ones(answers: np.ndarray, easiness: np.ndarray, rng: np.random.
     return np.where(gone, np.nan, answers)
 
 
-def scale(sets: int) -> Kinds:
-    def one(kind: str, rng: np.random.Generator, seed: int) -> dict[str, float]:
-        answers, _ = panel(kind, 1000, rng.permutation(MIDDLE), 0.8, rng)
-        compared = scale_distribution(answers).comparison
-        row: dict[str, float] = {
-            "R² of the parabola, minres": fit_factor_model(answers).quadratic_fit.r2,
-            "R² by marginal likelihood, normal scale": compared["quadratic_r2"]["normal"],
-            "R² by marginal likelihood, histogram": compared["quadratic_r2"]["histogram"],
-            "normality rejected": compared["p"]["smooth"] <= 0.05,
+def every_test(kind: str, rng: np.random.Generator, seed: int) -> Found:
+    answers, _ = panel(kind, 1000, rng.permutation(MIDDLE), 0.8, rng)
+    compared = scale_distribution(answers).comparison
+    row: dict[str, float] = {
+        "R² of the parabola, minres": fit_factor_model(answers).quadratic_fit.r2,
+        "R² by marginal likelihood, normal scale": compared["quadratic_r2"]["normal"],
+        "R² by marginal likelihood, histogram": compared["quadratic_r2"]["histogram"],
+        "normality rejected": compared["p"]["smooth"] <= 0.05,
+    }
+    for shape in ("normal", "histogram"):
+        one_factor = one_factor_bootstrap(answers, n_replicates=B, seed=seed, scale=shape)
+        row |= {
+            f"parabola, {shape} null": quadratic_fit_test(answers, n_replicates=B, seed=seed, scale=shape).p <= 0.05,
+            f"second factor, {shape} null": one_factor.second.p <= 0.05,
+            f"smallest eigenvalue, {shape} null": one_factor.smallest.p <= 0.05,
         }
-        for shape in ("normal", "histogram"):
-            one_factor = one_factor_bootstrap(answers, n_replicates=B, seed=seed, scale=shape)
-            row |= {
-                f"parabola, {shape} null": quadratic_fit_test(answers, n_replicates=B, seed=seed, scale=shape).p
-                <= 0.05,
-                f"second factor, {shape} null": one_factor.second.p <= 0.05,
-                f"smallest eigenvalue, {shape} null": one_factor.smallest.p <= 0.05,
-            }
-        return row
-
-    for kind in ("normal", "exponential", "bimodal"):
-        yield f"{kind} scale, 1000 x 19", sets, lambda rng, seed, kind=kind: one(kind, rng, seed)
+    return row
 
 
-def extremes(sets: int) -> Kinds:
-    for n in (300, 1000):
-
-        def equal(rng: np.random.Generator, seed: int, n: int = n) -> dict[str, float]:
-            answers, _ = panel("normal", n, EXTREME, 0.8, rng)
-            return {"parabola": quadratic_fit_test(answers, n_replicates=B, seed=seed).p <= 0.05}
-
-        yield f"equal loadings at extreme rates, half, {n} x 19", sets, equal
-
-    def bent(rng: np.random.Generator, seed: int) -> dict[str, float]:
-        limits = np.linspace(-0.9, 0.9, 16)
-        slope = 0.9 - 0.3 * limits**2
-        latent = slope * rng.standard_normal((1000, 1)) + np.sqrt(1 - slope**2) * rng.standard_normal((1000, 16))
-        return {"parabola": quadratic_fit_test((latent > -limits).astype(float), n_replicates=B, seed=seed).p <= 0.05}
-
-    yield "a true parabola, .90 to .66, 1000 x 16", max(sets // 4, 10), bent
+def at_extreme_rates(n: int, rng: np.random.Generator, seed: int) -> Found:
+    answers, _ = panel("normal", n, EXTREME, 0.8, rng)
+    return {"parabola": quadratic_fit_test(answers, n_replicates=B, seed=seed).p <= 0.05}
 
 
-def gaps(sets: int) -> Kinds:
-    def one(rng: np.random.Generator, seed: int) -> dict[str, float]:
-        answers, easiness = panel("normal", 1500, rng.permutation(MIDDLE), rng.uniform(0.6, 0.9, 19), rng)
-        answers = without_hard_ones(answers, easiness, rng)
-        return {"second factor": one_factor_bootstrap(answers, n_replicates=B, seed=seed).second.p <= 0.05}
-
-    def two(rng: np.random.Generator, seed: int) -> dict[str, float]:
-        answers = grouped_scales(800, 18, 2, 0.8, rng)
-        level = answers.mean(axis=1)
-        answers = without_hard_ones(answers, (level - level.mean()) / level.std(), rng)
-        return {"second factor": one_factor_bootstrap(answers, n_replicates=B, seed=seed).second.p <= 0.05}
-
-    yield "one factor, gaps on hard questions, 1500 x 19", sets, one
-    yield "two scales that correlate .8, gaps on hard questions, 800 x 18", max(sets // 4, 10), two
+def a_true_parabola(rng: np.random.Generator, seed: int) -> Found:
+    limits = np.linspace(-0.9, 0.9, 16)
+    slope = 0.9 - 0.3 * limits**2
+    latent = slope * rng.standard_normal((1000, 1)) + np.sqrt(1 - slope**2) * rng.standard_normal((1000, 16))
+    return {"parabola": quadratic_fit_test((latent > -limits).astype(float), n_replicates=B, seed=seed).p <= 0.05}
 
 
-def bundles(sets: int) -> Kinds:
-    def one(n: int, m: int, shifted: bool, kind: str, share: float, gone: bool, rng: np.random.Generator) -> Found:
-        # A topic that is easier, or harder, for a family by the least shift that is printed.
-        topic, family = rng.permutation(np.arange(n) % 6), np.repeat(np.arange(m // 4), 4)
-        place = np.linspace(-0.7, 0.7, 6)[topic] + places(kind, n, rng)
-        loading, cut = rng.uniform(0.6, 0.9, m), ndtri(rng.uniform(0.25, 0.75, m))
-        noise, guessed = rng.standard_normal((n, m)), rng.random((n, m)) < 0.1
-        said = True
-        if share:  # families share so much of what the scale leaves, and a tenth is answered at random
-            kin = rng.standard_normal((n, m // 4))[:, family]
-            noise, said = np.sqrt(share) * kin + np.sqrt(1 - share) * noise, rng.random((n, m)) < 0.5
-        noise = np.sqrt(1 - loading**2) * noise
-
-        def answers(move: Any) -> np.ndarray:
-            yes = loading * (place[:, None] + move) + cut + noise > 0
-            found = np.where(guessed, said, yes).astype(float)
-            return without_hard_ones(found, (place - place.mean()) / place.std(), rng) if gone else found
-
-        found = bundle_invariance(answers(0), topic, family)
-        if not shifted:
-            row = {"some topic lies elsewhere": len(found.violations()) > 0}
-            return row | {"the shift found in 80%, as printed (mean)": found.least_shift}
-        where, who, side = rng.integers(6), rng.integers(m // 4), rng.choice([-1, 1])
-        moved = side * found.least_shift * place.std() * np.outer(topic == where, family == who)
-        named = bundle_invariance(answers(moved), topic, family).violations().index
-        return {"the topic that lies elsewhere is named": (where, who) in named}
-
-    guessing, all_of_it = ("normal", 0.0, False), "families, exponential scale, a tenth random"
-    for n, m, shifted, planted, name in (
-        (480, 20, False, guessing, "no topic elsewhere, a tenth guessed yes, 480 x 20"),
-        (480, 20, True, guessing, "one topic elsewhere for a family, a tenth guessed yes, 480 x 20"),
-        (480, 20, False, ("exponential", 0.3, False), f"no topic elsewhere, {all_of_it}, 480 x 20"),
-        (480, 20, False, ("exponential", 0.3, True), f"no topic elsewhere, {all_of_it}, gaps, 480 x 20"),
-        (800, 28, True, guessing, "one topic elsewhere for a family, a tenth guessed yes, 800 x 28"),
-    ):
-        yield name, sets, lambda rng, _, a=(n, m, shifted, *planted): one(*a, rng)
+def gaps_in_one_factor(rng: np.random.Generator, seed: int) -> Found:
+    answers, easiness = panel("normal", 1500, rng.permutation(MIDDLE), rng.uniform(0.6, 0.9, 19), rng)
+    answers = without_hard_ones(answers, easiness, rng)
+    return {"second factor": one_factor_bootstrap(answers, n_replicates=B, seed=seed).second.p <= 0.05}
 
 
-def clusters(sets: int) -> Kinds:
-    def one(shared: float, own: float, rng: np.random.Generator, seed: int) -> dict[str, float]:
-        code = np.repeat(np.arange(4), 5)
-        latent = np.sqrt(shared) * rng.standard_normal((400, 1)) + np.sqrt(own) * rng.standard_normal((400, 4))[:, code]
-        latent = latent + np.sqrt(1 - shared - own) * rng.standard_normal((400, 20))
-        answers = (latent > rng.uniform(-0.7, 0.7, 20)).astype(float)
-        found = cluster_structure(answers, code, n_replicates=B, seed=seed)
-        return {
-            "shared between models": found.between.p <= 0.05,
-            "clustered": found.difference.p <= 0.05,
-            "first eigenvalue, each respondent shuffled": permutation_null(answers, n_replicates=B, seed=seed).p[0]
-            <= 0.05,
-        }
-
-    for shared, own in ((0.0, 0.6), (0.1, 0.5), (0.5, 0.0)):
-        name = f"shared {shared:g}, within one of four models {own:g}, 400 x 20"
-        yield name, sets, lambda rng, seed, a=(shared, own): one(*a, rng, seed)
+def gaps_in_two_scales(rng: np.random.Generator, seed: int) -> Found:
+    answers = grouped_scales(800, 18, 2, 0.8, rng)
+    level = answers.mean(axis=1)
+    answers = without_hard_ones(answers, (level - level.mean()) / level.std(), rng)
+    return {"second factor": one_factor_bootstrap(answers, n_replicates=B, seed=seed).second.p <= 0.05}
 
 
-def fit(sets: int) -> Kinds:
-    def one(rng: np.random.Generator, _: int) -> dict[str, float]:
-        answers, _ = panel("normal", 500, rng.permutation(MIDDLE[:12]), rng.uniform(0.5, 0.9, 12), rng)
-        found = factor_fit(answers)
-        return {"misfit": found.p <= 0.05, "RMSEA (mean)": found.rmsea}
+def a_topic_elsewhere(
+    n: int, m: int, shifted: bool, kind: str, share: float, gone: bool, rng: np.random.Generator, _: int
+) -> Found:
+    # A topic that is easier, or harder, for a family by the least shift that is printed.
+    topic, family = rng.permutation(np.arange(n) % 6), np.repeat(np.arange(m // 4), 4)
+    place = np.linspace(-0.7, 0.7, 6)[topic] + places(kind, n, rng)
+    loading, cut = rng.uniform(0.6, 0.9, m), ndtri(rng.uniform(0.25, 0.75, m))
+    noise, guessed = rng.standard_normal((n, m)), rng.random((n, m)) < 0.1
+    said = True
+    if share:  # families share so much of what the scale leaves, and a tenth is answered at random
+        kin = rng.standard_normal((n, m // 4))[:, family]
+        noise, said = np.sqrt(share) * kin + np.sqrt(1 - share) * noise, rng.random((n, m)) < 0.5
+    noise = np.sqrt(1 - loading**2) * noise
 
-    def two(correlation: float, rng: np.random.Generator) -> dict[str, float]:
-        found = factor_fit(grouped_scales(600, 12, 2, correlation, rng))
-        return {"misfit": found.p <= 0.05, "RMSEA (mean)": found.rmsea}
+    def answers(move: Any) -> np.ndarray:
+        yes = loading * (place[:, None] + move) + cut + noise > 0
+        found = np.where(guessed, said, yes).astype(float)
+        return without_hard_ones(found, (place - place.mean()) / place.std(), rng) if gone else found
 
-    yield "one factor, 500 x 12", sets, one
-    for correlation in (0.9, 0.8):
-        yield f"two scales that correlate {correlation}, 600 x 12", sets, lambda rng, _, r=correlation: two(r, rng)
-
-
-def residuals(sets: int) -> Kinds:
-    def one(own: float, rng: np.random.Generator, seed: int) -> dict[str, float]:
-        latent = 0.7 * rng.standard_normal((600, 1)) + np.sqrt(0.51) * rng.standard_normal((600, 10))
-        latent[:, :2] = latent[:, :2] * np.sqrt(1 - own) + np.sqrt(own) * rng.standard_normal((600, 1))
-        found = residual_correlations((latent > rng.uniform(-0.5, 0.5, 10)).astype(float), B, seed=seed)
-        pairs = found.pairs
-        planted = (pairs["first"] == 0) & (pairs["second"] == 1)
-        return {
-            "pairs without": (pairs["p"][~planted] <= 0.05).mean(),
-            "largest residual": found.largest.p <= 0.05,
-            "the pair that shares something (q ≤ .05)": float(pairs["q"][planted].iloc[0] <= 0.05),
-        }
-
-    for own in (0.0, 0.3):
-        yield f"two share {own:g} beside the scale, 600 x 10", sets, lambda rng, seed, own=own: one(own, rng, seed)
-
-    def lapsing(rng: np.random.Generator, seed: int) -> dict[str, float]:
-        latent = 0.8 * rng.standard_normal((600, 1)) + 0.6 * rng.standard_normal((600, 28))
-        lapse = rng.random((600, 28)) < 0.2 * (np.arange(28) % 2)
-        answers = np.where(lapse, rng.random((600, 28)) < 0.5, latent > rng.uniform(-0.8, 0.8, 28)).astype(float)
-        return {"largest residual": residual_correlations(answers, B, seed, asymptotes="own").largest.p <= 0.05}
-
-    yield "half answer a fifth at random, 600 x 28", 2 * sets, lapsing
+    found = bundle_invariance(answers(0), topic, family)
+    if not shifted:
+        row = {"some topic lies elsewhere": len(found.violations()) > 0}
+        return row | {"the shift found in 80%, as printed (mean)": found.least_shift}
+    where, who, side = rng.integers(6), rng.integers(m // 4), rng.choice([-1, 1])
+    moved = side * found.least_shift * place.std() * np.outer(topic == where, family == who)
+    named = bundle_invariance(answers(moved), topic, family).violations().index
+    return {"the topic that lies elsewhere is named": (where, who) in named}
 
 
-def rasch(sets: int) -> Kinds:
-    def one(spread: float, rng: np.random.Generator) -> dict[str, float]:
-        answers, _ = panel("normal", 450, MIDDLE[2:12], rng.uniform(0.7 - spread, 0.7 + spread, 10), rng)
-        return {"unequal slopes": rasch_test(answers).p <= 0.05}
-
-    for spread in (0.0, 0.15):
-        yield f"loadings .7 ± {spread:g}, 450 x 10", sets, lambda rng, _, s=spread: one(s, rng)
-
-
-def intervals(sets: int) -> Kinds:
-    def one(rng: np.random.Generator, seed: int) -> dict[str, float]:
-        loading = rng.uniform(0.5, 0.85, 8)
-        answers, _ = panel("normal", 400, rng.permutation(MIDDLE[4:12]), loading, rng)
-        table = bootstrap_questions(answers, n_replicates=199, seed=seed).respondents
-        return {
-            "95% intervals of loadings cover": (
-                (table["loading_low"] < loading) & (loading < table["loading_high"])
-            ).mean(),
-        }
-
-    def by_topic(rng: np.random.Generator, seed: int) -> dict[str, float]:
-        # A respondent's noise is half the topic's: questions of a topic are no independent evidence about a loading.
-        loading, topic = rng.uniform(0.5, 0.85, 8), np.arange(600) % 30
-        noise = np.sqrt(0.5) * (rng.standard_normal((30, 8))[topic] + rng.standard_normal((600, 8)))
-        latent = loading * rng.standard_normal((600, 1)) + np.sqrt(1 - loading**2) * noise
-        answers = (latent > 0).astype(float)
-        row = {}
-        for name, groups in (("questions", None), ("topics", topic)):
-            table = bootstrap_questions(answers, n_replicates=199, seed=seed, groups=groups).respondents
-            low, high = table["threshold_low"], table["threshold_high"]
-            row[f"95% intervals of thresholds cover, over {name}"] = ((low < 0) & (high > 0)).mean()
-        return row
-
-    def ideal(rng: np.random.Generator, _: int) -> dict[str, float]:
-        # Confidence is the same evidence as the judgement, so meta-d' is d' and their ratio 1.
-        right = (rng.random(800) < 0.5).astype(float)
-        evidence = np.where(right == 1, 0.6, -0.6) + rng.standard_normal(800)
-        confidence = 1 / (1 + np.exp(-1.2 * evidence))
-        row = metacognition_table(pd.DataFrame({"a": confidence}), pd.DataFrame({"a": right})).iloc[0]
-        return {"95% interval of M-ratio covers 1": float(row["m_ratio_low"] < 1 < row["m_ratio_high"])}
-
-    def reliable(rng: np.random.Generator, _: int) -> dict[str, float]:
-        answers, easiness = panel("normal", 800, MIDDLE, rng.uniform(0.5, 0.85, 19), rng)
-        model = response_model(answers)
-        known = np.corrcoef(model.difficulty, easiness)[0, 1] ** 2
-        return {"reliability less the squared correlation with the true place (mean)": model.reliability[0] - known}
-
-    yield "one factor, 400 x 8", sets, one
-    yield "noise of topics, 600 x 8, 30 topics", sets, by_topic
-    yield "confidence is the evidence, 800 x 1", sets, ideal
-    yield "one factor, 800 x 19", sets, reliable
+def within_models(shared: float, own: float, rng: np.random.Generator, seed: int) -> Found:
+    code = np.repeat(np.arange(4), 5)
+    latent = np.sqrt(shared) * rng.standard_normal((400, 1)) + np.sqrt(own) * rng.standard_normal((400, 4))[:, code]
+    latent = latent + np.sqrt(1 - shared - own) * rng.standard_normal((400, 20))
+    answers = (latent > rng.uniform(-0.7, 0.7, 20)).astype(float)
+    found = cluster_structure(answers, code, n_replicates=B, seed=seed)
+    return {
+        "shared between models": found.between.p <= 0.05,
+        "clustered": found.difference.p <= 0.05,
+        "first eigenvalue, each respondent shuffled": permutation_null(answers, n_replicates=B, seed=seed).p[0] <= 0.05,
+    }
 
 
-def specific(sets: int) -> Kinds:
-    def one(kind: str, guessed: float, share: float, rng: np.random.Generator) -> dict[str, float]:
-        # Members of a family say yes about equally often, so that a bent scale or guesses make them alike.
-        family, loading, rates = np.repeat(np.arange(6), 3), rng.uniform(0.6, 0.8, 18), np.linspace(0.2, 0.8, 18)
-        own = np.where(family < 3, share, 0.0)
-        hidden = loading * places(kind, 600, rng)[:, None] + np.sqrt(own) * rng.standard_normal((600, 6))[:, family]
-        hidden = hidden + np.sqrt(1 - loading**2 - own) * rng.standard_normal((600, 18))
-        answers = (hidden > np.quantile(hidden, 1 - rates, axis=0).diagonal()).astype(float)
-        answers = np.where(rng.random(answers.shape) < guessed, 1.0, answers)
-        found = specific_factors(answers, family, scale="histogram", asymptotes="own")
-        row = {
-            "something shared within a family": found.p <= 0.05,
-            "its share of the variance (mean)": found.model.shares["share"]["specific"],
-            "families without": (found.tests["p"][3:] <= 0.05).mean(),
-        }
-        if share:
-            row["families with (q ≤ .05)"] = (found.tests["q"][:3] <= 0.05).mean()
-        return row
-
-    for kind, guessed, share, name in (
-        ("normal", 0.0, 0.0, "no family, 600 x 18, six of three"),
-        ("exponential", 0.0, 0.0, "no family, exponential scale, 600 x 18, six of three"),
-        ("normal", 0.1, 0.0, "no family, a tenth guessed yes, 600 x 18, six of three"),
-        ("normal", 0.0, 0.1, "three families share .1, 600 x 18, six of three"),
-    ):
-        yield name, sets, lambda rng, _, a=(kind, guessed, share): one(*a, rng)
+def fit_of_one_factor(rng: np.random.Generator, _: int) -> Found:
+    answers, _ = panel("normal", 500, rng.permutation(MIDDLE[:12]), rng.uniform(0.5, 0.9, 12), rng)
+    found = factor_fit(answers)
+    return {"misfit": found.p <= 0.05, "RMSEA (mean)": found.rmsea}
 
 
-def kin(sets: int) -> Kinds:
-    def one(
-        sizes: tuple[int, ...],
-        kind: str,
-        lapses: float,
-        share: float,
-        other: float,
-        rng: np.random.Generator,
-        seed: int,
-    ) -> dict[str, float]:
-        # A second scale, if there is one, is followed by every other respondent, whatever the family.
-        family = np.repeat(np.arange(len(sizes)), sizes)
-        m, rates = len(family), rng.permutation(np.linspace(0.15, 0.85, len(family)))
-        own = rng.standard_normal((600, len(sizes)))[:, family]
-        second = rng.standard_normal((600, 1)) * (np.arange(m) % 2)
-        hidden = np.sqrt(0.55) * places(kind, 600, rng)[:, None] + np.sqrt(share) * own + np.sqrt(other) * second
-        hidden = hidden + np.sqrt(0.45 - share - other) * rng.standard_normal((600, m))
-        answers = (hidden > np.quantile(hidden, 1 - rates, axis=0).diagonal()).astype(float)
-        answers = np.where(rng.random(answers.shape) < lapses, rng.random(answers.shape) < 0.5, answers).astype(float)
-        found = specific_factors(answers, family, scale="histogram", asymptotes="own")
-        return {
-            "a second factor beside one scale and families": kin_account(answers, found, n_replicates=B, seed=seed).p
-            <= 0.05,
-            "a parabola beside one scale and families": kin_bend(found) <= 0.05,
-            "general share of the variance (mean)": found.model.shares["share"]["general"],
-        }
-
-    unequal, pairs = (8, 6, 4, 3, 3), (2,) * 12
-    for sizes, kind, lapses, share, other, name in (
-        (
-            unequal,
-            "exponential",
-            0.05,
-            0.15,
-            0.0,
-            "families of 8 to 3 share .15, exponential scale, 5% random, 600 x 24",
-        ),
-        (pairs, "normal", 0.0, 0.15, 0.0, "families of two share .15, 600 x 24"),
-        (unequal, "normal", 0.05, 0.1, 0.15, "families of 8 to 3 share .1, a second scale .15, 5% random, 600 x 24"),
-    ):
-        yield name, sets, lambda rng, seed, a=(sizes, kind, lapses, share, other): one(*a, rng, seed)
+def fit_of_two_scales(correlation: float, rng: np.random.Generator, _: int) -> Found:
+    found = factor_fit(grouped_scales(600, 12, 2, correlation, rng))
+    return {"misfit": found.p <= 0.05, "RMSEA (mean)": found.rmsea}
 
 
-def page(sets: int) -> Kinds:
+def two_that_share(own: float, rng: np.random.Generator, seed: int) -> Found:
+    latent = 0.7 * rng.standard_normal((600, 1)) + np.sqrt(0.51) * rng.standard_normal((600, 10))
+    latent[:, :2] = latent[:, :2] * np.sqrt(1 - own) + np.sqrt(own) * rng.standard_normal((600, 1))
+    found = residual_correlations((latent > rng.uniform(-0.5, 0.5, 10)).astype(float), B, seed=seed)
+    pairs = found.pairs
+    planted = (pairs["first"] == 0) & (pairs["second"] == 1)
+    return {
+        "pairs without": (pairs["p"][~planted] <= 0.05).mean(),
+        "largest residual": found.largest.p <= 0.05,
+        "the pair that shares something (q ≤ .05)": float(pairs["q"][planted].iloc[0] <= 0.05),
+    }
+
+
+def half_that_lapse(rng: np.random.Generator, seed: int) -> Found:
+    latent = 0.8 * rng.standard_normal((600, 1)) + 0.6 * rng.standard_normal((600, 28))
+    lapse = rng.random((600, 28)) < 0.2 * (np.arange(28) % 2)
+    answers = np.where(lapse, rng.random((600, 28)) < 0.5, latent > rng.uniform(-0.8, 0.8, 28)).astype(float)
+    return {"largest residual": residual_correlations(answers, B, seed, asymptotes="own").largest.p <= 0.05}
+
+
+def slopes(spread: float, rng: np.random.Generator, _: int) -> Found:
+    answers, _ = panel("normal", 450, MIDDLE[2:12], rng.uniform(0.7 - spread, 0.7 + spread, 10), rng)
+    return {"unequal slopes": rasch_test(answers).p <= 0.05}
+
+
+def loadings_covered(rng: np.random.Generator, seed: int) -> Found:
+    loading = rng.uniform(0.5, 0.85, 8)
+    answers, _ = panel("normal", 400, rng.permutation(MIDDLE[4:12]), loading, rng)
+    table = bootstrap_questions(answers, n_replicates=199, seed=seed).respondents
+    return {
+        "95% intervals of loadings cover": (
+            (table["loading_low"] < loading) & (loading < table["loading_high"])
+        ).mean(),
+    }
+
+
+def thresholds_covered(rng: np.random.Generator, seed: int) -> Found:
+    # A respondent's noise is half the topic's: questions of a topic are no independent evidence about a loading.
+    loading, topic = rng.uniform(0.5, 0.85, 8), np.arange(600) % 30
+    noise = np.sqrt(0.5) * (rng.standard_normal((30, 8))[topic] + rng.standard_normal((600, 8)))
+    latent = loading * rng.standard_normal((600, 1)) + np.sqrt(1 - loading**2) * noise
+    answers = (latent > 0).astype(float)
+    row = {}
+    for name, groups in (("questions", None), ("topics", topic)):
+        table = bootstrap_questions(answers, n_replicates=199, seed=seed, groups=groups).respondents
+        low, high = table["threshold_low"], table["threshold_high"]
+        row[f"95% intervals of thresholds cover, over {name}"] = ((low < 0) & (high > 0)).mean()
+    return row
+
+
+def ideal_confidence(rng: np.random.Generator, _: int) -> Found:
+    # Confidence is the same evidence as the judgement, so meta-d' is d' and their ratio 1.
+    right = (rng.random(800) < 0.5).astype(float)
+    evidence = np.where(right == 1, 0.6, -0.6) + rng.standard_normal(800)
+    confidence = 1 / (1 + np.exp(-1.2 * evidence))
+    row = metacognition_table(pd.DataFrame({"a": confidence}), pd.DataFrame({"a": right})).iloc[0]
+    return {"95% interval of M-ratio covers 1": float(row["m_ratio_low"] < 1 < row["m_ratio_high"])}
+
+
+def reliability(rng: np.random.Generator, _: int) -> Found:
+    answers, easiness = panel("normal", 800, MIDDLE, rng.uniform(0.5, 0.85, 19), rng)
+    model = response_model(answers)
+    known = np.corrcoef(model.difficulty, easiness)[0, 1] ** 2
+    return {"reliability less the squared correlation with the true place (mean)": model.reliability[0] - known}
+
+
+def families(kind: str, guessed: float, share: float, rng: np.random.Generator, _: int) -> Found:
+    # Members of a family say yes about equally often, so that a bent scale or guesses make them alike.
+    family, loading, rates = np.repeat(np.arange(6), 3), rng.uniform(0.6, 0.8, 18), np.linspace(0.2, 0.8, 18)
+    own = np.where(family < 3, share, 0.0)
+    hidden = loading * places(kind, 600, rng)[:, None] + np.sqrt(own) * rng.standard_normal((600, 6))[:, family]
+    hidden = hidden + np.sqrt(1 - loading**2 - own) * rng.standard_normal((600, 18))
+    answers = with_rates(hidden, rates)
+    answers = np.where(rng.random(answers.shape) < guessed, 1.0, answers)
+    found = specific_factors(answers, family, scale="histogram", asymptotes="own")
+    row = {
+        "something shared within a family": found.p <= 0.05,
+        "its share of the variance (mean)": found.model.shares["share"]["specific"],
+        "families without": (found.tests["p"][3:] <= 0.05).mean(),
+    }
+    if share:
+        row["families with (q ≤ .05)"] = (found.tests["q"][:3] <= 0.05).mean()
+    return row
+
+
+def beside_families(
+    sizes: tuple[int, ...], kind: str, lapses: float, share: float, other: float, rng: np.random.Generator, seed: int
+) -> Found:
+    # A second scale, if there is one, is followed by every other respondent, whatever the family.
+    family = np.repeat(np.arange(len(sizes)), sizes)
+    m, rates = len(family), rng.permutation(np.linspace(0.15, 0.85, len(family)))
+    own = rng.standard_normal((600, len(sizes)))[:, family]
+    second = rng.standard_normal((600, 1)) * (np.arange(m) % 2)
+    hidden = np.sqrt(0.55) * places(kind, 600, rng)[:, None] + np.sqrt(share) * own + np.sqrt(other) * second
+    hidden = hidden + np.sqrt(0.45 - share - other) * rng.standard_normal((600, m))
+    answers = at_random(with_rates(hidden, rates), lapses, 0.5, rng)
+    found = specific_factors(answers, family, scale="histogram", asymptotes="own")
+    return {
+        "a second factor beside one scale and families": kin_account(answers, found, n_replicates=B, seed=seed).p
+        <= 0.05,
+        "a parabola beside one scale and families": kin_bend(found) <= 0.05,
+        "general share of the variance (mean)": found.model.shares["share"]["general"],
+    }
+
+
+def said_of_one_scale(
+    n: int, m: int, disturbed: bool, odd: tuple[float, ...], rng: np.random.Generator, _: int
+) -> Found:
     # What the page of a scale says in words, of one scale with all that may be taken for more at once.
-    def one(n: int, m: int, disturbed: bool, odd: tuple[float, ...], rng: np.random.Generator) -> Found:
-        family, loading = np.arange(m) // 3, rng.uniform(0.55, 0.8, m)
-        loading[: len(odd)] = odd
-        place, share = places("exponential" if disturbed else "normal", n, rng), 0.1 * disturbed
-        hidden = loading * place[:, None] + np.sqrt(share) * rng.standard_normal((n, m // 3))[:, family]
-        hidden = hidden + np.sqrt(1 - loading**2 - share) * rng.standard_normal((n, m))
-        rates = rng.permutation(np.linspace(0.25, 0.75, m))
-        answers = (hidden > np.quantile(hidden, 1 - rates, axis=0).diagonal()).astype(float)
-        if disturbed:
-            guessed = rng.random(answers.shape) < 0.1
-            answers = np.where(guessed, rng.random(answers.shape) < 0.5, answers).astype(float)
-            answers = without_hard_ones(answers, place, rng)
-        found = answer_fit(answers).respondents.reindex(range(m))
-        turned = (found["reversed"] == True).to_numpy()  # noqa: E712 - nobody says it of those that do not vary
-        off = (found["belongs"] == False).to_numpy() & ~turned  # noqa: E712
-        planted = np.arange(m) < len(odd)
-        row = {
-            "somebody is said to answer the other way round": (turned & (loading >= 0)).any(),
-            "somebody is said not to belong": (off & ~planted).any(),
-            "two are said to be one respondent": len(copies_among(as_answers(answers))) > 0,
-        }
-        if odd:
-            row["who answers the other way round is named"] = turned[loading < 0].all()
-            row["who answers by dice is named"] = off[loading == 0].all()
-        return row if m > 30 else row | fit_in_words(answers)
+    family, loading = np.arange(m) // 3, rng.uniform(0.55, 0.8, m)
+    loading[: len(odd)] = odd
+    place, share = places("exponential" if disturbed else "normal", n, rng), 0.1 * disturbed
+    hidden = loading * place[:, None] + np.sqrt(share) * rng.standard_normal((n, m // 3))[:, family]
+    hidden = hidden + np.sqrt(1 - loading**2 - share) * rng.standard_normal((n, m))
+    rates = rng.permutation(np.linspace(0.25, 0.75, m))
+    answers = with_rates(hidden, rates)
+    if disturbed:
+        answers = without_hard_ones(at_random(answers, 0.1, 0.5, rng), place, rng)
+    found = answer_fit(answers).respondents.reindex(range(m))
+    turned = (found["reversed"] == True).to_numpy()  # noqa: E712 - nobody says it of those that do not vary
+    off = (found["belongs"] == False).to_numpy() & ~turned  # noqa: E712
+    planted = np.arange(m) < len(odd)
+    row = {
+        "somebody is said to answer the other way round": (turned & (loading >= 0)).any(),
+        "somebody is said not to belong": (off & ~planted).any(),
+        "two are said to be one respondent": len(copies_among(as_answers(answers))) > 0,
+    }
+    if odd:
+        row["who answers the other way round is named"] = turned[loading < 0].all()
+        row["who answers by dice is named"] = off[loading == 0].all()
+    return row if m > 30 else row | fit_in_words(answers)
 
-    def two(rng: np.random.Generator, _: int) -> Found:
-        return fit_in_words(grouped_scales(400, 12, 2, 0.0, rng))
 
-    for n, m, disturbed, odd, name in (
-        (400, 12, False, (), "one scale, 400 x 12"),
-        (400, 12, True, (), "one scale, a tenth random, exponential, families of three, gaps, 400 x 12"),
-        (33, 60, False, (), "one scale, 33 x 60"),
-        (33, 60, True, (), "one scale, a tenth random, exponential, families of three, gaps, 33 x 60"),
-        (400, 12, True, (-0.6, 0.0), "the same, one the other way round and one by dice, 400 x 12"),
-    ):
-        yield name, sets, lambda rng, _, a=(n, m, disturbed, odd): one(*a, rng)
-    yield "two scales that have nothing to do with each other, 400 x 12", sets, two
+def said_of_two_scales(rng: np.random.Generator, _: int) -> Found:
+    return fit_in_words(grouped_scales(400, 12, 2, 0.0, rng))
 
 
 def fit_in_words(answers: np.ndarray) -> Found:
@@ -406,30 +325,111 @@ def fit_in_words(answers: np.ndarray) -> Found:
     }
 
 
-STUDIES: dict[str, tuple[Callable[[int], Kinds], int]] = {
-    "scale": (scale, 200),
-    "extremes": (extremes, 100),
-    "gaps": (gaps, 100),
-    "bundles": (bundles, 40),
-    "clusters": (clusters, 150),
-    "fit": (fit, 100),
-    "residuals": (residuals, 100),
-    "rasch": (rasch, 100),
-    "intervals": (intervals, 200),
-    "specific": (specific, 40),
-    "page": (page, 50),
-    "kin": (kin, 20),
+# ---- what is drawn ---------------------------------------------------------------------------------------------------
+
+
+def cells(sets: int, draw: Callable[..., Found], panels: Mapping[str, tuple[Any, ...]]) -> list[Cell]:
+    """So many panels of each kind: what they are called, and what `draw` is given before random numbers and seed."""
+
+    def seeded(name: str, given: tuple[Any, ...]) -> Callable[[int], Found]:
+        return lambda seed: draw(*given, np.random.default_rng([len(name), seed]), seed)
+
+    return [Cell(name, sets, seeded(name, given)) for name, given in panels.items()]
+
+
+GUESSED, ALL_OF_IT = ("normal", 0.0, False), "families, exponential scale, a tenth random"
+UNEQUAL = (8, 6, 4, 3, 3)
+DISTURBED = "one scale, a tenth random, exponential, families of three, gaps"
+STUDIES: dict[str, list[Cell]] = {
+    "scale": cells(
+        200, every_test, {f"{kind} scale, 1000 x 19": (kind,) for kind in ("normal", "exponential", "bimodal")}
+    ),
+    "extremes": [
+        *cells(100, at_extreme_rates, {f"equal loadings at extreme rates, half, {n} x 19": (n,) for n in (300, 1000)}),
+        *cells(25, a_true_parabola, {"a true parabola, .90 to .66, 1000 x 16": ()}),
+    ],
+    "gaps": [
+        *cells(100, gaps_in_one_factor, {"one factor, gaps on hard questions, 1500 x 19": ()}),
+        *cells(25, gaps_in_two_scales, {"two scales that correlate .8, gaps on hard questions, 800 x 18": ()}),
+    ],
+    "bundles": cells(
+        40,
+        a_topic_elsewhere,
+        {
+            "no topic elsewhere, a tenth guessed yes, 480 x 20": (480, 20, False, *GUESSED),
+            "one topic elsewhere for a family, a tenth guessed yes, 480 x 20": (480, 20, True, *GUESSED),
+            f"no topic elsewhere, {ALL_OF_IT}, 480 x 20": (480, 20, False, "exponential", 0.3, False),
+            f"no topic elsewhere, {ALL_OF_IT}, gaps, 480 x 20": (480, 20, False, "exponential", 0.3, True),
+            "one topic elsewhere for a family, a tenth guessed yes, 800 x 28": (800, 28, True, *GUESSED),
+        },
+    ),
+    "clusters": cells(
+        150,
+        within_models,
+        {
+            f"shared {shared:g}, within one of four models {own:g}, 400 x 20": (shared, own)
+            for shared, own in ((0.0, 0.6), (0.1, 0.5), (0.5, 0.0))
+        },
+    ),
+    "fit": [
+        *cells(100, fit_of_one_factor, {"one factor, 500 x 12": ()}),
+        *cells(100, fit_of_two_scales, {f"two scales that correlate {r}, 600 x 12": (r,) for r in (0.9, 0.8)}),
+    ],
+    "residuals": [
+        *cells(100, two_that_share, {f"two share {own:g} beside the scale, 600 x 10": (own,) for own in (0.0, 0.3)}),
+        *cells(200, half_that_lapse, {"half answer a fifth at random, 600 x 28": ()}),
+    ],
+    "rasch": cells(100, slopes, {f"loadings .7 ± {spread:g}, 450 x 10": (spread,) for spread in (0.0, 0.15)}),
+    "intervals": [
+        *cells(200, loadings_covered, {"one factor, 400 x 8": ()}),
+        *cells(200, thresholds_covered, {"noise of topics, 600 x 8, 30 topics": ()}),
+        *cells(200, ideal_confidence, {"confidence is the evidence, 800 x 1": ()}),
+        *cells(200, reliability, {"one factor, 800 x 19": ()}),
+    ],
+    "specific": cells(
+        40,
+        families,
+        {
+            "no family, 600 x 18, six of three": ("normal", 0.0, 0.0),
+            "no family, exponential scale, 600 x 18, six of three": ("exponential", 0.0, 0.0),
+            "no family, a tenth guessed yes, 600 x 18, six of three": ("normal", 0.1, 0.0),
+            "three families share .1, 600 x 18, six of three": ("normal", 0.0, 0.1),
+        },
+    ),
+    "page": [
+        *cells(
+            50,
+            said_of_one_scale,
+            {
+                "one scale, 400 x 12": (400, 12, False, ()),
+                f"{DISTURBED}, 400 x 12": (400, 12, True, ()),
+                "one scale, 33 x 60": (33, 60, False, ()),
+                f"{DISTURBED}, 33 x 60": (33, 60, True, ()),
+                "the same, one the other way round and one by dice, 400 x 12": (400, 12, True, (-0.6, 0.0)),
+            },
+        ),
+        *cells(50, said_of_two_scales, {"two scales that have nothing to do with each other, 400 x 12": ()}),
+    ],
+    "kin": cells(
+        20,
+        beside_families,
+        {
+            "families of 8 to 3 share .15, exponential scale, 5% random, 600 x 24": (
+                UNEQUAL,
+                "exponential",
+                0.05,
+                0.15,
+                0.0,
+            ),
+            "families of two share .15, 600 x 24": ((2,) * 12, "normal", 0.0, 0.15, 0.0),
+            "families of 8 to 3 share .1, a second scale .15, 5% random, 600 x 24": (
+                UNEQUAL,
+                "normal",
+                0.05,
+                0.1,
+                0.15,
+            ),
+        },
+    ),
 }
-
-
-def cells(study: Callable[[int], Kinds], sets: int) -> list[Cell]:
-    def seeded(name: str, panel: Panel) -> Callable[[int], dict[str, float]]:
-        return lambda seed: panel(np.random.default_rng([len(name), seed]), seed)
-
-    return [Cell(name, n, seeded(name, panel)) for name, n, panel in study(sets)]
-
-
-SIMULATION = Simulation(
-    {name: cells(study, sets) for name, (study, sets) in STUDIES.items()},
-    by_cell(mean_and_error, "study", "panel", "sets"),
-)
+SIMULATION = Simulation(STUDIES, by_cell(mean_and_error, "study", "panel", "sets"))

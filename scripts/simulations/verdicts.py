@@ -14,8 +14,8 @@ for the truth. What is wanted:
            the two orders are one, and there is no width to speak of), all three for models like these where they differ
 """
 
-from collections.abc import Callable
 from dataclasses import asdict, replace
+from functools import partial
 
 import numpy as np
 import pandas as pd
@@ -36,39 +36,35 @@ WITH_CONTROLS = ("pure shift", "away", "towards, much")
 SETS, N_QUESTIONS, N_TARGETS, N_PERMUTATIONS = 60, 400, 18, 999
 
 
-def judged(name: str) -> Callable[[int], Found]:
+def judged(name: str, seed: int) -> Found:
     """The verdict on one simulated subject and panel, and its push among controls that are like it."""
-
-    def one(seed: int) -> Found:
-        scenario = SCENARIOS[name]
-        sweep, panel = scenario.draw(seed, N_QUESTIONS, N_TARGETS)
-        topics = sweep.drop_duplicates("question_id").set_index("question_id")["topic"]
-        known = {"n_resamples": N_PERMUTATIONS, "seed": seed}
-        grid, respondents = sweep_grid(sweep), framings_of(panel.columns)
-        case = grid.beside(panel, respondents, about=topics.to_frame(), **known)
-        tables = {}
-        if name in WITH_CONTROLS:
-            rng, reordering = np.random.default_rng([seed, 11]), scenario.sweep["reordering"]
-            for alike in (True, False):
-                controls = simulated_controls(rng, sweep, reordering=reordering, alike=alike)
-                tables[alike] = control_table(replace(case, controls=controls))
-        verdict = judge(case, controls=tables.get(False))
-        row = {"reproduced": verdict.reproduced, "dial": verdict.dial, "flags": "; ".join(verdict.flags)}
-        row |= {"push": None, **dict.fromkeys(("signal_p_over_all", "push_p", "push_p_alike"), np.nan)}
-        for number in NUMBERS:
-            parts = flat(asdict(getattr(verdict, number)))
-            row |= {f"{number}_{part}".replace(".", "_"): value for part, value in parts}
-        if name in CLUSTERED:
-            row["signal_p_over_all"] = judge(grid.beside(panel, respondents, **known)).signal.p
-        if tables:
-            by = verdict.direction.by
-            own, others = verdict.direction.vector[by], tables[True][by]
-            as_good = (others <= own) if by == "push" else (others >= own)
-            p_alike = (1 + as_good.sum()) / (1 + len(others))
-            row |= {"push": verdict.push, "push_p": verdict.direction.p, "push_p_alike": p_alike}
-        return row
-
-    return one
+    scenario = SCENARIOS[name]
+    sweep, panel = scenario.draw(seed, N_QUESTIONS, N_TARGETS)
+    topics = sweep.drop_duplicates("question_id").set_index("question_id")["topic"]
+    known = {"n_resamples": N_PERMUTATIONS, "seed": seed}
+    grid, respondents = sweep_grid(sweep), framings_of(panel.columns)
+    case = grid.beside(panel, respondents, about=topics.to_frame(), **known)
+    tables = {}
+    if name in WITH_CONTROLS:
+        rng, reordering = np.random.default_rng([seed, 11]), scenario.sweep["reordering"]
+        for alike in (True, False):
+            controls = simulated_controls(rng, sweep, reordering=reordering, alike=alike)
+            tables[alike] = control_table(replace(case, controls=controls))
+    verdict = judge(case, controls=tables.get(False))
+    row = {"reproduced": verdict.reproduced, "dial": verdict.dial, "flags": "; ".join(verdict.flags)}
+    row |= {"push": None, **dict.fromkeys(("signal_p_over_all", "push_p", "push_p_alike"), np.nan)}
+    for number in NUMBERS:
+        parts = flat(asdict(getattr(verdict, number)))
+        row |= {f"{number}_{part}".replace(".", "_"): value for part, value in parts}
+    if name in CLUSTERED:
+        row["signal_p_over_all"] = judge(grid.beside(panel, respondents, **known)).signal.p
+    if tables:
+        by = verdict.direction.by
+        own, others = verdict.direction.vector[by], tables[True][by]
+        as_good = (others <= own) if by == "push" else (others >= own)
+        p_alike = (1 + as_good.sum()) / (1 + len(others))
+        row |= {"push": verdict.push, "push_p": verdict.direction.p, "push_p_alike": p_alike}
+    return row
 
 
 def told(verdicts: pd.DataFrame) -> pd.DataFrame:
@@ -118,7 +114,7 @@ def coverage_of(table: pd.DataFrame) -> pd.DataFrame:
 
 
 SIMULATION = Simulation(
-    {"scenarios": [Cell(name, SETS, judged(name)) for name in SCENARIOS]},
+    {"scenarios": [Cell(name, SETS, partial(judged, name)) for name in SCENARIOS]},
     told,
     lambda: {
         "rule": RULE, "n_questions": N_QUESTIONS, "n_targets": N_TARGETS, "n_permutations": N_PERMUTATIONS,

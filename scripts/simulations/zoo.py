@@ -49,18 +49,39 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cache, partial
 from hashlib import blake2b
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
+import pandas as pd
+
+from onedial.asking.instruments import CLOSED_BOOK, CONFIDENCE_IN_NUMBERS, Instrument, TokenReader
+from onedial.asking.prompts import Prompt
+from onedial.asking.questions import Question
+from onedial.asking.respondents import Identity, Response, answers_in_order, response_from_logits, response_from_text
+from onedial.asking.statements import load_statements
+from onedial.confidence.signals import signal_table
+from onedial.panels.grading.choice_grading import grade_answer
+from onedial.panels.questions.facts import load_facts
+from onedial.panels.questions.question_files import load_questions
+from onedial.selfreport.ask.choices import choice_items
+from onedial.selfreport.ask.questionnaires import administer, load_questionnaire
+from onedial.selfreport.ask.self_prediction import ask_association, ask_difficulty, ask_restriction, association_words
+from onedial.selfreport.ask.self_reports import SELF_REPORTS, Item, ask_self_report
+from onedial.selfreport.battery import BATTERY, battery_scores
+from onedial.selfreport.battery.overview import battery_overview
+from onedial.selfreport.battery.properties import ask_properties
+from onedial.selfreport.battery.unknowable import unknowable_twins
+from onedial.selfreport.frame import Material
+from onedial.selfreport.score.questionnaires import balanced_mean, revisions
+from onedial.selfreport.score.self_prediction import (
+    association_scores,
+    cross_prediction,
+    difficulty_scores,
+    prediction_matrix,
+    restriction_scores,
+)
+from onedial.studies.battery.battery import material_of
+from onedial.studies.options.asked import BatteryOptions
 from simulations.frame import Cell, Simulation
-
-if TYPE_CHECKING:
-    import pandas as pd
-
-    from onedial.asking.instruments import Instrument
-    from onedial.asking.prompts import Prompt
-    from onedial.asking.questions import Question
-    from onedial.asking.respondents import Response
-    from onedial.selfreport.frame import Material
 
 THERE, AGAINST, NOTHING, NO_NUMBER = "there", "against", "nothing", "no number"
 ITEMS, RESAMPLES, SETS = 48, 399, 5
@@ -102,11 +123,9 @@ def coin(*what: object) -> float:
 
 
 @cache
-def material(seed: int) -> "Material":
+def material(seed: int) -> Material:
     """Questions with and without options, of each seed its own: who goes by what questions look like would else agree
     with what everybody knows of them in all seeds or in none."""
-    from onedial.studies.battery.battery import material_of
-    from onedial.studies.options.asked import BatteryOptions
 
     return material_of(BatteryOptions(n_questions=ITEMS, seed=seed, samples=2, n_each=4))
 
@@ -114,9 +133,6 @@ def material(seed: int) -> "Material":
 @cache
 def known_texts() -> dict[str, tuple[str, str, float]]:
     """Text of a question -> its id, its best answer, and the share of respondents that know it."""
-    from onedial.panels.questions.question_files import load_questions
-    from onedial.selfreport.ask.choices import choice_items
-
     pool = [each for each in load_questions("embedded") if each.answers]
     best = {each.id: each.answers[0] for each in pool}
     best |= {each.question_id: each.options[0] for each in choice_items(pool, pool, 0)}
@@ -126,32 +142,23 @@ def known_texts() -> dict[str, tuple[str, str, float]]:
 @cache
 def truths() -> dict[str, tuple[str, bool]]:
     """Text of a fact, as question and as statement -> its id, and whether yes is right."""
-    from onedial.asking.statements import load_statements
-    from onedial.panels.questions.facts import load_facts
-
     facts = load_facts()
     found = {fact.text: (fact.id, fact.answers[0] == "yes") for fact in facts}
     return found | {each.text(): (each.id, each.true) for each in load_statements(facts)}
 
 
 @cache
-def requests() -> "list[Question]":
-    from onedial.panels.questions.question_files import load_questions
-
+def requests() -> list[Question]:
     return load_questions("frontier")[: 2 * ITEMS]
 
 
 @cache
 def cannot_be_known() -> frozenset[str]:
-    from onedial.selfreport.battery.unknowable import unknowable_twins
-
     return frozenset(other.text for _, other in unknowable_twins())
 
 
 @cache
 def topics() -> dict[str, str]:
-    from onedial.panels.questions.question_files import load_questions
-
     return {each.id: str(each.topic) for each in load_questions("embedded")}
 
 
@@ -171,15 +178,15 @@ def has_digits(shown: str) -> bool:
     return any(sign.isdigit() for sign in re.sub(r"Step \d:|Q\d:|from 00|to 99|your \d best|\d+%", "", shown))
 
 
-def last_word(prompt: "Prompt") -> str:
+def last_word(prompt: Prompt) -> str:
     return re.findall(r"\w+", prompt.user)[-1]
 
 
-def conversation(prompt: "Prompt") -> str:
+def conversation(prompt: Prompt) -> str:
     return "\n".join([*(text for turn in prompt.earlier for text in turn), prompt.user])
 
 
-def lines_shown(prompt: "Prompt") -> list[tuple[str, str]]:
+def lines_shown(prompt: Prompt) -> list[tuple[str, str]]:
     """(letter, option) of the last list of options, as it stands."""
     found = re.findall(r"^([A-E])\) (.*)$", conversation(prompt), re.MULTILINE)
     start = max(
@@ -214,14 +221,9 @@ class Animal:
 
     @property
     def identity(self) -> Any:
-        from onedial.asking.respondents import Identity
-
         return Identity(f"{self.kind} {self.seed}")
 
-    def answer(self, prompts: "list[Prompt]", instrument: "Instrument") -> "Iterator[Response]":
-        from onedial.asking.instruments import TokenReader
-        from onedial.asking.respondents import response_from_logits, response_from_text
-
+    def answer(self, prompts: list[Prompt], instrument: Instrument) -> Iterator[Response]:
         before: list[float] = []
         for place, prompt in enumerate(prompts):
             refuses = self.kind == "refuser" and self.lot(prompt, instrument) < 0.5
@@ -247,7 +249,7 @@ class Animal:
                     instrument.scale, instrument.reader, text, True, place=place, tokens_out=len(text.split())
                 )
 
-    def lot(self, prompt: "Prompt", instrument: "Instrument", *what: object) -> float:
+    def lot(self, prompt: Prompt, instrument: Instrument, *what: object) -> float:
         """A number between 0 and 1 for one prompt."""
         return coin(self.kind, self.seed, instrument.name, conversation(prompt), *what)
 
@@ -270,7 +272,7 @@ class Animal:
 
     # -- what it writes
 
-    def writes(self, prompt: "Prompt", instrument: "Instrument") -> str:
+    def writes(self, prompt: Prompt, instrument: Instrument) -> str:
         name, shown = instrument.name.removesuffix(", again"), conversation(prompt)
         if self.kind == "copier":
             return last_word(prompt)
@@ -303,7 +305,7 @@ class Animal:
             return self.short(shown, drawn=instrument.reader.temperature > 0)
         return "That is hard to say."
 
-    def dressed(self, text: str, prompt: "Prompt", instrument: "Instrument") -> str:
+    def dressed(self, text: str, prompt: Prompt, instrument: Instrument) -> str:
         """The same text as the kinds of `DRESSED` would write it."""
         if self.kind == "verbose":
             start = "Well, that is a good question, and I have thought about it for quite some time before saying this"
@@ -336,10 +338,8 @@ class Animal:
         first = "the" if self.does("first", key) else "some"
         return f"{first} {wrong}{' and then some more' if self.does('long', key) else ''}"
 
-    def guesses(self, prompt: "Prompt") -> str:
+    def guesses(self, prompt: Prompt) -> str:
         """Its answer with the confidence that it would state, and rivals with less."""
-        from onedial.asking.instruments import CONFIDENCE_IN_NUMBERS
-
         logits = self.by_rule(prompt, CONFIDENCE_IN_NUMBERS, 0) or self.says(prompt, CONFIDENCE_IN_NUMBERS)
         sure = 10 * logits.index(max(logits)) + 5
         rivals = "".join(f"\n{place}. rival {'abc'[place - 2]}: {sure // place}%" for place in (2, 3, 4))
@@ -351,8 +351,6 @@ class Animal:
         return own + coin("family", self.family, what, key) + coin("everybody", what, key) > 1.5
 
     def listed(self, shown: str) -> str:
-        from onedial.selfreport.ask.self_prediction import association_words
-
         cue = re.search(r'with the word "(\w+)"', shown)
         assert cue is not None
         if self.kind == "echo":
@@ -360,7 +358,7 @@ class Animal:
         own = [option for option in association_words()[cue[1]] if coin(self.seed, cue[1], option) < 0.4]
         return ", ".join([*own, "aard", "bard", "card"])
 
-    def ranking(self, prompt: "Prompt") -> str:
+    def ranking(self, prompt: Prompt) -> str:
         asked = dict(re.findall(r"^(Q[1-4]): (.*)$", prompt.user, re.MULTILINE))
         if self.kind == "order":
             return ", ".join(asked)
@@ -394,7 +392,7 @@ class Animal:
 
     # -- what it says of itself and of the world
 
-    def by_rule(self, prompt: "Prompt", instrument: "Instrument", place: int) -> list[float] | None:
+    def by_rule(self, prompt: Prompt, instrument: Instrument, place: int) -> list[float] | None:
         """Logits of those who heed nothing of what is asked; None of the others."""
         n, scale = len(instrument.reader.spellings), instrument.scale.kind
         low, high = (n - 1, 0) if scale in ("yes/no", "options") else (0, n - 1)
@@ -430,7 +428,7 @@ class Animal:
         found = within(known_texts(), text)
         return coin(self.seed, "home", topics()[found[0]] if found else text) < 0.5
 
-    def says(self, prompt: "Prompt", instrument: "Instrument") -> list[float]:
+    def says(self, prompt: Prompt, instrument: Instrument) -> list[float]:
         """Logits of the options, the affirmative first where one is."""
         n = len(instrument.reader.spellings)
         scale = instrument.scale.kind
@@ -452,7 +450,7 @@ class Animal:
             return favour(n, min(n - 1, max(0, round((n - 1) * (0.5 + sure / 2)))))
         return favour(n, n - 1)
 
-    def place(self, prompt: "Prompt", instrument: "Instrument") -> int:
+    def place(self, prompt: Prompt, instrument: Instrument) -> int:
         """The option behind A, or behind the letter of the first, second or last line; where no line has a letter, the
         option that is named first, second or last."""
         shown, spellings = lines_shown(prompt), spelt(instrument)
@@ -463,7 +461,7 @@ class Animal:
         letter = chosen[self.kind]
         return next((place for place, own in enumerate(spellings) if letter in own), bare.get(self.kind, 0))
 
-    def chooses(self, prompt: "Prompt", n: int) -> list[float]:
+    def chooses(self, prompt: Prompt, n: int) -> list[float]:
         """The right option where it is known, what is claimed if a sycophant, else one by chance for each question."""
         shown = lines_shown(prompt)
         key, right, _ = within(known_texts(), conversation(prompt))
@@ -476,7 +474,7 @@ class Animal:
         best = right if known else max(by_chance, key=by_chance.__getitem__)
         return favour(n, [option for _, option in shown].index(best))
 
-    def bets(self, prompt: "Prompt") -> int:
+    def bets(self, prompt: Prompt) -> int:
         """The decile that it bets on its side of a debate: more on one side and as much less on the other."""
         if "fair coin" in prompt.user:
             return 5
@@ -484,7 +482,7 @@ class Animal:
             return 6 + prompt.user.count("For: ")
         return 7 if ("You speak for" in prompt.user) == (coin(self.seed, prompt.user.splitlines()[0]) < 0.5) else 3
 
-    def affirms(self, prompt: "Prompt", instrument: "Instrument") -> float:
+    def affirms(self, prompt: Prompt, instrument: Instrument) -> float:
         """Log-odds of the affirmative."""
         shown, name = conversation(prompt), instrument.name
         if name.startswith("belief_") or name in ("again", "statement"):
@@ -550,7 +548,7 @@ class Animal:
         return rest + noise * (coin(self.seed, "guess", what, found[0]) - 0.5) > 0.5
 
 
-def spelt(instrument: "Instrument") -> list[set[str]]:
+def spelt(instrument: Instrument) -> list[set[str]]:
     """How each option may be written, without blanks."""
     return [{each.strip() for each in own} for own in instrument.reader.spellings.values()]
 
@@ -566,9 +564,6 @@ Makes = Callable[[int], Animal]
 
 def of_battery(test: str, only: tuple[str, ...], make: Makes) -> dict[str, Reading]:
     """What a test of the battery says first."""
-    from onedial.selfreport.battery import BATTERY, battery_scores
-    from onedial.selfreport.score.battery_overview import battery_overview
-
     asked = material(make(0).seed)
     if first := BATTERY[test].after:
         asked = replace(asked, authors={"it": BATTERY[first].ask(make, asked)})
@@ -585,14 +580,6 @@ def of_battery(test: str, only: tuple[str, ...], make: Makes) -> dict[str, Readi
 
 def of_self_reports(make: Makes) -> dict[str, Reading]:
     """How well each self-report tells the respondent's right answers from its wrong ones."""
-    import pandas as pd
-
-    from onedial.asking.instruments import CLOSED_BOOK
-    from onedial.asking.respondents import answers_in_order
-    from onedial.confidence.signals import signal_table
-    from onedial.panels.grading.choice_grading import grade_answer
-    from onedial.selfreport.ask.self_reports import SELF_REPORTS, Item, ask_self_report
-
     it = make(0)
     questions = material(it.seed).questions
     given = answers_in_order(it, [CLOSED_BOOK.prompt(each.text) for each in questions], CLOSED_BOOK)
@@ -615,14 +602,6 @@ def of_self_reports(make: Makes) -> dict[str, Reading]:
 
 def of_self_prediction(test: str, make: Makes) -> dict[str, Reading]:
     """Association, restriction and difficulty."""
-    from onedial.selfreport.ask.self_prediction import (
-        ask_association,
-        ask_difficulty,
-        ask_restriction,
-        association_words,
-    )
-    from onedial.selfreport.score.self_prediction import association_scores, difficulty_scores, restriction_scores
-
     it = make(0)
     if test == "difficulty":
         row = difficulty_scores(ask_difficulty(it, material(it.seed).questions).assign(model="it"), RESAMPLES).loc["it"]
@@ -639,11 +618,6 @@ def of_self_prediction(test: str, make: Makes) -> dict[str, Reading]:
 
 def of_questionnaire(make: Makes) -> dict[str, Reading]:
     """The level of a scale, and what deference moves it by."""
-    import pandas as pd
-
-    from onedial.selfreport.ask.questionnaires import administer, load_questionnaire
-    from onedial.selfreport.score.questionnaires import balanced_mean, revisions
-
     it, scale = make(0), load_questionnaire()
     rows = pd.concat([administer(it, scale, "no task", number) for number in range(3)])
     signs = {item.item_id: item.sign for item in scale.items}
@@ -662,11 +636,6 @@ def of_questionnaire(make: Makes) -> dict[str, Reading]:
 
 def of_panel(kind: str, seed: int) -> dict[str, Reading]:
     """Twelve respondents of four families predict their own replies and, by them, each other's."""
-    import pandas as pd
-
-    from onedial.selfreport.battery.properties import ask_properties
-    from onedial.selfreport.score.self_prediction import cross_prediction, prediction_matrix
-
     families = {f"m{number:02d}": f"family {number // 3}" for number in range(12)}
     tables = [
         ask_properties(
@@ -769,25 +738,20 @@ def expectations() -> dict[str, dict[str, str]]:
     return found | {"who predicts whom": {kind: expected for expected, kinds in PANELS.items() for kind in kinds}}
 
 
-def read(trial: str, kind: str, expected: str) -> Callable[[int], list[dict[str, Any]]]:
+def read(trial: str, kind: str, expected: str, seed: int) -> list[dict[str, Any]]:
     """A line for every score that one instrument gives of one respondent."""
-
-    def one(seed: int) -> list[dict[str, Any]]:
-        return [
-            {"kind": kind, "score": score, "expected": expected, "says": reading.says, "value": reading.value}
-            for score, reading in readings(trial, kind, seed).items()
-        ]
-
-    return one
+    return [
+        {"kind": kind, "score": score, "expected": expected, "says": reading.says, "value": reading.value}
+        for score, reading in readings(trial, kind, seed).items()
+    ]
 
 
-def operating_table(table: "pd.DataFrame") -> "pd.DataFrame":
+def operating_table(table: pd.DataFrame) -> pd.DataFrame:
     """By score: readings of answers that are fixed, by chance, carried on, planted, and the opposite of planted.
 
     `taken` are readings that said there is something where nothing was; chance makes it one in twenty. `found` are
     those that said what was planted, or its opposite.
     """
-    import pandas as pd
 
     by_chance = table["kind"].isin(BY_CHANCE).map({True: "chance", False: "fixed"})
     group = by_chance.mask(table["kind"].isin(CARRIES), "carried")
@@ -811,7 +775,7 @@ def operating_table(table: "pd.DataFrame") -> "pd.DataFrame":
 
 SIMULATION = Simulation(
     {
-        trial: [Cell(kind, SETS, read(trial, kind, expected)) for kind, expected in kinds.items()]
+        trial: [Cell(kind, SETS, partial(read, trial, kind, expected)) for kind, expected in kinds.items()]
         for trial, kinds in expectations().items()
     },
     operating_table,

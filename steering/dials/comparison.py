@@ -32,7 +32,7 @@ from onedial.models.model import OpenModel
 from onedial.models.prompt_set import PromptSet
 from onedial.stats.level import interval_95
 from onedial.stats.roc import roc_area
-from probes.directions.concordance import topic_draws
+from probes.fitting.concordance import topic_draws
 from steering.causes import STEP, mean_with_interval, slopes_along
 from steering.contrasts import split_by_response
 from steering.directions import DIRECTIONS

@@ -6,6 +6,7 @@ import math
 import threading
 import time
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 import yaml
@@ -13,6 +14,7 @@ from fake_server import FakeServer, Fault, question_of
 
 from onedial.asking.instruments import CAN_YOU_ANSWER, CLOSED_BOOK, CONFIDENCE_IN_NUMBERS
 from onedial.asking.providers import providers
+from onedial.asking.providers.attempts import failed
 from onedial.asking.providers.provider_reading import from_the_answer_on, response_of, why_unread
 from onedial.asking.providers.provider_settings import ProviderModel
 from onedial.asking.providers.providers import ProviderRespondent, Request, answers_side_by_side
@@ -181,7 +183,7 @@ def test_what_fails_for_the_time_being_is_asked_again_and_what_fails_for_good_is
             seen[question] = seen.get(question, 0) + 1
             n = seen[question]
         if question == "limited":
-            return Fault(429, headers={"Retry-After": "0"}) if n == 1 else "Yes"
+            return Fault(429, headers={"Retry-After": "Fri, 31 Dec 1999 23:59:59 GMT"}) if n == 1 else "Yes"
         if question == "broken":
             return Fault(500) if n == 1 else "No"
         if question == "nonsense":
@@ -202,6 +204,13 @@ def test_what_fails_for_the_time_being_is_asked_again_and_what_fails_for_good_is
         assert given[name].said_yes is None
         assert given[name].error
     assert "no such parameter" in given["bad"].error
+
+
+def test_a_date_after_which_to_ask_again_counts_from_the_servers_own_clock():
+    error = RuntimeError("busy")
+    for said, seconds in (("Sat, 29 Nov 2025 12:01:30 GMT", 90), ("Sat, 29 Nov 2025 11:00:00 GMT", 0), ("soon", None)):
+        error.response = SimpleNamespace(headers={"retry-after": said, "date": "Sat, 29 Nov 2025 12:00:00 GMT"})
+        assert failed(error, str).wait == seconds
 
 
 @needs_inspect
@@ -374,7 +383,8 @@ def test_an_error_in_place_of_an_answer_fails_in_the_servers_own_words(status, b
 def test_an_error_inside_a_choice_is_a_failure_and_tried_again_whatever_was_written(text, reason, error, monkeypatch):
     monkeypatch.setattr(providers, "seconds_to_wait", lambda *_: 0)
     with FakeServer(lambda body: text) as server:
-        sends(server, finish_reason=reason, **({} if error is None else {"error": error}))
+        ends = reason if isinstance(reason, dict) else {"finish_reason": reason}
+        sends(server, **ends, **({} if error is None else {"error": error}))
         (response,) = respondent(server, retries=1).answer(prompts("q"), CAN_YOU_ANSWER)
         assert server.n_asked == 2
     assert (error or {"message": "without a reason"})["message"] in response.error

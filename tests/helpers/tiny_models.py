@@ -101,6 +101,7 @@ OTHER_FORMS = {
     "falcon one after the other": dict(model_type="falcon", parallel_attn=False, head_dim=None),
     "cohere": dict(model_type="cohere", logit_scale=0.25),
     "granite": dict(model_type="granite", logits_scaling=8.0, residual_multiplier=0.22, embedding_multiplier=12.0),
+    "hyperclovax": dict(model_type="hyperclovax", logits_scaling=0.25, residual_multiplier=0.22, use_post_norm=True),
     "glm4": dict(model_type="glm4"),
     "gpt_oss": dict(model_type="gpt_oss", sliding_window=16, rope_parameters=dict(rope_type="default", rope_theta=1e4))
     | _EXPERTS,

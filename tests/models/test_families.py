@@ -79,6 +79,15 @@ def test_a_scale_by_column_is_found_where_prompts_and_rows_cross_it_and_one_leng
         assert largest_error(model, sequences([60, 80]), 1, at, many) < 1e-5
 
 
+def test_prompts_at_which_dynamic_ntk_would_turn_others_too_are_refused():
+    model = tiny_model(
+        "llama", max_position_embeddings=64, rope_parameters=dict(rope_type="dynamic", rope_theta=1e4, factor=4.0)
+    )
+    assert largest_error(model, sequences([20, 64]), 1, "all") < 1e-5
+    with pytest.raises(InputError, match="beyond 64 tokens, by the longest prompt beside or before"):
+        model.runner(sequences([20, 65]))
+
+
 def test_what_is_checked_on_short_prompts_alone_would_miss_a_window_that_is_read_wrongly(monkeypatch):
     from onedial.models.forward import prefill
 

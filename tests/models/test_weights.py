@@ -10,13 +10,14 @@ from huggingface_hub.errors import GatedRepoError, RepositoryNotFoundError, Resp
 from safetensors.torch import load_file, save_file
 from tiny_gguf import CHAT_TEMPLATE, write_tiny_gguf, write_wheel
 from tiny_models import byte_tokenizer, save_tiny, tiny_hf
+from tokenizers import Regex, pre_tokenizers
 from transformers import AutoModelForCausalLM, AutoTokenizer
 
 from onedial.asking.prompts import Prompt
 from onedial.core.errors import InputError
 from onedial.core.files import sha256_of_file
 from onedial.core.notices import Notice
-from onedial.models.checkpoints import embedded, hub
+from onedial.models.checkpoints import embedded, hub, weights
 from onedial.models.checkpoints.embedded import EMBEDDED
 from onedial.models.checkpoints.gguf import convert_gguf, load_gguf
 from onedial.models.checkpoints.weights import load_config, load_weights, resolve_weights
@@ -224,6 +225,21 @@ def test_a_folder_loads_as_it_was_saved(architecture, tmp_path):
     assert tokenizer.chat_template == byte_tokenizer().chat_template
     assert provenance["source"] == f"local folder {tmp_path}"
     assert provenance["attention"] == ("eager" if architecture == "gemma2" else "sdpa")
+
+
+def test_a_tekken_that_was_converted_with_another_pattern_splits_as_tekken_does(tmp_path):
+    save_tiny(tmp_path, "mistral")
+    wrong, right = weights._CONVERTED_WITH, weights._TEKKEN
+    for pattern, marks, expected in ((wrong, ["[INST]"], right), (right, ["[INST]"], right), (wrong, [], wrong)):
+        tokenizer = byte_tokenizer()
+        tokenizer.add_special_tokens({"additional_special_tokens": marks})
+        split = pre_tokenizers.Split(Regex(pattern), behavior="isolated")
+        bytes_after = pre_tokenizers.ByteLevel(add_prefix_space=False, use_regex=False)
+        tokenizer.backend_tokenizer.pre_tokenizer = pre_tokenizers.Sequence([split, bytes_after])
+        tokenizer.save_pretrained(tmp_path)
+        _, loaded = load_config(resolve_weights(str(tmp_path)))
+        words = [word for word, _ in loaded.backend_tokenizer.pre_tokenizer.pre_tokenize_str("the NaOH he's")]
+        assert words == (["the", "ĠNa", "OH", "Ġhe", "'s"] if expected == right else ["the", "ĠNaOH", "Ġhe", "'s"])
 
 
 def test_sharded_weights_load_and_a_missing_shard_is_named(tmp_path):

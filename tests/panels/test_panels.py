@@ -60,14 +60,21 @@ def test_without_a_table_each_respondent_is_its_own_model(tmp_path):
     assert panel.question_texts is None
 
 
-def test_a_long_panel_under_other_names_is_read_and_what_may_mean_something_else_is_left(tmp_path):
+def test_a_long_panel_under_other_names_is_read_as_they_mean(tmp_path):
     rows = "question,model,yes_no,sample_id,correct\nWho?,a,1,0,1\nWho?,b,0,0,0\nWhere?,a,0,0,1\nWhere?,b,1,0,1\n"
     with pytest.warns(Notice, match="'yes_no' is taken for said_yes, .*'correct' .*'model' is taken for respondent"):
         panel = load_panel(written(tmp_path / "panel.csv", rows))
     assert panel.answers.loc[[question_id("Who?"), question_id("Where?")]].to_numpy().tolist() == [[1, 0], [0, 1]]
     assert panel.responses["answered_correctly"].sum() == 3
-    with pytest.raises(InputError, match="no column 'respondent'"):
-        load_panel(written(tmp_path / "framed.csv", "question,model,framing,said_yes\nWho?,a,bold,1\n"))
+
+
+@pytest.mark.parametrize("name", ["framing", "condition"])
+def test_a_model_under_several_framings_is_several_respondents_as_for_an_import(tmp_path, name):
+    rows = f"question,model,{name},said_yes\nWho?,a,bold,1\nWho?,a,shy,0\nWho?,b,,1\n"
+    panel = load_panel(written(tmp_path / "framed.csv", rows))
+    assert panel.answers.iloc[0].to_dict() == {"a: bold": 1, "a: shy": 0, "b": 1}
+    assert panel.respondents["model"].tolist() == ["a", "a", "b"]
+    assert panel.respondents["framing"].tolist() == ["bold", "shy", ""]
 
 
 @pytest.mark.parametrize(

@@ -103,6 +103,23 @@ def test_a_key_counts_from_where_it_fits_every_row(tmp_path):
         load_questions(write(tmp_path / "q.jsonl", [rows[0] | {"answer": 1}]))
 
 
+@pytest.mark.parametrize("ending", [".jsonl", ".csv"])
+def test_a_key_that_may_be_a_place_or_an_option_that_is_a_number_is_asked_back_in_every_file(tmp_path, ending):
+    rows = [{"question": "2+1?", "choices": ["2", "3", "1"], "answer": key} for key in (1, 2)]
+    with pytest.raises(InputError, match="the key 'answer' may name options, which are numbers, or count"):
+        load_questions(write(tmp_path / f"q{ending}", rows))
+    rows = [{"answer_index": row.pop("answer"), **row, "id": number} for number, row in enumerate(rows)]
+    found = load_questions(write(tmp_path / f"q{ending}", rows))
+    assert [question.answers[1] for question in found] == ["3", "1"]
+
+
+def test_what_cannot_be_answered_is_unknowable_under_any_name(tmp_path):
+    for name, is_unknowable in (("answerable", False), ("is_answerable", False), ("unanswerable", True)):
+        rows = [{"question": "What is love?", name: is_unknowable}, {"question": "Who?", name: not is_unknowable}]
+        found = load_questions(write(tmp_path / "q.jsonl", rows))
+        assert [question.unknowable for question in found] == [True, False]
+
+
 def test_keys_that_disagree_are_refused_by_their_line(tmp_path):
     row = {"question": ASKED, "options": TEXTS, "answer": "iron", "answer_idx": "A"}
     with pytest.raises(InputError, match=r"line 1 gives two right options, 'wood' .answer_idx. and 'iron' .answer."):

@@ -73,6 +73,8 @@ WIDE = "question_id,a,b\nq1,{},{}\nq2,{},{}\nq3,{},{}\n"
         ((0.2, 0.1, 0.9, 0.3, 1, 0.5), ":70", [[0.2, 0.1], [0.9, 0.3], [1, 0.5]]),
         ((3, 5, 4, 1, 5, 2), ":4/5", [[0.6, 1], [0.8, 0.2], [1, 0.4]]),
         ((0, 20, 0, 90, 0, 55), ":70", [[0, 0.2], [0, 0.9], [0, 0.55]]),
+        ((80.5, 20, 0.55, 90, 90, 55), ":70", [[0.805, 0.2], [0.0055, 0.9], [0.9, 0.55]]),
+        ((80, 20, 0.55, 90, 90, 55), ":70/100", [[0.8, 0.2], [0.0055, 0.9], [0.9, 0.55]]),
     ],
 )
 def test_a_scale_is_told_by_what_a_respondent_states(tmp_path, cells, cut, shares):
@@ -87,6 +89,7 @@ def test_a_scale_is_told_by_what_a_respondent_states(tmp_path, cells, cut, share
         ((3, 5, 4, 1, 5, 2), ":4", "nothing exceeds 5"),
         ((3, 50, 4, 100, 10, 20), ":70", "nothing exceeds 10 in what 'a' state"),
         ((1, 50, 0, 100, 1, 20), ":70", "nothing exceeds 1 in what 'a' state"),
+        ((80, 50, 0.55, 100, 90, 20), ":70", "'a' state numbers between 0 and 1 and whole ones to 90"),
         ((30, 50, 40, 100, 50, 20), ":0.7", "holds numbers to 100, and a cut at 0.7: name it as 70"),
         ((30, 50, 40, 120, 50, 20), ":70", "line 3, column 'b' holds '120'; give a number from 0 to 100"),
         ((1, 0, 0, 1, 1, 0), ":70", "no numbers to cut .*only yes and no"),
@@ -110,6 +113,8 @@ def test_decimal_commas_of_a_spreadsheet_are_points(tmp_path):
     np.testing.assert_allclose(stated_confidence(panel_of(tmp_path, text, ":0.7")).values, [[0.25, 0.9], [0.125, 1]])
     with pytest.raises(InputError, match="holds '1,000'"):
         panel_of(tmp_path, text.replace("0,25", "1,000"), ":0.7")
+    rows = "question_id;model;said_yes;confidence\nq1;a;1;0,95\nq2;a;0;0,5\n"
+    assert imported(write(tmp_path / "long.csv", rows))["confidence"].tolist() == [0.95, 0.5]
 
 
 # --- columns and rows ---
@@ -308,6 +313,10 @@ def test_a_keying_that_is_not_understood_is_named(tmp_path, name, cells):
 # --- what is told of an answer, a respondent or a row ---
 
 LONG = "question_id,respondent,said_yes"
+FAILING = [
+    *(("refused", 1, 0), ("Parse Failed", True, False), ("is_valid", "no", "yes"), ("status", "timeout_error", "ok")),
+    ("finish_reason", "content_filter", "length"),
+]
 
 
 @pytest.mark.parametrize(
@@ -323,21 +332,47 @@ LONG = "question_id,respondent,said_yes"
             [[1, None], [0, 1]],
             "1 answers count as unread",
         ),
+        *(
+            (
+                f"{LONG},{name}\nq1,a,1,{fine}\nq2,a,0,{fine}\nq1,b,0,{cell}\nq2,b,1,{fine}",
+                [[1, None], [0, 1]],
+                f"1 answers count as unread, since the column '{name}'",
+            )
+            for name, cell, fine in FAILING
+        ),
         ("question_id,a,a_correct,b,b_confidence\nq1,1,0,0,1\nq2,0,1,1,0", [[1, 0], [0, 1]], "told of another column"),
         ("sep=;\nquestion_id;a;b\nq1;1;0\nq2;0;1", [[1, 0], [0, 1]], None),
         ("question_id,GPT-4,gpt-4\nq1,1,0\nq2,0,1", [[1, 0], [0, 1]], "are taken for 2 respondents"),
+        (f"{LONG},error\nq1,a,1,\nq2,a,0,\n{LONG},error\nq1,b,0,\nq2,b,1,", [[1, 0], [0, 1]], "1 further lines name"),
+        ("question_id,answerable,a,b\nq1,True,1,0\nq2,False,0,1", [[1, 0], [0, 1]], "'answerable' (by its name)"),
     ],
-    ids=["a failed answer", "a failed number", "a column about a column", "a line for Excel", "names alike"],
+    ids=[
+        *(
+            "a failed answer",
+            "a failed number",
+            *(name for name, *_ in FAILING),
+            "a column about a column",
+            "a line for Excel",
+            "names alike",
+        ),
+        *("a second header", "a truth of questions"),
+    ],
 )
 def test_what_is_no_answer_is_named_and_not_counted(tmp_path, text, answers, said, recwarn):
     panel = panel_of(tmp_path, text, ":95" if ",confidence," in text else "")
     np.testing.assert_array_equal(panel.answers.to_numpy(float), np.array(answers, dtype=float))
     assert said is None or any(said in str(each.message) for each in recwarn)
+    if "unread" in (said or "") and ",said_yes," in text:
+        assert imported(tmp_path / "p.csv")["said_yes"].isna().sum() == 1
 
 
 def test_an_id_of_each_answer_and_codes_without_a_key_are_refused(tmp_path):
     with pytest.raises(InputError, match="an id of its own"):
         panel_of(tmp_path, "id,question,respondent,said_yes\n1,Who?,a,1\n2,Who?,b,0\n3,What?,a,1\n4,What?,b,1")
+    for name in ("id", "sample_id", "custom_id"):
+        rows = f"{name},prompt,model,said_yes\n1,Who?,a,1\n2,Who?,b,0\n3,What?,a,1\n4,What?,b,1"
+        with pytest.raises(InputError, match="an id of its own"):
+            read_logs(write(tmp_path / "ids.csv", rows), LogChoices())
     codes = write(tmp_path / "codes.csv", f"{LONG}\nq1,a,1\nq2,a,2\nq1,b,2\nq2,b,1")
     with pytest.raises(InputError, match="'2', a number that is neither 1 nor 0"):
         read_logs(codes, LogChoices())

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from sklearn.metrics import roc_auc_score
 
-from probes.directions.concordance import Concordance, auroc_by_column, difference_interval, topic_draws
+from probes.fitting.concordance import Concordance, auroc_by_column, difference_interval, topic_draws
 from probes.fitting.folds import TopicFolds
 
 N, TOPICS = 240, [f"t{place % 12}" for place in range(240)]

@@ -5,7 +5,6 @@ import pytest
 import torch
 
 from onedial.core.errors import InputError
-from probes.directions.concordance import topic_draws
 from probes.directions.contrast import (
     StatementStreams,
     contradiction,
@@ -13,6 +12,7 @@ from probes.directions.contrast import (
     polar_gap,
     read_without_labels,
 )
+from probes.fitting.concordance import topic_draws
 from probes.fitting.folds import TopicFolds
 
 DRAWS = topic_draws(10, 99)

@@ -8,8 +8,8 @@ from scipy.stats import norm
 from sklearn.metrics import roc_auc_score
 
 from onedial.core.errors import InputError
-from probes.directions.concordance import topic_draws
 from probes.fitting.choice import choose_layer
+from probes.fitting.concordance import topic_draws
 from probes.fitting.controls import control_labels, shuffled_within
 from probes.fitting.crossfit import CrossFitted, cross_fit, of_rows, platt
 from probes.fitting.folds import TopicFolds

@@ -7,7 +7,7 @@ import pytest
 from simulations.probes import FOLDS, labelled_scores
 
 from onedial.core.errors import InputError
-from probes.directions.concordance import topic_draws
+from probes.fitting.concordance import topic_draws
 from probes.fitting.crossfit import cross_fit, of_rows
 from probes.fitting.folds import TopicFolds
 from probes.fitting.nested import added_test, brier_skill_of, what_is_added

@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 from onedial.studies.probes.layers import chosen_tables
-from probes.directions.concordance import Concordance, auroc_by_column, topic_draws
+from probes.fitting.concordance import Concordance, auroc_by_column, topic_draws
 from probes.fitting.crossfit import cross_fit, of_rows
 from probes.fitting.folds import TopicFolds
 from probes.fitting.measure import ProbeTask, measure_layer

@@ -6,8 +6,8 @@ import pytest
 from scipy.special import ndtr
 
 from onedial.scale.checks.accounts import rival_accounts
-from onedial.scale.checks.quadratic import bend_among
 from onedial.scale.evidence import codes_of
+from onedial.scale.factor.quadratic import bend_among
 from onedial.scale.likelihood import Model, fit_marginal
 from onedial.scale.response_model import BEYOND, response_model
 from onedial.scale.standard_errors import loading_covariance, loading_errors

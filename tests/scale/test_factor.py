@@ -9,9 +9,9 @@ import pytest
 from psychometric_data import REFERENCE, answers, matrix, one_factor
 
 from onedial.core.errors import InputError
-from onedial.scale.checks.quadratic import quadratic_fit
 from onedial.scale.factor.factor_model import FactorModel, fit_factor_model
 from onedial.scale.factor.minres import MAX_COMMUNALITY, minres, minres_one_factor, principal_axes
+from onedial.scale.factor.quadratic import quadratic_fit
 from onedial.scale.factor.scores import factor_scores
 from onedial.scale.fits import Fits
 from onedial.scale.response_model import response_model

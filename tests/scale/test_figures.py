@@ -5,8 +5,8 @@ import pytest
 from psychometric_data import answers
 
 from onedial.scale.checks.question_bootstrap import bootstrap_questions
-from onedial.scale.checks.structure import permutation_null, quadratic_fit_test, revised_parallel_analysis
 from onedial.scale.factor.factor_model import fit_factor_model
+from onedial.scale.factor.structure import permutation_null, quadratic_fit_test, revised_parallel_analysis
 from onedial.scale.study import factor_figures as draw
 from onedial.stats.answers import PsychometricsWarning
 

@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 from onedial.scale.checks.accounts import kin_account
-from onedial.scale.checks.structure import one_factor_bootstrap
+from onedial.scale.factor.structure import one_factor_bootstrap
 from onedial.scale.specific.specific_factors import specific_factors
 
 FAMILIES = list("aaaabbbbccccd")

@@ -10,16 +10,16 @@ from simulations.structure import grouped_scales, without_hard_ones
 from onedial.core.errors import InputError
 from onedial.scale.checks.accounts import ACCOUNTS, rival_accounts
 from onedial.scale.checks.missingness import missingness_test
-from onedial.scale.checks.nulls import Nulls, one_factor_answers, shuffled
 from onedial.scale.checks.question_bootstrap import bootstrap_questions
-from onedial.scale.checks.structure import (
+from onedial.scale.correlations.latent_correlations import latent_correlations
+from onedial.scale.factor.factor_model import fit_factor_model
+from onedial.scale.factor.nulls import Nulls, one_factor_answers, shuffled
+from onedial.scale.factor.structure import (
     one_factor_bootstrap,
     permutation_null,
     quadratic_fit_test,
     revised_parallel_analysis,
 )
-from onedial.scale.correlations.latent_correlations import latent_correlations
-from onedial.scale.factor.factor_model import fit_factor_model
 from onedial.scale.fits import Fits, gap_categories
 from onedial.scale.likelihood import Model
 from onedial.scale.study.sensitivity import sensitivity_table

@@ -51,8 +51,8 @@ def test_a_draw_of_which_nothing_can_be_said_is_a_set_and_no_value():
 @pytest.mark.parametrize(
     ("name", "study", "again"),
     [
-        ("structure", "rasch", "onedial.scale.response_model.rasch_test"),
-        ("matching", "falls", "onedial.verdict.criteria.status.falls"),
+        ("structure", "rasch", "simulations.structure.rasch_test"),
+        ("matching", "falls", "simulations.matching.falls"),
         ("probes", "by chance", "simulations.probes.off"),
     ],
 )
@@ -87,9 +87,9 @@ def test_a_plateau_is_not_said_to_fall_and_one_that_falls_is(call, tmp_path):
 
 @pytest.mark.long
 def test_the_rule_half_makes_a_second_factor_out_of_one():
-    from simulations.empty_cells import cell
+    from simulations.empty_cells import drawn
 
-    found = {rule: cell(rule, 300).draw(0) for rule in ("half", "exclude")}
+    found = {rule: drawn(rule, 300, 0) for rule in ("half", "exclude")}
     second = {rule: row["second eigenvalue's share"] for rule, row in found.items()}
     assert second["half"] > 3 * second["exclude"]
     assert found["half"]["the same by marginal likelihood"] == pytest.approx(0.8, abs=0.1)
@@ -137,7 +137,7 @@ def test_every_scenario_has_its_answers_rates_and_intervals(monkeypatch):
     monkeypatch.setattr(verdicts, "N_PERMUTATIONS", 19)
     draws = Draws(None, {})
     for name in ("unrelated", "pure shift", "towards, much"):
-        draws.add(("scenarios", name, 0), verdicts.judged(name)(0))
+        draws.add(("scenarios", name, 0), verdicts.judged(name, 0))
     found = verdicts.told(draws.frame()).set_index("scenario")
     assert found["n"].tolist() == [1, 1, 1]
     assert found["push"].notna().tolist() == [False, True, True]

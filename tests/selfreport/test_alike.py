@@ -5,8 +5,8 @@ import pandas as pd
 import pytest
 
 from onedial.selfreport.battery import battery_scores
+from onedial.selfreport.battery.overview import battery_overview
 from onedial.selfreport.battery.pressure import PRESSURES
-from onedial.selfreport.score.battery_overview import battery_overview
 from onedial.selfreport.score.questionnaires import revisions
 from onedial.selfreport.score.self_prediction import association_scores, difficulty_scores, restriction_scores
 from onedial.selfreport.score.tuned_prediction import tuned_prediction

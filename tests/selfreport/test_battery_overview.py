@@ -10,13 +10,13 @@ from scripted import Scripted
 from onedial.panels.questions.question_files import load_questions
 from onedial.selfreport.ask.choices import ask_choices, choice_items
 from onedial.selfreport.battery import BATTERY, battery_scores
+from onedial.selfreport.battery.overview import CANNOT_BE_ASKED, TOO_FEW, battery_overview, overview_sentences
 from onedial.selfreport.battery.pairs import ask_pairs
 from onedial.selfreport.battery.passages import KNOWS_PASSAGE
+from onedial.selfreport.battery.reply_screening import screen_replies
 from onedial.selfreport.battery.unknowable import ask_unknowable
 from onedial.selfreport.frame import area
-from onedial.selfreport.score.battery_overview import CANNOT_BE_ASKED, TOO_FEW, battery_overview, overview_sentences
 from onedial.selfreport.score.relative_confidence import paired_design
-from onedial.selfreport.score.reply_screening import screen_replies
 from onedial.stats.shares import wilson_interval
 
 

@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 from onedial.core.run.run import Run
-from onedial.selfreport.score.battery_overview import battery_overview, overview_sentences
+from onedial.selfreport.battery.overview import battery_overview, overview_sentences
 from onedial.selfreport.show.self_report_page import AnswerLog, end_self_report
 
 

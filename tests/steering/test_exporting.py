@@ -11,6 +11,7 @@ from tiny_models import tiny_hf, tiny_model, vectors_at
 from onedial.asking.prompts import METACOGNITIVE
 from onedial.asking.questions import Question
 from onedial.core.errors import InputError
+from onedial.core.notices import Notice
 from onedial.models.prompt_set import PromptSet
 from steering.exporting import export_gguf, import_vectors
 from steering.interventions import Intervention
@@ -119,7 +120,7 @@ VECTOR = np.arange(1.0, 49.0)
     "key",
     [
         *(3, np.int64(3), "3", "layer_3", "layer.3", "Layer 3", "layers.3", "model.layers.3", "transformer.h.3"),
-        *("model.language_model.layers.3", "direction.3", "blocks.3", "blocks.3.hook_resid_post", "hidden_states_3"),
+        *("model.language_model.layers.3", "direction.3", "blocks.3", "blocks.3.hook_resid_post"),
     ],
 )
 def test_a_layer_may_be_named_as_others_name_it(model, key):
@@ -168,7 +169,8 @@ NAN, ENDLESS = (np.where(np.arange(48) == 2, value, VECTOR) for value in (np.nan
         ({3: [VECTOR, VECTOR[:3]]}, "is no array of numbers"),
         ({"model.layers.3.mlp": VECTOR}, "'model.layers.3.mlp' names no layer's output or input alone"),
         ({"blocks.3.hook_mlp_out": VECTOR}, "names no layer's output or input alone"),
-        ({"blocks.3.hook_resid_pre": VECTOR}, "is the input of a block, .* give 'input'"),
+        ({"blocks.3.hook_resid_pre": VECTOR}, "counts layers by the convention 'input', .* give 'input'"),
+        ({"hidden_states.3": VECTOR}, "counts layers by the convention 'one-based', .* give 'one-based'"),
         ({"mean": VECTOR}, "names no layer"),
         ({True: VECTOR}, "True names no layer"),
         ({3.5: VECTOR}, "names no layer"),
@@ -186,6 +188,21 @@ NAN, ENDLESS = (np.where(np.arange(48) == 2, value, VECTOR) for value in (np.nan
 def test_what_is_no_vector_of_a_layer_is_refused_in_a_sentence_that_is_true(model, source, said):
     with pytest.raises(InputError, match=said):
         import_vectors(source, model, "output", prompts_of(model))
+
+
+@pytest.mark.parametrize("convention", ["input", "one-based"])
+def test_a_source_that_tells_how_it_counts_is_taken_at_its_word(model, tmp_path, convention):
+    export_gguf(everywhere(model), 0.4, tmp_path / "v.gguf", model)
+    for source in (tmp_path / "v.gguf", SimpleNamespace(directions={3: VECTOR})):
+        with pytest.raises(InputError, match=f"was given as '{convention}'"):
+            import_vectors(source, model, convention, prompts_of(model))
+
+
+def test_a_control_vector_of_another_type_of_model_is_said(model, tmp_path, monkeypatch):
+    export_gguf(everywhere(model), 0.4, tmp_path / "v.gguf", model)
+    monkeypatch.setattr(model.stack.config, "model_type", "qwen2")
+    with pytest.warns(Notice, match="a model of type 'llama', and this one is of type 'qwen2'"):
+        import_vectors(tmp_path / "v.gguf", model, "output", prompts_of(model))
 
 
 def test_a_vector_of_this_project_is_read_by_its_own_way(model, tmp_path):

@@ -11,9 +11,9 @@ from sklearn.metrics import cohen_kappa_score, roc_auc_score
 from verdict_tables import case_of, simulated
 
 from onedial.verdict.case import Case, sweep_grid
-from onedial.verdict.controls import RATE_POINTS, ControlDial, control_rates, control_table
+from onedial.verdict.controls import RATE_POINTS, control_rates, control_table
 from onedial.verdict.criteria.status import JUDGED
-from onedial.verdict.dial import dial_of_crossings
+from onedial.verdict.dial import ControlDial, dial_of_crossings
 from onedial.verdict.sweep_run import SweepRun
 
 GOLDEN = Path(__file__).parents[1] / "reference" / "golden"

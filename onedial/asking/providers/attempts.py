@@ -10,6 +10,8 @@ known to cost nothing.
 import random
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import UTC, datetime
+from email.utils import parsedate_to_datetime
 from typing import Any
 
 from onedial.asking.respondents import Response
@@ -132,9 +134,19 @@ def _asked_for(chain: Sequence[Any]) -> float | None:
     for each in chain:
         headers = getattr(getattr(each, "response", None), "headers", None)
         if headers is not None and (said := headers.get("retry-after")):
-            try:
-                seconds = float(said)
-            except ValueError:  # a date: no server of models is known to send one
-                return None
-            return seconds if 0 <= seconds < float("inf") else None
+            return _seconds_of(said, headers.get("date"))
     return None
+
+
+def _seconds_of(said: str, now: str | None) -> float | None:
+    """Seconds of a header Retry-After, which gives them or a date; that counts from the server's own clock."""
+    try:
+        seconds = float(said)
+    except ValueError:
+        try:
+            until = parsedate_to_datetime(said)
+            since = parsedate_to_datetime(now) if now else datetime.now(UTC)
+            seconds = max(0.0, (until - since).total_seconds())
+        except (ValueError, TypeError):
+            return None
+    return seconds if 0 <= seconds < float("inf") else None

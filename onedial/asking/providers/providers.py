@@ -411,11 +411,13 @@ def _sparing(choices_of: Callable[..., Any]) -> Callable[..., Any]:
         for choice in completion.choices or ():
             if choice.message is None:
                 raise ErrorInsteadOfAnswer("the server sent a choice without a message")
-            if (told := getattr(choice, "error", None)) or was_broken_off(choice.finish_reason):
-                raise ErrorInsteadOfAnswer(told or f"the server broke off ({choice.finish_reason}), without a reason")
-            if was_cut_off(choice.finish_reason):
+            ends = [choice.finish_reason, getattr(choice, "native_finish_reason", None)]  # a router's, and its source's
+            broken_off = next(filter(was_broken_off, ends), None)
+            if (told := getattr(choice, "error", None)) or broken_off:
+                raise ErrorInsteadOfAnswer(told or f"the server broke off ({broken_off}), without a reason")
+            if any(map(was_cut_off, ends)):
                 choice.finish_reason = "length"
-            if was_filtered(choice.finish_reason):
+            if any(map(was_filtered, ends)) or (choice.message.refusal and not choice.message.content):
                 choice.finish_reason = "content_filter"
             if not isinstance(choice.message.content, str | None):
                 _join_parts(choice.message)

@@ -3,6 +3,7 @@
 A name is, in this order: the embedded model's, a path, a hub id.
 """
 
+import json
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
@@ -13,10 +14,12 @@ import torch
 import transformers
 from huggingface_hub.errors import StrictDataclassError
 from safetensors import SafetensorError
+from tokenizers import Regex, pre_tokenizers
 from transformers import AutoConfig, AutoTokenizer, PreTrainedTokenizerFast
 
 from onedial.core.errors import InputError
 from onedial.core.files import sha256_of_file
+from onedial.core.notices import notice
 from onedial.models.checkpoints.embedded import EMBEDDED, LICENCE, SHA256, SOURCE, ensure_embedded
 from onedial.models.checkpoints.fit import check_fit
 from onedial.models.checkpoints.folders import (
@@ -32,6 +35,17 @@ from onedial.models.checkpoints.hub import cached_folder, hub_commit, hub_folder
 from onedial.models.checkpoints.split import split_config
 from onedial.models.processes import everyone, is_split
 
+_CONVERTED_WITH = (
+    r"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+"
+    r"|\s+(?!\S)|\s+"
+)
+_TEKKEN = (
+    r"[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]*[\p{Ll}\p{Lm}\p{Lo}\p{M}]+"
+    r"|[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]+[\p{Ll}\p{Lm}\p{Lo}\p{M}]*"
+    r"|\p{N}| ?[^\s\p{L}\p{N}]+[\r\n/]*|\s*[\r\n]+|\s+(?!\S)|\s+"
+)
+"""Where Mistral's Tekken ends a word, and where transformers' conversion of it did for long
+(huggingface/transformers#42131)."""
 GENERIC_TOKENIZERS = ("TokenizersBackend", "PreTrainedTokenizerFast")
 DEVICE_MAPS = ("auto", "balanced", "balanced_low_0", "sequential")
 
@@ -198,7 +212,19 @@ def _load_tokenizer(folder: Path) -> Any:
     else:
         tokenizer = AutoTokenizer.from_pretrained(folder, trust_remote_code=False, mistral_format=False)
     tokenizer.chat_template = tokenizer.chat_template or processor_template(folder)
+    _restore_tekken(tokenizer, folder)
     return tokenizer
+
+
+def _restore_tekken(tokenizer: Any, folder: Path) -> None:
+    """Let a converted Tekken end words where Mistral's models were trained to."""
+    parts = getattr(getattr(tokenizer, "backend_tokenizer", None), "pre_tokenizer", None)
+    if not isinstance(parts, pre_tokenizers.Sequence) or "[INST]" not in tokenizer.get_added_vocab():
+        return
+    first = json.loads(parts.__getstate__())["pretokenizers"][0]
+    if first.get("pattern", {}).get("Regex") == _CONVERTED_WITH:
+        parts[0] = pre_tokenizers.Split(Regex(_TEKKEN), behavior="isolated")
+        notice(f"{folder}: its tokeniser was converted with a pattern that is not Tekken's; Tekken's own is used")
 
 
 def _from_path(path: Path) -> WeightsLocation:

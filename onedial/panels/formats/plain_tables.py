@@ -15,11 +15,13 @@ from typing import Any
 
 import pandas as pd
 
+from onedial.asking.replies import was_broken_off, was_filtered
 from onedial.asking.tables import SUFFIXES, Table, is_blank, listed, name_of, read_table, text_of
 from onedial.core.errors import InputError
 from onedial.core.notices import notice
-from onedial.panels.columns import Columns
+from onedial.panels.columns import Columns, simple
 from onedial.panels.formats.records import LogChoices, LogRecord, LogRun, dig, ended, is_right, texts_of
+from onedial.panels.questions.cells import TRUTH
 from onedial.panels.questions.prompts import PROMPTS
 from onedial.panels.spellings import Spellings
 from onedial.panels.stated_numbers import Stated, stated, tops_of
@@ -43,6 +45,11 @@ ROLES = {
 """What a row of answers has, and the names of columns that hold it."""
 _ANSWERS = {"said_yes", "raw_text", "answered_correctly"}
 _NO_ERROR = {"false", "none", "null", "nan", "no", "0", "0.0", "ok", "[]", "{}"}
+_FAILED = re.compile(
+    r"(?:is_|was_)?(?:error|refused|refusal|failed|invalid|timeout|timed_out)|pars(?:e|ing)_(?:failed|error)"
+)
+_SUCCEEDED = re.compile(r"(?:is_)?(?:valid|parsed|success|successful)")
+_ENDS = {"status", *ROLES["stop_reason"].split()}
 _CODE = re.compile(r"[-+]?\d+(?:[.,]\d+)?")
 _LIKE_ANSWERS = re.compile(r"scor|correct|accura|grade|right|answer|respon|output|conf|prob|yes")
 
@@ -75,6 +82,9 @@ def read(path: Path, choices: LogChoices) -> list[LogRun]:
         )
     models = columns.parse("respondent", name_of, "name the respondent")
     framings = columns.parse("framing", _text, "give text")
+    asked = zip(models, framings, strict=True)
+    identities, texts = (columns.parse(role, _text, "write it otherwise") for role in ("question_id", "question"))
+    refuse_ids_of_rows(table, identities, [*map(str, asked)], texts)
     runs: dict[tuple[str, str], list[LogRecord]] = {}
     tops = [choices.confidence_scale] * len(models)
     if choices.confidence_scale is None and "confidence" in columns.found:
@@ -183,7 +193,7 @@ def _records(columns: Columns, choices: LogChoices, tops: Sequence[float | None]
         **{"said_yes": lambda cell: (_said(cell, choices.spellings), _text(cell)), "accepted": _accepted},
         **{"answered_correctly": _correct, "confidence": _plain},
     }
-    held = set(columns.found)
+    held, failing = set(columns.found), failures(columns.table, columns.found.get("error"))
     cells = {role: columns.parse(role, read, "write it otherwise") for role, read in readers.items()}
     records = []
     for row, (values, top) in enumerate(zip(zip(*cells.values(), strict=True), tops, strict=True)):
@@ -211,15 +221,44 @@ def _records(columns: Columns, choices: LogChoices, tops: Sequence[float | None]
                     {choices.confidence: own["confidence"]}, where=where
                 ),
                 finished=finished,
-                failed="error" if tells_error(own["error"]) else failed,
+                failed="error" if failing[row] else failed,
             )
         )
     return records
 
 
-def tells_error(cell: Any) -> bool:
-    """Whether a cell of a column `error` says that something failed."""
-    return (_text(cell) or "false").casefold() not in _NO_ERROR
+def refuse_ids_of_rows(table: Table, ids: Sequence[Any], respondents: Sequence[Any], texts: Sequence[Any]) -> None:
+    """Raise InputError where ids number the answers, though their texts were put to several respondents."""
+    rows = pd.DataFrame({"id": list(ids), "respondent": list(respondents), "text": list(texts)}).dropna()
+    if rows["id"].duplicated().any() or rows["respondent"].nunique() < 2:
+        return
+    n_asked = rows.groupby(rows["text"].astype(str))["respondent"].nunique()
+    if (n_asked > 1).any():
+        raise InputError(
+            f"{table.path} gives every answer an id of its own, though {(n_asked > 1).sum()} texts were put to several "
+            "respondents; leave that column out, so that questions go by their texts, or give the ids of the questions"
+        )
+
+
+def failures(table: Table, chosen: str | None = None) -> list[str | None]:
+    """Of each row the column that says that its answer is none (an error, a refusal, not valid); None where none does.
+
+    Args:
+        chosen: a column of errors under another name.
+    """
+    found: list[str | None] = [None] * len(table.frame)
+    for name in map(str, table.frame.columns):
+        simple_name = simple(name)
+        if name == chosen or _FAILED.fullmatch(simple_name):
+            failed = [(_text(cell) or "false").casefold() not in _NO_ERROR for cell in table.frame[name]]
+        elif _SUCCEEDED.fullmatch(simple_name):
+            failed = [TRUTH.get((_text(cell) or "").casefold()) is False for cell in table.frame[name]]
+        elif simple_name in _ENDS:
+            failed = [was_broken_off(cell) or was_filtered(cell) for cell in table.frame[name]]
+        else:
+            continue
+        found = [before or (name if now else None) for before, now in zip(found, failed, strict=True)]
+    return found
 
 
 def _said(cell: Any, spellings: Spellings) -> bool | None:

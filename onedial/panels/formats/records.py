@@ -15,6 +15,7 @@ from onedial.asking.tables import read_table
 from onedial.core.cards import one_line
 from onedial.core.errors import InputError
 from onedial.panels.spellings import Spellings
+from onedial.panels.stated_numbers import share, stated
 
 NAN = float("nan")
 ASKED_AS = ("respondent", "test", "instrument", "seed")
@@ -136,21 +137,20 @@ class LogChoices:
         Raises:
             InputError: it is no number, or outside the scale.
         """
-        value = next((found for each in holders if (found := dig(each, self.confidence)) not in (None, "")), NAN)
+        value = next((held for each in holders if (held := dig(each, self.confidence)) not in (None, "")), NAN)
         scale = self.confidence_scale or 1.0
-        written = value.strip() if isinstance(value, str) else ""
         try:
-            share = float(written[:-1]) / 100 if written.endswith("%") else float(value) / scale
-        except (TypeError, ValueError):
-            share = NAN
-        if share != share and not isinstance(value, float):
-            raise InputError(f"{where} gives the confidence {value!r}, which is no number; name another field")
-        if share < 0 or share > 1:
+            found = share(stated(value), scale)
+        except (TypeError, ValueError) as error:
+            raise InputError(
+                f"{where} gives the confidence {value!r}, which is no number; name another field"
+            ) from error
+        if found < 0 or found > 1:
             raise InputError(
                 f"{where} gives the confidence {value!r}, outside 0 to {scale:g}; "
                 "say --confidence-scale 100 where it is in percent"
             )
-        return share
+        return found
 
 
 def dig(holder: Any, path: str) -> Any:

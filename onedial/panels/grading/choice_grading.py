@@ -44,8 +44,18 @@ def with_options(question: str, options: list[str]) -> str:
 
 
 def options_shown(question: str) -> dict[str, str]:
-    """Letter to option, as the question's text shows them."""
-    return {letter: text.strip() for letter, text in _OPTION.findall(question)}
+    """Letter to option, as the question's text shows them: the longest run from A on, the last of equals.
+
+    >>> options_shown("Q: Which is a metal?\\n\\nA) wood\\nB) iron\\nA: The answer is")
+    {'A': 'wood', 'B': 'iron'}
+    """
+    runs: list[dict[str, str]] = [{}]
+    for letter, text in _OPTION.findall(question):
+        if letter == LETTERS[0]:
+            runs.append({})
+        if letter == LETTERS[len(runs[-1]) % len(LETTERS)]:
+            runs[-1][letter] = text.strip()
+    return max(reversed(runs), key=len)
 
 
 def without_options(question: str) -> str:

@@ -165,6 +165,22 @@ def options_within(question: str) -> tuple[str, Options] | None:
     return None
 
 
+def without_options(question: str, options: Options) -> str:
+    """The question up to where it shows these options, each behind its letter; as it is where it does not.
+
+    >>> without_options("Which is a metal? Options: (A)wood (B)iron\\nThe answer is", Options(("wood", "iron")))
+    'Which is a metal?'
+    """
+    if not options.texts:
+        return question
+    shown = r"[\s,;]*".join(
+        rf"\(?{letter}\s*[).:]\s*{re.escape(text)}" for letter, text in zip(LETTERS, options.texts, strict=False)
+    )
+    found = re.search(rf"(?:(?:answer )?(?:choices|options)\s*:?\s*)?(?<!\w){shown}", question, re.IGNORECASE)
+    stem = question[: found.start()].strip() if found else ""
+    return stem or question
+
+
 def key_of(cell: Any) -> str | int | None:
     """A key as text or whole number; None where it is blank, or -1, as splits write that keep theirs back.
 
@@ -212,24 +228,33 @@ def _by_place(start: int) -> Callable[[str | int, Options], int | None]:
     return place
 
 
+_AS_TEXT, _AS_A_NUMBER = "as an option's text", "as an option's number"
 READINGS: dict[str, Callable[[str | int, Options], int | None]] = {
     "as a label": _by_label,
-    "as an option's text": _by_text,
+    _AS_TEXT: _by_text,
     "as a place, from 0": _by_place(0),
     "as a place, from 1": _by_place(1),
-    "as an option's number": lambda key, options: _by_text(str(key), options),
+    _AS_A_NUMBER: lambda key, options: _by_text(str(key), options),
 }
 """What a key may be, tried in this order."""
 
 
 def right_places(
-    keys: Sequence[str | int | None], options: Sequence[Options], first: str | None, where: str | None
+    keys: Sequence[str | int | None],
+    options: Sequence[Options],
+    first: str | None,
+    where: str | None,
+    counts: bool = False,
 ) -> list[int | None] | None:
     """The right option's place in each row, by the first way to read a key that fits all of them; None where none does.
 
     Args:
         first: a reading that is tried before the others.
         where: for the notice that another reading would fit as well; None for no notice.
+        counts: whether the key is called like one that counts places.
+
+    Raises:
+        InputError: with `where`, options that are numbers, of which each key may be one, or a place.
     """
     if all(key is None for key in keys):
         return None
@@ -240,6 +265,15 @@ def right_places(
             found[way] = places
     if not found:
         return None
+    as_number = found.get(_AS_A_NUMBER, found.get(_AS_TEXT))
+    by_place = next((own for own in (found.get("as a place, from 0"), found.get("as a place, from 1")) if own), None)
+    if "as a label" not in found and as_number and by_place and as_number != by_place:
+        if not counts and where is not None:
+            raise InputError(
+                f"{where} may name options, which are numbers, or count their places; give letters, or call it "
+                "answer_index where it counts from 0"
+            )
+        found = {way: own for way, own in found.items() if way not in (_AS_A_NUMBER, _AS_TEXT)}
     (way, places), *others = found.items()
     rivals = [other for other, own in others if own != places]
     if rivals and way != "as a label" and where is not None:

@@ -42,6 +42,7 @@ from onedial.panels.questions.options import (
     options_of,
     options_within,
     right_places,
+    without_options,
 )
 from onedial.panels.questions.prompts import PROMPTS, bare_questions, say_what_may_be_shared
 
@@ -66,7 +67,9 @@ ROLES = {
     "topic": "topic subject category subject_name topic_name high_level_domain",
     "level": "level difficulty",
     "solution": "solution",
-    **{name: name for name in ("exact_answers", "unknowable", "grading", "wording_of")},
+    "unknowable": "unknowable unanswerable unknown is_unanswerable is_unknown is_unknowable",
+    "answerable": "answerable is_answerable",
+    **{name: name for name in ("exact_answers", "grading", "wording_of")},
 }
 """What a question has, and the names of columns that hold it (`onedial.panels.columns.simple`)."""
 _NTH = r"(?:key|idx|index|id|letter|label|number|num|position)"
@@ -97,6 +100,7 @@ _LIKE_ANSWERS = re.compile(r"ans(?:wer)?|truth|gold|target|label")
 _REMARK = re.compile(r"\w\s+[(\[][^()\[\]]*[^\W\d]{2}[^()\[\]]*[)\]]")
 _SEVERAL = re.compile(r"\w\s*;\s*\w|\w\s+(?:/|\|\||or|aka)\s+\w|\w[^\S\n]*\n\s*\w")
 _ANSWERS = (answers_of, "give a list of texts, or one text with | between answers")
+_TRUTH_OR_BLANK = "give true or false, or leave it blank"
 _A_LIST = "give a list, an object by letter, or text with | between"
 
 
@@ -120,6 +124,8 @@ def read_questions(table: Table) -> tuple[list[Question], bool]:
         say_what_may_be_shared(str(table.path), texts)
     known: dict[str, list[Any]] = {"topic": _topics(columns), "level": _levels(columns)}
     known |= {part: columns.parse(part, *how) for part, how in _PARTS.items()}
+    if "answerable" in columns.found and "unknowable" not in columns.found:
+        known["unknowable"] = [not can for can in columns.parse("answerable", _answerable, _TRUTH_OR_BLANK)]
     if "id" in columns.found:
         known["id"] = columns.parse("id", name_of, "give every question an id (text or a number), or leave it out")
     texts, options = _options(columns, texts)
@@ -141,7 +147,7 @@ def _options(columns: Columns, texts: list[str]) -> tuple[list[str], Found | Non
     """The questions without options within their texts, and the options of each; None where there are none."""
     for read in (_listed, _in_answers, _in_columns, _right_and_wrong):
         if (options := read(columns)) is not None:
-            return texts, options
+            return _without_shown(columns, texts, options), options
     if names := columns.unread(_LIKE_OPTIONS):
         raise InputError(
             f"{columns.table.path} has columns that look like options, but are not understood ({listed(names)}): give "
@@ -154,6 +160,17 @@ def _options(columns: Columns, texts: list[str]) -> tuple[list[str], Found | Non
         if any(right_places(own, found, None, None) for own in keys):
             return stems, list(found)
     return texts, None
+
+
+def _without_shown(columns: Columns, texts: list[str], options: Found) -> list[str]:
+    """The questions without options that their texts show as well, as they are asked with them once (AGIEval)."""
+    bare = [text if own is None else without_options(text, own) for text, own in zip(texts, options, strict=True)]
+    if n_shown := sum(text != own for text, own in zip(texts, bare, strict=True)):
+        notice(
+            f"{columns.table.path}: {n_shown} of {len(texts)} questions show their options in their texts already; "
+            "from there on the text is left out, and the options are asked once"
+        )
+    return bare
 
 
 def _listed(columns: Columns) -> Found | None:
@@ -302,10 +319,11 @@ def _rights(columns: Columns, rows: Sequence[int], options: Sequence[Options]) -
     """The right option of each row by the columns of keys that are understood, which must agree."""
     names, known = _key_columns(columns), {}
     for name in names:
-        counts = columns.numbered and _COUNTS_FROM_0.search(simple(name))
+        counts = _COUNTS_FROM_0.search(simple(name)) is not None
         keys = [key_of(columns.frame[name][row]) for row in rows]
         where = f"{columns.table.path}: the key {name!r}"
-        if (places := right_places(keys, options, "as a place, from 0" if counts else None, where)) is not None:
+        first = "as a place, from 0" if counts and columns.numbered else None
+        if (places := right_places(keys, options, first, where, counts)) is not None:
             known[name] = places
     if names and not known:
         _refuse_keys(columns.table, names[0], rows, options)
@@ -544,6 +562,10 @@ def _unknowable(cell: Any) -> bool:
     return not is_blank(cell) and bool(value)
 
 
+def _answerable(cell: Any) -> bool:
+    return is_blank(cell) or _unknowable(cell)
+
+
 def _grading(cell: Any) -> str | None:
     name = text_of(cell)
     if name is not None and name not in GRADERS:
@@ -552,7 +574,7 @@ def _grading(cell: Any) -> str | None:
 
 
 _PARTS: dict[str, tuple[Callable[[Any], Any], str]] = {
-    "unknowable": (_unknowable, "give true or false, or leave it blank"),
+    "unknowable": (_unknowable, _TRUTH_OR_BLANK),
     "exact_answers": _ANSWERS,
     "wording_of": (text_of, "give a name that the wordings of one question share, or leave it blank"),
     "grading": (_grading, f"give {', '.join(GRADERS)}, or leave it blank for text"),

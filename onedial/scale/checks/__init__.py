@@ -1,1 +1,1 @@
-"""What a factor must survive: nulls, resampling, invariance, residuals, missing answers."""
+"""What a factor must survive: rival accounts, resampling, invariance, residuals, missing answers."""

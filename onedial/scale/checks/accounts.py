@@ -16,8 +16,8 @@ import numpy as np
 import pandas as pd
 
 from onedial.core.cards import one_line
-from onedial.scale.checks.nulls import Counted, Nulls, Replicates, Simulated
-from onedial.scale.checks.quadratic import bend_among, parabola_r2
+from onedial.scale.factor.nulls import Counted, Nulls, Replicates, Simulated
+from onedial.scale.factor.quadratic import bend_among, parabola_r2
 from onedial.scale.likelihood import AsymptoteKind, MarginalFit, ScaleKind
 from onedial.scale.specific.specific_factors import SpecificFactors, drawn_answers
 from onedial.scale.standard_errors import loading_covariance

@@ -17,7 +17,7 @@ import pandas as pd
 
 from onedial.core.cards import one_line
 from onedial.core.errors import InputError
-from onedial.scale.checks.nulls import Batch, Counted, Nulls, Replicates, Simulated, batch_sizes
+from onedial.scale.factor.nulls import Batch, Counted, Nulls, Replicates, Simulated, batch_sizes
 from onedial.stats.answers import Answers
 from onedial.stats.arrays import Floats, Integers
 from onedial.stats.groups import labels_of

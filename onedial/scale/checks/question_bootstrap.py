@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 
 from onedial.core.cards import one_line
-from onedial.scale.checks.nulls import Counted, Nulls, Replicates, batch_sizes
+from onedial.scale.factor.nulls import Counted, Nulls, Replicates, batch_sizes
 from onedial.stats.arrays import Floats
 from onedial.stats.groups import labels_of
 from onedial.stats.level import QUANTILES_95

@@ -24,8 +24,8 @@ from scipy.stats import pearson3
 
 from onedial.core.cards import one_line
 from onedial.core.errors import InputError
-from onedial.scale.checks.nulls import Simulated, one_factor_categories
 from onedial.scale.evidence import MISSING, Codes
+from onedial.scale.factor.nulls import Simulated, one_factor_categories
 from onedial.scale.fits import Fits
 from onedial.scale.likelihood import AsymptoteKind, MarginalFit
 from onedial.stats.arrays import Booleans, Floats

@@ -14,9 +14,6 @@ from scipy.sparse.csgraph import connected_components
 
 from onedial.core.cards import html_card, one_line
 from onedial.core.errors import InputError
-from onedial.scale.checks.nulls import Simulated
-from onedial.scale.checks.quadratic import QuadraticFit, quadratic_fit
-from onedial.scale.checks.structure import permutation_null
 from onedial.scale.correlations.latent_correlations import LatentCorrelations, latent_correlations
 from onedial.scale.correlations.thresholds import threshold_table
 from onedial.scale.correlations.two_by_two import ThresholdMode, ZeroCellRule
@@ -29,7 +26,10 @@ from onedial.scale.factor.minres import (
     minres_one_factor,
     principal_axes,
 )
+from onedial.scale.factor.nulls import Simulated
+from onedial.scale.factor.quadratic import QuadraticFit, quadratic_fit
 from onedial.scale.factor.scores import factor_scores
+from onedial.scale.factor.structure import permutation_null
 from onedial.scale.factor.usable import in_threes, require_usable
 from onedial.stats.answers import as_answers, names, warn
 from onedial.stats.arrays import Booleans, Floats

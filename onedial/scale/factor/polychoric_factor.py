@@ -9,11 +9,11 @@ import numpy as np
 import pandas as pd
 
 from onedial.core.cards import one_line
-from onedial.scale.checks.nulls import Simulated, one_factor_categories
 from onedial.scale.correlations.latent_correlations import LatentCorrelations, latent_correlations
 from onedial.scale.correlations.two_by_two import ThresholdMode, ZeroCellRule
 from onedial.scale.evidence import MISSING, Codes
 from onedial.scale.factor.minres import eigenvalues, fill_gaps, minres_one_factor
+from onedial.scale.factor.nulls import Simulated, one_factor_categories
 from onedial.scale.fits import Fits
 from onedial.stats.answers import PsychometricsWarning
 from onedial.stats.arrays import Floats

@@ -16,7 +16,7 @@ whether somebody follows the scale. (In adaptive tests a shortlist guards agains
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
@@ -25,9 +25,11 @@ from scipy.stats import norm
 
 from onedial.core.cards import one_line
 from onedial.scale.place.places import grid
-from onedial.scale.place.question_bank import QuestionBank
 from onedial.stats.arrays import Booleans, Floats, Integers
 from onedial.stats.level import QUANTILES_95, Z_95
+
+if TYPE_CHECKING:
+    from onedial.scale.place.question_bank import QuestionBank
 
 SHORTLIST, RANDOM_EVERY = 20, 4
 FOLLOWS = 5.0
@@ -47,7 +49,7 @@ class Placement:
         asked: (answer,) rows of the bank. said_yes: (answer,).
     """
 
-    bank: QuestionBank
+    bank: "QuestionBank"
     asked: Integers
     said_yes: Booleans
 

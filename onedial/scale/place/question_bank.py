@@ -8,7 +8,7 @@ the probability is the mean over it: a question of which the panel knows little 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -16,13 +16,11 @@ from scipy.special import ndtri
 
 from onedial.core.cards import one_line
 from onedial.core.errors import InputError
+from onedial.scale.place.placement import Placement
 from onedial.scale.place.places import LAPSES, Prior, chances, grid, log_likelihoods, prior_of, with_lapse
 from onedial.scale.place.question_scale import QuestionScale
 from onedial.stats.answers import Answers, as_answers
 from onedial.stats.arrays import Booleans, Floats, Integers
-
-if TYPE_CHECKING:
-    from onedial.scale.place.placement import Placement
 
 FEWEST_KIN = 3
 """Groups of respondents that answer for each other: with fewer, each respondent stands for itself."""
@@ -90,7 +88,7 @@ class QuestionBank:
             chance=self.chance[kept],
         )
 
-    def place(self, answers: Mapping[Any, bool] | pd.Series) -> "Placement":
+    def place(self, answers: Mapping[Any, bool] | pd.Series) -> Placement:
         """What answers tell of whoever gave them.
 
         Args:
@@ -107,8 +105,6 @@ class QuestionBank:
         >>> nobody.threshold < eager.threshold
         True
         """
-        from onedial.scale.place.placement import Placement
-
         given = pd.Series(answers, dtype=float).dropna()
         return Placement(self, self.rows_of(list(given.index)), given.to_numpy() == 1)
 

@@ -5,11 +5,11 @@ import pandas as pd
 from scipy.special import ndtr
 
 from onedial.scale.checks.accounts import kin_account
-from onedial.scale.checks.nulls import Simulated, shrunken_loadings
-from onedial.scale.checks.structure import OneFactorBootstrap, revised_parallel_analysis
 from onedial.scale.factor.factor_fit import FEWEST_FITTED, MOST_FITTED, FactorFit, factor_fit
 from onedial.scale.factor.factor_model import fit_factor_model
+from onedial.scale.factor.nulls import Simulated, shrunken_loadings
 from onedial.scale.factor.rotation import oblimin
+from onedial.scale.factor.structure import OneFactorBootstrap, revised_parallel_analysis
 from onedial.scale.study import factor_figures as draw
 from onedial.scale.study.panel_fit import Finding, PanelFit
 from onedial.scale.study.shared import of_variance

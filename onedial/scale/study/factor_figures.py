@@ -15,10 +15,10 @@ import numpy as np
 import pandas as pd
 
 from onedial.scale.checks.clusters import ClusterStructure
-from onedial.scale.checks.nulls import Simulated
-from onedial.scale.checks.quadratic import quadratic_fit
 from onedial.scale.checks.question_bootstrap import QuestionBootstrap
 from onedial.scale.factor.factor_model import FactorModel
+from onedial.scale.factor.nulls import Simulated
+from onedial.scale.factor.quadratic import quadratic_fit
 from onedial.scale.misfit.answer_fit import AnswerFit
 from onedial.scale.scale_distribution import ScaleDistribution
 from onedial.show.figure_style import COLOURS, FAINT, INK, Drawing

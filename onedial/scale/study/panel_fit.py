@@ -17,12 +17,12 @@ import pandas as pd
 from onedial.core.cards import one_line
 from onedial.scale.categories import GradedAnswers, as_graded, cut_confidence
 from onedial.scale.checks.accounts import RivalAccounts, rival_accounts
-from onedial.scale.checks.nulls import Nulls, Simulated
 from onedial.scale.checks.question_bootstrap import QuestionBootstrap, bootstrap_questions
-from onedial.scale.checks.structure import OneFactorBootstrap, one_factor_bootstrap, permutation_null
 from onedial.scale.correlations.two_by_two import ThresholdMode, ZeroCellRule
 from onedial.scale.factor.factor_model import Extraction, FactorModel, fit_factor_model
+from onedial.scale.factor.nulls import Nulls, Simulated
 from onedial.scale.factor.polychoric_factor import PolychoricFactor, polychoric_factor
+from onedial.scale.factor.structure import OneFactorBootstrap, one_factor_bootstrap, permutation_null
 from onedial.scale.factor.usable import require_one_part
 from onedial.scale.fits import Fits
 from onedial.scale.response_model import ResponseModel, response_model

@@ -9,9 +9,9 @@ from typing import Any, get_args
 import numpy as np
 import pandas as pd
 
-from onedial.scale.checks.nulls import Nulls
-from onedial.scale.checks.quadratic import parabola_r2
 from onedial.scale.correlations.two_by_two import ThresholdMode, ZeroCellRule, count_pairs, has_empty_cell
+from onedial.scale.factor.nulls import Nulls
+from onedial.scale.factor.quadratic import parabola_r2
 from onedial.scale.factor.usable import MIN_RESPONDENTS
 from onedial.scale.study.panel_fit import Finding, PanelFit
 from onedial.stats.level import LEVEL, p_value

@@ -4,7 +4,7 @@ import numpy as np
 from scipy.special import ndtri
 
 from onedial.scale.checks.accounts import PLAIN
-from onedial.scale.checks.nulls import Simulated
+from onedial.scale.factor.nulls import Simulated
 from onedial.scale.response_model import response_model
 from onedial.scale.study.panel_fit import WORTH_A_NAME, Finding, PanelFit
 from onedial.stats.arrays import number

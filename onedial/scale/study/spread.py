@@ -1,7 +1,7 @@
 """How are the questions spread over the scale, and do loadings bend along thresholds for a reason?"""
 
 from onedial.scale.checks.accounts import PLAIN, kin_bend
-from onedial.scale.checks.structure import quadratic_fit_test
+from onedial.scale.factor.structure import quadratic_fit_test
 from onedial.scale.scale_distribution import scale_distribution
 from onedial.scale.study import factor_figures as draw
 from onedial.scale.study.panel_fit import Finding, PanelFit

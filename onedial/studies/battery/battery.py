@@ -14,9 +14,9 @@ from onedial.core.run.run import Run
 from onedial.panels.questions.question_files import load_questions
 from onedial.selfreport.ask.choices import choice_items
 from onedial.selfreport.battery import BATTERY, battery_scores
+from onedial.selfreport.battery.overview import battery_overview, overview_sentences
+from onedial.selfreport.battery.reply_screening import screen_replies
 from onedial.selfreport.frame import Make, Material
-from onedial.selfreport.score.battery_overview import battery_overview, overview_sentences
-from onedial.selfreport.score.reply_screening import screen_replies
 from onedial.selfreport.show import figures
 from onedial.selfreport.show.self_report_page import AnswerLog, end_self_report
 from onedial.show.progress import progress_bar

@@ -29,6 +29,7 @@ from onedial.selfreport.ask.questionnaires import (
     explain,
     load_questionnaire,
 )
+from onedial.selfreport.battery.reply_screening import screen_replies, screening_sentences
 from onedial.selfreport.frame import Make
 from onedial.selfreport.per_respondent import per_respondent
 from onedial.selfreport.score.published import beside_self_efficacy
@@ -40,7 +41,6 @@ from onedial.selfreport.score.questionnaires import (
     rating_model,
     revisions,
 )
-from onedial.selfreport.score.reply_screening import screen_replies, screening_sentences
 from onedial.selfreport.score.wording import code_wording, wording_scores
 from onedial.selfreport.show.self_report_page import AnswerLog, end_self_report
 from onedial.show.columns import number

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 import pandas as pd
 
 from onedial.core.errors import InputError
+from onedial.selfreport.battery.reply_screening import screen_replies, screening_sentences
 from onedial.selfreport.score.published import benchmark_abilities, beside_self_execution
-from onedial.selfreport.score.reply_screening import screen_replies, screening_sentences
 from onedial.selfreport.score.self_prediction import (
     association_scores,
     cross_prediction,

@@ -9,12 +9,12 @@ import pandas as pd
 from onedial.panels.panel_scores import stated_confidence
 from onedial.panels.panels import ResponseMatrix
 from onedial.scale.categories import cut_confidence
-from onedial.scale.checks.nulls import Nulls
-from onedial.scale.checks.quadratic import quadratic_fit
-from onedial.scale.checks.structure import permutation_null, quadratic_fit_test, revised_parallel_analysis
 from onedial.scale.factor.factor_fit import FEWEST_FITTED, MOST_FITTED, factor_fit
 from onedial.scale.factor.factor_model import FactorModel, fit_factor_model
+from onedial.scale.factor.nulls import Nulls
 from onedial.scale.factor.polychoric_factor import polychoric_factor
+from onedial.scale.factor.quadratic import quadratic_fit
+from onedial.scale.factor.structure import permutation_null, quadratic_fit_test, revised_parallel_analysis
 from onedial.scale.study.factor_figures import eigenvalue_table
 from onedial.stats.arrays import number
 

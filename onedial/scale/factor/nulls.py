@@ -27,7 +27,6 @@ from scipy.special import chdtri, ndtr
 
 from onedial.core.cards import one_line
 from onedial.core.errors import InputError
-from onedial.scale.checks.quadratic import parabola_r2
 from onedial.scale.correlations.bivariate_normal import solve_increasing
 from onedial.scale.correlations.thresholds import normal_quantile, thresholds_of
 from onedial.scale.correlations.two_by_two import (
@@ -41,6 +40,7 @@ from onedial.scale.correlations.two_by_two import (
 )
 from onedial.scale.evidence import MISSING, Codes
 from onedial.scale.factor.minres import MAX_COMMUNALITY, eigenvalues, fill_gaps, minres_one_factor
+from onedial.scale.factor.quadratic import parabola_r2
 from onedial.scale.fits import Fits
 from onedial.scale.likelihood import AsymptoteKind, MarginalFit, ScaleKind
 from onedial.scale.response_curves import slope_of

@@ -14,8 +14,8 @@ from typing import Any
 import numpy as np
 
 from onedial.core.cards import one_line
-from onedial.scale.checks.nulls import Counted, Nulls, Replicates, Simulated, several_factor_answers
 from onedial.scale.factor.minres import minres
+from onedial.scale.factor.nulls import Counted, Nulls, Replicates, Simulated, several_factor_answers
 from onedial.scale.likelihood import AsymptoteKind, ScaleKind
 from onedial.stats.level import LEVEL, p_value
 

@@ -11,8 +11,8 @@ import numpy as np
 import pandas as pd
 
 from onedial.selfreport.battery import BATTERY
+from onedial.selfreport.battery.reply_screening import NOT_READ
 from onedial.selfreport.frame import Headline
-from onedial.selfreport.score.reply_screening import NOT_READ
 from onedial.stats.shares import wilson_interval
 
 OVERVIEW_COLUMNS = ["n", "n_unread", "value", "low", "high", "chance", "status"]
