@@ -41,10 +41,7 @@ def compare(options: DialOptions, notes: Notes) -> None:
     from steering.vectors import check_making
 
     if options.dry_run:
-        say(forecast(options, inputs, template, partial(loads, options)))
-        return say(
-            "at most: what reaches no yes rate, as prompts often do, is asked only while its settings are placed"
-        )
+        return say(forecast(options, inputs, template, partial(loads, options)))
 
     check_making(options.contrast, options.methods[0], len(inputs.ids("extraction")))
     start = Start(PROGRAM, options, "dials")

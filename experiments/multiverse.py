@@ -54,7 +54,11 @@ def multiverse(options: MultiverseOptions, notes: Notes) -> None:
         more = f", {len(universes)} universes"
         return say(
             forecast(
-                options, inputs, templates[0], lambda lengths, *_: loads(lengths, candidates, universes), more=more
+                options,
+                inputs,
+                templates[0],
+                lambda lengths, *_: loads(lengths, candidates, universes, options.method),
+                more=more,
             )
         )
     start = Start(PROGRAM, options)

@@ -130,10 +130,11 @@ def forecast(
     Raises:
         InputError: as `forecast_of`.
     """
-    from onedial.models.threads import quiet_libraries
+    from onedial.models.threads import choose_threads, quiet_libraries
     from steering.planning.forecast import forecast_of
 
     quiet_libraries()
+    choose_threads()
     asked: dict[str, Sequence[Prompt]] = {
         split: [template.fill(question.text) for question in inputs.in_splits(split)]
         for split in inputs.splits.values()

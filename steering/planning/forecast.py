@@ -10,8 +10,12 @@ A stage is a list of loads: so many prompts, each with so many steered rows at a
 
 Weights need not be loaded to know what that takes: the first layers of the model's shape, with random numbers in them,
 work as fast. One batch of each kind of work is timed with the push at the sketch's lowest layer and at its highest; the
-difference is what a layer takes, the rest (readout, tables) is independent of the depth. Loading the weights, matching
-and the report are left out.
+difference is what a layer takes, the rest (readout, tables) is independent of the depth.
+
+What rests on the answers is told as it usually is, and at most; a search for crossings as it usually is in both, since
+its rounds have no such bound. The start of a run is what importing and reading the
+questions took here, and what it takes to check the model's paths and to add up its weights; reading the weights from
+the disk is left out. A stage without a model (verdict, report) states its seconds (`Load.seconds`).
 """
 
 import copy
@@ -34,13 +38,15 @@ from onedial.models.decoder import Decoder
 from onedial.models.forward.activations import read_streams
 from onedial.models.forward.batches import QUESTIONS_PER_BATCH, bytes_per_question
 from onedial.models.forward.prefill_cache import CACHE_BYTES
+from onedial.models.forward.runner import check_fast_paths
+from onedial.models.identity import fingerprint
 from onedial.models.model import DTYPES, OpenModel
 from onedial.models.prompt_set import PromptSet
 from onedial.models.tokens import encode, render
 from onedial.models.writing import write_after
 from steering.critical import crossings_along
 from steering.interventions import Intervention, SteeringVector
-from steering.planning.magnitudes import FAR_STEPS, NEAR_STEPS
+from steering.planning.magnitudes import NEAR, doubling
 from steering.reading import ROWS_PER_QUESTION, answers_along
 
 SKETCH_LAYERS = 3
@@ -48,6 +54,18 @@ SKETCH_WEIGHTS = 10**9
 """More of them than this take longer to draw than a run's time is worth knowing beforehand."""
 FEW_TOKENS, MANY_TOKENS = 2, 6
 """That are written in the same batch."""
+NEAR_STEPS = sum(abs(magnitude) <= NEAR for magnitude in doubling())
+FAR_STEPS = len(doubling()) - NEAR_STEPS
+LONG_ENOUGH = 0.5
+"""Seconds after which a kind of work is timed no more."""
+FAR_OUT = (-4.0, 4.0)
+"""Between which every prompt of the sketch has its crossing."""
+FURTHER_ROUNDS = 3
+"""Of a search, beyond those that the sketch's straight curves take; measured."""
+ONE_SIDE = 0.5
+"""Of a push that is followed far out: most subjects say no so often that the other side has turned at once."""
+START = "start"
+"""What comes before the first stage, as a stage of that name."""
 
 
 @dataclass(frozen=True)
@@ -59,13 +77,17 @@ class Load:
         rows: layer and number of rows of each push, for every prompt. kind: a key of the list above.
         n_cached: how many of the prompts an earlier stage has read and left in the cache.
         n_tokens: that are written at most after each prompt and row.
+        usual: share of all this that is usually done, where that rests on the answers.
+        seconds: of work without the model, as measured with the embedded one.
     """
 
-    lengths: Sequence[int]
+    lengths: Sequence[int] = ()
     rows: Sequence[tuple[int, int]] = ()
     kind: str = "last"
     n_cached: int = 0
     n_tokens: int = 0
+    usual: float = 1.0
+    seconds: float = 0.0
 
     @property
     def n_read(self) -> int:
@@ -80,7 +102,8 @@ class Load:
         return max(self.n_tokens, 1) * len(self.lengths) * sum(count for _, count in self.rows)
 
 
-Loads = dict[str, list[Load]]
+Loads = list[Load]
+"""Of a stage."""
 
 
 class Candidates:
@@ -100,16 +123,37 @@ class Candidates:
         return "last" if self.options.positions == "last" else "all"
 
 
-def doubled(lengths: Sequence[int], layers: Sequence[int], kind: str, n_followed: int) -> list[Load]:
+def doubled(
+    lengths: Sequence[int], layers: Sequence[int], kind: str, n_followed: int, *, caches: bool = False
+) -> list[Load]:
     """Prompts along pushes at these layers, as `magnitudes.rates_along` asks them.
 
     Args:
-        n_followed: pushes that are followed beyond the near magnitudes, on one side, taken to be at a middling layer.
+        n_followed: pushes that are usually followed beyond the near magnitudes, on one side.
+        caches: whether the program keeps what was read (`OpenModel.caching_prefills`).
     """
-    middle = sorted(layers)[len(layers) // 2] if layers else 0
     near = Load(lengths, [(layer, NEAR_STEPS) for layer in layers], kind)
-    cached = len(lengths) if kind == "last" else 0
-    return [near, Load(lengths, [(middle, FAR_STEPS)] * n_followed, kind, cached)]
+    far, share = [(layer, FAR_STEPS) for layer in layers], ONE_SIDE * n_followed / max(len(layers), 1)
+    again = [] if caches and kind == "last" else [Load(lengths)]
+    return [near, *again, Load(lengths, far, kind, n_cached=len(lengths), usual=share)]
+
+
+READINGS = {"response": 1, "answer": 3}
+"""Of the extraction split, by contrast; the framings' take two poles beside the plain prompt, which are three too."""
+
+
+def making(extraction: Sequence[int], contrast: str, methods: Sequence[str]) -> Load:
+    """The extraction split as it is read for a contrast and, forwards and backwards, for gradients."""
+    return Load(list(extraction) * (READINGS.get(contrast, 3) + 2 * ("gradient" in methods)))
+
+
+def judging(n_questions: int, n_verdicts: float = 1.0) -> Load:
+    """Matching and resampling, of so many cases."""
+    return Load(seconds=n_verdicts * (0.5 + 0.008 * n_questions))
+
+
+REPORT = Load(seconds=2.5)
+"""Its figures, for the most part."""
 
 
 @dataclass(frozen=True)
@@ -163,33 +207,45 @@ class Clock:
         self._model, self._top, self._n_layers = sketch, sketch.n_layers - 1, n_layers
 
     def seconds(self, load: Load) -> float:
-        """Of a load, in one process."""
-        batches, read = len(load.lengths) / len(self._chosen), 0.0
-        whole = self._reading * self._n_layers / (self._top + 1)
-        if load.kind != "written":
-            read = whole * sum(load.lengths[load.n_cached :]) / sum(map(len, self._batch.sequences))
+        """Of a load, all of it, in one process."""
+        n_tokens, batches = sum(map(len, self._batch.sequences)), len(load.lengths) / len(self._chosen)
+        by_token = self._reading / n_tokens if load.lengths else 0.0
+        read = by_token * self._n_layers / (self._top + 1) * sum(load.lengths[load.n_cached :])
+        if load.kind == "written":  # few prompts side by side take nearly as long for a token as many
+            still, by_layer = self._token(min(len(load.lengths), len(self._chosen)))
+            writing = math.ceil(batches) * load.n_tokens * (still + by_layer * self._n_layers)
+            return load.seconds + (read + writing) * sum(count for _, count in load.rows)
+        if load.kind in ("all", "crossings everywhere"):
+            batches = sum(load.lengths) / n_tokens
         steered = 0.0
         for layer, count in load.rows:
-            if load.kind == "written":
-                steered += count * (whole + load.n_tokens * self._token * self._n_layers)
-            else:
-                still, by_layer = self._pushed(load.kind, count)
-                steered += still + by_layer * (self._n_layers - 1 - layer)
-        return read + batches * steered
+            still, by_layer = self._pushed(load.kind, count)
+            steered += still + by_layer * (self._n_layers - 1 - layer)
+        return load.seconds + read + batches * steered
+
+    def usual_and_most(self, loads: Sequence[Load]) -> tuple[float, float]:
+        """Seconds that a stage with these loads usually takes, and at most."""
+        each = [self.seconds(load) for load in loads]
+        return sum(load.usual * taken for load, taken in zip(loads, each, strict=True)), sum(each)
 
     @cached_property
     def _reading(self) -> float:
         """The batch once through all layers of the sketch, unsteered."""
         return _seconds(self._model, lambda: read_streams(self._model, self._batch.sequences, [self._top]))
 
-    @cached_property
-    def _token(self) -> float:
-        """One more token after each prompt, a layer."""
+    @cache  # noqa: B019
+    def _token(self, n_prompts: int) -> tuple[float, float]:
+        """One more token after each of so many prompts: whatever the depth, and for each layer."""
+        chosen = self._chosen[:n_prompts]
         short, long = (
-            _seconds(self._model, partial(write_after, self._model, self._chosen, max_new_tokens=n))
+            _seconds(self._model, partial(write_after, self._model, chosen, max_new_tokens=n))
             for n in (FEW_TOKENS, MANY_TOKENS)
         )
-        return max(long - short, 0.0) / (MANY_TOKENS - FEW_TOKENS) / (self._top + 1)
+        token = max(long - short, 0.0) / (MANY_TOKENS - FEW_TOKENS)
+        readout, model = self._model.hf.get_output_embeddings(), self._model
+        last = torch.zeros(n_prompts, model.d_model, dtype=model.dtype, device=model.device)
+        still = min(token, _seconds(model, lambda: readout(last)))
+        return still, (token - still) / (self._top + 1)
 
     @cache  # noqa: B019
     def _pushed(self, kind: str, count: int) -> tuple[float, float]:
@@ -199,15 +255,18 @@ class Clock:
         if kind == "all":
             one = self._beside(lambda push: self._swept(push, 1), "all")
             return count * one[0], count * one[1]
-        return self._beside(self._crossed, "last" if kind == "crossings" else "all")
+        if kind == "crossings everywhere":
+            return self._beside(self._crossed, "all")
+        first, again = self._beside(self._crossed), self._pushed("last", 1)
+        return first[0] + FURTHER_ROUNDS * again[0], first[1] + FURTHER_ROUNDS * again[1]
 
     def _beside(self, work: Callable[[Intervention], object], at: str = "last") -> tuple[float, float]:
         still, by_layer = self._along(work, at)
         return max(still - self._reading, 0.0), by_layer
 
     def _along(self, work: Callable[[Intervention], object], at: str) -> tuple[float, float]:
-        seconds, direction = [], torch.zeros(self._model.d_model)
-        direction[0] = 1.0
+        seconds, direction = [], self._model.readout.answer_direction(self._batch.tokens)
+        direction = direction / direction.norm()  # along it, random layers too turn from no to yes
         for layer in (self._top, 0):
             push = Intervention.of(SteeringVector(direction, layer, 1.0, 1.0, self._model.identity), positions=at)
             seconds.append(_seconds(self._model, partial(work, push)))
@@ -217,7 +276,7 @@ class Clock:
         return answers_along(self._model, [push], self._batch, [place / 1000 for place in range(n_rows)])
 
     def _crossed(self, push: Intervention) -> None:
-        ranges = {push.intervention_id: (-0.5, 0.5)}
+        ranges = {push.intervention_id: FAR_OUT}
         crossings_along(self._model, self._batch, ranges, [push], sink=lambda table: None)
 
 
@@ -227,14 +286,15 @@ class Forecast:
 
     Attributes:
         stages: name -> its loads, in order. size: of the model. setting: dtype and device, for people.
-        taken: name -> seconds of the stage in one process; None where nothing could be timed.
+        taken: name -> seconds of the stage in one process, as it usually is and at most; None where nothing could be
+            timed.
     """
 
     stages: Mapping[str, Sequence[Load]]
     size: Size
     dtype: torch.dtype
     device: str
-    taken: Mapping[str, float] | None
+    taken: Mapping[str, tuple[float, float]] | None
 
     @property
     def weight_bytes(self) -> int:
@@ -253,18 +313,21 @@ class Forecast:
         return self.weight_bytes + working
 
     def __str__(self) -> str:
+        width = max(map(len, self.stages)) + 2
         lines = [
             f"{str(self.dtype).removeprefix('torch.')} on {self.device}",
-            f"{'stage':<12}{'prompts':>9}{'steered rows':>14}{'time':>12}",
+            f"{'stage':<{width}}{'prompts':>9}{'steered rows':>14}{'time':>10}{'at most':>10}",
         ]
-        total = [0, 0]
+        total, whole = [0, 0], (0.0, 0.0)
         for name, loads in self.stages.items():
             read, rows = sum(load.n_read for load in loads), sum(load.n_rows for load in loads)
             total = [total[0] + read, total[1] + rows]
-            taken = None if self.taken is None else self.taken[name]
-            lines.append(f"{name:<12}{read:>9,}{rows:>14,}{_clock(taken):>12}")
-        whole = None if self.taken is None else sum(self.taken.values())
-        lines.append(f"{'total':<12}{total[0]:>9,}{total[1]:>14,}{_clock(whole):>12}")
+            usual, most = self.taken[name] if self.taken is not None else (math.nan, math.nan)
+            whole = whole[0] + usual, whole[1] + most
+            lines.append(f"{name:<{width}}{read:>9,}{rows:>14,}{_clock(usual):>10}{_clock(most):>10}")
+        lines.append(f"{'total':<{width}}{total[0]:>9,}{total[1]:>14,}{_clock(whole[0]):>10}{_clock(whole[1]):>10}")
+        if self.taken is not None:
+            lines.append("reading the weights from the disk comes on top")
         lines.append(
             f"memory: {self.weight_bytes / 2**30:.1f} GiB of weights, {self.peak_bytes / 2**30:.1f} GiB at the peak; "
             "beside it the process takes about a GiB for Python and its libraries"
@@ -299,19 +362,21 @@ def forecast_of(
     ...     _ = each.save_pretrained(folder.name)
     >>> asked = {"test": [METACOGNITIVE.fill(question.text) for question in load_questions("embedded", n=4)]}
     >>> list(forecast_of(folder.name, asked, lambda lengths, *_: {"sweep": [Load(lengths["test"])]}).stages)
-    ['sweep']
+    ['start', 'sweep']
     """
     config, tokenizer = load_config(resolve_weights(name_or_path, revision))
+    so_far = time.process_time()
     device = "cuda" if torch.cuda.is_available() else "cpu"
     loaded = DTYPES.get(dtype) or (config.dtype if device == "cuda" else None) or torch.float32
     lengths = {name: [len(encode(tokenizer, render(tokenizer, own))) for own in mine] for name, mine in asked.items()}
     size = Size.of(config)
-    loads = stages(lengths, size, loaded)
+    loads: dict[str, Sequence[Load]] = {START: [], **stages(lengths, size, loaded)}
     sketch = sketch_of(config, tokenizer, loaded, device, size)
     if sketch is None:
         return Forecast(loads, size, loaded, device, None)
-    clock = Clock(sketch, [own for mine in asked.values() for own in mine], size.n_layers)
-    taken = {name: sum(map(clock.seconds, own)) for name, own in loads.items()}
+    clock = Clock(sketch, max(asked.values(), key=len), size.n_layers)  # of one wording, as a stage asks them
+    loads[START] = [*loads[START], Load(seconds=so_far + _checking(sketch, size))]
+    taken = {name: clock.usual_and_most(own) for name, own in loads.items()}
     return Forecast(loads, size, loaded, device, taken)
 
 
@@ -338,10 +403,18 @@ def sketch_of(config: Any, tokenizer: Any, dtype: torch.dtype, device: str, size
         return None
 
 
+def _checking(sketch: OpenModel, size: Size) -> float:
+    """Seconds in which the whole model's paths are checked and its weights added up."""
+    layer = sketch.stack.layers[0]
+    paths = _seconds(sketch, lambda: check_fast_paths(sketch.stack)) * size.n_layers / sketch.n_layers
+    n_weights = sum(weight.numel() for weight in layer.parameters())
+    return paths + _seconds(sketch, lambda: fingerprint(layer)) * size.n_parameters / n_weights
+
+
 def _seconds(model: OpenModel, work: Callable[[], object]) -> float:
-    """Of the quicker of two further runs: the first pays for what is set up once, and others use the machine too."""
-    found = []
-    for _ in range(3):
+    """Of the quickest of a few further runs: the first pays for what is set up once, and others use the machine too."""
+    found: list[float] = []
+    while len(found) < 3 or (len(found) < 9 and sum(found) < LONG_ENOUGH):
         if model.device.type == "cuda":
             torch.cuda.synchronize(model.device)
         started = time.perf_counter()
@@ -352,8 +425,8 @@ def _seconds(model: OpenModel, work: Callable[[], object]) -> float:
     return min(found[1:])
 
 
-def _clock(seconds: float | None) -> str:
-    if seconds is None or not math.isfinite(seconds):
+def _clock(seconds: float) -> str:
+    if not math.isfinite(seconds):
         return "unknown"
     if seconds < 120:
         return f"{seconds:.0f} s"

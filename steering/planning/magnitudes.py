@@ -24,8 +24,6 @@ FIRST, LAST = 0.05, 4.0
 """Doubling starts at +-0.05 residual norms and ends at 4."""
 NEAR = 0.4
 """Up to here every intervention is tried; beyond it, only what has not turned by then."""
-NEAR_STEPS, FAR_STEPS = 9, 4
-"""Magnitudes up to there, and beyond it on one side: most subjects say no so often that one side has turned at once."""
 RATE_LOW, RATE_HIGH = 0.02, 0.98
 MOST_UNREAD = 0.05
 """Share of the answers that steering may make unreadable; those that were unread without it are not its doing."""

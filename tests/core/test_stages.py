@@ -39,10 +39,11 @@ def test_what_settles_a_run_withdraws_it_where_an_input_is_refused(tmp_path):
         assert (tmp_path / str(settles)).exists() != settles
 
 
-def test_a_forecast_adds_up_the_loads_of_what_is_wanted():
+def test_a_forecast_has_the_loads_of_the_stages_that_are_wanted():
     stages = {
-        "one": Stage(print, lambda ahead: {"reading": [ahead]}),
-        "two": Stage(print, lambda ahead: {"sweep": [ahead]}, wanted=lambda options: options),
+        "one": Stage(print, lambda ahead: [ahead]),
+        "two": Stage(print, lambda ahead: [ahead], wanted=lambda options: options),
+        "asks nothing": Stage(print),
     }
-    assert loads_of(stages, False, 3) == {"reading": [3]}
-    assert loads_of(stages, True, 3) == {"reading": [3], "sweep": [3]}
+    assert loads_of(stages, False, 3) == {"one": [3]}
+    assert loads_of(stages, True, 3) == {"one": [3], "two": [3]}

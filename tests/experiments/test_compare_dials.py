@@ -4,7 +4,7 @@ import json
 
 import pandas as pd
 import pytest
-from tiny_experiment import ROOT, as_arguments, run_here, write_experiment
+from tiny_experiment import ROOT, as_arguments, assert_bounded, counted, foretold, run_here, write_experiment
 from tiny_models import tiny_model
 
 from onedial.asking.poles import POLES
@@ -39,13 +39,15 @@ def test_whatever_pushes_is_foretold_where_it_pushes(positions, kind):
     options = DialOptions(layer="1-3", positions=positions).settled()
     told = loads(options, lengths, Size.of(tiny_model("llama").hf.config))
     pushed = {stage: {load.kind for load in part if load.rows} for stage, part in told.items()}
-    assert pushed == {"reading": set()} | {stage: {kind} for stage in told if stage != "reading"}
+    assert pushed == {"report": set()} | {stage: {kind} for stage in told if stage != "report"}
 
 
 def test_one_table_one_figure_one_sentence(tmp_path):
     run = tmp_path / "run"
     options = write_experiment(tmp_path, n=100, n_targets=6) | QUICK | {"out": run}
-    assert run_here(PROGRAM, *as_arguments(options), drawn=True) == 0
+    with counted() as asked:
+        assert run_here(PROGRAM, *as_arguments(options), drawn=True) == 0
+    assert_bounded(foretold(PROGRAM, options), asked, "directions", "placing", most=12)  # few rates may be reached
     table = pd.read_csv(run / "dials.csv").set_index("dial")
     assert set(DIALS) <= set(table.index)
     assert table.loc["threshold shift", "order_gain"] == 0

@@ -2,8 +2,8 @@
 
 import pytest
 import torch
-from shared_runs import whole_run
-from tiny_experiment import STEER_SWEEP, as_arguments, call
+from shared_runs import seven_batches, whole_run
+from tiny_experiment import STEER_SWEEP, assert_bounded, foretold
 from tiny_models import tiny_model
 
 from onedial.studies.options.sweep import SweepOptions
@@ -11,26 +11,23 @@ from onedial.studies.sweep.stages import loads
 from steering.causes import MEDIATION_DRAWN
 from steering.effects.side_effects import N_PREFERENCES, REVERSED_SETTINGS
 from steering.planning.forecast import Size, sketch_of
-from steering.planning.magnitudes import doubling
+from steering.planning.magnitudes import COARSE_POINTS, doubling
 
-__all__ = ["call"]
-
+PLAN = "vectors, layer and magnitudes"
 FOUR = "-1,-0.5,0.5,1"
 LENGTHS = {"extraction": [60] * 40, "fitting": [60] * 40, "test": [60] * 80}
 LENGTHS |= {"facts": [40] * 60, "preferences": [40] * N_PREFERENCES}
 
 
-def test_a_dry_run_loads_no_weights_and_counts_the_rows_that_the_run_then_has(tmp_path, call, monkeypatch):
-    options, run = whole_run()
+@pytest.mark.parametrize("made", [whole_run, seven_batches])
+def test_each_stage_of_a_sweep_asks_what_was_foretold_without_weights(made, monkeypatch):
+    shared = made()
+    asked = shared.asked
     monkeypatch.setattr("onedial.models.checkpoints.weights.load_weights", None)
-    told = call(STEER_SWEEP, *as_arguments(options | {"dry_run": True, "out": tmp_path / "run"}))
-    assert told.code == 0, told.err
-    assert not (tmp_path / "run").exists()
-    assert "unknown" not in told.out
-    cells = {words[0]: words for line in told.out.splitlines() if (words := line.split())}
-    for stage, part in (("sweep", "sweep"), ("facts", "facts"), ("reasoned", "reasoned")):
-        n = int(cells[stage][1 if stage == "reasoned" else 2].replace(",", ""))
-        assert 1 / 1.5 < n / len(run.parts[part].read()) < 1.5, stage
+    told = foretold(STEER_SWEEP, shared.options, timed=made is whole_run)
+    assert_bounded(
+        told, asked, *({"sweep", "facts", "reversed wording", "interchange"} & set(asked)), searched=["controls"]
+    )
 
 
 def forecast(layer="auto", **more):
@@ -52,19 +49,23 @@ def test_a_sketch_has_the_first_layers_of_any_decoder(architecture):
 
 
 def test_stages_that_the_options_make_needless_are_left_out():
-    assert list(forecast()) == ["reading", "scanning", "placing", "sweep", "texts"]
-    assert list(forecast("2")) == ["reading", "scanning", "placing", "sweep", "texts"]
-    assert list(forecast("1-3", magnitudes=FOUR)) == ["reading", "scanning", "sweep", "texts"]
-    assert list(forecast("2", magnitudes=FOUR)) == ["reading", "sweep", "texts"]
+    placed, scanned, neither = (
+        rows(forecast(layer, **more), PLAN)
+        for layer, more in (("2", {}), ("1-3", {"magnitudes": FOUR}), ("2", {"magnitudes": FOUR}))
+    )
+    n_fitting = len(LENGTHS["fitting"])
+    assert placed == n_fitting * (len(doubling()) + COARSE_POINTS + 1)
+    assert scanned == n_fitting * 3 * len(doubling())
+    assert neither == 0
 
 
 def test_the_sweep_has_a_row_for_each_question_and_magnitude_and_more_with_controls():
     assert rows(forecast("2", magnitudes=FOUR), "sweep") == 160 * 5
-    assert list(forecast("2", controls=3, facts=60))[-4:] == ["ranges", "controls", "facts", "texts"]
+    assert list(forecast("2", controls=3, facts=60))[2:6] == ["sweep", "controls", "neutral text", "facts"]
     found = forecast("2", reversed=20)
     n_asked = 2 * 20 + N_PREFERENCES
-    assert sum(load.n_read for load in found["reversed"]) == n_asked
-    assert rows(found, "reversed") == n_asked * (REVERSED_SETTINGS + len(doubling()))
+    assert sum(load.n_read for load in found["reversed wording"]) == n_asked
+    assert rows(found, "reversed wording") == n_asked * (REVERSED_SETTINGS + len(doubling()))
     tested = forecast("2", tests=["interchange", "mediation"])
     assert rows(tested, "interchange") > rows(tested, "sweep") / 8
     assert rows(tested, "mediation") == 96 * (3 + 4 * (5 + 2 * MEDIATION_DRAWN))

@@ -5,7 +5,7 @@ import json
 import pandas as pd
 import pytest
 from safetensors import safe_open
-from tiny_experiment import ROOT, as_arguments, run_here, write_experiment
+from tiny_experiment import ROOT, as_arguments, assert_bounded, counted, foretold, run_here, write_experiment
 
 PROGRAM = ROOT / "experiments" / "multiverse.py"
 QUICK = {"layer": "1,3", "resamples": 1, "replicates": 99}
@@ -16,7 +16,9 @@ def run(tmp_path_factory):
     folder = tmp_path_factory.mktemp("multiverse")
     options = write_experiment(folder, n=120) | QUICK | {"out": folder / "run"}
     options["prompt"].write_text("user: |\n  {question}\n  Known to you? Yes or No?\nassistant_prefix: 'Answer:'\n")
-    assert run_here(PROGRAM, *as_arguments(options), drawn=True) == 0
+    with counted() as asked:
+        assert run_here(PROGRAM, *as_arguments(options), drawn=True) == 0
+    assert_bounded(foretold(PROGRAM, options), asked, searched=asked)
     return folder / "run"
 
 

@@ -6,7 +6,7 @@ from html import unescape
 
 import pandas as pd
 import pytest
-from tiny_experiment import ROOT, as_arguments, call, run_here, write_experiment
+from tiny_experiment import ROOT, as_arguments, assert_bounded, call, counted, foretold, run_here, write_experiment
 from tiny_models import save_outspoken
 
 from onedial.models.inside.activation_store import ActivationStore
@@ -28,7 +28,12 @@ def options(tmp_path_factory):
 @pytest.fixture(scope="module")
 def finished(options, tmp_path_factory):
     folder = tmp_path_factory.mktemp("run") / "run"
-    assert run_here(TRAIN_PROBES, *as_arguments(options | {"out": folder})) == 0
+    with counted() as asked:
+        assert run_here(TRAIN_PROBES, *as_arguments(options | {"out": folder})) == 0
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr("onedial.studies.probes.stages.seconds_of_a_layer", lambda *about: 1.0)
+        patched.setattr("onedial.studies.probes.stages.seconds_of_a_search", lambda *about: 1.0)
+        assert_bounded(foretold(TRAIN_PROBES, options), asked)
     return folder
 
 

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from filelock import FileLock
-from tiny_experiment import ROOT, finished_run, write_experiment
+from tiny_experiment import ROOT, counted, finished_run, write_experiment
 
 from onedial.verdict.sweep_run import SweepRun
 
@@ -27,6 +27,11 @@ class SharedRun(NamedTuple):
 
     options: dict[str, Any]
     run: SweepRun
+
+    @property
+    def asked(self) -> dict[str, list[int]]:
+        """What `counted` has found."""
+        return json.loads((self.run.path.parent / "asked.json").read_text(encoding="utf-8"))
 
 
 def default_run() -> SharedRun:
@@ -65,7 +70,9 @@ def shared_run(n=160, n_targets=12, drawn=False, files=None, **options) -> Share
             shutil.rmtree(folder, ignore_errors=True)
             given = write_experiment(folder, n, n_targets) | options
             given |= {name: folder / file for name, file in (files or {}).items()}
-            finished_run(given, folder / "run", drawn=drawn)
+            with counted() as asked:
+                finished_run(given, folder / "run", drawn=drawn)
+            (folder / "asked.json").write_text(json.dumps(asked), encoding="utf-8")
             (folder / "options.json").write_text(json.dumps(given, default=str), encoding="utf-8")
     given = json.loads((folder / "options.json").read_text(encoding="utf-8"))
     return SharedRun(given, SweepRun.open(folder / "run"))

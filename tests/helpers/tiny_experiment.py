@@ -1,9 +1,13 @@
 """A subject, questions and a panel that fit into seconds, and the programs called as a user calls them."""
 
+import collections
+import contextlib
 import functools
 import hashlib
 import importlib.util
+import io
 import os
+import re
 import sys
 from pathlib import Path
 from typing import NamedTuple
@@ -17,9 +21,12 @@ from safetensors import safe_open
 from tiny_models import save_outspoken
 
 from onedial.core.command_line import run_command
+from onedial.core.run.run import Run
 from onedial.models import model
+from onedial.models.forward import prefill, runner
 from onedial.models.forward.runner import check_fast_paths
 from onedial.verdict.sweep_run import SweepRun
+from steering.planning import forecast
 
 ROOT = Path(__file__).resolve().parents[2]
 STEER_SWEEP = ROOT / "experiments" / "steer_sweep.py"
@@ -27,6 +34,9 @@ JUDGE_RUN = ROOT / "experiments" / "judge_run.py"
 WORDS = ["river", "poet", "spider", "engine", "planet", "chess", "violin", "cheese", "sea", "ode", "king", "opera"]
 CHECKED = {}
 """What `checked_once` has found."""
+BEFORE = "start"
+"""What is done outside the stages, in `counted` and in what a dry run tells."""
+STEER, STAGE = runner.FastRunner.steer, Run.stage
 ALONE = {"WORLD_SIZE": None, "RANK": None, "LOCAL_RANK": None}
 
 
@@ -75,8 +85,65 @@ def checked_once(stack, above=0):
         weights.update(name.encode() + values.flatten().view(torch.uint8).numpy().tobytes())
     key = weights.digest(), stack.dtype, stack.device, above
     if key not in CHECKED:
-        CHECKED[key] = check_fast_paths(stack, above)
+        with pytest.MonkeyPatch.context() as patched:
+            patched.setattr(runner, "prefill", prefill.prefill)
+            patched.setattr(runner.FastRunner, "steer", STEER)
+            CHECKED[key] = check_fast_paths(stack, above)
     return CHECKED[key]
+
+
+@contextlib.contextmanager
+def counted():
+    """Stage -> prompts that the programs called meanwhile run whole, and steered rows; what checks a model aside."""
+    asked, now = collections.defaultdict(lambda: [0, 0]), [BEFORE]
+
+    def read(stack, sequences, *others, **more):
+        asked[now[-1]][0] += len(sequences)
+        return prefill.prefill(stack, sequences, *others, **more)
+
+    def steer(own, started, edits, settings):
+        asked[now[-1]][1] += len(started.final) * settings.shape[1]
+        return STEER(own, started, edits, settings)
+
+    @contextlib.contextmanager
+    def stage(own, name):
+        now.append(name)
+        with STAGE(own, name):
+            yield
+        now.pop()
+
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(runner, "prefill", read)
+        patched.setattr(runner.FastRunner, "steer", steer)
+        patched.setattr(Run, "stage", stage)
+        yield asked
+
+
+def foretold(program, options, timed=False):
+    """Stage -> prompts and steered rows, as the program's dry run tells them; nothing is timed unless it is to be."""
+    output = io.StringIO()
+    with contextlib.redirect_stdout(output), pytest.MonkeyPatch.context() as patched:
+        patched.setattr(forecast, "LONG_ENOUGH", 0.0)
+        if not timed:
+            patched.setattr(forecast, "_seconds", lambda model, work: 1.0)
+        assert run_here(program, *as_arguments(options | {"dry_run": True, "out": None})) == 0
+    cells = re.findall(r"^(\w.*?) {2,}([\d,]+) +([\d,]+) .* (?:s|min|h)$", output.getvalue(), re.MULTILINE)
+    return {stage: tuple(int(number.replace(",", "")) for number in numbers) for stage, *numbers in cells}
+
+
+def assert_bounded(told, asked, *equal, searched=(), most=3.0):
+    """That each stage asks no more than was foretold, and at most so many times less; the rows of some exactly that.
+
+    Args:
+        searched: stages whose rows rest on how the curves wind, and are foretold as they usually are.
+    """
+    assert set(told) >= set(asked)
+    for stage, (read, rows) in asked.items():
+        assert read <= told[stage][0], stage
+        beyond = 1.5 if stage in searched else 1
+        assert rows <= beyond * told[stage][1] <= beyond * most * max(rows, 1), (stage, rows, told[stage][1])
+    for stage in equal:
+        assert told[stage][1] == asked[stage][1] > 0, stage
 
 
 @functools.cache

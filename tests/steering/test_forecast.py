@@ -39,7 +39,7 @@ def clock(model, monkeypatch):
     """A clock on which a batch takes a second for each of the sketch's layers, and .1 s for each row and layer."""
     clock = Clock(model, [METACOGNITIVE.fill(question.text) for question in QUESTIONS], n_layers=10)
     monkeypatch.setattr(Clock, "_reading", float(model.n_layers))
-    monkeypatch.setattr(Clock, "_token", 0.5)
+    monkeypatch.setattr(Clock, "_token", lambda own, n_prompts: (3.0, 0.5))
     monkeypatch.setattr(Clock, "_pushed", lambda own, kind, count: (0.01, 0.1 * count))
     return clock
 
@@ -51,7 +51,12 @@ def test_time_grows_with_questions_rows_and_the_layers_above_and_what_is_cached_
     assert clock.seconds(Load(lengths, n_cached=32)) == 0
     low, high = (clock.seconds(Load(lengths, [(layer, 3)], n_cached=32)) for layer in (0, 9))
     assert (low, high) == (pytest.approx(2 * (0.01 + 9 * 0.3)), pytest.approx(2 * 0.01))
-    assert clock.seconds(Load(lengths, [(0, 2)], "written", n_tokens=5)) == pytest.approx(2 * 2 * (10 + 5 * 0.5 * 10))
+    assert clock.seconds(Load(lengths, [(0, 2)], "written", n_tokens=5)) == pytest.approx(
+        2 * 2 * (10 + 5 * (3 + 0.5 * 10))
+    )
+    assert clock.seconds(Load(seconds=3)) == 3
+    usually, most = clock.usual_and_most([Load(lengths), Load(lengths, usual=0.25)])
+    assert (usually, most) == (pytest.approx(1.25 * 20), pytest.approx(2 * 20))
 
 
 def test_memory_is_that_of_the_largest_batch_and_of_the_dtype():
@@ -67,7 +72,8 @@ def test_memory_is_that_of_the_largest_batch_and_of_the_dtype():
 
 
 @pytest.mark.parametrize("kind", ["last", "all", "crossings", "crossings everywhere", "written"])
-def test_every_kind_of_work_takes_time(model, kind):
+def test_every_kind_of_work_takes_time(model, kind, monkeypatch):
+    monkeypatch.setattr("steering.planning.forecast.LONG_ENOUGH", 0.0)
     clock = Clock(model, [METACOGNITIVE.fill(question.text) for question in QUESTIONS], n_layers=10)
     assert clock.seconds(Load([40] * 32, [(2, 3)], kind, n_cached=32, n_tokens=4)) > 0
 

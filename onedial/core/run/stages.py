@@ -16,7 +16,7 @@ class Stage(Generic[Study]):
 
     Attributes:
         work: does it; takes the study, which keeps what later stages need.
-        loads: what it asks of the model, by rows of the forecast, of what is known beforehand (`loads_of`).
+        loads: what it asks of the model, of what is known beforehand (`loads_of`).
         wanted: whether the options want it.
         once: whether a run that goes on leaves it alone where it was completed; else the work itself knows what is
             left to do.
@@ -24,7 +24,7 @@ class Stage(Generic[Study]):
     """
 
     work: Callable[[Study], object]
-    loads: Callable[[Any], Mapping[str, Any]] = lambda ahead: {}
+    loads: Callable[[Any], list[Any]] = lambda ahead: []
     wanted: Callable[[Any], object] = lambda options: True
     once: bool = False
     settles: bool = False
@@ -39,13 +39,11 @@ def go_through(run: Run, study: Study, stages: Mapping[str, Stage[Study]], optio
                 stage.work(study)
 
 
-def loads_of(stages: Mapping[str, Stage[Any]], options: object, ahead: object) -> dict[str, Any]:
-    """What the stages that the options want ask of the model, in order.
+def loads_of(stages: Mapping[str, Stage[Any]], options: object, ahead: object) -> dict[str, list[Any]]:
+    """What each stage that the options want asks of the model, in order; without those that ask nothing.
 
     Args:
         ahead: what the stages' `loads` take.
     """
-    found: dict[str, Any] = {}
-    for stage in stages.values():
-        found |= stage.loads(ahead) if stage.wanted(options) else {}
-    return found
+    wanted = {name: stage.loads(ahead) for name, stage in stages.items() if stage.wanted(options)}
+    return {name: loads for name, loads in wanted.items() if loads}

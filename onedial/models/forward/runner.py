@@ -329,7 +329,9 @@ def _compared(
     kinds = getattr(stack.config, "layer_types", None) or getattr(stack.config, "attention_layers", None) or []
     unknown = sorted(set(kinds) - SUPPORTED_LAYER_TYPES)
     wrong = f"it has layers of a kind that the fast path does not know ({', '.join(unknown)})" if unknown else ""
-    known = before or FastPaths(frozenset() if unknown else frozenset(READ_AT), wrong)
+    if getattr(stack.config, "alibi", False):
+        wrong = "its attention goes by distances between columns (ALiBi), and rows side by side have none of their own"
+    known = before or FastPaths(frozenset() if wrong else frozenset(READ_AT), wrong)
     allowed, wrong, alone = set(known.allowed), known.reason, known.requires_equal_length
     for sequences in cases:
         batch = pad_batch(sequences, stack.pad_id).to(stack.device)

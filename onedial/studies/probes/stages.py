@@ -9,7 +9,7 @@ from functools import partial
 import numpy as np
 
 from onedial.asking.instruments import FACT
-from onedial.core.run.stages import Stage
+from onedial.core.run.stages import Stage, loads_of
 from onedial.models.model import OpenModel
 from onedial.models.prompt_set import PromptSet
 from onedial.panels.inputs import ExperimentInputs
@@ -27,7 +27,7 @@ from onedial.studies.probes.writing import writing_stage
 from probes.directions.contrast import CONTRASTS, search
 from probes.fitting.folds import TopicFolds
 from probes.fitting.measure import ProbeTask, measure_layer
-from steering.planning.forecast import Candidates, Clock, Load, Loads, Size, sketch_of
+from steering.planning.forecast import REPORT, START, Candidates, Clock, Forecast, Load, Loads, Size, sketch_of
 
 REASONED_TOKENS = 60
 """Of an answer with reasons, about; a model that reasons at length writes up to 160."""
@@ -50,13 +50,13 @@ def _use(a: Ahead) -> Loads:
     options, at = a.options, a.middle
     patched = a.questions[: 2 * options.n_patched]
     pushes = Load(a.questions[: options.n_pushed], [(at, 4 * (PUSHED_LABELS + options.controls))])
-    return {"use": [pushes, Load(patched), Load(patched, [(layer, 1) for layer in a.layers])]}
+    return [pushes, Load(patched), Load(patched, [(layer, 1) for layer in a.layers])]
 
 
 def _elsewhere(a: Ahead) -> Loads:
     reasoned, again = a.questions[: a.options.n_reasoned], a.questions if a.options.other_model else []
     written = [Load(reasoned, [(0, 1)], "written", n_tokens=REASONED_TOKENS)] if reasoned else []
-    return {"elsewhere": [*written, Load([length + REASONED_TOKENS for length in reasoned]), Load(again)]}
+    return [*written, Load([length + REASONED_TOKENS for length in reasoned]), Load(again)]
 
 
 def _stage(name: str, loads: Callable[[Ahead], Loads], *parts: Callable[[Study], None]) -> Stage[Study]:
@@ -70,13 +70,11 @@ def _stage(name: str, loads: Callable[[Ahead], Loads], *parts: Callable[[Study],
 
 
 STAGES: dict[str, Stage[Study]] = {
-    "activations": Stage(Study.keep_inputs, settles=True),
-    "probes": _stage("probes", lambda a: {"probes": [Load(a.questions), Load(a.facts)]}, probes_stage, facts_stage),
-    "directions": _stage(
-        "directions", lambda a: {"directions": [Load(a.facts * 4)]}, directions_stage, statements_stage
-    ),
+    "activations": Stage(Study.keep_inputs, lambda a: [Load(a.questions)], settles=True),
+    "probes": _stage("probes", lambda a: [Load(a.facts)], probes_stage, facts_stage),
+    "directions": _stage("directions", lambda a: [Load(a.facts * 4)], directions_stage, statements_stage),
     "use": _stage("use", _use, use_stage, patching_stage),
-    "own": _stage("own", lambda a: {"own": []}, own_stage),
+    "own": _stage("own", lambda a: [], own_stage),
     "elsewhere": _stage("elsewhere", _elsewhere, elsewhere_stage, writing_stage),
 }
 """All but the first two rest on `probes`."""
@@ -85,28 +83,27 @@ STAGES: dict[str, Stage[Study]] = {
 def predict(
     options: ProbeOptions, model: OpenModel, inputs: ExperimentInputs, prompts: PromptSet, layers: Sequence[int]
 ) -> str:
-    """One line for each stage that is wanted: what is put to the model, and its seconds; the fitting of the probes."""
+    """What each stage that is wanted puts to the model, and its time, with that of fitting the probes."""
     asked = PromptSet.build(model, load_facts(options.facts, options.seed), FACT.template) if options.facts else None
     facts = [] if asked is None else list(map(len, asked.sequences))
+    so_far = time.process_time()
     ahead = Ahead(options, list(map(len, prompts.sequences)), facts, layers)
-    config = model.hf.config
-    sketch = sketch_of(config, model.tokenizer, model.dtype, model.device.type, Size.of(config)) or model
-    clock = Clock(sketch, prompts.prompts, model.n_layers)
-    fitted = seconds_of_a_layer(options, inputs, model.d_model)
-    searches = options.folds * len(CONTRASTS) * min(options.statement_layers, len(layers)) if facts else 0
-    fits = {"probes": len(layers) * fitted * (1 + 0.3 * bool(facts))}
-    fits["directions"] = searches * seconds_of_a_search(options.facts, model.d_model) if searches else 0.0
-    lines, whole = [], 0.0
-    for name in options.stages:
-        loads = STAGES[name].loads(ahead)[name]
-        seconds = sum(map(clock.seconds, loads)) + fits.get(name, 0.0)
-        whole += seconds
-        more = f", {len(layers)} layers fitted in {fitted:.1f} s each" if name == "probes" else ""
-        lines.append(f"{name:12}{sum(load.n_read for load in loads):7} prompts{more}: {seconds:.0f} s")
-    n_kept = len(layers) * (len(prompts) + len(facts)) + 4 * options.statement_layers * len(facts)
-    return "\n".join(
-        [*lines, f"in all about {whole / 60:.0f} minutes, and {4 * model.d_model * n_kept / 1e9:.2f} GB of activations"]
+    config, device = model.hf.config, model.device.type
+    size = Size.of(config)
+    clock = Clock(
+        sketch_of(config, model.tokenizer, model.dtype, device, size) or model, prompts.prompts, model.n_layers
     )
+    stages = {START: [Load(seconds=so_far)]} | loads_of(STAGES, options, ahead) | {"report": [REPORT]}
+    if "probes" in stages:
+        fitted = seconds_of_a_layer(options, inputs, model.d_model)
+        stages["probes"].append(Load(seconds=len(layers) * fitted * (1 + 0.3 * bool(facts))))
+    if "directions" in stages and facts:
+        searches = options.folds * len(CONTRASTS) * min(options.statement_layers, len(layers))
+        stages["directions"].append(Load(seconds=searches * seconds_of_a_search(options.facts, model.d_model)))
+    taken = {name: clock.usual_and_most(loads) for name, loads in stages.items()}
+    n_kept = len(layers) * (len(prompts) + len(facts)) + 4 * options.statement_layers * len(facts)
+    told = Forecast(stages, size, model.dtype, device, taken)
+    return f"{told}\ndisk: {4 * model.d_model * n_kept / 1e9:.2f} GB of activations"
 
 
 def seconds_of_a_search(n_statements: int, d_model: int) -> float:

@@ -12,6 +12,7 @@ import torch
 from onedial.core.processes import is_first_process
 from onedial.core.pulse import say
 from onedial.core.run.stages import Stage, loads_of
+from onedial.panels.questions.facts import load_passages
 from onedial.report.report import keep_judgement, print_summary, write_report
 from onedial.studies.options.sweep import SweepOptions
 from onedial.studies.sweep import asking
@@ -29,13 +30,14 @@ from steering.controls import N_CONTRASTS
 from steering.critical import ROWS_PER_CROSSING
 from steering.dials.dials import SURENESS
 from steering.effects.reasoned import reasoned_cost
-from steering.effects.side_effects import N_PREFERENCES, REVERSED_SETTINGS
-from steering.planning.forecast import Candidates, Load, Loads, Size, doubled
+from steering.effects.side_effects import N_PREFERENCES, PASSAGE_TOKENS, REVERSED_SETTINGS
+from steering.planning.forecast import REPORT, START, Candidates, Load, Loads, Size, doubled, judging, making
 from steering.planning.layers import candidate_layers
 from steering.planning.magnitudes import COARSE_POINTS, GRID_POINTS, RANGE_QUESTIONS, doubling
 from steering.planning.readability import ASKED
 
 DOUBLED = len(doubling())
+JUDGING = "match and verdict"
 
 
 @dataclass(frozen=True)
@@ -68,6 +70,11 @@ class Ahead(Candidates):
         return len(self.layers) > 1 or self.places
 
     @property
+    def n_controls(self) -> int:
+        """Drawn ones, and one of each other contrast."""
+        return self.options.controls + N_CONTRASTS
+
+    @property
     def grid(self) -> int:
         """Magnitudes."""
         return len(self.options.settings() or range(GRID_POINTS))
@@ -97,66 +104,68 @@ class Ahead(Candidates):
 
 
 def _plan(a: Ahead) -> Loads:
-    fitting, loads = a.of("fitting"), {"reading": [Load([*a.of("extraction"), *a.some(ASKED)])]}
+    fitting, options = a.of("fitting"), a.options
+    loads = [making(a.of("extraction"), options.contrast, [options.method])]
     if a.scans:
-        loads["scanning"] = doubled(fitting, a.layers, a.kind, 1)
+        loads += doubled(fitting, a.layers, a.kind, 1, caches=True)
     if a.places:
         cached = max(0, a.n_cached - len(a.of("extraction")))
-        loads["placing"] = [Load(fitting, [(a.middle, COARSE_POINTS)], a.kind, cached)]
+        loads.append(Load(fitting, [(a.middle, COARSE_POINTS + 1)], a.kind, cached))
+    if options.controls:
+        pushes = a.layers * a.n_controls
+        loads += doubled(fitting[:RANGE_QUESTIONS], pushes, a.kind, len(pushes), caches=True)
     return loads
 
 
 def _controls(a: Ahead) -> Loads:
-    n, last = a.options.controls + N_CONTRASTS, a.kind == "last"
-    turning = "crossings" if last else "crossings everywhere"
-    return {
-        "ranges": doubled(a.of("fitting")[:RANGE_QUESTIONS], a.layers * n, a.kind, len(a.layers) * n),
-        "controls": [Load(a.whole, [(a.middle, ROWS_PER_CROSSING[last])] * n, turning, a.n_cached)],
-    }
+    last = a.kind == "last"
+    rows = [(a.middle, ROWS_PER_CROSSING[last])] * a.n_controls
+    return [Load(a.whole, rows, "crossings" if last else "crossings everywhere", a.n_cached)]
+
+
+def _neutral_text(a: Ahead) -> Loads:
+    """Each push at the ends of what takes the yes rate from .1 to .9."""
+    return [Load([PASSAGE_TOKENS] * len(load_passages()), [(a.middle, 2)] * (1 + a.n_controls), a.kind)]
 
 
 def _reversed(a: Ahead) -> Loads:
     asked = a.of("fitting")[: a.options.reversed] * 2 + a.of("preferences")[:N_PREFERENCES]
-    loads = [Load(asked, [(a.middle, REVERSED_SETTINGS), (a.middle, DOUBLED)], a.kind)]
-    return {"reversed": loads} if a.turned else {}
+    return [Load(asked, [(a.middle, REVERSED_SETTINGS), (a.middle, DOUBLED)], a.kind)] if a.turned else []
 
 
 def _interchange(a: Ahead) -> Loads:
-    swapped = (a.of("test") * 4)[: 4 * INTERCHANGE_PAIRS]
-    return {"interchange": [Load(swapped), Load(swapped, [(a.middle, 2 + 2 * INTERCHANGE_DRAWN)])]}
+    test = a.of("test")  # pairs of a low and a high third, either way, by two scores
+    swapped = (test * 2)[: 4 * min(INTERCHANGE_PAIRS, len(test) // 3)]
+    return [Load(swapped), Load(swapped, [(a.middle, 2 + 2 * INTERCHANGE_DRAWN)])]
 
 
 def _mediation(a: Ahead) -> Loads:
     held = (a.of("test") * MEDIATION_LAYERS)[: MEDIATION_LAYERS * MEDIATION_QUESTIONS]
-    return {"mediation": [Load(a.whole), Load(held, [(a.middle, 3 + 4 * (5 + 2 * MEDIATION_DRAWN))])]}
+    return [Load(a.whole), Load(held, [(a.middle, 3 + 4 * (5 + 2 * MEDIATION_DRAWN))])]
 
 
 def _reasoned(a: Ahead) -> Loads:
     n_settings = reasoned_cost(a.options.reasoned_settings, a.options.reasoned_search) * a.options.reasoned_samples
-    return {"reasoned": a.written(a.of("fitting", "test"), n_settings, a.options.reasoned_tokens)}
+    return a.written(a.of("fitting", "test"), n_settings, a.options.reasoned_tokens)
 
 
 STAGES: dict[str, Stage[SweepStudy]] = {
     "vectors, layer and magnitudes": Stage(settle_plan, _plan, settles=True),
-    "sweep": Stage(
-        asking.sweep_questions, lambda a: {"sweep": [Load(a.whole, [(a.middle, a.grid)], a.kind, a.n_cached)]}
-    ),
+    "sweep": Stage(asking.sweep_questions, lambda a: [Load(a.whole, [(a.middle, a.grid)], a.kind, a.n_cached)]),
     "controls": Stage(asking.cross_controls, _controls, lambda o: o.controls),
-    "neutral text": Stage(asking.measure_texts, wanted=lambda o: o.controls),
+    "neutral text": Stage(asking.measure_texts, _neutral_text, lambda o: o.controls),
     "instructed thresholds": Stage(
         asking.ask_instructed,
-        lambda a: {"instructed": [Load(a.of("fitting", "test") * len(SURENESS))]},
+        lambda a: [Load(a.of("fitting", "test") * len(SURENESS))],
         lambda o: o.instructed,
     ),
-    "facts": Stage(
-        asking.ask_facts, lambda a: {"facts": [Load(a.of("facts"), [(a.middle, a.grid)], a.kind)]}, lambda o: o.facts
-    ),
+    "facts": Stage(asking.ask_facts, lambda a: [Load(a.of("facts"), [(a.middle, a.grid)], a.kind)], lambda o: o.facts),
     "reversed wording": Stage(asking.ask_reversed, _reversed, lambda o: o.reversed),
     "interchange": Stage(swap_components, _interchange, lambda o: "interchange" in o.tests, once=True),
     "mediation": Stage(mediate, _mediation, lambda o: "mediation" in o.tests, once=True),
     "texts": Stage(
         asking.write_texts,
-        lambda a: {"texts": a.written(a.some(asking.N_WRITTEN), len(asking.WRITTEN_RATES), asking.WRITTEN_TOKENS)},
+        lambda a: a.written(a.some(asking.N_WRITTEN), len(asking.WRITTEN_RATES), asking.WRITTEN_TOKENS),
         once=True,
     ),
     "reasoned answers": Stage(asking.write_reasons, _reasoned, lambda o: o.answer == "reasoned"),
@@ -166,10 +175,11 @@ STAGES: dict[str, Stage[SweepStudy]] = {
 
 def loads(
     options: SweepOptions, lengths: Mapping[str, list[int]], size: Size, dtype: torch.dtype, turned: bool = True
-) -> Loads:
+) -> dict[str, Loads]:
     """What each stage of a sweep asks of the model; see `Ahead`."""
-    layers = candidate_layers(options.layer, size.n_layers)
-    return loads_of(STAGES, options, Ahead(options, lengths, layers, size, dtype, turned))
+    ahead = Ahead(options, lengths, candidate_layers(options.layer, size.n_layers), size, dtype, turned)
+    end = {JUDGING: [judging(len(ahead.whole))], "report": [REPORT]}
+    return {START: [Load(ahead.some(ASKED))]} | loads_of(STAGES, options, ahead) | end
 
 
 def judge_sweep(study: SweepStudy) -> None:
@@ -177,7 +187,7 @@ def judge_sweep(study: SweepStudy) -> None:
     run, options, panel = study.run, study.options, study.inputs.panel
     if not is_first_process():
         return
-    with run.run.stage("match and verdict"):
+    with run.run.stage(JUDGING):
         judged = run.judge(panel, options.seed)
         if options.answer == "reasoned":
             judged = replace(judged, reasoned=run.judge_reasoned(panel, options.seed))
