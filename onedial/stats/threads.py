@@ -1,5 +1,5 @@
-"""How many threads numpy's products take. In a judgement and a study matrices are small, and two threads of BLAS wait for
-each other: a judgement takes a quarter longer with two than with one, and on a busy machine three times as long."""
+"""How many threads numpy's products take. In a judgement and a study matrices are small, and two threads of BLAS wait
+for each other: a judgement takes a quarter longer with two than with one, and on a busy machine three times as long."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
