@@ -98,9 +98,9 @@ class Ahead(Candidates):
         """Lengths of n prompts."""
         return (self.whole * (n // max(len(self.whole), 1) + 1))[:n]
 
-    def written(self, asked: list[int], n_settings: int, n_tokens: int) -> list[Load]:
+    def written(self, asked: list[int], n_settings: int, n_tokens: int, usual: float = 1.0) -> list[Load]:
         """Texts to prompts at so many settings."""
-        return [Load(asked, [(0, n_settings)], "written", n_tokens=n_tokens)]
+        return [Load(asked, [(0, n_settings)], "written", n_tokens=n_tokens, usual=usual)]
 
 
 def _plan(a: Ahead) -> Loads:
@@ -149,6 +149,9 @@ def _reasoned(a: Ahead) -> Loads:
     return a.written(a.of("fitting", "test"), n_settings, a.options.reasoned_tokens)
 
 
+WRITTEN = 0.7
+"""Of the time that the texts of a report may take: most end before their last token."""
+
 STAGES: dict[str, Stage[SweepStudy]] = {
     "vectors, layer and magnitudes": Stage(settle_plan, _plan, settles=True),
     "sweep": Stage(asking.sweep_questions, lambda a: [Load(a.whole, [(a.middle, a.grid)], a.kind, a.n_cached)]),
@@ -165,7 +168,7 @@ STAGES: dict[str, Stage[SweepStudy]] = {
     "mediation": Stage(mediate, _mediation, lambda o: "mediation" in o.tests, once=True),
     "texts": Stage(
         asking.write_texts,
-        lambda a: a.written(a.some(asking.N_WRITTEN), len(asking.WRITTEN_RATES), asking.WRITTEN_TOKENS),
+        lambda a: a.written(a.some(asking.N_WRITTEN), len(asking.WRITTEN_RATES), asking.WRITTEN_TOKENS, WRITTEN),
         once=True,
     ),
     "reasoned answers": Stage(asking.write_reasons, _reasoned, lambda o: o.answer == "reasoned"),
