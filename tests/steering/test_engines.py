@@ -97,6 +97,17 @@ def test_each_fault_is_caught_before_anything_is_written_with_it(model, sequence
         writer.write(requests, 4)
 
 
+def test_a_proof_is_by_the_lowest_and_the_highest_setting_and_of_one_by_its_half_as_well(model):
+    push = Intervention.of(*vectors_at(model, [2]))
+
+    def chosen(*magnitudes):
+        return [each.magnitude for each in proof.proof_settings([push * m for m in magnitudes])]
+
+    assert chosen(0.3, -0.6, 0.0, 0.9) == [-0.6, 0.9]
+    assert chosen(0.8, 0.8, 0.0) == [0.4, 0.8]
+    assert chosen(0.0) == []
+
+
 def test_a_prefix_is_used_again_under_the_same_push_alone(model, sequences):
     vector = vectors_at(model, [2])[0]
     everywhere, last = (Intervention.of(vector, positions=positions) for positions in ("all", "last"))

@@ -90,7 +90,10 @@ def agreement_by_hand(run, target):
 
 
 def test_targets_are_compared_where_both_tested_both_were_read_and_both_panels_hold_the_same_answer(one, elsewhere):
-    found = Comparison({"a": one, "b": elsewhere}).targets.set_index("target")
+    compared = Comparison({"a": one, "b": elsewhere})
+    found = compared.targets.set_index("target")
+    assert set(compared.agreement["target"]) == set(one.matches().index) & set(elsewhere.matches().index)
+    assert len(elsewhere.matches()) > len(one.matches())
     statuses = pd.concat([run.matches()["status"] for run in (one, elsewhere)], axis=1, join="inner")
     turned_round = Comparison({"b": elsewhere, "a": one}).targets
     assert set(found.index) == set(turned_round["target"]) == set(statuses.index[statuses.isin(JUDGED).all(axis=1)])

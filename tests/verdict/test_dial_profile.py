@@ -66,6 +66,18 @@ def test_a_setting_that_makes_answers_unreadable_is_left_out_and_said():
     assert profile_of(answers).reports.loc["can you answer", "verdict"] == MOVES
 
 
+def test_a_shift_is_the_mean_over_the_answers_that_were_read_at_the_setting_and_before():
+    answers = planted({"can you answer": 2.0}, n_controls=1, noise=0.0)
+    place = answers["question_id"].str.removeprefix("q").astype(int)
+    own = answers["role"] == "vector"
+    answers.loc[own & (place < 20) & (answers["magnitude"] != 0), "score"] += 1.0
+    answers.loc[own & (place < 10) & (answers["magnitude"] == 0.1), "score"] = np.nan
+    cells = profile_of(answers).cells.query("role == 'vector'").set_index("magnitude")
+    sd = answers.loc[own & (answers["magnitude"] == 0), "score"].std(ddof=1)
+    assert cells.loc[0.1, "shift"] * sd == pytest.approx(2 + 10 / 30)
+    assert cells.loc[0.2, "shift"] * sd == pytest.approx(2 + 20 / 40)
+
+
 @pytest.mark.long
 def test_a_push_that_does_what_any_push_does_is_called_to_move_in_about_one_of_twenty():
     """Null: the dial and 19 controls shift everything by a draw of their own; an interval alone would call it moved."""
