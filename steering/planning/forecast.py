@@ -13,9 +13,9 @@ work as fast. One batch of each kind of work is timed with the push at the sketc
 difference is what a layer takes, the rest (readout, tables) is independent of the depth.
 
 What rests on the answers is told as it usually is, and at most; a search for crossings as it usually is in both, since
-its rounds have no such bound. The start of a run is what importing and reading the
-questions took here, and what it takes to check the model's paths and to add up its weights; reading the weights from
-the disk is left out. A stage without a model (verdict, report) states its seconds (`Load.seconds`).
+its rounds have no such bound. The start of a run is what importing and reading the questions took here, and what it
+takes to check the model's paths and to add up its weights; reading the weights from the disk is left out. A stage
+without a model (verdict, report) states its seconds (`Load.seconds`).
 """
 
 import copy
