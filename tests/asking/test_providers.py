@@ -5,6 +5,7 @@ import json
 import math
 import threading
 import time
+import warnings
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -20,6 +21,7 @@ from onedial.asking.providers.provider_settings import ProviderModel
 from onedial.asking.providers.providers import ProviderRespondent, Request, answers_side_by_side
 from onedial.asking.respondents import Identity, Outspoken, Respondent, answers_in_order
 from onedial.core.errors import InputError
+from onedial.core.notices import Notice
 from onedial.selfreport.ask.self_reports import lettered
 
 CANARY = "sk-canary-4f1c2b7e9d"
@@ -170,6 +172,16 @@ def test_every_question_gets_its_own_answer_with_what_the_server_says_of_itself(
     assert all(each.tokens_in > 0 and each.tokens_out > 0 and each.answered_at and each.seconds > 0 for each in given)
     assert (request["temperature"], request["logprobs"], request["top_logprobs"]) == (0, True, 20)
     assert [turn["role"] for turn in request["messages"]] == ["user"]
+
+
+@needs_inspect
+def test_margins_at_a_temperature_that_a_server_may_scale_them_by_are_pointed_at():
+    with FakeServer("Yes", logprobs={"Yes": 0.6, "No": 0.3}) as server:
+        for temperature, told in ((0.5, 1), (0, 0), (1, 0), (None, 0)):
+            with warnings.catch_warnings(record=True) as caught:
+                warnings.simplefilter("always", Notice)
+                answers_in_order(respondent(server, temperature=temperature), prompts("Who?", "When?"), CAN_YOU_ANSWER)
+            assert sum("scale log probabilities" in str(each.message) for each in caught) == told
 
 
 @needs_inspect

@@ -43,6 +43,7 @@ from onedial.asking.replies import was_broken_off, was_cut_off, was_filtered
 from onedial.asking.respondents import Identity, Response
 from onedial.core.errors import InputError
 from onedial.core.files import sha256_of_text
+from onedial.core.notices import notice
 from onedial.core.plain_values import whole_characters
 
 _INSTALL = "python -m pip install -e '.[providers]'"
@@ -165,6 +166,11 @@ class ProviderRespondent:
         }
         if logprobs:
             config |= {"logprobs": True, "top_logprobs": own.top_logprobs}
+            if own.temperature not in (None, 0, 1):
+                notice(
+                    f"{own.model} is asked at temperature {own.temperature}; some servers scale log probabilities by "
+                    "it, and margins are read as they come: ask at 0 or 1 to compare them with others'"
+                )
         try:
             model: Any = get_model(
                 own.inspect_name,
