@@ -165,10 +165,10 @@ def options_within(question: str) -> tuple[str, Options] | None:
     return None
 
 
-def without_options(question: str, options: Options) -> str:
+def stem_before(question: str, options: Options) -> str:
     """The question up to where it shows these options, each behind its letter; as it is where it does not.
 
-    >>> without_options("Which is a metal? Options: (A)wood (B)iron\\nThe answer is", Options(("wood", "iron")))
+    >>> stem_before("Which is a metal? Options: (A)wood (B)iron\\nThe answer is", Options(("wood", "iron")))
     'Which is a metal?'
     """
     if not options.texts:

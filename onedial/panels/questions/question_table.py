@@ -42,7 +42,7 @@ from onedial.panels.questions.options import (
     options_of,
     options_within,
     right_places,
-    without_options,
+    stem_before,
 )
 from onedial.panels.questions.prompts import PROMPTS, bare_questions, say_what_may_be_shared
 
@@ -164,7 +164,7 @@ def _options(columns: Columns, texts: list[str]) -> tuple[list[str], Found | Non
 
 def _without_shown(columns: Columns, texts: list[str], options: Found) -> list[str]:
     """The questions without options that their texts show as well, as they are asked with them once (AGIEval)."""
-    bare = [text if own is None else without_options(text, own) for text, own in zip(texts, options, strict=True)]
+    bare = [text if own is None else stem_before(text, own) for text, own in zip(texts, options, strict=True)]
     if n_shown := sum(text != own for text, own in zip(texts, bare, strict=True)):
         notice(
             f"{columns.table.path}: {n_shown} of {len(texts)} questions show their options in their texts already; "
