@@ -155,7 +155,7 @@ def processes() -> Iterator[Finding]:
 
 def wandb_login() -> Iterator[Finding]:
     """Whether runs could be mirrored to W&B."""
-    from onedial.show.writers.wandb_run import wandb_is_installed, wandb_knows_key
+    from onedial.show.wandb_run import wandb_is_installed, wandb_knows_key
 
     if not wandb_is_installed():
         yield Finding("W&B", "note", "not installed", "pip install wandb; without it runs are complete all the same")

@@ -41,7 +41,6 @@ def steer_sweep(options: SweepOptions, notes: Notes) -> None:
         from onedial.models.processes import own_device, start_processes, told_if_lost
         from onedial.models.prompt_set import PromptSet
         from onedial.models.threads import quiet_libraries
-        from onedial.show.writers.writer import LogOptions
         from onedial.studies.sweep.planning import first_prompt, prompts_beside
         from onedial.studies.sweep.stages import STAGES, judge_sweep, loads
         from onedial.studies.sweep.study import SweepStudy, begin_sweep, watch_sweep
@@ -60,7 +59,7 @@ def steer_sweep(options: SweepOptions, notes: Notes) -> None:
         return
 
     # ---- the subject, and its run ----
-    start = Start(PROGRAM, options, label=options.model, tells_writers=True)
+    start = Start(PROGRAM, options, label=options.model, watches=True)
     if is_first_process() and options.layer != "auto":
         layers_by_config(options)
     start_processes(options.device_map, options.tensor_parallel)
@@ -76,7 +75,7 @@ def steer_sweep(options: SweepOptions, notes: Notes) -> None:
 
     study = SweepStudy(options, swept, model, inputs, template, prompts, notes)
     with swept.run as run, model.caching_prefills(), told_if_lost():
-        watch_sweep(study, LogOptions.of(options))
+        watch_sweep(study, options.wandb)
         go_through(run, study, STAGES, options)
         judge_sweep(study)
 

@@ -1,9 +1,9 @@
-"""Look at every run of a folder in a browser, finished or going on: overview, progress, report, tables, files.
+"""List every run of a folder on one page, with its headline and a link to its report, and serve it to a browser.
 
     python experiments/view.py                      # the runs below runs/, at http://127.0.0.1:7575/
     python experiments/view.py runs/mine --port 8000
 
-Reads and shows, and changes nothing. Only this machine can see it, unless --host says otherwise.
+Writes FOLDER/index.html, which can be opened as a file too. Only this machine can reach the server.
 """
 
 import sys
@@ -19,11 +19,10 @@ from onedial.core.run.notes import Notes, program
 
 @dataclass(frozen=True, kw_only=True)
 class ViewOptions(Options):
-    """What is shown, and to whom."""
+    """What is shown, and where."""
 
     folder: Path = option(Path("runs"), "that holds runs", positional=True)
-    port: int | None = option(None, "by default the first free one from 7575 on", at_least=1, at_most=65535)
-    host: str = option("127.0.0.1", "address to listen on; another lets others read the runs")
+    port: int = option(7575, "to listen on", at_least=1, at_most=65535)
 
     def check(self) -> None:
         """The default folder need not be there either."""
@@ -35,9 +34,12 @@ class ViewOptions(Options):
 
 
 def view(options: ViewOptions, _: Notes) -> None:
-    from onedial.view.server import serve
+    from onedial.view.index import server_of, write_index
 
-    serve(options.folder, options.host, options.port, say)
+    index = write_index(options.folder)
+    with server_of(options.folder, options.port) as server:
+        say(f"{index} at http://127.0.0.1:{server.server_port}/ (Ctrl-C ends)")
+        server.serve_forever()
 
 
 main = program(ViewOptions, view, __doc__)

@@ -38,7 +38,7 @@ COMMANDS = {
     "ask written": ("ask written", "what tells right answers from wrong ones: tokens, samples, or being asked"),
     "score self-prediction": ("ask score", "the Self-Execution study's scores of such answers"),
     "compare": ("compare_runs", "several runs on one page"),
-    "view": ("view", "every run of a folder in a browser, finished or going on"),
+    "view": ("view", "a page that lists the runs of a folder"),
     "doctor": ("doctor", "is everything here that the experiments need?"),
 }
 """Words after `onedial` -> (program in experiments/, with its own word or option; what it is for)."""

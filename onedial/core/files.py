@@ -13,8 +13,6 @@ from typing import Any
 
 import yaml
 
-from onedial.core.errors import InputError
-
 APPLICATION = "onedial"
 
 
@@ -62,22 +60,6 @@ def write_text(path: Path | str, text: str) -> None:
     """Write `text` as UTF-8, all or nothing."""
     with atomic_path(path) as temporary:
         temporary.write_text(text, encoding="utf-8")
-
-
-def refuse_links_outwards(folder: Path) -> None:
-    """Raise InputError where anything in a folder that is to be written is a link to what lies outside of it.
-
-    W&B keeps links of its own below `wandb`, where nothing else is written.
-    """
-    for path in folder.rglob("*"):
-        if path.is_symlink() and _leads_out(path, folder) and folder / "wandb" not in path.parents:
-            raise InputError(
-                f"{path} is a link that leads out of {folder}, and would be written through; put the file in its place"
-            )
-
-
-def _leads_out(path: Path, folder: Path) -> bool:
-    return not path.resolve().is_relative_to(folder.resolve())
 
 
 def json_value(text: str | bytes) -> Any:

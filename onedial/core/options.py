@@ -148,17 +148,7 @@ class RunOptions(Options, group="run"):
     config: Path | None = option(
         None, "YAML file of options, such as a run's config.yaml; others go before it", metavar="FILE", stored=False
     )
-    tensorboard: bool = option(False, "write events that TensorBoard reads, below the run", stored=False)
     wandb: str = option("off", "mirror the run to Weights & Biases", choices=("off", "offline", "online"), stored=False)
-    wandb_project: str | None = option(None, "W&B project ($WANDB_PROJECT, else onedial)", metavar="NAME", stored=False)
-    wandb_entity: str | None = option(
-        None, "W&B team or user ($WANDB_ENTITY, else your own)", metavar="NAME", stored=False
-    )
-    wandb_group: str | None = option(None, "file the W&B run with others of this group", metavar="NAME", stored=False)
-    wandb_tags: str | None = option(None, "tags of the W&B run", metavar="A,B", stored=False)
-    wandb_name: str | None = option(
-        None, "name of the W&B run (that of the run's folder)", metavar="NAME", stored=False
-    )
 
 
 @dataclass(frozen=True, kw_only=True)

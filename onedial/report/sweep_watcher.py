@@ -1,11 +1,11 @@
-"""A sweep written elsewhere: what any run says of itself (`RunWatcher`), and what the dial does.
+"""Mirror a sweep to W&B: what any run says of itself (`RunWatcher`), and what the dial does.
 
 What is logged      when
 plan                once it stands, into the configuration: layer, magnitudes, norm
 extraction/*, ...   at the end, magnitude by magnitude
-artifacts           the vectors once they are made; what was asked, and the report, at the end, naming the vectors (W&B)
+artifacts           the vectors once they are made; what was asked, and the report, at the end, naming the vectors
 
-Of several processes each writes for itself: a W&B run of its own, all in one group, or a folder of events.
+Of several processes each has a W&B run, all in one group.
 """
 
 import math
@@ -13,8 +13,7 @@ from typing import Any
 
 from onedial.core.files import sha256_of_file
 from onedial.core.plain_values import plain
-from onedial.show.writers.wandb_run import FILES, artifact_name
-from onedial.show.writers.writer import RunWatcher, Writer
+from onedial.show.wandb_run import FILES, RunWatcher, WandbRun, artifact_name
 from onedial.verdict.sweep_run import SweepRun
 
 CURVES = ("yes_rate", "mean_mass", "n_unread")
@@ -23,35 +22,35 @@ ASKED = ("*/part-*.parquet", "*.parquet", "prompt.txt")
 
 
 class SweepWatcher(RunWatcher):
-    """Tells a writer how a sweep goes.
+    """Tells W&B how a sweep goes.
 
     Args:
-        run: just begun, or finished. writer: of this process. leads: whether this process is the first.
+        run: just begun, or finished. wandb_run: of this process. leads: whether this process is the first.
     """
 
-    def __init__(self, run: SweepRun, writer: Writer, leads: bool = True) -> None:
-        super().__init__(run.run, writer, leads)
+    def __init__(self, run: SweepRun, wandb_run: WandbRun, leads: bool = True) -> None:
+        super().__init__(run.run, wandb_run, leads)
         self._sweep = run
 
     def log_plan(self) -> None:
         """What will be swept, and the vectors as an artifact, with the numbers by which they are known."""
         entries, tested = self._sweep.interventions(), self._sweep.under_test()
-        self.writer.configure({"plan": plain(entries[entries["intervention_id"] == tested].to_dict("records")[0])})
-        self.writer.log_artifact("vector", ["vectors/*.safetensors"], self._vectors())
+        self.wandb_run.configure({"plan": plain(entries[entries["intervention_id"] == tested].to_dict("records")[0])})
+        self.wandb_run.log_artifact("vector", ["vectors/*.safetensors"], self._vectors())
 
     def log_end(self) -> None:
         """What the finished folder says, and magnitude by magnitude what the dial did."""
         self._log_dose_response()
-        self.writer.log_folder()
+        self.wandb_run.log_folder()
         rests_on = {"vectors": self._vectors(), "artifact": f"{artifact_name(self.run)}-vector"}
-        self.writer.log_artifact("sweep", ASKED, rests_on)
-        self.writer.log_artifact("report", FILES, rests_on | {"verdict": self._sweep.verdict()["sentence"]})
+        self.wandb_run.log_artifact("sweep", ASKED, rests_on)
+        self.wandb_run.log_artifact("report", FILES, rests_on | {"verdict": self._sweep.verdict()["sentence"]})
 
     def _log_dose_response(self) -> None:
         """One step per magnitude, ascending, with the curves of each split."""
         dose = self._sweep.dose_response()
         for split in dose["split"].unique():
-            self.writer.measure_along(f"{split}/*", "magnitude")
+            self.wandb_run.measure_along(f"{split}/*", "magnitude")
         for magnitude, rows in dose.sort_values("magnitude").groupby("magnitude"):
             step = {
                 f"{row['split']}/{curve}": float(row[curve])
@@ -59,7 +58,7 @@ class SweepWatcher(RunWatcher):
                 for curve in CURVES
                 if not math.isnan(row[curve])
             }
-            self.writer.log({"magnitude": magnitude, **step})
+            self.wandb_run.log({"magnitude": magnitude, **step})
 
     def _vectors(self) -> dict[str, Any]:
         """File -> SHA-256 of every vector."""

@@ -16,7 +16,6 @@ from onedial.studies.options.shared import EngineOptions, SubjectOptions
 
 if TYPE_CHECKING:
     from onedial.models.model import OpenModel
-    from onedial.show.writers.writer import LogOptions
 
 
 class Start:
@@ -24,7 +23,7 @@ class Start:
 
     Args:
         label: see `Run.begin`.
-        tells_writers: whether the program itself says how it goes to W&B and TensorBoard, where its options ask for it.
+        watches: whether the program itself tells W&B how it goes, where its options ask for it.
 
     Attributes:
         threads: on how many the model works, once `set_threads` has chosen; a run that goes on keeps its number.
@@ -39,15 +38,18 @@ class Start:
         program: str,
         options: RunOptions,
         label: str | None = None,
-        tells_writers: bool = False,
+        watches: bool = False,
     ) -> None:
         self._program, self._label, self._may_change = program, label, changeable(options)
         self._configuration, self._out, self._resume = configuration_of(options), options.out, options.resume
         self._recorded: dict[str, Any] = {}
         if is_first_process():
             self._recorded = Run.check(self._configuration, self._out, self._resume, self._may_change)
-        log = _log_of(options)
-        self._log = None if tells_writers else log
+        if options.wandb != "off":
+            from onedial.show.wandb_run import check_wandb
+
+            check_wandb(options.wandb)
+        self._wandb = "off" if watches else options.wandb
         self._engine = engine_of(options)
         self.threads: int | None = None
 
@@ -121,10 +123,10 @@ class Start:
             if self.threads is not None:
                 run.record(threads=self.threads)
             notes.keep_in(run)
-            if self._log is not None:
-                from onedial.show.writers.writer import watch
+            if self._wandb != "off":
+                from onedial.show.wandb_run import watch
 
-                watch(run, self._log)
+                watch(run, self._wandb)
         return run
 
 
@@ -154,14 +156,3 @@ def _read(text: str) -> Any:
         return json.loads(text)
     except ValueError:
         return text
-
-
-def _log_of(options: RunOptions) -> "LogOptions | None":
-    """Where the run is logged besides its folder, if anywhere."""
-    if options.wandb == "off" and not options.tensorboard:
-        return None
-    from onedial.show.writers.writer import LogOptions
-
-    log = LogOptions.of(options)
-    log.check()
-    return log

@@ -1,1 +1,1 @@
-"""A place to look: every run of a folder in a browser, finished or going on. Only reads, and loads no model."""
+"""One page that lists the runs of a folder, each with its headline and a link to its report."""

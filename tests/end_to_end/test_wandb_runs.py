@@ -42,12 +42,8 @@ def pieces(environment, tmp_path_factory):
         "instructed": True,
         "out": folder / "run",
         "wandb": "offline",
-        "wandb_project": "trial",
-        "wandb_entity": "a-team",
-        "wandb_group": "sizes",
-        "wandb_tags": "tiny, first",
-        "wandb_name": "my run",
     }
+    variables = {"PROJECT": "trial", "ENTITY": "a-team", "RUN_GROUP": "sizes", "TAGS": "tiny,first", "NAME": "my run"}
     append, n_parts = Parts.append, []
 
     def breaking_off(parts, part, **more):
@@ -57,9 +53,12 @@ def pieces(environment, tmp_path_factory):
             raise KeyboardInterrupt
 
     environment.setattr(Parts, "append", breaking_off)
-    assert run_here(STEER_SWEEP, *as_arguments(given)) == 130
-    environment.setattr(Parts, "append", append)
-    assert run_here(STEER_SWEEP, *as_arguments(given | {"resume": True})) == 0
+    with environment.context() as named:
+        for name, value in variables.items():
+            named.setenv(f"WANDB_{name}", value)
+        assert run_here(STEER_SWEEP, *as_arguments(given)) == 130
+        environment.setattr(Parts, "append", append)
+        assert run_here(STEER_SWEEP, *as_arguments(given | {"resume": True})) == 0
     run = SweepRun.open(folder / "run")
     files = sorted((run.path / "wandb").glob("offline-run-*/*.wandb"), key=lambda file: file.stat().st_ctime)
     assert len(files) == 2
@@ -72,7 +71,7 @@ def told_in(pieces):
 
 
 @pytest.mark.launched
-def test_a_run_that_goes_on_is_the_same_wandb_run_under_the_names_of_the_options_and_its_steps_go_on(pieces):
+def test_a_run_that_goes_on_is_the_same_wandb_run_under_the_names_of_its_variables(pieces):
     run, (first, second) = pieces
     start, again = start_of(first), start_of(second)
     assert (start.project, start.entity, start.run_group) == ("trial", "a-team", "sizes")

@@ -14,8 +14,7 @@ from onedial.core.notices import Notice
 from onedial.core.run.run import Run
 from onedial.report.report import write_report
 from onedial.report.sweep_watcher import SweepWatcher
-from onedial.show.writers.wandb_run import WandbOptions, WandbRun, check_wandb, recorded_id
-from onedial.show.writers.writer import RunWatcher
+from onedial.show.wandb_run import RunWatcher, WandbRun, check_wandb, recorded_id
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -35,7 +34,7 @@ def logged(folder):
     with pytest.MonkeyPatch.context() as patch:
         draw_nothing(patch.setattr)
         write_report(run)
-    mirror = SweepWatcher(run, WandbRun(run.run, WandbOptions("offline", "trial"), "sweep"))
+    mirror = SweepWatcher(run, WandbRun(run.run, "offline", "sweep"))
     mirror.log_plan()
     mirror.run_ended(failed=False)
     (file,) = (run.path / "wandb").glob("offline-run-*/*.wandb")
@@ -79,10 +78,10 @@ def test_a_run_keeps_its_identifier_where_its_options_change_and_an_agents_comes
         run.config["stages"] = stages
         if agent:
             monkeypatch.setenv("WANDB_RUN_ID", agent)
-        watchers.append(RunWatcher(run, WandbRun(run, WandbOptions("offline"), "program")))
+        watchers.append(RunWatcher(run, WandbRun(run, "offline", "program")))
         watchers[-1].run_ended(failed=True)
-        assert watchers[-1].writer.where().endswith(f"-{recorded_id(run)}")
-    assert watchers[0].writer.where().split()[-1] == watchers[1].writer.where().split()[-1]
+        assert watchers[-1].wandb_run.where().endswith(f"-{recorded_id(run)}")
+    assert watchers[0].wandb_run.where().split()[-1] == watchers[1].wandb_run.where().split()[-1]
     assert recorded_id(run) == "agent-7"
 
 
@@ -91,7 +90,7 @@ def test_a_service_that_was_killed_is_noticed_once_and_the_run_goes_on(tmp_path,
         raise ConnectionResetError("lost")
 
     run = Run.create(tmp_path / "run", "program", {})
-    run.watched_by(RunWatcher(run, WandbRun(run, WandbOptions("offline"), "program")))
+    run.watched_by(RunWatcher(run, WandbRun(run, "offline", "program")))
     monkeypatch.setattr("wandb.Run.log", killed)
     with warnings.catch_warnings(record=True) as noticed, run:
         warnings.simplefilter("always")
@@ -106,7 +105,7 @@ def test_a_service_that_was_killed_is_noticed_once_and_the_run_goes_on(tmp_path,
 
 def test_a_run_that_is_withdrawn_leaves_nothing_of_its_mirror(tmp_path):
     with pytest.raises(InputError), Run.create(tmp_path / "run", "program", {}) as run:  # noqa: PT012
-        run.watched_by(RunWatcher(run, WandbRun(run, WandbOptions("offline"), "program")))
+        run.watched_by(RunWatcher(run, WandbRun(run, "offline", "program")))
         assert (run.path / "wandb").exists()
         with run.withdrawn_if_refused():
             raise InputError("no such thing")

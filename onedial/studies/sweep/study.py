@@ -24,7 +24,7 @@ from onedial.panels.panels import panel_long
 from onedial.panels.splits import FITTING
 from onedial.report.sweep_watcher import SweepWatcher
 from onedial.show.progress import progress_bar
-from onedial.show.writers.writer import LogOptions
+from onedial.show.wandb_run import WandbRun
 from onedial.studies.options.sweep import SweepOptions
 from onedial.studies.start import Start
 from onedial.verdict.sweep_run import SweepRun
@@ -120,13 +120,12 @@ def begin_sweep(start: Start, inputs: ExperimentInputs, prompts: PromptSet, mode
     return SweepRun(run)
 
 
-def watch_sweep(study: SweepStudy, options: LogOptions) -> None:
-    """From now on the study is written elsewhere too, where that is wanted; it ends with the run."""
-    if is_split() and not is_first_process():
+def watch_sweep(study: SweepStudy, mode: str) -> None:
+    """Mirror the study to W&B from now on, unless the mode is off; it ends with the run."""
+    if mode == "off" or (is_split() and not is_first_process()):
         return
     with study.run.run.withdrawn_if_refused():
-        writers = options.writers(study.run.run, "sweep", process_index(), process_count())
-    for writer in writers:
-        study.watchers.append(SweepWatcher(study.run, writer, leads=process_index() == 0))
-        study.run.run.watched_by(study.watchers[-1])
-        say(writer.where())
+        mirror = WandbRun(study.run.run, mode, "sweep", process_index(), process_count())
+    study.watchers.append(SweepWatcher(study.run, mirror, leads=process_index() == 0))
+    study.run.run.watched_by(study.watchers[-1])
+    say(mirror.where())

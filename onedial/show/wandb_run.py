@@ -1,12 +1,17 @@
-"""One W&B run beside a run on disk: it begins, takes values, tables, figures and files, and may be lost.
+"""Mirror a run to Weights & Biases (`--wandb offline` or `online`).
 
-Without W&B the run is complete. `offline` writes under <run>/wandb, to be sent later by `wandb sync`; nothing leaves
-the machine then. A run that goes on is the same W&B run: its manifest keeps the identifier. Steps are tenths of a
-second since the run was begun, so that they go on where the run does.
+What is logged      when
+progress/STAGE      /done and /of, as a bar goes on, at most every 5 s; of a resumed start, what was left to do
+stages/STAGE        when the stage is done: its seconds
+tables, figures     at the end: every CSV of the folder that is not too long
+summary             at the end: what its JSON files say
+artifact            at the end: report, tables, JSON, figures
 
-Where a run is mirrored on Weights & Biases, under which names, and whether this machine may log there.
-
-Which W&B run is which run on disk.
+A sweep says more, and says it itself (`onedial.report.sweep_watcher`). Without W&B the run is complete. `offline`
+writes under <run>/wandb, to be sent later by `wandb sync`; nothing leaves the machine then. A resumed run is the same
+W&B run: its manifest keeps the identifier. Steps are tenths of a second since the run was begun. Project, entity,
+group, tags and name are W&B's own variables (WANDB_PROJECT, WANDB_ENTITY, WANDB_RUN_GROUP, WANDB_TAGS, WANDB_NAME);
+where they are empty the project is `onedial` and the name that of the run's folder.
 """
 
 import importlib.util
@@ -14,8 +19,9 @@ import json
 import os
 import re
 import shutil
+import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from contextlib import ExitStack
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -23,8 +29,10 @@ from typing import Any
 from onedial.core.errors import InputError
 from onedial.core.files import sha256_of_text
 from onedial.core.notices import notice
+from onedial.core.pulse import say
 from onedial.core.run.configuration import flat
 from onedial.core.run.run import Run
+from onedial.show.progress import listening
 from onedial.show.results import captions_of
 
 FACT = "wandb"
@@ -44,34 +52,6 @@ def recorded_id(run: Run) -> str | None:
 
 
 MODES = ("offline", "online")
-
-
-@dataclass(frozen=True)
-class WandbOptions:
-    """Where and under which names a run is mirrored.
-
-    Attributes:
-        mode: off, offline or online.
-        project, entity: where it goes; None leaves it to WANDB_PROJECT and WANDB_ENTITY, then to onedial and the
-            account's own.
-        group: what the run is filed with; several processes are a group of their own where none is given.
-        tags: words to find it by. name: by default that of the run's folder.
-    """
-
-    mode: str = "off"
-    project: str | None = None
-    entity: str | None = None
-    group: str | None = None
-    tags: tuple[str, ...] = ()
-    name: str | None = None
-
-    @classmethod
-    def of(cls, options: Any) -> "WandbOptions":
-        """From a program's options (`onedial.core.options.RunOptions`)."""
-        tags = tuple(tag.strip() for tag in (options.wandb_tags or "").split(",") if tag.strip())
-        return cls(
-            options.wandb, options.wandb_project, options.wandb_entity, options.wandb_group, tags, options.wandb_name
-        )
 
 
 def check_wandb(mode: str) -> None:
@@ -137,7 +117,7 @@ class WandbRun:
 
     Args:
         run: has all that it records at its beginning.
-        options: mode offline or online.
+        mode: offline or online.
         kind: W&B's job type.
         process, n_processes: which of how many.
 
@@ -145,10 +125,10 @@ class WandbRun:
         InputError: as `check_wandb`, or the server cannot be reached at the start.
     """
 
-    def __init__(self, run: Run, options: WandbOptions, kind: str, process: int = 0, n_processes: int = 1) -> None:
-        check_wandb(options.mode)
+    def __init__(self, run: Run, mode: str, kind: str, process: int = 0, n_processes: int = 1) -> None:
+        check_wandb(mode)
         self._wandb = wandb = import_wandb()
-        self._run, self._mode, self._is_first = run, options.mode, not process
+        self._run, self._mode, self._is_first = run, mode, not process
         manifest, identifier = run.manifest, wandb_id(run)
         suffix, self._others = f"-p{process}" if process else "", "*" if n_processes > 1 else ""
         given = (os.environ.get("WANDB_RUN_ID") or recorded_id(run)) if self._is_first else None  # an agent names it
@@ -158,14 +138,12 @@ class WandbRun:
             self._logged: wandb.Run | None = wandb.init(
                 id=self._identifier,
                 resume="allow",
-                project=options.project or os.environ.get("WANDB_PROJECT") or PROJECT,
-                entity=options.entity,
-                group=options.group or (identifier if n_processes > 1 else None),
-                tags=options.tags or None,
-                name=f"{options.name or run.path.resolve().name}{suffix}",
+                project=os.environ.get("WANDB_PROJECT") or PROJECT,
+                group=os.environ.get("WANDB_RUN_GROUP") or (identifier if n_processes > 1 else None),
+                name=f"{os.environ.get('WANDB_NAME') or run.path.resolve().name}{suffix}",
                 job_type=kind,
                 dir=run.path,
-                mode=options.mode,
+                mode=mode,
                 config={**run.config, **told},
                 settings=wandb.Settings(console="off", silent=True, save_code=False),
             )
@@ -277,3 +255,55 @@ def numbers_of(run: Run) -> dict[str, Any]:
 
 def _is_plain(value: Any) -> bool:
     return isinstance(value, str | int | float) and value == value
+
+
+SECONDS_BETWEEN = 5.0
+
+
+class RunWatcher:
+    """Tells W&B how a run goes, and at its end what its folder says.
+
+    Args:
+        run: just begun. wandb_run: of this process. leads: whether this process is the first, which says what came out.
+    """
+
+    def __init__(self, run: Run, wandb_run: WandbRun, leads: bool = True) -> None:
+        self.run, self.wandb_run, self._leads = run, wandb_run, leads
+        self._told: dict[str, float] = {}
+        self._hearing = ExitStack()
+        self._hearing.enter_context(listening(self._advanced))
+
+    def stage_ended(self, name: str, seconds: float) -> None:
+        """A stage is done."""
+        self.wandb_run.log({f"stages/{name}": seconds})
+
+    def run_ended(self, failed: bool) -> None:
+        """The program is done with the run, or was interrupted."""
+        self._hearing.close()
+        if not failed and self._leads:
+            self.log_end()
+        self.wandb_run.close(failed)
+
+    def run_withdrawn(self) -> None:
+        """The run is refused after all: nothing of this start stays in its folder."""
+        self._hearing.close()
+        self.wandb_run.withdraw()
+
+    def log_end(self) -> None:
+        """What the finished folder says."""
+        self.wandb_run.log_folder()
+        self.wandb_run.log_artifact(self.run.manifest.program, FILES, {})
+
+    def _advanced(self, stage: str, done: int, of: int | None) -> None:
+        now = time.monotonic()
+        if done != of and now - self._told.get(stage, -SECONDS_BETWEEN) < SECONDS_BETWEEN:
+            return
+        self._told[stage] = now
+        self.wandb_run.log({f"progress/{stage}/done": done} | ({} if of is None else {f"progress/{stage}/of": of}))
+
+
+def watch(run: Run, mode: str) -> None:
+    """Mirror a run that has just begun, and say where."""
+    mirror = WandbRun(run, mode, run.manifest.program)
+    run.watched_by(RunWatcher(run, mirror))
+    say(mirror.where())

@@ -1,1 +1,0 @@
-"""Where a run is watched from outside while it goes on, and after: one interface, W&B and TensorBoard behind it."""
