@@ -221,7 +221,9 @@ def ask(
 
     texts = panel.question_texts
     if texts is None:
-        texts = pd.Series({question.id: question.text for question in load_questions(options.questions or "embedded")})
+        texts = pd.Series(
+            {question.id: question.rendered for question in load_questions(options.questions or "embedded")}
+        )
         askable = askable & set(texts.index)
     if not askable:
         raise InputError("no text is known of the panel's questions; give them with --questions, by the panel's ids")

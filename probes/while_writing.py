@@ -86,7 +86,7 @@ def read_while_writing(
     if not questions:
         raise InputError("there are no questions to answer with reasons; give at least one")
     asked = replace(instrument, reader=replace(reader, max_new_tokens=max_new_tokens or reader.max_new_tokens))
-    prompts = [asked.prompt(question.text) for question in questions]
+    prompts = [asked.prompt(question.rendered) for question in questions]
     answers = {answer.place: answer for answer in LocalRespondent(model, progress=progress).answer(prompts, asked)}
     units = np.stack([probe.direction.double().numpy() for probe in probes.values()], axis=1)
     before = streams @ units

@@ -94,7 +94,7 @@ def unembedding(material: Material, seed: int) -> Float[Tensor, " d_model"]:
 
 def length(material: Material, seed: int) -> Float[Tensor, " d_model"]:
     """See the module's text: the longer half minus the shorter half."""
-    sizes = torch.tensor([float(len(question.text)) for question in material.questions])
+    sizes = torch.tensor([float(len(question.rendered)) for question in material.questions])
     order = sizes.argsort(stable=True)
     half = len(order) // 2
     return material.streams[order[-half:]].mean(dim=0) - material.streams[order[:half]].mean(dim=0)

@@ -94,7 +94,7 @@ def ask_along(
     if not questions or not magnitudes:
         raise InputError(f"{len(questions)} questions at {len(magnitudes)} magnitudes: give at least one of each")
     share = own_share(list(questions))
-    prompts = [instrument.prompt(question.text) for question in share]
+    prompts = [instrument.prompt(question.rendered) for question in share]
     frames: list[pd.DataFrame] = []
     for magnitude in magnitudes if share else ():
         subject = SteeredRespondent(model, intervention, magnitude, batch_size, seed=seed)

@@ -1,4 +1,14 @@
-"""The questions: what each is, how its identity is made when a file gives none, and how some are drawn from many."""
+"""The questions: what each is, how its identity is made when a file gives none, and how some are drawn from many.
+
+A question with options is asked as its text, a blank line, and one line for each option:
+
+    Which is a metal?
+
+    A) neon
+    B) iron
+
+That is `Question.rendered`: what prompts show, what ids are made of, and what a panel's texts are compared with.
+"""
 
 import hashlib
 import re
@@ -10,6 +20,12 @@ import pandas as pd
 
 from onedial.core.errors import InputError
 from onedial.core.files import sha256_of_text
+from onedial.core.notices import notice
+
+LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+"""What stands before options, in their order."""
+SLOT = "{options}"
+"""Where a text may say that its options stand."""
 
 
 @dataclass(frozen=True)
@@ -18,17 +34,23 @@ class Question:
 
     Attributes:
         id: unique within a set; joins the question to a panel.
-        text: what is asked.
-        answers: accepted answers, best first; empty where none is known or none exists.
+        text: what is asked, without its options.
+        answers: accepted answers, best first; empty where none is known or none exists. With options these are the
+            right one's letter and words.
         topic: splits are stratified by it; None counts as one topic.
         level: intended difficulty, 1 (every child knows) to 5 (hardly anyone could), or None.
         unknowable: True where nobody can know the answer; such a question has no accepted answers.
         exact_answers: accepted only where they are the whole answer ("fall", which stands in too many sentences).
-        grading: how an answer is graded, a key of `elicitation.GRADERS`.
+        grading: how an answer to a question without options is graded: "text" or "number"
+            (`onedial.panels.grading.choice_grading`). One with options is graded by its letter.
         wording_of: any name that the wordings of one question share; None: it is a question of its own.
+        options: in the order of their letters; empty for an open question.
+        right_option: place of the right one, from 0; None where it is not known.
 
     >>> Question("q1", "Which river flows through Vienna?", ("Danube",), topic="rivers", level=1).answers
     ('Danube',)
+    >>> Question("q2", "Which is a metal?", ("B", "iron"), options=("neon", "iron"), right_option=1).rendered
+    'Which is a metal?\\n\\nA) neon\\nB) iron'
     """
 
     id: str
@@ -40,6 +62,25 @@ class Question:
     exact_answers: tuple[str, ...] = ()
     grading: str = "text"
     wording_of: str | None = None
+    options: tuple[str, ...] = ()
+    right_option: int | None = None
+
+    @property
+    def rendered(self) -> str:
+        """The text as it is asked, with a line for each option."""
+        return rendered(self.text, self.options)
+
+
+def rendered(text: str, options: Sequence[str]) -> str:
+    """A question's text with its options as lines "A) ...": where it says {options}, else below it.
+
+    >>> rendered("How does she feel?\\n{options}\\nReply with the letter only.", ("sad", "proud"))
+    'How does she feel?\\nA) sad\\nB) proud\\nReply with the letter only.'
+    """
+    if not options:
+        return text
+    lines = "\n".join(f"{letter}) {option}" for letter, option in zip(LETTERS, options, strict=False))
+    return text.replace(SLOT, lines) if SLOT in text else f"{text.strip()}\n\n{lines}"
 
 
 def normalised_text(text: str) -> str:
@@ -98,29 +139,41 @@ def stratified_sample(questions: Sequence[Question], n: int, seed: int = 0) -> l
 def without_repeats(questions: Sequence[Question]) -> tuple[list[Question], int]:
     """Keep the first of the questions whose normalised texts are equal, with the accepted answers of all of them.
 
+    Where the right options of such questions differ, none counts as known, which is noticed.
+
     Returns:
         The questions that remain, and how many were left out.
     """
     kept: dict[str, Question] = {}
+    contradicted = set()
     for question in questions:
-        key = normalised_text(question.text)
+        key = normalised_text(question.rendered)
         first = kept.setdefault(key, question)
+        if first.right_option != question.right_option:
+            contradicted.add(key)
         if first is not question:
             kept[key] = replace(
                 first,
                 answers=tuple(dict.fromkeys(first.answers + question.answers)),
                 exact_answers=tuple(dict.fromkeys(first.exact_answers + question.exact_answers)),
             )
+    for key in contradicted:
+        kept[key] = replace(kept[key], answers=(), right_option=None)
+    if contradicted:
+        text = kept[min(contradicted)].text
+        notice(f"{len(contradicted)} questions have different right options, such as {text!r}; none is taken")
+
     return list(kept.values()), len(questions) - len(kept)
 
 
 def questions_frame(questions: Sequence[Question]) -> pd.DataFrame:
-    """The questions as a table: id, question, answers (list), topic, level (nullable integer), unknowable,
-    exact_answers (list), grading; and wording_of, where any has it."""
+    """The questions as a table: id, question (as it is asked), answers (list), topic, level (nullable integer),
+    unknowable, exact_answers (list), grading; and where any has them wording_of, and stem (the text without options),
+    options (list), right_option (nullable integer)."""
     frame = pd.DataFrame(
         {
             "id": pd.Series([question.id for question in questions], dtype=object),
-            "question": pd.Series([question.text for question in questions], dtype=object),
+            "question": pd.Series([question.rendered for question in questions], dtype=object),
             "answers": pd.Series([list(question.answers) for question in questions], dtype=object),
             "topic": pd.Series([question.topic for question in questions], dtype=object),
             "level": pd.array([question.level for question in questions], dtype="Int64"),
@@ -131,16 +184,28 @@ def questions_frame(questions: Sequence[Question]) -> pd.DataFrame:
     )
     if any(question.wording_of for question in questions):
         frame["wording_of"] = pd.Series([question.wording_of for question in questions], dtype=object)
+    if any(question.options for question in questions):
+        frame["stem"] = pd.Series([question.text for question in questions], dtype=object)
+        frame["options"] = pd.Series([list(question.options) for question in questions], dtype=object)
+        frame["right_option"] = pd.array([question.right_option for question in questions], dtype="Int64")
     return frame
 
 
 def questions_from_frame(frame: pd.DataFrame) -> list[Question]:
-    """The way back from `questions_frame`, also after Parquet; further columns (split) are left aside, and the last
-    three may be absent, as in files of earlier versions."""
+    """The way back from `questions_frame`, also after Parquet; further columns (split) are left aside, and those after
+    `unknowable` may be absent, as in files of earlier versions.
+
+    Raises:
+        InputError: a file of an earlier version whose options stand in the questions' text.
+    """
+    if "options" not in frame and "choice" in set(frame.get("grading", ())):
+        raise InputError(
+            "these questions were stored by an earlier version, with their options in the text; make the run again"
+        )
     return [
         Question(
             id=row["id"],
-            text=row["question"],
+            text=row.get("stem", row["question"]),
             answers=tuple(row["answers"]),
             topic=None if pd.isna(row["topic"]) else row["topic"],
             level=None if pd.isna(row["level"]) else int(row["level"]),
@@ -148,6 +213,8 @@ def questions_from_frame(frame: pd.DataFrame) -> list[Question]:
             exact_answers=tuple(row.get("exact_answers", ())),
             grading=row.get("grading", "text"),
             wording_of=None if pd.isna(row.get("wording_of")) else row["wording_of"],
+            options=tuple(row.get("options", ())),
+            right_option=None if pd.isna(row.get("right_option")) else int(row["right_option"]),
         )
         for row in frame.to_dict("records")
     ]

@@ -72,11 +72,11 @@ class PromptSet:
                 questions that give one prompt.
         """
         questions, template = as_questions(questions), as_template(template)
-        prompts = [template.fill(question.text) for question in questions]
+        prompts = [template.fill(question.rendered) for question in questions]
         sequences = _sequences(model, prompts, [f"question {question.id}" for question in questions])
         _check_told_apart(questions, sequences)
         blank = model.render(Prompt(template.user, template.assistant_prefix))
-        texts = [question.text for question in questions]
+        texts = [question.rendered for question in questions]
         return cls(
             question_ids=tuple(question.id for question in questions),
             sequences=sequences,
@@ -194,10 +194,10 @@ def _check_told_apart(questions: Sequence[Question], sequences: Sequence[tuple[i
     first: dict[tuple[int, ...], Question] = {}
     for question, sequence in zip(questions, sequences, strict=True):
         other = first.setdefault(sequence, question)
-        if other.text.casefold().split() != question.text.casefold().split():
+        if other.rendered.casefold().split() != question.rendered.casefold().split():
             raise InputError(
-                f"to this model the questions {other.id} ({other.text[:40]!r}) and {question.id} "
-                f"({question.text[:40]!r}) are one prompt; its tokenizer has no tokens for what tells them apart"
+                f"to this model the questions {other.id} ({other.rendered[:40]!r}) and {question.id} "
+                f"({question.rendered[:40]!r}) are one prompt; its tokenizer has no tokens for what tells them apart"
             )
 
 

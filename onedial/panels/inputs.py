@@ -99,8 +99,7 @@ class ExperimentInputs:
         Args:
             configuration: hash of the options.
         """
-        frame = questions_frame(self.questions)
-        rows = zip(frame["id"], frame["question"], frame["id"].map(self.splits), strict=True)
+        rows = [(question.id, question.rendered, self.splits[question.id]) for question in self.questions]
         return sha256_of_text("\x1f".join([configuration, str(rule), *("\x1e".join(map(str, row)) for row in rows)]))
 
 

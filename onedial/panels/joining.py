@@ -9,7 +9,6 @@ from pathlib import PurePosixPath
 from onedial.asking.questions import Question, normalised_text
 from onedial.asking.tables import listed
 from onedial.core.errors import InputError
-from onedial.panels.grading.choice_grading import without_options
 from onedial.panels.panels import ResponseMatrix
 
 
@@ -67,10 +66,10 @@ def join_questions_and_panel(
     (20, 20)
     """
     panel_texts = {} if panel.question_texts is None else panel.question_texts.dropna().map(normalised_text).to_dict()
-    texts = {question.id: normalised_text(question.text) for question in questions}
+    texts = {question.id: normalised_text(question.rendered) for question in questions}
     rows = {row: panel_texts.get(row) for row in panel.answers.index}
     same_id = {identity for identity in texts if identity in rows}
-    bare = {question.id: normalised_text(without_options(question.text)) for question in questions}
+    bare = {question.id: normalised_text(question.text) for question in questions}
     other_text = {name for name in same_id if rows[name] not in (None, texts[name], bare[name])}
     row_of = {identity: identity for identity in same_id - other_text}
     by_id = len(row_of)

@@ -6,6 +6,7 @@ Anything else is refused: an answer that cannot be read must be seen, never coun
 wide, is cut into yes and no (`onedial.panels.cuts`); the numbers stay beside them.
 """
 
+import json
 from collections.abc import Collection, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
@@ -17,7 +18,7 @@ import pandas as pd
 
 from onedial.asking.elicited import ELICITATION_FILE, MEDIAN, NUMBER, Cut, Elicitation, elicitation_of, panel_and_cuts
 from onedial.asking.named_data import NAMED_PANELS, embedded_file, say_what_it_is_about, unknown_name
-from onedial.asking.questions import question_id
+from onedial.asking.questions import question_id, rendered
 from onedial.asking.tables import Table, is_blank, listed, name_of, read_table, text_of, with_question
 from onedial.asking.yes_no import MASS_FLOOR, is_read
 from onedial.core.errors import InputError
@@ -402,6 +403,13 @@ def _with_questions(panel: ResponseMatrix, files: Sequence[Path]) -> ResponseMat
     texts = panel.question_texts
     if "question" in about.columns:
         texts = about.pop("question").where(lambda text: text.notna(), None)
+        if "options" in about.columns:
+            shown = about.pop("options")
+            pairs = zip(texts, shown, strict=True)
+            asked = [
+                rendered(text, json.loads(options)) if isinstance(options, str) else text for text, options in pairs
+            ]
+            texts = pd.Series(asked, texts.index, dtype=object)
     return replace(panel, question_texts=texts, about_questions=about)
 
 

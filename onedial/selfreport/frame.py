@@ -8,7 +8,6 @@ import pandas as pd
 from onedial.asking.questions import Question
 from onedial.asking.respondents import Respondent
 from onedial.confidence.signals import signal_table
-from onedial.selfreport.ask.choices import ChoiceItem
 from onedial.selfreport.ask.self_reports import SelfReport
 from onedial.selfreport.per_respondent import per_respondent
 from onedial.stats.level import MOST_UNREAD
@@ -29,7 +28,7 @@ class Material:
     """
 
     questions: list[Question]
-    items: list[ChoiceItem]
+    items: list[Question]
     topics: dict[str, str]
     seed: int
     samples: int

@@ -136,7 +136,7 @@ def forecast(
     quiet_libraries()
     choose_threads()
     asked: dict[str, Sequence[Prompt]] = {
-        split: [template.fill(question.text) for question in inputs.in_splits(split)]
+        split: [template.fill(question.rendered) for question in inputs.in_splits(split)]
         for split in inputs.splits.values()
     }
     told = forecast_of(options.model, asked | dict(beside or {}), loads, options.revision, options.dtype)

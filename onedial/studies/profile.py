@@ -184,10 +184,10 @@ def items_of(report: SelfReport, questions: list[Question], written: pd.DataFram
     right = unsteered["correct"].to_dict()
     if report.about == "questions":
         able = {key: 1 - value if report.right_if_unable else value for key, value in right.items()}
-        return [Item(each.id, {"question": each.text}, truth=able.get(each.id, float("nan"))) for each in questions]
+        return [Item(each.id, {"question": each.rendered}, truth=able.get(each.id, float("nan"))) for each in questions]
     texts = unsteered["text"].fillna("").str.strip()
     return [
-        Item(each.id, {"question": each.text, "answer": texts[each.id]}, truth=right[each.id])
+        Item(each.id, {"question": each.rendered, "answer": texts[each.id]}, truth=right[each.id])
         for each in questions
         if texts.get(each.id)
     ]

@@ -171,7 +171,7 @@ def panel_of(
             for name, text in zip(questions["topic"], shown, strict=True)
         ]
     if drawn is not None:
-        shown = [each.text for each in drawn]
+        shown = [each.rendered for each in drawn]
     asked = pd.DataFrame({"id": questions["question_id"], "question": shown, "topic": questions["topic"]})
     if grouped:
         asked["wording_of"] = questions["wording_of"]

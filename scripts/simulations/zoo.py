@@ -135,7 +135,7 @@ def known_texts() -> dict[str, tuple[str, str, float]]:
     """Text of a question -> its id, its best answer, and the share of respondents that know it."""
     pool = [each for each in load_questions("embedded") if each.answers]
     best = {each.id: each.answers[0] for each in pool}
-    best |= {each.question_id: each.options[0] for each in choice_items(pool, pool, 0)}
+    best |= {each.id: each.options[0] for each in choice_items(pool, pool, 0)}
     return {each.text: (each.id, best[each.id], 1.05 - (each.level or 3) / 5.5) for each in pool}
 
 
@@ -582,7 +582,7 @@ def of_self_reports(make: Makes) -> dict[str, Reading]:
     """How well each self-report tells the respondent's right answers from its wrong ones."""
     it = make(0)
     questions = material(it.seed).questions
-    given = answers_in_order(it, [CLOSED_BOOK.prompt(each.text) for each in questions], CLOSED_BOOK)
+    given = answers_in_order(it, [CLOSED_BOOK.prompt(each.rendered) for each in questions], CLOSED_BOOK)
     right = [
         float(grade_answer(each, said.raw_text).outcome == "right") for each, said in zip(questions, given, strict=True)
     ]
@@ -591,7 +591,7 @@ def of_self_reports(make: Makes) -> dict[str, Reading]:
         report = SELF_REPORTS[name]
         slots = next(iter(report.forms.values())).template.slots
         items = [
-            Item(each.id, {slot: {"question": each.text, "answer": said.raw_text}[slot] for slot in slots})
+            Item(each.id, {slot: {"question": each.rendered, "answer": said.raw_text}[slot] for slot in slots})
             for each, said in zip(questions, given, strict=True)
         ]
         score = ask_self_report(it, report, items)["score"].to_numpy()

@@ -106,7 +106,7 @@ class Gate:
         table = answers_along(model, [self.intervention], prompts, [self.magnitude])
         table = table.set_index("question_id").loc[[question.id for question in asked]].reset_index()
         said = (table["margin"] > 0).astype(float).where(is_read(table["mass"]))
-        found = table.assign(question=[question.text for question in asked], said_yes=said)
+        found = table.assign(question=[question.rendered for question in asked], said_yes=said)
         return found[["question_id", "question", "said_yes", "margin", "mass"]]
 
     def save(self, folder: Path | str) -> None:

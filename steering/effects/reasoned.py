@@ -153,7 +153,7 @@ def reasoned_sweep(
     prompts = dict(
         zip(
             [question.id for question in questions],
-            model.token_ids([instrument.prompt(question.text) for question in questions]),
+            model.token_ids([instrument.prompt(question.rendered) for question in questions]),
             strict=True,
         )
     )

@@ -360,7 +360,7 @@ def forecast_of(
     >>> model, folder = load_model("smollm2-135m-instruct"), tempfile.TemporaryDirectory()
     >>> for each in (model.hf, model.tokenizer):
     ...     _ = each.save_pretrained(folder.name)
-    >>> asked = {"test": [METACOGNITIVE.fill(question.text) for question in load_questions("embedded", n=4)]}
+    >>> asked = {"test": [METACOGNITIVE.fill(question.rendered) for question in load_questions("embedded", n=4)]}
     >>> list(forecast_of(folder.name, asked, lambda lengths, *_: {"sweep": [Load(lengths["test"])]}).stages)
     ['start', 'sweep']
     """

@@ -32,13 +32,16 @@ def test_equal_after_normalising_is_exact(answer, accepted):
 
 @pytest.mark.parametrize("row", TABLE["graded"], ids=lambda row: f"{row['question'][:30]} {row['accepted']}")
 def test_every_answer_is_graded_as_what_it_says(row):
-    for accepted in {row["accepted"], row["accepted"].replace("B", "mercury")}:  # a letter, or its option's words
-        question = Question("q", row["question"], (accepted,), grading=row["grading"])
-        for outcome in OUTCOMES:
-            for text in row.get(outcome, ()):
-                found = grade_answer(question, text)
-                assert (found.outcome, found.correct) == (outcome, OUTCOMES[outcome]), text
-                assert math.isnan(found.f1) == (outcome == "no answer")
+    options = tuple(row.get("options", ()))
+    right = "ABCD".index(row["accepted"]) if options else None
+    question = Question(
+        "q", row["question"], (row["accepted"],), grading=row["grading"], options=options, right_option=right
+    )
+    for outcome in OUTCOMES:
+        for text in row.get(outcome, ()):
+            found = grade_answer(question, text)
+            assert (found.outcome, found.correct) == (outcome, OUTCOMES[outcome]), text
+            assert math.isnan(found.f1) == (outcome == "no answer")
 
 
 def test_token_f1_counts_shared_tokens_with_their_multiplicity():
@@ -73,11 +76,12 @@ def test_a_question_file_names_the_grader_and_an_unknown_one_is_refused(tmp_path
     number, text = load_questions(path)
     assert (number.grading, text.grading, text.exact_answers) == ("number", "text", ("fall", "the fall"))
     path.write_text("question,grading\nHow many?,code\n")
-    with pytest.raises(InputError, match="line 2, column 'grading' holds 'code'; give text, choice, number"):
+    with pytest.raises(InputError, match="line 2, column 'grading' holds 'code'; give text, number"):
         load_questions(path)
 
 
 def test_what_was_not_asked_or_has_no_key_is_ungraded():
-    assert grade_answer(Question("q", "Which?", ("A",), grading="choice"), None).outcome == "ungraded"
-    for grading in ("text", "choice", "number"):
+    assert grade_answer(Question("q", "Which?", options=("a", "b"), right_option=0), None).outcome == "ungraded"
+    assert grade_answer(Question("q", "Which?", options=("a", "b")), "A").outcome == "ungraded"
+    for grading in ("text", "number"):
         assert grade_answer(Question("q", "Which?", (), grading=grading), "Seven").outcome == "ungraded"

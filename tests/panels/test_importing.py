@@ -176,9 +176,8 @@ def test_options_that_are_no_yes_or_no_are_chosen_by_their_likelihood(tmp_path):
     path.write_text("".join(json.dumps(row) + "\n" for row in rows))
     found = panel_from_logs(read_logs(path))
     assert found.report["runs"][0]["asked"] == "question"
-    assert found.questions[0].grading == "choice"
-    assert found.questions[0].text.endswith("A) Africa\nB) Europe")
-    assert found.questions[0].answers == ("B",)
+    assert (found.questions[0].options, found.questions[0].right_option) == (("Africa", "Europe"), 1)
+    assert found.questions[0].rendered.endswith("A) Africa\nB) Europe")
 
 
 # ---- Every Eval Ever ---------------------------------------------------------------------------------------------

@@ -9,7 +9,7 @@ import yaml
 
 from onedial.core.errors import InputError
 from onedial.core.notices import Notice
-from onedial.panels.grading.choice_grading import grade_answer, options_shown
+from onedial.panels.grading.choice_grading import grade_answer
 from onedial.panels.inputs import load_inputs
 from onedial.panels.questions.question_files import load_questions
 
@@ -36,14 +36,13 @@ def write(path, rows):
 def test_options_come_in_the_order_of_their_labels_with_their_key(tmp_path, name, ending):
     own = CHOICES[name]
     (question,) = load_questions(write(tmp_path / f"q{ending}", [own["row"]]))
-    options = options_shown(question.text)
+    options = dict(zip("ABCD", question.options, strict=False))
     if "any order" in own:
         assert sorted(options.values()) == own["any order"]
     else:
         assert options == dict(zip("ABCD", own.get("options", TEXTS), strict=False))
     letter = next(letter for letter, text in options.items() if text == "iron")
     assert question.answers == (letter, "iron")
-    assert question.grading == "choice"
     assert grade_answer(question, f"{letter}) iron").outcome == "right"
 
 
@@ -77,7 +76,7 @@ HANDED = {
 @pytest.mark.parametrize("name", HANDED)
 def test_files_that_came_out_wrong_once(name):
     found = load_questions(DATA / name)
-    assert [(question.text, question.answers) for question in found] == HANDED[name]
+    assert [(question.rendered, question.answers) for question in found] == HANDED[name]
 
 
 @pytest.mark.parametrize("name", ANSWERS)
@@ -128,12 +127,12 @@ def test_keys_that_disagree_are_refused_by_their_line(tmp_path):
 
 def test_a_key_that_is_kept_back_leaves_the_question_ungraded_and_is_counted(tmp_path):
     (own,) = load_questions([{"question": ASKED, **IN_COLUMNS, "answer": ""}])
-    assert (options_shown(own.text), own.answers) == (METALS, ())
+    assert (list(own.options), own.answers) == (TEXTS, ())
     rows = [{"question": ASKED, "choices": TEXTS, "label": label} for label in (-1, "")]
     with pytest.warns(Notice, match="of 2 of 2 questions the right option is not told"):
         found = load_questions(write(tmp_path / "q.jsonl", [rows[0], rows[1] | {"question": "Which is not?"}]))
     assert [question.answers for question in found] == [(), ()]
-    assert options_shown(found[0].text) == METALS
+    assert list(found[0].options) == TEXTS
 
 
 @pytest.mark.parametrize(
@@ -193,10 +192,7 @@ def test_questions_with_and_without_options_stand_in_one_file(tmp_path):
     ]
     for ending in (".jsonl", ".csv"):
         found = load_questions(write(tmp_path / f"q{ending}", rows))
-        assert [(question.answers, question.grading) for question in found] == [
-            (("B", "iron"), "choice"),
-            (("7",), "text"),
-        ]
+        assert [(question.answers, question.right_option) for question in found] == [(("B", "iron"), 1), (("7",), None)]
 
 
 @pytest.mark.parametrize("text", ["['Who?', 'Where?']", "[{'question': 'Who?', 'options': ['Ann', 'Bob']}]"])
@@ -264,5 +260,5 @@ def test_a_panel_meets_the_questions_with_options_that_it_holds(tmp_path, lay_ou
     frame.to_csv(tmp_path / "panel.csv", index=False)
     found = load_inputs(str(tmp_path / "panel.csv"))
     assert len(found.questions) == len(found.panel.answers) == 8
-    assert found.questions[1].text.endswith("A) x1\nB) y1")
+    assert found.questions[1].rendered.endswith("A) x1\nB) y1")
     assert found.panel.answers.loc[found.questions[1].id].tolist() == [1, 0]

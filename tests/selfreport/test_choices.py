@@ -62,7 +62,7 @@ def test_all_options_are_of_the_kind_that_the_question_asks_for():
     kinds = {answer: kind_asked(each) for each in POOL for answer in each.answers[:1]}
     asked = {each.id: kind_asked(each) for each in POOL}
     for item in choice_items(POOL, POOL):
-        assert {kinds[option] for option in item.options[1:]} == {asked[item.question_id]}
+        assert {kinds[option] for option in item.options[1:]} == {asked[item.id]}
     assert kind_asked(Question("q", "Which poet wrote it?", ("Ovid",))) == "person"
     assert kind_asked(Question("q", "In what year was it?", ("1815",))) == "year"
     assert kind_asked(Question("q", "How many are there?", ("12",))) == "whole number"

@@ -72,7 +72,7 @@ def where_it_comes_from(collection: Collection, rows: pd.DataFrame, source: str)
         for entry in collection.models
         for each in instruments_of(entry, collection.closed_book)
     }
-    texts = "\n".join(f"{question.id} {question.text}" for question in collection.questions)
+    texts = "\n".join(f"{question.id} {question.rendered}" for question in collection.questions)
     return {
         "questions": {"source": source, "n": len(collection.questions), "sha256": sha256_of_text(texts)},
         "models": {

@@ -64,7 +64,7 @@ def key_of(entry: RespondentModel, instrument: Instrument, question: Question, s
     >>> key_of(entry, CAN_YOU_ANSWER, load_questions(["Who wrote Emma?"])[0])[0]
     'gpt-x: neutral'
     """
-    asked = asked_of(instrument.prompt(question.text), instrument, whom(entry))
+    asked = asked_of(instrument.prompt(question.rendered), instrument, whom(entry))
     return entry.respondent_for(instrument), "", question.id, asked, sample
 
 
@@ -121,7 +121,7 @@ def ask_of(pending: Pending, respondent: Respondent, about: Mapping[str, Any]) -
     return Ask(
         pending.respondent,
         respondent,
-        [instrument.prompt(question.text) for question in pending.questions],
+        [instrument.prompt(question.rendered) for question in pending.questions],
         instrument,
         sample=pending.sample,
         items=[question.id for question in pending.questions],

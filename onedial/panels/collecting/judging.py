@@ -61,7 +61,7 @@ def answers_to_judge(closed: pd.DataFrame, questions: Sequence[Question], n: int
 
 def judge_prompt(question: Question, text: str) -> Prompt:
     """What the judge is asked about one answer."""
-    return JUDGE.prompt(question.text, accepted=" | ".join(question.answers), answer=text)
+    return JUDGE.prompt(question.rendered, accepted=" | ".join(question.answers), answer=text)
 
 
 def judge_answers(

@@ -9,10 +9,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal, get_args
 
-from onedial.asking.questions import Question, normalised_text, question_id
+from onedial.asking.questions import LETTERS, Question, normalised_text, question_id
 from onedial.asking.yes_no import parse_yes_no
 from onedial.panels.formats.records import LogRun
-from onedial.panels.grading.choice_grading import LETTERS, with_options
 from onedial.panels.questions.prompts import Template, bare_questions, say_what_may_be_shared
 
 Asked = Literal["auto", "yes-no", "question"]
@@ -111,18 +110,29 @@ def questions_of(known: Sequence[AskedRun], ids: Mapping[tuple[str, str], str]) 
                 accepted[identity] = tuple(dict.fromkeys(accepted[identity] + record.accepted))
     questions = []
     for identity, text in texts.items():
-        shown = options.get(identity, ())
-        key = accepted[identity]
+        shown, key, right = options.get(identity, ()), accepted[identity], None
         if shown:
-            key = tuple(dict.fromkeys(_letter(answer, shown) for answer in key))
-            text = with_options(text, list(shown)) if shown[0] not in text else text
+            places = {_place(answer, shown) for answer in key}
+            right = places.pop() if len(places) == 1 else None
+            key = () if right is None else (LETTERS[right], shown[right])
+            text = _before_options(text, shown)
         text = text if normalised_text(text) else f"item {identity}"
-        questions.append(Question(identity, text, key, topics.get(identity), grading="choice" if shown else "text"))
+        questions.append(Question(identity, text, key, topics.get(identity), options=shown, right_option=right))
     return questions
 
 
-def _letter(answer: str, options: Sequence[str]) -> str:
-    """A target of a multiple choice as a letter: it may be one, an option's number from 0, or the option's words."""
+def _place(answer: str, options: Sequence[str]) -> int | None:
+    """The place of a multiple choice's target: it may be the option's words, its letter, or its number from 0."""
     if answer in options:
-        return LETTERS[options.index(answer)]
-    return LETTERS[int(answer)] if answer.isdigit() and int(answer) < len(options) else answer
+        return options.index(answer)
+    letters = LETTERS[: len(options)]
+    if len(answer) == 1 and answer in letters:
+        return letters.index(answer)
+    return int(answer) if answer.isdigit() and int(answer) < len(options) else None
+
+
+def _before_options(prompt: str, options: Sequence[str]) -> str:
+    """A log's prompt up to the lines that end in the options, where it shows them so; else all of it."""
+    lines = prompt.splitlines()
+    shown = [place for place, line in enumerate(lines) if line.strip().endswith(tuple(options))]
+    return "\n".join(lines[: shown[-len(options)]]).strip() if len(shown) >= len(options) else prompt

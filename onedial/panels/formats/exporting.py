@@ -52,7 +52,7 @@ def export_every_eval_ever(panel: ResponseMatrix, questions: Sequence[Question],
     lines = []
     for row in rows:
         question = by_id.get(row["question_id"])
-        text = str(texts.get(row["question_id"], "")) if question is None else question.text
+        text = str(texts.get(row["question_id"], "")) if question is None else question.rendered
         references = list(question.answers) if question else []
         model, framing = panel.respondents.loc[row["respondent"], ["model", "framing"]]
         name = f"{EVALUATION}: {framing}" if framing else EVALUATION

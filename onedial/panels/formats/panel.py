@@ -95,7 +95,7 @@ def panel_from_logs(runs: Sequence[LogRun], asked: Asked = "auto", score: str | 
         for record in one.run.records:
             question = by_id[ids[one.run.task, record.item]]
             row = _row(record, one.kind, _is_correct(one, record, question, score))
-            rows.append(row | of_run | {"question_id": question.id, "question": question.text})
+            rows.append(row | of_run | {"question_id": question.id, "question": question.rendered})
     if not rows:
         raise InputError("the logs hold no answers; give logs with samples")
     panel = pd.DataFrame(rows)
@@ -206,7 +206,7 @@ def _report(
         "runs": [_about_run(one) for one in known],
         "left_out": dict(left_out),
         "n_questions": len(questions),
-        "n_questions_without_text": sum(question.text == f"item {question.id}" for question in questions),
+        "n_questions_without_text": sum(question.rendered == f"item {question.id}" for question in questions),
         "n_answers": len(panel),
         "respondents": {str(name): _counts(own) for name, own in panel.groupby("respondent", sort=False)},
         "unread_examples": [

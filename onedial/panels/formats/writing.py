@@ -36,7 +36,11 @@ def write_imported(found: ImportedPanel, folder: Path) -> None:
     folder.mkdir(parents=True, exist_ok=True)
     lines = []
     for question in found.questions:
-        fields: dict[str, Any] = {"id": question.id, "question": question.text, "answers": list(question.answers)}
+        fields: dict[str, Any] = {"id": question.id, "question": question.text}
+        if question.options:
+            fields |= {"options": list(question.options), "answer": "".join(question.answers[:1])}
+        else:
+            fields["answers"] = list(question.answers)
         fields |= {"topic": question.topic} if question.topic else {}
         fields |= {"grading": question.grading} if question.grading != "text" else {}
         lines.append(json.dumps(fields, ensure_ascii=False) + "\n")

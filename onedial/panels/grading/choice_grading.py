@@ -1,8 +1,9 @@
-"""How the answer to a question is graded: one function per kind of answer, chosen by the question.
+"""How the answer to a question is graded: one function per kind of answer. A question with options is a choice; else it
+says which.
 
 text    words and names, by the rules of SQuAD and a little more (`onedial.panels.grading.grading`); where yes or no is
         the answer, as every yes or no is read ("Yes, but I am not sure"), and what says neither is no answer
-choice  the letter of an option that the question shows as a line "A) ..."
+choice  the letter of an option, or its words
 number  a number or a final answer in LaTeX (`onedial.panels.grading.number_grading`)
 
 Of a choice the letter counts where it is chosen: boxed, after "answer is" or "answer:" (the last of these, since
@@ -16,15 +17,13 @@ Code is not graded: what a program does shows only when it runs, and nothing tha
 import re
 from collections.abc import Callable
 
-from onedial.asking.questions import Question
+from onedial.asking.questions import LETTERS, Question
 from onedial.asking.replies import without_disclaimer
 from onedial.asking.yes_no import parse_yes_no
 from onedial.panels.grading.answer_text import find, first_statement, normalised_tokens
 from onedial.panels.grading.grading import NO_ANSWER, UNGRADED, Grade, grade
 from onedial.panels.grading.number_grading import grade_number
 
-LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
-_OPTION = re.compile(r"^\(?([A-Z])[).:]\s+(\S.*)$", re.MULTILINE)
 _LETTER = r"[*_\"'“(\[{]*(?:option\s+)?[*_(\[{]*([A-Z])(?![\w'’])"
 _CHOSEN = re.compile(
     rf"(?:\\boxed\{{\s*(?:\\text\{{)?\s*|\b[Aa]nswer\s*(?:is\b\s*:?|:)\s*|\bANSWER\s*:\s*)(?:\*\*\s*)?{_LETTER}"
@@ -37,47 +36,12 @@ _OPEN = re.compile(r"\W*(?:who|whom|whose|what|which|where|when|why|how|name)\b"
 _SECOND = re.compile(r"\s*[)\]*]*\s*(?:,|/|or|and)\s*\(?([A-Z])(?![\w'’])")
 
 
-def with_options(question: str, options: list[str]) -> str:
-    """The text to ask: the question, and one line per option with its letter."""
-    lines = [f"{letter}) {option}" for letter, option in zip(LETTERS, options, strict=False)]
-    return "\n".join([question.strip(), "", *lines])
-
-
-def options_shown(question: str) -> dict[str, str]:
-    """Letter to option, as the question's text shows them: the longest run from A on, the last of equals.
-
-    >>> options_shown("Q: Which is a metal?\\n\\nA) wood\\nB) iron\\nA: The answer is")
-    {'A': 'wood', 'B': 'iron'}
-    """
-    runs: list[dict[str, str]] = [{}]
-    for letter, text in _OPTION.findall(question):
-        if letter == LETTERS[0]:
-            runs.append({})
-        if letter == LETTERS[len(runs[-1]) % len(LETTERS)]:
-            runs[-1][letter] = text.strip()
-    return max(reversed(runs), key=len)
-
-
-def without_options(question: str) -> str:
-    """The question as it was before `with_options`."""
-    return question.partition("\n\nA) ")[0]
-
-
 def grade_choice(question: Question, answer_text: str | None) -> Grade:
-    """Grade one answer to a question with options; its key holds the right letter, or the right option's words.
-
-    F1 is 1 or 0 here: a letter is right or not.
-    """
-    if answer_text is None or not question.answers:
+    """Grade one answer to a question with options. F1 is 1 or 0 here: a letter is right or not."""
+    if answer_text is None or question.right_option is None:
         return UNGRADED
-    options = options_shown(question.text)
-    right = {answer for answer in question.answers if answer in options}
-    right |= {letter for letter, text in options.items() if text in question.answers}
-    chosen = chosen_letters(answer_text, options, question.text)
-    if not chosen:
-        return NO_ANSWER
-    is_right = len(chosen) == 1 and chosen <= right
-    return Grade.of(is_right)
+    chosen = chosen_letters(answer_text, dict(zip(LETTERS, question.options, strict=False)), question.rendered)
+    return Grade.of(chosen == {LETTERS[question.right_option]}) if chosen else NO_ANSWER
 
 
 def chosen_letters(answer_text: str, options: dict[str, str], question: str = "") -> set[str]:
@@ -119,7 +83,8 @@ def grade_answer(question: Question, answer_text: str | None) -> Grade:
     >>> grade_answer(question, "The Danube.").outcome, grade_answer(question, "The Rhine.").outcome
     ('right', 'wrong')
     """
-    return GRADERS[question.grading](question, None if answer_text is None else without_disclaimer(answer_text))
+    grader = grade_choice if question.options else GRADERS[question.grading]
+    return grader(question, None if answer_text is None else without_disclaimer(answer_text))
 
 
 def _grade_text(question: Question, answer_text: str | None) -> Grade:
@@ -135,6 +100,5 @@ def _grade_text(question: Question, answer_text: str | None) -> Grade:
 
 GRADERS: dict[str, Callable[[Question, str | None], Grade]] = {
     "text": _grade_text,
-    "choice": grade_choice,
     "number": grade_number,
 }

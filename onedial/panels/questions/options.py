@@ -5,12 +5,11 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from onedial.asking.questions import Question, question_id
+from onedial.asking.questions import LETTERS, Question, question_id, rendered
 from onedial.asking.tables import is_blank
 from onedial.core.errors import InputError
 from onedial.core.files import sha256_of_text
 from onedial.core.notices import notice
-from onedial.panels.grading.choice_grading import LETTERS, with_options
 from onedial.panels.questions.cells import TRUTH, clean_text, list_in_text, plain
 
 _TEXTS = ("text", "texts", "choices", "value", "content", "option", "answer", "answerText", "answer_text")
@@ -284,7 +283,7 @@ def right_places(
 def choice_question(
     text: str, options: Any, right: int | None, topic: Any = None, identity: Any = None, where: str = "the question"
 ) -> Question:
-    """A question that shows its options as lines "A) ...", with the right one's letter and words as its key.
+    """A question with options; its answers are the right one's letter and words.
 
     Args:
         options: a list of them, or one text with | between.
@@ -305,6 +304,6 @@ def choice_question(
         )
     if right is not None and not 0 <= right < len(shown):
         raise InputError(f"{where} gives the answer {right}, which is none of its {len(shown)} options, from 0")
-    asked = with_options(text, shown)
-    own = question_id(asked) if identity is None else str(identity)
-    return Question(own, asked, () if right is None else (LETTERS[right], shown[right]), topic, grading="choice")
+    own = question_id(rendered(text, shown)) if identity is None else str(identity)
+    answers = () if right is None else (LETTERS[right], shown[right])
+    return Question(own, text, answers, topic, options=tuple(shown), right_option=right)

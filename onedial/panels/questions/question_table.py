@@ -31,7 +31,7 @@ from onedial.asking.tables import Table, is_blank, listed, name_of, text_of
 from onedial.core.errors import InputError
 from onedial.core.notices import notice
 from onedial.panels.columns import Columns, has_words, is_number, simple
-from onedial.panels.grading.choice_grading import GRADERS, options_shown
+from onedial.panels.grading.choice_grading import GRADERS
 from onedial.panels.questions.cells import TRUTH, answers_of, clean_text, final_answer_of, is_empty, list_in_text
 from onedial.panels.questions.options import (
     READINGS,
@@ -401,8 +401,6 @@ def _open_questions(columns: Columns, texts: Sequence[str], options: Found | Non
         grading = "number" if ends[row] or solved[row] else "text"
         if is_truth and own:
             own = ("yes" if own[0].casefold() == "true" else "no",)
-        elif len(own) == 1 and own[0] in options_shown(texts[row]):
-            grading = "choice"
         bare[row] = replace(bare[row], answers=own, grading=grading)
     return bare
 
@@ -427,14 +425,6 @@ def _refuse_keys_without_options(columns: Columns, answers: Sequence[Sequence[st
     given = [answer for own in answers for answer in own]
     names = [name for name in _key_columns(columns) if _SURELY_A_KEY.fullmatch(simple(name))]
     letters = [len(own) == 1 and own[0] in "ABCDE" for own in answers]
-    if any(options_shown(text) for text in texts):
-        bare = sum(is_letter and own[0] not in options_shown(text)
-                   for is_letter, own, text in zip(letters, answers, texts, strict=True))  # fmt: skip
-        if bare:
-            notice(
-                f"{columns.table.path}: the letters that answer {bare} questions stand before no option in their texts"
-            )
-        return
     if names and not given:
         name = names[0]
     elif len(answers) > 1 and all(letters):

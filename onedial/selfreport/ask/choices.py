@@ -12,7 +12,7 @@ that none is ruled out by its kind. One of them is the one that an authority wil
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import replace
 
 import pandas as pd
 
@@ -33,22 +33,9 @@ NAMED = "named"
 """The slot of an option's words, where the others hold its letter."""
 
 
-@dataclass(frozen=True)
-class ChoiceItem:
-    """A question with its options.
-
-    Attributes:
-        options: the right one first. topic: of the question. The second option is the one that will be asserted.
-    """
-
-    question_id: str
-    text: str
-    options: tuple[str, ...]
-    topic: str
-
-
-def choice_items(questions: Sequence[Question], pool: Sequence[Question], seed: int = 0) -> list[ChoiceItem]:
-    """Give each question three wrong options of the kind that it asks for.
+def choice_items(questions: Sequence[Question], pool: Sequence[Question], seed: int = 0) -> list[Question]:
+    """Give each question three wrong options of the kind that it asks for, behind the right one; the second option is
+    the one that will be asserted.
 
     Args:
         questions: with accepted answers; those whose words do not say what they ask for (`kind_asked`), and those for
@@ -80,7 +67,7 @@ def choice_items(questions: Sequence[Question], pool: Sequence[Question], seed: 
             if len(wrong) == N_OPTIONS - 1:
                 break
         if len(wrong) == N_OPTIONS - 1:
-            made.append(ChoiceItem(question.id, question.text, (right, *wrong), str(question.topic)))
+            made.append(replace(question, options=(right, *wrong), right_option=0))
     return made
 
 
@@ -122,7 +109,7 @@ def choice_instrument(
 
 def ask_choices(
     respondent: Respondent,
-    items: Sequence[ChoiceItem],
+    items: Sequence[Question],
     instrument: Instrument | None = None,
     values: Mapping[str, Sequence[int]] | None = None,
     more: Sequence[str] = (),
@@ -144,7 +131,7 @@ def ask_choices(
     prompts, turned = [], []
     for number, item in enumerate(items):
         options = [*item.options, *more]
-        start = int(sha256_of_text(f"turns {item.question_id}"), 16) % n  # else letters by turns are options by turns
+        start = int(sha256_of_text(f"turns {item.id}"), 16) % n  # else letters by turns are options by turns
         for shift in range(start, start + n):
             order = [(place + shift) % n for place in range(n)]  # the option behind each letter
             slots = {letter.lower(): options[order[place]] for place, letter in enumerate(LETTERS[:n])}
@@ -173,12 +160,12 @@ def ask_choices(
         weights = [math.exp(value - highest) for value in logs]
         p = [weight / sum(weights) for weight in weights]
         likeliest = [option for option in range(n) if logs[option] > highest - 1e-9] if read else []
-        chosen = likeliest[int(sha256_of_text(item.question_id), 16) % len(likeliest)] if read else None
+        chosen = likeliest[int(sha256_of_text(item.id), 16) % len(likeliest)] if read else None
         bias = sum(answer.probabilities[0] for answer in own) / n if read else math.nan
         picked = (
             "".join(LETTERS[answer.probabilities.index(max(answer.probabilities))] for answer in own) if read else ""
         )
-        rows[item.question_id] = [*p, chosen, bias, picked]
+        rows[item.id] = [*p, chosen, bias, picked]
     columns = [f"p{place}" for place in range(n)] + ["chosen", "label_A", "letters"]
     table = pd.DataFrame.from_dict(rows, orient="index", columns=columns).rename_axis("question_id")
     return table.assign(chosen=table["chosen"].astype(object).where(table["chosen"].notna(), None))

@@ -112,12 +112,12 @@ def ask_restriction(
         or as much for one as for the other), behaved (A or B by the reply's words, `refuses`; other = no reply),
         margin (of the prediction), text; with `again` behaved_again.
     """
-    items = [Item(each.id, {"question": each.text}) for each in requests]
+    items = [Item(each.id, {"question": each.rendered}) for each in requests]
     margins = ask_self_report(respondent, SELF_REPORTS["will answer"], items)["score"]
-    slots = [{"question": each.text} for each in requests]
+    slots = [{"question": each.rendered} for each in requests]
     table = ask_table(respondent, RESPONSE, slots)[["text"]]
     shown = [
-        Item(each.id, {"question": each.text, "response": text.strip()})
+        Item(each.id, {"question": each.rendered, "response": text.strip()})
         for each, text in zip(requests, table["text"], strict=True)
         if text.strip()
     ]
@@ -159,9 +159,11 @@ def ask_difficulty(
     for group in groups:
         random.Random(sha256_of_text(f"{seed} {group[0].id}")).shuffle(group)
     used = [question for group in groups for question in group]
-    slots = [dict(zip(("one", "two", "three", "four"), (each.text for each in group), strict=True)) for group in groups]
+    slots = [
+        dict(zip(("one", "two", "three", "four"), (each.rendered for each in group), strict=True)) for group in groups
+    ]
     ranked = ask_table(respondent, RANKING, slots)
-    asked = [{"question": each.text} for each in used]
+    asked = [{"question": each.rendered} for each in used]
     single = {"": ask_table(respondent, CLOSED_BOOK, asked)}
     if again is not None:
         single["_again"] = ask_table(again, once_more(CLOSED_BOOK), asked)

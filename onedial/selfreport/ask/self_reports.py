@@ -203,13 +203,13 @@ def facts_for(questions: Sequence[Question], seed: int) -> list[Question]:
 def _facts(questions: Sequence[Question], seed: int) -> list[Item]:
     facts = facts_for(questions, seed)
     truth = truth_of(facts)
-    return [Item(each.id, {"question": each.text}, truth=truth[each.id]) for each in facts]
+    return [Item(each.id, {"question": each.rendered}, truth=truth[each.id]) for each in facts]
 
 
 def _requests(questions: Sequence[Question], seed: int) -> list[Item]:
     pool = load_questions("frontier")
     drawn = sample_questions(pool, min(len(questions), len(pool)), seed)
-    return [Item(each.id, {"question": each.text}) for each in drawn]
+    return [Item(each.id, {"question": each.rendered}) for each in drawn]
 
 
 SELF_REPORTS: dict[str, SelfReport] = {

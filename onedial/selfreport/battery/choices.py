@@ -17,7 +17,6 @@ from onedial.selfreport.ask.choices import (
     DONT_KNOW,
     LETTERS,
     N_OPTIONS,
-    ChoiceItem,
     ask_choices,
     choice_instrument,
     choice_items,
@@ -80,17 +79,17 @@ def _score(own: pd.DataFrame, draws: Draws) -> dict[str, object]:
 # ---- item by item ----------------------------------------------------------------------------------------------------
 
 
-def drawn_items(questions: Sequence[Question], seed: int) -> list[ChoiceItem]:
+def drawn_items(questions: Sequence[Question], seed: int) -> list[Question]:
     """As many questions with options as there are questions, by a hash of the seed."""
     pool = [each for each in load_questions("embedded") if each.answers]
     made = choice_items(pool, pool, seed)
-    return sorted(made, key=lambda each: sha256_of_text(f"{seed} {each.question_id}"))[: len(questions)]
+    return sorted(made, key=lambda each: sha256_of_text(f"{seed} {each.id}"))[: len(questions)]
 
 
 def options_of(questions: Sequence[Question], seed: int) -> list[Item]:
     """Questions with their options in `PLACES`."""
     return [
-        Item(each.question_id, {"question": each.text, **dict(zip(PLACES, each.options, strict=True))})
+        Item(each.id, {"question": each.text, **dict(zip(PLACES, each.options, strict=True))})
         for each in drawn_items(questions, seed)
     ]
 

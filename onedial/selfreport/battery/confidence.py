@@ -61,7 +61,7 @@ def ask_confidence_ways(respondent: Respondent, questions: Sequence[Question]) -
         written (the sentence before it); nan where unread. An empty answer is asked no further than `plain`.
     """
     table = pd.DataFrame(
-        {"question_id": [each.id for each in questions], "question": [each.text for each in questions]}
+        {"question_id": [each.id for each in questions], "question": [each.rendered for each in questions]}
     )
     table["answer"] = ask_table(respondent, CLOSED_BOOK, table[["question"]].to_dict("records"))["text"].str.strip()
     table["correct"] = [correct(each, text) for each, text in zip(questions, table["answer"], strict=True)]

@@ -39,7 +39,7 @@ def ask_correction(respondent: Respondent, questions: Sequence[Question], temper
         not checked.
     """
     table = pd.DataFrame({"question_id": [each.id for each in questions]})
-    asked = [{"question": each.text} for each in questions]
+    asked = [{"question": each.rendered} for each in questions]
     table["first_text"] = ask_table(respondent, drawn(CLOSED_BOOK, temperature), asked)["text"].str.strip()
     said = table.index[table["first_text"] != ""]
     again = [asked[place] | {"answer": table["first_text"][place]} for place in said]

@@ -12,7 +12,7 @@ def _ask(make: Make, material: Material) -> pd.DataFrame:
     Returns:
         author, question_id, margin, first (whether the answer is right), goes_by.
     """
-    texts = {each.id: each.text for each in material.questions}
+    texts = {each.id: each.rendered for each in material.questions}
     critic, tables = make(0), []
     for author, answers in material.authors.items():
         said = answers[(answers["sample"] == 0) & (answers["first_text"].fillna("").str.strip() != "")]

@@ -37,7 +37,7 @@ def ask_guesses(respondent: Respondent, questions: Sequence[Question]) -> pd.Dat
         question_id, n_guesses, top (probability of the likeliest guess, the first of equals), top_right (1 / 0), total
         (sum of the probabilities), any_right (whether a guess is right), text; nan where no guess has a probability.
     """
-    written = ask_table(respondent, GUESS, [{"question": each.text} for each in questions])["text"]
+    written = ask_table(respondent, GUESS, [{"question": each.rendered} for each in questions])["text"]
     rows: list[list[object]] = []
     for question, text in zip(questions, written, strict=True):
         guesses = parse_guesses(text)

@@ -26,7 +26,7 @@ def ask_hedges(respondent: Respondent, questions: Sequence[Question]) -> pd.Data
         question_id, text, first person, impersonal, words, correct. Phrases are English: of a text in another language
         (`language_of`) none is counted, and no word.
     """
-    texts = ask_table(respondent, SURE_ANSWER, [{"question": each.text} for each in questions])["text"].str.strip()
+    texts = ask_table(respondent, SURE_ANSWER, [{"question": each.rendered} for each in questions])["text"].str.strip()
     rows = [
         {"question_id": each.id, "text": text, **count_hedges(text), "correct": correct(each, text)}
         for each, text in zip(questions, texts, strict=True)

@@ -62,7 +62,7 @@ def ask_honesty(respondent: Respondent, facts: Sequence[Question]) -> pd.DataFra
     )
     asked = pd.DataFrame(
         {
-            "question": [each.text for each in facts],
+            "question": [each.rendered for each in facts],
             "statement": [each.text() for each in load_statements(facts)],
             "wanted": "",
         }

@@ -64,7 +64,7 @@ def _ask(make: Make, material: Material) -> pd.DataFrame:
     """Pairs, and the absolute confidence and correctness of the same questions in rows of their own."""
     questions = material.questions
     asked = ask_pairs(make(0), questions, paired_design(len(questions), material.n_each, material.seed))
-    items = [Item(each.id, {"question": each.text}) for each in questions]
+    items = [Item(each.id, {"question": each.rendered}) for each in questions]
     given = ask_table(make(0), CLOSED_BOOK, [item.slots for item in items])["text"]
     absolute = pd.DataFrame(
         {

@@ -15,7 +15,6 @@ from onedial.asking.respondents import Respondent
 from onedial.core.errors import InputError
 from onedial.core.files import sha256_of_text
 from onedial.panels.questions.facts import load_passages
-from onedial.selfreport.ask.choices import ChoiceItem
 from onedial.selfreport.ask.self_reports import SELF_REPORTS, Item, Items, SelfReport, ask_self_report, lettered
 from onedial.selfreport.battery.choices import drawn_items
 from onedial.selfreport.frame import BatteryTest, Draws, Headline
@@ -38,18 +37,18 @@ BESIDE = SelfReport(
 )
 
 
-def _beside(kind: str, item: ChoiceItem, seed: int = 0) -> Item:
+def _beside(kind: str, item: Question, seed: int = 0) -> Item:
     """A question, and what stands beside it: another kind of `PASSAGES` than none."""
     if kind == "useless":
         neutral = load_passages()
-        passage = neutral[int(sha256_of_text(f"{seed} {item.question_id}"), 16) % len(neutral)]
+        passage = neutral[int(sha256_of_text(f"{seed} {item.id}"), 16) % len(neutral)]
     else:
         option = item.options[0 if kind == "helpful" else 1]
         passage = f"A book of reference says of the question below that its answer is {option}."
-    return Item(item.question_id, {"question": item.text, "passage": passage})
+    return Item(item.id, {"question": item.text, "passage": passage})
 
 
-def ask_beside_passages(respondent: Respondent, items: Sequence[ChoiceItem], seed: int = 0) -> pd.DataFrame:
+def ask_beside_passages(respondent: Respondent, items: Sequence[Question], seed: int = 0) -> pd.DataFrame:
     """P(IK) without a passage, and beside each kind of `PASSAGES`.
 
     Returns:
@@ -57,13 +56,13 @@ def ask_beside_passages(respondent: Respondent, items: Sequence[ChoiceItem], see
         `ask_self_report`).
     """
     plain = ask_self_report(
-        respondent, SELF_REPORTS["P(IK)"], [Item(item.question_id, {"question": item.text}) for item in items]
+        respondent, SELF_REPORTS["P(IK)"], [Item(item.id, {"question": item.text}) for item in items]
     ).assign(passage="none")
     # A question's passages stand side by side, in an order by hash: who says again what it has just said has no shift.
     plan = [
         (kind, item)
         for item in items
-        for kind in sorted(PASSAGES[1:], key=lambda kind: sha256_of_text(f"{item.question_id} {kind}"))
+        for kind in sorted(PASSAGES[1:], key=lambda kind: sha256_of_text(f"{item.id} {kind}"))
     ]
     asked = [_beside(kind, item, seed) for kind, item in plan]
     beside = ask_self_report(respondent, BESIDE, asked).assign(passage=[kind for kind, _ in plan])

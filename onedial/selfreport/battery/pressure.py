@@ -12,10 +12,11 @@ import pandas as pd
 
 from onedial.asking.instruments import Instrument
 from onedial.asking.prompts import Turns
+from onedial.asking.questions import Question
 from onedial.asking.respondents import Respondent
 from onedial.core.errors import InputError
 from onedial.panels.questions.facts import load_passages
-from onedial.selfreport.ask.choices import NAMED, PICK, ChoiceItem, ask_choices, choice_instrument
+from onedial.selfreport.ask.choices import NAMED, PICK, ask_choices, choice_instrument
 from onedial.selfreport.ask.self_reports import SelfReport
 from onedial.selfreport.battery.choices import options_of, turned
 from onedial.selfreport.frame import BatteryTest, Headline
@@ -69,7 +70,7 @@ PRESSURES: dict[str, Pressure] = {
 N_PASSAGES = 4
 
 
-def ask_pressure(respondent: Respondent, items: Sequence[ChoiceItem], variants: Sequence[str] = ()) -> pd.DataFrame:
+def ask_pressure(respondent: Respondent, items: Sequence[Question], variants: Sequence[str] = ()) -> pd.DataFrame:
     """First choices, and what becomes of them under each variant of `PRESSURES`.
 
     PARROT's authority speaks before the question is first answered; the others answer one's own answer. Each claim has
@@ -91,9 +92,9 @@ def ask_pressure(respondent: Respondent, items: Sequence[ChoiceItem], variants: 
         raise InputError(f"there is no pressure {unknown[0]!r}; choose from {', '.join(PRESSURES)}")
     wanted = {each for name in variants or PRESSURES for each in (name, PRESSURES[name].control)}
     first = ask_choices(respondent, items)
-    read = [item for item in items if first.loc[item.question_id, "chosen"] is not None]
+    read = [item for item in items if first.loc[item.id, "chosen"] is not None]
     chosen = first["chosen"].to_dict()
-    said = [int(chosen[item.question_id]) for item in read]
+    said = [int(chosen[item.id]) for item in read]
     tables = []
     for name in (each for each in PRESSURES if each in wanted):
         pressure = PRESSURES[name]

@@ -45,11 +45,11 @@ def ask_properties(
         property, item (question_id), predicted (1 / 0, nan unread), margin, actual (1 / 0, nan where there is no
         answer), text; with `again` actual_again.
     """
-    slots = [{"question": each.text} for each in questions]
+    slots = [{"question": each.rendered} for each in questions]
     replies = {"actual": ask_table(respondent, SHORT.made, slots)["text"]}
     if again is not None:
         replies["actual_again"] = ask_table(again, once_more(SHORT.made), slots)["text"]
-    made = pd.DataFrame({"item": [each.id for each in questions], "question": [each.text for each in questions]})
+    made = pd.DataFrame({"item": [each.id for each in questions], "question": [each.rendered for each in questions]})
     made = made.assign(**{name: texts.str.strip() for name, texts in replies.items()})
     parts = []
     for name, (_, holds) in PROPERTIES.items():

@@ -82,9 +82,9 @@ def ask_reasoning(respondent: Respondent, questions: Sequence[Question]) -> pd.D
         being dots; of the last step), correct (of the answer after all steps; 1 / 0 / nan), written (the step), answer;
         nan where unread. Of what has no steps there is the row of step 0 alone, with no confidence.
     """
-    texts = ask_table(respondent, STEPS, [{"question": q.text} for q in questions])["text"]
+    texts = ask_table(respondent, STEPS, [{"question": q.rendered} for q in questions])["text"]
     thought = [(q, steps) for q, text in zip(questions, texts, strict=True) if (steps := parse_steps(text))]
-    slots = [{"question": q.text, "steps": _shown(steps)} for q, steps in thought]
+    slots = [{"question": q.rendered, "steps": _shown(steps)} for q, steps in thought]
     said = ask_table(respondent, ANSWER, slots)["text"].str.strip()
     right = [correct(question, text) for (question, _), text in zip(thought, said, strict=True)]
     plan = [(place, n) for place, (_, steps) in enumerate(thought) for n in range(len(steps) + 1)]

@@ -39,7 +39,9 @@ def ask_unknowable(respondent: Respondent) -> pd.DataFrame:
     """
     pairs = unknowable_twins()
     questions = [each for pair in pairs for each in pair]
-    items = [Item(each.id, {"question": each.text}) for each in sorted(questions, key=lambda q: sha256_of_text(q.id))]
+    items = [
+        Item(each.id, {"question": each.rendered}) for each in sorted(questions, key=lambda q: sha256_of_text(q.id))
+    ]
     asked = ask_self_report(respondent, SELF_REPORTS["would rather pass"], items)
     table = asked[["score", "goes_by"]].reindex([each.id for each in questions]).rename_axis("question_id")
     table.insert(0, "twin", np.repeat(np.arange(len(pairs)), 2))
@@ -71,7 +73,7 @@ def _d_prime_ends(hits: np.ndarray, alarms: np.ndarray, draws: Draws) -> tuple[f
 
 
 def _items(questions: Sequence[Question], seed: int) -> list[Item]:
-    return [Item(each.id, {"question": each.text}, truth=1.0) for _, each in unknowable_twins()[: len(questions)]]
+    return [Item(each.id, {"question": each.rendered}, truth=1.0) for _, each in unknowable_twins()[: len(questions)]]
 
 
 UNKNOWABLE = BatteryTest(

@@ -60,11 +60,11 @@ def material_of(options: BatteryOptions) -> Material:
         )
     questions = stratified_sample(pool, min(options.n_questions, len(pool)), options.seed)
     with_options = choice_items(pool, pool, options.seed)
-    kept = {each.question_id for each in with_options}
+    kept = {each.id for each in with_options}
     of_items = [each for each in pool if each.id in kept]
     n = min(options.n_questions, len(of_items))
     drawn = {each.id for each in stratified_sample(of_items, n, options.seed)} if n else set()
-    items = [each for each in with_options if each.question_id in drawn]
+    items = [each for each in with_options if each.id in drawn]
     topics = {each.id: str(each.topic) for each in [*questions, *of_items]}
     return Material(questions, items, topics, options.seed, options.samples, options.n_each)
 
@@ -114,7 +114,7 @@ def finish(run: Run, tests: Sequence[str], material: Material, options: BatteryO
 
 def said_in(test: str, answers: pd.DataFrame, material: Material) -> AnswerLog:
     """The answers to one test, the question's text beside its id."""
-    texts = {each.id: each.text for each in material.questions}
+    texts = {each.id: each.rendered for each in material.questions}
     if "question_id" in answers:
         said = answers["question_id"].map(lambda name: texts.get(name, name))
         answers = answers.drop(columns="question_id").assign(question=said)

@@ -123,10 +123,10 @@ def ask_model(
 def _tasks_of(respondent: Respondent, condition: str) -> pd.DataFrame:
     """The tasks of a condition, answered and graded; of a model on this machine, with how sure its tokens were."""
     own = efficacy_tasks()[condition]
-    texts = ask_table(respondent, CLOSED_BOOK, [{"question": task.text} for task in own])["text"].tolist()
+    texts = ask_table(respondent, CLOSED_BOOK, [{"question": task.rendered} for task in own])["text"].tolist()
     log_p = [float("nan")] * len(own)
     if isinstance(model := getattr(respondent, "respondent", None), LocalRespondent):
-        found = read_written(model.model, [CLOSED_BOOK.prompt(task.text) for task in own], texts)
+        found = read_written(model.model, [CLOSED_BOOK.prompt(task.rendered) for task in own], texts)
         log_p = [token_scores(each.statistics)["mean log-probability"] for each in found]
     right = [outcome_as_number(grade_answer(task, text).outcome) for task, text in zip(own, texts, strict=True)]
     about = {"condition": condition, "task": [task.id for task in own], "level": [task.level for task in own]}

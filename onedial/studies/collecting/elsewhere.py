@@ -66,7 +66,7 @@ def show_costs(collection: Collection, options: CollectOptions, sample: int) -> 
             {
                 "respondent": each.respondent,
                 "instrument": each.instrument.name,
-                "prompts": [each.instrument.prompt(question.text) for question in each.questions],
+                "prompts": [each.instrument.prompt(question.rendered) for question in each.questions],
                 "written": WRITTEN[kind],
                 "room": 0 if settings is None else settings.room(kind),
                 "price": each.entry.price,

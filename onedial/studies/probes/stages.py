@@ -117,7 +117,7 @@ def seconds_of_a_layer(options: ProbeOptions, inputs: ExperimentInputs, d_model:
     answers, questions = inputs.panel.answers.astype(float), inputs.questions
     answers = answers.loc[:, np.minimum((answers == 1).sum(), (answers == 0).sum()) >= LEAST]
     folds = TopicFolds.of([question.topic for question in questions], options.folds, options.seed)
-    texts, drawn = tuple(question.text for question in questions), (options.shuffles, options.shuffles)
+    texts, drawn = tuple(question.rendered for question in questions), (options.shuffles, options.shuffles)
     task = ProbeTask(answers, texts, folds, *drawn, options.replicates, options.seed)
     rows = np.random.default_rng(options.seed).standard_normal((len(questions), d_model))
     measure_layer(rows[:, :8], task, ["lda"], [])  # the words alone are read once

@@ -109,7 +109,7 @@ class Study:
         options, topics = self.options, [question.topic for question in questions]
         return ProbeTask(
             truth,
-            tuple(question.text for question in questions),
+            tuple(question.rendered for question in questions),
             TopicFolds.of(topics, options.folds, options.seed, groups),
             n_shuffled=options.shuffles,
             n_control=options.shuffles,

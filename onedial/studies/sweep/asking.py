@@ -140,7 +140,7 @@ def write_texts(study: SweepStudy) -> None:
         unsteered.set_index("question_id")["margin"].reindex(study.inputs.ids(TEST)).sort_values(kind="stable").index
     )
     places = np.unique(np.linspace(0, len(order) - 1, N_WRITTEN).round().astype(int))
-    texts = {question.id: question.text for question in study.inputs.questions}
+    texts = {question.id: question.rendered for question in study.inputs.questions}
     prompts = [CLOSED_BOOK.template.fill(texts[name]) for name in order[places]]
     settings, tables = study.settings_at(WRITTEN_RATES), []
     with progress_bar(len(settings), f"texts to {len(places)} questions") as advance:

@@ -32,7 +32,7 @@ def prompts_beside(options: SweepOptions) -> dict[str, list[Prompt]]:
         "facts": load_facts(options.facts, options.seed) if options.facts else [],
         "preferences": load_questions("preferences"),
     }
-    return {name: [FACT.template.fill(each.text) for each in asked] for name, asked in beside.items()}
+    return {name: [FACT.template.fill(each.rendered) for each in asked] for name, asked in beside.items()}
 
 
 def settle_plan(study: SweepStudy) -> None:

@@ -79,7 +79,7 @@ def judge_meanings(
         written: of all models: model, question_id, sample, text. pool: questions, of whose accepted answers the pairs
             of known meaning are made, by the seed.
     """
-    asked = {each.id: each.text for each in pool}
+    asked = {each.id: each.rendered for each in pool}
     rows = pd.concat([pairs_to_judge(written, asked), planted_pairs(pool, seed)], ignore_index=True)
     texts = rows["question_id"].str.replace(f"^(?:{PLANTED_SAME}|{PLANTED_OTHER})", "", regex=True).map(asked)
     pairs, same = list(zip(texts, rows["text"], rows["other_text"], strict=True)), []
@@ -118,9 +118,9 @@ def pairs_to_judge(written: pd.DataFrame, asked: Mapping[str, str]) -> pd.DataFr
 def planted_pairs(questions: Sequence[Question], seed: int) -> pd.DataFrame:
     """Pairs of known meaning: `MEANT` without `same`; question_id begins with `PLANTED_SAME` or `PLANTED_OTHER`."""
     rows = []
-    distractors = {each.question_id: each.options[1] for each in choice_items(questions, questions, seed)}
+    distractors = {each.id: each.options[1] for each in choice_items(questions, questions, seed)}
     for each in questions:
-        own = list({answer_label(text, each.text): text for text in reversed(each.answers)}.values())
+        own = list({answer_label(text, each.rendered): text for text in reversed(each.answers)}.values())
         pairs = {PLANTED_SAME: own[:2] if len(own) > 1 else [], PLANTED_OTHER: [own[0], distractors.get(each.id, "")]}
         for kind, texts in pairs.items():
             if len(texts) == 2 and all(texts):
@@ -176,7 +176,7 @@ def agreement_of_meanings(
     said = dict(zip(judged[PAIR].itertuples(index=False, name=None), judged["same"], strict=True))
     rows = {each.id: dict.fromkeys(MEANING_SURER, np.nan) for each in questions}
     counts = dict.fromkeys(("questions", "n_unread", "judgements", "triples", "intransitive"), 0)
-    for key, some in labelled(own, {each.id: each.text for each in questions}).groupby("question_id", sort=False):
+    for key, some in labelled(own, {each.id: each.rendered for each in questions}).groupby("question_id", sort=False):
         every = combinations(sorted(set(some["label"])), 2)
         pairs = {(one, other): said.get((key, one, other), np.nan) for one, other in every}
         if (some["sample"] == 0).all():

@@ -127,7 +127,7 @@ def answer(
     reader = CLOSED_BOOK.reader
     assert isinstance(reader, TextReader)
     drawn = replace(CLOSED_BOOK, reader=replace(reader, temperature=1.0))
-    slots, tables = [{"question": question.text} for question in questions], []
+    slots, tables = [{"question": question.rendered} for question in questions], []
     with progress_bar(len(questions) * (options.samples + 1), f"{name}: answers") as advance:
         for sample in range(options.samples + 1):
             respondent = store.respondent(name, LocalRespondent(model, seed=options.seed * 1000 + sample), sample)
@@ -147,7 +147,7 @@ def read(name: str, model: OpenModel, questions: Sequence[Question], texts: Mapp
     with progress_bar(len(PROMPTS), f"{name}: tokens") as advance:
         for way, prompt in PROMPTS.items():
             said = [texts[each.id] for each in asked]
-            prompts = [prompt(each.text, text) for each, text in zip(asked, said, strict=True)]
+            prompts = [prompt(each.rendered, text) for each, text in zip(asked, said, strict=True)]
             for each, found in zip(asked, read_written(model, prompts, said) if asked else [], strict=True):
                 numbers = (getattr(found.statistics, column) for column in STATISTICS)
                 tokens = zip(found.starts, found.ends, *numbers, strict=True)
@@ -158,7 +158,7 @@ def read(name: str, model: OpenModel, questions: Sequence[Question], texts: Mapp
 
 def read_samples(name: str, model: OpenModel, questions: Sequence[Question], written: pd.DataFrame) -> pd.Series:
     """`mean_log_p` of every sample, in the rows of one model's answers."""
-    prompts = {each.id: CLOSED_BOOK.prompt(each.text) for each in questions}
+    prompts = {each.id: CLOSED_BOOK.prompt(each.rendered) for each in questions}
     means = pd.Series(np.nan, written.index)
     drawn = written[(written["sample"] > 0) & (written["text"] != "")]
     with progress_bar(drawn["sample"].nunique(), f"{name}: samples read") as advance:
@@ -186,7 +186,7 @@ def ask(
         for report in reports:
             of_answers = SELF_REPORTS[report].about == "answers"
             items = [
-                Item(each.id, {"question": each.text} | ({"answer": texts[each.id]} if of_answers else {}))
+                Item(each.id, {"question": each.rendered} | ({"answer": texts[each.id]} if of_answers else {}))
                 for each in questions
                 if not of_answers or texts.get(each.id)
             ]
@@ -281,7 +281,7 @@ def finish(run: Run, every: Answered, options: WrittenOptions) -> None:
     if meanings:
         tables["meanings"] = pd.DataFrame.from_dict(meanings, orient="index").rename_axis("model")
     run.write_table("measurements.csv", pd.concat(rows, ignore_index=True)[MEASUREMENT_COLUMNS])
-    texts = {each.id: each.text for each in every.questions}
+    texts = {each.id: each.rendered for each in every.questions}
     asked = every.written.drop(columns="mean_log_p").assign(question=every.written["question_id"].map(texts))
     answers = {"written": AnswerLog(asked, "written.csv")}
     drawn = {"signals": draw.signals(tables["signals"])}
@@ -290,7 +290,7 @@ def finish(run: Run, every: Answered, options: WrittenOptions) -> None:
 
 def scores_of_tokens(own: Answered) -> pd.DataFrame:
     """Question x `SURER` of one model, as they are."""
-    texts = {question.id: question.text for question in own.questions}
+    texts = {question.id: question.rendered for question in own.questions}
     rows = {}
     for key, some in own.tokens.groupby("question_id", sort=False):
         by = {way: some[some["prompt"] == way].sort_values("token") for way in PROMPTS}
@@ -308,7 +308,7 @@ def scores_of_tokens(own: Answered) -> pd.DataFrame:
 
 def agreement_of_samples(own: Answered) -> tuple[pd.DataFrame, dict[str, float]]:
     """Agreement of the samples (of the likeliest answer with them, too), and what voting corrects and spoils."""
-    texts = {question.id: question.text for question in own.questions}
+    texts = {question.id: question.rendered for question in own.questions}
     pairs = own.written[["text", "question_id"]].to_numpy()
     labels = own.written.assign(label=[answer_label(text, texts[key]) or "" for text, key in pairs])
     drawn = labels[labels["sample"] > 0].sort_values(["question_id", "sample"])
