@@ -1,23 +1,12 @@
 """Does the stream know of the subject's own ability, or of what is hard for everyone?
 
-For each base model whose closed-book answers are known, with y whether it was right:
+For each base model whose closed-book answers are known, the subject first, what others share is taken off the label
+instead of being held constant (`probes.residualise.beyond_shared`): the panel's difficulty and the share of the other
+models that were right, both without the subject and without the model whose answers are predicted. Bad measurement of
+what is shared makes that test noisier, and adds nothing. A held-out reading of the words alone is held constant.
 
-    base    log-odds(y) = a + b1 words + b2 difficulty + b3 share of the others that were right
-    both    ... + d score                         the held-out score of a probe of the subject's stream fitted to y
-
-Words are the held-out score of the words alone; difficulty and the others' share leave out the subject, and the model
-whose answers are predicted. A stream that holds knowledge of its own has d > 0 for the subject's own correctness. If
-another model's correctness is predicted as well beyond the same base, what the stream holds is shared: something about
-the question that the panel's difficulty measures badly, and nothing private (`probes.fitting.nested` has the test).
-
-That test takes difficulty for known. Where only the shared difficulty is in the stream, which measures it better than
-the panel does, its p is small for the subject as for others. So the verdict is that of another test, which takes what
-is shared off the label instead of holding it constant (`probes.residualise.beyond_shared`):
-
-    its own                     that test finds more than what is shared
-    shared, or measured badly   only the nested models find something: it cannot be told apart from difficulty that the
-                                panel measures badly
-    nothing found               neither does
+    its own          the stream reads more of the label than what is shared, at the 5% level
+    nothing found    it does not; that is no proof that there is nothing
 """
 
 from collections.abc import Mapping
@@ -32,17 +21,15 @@ from probes.fitting.concordance import Concordance
 from probes.fitting.crossfit import CrossFitted
 from probes.fitting.labels import OWN_CORRECT, ProbeLabels, correct_label, shared_difficulty
 from probes.fitting.measure import ProbeTask
-from probes.fitting.nested import what_is_added
 from probes.residualise import beyond_shared
 
 Floats = NDArray[np.float64]
 
 OWN_COLUMNS = (
-    "label", "own", "n", "n_positive", "reading", "by_own_probe", "base", "both", "added", "low", "high",
-    "brier_skill_base", "brier_skill_both", "p", "beyond", "beyond_null", "p_beyond",
-    "reads_shared", "verdict",
+    "label", "own", "n", "n_positive", "reading", "by_own_probe", "beyond", "beyond_null", "p_beyond", "reads_shared",
+    "verdict",
 )  # fmt: skip
-ITS_OWN, MEASURED_BADLY, NOTHING_FOUND = "its own", "shared, or measured badly", "nothing found"
+ITS_OWN, NOTHING_FOUND = "its own", "nothing found"
 
 
 def own_or_shared(rows: Floats, fitted: CrossFitted, task: ProbeTask, labels: ProbeLabels) -> pd.DataFrame:
@@ -54,10 +41,9 @@ def own_or_shared(rows: Floats, fitted: CrossFitted, task: ProbeTask, labels: Pr
 
     Returns:
         `OWN_COLUMNS`: reading = AUROC of the score by itself; by_own_probe = AUROC of the probe that was fitted to the
-        subject's own correctness, on this label; added, low, high: gain in AUROC over the base with its 95% interval
-        over topics; p: of the nested models. beyond: correlation of what a probe reads with what is left of the label
-        when what is shared is off; beyond_null, p_beyond: the 95% point of its null, and p; reads_shared: correlation
-        of the stream's reading of the panel's difficulty with that difficulty, within topics.
+        subject's own correctness, on this label; beyond: correlation of what a probe reads with what is left of the
+        label when what is shared is off; beyond_null, p_beyond: the 95% point of its null, and p; reads_shared:
+        correlation of the stream's reading of the panel's difficulty with that difficulty, within topics.
 
     Raises:
         InputError: nobody's correctness is known.
@@ -91,30 +77,21 @@ def own_or_shared(rows: Floats, fitted: CrossFitted, task: ProbeTask, labels: Pr
     lines = []
     for model, label in wanted:
         known = _known_without(model, models, labels, truth)
-        gain = what_is_added(label, fitted, [task.text], task.draws, known, task.seed)
         words = task.text.score[:, [task.text.labels.index(label)]]
         beyond = beyond_shared(rows, truth[label], known, fitted.folds, words, seed=task.seed)
         lines.append(
             {
                 "label": label,
                 "own": label == OWN_CORRECT,
-                "n": gain.n,
-                "n_positive": int((truth[label][np.isfinite(known).all(axis=1)] == 1).sum()),
+                "n": beyond.n,
+                "n_positive": int((truth[label][np.isfinite(np.column_stack([known, words])).all(axis=1)] == 1).sum()),
                 "reading": _auroc(fitted, label, label),
                 "by_own_probe": _auroc(fitted, OWN_CORRECT, label),
-                "base": gain.base,
-                "both": gain.both,
-                "added": gain.added,
-                "low": gain.low,
-                "high": gain.high,
-                "brier_skill_base": gain.brier_skill_base,
-                "brier_skill_both": gain.brier_skill_both,
-                "p": gain.p,
                 "beyond": beyond.correlation,
                 "beyond_null": beyond.null_high,
                 "p_beyond": beyond.p,
                 "reads_shared": beyond.reads_shared[0],
-                "verdict": ITS_OWN if beyond.p <= LEVEL else MEASURED_BADLY if gain.p <= LEVEL else NOTHING_FOUND,
+                "verdict": ITS_OWN if beyond.p <= LEVEL else NOTHING_FOUND,
             }
         )
     return pd.DataFrame(lines, columns=list(OWN_COLUMNS))

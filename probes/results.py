@@ -15,7 +15,7 @@ from onedial.core.run.run import Run
 from onedial.show.columns import NOTHING, Column, count, digits, number, p_value
 from onedial.show.figure_style import COLOURS, FAINT, MARKERS, Drawing
 from onedial.show.labels import shortened_apart
-from onedial.show.plots import Cells, Curve, Panel, curves, forest, heatmap, scatter
+from onedial.show.plots import Cells, Curve, Panel, curves, heatmap, scatter
 from onedial.show.results import SURROUNDINGS, Result, Stored, words_in, write_page
 from onedial.show.run_tables import flat_rows
 from onedial.stats.level import LEVEL
@@ -140,7 +140,7 @@ def counts_of_verdicts(table: pd.DataFrame, stored: Stored) -> dict[str, Any]:
 
 
 def own_rows(table: pd.DataFrame, _: Stored) -> pd.DataFrame:
-    """A row for whose correctness it is."""
+    """A row for each label of correctness."""
     of = [f"{row['n_positive']:.0f} of {row['n']:.0f}" for _, row in table.iterrows()]
     return table.set_index("label").assign(of=of, by_own_probe=table["by_own_probe"].mask(table["own"]).to_numpy())
 
@@ -150,8 +150,8 @@ def of_its_own(table: pd.DataFrame, __: Stored) -> list[str]:
     said = []
     for _, row in table[table["own"]].iterrows():
         beyond, p = number(row["beyond"], 2, signed=True), p_value(row["p_beyond"])
-        found = f"At layer {row['layer']:.0f} (beyond {beyond}, p {p})"
-        said.append(WORDS["verdicts"][str(row["verdict"])].format(found=found, nested=p_value(row["p"])))
+        where = f"At layer {row['layer']:.0f} (beyond {beyond}, p {p})"
+        said.append(WORDS["verdicts"][str(row["verdict"])].format(where=where))
     return said
 
 
@@ -282,15 +282,6 @@ def writing(table: pd.DataFrame, _: Stored) -> Drawing | None:
     return curves(panels, "share of the text that is written", zero=False, inch=1.6, below=True) if panels else None
 
 
-def own_and_shared(table: pd.DataFrame, _: Stored) -> Drawing:
-    """Gain over words and difficulty for the subject's own correctness and for other models'."""
-    whose = [
-        "the subject" if own else label.removeprefix("correct: ") for own, label in table[["own", "label"]].to_numpy()
-    ]
-    named = [f"{name}, L{layer:.0f}" for name, layer in zip(whose, table["layer"], strict=True)]
-    return forest(table.set_index(pd.Index(named)), "added", hollow=~table["own"], xlabel="gain in AUROC")
-
-
 # ---- the page --------------------------------------------------------------------------------------------------------
 
 
@@ -345,10 +336,9 @@ PROBE_RESULTS: dict[str, Result] = {
         figures={"reading_and_use": reading_and_use},
     ),
     "own": shown(
-        "Its own ability, or what is hard for all?", *columns("layer#", "of=", "reading", "base", "both", of="n",
-        both="with reading"), Column("added", "gain", digits(3, signed=True), ("low", "high")),
-        *columns("p?", "beyond+", "p_beyond?", "by_own_probe", p="p, nested", p_beyond="p", by_own_probe="own probe"),
-        first="label", lines=own_rows, items=of_its_own, figures={"own_and_shared": own_and_shared},
+        "Its own ability, or what is hard for all?", *columns("layer#", "of=", "reading", "by_own_probe", "beyond+",
+        "beyond_null+", "p_beyond?", of="n", by_own_probe="own probe", beyond_null="95% by chance", p_beyond="p"),
+        first="label", lines=own_rows, items=of_its_own,
     ),
     "patching": shown(
         "When does the last token decide?",

@@ -39,7 +39,6 @@ class Added:
         n: questions with a known label.
         base, both: AUROC on held-out topics.
         added, low, high: both - base, with its 95% interval over topics.
-        brier_skill_base, brier_skill_both: 1 - Brier / that of the label's mean, on held-out topics.
         p: of the test that nothing is added; see the module's text.
     """
 
@@ -49,8 +48,6 @@ class Added:
     added: float
     low: float
     high: float
-    brier_skill_base: float
-    brier_skill_both: float
     p: float
 
 
@@ -107,7 +104,6 @@ def what_is_added(
             scores[name][judged] = weight[0] + more_outer[judged] @ weight[1:]
     pairs = {name: Concordance.of(score, truth, folds) for name, score in scores.items()}
     added, low, high = difference_interval(pairs["both"], pairs["base"], draws)
-    skills = {name: brier_skill_of(1 / (1 + np.exp(-score[usable])), truth[usable]) for name, score in scores.items()}
     return Added(
         n=int(usable.sum()),
         base=pairs["base"].auroc,
@@ -115,8 +111,6 @@ def what_is_added(
         added=added,
         low=low,
         high=high,
-        brier_skill_base=skills["base"],
-        brier_skill_both=skills["both"],
         p=added_test(truth, outer, reading.score[:, own], folds, seed=seed),
     )
 

@@ -197,19 +197,13 @@ def own_ability(rng: np.random.Generator, shared: float, private: float) -> Foun
     table = own_or_shared(rows, fitted, task, labels)
     own, other = table[table["own"]].iloc[0], table[~table["own"]].iloc[0]
     return {
-        "own: nothing is added (p)": own["p"],
         "own: more than what is shared (p)": own["p_beyond"],
-        "own: gain off 0": off(0.0, own["low"], own["high"]),
-        "another model: nothing is added (p)": other["p"],
         "another model: more than what is shared (p)": other["p_beyond"],
-        "another model: gain off 0": off(0.0, other["low"], other["high"]),
-        "mean gain, own": own["added"],
-        "mean gain, another model": other["added"],
     }
 
 
 def beyond_what_is_shared(rng: np.random.Generator, shared: float, private: float, noise: float, kinds: int) -> Found:
-    """The test beside the nested models: a stream as in `own_ability`, others who measure the ease with this noise.
+    """The test by itself: a stream as in `own_ability`, others who measure the ease with this noise.
 
     With two kinds of ease (of saying yes, and of being right; they correlate at .6) the stream holds both, the
     respondents' yes measures the one and the correctness of four models the other, which is the subject's.

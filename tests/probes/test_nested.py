@@ -33,7 +33,7 @@ def test_a_reading_of_what_the_base_holds_already_adds_nothing_and_a_new_one_doe
     assert again.p > 0.05
     assert more.low > 0
     assert more.p < 0.01
-    assert more.brier_skill_both > more.brier_skill_base + 0.05
+    assert more.both > more.base + 0.05
     known = what_is_added("a", fit(old), [], draws, known=(truth + 0.3 * rng.standard_normal(340))[:, None])
     assert known.base > 0.95
     assert known.added < 0.02

@@ -3,12 +3,12 @@
 import pandas as pd
 import pytest
 
-from probes.own_correctness import ITS_OWN, MEASURED_BADLY, NOTHING_FOUND
+from probes.own_correctness import ITS_OWN, NOTHING_FOUND
 from probes.results import PROBE_RESULTS
 
 ROW = {
     "label": "own correct", "own": True, "layer": 3, "n": 100, "n_positive": 40, "reading": 0.7, "by_own_probe": 0.7,
-    "base": 0.7, "both": 0.75, "added": 0.05, "low": 0.01, "high": 0.09, "p": 0.01, "beyond": 0.1, "p_beyond": 0.2,
+    "beyond": 0.1, "beyond_null": 0.09, "p_beyond": 0.2,
 }  # fmt: skip
 
 
@@ -20,7 +20,6 @@ def shown(**row):
     ("verdict", "said"),
     [
         (ITS_OWN, "the stream tells where the subject does better or worse"),
-        (MEASURED_BADLY, "cannot be told apart from difficulty that the panel measures badly"),
         (NOTHING_FOUND, "nothing of the subject's own was found"),
     ],
 )
