@@ -114,9 +114,9 @@ def with_panel(
     run.run.record(**source.run.manifest.facts | {"asked": how_asked(panel.elicitation, source.prompt()[0])})
     run.keep_inputs(questions.set_index("id").loc[kept].reset_index(), panel_long(panel), source.prompt()[0])
     run.parts["sweep"].append(sweep[sweep["question_id"].isin(kept)])
-    turns = source.parts["crossings"].read()
+    controls = source.parts["controls"].read()
     for parts, table in (
-        (run.parts["crossings"], turns[turns["question_id"].isin(kept)]),
+        (run.parts["controls"], controls[controls["question_id"].isin(kept)]),
         (run.parts["facts"], source.parts["facts"].read()),
         (run.parts["wordings"], source.parts["wordings"].read()),
     ):

@@ -6,9 +6,9 @@
            --panel my_panel.csv
 
 One thing is varied at a time, from the run that `steer_sweep.py` would have made. Each universe has a vector and a
-range of its own; that its answers turn, and where, is all that is asked (`steering.critical.crossings_along`), and each
-is judged by the rule of the verdict. Writes universes.csv, summary.json with the sentence, figures/ and report.html. An
-interrupted run continues with --resume and the same options.
+range of its own, is swept at a few magnitudes, and is judged by the rule of the verdict. Writes universes.csv,
+summary.json with the sentence, figures/ and report.html. An interrupted run continues with --resume and the same
+options.
 """
 
 import sys

@@ -1,7 +1,6 @@
 """Interventions: how they are made and applied, and what a sweep of their magnitude does to the answers."""
 
 from steering.contrasts import Contrast
-from steering.critical import critical_magnitudes
 from steering.dials.dials import ThresholdShift
 from steering.directions import DIRECTIONS, Directions, unit_and_length
 from steering.effects.reasoned import reasoned_instrument
@@ -25,7 +24,6 @@ __all__ = [
     "SteeringVector",
     "SweepResult",
     "contrast_of",
-    "critical_magnitudes",
     "export_gguf",
     "extract_vector",
     "extract_vectors",

@@ -1,8 +1,7 @@
 """The tables of a sweep, written by `steering` and read by all that comes after it: what stands in which column.
 
 sweep          one row per question, intervention and magnitude: the steered subject's answer
-crossings      one row per question, intervention and magnitude at which the answer turns; one with magnitude nan where
-               it never does. Controls are swept like this: where an answer turns is all that is asked of them
+controls       as sweep, along each control: a few magnitudes, enough to see where the answers turn
 reasoned       as sweep, of answers that were written after a reasoning: what was said, and the whole text
 facts          as sweep, of yes/no facts that have nothing to do with ability, with their truth
 wordings       as sweep, of a few questions asked as they are and reversed, and of preferences, along the intervention
@@ -19,8 +18,6 @@ import pandas as pd
 SWEEP_COLUMNS = ["question_id", "intervention_id", "magnitude", "margin", "mass"]
 SWEEP_KEY = ["intervention_id", "question_id", "magnitude"]
 
-CROSSING_COLUMNS = ["question_id", "intervention_id", "magnitude", "yes_at_low"]
-CROSSING_KEY = ["intervention_id", "question_id", "magnitude"]
 INSTRUCTED_COLUMNS = ["question_id", "level", "margin", "mass"]
 INSTRUCTED_KEY = ["question_id", "level"]
 FACTS_COLUMNS = [*SWEEP_COLUMNS, "truth"]
@@ -37,8 +34,8 @@ INTERVENTION_COLUMNS = [
     *("intervention_id", "role", "operator", "positions", "unit", "layers", "vectors", "magnitudes"),
     *("norms_per_unit", "cosine"),
 ]
-"""`layers`: those that are edited, ascending; `vectors`: the vector at each of them; `magnitudes`: those swept, or the
-two ends of the range in which crossings were sought; `norms_per_unit`: residual norms that a magnitude of 1 is, at the
+"""`layers`: those that are edited, ascending; `vectors`: the vector at each of them; `magnitudes`: those swept;
+`norms_per_unit`: residual norms that a magnitude of 1 is, at the
 lowest layer; `cosine`: with the intervention under test, nan where it is not known."""
 
 _UNKNOWN = {"norms_per_unit": float("nan"), "cosine": float("nan")}

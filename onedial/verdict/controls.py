@@ -1,6 +1,7 @@
 """Control directions: would any push of this size have done as well?
 
-Each control is swept on a range of its own, as the vector is, and what is compared needs only where its answers turn:
+Each control is swept on a range of its own, as the vector is, at a few magnitudes, and what is compared needs only
+where its answers turn:
 
     signal      S, at the magnitudes at which the subject says yes as often as each target (`nulls.signal`)
     order_gain  C_A, how much better its order puts the targets' yes above their no than the unsteered margin does
@@ -54,8 +55,6 @@ def control_table(case: Case) -> pd.DataFrame:
 
 def control_rates(case: Case) -> pd.DataFrame:
     """The dose-response of each control: the yes rate of the test questions over its range.
-
-    A control that was swept for where its answers turn has no mass, so an answer counts however little of it is left.
 
     Returns:
         Columns `RATE_COLUMNS`: magnitude in the vector's unit, n answers that were read. Sign: positive magnitudes

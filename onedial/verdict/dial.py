@@ -8,8 +8,7 @@
                answers are yes at the low end than at the high one, low + ease (high - low)
 
 A question whose answer turns more than once has no one crossing; its ease, a share, still says how readily it is
-answered yes. All of it follows from a grid, or from crossings that were sought directly
-(`steering.critical_magnitudes`).
+answered yes.
 """
 
 from collections.abc import Sequence
@@ -168,30 +167,6 @@ def dial_of_margins(questions: pd.Index, magnitudes: np.ndarray, margins: np.nda
         crossings.append(_straight_crossings(magnitudes[read], margin[read]) if read.any() else None)
     first = np.array([bool((row[~np.isnan(row)][:1] > 0).any()) for row in margins], dtype=bool)
     return Turns(questions, crossings, first, float(magnitudes[0]), float(magnitudes[-1]))
-
-
-def dial_of_crossings(crossings: pd.DataFrame, questions: pd.Index, low: float, high: float) -> Turns:
-    """The dial from where each answer turns.
-
-    Args:
-        crossings: question_id, magnitude (nan where the answer never turns), yes_at_low; one row for each turn.
-        questions: those of the dial; one that has no row was never read.
-        low, high: the range in which turns were sought.
-
-    >>> crossings = pd.DataFrame({"question_id": ["a"], "magnitude": [0.2], "upwards": [True], "yes_at_low": [False]})
-    >>> dial_of_crossings(crossings, pd.Index(["a"]), -1.0, 1.0).place.round(2).tolist()
-    [0.2]
-    """
-    rows = crossings.sort_values(["question_id", "magnitude"])
-    turns = {str(name): group["magnitude"].dropna().to_numpy(float) for name, group in rows.groupby("question_id")}
-    at_low = rows.drop_duplicates("question_id").set_index("question_id")["yes_at_low"].astype(bool)
-    return Turns(
-        questions,
-        [turns.get(str(question)) for question in questions],
-        at_low.reindex(questions, fill_value=False).to_numpy(bool),
-        low,
-        high,
-    )
 
 
 def _straight_crossings(magnitudes: np.ndarray, margins: np.ndarray) -> np.ndarray:

@@ -20,7 +20,7 @@ from onedial.verdict.baselines.knowing import knowing_table
 from onedial.verdict.baselines.texts import push_settings, text_cost
 from onedial.verdict.case import Case, sweep_grid
 from onedial.verdict.controls import control_rates, control_table
-from onedial.verdict.dial import ControlDial, Turns, dial_of_crossings
+from onedial.verdict.dial import ControlDial
 from onedial.verdict.path import DialPath, dial_path
 from onedial.verdict.prediction.prediction import predict
 from onedial.verdict.verdict import Verdict, judge
@@ -36,8 +36,6 @@ class SweepTables:
     Attributes:
         sweep, interventions: see `onedial.asking.sweep_tables`.
         questions: columns id, split, and where known question, topic, subject_correct (1, 0, nan).
-        crossings: intervention_id, question_id, magnitude, yes_at_low: where the answers turn, of controls that were
-            not swept on a grid; None where there are none.
         texts: `texts.TEXT_COLUMNS`: what the interventions do to neutral text at the ends of their pushes; None where
             that was not measured.
         instructed: question_id, level, margin, mass: the subject told to say yes only if it is at least that sure, in
@@ -53,7 +51,6 @@ class SweepTables:
     sweep: pd.DataFrame
     interventions: pd.DataFrame
     questions: pd.DataFrame
-    crossings: pd.DataFrame | None = None
     facts: pd.DataFrame | None = None
     direct: pd.Series | None = None
     texts: pd.DataFrame | None = None
@@ -100,7 +97,7 @@ class SweepTables:
     def settings_on_text(self) -> dict[str, list[float]]:
         """intervention_id -> the magnitudes at which its cost on neutral text is measured: the ends of its push."""
         names = [str(entry["intervention_id"]) for entry in self.controls]
-        dials = {self.tested: self.grid.dial} | {name: self._dial(name) for name in names}
+        dials = {self.tested: self.grid.dial} | {name: self.grid_of(name).dial for name in names}
         return push_settings(dials, self.grid.ordering)
 
     @property
@@ -126,7 +123,7 @@ class SweepTables:
 
     def _control(self, entry: dict[Any, Any]) -> ControlDial:
         name = str(entry["intervention_id"])
-        dial = self._dial(name)
+        dial = self.grid_of(name).dial
         return ControlDial(
             role=str(entry["role"]),
             drawn=entry["role"] in DRAWN_ROLES,
@@ -135,13 +132,6 @@ class SweepTables:
             cosine=float(entry.get("cosine", float("nan"))),
             kl=text_cost(self.texts, name, dial.push(self.grid.ordering)),
         )
-
-    def _dial(self, name: str) -> Turns:
-        """From where its answers turn, where that was sought, else from its grid."""
-        if self.crossings is not None and (rows := self.crossings["intervention_id"] == name).any():
-            low, *_, high = (float(magnitude) for magnitude in self.entries[name]["magnitudes"])
-            return dial_of_crossings(self.crossings[rows], self.grid.questions, low, high)
-        return self.grid_of(name).dial
 
     def case(self, panel: ResponseMatrix, seed: int = 0, **known: Any) -> Case:
         """All of it beside a panel.

@@ -2,7 +2,7 @@
 
 questions.parquet    with their split             panel.parquet       the panel in long form
 interventions.json   what was done at which magnitudes, one entry each      vectors/*.safetensors
-sweep/, crossings/, facts/, wordings/, instructed/part-*.parquet    see onedial.asking.sweep_tables
+sweep/, controls/, facts/, wordings/, instructed/part-*.parquet    see onedial.asking.sweep_tables
 texts.csv            what the pushes do to neutral text, see onedial.verdict.baselines.texts
 prompt.txt           one rendered example and its hash
 layer_scan.csv       what `--layer auto` saw
@@ -45,7 +45,7 @@ TABLES = {"layer_scan": ["layer", "magnitude", "yes_rate", "unread"], "texts": T
 """NAME.csv of what only some runs have -> its columns."""
 PARTS = {
     "sweep": (tables_of.SWEEP_COLUMNS, tables_of.SWEEP_KEY),
-    "crossings": (tables_of.CROSSING_COLUMNS, tables_of.CROSSING_KEY),
+    "controls": (tables_of.SWEEP_COLUMNS, tables_of.SWEEP_KEY),
     "facts": (tables_of.FACTS_COLUMNS, tables_of.SWEEP_KEY),
     "instructed": (tables_of.INSTRUCTED_COLUMNS, tables_of.INSTRUCTED_KEY),
     "wordings": (tables_of.WORDING_COLUMNS, tables_of.WORDING_KEY),
@@ -186,7 +186,7 @@ class SweepRun:
         return {name: self.run.parts(name, *how) for name, how in PARTS.items()}
 
     def sweep(self) -> pd.DataFrame:
-        """The whole sweep; see `onedial.asking.sweep_tables`."""
+        """The sweep of the intervention under test; see `onedial.asking.sweep_tables`."""
         return self.parts["sweep"].read()
 
     def overflowed(self) -> pd.DataFrame:
@@ -197,10 +197,9 @@ class SweepRun:
     def tables(self) -> SweepTables:
         """Everything that the sweep left behind."""
         return SweepTables(
-            self.sweep(),
+            pd.concat([self.sweep(), self.parts["controls"].read()], ignore_index=True),
             self.interventions(),
             self.questions(),
-            self.parts["crossings"].read(),
             self.parts["facts"].read(),
             texts=self.table("texts"),
             instructed=self.parts["instructed"].read(),

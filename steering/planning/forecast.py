@@ -4,18 +4,15 @@ A stage is a list of loads: so many prompts, each with so many steered rows at a
 
     last      one token for each question and row through the layers above the push; the prompt itself is read once
     all       every token of the prompt for each row through those layers
-    crossings where the answer turns along a push at the last position, by a search of a few rounds
-              (`steering.critical`); or along one that acts `everywhere`
     written   so many tokens one after the other, after prompts that are read for each row
 
 Weights need not be loaded to know what that takes: the first layers of the model's shape, with random numbers in them,
 work as fast. One batch of each kind of work is timed with the push at the sketch's lowest layer and at its highest; the
 difference is what a layer takes, the rest (readout, tables) is independent of the depth.
 
-What rests on the answers is told as it usually is, and at most; a search for crossings as it usually is in both, since
-its rounds have no such bound. The start of a run is what importing and reading the questions took here, and what it
-takes to check the model's paths and to add up its weights; reading the weights from the disk is left out. A stage
-without a model (verdict, report) states its seconds (`Load.seconds`).
+What rests on the answers is told as it usually is, and at most. The start of a run is what importing and reading the
+questions took here, and what it takes to check the model's paths and to add up its weights; reading the weights from
+the disk is left out. A stage without a model (verdict, report) states its seconds (`Load.seconds`).
 """
 
 import copy
@@ -44,7 +41,6 @@ from onedial.models.model import DTYPES, OpenModel
 from onedial.models.prompt_set import PromptSet
 from onedial.models.tokens import encode, render
 from onedial.models.writing import write_after
-from steering.critical import crossings_along
 from steering.interventions import Intervention, SteeringVector
 from steering.planning.magnitudes import NEAR, doubling
 from steering.reading import ROWS_PER_QUESTION, answers_along
@@ -58,10 +54,6 @@ NEAR_STEPS = sum(abs(magnitude) <= NEAR for magnitude in doubling())
 FAR_STEPS = len(doubling()) - NEAR_STEPS
 LONG_ENOUGH = 0.5
 """Seconds after which a kind of work is timed no more."""
-FAR_OUT = (-4.0, 4.0)
-"""Between which every prompt of the sketch has its crossing."""
-FURTHER_ROUNDS = 1
-"""Of a search, beyond the two that the sketch's straight curves take: measured are 2.1 to 3.4 in all."""
 ONE_SIDE = 0.5
 """Of a push that is followed far out: most subjects say no so often that the other side has turned at once."""
 START = "start"
@@ -215,7 +207,7 @@ class Clock:
             still, by_layer = self._token(min(len(load.lengths), len(self._chosen)))
             writing = math.ceil(batches) * load.n_tokens * (still + by_layer * self._n_layers)
             return load.seconds + (read + writing) * sum(count for _, count in load.rows)
-        if load.kind in ("all", "crossings everywhere"):
+        if load.kind == "all":
             batches = sum(load.lengths) / n_tokens
         steered = 0.0
         for layer, count in load.rows:
@@ -250,34 +242,18 @@ class Clock:
     @cache  # noqa: B019
     def _pushed(self, kind: str, count: int) -> tuple[float, float]:
         """What so many rows of each question take beside one reading: whatever the depth, and for each layer above."""
-        if kind == "last":
-            return self._beside(lambda push: self._swept(push, count))
         if kind == "all":
-            one = self._beside(lambda push: self._swept(push, 1), "all")
+            one = self._along(1, "all")
             return count * one[0], count * one[1]
-        if kind == "crossings everywhere":
-            return self._beside(self._crossed, "all")
-        first, again = self._beside(self._crossed), self._pushed("last", 1)
-        return first[0] + FURTHER_ROUNDS * again[0], first[1] + FURTHER_ROUNDS * again[1]
+        return self._along(count, "last")
 
-    def _beside(self, work: Callable[[Intervention], object], at: str = "last") -> tuple[float, float]:
-        still, by_layer = self._along(work, at)
-        return max(still - self._reading, 0.0), by_layer
-
-    def _along(self, work: Callable[[Intervention], object], at: str) -> tuple[float, float]:
+    def _along(self, n_rows: int, at: str) -> tuple[float, float]:
         seconds, direction = [], self._model.readout.answer_direction(self._batch.tokens)
-        direction = direction / direction.norm()  # along it, random layers too turn from no to yes
+        direction, grid = direction / direction.norm(), [place / 1000 for place in range(n_rows)]
         for layer in (self._top, 0):
             push = Intervention.of(SteeringVector(direction, layer, 1.0, 1.0, self._model.identity), positions=at)
-            seconds.append(_seconds(self._model, partial(work, push)))
-        return seconds[0], max(seconds[1] - seconds[0], 0.0) / max(self._top, 1)
-
-    def _swept(self, push: Intervention, n_rows: int) -> object:
-        return answers_along(self._model, [push], self._batch, [place / 1000 for place in range(n_rows)])
-
-    def _crossed(self, push: Intervention) -> None:
-        ranges = {push.intervention_id: FAR_OUT}
-        crossings_along(self._model, self._batch, ranges, [push], sink=lambda table: None)
+            seconds.append(_seconds(self._model, partial(answers_along, self._model, [push], self._batch, grid)))
+        return max(seconds[0] - self._reading, 0.0), max(seconds[1] - seconds[0], 0.0) / max(self._top, 1)
 
 
 @dataclass(frozen=True)

@@ -26,7 +26,15 @@ from steering.planning.layers import (
     layers_together,
     scan_layers,
 )
-from steering.planning.magnitudes import RANGE_QUESTIONS, choose_magnitudes, doubling, find_range, rates_along
+from steering.planning.magnitudes import (
+    RANGE_QUESTIONS,
+    Range,
+    choose_magnitudes,
+    doubling,
+    few_magnitudes,
+    find_range,
+    rates_along,
+)
 from steering.planning.reliability import Reliability, reliability_of
 from steering.reading import grid_of
 from steering.vectors import contrast_of, vectors_of
@@ -44,8 +52,7 @@ class SweepPlan:
     Attributes:
         intervention: the one that the run is about.
         controls: the same done with directions that were not made from yes and no (`steering.controls`).
-        magnitudes: by intervention_id, in its unit: of the intervention under test its grid, 0 always among them; of a
-            control the two ends of the range in which its crossings are sought.
+        magnitudes: by intervention_id, in its unit: its grid, 0 always among them.
         scan: what the choice of layer rests on; None where both layer and magnitudes were given.
         reliability: how well the vector's direction repeats; None in a plan that was read from files.
         candidates: the intervention at each layer that it was chosen among; controls are compared with that at theirs.
@@ -70,12 +77,6 @@ class SweepPlan:
     def vectors(self) -> list[SteeringVector]:
         """Every vector of every intervention, each once."""
         return list({vector.vector_id: vector for each in self.interventions for vector in each.vectors}.values())
-
-    @property
-    def ranges(self) -> dict[str, tuple[float, float]]:
-        """intervention_id of each control -> the ends of its range."""
-        grids = {each.intervention_id: self.magnitudes[each.intervention_id] for each in self.controls}
-        return {name: (grid[0], grid[-1]) for name, grid in grids.items()}
 
     def entries(self) -> list[dict[str, object]]:
         """The entries of interventions.json."""
@@ -147,7 +148,7 @@ def make_plan(
         with bar(len(fitting), "placing the magnitudes") as advance:
             grid, _ = choose_magnitudes(model, fitting, chosen, scan.rates(), advance)
     controls: list[Intervention] = []
-    ranges: dict[str, list[float]] = {}
+    grids: dict[str, list[float]] = {}
     if n_controls:
         made = [
             control_interventions(
@@ -158,12 +159,12 @@ def make_plan(
             )
             for each in beside
         ]
-        controls, ranges = at_their_layers(model, fitting, made, bar)
+        controls, grids = at_their_layers(model, fitting, made, bar)
     reliability = reliability_of(found.at_layer(chosen.layers[0]), method, seed)
     return SweepPlan(
         chosen,
         tuple(controls),
-        {chosen.intervention_id: grid} | ranges,
+        {chosen.intervention_id: grid} | grids,
         scan,
         reliability,
         _notes([each.layers[0] for each in candidates] if layers_together(layer) else layers, scan, reliability)
@@ -175,7 +176,7 @@ def make_plan(
 def at_their_layers(
     model: OpenModel, fitting: PromptSet, made: Sequence[Sequence[Intervention]], bar: Bar
 ) -> tuple[list[Intervention], dict[str, list[float]]]:
-    """Each control at the layer that is chosen for it as the vector's is (`best_place`), and its range there.
+    """Each control at the layer that is chosen for it as the vector's is (`best_place`), and its magnitudes there.
 
     A vector that was chosen for the smallest push among several layers would else be ranked among directions that were
     not, and needs a smaller push than most of them by that alone. The first questions of the fitting split
@@ -196,25 +197,24 @@ def at_their_layers(
     for same in groups:
         place, _ = best_place([rates[each.intervention_id] for each in same], [each.units_per_norm for each in same])
         chosen.append(same[place])
-    found = {each.intervention_id: find_range(rates[each.intervention_id]) for each in chosen}
-    return chosen, {name: [each.low, each.high] for name, each in found.items()}
+    names = [each.intervention_id for each in chosen]
+    return chosen, {name: few_magnitudes(find_range(rates[name])) for name in names}
 
 
-def ranges_along(
+def grids_along(
     model: OpenModel,
     fitting: PromptSet,
     interventions: Sequence[Intervention],
     bar: Bar,
-    what: str = "controls",
-    confirmed: bool = False,
+    what: str,
 ) -> dict[str, list[float]]:
-    """The stretch of magnitudes worth looking at, for each of many interventions: chosen as the vector's own is, on
-    the first questions of the fitting split (`RANGE_QUESTIONS`).
+    """A few magnitudes for each of many interventions, over the stretch that is worth looking at: that is chosen as the
+    vector's own is, on the first questions of the fitting split (`RANGE_QUESTIONS`), and then again, among the
+    magnitudes up to twice these, on the whole split. A few questions may all say yes long before nearly all of the
+    others do, which would end the range too early for an eager target.
 
     Args:
         what: they are, for people.
-        confirmed: choose again, among the magnitudes up to twice these, on the whole fitting split: a few questions may
-            all say yes long before nearly all of the others do, which ends the range too early for an eager target.
 
     >>> from contextlib import nullcontext
     >>> from onedial import load_model, load_questions
@@ -223,23 +223,23 @@ def ranges_along(
     >>> vector = extract_vector(model, questions, layer=21)
     >>> prompts = PromptSet.build(model, questions, METACOGNITIVE)
     >>> quiet = lambda total, what: nullcontext(lambda n: None)
-    >>> ((low, high),) = ranges_along(model, prompts, [Intervention.of(vector)], quiet).values()
-    >>> low < high
+    >>> (grid,) = grids_along(model, prompts, [Intervention.of(vector)], quiet, "vectors").values()
+    >>> 0.0 in grid
     True
     """
     grids = {each.intervention_id: sorted(doubling(each.units_per_norm)) for each in interventions}
 
-    def found(prompts: PromptSet, description: str) -> dict[str, list[float]]:
+    def ranges(prompts: PromptSet, description: str) -> dict[str, Range]:
         with bar(len(prompts), description) as advance:
             rates = rates_along(model, prompts, interventions, advance, grids)
-        return {name: [each.low, each.high] for name, each in ((name, find_range(own)) for name, own in rates.items())}
+        return {name: find_range(table) for name, table in rates.items()}
 
     few = fitting.subset(fitting.question_ids[:RANGE_QUESTIONS])
-    ranges = found(few, f"finding the ranges of {len(interventions)} {what}")
-    if not confirmed or len(few) == len(fitting):
-        return ranges
-    grids = {name: [m for m in grids[name] if 2 * low <= m <= 2 * high] for name, (low, high) in ranges.items()}
-    return found(fitting, f"confirming the ranges of {len(interventions)} {what}")
+    chosen = ranges(few, f"finding the ranges of {len(interventions)} {what}")
+    if len(few) < len(fitting):
+        grids = {name: [m for m in grids[name] if 2 * each.low <= m <= 2 * each.high] for name, each in chosen.items()}
+        chosen = ranges(fitting, f"confirming the ranges of {len(interventions)} {what}")
+    return {name: few_magnitudes(each) for name, each in chosen.items()}
 
 
 def rounding_notes(grid: Sequence[float], intervention: Intervention, dtype: torch.dtype) -> list[str]:

@@ -65,8 +65,8 @@ def _foreign(folder):
 def _of_format_3(folder):
     create(folder).release()
     manifest = json.loads((folder / "manifest.json").read_text())
-    assert manifest["format_version"] == 2
-    (folder / "manifest.json").write_text(json.dumps(manifest | {"format_version": 3}))
+    assert manifest["format_version"] == 3
+    (folder / "manifest.json").write_text(json.dumps(manifest | {"format_version": 4}))
 
 
 @pytest.mark.parametrize(
@@ -82,7 +82,7 @@ def _of_format_3(folder):
         (
             _of_format_3,
             lambda path: Run.open(path),
-            "in format 3, and this version of the project reads format 2",
+            "in format 4, and this version of the project reads format 3",
         ),
     ],
 )

@@ -24,17 +24,16 @@ def run():
     return whole_run().run
 
 
-def test_directions_beside_the_vector_are_crossed_and_ranked(run):
+def test_directions_beside_the_vector_are_swept_and_ranked(run):
     own, sweep = run.under_test(), run.sweep()
     assert set(sweep["intervention_id"]) == {own}
     interventions = run.interventions().set_index("intervention_id")
     assert interventions["role"].tolist()[:5] == ["vector", *DRAWN_ROLES[:3], "unembedding"]
-    crossings = run.parts["crossings"].read()
-    assert set(crossings["intervention_id"]) == set(interventions.index) - {own}
-    assert set(crossings["question_id"]) == set(sweep["question_id"])
-    for name, turns in crossings.groupby("intervention_id")["magnitude"]:
-        low, high = interventions["magnitudes"][name][0], interventions["magnitudes"][name][-1]
-        assert turns.dropna().between(low, high).all()
+    along = run.parts["controls"].read()
+    assert set(along["intervention_id"]) == set(interventions.index) - {own}
+    assert set(along["question_id"]) == set(sweep["question_id"])
+    for name, magnitudes in along.groupby("intervention_id")["magnitude"]:
+        assert sorted(set(magnitudes)) == list(interventions["magnitudes"][name])
     direction, controls = run.verdict()["direction"], contents_of(run)["controls"]
     drawn = controls[controls["drawn"]]
     assert direction["n_controls"] == len(drawn)

@@ -18,7 +18,6 @@ from onedial.models.respondent import LocalRespondent
 from onedial.models.tokens import pad_batch
 from onedial.models.written_scores import read_written
 from steering.causes import patched_margins
-from steering.critical import critical_magnitudes
 from steering.effects.side_effects import kl_on_text
 from steering.interventions import Intervention
 from steering.respondent import generate_steered
@@ -120,14 +119,6 @@ def test_a_batch_of_activations_waits_three_times_at_any_number_of_layers(vector
         )
 
     assert per_piece(stored(["resid"], "a"), stored(["resid", "attn", "mlp"], "b"), pieces=1) == (0, 0)
-
-
-def test_a_round_of_critical_magnitudes_waits_for_its_margins_alone(vectors):
-    (vector, _) = vectors
-    found = counted(lambda model, prompts: critical_magnitudes(model, prompts, vector, low=-1.0, high=1.0))
-    rounds = sum(n for (kind, line), n in found.places.items() if kind == "to_host") - 1
-    assert rounds >= 1
-    assert found.waits == 2 + 1 + rounds  # the common beginning, the prompts, the unsteered margins
 
 
 @pytest.mark.parametrize("positions", ["last", "all", "generated"])

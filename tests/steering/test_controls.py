@@ -12,16 +12,13 @@ from scipy import stats
 from onedial.asking.prompts import METACOGNITIVE
 from onedial.asking.questions import Question
 from onedial.models.forward.activations import Activations
-from onedial.models.prompt_set import PromptSet
 from steering.contrasts import Contrast, response_contrast
 from steering.controls import CONTROLS, Material, control_interventions, cosine
-from steering.critical import critical_magnitudes, crossings_along
 from steering.interventions import Intervention
 from steering.planning.layers import best_place, scan_layers
-from steering.planning.magnitudes import doubling
-from steering.planning.plan import at_their_layers, make_plan, ranges_along, rounding_notes
+from steering.planning.magnitudes import CONTROL_POINTS, RANGE_QUESTIONS, doubling
+from steering.planning.plan import at_their_layers, grids_along, make_plan, rounding_notes
 from steering.planning.reliability import reliability_of
-from steering.sweeping import sweep
 from steering.vectors import extract_vectors
 
 LAYER = 2
@@ -99,15 +96,18 @@ def test_the_unembedding_pushes_towards_the_word_yes(material, prompts):
     assert (readout.margin(final + direction, prompts.tokens) > before).all()
 
 
-def test_a_confirmed_range_is_that_of_all_questions_where_a_few_would_end_it_elsewhere(material, prompts, monkeypatch):
+def test_a_range_is_confirmed_on_all_questions(material, prompts, monkeypatch):
+    """Where one question alone would end it elsewhere."""
     controls = control_interventions(material, of(material), 4)
-    whole = ranges_along(material.model, prompts, controls, NoBar)
+    whole = grids_along(material.model, prompts, controls, NoBar, "controls")
     monkeypatch.setattr("steering.planning.plan.RANGE_QUESTIONS", 1)
-    few, confirmed = (ranges_along(material.model, prompts, controls, NoBar, confirmed=each) for each in (False, True))
+    one = prompts.subset(prompts.question_ids[:1])
+    few, confirmed = (grids_along(material.model, asked, controls, NoBar, "controls") for asked in (one, prompts))
     assert few != whole
-    for name, (low, high) in confirmed.items():
-        assert low == max(whole[name][0], 2 * few[name][0])  # one more doubling at most
-        assert high == min(whole[name][1], 2 * few[name][1])
+    for name, grid in confirmed.items():
+        assert grid[0] == max(whole[name][0], 2 * few[name][0])  # one more doubling at most
+        assert grid[-1] == min(whole[name][-1], 2 * few[name][-1])
+        assert (len(grid), 0.0 in grid) == (CONTROL_POINTS, True)
 
 
 def test_a_control_goes_through_the_same_choice_of_layer_as_a_vector(model, prompts):
@@ -121,13 +121,14 @@ def test_a_control_goes_through_the_same_choice_of_layer_as_a_vector(model, prom
         )
         for vector in vectors
     ]
-    chosen, ranges = at_their_layers(model, prompts, made, NoBar)
+    chosen, grids = at_their_layers(model, prompts, made, NoBar)
     assert len({each.layers for each in chosen}) > 1
     assert [each.role for each in chosen] == [each.role for each in made[0]]
     for each, *same in zip(chosen, *made, strict=True):
         assert each in same
         assert each.layers[0] == scan_layers(model, prompts, same).layer
-    assert ranges == ranges_along(model, prompts, chosen, NoBar)
+    few = prompts.subset(prompts.question_ids[:RANGE_QUESTIONS])
+    assert grids == grids_along(model, few, chosen, NoBar, "controls")
 
 
 def test_a_plan_compares_each_control_with_the_vector_of_its_layer(model, prompts):
@@ -160,36 +161,6 @@ def test_the_rank_by_push_keeps_its_size_only_where_controls_choose_their_layer_
 def rates_along(slope, grid):
     """The yes rate of a subject whose margins are spread as a standard normal distribution."""
     return pd.DataFrame({"yes_rate": stats.norm.cdf(slope * grid), "unread": 0.0}, index=grid)
-
-
-@pytest.mark.parametrize("positions", ["last", pytest.param("prompt", marks=pytest.mark.slow)])
-def test_many_controls_in_one_pass_turn_where_each_turns_by_itself(material, positions):
-    prompts = PromptSet.build(material.model, QUESTIONS[:9], METACOGNITIVE)
-    controls = control_interventions(material, of(material, positions=positions), 3)
-    ranges = ranges_along(material.model, prompts, controls, NoBar)
-    assert {name: len(ends) for name, ends in ranges.items()} == dict.fromkeys(ranges, 2)
-    parts = []
-    kept = {name: (low, high) for name, (low, high) in ranges.items()}
-    crossings_along(material.model, prompts, kept, controls, sink=parts.append, done={"q3"})
-    asked = [question_id for part in parts for question_id in part["question_id"].unique()]
-    assert sorted(asked) == sorted(set(prompts.question_ids) - {"q3"})
-    plain = sweep(material.model, controls[:1], prompts, [0.0]).table.set_index("question_id")
-    for part in parts:  # each row knows its question's unsteered answer
-        assert part["margin"].tolist() == pytest.approx(plain["margin"].loc[part["question_id"]].tolist(), abs=1e-4)
-        assert part["mass"].tolist() == pytest.approx(plain["mass"].loc[part["question_id"]].tolist(), abs=1e-4)
-    for control in controls[:1]:
-        low, high = kept[control.intervention_id]
-        alone = critical_magnitudes(
-            material.model, prompts, control, low=low, high=high, tolerance=(high - low) / 400
-        ).table
-        together = [part[part["intervention_id"] == control.intervention_id] for part in parts]
-        for part in together:
-            for question_id, rows in part.groupby("question_id"):
-                own = alone.loc[alone["question_id"] == question_id]
-                assert rows["yes_at_low"].iloc[0] == own["yes_at_low"].iloc[0]
-                assert sorted(rows["magnitude"].dropna()) == pytest.approx(
-                    sorted(own["magnitude"].dropna()), abs=(high - low) / 200
-                )
 
 
 def test_steps_that_sixteen_bits_cannot_tell_are_said(material):

@@ -71,7 +71,7 @@ def test_memory_is_that_of_the_largest_batch_and_of_the_dtype():
     assert "no time can be told" in str(Forecast({"stage": [Load([60])]}, size, torch.float32, "cpu", None))
 
 
-@pytest.mark.parametrize("kind", ["last", "all", "crossings", "crossings everywhere", "written"])
+@pytest.mark.parametrize("kind", ["last", "all", "written"])
 def test_every_kind_of_work_takes_time(model, kind, monkeypatch):
     monkeypatch.setattr("steering.planning.forecast.LONG_ENOUGH", 0.0)
     clock = Clock(model, [METACOGNITIVE.fill(question.text) for question in QUESTIONS], n_layers=10)

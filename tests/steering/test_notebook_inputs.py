@@ -14,7 +14,6 @@ from onedial.core.errors import InputError
 from onedial.core.notices import Notice
 from onedial.models.model import OpenModel
 from onedial.models.prompt_set import PromptSet
-from steering.critical import critical_magnitudes
 from steering.interventions import Intervention
 from steering.planning.magnitudes import Range, coarse_grid, read_magnitudes
 from steering.sweeping import sweep
@@ -57,8 +56,6 @@ def test_without_a_prompt_to_go_by_one_is_asked_for(model, vector, prompts):
         sweep(model, unread, TEXTS)
     with pytest.raises(InputError, match="under the prompts 'cautious' and 'neutral'; say how to ask"):
         sweep(model, [vector, replace(vector, template=METACOGNITIVE, method="other")], TEXTS)
-    with pytest.raises(InputError, match="does not say under which prompt"):
-        critical_magnitudes(model, TEXTS, unread, low=-1, high=1)
     with pytest.raises(InputError, match="a PromptSet has its prompt and answers"):
         sweep(model, vector, prompts, GRID, prompt="neutral")
 

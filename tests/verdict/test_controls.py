@@ -1,4 +1,4 @@
-"""The yes rate along each control, from where its answers turn or from a grid of its own."""
+"""The yes rate along each control, from where its answers turn."""
 
 from dataclasses import replace
 from pathlib import Path
@@ -13,7 +13,7 @@ from verdict_tables import case_of, simulated
 from onedial.verdict.case import Case, sweep_grid
 from onedial.verdict.controls import RATE_POINTS, control_rates, control_table
 from onedial.verdict.criteria.status import JUDGED
-from onedial.verdict.dial import ControlDial, dial_of_crossings
+from onedial.verdict.dial import ControlDial, Turns
 from onedial.verdict.sweep_run import SweepRun
 
 GOLDEN = Path(__file__).parents[1] / "reference" / "golden"
@@ -22,8 +22,9 @@ QUESTIONS = pd.Index([f"q{i}" for i in range(10)])
 
 def turning_at(places, norms_per_unit=1.0):
     """A control along which each answer turns once to yes, and a question that was never read."""
-    table = pd.DataFrame({"question_id": QUESTIONS[: len(places)], "magnitude": places, "yes_at_low": False})
-    return ControlDial("random", True, dial_of_crossings(table, QUESTIONS, -1.0, 2.0), norms_per_unit)
+    turns = [np.array([place]) for place in places] + [None] * (len(QUESTIONS) - len(places))
+    dial = Turns(QUESTIONS, turns, np.zeros(len(QUESTIONS), bool), -1.0, 2.0)
+    return ControlDial("random", True, dial, norms_per_unit)
 
 
 def rates_of(control, rows, norms_per_unit=1.0):
@@ -79,8 +80,8 @@ def test_a_control_is_judged_by_its_own_answers_as_the_vector_is(way, order):
     unsteered = pd.Series(grid.margins[:, grid.unsteered], grid.questions)
     turns = pd.Series(-way * order * (unsteered.fillna(0) + 0.8 * rng.standard_normal(240)), grid.questions)
     turns = turns.drop(grid.questions[7::20])  # never read along the control
-    table = pd.DataFrame({"question_id": turns.index, "magnitude": turns.to_numpy(), "yes_at_low": way < 0})
-    dial = dial_of_crossings(table, grid.questions, -5.0, 5.0)
+    places = [np.array([turns[name]]) if name in turns.index else None for name in grid.questions]
+    dial = Turns(grid.questions, places, grid.questions.isin(turns.index) & (way < 0), -5.0, 5.0)
     control = ControlDial("random", True, dial, norms_per_unit=0.5)
     (row,) = control_table(replace(matches, controls={"c": control})).to_dict("records")
 

@@ -9,8 +9,8 @@ from verdict_tables import plain_sweep, simulated
 
 from onedial.stats.estimate import rank_correlation
 from onedial.verdict.case import sweep_grid
-from onedial.verdict.comparing.multiverse import case_of_crossings
-from onedial.verdict.dial import dial_of_crossings
+from onedial.verdict.comparing.multiverse import laid_even
+from onedial.verdict.dial import Turns
 from onedial.verdict.line import matched_magnitudes, orthogonal_line
 
 MAGNITUDES = np.array([-2.0, -1.0, 0.0, 1.0, 2.0])
@@ -101,49 +101,37 @@ def test_answers_at_any_magnitude_follow_from_the_crossings():
     assert (answers[:, : len(grid.magnitudes)] == grid.answers).all()
 
 
-def test_crossings_that_were_sought_directly_make_the_same_dial():
-    sweep, _ = simulated(reordering=0.9)
-    grid = sweep_grid(sweep.assign(mass=0.9))
-    found = grid.dial
-    rows = [
-        (question, turn, yes)
-        for question, turns, yes in zip(found.questions, found.crossings, found.yes_at_low, strict=True)
-        for turn in (turns if len(turns) else [np.nan])
-    ]
-    table = pd.DataFrame(rows, columns=["question_id", "magnitude", "yes_at_low"]).sample(frac=1, random_state=0)
-    again = dial_of_crossings(table, found.questions, found.low, found.high)
-    assert again.ease == pytest.approx(found.ease)
-    assert (again.n_turns == found.n_turns).all()
+def turning_at(turns, low=-2.0, high=2.0, yes_at_low=False):
+    """A dial of questions whose answers each turn once, or never where that is nan."""
+    crossings = [np.array([turn])[~np.isnan([turn])] for turn in turns]
+    questions = pd.Index([f"q{i:03}" for i in range(len(turns))])
+    return Turns(questions, crossings, np.full(len(turns), yes_at_low), low, high)
 
 
-def test_a_grid_that_is_made_of_crossings_has_its_magnitudes_from_the_fitting_questions_alone():
-    questions, rng = pd.Index([f"q{i}" for i in range(90)]), np.random.default_rng(0)
+def test_magnitudes_laid_even_are_of_fitting_questions_alone():
+    questions, rng = pd.Index([f"q{i:02}" for i in range(90)]), np.random.default_rng(0)
     splits = pd.Series(["extraction", "fitting", "test"] * 30, questions)
     turns = pd.Series(rng.uniform(-1, 1, 90), questions)
-    grids = []
-    for own in (turns, turns.where(splits == "fitting", rng.uniform(-0.1, 0.1, 90))):
-        table = pd.DataFrame({"question_id": questions, "magnitude": own.to_numpy(), "yes_at_low": False})
-        grids.append(case_of_crossings(table.assign(margin=1.0, mass=0.9), (-1, 1), splits))
-    assert np.array_equal(grids[0].magnitudes, grids[1].magnitudes)
-    rates = grids[0].answers[grids[0].rows("fitting")].mean(axis=0)
-    assert len(np.unique(np.delete(rates, grids[0].unsteered))) == 31  # as even as 30 questions allow
+    cases = []
+    for places in (turns, turns.where(splits == "fitting", rng.uniform(-0.1, 0.1, 90))):
+        rows = [(name, m, m - place, 0.9) for name, place in places.items() for m in (-1.0, 0.0, 1.0)]
+        few = sweep_grid(pd.DataFrame(rows, columns=["question_id", "magnitude", "margin", "mass"]), splits)
+        cases.append(laid_even(few))
+    assert np.array_equal(cases[0].magnitudes, cases[1].magnitudes)
+    rates = cases[0].answers[cases[0].rows("fitting")].mean(axis=0)
+    assert len(np.unique(np.delete(rates, cases[0].unsteered))) == 31  # as even as 30 questions allow
 
 
 def test_the_push_is_the_way_between_the_yes_rates_whichever_way_round():
-    crossings = np.linspace(-1, 1, 101)
-    table = pd.DataFrame({"question_id": [f"q{i}" for i in range(101)], "magnitude": crossings, "yes_at_low": False})
-    questions = pd.Index(table["question_id"])
+    turns = np.linspace(-1, 1, 101)
     every = np.ones(101, bool)
-    forwards = dial_of_crossings(table, questions, -2, 2).push(every)
-    backwards = dial_of_crossings(table.assign(yes_at_low=True), questions, -2, 2).push(every)
+    forwards, backwards = turning_at(turns).push(every), turning_at(turns, yes_at_low=True).push(every)
     assert forwards == pytest.approx(1.6, abs=0.03)
     assert backwards == pytest.approx(forwards, abs=0.03)
-    short = table.assign(magnitude=table["magnitude"].where(table["magnitude"] < 0.5))
-    assert dial_of_crossings(short, questions, -2, 0.5).push(every) == float("inf")
-    exact = dial_of_crossings(table[:10].assign(magnitude=np.arange(1.0, 11)), questions[:10], 0, 11)
+    assert turning_at(np.where(turns < 0.5, turns, np.nan), high=0.5).push(every) == float("inf")
+    exact = turning_at(np.arange(1.0, 11), 0, 11)
     assert exact.push_ends(every[:10]) == (2, 9)  # one of ten says yes up to 2, nine of ten from 9 on
-    half = np.arange(101) < 50
-    assert dial_of_crossings(table, questions, -2, 2).push(half) == pytest.approx(0.8, abs=0.05)
+    assert turning_at(turns).push(np.arange(101) < 50) == pytest.approx(0.8, abs=0.05)
 
 
 # ---- where a target stands -------------------------------------------------------------------------------------------

@@ -1,20 +1,18 @@
 """Universes: which there are, what each is judged to be, and what is told of all of them."""
 
 import numpy as np
-import pandas as pd
 import pytest
 from simulated_panels import framings_of
 from verdict_tables import case_of, judge, simulated
 
-from onedial.asking.sweep_tables import CROSSING_COLUMNS
 from onedial.panels.panels import ResponseMatrix
 from onedial.verdict.case import sweep_grid
 from onedial.verdict.comparing.multiverse import (
     RESULT_COLUMNS,
     Universe,
     axes_table,
-    case_of_crossings,
     judge_universe,
+    laid_even,
     multiverse_summary,
     multiverse_table,
     no_result,
@@ -34,30 +32,13 @@ def test_one_thing_is_varied_at_a_time():
     ]  # fmt: skip
 
 
-def crossings_of(sweep):
-    """A simulated sweep as crossings, with the ends of its range."""
-    grid = sweep_grid(sweep)
-    dial = grid.dial
-    rows = [
-        (question, "own", turn, yes)
-        for question, turns, yes in zip(dial.questions, dial.crossings, dial.yes_at_low, strict=True)
-        for turn in (turns if len(turns) else [np.nan])
-    ]
-    table = pd.DataFrame(rows, columns=CROSSING_COLUMNS)
-    margins = pd.Series(grid.margins[:, grid.unsteered], index=grid.questions)
-    masses = pd.Series(grid.masses[:, grid.unsteered], index=grid.questions)
-    return table.assign(margin=table["question_id"].map(margins), mass=table["question_id"].map(masses)), dial
-
-
 def judged(kind, seed=0, **options):
-    """The verdict on a sweep, and what the same sweep's crossings give."""
+    """The verdict on a sweep, and what it gives as a universe."""
     sweep, panel = simulated(kind, seed, n_questions=400, n_targets=9, **options)
     sweep = sweep.assign(mass=0.9)
     matrix = ResponseMatrix(panel, framings_of(panel.columns))
-    table, dial = crossings_of(sweep)
     about = sweep.drop_duplicates("question_id").set_index("question_id")[["split", "topic"]]
-    case = case_of_crossings(table, (dial.low, dial.high), about["split"])
-    found = judge_universe(case.beside(matrix, about=about, n_resamples=199))
+    found = judge_universe(laid_even(sweep_grid(sweep)).beside(matrix, about=about, n_resamples=199))
     return judge(case_of(sweep, matrix, topics=about["topic"]), 199), found
 
 
@@ -69,7 +50,7 @@ def judged(kind, seed=0, **options):
         ("unrelated", 0.9, "not reproduced", "open"),
     ],
 )
-def test_a_universe_is_judged_as_the_sweep_that_its_crossings_come_from(kind, reordering, reproduced, dial):
+def test_a_universe_is_judged_as_the_sweep_that_it_is(kind, reordering, reproduced, dial):
     verdict, found = judged(kind, reordering=reordering)
     assert list(found) == RESULT_COLUMNS
     assert (found["reproduced"], found["dial"]) == (reproduced, dial)

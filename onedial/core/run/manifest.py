@@ -16,7 +16,7 @@ from onedial.core.files import write_json
 from onedial.core.plain_values import plain
 from onedial.core.run.files import read_json
 
-FORMAT_VERSION = 2
+FORMAT_VERSION = 3
 FILE = "manifest.json"
 REPOSITORY = Path(__file__).resolve().parents[3]
 LIBRARIES = (

@@ -7,9 +7,8 @@ from functools import partial
 from onedial.core.run.stages import Stage, loads_of
 from onedial.studies.multiverse.study import MultiverseStudy
 from onedial.verdict.comparing.multiverse import Universe
-from steering.critical import ROWS_PER_CROSSING
 from steering.planning.forecast import NEAR_STEPS, REPORT, START, Load, Loads, doubled, judging, making
-from steering.planning.magnitudes import RANGE_QUESTIONS
+from steering.planning.magnitudes import CONTROL_POINTS, RANGE_QUESTIONS
 from steering.planning.readability import ASKED
 
 UNIVERSE = 0.3
@@ -52,8 +51,8 @@ def _planning(name: str, a: Ahead) -> Loads:
 
 def _turning(name: str, number: int, a: Ahead) -> Loads:
     """Of the universes of one wording; those of the first have been planned."""
-    rows = [(each.layer, ROWS_PER_CROSSING[True]) for each in a.universes if each.wording == name]
-    turns = Load([*a.lengths["fitting"], *a.lengths["test"]], rows, "crossings")
+    rows = [(each.layer, CONTROL_POINTS) for each in a.universes if each.wording == name]
+    turns = Load([*a.lengths["fitting"], *a.lengths["test"]], rows)
     return [*(_planning(name, a) if number else []), turns]
 
 
@@ -64,9 +63,7 @@ def _verdicts(a: Ahead) -> Loads:
 def stages_of(wordings: Sequence[str]) -> dict[str, Stage[MultiverseStudy]]:
     """All of them, for wordings of these names."""
     turning = {
-        name: Stage[MultiverseStudy](
-            partial(MultiverseStudy.find_turns, wording=number), partial(_turning, name, number)
-        )
+        name: Stage[MultiverseStudy](partial(MultiverseStudy.sweep, wording=number), partial(_turning, name, number))
         for number, name in enumerate(wordings)
     }
     return {

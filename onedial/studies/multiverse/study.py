@@ -1,6 +1,6 @@
-"""Vectors and ranges of every universe, wording by wording, where they turn answers, and what each universe says.
+"""Vectors and magnitudes of every universe, wording by wording, the answers along them, and what each universe says.
 
-layer_scan.csv  layer.json    plans/wording-*.json  vectors/    turns/
+layer_scan.csv  layer.json    plans/wording-*.json  vectors/    sweep/
 
 What is on disk is read back.
 """
@@ -13,6 +13,7 @@ from typing import Any
 import pandas as pd
 
 from onedial.asking.prompts import PromptTemplate
+from onedial.asking.sweep_tables import SWEEP_COLUMNS, SWEEP_KEY
 from onedial.core.errors import InputError
 from onedial.core.pulse import say
 from onedial.core.run.notes import Notes
@@ -24,23 +25,21 @@ from onedial.panels.inputs import ExperimentInputs
 from onedial.show.progress import progress_bar
 from onedial.studies.options.dials import MultiverseOptions
 from onedial.studies.own_layer import own_layer
+from onedial.verdict.case import sweep_grid
 from onedial.verdict.comparing.multiverse import (
     Universe,
-    case_of_crossings,
     judge_universe,
+    laid_even,
     multiverse_summary,
     multiverse_table,
     no_result,
     universes_of,
 )
 from steering.contrasts import Contrast
-from steering.critical import crossings_along
 from steering.interventions import Intervention, SteeringVector
-from steering.planning.plan import ranges_along
+from steering.planning.plan import grids_along
+from steering.sweeping import sweep
 from steering.vectors import contrast_of, vectors_of
-
-TURN_COLUMNS = ["question_id", "intervention_id", "magnitude", "yes_at_low", "margin", "mass"]
-TURN_KEY = ["intervention_id", "question_id", "magnitude"]
 
 
 @dataclass
@@ -63,9 +62,9 @@ class MultiverseStudy:
         """The questions of some splits in one wording."""
         return PromptSet.build(self.model, self.inputs.in_splits(*splits), self.templates[wording])
 
-    def turns(self, wording: int) -> Parts:
-        """Where the answers turn in the universes of one wording, as it grows."""
-        return self.run.parts(f"turns/wording-{wording}", TURN_COLUMNS, TURN_KEY)
+    def swept(self, wording: int) -> Parts:
+        """The answers in the universes of one wording, as they come."""
+        return self.run.parts(f"sweep/wording-{wording}", SWEEP_COLUMNS, SWEEP_KEY)
 
     @cached_property
     def layer(self) -> int:
@@ -119,9 +118,9 @@ class MultiverseStudy:
         if wording == 0 and self.universes[0].universe_id in refused:
             raise InputError(refused[self.universes[0].universe_id])
         fitting = self.prompts(wording, "fitting")
-        ranges = ranges_along(self.model, fitting, made, progress_bar, "universes", confirmed=True) if made else {}
+        grids = grids_along(self.model, fitting, made, progress_bar, "universes") if made else {}
         entries = {
-            each.intervention_id: each.as_dict(ranges[each.intervention_id])
+            each.intervention_id: each.as_dict(grids[each.intervention_id])
             | {"n_yes": each.vectors[0].n_yes, "n_no": each.vectors[0].n_no}
             for each in made
         }
@@ -151,17 +150,17 @@ class MultiverseStudy:
                 refused[universe.universe_id] = str(reason)
         return made, refused
 
-    def find_turns(self, wording: int) -> None:
-        """Where the answers turn along every vector of one wording, for what is not on disk yet."""
+    def sweep(self, wording: int) -> None:
+        """Ask along every vector of one wording what is not on disk yet."""
         if not (entries := self.plan(wording)["entries"]):
             return
         files = {name: self.run.path / vector_file(wording, name) for name in entries}
         made = [Intervention.of(SteeringVector.load(file), intervention_id=name) for name, file in files.items()]
-        ranges = {name: (entry["magnitudes"][0], entry["magnitudes"][-1]) for name, entry in entries.items()}
-        prompts, parts = self.prompts(wording, "fitting", "test"), self.turns(wording)
-        done, what = parts.done("question_id"), f"{self.templates[wording].name}: {len(ranges)} universes"
+        grids = {name: entry["magnitudes"] for name, entry in entries.items()}
+        prompts, parts = self.prompts(wording, "fitting", "test"), self.swept(wording)
+        done, what = parts.done("question_id"), f"{self.templates[wording].name}: {len(grids)} universes"
         with progress_bar(len(prompts) - len(done), what) as advance:
-            crossings_along(self.model, prompts, ranges, made, sink=parts.append, done=done, progress=advance)
+            sweep(self.model, made, prompts, grids, sink=parts.append, done=done, progress=advance)
 
     # ---- what came out -----------------------------------------------------------------------------------------------
 
@@ -170,23 +169,22 @@ class MultiverseStudy:
         """One row per universe, judged from the files of the run."""
         numbers = {template.name: number for number, template in enumerate(self.templates)}
         plans = {name: self.plan(number) for name, number in numbers.items()}
-        turns = {name: self.turns(number).read() for name, number in numbers.items()}
+        swept = {name: self.swept(number).read() for name, number in numbers.items()}
         about, rows = self.inputs.frame().set_index("id"), []
         with progress_bar(len(self.universes), "verdicts") as advance:
             for universe in self.universes:
                 entry = plans[universe.wording]["entries"].get(universe.universe_id)
-                rows.append(self._judged(about, universe, entry, turns[universe.wording]))
+                rows.append(self._judged(about, universe, entry, swept[universe.wording]))
                 advance(1)
         return multiverse_table(self.universes, rows)
 
     def _judged(
-        self, about: pd.DataFrame, universe: Universe, entry: dict[str, Any] | None, turns: pd.DataFrame
+        self, about: pd.DataFrame, universe: Universe, entry: dict[str, Any] | None, swept: pd.DataFrame
     ) -> dict[str, Any]:
         """The row of a universe; entry: of its intervention, None where it has no vector."""
         if entry is None:
             return no_result() | {"n_yes": 0, "n_no": 0}
-        ends, here = entry["magnitudes"], turns[turns["intervention_id"] == universe.universe_id]
-        case = case_of_crossings(here, (ends[0], ends[-1]), about["split"]).beside(
+        case = laid_even(sweep_grid(swept, about["split"], universe.universe_id)).beside(
             self.inputs.panel,
             about=about,
             norms_per_unit=entry["norms_per_unit"],

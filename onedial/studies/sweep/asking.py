@@ -1,7 +1,7 @@
 """What the subject is asked, stage by stage; each writes its batches into the run's table of its own name.
 
 sweep         every question at every magnitude of the intervention under test
-crossings     where the answers turn along each control; texts.csv: what each push does to neutral text
+controls      every question at a few magnitudes of each control; texts.csv: what each push does to neutral text
 instructed    the unsteered subject, told how sure to be
 facts         unrelated facts at all magnitudes
 wordings      a few questions as they are and reversed, and preferences
@@ -30,7 +30,6 @@ from onedial.show.progress import progress_bar
 from onedial.studies.start import engine_of
 from onedial.studies.sweep.study import SweepStudy
 from steering.controls import word_push
-from steering.critical import crossings_along
 from steering.dials.dials import instructed_threshold
 from steering.effects.reasoned import reasoned_cost, reasoned_instrument, reasoned_sweep, short_grid
 from steering.effects.side_effects import REVERSED_SETTINGS, kl_on_text
@@ -55,11 +54,11 @@ def sweep_questions(study: SweepStudy) -> None:
         )
 
 
-def cross_controls(study: SweepStudy) -> None:
-    """Find where the answers turn along each control."""
-    plan = study.plan
-    ask = partial(crossings_along, study.model, study.prompts, plan.ranges, plan.controls)
-    study.fill(study.run.parts["crossings"], f"{len(plan.controls)} controls", len(study.prompts), ask)
+def sweep_controls(study: SweepStudy) -> None:
+    """Ask every question at the magnitudes of each control."""
+    controls = study.plan.controls
+    ask = partial(sweep, study.model, controls, study.prompts, study.plan.magnitudes)
+    study.fill(study.run.parts["controls"], f"{len(controls)} controls", len(study.prompts), ask)
 
 
 def measure_texts(study: SweepStudy) -> None:

@@ -27,13 +27,12 @@ from steering.causes import (
     MEDIATION_QUESTIONS,
 )
 from steering.controls import N_CONTRASTS
-from steering.critical import ROWS_PER_CROSSING
 from steering.dials.dials import SURENESS
 from steering.effects.reasoned import reasoned_cost
 from steering.effects.side_effects import N_PREFERENCES, PASSAGE_TOKENS, REVERSED_SETTINGS
 from steering.planning.forecast import REPORT, START, Candidates, Load, Loads, Size, doubled, judging, making
 from steering.planning.layers import candidate_layers
-from steering.planning.magnitudes import COARSE_POINTS, GRID_POINTS, RANGE_QUESTIONS, doubling
+from steering.planning.magnitudes import COARSE_POINTS, CONTROL_POINTS, GRID_POINTS, RANGE_QUESTIONS, doubling
 from steering.planning.readability import ASKED
 
 DOUBLED = len(doubling())
@@ -118,9 +117,7 @@ def _plan(a: Ahead) -> Loads:
 
 
 def _controls(a: Ahead) -> Loads:
-    last = a.kind == "last"
-    rows = [(a.middle, ROWS_PER_CROSSING[last])] * a.n_controls
-    return [Load(a.whole, rows, "crossings" if last else "crossings everywhere", a.n_cached)]
+    return [Load(a.whole, [(a.middle, CONTROL_POINTS)] * a.n_controls, a.kind, a.n_cached)]
 
 
 def _neutral_text(a: Ahead) -> Loads:
@@ -155,7 +152,7 @@ WRITTEN = 0.7
 STAGES: dict[str, Stage[SweepStudy]] = {
     "vectors, layer and magnitudes": Stage(settle_plan, _plan, settles=True),
     "sweep": Stage(asking.sweep_questions, lambda a: [Load(a.whole, [(a.middle, a.grid)], a.kind, a.n_cached)]),
-    "controls": Stage(asking.cross_controls, _controls, lambda o: o.controls),
+    "controls": Stage(asking.sweep_controls, _controls, lambda o: o.controls),
     "neutral text": Stage(asking.measure_texts, _neutral_text, lambda o: o.controls),
     "instructed thresholds": Stage(
         asking.ask_instructed,

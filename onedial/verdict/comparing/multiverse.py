@@ -20,11 +20,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from onedial.asking.yes_no import is_read
-from onedial.panels.splits import FITTING
 from onedial.stats.shares import rates
 from onedial.verdict.case import Case
-from onedial.verdict.dial import dial_of_crossings
 from onedial.verdict.verdict import CANNOT_BE_JUDGED, OPEN, judge
 
 AXES = {"layer": "layer", "contrast": "contrast", "wording": "wording", "resample": "questions drawn"}
@@ -39,7 +36,7 @@ RESULT_COLUMNS = [
 steering, of all questions asked; `judged`: whether the first answer is another than "cannot be judged"."""
 AS_RUN = "as run"
 GRID_POINTS = 41
-"""Magnitudes to choose from, as many as a sweep has, of a dial whose crossings are known."""
+"""Magnitudes to choose from, as many as a sweep has."""
 
 
 @dataclass(frozen=True)
@@ -87,47 +84,44 @@ def universes_of(
     return list(dict.fromkeys([base, *changed]))
 
 
-def case_of_crossings(crossings: pd.DataFrame, ends: tuple[float, float], splits: pd.Series) -> Case:
-    """The case of one universe, without a panel: the answers at magnitudes even in yes rate.
+def laid_even(case: Case) -> Case:
+    """A universe's few magnitudes as a sweep would have laid them: even in yes rate.
 
-    That is what a sweep would have seen, as far as a match needs it. Margins are +1 where the answer is yes and -1
-    where it is no, since the crossings tell no more; at 0 they are the unsteered ones, and an answer that could not be
-    read there is unread there alone. Magnitudes lie in the middle between neighbouring turns of fitting questions.
+    Between two magnitudes that were asked a margin is taken for straight, so that the dial says where each answer turns
+    (`dial`). The new magnitudes lie in the middle between neighbouring turns of fitting questions. Margins are +1 where
+    the answer is yes there and -1 where it is no; at 0 they stay as they were read.
 
     Args:
-        crossings: of one intervention: question_id, magnitude, yes_at_low, and the unsteered margin and mass.
-        ends: of the range in which they were sought. splits: question -> split.
+        case: of `case.sweep_grid`.
 
+    >>> from onedial.verdict.case import sweep_grid
     >>> rng, ids = np.random.default_rng(0), [f"q{number:03}" for number in range(120)]
     >>> turns = rng.uniform(-1, 1, 120)
-    >>> crossings = pd.DataFrame({"question_id": ids, "magnitude": turns, "yes_at_low": False})
+    >>> rows = [(q, m, m - turn, 1.0) for q, turn in zip(ids, turns) for m in (-1.0, 0.0, 1.0)]
     >>> splits = pd.Series(["fitting", "test", "test"] * 40, index=ids)
-    >>> case = case_of_crossings(crossings.assign(margin=-turns, mass=1.0), (-1, 1), splits)
+    >>> case = laid_even(sweep_grid(pd.DataFrame(rows, columns=["question_id", "magnitude", "margin", "mass"]), splits))
     >>> said = pd.DataFrame({"gpt-x": (turns < 0) * 1.0}, index=ids)
     >>> judge_universe(case.beside(said, n_resamples=19))["n_judged"]
     1
     """
-    unsteered = crossings.drop_duplicates("question_id").set_index("question_id")[["margin", "mass"]].sort_index()
-    dial = dial_of_crossings(crossings, pd.Index(unsteered.index.astype(str)), *ends)
-    split_of = splits.reindex(dial.questions).to_numpy(dtype=object)
-    fitted = zip(dial.crossings, split_of, strict=True)
-    turns = [turn for turn, split in fitted if split == FITTING and turn is not None]
+    dial = case.dial
+    turns = [turn for turn, fitting in zip(dial.crossings, case.fitting, strict=True) if fitting and turn is not None]
     points = np.unique(np.concatenate([[dial.low], *turns, [dial.high]]))
     middles = np.concatenate([[dial.low], (points[:-1] + points[1:]) / 2, [dial.high]])
     even = np.linspace(0, len(middles) - 1, min(GRID_POINTS - 1, len(middles))).round().astype(int)
     magnitudes = np.unique(np.concatenate([[0.0], middles[even]]))
     answers, zero = dial.answers_at(magnitudes), magnitudes == 0.0
     margins, masses = 2 * answers - 1, np.where(np.isnan(answers), 0.0, 1.0)
-    masses[:, zero] = unsteered["mass"].to_numpy(float)[:, None]
-    margins[:, zero] = unsteered["margin"].where(is_read(unsteered["mass"])).to_numpy(float)[:, None]
-    return Case(dial.questions, split_of, magnitudes, margins, masses, turns=dial)
+    masses[:, zero] = case.masses[:, [case.unsteered]]
+    margins[:, zero] = case.margins[:, [case.unsteered]]
+    return Case(dial.questions, case.splits, magnitudes, margins, masses, turns=dial)
 
 
 def judge_universe(case: Case) -> dict[str, Any]:
     """What the verdict says of one universe: `RESULT_COLUMNS`.
 
     Args:
-        case: of `case_of_crossings`, beside the panel.
+        case: of `laid_even`, beside the panel.
     """
     verdict, unsteered = judge(case), case.margins[:, case.unsteered]
     rate, n = rates(np.where(np.isnan(unsteered), np.nan, unsteered > 0))
