@@ -145,10 +145,10 @@ def few_magnitudes(found: Range) -> list[float]:
     """0 and `CONTROL_STEPS` on either side, nearer to each other near 0, where most answers turn.
 
     >>> few_magnitudes(Range(-0.4, 0.8, "yes rate", "yes rate"))[:3]
-    [-0.4, -0.294, -0.204]
+    [-0.4, -0.293878, -0.204082]
     """
     steps = (np.arange(1, CONTROL_STEPS + 1) / CONTROL_STEPS) ** 2
-    return grid_of([0.0, *(found.low * steps), *(found.high * steps)])
+    return grid_of(float(f"{value:.6g}") for value in (0.0, *(found.low * steps), *(found.high * steps)))
 
 
 def even_in_yes_rate(margins: pd.DataFrame, points: int = GRID_POINTS) -> list[float]:
