@@ -304,16 +304,18 @@ def test_every_attempt_is_permitted_begun_and_ended_once_retries_included():
 
 @needs_inspect
 @pytest.mark.parametrize(
-    "beside",
+    ("beside", "fails"),
     [
-        {"usage": {"prompt_tokens": 9, "completion_tokens": None}},
-        {"usage": {"completion_tokens": 1.5}},
-        {"usage": {}},
-        {"model": None},
-        *({"logprob": value} for value in (math.nan, math.inf, 1e308, "many")),
+        ({"usage": None}, False),
+        ({"usage": {"prompt_tokens": 9, "completion_tokens": None}}, True),
+        ({"usage": {}}, True),
+        ({"model": None}, True),
+        ({"logprob": "many"}, True),
+        *(({"logprob": value}, False) for value in (math.nan, math.inf, 1e308)),
     ],
 )
-def test_an_answer_beside_which_something_cannot_be_is_read_and_asked_for_once(beside):
+def test_what_stands_beside_an_answer_is_asked_for_once(beside, fails):
+    """A number that cannot be is no margin; what is no number fails for good, so that it is paid for once."""
     with FakeServer(lambda body: "Yes", logprobs=lambda body: {"Yes": 0.9}) as server:
         completion = server._completion
 
@@ -326,8 +328,8 @@ def test_an_answer_beside_which_something_cannot_be_is_read_and_asked_for_once(b
         server._completion = odd
         (response,) = respondent(server, retries=1).answer(prompts("q"), CAN_YOU_ANSWER)
         assert server.n_asked == 1
-    assert (response.said_yes, response.error) == (True, "")
-    assert math.isnan(response.margin) == ("logprob" in beside)
+    assert (response.said_yes, bool(response.error)) == (None if fails else True, fails)
+    assert math.isnan(response.margin) == (fails or "logprob" in beside)
 
 
 @needs_inspect
@@ -369,6 +371,15 @@ def test_of_a_content_in_parts_the_text_is_read_at_the_first_attempt(content):
 
 
 @needs_inspect
+@pytest.mark.parametrize("content", SENT["contents that are none"])
+def test_a_content_off_the_protocol_is_a_failed_request(content):
+    with FakeServer(lambda body: "") as server:
+        sends(server, message={"role": "assistant", "content": content})
+        (response,) = respondent(server).answer(prompts("q"), CAN_YOU_ANSWER)
+    assert (response.said_yes, "parts that are no text" in response.error) == (None, True)
+
+
+@needs_inspect
 @pytest.mark.parametrize(("choice", "why"), SENT["empty"])
 def test_an_empty_answer_says_why_it_is_empty_and_is_no_failure(choice, why):
     with FakeServer(lambda body: "") as server:
@@ -395,8 +406,7 @@ def test_an_error_in_place_of_an_answer_fails_in_the_servers_own_words(status, b
 def test_an_error_inside_a_choice_is_a_failure_and_tried_again_whatever_was_written(text, reason, error, monkeypatch):
     monkeypatch.setattr(providers, "seconds_to_wait", lambda *_: 0)
     with FakeServer(lambda body: text) as server:
-        ends = reason if isinstance(reason, dict) else {"finish_reason": reason}
-        sends(server, **ends, **({} if error is None else {"error": error}))
+        sends(server, finish_reason=reason, **({} if error is None else {"error": error}))
         (response,) = respondent(server, retries=1).answer(prompts("q"), CAN_YOU_ANSWER)
         assert server.n_asked == 2
     assert (error or {"message": "without a reason"})["message"] in response.error

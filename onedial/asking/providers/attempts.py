@@ -14,6 +14,8 @@ from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from typing import Any
 
+from pydantic import ValidationError
+
 from onedial.asking.respondents import Response
 
 _FOR_THE_TIME_BEING = {408, 409, 425, 429}
@@ -21,7 +23,8 @@ _MAY_HAVE_BEEN_MADE = {408, 499}
 """Refusals after which the server may have worked all the same."""
 _NEVER_ARRIVED = {"ConnectError", "ConnectTimeout", "ConnectionRefusedError"}
 """As the HTTP libraries call it when there was no connection."""
-_OURS = (ImportError, NotImplementedError)
+_FOR_GOOD = (ImportError, NotImplementedError, ValidationError, AttributeError, TypeError)
+"""What is wrong here, or with what the server sends beside an answer; another attempt would be paid for too."""
 _LONGEST_WAIT = 120.0
 _LONGEST_WAIT_ASKED_FOR = 300.0
 
@@ -93,7 +96,7 @@ def failed(error: BaseException, clean: Callable[[str], str], **noted: Any) -> A
     code = next((each.code for each in chain if isinstance(each, ErrorInsteadOfAnswer)), None)
     refusal = status if status is not None else code
     is_refused = refusal is not None and 400 <= refusal < 500
-    again = not any(isinstance(each, _OURS) for each in chain)
+    again = not any(isinstance(each, _FOR_GOOD) for each in chain)
     again = again and not (is_refused and refusal not in _FOR_THE_TIME_BEING)
     nothing_done = any(type(each).__name__ in _NEVER_ARRIVED for each in chain)
     if status is not None and is_refused:

@@ -21,7 +21,7 @@ import threading
 import time
 import warnings
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from itertools import chain
@@ -29,17 +29,9 @@ from typing import Any, TypeVar
 
 from onedial.asking.instruments import Instrument, TokenReader
 from onedial.asking.prompts import Prompt
-from onedial.asking.providers.attempts import (
-    Attempt,
-    ErrorInsteadOfAnswer,
-    failed,
-    plain_words,
-    seconds_to_wait,
-    words_of,
-)
+from onedial.asking.providers.attempts import Attempt, failed, plain_words, seconds_to_wait
 from onedial.asking.providers.provider_reading import from_the_answer_on, response_of, why_unread
 from onedial.asking.providers.provider_settings import ProviderModel
-from onedial.asking.replies import was_broken_off, was_cut_off, was_filtered
 from onedial.asking.respondents import Identity, Response
 from onedial.core.errors import InputError
 from onedial.core.files import sha256_of_text
@@ -155,39 +147,35 @@ class ProviderRespondent:
         return self._models[key]
 
     def _made(self, max_tokens: int, logprobs: bool) -> Any:
-        from inspect_ai.model import GenerateConfig, get_model
+        from inspect_ai.model import GenerateConfig, Model, get_model
 
-        own = self.settings
+        settings = self.settings
         config: dict[str, Any] = {
             "max_tokens": max_tokens,
-            "temperature": own.temperature,
-            "reasoning_effort": own.reasoning_effort,
-            "extra_body": dict(own.extra) or None,
+            "temperature": settings.temperature,
+            "reasoning_effort": settings.reasoning_effort,
+            "extra_body": dict(settings.extra) or None,
         }
         if logprobs:
-            config |= {"logprobs": True, "top_logprobs": own.top_logprobs}
-            if own.temperature not in (None, 0, 1):
+            config |= {"logprobs": True, "top_logprobs": settings.top_logprobs}
+            if settings.temperature not in (None, 0, 1):
                 notice(
-                    f"{own.model} is asked at temperature {own.temperature}; some servers scale log probabilities by "
-                    "it, and margins are read as they come: ask at 0 or 1 to compare them with others'"
+                    f"{settings.model} is asked at temperature {settings.temperature}; some servers scale log "
+                    "probabilities by it, and margins are read as they come: ask at 0 or 1 to compare them with others'"
                 )
+        given: dict[str, Any] = {"config": GenerateConfig(**config), "base_url": settings.server or None}
+        given["api_key"] = settings.key_value()
         try:
-            model: Any = get_model(
-                own.inspect_name,
-                config=GenerateConfig(**config),
-                base_url=own.server or None,
-                api_key=own.key_value(),
-                memoize=False,
-            )
+            if settings.provider:
+                model: Any = get_model(settings.inspect_name, **given, memoize=False)
+            else:
+                from onedial.asking.providers.server import Server
+
+                model = Model(Server(settings.inspect_name.partition("/")[2], **given), given["config"])
         except Exception as error:  # of many kinds: each provider's library has its own
-            raise InputError(f"{own.model} cannot be asked: {self.clean(plain_words(str(error)))}") from None
-        api = model.api
-        if hasattr(getattr(api, "client", None), "max_retries"):
-            api.client.max_retries = 0  # a client's own attempts would be counted by nobody
-        if hasattr(api, "on_response"):
-            api.on_response = _refusing_errors(api.on_response)
-        if hasattr(api, "chat_choices_from_completion"):
-            api.chat_choices_from_completion = _sparing(api.chat_choices_from_completion)
+            raise InputError(f"{settings.model} cannot be asked: {self.clean(plain_words(str(error)))}") from None
+        if hasattr(getattr(model.api, "client", None), "max_retries"):
+            model.api.client.max_retries = 0  # a client's own attempts would be counted by nobody
         return model
 
 
@@ -381,74 +369,14 @@ def _read(request: Request, output: Any) -> tuple[Response, bool]:
     content = choice.message.content
     reasoned = not isinstance(content, str) and any(part.type == "reasoning" for part in content)
     shown = [] if choice.logprobs is None else [token.model_dump() for token in choice.logprobs.content]
-    filtered = choice.stop_reason == "content_filter"  # what is there was ended, or written, by somebody else
+    declined = not isinstance(content, str) and any(getattr(part, "refusal", False) for part in content)
+    filtered = choice.stop_reason == "content_filter" or declined  # ended, or written, by somebody else
     response = response_of(
         request.instrument,
         "" if filtered else text,
         choice.stop_reason not in _CUT_OFF,
         [] if filtered else from_the_answer_on(shown, text, reasoned),
-        unread=why_unread(choice.stop_reason, text, reasoned),
+        unread=why_unread("content_filter" if filtered else choice.stop_reason, text, reasoned),
         **rest,
     )
     return replace(response, raw_text=text) if filtered else response, False
-
-
-def _refusing_errors(looked_at: Callable[[Any], None]) -> Callable[[Any], None]:
-    """What looks at an answer; gateways send errors with status 200, too."""
-
-    def on_response(response: Any) -> None:
-        if not response.get("choices"):
-            told = response.get("error") or response
-            if response.get("choices") is None or isinstance(told, str) or words_of(told):
-                raise ErrorInsteadOfAnswer(told)
-        looked_at(response)
-
-    return on_response
-
-
-def _sparing(choices_of: Callable[..., Any]) -> Callable[..., Any]:
-    """What finds the choices in an OpenAI completion, sparing answers that were paid for: counts of tokens,
-    probabilities and a model's name that are none of the kind count as not given, and of a content in parts the texts
-    are the answer. An error inside a choice is raised.
-    """
-    from pydantic import ValidationError
-
-    def choices(completion: Any, *more: Any) -> Any:
-        for choice in completion.choices or ():
-            if choice.message is None:
-                raise ErrorInsteadOfAnswer("the server sent a choice without a message")
-            ends = [choice.finish_reason, getattr(choice, "native_finish_reason", None)]  # a router's, and its source's
-            broken_off = next(filter(was_broken_off, ends), None)
-            if (told := getattr(choice, "error", None)) or broken_off:
-                raise ErrorInsteadOfAnswer(told or f"the server broke off ({broken_off}), without a reason")
-            if any(map(was_cut_off, ends)):
-                choice.finish_reason = "length"
-            if any(map(was_filtered, ends)) or (choice.message.refusal and not choice.message.content):
-                choice.finish_reason = "content_filter"
-            if not isinstance(choice.message.content, str | None):
-                _join_parts(choice.message)
-        try:
-            type(completion).model_validate(completion.model_dump(warnings=False))
-        except ValidationError as error:
-            wrong = {name for each in error.errors() for name in each["loc"]}
-            completion.usage = None if "usage" in wrong else completion.usage
-            completion.model = "" if "model" in wrong else completion.model
-            for choice in (completion.choices or ()) if "logprobs" in wrong else ():
-                choice.logprobs = None
-        return choices_of(completion, *more)
-
-    return choices
-
-
-def _join_parts(message: Any) -> None:
-    """Make one text of a message's content in parts; parts that are thoughts become its reasoning."""
-    parts = message.content if isinstance(message.content, list) else [message.content]
-    texts, thoughts = [], []
-    for part in parts:
-        if isinstance(part, Mapping) and (kind := str(part.get("type", "text"))) not in ("text", "output_text"):
-            thoughts += [words_of(part.get(kind) or part.get("text"))] if kind in ("thinking", "reasoning") else []
-        else:
-            texts.append(str(part.get("text") or part.get("content") or "") if isinstance(part, Mapping) else str(part))
-    message.content = "".join(texts)
-    if any(thoughts) and not getattr(message, "reasoning_content", None):
-        message.reasoning_content = "\n".join(thoughts)
