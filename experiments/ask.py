@@ -115,9 +115,8 @@ def written(options: WrittenOptions, notes: Notes) -> None:
 
     Lets each model answer, reads the token probabilities of every answer in one forward (and once each without the
     question, and with the answer shown), draws further samples, and asks for confidence. Writes answers.jsonl (all of
-    it), written.csv, tokens.parquet, measurements.csv (every score of every answer under the one schema), signals.csv
-    (AUROC of each score for being right, with intervals over topics), votes.csv, zones.csv, a figure, and report.html
-    with answers to look through. Local models only.
+    it), written.csv, tokens.parquet, signals.csv (AUROC of each score for being right, with intervals over topics),
+    votes.csv, a figure, and report.html with answers to look through. Local models only.
     """
     from onedial.studies.written.study import score_written
 

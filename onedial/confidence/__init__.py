@@ -1,4 +1,4 @@
-"""What stated confidence is worth: calibration, F-beta, meta-d', conformal sets, whose knowledge it is."""
+"""What stated confidence is worth: calibration, F-beta, meta-d', whose knowledge it is."""
 
 from onedial.confidence.calibration import calibration_table
 from onedial.confidence.f_beta import f_beta_curve

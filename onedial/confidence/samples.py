@@ -1,4 +1,4 @@
-"""Several answers of one respondent to one question: how far they agree, when to stop asking, whom to look up.
+"""Several answers of one respondent to one question: how far they agree, by their labels or by what they mean.
 
 Answers are compared as labels: normalise texts first (`normalised_text`), or give options. What could
 not be read is None, and counts in `n_unread` alone.
@@ -15,15 +15,10 @@ from dataclasses import dataclass
 from itertools import combinations
 
 import numpy as np
-import pandas as pd
 from numpy.typing import ArrayLike
 from scipy.special import logsumexp
-from scipy.stats import beta
 
 from onedial.core.errors import InputError
-
-STOP_AT = 0.95
-ZONES = ("answer", "look up", "search")
 
 
 @dataclass(frozen=True)
@@ -101,53 +96,6 @@ def habits(samples: Sequence[Sequence[Hashable | None]]) -> list[dict[Hashable, 
         else {}
         for counts in own
     ]
-
-
-def samples_until_sure(samples: Sequence[Hashable | None]) -> int:
-    """How many samples would have been drawn, had sampling stopped as soon as the first answer surely leads.
-
-    Formula: stop after the first N >= 2 with P(p_1 > p_2) >= `STOP_AT`, where p_1 = share of the leading against the
-    second answer has the posterior Beta(n_1 + 1, n_2 + 1), so that P = 1 - I_{1/2}(n_1 + 1, n_2 + 1).
-
-    Args:
-        samples: in the order in which they were drawn; an unread one counts as drawn.
-
-    Returns:
-        a number of samples, at most all of them. Sign: lower = cheaper, the answers agree sooner.
-
-    R: `1 - pbeta(.5, n1 + 1, n2 + 1)`.
-
-    >>> samples_until_sure(["Paris"] * 10)
-    4
-    """
-    counts: Counter[Hashable] = Counter()
-    for drawn, each in enumerate(samples, start=1):
-        if each is not None:
-            counts[each] += 1
-        leading = [n for _, n in counts.most_common(2)] + [0, 0]
-        if drawn >= 2 and beta.sf(0.5, leading[0] + 1, leading[1] + 1) >= STOP_AT:
-            return drawn
-    return len(samples)
-
-
-def certainty_zones(certainty: pd.Series, consistency: pd.Series) -> pd.Series:
-    """Three zones of two confidences: sure and consistent answers itself, one of them looks up, neither searches.
-
-    Formula: "answer" where both reach .5, "search" where neither does, "look up" between (after arXiv 2601.02574).
-
-    Args:
-        certainty: |p_true - p_false| of a verdict, 0 to 1. consistency: agreement of samples, 0 to 1, of the same
-            questions.
-
-    Returns:
-        one of `ZONES` per question, None where either is unknown. Sign: none.
-
-    >>> certainty_zones(pd.Series([0.9, 0.9, 0.1]), pd.Series([0.8, 0.2, 0.1])).tolist()
-    ['answer', 'look up', 'search']
-    """
-    both = pd.DataFrame({"certainty": certainty, "consistency": consistency})
-    reached = (both >= 0.5).sum(axis=1).map({2: ZONES[0], 1: ZONES[1], 0: ZONES[2]}).astype(object)
-    return reached.where(both.notna().all(axis=1), None).rename("zone")
 
 
 # ---- by meaning ------------------------------------------------------------------------------------------------------

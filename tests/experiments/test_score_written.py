@@ -6,7 +6,6 @@ import pytest
 from tiny_experiment import ROOT, call, run_here
 from tiny_models import save_outspoken
 
-from onedial.asking.measuring import MEASUREMENT_COLUMNS
 from onedial.confidence.tokens import SURER
 
 __all__ = ["call"]
@@ -24,17 +23,13 @@ def scored(tmp_path_factory):
     return folder, options
 
 
-def test_every_score_is_a_measurement_and_every_signal_is_judged_with_its_counts(scored):
+def test_every_signal_is_judged_with_its_counts(scored):
     folder, _ = scored
-    table = pd.read_csv(folder / "run" / "measurements.csv")
-    assert set(table.columns) == set(MEASUREMENT_COLUMNS)
-    assert {"mean log-probability", "self-certainty", "question lift"} <= set(table["instrument"])
-    assert not table.duplicated(["instrument", "question_id"]).any()
     signals = pd.read_csv(folder / "run" / "signals.csv").set_index("signal")
     assert set(SURER) | {"P(True)", "sample agreement"} <= set(signals.index)
     assert (signals["n"] + signals["n_unread"]).nunique() == 1
     assert (folder / "run" / "figures" / "signals.png").stat().st_size > 5000
-    assert len(pd.read_html(folder / "run" / "report.html")) == 4  # signals, votes, zones, answers
+    assert len(pd.read_html(folder / "run" / "report.html")) == 3  # signals, votes, answers
 
 
 def test_an_unknown_report_is_refused_before_a_model_is_loaded(call, tmp_path):

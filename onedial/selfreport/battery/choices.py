@@ -1,16 +1,13 @@
-"""Knowledge among options, with abstention as one of them (arXiv 2510.04302), and what may be promised of it."""
+"""Knowledge among options, with abstention as one of them (arXiv 2510.04302)."""
 
 from collections.abc import Sequence
 from dataclasses import replace
 
-import numpy as np
 import pandas as pd
 
 from onedial.asking.instruments import Instrument, Scale, TokenReader
 from onedial.asking.questions import Question
 from onedial.confidence.abstention import break_even, distributional_correctness
-from onedial.confidence.conformal import FEWEST, answering_threshold, option_sets
-from onedial.core.errors import InputError
 from onedial.core.files import sha256_of_text
 from onedial.panels.questions.question_files import load_questions
 from onedial.selfreport.ask.choices import (
@@ -25,7 +22,6 @@ from onedial.selfreport.ask.self_reports import Item, SelfReport
 from onedial.selfreport.frame import BatteryTest, Draws, Headline, Make, Material, counts_of, mostly_unread
 from onedial.stats.intervals import mean_interval
 
-ACCURACY_WANTED = 0.6
 PLACES = ("right", "claimed", "other", "last")
 """Slots of a question's options, in their order."""
 
@@ -44,23 +40,12 @@ def _score(own: pd.DataFrame, draws: Draws) -> dict[str, object]:
     if mostly_unread(plain["chosen"]):
         return row
     read = plain[plain["chosen"].notna()]
-    right = (read["chosen"] == 0).astype(float)
     options = [f"p{place}" for place in range(N_OPTIONS)]
     # Of options that are equally likely each counts by its share: drawn by hash, a letter might have luck.
     p = read[options].to_numpy(dtype=float)
     likeliest = p >= p.max(axis=1, keepdims=True) - 1e-9
     accuracy = float((likeliest[:, 0] / likeliest.sum(axis=1)).mean())
     row |= {"accuracy": accuracy, "label_bias": float(read["label_A"].mean() - 1 / N_OPTIONS)}
-    try:
-        threshold = answering_threshold(read[options].max(axis=1), right, ACCURACY_WANTED)
-        row |= {"may_answer": threshold.coverage, "right_then": threshold.observed}
-    except InputError as reason:
-        row["no_promise"] = str(reason)
-    half = np.arange(len(read)) % 2 == 0
-    if half.sum() >= FEWEST:
-        one, other = p[half], p[~half]
-        sets = option_sets(one, np.zeros(len(one), int), other, np.zeros(len(other), int))
-        row |= {"set_coverage": sets.coverage, "set_size": sets.size}
     if not mostly_unread(idk["chosen"]):
         known = idk[idk["chosen"].notna()]
         value = distributional_correctness(known["p0"], known[["p1", "p2", "p3"]].sum(axis=1), known["p4"])

@@ -9,11 +9,11 @@ import numpy as np
 import pandas as pd
 
 from onedial.asking.instruments import CLOSED_BOOK, TextReader
-from onedial.asking.measuring import MEASUREMENT_COLUMNS, ask_table
+from onedial.asking.measuring import ask_table
 from onedial.asking.prompts import Prompt, PromptTemplate
 from onedial.asking.questions import Question, stratified_sample
 from onedial.asking.store import ANSWERS, Store
-from onedial.confidence.samples import ZONES, certainty_zones, habits, sample_agreement, samples_until_sure
+from onedial.confidence.samples import habits, sample_agreement
 from onedial.confidence.signals import signal_table
 from onedial.confidence.tokens import SURER, TokenStatistics, question_lift, shown_lift, token_scores
 from onedial.core.errors import InputError
@@ -246,8 +246,8 @@ class Answered:
 
 
 def finish(run: Run, every: Answered, options: WrittenOptions) -> None:
-    """Scores, their worth, votes and zones; tables and figure."""
-    signals, votes, zones, rows, sentences, meanings = {}, {}, {}, [], [], {}
+    """Scores, their worth, and votes; tables and figure."""
+    signals, votes, sentences, meanings = {}, {}, [], {}
     judge, tells = str(options.same_meaning), False
     tables: dict[str, pd.DataFrame] = {}
     if every.judged is not None:
@@ -265,8 +265,6 @@ def finish(run: Run, every: Answered, options: WrittenOptions) -> None:
         surer = pd.concat([told * pd.Series(SURER), agreed, turned, own.said], axis=1)
         correct = own.first["correct"]
         signals[name] = signal_table(surer, correct, own.topics, None, options.replicates, options.seed)
-        zones[name] = zones_of(own.said, agreed, own.first)
-        rows.append(as_measurements(name, pd.concat([told, agreed, meant, own.said], axis=1), own.first))
         known = signals[name].dropna(subset=["low"])
         telling = ", ".join(map(str, known.index[known["low"] > CHANCE])) or "none"
         sentences.append(
@@ -276,11 +274,9 @@ def finish(run: Run, every: Answered, options: WrittenOptions) -> None:
     tables = {
         "signals": pd.concat(signals, names=["model"]),
         "votes": pd.DataFrame.from_dict(votes, orient="index").rename_axis("model"),
-        "zones": pd.concat(zones, names=["model"]),
     } | tables
     if meanings:
         tables["meanings"] = pd.DataFrame.from_dict(meanings, orient="index").rename_axis("model")
-    run.write_table("measurements.csv", pd.concat(rows, ignore_index=True)[MEASUREMENT_COLUMNS])
     texts = {each.id: each.rendered for each in every.questions}
     asked = every.written.drop(columns="mean_log_p").assign(question=every.written["question_id"].map(texts))
     answers = {"written": AnswerLog(asked, "written.csv")}
@@ -318,7 +314,7 @@ def agreement_of_samples(own: Answered) -> tuple[pd.DataFrame, dict[str, float]]
     by = {key: part for key, part in drawn.groupby("question_id", sort=False)}
     samples = [[str(each) if each else None for each in by[key]["label"]] for key in texts]
     first = labels[labels["sample"] == 0].set_index("question_id")
-    rows, before, after, until = {}, [], [], []
+    rows, before, after = {}, [], []
     for key, said, habit in zip(texts, samples, habits(samples), strict=True):
         found, likeliest = sample_agreement(said, habit=habit), first.at[key, "label"]
         same = sum(each == likeliest for each in said) / len(said) if likeliest else float("nan")
@@ -326,28 +322,7 @@ def agreement_of_samples(own: Answered) -> tuple[pd.DataFrame, dict[str, float]]
         voted = by[key].loc[by[key]["label"] == found.answer, "correct"]
         before.append(number(first, key, "correct"))
         after.append(float(voted.iloc[0]) if len(voted) else float("nan"))
-        until.append(samples_until_sure(said))
-    votes = {"samples": len(samples[0]), "drawn_until_sure": float(np.mean(until))}
+    votes: dict[str, float] = {"samples": len(samples[0])}
     known = np.isfinite(before) & np.isfinite(after)
     votes |= asdict(answer_changes(before, after)) if known.any() else {}
     return pd.DataFrame.from_dict(rows, orient="index", columns=columns), votes
-
-
-def zones_of(said: pd.DataFrame, agreed: pd.DataFrame, first: pd.DataFrame) -> pd.DataFrame:
-    """Number of answers and share right in each zone of certainty (of P(True)) and consistency (of samples)."""
-    if "P(True)" not in said:
-        return pd.DataFrame({"n": 0, "right": float("nan")}, index=pd.Index(ZONES, name="zone"))
-    certainty = np.tanh(said["P(True)"].abs() / 2)  # |p - (1 - p)| for log-odds
-    zones = certainty_zones(certainty, agreed["sample agreement"])
-    grouped = first["correct"].groupby(zones)
-    return pd.DataFrame({"n": grouped.count(), "right": grouped.mean()}).reindex(list(ZONES)).rename_axis("zone")
-
-
-def as_measurements(name: str, scores: pd.DataFrame, first: pd.DataFrame) -> pd.DataFrame:
-    """Every score as a measurement: the instrument is the score's name, its value stands as it is."""
-    wide = scores.rename_axis(index="question_id").reset_index()
-    long = wide.melt("question_id", var_name="instrument", value_name="value").dropna(subset=["value"])
-    long = long.assign(respondent=name, model=name, setting="", framing="closed book", sample=0)
-    long["answered_correctly"] = long["question_id"].map(first["correct"])
-    long["raw_text"] = long["question_id"].map(first["text"])
-    return long.reindex(columns=MEASUREMENT_COLUMNS)
