@@ -5,8 +5,7 @@
     python experiments/study_panel.py embedded
     python experiments/study_panel.py PANEL --deep                      # everything on its scale
     python experiments/study_panel.py PANEL --deep --questions FILE     # with topic and level: is the scale the same?
-    python experiments/study_panel.py PANEL --deep --out factor --zero-cells none --thresholds global
-    python experiments/study_panel.py PANEL --deep --categories 70,80,90,95,99     # numbers, in six ordered categories
+    python experiments/study_panel.py PANEL --deep --out factor
     python experiments/study_panel.py PANEL --deep --replicates 0       # no nulls and no intervals: seconds
     python experiments/study_panel.py PANEL --confidence    # what its confidence is worth, where it has grades
 
@@ -22,10 +21,8 @@ further models: where models are compared, they are averaged first. Needs no mod
 --confidence writes what rests on no scale, and so takes any panel.
 
 --deep writes factor.json (onedial.scale.FactorModel), and as tables respondents, questions, eigenvalues, correlations,
-missingness, respondents_fit, questions_fit, scale, accounts (what else would make the parabola or a
-second factor), residuals, sensitivity; with base models clusters; with models or families of several respondents
-specific_* (which share is everybody's, theirs, one's own); with known groups of questions topic_by_respondent and the
-like; with several factors factors (with oblimin rotation) and factor_correlations.
+missingness, respondents_fit, scale, residuals; with base models clusters; with known groups of questions
+topic_by_respondent and the like; with several factors factors (their unrotated loadings).
 """
 
 import sys

@@ -17,8 +17,6 @@ for (s in 1:3) {
   loadings <- cbind(extracted(1), extracted(2))
   colnames(loadings) <- c("one", "two_1", "two_2")
   write_matrix(loadings, sprintf("sim%d_psych_minres.csv", s))
-  components <- unclass(quietly(principal(r, nfactors = 2, rotate = "none", covar = TRUE))$loadings)
-  write_matrix(components, sprintf("sim%d_psych_principal.csv", s))
 }
 
 # Heavy gaps and extreme yes rates: 8 respondents, 150 questions, a third missing.

@@ -8,11 +8,9 @@ with 1 = yes, 0 = no, nan = missing.
 from onedial.scale.checks.residual_correlations import residual_correlations
 from onedial.scale.factor.factor_model import FactorModel, fit_factor_model
 from onedial.scale.place.question_bank import QuestionBank, kin_of
-from onedial.scale.specific.specific_factors import specific_factors
 from onedial.scale.study.analysis import PanelAnalysis, analyse_panel
 from onedial.scale.study.checks import CHECKS, Check
 from onedial.scale.study.panel_fit import Finding
-from onedial.scale.study.sensitivity import sensitivity_table
 
 __all__ = [
     "CHECKS",
@@ -25,6 +23,4 @@ __all__ = [
     "fit_factor_model",
     "kin_of",
     "residual_correlations",
-    "sensitivity_table",
-    "specific_factors",
 ]

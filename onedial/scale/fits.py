@@ -12,14 +12,12 @@ correlations.
 
 from collections.abc import Hashable
 from dataclasses import replace
-from functools import cached_property
 from typing import Any
 
 import numpy as np
 from scipy.special import ndtri
 
-from onedial.scale.categories import GradedAnswers, as_graded, used_only
-from onedial.scale.evidence import MISSING, Codes
+from onedial.scale.evidence import MISSING, Codes, codes_of
 from onedial.scale.factor.usable import linked_respondents, require_usable
 from onedial.scale.likelihood import AsymptoteKind, MarginalFit, Model, ScaleKind, fit_marginal
 from onedial.scale.response_curves import UNUSED, Curves
@@ -35,29 +33,24 @@ class Fits:
     A warning names the others: who used one category only, or shares too few questions.
 
     Attributes:
-        graded: the panel. kept: (respondent,) True for those that can be compared. used: the panel of these.
-        codes: (question, respondent) their answers, numbered without holes. categories: which ones each used.
+        panel: all answers. kept: (respondent,) True for those that can be compared. answers: of these.
+        codes: (question, respondent) of these.
 
     Raises:
         InputError: fewer than three can be compared.
     """
 
-    def __init__(self, graded: GradedAnswers) -> None:
-        self.graded, self.kept = graded, _comparable(graded)
-        self.used = graded.select(self.kept)
-        self.codes, self.categories = used_only(self.used)
+    def __init__(self, panel: Answers) -> None:
+        self.panel, self.kept = panel, _comparable(panel)
+        self.answers = panel.select(self.kept)
+        self.codes = codes_of(self.answers)
         self._known: dict[Hashable, MarginalFit] = {}
         self._with_gaps: dict[Hashable, MarginalFit] = {}
 
     @classmethod
-    def of(cls, matrix: Any, binary: bool = False) -> "Fits":
-        """Of a question x respondent matrix, 1 / 0 / nan or, unless `binary`, ordered categories."""
-        return matrix if isinstance(matrix, cls) else cls(as_graded(as_answers(matrix) if binary else matrix))
-
-    @cached_property
-    def answers(self) -> Answers:
-        """Yes and no of those that can be compared; of categories, above the lowest."""
-        return self.used.as_yes_no()
+    def of(cls, matrix: Any) -> "Fits":
+        """Of a question x respondent matrix, 1 / 0 / nan."""
+        return matrix if isinstance(matrix, cls) else cls(as_answers(matrix))
 
     def fit(self, model: Model) -> MarginalFit:
         """A response model of their answers."""
@@ -71,7 +64,7 @@ class Fits:
             self._known[free.model.key, "equal"] = fit_marginal(self.codes, model, start=free)
         return self._known[free.model.key, "equal"]
 
-    def null(self, scale: ScaleKind = "histogram", asymptotes: AsymptoteKind = "none") -> MarginalFit:
+    def null(self, scale: ScaleKind = "histogram", asymptotes: AsymptoteKind = "common") -> MarginalFit:
         """The model to draw from: a fit of the respondents' curves, whose posterior knows the gaps."""
         plain, gaps = self.fit(Model(scale, asymptotes)), gap_categories(self.codes)
         if gaps is None:
@@ -94,13 +87,12 @@ def _knowing_gaps(plain: MarginalFit, gaps: Codes) -> MarginalFit:
         point=replace(
             point,
             curves=Curves(np.append(point.curves.slope, 0.0), cuts, floors),
-            centre=None if point.centre is None else np.pad(point.centre, (0, more)),
         ),
         log_likelihood=plain.log_likelihood + len(gaps) * float(share @ np.log(share)),
     )
     whose = np.arange(m + 1) < m  # the number of gaps is no answer
     joint = fit_marginal(np.column_stack([plain.codes, gaps]), replace(plain.model, whose=whose), start)
-    floors, centre = joint.curves.floors, joint.point.centre
+    floors = joint.curves.floors
     return replace(
         joint,
         model=plain.model,
@@ -108,7 +100,6 @@ def _knowing_gaps(plain: MarginalFit, gaps: Codes) -> MarginalFit:
         curves=Curves(
             joint.curves.slope[:-1], joint.curves.cuts[: k - 1, :-1], None if floors is None else floors[:k, :-1]
         ),
-        point=replace(joint.point, centre=None if centre is None else centre[:k]),
         known_posterior=joint.posterior,
     )
 
@@ -122,16 +113,14 @@ def gap_categories(codes: Codes) -> Codes | None:
     return None if len(share) < 2 or share.min() < _LEAST_SHARE else category.astype(np.int8)
 
 
-def _comparable(graded: GradedAnswers) -> Booleans:
-    varies = graded.varies
-    # whether respondents vary and hang together does not depend on what the categories are
-    spread = np.where(varies, graded.codes == graded.codes.max(axis=0), False)
-    require_usable(Answers(spread, graded.answered, graded.questions, graded.respondents))
+def _comparable(panel: Answers) -> Booleans:
+    varies = panel.varies
+    require_usable(panel)
     if not varies.all():
-        warn(one_kind_of_answer(names(graded.respondents[~varies])))
-    linked = linked_respondents(graded.select(varies).answered)
+        warn(one_kind_of_answer(names(panel.respondents[~varies])))
+    linked = linked_respondents(panel.answered[:, varies])
     if not linked.all():
-        alone = names(graded.respondents[varies][~linked])
+        alone = names(panel.respondents[varies][~linked])
         warn(f"no two others share enough questions with {alone}; there is no loading to estimate, and it is nan")
     kept = varies.copy()
     kept[varies] = linked

@@ -1,11 +1,9 @@
 """One marginal likelihood for every response model of the house.
 
-    L = prod over questions of  sum_z w(z)  prod_g  sum_s v(s)  prod_(i in g) P_i(x_qi | z, s)
+    L = prod over questions of  sum_z w(z)  prod_i P_i(x_qi | z)
 
-P_i are the curves of `onedial.scale.response_curves`, w the scale, g families of respondents with a factor s ~ N(0, 1)
-of their own beside it (Gibbons and Hedeker, 1992, Psychometrika 57, 423-436); who is in no family answers by the scale
-alone. Yes/no or ordered categories; slopes free or equal; answers at random of nobody, equally often by all, or by each
-respondent. The scale is
+P_i are the curves of `onedial.scale.response_curves`, w the scale. Yes/no or ordered categories; slopes free or equal;
+answers at random of nobody, or equally often by all. The scale is
 
     normal      N(0, 1)
     smooth      N(0, 1) times exp(c3 L3(Phi(z)) + c4 L4(Phi(z))), normalised, L = Legendre polynomials on (0, 1):
@@ -19,14 +17,9 @@ Gradient by Fisher's identity: the derivative of the log likelihood is that of t
     d log L / d theta = sum over nodes, respondents, categories of  E[count | answers]  d log P / d theta,
 
 so that any tie between parameters is a sum of derivatives. scipy's L-BFGS-B climbs. Each fit begins with a model that
-is nested in it (families with the same model without them), and tries the boundary (no answers at random, no family
-factor) as well as the inside. Log likelihood and log prior are told apart; their sum is what is climbed, and is not
-below the nested model's; the likelihood alone can be, by what the prior gains (up to .016 on 11 panels).
-Asymptotes of each respondent's own are drawn towards those of all (`PRIOR_ANSWERS`):
-
-    f_i ~ Dirichlet(1 + 20 c_0, .., 1 + 20 c_K-1, 1 + 20 (1 - sum of c)),      each alone: a Beta distribution
-
-c = the asymptotes that fit best when all respondents have the same: as much as 20 answers of known origin would say.
+is nested in it, and tries the boundary (no answers at random) as well as the inside. Log likelihood and log prior are
+told apart; their sum is what is climbed, and is not below the nested model's; the likelihood alone can be, by what the
+prior gains (up to .016 on 11 panels).
 """
 
 from collections.abc import Hashable
@@ -40,16 +33,13 @@ from scipy.special import eval_legendre, ndtr
 
 from onedial.core.errors import InputError
 from onedial.scale.correlations.thresholds import normal_quantile
-from onedial.scale.evidence import MISSING, Codes, Data, Evidence
+from onedial.scale.evidence import MISSING, Codes, Data
 from onedial.scale.nodes import nodes_for, quadrature
 from onedial.scale.response_curves import STEEPEST, UNUSED, Curves, log_categories
 from onedial.stats.arrays import Booleans, Floats, Integers
 
 ScaleKind = Literal["normal", "smooth", "histogram"]
-AsymptoteKind = Literal["none", "common", "own", "held"]
-FamilySlopes = Literal["free", "equal"]
-PRIOR_ANSWERS = 20.0
-"""How many answers of known origin the prior of a respondent's own asymptotes counts for."""
+AsymptoteKind = Literal["none", "common", "held"]
 PRIOR_QUESTIONS = 10.0
 """How many questions of known place the prior of a histogram counts for."""
 _LEAST_NODES, _HISTOGRAM_NODES, _WIDER = 61, 81, 1.5
@@ -57,8 +47,8 @@ _STARTING_LOADINGS = 0.3, 0.9
 _LEAST_GAP, _LOG_GAPS = 1e-5, (-14.0, 4.0)
 _LEAST_WEIGHT_ROOT = 1e-8  # of a histogram
 _FAR = 38.0  # a cut: where nobody but at random says otherwise, it would run away
-_START_FLOOR, _START_FAMILY = 0.03, 0.4
-_MOST_ROOT, _LEAST_ROOT, _NEAR_ZERO = 7.0, 1e-5, 0.03  # of the odds of answers at random against the others
+_START_FLOOR = 0.03
+_MOST_ROOT, _NEAR_ZERO = 7.0, 0.03  # of the odds of answers at random against the others
 _ENOUGH = {"normal": 1e-6, "smooth": 1e-6, "histogram": 1e-3}  # gain of a step of the climb, about
 _LEFT = {"normal": 1e-3, "smooth": 1e-3, "histogram": 0.03}
 """What may be left to gain in log likelihood where a climb counts as converged; a histogram's creeps for ever."""
@@ -74,21 +64,16 @@ class Model:
         scale: kind of distribution of the questions. asymptotes: kind of answers at random; `held` leaves those of the
             fit that this one starts from as they are.
         signs: (respondent,) of one slope for all; None = each has its own.
-        families: (respondent,) number of the family that shares a factor of its own; None = there are none.
-        family_slopes: each its own, or one for a family (always so in a family of two, of whose slopes only the product
-            is known).
         whose: (respondent,) who may answer at random; None = everyone.
     """
 
     scale: ScaleKind = "normal"
     asymptotes: AsymptoteKind = "none"
     signs: Floats | None = None
-    families: Integers | None = None
-    family_slopes: FamilySlopes = "free"
     whose: Booleans | None = None
 
     def __post_init__(self) -> None:
-        for name, kinds in (("scale", ScaleKind), ("asymptotes", AsymptoteKind), ("family_slopes", FamilySlopes)):
+        for name, kinds in (("scale", ScaleKind), ("asymptotes", AsymptoteKind)):
             if getattr(self, name) not in get_args(kinds):
                 raise InputError(f"{name}={getattr(self, name)!r}; choose one of {', '.join(get_args(kinds))}")
 
@@ -106,8 +91,8 @@ class MarginalFit:
         model: which parameters there are. codes: (question, respondent) the answers. curves: of the respondents.
         nodes: (node,). log_weight: (node,). bends: (parameter, node) derivatives of the log weights by the parameters
             of a smooth scale. point: where the climb ended, before mean and variance were set.
-        log_likelihood: of the answers, where likelihood times priors is greatest. log_prior: of a histogram and of own
-            asymptotes there; 0 where the model is the one nested in it, and below 0 elsewhere.
+        log_likelihood: of the answers, where likelihood times prior is greatest. log_prior: of a histogram there; 0
+            where the model is the one nested in it, and below 0 elsewhere.
         converged: whether no more than `_LEFT` is left to gain.
         known_posterior: (question, node) where more than these answers tells it.
     """
@@ -139,24 +124,21 @@ class MarginalFit:
         """(category, respondent, node) log probabilities."""
         return log_categories(self.curves, self.nodes)
 
-    def told(self, codes: Codes) -> Floats:
+    def log_likelihoods(self, codes: Codes) -> Floats:
         """(question, node) log likelihoods of answers of its respondents, those in hand or others."""
         return np.asarray(sum((codes == k).astype(float) @ one for k, one in enumerate(self.log_p)))
 
     @cached_property
     def data(self) -> Data:
         """The answers, ready for an E step."""
-        return Data(self.codes, self.model.families)
+        return Data(self.codes)
 
     @cached_property
-    def evidence(self) -> Evidence:
-        """Where each question probably lies, by these answers."""
-        return self.data.evidence(self.curves, self.nodes, self.log_weight)
-
-    @property
     def posterior(self) -> Floats:
         """(question, node) where each question probably lies."""
-        return self.evidence.posterior if self.known_posterior is None else self.known_posterior
+        if self.known_posterior is not None:
+            return self.known_posterior
+        return self.data.posterior(self.curves, self.nodes, self.log_weight)
 
     def scores(self) -> tuple[Floats, Floats]:
         """(question,), (question,): EAP easiness and posterior standard deviation."""
@@ -177,7 +159,7 @@ def fit_marginal(
     enough: float | None = None,
     known: dict[Hashable, MarginalFit] | None = None,
 ) -> MarginalFit:
-    """Curves and the scale's distribution of greatest marginal likelihood, times the prior of own asymptotes.
+    """Curves and the scale's distribution of greatest marginal likelihood, times the prior of a histogram.
 
     Args:
         codes: (question, respondent); every respondent must use at least two categories, numbered from 0 without holes.
@@ -190,8 +172,8 @@ def fit_marginal(
     model, known = model or Model(), {} if known is None else known
     if start is None and model.key in known:
         return known[model.key]
-    data = Data(codes, model.families)
-    enough = enough or _ENOUGH["histogram" if model.asymptotes == "own" else model.scale]
+    data = Data(codes)
+    enough = enough or _ENOUGH[model.scale]
     if start is not None:
         return _climbed(data, model, [start.point], [start], n_nodes, enough)
     nested = [fit_marginal(codes, simpler, known=known) for simpler in _simpler(model)]
@@ -203,24 +185,20 @@ def fit_marginal(
     if len(nested) > 1:  # answers at random as on the simpler scale, where they do not stand in for its shape
         first = replace(first, curves=replace(first.curves, floors=points[1].curves.floors))
     ranked = sorted(zip(nested, points, strict=True), key=lambda pair: -pair[0].log_posterior)
-    others = [replace(point, centre=first.centre) for _, point in ranked]
+    others = [point for _, point in ranked]
     known[model.key] = _climbed(data, model, [first, *others], nested, n_nodes, enough)
     return known[model.key]
 
 
 def _simpler(model: Model) -> list[Model]:
-    """The models that a fit begins with: no families, fewer asymptotes, a simpler scale."""
-    if model.families is not None:
-        return [replace(model, families=None)]
-    if model.asymptotes == "own":  # the prior's centre: with another one nothing would be nested
-        return [replace(model, asymptotes="common")]
-    found = []
+    """The models that a fit begins with: no asymptotes, a simpler scale."""
+    simpler = []
     if model.asymptotes == "common":
-        found.append(replace(model, asymptotes="none"))
+        simpler.append(replace(model, asymptotes="none"))
     if model.scale != "normal":
         is_between = model.scale == "histogram" and model.asymptotes == "none"
-        found.append(replace(model, scale="smooth" if is_between else "normal"))
-    return found
+        simpler.append(replace(model, scale="smooth" if is_between else "normal"))
+    return simpler
 
 
 def _bend_of(fit: MarginalFit) -> Floats | None:
@@ -234,14 +212,12 @@ class Point:
 
     Attributes:
         curves: of the respondents. nodes: (node,). scale: the scale's parameters on these nodes, none if it is normal.
-        centre: (category,) of the prior of own asymptotes, or None. bend: the parameters of the smooth scale that a
-            histogram is drawn towards, or None.
+        bend: the parameters of the smooth scale that a histogram is drawn towards, or None.
     """
 
     curves: Curves
     nodes: Floats
     scale: Floats
-    centre: Floats | None = None
     bend: Floats | None = None
 
 
@@ -267,18 +243,13 @@ def _starting_point(data: Data) -> Point:
 
 def _inside(data: Data, model: Model, below: Point) -> Point:
     """A point off the boundary at which the simpler model lies."""
-    curves, centre = below.curves, below.centre
-    if model.asymptotes != "none":
-        floors = np.zeros((data.n_categories, len(curves.slope))) if curves.floors is None else curves.floors
-        if model.asymptotes == "own" and centre is None:
-            centre = floors.max(axis=1)
-        curves = replace(curves, floors=np.maximum(floors, _START_FLOOR) * _possible(data.codes, model))
-    if model.families is not None and curves.family_slope is None:
-        has = np.zeros(len(curves.slope), dtype=bool)
-        for family in data.families:
-            has[family.members] = True
-        curves = replace(curves, family_slope=np.where(has, _START_FAMILY, 0.0))
-    return replace(below, curves=curves, centre=centre)
+    curves = below.curves
+    if model.asymptotes == "none":
+        return below
+    floors = np.zeros((data.n_categories, len(curves.slope))) if curves.floors is None else curves.floors
+    return replace(
+        below, curves=replace(curves, floors=np.maximum(floors, _START_FLOOR) * _possible(data.codes, model))
+    )
 
 
 def _possible(codes: Codes, model: Model) -> Booleans:
@@ -345,41 +316,33 @@ def _climb(data: Data, model: Model, point: Point, enough: float) -> _Climb:
         if left < _LEFT[model.scale]:
             break
     top = parameters.unpacked(x)
-    return _Climb(top, -value, parameters.log_prior(x, parameters.log_weight(top.scale)), left)
+    return _Climb(top, -value, parameters.log_prior(parameters.log_weight(top.scale)), left)
 
 
 class _Parameters:
     """All parameters in one vector, each where its gradient is about as steep as that of the others.
 
-    Slopes are sinh(x), so that a loading near 1 is no longer way than others. Cuts are thresholds d / sqrt(1 + a^2 +
-    b^2): turning a slope then keeps the yes rate. Distances of neighbouring thresholds are exp(x). Answers at random,
-    as odds against the others, and a histogram's weights are squares: that is their natural metric, and 0 is reached.
+    Slopes are sinh(x), so that a loading near 1 is no longer way than others. Cuts are thresholds d / sqrt(1 + a^2):
+    turning a slope then keeps the yes rate. Distances of neighbouring thresholds are exp(x). Answers at random, as odds
+    against the others, and a histogram's weights are squares: that is their natural metric, and 0 is reached.
     """
 
     def __init__(self, data: Data, model: Model, point: Point) -> None:
         self.data, self.model, self.point, self.nodes = data, model, point, point.nodes
         self.held = point.curves.floors if model.asymptotes == "held" else None
-        self.centre = centre = point.centre if model.asymptotes == "own" else None
         self.m, self.n = data.codes.shape[1], len(data.codes)
         self.used = np.stack([(data.codes >= k).any(axis=0) for k in range(1, data.n_categories)])
-        self.possible = _possible(data.codes, model) & (model.asymptotes in ("common", "own"))
+        self.possible = _possible(data.codes, model) & (model.asymptotes == "common")
         everyone = np.arange(self.m)
         self.sign = np.ones(self.m) if model.signs is None else model.signs
         self._bounds: list[tuple[float, float]] = []
         steepest = float(np.arcsinh(STEEPEST))
         self.slope = self._placed(everyone if model.signs is None else 0 * everyone, -steepest, steepest)
-        self.family = self._placed(self._family_slopes(), -steepest, steepest)
         self.first = self._placed(everyone, -_FAR, _FAR)
         gaps = self.used[1:]
         self.gaps = self._placed(np.where(gaps, np.cumsum(gaps).reshape(gaps.shape) - 1, -1), *_LOG_GAPS)
-        tied = np.arange(data.n_categories)[:, None] if centre is None else np.arange(self.possible.size)
-        tied = np.broadcast_to(tied.reshape(data.n_categories, -1), self.possible.shape)
-        self.floors = self._placed(np.where(self.possible, tied, -1), 0.0, _MOST_ROOT)
-        if centre is not None:
-            self.pull = np.where(self.possible, centre[:, None], 0.0)
-            for place in self.floors[self.pull > 0]:
-                self._bounds[place] = (_LEAST_ROOT, _MOST_ROOT)
-            self.prior_of_all = self._log_prior(self.pull / (1 - self.pull.sum(axis=0)))
+        of_all = np.broadcast_to(np.arange(data.n_categories)[:, None], self.possible.shape)
+        self.floors = self._placed(np.where(self.possible, of_all, -1), 0.0, _MOST_ROOT)
         self.at = len(self._bounds)
         self.basis = smooth_basis(self.nodes) if model.scale == "smooth" else np.zeros((0, len(self.nodes)))
         self.towards = _bent(self.nodes, point.bend)
@@ -395,14 +358,6 @@ class _Parameters:
         self._bounds += [(low, high)] * len(kept)
         return found
 
-    def _family_slopes(self) -> Integers:
-        """(respondent,) which share a slope on their family's factor; -1 = there is none."""
-        found = np.full(self.m, -1)
-        for family in self.data.families:
-            tied = self.model.family_slopes == "equal" or len(family.members) == 2
-            found[family.members] = family.members[0] if tied else family.members
-        return found
-
     def packed(self, point: Point) -> Floats:
         """The vector of a point; parameters that are one take their mean."""
         curves = point.curves
@@ -413,7 +368,6 @@ class _Parameters:
             np.add.at(times, places[places >= 0], 1.0)
 
         put(self.slope, self.sign * np.arcsinh(curves.slope))
-        put(self.family, np.zeros(self.m) if curves.family_slope is None else np.arcsinh(curves.family_slope))
         thresholds = np.where(self.used, curves.thresholds, 0.0)
         put(self.first, thresholds[0])
         put(self.gaps, np.log(np.maximum(-np.diff(thresholds, axis=0), _LEAST_GAP)))
@@ -432,8 +386,7 @@ class _Parameters:
     def unpacked(self, x: Floats) -> Point:
         """The point of a vector."""
         slope = np.sinh(self.sign * x[self.slope])
-        family = np.where(self.family >= 0, np.sinh(x[self.family]), 0.0) if self.data.families else None
-        curves = Curves(slope, np.zeros((0, self.m)), None, family)
+        curves = Curves(slope, np.zeros((0, self.m)))
         distance = np.where(self.gaps >= 0, np.exp(x[self.gaps]), 0.0)
         threshold = x[self.first] - np.concatenate([np.zeros((1, self.m)), np.cumsum(distance, axis=0)])
         cuts = np.where(self.used, threshold * curves.size, UNUSED)
@@ -464,9 +417,6 @@ class _Parameters:
         by_size = (by_cut * np.where(self.used, curves.thresholds, 0.0)).sum(axis=0) / size
         by_slope = found.by_slope + by_size * curves.slope
         add(self.slope, self.sign * by_slope * np.sqrt(1 + curves.slope**2))
-        if curves.family_slope is not None:
-            b = curves.family_slope
-            add(self.family, (found.by_family_slope + by_size * b) * np.sqrt(1 + b**2))
         by_threshold = by_cut * size
         add(self.first, by_threshold.sum(axis=0))
         below = np.cumsum(by_threshold[1:][::-1], axis=0)[::-1]
@@ -475,30 +425,22 @@ class _Parameters:
             odds = self._odds(x)
             whole = 1 + odds.sum(axis=0)
             by_odds = (found.by_floor - (found.by_floor * odds / whole).sum(axis=0)) / whole
-            if self.centre is not None:
-                by_odds += PRIOR_ANSWERS * (self.pull / np.where(self.pull > 0, odds, 1.0) - 1 / whole)
             add(self.floors, 2 * (x[self.floors] + _NEAR_ZERO) * by_odds)
         over = found.mass - self.n * np.exp(log_weight)
         if self.model.scale == "histogram":
             over += PRIOR_QUESTIONS * (self.towards - np.exp(log_weight))
         gradient[self.at :] = 2 * over / point.scale if self.model.scale == "histogram" else self.basis @ over
-        return -found.log_likelihood - self.log_prior(x, log_weight), -gradient
+        return -found.log_likelihood - self.log_prior(log_weight), -gradient
 
-    def log_prior(self, x: Floats, log_weight: Floats) -> float:
-        """Of own asymptotes and of a histogram, against those that the nested model has: at most 0."""
-        value = 0.0 if self.centre is None else self._log_prior(self._odds(x)) - self.prior_of_all
-        if self.model.scale == "histogram":
-            value += PRIOR_QUESTIONS * float(self.towards @ (log_weight - np.log(self.towards)))
-        return value
+    def log_prior(self, log_weight: Floats) -> float:
+        """Of a histogram, against that of the nested model: at most 0."""
+        if self.model.scale != "histogram":
+            return 0.0
+        return PRIOR_QUESTIONS * float(self.towards @ (log_weight - np.log(self.towards)))
 
     def _odds(self, x: Floats) -> Floats:
         """(category, respondent) of answers at random: v^2 + 2 e v, so that 0 can be reached and left."""
         return np.where(self.possible, x[self.floors] * (x[self.floors] + 2 * _NEAR_ZERO), 0.0)
-
-    def _log_prior(self, odds: Floats) -> float:
-        """Of own asymptotes (category, respondent), as odds against answers that follow the curve, up to a constant."""
-        drawn = self.pull * np.log(np.where(self.pull > 0, odds, 1.0))
-        return PRIOR_ANSWERS * float(drawn.sum() - np.log(1 + odds.sum(axis=0)).sum())
 
 
 def _standardised(data: Data, model: Model, climb: _Climb) -> MarginalFit:

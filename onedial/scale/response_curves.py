@@ -1,12 +1,11 @@
 """How likely each category of an answer is at each place: the normal-ogive graded response model.
 
-    P(x >= k | z, s) = Phi(a z + b s + d_k),   k = 1 .. K - 1,   d_1 > d_2 > ...,    P_k = P(x >= k) - P(x >= k + 1)
+    P(x >= k | z) = Phi(a z + d_k),   k = 1 .. K - 1,   d_1 > d_2 > ...,    P_k = P(x >= k) - P(x >= k + 1)
 
-z is the scale, s what a family of respondents shares beside it (b = 0 for a respondent without family). With two
-categories this is the two-parameter model (Samejima, 1969, Psychometric Monograph 17). With probability f_k an answer
-is k whatever the question (a guess, a lapse):
+z is the scale. With two categories this is the two-parameter model (Samejima, 1969, Psychometric Monograph 17). With
+probability f_k an answer is k whatever the question (a guess, a lapse):
 
-    P(x = k | z, s) = f_k + (1 - f_0 - .. - f_K-1) P_k(z, s)
+    P(x = k | z) = f_k + (1 - f_0 - .. - f_K-1) P_k(z)
 
 For yes and no f_1 is the lower asymptote and 1 - f_0 the upper one (Barton and Lord, 1981, ETS Research Report 81-20).
 """
@@ -31,28 +30,26 @@ class Curves:
 
     Attributes:
         slope: (respondent,) a. cuts: (cut, respondent) d, falling along the first axis; UNUSED where there is none.
-        floors: (category, respondent) f; None = nobody answers at random. family_slope: (respondent,) b; None = 0.
+        floors: (category, respondent) f; None = nobody answers at random.
     """
 
     slope: Floats
     cuts: Floats
     floors: Floats | None = None
-    family_slope: Floats | None = None
 
     @property
     def size(self) -> Floats:
-        """(respondent,) standard deviation of the hidden answer, sqrt(1 + a^2 + b^2)."""
-        of_family = 0.0 if self.family_slope is None else self.family_slope**2
-        return np.sqrt(1 + self.slope**2 + of_family)
+        """(respondent,) standard deviation of the hidden answer, sqrt(1 + a^2)."""
+        return np.sqrt(1 + self.slope**2)
 
     @property
     def loading(self) -> Floats:
-        """(respondent,) a / sqrt(1 + a^2 + b^2)."""
+        """(respondent,) a / sqrt(1 + a^2)."""
         return self.slope / self.size
 
     @property
     def thresholds(self) -> Floats:
-        """(cut, respondent) d / sqrt(1 + a^2 + b^2): the cuts on a hidden answer of variance 1."""
+        """(cut, respondent) d / sqrt(1 + a^2): the cuts on a hidden answer of variance 1."""
         return self.cuts / self.size
 
     @property
@@ -73,8 +70,7 @@ class Curves:
     def take(self, respondents: Booleans | Integers) -> "Curves":
         """The curves of some respondents (a mask or positions)."""
         floors = None if self.floors is None else self.floors[:, respondents]
-        of_family = None if self.family_slope is None else self.family_slope[respondents]
-        return Curves(self.slope[respondents], self.cuts[:, respondents], floors, of_family)
+        return Curves(self.slope[respondents], self.cuts[:, respondents], floors)
 
 
 def slope_of(loading: Floats) -> Floats:
@@ -88,44 +84,38 @@ class Chances:
 
     Attributes:
         log_p: (category, respondent, place) of all answers. log_follows: the same of answers that follow the curve.
-        log_rise: (cut, respondent, place) logs of how fast P(x >= k) rises with its cut.
-        places: (place,) z. family_places: (place,) s, or None.
+        log_rise: (cut, respondent, place) logs of how fast P(x >= k) rises with its cut. places: (place,) z.
     """
 
     log_p: Floats
     log_follows: Floats
     log_rise: Floats
     places: Floats
-    family_places: Floats | None = None
 
     @classmethod
-    def of(cls, curves: Curves, places: Floats, family_places: Floats | None = None) -> "Chances":
+    def of(cls, curves: Curves, places: Floats) -> "Chances":
         """Of these curves at these places."""
-        lines = np.outer(curves.slope, places)
-        if family_places is not None and curves.family_slope is not None:
-            lines += np.outer(curves.family_slope, family_places)
-        log_follows, log_rise = ogive(lines + curves.cuts[..., None])
+        log_follows, log_rise = ogive(np.outer(curves.slope, places) + curves.cuts[..., None])
         log_rise = np.where((curves.cuts == UNUSED)[..., None], -np.inf, log_rise)
         if curves.floors is None:
-            return cls(log_follows, log_follows, log_rise, places, family_places)
+            return cls(log_follows, log_follows, log_rise, places)
         with np.errstate(divide="ignore"):
             log_floors, follows = np.log(curves.floors)[..., None], np.log(curves.attentive)[:, None]
         log_p = np.logaddexp(log_floors, log_follows + follows)
-        return cls(log_p, log_follows, log_rise + follows, places, family_places)
+        return cls(log_p, log_follows, log_rise + follows, places)
 
-    def slopes_by(self, counts: Floats) -> tuple[Floats, Floats, Floats, Floats]:
-        """Derivatives of the sum of counts x log P by a (respondent,), b (respondent,), d (cut, respondent) and f
-        (category, respondent), of expected answers (category, respondent, place)."""
+    def slopes_by(self, counts: Floats) -> tuple[Floats, Floats, Floats]:
+        """Derivatives of the sum of counts x log P by a (respondent,), d (cut, respondent) and f (category,
+        respondent), of expected answers (category, respondent, place)."""
         # where a category is next to impossible nothing is counted, and its ratio would be without bound
         by_line = counts[1:] * np.exp(np.minimum(self.log_rise - self.log_p[1:], _MOST))
         by_line -= counts[:-1] * np.exp(np.minimum(self.log_rise - self.log_p[:-1], _MOST))
         by_cut, along = by_line.sum(axis=-1), by_line.sum(axis=0)
-        by_family = np.zeros(len(along)) if self.family_places is None else along @ self.family_places
         if self.log_p is self.log_follows:
-            return along @ self.places, by_family, by_cut, np.zeros(counts.shape[:2])
+            return along @ self.places, by_cut, np.zeros(counts.shape[:2])
         share = counts * np.exp(np.minimum(-self.log_p, _MOST))
         by_floor = share.sum(axis=-1) - (share * np.exp(self.log_follows)).sum(axis=(0, 2))
-        return along @ self.places, by_family, by_cut, by_floor
+        return along @ self.places, by_cut, by_floor
 
 
 def log_categories(curves: Curves, places: Floats) -> Floats:

@@ -92,8 +92,8 @@ def scale_distribution(matrix: Any) -> ScaleDistribution:
     >>> scale_distribution(answers).is_normal
     True
     """
-    panel = Fits.of(matrix, binary=True)
-    fits, whose = {kind: panel.fit(Model(kind)) for kind in KINDS}, panel.used.respondents
+    panel = Fits.of(matrix)
+    fits, whose = {kind: panel.fit(Model(kind)) for kind in KINDS}, panel.answers.respondents
     rows = {kind: _row(fit, fits["normal"]) for kind, fit in fits.items()}
     rows["smooth"]["p"] = chi_squared_tail(rows["smooth"]["gain"], 2)
     return ScaleDistribution(

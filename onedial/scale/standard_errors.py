@@ -1,7 +1,7 @@
 """How well the parameters of a fitted response model are known.
 
-From the cross-products of the questions' scores, all parameters at once: curves, answers at random with their prior,
-and the scale in directions that keep its mean and variance,
+From the cross-products of the questions' scores, all parameters at once: curves, answers at random, and the scale in
+directions that keep its mean and variance (with the prior of a histogram),
 
     covariance = (S'S + prior)^-1,      S = (question, parameter) derivatives of each question's log likelihood
 
@@ -15,15 +15,13 @@ from functools import lru_cache
 
 import numpy as np
 
-from onedial.scale.likelihood import PRIOR_ANSWERS, MarginalFit
+from onedial.scale.likelihood import MarginalFit
 from onedial.scale.response_curves import UNUSED, Chances
 from onedial.stats.arrays import Booleans, Floats
 
 _LEAST_WEIGHT = 1e-3  # of a histogram's node
 _LEAST_FLOOR = 1e-4  # below which an asymptote is at its bound
 _LEAST_INFORMATION = 1e-6  # a standard error of 1000: a pseudo-inverse would call what nobody knows exact
-_NO_SLOPE = 1e-3  # of a family: at 0 the likelihood is level
-_ROOT_CELLS = 8_000_000
 
 
 @dataclass(frozen=True)
@@ -32,7 +30,7 @@ class Covariance:
 
     Attributes:
         matrix: (kind x respondent, the same) in the order of `kinds`; nan for what is not known, 0 for what is none.
-        kinds: `slope`, `family_slope`, `cut_1`, .., `floor_0`, .., where the model has them.
+        kinds: `slope`, `cut_1`, .., `floor_0`, .., where the model has them.
         n_respondents: m.
     """
 
@@ -66,81 +64,39 @@ def covariance_of(fit: MarginalFit) -> Covariance:
     every = np.column_stack([of_curves, of_scale])
     information = every.T @ every
     k = ties.shape[1]
-    information[:k, :k] += ties.T @ _prior(fit, kinds) @ ties
     information[k:, k:] += bound
     found = ties @ np.linalg.pinv(information)[:k, :k] @ ties.T
-    unknown = ~free.ravel() & ~_absent(fit, kinds).ravel()
+    unknown = ~free.ravel()
     found[unknown] = found[:, unknown] = np.nan
     return Covariance(found, kinds, m)
 
 
 def loading_covariance(fit: MarginalFit) -> Floats:
-    """(respondent, respondent) covariance of the loadings on the scale, or, with families, (2 respondent, 2 respondent)
-    of these and those on the family factors; nan at the bound, and where no answer tells."""
-    covariance, a, size = covariance_of(fit), fit.curves.slope, fit.curves.size
-    if fit.curves.family_slope is None:
-        by = np.diag(1 / size**3)
-        kinds = ["slope"]
-    else:
-        b = fit.curves.family_slope
-        across = np.diag(-a * b / size**3)
-        by = np.block([[np.diag((1 + b**2) / size**3), across], [across, np.diag((1 + a**2) / size**3)]])
-        kinds = ["slope", "family_slope"]
-    of_slopes = np.block([[covariance.between(one, other) for other in kinds] for one in kinds])
-    known = ~np.isnan(np.diag(of_slopes))
-    found = by[:, known] @ of_slopes[np.ix_(known, known)] @ by[:, known].T
-    unknown = np.tile(np.isnan(np.diag(of_slopes)).reshape(len(kinds), -1).any(axis=0), len(kinds))
-    found[unknown] = found[:, unknown] = np.nan
-    return found
+    """(respondent, respondent) covariance of the loadings; nan at the bound, and where no answer tells."""
+    by = 1 / fit.curves.size**3
+    return covariance_of(fit).between("slope", "slope") * np.outer(by, by)
 
 
 def loading_errors(fit: MarginalFit) -> Floats:
-    """(respondent,) standard errors of the loadings on the scale; nan at the bound, and where no answer tells."""
-    return np.sqrt(np.diag(loading_covariance(fit)))[: len(fit.curves.slope)]
-
-
-def asymptote_errors(fit: MarginalFit) -> Floats:
-    """(category, respondent) standard errors of each respondent's own asymptotes; nan at 0, and where all share one."""
-    k = len(fit.log_p)
-    if fit.model.asymptotes != "own":
-        return np.full((k, len(fit.curves.slope)), np.nan)
-    errors = np.stack([covariance_of(fit).errors(f"floor_{category}") for category in range(k)])
-    return np.where(errors > 0, errors, np.nan)
+    """(respondent,) standard errors of the loadings; nan at the bound, and where no answer tells."""
+    return np.sqrt(np.diag(loading_covariance(fit)))
 
 
 def question_scores(fit: MarginalFit) -> Floats:
     """(question, kind, respondent) derivatives of each question's log likelihood, kinds as in `Covariance`."""
-    data, kinds, posterior = fit.data, _kinds(fit), fit.posterior
+    kinds, posterior = _kinds(fit), fit.posterior
     scores = np.zeros((len(fit.codes), len(kinds), len(fit.curves.slope)))
-    alone = data.alone
-    chances = Chances.of(fit.curves.take(alone), fit.nodes)
-    for category in range(data.n_categories):
-        shown = (fit.codes[:, alone] == category).astype(float)
+    chances = Chances.of(fit.curves, fit.nodes)
+    for category in range(len(fit.log_p)):
+        shown = (fit.codes == category).astype(float)
         for kind, values in _slopes(chances, category, kinds):
-            scores[:, kind, alone] += shown * (posterior @ values.T)
-    every = zip(
-        data.families, data.family_chances(fit.curves, fit.nodes), data.pattern, fit.evidence.within, strict=True
-    )
-    for family, one, pattern, within in every:
-        told = np.zeros((len(within), len(kinds), len(family.members), len(fit.nodes)))
-        for category in range(data.n_categories):
-            shown = np.zeros((len(within), len(family.members)))
-            shown[:, family.used[category]] = family.cells[:, np.nonzero(family.used)[0] == category]
-            for kind, values in _slopes(one, category, kinds):
-                by_place = values.reshape(len(family.members), -1, len(fit.nodes))
-                told[:, kind] += shown[:, :, None] * np.einsum("psz,isz->piz", within, by_place, optimize=True)
-        size = max(1, _ROOT_CELLS // told[0].size)
-        for start in range(0, len(scores), size):
-            rows = slice(start, start + size)
-            found = np.einsum("qkiz,qz->qki", told[pattern[rows]], posterior[rows], optimize=True)
-            scores[rows, :, family.members] = found
+            scores[:, kind] += shown * (posterior @ values.T)
     return scores
 
 
 def _kinds(fit: MarginalFit) -> list[str]:
-    families = [] if fit.curves.family_slope is None else ["family_slope"]
     floors = [] if fit.curves.floors is None else [f"floor_{k}" for k in range(len(fit.curves.floors))]
-    return ["slope", *families, *(f"cut_{k}" for k in range(1, len(fit.curves.cuts) + 1)), *floors]
+    return ["slope", *(f"cut_{k}" for k in range(1, len(fit.curves.cuts) + 1)), *floors]
 
 
 def _slopes(chances: Chances, category: int, kinds: list[str]) -> Iterator[tuple[int, Floats]]:
@@ -152,8 +108,6 @@ def _slopes(chances: Chances, category: int, kinds: list[str]) -> Iterator[tuple
         pull = sign * np.exp(np.minimum(chances.log_rise[cut] - log_p, 600.0))
         yield 0, pull * chances.places
         yield kinds.index(f"cut_{cut + 1}"), pull
-        if chances.family_places is not None:
-            yield 1, pull * chances.family_places
     if "floor_0" in kinds:
         log_p = np.maximum(log_p, np.log(_LEAST_FLOOR))  # P is never below an asymptote that is away from 0
         rather = np.exp(chances.log_follows[category] - log_p)
@@ -161,23 +115,9 @@ def _slopes(chances: Chances, category: int, kinds: list[str]) -> Iterator[tuple
             yield kinds.index(f"floor_{k}"), (k == category) * np.exp(-log_p) - rather
 
 
-def _absent(fit: MarginalFit, kinds: list[str]) -> Booleans:
-    """(kind, respondent) parameters that a respondent has not: they are 0, and known."""
-    m = len(fit.curves.slope)
-    found = np.zeros((len(kinds), m), dtype=bool)
-    if "family_slope" in kinds:
-        found[1, fit.data.alone] = True
-        found[1] |= np.abs(np.asarray(fit.curves.family_slope)) < _NO_SLOPE
-    return found
-
-
 def _free(fit: MarginalFit, information: Floats) -> Booleans:
     """(kind, respondent) parameters that are estimated, away from their bounds, and of which answers tell."""
     parts = [~fit.curves.at_bound[None]]
-    if fit.curves.family_slope is not None:
-        has = np.ones(len(fit.curves.slope), dtype=bool)
-        has[fit.data.alone] = False
-        parts.append((has & ~fit.curves.at_bound)[None])
     parts.append(fit.curves.cuts != UNUSED)
     if fit.curves.floors is not None:
         parts.append(fit.curves.floors > _LEAST_FLOOR)
@@ -190,31 +130,12 @@ def _ties(fit: MarginalFit, free: Booleans) -> Floats:
     label, sign = np.arange(n_kinds * m).reshape(n_kinds, m), np.ones((n_kinds, m))
     if fit.model.signs is not None:
         label[0], sign[0] = 0, np.sign(fit.curves.slope)
-    for family in fit.data.families:
-        if fit.model.family_slopes == "equal" or len(family.members) == 2:
-            label[1, family.members] = m + family.members[0]
     if fit.model.asymptotes == "common":
         first = kinds.index("floor_0")
         label[first:] = label[first:, :1]
     found = np.zeros((n_kinds * m, n_kinds * m))
     found[np.arange(n_kinds * m), label.ravel()] = (sign * free).ravel()
     return found[:, np.abs(found).sum(axis=0) > 0]
-
-
-def _prior(fit: MarginalFit, kinds: list[str]) -> Floats:
-    """(kind x respondent, the same) minus the second derivatives of the log prior of own asymptotes."""
-    m, centre, floors = len(fit.curves.slope), fit.point.centre, fit.curves.floors
-    found = np.zeros((len(kinds), m, len(kinds), m))
-    if centre is None or floors is None:
-        return found.reshape(len(kinds) * m, -1)
-    first, everyone = kinds.index("floor_0"), np.arange(m)
-    pull = np.where(floors > 0, centre[:, None], 0.0)
-    rest = (1 - pull.sum(axis=0)) / (1 - floors.sum(axis=0)) ** 2
-    for a in range(len(floors)):
-        for b in range(len(floors)):
-            found[first + a, everyone, first + b, everyone] = rest
-        found[first + a, everyone, first + a, everyone] += pull[a] / np.maximum(floors[a], 1e-6) ** 2
-    return PRIOR_ANSWERS * found.reshape(len(kinds) * m, -1)
 
 
 def _scale_scores(fit: MarginalFit) -> tuple[Floats, Floats]:

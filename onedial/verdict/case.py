@@ -27,7 +27,7 @@ from onedial.asking.yes_no import is_read
 from onedial.core.cards import one_line
 from onedial.core.errors import InputError
 from onedial.panels.splits import EXTRACTION, FITTING, SPLITS, TEST, wordings_of
-from onedial.scale.specific.near_copies import NearCopies, near_copies
+from onedial.scale.checks.near_copies import NearCopies, near_copies
 from onedial.stats.numbers import FEWEST_TOPICS
 from onedial.stats.resampling import N_RESAMPLES, counted_once, groups_among, strata_of
 from onedial.verdict.criteria import choice, status

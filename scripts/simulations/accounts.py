@@ -2,7 +2,8 @@
 
 Each panel has one scale, 1,000 questions and 19 respondents of loading .8 with yes rates from 10% to 90%, before some
 answers are given at random; the last two have something to find besides. A line is the share of panels in which a
-finding has p <= .05 on a normal scale alone, on one of any distribution, and under every account of `rival_accounts`.
+finding has p <= .05 beside panels of one normal scale, of one of any distribution, and of one of any distribution with
+answers at random, which is the null of the page.
 """
 
 from collections.abc import Callable
@@ -10,12 +11,19 @@ from functools import partial
 
 import numpy as np
 
-from onedial.scale.checks.accounts import rival_accounts
+from onedial.scale.factor.nulls import Nulls
+from onedial.scale.factor.structure import one_factor_bootstrap, quadratic_fit_test
+from onedial.scale.likelihood import AsymptoteKind, ScaleKind
 from simulations.frame import Cell, Simulation, by_cell, means
 from simulations.structure import at_random, grouped_scales, panel
 
 N, RATES = 1000, np.linspace(0.1, 0.9, 19)
-SETS, B = 60, 99
+SETS, B = 20, 99
+ACCOUNTS: dict[str, tuple[ScaleKind, AsymptoteKind]] = {
+    "normal_scale": ("normal", "none"),
+    "any_scale": ("histogram", "none"),
+    "and_random_answers": ("histogram", "common"),
+}
 Make = Callable[[np.random.Generator], np.ndarray]
 
 
@@ -24,11 +32,6 @@ def one_scale(kind: str, share: float, yes: float) -> Make:
         return at_random(panel(kind, N, rng.permutation(RATES), 0.8, rng)[0], share, yes, rng)
 
     return make
-
-
-def half_at_random(rng: np.random.Generator) -> np.ndarray:
-    answers = panel("normal", N, rng.permutation(RATES), 0.8, rng)[0]
-    return np.where(np.arange(len(RATES)) % 2, at_random(answers, 0.2, 0.5, rng), answers)
 
 
 def bent(rng: np.random.Generator) -> np.ndarray:
@@ -44,11 +47,7 @@ def two_scales(rng: np.random.Generator) -> np.ndarray:
 
 PANELS: dict[str, Make] = {
     "one normal scale": one_scale("normal", 0, 0),
-    "exponential scale": one_scale("exponential", 0, 0),
     "5% random yes or no": one_scale("normal", 0.05, 0.5),
-    "10% guessed yes": one_scale("normal", 0.1, 1),
-    "25% guessed yes": one_scale("normal", 0.25, 1),
-    "half answer 20% at random": half_at_random,
     "exponential scale, 5% random": one_scale("exponential", 0.05, 0.5),
     "loadings fall from .90 to .65, 5% random": bent,
     "two scales that correlate .8, 5% random": two_scales,
@@ -57,14 +56,12 @@ PANELS: dict[str, Make] = {
 
 def judged(name: str, make: Make, seed: int) -> dict[str, float]:
     """What is concluded from one panel."""
-    found = rival_accounts(make(np.random.default_rng([len(name), seed])), n_replicates=B, seed=seed)
-    table = found.table
-    row = {"mean_r2": found.r2}
-    for finding, p in (("parabola", "r2_p"), ("second", "second_p")):
-        row[f"{finding}_normal_scale"] = table[p]["normal scale"] <= 0.05
-        row[f"{finding}_any_scale"] = table[p]["any scale"] <= 0.05
-        row[f"{finding}_every_account"] = found.stands(finding)
-    row["mean_random_answers"] = table["random_answers"]["random answers, each its own"]
+    nulls, row = Nulls.of(make(np.random.default_rng([len(name), seed])), B, seed), {}
+    for account, (scale, asymptotes) in ACCOUNTS.items():
+        row[f"parabola_{account}"] = quadratic_fit_test(nulls, scale=scale, asymptotes=asymptotes).p <= 0.05
+        row[f"second_{account}"] = one_factor_bootstrap(nulls, scale=scale, asymptotes=asymptotes).second.p <= 0.05
+    row["mean_r2"] = float(nulls.observed.r2[0])
+    row["mean_random_answers"] = float(1 - np.mean(nulls.fits.null().curves.attentive))
     return row
 
 

@@ -12,18 +12,17 @@ import pandas as pd
 from scipy.special import ndtri
 
 from onedial.confidence.metacognition import metacognition_table
-from onedial.scale.checks.accounts import kin_account, kin_bend
 from onedial.scale.checks.bundles import bundle_invariance
 from onedial.scale.checks.clusters import cluster_structure
 from onedial.scale.checks.question_bootstrap import bootstrap_questions
 from onedial.scale.checks.residual_correlations import residual_correlations
 from onedial.scale.factor.factor_fit import factor_fit
 from onedial.scale.factor.factor_model import fit_factor_model
+from onedial.scale.factor.nulls import Nulls
 from onedial.scale.factor.structure import one_factor_bootstrap, permutation_null, quadratic_fit_test
 from onedial.scale.misfit.answer_fit import answer_fit
 from onedial.scale.response_model import rasch_test, response_model
 from onedial.scale.scale_distribution import scale_distribution
-from onedial.scale.specific.specific_factors import specific_factors
 from onedial.scale.study.the_panel import copies_among
 from onedial.stats.answers import as_answers
 from simulations.frame import Cell, Found, Simulation, by_cell, mean_and_error
@@ -91,10 +90,11 @@ def every_test(kind: str, rng: np.random.Generator, seed: int) -> Found:
         "R² by marginal likelihood, histogram": compared["quadratic_r2"]["histogram"],
         "normality rejected": compared["p"]["smooth"] <= 0.05,
     }
+    nulls = Nulls.of(answers, B, seed)
     for shape in ("normal", "histogram"):
-        one_factor = one_factor_bootstrap(answers, n_replicates=B, seed=seed, scale=shape)
+        one_factor = one_factor_bootstrap(nulls, scale=shape, asymptotes="none")
         row |= {
-            f"parabola, {shape} null": quadratic_fit_test(answers, n_replicates=B, seed=seed, scale=shape).p <= 0.05,
+            f"parabola, {shape} null": quadratic_fit_test(nulls, scale=shape, asymptotes="none").p <= 0.05,
             f"second factor, {shape} null": one_factor.second.p <= 0.05,
             f"smallest eigenvalue, {shape} null": one_factor.smallest.p <= 0.05,
         }
@@ -196,7 +196,7 @@ def half_that_lapse(rng: np.random.Generator, seed: int) -> Found:
     latent = 0.8 * rng.standard_normal((600, 1)) + 0.6 * rng.standard_normal((600, 28))
     lapse = rng.random((600, 28)) < 0.2 * (np.arange(28) % 2)
     answers = np.where(lapse, rng.random((600, 28)) < 0.5, latent > rng.uniform(-0.8, 0.8, 28)).astype(float)
-    return {"largest residual": residual_correlations(answers, B, seed, asymptotes="own").largest.p <= 0.05}
+    return {"largest residual": residual_correlations(answers, B, seed).largest.p <= 0.05}
 
 
 def slopes(spread: float, rng: np.random.Generator, _: int) -> Found:
@@ -243,45 +243,6 @@ def reliability(rng: np.random.Generator, _: int) -> Found:
     model = response_model(answers)
     known = np.corrcoef(model.difficulty, easiness)[0, 1] ** 2
     return {"reliability less the squared correlation with the true place (mean)": model.reliability[0] - known}
-
-
-def families(kind: str, guessed: float, share: float, rng: np.random.Generator, _: int) -> Found:
-    # Members of a family say yes about equally often, so that a bent scale or guesses make them alike.
-    family, loading, rates = np.repeat(np.arange(6), 3), rng.uniform(0.6, 0.8, 18), np.linspace(0.2, 0.8, 18)
-    own = np.where(family < 3, share, 0.0)
-    hidden = loading * places(kind, 600, rng)[:, None] + np.sqrt(own) * rng.standard_normal((600, 6))[:, family]
-    hidden = hidden + np.sqrt(1 - loading**2 - own) * rng.standard_normal((600, 18))
-    answers = with_rates(hidden, rates)
-    answers = np.where(rng.random(answers.shape) < guessed, 1.0, answers)
-    found = specific_factors(answers, family, scale="histogram", asymptotes="own")
-    row = {
-        "something shared within a family": found.p <= 0.05,
-        "its share of the variance (mean)": found.model.shares["share"]["specific"],
-        "families without": (found.tests["p"][3:] <= 0.05).mean(),
-    }
-    if share:
-        row["families with (q ≤ .05)"] = (found.tests["q"][:3] <= 0.05).mean()
-    return row
-
-
-def beside_families(
-    sizes: tuple[int, ...], kind: str, lapses: float, share: float, other: float, rng: np.random.Generator, seed: int
-) -> Found:
-    # A second scale, if there is one, is followed by every other respondent, whatever the family.
-    family = np.repeat(np.arange(len(sizes)), sizes)
-    m, rates = len(family), rng.permutation(np.linspace(0.15, 0.85, len(family)))
-    own = rng.standard_normal((600, len(sizes)))[:, family]
-    second = rng.standard_normal((600, 1)) * (np.arange(m) % 2)
-    hidden = np.sqrt(0.55) * places(kind, 600, rng)[:, None] + np.sqrt(share) * own + np.sqrt(other) * second
-    hidden = hidden + np.sqrt(0.45 - share - other) * rng.standard_normal((600, m))
-    answers = at_random(with_rates(hidden, rates), lapses, 0.5, rng)
-    found = specific_factors(answers, family, scale="histogram", asymptotes="own")
-    return {
-        "a second factor beside one scale and families": kin_account(answers, found, n_replicates=B, seed=seed).p
-        <= 0.05,
-        "a parabola beside one scale and families": kin_bend(found) <= 0.05,
-        "general share of the variance (mean)": found.model.shares["share"]["general"],
-    }
 
 
 def said_of_one_scale(
@@ -338,7 +299,6 @@ def cells(sets: int, draw: Callable[..., Found], panels: Mapping[str, tuple[Any,
 
 
 GUESSED, ALL_OF_IT = ("normal", 0.0, False), "families, exponential scale, a tenth random"
-UNEQUAL = (8, 6, 4, 3, 3)
 DISTURBED = "one scale, a tenth random, exponential, families of three, gaps"
 STUDIES: dict[str, list[Cell]] = {
     "scale": cells(
@@ -386,16 +346,6 @@ STUDIES: dict[str, list[Cell]] = {
         *cells(200, ideal_confidence, {"confidence is the evidence, 800 x 1": ()}),
         *cells(200, reliability, {"one factor, 800 x 19": ()}),
     ],
-    "specific": cells(
-        40,
-        families,
-        {
-            "no family, 600 x 18, six of three": ("normal", 0.0, 0.0),
-            "no family, exponential scale, 600 x 18, six of three": ("exponential", 0.0, 0.0),
-            "no family, a tenth guessed yes, 600 x 18, six of three": ("normal", 0.1, 0.0),
-            "three families share .1, 600 x 18, six of three": ("normal", 0.0, 0.1),
-        },
-    ),
     "page": [
         *cells(
             50,
@@ -410,26 +360,5 @@ STUDIES: dict[str, list[Cell]] = {
         ),
         *cells(50, said_of_two_scales, {"two scales that have nothing to do with each other, 400 x 12": ()}),
     ],
-    "kin": cells(
-        20,
-        beside_families,
-        {
-            "families of 8 to 3 share .15, exponential scale, 5% random, 600 x 24": (
-                UNEQUAL,
-                "exponential",
-                0.05,
-                0.15,
-                0.0,
-            ),
-            "families of two share .15, 600 x 24": ((2,) * 12, "normal", 0.0, 0.15, 0.0),
-            "families of 8 to 3 share .1, a second scale .15, 5% random, 600 x 24": (
-                UNEQUAL,
-                "normal",
-                0.05,
-                0.1,
-                0.15,
-            ),
-        },
-    ),
 }
 SIMULATION = Simulation(STUDIES, by_cell(mean_and_error, "study", "panel", "sets"))

@@ -48,7 +48,7 @@ def test_a_wide_panel_becomes_tables_a_page_and_figures(tmp_path):
     assert cells.endswith(f"<td>{n_answers}</td><td>{len(panel) - n_answers}</td>")
     assert summary["n_zero_cell_pairs"] == model.tetrachoric.n_zero_cell_pairs
     captions = json.loads((out / "figures" / "captions.json").read_text())
-    assert set(captions) == {"correlations", "curves", "loadings", "scale", "scree", "wright_map"}
+    assert set(captions) == {"correlations", "loadings", "scale", "scree", "wright_map"}
     assert all((out / "figures" / f"{name}.png").stat().st_size > 10_000 for name in captions)
 
 
@@ -72,43 +72,10 @@ def test_a_panel_of_several_models_and_topics_is_told_apart(tmp_path):
     assert "12 respondents are 4 models" in done.stdout
     written = {file.name for file in (tmp_path / "out").iterdir()}
     assert {"clusters.csv", "topic_by_respondent.csv", "topic_by_model.csv"} <= written
-    assert {"factors.csv", "factor_correlations.csv", "residuals.csv", "scale.csv"} <= written
+    assert {"factors.csv", "residuals.csv", "scale.csv"} <= written
     assert (tmp_path / "out" / "figures" / "clusters.svg").exists()
     shares = json.loads((tmp_path / "out" / "summary.json").read_text())["clusters"]
     assert shares["within_only"] > 0.3
     few = run(file, "--questions", "embedded", "--out", str(tmp_path / "other"), "--replicates", "0")
     assert few.returncode == 2
     assert "says nothing of 240 of the panel's questions" in few.stderr
-
-
-def test_numbers_are_read_as_ordered_categories_with_a_page_of_their_own(tmp_path):
-    rng = np.random.default_rng(0)
-    family = np.repeat(np.arange(4), 2)
-    hidden = 0.7 * rng.standard_normal((300, 1)) + 0.5 * rng.standard_normal((300, 4))[:, family]
-    hidden = hidden + np.sqrt(1 - 0.49 - 0.25) * rng.standard_normal((300, 8))
-    rating = np.searchsorted([-1.0, 0.0, 0.8], hidden) + 1.0
-    rating[rng.random(rating.shape) < 0.05] = np.nan
-    panel = pd.DataFrame(rating, columns=[f"m{i}" for i in range(8)])
-    file = wide_file(tmp_path, panel)
-    known = pd.DataFrame({"respondent": panel.columns, "family": [f"f{one}" for one in family]})
-    known.to_csv(tmp_path / "respondents.csv", index=False)
-    options = ("--categories", "2,3,4", "--replicates", "19", "--out", str(tmp_path / "out"))
-    done = run(file, *options, drawn=True)
-    assert done.returncode == 0, done.stderr
-    said = " ".join(done.stdout.split())
-    assert "4 ordered categories, which begin at 2, 3, 4" in said
-    assert "of the variance is shared within a family only" in said
-    assert "Not asked" not in said
-    respondents = pd.read_csv(tmp_path / "out" / "respondents.csv", index_col=0)
-    np.testing.assert_allclose(respondents["threshold at 3"], 0, atol=0.25)
-    assert (respondents["difficulty at 4"] < respondents["difficulty at 2"]).all()
-    difficulty = pd.read_csv(tmp_path / "out" / "questions.csv", index_col=0)["difficulty"]
-    assert np.corrcoef(difficulty, panel.mean(axis=1))[0, 1] < -0.95
-    page = html.unescape((tmp_path / "out" / "report.html").read_text())
-    assert "threshold at 3" in page
-    assert "are asked of yes and no only" in page
-    assert {file.stem for file in (tmp_path / "out" / "figures").glob("*.png")} == {"scree", "wright_map"}
-    bad = run(file, "--out", str(tmp_path / "bad"))
-    assert bad.returncode == 2
-    assert "with --categories" in bad.stderr
-    assert not (tmp_path / "bad").exists()

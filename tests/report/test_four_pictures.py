@@ -58,7 +58,7 @@ def pictures(tmp_path_factory):
     )
     drawings = {
         "targets along the dial": sweep_figures.places(run.matches(), contents),
-        "one scale": wright_map(fit.questions["difficulty"], fit.information, fit.respondents[["place"]]),
+        "one scale": wright_map(fit.questions["difficulty"], fit.information, fit.respondents["place"]),
         "what does as well": sweep_figures.baselines(contents["baselines"], contents),
         "what moves together": dial_profile(pd.DataFrame(cells).assign(status="cannot be read"), reports),
     }

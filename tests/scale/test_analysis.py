@@ -47,9 +47,9 @@ def test_one_scale_is_called_one_scale():
     assert "Nothing found here speaks against one scale for all." in page
     assert analysis.summary["n_factors_by_revised_parallel_analysis"] == 1
     assert "factors" not in analysis.tables
-    share, low, high = analysis.fit.share
-    assert share == pytest.approx(0.64, abs=0.02)
-    assert low < 0.64 < high
+    share = analysis.fit.share
+    assert share.value == pytest.approx(0.64, abs=0.02)
+    assert share.low < 0.64 < share.high
 
 
 @pytest.mark.long
@@ -59,10 +59,8 @@ def test_what_is_shared_beside_guesses_is_a_second_number():
     answers = latent > rng.permutation(np.linspace(-1, 1, 16))
     panel = pd.DataFrame(np.where(rng.random(answers.shape) < 0.2, 1.0, answers))
     analysis = analyse_panel(panel, **FEW)
-    share = analysis.fit.share[0]
-    assert share == pytest.approx((analysis.fit.factor.loadings["factor_1"] ** 2).mean())
-    assert share < 0.5
-    guessed = analysis.fit.accounts.table["loadings_share"]["any scale, random answers all alike"]
+    assert analysis.fit.share.value < 0.5
+    guessed = analysis.fit.with_guesses.share.value
     assert guessed == pytest.approx(0.64, abs=0.07)
     assert f"{guessed:.0%}" in analysis.verdict
 
@@ -106,8 +104,6 @@ def test_two_scales_are_an_objection_and_are_told_apart():
     page = words(analysis)
     assert "2 factors, not one" in analysis.verdict
     assert "one factor does not fit" in page
-    assert "of the variance is shared within a family only" in page
-    assert analysis.tables["specific_tests"]["q"].min() <= 0.05
     assert "of them are of one family" in page
     assert {"factor_1", "factor_2"} <= set(analysis.tables["factors"])
 
@@ -125,23 +121,21 @@ def test_every_table_and_number_of_the_page_can_be_written():
     questions = pd.DataFrame({"topic": ["a", "b"] * 150, "length": np.arange(300)})
     analysis = analyse_panel(panel, None, questions, n_replicates=19)
     tables = analysis.tables
-    assert {"respondents", "questions", "eigenvalues", "residuals", "scale", "sensitivity", "missingness"} <= set(
-        tables
-    )
+    assert {"respondents", "questions", "eigenvalues", "residuals", "scale", "missingness"} <= set(tables)
     assert {"topic_by_respondent", "length_by_respondent"} <= set(tables)
     assert list(tables["respondents"].index) == list(panel.columns)
     assert {"loading_low", "marginal_loading", "marginal_yes_rate", "marginal_status"} <= set(tables["respondents"])
     assert len(tables["questions"]) == 300
     json.dumps(plain(analysis.summary))
     assert 0 <= analysis.summary["fit"]["rmsea"] < 0.1
-    assert {"loadings", "scree", "correlations", "scale", "wright_map", "curves"} == set(analysis.figures)
+    assert {"loadings", "scree", "correlations", "scale", "wright_map"} == set(analysis.figures)
 
 
 def test_without_replicates_nothing_is_compared_with_chance():
     analysis = analyse_panel(planted(6, 200, 0.7), n_replicates=0)
     assert "nothing was compared with chance" in words(analysis)
     assert set(analysis.tables["eigenvalues"]) == {"observed"}
-    assert not {"residuals", "accounts", "sensitivity"} & set(analysis.tables)
+    assert not {"residuals"} & set(analysis.tables)
 
 
 def test_the_same_sentence_is_said_once():
@@ -190,9 +184,9 @@ def read(name: str) -> pd.DataFrame:
 def test_the_headline_of_lsat6_is_the_share_of_its_loadings():
     """Bock and Lieberman (1970): loadings of .34 to .47, so 16% and not the 24% that guesses for all would leave."""
     analysis = analyse_panel(read("lsat6"), **FEW)
-    share, low, high = analysis.fit.share
-    assert share == pytest.approx(0.16, abs=0.01)
-    assert low < share < high
+    share = analysis.fit.share
+    assert share.value == pytest.approx(0.16, abs=0.01)
+    assert share.low < share.value < share.high
     assert analysis.verdict.startswith("Something is shared (16% of the variance")
 
 
@@ -242,9 +236,8 @@ def test_one_more_check_is_one_function_and_one_entry(monkeypatch):
         return Finding([f"{len(rates)} rates."], {"rates": rates}, {"mean": 0.5}, against=["rates differ"])
 
     monkeypatch.setitem(CHECKS, "rates", Check("How often is it yes?", ask))
-    for at in ((), (1,)):
-        analysis = analyse_panel(planted(2, 300, 0.8), at=at, n_replicates=0)
-        assert "How often is it yes? - 12 rates." in words(analysis)
-        assert analysis.verdict.endswith("rates differ.")
-        assert len(analysis.tables["rates"]) == 12
-        assert analysis.summary["mean"] == 0.5
+    analysis = analyse_panel(planted(2, 300, 0.8), n_replicates=0)
+    assert "How often is it yes? - 12 rates." in words(analysis)
+    assert analysis.verdict.endswith("rates differ.")
+    assert len(analysis.tables["rates"]) == 12
+    assert analysis.summary["mean"] == 0.5

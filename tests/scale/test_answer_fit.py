@@ -6,7 +6,8 @@ import pytest
 from psychometric_data import one_factor
 
 from onedial.core.errors import InputError
-from onedial.scale.misfit.answer_fit import CLOSER, LOOSER, answer_fit
+from onedial.scale.misfit.answer_fit import CLOSER, LOOSER, answer_fit, information_of
+from onedial.scale.response_curves import UNUSED, Curves, log_categories
 
 
 def alike(seed: int, n: int = 600, m: int = 12, missing: float = 0.0) -> np.ndarray:
@@ -59,27 +60,11 @@ def test_place_is_where_a_respondent_says_yes_half_of_the_time():
     assert place.to_numpy() == pytest.approx(truth.thresholds / truth.loadings, abs=0.12)
 
 
-def test_questions_answered_against_the_scale_are_found():
-    panel = alike(6, n=1500)
-    panel[:60] = np.random.default_rng(0).random((60, 12)) < 0.5
-    surprise = answer_fit(panel).questions["l_z"]
-    assert (surprise[:60] < -2).mean() > 0.2
-    assert (surprise[60:] < -2).mean() < 0.07
-
-
-def test_observed_shares_lie_on_the_own_curve(odd):
-    _, found = odd
-    inside = found.curves["expected"].between(found.curves["low"], found.curves["high"])
-    assert inside.mean() > 0.85
-    assert found.curves["n"].groupby(level="respondent").sum().eq(600).all()
-
-
 def test_a_gap_says_nothing_and_too_few_are_refused():
     panel = alike(8, n=300)
     panel[:100, 0] = np.nan
     found = answer_fit(panel)
     assert found.respondents["n"][0] == 200
-    assert found.questions["n"][0] == 11
     with pytest.raises(InputError, match="at least 3"):
         answer_fit(panel[:, :2])
 
@@ -93,3 +78,13 @@ def test_of_few_answers_nobody_is_said_not_to_belong():
     assert not few.respondents["reversed"].any()
     assert few.respondents["belongs"].all()
     assert any("too few to say who does not belong" in sentence for sentence in few.sentences())
+
+
+def test_information_is_that_of_every_category():
+    cuts = np.array([[1.0, 0.4], [-0.5, UNUSED]])
+    curves = Curves(np.array([1.2, 0.8]), cuts, np.array([[0.05, 0.1], [0.02, 0.0], [0.1, 0.0]]))
+    found = information_of(curves)
+    nodes, step = -found["difficulty"].to_numpy(), 1e-5
+    low, p, high = (np.exp(log_categories(curves, nodes + d)) for d in (-step, 0, step))
+    expected = (((high - low) / (2 * step)) ** 2 / np.maximum(p, 1e-12)).sum(axis=(0, 1))
+    np.testing.assert_allclose(found["information"], expected, rtol=1e-5)

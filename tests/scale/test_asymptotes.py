@@ -5,12 +5,11 @@ import pandas as pd
 import pytest
 from scipy.special import ndtr
 
-from onedial.scale.checks.accounts import rival_accounts
 from onedial.scale.evidence import codes_of
-from onedial.scale.factor.quadratic import bend_among
+from onedial.scale.factor.structure import one_factor_bootstrap, quadratic_fit_test
 from onedial.scale.likelihood import Model, fit_marginal
 from onedial.scale.response_model import BEYOND, response_model
-from onedial.scale.standard_errors import loading_covariance, loading_errors
+from onedial.scale.standard_errors import loading_errors
 from onedial.stats.answers import as_answers
 
 LIMITS = np.linspace(-1.2, 1.2, 12)
@@ -38,15 +37,6 @@ def test_the_asymptotes_of_all_and_the_loadings_are_recovered(random, yes):
     assert found.log_likelihood > plain.log_likelihood + 10
 
 
-def test_each_respondent_has_its_own_asymptotes():
-    guess = np.where(np.arange(12) % 2, 0.25, 0.0)
-    found = response_model(one_scale(1, random=guess, yes=1.0), asymptotes="own").respondents
-    middle = slice(2, None)  # who says yes to nearly everything shows no guesses
-    assert np.abs(found["lower"] - guess)[middle].mean() < 0.06
-    assert found["lower"][1::2].mean() - found["lower"][::2].mean() > 0.1
-    assert found["loading"][middle].mean() == pytest.approx(0.8, abs=0.03)
-
-
 def test_a_respondent_whose_every_yes_is_a_guess_has_a_loading_that_is_unknown_and_not_exact():
     panel = one_scale(4, random=0.1, yes=1.0)
     panel["beyond"] = (np.random.default_rng(1).random(len(panel)) < 0.05).astype(float)
@@ -55,7 +45,6 @@ def test_a_respondent_whose_every_yes_is_a_guess_has_a_loading_that_is_unknown_a
     assert np.isnan(errors[-1])
     assert (errors[:-1] > 0.01).all()
     assert response_model(panel, asymptotes="common").respondents["status"].iloc[-1] == BEYOND
-    assert 0 <= bend_among(fit.curves.loading, fit.curves.thresholds[0], loading_covariance(fit)) <= 1
 
 
 def test_nothing_at_random_is_found_where_nothing_is():
@@ -84,17 +73,16 @@ def test_the_likelihood_is_that_of_the_four_parameter_model_and_nothing_nearby_i
         assert likelihood(fit.curves.slope + 3 * step, fit.curves.cuts[0], low, high) < best
 
 
-def test_a_parabola_and_a_second_factor_of_random_answers_are_explained_by_them():
-    found = rival_accounts(one_scale(7, random=0.12, yes=1.0), n_replicates=49)
-    usual = found.table.loc["normal scale"]
-    assert usual["r2_p"] <= 0.05
-    assert usual["second_p"] <= 0.05
-    for finding in ("parabola", "second"):
-        assert not found.stands(finding)
-        assert "random answers, all alike" in found.explaining(finding).index
-        assert "random answers" in found.sentence(finding)
-    assert found.nearest("second")[1] != "none"
-    assert found.table["random_answers"]["random answers, all alike"] == pytest.approx(0.12, abs=0.03)
+PLAIN = {"n_replicates": 49, "scale": "normal", "asymptotes": "none"}
+
+
+def test_one_scale_with_random_answers_makes_a_parabola_and_a_second_factor():
+    """A normal scale without random answers takes both for findings; the account of the house does not."""
+    panel = one_scale(7, random=0.12, yes=1.0)
+    assert quadratic_fit_test(panel, **PLAIN).p <= 0.05
+    assert one_factor_bootstrap(panel, **PLAIN).second.p <= 0.05
+    assert quadratic_fit_test(panel, n_replicates=49).p > 0.05
+    assert one_factor_bootstrap(panel, n_replicates=49).second.p > 0.05
 
 
 def test_a_true_parabola_and_a_true_second_scale_stand():
@@ -102,10 +90,8 @@ def test_a_true_parabola_and_a_true_second_scale_stand():
     loading = 0.92 - 0.3 * (LIMITS / LIMITS.max()) ** 2
     scales = rng.standard_normal((1500, 1)) * np.sqrt(0.7) + np.sqrt(0.3) * rng.standard_normal((1500, 2))
     noise = np.sqrt(1 - loading**2) * rng.standard_normal((1500, 12))
-    bent = rival_accounts(loading * rng.standard_normal((1500, 1)) + noise > LIMITS, n_replicates=49)
-    assert bent.stands("parabola")
-    assert not bent.stands("second")
-    two = rival_accounts(
-        0.8 * scales[:, np.arange(12) % 2] + 0.6 * rng.standard_normal((1500, 12)) > LIMITS, n_replicates=49
-    )
-    assert two.stands("second")
+    bent = loading * rng.standard_normal((1500, 1)) + noise > LIMITS
+    assert quadratic_fit_test(bent, n_replicates=49).p <= 0.05
+    assert one_factor_bootstrap(bent, n_replicates=49).second.p > 0.05
+    two = 0.8 * scales[:, np.arange(12) % 2] + 0.6 * rng.standard_normal((1500, 12)) > LIMITS
+    assert one_factor_bootstrap(two, n_replicates=49).second.p <= 0.05

@@ -5,7 +5,6 @@ import pandas as pd
 import pytest
 
 from onedial.core.errors import InputError
-from onedial.scale.categories import as_graded
 from onedial.stats.answers import as_answers
 
 RNG = np.random.default_rng(0)
@@ -36,7 +35,6 @@ REFUSED = {
 @pytest.mark.parametrize("form", SAME)
 def test_the_same_answers_in_another_form_are_the_same(form):
     np.testing.assert_array_equal(as_answers(SAME[form]).yes, YES == 1)
-    np.testing.assert_array_equal(as_graded(SAME[form]).codes, YES)
 
 
 def test_a_masked_answer_is_a_missing_answer():
@@ -45,10 +43,9 @@ def test_a_masked_answer_is_a_missing_answer():
         np.testing.assert_array_equal(as_answers(panel).answered, ~hidden)
 
 
-@pytest.mark.parametrize("border", [as_answers, as_graded])
 @pytest.mark.parametrize("form", REFUSED)
-def test_what_is_no_table_is_refused_in_one_sentence(border, form):
+def test_what_is_no_table_is_refused_in_one_sentence(form):
     with pytest.raises(InputError) as refused:
-        border(REFUSED[form])
+        as_answers(REFUSED[form])
     assert "\n" not in str(refused.value)
     assert len(str(refused.value)) < 400

@@ -10,7 +10,7 @@ from psychometric_data import REFERENCE, answers, matrix, one_factor
 
 from onedial.core.errors import InputError
 from onedial.scale.factor.factor_model import FactorModel, fit_factor_model
-from onedial.scale.factor.minres import MAX_COMMUNALITY, minres, minres_one_factor, principal_axes
+from onedial.scale.factor.minres import MAX_COMMUNALITY, minres, minres_one_factor
 from onedial.scale.factor.quadratic import quadratic_fit
 from onedial.scale.factor.scores import factor_scores
 from onedial.scale.fits import Fits
@@ -31,12 +31,6 @@ def test_two_minres_factors_agree_with_psych(name, tolerance):
     theirs = matrix(f"{name}_psych_minres")[:, 1:]
     assert np.abs(np.abs(ours) - np.abs(theirs)).max() < tolerance
     assert (ours.sum(axis=0) > 0).all()
-
-
-@pytest.mark.parametrize("name", ["sim1", "sim2", "sim3"])
-def test_principal_components_agree_with_psych(name):
-    ours = principal_axes(matrix(f"{name}_psych_c05_raw_local"), 2)
-    assert np.abs(np.abs(ours) - np.abs(matrix(f"{name}_psych_principal"))).max() < 1e-8
 
 
 def test_minres_recovers_loadings_whatever_pairs_are_excluded():
@@ -205,7 +199,6 @@ def test_constant_respondents_keep_their_row_with_nan():
         ([[1], [0], [1]], {}, "1 of 1"),
         (one_factor(0, 50, 6).answers, {"n_factors": 3}, "choose 1 to 2"),
         (one_factor(0, 50, 6).answers, {"n_factors": 0}, "choose 1 to 2"),
-        (one_factor(0, 50, 6).answers, {"extraction": "ml"}, "maximum likelihood is refused"),
     ],
 )
 def test_a_matrix_or_an_option_that_allows_no_factor_is_refused(panel, options, message):

@@ -9,12 +9,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from psychometric_data import one_factor
 
-from onedial.scale.correlations.latent_correlations import latent_correlations
+from onedial.scale.correlations.tetrachoric import tetrachoric
 from onedial.scale.factor.factor_model import fit_factor_model
 from onedial.stats.answers import PsychometricsWarning
 
 MODES = st.sampled_from(["pairwise", "global"])
-RULES = st.sampled_from(["half", "none", "exclude"])
+RULES = st.sampled_from(["half", "none"])
 
 
 @st.composite
@@ -33,7 +33,7 @@ def panels(draw):
 def correlation(panel, **options):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", PsychometricsWarning)
-        return latent_correlations(panel, **options).correlation
+        return tetrachoric(panel, **options).correlation
 
 
 @settings(max_examples=60, deadline=None)

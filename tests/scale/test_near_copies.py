@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from onedial.scale.specific.near_copies import near_copies
+from onedial.scale.checks.near_copies import near_copies
 
 MODELS = [f"model {number}" for number in range(8)]
 
@@ -65,9 +65,9 @@ def test_what_near_copies_share_beyond_the_scale_is_recovered():
 def test_a_join_is_tested_by_the_tetrads_of_the_models_outside():
     answers = panel(1, 0.8, 2, 0.8, 0.6)[:, :4]
     found = near_copies(answers, MODELS[:4]).joins.iloc[0]
-    from onedial.scale.correlations.latent_correlations import latent_correlations
+    from onedial.scale.correlations.tetrachoric import tetrachoric
 
-    r = latent_correlations(answers).correlation.to_numpy()
+    r = tetrachoric(answers).correlation.to_numpy()
     expected = (r[0, 2] * r[1, 3] + r[0, 3] * r[1, 2]) / 2 / r[2, 3]
     assert found["models"] == "model 0 + model 1"
     assert found["expected"] == pytest.approx(expected)
@@ -78,7 +78,7 @@ def test_a_join_is_tested_by_the_tetrads_of_the_models_outside():
         return r[2, 3] * (r[0, 1] - 2 / 3) * 3 - (r[0, 2] * r[1, 3] + r[0, 3] * r[1, 2]) / 2
 
     for _ in range(300):
-        drawn.append(value(latent_correlations(answers[rng.integers(800, size=800)]).correlation.to_numpy()))
+        drawn.append(value(tetrachoric(answers[rng.integers(800, size=800)]).correlation.to_numpy()))
     assert found["z"] == pytest.approx(value(r) / np.std(drawn), rel=0.15)
 
 

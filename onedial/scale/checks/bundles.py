@@ -116,8 +116,8 @@ def bundle_invariance(matrix: Any, bundles: Any, groups: Any = None) -> BundleIn
     >>> found.violations().index.tolist()[0], bool(found.violations()["shift"].iloc[0] > 0)
     ((2, 0), True)
     """
-    fits = Fits.of(matrix, binary=True)
-    answers, codes, everyone = fits.answers, fits.codes, fits.graded.respondents
+    fits = Fits.of(matrix)
+    answers, codes, everyone = fits.answers, fits.codes, fits.panel.respondents
     of_questions = labels_of(bundles, answers.questions, answers.questions, "bundles")
     of_respondents = labels_of(everyone if groups is None else groups, everyone, answers.respondents, "groups")
     bundle, bundle_names = pd.factorize(of_questions, sort=True)
@@ -127,9 +127,9 @@ def bundle_invariance(matrix: Any, bundles: Any, groups: Any = None) -> BundleIn
             f"{len(bundle_names)} bundle(s) of questions and {len(group_names)} group(s) of respondents; comparing "
             "needs at least two of each"
         )
-    fit = fits.fit(Model("histogram", "own"))
+    fit = fits.fit(Model("histogram", "common"))
     shown = [(codes == category).astype(float) for category in range(2)]
-    likelihood = fit.told(codes)
+    likelihood = fit.log_likelihoods(codes)
     in_bundle = np.equal.outer(np.arange(len(bundle_names)), bundle).astype(float)
     prior = _prior_of_bundles(likelihood, in_bundle, np.broadcast_to(fit.log_weight, likelihood.shape), _EM_STEPS)
     curves = [np.exp(log_categories(fit.curves, fit.nodes + step)[1]) for step in _MOVES]

@@ -42,7 +42,7 @@ class ClusterStructure:
     __repr__ = one_line
 
 
-def cluster_structure(matrix: Any, clusters: Any, **choices: Any) -> ClusterStructure:
+def cluster_structure(matrix: Any, clusters: Any, n_replicates: int = 199, seed: int = 0) -> ClusterStructure:
     """Means of correlations within and between clusters, with nulls that keep each cluster together.
 
     Formula: p = (1 + k) / (B + 1). Shared between clusters: each cluster's rows are shuffled as a whole, which keeps
@@ -50,8 +50,8 @@ def cluster_structure(matrix: Any, clusters: Any, **choices: Any) -> ClusterStru
     for the shares as intraclass correlations).
 
     Args:
-        matrix, choices: as in `permutation_null`. clusters: label of each respondent (a Series by respondent, or in the
-            order of the columns), such as the base model; at least two with respondents that vary.
+        matrix, n_replicates, seed: as in `permutation_null`. clusters: label of each respondent (a Series by
+            respondent, or in the order of the columns), such as the base model; at least two with respondents that vary.
 
     Returns:
         ClusterStructure. Sign: `difference` > 0 when respondents of one cluster agree more with each other.
@@ -66,18 +66,18 @@ def cluster_structure(matrix: Any, clusters: Any, **choices: Any) -> ClusterStru
     >>> cluster_structure(answers, list("aabbcc"), n_replicates=19).between.p
     0.05
     """
-    nulls = Nulls.of(matrix, **choices)
-    answers, everyone = nulls.answers, nulls.fits.graded.respondents
+    nulls = Nulls.of(matrix, n_replicates, seed)
+    answers, everyone = nulls.answers, nulls.fits.panel.respondents
     code, groups = pd.factorize(labels_of(clusters, everyone, answers.respondents, "clusters"))
     if len(groups) < 2 or np.bincount(code).max() < 2:
         raise InputError(
             f"{len(groups)} clusters of {answers.n_respondents} respondents; correlations within and between need at "
             "least two clusters, one of them with two respondents"
         )
-    correlation, rng = nulls.observed().correlation[0], np.random.default_rng(nulls.seed)
+    correlation, rng = nulls.observed.correlation[0], np.random.default_rng(nulls.seed)
     means, within, between = _means(correlation, code)
     batches = map(Counted.of, _blocks_shuffled(answers, code, nulls.n_replicates, rng))
-    drawn = Replicates.of(batches, nulls.thresholds, nulls.zero_cells).correlation
+    drawn = Replicates.of(batches, nulls.zero_cells).correlation
     null = np.array([_means(one, code)[2] for one in drawn])
     dealt = (_means(correlation, rng.permutation(code)) for _ in range(nulls.n_replicates))
     return ClusterStructure(

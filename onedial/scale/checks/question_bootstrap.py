@@ -7,6 +7,7 @@ import numpy as np
 import pandas as pd
 
 from onedial.core.cards import one_line
+from onedial.scale.correlations.two_by_two import ZeroCellRule
 from onedial.scale.factor.nulls import Counted, Nulls, Replicates, batch_sizes
 from onedial.stats.arrays import Floats
 from onedial.stats.groups import labels_of
@@ -33,7 +34,9 @@ class QuestionBootstrap:
     __repr__ = one_line
 
 
-def bootstrap_questions(matrix: Any, groups: Any = None, **choices: Any) -> QuestionBootstrap:
+def bootstrap_questions(
+    matrix: Any, groups: Any = None, n_replicates: int = 199, seed: int = 0, zero_cells: ZeroCellRule = "half"
+) -> QuestionBootstrap:
     """Resample questions, or whole groups of them, with replacement and fit the one-factor model again.
 
     Formula: percentile intervals (2.5%, 97.5%) and standard deviations over B resamples of the rows (Efron and
@@ -43,8 +46,8 @@ def bootstrap_questions(matrix: Any, groups: Any = None, **choices: Any) -> Ques
     would differ with other topics. With fewer than about ten groups the intervals are too short.
 
     Args:
-        matrix, choices: as in `permutation_null`. groups: label of each question (a Series by question, or in the order
-            of the rows), whose groups are drawn whole.
+        matrix, n_replicates, seed, zero_cells: as in `permutation_null`. groups: label of each question (a Series by
+            question, or in the order of the rows), whose groups are drawn whole.
 
     Returns:
         QuestionBootstrap. Sign: loadings have a positive sum, a threshold is higher for more yes.
@@ -59,8 +62,8 @@ def bootstrap_questions(matrix: Any, groups: Any = None, **choices: Any) -> Ques
     >>> bootstrap_questions(answers, n_replicates=50).loadings.shape
     (50, 6)
     """
-    nulls = Nulls.of(matrix, **choices)
-    answers, own, code = nulls.answers, nulls.observed(), None
+    nulls = Nulls.of(matrix, n_replicates, seed, zero_cells)
+    answers, own, code = nulls.answers, nulls.observed, None
     if groups is not None:
         code = pd.factorize(labels_of(groups, answers.questions, answers.questions, "groups"))[0]
     batch = (answers.yes.astype(np.float32), answers.answered.astype(np.float32))
@@ -70,7 +73,7 @@ def bootstrap_questions(matrix: Any, groups: Any = None, **choices: Any) -> Ques
         for size in [next(batch_sizes(len(weights), answers.yes.size))]
         for place in range(0, len(weights), size)
     )
-    found = Replicates.of((Counted.of(batch, piece) for piece in pieces), nulls.thresholds, nulls.zero_cells)
+    found = Replicates.of((Counted.of(batch, piece) for piece in pieces), nulls.zero_cells)
     limits = np.where(np.isfinite(found.thresholds), found.thresholds, np.nan)
     agreement = np.nansum(found.loadings * own.loadings, axis=1, keepdims=True)
     loadings, r2 = np.where(agreement < 0, -found.loadings, found.loadings), found.r2
@@ -81,13 +84,13 @@ def bootstrap_questions(matrix: Any, groups: Any = None, **choices: Any) -> Ques
         "squared_loadings": (np.nansum(own.loadings**2) / m, np.nansum(loadings**2, axis=1) / m),
         "quadratic_r2": (own.r2[0], np.where(np.isfinite(limits).all(axis=1), r2, np.nan)),
     }
-    told = {name: _summary(*values) for name, values in every.items()}
+    summaries = {name: _summary(*values) for name, values in every.items()}
     columns = {
         name if part == "estimate" else f"{name}_{part}": values
         for name in ("loading", "threshold")
-        for part, values in told[name].items()
+        for part, values in summaries[name].items()
     }
-    shares = {name: told[name] for name in ("squared_loadings", "quadratic_r2")}
+    shares = {name: summaries[name] for name in ("squared_loadings", "quadratic_r2")}
     return QuestionBootstrap(
         pd.DataFrame(columns, answers.respondents), pd.DataFrame.from_dict(shares, orient="index"), loadings, limits
     )

@@ -65,7 +65,7 @@ class ResidualCorrelations:
 
 
 def residual_correlations(
-    matrix: Any, n_replicates: int = 199, seed: int = 0, asymptotes: AsymptoteKind = "none"
+    matrix: Any, n_replicates: int = 199, seed: int = 0, asymptotes: AsymptoteKind = "common"
 ) -> ResidualCorrelations:
     """Q3 of every pair of respondents, with its null.
 
@@ -75,7 +75,7 @@ def residual_correlations(
     Applied Psychological Measurement 41, 178-194, on why no fixed limit for Q3 will do).
 
     Args:
-        matrix: question x respondent, 1 / 0 / nan or ordered categories; at least three respondents that vary.
+        matrix: question x respondent, 1 / 0 / nan; at least three respondents that vary.
         n_replicates: B. seed: of the simulation. asymptotes: answers at random, as in `response_model`.
 
     Returns:
@@ -94,7 +94,7 @@ def residual_correlations(
     if n_replicates < 1:
         raise InputError(f"n_replicates={n_replicates}; ask for at least 1")
     fits = Fits.of(matrix)
-    used, codes, fit = fits.used, fits.codes, fits.null("histogram", asymptotes)
+    used, codes, fit = fits.answers, fits.codes, fits.null("histogram", asymptotes)
     drawn = one_factor_categories(fit, n_replicates, np.random.default_rng(seed))
     first, second = np.triu_indices(codes.shape[1], 1)
     observed = [q3_of(one, fit)[first, second] for one in (*drawn, codes)]
@@ -155,7 +155,7 @@ def normal_scores(values: Floats, skewness: Floats) -> Floats:
 
 def _at_least(codes: Codes, fit: MarginalFit) -> Floats:
     """(category but the first, question, respondent) probability of an answer in it or above, at a question's place."""
-    joint = fit.told(codes) + fit.log_weight
+    joint = fit.log_likelihoods(codes) + fit.log_weight
     joint = np.exp(joint - joint.max(axis=1, keepdims=True))
     place = joint @ fit.nodes / joint.sum(axis=1)
     at_least = ndtr(place[:, None] * fit.curves.slope + fit.curves.cuts[:, None])

@@ -1,1 +1,1 @@
-"""Correlations of what lies behind yes and no: tetrachoric, polychoric, intervals."""
+"""Tetrachoric correlations of pairs of respondents."""

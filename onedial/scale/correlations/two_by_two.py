@@ -28,7 +28,7 @@ from onedial.stats.answers import Answers
 from onedial.stats.arrays import Booleans, Floats, Integers
 
 ThresholdMode = Literal["pairwise", "global"]
-ZeroCellRule = Literal["half", "none", "exclude"]
+ZeroCellRule = Literal["half", "none"]
 
 MIN_SHARED = 3  # answers that a pair must share
 _LARGEST_PACKED = 2**15
@@ -124,8 +124,8 @@ def correlations(
         repeats: many tables are expected to be equal (replicates): solve each distinct one once.
 
     Returns:
-        (..., respondent, respondent) with unit diagonal; nan for respondents that do not vary, for pairs with
-        fewer than three shared answers and, under `exclude`, for pairs with an empty cell.
+        (..., respondent, respondent) with unit diagonal; nan for respondents that do not vary, and for pairs with fewer
+        than three shared answers.
     """
     counts = tables.tables
     first, second = tables.pairs
@@ -133,8 +133,6 @@ def correlations(
     usable = enough_answers(counts)
     finite = np.broadcast_to(np.isfinite(overall), (*lead, tables.n_respondents))
     usable &= finite[..., first] & finite[..., second]
-    if zero_cells == "exclude":
-        usable &= ~(counts == 0).any(axis=-2)
     cells = np.moveaxis(counts, -2, 0)[:, usable]
     if thresholds == "pairwise":
         rho = _from_distinct(cells, zero_cells) if repeats else _from_own_margins(cells.astype(float), zero_cells)

@@ -115,7 +115,7 @@ def factor_fit(matrix: Any, thresholds: ThresholdMode = "pairwise", zero_cells: 
 
     Args:
         matrix: question x respondent, 1 / 0 / nan; at least four respondents that vary, at most 71.
-        thresholds, zero_cells: as in `latent_correlations`. Gaps may differ from pair to
+        thresholds, zero_cells: as in `tetrachoric`. Gaps may differ from pair to
             pair; if they fall on hard questions, so do the correlations, and the fit is that of such pairs.
 
     Returns:

@@ -6,7 +6,7 @@ the question's easiness, shared by all, e is the respondent's own noise, and t_i
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal, get_args
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -14,7 +14,7 @@ from scipy.sparse.csgraph import connected_components
 
 from onedial.core.cards import html_card, one_line
 from onedial.core.errors import InputError
-from onedial.scale.correlations.latent_correlations import LatentCorrelations, latent_correlations
+from onedial.scale.correlations.tetrachoric import Tetrachoric, tetrachoric
 from onedial.scale.correlations.thresholds import threshold_table
 from onedial.scale.correlations.two_by_two import ThresholdMode, ZeroCellRule
 from onedial.scale.factor import factor_file
@@ -24,7 +24,6 @@ from onedial.scale.factor.minres import (
     fill_gaps,
     minres,
     minres_one_factor,
-    principal_axes,
 )
 from onedial.scale.factor.nulls import Simulated
 from onedial.scale.factor.quadratic import QuadraticFit, quadratic_fit
@@ -33,8 +32,6 @@ from onedial.scale.factor.structure import permutation_null
 from onedial.scale.factor.usable import in_threes, require_usable
 from onedial.stats.answers import as_answers, names, warn
 from onedial.stats.arrays import Booleans, Floats
-
-Extraction = Literal["minres", "principal"]
 
 
 @dataclass(frozen=True)
@@ -55,7 +52,6 @@ class FactorModel:
         residual_rms: root mean square of the off-diagonal residuals.
         quadratic_fit: parabola of the first factor's loadings on the thresholds.
         tetrachoric: the correlations and counts behind all this.
-        extraction: how the loadings were found.
         null: permutation null of the eigenvalues, if asked for.
     """
 
@@ -70,8 +66,7 @@ class FactorModel:
     n_filled_pairs: int
     residual_rms: float
     quadratic_fit: QuadraticFit
-    tetrachoric: LatentCorrelations
-    extraction: Extraction
+    tetrachoric: Tetrachoric
     null: Simulated | None = None
 
     __repr__ = one_line
@@ -103,14 +98,13 @@ class FactorModel:
         Raises:
             InputError: the file is missing, or is not a saved factor model.
         """
-        model: FactorModel = factor_file.load(cls, (Simulated, QuadraticFit, LatentCorrelations), path)
+        model: FactorModel = factor_file.load(cls, (Simulated, QuadraticFit, Tetrachoric), path)
         return model
 
 
 def fit_factor_model(
     matrix: Any,
     n_factors: int = 1,
-    extraction: Extraction = "minres",
     thresholds: ThresholdMode = "pairwise",
     zero_cells: ZeroCellRule = "half",
     n_permutations: int = 0,
@@ -118,15 +112,13 @@ def fit_factor_model(
 ) -> FactorModel:
     """Factor the tetrachoric correlations and score the questions.
 
-    Formula: minres minimises the sum over pairs of (r_ij - lambda_i . lambda_j)^2 (`onedial.scale.factor.minres`);
-    `principal` takes eigenvectors times the roots of the eigenvalues (unique variance included). Scores are EAP
-    (`factor_scores`). Pairs without a correlation have weight 0. Nothing is smoothed.
+    Formula: minres minimises the sum over pairs of (r_ij - lambda_i . lambda_j)^2 (`onedial.scale.factor.minres`).
+    Scores are EAP (`factor_scores`). Pairs without a correlation have weight 0. Nothing is smoothed.
 
     Args:
         matrix: question x respondent, 1 / 0 / nan; at least three respondents that vary.
-        n_factors: at most a third of the respondents that vary. extraction: `minres` or `principal`. Maximum
-            likelihood is not offered: a matrix of pairwise correlations is often indefinite and has none.
-        thresholds, zero_cells: as in `latent_correlations`.
+        n_factors: unrotated, in principal position; at most a third of the respondents that vary.
+        thresholds, zero_cells: as in `tetrachoric`.
         n_permutations, seed: of the permutation null; 0 = none.
 
     Returns:
@@ -137,8 +129,8 @@ def fit_factor_model(
         InputError: the matrix cannot be read, too few respondents vary or have correlations, or an option does not
             exist.
 
-    R: `psych::fa(psych::tetrachoric(x, smooth = FALSE)$rho, n_factors, fm = "minres", rotate = "none")`, and
-    `psych::principal(r, n_factors, rotate = "none")`. Neither smooths a matrix that it is given.
+    R: `psych::fa(psych::tetrachoric(x, smooth = FALSE)$rho, n_factors, fm = "minres", rotate = "none")`, which does not
+    smooth a matrix that it is given.
 
     >>> rng = np.random.default_rng(0)
     >>> answers = (rng.standard_normal((400, 1)) + rng.standard_normal((400, 6)) > 0) * 1.0  # one scale
@@ -146,11 +138,6 @@ def fit_factor_model(
     >>> model.loadings.round(1).to_numpy().ravel().tolist()  # true: .71
     [0.7, 0.8, 0.7, 0.7, 0.7, 0.8]
     """
-    if extraction not in get_args(Extraction):
-        raise InputError(
-            f"extraction={extraction!r}; choose minres or principal (maximum likelihood is refused, because a "
-            "tetrachoric matrix is often indefinite and then has no likelihood)"
-        )
     answers = as_answers(matrix)
     usable = require_usable(answers)
     if not 1 <= n_factors <= usable.n_respondents // 3:
@@ -158,25 +145,20 @@ def fit_factor_model(
             f"n_factors={n_factors} for {usable.n_respondents} respondents that vary; choose 1 to "
             f"{usable.n_respondents // 3}"
         )
-    result, limits = latent_correlations(answers, thresholds, zero_cells), threshold_table(answers)
+    result, limits = tetrachoric(answers, thresholds, zero_cells), threshold_table(answers)
     correlation = result.correlation.to_numpy()[np.ix_(answers.varies, answers.varies)]
     linked = _linked(correlation, usable.respondents)
     complete = fill_gaps(correlation)
     spectrum = eigenvalues(complete)
     one_factor = _signed_within_parts(minres_one_factor(correlation), correlation, usable.respondents)
-    if extraction == "principal":
-        loadings = principal_axes(complete, n_factors)
-    else:
-        loadings = one_factor[:, None] if n_factors == 1 else minres(correlation, n_factors)
+    loadings = one_factor[:, None] if n_factors == 1 else minres(correlation, n_factors)
     loadings = np.where(linked[:, None], loadings, np.nan)
     at_bound = (loadings**2).sum(axis=1) >= MAX_COMMUNALITY - 1e-6
-    heywood = list(usable.respondents[at_bound]) if extraction == "minres" else []
+    heywood = list(usable.respondents[at_bound])
     _warn_of_fit(usable.respondents[~linked], heywood)
     null = None
     if n_permutations:
-        null = permutation_null(
-            usable, n_replicates=n_permutations, thresholds=thresholds, zero_cells=zero_cells, seed=seed
-        )
+        null = permutation_null(usable, n_permutations, seed, zero_cells)
     scores = factor_scores(usable, np.where(linked, one_factor, np.nan), limits["threshold"][answers.varies])
     every_loading = np.full((answers.n_respondents, n_factors), np.nan)
     every_loading[answers.varies] = loadings
@@ -195,7 +177,6 @@ def fit_factor_model(
         residual_rms=_residual_rms(correlation, loadings),
         quadratic_fit=quadratic_fit(table["factor_1"], limits["threshold"]),
         tetrachoric=result,
-        extraction=extraction,
         null=null,
     )
 
@@ -249,7 +230,7 @@ def _linked(correlation: Floats, respondents: pd.Index) -> Booleans:
     if not linked.any():
         raise InputError(
             f"no three of {names(respondents)} have correlations with one another, so there is no shared factor to "
-            "estimate; give respondents that answered the same questions, or another rule for empty cells"
+            "estimate; give respondents that answered the same questions"
         )
     return linked
 
@@ -265,5 +246,5 @@ def _warn_of_fit(unplaced: pd.Index, heywood: list[Any]) -> None:
     if heywood:
         warn(
             f"Heywood case: the uniqueness of {names(heywood)} is at its bound {1 - MAX_COMMUNALITY:.3f}; do not read "
-            "these loadings to the second digit, and compare the other empty-cell rules"
+            "these loadings to the second digit"
         )

@@ -10,9 +10,13 @@ hard questions, they are missing on hard questions in the random matrices too. T
 (`Fits.null`), so that a respondent with gaps on hard questions is not taken for an eager one.
 
 A source yields batches of 0/1 answers, of which only the tables of pairs are kept; they become correlation matrices in
-one call, and all are decomposed together. Gaps in a correlation matrix (respondents that became constant, pairs
-excluded by rule) are filled with the product of the replicate's own one-factor loadings before eigenvalues are taken,
-exactly as for the observed matrix.
+one call, and all are decomposed together. Gaps in a correlation matrix (respondents that became constant) are filled
+with the product of the replicate's own one-factor loadings before eigenvalues are taken, exactly as for the observed
+matrix.
+
+The account of one factor is one for the whole house: a scale of any shape, and answers at random that all give equally
+often (a guess, a lapse). Both bend loadings along thresholds and leave a second eigenvalue behind, so that a finding
+must be more than they make.
 """
 
 from collections.abc import Callable, Hashable, Iterable, Iterator
@@ -31,7 +35,6 @@ from onedial.scale.correlations.bivariate_normal import solve_increasing
 from onedial.scale.correlations.thresholds import normal_quantile, thresholds_of
 from onedial.scale.correlations.two_by_two import (
     PairTables,
-    ThresholdMode,
     ZeroCellRule,
     check_modes,
     correlations,
@@ -44,7 +47,7 @@ from onedial.scale.factor.quadratic import parabola_r2
 from onedial.scale.fits import Fits
 from onedial.scale.likelihood import AsymptoteKind, MarginalFit, ScaleKind
 from onedial.scale.response_curves import slope_of
-from onedial.scale.standard_errors import asymptote_errors, loading_errors
+from onedial.scale.standard_errors import loading_errors
 from onedial.stats.answers import Answers
 from onedial.stats.arrays import Booleans, Floats, Integers
 from onedial.stats.level import LEVEL, interval_95, p_value
@@ -154,26 +157,25 @@ class Replicates:
 
     Attributes:
         correlation: (replicate, respondent, respondent), with nan where a pair gives none.
-        thresholds: (replicate, respondent). start: gives loadings to begin with.
+        thresholds: (replicate, respondent).
     """
 
     correlation: Floats
     thresholds: Floats
-    start: Callable[[], Floats] | None = None
 
     @classmethod
-    def of(cls, batches: Iterable[Counted], thresholds: ThresholdMode, zero_cells: ZeroCellRule) -> "Replicates":
-        """Correlation matrices of all batches."""
+    def of(cls, batches: Iterable[Counted], zero_cells: ZeroCellRule) -> "Replicates":
+        """Correlation matrices of all batches, with thresholds of each pair."""
         matrices, limits = [], []
         for counted in batches:
             limits.append(normal_quantile(counted.n_yes, counted.n_answered - counted.n_yes))
-            matrices.append(correlations(counted.tables, limits[-1], thresholds, zero_cells, repeats=True))
+            matrices.append(correlations(counted.tables, limits[-1], "pairwise", zero_cells, repeats=True))
         return cls(np.concatenate(matrices), np.concatenate(limits))
 
     @cached_property
     def loadings(self) -> Floats:
         """(replicate, respondent) minres one-factor loadings."""
-        return minres_one_factor(self.correlation, 1e-6, self.start and self.start())
+        return minres_one_factor(self.correlation, 1e-6)
 
     @cached_property
     def eigenvalues(self) -> Floats:
@@ -185,82 +187,55 @@ class Replicates:
         """(replicate,) of the parabola of loading on threshold."""
         return parabola_r2(self.loadings, self.thresholds)
 
-    def without(self, respondent: int) -> "Replicates":
-        """The same replicates with one respondent, given by position, left out."""
-        correlation = np.delete(np.delete(self.correlation, respondent, axis=-1), respondent, axis=-2)
-        thresholds = np.delete(self.thresholds, respondent, axis=-1)
-        return Replicates(correlation, thresholds, lambda: np.delete(self.loadings, respondent, axis=-1))
-
 
 @dataclass(frozen=True)
 class Nulls:
     """A panel with its random panels. Whatever is tested against a null takes a matrix, or `Nulls` of one.
 
     Attributes:
-        fits: of the panel's respondents that can be compared. n_replicates: B. thresholds, zero_cells: as in
-            `latent_correlations`. seed: of all draws.
+        fits: of the panel's respondents that can be compared. n_replicates: B. seed: of all draws. zero_cells: as in
+            `tetrachoric`, the same for observed and random panels.
     """
 
     fits: Fits
     n_replicates: int = 199
-    thresholds: ThresholdMode = "pairwise"
-    zero_cells: ZeroCellRule = "half"
     seed: int = 0
-    _kept: dict[Hashable, Any] = field(default_factory=dict, repr=False)
+    zero_cells: ZeroCellRule = "half"
+    _kept: dict[Hashable, Replicates] = field(default_factory=dict, repr=False)
 
     @classmethod
-    def of(
-        cls,
-        matrix: Any,
-        n_replicates: int = 199,
-        thresholds: ThresholdMode = "pairwise",
-        zero_cells: ZeroCellRule = "half",
-        seed: int = 0,
-    ) -> "Nulls":
+    def of(cls, matrix: Any, n_replicates: int = 199, seed: int = 0, zero_cells: ZeroCellRule = "half") -> "Nulls":
         """Of a question x respondent matrix, 1 / 0 / nan; `Nulls` of one bring their own choices.
-
-        Args:
-            n_replicates: B. thresholds, zero_cells: as in `latent_correlations`, the same for observed and random
-                panels. seed: of all draws.
 
         Raises:
             InputError: an option does not exist, B < 1, or fewer than three respondents can be compared.
         """
         if isinstance(matrix, cls):
             return matrix
-        check_modes(thresholds, zero_cells)
+        check_modes("pairwise", zero_cells)
         if n_replicates < 1:
             raise InputError(f"n_replicates={n_replicates}; ask for at least 1")
-        return cls(Fits.of(matrix, binary=True), n_replicates, thresholds, zero_cells, seed)
+        return cls(Fits.of(matrix), n_replicates, seed, zero_cells)
 
     @property
     def answers(self) -> Answers:
         """Of those that can be compared."""
         return self.fits.answers
 
-    def observed(self, thresholds: ThresholdMode | None = None, zero_cells: ZeroCellRule | None = None) -> Replicates:
-        """The panel itself, as the only replicate; under its own rules unless others are given."""
+    @cached_property
+    def observed(self) -> Replicates:
+        """The panel itself, as the only replicate."""
         limits = thresholds_of(self.answers)
-        rules = thresholds or self.thresholds, zero_cells or self.zero_cells
-        return Replicates(correlations(count_pairs(self.answers), limits, *rules)[None], limits[None])
+        matrix = correlations(count_pairs(self.answers), limits, "pairwise", self.zero_cells)
+        return Replicates(matrix[None], limits[None])
 
-    def drawn(
-        self,
-        kind: Kind,
-        scale: ScaleKind = "histogram",
-        asymptotes: AsymptoteKind = "none",
-        thresholds: ThresholdMode | None = None,
-        zero_cells: ZeroCellRule | None = None,
-    ) -> Replicates:
-        """Random panels of a kind and an account, under these rules or others."""
+    def drawn(self, kind: Kind, scale: ScaleKind = "histogram", asymptotes: AsymptoteKind = "common") -> Replicates:
+        """Random panels of a kind and an account."""
         account = (kind, scale, asymptotes) if kind != "shuffled" else (kind,)
-        rules = thresholds or self.thresholds, zero_cells or self.zero_cells
         if account not in self._kept:
-            self._kept[account] = [Counted.of(batch) for batch in self._batches(kind, scale, asymptotes)]
-        if (*account, *rules) not in self._kept:
-            self._kept[*account, *rules] = Replicates.of(self._kept[account], *rules)
-        found: Replicates = self._kept[*account, *rules]
-        return found
+            batches = map(Counted.of, self._batches(kind, scale, asymptotes))
+            self._kept[account] = Replicates.of(batches, self.zero_cells)
+        return self._kept[account]
 
     def _batches(self, kind: Kind, scale: ScaleKind, asymptotes: AsymptoteKind) -> Iterator[Batch]:
         if kind == "shuffled":
@@ -329,7 +304,11 @@ def batch_sizes(n_replicates: int, n_cells: int) -> Iterator[int]:
 
 def shrunken_loadings(fit: MarginalFit) -> Floats:
     """(respondent,) loadings drawn towards their mean, so that they differ by no more than true ones must."""
-    return _drawn_together(fit.curves.loading, loading_errors(fit))
+    loading, errors, freedom = fit.curves.loading, loading_errors(fit), len(fit.curves.loading) - 1
+    error = np.nanmean(errors**2) * chdtri(freedom, LEVEL) / freedom if np.isfinite(errors).any() else np.nan
+    variance = loading.var(ddof=1)
+    share = np.sqrt(max(0.0, 1 - error / variance)) if variance > 0 and np.isfinite(error) else 1.0
+    return np.asarray(loading.mean() + share * (loading - loading.mean()))
 
 
 def _dealt(n_yes: int, n: int, size: int, rng: np.random.Generator) -> Booleans:
@@ -364,29 +343,13 @@ def _unrelated_answers(fit: MarginalFit, n_replicates: int, rng: np.random.Gener
     slopes, answered = slope_of(shrunken_loadings(fit)), (fit.codes != MISSING).astype(float)
     weight = (answered.T @ fit.posterior) / answered.sum(axis=0)[:, None]  # where the questions lie that each answered
     wanted = np.einsum("iq,iq->i", weight, np.exp(fit.log_p[1]))
-    no, yes = _shrunken_asymptotes(fit, wanted)
+    no, yes = np.zeros((2, len(slopes))) if fit.curves.floors is None else fit.curves.floors
+    no, yes = np.clip(no, 0, _LARGEST_PART * (1 - wanted)), np.clip(yes, 0, _LARGEST_PART * wanted)
     # the cut that keeps the yes rate of respondent i when it gets the slope of respondent j, for every i and j
     tables = np.stack([_as_probabilities(_with_rates(slope, wanted, weight, fit, no, yes)) for slope in slopes])
     dealt = rng.permuted(np.tile(np.arange(len(slopes)), (n_replicates, 1)), axis=1)
     everyone = np.arange(len(slopes))
     return _answers_from(fit, lambda b: np.ascontiguousarray(tables[dealt[b], :, everyone].T), n_replicates, rng)
-
-
-def _shrunken_asymptotes(fit: MarginalFit, rates: Floats) -> tuple[Floats, Floats]:
-    """(respondent,), (respondent,): rates of no and of yes whatever the question, drawn towards their means in the same
-    way, and below the rates (respondent,) of either."""
-    m = len(fit.curves.slope)
-    floors, errors = (np.zeros((2, m)) if fit.curves.floors is None else fit.curves.floors), asymptote_errors(fit)
-    no, yes = (_drawn_together(*pair) if np.ptp(pair[0]) > 0 else pair[0] for pair in zip(floors, errors, strict=True))
-    return np.clip(no, 0, _LARGEST_PART * (1 - rates)), np.clip(yes, 0, _LARGEST_PART * rates)
-
-
-def _drawn_together(estimates: Floats, errors: Floats) -> Floats:
-    freedom = len(estimates) - 1
-    error = np.nanmean(errors**2) * chdtri(freedom, 0.05) / freedom if np.isfinite(errors).any() else np.nan
-    variance = estimates.var(ddof=1)
-    share = np.sqrt(max(0.0, 1 - error / variance)) if variance > 0 and np.isfinite(error) else 1.0
-    return np.asarray(estimates.mean() + share * (estimates - estimates.mean()))
 
 
 def _with_rates(slope: float, wanted: Floats, weight: Floats, fit: MarginalFit, no: Floats, yes: Floats) -> Floats:

@@ -12,15 +12,11 @@ from typing import Any
 import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
-from scipy.optimize import brentq
-from scipy.special import fdtrc
 
 from onedial.core.cards import one_line
 from onedial.stats.arrays import Floats
 
 _MIN_POINTS = 4
-_LEAST_FREEDOM = 3
-_WIDEST_SCATTER = 4.0  # variance of loadings, which lie between -1 and 1
 
 
 @dataclass(frozen=True)
@@ -96,43 +92,6 @@ def parabola_r2(loadings: Floats, thresholds: Floats) -> Floats:
         fitted = (basis @ (np.swapaxes(basis, -1, -2) @ loadings[..., None]))[..., 0]
         total = ((loadings - loadings.mean(axis=-1, keepdims=True)) ** 2).sum(axis=-1)
         return np.where(total > 0, 1 - ((loadings - fitted) ** 2).sum(axis=-1) / total, np.nan)
-
-
-def bend_among(loadings: Floats, thresholds: Floats, covariance: Floats) -> float:
-    """p of a parabola among estimated loadings: that neither t nor t^2 tells anything of them.
-
-    Formula: generalised least squares on 1, t, t^2 with covariance V + tau^2 I, tau^2 >= 0 where the weighted residuals
-    are as large as they should be (Paule and Mandel, 1982, Journal of Research of the National Bureau of Standards 87,
-    377-385); F(2, m - 3), the scale factor at least 1 (Knapp and Hartung, 2003, Statistics in Medicine 22, 2693-2710).
-
-    Args:
-        loadings, thresholds: (respondent,). covariance: (respondent, respondent) V of the loadings; nan for those that
-            are left out.
-
-    Returns:
-        p; nan with fewer than six respondents.
-    """
-    known = np.isfinite(np.diag(covariance))
-    y, t, error = loadings[known], thresholds[known], covariance[np.ix_(known, known)]
-    freedom = len(y) - 3
-    if freedom < _LEAST_FREEDOM:
-        return float("nan")
-    t = (t - t.mean()) / t.std()
-    design = np.stack([np.ones_like(t), t, t**2], axis=1)
-
-    def fitted(scatter: float) -> tuple[Floats, Floats, float]:
-        weight = np.linalg.inv(error + scatter * np.eye(len(y)))
-        spread = np.linalg.inv(design.T @ weight @ design)
-        found = spread @ design.T @ weight @ y
-        residual = y - design @ found
-        return found, spread, float(residual @ weight @ residual)
-
-    scatter = 0.0
-    if fitted(0.0)[2] > freedom:
-        scatter = float(brentq(lambda tau: fitted(tau)[2] - freedom, 0.0, _WIDEST_SCATTER, xtol=1e-10))
-    found, spread, left = fitted(scatter)
-    ratio = found[1:] @ np.linalg.solve(spread[1:, 1:], found[1:]) / 2 / max(1.0, left / freedom)
-    return float(fdtrc(2, freedom, ratio))
 
 
 def _r2(y: Floats, t: Floats) -> float:

@@ -53,7 +53,7 @@ def factor_scores(matrix: Any, loadings: ArrayLike, thresholds: ArrayLike, n_nod
     inside = np.clip(slope[known], -bound, bound)
     nodes, log_weight = quadrature(n_nodes or nodes_for(inside))
     curves = Curves(slope_of(inside), (limit[known] / np.sqrt(1 - inside**2))[None])
-    posterior = Data(codes_of(answers.select(known))).evidence(curves, nodes, log_weight).posterior
+    posterior = Data(codes_of(answers.select(known))).posterior(curves, nodes, log_weight)
     mean = posterior @ nodes
     spread = np.sqrt(np.maximum(posterior @ nodes**2 - mean**2, 0))
     n = answers.answered[:, known].sum(axis=1)

@@ -14,13 +14,16 @@ from typing import Any
 import numpy as np
 
 from onedial.core.cards import one_line
+from onedial.scale.correlations.two_by_two import ZeroCellRule
 from onedial.scale.factor.minres import minres
 from onedial.scale.factor.nulls import Counted, Nulls, Replicates, Simulated, several_factor_answers
 from onedial.scale.likelihood import AsymptoteKind, ScaleKind
 from onedial.stats.level import LEVEL, p_value
 
 
-def permutation_null(matrix: Any, **choices: Any) -> Simulated:
+def permutation_null(
+    matrix: Any, n_replicates: int = 199, seed: int = 0, zero_cells: ZeroCellRule = "half"
+) -> Simulated:
     """Eigenvalues when nothing is shared: each respondent's answers are shuffled over the questions that it answered.
 
     Yes rates and gaps are kept exactly. Valid for the first eigenvalue only: once one factor is there, the second
@@ -30,7 +33,7 @@ def permutation_null(matrix: Any, **choices: Any) -> Simulated:
 
     Args:
         matrix: question x respondent, 1 / 0 / nan; at least three respondents that vary; or `Nulls` of one.
-        choices: of `Nulls.of`: n_replicates, thresholds, zero_cells, seed.
+        n_replicates, seed, zero_cells: as in `Nulls.of`.
 
     Returns:
         Simulated eigenvalues of the unsmoothed matrices. Sign: p looks at the upper tail. Respondents with only one
@@ -46,8 +49,8 @@ def permutation_null(matrix: Any, **choices: Any) -> Simulated:
     >>> permutation_null(answers, n_replicates=19).p.tolist()
     [0.05, nan, nan, nan, nan, nan]
     """
-    nulls = Nulls.of(matrix, **choices)
-    observed, simulated = nulls.observed().eigenvalues[0], nulls.drawn("shuffled").eigenvalues
+    nulls = Nulls.of(matrix, n_replicates, seed, zero_cells)
+    observed, simulated = nulls.observed.eigenvalues[0], nulls.drawn("shuffled").eigenvalues
     p = np.full(len(observed), np.nan)
     p[0] = p_value(observed[0], simulated[:, 0])
     return Simulated(observed, simulated, p)
@@ -70,16 +73,21 @@ class OneFactorBootstrap:
 
 
 def one_factor_bootstrap(
-    matrix: Any, scale: ScaleKind = "histogram", asymptotes: AsymptoteKind = "none", **choices: Any
+    matrix: Any,
+    n_replicates: int = 199,
+    seed: int = 0,
+    zero_cells: ZeroCellRule = "half",
+    scale: ScaleKind = "histogram",
+    asymptotes: AsymptoteKind = "common",
 ) -> OneFactorBootstrap:
     """Smallest and second eigenvalue against a parametric bootstrap of the one-factor model.
 
-    Formula: x_i = 1 with probability Phi(a_i z + d_i), a and d of greatest marginal likelihood, z drawn from the
-    question's posterior; p = (1 + k) / (B + 1), k = replicates as extreme (Beran and Srivastava, 1985, Annals of
-    Statistics 13, 95-115, on eigenvalues under the bootstrap).
+    Formula: x_i = 1 with probability f_1 + (1 - f_0 - f_1) Phi(a_i z + d_i), all of greatest marginal likelihood, z
+    drawn from the question's posterior; p = (1 + k) / (B + 1), k = replicates as extreme (Beran and Srivastava, 1985,
+    Annals of Statistics 13, 95-115, on eigenvalues under the bootstrap).
 
     Args:
-        matrix, choices: as in `permutation_null`.
+        matrix, n_replicates, seed, zero_cells: as in `permutation_null`.
         scale, asymptotes: distribution of the questions and answers at random under the null, as in
             `response_model`.
 
@@ -96,14 +104,19 @@ def one_factor_bootstrap(
     >>> one_factor_bootstrap(answers, n_replicates=9).second.p > 0.05
     True
     """
-    nulls = Nulls.of(matrix, **choices)
-    observed, simulated = nulls.observed().eigenvalues[0], nulls.drawn("one factor", scale, asymptotes).eigenvalues
+    nulls = Nulls.of(matrix, n_replicates, seed, zero_cells)
+    observed, simulated = nulls.observed.eigenvalues[0], nulls.drawn("one factor", scale, asymptotes).eigenvalues
     smallest = Simulated.beside(observed[-1], simulated[:, -1], larger=False)
     return OneFactorBootstrap(smallest, Simulated.beside(observed[1], simulated[:, 1]))
 
 
 def revised_parallel_analysis(
-    matrix: Any, scale: ScaleKind = "histogram", asymptotes: AsymptoteKind = "none", **choices: Any
+    matrix: Any,
+    n_replicates: int = 199,
+    seed: int = 0,
+    zero_cells: ZeroCellRule = "half",
+    scale: ScaleKind = "histogram",
+    asymptotes: AsymptoteKind = "common",
 ) -> Simulated:
     """How many factors: the k-th eigenvalue against matrices that have k - 1 factors.
 
@@ -114,7 +127,7 @@ def revised_parallel_analysis(
     Measurement 72, 357-374). Every question is drawn from its posterior, so that the gaps stay where they are.
 
     Args:
-        matrix, choices: as in `permutation_null`.
+        matrix, n_replicates, seed, zero_cells: as in `permutation_null`.
         scale, asymptotes: of one factor, as in `one_factor_bootstrap`.
 
     Returns:
@@ -131,8 +144,8 @@ def revised_parallel_analysis(
     >>> revised_parallel_analysis(answers, n_replicates=19).p[0]
     np.float64(0.05)
     """
-    nulls = Nulls.of(matrix, **choices)
-    own = nulls.observed()
+    nulls = Nulls.of(matrix, n_replicates, seed, zero_cells)
+    own = nulls.observed
     observed, m = own.eigenvalues[0], own.correlation.shape[-1]
     simulated, p = np.full((nulls.n_replicates, m), np.nan), np.full(m, np.nan)
     for k in range(max(2, m // 3)):
@@ -143,7 +156,7 @@ def revised_parallel_analysis(
         else:
             loadings, rng = np.nan_to_num(minres(own.correlation[0], k)), np.random.default_rng([nulls.seed, k])
             batches = map(Counted.of, several_factor_answers(nulls, loadings, rng))
-            drawn = Replicates.of(batches, nulls.thresholds, nulls.zero_cells)
+            drawn = Replicates.of(batches, nulls.zero_cells)
         simulated[:, k] = drawn.eigenvalues[:, k]
         p[k] = p_value(observed[k], simulated[:, k])
         if p[k] > LEVEL:
@@ -152,7 +165,12 @@ def revised_parallel_analysis(
 
 
 def quadratic_fit_test(
-    matrix: Any, scale: ScaleKind = "histogram", asymptotes: AsymptoteKind = "none", **choices: Any
+    matrix: Any,
+    n_replicates: int = 199,
+    seed: int = 0,
+    zero_cells: ZeroCellRule = "half",
+    scale: ScaleKind = "histogram",
+    asymptotes: AsymptoteKind = "common",
 ) -> Simulated:
     """R^2 of the parabola of loading on threshold when the two have nothing to do with each other.
 
@@ -168,8 +186,8 @@ def quadratic_fit_test(
     loadings would stand out.
 
     Args:
-        matrix, choices: as in `permutation_null`; at least four respondents.
-        scale, asymptotes: as in `one_factor_bootstrap`; how often each respondent answers at random stays its own.
+        matrix, n_replicates, seed, zero_cells: as in `permutation_null`; at least four respondents.
+        scale, asymptotes: as in `one_factor_bootstrap`.
 
     Returns:
         Simulated, with the observed R^2, the null's and p. Sign: p looks at the upper tail.
@@ -184,5 +202,5 @@ def quadratic_fit_test(
     >>> quadratic_fit_test(answers, n_replicates=9).p > 0.05
     True
     """
-    nulls = Nulls.of(matrix, **choices)
-    return Simulated.beside(nulls.observed().r2[0], nulls.drawn("unrelated", scale, asymptotes).r2)
+    nulls = Nulls.of(matrix, n_replicates, seed, zero_cells)
+    return Simulated.beside(nulls.observed.r2[0], nulls.drawn("unrelated", scale, asymptotes).r2)

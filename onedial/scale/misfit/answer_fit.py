@@ -1,4 +1,4 @@
-"""Which respondent does not belong on the scale, and which question is answered against it.
+"""Which respondent does not belong on the scale?
 
 Every answer is predicted from everybody else's answers to the question, and the surprise is added up:
 
@@ -9,7 +9,7 @@ Every answer is predicted from everybody else's answers to the question, and the
 A respondent is judged by a curve as steep as that of all (Rasch): with one of its own, whoever answers by dice fits
 perfectly. Answers at random that are as frequent for all are in every curve: where all guess, one that nearly always
 says yes would else be called a stranger. l_z judges it; infit hardly sees a respondent that nearly always says the
-same, and outfit sees nothing but its rare answers. A question is judged by everyone's own curves.
+same, and outfit sees nothing but its rare answers.
 """
 
 from dataclasses import dataclass
@@ -26,11 +26,9 @@ from onedial.scale.likelihood import MarginalFit, Model
 from onedial.scale.response_curves import Chances, Curves
 from onedial.scale.response_model import SALIENT, answers_other_way
 from onedial.scale.standard_errors import loading_errors
-from onedial.stats.answers import Answers
-from onedial.stats.arrays import Booleans, Floats
+from onedial.stats.arrays import Floats
 from onedial.stats.level import LEVEL, Z_95
 from onedial.stats.multiple_tests import adjusted
-from onedial.stats.shares import wilson_interval
 
 OTHER_LOADING = 0.1
 """By how much a loading must differ from that of all for the difference to be called one, however certain it is."""
@@ -38,7 +36,6 @@ FEWEST_TO_NAME = 50
 """Answers below which nobody is said not to belong, or to answer the other way round: with 33 answers each, guesses,
 skew, families and gaps together make strangers of some who follow the scale (`scripts/simulate.py structure page`)."""
 FITS, LOOSER, CLOSER = "as the others", "less closely than the others", "more closely than the others"
-_BINS = 8
 _SHOWN = 4
 
 
@@ -53,45 +50,42 @@ class AnswerFit:
             `loading_low`, `loading_high` (its 95% interval), `belongs` (an interval that reaches `SALIENT`),
             `reversed` (`answers_other_way`); of fewer than `FEWEST_TO_NAME` answers it is said of nobody that it does
             not belong or is reversed.
-        questions: index question; `n, difficulty, infit, outfit, l_z`; nan where nobody answered.
-        curves: index (respondent, bin); `difficulty` by the others' answers, `n, yes, low, high` (share of yes with 95%
-            interval), `expected` by its own curve and `typical` by one as steep as that of all.
         information: `difficulty, information`, of all respondents' own curves together.
         loading: of the curve that is as steep as that of all.
     """
 
     respondents: pd.DataFrame
-    questions: pd.DataFrame
-    curves: pd.DataFrame
     information: pd.DataFrame
     loading: float
 
     __repr__ = one_line
 
     def sentences(self) -> list[str]:
-        """Who does not follow the scale as the others do, and whether the questions fit."""
+        """Who does not follow the scale as the others do."""
         table = self.respondents
         loose = table[(table["follows"] == LOOSER) & ~table["reversed"]].sort_values("l_z")
-        told = [f"None of {len(table)} respondents was found to follow the scale less or more closely than the others."]
+        sentences = [
+            f"None of {len(table)} respondents was found to follow the scale less or more closely than the others."
+        ]
         if len(loose):
             each = "; ".join(f"{name} {row['loading']:.2f}" for name, row in loose.iloc[:_SHOWN].iterrows())
             more = f"; and {len(loose) - _SHOWN} more" * (len(loose) > _SHOWN)
-            told = [
+            sentences = [
                 f"{len(loose)} of {len(table)} respondents follow{'s' * (len(loose) == 1)} the scale less closely than "
                 f"the others (loadings, {self.loading:.2f} for all: {each}{more})."
             ]
         elif (table["follows"] == CLOSER).any():
-            told = ["No respondent follows the scale less closely than the others."]
+            sentences = ["No respondent follows the scale less closely than the others."]
         if few := int((table["n"] < FEWEST_TO_NAME).sum()):
-            told.append(
+            sentences.append(
                 f"{few} of {len(table)} respondents gave fewer than {FEWEST_TO_NAME} answers: too few to say who does "
                 "not belong, or answers the other way round."
             )
-        return told + strangers(table, "yes where the others say no")
+        return sentences + strangers(table, "yes where the others say no")
 
 
 def answer_fit(matrix: Any) -> AnswerFit:
-    """Infit, outfit and l_z of every respondent and every question, with the curves to draw.
+    """Infit, outfit and l_z of every respondent.
 
     Formula: above (Wright and Masters, 1982, Rating Scale Analysis; Drasgow, Levine and Williams, 1985, British Journal
     of Mathematical and Statistical Psychology 38, 67-86), each answer predicted without itself; p from the normal
@@ -116,13 +110,12 @@ def answer_fit(matrix: Any) -> AnswerFit:
     >>> found.respondents["belongs"].tolist()
     [False, True, True, True, True, True, True, True, True]
     """
-    fits = Fits.of(matrix, binary=True)
+    fits = Fits.of(matrix)
     answers, codes, own = fits.answers, fits.codes, fits.fit(Model("histogram", "common"))
     # with one slope for all, answers by dice would pass for guesses that all make: those are taken from the other fit
     alike = fits.equal_slopes(own)
-    typical, expected = _predicted(codes, alike), _predicted(codes, own)
-    loading, difficulty = own.curves.loading, -own.scores()[0]
-    respondents = _summed(codes, typical, 0, answers.respondents)
+    loading = own.curves.loading
+    respondents = _summed(codes, _predicted(codes, alike), answers.respondents)
     respondents["p"] = 2 * ndtr(-respondents["l_z"].abs())
     respondents["q"] = adjusted(respondents["p"].to_numpy())
     certain, differs = respondents["q"] <= LEVEL, np.abs(loading) - np.abs(alike.curves.loading)
@@ -136,11 +129,8 @@ def answer_fit(matrix: Any) -> AnswerFit:
     respondents["belongs"] = ~many | ~(loading < SALIENT) | ~respondents["reversed"] & (loading + error >= SALIENT)
     with np.errstate(divide="ignore", invalid="ignore"):
         respondents["place"] = np.where(loading >= SALIENT, own.curves.cuts[0] / own.curves.slope, np.nan)
-    questions = _summed(codes, expected, 1, answers.questions).assign(difficulty=difficulty)
     return AnswerFit(
         respondents=respondents,
-        questions=questions,
-        curves=_binned(codes, expected, typical, own, answers),
         information=information_of(own.curves),
         loading=float(alike.curves.loading[0]),
     )
@@ -149,19 +139,19 @@ def answer_fit(matrix: Any) -> AnswerFit:
 def strangers(table: pd.DataFrame, turned: str) -> list[str]:
     """Who answers the other way round, and who does not belong, by `reversed` and `belongs`: names with their loadings
     and the 95% intervals of these."""
-    told = {
+    kinds = {
         f"The other way round, {turned}": table["reversed"],
         f"Not on this scale, by a loading below {SALIENT:g}": ~table["belongs"] & ~table["reversed"],
     }
     form = "{} {:.2f} ({:.2f} to {:.2f})".format
     rows = table[["loading", "loading_low", "loading_high"]]
-    each = {words: ", ".join(form(*row) for row in rows[who].itertuples()) for words, who in told.items()}
+    each = {words: ", ".join(form(*row) for row in rows[who].itertuples()) for words, who in kinds.items()}
     return [f"{words}: {who}.".replace(" (nan to nan)", "") for words, who in each.items() if who]
 
 
 def _predicted(codes: Codes, fit: MarginalFit) -> Floats:
     """(question, respondent) chances of a yes given all other answers to the question."""
-    joint = fit.told(codes) + fit.log_weight
+    joint = fit.log_likelihoods(codes) + fit.log_weight
     p = np.exp(fit.log_p[1])
     return np.column_stack([_without(joint, codes, fit, i) @ p[i] for i in range(codes.shape[1])])
 
@@ -174,8 +164,8 @@ def _without(joint: Floats, codes: Codes, fit: MarginalFit, i: int) -> Floats:
     return found / found.sum(axis=1, keepdims=True)
 
 
-def _summed(codes: Codes, p: Floats, axis: int, labels: pd.Index) -> pd.DataFrame:
-    """Statistics over the questions (axis 0) or the respondents (axis 1)."""
+def _summed(codes: Codes, p: Floats, labels: pd.Index) -> pd.DataFrame:
+    """Statistics of each respondent over its questions."""
     known = codes != MISSING
     p = np.clip(p, 1e-9, 1 - 1e-9)
     weight, squared = p * (1 - p), (codes - p) ** 2
@@ -183,9 +173,9 @@ def _summed(codes: Codes, p: Floats, axis: int, labels: pd.Index) -> pd.DataFram
     spread = weight * np.log(p / (1 - p)) ** 2
 
     def total(values: Floats) -> Floats:
-        return np.where(known, values, 0.0).sum(axis=axis)
+        return np.where(known, values, 0.0).sum(axis=0)
 
-    n = known.sum(axis=axis)
+    n = known.sum(axis=0)
     with np.errstate(divide="ignore", invalid="ignore"):
         columns = {
             "n": n,
@@ -194,25 +184,6 @@ def _summed(codes: Codes, p: Floats, axis: int, labels: pd.Index) -> pd.DataFram
             "l_z": total(surprise) / np.sqrt(total(spread)),
         }
     return pd.DataFrame(columns, labels)
-
-
-def _binned(codes: Codes, expected: Floats, typical: Floats, own: MarginalFit, answers: Answers) -> pd.DataFrame:
-    """Shares of yes in eighths of the questions, from the easiest by the others' answers to the hardest."""
-    parts, joint = {}, own.told(codes) + own.log_weight
-    for i, name in enumerate(answers.respondents):
-        known: Booleans = codes[:, i] != MISSING
-        place = -(_without(joint, codes, own, i)[known] @ own.nodes)
-        order = np.argsort(place, kind="stable")
-        bins = np.empty(len(order), dtype=int)
-        bins[order] = np.arange(len(order)) * _BINS // max(len(order), 1)
-        rows = pd.DataFrame(
-            {"difficulty": place, "said": codes[known, i] == 1, "expected": expected[known, i],
-             "typical": typical[known, i]}
-        ).groupby(bins)  # fmt: skip
-        table = rows[["difficulty", "expected", "typical"]].mean().assign(n=rows.size(), yes=rows["said"].mean())
-        table["low"], table["high"] = wilson_interval(rows["said"].sum(), rows.size())
-        parts[name] = table
-    return pd.concat(parts, names=["respondent", "bin"])
 
 
 def information_of(curves: Curves) -> pd.DataFrame:

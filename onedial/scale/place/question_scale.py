@@ -87,11 +87,11 @@ class QuestionScale:
         Raises:
             InputError: fewer than three respondents vary or share questions.
         """
-        fits = Fits.of(matrix, binary=True)
+        fits = Fits.of(matrix)
         fit = fits.fit(Model())
         # others may follow the scale more closely than its respondents, and need finer nodes
         fit = fit_marginal(fits.codes, start=fit, n_nodes=max(N_NODES, len(fit.nodes)))
-        return cls(fits.used.questions, fits.used.respondents, fit)
+        return cls(fits.answers.questions, fits.answers.respondents, fit)
 
     def posterior(self, without: Sequence[Any] = ()) -> Floats:
         """(question, node) where each question lies by the answers of all respondents but some; nan rows where nobody
@@ -101,7 +101,7 @@ class QuestionScale:
         """
         kept = ~self.respondents.isin(list(without))
         codes = self.fit.codes[:, kept]
-        found = Data(codes).evidence(self.fit.curves.take(kept), self.fit.nodes, self.fit.log_weight).posterior
+        found = Data(codes).posterior(self.fit.curves.take(kept), self.fit.nodes, self.fit.log_weight)
         found[(codes < 0).all(axis=1)] = np.nan
         return found
 
@@ -183,14 +183,14 @@ def _fitted(posterior: Floats, nodes: Floats, seen: Any, yes: Any) -> tuple[Floa
 
     def uphill(at: Floats) -> Floats:
         curves, _, counts = expected(*at)
-        by_slope, _, by_cut, _ = curves.slopes_by(counts)
+        by_slope, by_cut, _ = curves.slopes_by(counts)
         return np.stack([by_slope, by_cut[0]])
 
     def loss(x: Floats) -> tuple[float, Floats]:
         way, threshold = x.reshape(2, -1)
         slope, size = np.sinh(way), np.cosh(way)
         curves, chance, counts = expected(slope, threshold * size)
-        by_slope, _, by_cut, _ = curves.slopes_by(counts)
+        by_slope, by_cut, _ = curves.slopes_by(counts)
         along = (by_slope + by_cut[0] * threshold * slope / size) * size
         return -float((shown * np.log(chance)).sum()), -np.concatenate([along, by_cut[0] * size])
 

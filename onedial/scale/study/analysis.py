@@ -2,10 +2,9 @@
 
 import textwrap
 import warnings
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any
 
 import pandas as pd
@@ -23,45 +22,26 @@ class PanelAnalysis:
     """What all checks say of a panel.
 
     Attributes:
-        fit: the panel, the choices, and what was computed. findings: of each check that could be asked, by its name
-            in `CHECKS`.
+        fit: the panel, the choices, and what was computed. findings: of each check, by its name in `CHECKS`. verdict:
+            the judgement in one or two sentences, and what speaks against it.
     """
 
     fit: PanelFit
     findings: dict[str, Finding]
+    verdict: str
 
     def __repr__(self) -> str:
         return f"PanelAnalysis({self.verdict})"
 
-    @cached_property
-    def verdict(self) -> str:
-        """The judgement in one or two sentences, and what speaks against it."""
-        found = list(self.findings.values())
-        if ends := next((finding.ends for finding in found if finding.ends), ""):
-            return ends
-        opening = next((finding.opening for finding in found if finding.opening), "") or one_scale(self.fit)
-        against = [words for finding in found for words in finding.against]
-        if against:
-            return f"{opening} Against one scale for all: {'; '.join(against)}."
-        if self.missed:
-            missed = "; ".join(self.missed)
-            return f"{opening} Nothing was found against one scale for all, but it could not have been: {missed}."
-        return f"{opening} Nothing found here speaks against one scale for all."
-
     @property
-    def missed(self) -> list[str]:
-        """What would speak against one scale and would be missed more often than in 20%, or was not looked for."""
-        return [words for finding in self.findings.values() for words in finding.missed]
-
-    @cached_property
     def sections(self) -> dict[str, list[str]]:
         """The sentences below the verdict by the question that they answer; what cannot be known is the first."""
-        told: dict[str, list[str]] = {}
+        sections: dict[str, list[str]] = {}
         for name, finding in self.findings.items():
-            told.setdefault(CHECKS[name].title, []).extend(finding.sentences)
-        if self.missed:
-            told[UNKNOWN].append(f"Would be missed more often than in 20%: {'; '.join(self.missed)}.")
-        return {title: sentences for title, sentences in told.items() if sentences}
+            sections.setdefault(CHECKS[name].title, []).extend(finding.sentences)
+        if missed := _missed(self.findings):
+            sections[UNKNOWN].append(f"Would be missed more often than in 20%: {'; '.join(missed)}.")
+        return {title: sentences for title, sentences in sections.items() if sentences}
 
     @property
     def page(self) -> str:
@@ -93,22 +73,20 @@ def analyse_panel(
     respondents: pd.DataFrame | None = None,
     questions: pd.DataFrame | None = None,
     *,
-    at: Sequence[float] = (),
+    n_factors: int = 1,
     n_replicates: int = 499,
-    **choices: Any,
+    seed: int = 0,
 ) -> PanelAnalysis:
     """Ask every check of one panel.
 
     Formula: see the functions that the checks call.
 
     Args:
-        matrix: question x respondent, 1 / 0 / nan, or numbers that are cut into categories; at least three respondents
-            that vary and hang together.
+        matrix: question x respondent, 1 / 0 / nan; at least three respondents that vary and hang together.
         respondents: what is known of them, index respondent: `model` or `family` make kin, every column with groups is
             tested for invariance. questions: what is known of the questions, index question: topic, level, length;
-            numbers are cut into thirds. at: where each category above the lowest begins; without any, the answers are
-            yes and no. n_replicates: of each null and bootstrap; 0 = none. choices: n_factors, extraction, thresholds,
-            zero_cells, seed (`PanelFit`).
+            numbers are cut into thirds.
+        n_factors: whose loadings are listed. n_replicates: of each null and bootstrap; 0 = none. seed: of all draws.
 
     Returns:
         PanelAnalysis. Sign: as in the parts.
@@ -124,18 +102,28 @@ def analyse_panel(
     One factor would explain 54% of the variance
     """
     with each_notice_once():
-        fit = PanelFit.of(
-            matrix,
-            tuple(at),
-            respondents=respondents,
-            questions=questions,
-            n_replicates=n_replicates,
-            **choices,
+        fit = PanelFit.of(matrix, respondents, questions, n_factors, n_replicates, seed)
+        findings = {name: check.ask(fit) for name, check in CHECKS.items()}
+        return PanelAnalysis(fit, findings, _verdict(fit, findings))
+
+
+def _verdict(fit: PanelFit, findings: dict[str, Finding]) -> str:
+    if ends := next((finding.ends for finding in findings.values() if finding.ends), ""):
+        return ends
+    opening = next((finding.opening for finding in findings.values() if finding.opening), "") or one_scale(fit)
+    against = [words for finding in findings.values() for words in finding.against]
+    if against:
+        return f"{opening} Against one scale for all: {'; '.join(against)}."
+    if missed := _missed(findings):
+        return (
+            f"{opening} Nothing was found against one scale for all, but it could not have been: {'; '.join(missed)}."
         )
-        asked = {name: check for name, check in CHECKS.items() if all(map(fit.has, check.needs))}
-        analysis = PanelAnalysis(fit, {name: check.ask(fit) for name, check in asked.items()})
-        assert analysis.verdict
-        return analysis
+    return f"{opening} Nothing found here speaks against one scale for all."
+
+
+def _missed(findings: dict[str, Finding]) -> list[str]:
+    """What would speak against one scale and would be missed more often than in 20%, or was not looked for."""
+    return [words for finding in findings.values() for words in finding.missed]
 
 
 @contextmanager

@@ -1,9 +1,8 @@
-"""Do models share the scale, or does each agree with itself? What families share beside it."""
+"""Do models share the scale, or does each agree with itself?"""
 
 from onedial.scale.checks.clusters import cluster_structure
 from onedial.scale.study import factor_figures as draw
-from onedial.scale.study.panel_fit import FEWEST_KIN, WORTH_A_NAME, Finding, PanelFit
-from onedial.stats.arrays import number
+from onedial.scale.study.panel_fit import Finding, PanelFit
 from onedial.stats.level import LEVEL
 from onedial.stats.multiple_tests import p_text
 
@@ -43,28 +42,4 @@ def clusters(fit: PanelFit) -> Finding:
         figures={"clusters": lambda: draw.within_and_between(found)},
         ends=ends,
         opening=opening,
-    )
-
-
-def families(fit: PanelFit) -> Finding:
-    """What each model's framings, or each family's models, share beside everybody's scale."""
-    if fit.specific is None or fit.kin is None:
-        return Finding()
-    column, specific, shares = fit.kin[0], fit.specific, fit.specific.model.shares
-    share, low, high = (number(shares, "specific", end) for end in ("share", "low", "high"))
-    against = []
-    if specific.p <= LEVEL and share >= WORTH_A_NAME:
-        against.append(f"{share:.0%} ({low:.0%} to {high:.0%}) of the variance is shared within a {column} only")
-    sentences = [f"With a factor for all and one for each {column}, {specific.sentence(column)}"]
-    if not fit.by_kin:
-        sentences.append(f"With fewer than {FEWEST_KIN}, what all share is hardly told from what one {column} shares.")
-    return Finding(
-        sentences=sentences,
-        tables={
-            "specific_factors": specific.model.respondents,
-            "specific_shares": shares,
-            "specific_tests": specific.tests,
-        },
-        numbers={"specific": {"by": column, "p": specific.p, "shares": shares.to_dict(orient="index")}},
-        against=against,
     )

@@ -4,26 +4,25 @@ import numpy as np
 import pandas as pd
 
 from onedial.scale.checks.question_bootstrap import QuestionBootstrap, bootstrap_questions
-from onedial.scale.misfit.answer_fit import answer_fit, information_of, strangers
-from onedial.scale.response_model import SALIENT, ResponseModel, rasch_test
+from onedial.scale.misfit.answer_fit import answer_fit
+from onedial.scale.response_model import ResponseModel, rasch_test
 from onedial.scale.study import factor_figures as draw
 from onedial.scale.study.panel_fit import Finding, PanelFit
-from onedial.stats.level import Z_95
 
-THRESHOLD_AT = "threshold at "
 _FEWEST_TOPICS = 8  # for a bootstrap over topics
 _SHOWN = ["loading", "loading_se", "threshold", "threshold_se", "yes_rate", "status"]
 
 
 def closeness(fit: PanelFit) -> Finding:
-    """Loadings and thresholds of yes and no, with intervals over questions, and over topics where there are enough."""
+    """Loadings and thresholds, with intervals over questions, and over topics where there are enough."""
     model = fit.factor
     table = fit.loadings.to_frame().join(
         pd.DataFrame(
             {
                 "threshold": model.thresholds,
                 "threshold_formula_se": model.threshold_se,
-                "n_answers": np.diag(model.tetrachoric.n_pairwise),
+                "n_answers": fit.answers.n_answered,
+                "n_blank": fit.answers.n_questions - fit.answers.n_answered,
                 "n_zero_cell_pairs": model.tetrachoric.zero_cells.sum(axis=1),
             }
         )
@@ -32,8 +31,8 @@ def closeness(fit: PanelFit) -> Finding:
     table = table.join(fit.response.respondents[_SHOWN].add_prefix("marginal_"))
     widths, by_topic = [], _by_topic(fit)
     if fit.n_replicates:
-        own = fit.bootstrap.respondents
-        table = table.join(own[[column for column in own if column not in table]])
+        intervals = fit.bootstrap.respondents
+        table = table.join(intervals[[column for column in intervals if column not in table]])
         for drawn, unit in ((fit.bootstrap, "questions"), (by_topic, "topics")):
             if drawn is not None:
                 width = (drawn.respondents["loading_high"] - drawn.respondents["loading_low"]).median()
@@ -57,46 +56,12 @@ def surprises(fit: PanelFit) -> Finding:
     one_slope = f"A Rasch model, one slope for all, does not hold: {', '.join(against)}."
     return Finding(
         sentences=[*found.sentences(), one_slope if turned else rasch.sentence()],
-        tables={
-            "respondents_fit": found.respondents,
-            "questions_fit": found.questions,
-            "information": found.information,
-        },
+        tables={"respondents_fit": found.respondents, "information": found.information},
         numbers={"rasch": {name: getattr(rasch, name) for name in ("loading", "ratio", "df", "p")}},
         against=against + off,
         figures={
-            "wright_map": lambda: draw.wright_map(
-                found.questions["difficulty"], found.information, found.respondents[["place"]]
-            ),
-            "curves": lambda: draw.characteristic_curves(found),
+            "wright_map": lambda: draw.wright_map(fit.factor.difficulty, found.information, found.respondents["place"])
         },
-    )
-
-
-def of_categories(fit: PanelFit) -> Finding:
-    """Loadings and thresholds of categories, who does not belong, and where each category begins on the scale."""
-    model, table = fit.response, fit.response.respondents.copy()
-    error = Z_95 * table["loading_se"]
-    table["loading_low"], table["loading_high"] = table["loading"] - error, table["loading"] + error
-    turned = int(table["reversed"].sum())
-    known = table.assign(belongs=~(table["loading_high"] < SALIENT))
-    odd = strangers(known, "high where the others are low")
-    cuts = model.thresholds.set_axis(list(fit.begins), axis=1)
-    places = cuts.div(fit.loadings.where(fit.loadings >= SALIENT), axis=0)
-    table = table.assign(minres_loading=fit.polychoric.loadings, n_answers=fit.graded.answered.sum(axis=0))
-    information = information_of(model.fit.curves)
-    return Finding(
-        sentences=[f"{_run(fit.loadings)}.", *odd, _reliability(model)],
-        tables={
-            "respondents": table.join(cuts.rename(columns=lambda at: f"{THRESHOLD_AT}{at:g}")).join(
-                places.rename(columns=lambda at: f"difficulty at {at:g}")
-            ),
-            "questions": pd.DataFrame({"difficulty": model.difficulty, "difficulty_se": model.difficulty_se}),
-            "information": information,
-        },
-        numbers={"reliability": model.reliability[0]},
-        against=_turned(turned, fit.n_varied) + _off(known),
-        figures={"wright_map": lambda: draw.wright_map(model.difficulty, information, places)},
     )
 
 
@@ -129,4 +94,4 @@ def _by_topic(fit: PanelFit) -> QuestionBootstrap | None:
     topics = fit.questions["topic"].reindex(fit.answers.questions)
     if topics.isna().any() or topics.nunique() < _FEWEST_TOPICS:
         return None
-    return bootstrap_questions(fit.fits, np.asarray(topics), n_replicates=fit.few, **fit.chance)
+    return bootstrap_questions(fit.fits, np.asarray(topics), n_replicates=fit.few, seed=fit.seed)

@@ -12,7 +12,7 @@ def dependence(fit: PanelFit) -> Finding:
     """Pairs with something in common beyond the scale, and how many of them are kin."""
     if not fit.n_replicates:
         return Finding(missed=[f"{PAIR} (not tested)"])
-    residuals = residual_correlations(fit.fits, min(fit.n_replicates, _REPLICATES), fit.seed, asymptotes="own")
+    residuals = residual_correlations(fit.fits, min(fit.n_replicates, _REPLICATES), fit.seed)
     pairs, violations, least = residuals.pairs, residuals.violations(), residuals.least
     found = Finding(
         tables={"residuals": pairs}, numbers={"residuals": {"largest": residuals.largest.to_dict(), "least": least}}
@@ -22,9 +22,8 @@ def dependence(fit: PanelFit) -> Finding:
         most = f"{first['first']} and {first['second']} (residual {first['q3'] - first['null_mean']:+.2f})"
         kin = ""
         if fit.kin is not None:
-            column, labels = fit.kin
-            same = labels[violations["first"]].to_numpy() == labels[violations["second"]].to_numpy()
-            kin = f"; {same.sum()} of them are of one {column}"
+            same = fit.kin[violations["first"]].to_numpy() == fit.kin[violations["second"]].to_numpy()
+            kin = f"; {same.sum()} of them are of one {fit.kin.name}"
         found.sentences.append(
             f"{n} of {len(pairs)} pairs have {FLOOR:g} or more in common, or opposed, beyond the scale, most of all "
             f"{most}{kin}."

@@ -1,14 +1,11 @@
 """Is one factor enough? The number of factors, and the fit of one by RMSEA, CFI and SRMR, together."""
 
 import numpy as np
-import pandas as pd
 from scipy.special import ndtr
 
-from onedial.scale.checks.accounts import kin_account
 from onedial.scale.factor.factor_fit import FEWEST_FITTED, MOST_FITTED, FactorFit, factor_fit
 from onedial.scale.factor.factor_model import fit_factor_model
 from onedial.scale.factor.nulls import Simulated, shrunken_loadings
-from onedial.scale.factor.rotation import oblimin
 from onedial.scale.factor.structure import OneFactorBootstrap, revised_parallel_analysis
 from onedial.scale.study import factor_figures as draw
 from onedial.scale.study.panel_fit import Finding, PanelFit
@@ -27,10 +24,13 @@ _AS_LARGE = 0.5
 
 
 def dimensions(fit: PanelFit) -> Finding:
-    """Number of factors and fit of yes and no."""
+    """Number of factors, and fit of one."""
     m = fit.n_varied
     found = Finding(
-        tables={"eigenvalues": fit.factor.eigenvalues.to_frame("observed"), "correlations": fit.correlation},
+        tables={
+            "eigenvalues": fit.factor.eigenvalues.to_frame("observed"),
+            "correlations": fit.factor.tetrachoric.correlation,
+        },
         figures={"correlations": lambda: draw.correlation_map(fit.factor)},
     )
     sizes, parallel = _factors(fit, found) if fit.n_replicates else ([], None)
@@ -38,7 +38,7 @@ def dimensions(fit: PanelFit) -> Finding:
     found.figures["scree"] = lambda: draw.scree(draw.eigenvalue_table(fit.factor.eigenvalues.to_numpy(), *beside))
     if not fit.n_replicates:
         found.missed.append(f"a second scale that correlates {SECOND_SCALE:g} with the first (not tested)")
-    one = factor_fit(fit.answers, **fit.rules) if FEWEST_FITTED <= m <= MOST_FITTED else None
+    one = factor_fit(fit.answers) if FEWEST_FITTED <= m <= MOST_FITTED else None
     if one is not None:
         found.sentences.append(one.sentence(f"{len(sizes)} factors were found" if sizes else ""))
         found.numbers["fit"] = one.to_dict()
@@ -64,30 +64,21 @@ def _opening(fit: PanelFit, sizes: list[float], one: FactorFit | None) -> str:
 
 def _factors(fit: PanelFit, found: Finding) -> tuple[list[float], Simulated]:
     """Add what is found of factors; the shares of the variance of several, where they stand, and their null."""
-    one, accounts = fit.one_factor, fit.accounts
-    scale, asymptotes = accounts.nearest("second")
-    parallel = revised_parallel_analysis(fit.nulls, scale=scale, asymptotes=asymptotes)
+    one, parallel = fit.one_factor, revised_parallel_analysis(fit.nulls)
     conditional = parallel.to_frame().drop(columns="observed").add_prefix("one_factor_fewer_")
     shuffled = fit.shuffled.to_frame().rename(columns=lambda name: name.replace("null", "shuffled"))
     found.tables["eigenvalues"] = shuffled.join(conditional)
     tested = np.flatnonzero(np.isfinite(parallel.p))
     values = ", ".join(f"{rank + 1}: {p_text(parallel.p[rank])}" for rank in tested)
+    model = fit.fits.null()
     found.sentences += [
         f"Factors by parallel analysis: {parallel.n_above()} (each eigenvalue beside panels with one factor fewer: "
         f"{values}).",
-        f"The smallest eigenvalue is {one.smallest.observed:.2f}; one factor makes {one.smallest.mean:.2f} "
-        f"({p_text(one.smallest.p)}).",
-        accounts.sentence("second"),
+        f"One scale of any shape, with {1 - np.mean(model.curves.attentive):.1%} of the answers at random, makes a "
+        f"second eigenvalue of {one.second.mean:.2f} (here {one.second.observed:.2f}, {p_text(one.second.p)}) and a "
+        f"smallest of {one.smallest.mean:.2f} (here {one.smallest.observed:.2f}, {p_text(one.smallest.p)}).",
     ]
-    kin = kin_account(fit.nulls, fit.specific) if fit.specific is not None else None
-    made = kin is not None and kin.p > LEVEL
-    if kin is not None and fit.kin is not None and (made or accounts.stands("second")):
-        found.sentences.append(
-            f"One scale and what each {fit.kin[0]}'s respondents share would {'also' if made else 'not'} make a second "
-            f"eigenvalue of {kin.observed:.2f} ({kin.mean:.2f} in the mean, {p_text(kin.p)})."
-        )
-        found.numbers["second_eigenvalue_by_kin"] = kin.to_dict()
-    power = second_scale_power(one, shrunken_loadings(fit.fits.null(scale, asymptotes)))
+    power = second_scale_power(one, shrunken_loadings(model))
     second = f"a second scale that correlates {SECOND_SCALE:g} with the first"
     found.sentences.append(f"{second[0].upper()}{second[1:]} would be found in about {power:.0%}.")
     if power < POWER:
@@ -101,15 +92,10 @@ def _factors(fit: PanelFit, found: Finding) -> tuple[list[float], Simulated]:
     }
     if k < 2:
         return [], parallel
-    several = fit_factor_model(fit.answers, k, "minres", **fit.rules)
-    pattern, found.tables["factor_correlations"] = oblimin(several.loadings, fit.seed)
-    found.tables["factors"] = several.loadings.join(pattern.add_prefix("oblimin_"))
-    if not accounts.stands("second"):
-        return [], parallel
+    several = fit_factor_model(fit.answers, k)
+    found.tables["factors"] = several.loadings
     sizes = [float(share) for share in several.explained["squared_loadings_of_total_variance"]]
-    words = ", ".join(f"{share:.0%}" for share in sizes)
-    more = f"; what each {fit.kin[0]} shares would make the second" if made and fit.kin is not None else ""
-    found.against.append(f"{k} factors, not one (of the variance: {words}{more})")
+    found.against.append(f"{k} factors, not one (of the variance: {', '.join(f'{share:.0%}' for share in sizes)})")
     return sizes, parallel
 
 
@@ -127,27 +113,3 @@ def second_scale_power(one: OneFactorBootstrap, loadings: Floats) -> float:
     null = one.second.simulated
     over = np.linalg.eigvalsh(expected)[-2] - np.quantile(null, 1 - LEVEL)
     return float(ndtr(over / null.std(ddof=1)))
-
-
-def of_categories(fit: PanelFit) -> Finding:
-    """The second eigenvalue of categories."""
-    values = pd.Series(
-        fit.polychoric.eigenvalues,
-        pd.RangeIndex(1, len(fit.polychoric.loadings) + 1, name="eigenvalue"),
-        name="observed",
-    )
-    found = Finding(tables={"eigenvalues": values.to_frame(), "correlations": fit.correlation})
-    null = fit.polychoric.beside("one factor", fit.n_replicates, fit.seed) if fit.n_replicates else None
-    beside = (fit.shuffled, null) if null else ()
-    found.figures["scree"] = lambda: draw.scree(draw.eigenvalue_table(values.to_numpy(), *beside))
-    if null is not None:
-        found.tables["eigenvalues"] = null.to_frame()
-        found.sentences.append(
-            f"Second eigenvalue {null.observed[1]:.2f}; one scale of any distribution, with answers at random, makes "
-            f"{null.mean[1]:.2f}, {p_text(null.p[1])}."
-        )
-        found.numbers["second_eigenvalue"] = {"observed": null.observed[1], "p": null.p[1]}
-        if null.p[1] <= LEVEL:
-            found.against.append(f"a second factor ({values[2] / len(values):.0%} by eigenvalue)")
-    found.missed.append("a second scale, whose power to be found is not known")
-    return found

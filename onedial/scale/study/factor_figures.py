@@ -6,7 +6,6 @@ correlations         who answers like whom, in order of how often they say yes
 scale                how the questions are spread over the scale, and which distribution that is
 clusters             what models share with each other, and what each shares with itself
 wright_map           questions and respondents on one axis, and where on it the panel can tell questions apart
-curves               do the answers follow the curve? the respondents that fit worst beside some that fit
 """
 
 from typing import Any
@@ -19,11 +18,10 @@ from onedial.scale.checks.question_bootstrap import QuestionBootstrap
 from onedial.scale.factor.factor_model import FactorModel
 from onedial.scale.factor.nulls import Simulated
 from onedial.scale.factor.quadratic import quadratic_fit
-from onedial.scale.misfit.answer_fit import AnswerFit
 from onedial.scale.scale_distribution import ScaleDistribution
 from onedial.show.figure_style import COLOURS, FAINT, INK, Drawing
 from onedial.show.labels import shortened_apart
-from onedial.show.plots import SHARES, Cells, Curve, Panel, curves, heatmap, scatter
+from onedial.show.plots import Cells, Curve, Panel, curves, heatmap, scatter
 from onedial.stats.arrays import Floats
 from onedial.stats.level import QUANTILES_95, Z_95
 
@@ -147,42 +145,24 @@ def within_and_between(clusters: ClusterStructure) -> Drawing:
     return _map(clusters.matrix.to_numpy(), names, "mean tetrachoric correlation", written=True, remark=remark)
 
 
-def wright_map(difficulty: pd.Series, information: pd.DataFrame, places: pd.DataFrame) -> Drawing:
+def wright_map(difficulty: pd.Series, information: pd.DataFrame, places: pd.Series) -> Drawing:
     """Questions by difficulty, the panel's information, and every respondent where it says yes half of the time.
 
     Args:
-        difficulty: (question,). information: `difficulty, information`, of all answers. places: (respondent, cut)
-            difficulties at which half of the answers reach each category above the lowest; one column for yes and no.
+        difficulty: (question,). information: `difficulty, information`, of all answers. places: (respondent,)
+            difficulties at which half of the answers are yes.
     """
     edges = np.linspace(-_REACH, _REACH, 37)
     heaps = np.histogram(difficulty.dropna().clip(-_REACH, _REACH), edges)[0]
-    placed = places.loc[places.mean(axis=1).dropna().sort_values().index].clip(-_REACH, _REACH)
+    placed = places.dropna().sort_values().clip(-_REACH, _REACH)
     dots = {"marker": "o", "markersize": 4, "linewidth": 0.7}
-    each = [
-        Curve(row, np.full(len(row), i), look=dots, name=str(name)) for i, (name, row) in enumerate(placed.iterrows())
-    ]
+    each = [Curve([place], [i], look=dots, name=str(name)) for i, (name, place) in enumerate(placed.items())]
     panels = [
         Panel([Curve(edges[:-1], heaps, look={"drawstyle": "steps-post"})], "questions", (0, None), height=0.6),
         Panel([Curve(information["difficulty"], information["information"], colour=INK)], "information", height=0.5),
         Panel(each, "respondents", height=1.4),
     ]
-    return curves(panels, "difficulty (higher = lower answers)", zero=False, xlimits=(-_REACH - 0.1, _REACH + 0.1))
-
-
-def characteristic_curves(fit: AnswerFit) -> Drawing:
-    """Shares of yes along the scale beside the curves, for the two that fit worst and the two that fit best."""
-    order, panels = fit.respondents["l_z"].sort_values().index, []
-    for name in [*order[:2], *order[max(2, len(order) - 2) :]]:
-        table = fit.curves.loc[name]
-        at, dots = table["difficulty"], {"linestyle": "", "marker": "o", "markersize": 3.5}
-        lines = [
-            Curve(at, table["typical"], "all alike", FAINT, look={"linestyle": "--"}),
-            Curve(at, table["expected"], "own curve"),
-            Curve(at, table["yes"], "answers", INK, table["low"], table["high"], dots),
-        ]
-        title = f"{name}: loading {fit.respondents['loading'][name]:.2f}"
-        panels.append(Panel(lines, "share of yes", SHARES, title))
-    return curves(panels, "difficulty by the others' answers", zero=False, inch=1.5, below=True)
+    return curves(panels, "difficulty (higher = harder)", zero=False, xlimits=(-_REACH - 0.1, _REACH + 0.1))
 
 
 def _map(values: np.ndarray, names: pd.Index, bar: str, **more: Any) -> Drawing:

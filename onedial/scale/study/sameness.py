@@ -15,7 +15,7 @@ def sameness(fit: PanelFit) -> Finding:
     """Bundles of questions (by topic, level, ...) that lie elsewhere for some respondents, or groups of them."""
     found, n = Finding(), fit.answers.n_questions
     bundles, left_out = grouped(fit.questions, fit.answers.questions, n // _FEWEST_IN_BUNDLES)
-    groups, other = grouped(fit.respondents, fit.fits.used.respondents, _MOST_GROUPS)
+    groups, other = grouped(fit.respondents, fit.fits.answers.respondents, _MOST_GROUPS)
     several = {name: labels for name, labels in groups.items() if labels.value_counts().max() > 1}
     for what, of_questions in bundles.items():
         for who, of_respondents in {RESPONDENT: None, **several}.items():

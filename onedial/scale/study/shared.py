@@ -3,51 +3,45 @@
 import numpy as np
 from scipy.special import ndtri
 
-from onedial.scale.checks.accounts import PLAIN
 from onedial.scale.factor.nulls import Simulated
-from onedial.scale.response_model import response_model
 from onedial.scale.study.panel_fit import WORTH_A_NAME, Finding, PanelFit
 from onedial.stats.arrays import number
 from onedial.stats.level import LEVEL
 from onedial.stats.multiple_tests import p_text
 from onedial.stats.power import POWER
 
-ANY_SHAPE, ANY_ACCOUNT = "if all guess equally often and the scale has any shape", "any scale, random answers all alike"
+ANY_SHAPE = "if all guess equally often and the scale has any shape"
 _STRONG = 0.5  # of the variance: more shared than not
 _WORTH_ANOTHER_SHAPE = 9.2
 """Log likelihood that guesses and any shape have to gain over one normal scale: half the 95% point of chi-squared with
 ten degrees of freedom, since a histogram has no fixed number of parameters."""
 _WORTH_A_SCALE = 0.1  # of the variance, below which nobody would speak of one
-_EXTRACTIONS = {"minres": "minres loadings", "principal": "principal components (unique variance included)"}
 
 
 def shared(fit: PanelFit) -> Finding:
     """The headline share, another account's, and the first eigenvalue beside shuffled answers."""
-    (share, low, high), other = fit.share, share_by_another_account(fit)
-    found = Finding(numbers={"share": {"share": share, "low": low, "high": high, "other": other and other[0]}})
-    between = f" ({low:.1%} to {high:.1%})" if np.isfinite(low) else ""
-    if fit.begins:
-        m, factor = fit.n_varied, fit.polychoric
-        found.sentences.append(
-            f"First factor: {share:.1%} of the variance{between} by the graded response model, whose loadings are "
-            f"listed below; of the polychoric correlations {(factor.loadings**2).sum() / m:.1%} by minres loadings and "
-            f"{factor.eigenvalues[0] / m:.1%} by eigenvalue."
-        )
-    else:
-        shares = {str(name): number(fit.factor.explained, "factor_1", str(name)) for name in fit.factor.explained}
-        marginal = float(fit.response.respondents["loading"].pow(2).mean())
-        found.sentences.append(
-            f"First factor: {shares['squared_loadings_of_total_variance']:.1%} of the total variance{between} by "
-            f"{_EXTRACTIONS[fit.extraction]}, {shares['eigenvalue_of_total_variance']:.1%} by eigenvalue, "
-            f"{shares['squared_loadings_of_common_variance']:.1%} of the common variance; by marginal likelihood, "
-            f"without any correction, {marginal:.1%}."
-        )
-        explained = {str(name): row.to_dict() for name, row in fit.factor.explained.items()}
-        found.numbers |= {"explained": explained, "marginal_loadings_of_total_variance": marginal}
+    share, other, explained = fit.share, share_with_guesses(fit), fit.factor.explained
+    between = f" ({share.low:.1%} to {share.high:.1%})" if np.isfinite(share.low) else ""
+    common, eigenvalue = (
+        number(explained, "factor_1", f"{kind}_variance")
+        for kind in ("squared_loadings_of_common", "eigenvalue_of_total")
+    )
+    found = Finding(
+        sentences=[
+            f"First factor: {share.value:.1%} of the total variance{between} by minres loadings, {eigenvalue:.1%} by "
+            f"eigenvalue, {common:.1%} of the common variance; by marginal likelihood, without any correction, "
+            f"{fit.response.share.value:.1%}."
+        ],
+        numbers={
+            "share": {**share.columns("share"), "other": other and other[0]},
+            "explained": {str(name): row.to_dict() for name, row in explained.items()},
+            "marginal_loadings_of_total_variance": fit.response.share.value,
+        },
+    )
     if other:
         found.sentences.append(f"By another account: {other[0]:.1%} {other[1]}.")
     if not fit.n_replicates:
-        found.opening = f"One factor would explain {share:.0%} of the variance; nothing was compared with chance."
+        found.opening = f"One factor would explain {share.value:.0%} of the variance; nothing was compared with chance."
         return found
     null = fit.shuffled
     found.sentences.append(
@@ -57,44 +51,33 @@ def shared(fit: PanelFit) -> Finding:
         found.ends = nothing_shared(fit)
     elif fit.models is not None and len(fit.models) == 1:
         found.ends = (
-            f"All respondents are one model, {fit.models[0]}: that its framings agree ({share:.0%} of the variance) "
-            "says nothing of a scale that models share."
+            f"All respondents are one model, {fit.models[0]}: that its framings agree ({share.value:.0%} of the "
+            "variance) says nothing of a scale that models share."
         )
     return found
 
 
-def share_by_another_account(fit: PanelFit) -> tuple[float, str] | None:
-    """The share under an account that is not the usual one, and its name, where it is another.
-
-    Shares of random answers of each respondent's own are at least 0, and raise loadings where nobody guesses: of .49
-    planted they made .54, those of all .52; where a third guesses at .3, .51 and .46.
-    """
-    if fit.specific is not None and fit.kin is not None and fit.by_kin:
-        other = number(fit.specific.model.shares, "general", "share")
-        account = f"beside what each {fit.kin[0]} shares and answers at random"
-    elif fit.begins:
-        other, account = number(response_model(fit.fits, "histogram", "common").shares, "general", "share"), ANY_SHAPE
-    elif fit.n_replicates:
-        table = fit.accounts.table
-        gain = np.diff(table["log_likelihood"][[PLAIN, ANY_ACCOUNT]])[0]
-        better = "better" if gain >= _WORTH_ANOTHER_SHAPE else "no better"
-        other, account = number(table, ANY_ACCOUNT, "loadings_share"), f"{ANY_SHAPE}, which fits {better}"
-    else:
+def share_with_guesses(fit: PanelFit) -> tuple[float, str] | None:
+    """The share on a scale of any shape where all guess, and its name, where it is another."""
+    if not fit.n_replicates:
         return None
-    return (other, account) if abs(fit.share[0] - other) >= WORTH_A_NAME else None
+    other, gain = fit.with_guesses.share.value, fit.with_guesses.log_likelihood - fit.response.log_likelihood
+    better = "better" if gain >= _WORTH_ANOTHER_SHAPE else "no better"
+    account = f"{ANY_SHAPE}, which fits {better}"
+    return (other, account) if abs(fit.share.value - other) >= WORTH_A_NAME else None
 
 
 def of_variance(fit: PanelFit) -> str:
     """The headline share in words."""
-    share, low, high = fit.share
-    words = f"{share:.0%} of the variance" + (f", {low:.0%} to {high:.0%}" if np.isfinite(low) else "")
-    other = share_by_another_account(fit)
+    share, other = fit.share, share_with_guesses(fit)
+    words = f"{share.value:.0%} of the variance"
+    words += f", {share.low:.0%} to {share.high:.0%}" if np.isfinite(share.low) else ""
     return f"{words}; {other[0]:.0%} {other[1]}" if other else words
 
 
 def one_scale(fit: PanelFit) -> str:
     """The verdict's first sentence where nothing else opens it."""
-    if fit.share[0] >= _STRONG:
+    if fit.share.value >= _STRONG:
         return f"One scale is shared, and it explains most of the answers ({of_variance(fit)})."
     return f"Something is shared ({of_variance(fit)}), but most of each respondent's answers is its own."
 
@@ -102,8 +85,6 @@ def one_scale(fit: PanelFit) -> str:
 def nothing_shared(fit: PanelFit) -> str:
     """That no scale was found, and how large a one would have been."""
     opening = f"Nothing is shared that shuffled answers would not show ({p_text(fit.shuffled.p[0])})"
-    if fit.begins:
-        return f"{opening}; how large a scale would have been found is not known."
     least = least_share(fit.shuffled)
     if least <= _WORTH_A_SCALE:
         return f"{opening}: there is no scale to speak of (one of {least:.0%} of the variance would be found in 80%)."

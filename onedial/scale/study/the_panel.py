@@ -6,6 +6,7 @@ import numpy as np
 from scipy.special import bdtrc
 
 from onedial.scale.checks.missingness import missingness_test
+from onedial.scale.factor.factor_model import fit_factor_model
 from onedial.scale.study.panel_fit import Finding, PanelFit
 from onedial.stats.answers import Answers, names
 from onedial.stats.level import LEVEL, Z_95
@@ -21,55 +22,50 @@ _COPIES, _CLOSEST = 0.9, 0.72  # phi of copies; of two that follow one scale as 
 
 def limits(fit: PanelFit) -> Finding:
     """What cannot be known of this panel, whatever the numbers say."""
-    (empty, pairs), n, reasons = fit.empty_cells, len(fit.graded.questions), []
-    if empty > _MOST_EMPTY * pairs and not fit.begins:
+    tetrachoric, n, reasons = fit.factor.tetrachoric, fit.answers.n_questions, []
+    empty, pairs = tetrachoric.n_zero_cell_pairs, math.comb(fit.n_varied, 2)
+    if empty > _MOST_EMPTY * pairs:
         reasons.append(f"{empty} of {pairs} pairs have an empty cell, so that a rule makes their correlation")
     if n < _FEWEST_QUESTIONS:
         reasons.append(f"there are {n} questions, and {_FEWEST_QUESTIONS} are the least")
     found = Finding(numbers={"n_zero_cell_pairs": empty})
     if reasons:
         found.ends = f"Too small to say whether a scale is shared: {'; '.join(reasons)}. Ask more questions."
-    rule = {"half": "half an answer is put there", "none": "it stays empty", "exclude": "the pair is left out"}
-    lacking = f"{empty} of {pairs} pairs of respondents lack an answer pattern, so that a rule makes their correlation"
-    complete = "No pair of respondents lacks an answer pattern: no correlation hangs on a rule."
-    found.sentences += [f"{lacking} ({rule[fit.zero_cells]})." if empty else complete]
+    if empty:
+        first, filled = fit.factor.eigenvalues.iloc[0], len(fit.factor.eigenvalues)
+        bare = fit_factor_model(fit.answers, zero_cells="none").eigenvalues.iloc[0]
+        found.sentences.append(
+            f"{empty} of {pairs} pairs of respondents lack an answer pattern, so that a rule makes their correlation: "
+            f"with half an answer put there the first eigenvalue is {first / filled:.0%} of the variance, left empty "
+            f"{bare / filled:.0%}."
+        )
+    else:
+        found.sentences.append("No pair of respondents lacks an answer pattern: no correlation hangs on a rule.")
     found.sentences += [how_well_known(fit)] * bool(fit.response.respondents["loading_se"].notna().any())
     if fit.models is None:
         found.sentences.append(MODELS_UNKNOWN)
-    found.sentences += [
-        f"The likelihood of {model} stopped below its maximum: its numbers are those of the last step."
-        for model in fit.unsettled
-    ]
-    if fit.begins:
-        found.sentences.append(
-            "The parabola and its rival accounts, a third factor, RMSEA, questions that lie elsewhere for some, person "
-            "fit, informative gaps and other rules are asked of yes and no only: cut the panel for them (without "
-            f"--categories; of numbers at a point behind its name, PANEL:{fit.begins[-1]:g})."
-        )
+    if not fit.response.converged:
+        found.sentences.append("The likelihood stopped below its maximum: its numbers are those of the last step.")
     return found
 
 
 def how_well_known(fit: PanelFit) -> str:
     """What so many answers tell of a respondent: half the width of the 95% intervals, in the middle of all."""
     loading, threshold = Z_95 * fit.response.respondents[["loading_se", "threshold_se"]].median()
-    n = np.median(fit.graded.answered.sum(axis=0))
+    n = np.median(fit.answers.n_answered)
     return f"With {n:.0f} answers a loading is known to within {loading:.2f}, a threshold to within {threshold:.2f}."
 
 
 def the_panel(fit: PanelFit) -> Finding:
     """Size, gaps, copies."""
-    graded, found = fit.graded, Finding()
-    n, m, gaps = len(graded.questions), len(graded.respondents), int((~graded.answered).sum())
+    answers, found = fit.answers, Finding()
+    n, m, gaps = answers.n_questions, answers.n_respondents, int((~answers.answered).sum())
     constant = m - fit.n_varied
     models = f" of {len(fit.models)} models" if fit.models is not None else ""
     placed = f" ({constant} with one kind of answer only, and so without a place on the scale)" if constant else ""
-    begins = f"; {graded.n_categories} ordered categories, which begin at " * bool(fit.begins)
-    begins += ", ".join(f"{value:g}" for value in fit.begins)
     found.sentences.append(
-        f"{n} questions, {m} respondents{models}{placed}, {gaps} answers missing ({gaps / (n * m):.1%}){begins}."
+        f"{n} questions, {m} respondents{models}{placed}, {gaps} answers missing ({gaps / (n * m):.1%})."
     )
-    if fit.begins:
-        return found
     if copies := copies_among(fit.answers):
         found.sentences.append(f"Pairs that answer as one respondent share no scale: {'; '.join(copies)}.")
         found.against.append(f"{len(copies)} {'pair is' if len(copies) == 1 else 'pairs are'} one respondent twice")

@@ -1,13 +1,10 @@
 """The options of `experiments/study_panel.py`."""
 
 from dataclasses import dataclass
-from typing import Literal
 
 from onedial.core.errors import InputError
 from onedial.core.options import Options, RunOptions, option
 from onedial.studies.options.shared import PANELS, PanelOptions
-
-YES_AND_NO = ("questions", "n_factors", "extraction")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -19,22 +16,7 @@ class DeepOptions(Options, group="with --deep"):
     questions: str | None = option(
         None, "file with id, question, topic, level of the questions (none; of embedded its own)", needs=("deep",)
     )
-    categories: tuple[float, ...] = option(
-        (),
-        "read numbers as ordered categories that begin at these points, as 70,80,90,95,99 (yes and no)",
-        metavar="POINTS",
-        check=lambda points: None if sorted(set(points)) == list(points) else "give points that rise",
-        excludes=YES_AND_NO,
-        needs=("deep",),
-    )
     n_factors: int = option(1, "that are fitted", at_least=1, needs=("deep",))
-    extraction: Literal["minres", "principal"] = option("minres", "of the factors", needs=("deep",))
-    thresholds: str = option(
-        "pairwise", "of each pair, or of all answers", choices=("pairwise", "global"), needs=("deep",)
-    )
-    zero_cells: str = option(
-        "half", "what is done about empty cells", choices=("half", "none", "exclude"), needs=("deep",)
-    )
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -1,19 +1,18 @@
 """Everything that can be asked of a panel's scale, as results of the study's page: `study_panel.py --deep`."""
 
 from collections.abc import Callable
-from functools import partial
+from dataclasses import dataclass
+from functools import cached_property, partial
 from typing import Any
 
 import pandas as pd
 
 from onedial.asking.questions import questions_frame
 from onedial.core.errors import InputError
-from onedial.panels.panel_scores import stated_confidence
 from onedial.panels.panels import ResponseMatrix
 from onedial.panels.questions.question_files import load_questions
 from onedial.scale.study.analysis import PanelAnalysis, analyse_panel
 from onedial.scale.study.checks import CHECKS
-from onedial.scale.study.closeness import THRESHOLD_AT
 from onedial.show.columns import Column, count, digits
 from onedial.show.results import SURROUNDINGS, WARNINGS, Make, Result
 from onedial.studies.options.panel import StudyOptions
@@ -23,27 +22,75 @@ _SURPRISES = (
     *(Column("loading", form=digits(2)), Column("follows", "follows the scale")),
 )
 _SIGNED = digits(2, signed=True)
+_RESPONDENTS = (
+    Column("loading", form=digits(2), ends=("loading_low", "loading_high")),
+    Column("threshold", form=_SIGNED, ends=("threshold_low", "threshold_high")),
+    Column("marginal_threshold", "threshold, all questions", _SIGNED),
+    Column("n_answers", "answers", count),
+    Column("n_blank", "blank", count),
+)
 
 
-def analysis_of(panel: ResponseMatrix, options: StudyOptions) -> PanelAnalysis:
-    """Of yes and no, or of the numbers in categories.
+@dataclass(frozen=True)
+class DeepCase:
+    """A panel, and what all checks of its scale say."""
 
-    Raises:
-        InputError: the panel holds no numbers, or cannot be analysed.
-    """
-    choices: dict[str, Any] = {
-        "n_replicates": options.n_replicates,
-        "thresholds": options.thresholds,
-        "zero_cells": options.zero_cells,
-        "seed": options.seed,
-    }
-    if not options.categories:
-        choices |= {"n_factors": options.n_factors, "extraction": options.extraction}
-        return analyse_panel(panel, panel.respondents, known_questions(panel, options), **choices)
-    numbers = stated_confidence(panel)
-    if numbers is None:
-        raise InputError(f"{options.panel} holds no number; give a panel of numbers, or leave --categories out")
-    return analyse_panel(numbers.values, panel.respondents, at=options.categories, **choices)
+    panel: ResponseMatrix
+    options: StudyOptions
+
+    def stages(self) -> dict[str, Callable[[], object]]:
+        """What takes long, by name."""
+        return {"fit": lambda: self.analysis}
+
+    @cached_property
+    def analysis(self) -> PanelAnalysis:
+        """Of the yes and no."""
+        options, panel = self.options, self.panel
+        return analyse_panel(
+            panel,
+            panel.respondents,
+            known_questions(panel, options),
+            n_factors=options.n_factors,
+            n_replicates=options.n_replicates,
+            seed=options.seed,
+        )
+
+    def results(self) -> dict[str, Result]:
+        """A section for each question that the checks answer, with their figures; every table."""
+        analysis, sections = self.analysis, {}
+        for title, sentences in analysis.sections.items():
+            names = [name for name in analysis.findings if CHECKS[name].title == title]
+            figures: dict[str, Make] = {
+                figure: _given(draw) for name in names for figure, draw in analysis.findings[name].figures.items()
+            }
+            sections[f"about_{names[0]}".replace(" ", "_")] = Result(
+                title, items=_given(partial(list, sentences)), figures=figures, folded=False
+            )
+        tables = dict(analysis.tables)
+        fits, respondents = tables.pop("respondents_fit"), tables.pop("respondents")
+        opening, _, objections = analysis.verdict.partition(". ")
+        summary = {"sentence": f"{opening.rstrip('.')}.", "lead": objections, **analysis.summary}
+        return {
+            "summary": Result(compute=lambda _: summary),
+            **WARNINGS,
+            **sections,
+            **{name: Result(compute=partial(_with_index, table)) for name, table in tables.items()},
+            "respondents_fit": Result(
+                "Fit",
+                lambda _: fits,
+                index="respondent",
+                columns=_SURPRISES,
+                lines=lambda table, _: table.sort_values("l_z"),
+            ),
+            "respondents": Result(
+                "Respondents",
+                lambda _: respondents,
+                index="respondent",
+                columns=_RESPONDENTS,
+                lines=lambda table, _: table.sort_values("threshold"),
+            ),
+            **SURROUNDINGS,
+        }
 
 
 def known_questions(panel: ResponseMatrix, options: StudyOptions) -> pd.DataFrame | None:
@@ -65,55 +112,11 @@ def known_questions(panel: ResponseMatrix, options: StudyOptions) -> pd.DataFram
     return known.dropna(axis=1, how="all")
 
 
-def deep_results(analysis: PanelAnalysis) -> dict[str, Result]:
-    """A section for each question that the checks answer, with their figures; the tables of respondents."""
-    sections = {}
-    for title, sentences in analysis.sections.items():
-        names = [name for name in analysis.findings if CHECKS[name].title == title]
-        figures: dict[str, Make] = {
-            figure: _given(draw) for name in names for figure, draw in analysis.findings[name].figures.items()
-        }
-        sections[names[0]] = Result(title, items=_given(partial(list, sentences)), figures=figures, folded=False)
-    return {
-        "summary": Result(compute=lambda found: {"sentence": found.verdict, **found.summary}),
-        **WARNINGS,
-        **sections,
-        "respondents_fit": Result(
-            "Fit",
-            written=True,
-            index="respondent",
-            columns=_SURPRISES,
-            lines=lambda table, _: table.sort_values("l_z"),
-            when=lambda _, stored: "respondents_fit" in stored,
-        ),
-        "respondents": Result(
-            "Respondents", written=True, index="respondent", columns=_columns(analysis), lines=_with_blanks
-        ),
-        **SURROUNDINGS,
-    }
-
-
-def _columns(analysis: PanelAnalysis) -> list[Column]:
-    """Loading and threshold of each; of categories one threshold for each above the lowest."""
-    counts = [Column("n_answers", "answers", count), Column("n_blank", "blank", count)]
-    cuts = [name for name in map(str, analysis.tables["respondents"]) if name.startswith(THRESHOLD_AT)]
-    if cuts:
-        own = [Column(name, form=_SIGNED) for name in cuts]
-        return [Column("loading", form=digits(2), error="loading_se"), *own, *counts]
-    return [
-        Column("loading", form=digits(2), ends=("loading_low", "loading_high")),
-        Column("threshold", form=_SIGNED, ends=("threshold_low", "threshold_high")),
-        Column("marginal_threshold", "threshold, all questions", _SIGNED),
-        *counts,
-    ]
+def _with_index(table: pd.DataFrame, _: Any) -> pd.DataFrame:
+    """A table whose rows are named by its first columns."""
+    return table.rename_axis(index=[str(name or "name") for name in table.index.names]).reset_index()
 
 
 def _given(make: Callable[[], Any]) -> Make:
     """What takes nothing of a run, as a result takes it."""
     return lambda _, __: make()
-
-
-def _with_blanks(table: pd.DataFrame, stored: Any) -> pd.DataFrame:
-    n = len(stored.run.read_table("questions.csv"))
-    first = next((name for name in map(str, table) if name.startswith(THRESHOLD_AT)), "threshold")
-    return table.assign(n_blank=n - table["n_answers"]).sort_values(first)

@@ -8,19 +8,15 @@ import pandas as pd
 
 from onedial.panels.panel_scores import stated_confidence
 from onedial.panels.panels import ResponseMatrix
-from onedial.scale.categories import cut_confidence
 from onedial.scale.factor.factor_fit import FEWEST_FITTED, MOST_FITTED, factor_fit
 from onedial.scale.factor.factor_model import FactorModel, fit_factor_model
 from onedial.scale.factor.nulls import Nulls
-from onedial.scale.factor.polychoric_factor import polychoric_factor
-from onedial.scale.factor.quadratic import quadratic_fit
 from onedial.scale.factor.structure import permutation_null, quadratic_fit_test, revised_parallel_analysis
 from onedial.scale.study.factor_figures import eigenvalue_table
 from onedial.stats.arrays import number
 
 CUTS = (80.0, 90.0, 95.0, 100.0)
 """In hundredths of the panel's top."""
-GRADED_AT = (70.0, 80.0, 90.0, 95.0, 99.0)
 AS_ANSWERED = "as answered"
 MOST_REPLICATES = 99
 """Of the nulls of every other reading."""
@@ -73,7 +69,7 @@ class Reading:
 
 
 def other_readings(as_answered: Reading, panel: ResponseMatrix, n_replicates: int, seed: int) -> pd.DataFrame:
-    """One row for each way to read the panel: as answered, and where numbers were stated at every cut and graded.
+    """One row for each way to read the panel: as answered, and where numbers were stated at every cut.
 
     Args:
         n_replicates: of the nulls, at most 99 but as answered; 0 = none.
@@ -81,9 +77,8 @@ def other_readings(as_answered: Reading, panel: ResponseMatrix, n_replicates: in
     Returns:
         Index reading; n_models (that vary), first, second (shares of the variance: eigenvalue over their number),
         first_by_loadings (mean squared loading), first_shuffled, n_factors (parallel analysis), rmsea, cfi, srmr,
-        parabola_r2, parabola_p and parabola_unrelated (R^2 where loadings have nothing to do with thresholds). Loadings
-        of the graded reading come from polychoric correlations, its thresholds from the panel as answered; what has no
-        null there is nan, and so is all of a reading in which fewer than `FEWEST_FITTED` vary.
+        parabola_r2, parabola_p and parabola_unrelated (R^2 where loadings have nothing to do with thresholds); nan
+        where fewer than `FEWEST_FITTED` vary.
     """
     rows = {AS_ANSWERED: as_answered.row()}
     numbers = stated_confidence(panel)
@@ -99,18 +94,4 @@ def other_readings(as_answered: Reading, panel: ResponseMatrix, n_replicates: in
                 rows[name] = {"n_models": n_varied}
             else:
                 rows[name] = Reading.of(yes, min(n_replicates, MOST_REPLICATES), seed).row()
-        rows["graded"] = _graded(numbers.values, as_answered.model)
     return pd.DataFrame.from_dict(rows, orient="index")
-
-
-def _graded(numbers: pd.DataFrame, model: FactorModel) -> dict[str, float]:
-    graded = cut_confidence(100 * numbers + 1e-9, GRADED_AT)
-    graded = graded.loc[:, graded.nunique() > 1]
-    if graded.shape[1] < FEWEST_FITTED:
-        return {"n_models": graded.shape[1]}
-    found = polychoric_factor(graded)
-    values, loadings = found.eigenvalues, found.loadings
-    parabola = quadratic_fit(loadings, model.thresholds.reindex(loadings.index))
-    n = len(values)
-    shares = {"first": values[0] / n, "second": values[1] / n, "first_by_loadings": float((loadings**2).mean())}
-    return {"n_models": n, **shares, "parabola_r2": parabola.r2}

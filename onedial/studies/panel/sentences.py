@@ -119,8 +119,7 @@ def parabola(readings: pd.DataFrame) -> str:
     if len(readings) > 1:
         words += f" It is {r2.min():.2f} to {r2.max():.2f} as the numbers are read: it depends on where they are cut."
     return (
-        f"{words} The study found .95. Random answers and skewed scales make a parabola too; --deep weighs these "
-        "accounts."
+        f"{words} The study found .95. Random answers and skewed scales make a parabola too: p is beside such panels."
     )
 
 
