@@ -13,7 +13,6 @@ import pandas as pd
 from scipy.special import ndtri
 
 from onedial.scale.factor.factor_model import fit_factor_model
-from onedial.scale.factor.quadratic import quadratic_fit
 from onedial.scale.factor.structure import one_factor_bootstrap, permutation_null
 from onedial.scale.response_model import response_model
 from onedial.stats.answers import PsychometricsWarning
@@ -39,22 +38,20 @@ def analyse(answers: np.ndarray, rule: str, seed: int, n_replicates: int = 49) -
     """A column of the table, of one simulated matrix."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", PsychometricsWarning)  # Heywood cases of the rule `none` are part of the point
-        model = fit_factor_model(answers, n_factors=2, zero_cells=rule)
-        loading = fit_factor_model(answers, zero_cells=rule).loadings["factor_1"]
+        model = fit_factor_model(answers, zero_cells=rule)
         shuffled = permutation_null(answers, n_replicates=n_replicates, zero_cells=rule, seed=seed)
         one_factor = one_factor_bootstrap(
             answers, n_replicates=n_replicates, zero_cells=rule, seed=seed, asymptotes="none"
         )
+    loading = model.loadings["factor_1"]
     m = len(loading)
-    line = np.corrcoef(model.loadings["factor_2"], model.thresholds)[0, 1] ** 2
     return {
         "pairs with an empty cell, of 171": model.tetrachoric.n_zero_cell_pairs,
         "first eigenvalue's share": model.eigenvalues[1] / m,
         "second eigenvalue's share": model.eigenvalues[2] / m,
         "the same, answers shuffled": shuffled.mean[1] / m,
         "the same, simulated from one factor": one_factor.second.mean / m,
-        "R² of the parabola, first loadings on thresholds": quadratic_fit(loading, model.thresholds).r2,
-        "R² of the line, second loadings on thresholds": line,
+        "R² of the parabola, first loadings on thresholds": model.quadratic_fit.r2,
         "smallest eigenvalue": model.eigenvalues.iloc[-1],
         "mean loading of the twelve extreme respondents (true: .80)": loading[EXTREME].mean(),
         "mean p of a second factor against one-factor simulations": one_factor.second.p,

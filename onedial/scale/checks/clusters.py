@@ -51,7 +51,8 @@ def cluster_structure(matrix: Any, clusters: Any, n_replicates: int = 199, seed:
 
     Args:
         matrix, n_replicates, seed: as in `permutation_null`. clusters: label of each respondent (a Series by
-            respondent, or in the order of the columns), such as the base model; at least two with respondents that vary.
+            respondent, or in the order of the columns), such as the base model; at least two with respondents that
+            vary.
 
     Returns:
         ClusterStructure. Sign: `difference` > 0 when respondents of one cluster agree more with each other.
