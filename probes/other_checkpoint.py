@@ -2,15 +2,13 @@
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
 from onedial.core.errors import InputError
+from onedial.stats.arrays import Floats
 from probes.fitting.concordance import Concordance
 from probes.fitting.crossfit import CrossFitted
 from probes.fitting.measure import ProbeTask
 from probes.fitting.solvers import METHODS, Training
-
-Floats = NDArray[np.float64]
 
 
 def read_elsewhere(

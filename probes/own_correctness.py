@@ -13,17 +13,15 @@ from collections.abc import Mapping
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
 from onedial.core.errors import InputError
+from onedial.stats.arrays import Floats
 from onedial.stats.level import LEVEL
 from probes.fitting.concordance import Concordance
 from probes.fitting.crossfit import CrossFitted
 from probes.fitting.labels import OWN_CORRECT, ProbeLabels, correct_label, shared_difficulty
 from probes.fitting.measure import ProbeTask
 from probes.residualise import beyond_shared
-
-Floats = NDArray[np.float64]
 
 OWN_COLUMNS = (
     "label", "own", "n", "n_positive", "reading", "by_own_probe", "beyond", "beyond_null", "p_beyond", "reads_shared",

@@ -33,10 +33,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from onedial.core.errors import InputError
+from onedial.stats.arrays import Floats
 from probes.fitting.folds import TopicFolds
 from probes.fitting.reads_at_all import copies_within, held_out, readers_of
 
-Floats = NDArray[np.float64]
 Linear = Callable[[Floats], Floats]
 
 N_SHUFFLES = 999

@@ -14,7 +14,6 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 import torch
-from numpy.typing import NDArray
 
 from onedial.asking.instruments import REASONED, Instrument, TextReader
 from onedial.asking.prompts import Prompt
@@ -25,11 +24,10 @@ from onedial.models.forward.batches import batches_by_length, map_batches
 from onedial.models.model import OpenModel
 from onedial.models.respondent import LocalRespondent
 from onedial.models.tokens import encode, pad_batch
+from onedial.stats.arrays import Floats
 from onedial.stats.level import QUANTILES_95
 from onedial.stats.roc import roc_area, roc_area_interval
 from probes.fitting.linear import Probe
-
-Floats = NDArray[np.float64]
 
 N_STRETCHES = 10
 TOKEN_COLUMNS = ("question_id", "place", "n_tokens", "progress", "token", "label", "reading", "said_yes")

@@ -43,7 +43,6 @@ import pandas as pd
 import torch
 from einops import rearrange
 from jaxtyping import Float
-from numpy.typing import NDArray
 from torch import Tensor
 
 from onedial.core.errors import InputError
@@ -51,6 +50,8 @@ from onedial.models.forward.activations import read_activations
 from onedial.models.forward.batches import Progress
 from onedial.models.model import OpenModel
 from onedial.models.prompt_set import PromptSet
+from onedial.stats.arrays import Floats
+from onedial.stats.intervals import unit_weights
 from onedial.stats.level import QUANTILES_95, interval_95
 from onedial.stats.resampling import N_RESAMPLES, resampled_weights
 from onedial.stats.shares import share_of
@@ -59,8 +60,6 @@ from steering.interventions import SteeringVector
 from steering.nulls import Lines, drawn_lines, ranked
 from steering.operators import add
 from steering.reading import UNEDITED, Rows, margins_of, read_along, read_margins
-
-Floats = NDArray[np.float64]
 
 STEP, N_RANDOM, N_BOOTSTRAP = 0.05, 20, 999
 EFFECT_COLUMNS = ("direction", "kind", "effect", "low", "high", "p", "p_covariance", "n", "n_unread")
@@ -472,7 +471,7 @@ def patching_table(margins: Floats, layers: Sequence[int], n_bootstrap: int = 99
     """
     own, given = margins[:, [-2]], margins[:, [-1]]
     moved, whole = margins[:, :-2] - own, given - own
-    draws = np.random.default_rng(seed).multinomial(len(margins), [1 / len(margins)] * len(margins), n_bootstrap)
+    draws = unit_weights(np.arange(len(margins)), n_bootstrap, seed)
     low, high = np.quantile((draws @ moved) / (draws @ whole), QUANTILES_95, axis=0)
     found = {"layer": list(layers), "recovered": moved.sum(axis=0) / whole.sum(), "low": low, "high": high}
     ends = {"margin": float(own.mean()), "donor_margin": float(given.mean()), "n": len(margins)}

@@ -10,6 +10,7 @@ from scipy.special import ndtri
 from onedial.core.cards import one_line
 from onedial.core.errors import InputError
 from onedial.stats.arrays import Floats
+from onedial.stats.intervals import unit_weights
 from onedial.stats.level import interval_95
 from onedial.stats.roc import auc
 from onedial.stats.texts import ridge_scores, text_features
@@ -228,7 +229,7 @@ def _summary(
     """Means over models, with intervals from resamples of the questions and of the families."""
     rng, n = np.random.default_rng(seed), len(alone)
     groups = [np.flatnonzero(np.array(kin) == name) for name in dict.fromkeys(kin)]
-    weights = rng.multinomial(n, np.full(n, 1 / n), size=n_bootstrap).astype(float)
+    weights = unit_weights(np.arange(n), n_bootstrap, rng)
     models = [np.concatenate([groups[i] for i in rng.integers(len(groups), size=len(groups))]) for _ in weights]
     table = pd.DataFrame(index=range(areas.shape[1]))
     measured = {"auroc": areas[None], "bits": alone, "bits_more": more}

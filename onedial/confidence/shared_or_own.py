@@ -24,6 +24,7 @@ from scipy.stats import norm
 from onedial.core.cards import one_line
 from onedial.core.errors import InputError
 from onedial.stats.arrays import Booleans, Floats
+from onedial.stats.intervals import unit_weights
 from onedial.stats.level import LEVEL, Z_95, interval_95
 from onedial.stats.multiple_tests import adjusted
 
@@ -126,7 +127,7 @@ def shared_or_own(
     related = kin[:, None] == kin[None, :]
     fit = _errors_by_scales(pairs, ~related, n, rng)
     scales = int(fit.idxmin().iloc[0])
-    weights = rng.multinomial(n, np.full(n, 1 / n), size=n_bootstrap).astype(float)
+    weights = unit_weights(np.arange(n), n_bootstrap, rng)
     observed = pairs.correlations(np.ones((1, n)))
     start = _low_rank(observed, ~related, scales, None)
     found = _parts(observed, kin, start)

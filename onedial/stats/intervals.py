@@ -36,8 +36,10 @@ def drawn_units(topics: ArrayLike | None, n: int) -> np.ndarray:
     return units if units.max(initial=-1) + 1 >= FEWEST_TOPICS else np.arange(n)
 
 
-def unit_weights(units: np.ndarray, n_bootstrap: int, seed: int) -> Floats:
+def unit_weights(units: np.ndarray, n_bootstrap: int, seed: int | np.random.Generator) -> Floats:
     """(resample, question): how often its unit was drawn, as many units as there are.
+
+    `resampled_weights` draws the same in pieces, for many questions.
 
     >>> unit_weights(np.array([0, 0, 1]), 99, seed=0).sum(axis=1).max()
     np.float64(4.0)

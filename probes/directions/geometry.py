@@ -22,9 +22,9 @@ from itertools import combinations
 import numpy as np
 import pandas as pd
 from einops import rearrange
-from numpy.typing import NDArray
 
 from onedial.core.errors import InputError
+from onedial.stats.arrays import Floats
 from onedial.stats.level import QUANTILES_95
 from probes.fitting.concordance import Concordance, auroc_by_column
 from probes.fitting.controls import shuffled_within
@@ -32,8 +32,6 @@ from probes.fitting.crossfit import CrossFitted
 from probes.fitting.folds import TopicFolds
 from probes.fitting.measure import ProbeTask
 from probes.fitting.solvers import METHODS, Training
-
-Floats = NDArray[np.float64]
 
 N_NULL, N_HALVES = 99, 5
 

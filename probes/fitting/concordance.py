@@ -21,10 +21,10 @@ from numpy.typing import NDArray
 from scipy.stats import rankdata
 
 from onedial.core.cards import one_line
+from onedial.stats.arrays import Floats
+from onedial.stats.intervals import unit_weights
 from onedial.stats.level import QUANTILES_95, interval_95
 from probes.fitting.folds import TopicFolds
-
-Floats = NDArray[np.float64]
 
 N_BOOTSTRAP = 999
 
@@ -109,8 +109,7 @@ def topic_draws(n_topics: int, n_bootstrap: int = N_BOOTSTRAP, seed: int = 0) ->
     >>> topic_draws(5, 3).sum(axis=1).tolist()
     [5.0, 5.0, 5.0]
     """
-    share = np.full(n_topics, 1 / n_topics)
-    return np.random.default_rng(seed).multinomial(n_topics, share, n_bootstrap).astype(float)
+    return unit_weights(np.arange(n_topics), n_bootstrap, seed)
 
 
 def difference_interval(one: Concordance, other: Concordance, draws: Floats) -> tuple[float, float, float]:

@@ -11,9 +11,8 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from onedial.stats.arrays import Floats
 from probes.fitting.reads_at_all import copies_within
-
-Floats = NDArray[np.float64]
 
 _SMALLER_SIDE = 0.2
 

@@ -20,12 +20,13 @@ import numpy as np
 import pandas as pd
 import torch
 from jaxtyping import Float
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from torch import Tensor
 
 from onedial.core.cards import one_line
 from onedial.core.errors import InputError
 from onedial.core.notices import notice
+from onedial.stats.arrays import Floats
 from probes.fitting.concordance import Concordance, topic_draws
 from probes.fitting.crossfit import CrossFitted, best_penalties, cross_fit, of_rows, platt
 from probes.fitting.folds import N_FOLDS, TopicFolds, group_numbers
@@ -33,8 +34,6 @@ from probes.fitting.solvers import METHODS, NO_PENALTY, PENALISED, PENALTIES, Tr
 
 LEAST = 2 * N_FOLDS
 """Questions of either label: the variance within a fold has no meaning for one."""
-
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True)

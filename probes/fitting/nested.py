@@ -21,12 +21,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from onedial.core.errors import InputError
+from onedial.stats.arrays import Floats
 from probes.fitting.concordance import Concordance, difference_interval
 from probes.fitting.crossfit import CrossFitted
 from probes.fitting.folds import TopicFolds
 from probes.fitting.solvers import fit_logistic
-
-Floats = NDArray[np.float64]
 
 N_FLIPS = 4999
 

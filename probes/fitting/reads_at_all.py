@@ -21,11 +21,11 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from onedial.stats.arrays import Floats
 from probes.fitting.concordance import auroc_by_column
 from probes.fitting.folds import TopicFolds
 from probes.fitting.solvers import NO_PENALTY, Training, lda
 
-Floats = NDArray[np.float64]
 Readers = Sequence[tuple[Floats, Floats]]
 
 N_COPIES = 499

@@ -24,8 +24,8 @@ from scipy.special import expit
 from sklearn.linear_model import LogisticRegression
 
 from onedial.core.cards import one_line
+from onedial.stats.arrays import Floats
 
-Floats = NDArray[np.float64]
 Singles = NDArray[np.float32]
 Method = Callable[["Training", Floats, Sequence[float]], Floats]
 

@@ -16,9 +16,9 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
 from onedial.panels.panels import ResponseMatrix
+from onedial.stats.arrays import Floats
 from probes.directions.contrast import StatementStreams, read_without_labels
 from probes.directions.erasure import erasure_table
 from probes.directions.geometry import cross_evaluation
@@ -33,7 +33,6 @@ from probes.own_correctness import own_or_shared
 from probes.residualise import beyond_known, beyond_shared
 from simulations.frame import Cell, Rows, Simulation, by_cell
 
-Floats = NDArray[np.float64]
 Found = dict[str, float]
 
 N_TOPICS, N_QUESTIONS, D_MODEL = 17, 340, 40

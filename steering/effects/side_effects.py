@@ -25,6 +25,7 @@ from onedial.models.model import OpenModel
 from onedial.models.prompt_set import PromptSet
 from onedial.models.tokens import encode
 from onedial.panels.questions.facts import load_passages
+from onedial.stats.intervals import unit_weights
 from onedial.stats.level import QUANTILES_95
 from steering.interventions import Intervention
 from steering.reading import read_along, rows_of
@@ -92,7 +93,7 @@ def kl_on_text(
     names = [(each.intervention_id, float(m)) for each in wanted for m in settings[each.intervention_id]]
     by_passage = np.stack([each[0] for each in found])
     n = len(by_passage)
-    drawn = np.random.default_rng(seed).multinomial(n, np.full(n, 1 / n), N_BOOTSTRAP) / n
+    drawn = unit_weights(np.arange(n), N_BOOTSTRAP, seed) / n
     low, high = np.quantile(drawn @ by_passage, QUANTILES_95, axis=0)
     table = pd.DataFrame(names, columns=TEXT_COLUMNS[:2])
     return table.assign(kl=by_passage.mean(axis=0), kl_low=low, kl_high=high, n_passages=n)

@@ -11,12 +11,12 @@ from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
 from onedial.asking.yes_no import is_read
 from onedial.core.errors import InputError
 from onedial.models.model import OpenModel
 from onedial.models.prompt_set import PromptSet
+from onedial.stats.arrays import Floats
 from steering.interventions import Intervention
 from steering.reading import answers_along, grid_of, margins_by
 
@@ -35,8 +35,6 @@ CONTROL_STEPS = 7
 CONTROL_POINTS = 2 * CONTROL_STEPS + 1
 """On either side of 0, along a control: so few leave C_A, and its order's correlation with the unsteered one, within a
 tenth of their standard errors (measured along 8 controls of the embedded model)."""
-
-Floats = NDArray[np.float64]
 
 
 def read_magnitudes(option: str | Sequence[float]) -> list[float] | None:

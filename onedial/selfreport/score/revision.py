@@ -13,7 +13,7 @@ from scipy.stats import binomtest
 
 from onedial.core.errors import InputError
 from onedial.stats.arrays import Floats
-from onedial.stats.intervals import mean_interval, resampled_interval
+from onedial.stats.intervals import mean_interval, resampled_interval, unit_weights
 from onedial.stats.shares import wilson_interval
 
 
@@ -129,8 +129,7 @@ def self_correction(first: pd.DataFrame, second: pd.DataFrame, n_bootstrap: int 
     p = (rate + b.sum(axis=1) / per) / 2
     square = p * (2 * per * p - 1) / (2 * per - 1)
     n = len(rate)
-    drawn = np.random.default_rng(seed).multinomial(n, np.full(n, 1 / n), size=n_bootstrap)
-    weights = np.vstack([np.ones(n), drawn]) / n
+    weights = np.vstack([np.ones(n), unit_weights(np.arange(n), n_bootstrap, seed)]) / n
     ones, twos = weights @ rate, weights @ (kept + corrected)
     with np.errstate(invalid="ignore", divide="ignore"):
         rss = np.where((ones > 1e-12) & (ones < 1 - 1e-12), (twos - ones**2) / (2 * ones * (1 - ones)), np.nan)

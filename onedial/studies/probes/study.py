@@ -22,6 +22,7 @@ from onedial.models.prompt_set import PromptSet
 from onedial.panels.inputs import ExperimentInputs
 from onedial.panels.questions.facts import load_facts, truth_of
 from onedial.show.progress import progress_bar
+from onedial.stats.arrays import Floats
 from onedial.studies.options.probes import ProbeOptions
 from probes.fitting.crossfit import CrossFitted, best_penalties
 from probes.fitting.folds import TopicFolds
@@ -30,7 +31,6 @@ from probes.fitting.linear import Probe
 from probes.fitting.measure import ProbeTask
 from probes.layer_files import load_layer
 
-Floats = NDArray[np.float64]
 YES_OR_NO = {"", "yes", "no", "true", "false"}
 
 
