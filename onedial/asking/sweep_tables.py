@@ -26,8 +26,7 @@ WORDING_KEY = [*SWEEP_KEY, "wording"]
 AS_ASKED, REVERSED_WORDING, PREFERENCE = "as asked", "reversed", "preference"
 """Of `wording`."""
 
-REASONED_KEY = [*SWEEP_KEY, "sample"]
-REASONED_COLUMNS = [*REASONED_KEY, "said_yes", "tokens_out", "text"]
+REASONED_COLUMNS = [*SWEEP_KEY, "said_yes", "tokens_out", "text"]
 """said_yes: 1, 0, nan where the text holds no clear yes or no, or was cut off."""
 
 INTERVENTION_COLUMNS = [

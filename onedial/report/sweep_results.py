@@ -663,7 +663,6 @@ SWEEP_RESULTS: dict[str, Result] = {
         columns=(
             *("reasoned", "direct", "kappa", "n_both", "n_unread"),
             like("n", heading="questions"),
-            *("n_asked", "n_texts", "n_unread_texts"),
         ),
         lines=lambda _, stored: at_magnitudes(stored["reasoned_settings"]),
         first="magnitude",

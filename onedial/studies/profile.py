@@ -36,7 +36,7 @@ from onedial.verdict.comparing.dial_profile import PROFILE_COLUMNS, profile_of
 from onedial.verdict.sweep_run import SweepRun
 from steering.asking import ask_settings
 from steering.interventions import Intervention, SteeringVector
-from steering.planning.magnitudes import yes_rates
+from steering.planning.magnitudes import settings_at, yes_rates
 from steering.respondent import ask_along
 from steering.vectors import random_vector
 
@@ -132,10 +132,7 @@ def settings_of(swept: SweepRun, intervention_id: str, options: ProfileOptions) 
     if fitting.empty:
         raise InputError(f"{swept.path} holds no sweep of its fitting questions; finish it with --resume")
     rates = yes_rates(fitting)["yes_rate"].dropna()
-    magnitudes = list(options.magnitudes)
-    if not magnitudes:
-        turned = rates.drop(0.0, errors="ignore")
-        magnitudes = [float(turned.index[int((turned - rate).abs().argmin())]) for rate in options.yes_rates]
+    magnitudes = list(options.magnitudes) or settings_at(fitting, options.yes_rates)["setting"].tolist()
     chosen = sorted(set(magnitudes) - {0.0})
     if not chosen:
         raise InputError("no setting other than 0 is left; give others with --yes-rates or --magnitudes")

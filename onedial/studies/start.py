@@ -142,8 +142,7 @@ def engine_of(options: Options) -> "Callable[[OpenModel], AbstractContextManager
     from steering.engines.writer import python_with_vllm, writing_with_vllm
 
     python_with_vllm(options.engine_python)
-    positions = getattr(options, "reasoned_positions", "same")
-    check_told(getattr(options, "operator", "add"), "all" if positions == "same" else positions)
+    check_told(getattr(options, "operator", "add"), getattr(options, "positions", "all"))
     settings = dict(pair.split("=", 1) for pair in options.engine_options)
     return partial(
         writing_with_vllm, python=options.engine_python, options={name: _read(text) for name, text in settings.items()}

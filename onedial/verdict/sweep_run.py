@@ -49,7 +49,7 @@ PARTS = {
     "facts": (tables_of.FACTS_COLUMNS, tables_of.SWEEP_KEY),
     "instructed": (tables_of.INSTRUCTED_COLUMNS, tables_of.INSTRUCTED_KEY),
     "wordings": (tables_of.WORDING_COLUMNS, tables_of.WORDING_KEY),
-    "reasoned": (tables_of.REASONED_COLUMNS, tables_of.REASONED_KEY),
+    "reasoned": (tables_of.REASONED_COLUMNS, tables_of.SWEEP_KEY),
 }
 """Folder of what the subject was asked -> columns and key (`onedial.asking.sweep_tables`)."""
 
@@ -238,7 +238,7 @@ class SweepRun:
             raise InputError(f"{self.path} holds no reasoned answers; make it with --answer reasoned")
         splits, sweep = self.splits(), as_sweep(table)
         direct = sweep_grid(self.sweep(), splits, tested)
-        comparison = compare_reasoned(direct, sweep_grid(sweep, splits, tested), table)
+        comparison = compare_reasoned(direct, sweep_grid(sweep, splits, tested))
         if not comparison.suffices:
             return Reasoned(comparison, None)
         entries = self.interventions()

@@ -1,16 +1,13 @@
-"""Directions side by side: how well each reads the answer, repeats, resembles the others, and moves the margin.
+"""Directions side by side: how well each reads the answer, resembles the others, and moves the margin.
 
 Each is made on one set of questions and measured on another:
 
     auroc        how often a yes lies further along the direction than a no, on the held-out questions' unsteered
                  streams and answers at the answer position; .5 = not at all. Where the subject says nearly always the
                  same, its upper third of margins against its lower third, as the contrast has it
-    half_cosine  of the directions that two halves of the questions give (`steering.planning.reliability`)
     norm         of the direction as extracted; residual_norm: median length of the stream there
     effect       mean of [m(x, +step) - m(x, -step)] / (2 step), the margin's change per residual norm added at the
                  answer position, + is to yes
-    wrong_way    share of the held-out questions that this moves against their direction, to no where it is pushed to
-                 yes: the field reports up to half
 
 Intervals are 95% percentiles of a bootstrap over topics, or over questions where there are fewer than ten topics.
 """
@@ -37,14 +34,13 @@ from steering.causes import STEP, mean_with_interval, slopes_along
 from steering.contrasts import split_by_response
 from steering.directions import DIRECTIONS
 from steering.interventions import SteeringVector
-from steering.planning.reliability import reliability_of
 from steering.vectors import contrast_of, vectors_of
 
 FEWEST_TOPICS = 10
-N_BOOTSTRAP, N_SPLITS = 999, 20
+N_BOOTSTRAP = 999
 DIRECTION_COLUMNS = (
-    "layer", "method", "auroc", "auroc_low", "auroc_high", "half_cosine", "half_low", "half_high", "norm",
-    "residual_norm", "effect", "effect_low", "effect_high", "wrong_way", "wrong_low", "wrong_high", "n", "n_unread",
+    "layer", "method", "auroc", "auroc_low", "auroc_high", "norm", "residual_norm", "effect", "effect_low",
+    "effect_high", "n", "n_unread",
 )  # fmt: skip
 
 Bar = Callable[[int, str], AbstractContextManager[Callable[[int], None]]]
@@ -108,7 +104,7 @@ def compare_directions(
     if "gradient" in methods and found.gradients is None:
         with bar(len(made_on), "gradients") as advance:
             found = found.with_gradients(margin_gradients(model, made_on, layers, advance))
-    made, of_contrast = {}, {}
+    made = {}
     for method in methods:
         try:
             made[method] = vectors_of(model.identity, found, method, made_on.prompt_hash, made_on.template)
@@ -117,12 +113,10 @@ def compare_directions(
                 raise
             notice(f"{method} is left out: {reason}")
             continue
-        of_contrast[method] = (found, method)
     for framing in framings:
         with bar(len(made_on), f"{framing}: two framings") as advance:
             own = contrast_of(model, made_on, layers, framing, advance, seed=seed)
         made[framing] = vectors_of(model.identity, own, "mean_difference", made_on.prompt_hash, made_on.template)
-        of_contrast[framing] = (own, "mean_difference")
     vectors = {(vector.layer, method): vector for method, own in made.items() for vector in own}
     with bar(len(held_out), "held-out streams") as advance:
         read = read_activations(model, held_out, layers, advance)
@@ -136,18 +130,14 @@ def compare_directions(
     for (layer, method), vector in vectors.items():
         streams = read.residuals[:, layers.index(layer)]
         score = torch.where(read.read, streams @ vector.direction, torch.nan).numpy()
-        own, recipe = of_contrast[method]
-        repeats = reliability_of(own.at_layer(layer), recipe, seed, N_SPLITS)
         slope = slopes[layer, method]
         known = np.isfinite(slope)
-        wrong = np.where(known, (slope < 0).astype(float), np.nan)
         areas = roc_area(score, said_yes, weights)
         rows.append(
             (
                 layer, method, float(roc_area(score, said_yes)), *interval_95(areas[np.isfinite(areas)], fewest=2),
-                repeats.half_cosine, repeats.low, repeats.high, vector.raw_norm, vector.residual_norm,
-                *mean_with_interval(slope, weights), *mean_with_interval(wrong, weights),
-                int(known.sum()), int((~known).sum()),
+                vector.raw_norm, vector.residual_norm, *mean_with_interval(slope, weights), int(known.sum()),
+                int((~known).sum()),
             )
         )  # fmt: skip
     return DirectionComparison(pd.DataFrame(rows, columns=DIRECTION_COLUMNS), _cosines(vectors), vectors)

@@ -7,14 +7,14 @@
     InstructedThreshold   "... only if you are at least t% sure", the setting is t; 0 says nothing
     Personas           openings of the prompt; the setting is an opening's number, 0 says nothing
 
-At setting 0 the subject is as it was. `place_settings` finds where a dial has given yes rates, so that dials compare.
+At setting 0 the subject is as it was. `planning.magnitudes.settings_at` finds where a dial has given yes rates, so that
+dials compare.
 """
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-import numpy as np
 import pandas as pd
 
 from onedial.asking.prompts import OPENINGS, PromptTemplate, with_opening
@@ -25,15 +25,12 @@ from onedial.models.forward.activations import read_activations
 from onedial.models.model import OpenModel
 from onedial.models.prompt_set import PromptSet
 from steering.interventions import Intervention
-from steering.planning.magnitudes import doubling, most_unread
-from steering.reading import answers_along, margins_by
+from steering.planning.magnitudes import doubling
+from steering.reading import answers_along
 
 DIAL_COLUMNS = ["question_id", "setting", "margin", "mass"]
 RATES = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9)
 """At which dials are compared."""
-NEAR = 0.05
-"""A yes rate this far from the wanted one, or nearer, on the questions that the setting was placed on, is reached."""
-FINE = 2001
 SURENESS = (10.0, 25.0, 50.0, 75.0, 90.0, 95.0, 99.0, 100.0)
 """Not 0, which is the setting at which nothing is said: it would be asked twice."""
 INSTRUCTION = "Say Yes only if you are at least {level:g}% sure that your answer is right; otherwise say No."
@@ -72,7 +69,7 @@ class Dial:
     continuous: bool
 
     def first_settings(self) -> list[float]:
-        """Settings over the whole range of the dial, to find the yes rates from; 0 is among them."""
+        """Settings over the whole range of the dial, to find the yes rates from."""
         raise NotImplementedError
 
     def ask(
@@ -112,7 +109,9 @@ class InterventionDial(Dial):
         object.__setattr__(self, "name", self.name or self.intervention.intervention_id)
 
     def first_settings(self) -> list[float]:
-        return sorted(doubling(self.intervention.units_per_norm))
+        """A clamp is a switch: at 0 it is off, which is no point between its neighbours."""
+        doubled = sorted(doubling(self.intervention.units_per_norm))
+        return [setting for setting in doubled if setting] if self.intervention.operator == "clamp" else doubled
 
     def answers(self, put: Put, settings: list[float]) -> pd.DataFrame:
         prompts = PromptSet.build(put.model, put.questions, put.template)
@@ -229,65 +228,3 @@ def ask_together(
 
     pushes = [dial.intervention for dial in dials]
     answers_along(model, pushes, prompts, grids, sink=keep, done=done, progress=progress)
-
-
-def place_settings(dial: Dial, table: pd.DataFrame, rates: Sequence[float] = RATES) -> pd.DataFrame:
-    """The setting at which a dial has each yes rate.
-
-    Margins are straight between neighbouring settings of a continuous dial. Where a push either way turns answers to
-    yes, it has a rate more than once: then the stretch of settings nearest to 0 that reaches the rate is taken, and in
-    it the setting that comes nearest, so that no rate is placed far out for a better fit by one question. Of several
-    that come equally near it is the one nearest to 0. Settings at which more answers become unread than 5 points are
-    left out.
-
-    Args:
-        table: its answers at `first_settings`, on the questions to place it by.
-
-    Returns:
-        One row per rate: rate, setting, rate_found (there, on these questions), reached (within `NEAR`).
-
-    >>> from onedial import load_model, load_questions
-    >>> from steering import ThresholdShift
-    >>> table = pd.DataFrame({"question_id": ["a", "b"] * 3, "setting": [-2.0, -2.0, 0.0, 0.0, 2.0, 2.0], "mass": 1.0})
-    >>> table["margin"] = [-3.0, -1.0, -1.0, 1.0, 1.0, 3.0]
-    >>> place_settings(ThresholdShift(), table, rates=[0.5])["rate_found"].tolist()
-    [0.5]
-    """
-    margins = margins_by(table, "setting")
-    if isinstance(dial, InterventionDial) and dial.intervention.operator == "clamp":
-        margins = margins.drop(columns=0.0)  # a switch, and no point between its neighbours
-    settings = margins.columns.to_numpy(float)
-    unread = margins.isna().mean()
-    found = pd.DataFrame({"unread": unread, "yes_rate": (margins > 0).sum() / margins.notna().sum()})
-    usable = (unread <= (most_unread(found) if 0.0 in found.index else unread.min() + 0.05)).to_numpy()
-    tried, answers = settings[usable], margins.to_numpy(float)[:, usable]
-    if dial.continuous and len(tried) > 1:
-        # Even steps in the square root of the distance from 0: most answers turn near it.
-        reach = np.linspace(-np.sqrt(max(-tried.min(), 0)), np.sqrt(max(tried.max(), 0)), FINE)
-        fine = np.unique(np.clip(np.sign(reach) * reach**2, tried.min(), tried.max()))
-        tried, answers = fine, np.stack([_straight(fine, tried, row) for row in answers])
-    with np.errstate(invalid="ignore", divide="ignore"):
-        yes = (answers > 0).sum(axis=0) / np.isfinite(answers).sum(axis=0)
-    rows = []
-    for rate in rates:
-        away = np.round(np.abs(yes - rate), 9)
-        stretch = _nearest_stretch(tried, away <= NEAR) if dial.continuous else np.arange(len(tried))
-        nearest = stretch[away[stretch] == np.nanmin(away[stretch])]
-        place = nearest[np.abs(tried[nearest]).argmin()]
-        rows.append((rate, float(tried[place]), float(yes[place]), bool(away[place] <= NEAR)))
-    return pd.DataFrame(rows, columns=["rate", "setting", "rate_found", "reached"])
-
-
-def _nearest_stretch(settings: np.ndarray, reached: np.ndarray) -> np.ndarray:
-    """Places of the neighbouring settings, that nearest to 0 among them, at which a rate is reached; all if it never
-    is."""
-    places = np.flatnonzero(reached)
-    if not len(places):
-        return np.arange(len(settings))
-    stretches = np.split(places, np.flatnonzero(np.diff(places) > 1) + 1)
-    return min(stretches, key=lambda stretch: float(np.abs(settings[stretch]).min()))
-
-
-def _straight(fine: np.ndarray, tried: np.ndarray, row: np.ndarray) -> np.ndarray:
-    known = np.isfinite(row)
-    return np.interp(fine, tried[known], row[known]) if known.any() else np.full(len(fine), np.nan)

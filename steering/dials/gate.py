@@ -39,13 +39,13 @@ from onedial.models.model import OpenModel
 from onedial.models.prompt_set import PromptSet
 from onedial.models.tensor_files import read_tensors, write_tensors
 from steering.interventions import Intervention, SteeringVector, template_from
+from steering.planning.magnitudes import MOST_UNREAD, settings_at
 from steering.reading import answers_along, margins_by
 
 FORMAT, FILE = "onedial-gate-3", "gate.safetensors"
 NEXT = 100
 LEAST = 20
 """Fitting and test questions, each, that a gate is chosen and counted on."""
-MOST_UNREAD = 0.05
 
 
 @dataclass(frozen=True)
@@ -217,17 +217,17 @@ def choose_gate(
     for split, own in (("fitting", fitting), ("test", test)):
         if len(own) < LEAST:
             raise InputError(f"the sweep holds {len(own)} {split} questions; a gate needs {LEAST} or more")
-    magnitudes = margins.columns.to_numpy(float)
     if beta is not None and correct is not None:
         score, words = _f_beta(fitting, correct.reindex(fitting.index), beta), f"beta {beta:g}"
+        unread = fitting.isna().mean()
+        score = score[np.isfinite(score) & (unread <= unread.min() + MOST_UNREAD)]
+        best = score.index[score >= score.max() - 1e-12].to_numpy(float)
+        magnitude = float(best[np.abs(best).argmin()])
     else:
-        rates = ((fitting > 0).sum() / fitting.notna().sum()).to_numpy(float)
-        score, words = -np.abs(rates - yes_rate), f"yes rate {yes_rate:g}"
-    allowed = (fitting.isna().mean() <= fitting.isna().mean().min() + MOST_UNREAD).to_numpy()
-    score = np.where(allowed & np.isfinite(score), score, -np.inf)
-    best = np.flatnonzero(score >= score.max() - 1e-12)
-    place = int(best[np.abs(magnitudes[best]).argmin()])
-    known = test.iloc[:, place].dropna()
+        assert yes_rate is not None
+        magnitude = float(settings_at(table[table["question_id"].isin(fitting.index)], [yes_rate])["setting"].iloc[0])
+        words = f"yes rate {yes_rate:g}"
+    known = test[magnitude].dropna()
     said = (known > 0).to_numpy()
     expected = {"yes rate": expected_share(said)}
     if correct is not None:
@@ -237,7 +237,7 @@ def choose_gate(
         expected["recall"] = expected_share(said[marked & (right == 1)])
     name, n_unread = intervention.vectors[0].model.name, len(test) - len(known)
     told = choice or f"chosen for {words}"
-    return Gate(intervention, float(magnitudes[place]), template, told, name, expected, n_unread)
+    return Gate(intervention, magnitude, template, told, name, expected, n_unread)
 
 
 def expected_share(hits: np.ndarray, m: int = NEXT, level: float = 0.95) -> Expected:
@@ -256,11 +256,12 @@ def expected_share(hits: np.ndarray, m: int = NEXT, level: float = 0.95) -> Expe
     return Expected(k / n, low, high, n)
 
 
-def _f_beta(margins: pd.DataFrame, correct: pd.Series, beta: float) -> np.ndarray:
+def _f_beta(margins: pd.DataFrame, correct: pd.Series, beta: float) -> pd.Series:
     """F-beta of each magnitude, over questions that were read and whose correctness is known; nan without a yes."""
     values, right = margins.to_numpy(float), correct.to_numpy(float)[:, None]
     known = np.isfinite(values) & np.isfinite(right)
     yes, knows = known & (values > 0), known & (right == 1)
     both, missed, wrong = (yes & knows).sum(axis=0), (~yes & knows).sum(axis=0), (yes & known & ~knows).sum(axis=0)
     with np.errstate(invalid="ignore", divide="ignore"):
-        return (1 + beta**2) * both / ((1 + beta**2) * both + beta**2 * missed + wrong)
+        scores = (1 + beta**2) * both / ((1 + beta**2) * both + beta**2 * missed + wrong)
+    return pd.Series(scores, margins.columns)

@@ -151,8 +151,7 @@ def even_grid(model: OpenModel, prompts: PromptSet, interventions: Sequence[Inte
         notice(f"{first.intervention_id} {NOT_BOTH_WAYS}")
     if _rise(rates.loc[rates["unread"] <= most_unread(rates), "yes_rate"]) < 0:
         notice(f"{WRONG_WAY} {first.intervention_id} is pushed towards yes; try another layer, contrast or prompt")
-    found = find_range(rates)
-    norms = [magnitude / first.units_per_norm for magnitude in coarse_grid(found)]
+    norms = [magnitude / first.units_per_norm for magnitude in coarse_grid(*find_range(rates))]
     return {each.intervention_id: [norm * each.units_per_norm for norm in norms] for each in interventions}
 
 

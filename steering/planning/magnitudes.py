@@ -7,7 +7,6 @@ is laid even in yes rate. All of it looks at the fitting split of the questions 
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
@@ -31,6 +30,10 @@ COARSE_POINTS = 25
 RANGE_QUESTIONS = 32
 """On which a range is found where many are: the first of those that are asked."""
 GRID_POINTS = 41
+REACHED = 0.05
+"""A yes rate this far from the wanted one, or nearer, on the questions that the setting was placed on, is reached."""
+FINE = 2001
+SETTING_COLUMNS = ["rate", "setting", "rate_found", "reached"]
 CONTROL_STEPS = 7
 CONTROL_POINTS = 2 * CONTROL_STEPS + 1
 """On either side of 0, along a control: so few leave C_A, and its order's correlation with the unsteered one, within a
@@ -87,6 +90,69 @@ def yes_rates(table: pd.DataFrame) -> pd.DataFrame:
     return rates.sort_index()
 
 
+def settings_at(
+    table: pd.DataFrame, rates: Sequence[float], *, setting: str = "magnitude", between: bool = False
+) -> pd.DataFrame:
+    """The settings of one dial at which the yes rate is nearest to each of these; of equals that nearest to 0.
+
+    Settings at which more answers become unread than 5 points are left out. Between neighbouring settings of a dial
+    that turns steadily, margins are taken for straight. Where a push either way turns answers to yes, such a dial has a
+    rate more than once: then the stretch of settings nearest to 0 that reaches the rate is taken, and in it the setting
+    that comes nearest, so that no rate is placed far out for a better fit by one question.
+
+    Args:
+        table: columns question_id, margin, mass and `setting`, on the questions to place by.
+        between: look between the settings that were asked as well.
+
+    Returns:
+        One row per rate: rate, setting, rate_found (there, on these questions), reached (within `REACHED`).
+
+    >>> table = pd.DataFrame({"question_id": ["a", "b"] * 2, "magnitude": [0.0, 0.0, 2.0, 2.0], "mass": 1.0})
+    >>> table["margin"] = [-3.0, -1.0, 1.0, 3.0]
+    >>> settings_at(table, [0.5])["setting"].tolist()
+    [0.0]
+    >>> settings_at(table, [0.5], between=True)["rate_found"].tolist()
+    [0.5]
+    """
+    margins = margins_by(table, setting)
+    settings, unread = margins.columns.to_numpy(float), margins.isna().mean()
+    limit = MOST_UNREAD + float(unread[0.0] if 0.0 in unread.index else unread.min())
+    usable = (unread <= limit).to_numpy()
+    tried, answers = settings[usable], margins.to_numpy(float)[:, usable]
+    if between and len(tried) > 1:
+        # Even steps in the square root of the distance from 0: most answers turn near it.
+        reach = np.linspace(-np.sqrt(max(-tried.min(), 0)), np.sqrt(max(tried.max(), 0)), FINE)
+        fine = np.unique(np.clip(np.sign(reach) * reach**2, tried.min(), tried.max()))
+        tried, answers = fine, np.stack([_straight(fine, tried, row) for row in answers])
+    with np.errstate(invalid="ignore", divide="ignore"):
+        yes = (answers > 0).sum(axis=0) / np.isfinite(answers).sum(axis=0)
+    if np.isnan(yes).all():
+        return pd.DataFrame([(rate, 0.0, np.nan, False) for rate in rates], columns=SETTING_COLUMNS)
+    rows = []
+    for rate in rates:
+        away = np.round(np.abs(yes - rate), 9)
+        stretch = _nearest_stretch(tried, away <= REACHED) if between else np.arange(len(tried))
+        nearest = stretch[away[stretch] == np.nanmin(away[stretch])]
+        place = nearest[np.abs(tried[nearest]).argmin()]
+        rows.append((rate, float(tried[place]), float(yes[place]), bool(away[place] <= REACHED)))
+    return pd.DataFrame(rows, columns=SETTING_COLUMNS)
+
+
+def _nearest_stretch(settings: Floats, reached: NDArray[np.bool_]) -> NDArray[np.int_]:
+    """Places of the neighbouring settings, that nearest to 0 among them, at which a rate is reached; all if it never
+    is."""
+    places = np.flatnonzero(reached)
+    if not len(places):
+        return np.arange(len(settings))
+    stretches = np.split(places, np.flatnonzero(np.diff(places) > 1) + 1)
+    return min(stretches, key=lambda stretch: float(np.abs(settings[stretch]).min()))
+
+
+def _straight(fine: Floats, tried: Floats, row: Floats) -> Floats:
+    known = np.isfinite(row)
+    return np.interp(fine, tried[known], row[known]) if known.any() else np.full(len(fine), np.nan)
+
+
 def most_unread(rates: pd.DataFrame) -> float:
     """The largest share of unread answers at a usable magnitude: 5% more than at magnitude 0.
 
@@ -96,57 +162,43 @@ def most_unread(rates: pd.DataFrame) -> float:
     return MOST_UNREAD + float(rates["unread"][0.0])
 
 
-@dataclass(frozen=True)
-class Range:
-    """The stretch of magnitudes that is worth looking at, and why it ends where it does.
-
-    `low_reason` and `high_reason`: "yes rate" (.02 or .98 passed), "unread" (5% more than at 0), or "4 norms".
-    """
-
-    low: float
-    high: float
-    low_reason: str
-    high_reason: str
-
-
-def find_range(rates: pd.DataFrame) -> Range:
-    """Walk outwards from 0 through the doubled magnitudes until the yes rate has passed .02 and .98.
+def find_range(rates: pd.DataFrame) -> tuple[float, float]:
+    """The stretch of magnitudes that is worth looking at, low and high: outwards from 0 through the doubled ones until
+    the yes rate has passed .02 and .98, or before 5% more than at 0 cannot be read.
 
     Args:
         rates: of `yes_rates`, at the magnitudes of `doubling`.
     """
     limit = most_unread(rates)
 
-    def walk(magnitudes: Floats, passed: Callable[[float], bool]) -> tuple[float, str]:
-        last, reason = magnitudes[0], "unread"
+    def walk(magnitudes: Floats, passed: Callable[[float], bool]) -> float:
+        last = magnitudes[0]
         for magnitude in magnitudes:
-            rate, unread = rates.loc[magnitude, "yes_rate"], rates.loc[magnitude, "unread"]
-            if unread > limit:
-                return last, "unread"
-            last, reason = magnitude, "4 norms"
-            if passed(rate):
-                return last, "yes rate"
-        return last, reason
+            if rates.loc[magnitude, "unread"] > limit:
+                break
+            last = magnitude
+            if passed(rates.loc[magnitude, "yes_rate"]):
+                break
+        return float(last)
 
     grid = rates.index.to_numpy()
-    low, low_reason = walk(grid[grid < 0][::-1], lambda rate: rate <= RATE_LOW)
-    high, high_reason = walk(grid[grid > 0], lambda rate: rate >= RATE_HIGH)
-    return Range(float(low), float(high), low_reason, high_reason)
+    low = walk(grid[grid < 0][::-1], lambda rate: rate <= RATE_LOW)
+    return low, walk(grid[grid > 0], lambda rate: rate >= RATE_HIGH)
 
 
-def coarse_grid(found: Range) -> list[float]:
-    """Even points over the range, 0 among them."""
-    return grid_of([0.0, *np.linspace(found.low, found.high, COARSE_POINTS)])
+def coarse_grid(low: float, high: float) -> list[float]:
+    """Even points over a range, 0 among them."""
+    return grid_of([0.0, *np.linspace(low, high, COARSE_POINTS)])
 
 
-def few_magnitudes(found: Range) -> list[float]:
+def few_magnitudes(low: float, high: float) -> list[float]:
     """0 and `CONTROL_STEPS` on either side, nearer to each other near 0, where most answers turn.
 
-    >>> few_magnitudes(Range(-0.4, 0.8, "yes rate", "yes rate"))[:3]
+    >>> few_magnitudes(-0.4, 0.8)[:3]
     [-0.4, -0.293878, -0.204082]
     """
     steps = (np.arange(1, CONTROL_STEPS + 1) / CONTROL_STEPS) ** 2
-    return grid_of(float(f"{value:.6g}") for value in (0.0, *(found.low * steps), *(found.high * steps)))
+    return grid_of(float(f"{value:.6g}") for value in (0.0, *(low * steps), *(high * steps)))
 
 
 def even_in_yes_rate(margins: pd.DataFrame, points: int = GRID_POINTS) -> list[float]:
@@ -236,8 +288,7 @@ def choose_magnitudes(
     intervention: Intervention,
     rates: pd.DataFrame,
     progress: Callable[[int], None] | None = None,
-) -> tuple[list[float], Range]:
+) -> list[float]:
     """`--magnitudes auto`: the range from the doubled magnitudes' `rates`, then 41 points even in yes rate."""
-    found = find_range(rates)
-    coarse = answers_along(model, [intervention], fitting, coarse_grid(found), progress=progress)
-    return even_in_yes_rate(margins_by(coarse)), found
+    coarse = answers_along(model, [intervention], fitting, coarse_grid(*find_range(rates)), progress=progress)
+    return even_in_yes_rate(margins_by(coarse))

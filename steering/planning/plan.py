@@ -28,7 +28,6 @@ from steering.planning.layers import (
 )
 from steering.planning.magnitudes import (
     RANGE_QUESTIONS,
-    Range,
     choose_magnitudes,
     doubling,
     few_magnitudes,
@@ -146,7 +145,7 @@ def make_plan(
         grid = grid_of([0.0, *(magnitudes or ())])
     else:
         with bar(len(fitting), "placing the magnitudes") as advance:
-            grid, _ = choose_magnitudes(model, fitting, chosen, scan.rates(), advance)
+            grid = choose_magnitudes(model, fitting, chosen, scan.rates(), advance)
     controls: list[Intervention] = []
     grids: dict[str, list[float]] = {}
     if n_controls:
@@ -198,7 +197,7 @@ def at_their_layers(
         place, _ = best_place([rates[each.intervention_id] for each in same], [each.units_per_norm for each in same])
         chosen.append(same[place])
     names = [each.intervention_id for each in chosen]
-    return chosen, {name: few_magnitudes(find_range(rates[name])) for name in names}
+    return chosen, {name: few_magnitudes(*find_range(rates[name])) for name in names}
 
 
 def grids_along(
@@ -229,7 +228,7 @@ def grids_along(
     """
     grids = {each.intervention_id: sorted(doubling(each.units_per_norm)) for each in interventions}
 
-    def ranges(prompts: PromptSet, description: str) -> dict[str, Range]:
+    def ranges(prompts: PromptSet, description: str) -> dict[str, tuple[float, float]]:
         with bar(len(prompts), description) as advance:
             rates = rates_along(model, prompts, interventions, advance, grids)
         return {name: find_range(table) for name, table in rates.items()}
@@ -237,9 +236,9 @@ def grids_along(
     few = fitting.subset(fitting.question_ids[:RANGE_QUESTIONS])
     chosen = ranges(few, f"finding the ranges of {len(interventions)} {what}")
     if len(few) < len(fitting):
-        grids = {name: [m for m in grids[name] if 2 * each.low <= m <= 2 * each.high] for name, each in chosen.items()}
+        grids = {name: [m for m in grids[name] if 2 * low <= m <= 2 * high] for name, (low, high) in chosen.items()}
         chosen = ranges(fitting, f"confirming the ranges of {len(interventions)} {what}")
-    return {name: few_magnitudes(each) for name, each in chosen.items()}
+    return {name: few_magnitudes(*ends) for name, ends in chosen.items()}
 
 
 def rounding_notes(grid: Sequence[float], intervention: Intervention, dtype: torch.dtype) -> list[str]:

@@ -132,7 +132,7 @@ def test_vector_layer_scan_and_magnitudes_come_from_their_own_splits_alone(run):
     scan, stored = scan_layers(model, fitting, [intervention]), run.table("layer_scan")
     columns = ["magnitude", "yes_rate", "unread"]
     np.testing.assert_allclose(scan.table[columns], stored.loc[stored["layer"] == vector.layer, columns], atol=1e-9)
-    chosen, _ = choose_magnitudes(model, fitting, intervention, scan.rates())
+    chosen = choose_magnitudes(model, fitting, intervention, scan.rates())
     np.testing.assert_allclose(run.interventions()["magnitudes"][0], chosen, rtol=1e-3, atol=1e-4)
 
 

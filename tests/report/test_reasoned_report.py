@@ -24,9 +24,7 @@ def with_reasons(run, unread_share, seed=0):
     read = rng.uniform(size=len(kept)) >= unread_share
     said = (kept["margin"] > 0).astype(float).where(read)
     words = np.where(read, np.where(said == 1, "I know it. Answer: Yes", "I doubt it. Answer: No"), "<b>hm & hm")
-    run.parts["reasoned"].append(
-        kept.assign(sample=0, said_yes=said, tokens_out=8, text=words, intervention_id=VECTOR_ID)
-    )
+    run.parts["reasoned"].append(kept.assign(said_yes=said, tokens_out=8, text=words, intervention_id=VECTOR_ID))
     finish(run.run, {name: SWEEP_RESULTS[name] for name in OF_REASONS}, judged(run))
     write_report(run)
     return run

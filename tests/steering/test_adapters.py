@@ -13,7 +13,8 @@ from onedial.asking.respondents import answers_in_order
 from onedial.core.errors import InputError
 from onedial.models.respondent import LocalRespondent
 from steering.dials.adapters import Adapter, LoraDial, adapted, train_adapter, tuned_to_answers
-from steering.dials.dials import Dial, place_settings
+from steering.dials.dials import Dial
+from steering.planning.magnitudes import settings_at
 
 pytest.importorskip("peft", reason="peft is an optional extra (onedial[adapters])")
 
@@ -69,8 +70,9 @@ def test_at_setting_0_the_subject_is_as_it_was_bit_for_bit(model, prompts, adapt
 def test_it_is_a_dial_like_any_other(model, adapter):
     dial = LoraDial(adapter)
     assert isinstance(dial, Dial)
-    placed = place_settings(dial, dial.ask(model, QUESTIONS, METACOGNITIVE, dial.first_settings()))
-    assert placed.loc[placed["rate"] == 0.7, "reached"].all()
+    answers = dial.ask(model, QUESTIONS, METACOGNITIVE, dial.first_settings())
+    placed = settings_at(answers, [0.7], setting="setting", between=dial.continuous)
+    assert placed["reached"].all()
 
 
 def test_it_is_saved_as_peft_reads_it(model, prompts, adapter, tmp_path):

@@ -17,10 +17,10 @@ from steering.dials.dials import (
     ask_together,
     instructed_threshold,
     personas,
-    place_settings,
 )
 from steering.interventions import Intervention
 from steering.operators import OPERATORS
+from steering.planning.magnitudes import settings_at
 from steering.vectors import extract_vectors
 
 QUESTIONS = [Question(f"q{i:02d}", f"What is the {'very ' * (i % 4)}first of {i}?") for i in range(26)]
@@ -82,10 +82,14 @@ def test_an_instruction_stands_before_the_prompt_and_nothing_else_changes(model)
         personas(("pirate",))
 
 
+def placed_at(dial, table, rates=RATES):
+    return settings_at(table, rates, setting="setting", between=dial.continuous)
+
+
 def test_settings_are_placed_at_the_yes_rates_that_were_asked_for(model, vector):
     """Those of a threshold shift exactly, up to one question; those of an intervention as its own answers there say."""
     cut = ThresholdShift()
-    placed = place_settings(cut, cut.ask(model, QUESTIONS, METACOGNITIVE, cut.first_settings()))
+    placed = placed_at(cut, cut.ask(model, QUESTIONS, METACOGNITIVE, cut.first_settings()))
     assert placed["rate"].tolist() == list(RATES)
     assert placed["reached"].all()
     again = cut.ask(model, QUESTIONS, METACOGNITIVE, placed["setting"].tolist())
@@ -93,7 +97,7 @@ def test_settings_are_placed_at_the_yes_rates_that_were_asked_for(model, vector)
     np.testing.assert_allclose(rates.loc[placed["setting"]], placed["rate_found"], atol=1e-9)
     assert (placed["rate_found"] - placed["rate"]).abs().max() <= 0.5 / len(QUESTIONS) + 1e-9
     dial = InterventionDial(Intervention.of(vector))
-    placed = place_settings(dial, dial.ask(model, QUESTIONS, METACOGNITIVE, dial.first_settings()))
+    placed = placed_at(dial, dial.ask(model, QUESTIONS, METACOGNITIVE, dial.first_settings()))
     there = placed[placed["reached"]]
     again = dial.ask(model, QUESTIONS, METACOGNITIVE, there["setting"].tolist())
     rates = (again["margin"] > 0).groupby(again["setting"]).mean().loc[there["setting"]]
@@ -102,11 +106,11 @@ def test_settings_are_placed_at_the_yes_rates_that_were_asked_for(model, vector)
 
 def test_what_a_dial_does_not_reach_is_said(model):
     margins = pd.DataFrame({"question_id": ["a", "b"] * 2, "setting": [0.0, 0.0, 1.0, 1.0], "margin": [1.0, -1, 2, -1]})
-    placed = place_settings(instructed_threshold([1.0]), margins.assign(mass=1.0), (0.1, 0.5))
+    placed = placed_at(instructed_threshold([1.0]), margins.assign(mass=1.0), (0.1, 0.5))
     assert placed["reached"].tolist() == [False, True]
     assert placed["setting"].tolist() == [0.0, 0.0]
     unread = margins.assign(mass=[1.0, 1.0, 0.01, 1.0])
-    assert place_settings(ThresholdShift(), unread, (0.5,))["setting"].tolist() == [0.0]
+    assert placed_at(ThresholdShift(), unread, (0.5,))["setting"].tolist() == [0.0]
 
 
 def test_a_dial_that_says_yes_at_either_end_is_placed_where_the_push_is_small():
@@ -119,7 +123,7 @@ def test_a_dial_that_says_yes_at_either_end_is_placed_where_the_push_is_small():
             for setting, said in yes.items()
         ]
     )
-    placed = place_settings(ThresholdShift(), table, (0.2, 0.95)).set_index("rate")
+    placed = placed_at(ThresholdShift(), table, (0.2, 0.95)).set_index("rate")
     assert placed["reached"].all()
     assert placed.loc[0.2, "setting"] == pytest.approx(0.4, abs=0.02)
     assert 0.4 < placed.loc[0.95, "setting"] <= 1.0

@@ -304,8 +304,7 @@ def test_what_steering_makes_unreadable_ends_the_range_and_what_is_unread_withou
     magnitudes = [-0.4, -0.2, -0.1, -0.05, 0.0, 0.05, 0.1, 0.2, 0.4]
     rates = pd.DataFrame({"yes_rate": [0.0, 0.01, 0.2, 0.4, 0.5, 0.6, 0.8, 0.99, 1.0]}, index=magnitudes)
     unread = [0.6, 0.34, 0.3, 0.3, 0.3, 0.3, 0.2, 0.1, 0.6]
-    found = find_range(rates.assign(unread=unread))
-    assert (found.low, found.high, found.low_reason, found.high_reason) == (-0.2, 0.2, "yes rate", "yes rate")
+    assert find_range(rates.assign(unread=unread)) == (-0.2, 0.2)
     rates = rates.assign(unread=unread).replace({"unread": {0.34: 0.36, 0.1: 0.36}})
-    assert (find_range(rates).low, find_range(rates).high_reason) == (-0.1, "unread")
+    assert find_range(rates) == (-0.1, 0.1)
     assert layers.spanning_magnitude(rates) == np.inf

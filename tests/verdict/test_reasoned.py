@@ -29,7 +29,7 @@ def written(sweep, every=2, unread=()):
     """The same dial in words at every second setting; the questions in `unread` never say yes or no."""
     kept = sweep[sweep["magnitude"].isin(MAGNITUDES[::every])]
     said = (kept["margin"] > 0).astype(float).where(~kept["question_id"].isin(unread))
-    return kept.assign(sample=0, said_yes=said, tokens_out=10, text="...")
+    return kept.assign(said_yes=said, tokens_out=10, text="...")
 
 
 def splits_of(n):
@@ -40,7 +40,7 @@ def compare(ease, other, **more):
     splits = splits_of(len(ease))
     direct = sweep_grid(sweep_of(ease), splits)
     texts = written(sweep_of(other), **more)
-    return compare_reasoned(direct, sweep_grid(as_sweep(texts), splits), texts)
+    return compare_reasoned(direct, sweep_grid(as_sweep(texts), splits))
 
 
 def test_rates_and_kappa_are_over_the_questions_that_were_read_both_ways():
@@ -52,7 +52,7 @@ def test_rates_and_kappa_are_over_the_questions_that_were_read_both_ways():
     texts = written(sweep_of(ease), unread=questions(40)[30:])
     splits = splits_of(200)
     words = sweep_grid(as_sweep(texts), splits)
-    found = compare_reasoned(sweep_grid(direct, splits), words, texts).settings.set_index("magnitude")
+    found = compare_reasoned(sweep_grid(direct, splits), words).settings.set_index("magnitude")
     for magnitude, row in found.iterrows():
         both = ease[40:] if magnitude else np.delete(ease, np.arange(30, 40))
         rate = (both + magnitude > 0).mean()
@@ -70,36 +70,6 @@ def test_texts_that_could_not_be_read_are_counted_and_left_out():
     # Too many at every setting for an order along the dial: 0 alone is left of its range.
     assert found.ease["reasoned"].isna().all()
     assert "their orders cannot be compared" in found.sentence()
-
-
-def test_what_a_bisection_did_not_ask_counts_as_its_neighbours_say():
-    ease = np.random.default_rng(5).uniform(-0.9, 0.9, 60)
-    whole = written(sweep_of(ease), every=1)
-    signs = whole.pivot(index="question_id", columns="magnitude", values="said_yes")
-    turns = signs.diff(axis=1).ne(0) | signs.diff(-1, axis=1).ne(0)
-    turns[[-1.0, 1.0]] = True
-    asked = whole[turns.stack().reindex(whole.set_index(["question_id", "magnitude"]).index).to_numpy()]
-    key = ["question_id", "magnitude"]
-    few, all_of_them = (as_sweep(each).sort_values(key, ignore_index=True) for each in (asked, whole))
-    assert len(asked) < 0.7 * len(whole)
-    pd.testing.assert_frame_equal(few, all_of_them)
-    splits = splits_of(60)
-    found = compare_reasoned(sweep_grid(sweep_of(ease), splits), sweep_grid(few, splits), asked).settings
-    assert found["n_texts"].sum() == len(asked)
-    assert (found["n"] == 60).all()
-
-
-def test_several_samples_count_by_their_mean_and_a_tie_is_unread():
-    nan = float("nan")
-    votes = {"a": [1, 1, 0], "b": [1, 0, nan], "c": [nan, nan, nan], "d": [0, nan, 0]}
-    rows = [
-        {"question_id": name, "intervention_id": "v", "magnitude": 0.0, "sample": sample, "said_yes": said}
-        for name, own in votes.items()
-        for sample, said in enumerate(own)
-    ]
-    found = as_sweep(pd.DataFrame(rows)).set_index("question_id")
-    assert found["mass"].to_dict() == {"a": 1, "b": 0, "c": 0, "d": 1}
-    assert found["margin"].to_dict() == {"a": pytest.approx(1 / 3), "b": 0, "c": 0, "d": -1}
 
 
 def test_nothing_is_judged_by_texts_that_are_mostly_unread():

@@ -27,17 +27,18 @@ from steering.dials.adapters import ADAPTER_PASSES, FILE, Adapter, LoraDial, tra
 from steering.dials.comparison import compare_directions, share_by_effect
 from steering.dials.dials import (
     DIAL_COLUMNS,
+    RATES,
     Dial,
     InterventionDial,
     ThresholdShift,
     ask_together,
     instructed_threshold,
     personas,
-    place_settings,
 )
 from steering.effects.side_effects import fact_effects, kl_on_text
 from steering.interventions import Intervention, SteeringVector
 from steering.planning.layers import candidate_layers
+from steering.planning.magnitudes import settings_at
 
 Settings = dict[str, list[float]]
 """Dial -> its settings."""
@@ -141,7 +142,11 @@ class DialStudy:
             return self.run.read_table("placed.csv")
         settings = {dial.name: dial.first_settings() for dial in self.dials}
         asked = self._ask("placing", self.inputs.in_splits("fitting"), self.template, settings)
-        tables = [place_settings(dial, asked[asked["dial"] == dial.name]).assign(dial=dial.name) for dial in self.dials]
+        tables = []
+        for dial in self.dials:
+            answers = asked[asked["dial"] == dial.name]
+            placed = settings_at(answers, RATES, setting="setting", between=dial.continuous)
+            tables.append(placed.assign(dial=dial.name))
         placed = pd.concat(tables, ignore_index=True)
         self.run.write_table("placed.csv", placed)
         return placed

@@ -66,21 +66,7 @@ class ReasonedOptions(EngineOptions, group="reasoned answers"):
         choices=("direct", "reasoned"),
     )
     reasoned_settings: int = option(6, "how many of the sweep's, 0 among them", at_least=2)
-    reasoned_search: str = option(
-        "grid",
-        "bisect: of each question only the settings about those where its answer turns; what lies between two equal "
-        "answers counts as they do",
-        choices=("grid", "bisect"),
-    )
-    reasoned_samples: int = option(
-        1, "texts at each setting; several are drawn at temperature 1, and most of them decide", at_least=1
-    )
     reasoned_tokens: int = option(160, "longer texts are cut off, and unread", at_least=2)
-    reasoned_positions: str = option(
-        "same",
-        "where the dial acts while it writes; same: as --positions, where all holds what is generated too",
-        choices=("same", "last", "prompt", "all", "generated"),
-    )
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -10,7 +10,6 @@ reasoned      its reasons before the answer at a few settings
 """
 
 from contextlib import nullcontext
-from dataclasses import replace
 from functools import partial
 
 import numpy as np
@@ -31,7 +30,7 @@ from onedial.studies.start import engine_of
 from onedial.studies.sweep.study import SweepStudy
 from steering.controls import word_push
 from steering.dials.dials import instructed_threshold
-from steering.effects.reasoned import reasoned_cost, reasoned_instrument, reasoned_sweep, short_grid
+from steering.effects.reasoned import reasoned_instrument, reasoned_sweep
 from steering.effects.side_effects import REVERSED_SETTINGS, kl_on_text
 from steering.planning.magnitudes import doubling
 from steering.respondent import generate_steered
@@ -112,7 +111,7 @@ def ask_reversed(study: SweepStudy) -> None:
         word_push(study.model, study.prompts.tokens, study.intervention),
     )
     grids = {
-        study.intervention.intervention_id: short_grid(study.fitting_answers, REVERSED_SETTINGS),
+        study.intervention.intervention_id: study.spread(REVERSED_SETTINGS),
         words.intervention_id: doubling(words.units_per_norm),
     }
     kinds = {
@@ -157,26 +156,13 @@ def write_texts(study: SweepStudy) -> None:
 
 def write_reasons(study: SweepStudy) -> None:
     """Let the subject reason at settings that the direct sweep places."""
-    intervention, parts, options = study.intervention, study.run.parts["reasoned"], study.options
-    magnitudes = short_grid(study.fitting_answers, options.reasoned_settings)
-    if options.reasoned_positions != "same":
-        intervention = replace(intervention, positions=options.reasoned_positions)
+    options, parts = study.options, study.run.parts["reasoned"]
+    magnitudes = study.spread(options.reasoned_settings)
     questions = study.inputs.in_splits(FITTING, TEST)
     instrument = reasoned_instrument(study.template, options.reasoned_tokens)
-    search, samples = options.reasoned_search, options.reasoned_samples
-    ask = partial(
-        reasoned_sweep,
-        study.model,
-        questions,
-        intervention,
-        magnitudes,
-        instrument,
-        search=search,
-        samples=samples,
-        seed=options.seed,
-    )
-    n = len(questions) * reasoned_cost(len(magnitudes), search) * samples
+    ask = partial(reasoned_sweep, study.model, questions, study.intervention, magnitudes, instrument)
+    what, done = f"reasoned answers at {len(magnitudes)} settings", {key[1:] for key in parts.done_keys()}
     with (engine_of(options) or nullcontext)(study.model):
-        study.fill(parts, f"reasoned answers at {len(magnitudes)} settings", n, ask, parts.read())
+        study.fill(parts, what, len(questions) * len(magnitudes), ask, done)
         if study.model.writer is not None:
             study.run.run.record(writer=study.model.writer.told())

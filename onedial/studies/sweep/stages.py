@@ -28,7 +28,6 @@ from steering.causes import (
 )
 from steering.controls import N_CONTRASTS
 from steering.dials.dials import SURENESS
-from steering.effects.reasoned import reasoned_cost
 from steering.effects.side_effects import N_PREFERENCES, PASSAGE_TOKENS, REVERSED_SETTINGS
 from steering.planning.forecast import REPORT, START, Candidates, Load, Loads, Size, doubled, judging, making
 from steering.planning.layers import candidate_layers
@@ -142,8 +141,7 @@ def _mediation(a: Ahead) -> Loads:
 
 
 def _reasoned(a: Ahead) -> Loads:
-    n_settings = reasoned_cost(a.options.reasoned_settings, a.options.reasoned_search) * a.options.reasoned_samples
-    return a.written(a.of("fitting", "test"), n_settings, a.options.reasoned_tokens)
+    return a.written(a.of("fitting", "test"), a.options.reasoned_settings, a.options.reasoned_tokens)
 
 
 WRITTEN = 0.7

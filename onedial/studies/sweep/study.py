@@ -30,7 +30,7 @@ from onedial.studies.start import Start
 from onedial.verdict.sweep_run import SweepRun
 from onedial.verdict.verdict import RULE
 from steering.interventions import Intervention
-from steering.planning.magnitudes import yes_rates
+from steering.planning.magnitudes import settings_at
 from steering.planning.plan import SweepPlan
 
 Ask = Callable[..., object]
@@ -89,12 +89,12 @@ class SweepStudy:
         return swept[tested & swept["question_id"].isin(set(self.inputs.ids(FITTING)))]
 
     def settings_at(self, wanted: Sequence[float]) -> list[float]:
-        """The magnitudes at which the fitting questions' yes rates are nearest to these; 0 where nothing was read."""
-        rates = yes_rates(self.fitting_answers)["yes_rate"].dropna()
-        settings, reached = rates.index.to_numpy(float), rates.to_numpy(float)
-        if rates.empty:
-            return [0.0] * len(wanted)
-        return [float(settings[np.abs(reached - rate).argmin()]) for rate in wanted]
+        """The magnitudes at which the fitting questions' yes rates are nearest to these."""
+        return settings_at(self.fitting_answers, wanted)["setting"].tolist()
+
+    def spread(self, n_settings: int) -> list[float]:
+        """0 and magnitudes at which the yes rates lie evenly between .1 and .9; fewer where two rates have the same."""
+        return sorted({0.0, *self.settings_at(np.linspace(0.1, 0.9, n_settings - 1).tolist())})
 
 
 def begin_sweep(start: Start, inputs: ExperimentInputs, prompts: PromptSet, model: OpenModel, notes: Notes) -> SweepRun:

@@ -35,12 +35,11 @@ class ReasonedComparison:
     """See the module's text.
 
     Attributes:
-        settings: one row per setting: magnitude; n questions; n_asked, those that were asked there, the others being
-            known from their neighbours; n_texts written, n_unread_texts; n_unread questions; n_both, read both ways;
-            the rates reasoned and direct with their ends; kappa.
+        settings: one row per setting: magnitude; n questions; n_unread, whose text holds no yes or no; n_both, read
+            both ways; the rates reasoned and direct with their ends; kappa.
         ease: index question id; direct, reasoned.
         rho: of the two orders; nan where one of them is constant.
-        read: share of the questions and settings at which a yes or no is known.
+        read: share of the texts that hold a yes or no.
     """
 
     settings: pd.DataFrame
@@ -57,7 +56,7 @@ class ReasonedComparison:
 
     def sentence(self) -> str:
         """The result in one sentence."""
-        n, unread = int(self.settings["n_texts"].sum()), int(self.settings["n_unread_texts"].sum())
+        n, unread = int(self.settings["n"].sum()), int(self.settings["n_unread"].sum())
         if not self.suffices:
             return f"{unread} of {n} reasoned answers hold no clear yes or no, so that nothing is judged by them."
         known = self.settings.dropna(subset=["reasoned"])
@@ -71,54 +70,36 @@ class ReasonedComparison:
 
 
 def as_sweep(reasoned: pd.DataFrame) -> pd.DataFrame:
-    """Written answers as the table of a sweep: margin 1 for yes, -1 for no, mass 1; mass 0 where unread.
-
-    Of several samples the margin is their mean over those that could be read; a tie is unread. A setting at which a
-    question was not asked, since its neighbours say the same (bisection), counts as they do.
+    """Written answers as the table of a sweep: margin 1 for yes, -1 for no, mass 1; margin and mass 0 where unread.
 
     Args:
         reasoned: `onedial.asking.sweep_tables.REASONED_COLUMNS`.
 
-    >>> asked = {"question_id": "a", "intervention_id": "v", "sample": 0}
-    >>> written = pd.DataFrame([{**asked, "magnitude": m, "said_yes": said} for m, said in ((0.0, 1.0), (2.0, 1.0))])
-    >>> other = pd.DataFrame([{**asked, "question_id": "b", "magnitude": 1.0, "said_yes": float("nan")}])
-    >>> as_sweep(pd.concat([written, other])).loc[lambda table: table["mass"] == 1, "magnitude"].tolist()
-    [0.0, 1.0, 2.0]
+    >>> about = {"question_id": "a", "intervention_id": "v"}
+    >>> texts = [{**about, "magnitude": m, "said_yes": yes} for m, yes in ((0.0, 0.0), (1.0, 1.0), (2.0, float("nan")))]
+    >>> as_sweep(pd.DataFrame(texts))["margin"].tolist()
+    [-1.0, 1.0, 0.0]
     """
-    votes = reasoned.assign(vote=2 * reasoned["said_yes"] - 1)
-    samples = votes.groupby(["intervention_id", "question_id", "magnitude"], sort=False)["vote"]
-    means = samples.mean().unstack().sort_index(axis=1)
-    asked = samples.size().unstack().reindex_like(means).notna()
-    read = means.where(means != 0)
-    below, above = read.ffill(axis=1), read.bfill(axis=1)
-    filled = read.where(asked, below.where(np.sign(below) == np.sign(above)))
-    margins = pd.Series(filled.rename_axis(columns="magnitude").stack(future_stack=True), name="margin")
-    long = margins.reset_index()
-    return long.assign(mass=long["margin"].notna().astype(float), margin=long["margin"].fillna(0.0))[SWEEP_COLUMNS]
+    margin = 2 * reasoned["said_yes"].astype(float) - 1
+    return reasoned.assign(margin=margin.fillna(0.0), mass=margin.notna().astype(float))[SWEEP_COLUMNS]
 
 
-def compare_reasoned(direct: Case, reasoned: Case, texts: pd.DataFrame) -> ReasonedComparison:
+def compare_reasoned(direct: Case, reasoned: Case) -> ReasonedComparison:
     """Set the two dials side by side.
 
     Args:
         direct: the sweep of the same intervention; the settings of `reasoned` are among its own.
-        texts: as they were written, `onedial.asking.sweep_tables.REASONED_COLUMNS`.
 
     >>> from onedial.verdict import sweep_grid
     >>> sweep = pd.DataFrame({"question_id": list("aabb"), "magnitude": [0.0, 1.0] * 2, "margin": [-1.0, 1, 2, 3]})
     >>> grid = sweep_grid(sweep.assign(split="test", mass=0.9))
-    >>> texts = sweep.assign(said_yes=(sweep["margin"] > 0).astype(float))
-    >>> compare_reasoned(grid, grid, texts).settings["kappa"].tolist()
+    >>> compare_reasoned(grid, grid).settings["kappa"].tolist()
     [1.0, 0.0]
     """
     rows = direct.questions.get_indexer(reasoned.questions)
     said = direct.answers[rows][:, np.searchsorted(direct.magnitudes, reasoned.magnitudes)]
     both, n, unread = count(reasoned.answers, said), len(rows), np.isnan(reasoned.answers)
-    written = texts[texts["question_id"].isin(reasoned.questions)].groupby("magnitude")
-    counts = written.agg(n_asked=("question_id", "nunique"), n_texts=("said_yes", "size"), read=("said_yes", "count"))
-    counts = counts.loc[reasoned.magnitudes].reset_index()
-    settings = counts[["magnitude"]].assign(n=n, n_asked=counts["n_asked"], n_texts=counts["n_texts"])
-    settings = settings.assign(n_unread_texts=counts["n_texts"] - counts["read"], n_unread=unread.sum(axis=0))
+    settings = pd.DataFrame({"magnitude": reasoned.magnitudes, "n": n, "n_unread": unread.sum(axis=0)})
     settings["n_both"] = both.n.astype(int)
     for name, yes in (("reasoned", both.predicted), ("direct", both.given)):
         low, high = wilson_interval(pd.Series(yes), pd.Series(both.n))
