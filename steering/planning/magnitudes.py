@@ -138,7 +138,7 @@ def settings_at(
     return pd.DataFrame(rows, columns=SETTING_COLUMNS)
 
 
-def _nearest_stretch(settings: Floats, reached: NDArray[np.bool_]) -> NDArray[np.int_]:
+def _nearest_stretch(settings: Floats, reached: np.ndarray) -> np.ndarray:
     """Places of the neighbouring settings, that nearest to 0 among them, at which a rate is reached; all if it never
     is."""
     places = np.flatnonzero(reached)
