@@ -169,12 +169,14 @@ LOOKS: tuple[Callable[[], Iterator[Finding]], ...] = (versions, devices, memory,
 
 
 def model_finding(name: str) -> Finding:
-    """Whether a model can be had, and what it is."""
+    """Whether a model can be had, what it is, and whether its chat template begins answers."""
+    from onedial.models.chat_turns import ChatTurns
     from onedial.models.checkpoints.weights import load_config, resolve_weights, weights_are_here
 
     try:
         location = resolve_weights(name)
-        config, _ = load_config(location)
+        config, tokenizer = load_config(location)
+        ChatTurns.of(tokenizer, name)
     except InputError as error:
         return Finding("model", "missing", name, str(error))
     text = config.get_text_config()

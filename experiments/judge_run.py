@@ -111,8 +111,8 @@ def with_panel(
     kept = [question.id for question in shared]
     sweep = source.sweep()
     run = SweepRun(Run.create(out, PROGRAM, {**source.config, "panel": name, "judged_from": source.path.resolve()}))
-    run.run.record(**source.run.manifest.facts | {"asked": how_asked(panel.elicitation, source.prompt()[0])})
-    run.keep_inputs(questions.set_index("id").loc[kept].reset_index(), panel_long(panel), source.prompt()[0])
+    run.run.record(**source.run.manifest.facts | {"asked": how_asked(panel.elicitation, source.prompt())})
+    run.keep_inputs(questions.set_index("id").loc[kept].reset_index(), panel_long(panel), source.prompt())
     run.parts["sweep"].append(sweep[sweep["question_id"].isin(kept)])
     controls = source.parts["controls"].read()
     for parts, table in (

@@ -1,8 +1,8 @@
 """What a check finds wrong with questions or with a prompt, and how it is told.
 
-Of a prompt that asks for yes or no: its answer tokens, and the mass that they get. Tokens that count as yes or no are
-the first ones of their spellings, encoded together with the prompt: spellings that are one token after it count; only
-where a side has none, the first pieces of its longer ones stand in. A spelling that changes the prompt's own tokens
+Of a prompt that asks for yes or no: its answer tokens, and the mass that they get. A spelling, encoded together with
+the prompt, counts where it is one token after it, since the piece that a longer word begins with begins others too (Y:
+You, Yet); numbers count by their first piece where they have no token. A spelling that changes the prompt's own tokens
 can't follow it, and counts for nothing.
 """
 
@@ -76,9 +76,7 @@ def check_answer_tokens(
         findings.append(Finding("tokens", (name,), f"yes and no begin with the same token ({shared}); {_REMEDY}"))
     for word, side in sides.items():
         if not side.counted:
-            findings.append(Finding("tokens", (name,), f"no token of {word} can follow the prompt; {_REMEDY}"))
-        elif not side.single:
-            findings.append(Finding("tokens", (name,), f"no spelling of {word} is a single token after the prompt"))
+            findings.append(Finding("tokens", (name,), f"no spelling of {word} is one token after it; {_REMEDY}"))
     return findings
 
 
@@ -134,7 +132,7 @@ class FirstTokens:
 
     Attributes:
         single: token ids that are a spelling.
-        pieces: token ids with which longer spellings begin; those that are blank by themselves are left out.
+        pieces: token ids with which numbers of several tokens begin; those that are blank by themselves are left out.
         barred: spellings that can't follow the prompt.
     """
 
@@ -165,6 +163,6 @@ def first_tokens(prompt: str, spellings: Sequence[str], encode: Encode, decode: 
         own = ids[len(start) :]
         if ids[: len(start)] != start or not own:
             barred.append(spelling)
-        elif decode(own[:1]).strip():
+        elif decode(own[:1]).strip() and (len(own) == 1 or spelling.strip().isdecimal()):
             (single if len(own) == 1 else pieces)[own[0]] = None
     return FirstTokens(tuple(single), tuple(pieces), tuple(barred))

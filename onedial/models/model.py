@@ -12,6 +12,7 @@ from onedial.asking.instruments import YES_NO_TOKENS, TokenReader
 from onedial.asking.prompts import Prompt
 from onedial.core.errors import InputError
 from onedial.core.notices import notice
+from onedial.models.chat_turns import ChatTurns
 from onedial.models.checkpoints.split import keep_own_part
 from onedial.models.decoder import Decoder
 from onedial.models.families import Family, decoder_of, forms_for
@@ -57,14 +58,16 @@ class OpenModel:
 
     Attributes:
         writer: what writes in place of transformers, if anything does.
+        turns: how its chat template takes turns.
 
     Raises:
-        InputError: the architecture is not of that form.
+        InputError: the architecture is not of that form, or its chat template begins no answer.
     """
 
     def __init__(self, hf: Any, tokenizer: Any, name: str, source: str = "memory", revision: str = "") -> None:
         self.hf: Any = hf.eval().requires_grad_(False)
         self.tokenizer = tokenizer
+        self.turns = ChatTurns.of(tokenizer, name)
         self._paths: dict[tuple[int, ...], FastPaths] = {}
         self._cache: PrefillCache | None = None
         self._writes_padded: bool | None = None
@@ -126,9 +129,12 @@ class OpenModel:
         """The text that the model reads for a prompt, a text or a chat, chat template included.
 
         Raises:
-            InputError: as `as_prompt`.
+            InputError: as `as_prompt`; or the chat template does not lead to where this prompt's answer begins, or
+                reads part of it as a control token (`ChatTurns`).
         """
-        return render(self.tokenizer, as_prompt(prompt))
+        asked = as_prompt(prompt)
+        self.turns.check(asked)
+        return render(self.tokenizer, asked)
 
     def token_ids(self, prompts: Texts) -> list[list[int]]:
         """Token ids of each rendered prompt, unpadded.
@@ -154,9 +160,11 @@ class OpenModel:
         """The tokens of each answer that can follow this prompt, by default those of yes and no.
 
         Raises:
-            InputError: an answer has no token under this tokenizer, or shares one with another.
+            InputError: as `render`, or an answer has no token under this tokenizer, or shares one with another.
         """
-        return find_answer_tokens(self.tokenizer, self.render(prompt), reader)
+        asked = as_prompt(prompt)
+        self.turns.check(asked, reads=True)
+        return find_answer_tokens(self.tokenizer, render(self.tokenizer, asked), reader)
 
     def spell(self, tokens: AnswerTokens) -> list[list[str]]:
         """The answer tokens as text, option by option, for people."""

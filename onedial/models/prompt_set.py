@@ -68,10 +68,12 @@ class PromptSet:
             reader: how the answers are spelled; the first stands in the place of yes.
 
         Raises:
-            InputError: no questions, no such prompt, a prompt longer than the model's context, or two different
-                questions that give one prompt.
+            InputError: no questions, no such prompt, a prompt longer than the model's context, two different questions
+                that give one prompt, a question that holds a control token, or no token for one of the answers.
         """
         questions, template = as_questions(questions), as_template(template)
+        for question in questions:
+            model.turns.check_text(question.rendered)
         prompts = [template.fill(question.rendered) for question in questions]
         sequences = _sequences(model, prompts, [f"question {question.id}" for question in questions])
         _check_told_apart(questions, sequences)

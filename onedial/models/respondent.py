@@ -78,6 +78,8 @@ class LocalRespondent:
         texts = [self.model.render(prompt) for prompt in prompts]
         sequences = self.model.token_ids(prompts)
         if isinstance(instrument.reader, TokenReader):
+            for prompt in prompts:
+                self.model.turns.check(prompt, reads=True)
             work, kinds, n_new = self._reading_logits(texts, sequences, instrument)
         else:
             work, kinds, n_new = self._writing(texts, sequences, instrument)

@@ -93,7 +93,7 @@ def render(tokenizer: Any, prompt: Prompt) -> str:
         text, begun = _templated(tokenizer, prompt, template)
         if not prompt.assistant_prefix:
             return text
-        text = text.removesuffix(begun) + _at_the_answer(begun)
+        text = text.removesuffix(begun) + at_the_answer(begun)
         joint = "" if text[-1:].isspace() or text.endswith(HARMONY_ANSWER) else " "
         return text + joint + prompt.assistant_prefix
     earlier = "".join(f"{user}\n\n{assistant}\n\n" for user, assistant in prompt.earlier)
@@ -119,13 +119,26 @@ def chat_template_of(tokenizer: Any) -> str | None:
 
 
 def _templated(tokenizer: Any, prompt: Prompt, template: str) -> tuple[str, str]:
-    """The rendered conversation, and of it what the template has put after the user's last words.
+    """The rendered conversation, and of it what the template has put after the user's last words."""
+    said = [(role, text) for turn in prompt.earlier for role, text in zip(("user", "assistant"), turn, strict=True)]
+    text, places = conversation(tokenizer, template, [*said, ("user", prompt.user)])
+    return text, text[places[-1][1] :]
+
+
+def conversation(
+    tokenizer: Any, template: str, said: Sequence[tuple[str, str]], *, begin: bool = True
+) -> tuple[str, list[tuple[int, int]]]:
+    """What a template makes of a conversation, and where in that each of its texts begins and ends.
 
     A template may loop over the content's parts where another wants a text. Given the wrong one, it says nothing of it
     and leaves out what was said; so that what it made is searched for that.
+
+    Args:
+        said: role and text of each turn. begin: ask the template to begin the assistant's turn.
+
+    Raises:
+        InputError: the template fails, or leaves out what was said.
     """
-    said = [(role, text) for turn in prompt.earlier for role, text in zip(("user", "assistant"), turn, strict=True)]
-    said.append(("user", prompt.user))
     failed = None
     for parted in CONTENT_FORMS:
         messages = [
@@ -136,16 +149,16 @@ def _templated(tokenizer: Any, prompt: Prompt, template: str) -> tuple[str, str]
             text: str = tokenizer.apply_chat_template(
                 messages,
                 tokenize=False,
-                add_generation_prompt=True,
+                add_generation_prompt=begin,
                 chat_template=_with_a_fixed_clock(template),
                 **FIXED_TEMPLATE_ARGUMENTS,
             )
         except (TemplateError, TypeError, ValueError, LookupError, AttributeError) as error:
             failed = failed or error
             continue
-        begun = _after_all(text, said)
-        if begun is not None:
-            return text, begun
+        places = _places(text, said)
+        if places is not None:
+            return text, places
     if failed is not None:
         raise InputError(
             f"the chat template of this tokenizer fails ({str(failed).splitlines()[0]}); use another model, or mend "
@@ -153,32 +166,33 @@ def _templated(tokenizer: Any, prompt: Prompt, template: str) -> tuple[str, str]
         ) from failed
     raise InputError(
         f"the chat template of this tokenizer leaves out what it is to say, given as text and as a list of parts: of a "
-        f"prompt with {prompt.user.strip()[:60]!r} it makes {text[:120]!r}; use another model, or mend "
+        f"prompt with {said[-1][1].strip()[:60]!r} it makes {text[:120]!r}; use another model, or mend "
         "tokenizer.chat_template"
     )
 
 
-def _after_all(text: str, said: Sequence[tuple[str, str]]) -> str | None:
-    """What stands after the last words, where all of them stand in the text one after the other; else None.
+def _places(text: str, said: Sequence[tuple[str, str]]) -> list[tuple[int, int]] | None:
+    """Where each text begins and ends, where all of them stand in the text one after the other; else None.
 
     White space may differ, since templates trim, and thoughts of earlier answers may be left out.
     """
-    rest = text
+    places, start = [], 0
     for role, words in said:
         either = [words.strip(), *([without_thoughts(words)] if role == "assistant" else [])]
         patterns = [*map(re.escape, either), *(r"\s+".join(map(re.escape, bare.split())) for bare in either)]
-        found = next((found for pattern in patterns if (found := re.search(pattern, rest))), None)
-        if found is None:
+        match = next((match for pattern in patterns if (match := re.compile(pattern).search(text, start))), None)
+        if match is None:
             return None
-        rest = rest[found.end() :]
-    return rest
+        places.append(match.span())
+        start = match.end()
+    return places
 
 
 def _with_a_fixed_clock(template: str) -> str:
     return FIXED_CLOCK + template if "strftime_now" in template else template
 
 
-def _at_the_answer(begun: str) -> str:
+def at_the_answer(begun: str) -> str:
     """The beginning of an assistant's turn, gone on with to where its answer begins."""
     if mark := open_thought(begun):
         close = THOUGHT_MARKS[mark]

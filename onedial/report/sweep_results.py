@@ -454,8 +454,8 @@ def _assumptions(_: Any, stored: Contents) -> list[str]:
 
 
 def _prompt(_: Any, stored: Contents) -> list[Any]:
-    rendered, digest = stored.sweep.prompt()
-    return [page.code(rendered), page.small(f"SHA-256 {digest}")]
+    rendered = stored.sweep.prompt()
+    return [page.code(rendered), page.small(f"SHA-256 {sha256_of_text(rendered)}")]
 
 
 def _better(table: pd.DataFrame | None, _: Contents) -> list[str]:

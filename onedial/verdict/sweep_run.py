@@ -4,7 +4,7 @@ questions.parquet    with their split             panel.parquet       the panel 
 interventions.json   what was done at which magnitudes, one entry each      vectors/*.safetensors
 sweep/, controls/, facts/, wordings/, instructed/part-*.parquet    see onedial.asking.sweep_tables
 texts.csv            what the pushes do to neutral text, see onedial.verdict.baselines.texts
-prompt.txt           one rendered example and its hash
+prompt.txt           one rendered example, and nothing else
 layer_scan.csv       what `--layer auto` saw
 interchange.csv  mediation.csv    where --tests asked for them (steering.interchange, steering.mediation)
 reasoned/part-*.parquet           answers that were written after a reasoning, where they were asked for
@@ -115,13 +115,12 @@ class SweepRun:
         """
         self.run.keep_table("questions.parquet", questions, ["id", "question", "split"])
         self.run.keep_table("panel.parquet", panel, ["question_id", "respondent", "said_yes"])
-        digest = sha256_of_text(prompt)
-        if self.run.has(PROMPT) and self.prompt()[1] != digest:
+        if self.run.has(PROMPT) and self.prompt() != prompt:
             raise InputError(
                 f"{self.path} was begun with another prompt than the one now rendered; "
                 "restore it or choose another --out"
             )
-        self.run.write_text(PROMPT, f"sha256 {digest}\n\n{prompt}\n")
+        self.run.write_text(PROMPT, prompt)
 
     def questions(self) -> pd.DataFrame:
         """The questions with their split."""
@@ -135,10 +134,9 @@ class SweepRun:
         """The panel in long form."""
         return self.run.read_table("panel.parquet")
 
-    def prompt(self) -> tuple[str, str]:
-        """The rendered example and its SHA-256."""
-        first, _, rendered = self.run.read_text(PROMPT).partition("\n\n")
-        return rendered.removesuffix("\n"), first.removeprefix("sha256 ")
+    def prompt(self) -> str:
+        """The rendered example."""
+        return self.run.read_text(PROMPT)
 
     def asked(self) -> dict[str, Any]:
         """How the panel was asked, and in what the subject otherwise (`asking.how_asked`)."""

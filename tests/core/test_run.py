@@ -156,7 +156,7 @@ def test_resuming_with_other_questions_or_another_prompt_is_refused(tmp_path):
     swept.keep_inputs(questions, panel, "Can you?\n\nAnswer:")
     with pytest.raises(InputError, match="another table of questions"):
         swept.keep_inputs(questions.assign(split="fitting"), panel, "Can you?\n\nAnswer:")
-    assert swept.prompt()[0] == "Can you?\n\nAnswer:"
+    assert swept.prompt() == "Can you?\n\nAnswer:"
     with pytest.raises(InputError, match="another prompt"):
         swept.keep_inputs(questions, panel, "Could you?")
 

@@ -42,7 +42,7 @@ def test_another_question_than_the_panels_is_said_in_manifest_notes_report_and_s
         (frontier, "Would you answer this request? Yes or No?", []),
         (neutral, "Can you answer this question correctly?", ["the subject something else"]),
     ):
-        assert question in run.prompt()[0]
+        assert question in run.prompt()
         said = run.run.manifest.facts["asked"]["otherwise"]
         assert [each.rpartition(", ")[2] for each in said] == otherwise
         assert run.verdict()["sentence"].endswith(ASKED_OTHERWISE) == bool(otherwise)

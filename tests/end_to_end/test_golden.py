@@ -119,6 +119,6 @@ def test_the_same_vector_is_read_from_the_same_questions(model):
     assert again.raw_norm == pytest.approx(vector.raw_norm, rel=1e-4)
     assert again.residual_norm == pytest.approx(vector.residual_norm, rel=1e-5)
     assert (again.direction @ vector.direction).item() == pytest.approx(1.0, abs=1e-6)
-    assert golden.prompt()[0] == model.render(
+    assert golden.prompt() == model.render(
         load_prompt(golden.config["prompt"]).fill(golden.questions()["question"].iloc[0])
     )

@@ -17,6 +17,7 @@ from onedial.core.files import json_value
 
 SINGLE = "model.safetensors"
 INDEX = "model.safetensors.index.json"
+SHARDS = "model-*-of-*.safetensors"
 PICKLES = ("*.bin", "*.pt", "*.pth", "*.ckpt")
 ADAPTER = "adapter_config.json"
 PROCESSOR_FILES = ("chat_template.json", "processor_config.json", "preprocessor_config.json")
@@ -138,15 +139,24 @@ def _what_it_is_instead(folder: Path) -> str:
 
 
 def _weight_files(folder: Path) -> list[Path]:
-    if (folder / SINGLE).is_file():
-        return [folder / SINGLE]
+    single = [folder / SINGLE] if (folder / SINGLE).is_file() else []
     if not (folder / INDEX).is_file():
-        raise InputError(_no_safetensors(folder))
+        if not single:
+            raise InputError(_no_safetensors(folder))
+        return single
     shards = _read_json(folder / INDEX).get("weight_map")
     if not isinstance(shards, dict) or not shards:
         raise InputError(f"{folder / INDEX} lists no weights; download the model again")
     names = sorted({str(name) for name in shards.values()})
-    missing = [name for name in names if not (folder / name).is_file()]
+    here = [name for name in names if (folder / name).is_file()]
+    if single and not here:  # an index that was left behind
+        return single
+    if stray := sorted({file.name for file in (*single, *folder.glob(SHARDS))} - set(names)):
+        raise InputError(
+            f"{folder} holds two sets of weights, {stray[0]} and what {INDEX} names ({names[0]} first); take those that "
+            "are not the model's out of the folder"
+        )
+    missing = [name for name in names if name not in here]
     if missing:
         raise InputError(
             f"{folder} lacks {len(missing)} of {len(names)} weight files ({missing[0]} first); download the model again"

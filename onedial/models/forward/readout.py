@@ -69,8 +69,9 @@ def find_answer_tokens(tokenizer: Any, rendered_prompt: str, reader: TokenReader
         tokens = first_tokens(rendered_prompt, spellings, partial(encode, tokenizer), tokenizer.decode).counted
         if not tokens:
             raise InputError(
-                f"no {option} token can follow the prompt's end {end} under this tokenizer; "
-                "end the prompt with a plain word or colon, for example the assistant prefix 'Answer:'"
+                f"no spelling of {option} ({', '.join(map(repr, spellings[:3]))}) is one token after the prompt's end "
+                f"{end} under this tokenizer; end the prompt with a plain word or colon, for example the assistant "
+                "prefix 'Answer:', or use a model whose vocabulary has the word"
             )
         for other, taken in found.items():
             if shared := sorted(set(taken) & set(tokens)):

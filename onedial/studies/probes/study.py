@@ -236,5 +236,5 @@ class Study:
         self.run.keep_table("questions.parquet", frame.assign(fold=self.task.folds.fold), ["id", "question"])
         truth = self.labels.truth.reset_index().assign(difficulty=self.labels.difficulty.round(6).to_numpy())
         self.run.keep_table("labels.parquet", truth, ["question_id"])
-        self.run.write_text("prompt.txt", f"{self.prompts.example}\n")
+        self.run.write_text("prompt.txt", self.prompts.example)
         self.run.record(activations=str(self.store.folder))
