@@ -1,5 +1,6 @@
 from .asking import FRAMINGS, Question
 from .confidence import calibration_table, compare_predictors, f_beta_curve, shared_or_own
+from .core.errors import InputError
 from .models import OpenModel, PromptSet, load_model
 from .panels import ResponseMatrix, load_panel, load_questions
 from .scale import FactorModel, QuestionBank, analyse_panel, fit_factor_model
@@ -8,6 +9,7 @@ from .verdict import SweepRun, judge_tables
 __all__ = [
     "FRAMINGS",
     "FactorModel",
+    "InputError",
     "OpenModel",
     "PromptSet",
     "Question",

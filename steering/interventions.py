@@ -180,9 +180,14 @@ class SteeringVector(Scalable):
             InputError: no such file, or not a steering vector.
         """
         remedy = "give a vector that a run of this version has saved; of a run, delete it and pass --resume"
-        return read_tensors(
-            path, FORMAT, lambda held, facts: cls.of_facts(held["direction"], facts), what=KIND, remedy=remedy
-        )
+
+        def made(held: dict[str, Tensor], facts: dict[str, Any]) -> "SteeringVector":
+            if (kind := held["direction"].dtype) != torch.float32:
+                kept = str(kind).removeprefix("torch.")
+                raise InputError(f"{path} holds its direction in {kept}, and vectors are kept in float32; {remedy}")
+            return cls.of_facts(held["direction"], facts)
+
+        return read_tensors(path, FORMAT, made, what=KIND, remedy=remedy)
 
     def facts(self) -> dict[str, Any]:
         """All but the direction, as JSON can hold it."""

@@ -9,7 +9,7 @@ from jaxtyping import Float
 from torch import Tensor
 
 from onedial.asking.instruments import YES_NO_TOKENS, TokenReader
-from onedial.asking.prompts import Prompt
+from onedial.asking.prompts import METACOGNITIVE, Prompt
 from onedial.core.errors import InputError
 from onedial.core.notices import notice
 from onedial.models.chat_turns import ChatTurns
@@ -33,6 +33,8 @@ from onedial.models.tokens import TokenBatch, encode, pad_batch, pad_id, render
 from onedial.models.writing import Writer, pads_rightly, write_after
 
 DEFAULT_MODEL = "smollm2-135m-instruct"
+EXAMPLE = METACOGNITIVE.fill("Who wrote the letter?")
+"""A prompt that a model in float16 is tried on when it is loaded."""
 DTYPES = {"float32": torch.float32, "bfloat16": torch.bfloat16, "float16": torch.float16}
 
 
@@ -61,7 +63,8 @@ class OpenModel:
         turns: how its chat template takes turns.
 
     Raises:
-        InputError: the architecture is not of that form, or its chat template begins no answer.
+        InputError: the architecture is not of that form, its chat template begins no answer, or its logits are not
+            finite, as where float16 overflows.
     """
 
     def __init__(self, hf: Any, tokenizer: Any, name: str, source: str = "memory", revision: str = "") -> None:
@@ -86,6 +89,9 @@ class OpenModel:
         if is_split():
             _check_same_bits(self.stack.tried.final, name)
             keep_own_part(hf)
+        if self.dtype == torch.float16:  # a few tokens may stay below 65504 where a prompt does not
+            ids = [token for token in encode(tokenizer, render(tokenizer, EXAMPLE)) if token < self.n_embedded]
+            self.check_finite(self.final_residual(pad_batch([ids], self.stack.pad_id).to(self.device)))
 
     def __repr__(self) -> str:
         return (
@@ -243,11 +249,6 @@ class OpenModel:
         finally:
             self._cache = None
 
-    @property
-    def fast_paths(self) -> FastPaths:
-        """Which fast paths are right for this model at short prompts, found out once; see `fast_paths_for`."""
-        return self.fast_paths_for(0)
-
     def fast_paths_for(self, longest: int) -> FastPaths:
         """Which fast paths are right for prompts of which the longest has so many tokens.
 
@@ -323,7 +324,8 @@ class OpenModel:
             A text (str) for one prompt, a list of them for a list; without special tokens.
 
         Raises:
-            InputError: a vector without its magnitude, no prompts, or one that with its answer exceeds the context.
+            InputError: a vector without its magnitude, no prompts, one that with its answer exceeds the context, or
+                logits that are not finite, as where float16 overflows.
         """
         if with_ is not None and not callable(getattr(with_, "steering", None)):
             raise InputError(

@@ -13,7 +13,14 @@ from typing import TYPE_CHECKING, Any, Protocol
 import torch
 from jaxtyping import Bool
 from torch import Tensor
-from transformers import DynamicCache, GenerationConfig, StoppingCriteria, StoppingCriteriaList
+from transformers import (
+    DynamicCache,
+    GenerationConfig,
+    LogitsProcessor,
+    LogitsProcessorList,
+    StoppingCriteria,
+    StoppingCriteriaList,
+)
 
 from onedial.asking.prompts import Prompt
 from onedial.core.errors import InputError
@@ -89,6 +96,9 @@ def generate(
         stop: given a row's text so far, after each token, says whether the row is done.
         prefix: a common beginning of all prompts that was run already, unsteered.
         with_: what the model is steered with while it writes.
+
+    Raises:
+        InputError: unsteered, its logits are not finite, as where 16 bits overflow.
     """
     if model.writer is not None:
         return model.writer.generate(
@@ -110,14 +120,18 @@ def generate(
     mask = torch.cat([torch.ones_like(shared), own.attention_mask.long()], dim=1)
     width, ends = input_ids.shape[1], end_tokens(model)
     watch = _StopRows(model.tokenizer, width, stop) if stop else None
+    finite = _Finite(len(sequences), model.device)
     with steering, _seeded(model, seed), model.stack.turned_by_row(), _own_settings_aside(model):
         output = model.hf.generate(
             input_ids=input_ids,
             attention_mask=mask,
             generation_config=_settings(model, max_new_tokens, temperature, ends, use_cache=not (crossing or uncached)),
+            logits_processor=LogitsProcessorList([finite]),
             stopping_criteria=StoppingCriteriaList([watch] if watch else []),  # it reads each token on the host
             **({model.stack.cache_argument: _expanded_cache(model, prefix, len(sequences))} if len(prefix) else {}),
         )
+    if with_ is None:
+        model.check_finite(finite.all_so_far)
     written = []
     for row, ids in enumerate(output[:, width:].tolist()):
         stopped = watch.stopped_after.get(row) if watch else None
@@ -249,6 +263,17 @@ def _settings(
         pad_token_id=model.stack.pad_id,
         **drawing,
     )
+
+
+class _Finite(LogitsProcessor):
+    """Changes no logits, and remembers of each row whether all were finite (0) or not (nan)."""
+
+    def __init__(self, n_rows: int, device: torch.device) -> None:
+        self.all_so_far = torch.zeros(n_rows, 1, device=device)
+
+    def __call__(self, input_ids: Tensor, scores: Tensor) -> Tensor:
+        self.all_so_far += 0 * scores.amax(dim=1, keepdim=True).to(self.all_so_far)
+        return scores
 
 
 class _StopRows(StoppingCriteria):

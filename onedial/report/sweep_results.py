@@ -15,7 +15,7 @@ from safetensors import SafetensorError, safe_open
 
 from onedial.asking.yes_no import MASS_FLOOR
 from onedial.core.errors import InputError
-from onedial.core.files import json_value
+from onedial.core.files import json_value, sha256_of_text
 from onedial.panels.splits import FITTING, TEST
 from onedial.report import sweep_figures as draw
 from onedial.report.contents import Contents

@@ -25,7 +25,6 @@ from onedial.asking import sweep_tables as tables_of
 from onedial.asking.sweep_tables import interventions_table, under_test
 from onedial.core.cards import one_line
 from onedial.core.errors import InputError
-from onedial.core.files import sha256_of_text
 from onedial.core.run.parts import Parts
 from onedial.core.run.run import Run
 from onedial.panels.panels import ResponseMatrix, panel_from_long

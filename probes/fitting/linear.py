@@ -60,10 +60,6 @@ class Probe:
 
     __repr__ = one_line
 
-    def log_odds(self, residuals: Float[Tensor, "*row d_model"]) -> Float[Tensor, "*row"]:
-        """Log-odds of label 1, float64 on the CPU."""
-        return self.intercept + self.slope * (residuals.double().cpu() @ self.direction.double())
-
 
 def fit_probe(
     residuals: Float[Tensor, "question d_model"],

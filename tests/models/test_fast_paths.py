@@ -96,7 +96,7 @@ def test_a_model_whose_weights_lie_on_disk_is_checked_and_answers_as_in_memory(a
     assert all(parameter.is_meta for parameter in hf.parameters())
     there, here = OpenModel(hf, byte_tokenizer(), name="there"), tiny_model(architecture)
     assert not widening.can_be_widened(there.stack)
-    assert there.fast_paths.allowed == BOTH
+    assert there.fast_paths_for(0).allowed == BOTH
     prompts, push = [[7, 8, 9, 20, 30], [7, 8, 40], [7, 8, 50, 60]], torch.ones(48)
     edit, settings = {1: lambda stream, each: stream + each[..., None] * push}, torch.tensor([[0.0, 1.0, -1.5]])
     for at in ("last", "all"):

@@ -33,7 +33,7 @@ def ran(monkeypatch):
 @pytest.fixture(scope="module")
 def model():
     model = tiny_model("llama")
-    assert model.fast_paths.allowed == {"last", "all"}  # found out before batches are counted
+    assert model.fast_paths_for(0).allowed == {"last", "all"}  # found out before batches are counted
     return model
 
 

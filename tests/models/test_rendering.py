@@ -187,7 +187,7 @@ def test_a_padding_token_without_an_embedding_is_not_used():
 
 def test_a_prompt_of_tokens_without_an_embedding_is_refused():
     model = tiny_model(vocab_size=len(byte_tokenizer()))
-    model.tokenizer.add_special_tokens({"additional_special_tokens": ["<|im_start|>"]})
+    model.tokenizer.add_tokens(["<|im_start|>"])
     with pytest.raises(InputError, match=r"'<\|im_start\|>'.*but the model's embedding has \d+ rows"):
         model.token_ids([Prompt("<|im_start|>Who?")])
 

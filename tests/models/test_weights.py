@@ -246,6 +246,14 @@ def test_sharded_weights_load_and_a_missing_shard_is_named(tmp_path):
     tiny_hf().save_pretrained(tmp_path, max_shard_size="100KB")
     byte_tokenizer().save_pretrained(tmp_path)
     assert torch.equal(logits(load_weights(resolve_weights(str(tmp_path)), torch.float32)[0]), logits(tiny_hf().eval()))
+    tiny_hf(seed=1).save_pretrained(tmp_path / "other")
+    stray = (tmp_path / "other" / "model.safetensors").rename(tmp_path / "model.safetensors")
+    with pytest.raises(InputError, match=r"two sets of weights, model\.safetensors and .*model-00001"):
+        resolve_weights(str(tmp_path))
+    stray.rename(tmp_path / "model-00001-of-00002.safetensors")
+    with pytest.raises(InputError, match="two sets of weights, model-00001-of-00002"):
+        resolve_weights(str(tmp_path))
+    (tmp_path / "model-00001-of-00002.safetensors").unlink()
     next(tmp_path.glob("model-00002-*.safetensors")).unlink()
     with pytest.raises(InputError, match=r"lacks 1 of \d+ weight files \(model-00002"):
         resolve_weights(str(tmp_path))

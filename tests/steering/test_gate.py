@@ -135,9 +135,10 @@ def test_a_vector_of_a_stranger_is_read_or_refused_whatever_stands_in_its_header
             except InputError:
                 refused.add(name)
     assert refused == set(facts)
-    for direction in (torch.ones(4, dtype=torch.int32), torch.ones(2, 2)):
+    others = {kind: vector.direction.to(getattr(torch, kind)) for kind in ("float16", "bfloat16", "float64", "int32")}
+    for kind, direction in {**others, "no steering vector of this project": torch.ones(2, 2)}.items():
         save_file({"direction": direction}, file, metadata=facts)
-        with pytest.raises(InputError, match="no steering vector of this project"):
+        with pytest.raises(InputError, match=kind):
             SteeringVector.load(file)
 
 

@@ -58,7 +58,7 @@ def test_a_fast_path_that_gives_something_else_is_not_taken(monkeypatch):
 
     monkeypatch.setattr(layer, "forward", leaking)
     with pytest.warns(UserWarning, match="the fast path is off by"):
-        assert model.fast_paths.allowed == frozenset()
+        assert model.fast_paths_for(0).allowed == frozenset()
     prompts = PromptSet.build(model, QUESTIONS[1:2], METACOGNITIVE)
     intervention = Intervention.of(*vectors_at(model, [1]))
     (margin,) = sweep(model, [intervention], prompts, [0.5]).table["margin"]

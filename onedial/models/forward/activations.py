@@ -45,6 +45,9 @@ def read_streams(
     """Residual streams at the last token of any token sequences, unsteered; float32 on the CPU.
 
     With several processes each reads its share, and all of them get everything.
+
+    Raises:
+        InputError: a stream is not finite, as where 16 bits overflow.
     """
     runner = model.runner(sequences, layers)
     lengths = [len(sequence) for sequence in sequences]
@@ -55,7 +58,9 @@ def read_streams(
         return list(torch.stack([done.last_residual(layer).to(model.device) for layer in layers], dim=1).float().cpu())
 
     batches = batches_by_length(lengths, size, model.fast_paths_for(max(lengths)).requires_equal_length)
-    return torch.stack(map_batches(batches, work, progress=progress))
+    streams = torch.stack(map_batches(batches, work, progress=progress))
+    model.check_finite(streams.flatten(1))
+    return streams
 
 
 @torch.inference_mode()
