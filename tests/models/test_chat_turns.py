@@ -13,7 +13,9 @@ from onedial.models.prompt_set import PromptSet
 from onedial.models.respondent import LocalRespondent
 
 TURN = "{% for m in messages %}<|im_start|>{{ m['role'] }}\n{{ m['content'] }}<|im_end|>\n{% endfor %}"
-THINKING = TURN.replace("{{ m['content'] }}", "{% if m['role'] == 'assistant' %}<T>\n\n</T>{% endif %}{{ m['content'] }}")
+THINKING = TURN.replace(
+    "{{ m['content'] }}", "{% if m['role'] == 'assistant' %}<T>\n\n</T>{% endif %}{{ m['content'] }}"
+)
 INSTRUCTION = (
     "{% for m in messages %}{% if m['role'] == 'user' %}<s>[INST] {{ m['content'] }} [/INST]{% else %}"
     " {{ m['content'] }}</s>{% endif %}{% endfor %}"
@@ -22,9 +24,7 @@ CHANNELS = (
     "{% for m in messages %}<|start|>{{ m['role'] }}{% if m['role'] == 'assistant' %}<|channel|>final{% endif %}"
     "<|message|>{{ m['content'] }}<|end|>{% endfor %}<|start|>assistant"
 )
-RESPONSE = TURN.replace(
-    "{{ m['content'] }}", "{% if m['role'] == 'assistant' %}<|begin|>{% endif %}{{ m['content'] }}"
-)
+RESPONSE = TURN.replace("{{ m['content'] }}", "{% if m['role'] == 'assistant' %}<|begin|>{% endif %}{{ m['content'] }}")
 
 
 def begun(more="", turn=TURN):
@@ -118,7 +118,7 @@ def test_float16_that_overflows_is_refused_when_loaded():
         hf.get_input_embeddings().weight[ids, 0] = 6e4
         for layer in hf.model.layers:
             layer.mlp.down_proj.weight[0] += 600.0
-    with pytest.raises(InputError, match="float16.*bfloat16 or float32"):
+    with pytest.raises(InputError, match=r"float16.*bfloat16 or float32"):
         OpenModel(hf, byte_tokenizer(), name="tiny")
 
 

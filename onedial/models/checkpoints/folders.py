@@ -153,8 +153,8 @@ def _weight_files(folder: Path) -> list[Path]:
         return single
     if stray := sorted({file.name for file in (*single, *folder.glob(SHARDS))} - set(names)):
         raise InputError(
-            f"{folder} holds two sets of weights, {stray[0]} and what {INDEX} names ({names[0]} first); take those that "
-            "are not the model's out of the folder"
+            f"{folder} holds two sets of weights, {stray[0]} and what {INDEX} names ({names[0]} first); take those "
+            "that are not the model's out of the folder"
         )
     missing = [name for name in names if name not in here]
     if missing:
