@@ -15,7 +15,6 @@ read both unsteered and at the chosen magnitude: the steered subject's, the majo
 """
 
 from collections.abc import Mapping, Sequence
-from copy import copy
 from dataclasses import dataclass, field, replace
 from functools import cached_property, lru_cache
 from typing import Any
@@ -74,6 +73,7 @@ class Case:
         thresholds: target -> threshold on the shared factor (higher = more often yes); None: Phi^-1(yes rate).
         samples: Q x T, how many samples of the answer said yes, and how many were read; None where none was asked for
             twice.
+        copies: which base models count as one; None: as the answers tell it.
         instructed: Q x level, the margin under each instructed threshold and without one; None where it was not asked.
         norms_per_unit: residual norms that one unit of the magnitude is. kl: what the push costs on neutral text, nan
             where that was not measured.
@@ -96,6 +96,7 @@ class Case:
     about: pd.DataFrame = field(default_factory=pd.DataFrame)
     thresholds: pd.Series | None = None
     samples: tuple[np.ndarray, np.ndarray] | None = None
+    copies: NearCopies | None = None
     instructed: np.ndarray | None = None
     norms_per_unit: float = 1.0
     kl: float = float("nan")
@@ -129,10 +130,12 @@ class Case:
         return replace(self, panel=answers, respondents=describe_targets(answers.columns, table), **known)
 
     def knowing(self, given: np.ndarray) -> "Case":
-        """The same, of whose targets only these answers are known (Q x T)."""
-        other = copy(self)
-        other.__dict__.update(given=given, scores_made={})
-        return other
+        """The same, of whose targets only these answers are known (Q x T).
+
+        All that rests on answers is made anew; which base models there are stays as the whole panel tells it.
+        """
+        answers = pd.DataFrame(given, self.questions, self.targets)
+        return replace(self, panel=answers, copies=self.near_copies)
 
     # ---- the subject -------------------------------------------------------------------------------------------------
 
@@ -272,6 +275,8 @@ class Case:
     @cached_property
     def near_copies(self) -> NearCopies:
         """Base models that answer so nearly alike that they count as one."""
+        if self.copies is not None:
+            return self.copies
         return base_models(self.given, self.respondents["model"], self.wordings, self.topics)
 
     @cached_property

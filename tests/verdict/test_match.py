@@ -236,3 +236,14 @@ def test_wordings_count_once_where_it_is_asked_whether_a_target_can_be_judged():
     wordings = [[f"q{5 * number + place}" for place in range(5)] for number in range(40)]
     assert (case_of(sweep, panel).matches["status"] != "few").all()
     assert (case_of(sweep, panel, wordings=wordings).matches["status"] == "few").all()
+
+
+def test_a_case_that_knows_fewer_answers_is_made_anew():
+    """Whatever was asked of the whole case before; which base models there are stays."""
+    case, asked = (case_of(*simulated("threshold shift", 2)) for _ in range(2))
+    fewer = np.where(np.arange(len(case.questions))[:, None] % 2 == 0, np.nan, case.given)
+    whole = asked.matches
+    one, other = case.knowing(fewer), asked.knowing(fewer)
+    pd.testing.assert_frame_equal(one.matches, other.matches)
+    assert (other.matches["n_test"] < whole["n_test"]).all()
+    assert other.near_copies is asked.near_copies
