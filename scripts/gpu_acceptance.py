@@ -405,7 +405,7 @@ def whole(small: bool, device: str, folder: Path) -> Figures:
             finish(sweep, folder / f"run-{each}")
     one, other = (folder / f"run-{each}" for each in ("cpu", device))
     turned = int(((answers(one)["margin"] > 0) != (answers(other)["margin"] > 0)).sum())
-    sentences = [SweepRun.open(run).verdict()["sentence"] for run in (one, other)]
+    sentences = [SweepRun.open(run).verdict().sentence for run in (one, other)]
     same = sentences[0] == sentences[1]
     return {"passed": same, "sentences": sentences, "flips": turned, "answers": len(answers(one))}
 

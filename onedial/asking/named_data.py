@@ -4,8 +4,6 @@ embedded      533 questions of fact, and what 26 respondents (4 base models) say
 development   60 more questions, on which wordings are chosen; no run uses them
 facts         200 questions about the world to be answered with yes or no, in pairs that differ in a word, one of each
               true; about nobody's ability
-preferences   40 questions about likes, to be answered with yes or no, in 20 pairs that are each other reversed;
-              about nobody's ability, and with no right answer
 frontier      450 requests, and what 18 respondents (18 base models) say of whether they would answer them:
               about refusal, not ability
 frontier-safe the 250 of these requests that are harmless
@@ -35,7 +33,6 @@ NAMED_QUESTIONS = {
     "embedded": "questions.jsonl",
     "development": "development.jsonl",
     "facts": "facts.jsonl",
-    "preferences": "preferences.jsonl",
     "frontier": "frontier/panel.csv",
     "frontier-safe": "frontier/safe.csv",
     "frontier-confidence": "frontier_confidence/questions.csv.gz",

@@ -4,8 +4,8 @@ sweep          one row per question, intervention and magnitude: the steered sub
 controls       as sweep, along each control: a few magnitudes, enough to see where the answers turn
 reasoned       as sweep, of answers that were written after a reasoning: what was said, and the whole text
 facts          as sweep, of yes/no facts that have nothing to do with ability, with their truth
-wordings       as sweep, of a few questions asked as they are and reversed, and of preferences, along the intervention
-               under test and along Yes minus No in the unembedding
+wordings       as sweep, of a few questions asked as they are and reversed, along the intervention under test and along
+               Yes minus No in the unembedding
 instructed     one row per question and level: the unsteered subject told to say yes only if it is at least so sure
 interventions  one row per intervention: what was done to the residual stream, and at which magnitudes
 """
@@ -23,7 +23,7 @@ INSTRUCTED_KEY = ["question_id", "level"]
 FACTS_COLUMNS = [*SWEEP_COLUMNS, "truth"]
 WORDING_COLUMNS = [*SWEEP_COLUMNS, "wording"]
 WORDING_KEY = [*SWEEP_KEY, "wording"]
-AS_ASKED, REVERSED_WORDING, PREFERENCE = "as asked", "reversed", "preference"
+AS_ASKED, REVERSED_WORDING = "as asked", "reversed"
 """Of `wording`."""
 
 REASONED_COLUMNS = [*SWEEP_KEY, "said_yes", "tokens_out", "text"]

@@ -3,8 +3,10 @@
 import math
 import re
 from collections.abc import Iterable, Mapping
+from dataclasses import is_dataclass
 from pathlib import Path
-from typing import Any
+from types import NoneType, UnionType
+from typing import Any, Union, get_args, get_origin, get_type_hints
 
 _HALVES = re.compile("[\ud800-\udfff]")
 
@@ -37,6 +39,33 @@ def plain(value: Any, *, infinities: bool = False) -> Any:
     if isinstance(value, Iterable):
         return [plain(item, infinities=infinities) for item in value]
     raise TypeError(f"{type(value).__name__} is no plain value; give texts, numbers, lists and dictionaries")
+
+
+def from_plain(kind: Any, value: Any) -> Any:
+    """What `plain` was made of, by its annotations: dataclasses, their lists, dictionaries and optional parts.
+
+    Args:
+        kind: the class or annotation. value: as it stands in a file; None where a number is expected is nan.
+
+    Raises:
+        TypeError: the dataclass has no such field, or another that the file lacks.
+
+    >>> from onedial.stats.estimate import Estimate
+    >>> from_plain(Estimate, {"value": 0.5, "low": None}).low
+    nan
+    """
+    if is_dataclass(kind):
+        hints = get_type_hints(kind)
+        return kind(**{name: from_plain(hints.get(name), item) for name, item in value.items()})  # type: ignore[operator]
+    origin, inner = get_origin(kind), get_args(kind)
+    if origin in (Union, UnionType):
+        (some,) = (each for each in inner if each is not NoneType)
+        return None if value is None else from_plain(some, value)
+    if origin is list:
+        return [from_plain(inner[0], item) for item in value]
+    if origin is dict:
+        return {name: from_plain(inner[1], item) for name, item in value.items()}
+    return math.nan if kind is float and value is None else value
 
 
 def whole_characters(value: Any) -> Any:

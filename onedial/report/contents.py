@@ -12,7 +12,7 @@ from onedial.verdict.case import Case
 from onedial.verdict.judgement import SweepTables
 from onedial.verdict.match import dose_response
 from onedial.verdict.sweep_run import SweepRun
-from onedial.verdict.verdict import CANNOT_BE_JUDGED
+from onedial.verdict.verdict import Verdict
 
 UNITS = {"residual_norm": "multiples of the median residual norm", "raw": "multiples of the vector as extracted"}
 
@@ -34,14 +34,9 @@ class Contents(Stored):
         return self.sweep.tables()
 
     @cached_property
-    def verdict(self) -> dict[str, Any]:
+    def verdict(self) -> Verdict:
         """verdict.json."""
         return self.sweep.verdict()
-
-    @property
-    def is_judged(self) -> bool:
-        """Whether anything could be judged."""
-        return bool(self.verdict["reproduced"] != CANNOT_BE_JUDGED)
 
     @cached_property
     def grid(self) -> Case:

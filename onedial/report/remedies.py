@@ -1,8 +1,5 @@
 """What to try where a run cannot be judged: an unusable dial refutes nothing. The words are words.yaml's."""
 
-from collections.abc import Mapping
-from typing import Any
-
 import numpy as np
 import pandas as pd
 
@@ -10,25 +7,25 @@ from onedial.report.meaning import WORDS
 from onedial.show.columns import number
 from onedial.stats.shares import rates
 from onedial.verdict.case import Case
-from onedial.verdict.verdict import MIN_TARGETS, ONE_MODEL, REACH
+from onedial.verdict.verdict import MIN_TARGETS, ONE_MODEL, REACH, Verdict
 
 
-def what_to_try(verdict: Mapping[str, Any], grid: Case, matches: pd.DataFrame) -> list[str]:
+def what_to_try(verdict: Verdict, grid: Case, matches: pd.DataFrame) -> list[str]:
     """A sentence for each thing that keeps the run from being judged, and what may fix it.
 
     Args:
-        verdict: verdict.json. grid: the sweep under test. matches: index target.
+        grid: the sweep under test. matches: index target.
     """
     words, told = WORDS["remedies"], []
-    if verdict["n_eligible"] < MIN_TARGETS:
+    if verdict.n_eligible < MIN_TARGETS:
         counts = matches["status"].value_counts()
         cures = [words[f"cure_{status}"] for status in ("few", "constant", "flat") if status in counts]
         statuses = ", ".join(f"{n} {name}" for name, n in counts.items())
-        numbers = {"n": verdict["n_eligible"], "statuses": statuses, "least": MIN_TARGETS}
+        numbers = {"n": verdict.n_eligible, "statuses": statuses, "least": MIN_TARGETS}
         told.append(words["targets"].format(**numbers, cures=", or ".join(cures or [words["cure"]])))
-    if ONE_MODEL in verdict.get("because", ""):
+    if ONE_MODEL in verdict.because:
         told.append(words["one_model"])
-    if verdict["reach"] < REACH:
+    if verdict.reach < REACH:
         reached, wanted = rates(grid.answers[grid.fitting][:, grid.readable])[0], matches["yes_rate"].dropna()
         ends = [number(end, 2) for end in (reached.min(), reached.max(), wanted.min(), wanted.max())]
         told += [words["reach"].format(*ends), *(_end(grid, side) for side in (-1, 1))]

@@ -41,7 +41,7 @@ def write_report(run: SweepRun) -> Path:
     subject = contents.model.get("name") or run.config.get("model")
     return write_page(
         contents,
-        question=f"Does one steering vector in {subject} reproduce the yes/no of {verdict['n_targets']} targets?",
+        question=f"Does one steering vector in {subject} reproduce the yes/no of {verdict.n_targets} targets?",
         headline=headline_of(verdict),
         lead=_lead(contents),
         overview=lambda sections: overview(contents, sections),
@@ -69,9 +69,9 @@ def _lead(contents: Contents) -> Markup:
     """How much was judged, and how well it agrees, where anything was."""
     verdict, n_test = contents.verdict, int((contents.questions["split"] == "test").sum())
     lead = Markup("{} on {} test questions.").format(judged_targets(verdict), n_test)
-    if verdict["agreement"] is None:
+    if verdict.agreement != verdict.agreement:
         return lead
-    shown = (f"<b>{number(verdict[name], 2)}</b> {words}" for name, words in AGREEMENTS.items())
+    shown = (f"<b>{number(getattr(verdict, name), 2)}</b> {words}" for name, words in AGREEMENTS.items())
     return lead + Markup(f" Mean agreement with a target: {', '.join(shown)}.")
 
 

@@ -1,4 +1,4 @@
-"""The figures of a sweep: each is a declaration of one of the five plots, drawn from what the run has stored.
+"""The figures of a sweep: each is a declaration of one of the four plots, drawn from what the run has stored.
 
 Every one has the signature of `onedial.show.results.Make`: of the result's own table, and of all that is stored.
 """
@@ -16,16 +16,14 @@ from onedial.scale.study import factor_figures
 from onedial.show.columns import interval, number
 from onedial.show.figure_style import COLOURS, FAINT, INK, PAPER, Drawing
 from onedial.show.labels import target_labels
-from onedial.show.plots import SHARES, Cells, Curve, Mark, Panel, bands_of, curves, forest, heatmap, histogram, scatter
+from onedial.show.plots import SHARES, Cells, Curve, Mark, Panel, bands_of, curves, forest, heatmap, scatter
 from onedial.stats.level import Z_95
-from onedial.stats.shares import rates
+from onedial.verdict.prediction.retest import RETEST
 from onedial.verdict.prediction.sources import DIAL, OWN_FRAMINGS
 
 UNREADABLE = 0.05
 """Share of unread answers from which a cell of the layer map is crossed out."""
 UNSTEERED = "unsteered margin"
-SETTINGS = (0.1, 0.5, 0.9)
-"""Yes rates whose nearest settings the histogram shows."""
 JITTER = 0.012
 HOLLOW = {"marker": "o", "color": COLOURS[0], "markerfacecolor": PAPER}
 
@@ -35,12 +33,12 @@ HOLLOW = {"marker": "o", "color": COLOURS[0], "markerfacecolor": PAPER}
 
 def bits_of_models(table: pd.DataFrame, stored: Contents) -> Drawing:
     """What is seen first: bits of each base model by the dial, and by accounts that need no steering as marks."""
-    prediction = stored.verdict["prediction"]
-    rows = pd.DataFrame.from_dict(prediction["models"], orient="index").drop(columns="possible")
+    prediction = stored.verdict.prediction
+    rows = pd.DataFrame.from_dict(prediction.models, orient="index").drop(columns="possible")
     rows = rows.join(table).sort_values("bits", ascending=False, kind="stable")
-    who = "repeated answers" if prediction["mark"] == "test-retest" else "other models' answers"
-    marks = {prediction["mark"]: (who, COLOURS[1], "D", 6.0), UNSTEERED: ("the subject unsteered", INK, "|", 9.0)}
-    marks |= {prediction["surface"]: (f"{prediction['surface']} of the question", COLOURS[2], "v", 6.0)}
+    who = "repeated answers" if prediction.mark == RETEST else "other models' answers"
+    marks = {prediction.mark: (who, COLOURS[1], "D", 6.0), UNSTEERED: ("the subject unsteered", INK, "|", 9.0)}
+    marks |= {prediction.surface: (f"{prediction.surface} of the question", COLOURS[2], "v", 6.0)}
     return forest(
         rows,
         "bits",
@@ -53,17 +51,15 @@ def bits_of_models(table: pd.DataFrame, stored: Contents) -> Drawing:
 
 
 def sources(table: pd.DataFrame, stored: Contents) -> Drawing:
-    """Bits of every source, by all fitting answers."""
-    rows = table[(table["k"].astype(str) == "all") & (table["source"] != OWN_FRAMINGS)]
+    """Bits of every source."""
+    rows = table[table["source"] != OWN_FRAMINGS]
     rows = rows.sort_values("bits", ascending=False, kind="stable").set_index("source")
-    few = table[table["k"].astype(str) == table["k"].astype(str).iloc[0]].set_index("source")["bits"]
-    marked = rows["bits"].get(stored.verdict["prediction"]["mark"])
+    marked = rows["bits"].get(stored.verdict.prediction.mark)
     return forest(
-        rows.assign(few=few.reindex(rows.index)),
+        rows,
         "bits",
         hollow=rows["own_answers"].astype(bool),
         bold=[DIAL],
-        marks=[Mark("few", f"by {table['k'].iloc[0]} of its answers", FAINT, "|", 7.0)],
         rules={0.0: "-"} | ({} if marked is None else {float(marked): ":"}),
         label="one order for all targets",
         legend={"learnt from the target's answers": HOLLOW},
@@ -74,15 +70,15 @@ def sources(table: pd.DataFrame, stored: Contents) -> Drawing:
 def baselines(table: pd.DataFrame, stored: Contents) -> Drawing:
     """S of every account that has an order, and of steering."""
     rows = table.loc[table["n_targets"] > 0, ["signal", "low", "high", "one_order"]].copy()
-    dial = [np.nan if (end := stored.verdict["signal"].get(name)) is None else end for name in ("value", "low", "high")]
-    rows.loc["steering"] = [*dial, True]
+    dial = stored.verdict.signal
+    rows.loc["steering"] = [dial.value, dial.low, dial.high, True]
     rows = rows.sort_values("signal", ascending=False, kind="stable", na_position="last")
     return forest(
         rows,
         "signal",
         hollow=~rows["one_order"].astype(bool),
         bold=["steering"],
-        shade=(dial[1], dial[2]),
+        shade=(dial.low, dial.high),
         label="one order for all targets",
         legend={"an order for each target": HOLLOW},
         xlabel="mean kappa on the test questions",
@@ -92,7 +88,7 @@ def baselines(table: pd.DataFrame, stored: Contents) -> Drawing:
 def _targets(table: pd.DataFrame, stored: Contents) -> tuple[pd.DataFrame, pd.Series]:
     """Matches from rarely to often yes under short names, and whether each is left out."""
     rows = table.sort_values("yes_rate", kind="stable", na_position="last")
-    return rows.set_axis(target_labels(rows)), pd.Series(rows.index.isin(list(stored.verdict["excluded"])))
+    return rows.set_axis(target_labels(rows)), pd.Series(rows.index.isin(list(stored.verdict.excluded)))
 
 
 def agreement(table: pd.DataFrame, stored: Contents) -> Drawing:
@@ -113,7 +109,7 @@ def agreement(table: pd.DataFrame, stored: Contents) -> Drawing:
 
 def pushes(table: pd.DataFrame, stored: Contents) -> Drawing:
     """Push against order of the vector and of every control."""
-    vector = stored.verdict["direction"]["vector"]
+    vector = stored.verdict.direction.vector
     rows = table[["role", "push", "order_gain"]].copy()
     rows.loc["the vector"] = ["the vector", vector.get("push"), vector.get("order_gain")]
     rows = rows.astype({"push": float, "order_gain": float}).assign(push=lambda each: each["push"].fillna(np.inf))
@@ -136,78 +132,33 @@ def pushes(table: pd.DataFrame, stored: Contents) -> Drawing:
 # ---- the dial --------------------------------------------------------------------------------------------------------
 
 
-def places(table: pd.DataFrame, stored: Contents) -> Drawing | None:
-    """Place on the dial against threshold; nothing where nothing could be judged."""
-    line = stored.verdict["line"]
-    rows = table[np.isfinite(table["threshold"]) & np.isfinite(table["magnitude_ml"])]
-    if not stored.is_judged or rows.empty:
+def line(table: pd.DataFrame, stored: Contents) -> Drawing | None:
+    """Magnitude of best agreement against threshold; nothing where nothing could be judged."""
+    fitted = stored.verdict.line
+    rows = table[np.isfinite(table["threshold"]) & np.isfinite(table["magnitude"])]
+    if not stored.verdict.is_judged or rows.empty:
         return None
-    bottom, top = _shown_places(table)
-    far = Z_95 * rows["magnitude_ml_se"]
-    ends = {"low": rows["magnitude_ml"] - far, "high": rows["magnitude_ml"] + far}
-    beyond = ~rows["magnitude_ml"].between(line["dial_low"] or bottom, line["dial_high"] or top)
     drawn = rows.assign(
-        place=rows["magnitude_ml"].clip(bottom, top),
         family=rows["family"].where(rows["family"] != "", rows["model"]),
-        **{f"place_{end}": values.clip(bottom, top) for end, values in ends.items()},
-        **{f"threshold_{end}": rows["threshold"] + sign * Z_95 * rows["threshold_se"] for end, sign in SIGNS.items()},
+        threshold_low=rows["threshold"] - Z_95 * rows["threshold_se"],
+        threshold_high=rows["threshold"] + Z_95 * rows["threshold_se"],
     )
-    fitted = []
-    if line["r2"] is not None:
-        x = np.linspace(rows["threshold"].min(), rows["threshold"].max(), 101)
-        y = line["intercept"] + line["slope"] * x
-        fitted = [Curve(x, np.where((y >= bottom) & (y <= top), y, np.nan), colour=INK)]
-    drawing = scatter(
+    lines, remark = [], "no line: too few targets have a magnitude"
+    if np.isfinite(fitted.r2):
+        x = np.array([rows["threshold"].min(), rows["threshold"].max()])
+        lines = [Curve(x, fitted.intercept + fitted.slope.value * x, colour=INK)]
+        chance = number(fitted.r2_null_median, 2)
+        remark = f"R² {number(fitted.r2, 2)} over {fitted.n} targets; by chance {chance} in the middle"
+    return scatter(
         drawn,
         "threshold",
-        "place",
+        "magnitude",
         by="family",
-        hollow=beyond,
-        lines=fitted,
-        legend={"hollow: beyond the dial": HOLLOW} if beyond.any() else {},
+        lines=lines,
         xlabel="target's threshold (higher = more often yes)",
-        ylabel=f"place on the dial\n({stored.unit})",
-        remark=_fit(line),
+        ylabel=f"magnitude of best agreement\n({stored.unit})",
+        remark=remark,
     )
-    outside = int(((rows["magnitude_ml"] < bottom) | (rows["magnitude_ml"] > top)).sum())
-    return Drawing(drawing.figure, caption=_extrapolated(line, int(beyond.sum()), outside, len(table) - len(rows)))
-
-
-SIGNS = {"low": -1, "high": 1}
-
-
-def _shown_places(matches: pd.DataFrame) -> tuple[float, float]:
-    """A quarter more, on either side, than the magnitudes that were chosen for the targets."""
-    chosen = matches[["magnitude", "magnitude_rate"]].to_numpy(float)
-    if not np.isfinite(chosen).any():
-        return -1.0, 1.0
-    low, high = float(np.nanmin(chosen)), float(np.nanmax(chosen))
-    room = 0.25 * (high - low) or 0.25 * abs(high) or 0.25
-    return low - room, high + room
-
-
-def _fit(line: dict[str, Any]) -> str:
-    if line["r2"] is None:
-        return "no line: too few targets have a place"
-    chance = number(line["r2_null_median"], 2)
-    return f"R² {number(line['r2'], 2)} over {line['n']} targets; by chance {chance} in the middle"
-
-
-def _extrapolated(line: dict[str, Any], n_beyond: int, n_outside: int, n_absent: int) -> str:
-    """How many places are extrapolated, that they count in R², and R² without them; and what is not there."""
-    told = []
-    if n_beyond:
-        without = line["r2_within"]
-        left = "" if without is None else f" (without what is extrapolated {number(without, 2)})"
-        told.append(
-            f"Hollow: {n_beyond} beyond the magnitudes that were asked, extrapolated by maximum likelihood, and "
-            f"counted in R²{left}."
-        )
-    if n_outside:
-        told.append(f"Outside of the picture, and drawn at its edge: {n_outside}.")
-    if n_absent:
-        told.append(f"Not drawn: {n_absent} targets, which have no finite threshold or place.")
-    return " ".join(told)
 
 
 def dose(_: Any, stored: Contents) -> Drawing:
@@ -297,99 +248,6 @@ def _edges(centres: pd.Series) -> np.ndarray:
         return at + np.array([-0.5, 0.5])
     between = (at[:-1] + at[1:]) / 2
     return np.concatenate([[2 * at[0] - between[0]], between, [2 * at[-1] - between[-1]]])
-
-
-def question_map(_: Any, stored: Contents) -> Drawing:
-    """Margins of all questions at all magnitudes, from easy to hard for the panel, else by their own share of yes."""
-    grid, factor = stored.grid, stored.factor
-    if factor is None:
-        rank = -np.nanmean(np.where(np.isnan(grid.answers).all(axis=1)[:, None], 0.0, grid.answers), axis=1)
-    else:
-        known = factor.difficulty.set_axis(factor.difficulty.index.astype(str))
-        rank = known.reindex(grid.questions.astype(str)).to_numpy(float)
-    kept = np.flatnonzero(~np.isnan(rank))
-    margins = grid.margins[kept[np.argsort(-rank[kept], kind="stable")]]
-    seen = np.abs(margins[~np.isnan(margins)])
-    far = max(float(np.quantile(seen, 0.98)) if len(seen) else 1.0, 1e-6)
-    ticks = np.unique(np.linspace(0, len(grid.magnitudes) - 1, 7).round().astype(int))
-    ends = ("hard for all", "easy for all") if factor is not None else ("least often yes", "most often yes")
-    return heatmap(
-        [Cells(np.arange(len(grid.magnitudes) + 1), np.arange(len(margins) + 1), margins)],
-        xlabel="magnitude (its steps are not to scale)",
-        ylabel=f"{len(margins)} questions, {ends[0]} to {ends[1]}",
-        colours="PuOr",
-        limits=(-far, far),
-        bar="margin (above 0: yes)",
-        rows={},
-        columns={place + 0.5: number(grid.magnitudes[place], 2) for place in ticks},
-        line=grid.unsteered + 0.5,
-    )
-
-
-def margins_at_settings(_: Any, stored: Contents) -> Drawing | None:
-    """Margins of the test questions at the settings whose yes rates are nearest to .1, .5 and .9; None where no answer
-    could be read.
-    """
-    grid = stored.grid
-    margins, (rate, _) = grid.margins[grid.test], rates(grid.answers[grid.test])
-    if np.isnan(rate).all():
-        return None
-    chosen = sorted({int(np.nanargmin(np.abs(rate - wanted))) for wanted in SETTINGS})
-    shown = margins[:, chosen]
-    far = np.nanquantile(np.abs(shown), 0.99) if (~np.isnan(shown)).any() else 1.0
-    panels = {}
-    for place in chosen:
-        read = margins[~np.isnan(margins[:, place]), place]
-        unsteered = " (unsteered)" if place == grid.unsteered else ""
-        title = f"magnitude {number(grid.magnitudes[place], 3, signed=True)}{unsteered}: yes {number(rate[place], 2)}"
-        panels[f"{title}, {len(margins) - len(read)} unread"] = {"yes": read[read > 0], "no": read[read <= 0]}
-    edges = np.linspace(-far, far, 42)  # an even number of bins: 0 is an edge
-    return histogram(panels, edges, "margin: log odds of yes over no", "questions")
-
-
-def path(table: pd.DataFrame, stored: Contents) -> Drawing | None:
-    """The steered subject in the plane of threshold and loading, the targets as points."""
-    settings = table[table["threshold_se"].notna()].sort_index()
-    if settings.empty:
-        return None
-    far = Z_95 * settings["loading_se"]
-    look = {"marker": ".", "markersize": 4}
-    line = Curve(
-        settings["threshold"],
-        settings["loading"],
-        "steered subject",
-        INK,
-        settings["loading"] - far,
-        settings["loading"] + far,
-        look,
-    )
-    targets = stored["path_targets"]
-    targets = targets[targets["threshold_se"].notna()] if len(targets) else targets
-    ends = {
-        f"{name}_{end}": targets[name] + sign * Z_95 * targets[f"{name}_se"]
-        for name in ("threshold", "loading")
-        for end, sign in SIGNS.items()
-        if len(targets)
-    }
-    change = stored.numbers("path")["change"]
-    known = change["value"] is not None
-    return scatter(
-        targets.assign(**ends) if len(targets) else pd.DataFrame(columns=["threshold", "loading", "model"]),
-        "threshold",
-        "loading",
-        by="model",
-        lines=[line],
-        rules=(0.0,),
-        ylimits=(min(-0.1, float(np.nanmin([*(settings["loading"] - far), 0]))), 1.02),
-        xlabel="threshold (higher = more often yes)",
-        ylabel="loading on the shared difficulty",
-        remark=(
-            f"change of the dial's loading {number(change['value'], 2, signed=True)} "
-            f"{interval(change['low'], change['high'], 2, signed=True)}"
-            if known
-            else "too few settings with a place for a change of the loading"
-        ),
-    )
 
 
 def reasoned_rates(_: Any, stored: Contents) -> Drawing:

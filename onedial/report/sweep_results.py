@@ -24,9 +24,10 @@ from onedial.report.meaning import findings, why_left_out
 from onedial.report.remedies import what_to_try
 from onedial.report.sweep_figures import unread_share
 from onedial.show import page
-from onedial.show.columns import Column, between, digits, headline, interval, like, number
+from onedial.show.columns import Column, digits, headline, interval, like, number
 from onedial.show.results import SURROUNDINGS, WARNINGS, Result, words_in
-from onedial.show.run_tables import Rows, flat_rows
+from onedial.show.run_tables import Rows
+from onedial.verdict.baselines.facts import FactsResult
 from onedial.verdict.criteria.status import EDGE
 from onedial.verdict.judgement import Judgement
 from onedial.verdict.prediction.prediction import OPEN_FLOOR, share_is_told, words_of_mark
@@ -67,65 +68,62 @@ def named(names: Sequence[str]) -> str:
 # ---- the verdict -----------------------------------------------------------------------------------------------------
 
 
-def _flags(verdict: Mapping[str, Any], stored: Contents) -> list[Any]:
+def _flags(_: Any, stored: Contents) -> list[Any]:
     """What the verdict itself says that changes how it is read, most weighty first."""
-    words = WORDS["verdict"]
-    told: list[Any] = [] if stored.is_judged else [(words["unjudged"].format(because=verdict["because"]), "remedies")]
+    words, verdict = WORDS["verdict"], stored.verdict
+    told: list[Any] = [] if verdict.is_judged else [(words["unjudged"].format(because=verdict.because), "remedies")]
     told += [words["falls"]] * stored.grid.dial.falls
-    checks = {screened["check"] for screened in verdict["screening"]}
-    flags = [flag for flag in FLAGS if flag in verdict["flags"] and flag not in checks]
+    checks = {finding.check for finding in verdict.screening}
+    flags = [flag for flag in FLAGS if flag in verdict.flags and flag not in checks]
     told += [(flag.capitalize(), ABOUT.get(flag, "verdict")) for flag in flags]
-    no_gain = verdict["gain"]["low"] is not None and verdict["gain"]["low"] <= 0
-    return told + [words["no_gain"]] * no_gain
+    return told + [words["no_gain"]] * (verdict.gain.low <= 0)
 
 
 def _screened(_: Any, stored: Contents) -> list[str]:
     return [
-        f"{screened['check'].capitalize()}{': ' * bool(screened['about'])}{named(screened['about'])}"
-        for screened in stored.verdict["screening"]
+        f"{finding.check.capitalize()}{': ' * bool(finding.about)}{named(finding.about)}"
+        for finding in stored.verdict.screening
     ]
 
 
 def _models(_: Any, stored: Contents) -> list[tuple[str, dict[str, Any]]]:
     """Each base model: what the dial predicts of it, and the verdict's numbers with it alone and without it."""
-    prediction, rows = stored.verdict["prediction"], []
-    for name, numbers in stored.verdict["models"].items():
-        bits = prediction["models"].get(name, {})
-        told = share_is_told(bits.get("possible") or 0.0, prediction["yes_rate"] or 0.0)
+    prediction, rows = stored.verdict.prediction, []
+    for name, numbers in stored.verdict.models.items():
+        bits = prediction.models.get(name, {})
+        told = share_is_told(bits.get("possible", 0.0), prediction.yes_rate)
         rows.append((name, {**bits, **numbers} | ({} if told else {"share": None})))
     return rows
 
 
 def _about_models(_: Any, stored: Contents) -> list[Any]:
-    needed = [name for name, model in stored.verdict["prediction"]["models"].items() if model.get("needed")]
-    words, n = WORDS["models"], len(stored.verdict["models"])
+    needed = [name for name, model in stored.verdict.prediction.models.items() if model.get("needed")]
+    words, n = WORDS["models"], len(stored.verdict.models)
     told = [words["needed"].format(names=named(needed))] if needed else []
     return told + [words["few"].format(n=n)] * (n < FEWEST_MODELS)
 
 
 def _sources(table: pd.DataFrame, stored: Contents) -> pd.DataFrame:
-    """The best first within each number of answers, the whole fitting split first; the ends are those that decide."""
-    prediction = stored.verdict["prediction"]
-    if prediction["by"] == "topics" and "low_topics" in table:
+    """The best first; the ends are those that decide."""
+    prediction = stored.verdict.prediction
+    if prediction.by == "topics" and "low_topics" in table:
         table = table.assign(low=table["low_topics"], high=table["high_topics"])
-    if not share_is_told(prediction["possible"]["value"] or 0.0, prediction["yes_rate"]):
+    if not share_is_told(prediction.possible.value, prediction.yes_rate):
         table = table.assign(share=np.nan, share_low=np.nan, share_high=np.nan)
-    sizes = {str(size): place for place, size in enumerate(table["k"].unique())}
-    lines = table.assign(place=table["k"].astype(str).map(sizes), k=[f"{k} of its answers" for k in table["k"]])
-    return lines.sort_values(["place", "bits"], ascending=[False, False], kind="stable").set_index("source")
+    return table.sort_values("bits", ascending=False, kind="stable").set_index("source")
 
 
 def _said_of_mark(_: Any, stored: Contents) -> dict[str, Any]:
-    prediction = stored.verdict["prediction"]
-    told = {"yes_rate": number(prediction["yes_rate"]), "mark": prediction["mark"], "floor": OPEN_FLOOR}
-    return told | {"who": words_of_mark(prediction["mark"]), "by": prediction["by"]}
+    prediction = stored.verdict.prediction
+    told = {"yes_rate": number(prediction.yes_rate), "mark": prediction.mark, "floor": OPEN_FLOOR}
+    return told | {"who": words_of_mark(prediction.mark), "by": prediction.by}
 
 
 def _ceiling(_: Any, stored: Contents) -> list[str]:
-    if not (ceiling := stored.verdict["ceiling"]):
+    if (ceiling := stored.verdict.ceiling) is None:
         return []
-    shown = {"signal": number(ceiling["signal"]), "share": number(ceiling["share"], 2)}
-    return [WORDS["baselines"]["ceiling"].format(account=ceiling["account"], **shown)]
+    shown = {"signal": number(ceiling.signal), "share": number(ceiling.share, 2)}
+    return [WORDS["baselines"]["ceiling"].format(account=ceiling.account, **shown)]
 
 
 # ---- targets and controls --------------------------------------------------------------------------------------------
@@ -145,15 +143,15 @@ def _left_out(table: pd.DataFrame, _: Contents) -> list[str]:
 
 
 def _excluded(_: Any, stored: Contents) -> list[str]:
-    n, words = len(stored.verdict["excluded"]), WORDS["matches"]["excluded"]
-    return [words.format(n=n, of=stored.verdict["n_targets"])] * (n > 0)
+    n, words = len(stored.verdict.excluded), WORDS["matches"]["excluded"]
+    return [words.format(n=n, of=stored.verdict.n_targets)] * (n > 0)
 
 
 def _pushes(table: pd.DataFrame, stored: Contents) -> list[tuple[str, dict[str, Any]]]:
     """The vector, median and best of each drawn kind, and each other contrast."""
     numbers = ["signal", "order_gain", "push", "kl", "turning"]
     table = table.assign(kl=table.get("kl", np.nan))  # runs before it was measured
-    vector = stored.verdict["direction"]["vector"]
+    vector = stored.verdict.direction.vector
     lines: list[tuple[str, dict[Any, Any]]] = [
         ("the vector", {name: vector.get(name) for name in numbers} | {"cosine": 1.0})
     ]
@@ -171,14 +169,14 @@ def _pushes(table: pd.DataFrame, stored: Contents) -> list[tuple[str, dict[str, 
 
 def _never(row: dict[str, Any]) -> dict[str, Any]:
     """A push that is not there is one that never gets there, and costs without end where costs were measured."""
-    if row["push"] is not None and row["push"] != np.inf:
+    if np.isfinite(row["push"]):
         return row
     kl = row.get("kl")
     return row | {"push": np.inf, "kl": np.inf if kl is not None and kl == kl else kl}
 
 
 def _other_pushes(_: Any, stored: Contents) -> list[str]:
-    push = stored.verdict["push"]
+    push = stored.verdict.push
     return [] if push == THIS_DIRECTION else [WORDS["controls"]["untested" if push == UNTESTED else "as_good"]]
 
 
@@ -260,51 +258,38 @@ def _factor(_: Any, stored: Contents) -> Rows:
     ]
 
 
-def _path(_: Any, stored: Contents) -> Rows:
-    """The path's numbers."""
-    path = stored.numbers("path")
-    over = "topics" if path["over_topics"] else "questions"
-    unit = str(stored.run.config.get("unit") or "residual_norm")
-    ends = f"{number(path['low'], 2)} to {number(path['high'], 2)}"
-    return [
-        (f"threshold per unit of magnitude ({unit})", f"{between(path['slope'], 2)} over {over}"),
-        (f"change of the loading from magnitude {ends}", between(path["change"], 2, signed=True)),
-    ]
-
-
 # ---- what the dial moves besides -------------------------------------------------------------------------------------
 
 
 def _bias(_: Any, stored: Contents) -> list[tuple[str, dict[str, Any]]]:
     """What the push does to either wording, beside Yes minus No in the unembedding where that was asked."""
-    bias = stored.verdict["bias"]
-
-    def told(name: str) -> dict[str, Any]:
-        slopes = {who: (bias[who] or {}).get(name) or {} for who in ("dial", "yardstick")}
-        ends = {f"{who}_{end}": slope.get(end) for who, slope in slopes.items() for end in SIDES}
-        return {who: slope.get("value") for who, slope in slopes.items()} | ends
-
-    return [(words, told(name)) for name, words in WORDS["biases"].items()]
+    bias = stored.verdict.bias
+    slopes = {} if bias is None else {"dial": bias.dial, "yardstick": bias.yardstick}
+    rows = []
+    for name, words in WORDS["biases"].items():
+        columns = (getattr(of, name).columns(who) for who, of in slopes.items() if of is not None)
+        rows.append((words, {key: value for each in columns for key, value in each.items()}))
+    return rows
 
 
 def _said_of_bias(_: Any, stored: Contents) -> list[str]:
-    slopes, words = stored.verdict["bias"]["dial"], WORDS["bias"]
-    share, alike = slopes["share"]["value"], slopes["alike"]["low"]
-    told = [] if share is None else [words["share"].format(share=share)]
-    return told + [words["not_read"]] * (alike is not None and alike > 0)
+    words, bias = WORDS["bias"], stored.verdict.bias
+    if bias is None:
+        return []
+    told = [words["share"].format(share=bias.dial.share.value)] * bool(np.isfinite(bias.dial.share.value))
+    return told + [words["not_read"]] * (bias.dial.alike.low > 0)
 
 
-def facts_rows(facts: Mapping[str, Any]) -> Rows:
+def facts_rows(facts: FactsResult) -> Rows:
     """What the dial does to unrelated facts."""
-    guessed = facts["accuracy"]["low"] is not None and facts["accuracy"]["low"] <= CHANCE
-    accuracy = between(facts["accuracy"], 2) + ("; " + WORDS["facts"]["guessed"]) * guessed
+    accuracy = f"{facts.accuracy:.2f}" + ("; " + WORDS["facts"]["guessed"]) * (facts.accuracy.low <= CHANCE)
     return [
-        ("facts asked", f"{facts['n']}, of which {facts['n_unread']} were not read unsteered"),
-        ("shift of their yes rate, as a share of the question's own", between(facts["share"], 2)),
+        ("facts asked", f"{facts.n}, of which {facts.n_unread} were not read unsteered"),
+        ("shift of their yes rate, as a share of the question's own", f"{facts.share:.2f}"),
         ("answered rightly, unsteered", accuracy),
-        ("loss at the worst magnitude", between(facts["loss"], 2)),
-        ("median |margin| at its smallest, of the unsteered one", number(facts["shrink"], 2)),
-        ("between magnitudes", f"{number(facts['from_magnitude'])} and {number(facts['to_magnitude'])}"),
+        ("loss at the worst magnitude", f"{facts.loss:.2f}"),
+        ("median |margin| at its smallest, of the unsteered one", number(facts.shrink, 2)),
+        ("between magnitudes", f"{number(facts.from_magnitude)} and {number(facts.to_magnitude)}"),
     ]
 
 
@@ -329,7 +314,7 @@ def at_magnitudes(table: pd.DataFrame, name: str = "magnitude") -> pd.DataFrame:
 
 def _reasoned(numbers: Mapping[str, Any], stored: Contents) -> Rows:
     verdict = numbers["verdict"]["sentence"] if numbers["verdict"] else WORDS["reasoned"]["unjudged"]
-    return [("by the first token", stored.verdict["sentence"]), ("after reasoning", verdict)]
+    return [("by the first token", stored.verdict.sentence), ("after reasoning", verdict)]
 
 
 def _reasoned_dials(judged: Judgement) -> pd.DataFrame | None:
@@ -434,23 +419,16 @@ def _unread(_: Any, stored: Contents) -> list[str]:
 
 def _limits(_: Any, stored: Contents) -> list[str]:
     """What the verdict does not say."""
-    words, grid, matches, excluded = WORDS["limits"], stored.grid, stored["matches"], stored.verdict["excluded"]
+    words, grid, matches, excluded = WORDS["limits"], stored.grid, stored["matches"], stored.verdict.excluded
     told = [words["one"].format(n=int(grid.rows(TEST).sum()))]
     if excluded:
         left = ", ".join(f"{target} ({status})" for target, status in excluded.items())
-        told.append(words["excluded"].format(n=len(excluded), of=stored.verdict["n_targets"], left=left))
+        told.append(words["excluded"].format(n=len(excluded), of=stored.verdict.n_targets, left=left))
     if edge := int((matches["status"] == EDGE).sum()):
         rates = np.nanmean(grid.answers[grid.rows(FITTING)], axis=0)
         inside = matches.loc[matches["status"] == EDGE, "yes_rate"].between(rates.min(), rates.max()).sum()
-        told.append(words["edge"].format(n=edge, of=stored.verdict["n_eligible"], inside=int(inside)))
+        told.append(words["edge"].format(n=edge, of=stored.verdict.n_eligible, inside=int(inside)))
     return told + [words[key] for key in ("questions", "claim", "line")]
-
-
-def _assumptions(_: Any, stored: Contents) -> list[str]:
-    words, plan = WORDS["assumptions"], stored.manifest.facts.get("plan")
-    told = [words["prompt"].format(prompt=stored.run.config.get("prompt") or "the default")]
-    told += [words[key] for key in ("choices", "panel", "topics", "models")]
-    return told + ([words["plan"].format(rule=plan["rule"], digest=plan["sha256"][:16])] if plan else [])
 
 
 def _prompt(_: Any, stored: Contents) -> list[Any]:
@@ -475,8 +453,8 @@ SWEEP_RESULTS: dict[str, Result] = {
     "verdict": Result(
         "The verdict's numbers",
         lambda judged: judged.verdict.to_dict(),
-        cards=lambda verdict, _: findings(verdict),
-        items=lambda verdict, _: [f"In one sentence: {headline(verdict['sentence'])}"],
+        cards=lambda _, stored: findings(stored.verdict),
+        items=lambda _, stored: [f"In one sentence: {headline(stored.verdict.sentence)}"],
         doubts=_flags,
         folded=False,
     ),
@@ -488,7 +466,7 @@ SWEEP_RESULTS: dict[str, Result] = {
     ),
     "screening": Result(
         "Before judging",
-        items=lambda _, stored: [screened["sentence"] for screened in stored.verdict["screening"]],
+        items=lambda _, stored: [finding.sentence for finding in stored.verdict.screening],
         doubts=_screened,
         folded=False,
         terminal=True,
@@ -496,7 +474,7 @@ SWEEP_RESULTS: dict[str, Result] = {
     "remedies": Result(
         "What keeps it from being judged, and what to try",
         items=lambda _, stored: what_to_try(stored.verdict, stored.grid, stored["matches"]),
-        when=lambda _, stored: not stored.is_judged,
+        when=lambda _, stored: not stored.verdict.is_judged,
         folded=False,
     ),
     **WARNINGS,
@@ -509,7 +487,6 @@ SWEEP_RESULTS: dict[str, Result] = {
         "How much is predicted?",
         lambda judged: judged.prediction,
         columns=(
-            "k",
             like("bits", ends=SIDES),
             Column("", "95%, models like these", like("bits").form, ("low_models", "high_models")),
             "share",
@@ -572,7 +549,7 @@ SWEEP_RESULTS: dict[str, Result] = {
         first="base model",
         fill=_said_of_mark,
         doubts=_about_models,
-        when=lambda _, stored: stored.verdict["models"],
+        when=lambda _, stored: stored.verdict.models,
     ),
     "controls": Result(
         "Would any push do?",
@@ -590,20 +567,16 @@ SWEEP_RESULTS: dict[str, Result] = {
         figures={"layer_map": draw.layers},
         fill=lambda *_: {"limit": f"{draw.UNREADABLE:.0%}"},
     ),
-    "figures": Result(
-        "Figures of the dial and of every question",
-        figures={
-            "dose_response": draw.dose,
-            "question_map": draw.question_map,
-            "margin_histogram": draw.margins_at_settings,
-        },
+    "dose": Result(
+        "Dose-response",
+        figures={"dose_response": draw.dose},
         fill=lambda *_: {"floor": f"{MASS_FLOOR:g}"},
     ),
     "written": Result("What it writes", written=True, blocks=_written),
     "line": Result(
         "Does the magnitude follow the threshold?",
-        figures={"magnitude_threshold": lambda _, stored: draw.places(stored["matches"], stored)},
-        when=lambda _, stored: stored.is_judged,
+        figures={"magnitude_threshold": lambda _, stored: draw.line(stored["matches"], stored)},
+        when=lambda _, stored: stored.verdict.is_judged,
     ),
     "factor": Result(
         "One shared difficulty?",
@@ -612,30 +585,21 @@ SWEEP_RESULTS: dict[str, Result] = {
         figures={"loadings": draw.loadings},
         when=lambda _, stored: stored.factor is not None,
     ),
-    "path": Result(
-        "The dial's path through the factor",
-        lambda judged: judged.path and (judged.path.settings, judged.path.numbers()),
-        index="magnitude",
-        rows=_path,
-        figures={"dial_path": draw.path},
-        when=lambda path, stored: path is not None and stored.verdict["n_eligible"] > 0,
-    ),
-    "path_targets": Result(compute=lambda judged: judged.path and judged.path.targets, index="target"),
     "bias": Result(
         "Yes-bias or confidence?",
         columns=(Column("dial", "the dial", digits(2)), "yardstick"),
         lines=_bias,
         first="logits per residual norm",
         items=_said_of_bias,
-        fill=lambda _, stored: stored.verdict["bias"]["dial"],
-        when=lambda _, stored: stored.verdict.get("bias"),
+        fill=lambda _, stored: vars(stored.verdict.bias.dial),
+        when=lambda _, stored: stored.verdict.bias,
         terminal=True,
     ),
     "facts": Result(
         "Is it about knowing? Unrelated facts",
-        rows=lambda _, stored: facts_rows(stored.verdict["facts"]),
-        items=lambda _, stored: [] if stored.verdict.get("bias") else [WORDS["facts"]["alone"]],
-        when=lambda _, stored: stored.verdict["facts"],
+        rows=lambda _, stored: facts_rows(stored.verdict.facts),
+        items=lambda _, stored: [] if stored.verdict.bias else [WORDS["facts"]["alone"]],
+        when=lambda _, stored: stored.verdict.facts,
     ),
     "interchange": Result(
         "Does the answer hang on what lies along the vector?",
@@ -709,9 +673,7 @@ SWEEP_RESULTS: dict[str, Result] = {
         doubts=_unread,
     ),
     "limits": Result("What the verdict does not say", items=_limits),
-    "assumptions": Result("What is taken as given", items=_assumptions),
     "prompt": Result("Prompt, as the subject read it", blocks=_prompt),
-    "subject": Result("Subject", rows=lambda _, stored: flat_rows(stored.model)),
     **SURROUNDINGS,
 }
 """By its name in the contents and in the page's address."""

@@ -44,7 +44,7 @@ class SweepWatcher(RunWatcher):
         self.wandb_run.log_folder()
         rests_on = {"vectors": self._vectors(), "artifact": f"{artifact_name(self.run)}-vector"}
         self.wandb_run.log_artifact("sweep", ASKED, rests_on)
-        self.wandb_run.log_artifact("report", FILES, rests_on | {"verdict": self._sweep.verdict()["sentence"]})
+        self.wandb_run.log_artifact("report", FILES, rests_on | {"verdict": self._sweep.verdict().sentence})
 
     def _log_dose_response(self) -> None:
         """One step per magnitude, ascending, with the curves of each split."""

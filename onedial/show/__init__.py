@@ -1,7 +1,7 @@
 """How anything is shown: page, figure style, numbers for a reader, progress, W&B. Knows no result."""
 
 from onedial.show.figure_style import COLOURS, FAINT, STYLE
-from onedial.show.plots import Cells, Curve, Panel, curves, forest, heatmap, histogram, scatter
+from onedial.show.plots import Cells, Curve, Panel, curves, forest, heatmap, scatter
 from onedial.show.results import Result, results_of
 
 __all__ = [
@@ -15,7 +15,6 @@ __all__ = [
     "curves",
     "forest",
     "heatmap",
-    "histogram",
     "results_of",
     "scatter",
 ]

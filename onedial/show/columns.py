@@ -41,15 +41,6 @@ def interval(low: float | None, high: float | None, digits: int = 3, signed: boo
     return NOTHING if NOTHING in shown else f"[{shown[0]}, {shown[1]}]"
 
 
-def between(estimate: Mapping[str, Any], digits: int = 3, signed: bool = False) -> str:
-    """A number with its interval, from `value`, `low` and `high`.
-
-    >>> between({"value": 0.5, "low": 0.4, "high": 0.6}, 2)
-    '0.50 [0.40, 0.60]'
-    """
-    return f"{number(estimate['value'], digits, signed)} {interval(estimate['low'], estimate['high'], digits, signed)}"
-
-
 def headline(sentence: str) -> str:
     """The verdict's sentence as a heading: a capital in front, a full stop behind."""
     return f"{sentence[:1].upper()}{sentence[1:].rstrip('.')}."

@@ -36,19 +36,16 @@ class Card:
 
     Attributes:
         letter, name: S signal, G gain, C order, D direction.
-        value: the number itself, None where it was not computed; `shown` is its text.
-        interval: its 95% interval in this panel, in brackets; "" where there is none.
+        shown: the number, with its 95% interval in this panel where it has one.
         details: other intervals, p and null, a phrase each.
         meaning: one sentence for a reader who has not read the method.
     """
 
     letter: str
     name: str
-    value: float | None
     shown: str
     meaning: str
     details: Sequence[str] = ()
-    interval: str = ""
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""Five plots, of which every figure is a declaration: forest, curves, scatter, heatmap, histogram.
+"""Four plots, of which every figure is a declaration: forest, curves, scatter, heatmap.
 
 Each takes tables and arrays and returns a `Drawing` without title and caption, which `onedial.show.results` takes from
 the words of a result. The ends of a 95% interval are the columns NAME_low and NAME_high, or low and high, where a table
@@ -421,29 +421,6 @@ def heatmap(
         axes.set_title(remark, fontsize=SMALLEST, color=FAINT)
     if bar:
         figure.colorbar(mesh, ax=axes, label=bar, fraction=0.06, pad=0.02)
-    return Drawing(figure)
-
-
-@styled
-def histogram(panels: Mapping[str, Mapping[str, ArrayLike]], edges: ArrayLike, xlabel: str, ylabel: str) -> Drawing:
-    """Heaps of values, one panel under the other.
-
-    Args:
-        panels: title of a panel -> label -> values. edges: of the bins; 0 is marked, and what lies beyond the outer
-            ones is gathered in them.
-    """
-    bins = np.asarray(edges, dtype=float)
-    figure = new_figure(1.2 + 1.35 * len(panels))
-    every = np.atleast_1d(figure.subplots(len(panels), 1, sharex=True))
-    for axes, (title, heaps) in zip(every, panels.items(), strict=True):
-        for (label, values), colour in zip(heaps.items(), COLOURS, strict=False):
-            counts = np.histogram(np.clip(np.asarray(values, dtype=float), bins[0], bins[-1]), bins)[0]
-            axes.stairs(counts, bins, fill=True, color=colour, label=label)
-        axes.axvline(0, color=INK, linewidth=0.9)
-        axes.set_title(title, fontsize=SMALLEST)
-        axes.set_ylabel(ylabel)
-    every[0].legend(loc="upper left")
-    every[-1].set_xlabel(xlabel)
     return Drawing(figure)
 
 

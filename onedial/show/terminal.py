@@ -42,8 +42,8 @@ def print_results(stored: Stored, headline: str, subtitle: str = "", console: Co
 
 
 def _words(card: Card) -> Text:
-    details = [f"95% in this panel {card.interval}"] * bool(card.interval) + list(card.details)
-    return Text.assemble(f"{card.name}. {card.meaning} ", (f"({'; '.join(details)})" if details else "", "dim"))
+    details = f"({'; '.join(card.details)})" if card.details else ""
+    return Text.assemble(f"{card.name}. {card.meaning} ", (details, "dim"))
 
 
 def _print_table(result: Result, value: object, stored: Stored, console: Console) -> None:

@@ -42,8 +42,8 @@ class Estimate:
 
     def __format__(self, form: str) -> str:
         """The number with its interval in brackets, each by `form`, without a zero before the point; a dash for nan."""
-        value, low, high = (_without_zero(format(end, form)) for end in (self.value, self.low, self.high))
-        return "–" if self.value != self.value else value if self.low != self.low else f"{value} ({low} to {high})"
+        value, low, high = (without_zero(end, form) for end in (self.value, self.low, self.high))
+        return value if self.value != self.value or self.low != self.low else f"{value} ({low} to {high})"
 
     def columns(self, name: str) -> dict[str, float]:
         """What a table says of it: `name`, `name_low`, `name_high`."""
@@ -133,5 +133,12 @@ def _weighted_ranks(weights: Floats, *columns: Floats) -> Floats:
     return np.asarray(xy[shown] / np.sqrt(xx[shown] * yy[shown]))
 
 
-def _without_zero(text: str) -> str:
-    return re.sub(r"^([+-]?)0(?=\.)", r"\1", text).replace("-", "\N{MINUS SIGN}")
+def without_zero(value: float, form: str) -> str:
+    """A number as it stands in a sentence: no zero before the point, a real minus sign, a dash for nan.
+
+    >>> without_zero(-0.125, ".2f"), without_zero(1.5, "+.1f")
+    ('−.12', '+1.5')
+    """
+    if value != value:
+        return "–"
+    return re.sub(r"^([+-]?)0(?=\.)", r"\1", format(value, form)).replace("-", "\N{MINUS SIGN}")

@@ -38,6 +38,10 @@ class PanelEstimate(Estimate):
     high_models: float = NAN
     detectable: float = NAN
 
+    def over(self, scope: str) -> Estimate:
+        """The same number with its interval over "topics", or for "models" like these."""
+        return Estimate(self.value, getattr(self, f"low_{scope}"), getattr(self, f"high_{scope}"), n=self.n)
+
     def within(self, bound: float) -> bool:
         """Whether the 90% interval lies within +-bound: two one-sided tests at 5%."""
         return bool(self.low_90 > -bound and self.high_90 < bound)

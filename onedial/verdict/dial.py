@@ -4,8 +4,6 @@
                taken for straight, so an answer turns where the line meets 0
     ease       share of the range at which the subject says yes; where its answer turns once, at m*, this is
                (high - m*) / (high - low), so that it orders questions as -m* does; always yes 1, always no 0
-    place      the magnitude that the ease stands for: high - ease (high - low); where the dial falls, so that more
-               answers are yes at the low end than at the high one, low + ease (high - low)
 
 A question whose answer turns more than once has no one crossing; its ease, a share, still says how readily it is
 answered yes.
@@ -56,14 +54,6 @@ class Turns:
             ],
             dtype=float,
         )
-
-    @property
-    def place(self) -> np.ndarray:
-        """Q: the magnitude that the ease stands for; `low` for always yes, `high` for always no. Where the dial falls
-        the two ends change places, and what stands for a crossing is one from yes to no: no target that says yes beyond
-        its place has one (`line`)."""
-        reach = self.ease * (self.high - self.low)
-        return self.low + reach if self.falls else self.high - reach
 
     @property
     def falls(self) -> bool:

@@ -21,7 +21,6 @@ from onedial.verdict.baselines.texts import push_settings, text_cost
 from onedial.verdict.case import Case, sweep_grid
 from onedial.verdict.controls import control_rates, control_table
 from onedial.verdict.dial import ControlDial
-from onedial.verdict.path import DialPath, dial_path
 from onedial.verdict.prediction.prediction import predict
 from onedial.verdict.verdict import Verdict, judge
 
@@ -42,8 +41,8 @@ class SweepTables:
             percent; None where it was not.
         facts: question_id, intervention_id, magnitude, margin, mass, truth (1 or 0): the intervention under test on
             unrelated facts; None where they were not asked.
-        wordings: columns `WORDING_COLUMNS` of `asking`: a few questions as they are and reversed, and
-            preferences; None where they were not asked so.
+        wordings: columns `WORDING_COLUMNS` of `asking`: a few questions as they are and reversed; None
+            where they were not asked so.
         asked_otherwise: whether the subject is asked something else than the panel was, or in another form.
         direct: where the sweep's answers were written, question id -> the unsteered margin read before any of it was.
     """
@@ -157,7 +156,6 @@ class Judgement:
         controls: `controls.control_table`, None where none was swept.
         knowing: `knowing.knowing_table`, None where nobody's correctness is known.
         factor: the shared difficulty; None where the panel is too small for one.
-        path: the dial's way through it; None likewise.
         reasoned: `sweep_run.Reasoned`; None where it was not asked for.
     """
 
@@ -168,7 +166,6 @@ class Judgement:
     controls: pd.DataFrame | None
     knowing: pd.DataFrame | None
     factor: FactorModel | None
-    path: DialPath | None
     reasoned: Any = None
 
     __repr__ = one_line
@@ -208,7 +205,6 @@ def judge_tables(tables: SweepTables, panel: ResponseMatrix, seed: int = 0) -> J
             controls,
             knowing_table(case, correctness_of(panel), correct),
             factor,
-            None if factor is None else dial_path(case),
         )
 
 

@@ -5,8 +5,7 @@ percentile bootstrap intervals over test questions, the same resamples for all p
 magnitudes and cuts stay as chosen.
 
 The dial's order needs no choice, so fitting and test questions both say how well it puts each target's yes above its
-no, beside the order of the unsteered margin (test questions alone, where half of the topics are held out); and where on
-the dial each target stands (`line`).
+no, beside the order of the unsteered margin (test questions alone, where half of the topics are held out).
 """
 
 from typing import TYPE_CHECKING
@@ -19,7 +18,6 @@ from onedial.panels.splits import FITTING, TEST
 from onedial.stats.agreement import count, count_resampled, interval
 from onedial.stats.roc import auc, auc_resampled
 from onedial.stats.shares import rates
-from onedial.verdict.line import matched_magnitudes
 
 if TYPE_CHECKING:
     from onedial.verdict.case import Case
@@ -118,18 +116,15 @@ def _measured_on_test(case: "Case") -> dict[str, np.ndarray]:
 
 
 def _measured_by_order(case: "Case") -> dict[str, np.ndarray]:
-    """How well the dial's order puts yes above no, beside the unsteered margin's; and where the target stands."""
+    """How well the dial's order puts yes above no, beside the unsteered margin's."""
     given, groups = case.given[case.ordered], case.groups(case.ordered)
     steered, margin = (auc(scores, given) for scores in case.orders)
     one, other = (auc_resampled(scores, given, case.n_resamples, case.seed, groups) for scores in case.orders)
     low, high = interval(one - other)
-    place, error = matched_magnitudes(case.dial.place[case.ordered], given)
     return {
         "order_auc": steered,
         "order_auc_unsteered": margin,
         "order_gain": steered - margin,
         "order_gain_low": low,
         "order_gain_high": high,
-        "magnitude_ml": place,
-        "magnitude_ml_se": error,
     }

@@ -34,7 +34,7 @@ from onedial.verdict.case import Case, sweep_grid
 from onedial.verdict.comparing.reasoned import ReasonedComparison, as_sweep, compare_reasoned
 from onedial.verdict.judgement import Judgement, SweepTables, judge_tables
 from onedial.verdict.match import dose_response
-from onedial.verdict.verdict import RULE
+from onedial.verdict.verdict import RULE, Verdict
 
 INTERVENTIONS = "interventions.json"
 VERDICT, MATCHES, FACTOR, PROMPT = "verdict.json", "matches.csv", "factor.json", "prompt.txt"
@@ -260,21 +260,21 @@ class SweepRun:
         texts = [column for column in ("model", "framing", "family", "status") if column in table]
         return table.assign(**{column: table[column].astype(object).fillna("").astype(str) for column in texts})
 
-    def verdict(self) -> dict[str, Any]:
-        """verdict.json; what could not be computed is None.
+    def verdict(self) -> Verdict:
+        """verdict.json; what could not be computed is nan.
 
         Raises:
             InputError: the run is not finished, or was judged by another rule than the present one.
         """
         if not self.is_finished:
             raise InputError(f"{self.path} is not finished; continue it with --resume")
-        verdict = self.run.read_json(VERDICT)
-        if (rule := verdict["rule"]) != RULE:
+        stored = self.run.read_json(VERDICT)
+        if (rule := stored["rule"]) != RULE:
             raise InputError(
                 f"{self.path} was judged by rule {rule}, and this version reads rule {RULE}; judge it again, which "
                 f"needs no model: python experiments/judge_run.py {self.path}"
             )
-        return verdict
+        return Verdict.from_dict(stored)
 
     def factor(self) -> FactorModel | None:
         """The factor model of the panel, or None where none was fitted."""

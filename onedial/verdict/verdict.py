@@ -37,7 +37,7 @@ docs/evidence.md argues each choice.
 """
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
@@ -46,7 +46,7 @@ import pandas as pd
 from scipy.special import ndtri
 
 from onedial.core.errors import InputError
-from onedial.core.plain_values import plain
+from onedial.core.plain_values import from_plain, plain
 from onedial.stats.estimate import Estimate, rank_correlation
 from onedial.stats.level import LEVEL, p_value
 from onedial.stats.numbers import (
@@ -58,7 +58,7 @@ from onedial.stats.numbers import (
 )
 from onedial.stats.power import POWER, least_z
 from onedial.stats.resampling import strata_of
-from onedial.verdict.baselines.baselines import ceiling
+from onedial.verdict.baselines.baselines import Ceiling, ceiling
 from onedial.verdict.baselines.facts import MOSTLY_BIAS, FactsResult, facts_result
 from onedial.verdict.baselines.yes_bias import YesBias, yes_bias
 from onedial.verdict.case import Case
@@ -68,7 +68,6 @@ from onedial.verdict.criteria.drawn import Drawn, areas, counts
 from onedial.verdict.criteria.nulls import Permutations, signal, signal_null
 from onedial.verdict.criteria.reach import reached_share
 from onedial.verdict.line import Line, line_of
-from onedial.verdict.prediction.losses import ALL
 from onedial.verdict.prediction.prediction import Prediction, predict
 from onedial.verdict.screening import CHECKS, Screened, of_one_name, screen
 
@@ -152,6 +151,16 @@ class Push:
 
 
 @dataclass(frozen=True)
+class UnreadAsWrong:
+    """The first answer, S with its p, and G, with unread answers counted as wrong."""
+
+    reproduced: str
+    signal: float
+    p: float
+    gain: PanelEstimate
+
+
+@dataclass(frozen=True)
 class Verdict:
     """Three answers and all that they rest on.
 
@@ -162,9 +171,9 @@ class Verdict:
         reach: share of the targets whose yes rate the dial reaches.
         prediction: what the dial predicts of the targets' held-out answers.
         screening: what is wrong with the panel; each check's name is among the flags.
-        ceiling: the best one-dimensional account without steering, its S, and the share of it that S is.
+        ceiling: None where no account of one order has a signal.
         models: base model -> signal, gain and order of its targets, and of all without it.
-        unread_as_wrong: signal, gain and first answer with unread answers counted as wrong.
+        unread_as_wrong: None where all was read.
         agreement, majority, threshold_shift: means over targets, as G compares them.
     """
 
@@ -187,9 +196,9 @@ class Verdict:
     direction: Push
     facts: FactsResult | None
     bias: YesBias | None
-    ceiling: dict[str, float | str]
+    ceiling: Ceiling | None
     models: dict[str, dict[str, float]]
-    unread_as_wrong: dict[str, Any]
+    unread_as_wrong: UnreadAsWrong | None
     line: Line
     agreement: float
     majority: float
@@ -209,6 +218,17 @@ class Verdict:
             **self.order.columns("order_gain"),
             **self.order.rho.columns("rho_dial"),
         }
+
+    @property
+    def is_judged(self) -> bool:
+        """Whether anything could be judged."""
+        return self.reproduced != CANNOT_BE_JUDGED
+
+    @classmethod
+    def from_dict(cls, values: Mapping[str, Any]) -> "Verdict":
+        """The verdict that `to_dict` was of; without the bits of every source, which verdict.json does not hold."""
+        verdict: Verdict = from_plain(cls, values)
+        return verdict
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values for verdict.json; what could not be computed is None."""
@@ -250,7 +270,7 @@ def judge(
     gain, means = numbers.gain(), numbers.means()
     order = numbers.order()
     if prediction is None:
-        prediction, _ = predict(case, (ALL,))
+        prediction, _ = predict(case)
     if controls is None and case.controls:
         controls = control_table(case)
     facts, bias = facts or facts_result(case), bias or yes_bias(case)
@@ -298,9 +318,11 @@ def judge(
         direction=direction,
         facts=facts,
         bias=bias,
-        ceiling={} if baselines is None else ceiling(baselines, signal_number.value),
+        ceiling=None if baselines is None else ceiling(baselines, signal_number.value),
         models=numbers.by_model(),
-        unread_as_wrong={} if worst is None else _counted_as_wrong(*worst, answered(worst[0])[0]),
+        unread_as_wrong=None
+        if worst is None
+        else UnreadAsWrong(answered(worst[0])[0], worst[0].value, worst[0].p, worst[1]),
         line=line_of(case),
         agreement=means["agreement"],
         majority=means["majority"],
@@ -510,7 +532,3 @@ class _Numbers:
         by_topic = statistic((case.n_resamples, case.seed, topics)) if many else None
         by_question = statistic((case.n_resamples, case.seed, groups))
         return panel_estimate(values, by_question, by_topic, self.models, n=len(topics))
-
-
-def _counted_as_wrong(number: Signal, gain: PanelEstimate, reproduced: str) -> dict[str, Any]:
-    return {"reproduced": reproduced, "signal": number.value, "p": number.p, **gain.columns("gain")}

@@ -23,7 +23,6 @@ from onedial.core.notices import noticed
 from onedial.panels.questions.question_files import load_questions
 from onedial.panels.splits import assign_splits
 from onedial.verdict.case import sweep_grid
-from onedial.verdict.prediction.losses import ALL
 from onedial.verdict.prediction.prediction import predict
 from onedial.verdict.prediction.sources import DIAL, LENGTH, MEAN, SHARED, TOPICS
 from onedial.verdict.verdict import (
@@ -207,7 +206,7 @@ def one_row(cell: str, seed: int, n_draws: int = N_DRAWS) -> Found:
     sweep, questions, panel, respondents = panel_of(rng, **CELLS[cell])
     about = questions.assign(id=questions["id"].astype(str)).set_index("id")
     case = sweep_grid(sweep).beside(panel, respondents, about=about, n_resamples=n_draws, seed=seed)
-    found, _ = predict(case, (ALL,), (DIAL, LENGTH, TOPICS, MEAN, SHARED))
+    found, _ = predict(case, (DIAL, LENGTH, TOPICS, MEAN, SHARED))
     verdict = judge(case, found)
     return {
         "reproduced": verdict.reproduced,

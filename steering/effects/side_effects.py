@@ -32,8 +32,6 @@ from steering.reading import read_along, rows_of
 
 REVERSED_SETTINGS = 9
 """Of a dial, evenly in yes rate, at which a question is asked in its reversed wording too."""
-N_PREFERENCES = 40
-"""Questions about likes that are asked at the same settings: all that are built in."""
 PASSAGES_AT_ONCE = 8
 PASSAGE_TOKENS = 18
 """Of the first half of a neutral passage, about; for forecasts."""

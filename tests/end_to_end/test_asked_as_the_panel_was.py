@@ -45,8 +45,8 @@ def test_another_question_than_the_panels_is_said_in_manifest_notes_report_and_s
         assert question in run.prompt()
         said = run.run.manifest.facts["asked"]["otherwise"]
         assert [each.rpartition(", ")[2] for each in said] == otherwise
-        assert run.verdict()["sentence"].endswith(ASKED_OTHERWISE) == bool(otherwise)
-        assert (ASKED_OTHERWISE in run.verdict()["flags"]) == bool(otherwise)
+        assert run.verdict().sentence.endswith(ASKED_OTHERWISE) == bool(otherwise)
+        assert (ASKED_OTHERWISE in run.verdict().flags) == bool(otherwise)
         assert any(note.startswith("asked otherwise") for note in run.run.manifest.notes) == bool(otherwise)
         page = (run.path / "report.html").read_text(encoding="utf-8")
         assert ("The subject is asked otherwise than the panel was" in page) == bool(otherwise)
@@ -56,7 +56,7 @@ def test_judging_again_keeps_how_it_was_asked(unreported, frontier, neutral, tmp
     for run, flagged in ((frontier, False), (neutral, True)):
         shutil.copytree(run.path, tmp_path / str(flagged))
         assert run_here(JUDGE_RUN, tmp_path / str(flagged)) == 0
-        assert (ASKED_OTHERWISE in SweepRun.open(tmp_path / str(flagged)).verdict()["flags"]) == flagged
+        assert (ASKED_OTHERWISE in SweepRun.open(tmp_path / str(flagged)).verdict().flags) == flagged
 
 
 def test_another_panel_is_held_against_what_the_subject_read(unreported, frontier, tmp_path):
@@ -68,7 +68,7 @@ def test_another_panel_is_held_against_what_the_subject_read(unreported, frontie
         out = tmp_path / name / "out"
         assert run_here(JUDGE_RUN, frontier.path, "--panel", tmp_path / name / "panel.csv", "--out", out) == 0
         judged = SweepRun.open(out)
-        assert (ASKED_OTHERWISE in judged.verdict()["flags"]) == (name == "other")
+        assert (ASKED_OTHERWISE in judged.verdict().flags) == (name == "other")
         assert judged.run.manifest.facts["asked"]["panel"]["question"] == question
 
 

@@ -86,4 +86,4 @@ def test_a_sweep_over_two_nodes_survives_the_loss_of_one_and_ends_as_if_nothing_
     names = {file.name[:7] for file in (out / "sweep").glob("part-*.parquet")}
     assert names == {"part-p1", "part-00"}
     np.testing.assert_allclose(two.sweep()["margin"], one.sweep()["margin"], rtol=0, atol=1e-5)
-    assert two.verdict()["sentence"] == one.verdict()["sentence"]
+    assert two.verdict().sentence == one.verdict().sentence

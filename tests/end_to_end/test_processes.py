@@ -31,7 +31,7 @@ def test_two_processes_give_the_result_of_one(unreported, tmp_path):
     for column in ("magnitude", "margin", "mass"):
         np.testing.assert_allclose(two[column], one[column], rtol=0, atol=1e-5)
     assert run.matches()["status"].tolist() == alone_run.matches()["status"].tolist()
-    assert run.verdict()["sentence"] == alone_run.verdict()["sentence"]
+    assert run.verdict().sentence == alone_run.verdict().sentence
     assert said.count("run: ") == 1
     assert said.count("report: ") == 1
 

@@ -259,7 +259,7 @@ def test_what_unread_answers_could_change_follows_from_the_page(case):
     found = verdict["unread_as_wrong"]
     assert bool(found) == bool(unread)
     if found:
-        assert found["gain"] == pytest.approx(tables.mean(gains), abs=1e-9)
+        assert found["gain"]["value"] == pytest.approx(tables.mean(gains), abs=1e-9)
         assert found["signal"] == pytest.approx(tables.mean(kappas), abs=1e-9)
 
 

@@ -29,7 +29,7 @@ def assert_same(run, other):
     assert one.drop(columns=numbers).equals(two.drop(columns=numbers))
     for column in numbers:
         np.testing.assert_allclose(two[column], one[column], rtol=0, atol=1e-4)  # float32 alone is off by half of it
-    assert run.verdict()["sentence"] == other.verdict()["sentence"]
+    assert run.verdict().sentence == other.verdict().sentence
     assert run.matches()["status"].tolist() == other.matches()["status"].tolist()
 
 

@@ -175,7 +175,7 @@ def test_questions_may_come_from_the_panel_and_targets_may_be_few(steer, experim
         panel=tmp_path / "panel.csv", questions=None, target="target 1, target 4", n_questions=76, layer="2"
     )
     assert list(run.matches().index) == ["target 1", "target 4"]
-    assert run.verdict()["sentence"] == "cannot be judged: 0 of 2 targets can be judged, and it takes 5"
+    assert run.verdict().sentence == "cannot be judged: 0 of 2 targets can be judged, and it takes 5"
     assert len(run.questions()) == 76
     assert "80 questions are in the panel (80 by id, 0 by text)" in shown
 

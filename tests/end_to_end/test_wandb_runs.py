@@ -94,7 +94,7 @@ def test_the_end_brings_summary_tables_and_artifacts(pieces):
     for record in second:
         if record.WhichOneof("record_type") == "summary":
             summary |= items_of(record.summary.update)
-    assert summary["verdict.sentence"] == run.verdict()["sentence"]
+    assert summary["verdict.sentence"] == run.verdict().sentence
     assert set(artifacts_of(first)) == {"vector"}
     artifacts = artifacts_of(second)
     assert set(artifacts) >= {"vector", "sweep", "report"}

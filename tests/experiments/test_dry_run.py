@@ -9,14 +9,14 @@ from tiny_models import tiny_model
 from onedial.studies.options.sweep import SweepOptions
 from onedial.studies.sweep.stages import loads
 from steering.causes import MEDIATION_DRAWN
-from steering.effects.side_effects import N_PREFERENCES, REVERSED_SETTINGS
+from steering.effects.side_effects import REVERSED_SETTINGS
 from steering.planning.forecast import Size, sketch_of
 from steering.planning.magnitudes import COARSE_POINTS, doubling
 
 PLAN = "vectors, layer and magnitudes"
 FOUR = "-1,-0.5,0.5,1"
 LENGTHS = {"extraction": [60] * 40, "fitting": [60] * 40, "test": [60] * 80}
-LENGTHS |= {"facts": [40] * 60, "preferences": [40] * N_PREFERENCES}
+LENGTHS |= {"facts": [40] * 60}
 
 
 @pytest.mark.parametrize("made", [whole_run, seven_batches])
@@ -63,7 +63,7 @@ def test_the_sweep_has_a_row_for_each_question_and_magnitude_and_more_with_contr
     assert rows(forecast("2", magnitudes=FOUR), "sweep") == 160 * 5
     assert list(forecast("2", controls=3, facts=60))[2:6] == ["sweep", "controls", "neutral text", "facts"]
     found = forecast("2", reversed=20)
-    n_asked = 2 * 20 + N_PREFERENCES
+    n_asked = 2 * 20
     assert sum(load.n_read for load in found["reversed wording"]) == n_asked
     assert rows(found, "reversed wording") == n_asked * (REVERSED_SETTINGS + len(doubling()))
     tested = forecast("2", tests=["interchange", "mediation"])

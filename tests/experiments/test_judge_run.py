@@ -43,7 +43,7 @@ def test_another_panel_on_some_of_the_questions_gets_a_folder_and_a_verdict_of_i
     assert code == 0
     assert "Not reproduced." in shown
     judged = SweepRun.open(tmp_path / "judged")
-    assert judged.verdict()["reproduced"] == "not reproduced"
+    assert judged.verdict().reproduced == "not reproduced"
     assert list(judged.matches().index) == list(coins)
     assert judged.sweep()["question_id"].nunique() == 220
     kept = run.questions().set_index("id")["split"].loc[judged.questions()["id"]]
@@ -72,10 +72,10 @@ def test_control_directions_of_the_run_are_ranked(unreported, tmp_path, judge_ru
         other = sweep["question_id"].map(dict(zip(ids, rng.permutation(ids), strict=True)))
         run.parts["sweep"].append(sweep.assign(question_id=other, intervention_id=name))
     assert judge_run(run.path)[0] == 0
-    direction = run.verdict()["direction"]
-    assert (direction["by"], direction["n_controls"]) == ("push", 3)  # the simulated dial is a threshold shift
-    assert (direction["ranks"]["signal"], direction["ranks"]["order_gain"]) == (1, 1)
-    assert direction["p"] == direction["rank"] / 4
+    direction = run.verdict().direction
+    assert (direction.by, direction.n_controls) == ("push", 3)  # the simulated dial is a threshold shift
+    assert (direction.ranks["signal"], direction.ranks["order_gain"]) == (1, 1)
+    assert direction.p == direction.rank / 4
     assert list(contents_of(run)["controls"].index) == names
 
 

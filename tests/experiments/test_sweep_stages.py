@@ -34,10 +34,10 @@ def test_directions_beside_the_vector_are_swept_and_ranked(run):
     assert set(along["question_id"]) == set(sweep["question_id"])
     for name, magnitudes in along.groupby("intervention_id")["magnitude"]:
         assert sorted(set(magnitudes)) == list(interventions["magnitudes"][name])
-    direction, controls = run.verdict()["direction"], contents_of(run)["controls"]
+    direction, controls = run.verdict().direction, contents_of(run)["controls"]
     drawn = controls[controls["drawn"]]
-    assert direction["n_controls"] == len(drawn)
-    assert direction["ranks"]["signal"] == 1 + int((drawn["signal"] >= direction["vector"]["signal"]).sum())
+    assert direction.n_controls == len(drawn)
+    assert direction.ranks["signal"] == 1 + int((drawn["signal"] >= direction.vector["signal"]).sum())
 
 
 def test_an_instructed_threshold_stands_among_the_baselines(run):
@@ -96,17 +96,17 @@ def test_yes_bias_is_that_of_straight_lines_through_the_stored_margins(run):
     both = pd.DataFrame(slopes).dropna()
     (per_norm,) = run.interventions().set_index("intervention_id").loc[[run.under_test()], "norms_per_unit"]
     a, r = both.mean() / per_norm
-    own = run.verdict()["bias"]["dial"]
-    assert (own["n"], own["n"] + own["n_lost"]) == (len(both), 8)
-    assert (own["from_magnitude"], own["to_magnitude"]) == (low, high)
-    told = [own[name]["value"] for name in ("as_asked", "reversed", "bias", "confidence", "share")]
+    own = run.verdict().bias.dial
+    assert (own.n, own.n + own.n_lost) == (len(both), 8)
+    assert (own.from_magnitude, own.to_magnitude) == (low, high)
+    told = [getattr(own, name).value for name in ("as_asked", "reversed", "bias", "confidence", "share")]
     assert told == pytest.approx([a, r, (a + r) / 2, (a - r) / 2, (a + r) / 2 / a])
 
 
 def test_a_prompt_without_a_reversed_wording_is_noted():
     run = default_run().run
     assert any("no reversed wording" in note for note in run.run.manifest.notes)
-    assert run.verdict()["bias"] is None
+    assert run.verdict().bias is None
 
 
 def test_every_reasoned_text_of_fitting_and_test_is_kept_at_settings_of_the_direct_sweep(run):

@@ -3,6 +3,7 @@
 import csv
 import itertools
 import json
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -12,19 +13,17 @@ from reporting_run import make_run
 
 from onedial.report import sweep_figures as figures
 from onedial.report.report import contents_of
-from onedial.show.figure_style import PAPER, save_figure
+from onedial.show.figure_style import save_figure
 from onedial.show.results import draw
 
-OF_THE_DIAL = ["dose_response", "question_map", "margin_histogram"]
 NAMES = [
     "bits_of_models",
     "prediction",
     "baselines",
     "agreement",
     "layer_map",
-    *OF_THE_DIAL,
+    "dose_response",
     "loadings",
-    "dial_path",
 ]
 
 
@@ -36,7 +35,7 @@ def run(tmp_path_factory):
 def with_tables(run, verdict=None, **tables):
     """What a run has stored, with other tables in place of some."""
     contents = contents_of(run)
-    contents.__dict__["verdict"] = run.verdict() | (verdict or {})
+    contents.__dict__["verdict"] = replace(run.verdict(), **(verdict or {}))
     contents._read.update(tables)
     return contents
 
@@ -72,9 +71,9 @@ def test_every_figure_is_written_as_png_and_svg_with_a_caption(run):
 
 def test_runs_without_baselines_and_panels_without_a_scale_are_drawn_without_their_figures(undrawn, tmp_path):
     run = make_run(tmp_path / "run")
-    for file in ("baselines.csv", "prediction.csv", "path.csv", "path_targets.csv", "path.json"):
+    for file in ("baselines.csv", "prediction.csv"):
         (run.path / file).unlink()
-    left = [name for name in NAMES if name not in ("baselines", "prediction", "dial_path")]
+    left = [name for name in NAMES if name not in ("baselines", "prediction")]
     assert drawn(contents_of(run)) == left
 
 
@@ -90,10 +89,9 @@ def read_off(axes):
 
 
 def saved(file, name, *columns):
-    """{name: numbers} of a table, read without the project's readers; where it tells numbers of answers, of all."""
+    """{name: numbers} of a table, read without the project's readers."""
     with open(file, newline="", encoding="utf-8") as table:
-        rows = [row for row in csv.DictReader(table) if row.get("k", "all") == "all"]
-    return {row[name]: tuple(float(row[column]) for column in columns) for row in rows}
+        return {row[name]: tuple(float(row[column]) for column in columns) for row in csv.DictReader(table)}
 
 
 def test_points_and_bars_of_baselines_and_sources_are_the_numbers_of_the_saved_tables(run):
@@ -111,7 +109,7 @@ def test_points_and_bars_of_baselines_and_sources_are_the_numbers_of_the_saved_t
 
 def test_the_first_figure_shows_each_base_model_with_its_interval_the_best_on_top(tmp_path):
     run = make_run(tmp_path / "run", n_targets=12)
-    models = run.verdict()["prediction"]["models"]
+    models = run.verdict().prediction.models
     axes = shown(figures.bits_of_models, run, "bits_of_models").figure.axes[0]
     found = read_off(axes)
     assert found == {
@@ -134,7 +132,7 @@ def test_no_label_leaves_the_figure_and_no_two_targets_overlap(n_targets, tmp_pa
     run = make_run(tmp_path / "run", n_targets=n_targets, n_questions=120)
     judged = {"reproduced": "reproduced"}
     drawings = [
-        shown(figures.places, run, "matches", verdict=judged),
+        shown(figures.line, run, "matches", verdict=judged),
         figures.dose(None, contents_of(run)),
         shown(figures.agreement, run, "matches"),
     ]
@@ -151,42 +149,10 @@ def test_no_label_leaves_the_figure_and_no_two_targets_overlap(n_targets, tmp_pa
     assert all(below.y1 <= above.y0 + 1 for below, above in itertools.pairwise(boxes))
 
 
-JUDGED = {"reproduced": "reproduced"}
-
-
-def placed(run, **line):
-    """A figure of places, of which the first lies far below the dial and the last far above."""
+def test_the_line_is_drawn_through_all_targets_that_have_a_magnitude(run):
+    drawing = shown(figures.line, run, "matches", verdict={"reproduced": "reproduced"})
     matches = run.matches()
-    at = np.linspace(-0.2, 0.2, len(matches))
-    matches = matches.assign(threshold=at, magnitude_ml=at, magnitude_ml_se=0.1)
-    matches.loc[matches.index[0], "magnitude_ml"] = -9.0
-    matches.loc[matches.index[-1], "magnitude_ml"] = 9.0
-    known = {"r2": 0.9, "r2_null_median": 0.5, "slope": 1.0, "intercept": 0.0, "n": len(matches), "r2_within": 0.42}
-    known |= {"dial_low": -1.0, "dial_high": 1.0, "n_beyond": 2} | line
-    drawing = shown(figures.places, run, "matches", verdict=JUDGED | {"line": known}, matches=matches)
-    return drawing, [line for line in drawing.figure.axes[0].lines if line.get_gid()]
-
-
-def test_places_beyond_the_dial_are_hollow_at_the_edge_and_r2_is_told_without_them(run):
-    drawing, points = placed(run)
-    chosen = run.matches()[["magnitude", "magnitude_rate"]].to_numpy()
-    assert sum(point.get_markerfacecolor() == PAPER for point in points) == 2
-    assert max(point.get_ydata()[0] for point in points) < np.nanmax(chosen) + np.ptp(chosen[np.isfinite(chosen)])
-    legend = [text.get_text() for text in drawing.figure.legends[0].get_texts()]
-    assert "hollow: beyond the dial" in legend
-    assert "2 beyond the magnitudes that were asked" in drawing.caption
-    assert "counted in R² (without what is extrapolated 0.42)" in drawing.caption
-
-
-def test_the_map_goes_from_easy_to_hard(run):
-    contents = contents_of(run)
-    grid = contents.grid
-    drawn = figures.question_map(None, contents).figure.axes[0].collections[0].get_array()
-    difficulty = contents.factor.difficulty.reindex(grid.questions)
-    known = np.flatnonzero(difficulty.notna())
-    expected = grid.margins[known[np.argsort(-difficulty.to_numpy()[known], kind="stable")]]
-    np.testing.assert_array_equal(np.ma.filled(drawn, np.nan).reshape(expected.shape), expected)
-    contents.__dict__["factor"] = None
-    drawn = figures.question_map(None, contents).figure.axes[0].collections[0].get_array()
-    share = np.nanmean(np.ma.filled(drawn, np.nan).reshape(grid.margins.shape) > 0, axis=1)
-    assert share[-20:].mean() > share[:20].mean()  # rows are drawn from the bottom up
+    points = [line.get_xydata()[0] for line in drawing.figure.axes[0].lines if line.get_gid()]
+    known = matches[["threshold", "magnitude"]].dropna()
+    np.testing.assert_allclose(sorted(map(tuple, points)), sorted(map(tuple, known.to_numpy())))
+    assert f"over {len(known)} targets" in drawing.figure.axes[0].get_title(loc="left")

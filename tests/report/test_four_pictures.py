@@ -5,6 +5,7 @@ Measured rather than compared with stored screenshots: pixels differ between ver
 and say nothing of what became worse.
 """
 
+from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -41,7 +42,7 @@ def pictures(tmp_path_factory):
     folder, rng = tmp_path_factory.mktemp("pictures"), np.random.default_rng(0)
     run = make_run(folder / "run", n_targets=6, n_questions=160)
     contents = contents_of(run)
-    contents.__dict__["verdict"] = run.verdict() | {"reproduced": "not reproduced"}
+    contents.__dict__["verdict"] = replace(run.verdict(), reproduced="not reproduced")
     reports = pd.read_csv(STORED).set_index("report")
     cells = [
         {"report": name, "magnitude": at, "role": role, "shift": shift, "low": shift - 0.2, "high": shift + 0.2}
@@ -57,7 +58,7 @@ def pictures(tmp_path_factory):
         information=pd.DataFrame({"difficulty": grid, "information": np.exp(-(grid**2))}),
     )
     drawings = {
-        "targets along the dial": sweep_figures.places(run.matches(), contents),
+        "targets along the dial": sweep_figures.line(run.matches(), contents),
         "one scale": wright_map(fit.questions["difficulty"], fit.information, fit.respondents["place"]),
         "what does as well": sweep_figures.baselines(contents["baselines"], contents),
         "what moves together": dial_profile(pd.DataFrame(cells).assign(status="cannot be read"), reports),

@@ -44,13 +44,13 @@ def read(tmp_path_factory):
 def test_both_verdicts_stand_side_by_side_with_texts_at_three_settings(read):
     html, found = (read.path / "report.html").read_text("utf-8"), contents_of(read).numbers("reasoned")
     assert found["verdict"]["sentence"] in html.replace("&#39;", "'")
-    assert read.verdict()["sentence"] in html.replace("&#39;", "'")
+    assert read.verdict().sentence in html.replace("&#39;", "'")
     whole, table = html.count("Answer: Yes") + html.count("Answer: No"), html.index('id="explorer-data"')
     assert whole - (json := html[table:].split("</script>")[0]).count("Answer: ") == 3
     assert json.count('"text":"') == len(read.parts["reasoned"].read())
     assert found["rho"] > 0.9
     dials = pd.read_csv(read.path / "reasoned_dials.csv").set_index("dial")
-    assert dials.loc["first token", "signal"] == pytest.approx(read.verdict()["signal"]["value"])
+    assert dials.loc["first token", "signal"] == pytest.approx(read.verdict().signal.value)
     assert dials.loc["after reasoning", "bits"] == pytest.approx(found["verdict"]["prediction"]["bits"]["value"])
     assert "what either dial is worth" in html
     assert (read.path / "figures" / "reasoned.svg").is_file()

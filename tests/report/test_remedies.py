@@ -1,5 +1,8 @@
 """Where a run cannot be judged, the report says what keeps it from that and what may mend it."""
 
+from dataclasses import replace
+from pathlib import Path
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -8,7 +11,10 @@ from reporting_run import make_run
 from onedial.report.remedies import what_to_try
 from onedial.report.report import write_report
 from onedial.verdict.case import Case
+from onedial.verdict.sweep_run import SweepRun
 from onedial.verdict.verdict import CANNOT_BE_JUDGED
+
+GOLDEN = Path(__file__).resolve().parents[1] / "reference/golden/default"
 
 MAGNITUDES = np.linspace(-1, 1, 9)
 MATCHES = pd.DataFrame({"status": ["ok", "edge", "constant"], "yes_rate": [0.1, 0.5, 0.9]}, index=["a", "b", "c"])
@@ -23,7 +29,8 @@ def grid(rates, unread=0.0):
 
 
 def told(rates, unread=0.0, reach=0.3, n_eligible=12):
-    return what_to_try({"reach": reach, "n_eligible": n_eligible}, grid(rates, unread), MATCHES)
+    verdict = replace(SweepRun.open(GOLDEN).verdict(), reach=reach, n_eligible=n_eligible)
+    return what_to_try(verdict, grid(rates, unread), MATCHES)
 
 
 def test_a_range_that_ends_in_unread_answers_asks_for_another_layer_or_prompt():
@@ -43,6 +50,6 @@ def test_too_few_targets_are_counted_by_what_is_wrong_with_them():
 @pytest.mark.parametrize("reproduced", [CANNOT_BE_JUDGED, "not reproduced"])
 def test_the_report_has_the_section_only_where_nothing_could_be_judged(undrawn, tmp_path, reproduced):
     run = make_run(tmp_path / "run")
-    run.run.write_json("verdict.json", run.verdict() | {"reproduced": reproduced, "reach": 0.2})
+    run.run.write_json("verdict.json", run.verdict().to_dict() | {"reproduced": reproduced, "reach": 0.2})
     page = write_report(run).read_text("utf-8")
     assert ("What keeps it from being judged, and what to try" in page) == (reproduced == CANNOT_BE_JUDGED)

@@ -5,6 +5,7 @@ import functools
 import hashlib
 import re
 import shutil
+from dataclasses import replace
 from html.parser import HTMLParser
 
 import pandas as pd
@@ -155,7 +156,7 @@ CONSTANTS = {"95%", "90%", ".1", ".9", "0", "4", "5", "100", "99", "1", "2", "3"
 @pytest.mark.parametrize("place", ["findings", "doubts"])
 def test_every_number_of_the_overview_and_the_cards_is_one_of_the_run(run, html, place):
     """Of the texts there, each numeral is a number of the verdict, or a count of its tables, in so many digits."""
-    verdict, text = run.verdict(), parsed(html).of_class(place)
+    verdict, text = run.verdict().to_dict(), parsed(html).of_class(place)
     for name in (*verdict["models"], *run.matches().index, *contents_of(run)["baselines"].index):
         text = text.replace(str(name), "")
     bits, beyond = (verdict["prediction"][name]["value"] for name in ("bits", "beyond"))
@@ -176,16 +177,14 @@ def test_every_number_of_the_overview_and_the_cards_is_one_of_the_run(run, html,
 
 def doubted(run, **changes):
     contents = contents_of(run)
-    contents.__dict__["verdict"] = contents._read["verdict.json"] = run.verdict() | changes
+    contents.__dict__["verdict"] = replace(run.verdict(), **changes)
     return [about for _, about in doubts_of(contents)]
 
 
 def test_what_is_to_be_doubted_follows_from_the_verdict(run):
-    found = run.verdict()
-    gain = found["gain"]
-    assert ("verdict" in doubted(run, gain=gain | {"low": 0.01})) < (
-        "verdict" in doubted(run, gain=gain | {"low": -0.01})
-    )
+    gain = run.verdict().gain
+    better, no_better = (replace(gain, low=low) for low in (0.01, -0.01))
+    assert ("verdict" in doubted(run, gain=better)) < ("verdict" in doubted(run, gain=no_better))
     assert ("matches" in doubted(run, excluded={})) < ("matches" in doubted(run, excluded={"a": "few"}))
     assert ("controls" in doubted(run, push=THIS_DIRECTION)) < ("controls" in doubted(run, push=UNTESTED))
     many = {str(n): {} for n in range(5)}
@@ -196,7 +195,7 @@ def test_what_is_to_be_doubted_follows_from_the_verdict(run):
 
 def test_every_doubt_and_every_line_of_the_contents_leads_somewhere(html):
     links = re.findall(r'<a href="#([^"]+)"', html)
-    assert len(links) > 20
+    assert len(links) > 15
     assert set(links) <= set(parsed(html).ids)
 
 
@@ -217,7 +216,7 @@ def test_a_finished_run_resumes_to_its_report_alone(undrawn, run, html, tmp_path
     assert resumed.is_finished
     assert resumed.parts["sweep"].done("question_id") == set(run.questions()["id"])
     assert write_report(resumed).exists()
-    assert resumed.verdict() == run.verdict()
+    assert resumed.verdict().to_dict() == run.verdict().to_dict()
 
 
 def test_a_run_without_a_verdict_is_refused(tmp_path):
@@ -277,5 +276,4 @@ def test_a_run_that_cannot_be_judged_shows_no_line_and_no_empty_number(undrawn, 
     assert not (run.path / "figures" / "magnitude_threshold.svg").exists()
     assert "– steered" not in text
     assert "a true gain of –" not in text
-    assert "The dial's path through the factor" not in text
     assert "without steering?" not in text

@@ -31,7 +31,7 @@ def test_the_summary_names_every_target_and_ends_with_the_sentence(tmp_path, wid
         assert str(target)[:3] in text
         assert status in text
     assert headline_of(run.verdict()).replace(" ", "") in words[-600:]
-    assert f"{run.verdict()['signal']['value']:.3f}" in text
+    assert f"{run.verdict().signal:.3f}".split()[0] in text
     assert all(len(line) <= width for line in text.splitlines())
 
 

@@ -67,8 +67,8 @@ def test_a_difficulty_that_targets_share_is_found_by_the_others_answers_and_not_
     assert abs(baselines.loc["unsteered margin", "signal"]) < 0.1
     assert baselines.loc["mean of other models", "difference_high"] < 0
     found = ceiling(baselines, 0.1)
-    assert found["account"] in ("mean of other models", "shared difficulty")
-    assert found["share"] == pytest.approx(0.1 / found["signal"])
+    assert found.account in ("mean of other models", "shared difficulty")
+    assert found.share == pytest.approx(0.1 / found.signal)
 
 
 def test_words_that_tell_the_answer_are_found_by_the_text_and_noise_is_not():
@@ -288,7 +288,7 @@ def test_a_target_is_set_against_the_instructed_level_whose_yes_rate_is_nearest(
     panel = pd.DataFrame({name: (own + 0.3 * rng.normal(size=len(own)) > 0) * 1.0 for name, own in follows.items()})
     baselines, case = table_for(sweep, panel, instructed=instructed)
     sources = ("the dial", "mean of other models", "unsteered margin", "instructed threshold")
-    _, told = predict(case, ("all",), sources)
+    _, told = predict(case, sources)
     assert told.set_index("source")["bits"].idxmax() == "instructed threshold"
     assert baselines.loc["instructed threshold", "signal"] > 0.6
     assert abs(baselines.loc["unsteered margin", "signal"]) < 0.15
@@ -311,7 +311,7 @@ def test_a_baseline_that_is_added_stands_among_the_baselines_and_among_the_predi
     assert baselines.loc["planted", "one_order"]
     assert baselines.loc["planted", "signal"] > baselines.loc["mean of other models", "signal"] - 0.05
     _, told = predict(matches)
-    bits = told[told["k"].astype(str) == "all"].set_index("source")["bits"]
+    bits = told.set_index("source")["bits"]
     assert bits["planted"] > bits["mean of other models"] - 0.02
     assert bits["planted"] > bits["unsteered margin"] + 0.1
 

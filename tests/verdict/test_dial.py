@@ -1,17 +1,17 @@
-"""The dial's order, how well an order fits a target, and where a target stands on the dial."""
+"""The dial's order, how well an order fits a target, and the line of magnitude on threshold."""
 
 import numpy as np
 import pandas as pd
 import pytest
 import statsmodels.api as sm
-from scipy import odr, stats
-from verdict_tables import plain_sweep, simulated
+from scipy import stats
+from verdict_tables import case_of, plain_sweep, simulated
 
 from onedial.stats.estimate import rank_correlation
 from onedial.verdict.case import sweep_grid
 from onedial.verdict.comparing.multiverse import laid_even
 from onedial.verdict.dial import Turns
-from onedial.verdict.line import matched_magnitudes, orthogonal_line
+from onedial.verdict.line import line_of
 
 MAGNITUDES = np.array([-2.0, -1.0, 0.0, 1.0, 2.0])
 
@@ -25,25 +25,19 @@ def dial(*margins, mass=0.9):
 # ---- ease and crossings ----------------------------------------------------------------------------------------------
 
 
-def test_ease_is_the_share_of_the_range_and_place_the_magnitude_that_it_stands_for():
+def test_ease_is_the_share_of_the_range_with_yes():
     found = dial([-3, -2, -1, 1, 2], [1, 2, 3, 4, 5], [-5, -4, -3, -2, -1], [-1, 3, 4, 5, 6])
     assert found.ease == pytest.approx([1.5 / 4, 1, 0, 3.75 / 4])
-    assert found.place == pytest.approx([0.5, -2, 2, -1.75])
     assert found.n_turns.tolist() == [1, 0, 0, 1]
     assert found.crossings[0] == pytest.approx([0.5])
 
 
-def test_along_a_dial_that_falls_the_place_is_where_yes_ends_and_targets_have_none():
+def test_a_dial_falls_where_fewer_say_yes_at_its_high_end():
     rng = np.random.default_rng(0)
     margins = rng.normal(0, 1, (200, 1)) - MAGNITUDES
     falling, rising = dial(*margins), dial(*margins[:, ::-1])
     assert (falling.falls, rising.falls) == (True, False)
-    turned = falling.n_turns == 1
-    assert falling.place[turned] == pytest.approx([falling.crossings[row][0] for row in np.flatnonzero(turned)])
-    assert rising.place == pytest.approx(-falling.place)
-    given = (margins[:, [2]] + 0.5 * rng.normal(size=(200, 3)) > [[-0.5, 0.0, 0.5]]).astype(float)
-    assert np.isnan(matched_magnitudes(falling.place, given)[0]).all()
-    assert np.isfinite(matched_magnitudes(rising.place, given)[0]).all()
+    assert rising.ease == pytest.approx(falling.ease)
 
 
 def test_an_answer_that_turns_back_counts_with_the_share_at_which_it_is_yes():
@@ -61,7 +55,6 @@ def test_where_answers_turn_once_ease_orders_as_the_crossing_does_and_a_shift_as
     turned = found.n_turns == 1
     crossings = np.array([found.crossings[row][0] for row in np.flatnonzero(turned)])
     assert stats.spearmanr(-crossings, found.ease[turned]).statistic == pytest.approx(1)
-    assert crossings == pytest.approx(found.place[turned])
 
 
 def test_an_unread_answer_is_bridged_inside_and_lasts_at_an_end_and_never_read_is_unknown():
@@ -134,46 +127,30 @@ def test_the_push_is_the_way_between_the_yes_rates_whichever_way_round():
     assert turning_at(turns).push(np.arange(101) < 50) == pytest.approx(0.8, abs=0.05)
 
 
-# ---- where a target stands -------------------------------------------------------------------------------------------
+# ---- the line of magnitude on threshold ------------------------------------------------------------------------------
 
 
-def test_a_place_and_its_standard_error_are_those_of_a_probit():
-    rng = np.random.default_rng(0)
-    crossings, places = rng.normal(0.1, 0.05, 300), [0.05, 0.1, 0.2]
-    given = np.stack([(place - crossings + rng.normal(0, 0.05, 300) > 0).astype(float) for place in places], axis=1)
-    given[rng.random(given.shape) < 0.05] = np.nan
-    found, errors = matched_magnitudes(crossings, given)
-    for target in range(3):
-        known = ~np.isnan(given[:, target])
-        fit = sm.Probit(given[known, target], sm.add_constant(-crossings[known])).fit(disp=0)
-        a, b = fit.params
-        gradient = np.array([1 / b, -a / b**2])
-        assert found[target] == pytest.approx(a / b, rel=1e-5)
-        assert errors[target] == pytest.approx(np.sqrt(gradient @ fit.cov_params() @ gradient), rel=1e-4)
+def test_the_line_is_that_of_least_squares():
+    """With its interval, over all targets that have a magnitude, those at an edge too."""
+    sweep, panel = simulated("threshold shift", 1, n_targets=12)
+    case = case_of(sweep, panel, n_resamples=19)
+    table = case.matches
+    fit = sm.OLS(table["magnitude"], sm.add_constant(table["threshold"])).fit()
+    line = line_of(case)
+    low, high = fit.conf_int().loc["threshold"]
+    assert line.n == 12
+    assert (line.slope.value, line.slope.low, line.slope.high) == pytest.approx((fit.params["threshold"], low, high))
+    assert (line.intercept, line.r2) == pytest.approx((fit.params["const"], fit.rsquared))
 
 
-def test_answers_that_do_not_follow_the_order_have_no_place():
-    rng = np.random.default_rng(2)
-    crossings = rng.standard_normal(200)
-    against = (crossings + 0.3 * rng.standard_normal(200) > 0).astype(float)
-    constant = np.ones(200)
-    found, errors = matched_magnitudes(crossings, np.stack([against, constant], axis=1))
-    assert np.isnan(found).all()
-    assert np.isnan(errors).all()
-    assert np.isnan(matched_magnitudes(np.zeros(200), against[:, None])[0]).all()
+def test_targets_that_share_nothing_line_up_as_the_null_says():
+    sweep, panel = simulated("unrelated", 3, n_questions=1000, n_targets=19)
+    line = line_of(case_of(sweep, panel, n_resamples=99))
+    assert line.r2_null_median > 0.6
+    assert abs(line.r2 - line.r2_null_median) < 0.2
 
 
-def test_the_line_with_errors_in_both_is_that_of_orthogonal_distance_regression():
-    rng = np.random.default_rng(3)
-    true_x = rng.uniform(-2, 2, 25)
-    x_se, y_se = rng.uniform(0.05, 0.3, 25), rng.uniform(0.02, 0.2, 25)
-    x, y = true_x + x_se * rng.standard_normal(25), 0.3 + 0.15 * true_x + y_se * rng.standard_normal(25)
-    slope, intercept, r2 = orthogonal_line(x, y, x_se, y_se)
-    fit = odr.ODR(odr.RealData(x, y, x_se, y_se), odr.unilinear, beta0=[0.1, 0]).run()
-    assert (slope, intercept) == pytest.approx(tuple(fit.beta), rel=1e-4)
-    assert 0.5 < r2 < 1
-    assert np.isnan(orthogonal_line(x[:2], y[:2], x_se[:2], y_se[:2])[0])
-    endless = np.full(len(x), np.inf)  # places that the answers do not tell
-    assert np.isnan(orthogonal_line(x, y, x_se, endless)[0])
-    with_one = [np.append(own, more) for own, more in zip((x, y, x_se, y_se), (0.0, 9.0, 0.1, np.inf), strict=True)]
-    assert orthogonal_line(*with_one) == pytest.approx((slope, intercept, r2))
+def test_two_targets_have_no_line():
+    line = line_of(case_of(*simulated(n_targets=2)))
+    assert line.n == 2
+    assert np.isnan([line.r2, line.slope.value, line.r2_null_median]).all()

@@ -13,9 +13,9 @@ from verdict_tables import case_of, plain_sweep, simulated
 
 from onedial.stats.numbers import PanelEstimate
 from onedial.verdict.prediction.alike import told_of_alike
-from onedial.verdict.prediction.losses import ALL, Losses
+from onedial.verdict.prediction.losses import Losses
 from onedial.verdict.prediction.placing import Prior, learn_priors, normal_scores, place, predicted
-from onedial.verdict.prediction.prediction import ALONE, Prediction, predict
+from onedial.verdict.prediction.prediction import Prediction, predict
 from onedial.verdict.prediction.retest import RETEST
 from onedial.verdict.prediction.sources import DIAL, MEAN, OWN_FRAMINGS
 
@@ -78,8 +78,8 @@ def test_no_test_answer_of_a_target_is_used_to_predict_it():
     matches = matched()
     losses, ease = Losses(matches), matches.dial.ease
     before = losses.order(np.repeat(ease[:, None], 12, axis=1))
-    hidden = matches.knowing(np.where(matches.test[:, None], np.nan, matches.given))
-    other = Losses(hidden).order(np.repeat(ease[:, None], 12, axis=1))
+    hidden = np.where(matches.test[:, None], np.nan, matches.given)[:, matches.judged]
+    other = Losses(matches, hidden).order(np.repeat(ease[:, None], 12, axis=1))
     for one, two in ((before[0], other[0]), (before[1].mean, other[1].mean)):
         np.testing.assert_array_equal(one, two)
 
@@ -87,15 +87,14 @@ def test_no_test_answer_of_a_target_is_used_to_predict_it():
 def test_a_dial_that_the_targets_follow_predicts_what_the_other_models_predict():
     sweep, _ = simulated("dial order", n_targets=12)
     matches = matched(topics=sweep.drop_duplicates("question_id").set_index("question_id")["topic"])
-    found, table = predict(dataclasses.replace(matches, n_resamples=199), (10, 50, ALL))
+    found, table = predict(dataclasses.replace(matches, n_resamples=199))
     assert found.n_predicted == found.n_models == 4
     assert found.suffices
     assert 0.8 < found.share.low < found.share.value
-    dial = table[table["source"] == DIAL].set_index("k")
-    assert dial.loc[10, "loss"] > dial.loc[50, "loss"] > dial.loc[ALL, "loss"]
-    assert dial.loc[ALL, "bits"] == pytest.approx(found.bits.value)
-    assert (table[table["source"] == OWN_FRAMINGS]["bits"] > 0.1).all()
-    assert dial.loc[ALL, "loss"] + dial.loc[ALL, "bits"] == pytest.approx(found.yes_rate)
+    bits = table.set_index("source")["bits"]
+    assert bits[DIAL] == pytest.approx(found.bits.value)
+    assert bits[OWN_FRAMINGS] > 0.1
+    assert table.set_index("source")["loss"][DIAL] + bits[DIAL] == pytest.approx(found.yes_rate)
 
 
 def test_a_base_model_is_needed_where_without_it_half_or_fewer_of_the_others_are_predicted():
@@ -106,7 +105,7 @@ def test_a_base_model_is_needed_where_without_it_half_or_fewer_of_the_others_are
     models = pd.DataFrame({"model": list("aabbccddee")}, index=panel.columns)
     topics = sweep.drop_duplicates("question_id").set_index("question_id")["topic"]
     matches = case_of(sweep, panel, respondents=models, topics=topics)
-    found, _ = predict(dataclasses.replace(matches, n_resamples=199), (ALL,))
+    found, _ = predict(dataclasses.replace(matches, n_resamples=199))
     assert (found.n_predicted, found.n_models, found.enough) == (3, 5, True)
     assert [own["needed"] for own in found.models.values()] == [1, 1, 1, 0, 0]
 
@@ -165,10 +164,9 @@ def test_one_base_model_predicts_nothing_since_it_has_no_other():
 def test_a_question_without_a_score_lies_in_the_middle_and_is_counted():
     matches = matched()
     matches.dial.ease[np.flatnonzero(matches.test)[:30]] = np.nan
-    found, table = predict(matches, (ALL,), (DIAL, MEAN))
+    found, table = predict(matches, (DIAL, MEAN))
     answered = ~np.isnan(matches.given[matches.test][:30])
     assert table.set_index("source").loc[DIAL, "n_unscored"] == answered.sum()
-    assert ALONE not in set(table["source"])
     assert found.bits.value > 0
 
 
@@ -202,7 +200,7 @@ def asked_again(propensity, n_samples=3, seed=17, targets=None):
 def test_a_second_asking_predicts_nothing_of_tosses_and_all_of_what_is_always_said():
     for propensity, share in ((lambda rng, shape: np.full(shape, 0.4), 0.0),
                               (lambda rng, shape: rng.random(shape) < 0.4, 1.0)):  # fmt: skip
-        found, table = predict(asked_again(propensity), sizes=(ALL,))
+        found, table = predict(asked_again(propensity))
         assert found.mark == RETEST
         assert found.possible.value == pytest.approx(share * found.yes_rate, abs=0.03)
         row = table.set_index("source").loc[RETEST]
@@ -212,7 +210,7 @@ def test_a_second_asking_predicts_nothing_of_tosses_and_all_of_what_is_always_sa
 def test_a_second_asking_predicts_what_the_chances_allow():
     """Chances of .1 and .9, two samples: I(X; Y) of a symmetric channel with P(X = Y) = .9^2 + .1^2."""
     propensity = lambda rng, shape: np.where(rng.random(shape) < 0.5, 0.9, 0.1)  # noqa: E731
-    found, _ = predict(asked_again(propensity, n_samples=2), sizes=(ALL,))
+    found, _ = predict(asked_again(propensity, n_samples=2))
     same = 0.82
     told = 1 + same * np.log2(same) + (1 - same) * np.log2(1 - same)
     assert found.possible.value == pytest.approx(told, abs=0.03)
@@ -222,6 +220,6 @@ def test_a_second_asking_predicts_what_the_chances_allow():
 def test_one_target_without_repeats_leaves_the_mark_to_other_models_answers():
     propensity = lambda rng, shape: rng.random(shape) < 0.4  # noqa: E731
     case = asked_again(propensity, targets=[3])
-    found, _ = predict(case, sizes=(ALL,))
-    plain, _ = predict(dataclasses.replace(case, samples=None), sizes=(ALL,))
+    found, _ = predict(case)
+    plain, _ = predict(dataclasses.replace(case, samples=None))
     assert found == plain

@@ -5,6 +5,7 @@ Margins are synthetic: what is tested is the procedure.
 
 import dataclasses
 import json
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -18,7 +19,10 @@ from onedial.verdict import verdict
 from onedial.verdict.baselines.facts import FactsResult
 from onedial.verdict.baselines.texts import push_settings, text_cost
 from onedial.verdict.case import sweep_grid
-from onedial.verdict.verdict import DIALS
+from onedial.verdict.line import Line
+from onedial.verdict.verdict import DIALS, Verdict
+
+REFERENCE = Path(__file__).parents[1] / "reference"
 
 N = 99
 ALONE = {}
@@ -103,6 +107,20 @@ def test_a_panel_without_a_target_to_judge_still_gives_a_verdict_that_json_can_h
     stored = json.loads(json.dumps(found.to_dict(), allow_nan=False))
     assert stored["signal"]["p"] is None
     assert stored["n_eligible"] == 0
+    assert np.isnan(Verdict.from_dict(stored).signal.p)
+
+
+def test_a_verdict_comes_back_from_its_file():
+    """With facts, reversed wordings and controls among its parts."""
+    stored = json.loads((REFERENCE / "controls99" / "verdict.json").read_text())
+    again = Verdict.from_dict(stored | {"line": dataclasses.asdict(Line())})
+    assert (again.signal.low, again.bias.dial.share.high) == (
+        stored["signal"]["low"],
+        stored["bias"]["dial"]["share"]["high"],
+    )
+    assert Verdict.from_dict(again.to_dict()).to_dict() == again.to_dict()
+    found = judge(case_of(*simulated("threshold shift")), N)
+    assert Verdict.from_dict(found.to_dict()).to_dict() == found.to_dict()
 
 
 # ---- what is the dial? -----------------------------------------------------------------------------------------------
@@ -236,8 +254,8 @@ def test_unread_answers_that_decide_are_flagged_and_those_that_do_not_are_not(st
     own = sweep["question_id"].map(panel.mean(axis=1))
     lost = (own.between(0.3, 0.7)) & (sweep["magnitude"] != 0) & (sweep["split"] == "test")
     found = judge(case_of(sweep.assign(mass=sweep["mass"].mask(lost, 0.0)), panel), N)
-    assert found.unread_as_wrong["gain"] < found.gain.value
-    assert found.unread_as_wrong["reproduced"] == verdict.NOT_REPRODUCED != found.reproduced
+    assert found.unread_as_wrong.gain.value < found.gain.value
+    assert found.unread_as_wrong.reproduced == verdict.NOT_REPRODUCED != found.reproduced
     assert verdict.UNREAD_DECIDE in found.flags
 
 

@@ -6,7 +6,7 @@ import pytest
 import simulated_panels
 from verdict_tables import case_of, judge, simulated
 
-from onedial.asking.sweep_tables import AS_ASKED, PREFERENCE, REVERSED_WORDING
+from onedial.asking.sweep_tables import AS_ASKED, REVERSED_WORDING
 from onedial.stats.estimate import Estimate
 from onedial.verdict.baselines.facts import MOSTLY_BIAS
 from onedial.verdict.baselines.yes_bias import split_margin
@@ -59,36 +59,6 @@ def test_a_planted_split_is_found_whatever_the_unsteered_yes_rates(bias, confide
     assert own.reversed.value == pytest.approx(own.bias.value - own.confidence.value)
     assert own.alike.high < 0
     assert found.mostly == (share > 0.5)
-
-
-@pytest.mark.parametrize(("bias", "confidence", "spread"), [(4, 0, 0), (0, 4, 0), (0, 0, 2), (2, 1, 2)])
-def test_single_questions_shifts_are_split_into_bias_threshold_and_order(bias, confidence, spread):
-    """Known shares: b^2, c^2 and the variance that is planted in either wording's slopes."""
-    rng = np.random.default_rng(0)
-    u, c = bias + spread * rng.normal(size=400), confidence + spread * rng.normal(size=400)
-    ability = rng.normal(size=400)
-    both = pd.concat([sweep_of(ability, u + c, AS_ASKED), sweep_of(-ability, u - c, REVERSED_WORDING)])
-    own = split_margin(both, "v", n_bootstrap=199).dial
-    whole = bias**2 + confidence**2 + 2 * spread**2
-    found = {"answer_bias": bias**2, "threshold": confidence**2, "order": 2 * spread**2}
-    for name, part in found.items():
-        assert getattr(own, name).value == pytest.approx(part / whole, abs=0.05)
-        assert getattr(own, name).low <= getattr(own, name).value <= getattr(own, name).high
-    assert sum(getattr(own, name).value for name in found) == pytest.approx(1)
-
-
-def test_preferences_move_as_the_word_yes_does():
-    asked, _ = planted(3, 1)
-    rng = np.random.default_rng(4)
-    likes = sweep_of(rng.normal(size=40), 3 + rng.normal(0, 0.3, 40), PREFERENCE)
-    found = split_margin(pd.concat([asked, likes]), "v", n_bootstrap=199)
-    assert found.dial.preferences.value == pytest.approx(3, abs=0.2)
-    assert found.dial.preferences_share.value == pytest.approx(0.75, abs=0.06)
-    assert found.dial.n_preferences == 40
-    without = split_margin(asked, "v", n_bootstrap=199).dial
-    assert without.n_preferences == 0
-    assert np.isnan(without.preferences.value)
-    assert found.dial.share == without.share
 
 
 def test_slopes_are_per_residual_norm_whatever_the_unit_of_the_magnitudes():

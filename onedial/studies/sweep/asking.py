@@ -4,7 +4,7 @@ sweep         every question at every magnitude of the intervention under test
 controls      every question at a few magnitudes of each control; texts.csv: what each push does to neutral text
 instructed    the unsteered subject, told how sure to be
 facts         unrelated facts at all magnitudes
-wordings      a few questions as they are and reversed, and preferences
+wordings      a few questions as they are and reversed
 written.csv   what it writes to eight questions at three settings
 reasoned      its reasons before the answer at a few settings
 """
@@ -17,13 +17,12 @@ import pandas as pd
 
 from onedial.asking.instruments import CLOSED_BOOK, FACT
 from onedial.asking.rewording import reversed_wording
-from onedial.asking.sweep_tables import AS_ASKED, PREFERENCE, REVERSED_WORDING
+from onedial.asking.sweep_tables import AS_ASKED, REVERSED_WORDING
 from onedial.core.files import sha256_of_text
 from onedial.core.processes import is_first_process
 from onedial.models.processes import process_index, wait_for_all
 from onedial.models.prompt_set import PromptSet
 from onedial.panels.questions.facts import load_facts, load_passages, truth_of
-from onedial.panels.questions.question_files import load_questions
 from onedial.panels.splits import FITTING, TEST
 from onedial.show.progress import progress_bar
 from onedial.studies.start import engine_of
@@ -96,7 +95,7 @@ def ask_facts(study: SweepStudy) -> None:
 
 
 def ask_reversed(study: SweepStudy) -> None:
-    """Ask a few fitting questions as they are and reversed, and preferences, along the dial and along Yes minus No."""
+    """Ask a few fitting questions as they are and reversed, along the dial and along Yes minus No."""
     parts, turned = study.run.parts["wordings"], reversed_wording(study.template)
     if turned is None:
         return study.notes.tell(
@@ -114,16 +113,12 @@ def ask_reversed(study: SweepStudy) -> None:
         study.intervention.intervention_id: study.spread(REVERSED_SETTINGS),
         words.intervention_id: doubling(words.units_per_norm),
     }
-    kinds = {
-        AS_ASKED: (study.template, questions),
-        REVERSED_WORDING: (turned, questions),
-        PREFERENCE: (FACT.template, load_questions("preferences")),
-    }
     keys = parts.done_keys()
-    for wording, (template, asked) in kinds.items():
-        prompts, done = PromptSet.build(study.model, asked, template), {key[1] for key in keys if key[-1] == wording}
+    for wording, template in ((AS_ASKED, study.template), (REVERSED_WORDING, turned)):
+        done = {key[1] for key in keys if key[-1] == wording}
+        prompts = PromptSet.build(study.model, questions, template)
         ask = partial(sweep, study.model, [study.intervention, words], prompts, grids)
-        study.fill(parts, f"wording {wording}", len(asked), ask, done, wording=wording)
+        study.fill(parts, f"wording {wording}", len(questions), ask, done, wording=wording)
 
 
 def write_texts(study: SweepStudy) -> None:

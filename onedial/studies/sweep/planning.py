@@ -11,7 +11,6 @@ from onedial.models.checkpoints.weights import load_config, resolve_weights
 from onedial.models.tokens import render
 from onedial.panels.inputs import ExperimentInputs
 from onedial.panels.questions.facts import load_facts
-from onedial.panels.questions.question_files import load_questions
 from onedial.show.progress import progress_bar
 from onedial.studies.options.sweep import SweepOptions
 from onedial.studies.sweep.study import SweepStudy
@@ -27,12 +26,9 @@ def first_prompt(model: str, revision: str | None, inputs: ExperimentInputs, tem
 
 
 def prompts_beside(options: SweepOptions) -> dict[str, list[Prompt]]:
-    """What is asked besides the questions: facts and preferences."""
-    beside = {
-        "facts": load_facts(options.facts, options.seed) if options.facts else [],
-        "preferences": load_questions("preferences"),
-    }
-    return {name: [FACT.template.fill(each.rendered) for each in asked] for name, asked in beside.items()}
+    """What is asked besides the questions: facts."""
+    facts = load_facts(options.facts, options.seed) if options.facts else []
+    return {"facts": [FACT.template.fill(each.rendered) for each in facts]}
 
 
 def settle_plan(study: SweepStudy) -> None:

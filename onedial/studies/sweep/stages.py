@@ -28,7 +28,7 @@ from steering.causes import (
 )
 from steering.controls import N_CONTRASTS
 from steering.dials.dials import SURENESS
-from steering.effects.side_effects import N_PREFERENCES, PASSAGE_TOKENS, REVERSED_SETTINGS
+from steering.effects.side_effects import PASSAGE_TOKENS, REVERSED_SETTINGS
 from steering.planning.forecast import REPORT, START, Candidates, Load, Loads, Size, doubled, judging, making
 from steering.planning.layers import candidate_layers
 from steering.planning.magnitudes import COARSE_POINTS, CONTROL_POINTS, GRID_POINTS, RANGE_QUESTIONS, doubling
@@ -46,7 +46,7 @@ class Ahead(Candidates):
     taken to be as long as the questions, and there are as many as at most.
 
     Attributes:
-        lengths: extraction, fitting, test, facts, preferences -> tokens of each prompt. layers: the candidates.
+        lengths: extraction, fitting, test, facts -> tokens of each prompt. layers: the candidates.
         turned: whether the prompt has a reversed wording.
     """
 
@@ -125,7 +125,7 @@ def _neutral_text(a: Ahead) -> Loads:
 
 
 def _reversed(a: Ahead) -> Loads:
-    asked = a.of("fitting")[: a.options.reversed] * 2 + a.of("preferences")[:N_PREFERENCES]
+    asked = a.of("fitting")[: a.options.reversed] * 2
     return [Load(asked, [(a.middle, REVERSED_SETTINGS), (a.middle, DOUBLED)], a.kind)] if a.turned else []
 
 

@@ -280,18 +280,23 @@ def cut_at_rate(scores: np.ndarray, given: np.ndarray, fitting: np.ndarray) -> n
     return np.where(np.isnan(scores), np.nan, (scores > cut).astype(float))
 
 
-def ceiling(baselines: pd.DataFrame, signal: float) -> dict[str, float | str]:
-    """S as a share of what the best one-dimensional account reaches without steering.
+@dataclass(frozen=True)
+class Ceiling:
+    """The best one-dimensional account without steering, its own S, and the share of it that the dial's S is."""
 
-    Returns:
-        account (its name), signal (its own S) and share; empty where there is none above 0.
-    """
+    account: str
+    signal: float
+    share: float
+
+
+def ceiling(baselines: pd.DataFrame, signal: float) -> Ceiling | None:
+    """What `signal`, S of the dial, is held against; None where no account has one above 0."""
     accounts = baselines[baselines["one_order"].astype(bool) & (baselines["signal"] > 0)]
     accounts = accounts.drop(index=["unsteered margin", LEVEL_LABEL], errors="ignore")
     if accounts.empty or np.isnan(signal):
-        return {}
+        return None
     best, highest = str(accounts["signal"].idxmax()), float(accounts["signal"].max())
-    return {"account": best, "signal": highest, "share": signal / highest}
+    return Ceiling(best, highest, signal / highest)
 
 
 def instructed_margins(

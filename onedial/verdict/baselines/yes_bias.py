@@ -9,19 +9,9 @@ question q's margin on the magnitude, per residual norm, by least squares over t
     confidence  (a - r) / 2         what moves "able" against "not able"
     share       bias / a            1: a pure yes-bias; 0: a pure dial of confidence
     facts       mean b_q of unrelated yes/no facts, half of which are true; facts_share is that over a
-    preferences likewise of questions about likes, each also reversed, so that half a yes says the opposite
     alike       correlation of the unsteered margins of the two wordings; below 0 where the reversal was understood
 
-What the push does to single questions is split with nothing left over: with u_q and c_q the bias and the confidence
-of question q by itself, mean (u_q^2 + c_q^2) is the sum of
-
-    answer bias  (mean u_q)^2           threshold  (mean c_q)^2           order  variance of u_q + variance of c_q
-
-each of which is given as its share: what moves every yes alike, what moves "able" alike for all questions, and what
-moves questions against each other, which is what a threshold shift cannot do.
-
-Intervals are 95% bootstraps, over questions (both wordings of a question together) and, for facts and preferences, over
-these.
+Intervals are 95% bootstraps, over questions (both wordings of a question together) and, for facts, over these.
 
 *Mostly a yes-bias*: a share above .5, so that the reversed wording moves towards yes as well, where the interval of a
 leaves out 0. Where that of `alike` lies above 0 the subject may have read both wordings as one, and the facts must say
@@ -30,14 +20,12 @@ the yardstick.
 """
 
 import math
-from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from onedial.asking.sweep_tables import AS_ASKED, PREFERENCE, REVERSED_WORDING
+from onedial.asking.sweep_tables import AS_ASKED, REVERSED_WORDING
 from onedial.asking.yes_no import is_read
 from onedial.stats.agreement import interval
 from onedial.stats.estimate import Estimate
@@ -55,8 +43,6 @@ class Slopes:
     Attributes:
         n: questions; n_lost: those left out, since one wording was read at fewer than two settings.
         n_settings: between from_magnitude and to_magnitude, ends included.
-        n_facts, n_preferences: those that were read at two settings or more.
-        answer_bias, threshold, order: shares of what the push does to single questions; they sum to 1.
     """
 
     n: int
@@ -72,13 +58,6 @@ class Slopes:
     alike: Estimate
     facts: Estimate = field(default_factory=Estimate)
     facts_share: Estimate = field(default_factory=Estimate)
-    n_facts: int = 0
-    preferences: Estimate = field(default_factory=Estimate)
-    preferences_share: Estimate = field(default_factory=Estimate)
-    n_preferences: int = 0
-    answer_bias: Estimate = field(default_factory=Estimate)
-    threshold: Estimate = field(default_factory=Estimate)
-    order: Estimate = field(default_factory=Estimate)
 
 
 @dataclass(frozen=True)
@@ -124,7 +103,7 @@ def split_margin(
 
     Args:
         asked: columns question_id, intervention_id, magnitude (0 among them), wording, margin, mass; wording says what
-            was asked: the question as it is, reversed, or a preference.
+            was asked: the question as it is, or reversed.
         tested: the intervention under test; any other is the yardstick.
         norms_per_unit: residual norms that one unit of magnitude is, for either.
         facts: question_id, magnitude, margin, mass along the intervention under test; None where they were not asked.
@@ -153,9 +132,7 @@ def split_margin(
 def _slopes(
     table: pd.DataFrame, norms_per_unit: float, facts: pd.DataFrame | None, n_bootstrap: int, seed: int
 ) -> Slopes:
-    asked, turned, liked = (
-        _margins(table[table["wording"] == wording]) for wording in (AS_ASKED, REVERSED_WORDING, PREFERENCE)
-    )
+    asked, turned = (_margins(table[table["wording"] == wording]) for wording in (AS_ASKED, REVERSED_WORDING))
     turned = turned.reindex(index=asked.index, columns=asked.columns)
     rates = (asked > 0).where(asked.notna()).mean()
     settings = asked.columns.to_numpy(float)
@@ -163,14 +140,11 @@ def _slopes(
     low, high = sorted(float(settings[each.argmin()]) for each in far)
     both = np.column_stack([_slope(each, low, high) for each in (asked, turned)]) / norms_per_unit
     kept = np.isfinite(both).all(axis=1)
-    others = {}
-    for name, margins in (("facts", pd.DataFrame() if facts is None else _margins(facts)), ("preferences", liked)):
-        slopes = np.empty(0) if margins.empty else _slope(margins, low, high) / norms_per_unit
-        others[name] = slopes[np.isfinite(slopes)]
+    of_facts = np.empty(0) if facts is None else _slope(_margins(facts), low, high) / norms_per_unit
+    of_facts = of_facts[np.isfinite(of_facts)]
     unsteered = np.column_stack([asked[0.0], turned[0.0]])[kept]
     n_settings = int(((settings >= low) & (settings <= high)).sum())
-    numbers: dict[str, Any] = {f"n_{name}": len(slopes) for name, slopes in others.items()}
-    numbers |= _numbers(both[kept], unsteered, others, n_bootstrap, seed)
+    numbers = _numbers(both[kept], unsteered, of_facts, n_bootstrap, seed)
     return Slopes(int(kept.sum()), int((~kept).sum()), n_settings, low, high, **numbers)
 
 
@@ -192,49 +166,39 @@ def _slope(margins: pd.DataFrame, low: float, high: float) -> np.ndarray:
 
 
 def _numbers(
-    slopes: np.ndarray, unsteered: np.ndarray, others: Mapping[str, np.ndarray], n_bootstrap: int, seed: int
+    slopes: np.ndarray, unsteered: np.ndarray, facts: np.ndarray, n_bootstrap: int, seed: int
 ) -> dict[str, Estimate]:
     """Every estimate of `Slopes`.
 
     Args:
-        slopes, unsteered: question x wording (as asked, reversed).
-        others: slope of each fact and of each preference; empty where none was asked.
+        slopes, unsteered: question x wording (as asked, reversed). facts: slope of each; empty where none was asked.
     """
-    each = np.column_stack([slopes.sum(axis=1), slopes[:, 0] - slopes[:, 1]]) / 2  # u_q, c_q
-    within = np.column_stack([each, each**2])
+    each = np.column_stack([slopes.sum(axis=1), slopes[:, 0] - slopes[:, 1]]) / 2  # bias, confidence
 
-    def statistics(weights: np.ndarray, of_others: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
+    def statistics(weights: np.ndarray, of_facts: np.ndarray) -> dict[str, np.ndarray]:
         with np.errstate(invalid="ignore", divide="ignore"):
-            bias, confidence, *squares = (weights @ within / weights.sum(axis=1)[:, None]).T
-            asked, whole = bias + confidence, squares[0] + squares[1]
-            shifts = {
+            bias, confidence = (weights @ each / weights.sum(axis=1)[:, None]).T
+            asked, shift = bias + confidence, of_facts @ facts / of_facts.sum(axis=1)
+            return {
                 "as_asked": asked,
                 "reversed": bias - confidence,
                 "bias": bias,
                 "confidence": confidence,
                 "share": bias / asked,
                 "alike": _correlation(weights, unsteered),
-                "answer_bias": bias**2 / whole,
-                "threshold": confidence**2 / whole,
-                "order": (whole - bias**2 - confidence**2) / whole,
+                "facts": shift,
+                "facts_share": shift / asked,
             }
-            for name, drawn in of_others.items():
-                shift = drawn @ others[name] / drawn.sum(axis=1)
-                shifts |= {name: shift, f"{name}_share": shift / asked}
-            return shifts
 
-    n = len(slopes)
-    told = statistics(np.ones((1, n)), {name: np.ones((1, len(of))) for name, of in others.items()})
+    n, n_facts = len(slopes), len(facts)
+    values = statistics(np.ones((1, n)), np.ones((1, n_facts)))
     if n < 2:
-        return {name: Estimate(float(value[0])) for name, value in told.items()}
-    of_others = {
-        name: _weights(len(of), n_bootstrap, seed) if len(of) else np.ones((n_bootstrap, 0))
-        for name, of in others.items()
-    }
-    lows, highs = interval(np.column_stack(list(statistics(_weights(n, n_bootstrap, seed), of_others).values())))
+        return {name: Estimate(float(value[0])) for name, value in values.items()}
+    of_facts = _weights(n_facts, n_bootstrap, seed) if n_facts else np.ones((n_bootstrap, 0))
+    lows, highs = interval(np.column_stack(list(statistics(_weights(n, n_bootstrap, seed), of_facts).values())))
     return {
         name: Estimate(float(value[0]), float(low), float(high))
-        for (name, value), low, high in zip(told.items(), lows, highs, strict=True)
+        for (name, value), low, high in zip(values.items(), lows, highs, strict=True)
     }
 
 

@@ -69,11 +69,10 @@ class ComparedRun:
     @property
     def answer(self) -> dict[str, Any]:
         """The three answers, and the numbers below them."""
-        row = {name: self.verdict[name] for name in ANSWERS}
-        numbers = {name: self.verdict[name] for name in ("signal", "gain", "order")}
-        for name, number in (numbers | {"rho": numbers["order"]["rho"]}).items():
-            row |= {name: number["value"], f"{name}_low": number["low"], f"{name}_high": number["high"]}
-        return row | {"p": numbers["signal"]["p"]}
+        verdict = self.verdict
+        row = {name: getattr(verdict, name) for name in ANSWERS}
+        row |= verdict.signal.columns("signal") | verdict.gain.columns("gain") | verdict.order.columns("order")
+        return row | verdict.order.rho.columns("rho") | {"p": verdict.signal.p}
 
     @property
     def dose(self) -> pd.DataFrame:

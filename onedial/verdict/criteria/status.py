@@ -8,11 +8,10 @@
     edge          the best magnitude lies at an end of the range, so that it is only a bound
     ok            none of these
 
-The line of magnitude on threshold needs a magnitude that means something: it takes `ok` only. The verdict takes every
-target in `JUDGED`. It must not leave out `edge`: the best a subject can do for a target to which it bears no relation
-is to give the majority answer, which it does at an end of the range. Whoever drops these targets keeps those
-that happened to agree, and judges the claim by them. So what decides whether a target is judged is how often each side
-says yes and how much was read, never whether they agree.
+The verdict takes every target in `JUDGED`. It must not leave out `edge`: the best a subject can do for a target to
+which it bears no relation is to give the majority answer, which it does at an end of the range. Whoever drops these
+targets keeps those that happened to agree, and judges the claim by them. So what decides whether a target is judged is
+how often each side says yes and how much was read, never whether they agree.
 
 **Falling.** Every question is asked at every magnitude, so two magnitudes are compared question by question: d went
 from yes to no, u from no to yes, and a fall of (d - u) has the standard error sqrt(d + u). One such comparison at 2

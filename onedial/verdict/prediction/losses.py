@@ -1,4 +1,4 @@
-"""The log loss of every test answer, predicted from an order of the questions and some of the target's answers."""
+"""The log loss of every test answer, predicted from an order of the questions and the target's fitting answers."""
 
 import numpy as np
 
@@ -6,8 +6,7 @@ from onedial.stats.numbers import average_within_models
 from onedial.verdict.case import Case
 from onedial.verdict.prediction.placing import Prior, bits, learn_priors, normal_scores, predicted
 
-ALL = "all"
-DRAWS, FOLDS = 10, 5
+FOLDS = 5
 
 
 class Losses:
@@ -31,16 +30,9 @@ class Losses:
         z = normal_scores(scores[self.rows])
         return z, learn_priors(z, self.known, self.models)
 
-    def of(self, z: np.ndarray, prior: Prior, size: int | str) -> np.ndarray:
-        """Of targets that are placed by `size` of their fitting answers."""
-        if size == ALL:
-            return bits(predicted(z, self.known, prior, self.test), self.answers)
-        rng = np.random.default_rng([self.seed, int(size)])
-        every = np.tile(np.arange(z.shape[1]), DRAWS)
-        keys = np.where(np.isnan(self.known[:, every]), np.inf, rng.random((len(z), len(every))))
-        chosen = keys.argsort(axis=0).argsort(axis=0) < int(size)
-        p = predicted(z[:, every], np.where(chosen, self.known[:, every], np.nan), prior.take(every), self.test)
-        return bits(p, self.answers[:, every]).reshape(len(self.answers), DRAWS, -1).mean(axis=1)
+    def of(self, z: np.ndarray, prior: Prior) -> np.ndarray:
+        """Of targets that are placed by all of their fitting answers."""
+        return bits(predicted(z, self.known, prior, self.test), self.answers)
 
     def in_folds(self, z: np.ndarray, prior: Prior) -> float:
         """Mean loss on the fitting answers, each predicted from the other folds."""

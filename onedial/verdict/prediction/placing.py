@@ -1,4 +1,4 @@
-"""Place targets on an order of the questions from some of their answers, and predict the others as probabilities.
+"""Place targets on an order of the questions from their fitting answers, and predict the others as probabilities.
 
     P(target t says yes to q) = expit(a_t + b_t z_q)
 
@@ -33,10 +33,6 @@ class Prior:
 
     mean: np.ndarray
     variance: np.ndarray
-
-    def take(self, targets: np.ndarray) -> "Prior":
-        """Those of these targets, in this order."""
-        return Prior(self.mean[targets], self.variance[targets])
 
 
 def normal_scores(scores: np.ndarray) -> np.ndarray:

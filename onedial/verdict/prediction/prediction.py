@@ -1,9 +1,9 @@
 """How much of what can be predicted of each target does the dial predict? In bits per held-out question.
 
-A target is placed on an order of the questions from k of its fitting answers (`placing`), its test answers are
-predicted as probabilities, and each scores -log2 of the probability that it was given. Between two marks:
+A target is placed on an order of the questions from its fitting answers (`placing`), its test answers are predicted as
+probabilities, and each scores -log2 of the probability that it was given. Between two marks:
 
-    0  the target's yes rate alone, from the same k answers and likewise with a prior learnt from other base models
+    0  the target's yes rate alone, from the same answers and likewise with a prior learnt from other base models
     1  the targets' own answers, asked for again (`retest`), where the panel has them of all judged targets; else the
        best account from the other base models' answers to the very questions (`sources.ACCOUNTS`), chosen by its loss
        in five folds of the fitting split, over all judged targets together
@@ -17,7 +17,7 @@ Where no question names a topic, or texts know nothing of the named ones, what t
 alike bounds what topics may tell (`alike`); where texts do, what it tells within topics, which may be too coarse.
 
 A question without a score lies in the middle of the order, so that all sources are scored on the same answers, and
-what could not be read counts as unknown. With k under all of the answers, losses are means over draws of k.
+what could not be read counts as unknown.
 """
 
 from collections.abc import Sequence
@@ -43,18 +43,15 @@ from onedial.stats.numbers import (
 from onedial.stats.resampling import resampled_weights
 from onedial.verdict.case import Case
 from onedial.verdict.prediction.alike import MOST, texts_know_topics, told_of_alike
-from onedial.verdict.prediction.losses import ALL, Losses, mean_of_answers
+from onedial.verdict.prediction.losses import Losses, mean_of_answers
 from onedial.verdict.prediction.retest import RETEST, retest_gains, shares_of_samples
 from onedial.verdict.prediction.sources import ACCOUNTS, DIAL, SURFACE_SOURCES, every_source
 
-ALONE = "yes rate alone"
-SIZES: tuple[int | str, ...] = (10, 20, 50, ALL)
-"""How many of a target's fitting answers it is placed by."""
 FLOOR, OPEN_FLOOR = 0.1, 0.05
 """Shares of the predictable, and of what the yes rate alone leaves, under which nothing is called reproduced."""
-Gains = dict[tuple[str, int | str], np.ndarray]
-"""(source, size) -> question x target: losses, or bits against the yes rate alone."""
-COLUMNS = ["source", "k", "own_answers", "n_targets", "n_unscored", "loss", "bits", "low", "high", "low_topics"]
+Gains = dict[str, np.ndarray]
+"""Source -> question x target: losses, or bits against the yes rate alone."""
+COLUMNS = ["source", "own_answers", "n_targets", "n_unscored", "loss", "bits", "low", "high", "low_topics"]
 COLUMNS += ["high_topics", "low_models", "high_models", "share", "share_low", "share_high"]
 NAMED = 3
 """So many predicted base models or fewer are named in the sentence."""
@@ -119,6 +116,11 @@ class Prediction:
         """Whether a source that knows no model's reading of the question is not shown to predict less than the dial."""
         return bool(self.n_predicted) and self._low(self.beyond) <= 0
 
+    @property
+    def has_share(self) -> bool:
+        """Whether the dial's bits can be said as a share of what can be predicted."""
+        return self.share.value == self.share.value and share_is_told(self.possible.value, self.yes_rate)
+
     def clause(self, family: str = "") -> str:
         """Of how many base models, and what share, in the words of the sentence.
 
@@ -155,19 +157,16 @@ class Prediction:
         return number.low_topics if self.by == "topics" else number.low
 
 
-def predict(
-    case: Case, sizes: Sequence[int | str] = SIZES, sources: Sequence[str] | None = None
-) -> tuple[Prediction, pd.DataFrame]:
+def predict(case: Case, sources: Sequence[str] | None = None) -> tuple[Prediction, pd.DataFrame]:
     """Predict every judged target from every source, with the intervals of the module's description.
 
     Args:
-        sizes: numbers of answers to place a target by; `ALL` must be among them.
         sources: of `sources.every_source`, `DIAL` among them; None: all.
 
     Returns:
-        What the dial predicts, and a row for each source and size (`COLUMNS`): loss and bits, their share of mark 1,
+        What the dial predicts, and a row for each source (`COLUMNS`): loss and bits, their share of mark 1,
         n_unscored test answers of judged targets to whose question the source gives no score. A source that has no
-        score for any target is left out; one trained on a target's own answers is given for all of them alone.
+        score for any target is left out.
 
     >>> from dataclasses import replace
     >>> from onedial.verdict import SweepRun
@@ -188,27 +187,23 @@ def predict(
     mark = min(
         (name for name in ACCOUNTS if name in orders), key=lambda name: losses.in_folds(*orders[name]), default=""
     )
-    lost: Gains = {}
-    gains: Gains = {}
-    for size in sizes:
-        lost[ALONE, size] = rate = losses.of(*alone, size)
-        for name in (name for name in scored if size == ALL or not known[name].own_answers):
-            lost[name, size] = losses.of(*orders[name], size)
-            gains[name, size] = rate - lost[name, size]
+    open_bits = losses.of(*alone)
+    lost: Gains = {name: losses.of(*order) for name, order in orders.items()}
+    gains: Gains = {name: open_bits - lost[name] for name in lost}
     if shares is not None:
-        mark, gains[RETEST, ALL] = RETEST, retest_gains(case)
-        lost[RETEST, ALL] = lost[ALONE, ALL] - gains[RETEST, ALL]
+        mark, gains[RETEST] = RETEST, retest_gains(case)
+        lost[RETEST] = open_bits - gains[RETEST]
     drawn = _Resampled(gains, case)
     unscored = {name: int((np.isnan(scored[name]) & losses.asked).sum()) for name in scored} | {RETEST: 0}
     rows = []
-    for (name, size), gain in gains.items():
-        number, share = drawn.number(name, size), drawn.share((name, size), (mark, size))
+    for name, gain in gains.items():
+        number, share = drawn.number(name), drawn.share(name, mark)
         own_answers = name == RETEST or known[name].own_answers
-        loss = average(lost[name, size], models)
-        row = [name, size, own_answers, gain.shape[1], unscored[name], loss, number.value, number.low, number.high]
+        loss = average(lost[name], models)
+        row = [name, own_answers, gain.shape[1], unscored[name], loss, number.value, number.low, number.high]
         row += [number.low_topics, number.high_topics, number.low_models, number.high_models]
         rows.append([*row, share.value, share.low, share.high])
-    rate = mean_of_answers(lost[ALONE, ALL])
+    rate = mean_of_answers(open_bits)
     summary = replace(_with_needed(_summary(rate, drawn, mark), rate, drawn, mark), sources=drawn.by_source())
     kin = np.array(case.near_copies.kin_counted_as, dtype=str)[case.judged]
     if set(kin) != set(models.astype(str)):
@@ -259,19 +254,19 @@ def _with_needed(summary: Prediction, rate: np.ndarray, drawn: "_Resampled", mar
 
 def _summary(rate: np.ndarray, drawn: "_Resampled", mark: str) -> Prediction:
     """Args: rate: bits that the yes rate alone leaves of a question, by target."""
-    surfaces = [name for name in SURFACE_SOURCES if (name, ALL) in drawn.place]
-    surface = max(surfaces, key=lambda name: drawn.number(name, ALL).value, default="")
+    surfaces = [name for name in SURFACE_SOURCES if name in drawn.place]
+    surface = max(surfaces, key=lambda name: drawn.number(name).value, default="")
     models = drawn.by_model(mark)
     return Prediction(
         mark=mark,
         n_models=len(models),
         n_predicted=int(sum(model["predicted"] for model in models.values())),
         yes_rate=float(average_within_models(rate, drawn.models)),
-        bits=drawn.number(DIAL, ALL),
-        possible=drawn.number(mark, ALL) if mark else PanelEstimate(),
-        share=drawn.share((DIAL, ALL), (mark, ALL)),
+        bits=drawn.number(DIAL),
+        possible=drawn.number(mark) if mark else PanelEstimate(),
+        share=drawn.share(DIAL, mark),
         surface=surface,
-        beyond=drawn.number(DIAL, ALL, surface) if surface else PanelEstimate(),
+        beyond=drawn.number(DIAL, surface) if surface else PanelEstimate(),
         by="questions" if drawn.topics is None else "topics",
         models=models,
     )
@@ -293,7 +288,7 @@ class _Resampled:
     def __init__(self, gains: Gains, case: Case) -> None:
         self.models, self.seed, self.n = case.models[case.judged], case.seed, int(case.test.sum())
         self.place = {name: number for number, name in enumerate(gains)}
-        stacked = np.stack(list(gains.values()), axis=-1)  # question x target x source and size
+        stacked = np.stack(list(gains.values()), axis=-1)  # question x target x source
         self.values = np.stack([mean_of_answers(gain) for gain in gains.values()], axis=-1)
         known = (~np.isnan(stacked[..., 0])).astype(np.float32)
         flat = np.nan_to_num(stacked).reshape(len(stacked), -1).astype(np.float32)
@@ -324,20 +319,20 @@ class _Resampled:
 
     @property
     def deciding(self) -> np.ndarray:
-        """Resample x target x source and size, over topics where there are enough."""
+        """Resample x target x source, over topics where there are enough."""
         return self.questions if self.topics is None else self.topics
 
-    def number(self, name: str, size: int | str, minus: str = "") -> PanelEstimate:
+    def number(self, name: str, minus: str = "") -> PanelEstimate:
         """Bits of a source, or of it minus those of another one."""
 
         def of(means: np.ndarray) -> np.ndarray:
-            alone = means[..., self.place[name, size]]
-            return alone - means[..., self.place[minus, size]] if minus else alone
+            alone = means[..., self.place[name]]
+            return alone - means[..., self.place[minus]] if minus else alone
 
         by_topic = None if self.topics is None else of(self.topics)
         return panel_estimate(of(self.values), of(self.questions), by_topic, self.models, self.n)
 
-    def share(self, one: tuple[str, int | str], other: tuple[str, int | str]) -> PanelEstimate:
+    def share(self, one: str, other: str) -> PanelEstimate:
         """Ratio of the bits of one source to another's; nan where the other's interval does not lie above 0."""
         if other not in self.place:
             return PanelEstimate()
@@ -358,14 +353,13 @@ class _Resampled:
         names = np.unique(self.models.astype(str)).tolist()
         return {
             name: dict(zip(names, model_means(self.values[..., place], self.models).tolist(), strict=True))
-            for (name, size), place in self.place.items()
-            if size == ALL
+            for name, place in self.place.items()
         }
 
     def by_model(self, mark: str) -> dict[str, dict[str, float]]:
         """The dial's bits of each base model's targets; see `Prediction.models`."""
         names = [str(name) for name in np.unique(self.models.astype(str))]
-        place = self.place[DIAL, ALL]
+        place = self.place[DIAL]
         estimates = model_means(self.values[..., place], self.models)
         drawn = model_means(self.deciding[..., place], self.models)
         errors = drawn.std(axis=0, ddof=1)
@@ -374,7 +368,7 @@ class _Resampled:
         p_adjusted = adjusted(p)
         possible = np.full(len(names), np.nan)
         if mark:
-            possible = model_means(self.values[..., self.place[mark, ALL]], self.models)
+            possible = model_means(self.values[..., self.place[mark]], self.models)
         rows = {}
         for number, name in enumerate(names):
             low, high = interval_95(drawn[:, number])

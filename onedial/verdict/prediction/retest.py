@@ -14,7 +14,7 @@ import numpy as np
 
 from onedial.stats.arrays import Booleans, Floats
 from onedial.verdict.case import Case
-from onedial.verdict.prediction.losses import ALL, Losses, mean_of_answers
+from onedial.verdict.prediction.losses import Losses, mean_of_answers
 
 RETEST = "test-retest"
 MOST = 5
@@ -51,4 +51,4 @@ def retest_gains(case: Case) -> Floats:
 def _gains_of(case: Case, one_sample: Booleans, yes: Floats, read: Floats, known: Booleans) -> Floats:
     losses = Losses(case, np.where(known, one_sample, np.nan))
     others = np.where(known, (yes - one_sample) / np.maximum(read - 1, 1), np.nan)
-    return losses.of(*losses.order(np.full(known.shape, np.nan)), ALL) - losses.of(*losses.order(others), ALL)
+    return losses.of(*losses.order(np.full(known.shape, np.nan))) - losses.of(*losses.order(others))

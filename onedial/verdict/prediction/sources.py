@@ -1,8 +1,8 @@
 """What can put a target's questions in an order: the dial, what is known without steering, and other models.
 
 Each source gives every question of every target a score, higher where a yes is likelier. Those that need the target's
-own answers are trained on all of its fitting answers, and are an account of that one target; the others are one order
-that a few answers place the target on (but for leaving out its base model, where they are made of other models).
+own answers are trained on its fitting answers, and are an account of that one target; the others are one order that the
+target is placed on (but for leaving out its base model, where they are made of other models).
 
     the dial                        the order in which the subject's answers turn
     unsteered margin                the subject with another cut
