@@ -234,8 +234,9 @@ def test_judging_from_tables_gives_every_part_and_controls_of_either_kind():
     rng = np.random.default_rng(4)
     control = simulated_panels.simulate_sweep(rng)
     ids = np.sort(sweep["question_id"].unique())
-    crossed = pd.DataFrame({"question_id": ids, "magnitude": rng.uniform(-1, 1, len(ids)), "yes_at_low": False})
-    crossed["intervention_id"] = "L1-covariance-2"
+    crossed = pd.DataFrame({"question_id": ids, "turn": rng.uniform(-1, 1, len(ids))})
+    crossed = crossed.merge(pd.DataFrame({"magnitude": [-1.0, 0.0, 1.0]}), how="cross").assign(mass=0.9)
+    crossed = crossed.assign(margin=crossed["magnitude"] - crossed["turn"], intervention_id="L1-covariance-2")
     alike = {"operator": "add", "positions": "last", "unit": "residual_norm", "layers": [1], "norms_per_unit": 1.0}
     interventions = pd.DataFrame(
         [
@@ -247,11 +248,11 @@ def test_judging_from_tables_gives_every_part_and_controls_of_either_kind():
             )
         ]
     )
-    both = pd.concat([sweep.assign(intervention_id="v"), control.assign(intervention_id="L1-random-1")])
+    both = pd.concat([sweep.assign(intervention_id="v"), control.assign(intervention_id="L1-random-1"), crossed])
     questions = sweep.drop_duplicates("question_id").rename(columns={"question_id": "id"})[["id", "split", "topic"]]
     facts, _ = facts_table(2.0, magnitudes=np.unique(sweep["magnitude"]))
     facts = facts.assign(intervention_id="v")
-    tables = SweepTables(both, interventions, questions, crossed, facts)
+    tables = SweepTables(both, interventions, questions, facts)
     found = judge_tables(tables, panel_of(panel), seed=1)
     assert list(found.controls.index) == ["L1-random-1", "L1-covariance-2"]
     assert found.verdict.direction.n_controls == 2
