@@ -79,16 +79,14 @@ def gate(options: GateOptions, _: Notes) -> None:
 
 def choose(options: GateOptions) -> None:
     from onedial.asking.prompts import load_prompt
+    from onedial.serving.dial import intervention_of
     from onedial.verdict.sweep_run import SweepRun
     from steering.dials.gate import choose_gate
-    from steering.interventions import Intervention, SteeringVector
 
     assert options.run is not None
     assert options.save is not None
     swept = SweepRun.open(options.run)
     name = swept.under_test()
-    entry = swept.interventions().set_index("intervention_id", drop=False).loc[name].to_dict()
-    vectors = {each: SteeringVector.load(swept.path / swept.vector_file(each)) for each in entry["vectors"]}
     table = swept.sweep()
     questions = swept.questions().set_index("id")
     correct = questions["subject_correct"].astype(float) if "subject_correct" in questions else None
@@ -101,7 +99,7 @@ def choose(options: GateOptions) -> None:
     gate = choose_gate(
         table[table["intervention_id"] == name],
         swept.splits(),
-        Intervention.from_dict(entry, vectors),
+        intervention_of(swept),
         load_prompt(swept.config["prompt"]),
         beta=options.beta,
         yes_rate=rate,

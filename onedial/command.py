@@ -23,6 +23,7 @@ COMMANDS = {
     "dials": ("compare_dials", "directions, operators, adapters and instructions at equal yes rates"),
     "profile": ("ask profile", "what else moves when a run's dial is turned"),
     "gate": ("gate", "yes or no to new questions at a chosen attitude to risk"),
+    "serve": ("serve", "a model at every setting of its dial, behind OpenAI's protocol"),
     "probe": ("train_probes", "what the residual stream knows about knowing, and whether it is used"),
     "study": ("study_panel", "a panel on one page: one scale? do surer models know more? do they know themselves?"),
     "factor": ("study_panel --deep", "is a panel one shared scale?"),

@@ -27,6 +27,7 @@ ORDER = [
     "onedial.verdict",
     "onedial.report",
     "onedial.view",
+    "onedial.serving",
     "onedial.studies",
     "experiments",
 ]

@@ -35,6 +35,15 @@ Stop = Callable[[str], bool]
 
 
 @dataclass(frozen=True)
+class ScoredToken:
+    """A token and its natural log-probability, at temperature 1; beside it the likeliest in its place, best first."""
+
+    token: int
+    log_p: float
+    likeliest: tuple[tuple[int, float], ...] = ()
+
+
+@dataclass(frozen=True)
 class Generated:
     """What a model wrote after one prompt.
 
@@ -42,11 +51,13 @@ class Generated:
         text: without special tokens.
         n_tokens: tokens generated, the end token included.
         finished: False where it was cut off at the greatest number of tokens.
+        tokens: each of them with its log-probability, where these were asked for.
     """
 
     text: str
     n_tokens: int
     finished: bool
+    tokens: tuple[ScoredToken, ...] = ()
 
 
 class Writer(Protocol):
@@ -86,6 +97,7 @@ def generate(
     stop: Stop | None = None,
     prefix: SharedPrefix | None = None,
     with_: "Steering | None" = None,
+    n_top: int | None = None,
 ) -> list[Generated]:
     """Continue prompts as one batch, by the model's `writer` where it has one.
 
@@ -96,10 +108,14 @@ def generate(
         stop: given a row's text so far, after each token, says whether the row is done.
         prefix: a common beginning of all prompts that was run already, unsteered.
         with_: what the model is steered with while it writes.
+        n_top: for the tokens' log-probabilities: of so many likeliest beside the one written; None for none.
 
     Raises:
-        InputError: unsteered, its logits are not finite, as where 16 bits overflow.
+        InputError: unsteered, its logits are not finite, as where 16 bits overflow; or log-probabilities were asked of
+            a `writer`.
     """
+    if model.writer is not None and n_top is not None:
+        raise InputError("log-probabilities of what is written come from transformers alone; leave the engine out")
     if model.writer is not None:
         return model.writer.generate(
             sequences, max_new_tokens, temperature=temperature, seed=seed, stop=stop, with_=with_
@@ -121,24 +137,27 @@ def generate(
     width, ends = input_ids.shape[1], end_tokens(model)
     watch = _StopRows(model.tokenizer, width, stop) if stop else None
     finite = _Finite(len(sequences), model.device)
+    scores = None if n_top is None else _Scores(n_top)
     with steering, _seeded(model, seed), model.stack.turned_by_row(), _own_settings_aside(model):
         output = model.hf.generate(
             input_ids=input_ids,
             attention_mask=mask,
             generation_config=_settings(model, max_new_tokens, temperature, ends, use_cache=not (crossing or uncached)),
-            logits_processor=LogitsProcessorList([finite]),
+            logits_processor=LogitsProcessorList([finite, *([scores] if scores else [])]),
             stopping_criteria=StoppingCriteriaList([watch] if watch else []),  # it reads each token on the host
             **({model.stack.cache_argument: _expanded_cache(model, prefix, len(sequences))} if len(prefix) else {}),
         )
     if with_ is None:
         model.check_finite(finite.all_so_far)
+    scored = scores.by_row(output) if scores else []
     written = []
     for row, ids in enumerate(output[:, width:].tolist()):
         stopped = watch.stopped_after.get(row) if watch else None
         ended = next((index + 1 for index, token in enumerate(ids) if token in ends), None)
         n_tokens = min(length for length in (stopped, ended, len(ids)) if length is not None)
         text = model.tokenizer.decode(ids[:n_tokens], skip_special_tokens=True)
-        written.append(Generated(text, n_tokens, finished=stopped is not None or ended is not None))
+        tokens = tuple(scored[row][:n_tokens]) if scored else ()
+        written.append(Generated(text, n_tokens, stopped is not None or ended is not None, tokens))
     return written
 
 
@@ -274,6 +293,57 @@ class _Finite(LogitsProcessor):
     def __call__(self, input_ids: Tensor, scores: Tensor) -> Tensor:
         self.all_so_far += 0 * scores.amax(dim=1, keepdim=True).to(self.all_so_far)
         return scores
+
+
+class _Scores(LogitsProcessor):
+    """Keeps the log-probabilities of what is written; changes nothing."""
+
+    def __init__(self, n_top: int) -> None:
+        self._n_top, self._last = n_top, torch.empty(0)
+        self._steps: list[tuple[Tensor, Tensor, Tensor, Tensor]] = []
+
+    def __call__(self, input_ids: Tensor, scores: Tensor) -> Tensor:
+        self._keep(input_ids)
+        self._last = scores.float().log_softmax(dim=-1)
+        return scores
+
+    def _keep(self, input_ids: Tensor) -> None:
+        if len(self._last):
+            chosen, top = input_ids[:, -1:], self._last.topk(self._n_top, dim=-1)
+            self._steps.append((chosen, self._last.gather(1, chosen), top.indices, top.values))
+
+    def by_row(self, output: Tensor) -> list[list[ScoredToken]]:
+        """The tokens of each row, those after its end included."""
+        self._keep(output)
+        parts = (torch.stack(part, dim=1).tolist() for part in zip(*self._steps, strict=True))
+        return [_scored(*row) for row in zip(*parts, strict=True)]
+
+
+def _scored(
+    chosen: list[list[int]], log_p: list[list[float]], top: list[list[int]], top_log_p: list[list[float]]
+) -> list[ScoredToken]:
+    places = zip(chosen, log_p, top, top_log_p, strict=True)
+    return [ScoredToken(ids[0], own[0], tuple(zip(*beside, strict=True))) for ids, own, *beside in places]
+
+
+@torch.inference_mode()
+def score(
+    model: "OpenModel", sequences: Sequence[Sequence[int]], n_top: int, with_: "Steering | None" = None
+) -> list[tuple[ScoredToken, ...]]:
+    """The log-probability of each token of given texts after those before it; nan for the first.
+
+    Args:
+        n_top: of so many likeliest tokens in each place too. with_: what the model is steered with.
+    """
+    scored = []
+    for ids in sequences:  # one at a time: the logits of all places of several long texts may not fit into memory
+        tokens = torch.tensor([list(ids)], device=model.device)
+        with with_.steering(model) if with_ else contextlib.nullcontext():
+            log_p = model.hf(input_ids=tokens, use_cache=False).logits[0, :-1].float().log_softmax(dim=-1)
+        following, top = tokens[0, 1:, None], log_p.topk(n_top, dim=-1)
+        parts = (part.tolist() for part in (following, log_p.gather(1, following), top.indices, top.values))
+        scored.append((ScoredToken(ids[0], math.nan), *_scored(*parts)))
+    return scored
 
 
 class _StopRows(StoppingCriteria):

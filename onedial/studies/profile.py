@@ -27,6 +27,7 @@ from onedial.panels.splits import TEST, wordings_of
 from onedial.report.profile import PROFILE_RESULTS, WORDS, sentences_of
 from onedial.selfreport.ask.self_reports import SELF_REPORTS, Item, SelfReport
 from onedial.selfreport.battery import BATTERY_REPORTS
+from onedial.serving.dial import intervention_of
 from onedial.show.ending import end
 from onedial.show.progress import progress_bar
 from onedial.stats.shares import wilson_interval
@@ -111,9 +112,7 @@ def of_run(options: ProfileOptions) -> TurnedSubject:
     """
     assert options.run is not None
     swept = SweepRun.open(options.run)
-    entry = swept.interventions().set_index("intervention_id", drop=False).loc[swept.under_test()]
-    vectors = {name: SteeringVector.load(swept.path / swept.vector_file(name)) for name in entry["vectors"]}
-    intervention = Intervention.from_dict(entry.to_dict(), vectors)
+    intervention = intervention_of(swept)
     settings = settings_of(swept, intervention.intervention_id, options)
     frame, config = swept.questions(), swept.config
     test = questions_from_frame(frame[frame["split"] == TEST].reset_index(drop=True))

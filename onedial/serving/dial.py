@@ -1,0 +1,130 @@
+"""What is served: one model, and one dial of it that any request may set.
+
+A setting is a magnitude in the dial's unit; 0 is the unsteered model. By its name a setting is `NAME@0.2`, and `NAME`
+is magnitude 0, so that one server answers at every setting; settings of one model are one base model.
+"""
+
+import math
+from dataclasses import dataclass, replace
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from onedial.core.errors import InputError
+from onedial.models.model import OpenModel, load_model
+from onedial.verdict.sweep_run import SweepRun
+from steering.interventions import Intervention, Push, SteeringVector
+
+
+@dataclass(frozen=True, eq=False)
+class Dial:
+    """A model and what may be done to it.
+
+    Attributes:
+        model: answers. name: by which requests call it. intervention: what a magnitude turns; None: nothing can be.
+    """
+
+    model: OpenModel
+    name: str
+    intervention: Intervention | None = None
+
+    def push(self, magnitude: float) -> Push | None:
+        """What steers the model at a setting; None at 0, where nothing does.
+
+        Raises:
+            InputError: the magnitude is not finite, or there is nothing to turn.
+        """
+        if not math.isfinite(magnitude):
+            raise InputError(f"the magnitude is {magnitude}; give a finite number")
+        if not magnitude:
+            return None
+        if self.intervention is None:
+            raise InputError(f"{self.name} is served without a vector, so only magnitude 0 can be asked for")
+        return Push(self.intervention, magnitude)
+
+    def magnitude_in(self, name: str) -> float:
+        """The setting that a request's model name asks for.
+
+        >>> Dial(None, "smol").magnitude_in("smol@-0.25"), Dial(None, "smol").magnitude_in("smol")
+        (-0.25, 0.0)
+
+        Raises:
+            InputError: another model, or what follows @ is no number.
+        """
+        base, _, setting = name.removeprefix(self.name).partition("@")
+        if not name.startswith(self.name) or base:
+            raise InputError(f"the model {name!r} is not served here; ask for {self.name!r} or {self.name + '@0.2'!r}")
+        if not setting and "@" not in name:
+            return 0.0
+        try:
+            magnitude = float(setting)
+        except ValueError:
+            magnitude = math.nan
+        if not math.isfinite(magnitude):
+            raise InputError(f"{name!r}: what follows @ must be a number, as in {self.name + '@0.2'!r}")
+        return magnitude
+
+    @property
+    def scores_given_texts(self) -> bool:
+        """Whether a given text reads the same steered token by token as when the model writes it."""
+        return self.intervention is None or self.intervention.positions == "all"
+
+    @cached_property
+    def description(self) -> dict[str, Any]:
+        """Model, weights and vector, for a log."""
+        told: dict[str, Any] = {"model": self.model.identity.name, "weights": self.model.identity.fingerprint}
+        if self.intervention is not None:
+            vectors = [vector.vector_id for vector in self.intervention.vectors]
+            told |= {"vector": self.intervention.intervention_id, "vectors": vectors}
+            told |= {"positions": self.intervention.positions, "unit": self.intervention.unit}
+        return told
+
+
+def load_dial(
+    model: str | None,
+    *,
+    vector: Path | str | None = None,
+    run: Path | str | None = None,
+    positions: str | None = None,
+    dtype: str = "auto",
+    device: str | None = None,
+) -> Dial:
+    """A model and the dial of a vector's file, or of a finished sweep.
+
+    Args:
+        model: a name, a folder or a hub id; with `run` by default the sweep's.
+        vector: a steering vector's file. run: a finished sweep's folder, whose vector, positions and unit are kept.
+        positions: where it acts instead.
+
+    Raises:
+        InputError: both or no model; a file that is not there; or a vector of another model.
+    """
+    if vector is not None and run is not None:
+        raise InputError("a vector and a run were given; leave one of them out")
+    swept = None if run is None else SweepRun.open(run)
+    name = model or (swept.config["model"] if swept else None)
+    if name is None:
+        raise InputError("no model was given; name one, or give the run of a sweep")
+    intervention = None
+    if swept is not None:
+        intervention = intervention_of(swept)
+    elif vector is not None:
+        intervention = Intervention.of(SteeringVector.load(Path(vector)))
+    if intervention is not None and positions is not None:
+        intervention = replace(intervention, positions=positions)
+    revision = swept.config.get("revision") if swept and model is None else None
+    loaded = load_model(name, revision=revision, dtype=dtype, device=device)
+    if intervention is not None:
+        intervention.check_model(loaded)
+    return Dial(loaded, Path(name).name if Path(name).exists() else name, intervention)
+
+
+def intervention_of(swept: SweepRun) -> Intervention:
+    """The dial that a sweep has put to the test, with its vectors.
+
+    Raises:
+        InputError: a vector's file is missing or broken.
+    """
+    entry = swept.interventions().set_index("intervention_id", drop=False).loc[swept.under_test()]
+    vectors = {name: SteeringVector.load(swept.path / swept.vector_file(name)) for name in entry["vectors"]}
+    return Intervention.from_dict(entry.to_dict(), vectors)

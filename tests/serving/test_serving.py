@@ -1,0 +1,190 @@
+"""A served setting is the model at that setting, text by text and number by number, whoever asks and beside whom."""
+
+import json
+import math
+import threading
+from dataclasses import replace
+
+import pytest
+import torch
+from fastapi.testclient import TestClient
+from tiny_models import tiny_model, vectors_at
+
+from onedial.core.errors import InputError
+from onedial.serving.dial import Dial
+from onedial.serving.openai_server import server_of
+from onedial.serving.requests import Request, RequestQueue
+from steering.interventions import Intervention, Push
+
+SETTINGS = (0.0, 1.5, -2.0)
+CHATS = [f"Question {number}: what is {number} times {number}?" for number in range(4)]
+
+
+@pytest.fixture(scope="module")
+def dial():
+    model = tiny_model("llama")
+    return Dial(model, "tiny", Intervention.of(*vectors_at(model, [2]), positions="all"))
+
+
+@pytest.fixture(scope="module")
+def client(dial):
+    with TestClient(server_of(dial)) as client:
+        yield client
+
+
+def written(dial, chat, magnitude, n=12):
+    push = Push(dial.intervention, magnitude) if magnitude else None
+    return dial.model.generate(chat, with_=push, max_new_tokens=n)
+
+
+def chat_body(chat, magnitude=0.0, **more):
+    name = f"tiny@{magnitude}" if magnitude else "tiny"
+    return {"model": name, "messages": [{"role": "user", "content": chat}], "temperature": 0, "max_tokens": 12, **more}
+
+
+def answer_to(client, **body):
+    response = client.post("/v1/chat/completions", json=chat_body(**body))
+    assert response.status_code == 200, response.text
+    return response.json()["choices"][0]
+
+
+def test_mixed_settings_are_each_what_they_are_alone(dial, client):
+    wanted = {(chat, magnitude): written(dial, chat, magnitude) for chat in CHATS for magnitude in SETTINGS}
+    assert len(set(wanted.values())) > len(CHATS)
+    texts = {}
+
+    def ask(chat, magnitude):
+        texts[chat, magnitude] = answer_to(client, chat=chat, magnitude=magnitude)["message"]["content"]
+
+    threads = [threading.Thread(target=ask, args=each) for each in wanted]
+    for each in threads:
+        each.start()
+    for each in threads:
+        each.join()
+    assert texts == wanted
+
+
+def test_a_stream_ends_with_the_same_text(dial, client):
+    with client.stream("POST", "/v1/chat/completions", json=chat_body(CHATS[0], 1.5, stream=True)) as response:
+        lines = [line.removeprefix("data: ") for line in response.iter_lines() if line]
+    assert lines[-1] == "[DONE]"
+    pieces = [json.loads(line)["choices"][0] for line in lines[:-1]]
+    assert "".join(piece["delta"]["content"] for piece in pieces) == written(dial, CHATS[0], 1.5)
+    assert [piece["finish_reason"] for piece in pieces[:-1]] == [None] * (len(pieces) - 1)
+
+
+def test_a_text_ends_before_its_stop(dial, client):
+    whole = written(dial, CHATS[1], 0.0)
+    stop = whole[4:6]
+    choice = answer_to(client, chat=CHATS[1], stop=[stop])
+    assert choice["message"]["content"] == whole[: whole.index(stop)]
+    assert choice["finish_reason"] == "stop"
+
+
+def test_draws_are_their_seeds(client):
+    first, again, other = (
+        answer_to(client, chat=CHATS[0], temperature=1.0, seed=seed)["message"]["content"] for seed in (7, 7, 8)
+    )
+    assert first == again != other
+
+
+@pytest.mark.parametrize("magnitude", [0.0, 1.5])
+def test_log_probabilities_are_those_of_a_plain_forward(dial, magnitude, client):
+    (ids,) = dial.model.token_ids([CHATS[0]])
+    body = {"model": f"tiny@{magnitude}", "prompt": ids, "max_tokens": 3, "logprobs": 2, "echo": True, "temperature": 0}
+    logprobs = client.post("/v1/completions", json=body).json()["choices"][0]["logprobs"]
+    whole = torch.tensor([[*ids, *_tokens(dial, ids, magnitude)]])
+    push = Push(dial.intervention, magnitude)
+    with torch.inference_mode(), push.steering(dial.model):
+        log_p = dial.model.hf(input_ids=whole, use_cache=False).logits[0, :-1].log_softmax(-1)
+    wanted = log_p.gather(1, whole[0, 1:, None])[:, 0].tolist()
+    assert logprobs["token_logprobs"][0] is None
+    assert logprobs["token_logprobs"][1:] == pytest.approx(wanted, abs=1e-4)
+    assert max(logprobs["top_logprobs"][-1].values()) == pytest.approx(float(log_p[-1].max()), abs=1e-4)
+
+
+def _tokens(dial, ids, magnitude, n=3):
+    queue = RequestQueue(dial)
+    try:
+        answer = queue.ask(Request(ids, magnitude, n, n_top=0)).answer.result(timeout=60)
+    finally:
+        queue.close()
+    return [each.token for each in answer.tokens]
+
+
+@pytest.mark.parametrize(
+    ("changes", "words"),
+    [
+        ({"model": "tiny@much"}, "must be a number"),
+        ({"model": "other"}, "not served here"),
+        ({"model": "tinyer@1"}, "not served here"),
+        ({"model": "tiny@nan"}, "must be a number"),
+        ({"tools": [{"type": "function"}]}, "'tools'"),
+        ({"top_p": 0.5}, "'top_p'"),
+        ({"messages": []}, "messages"),
+        ({"messages": [{"role": "user", "content": [{"type": "image_url"}]}]}, "images"),
+        ({"max_tokens": 10**6}, "reads 512 at most"),
+        ({"n": 2, "stream": True}, "cannot be streamed"),
+    ],
+)
+def test_a_bad_request_is_one_sentence(client, changes, words):
+    response = client.post("/v1/chat/completions", json=chat_body(CHATS[0]) | changes)
+    assert response.status_code == 400
+    assert words in response.json()["error"]["message"]
+    assert "/" not in response.json()["error"]["message"]
+
+
+def test_a_given_text_is_scored_where_the_push_acts_everywhere(dial):
+    last = Dial(dial.model, "tiny", replace(dial.intervention, positions="last"))
+    body = {"prompt": "one two", "max_tokens": 1, "logprobs": 1, "echo": True}
+    with TestClient(server_of(last)) as client:
+        refused = client.post("/v1/completions", json=body | {"model": "tiny@1"})
+        assert refused.status_code == 400
+        assert "all positions" in refused.json()["error"]["message"]
+        assert client.post("/v1/completions", json=body | {"model": "tiny"}).status_code == 200
+
+
+def test_a_key_is_needed_where_one_is_given(dial):
+    with TestClient(server_of(dial, key="secret")) as client:
+        assert client.get("/v1/models").status_code == 401
+        assert client.get("/v1/models", headers={"Authorization": "Bearer other"}).status_code == 401
+        told = client.get("/v1/models", headers={"Authorization": "Bearer secret"}).json()
+    assert [each["id"] for each in told["data"]] == ["tiny"]
+
+
+def test_a_client_that_leaves_frees_its_place(dial):
+    queue = RequestQueue(dial)
+    (ids,) = dial.model.token_ids([CHATS[0]])
+    begun, texts = threading.Event(), []
+
+    def hear(text):
+        texts.append(text)
+        begun.set()
+
+    long = queue.ask(Request(ids, max_tokens=400, on_text=hear))
+    waiting = queue.ask(Request(ids, max_tokens=400))
+    assert begun.wait(60)
+    waiting.leave()
+    long.leave()
+    answer = queue.ask(Request(ids, max_tokens=2)).answer.result(timeout=60)
+    queue.close()
+    assert answer.n_tokens == 2
+    assert len(texts) < 400
+    assert waiting.answer.cancelled()
+
+
+def test_what_fails_reaches_its_client_alone(dial, monkeypatch):
+    queue = RequestQueue(dial)
+    (ids,) = dial.model.token_ids([CHATS[0]])
+    with monkeypatch.context() as broken:
+        broken.setattr("onedial.serving.requests.generate", lambda *_, **__: 1 / 0)
+        with pytest.raises(ZeroDivisionError):
+            queue.ask(Request(ids, max_tokens=2)).answer.result(timeout=60)
+    assert queue.ask(Request(ids, max_tokens=2)).answer.result(timeout=60).n_tokens == 2
+    queue.close()
+
+
+@pytest.mark.parametrize("magnitude", [math.inf, math.nan])
+def test_a_setting_is_finite(dial, magnitude):
+    with pytest.raises(InputError, match="finite"):
+        dial.push(magnitude)
