@@ -17,10 +17,10 @@ from typing import TYPE_CHECKING
 from onedial.core.command_line import run_command
 from onedial.core.errors import InputError
 from onedial.core.notices import notice
-from onedial.core.options import Options, option
+from onedial.core.options import option
 from onedial.core.run.notes import Notes, program
 from onedial.core.run.run import Run
-from onedial.studies.options.shared import PANELS
+from onedial.studies.options.shared import PANELS, DeclaredOptions
 
 if TYPE_CHECKING:
     from onedial.panels.panels import ResponseMatrix
@@ -30,7 +30,7 @@ PROGRAM = "judge_run"
 
 
 @dataclass(frozen=True, kw_only=True)
-class JudgeOptions(Options):
+class JudgeOptions(DeclaredOptions):
     """A finished run, and what it is judged by."""
 
     run: Path = option(..., "folder of a run", positional=True)
@@ -56,7 +56,7 @@ def judge_run(options: JudgeOptions, notes: Notes) -> None:
         source = SweepRun.open(options.run)
         out = options.out or source.path / f"judged-{Path(options.panel).stem}".replace(":", "-")
         Run.check({}, out, resume=False)
-        given = load_panel(options.panel, options.respondents)
+        given = load_panel(options.panel, options.respondents, declared=options.declared)
         only = None if options.questions is None else {each.id for each in load_questions(options.questions)}
         run, panel = with_panel(source, without_own(source, given), str(options.panel), out, only)
     seed = options.seed if options.seed is not None else int(run.config.get("seed") or 0)

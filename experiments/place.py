@@ -72,7 +72,7 @@ def place(options: PlaceOptions, notes: Notes) -> None:
     from onedial.panels.panel_files import load_panel
     from onedial.show.ending import end_with_tables
 
-    panel = load_panel(options.panel, options.respondents)
+    panel = load_panel(options.panel, options.respondents, declared=options.declared)
     if turned := reversed_questions(panel):
         raise InputError(
             f"{options.panel} marks {len(turned)} questions as reversed, first {turned[0]!r}; turn their answers"

@@ -40,9 +40,11 @@ PROGRAM = "train_probes"
 def train_probes(options: ProbeOptions, notes: Notes) -> None:
     from onedial.asking.prompts import load_prompt
     from onedial.panels.inputs import load_inputs
+    from onedial.panels.panel_files import PanelSource
 
     template = load_prompt(str(options.prompt))
-    inputs = load_inputs(options.panel, options.questions, options.respondents, None, options.n_questions, options.seed)
+    panel = PanelSource(options.panel, options.respondents, options.declared)
+    inputs = load_inputs(panel, options.questions, None, options.n_questions, options.seed)
     from onedial.models.prompt_set import PromptSet
     from onedial.studies.probes.stages import STAGES, predict
     from onedial.studies.probes.study import Study

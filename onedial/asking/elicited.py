@@ -1,14 +1,14 @@
-"""How a panel was asked: a small YAML file beside it, elicitation.yaml, which travels with the panel.
+"""How a panel was asked, and what its table means: a YAML file beside it, elicitation.yaml, that travels with it.
 
     question: Would you answer this request?     # what was asked of each question; a subject is asked the same
     paraphrased: true                            # these are our words, not the panel's own (default false)
     when: before                                 # before (default) or after the question itself was answered
     reasoned: true                               # whether a reasoning came first; left out where nobody knows
     answer: yes/no                               # yes/no (default), or number
-    yes: ["Yes, I can", ja]                      # further spellings of yes and no in the table (yes/no)
+    yes: ["Yes, I can", ja]                      # further spellings of yes and no in the table; codes, such as 1 and 2
     no: [nein]
     blank: [refused, "?"]                        # further words for a blank (NA, N/A, null, None and - are known)
-    top: 100                                     # the number that stands for certain (number; default 1)
+    top: 100                                     # the number that stands for certain; no scale is told by the numbers
     cut: 95                                      # at least this number is a yes (number), or median: each one's own
     prompt: {user: "Request: {question} ...", assistant_prefix: "Answer:"}     # what a subject is shown
     columns: {answered_correctly: correct}       # our name of a column: the table's
@@ -18,8 +18,8 @@
     licence: CC BY 4.0
     source: where it comes from
 
-Only `question` is required. A prompt asks the same question where it holds `question` word for word; which letters are
-capitals and how words are parted does not count.
+No key is required. A prompt asks the same question where it holds `question` word for word; which letters are capitals
+and how words are parted does not count.
 """
 
 import math
@@ -69,7 +69,7 @@ def _text(value: Any) -> str:
 
 
 def _texts(value: Any) -> tuple[str, ...]:
-    values = value if isinstance(value, list) else [value]
+    values = value if isinstance(value, list | tuple) else [value]
     return tuple(_SPELT[each] if isinstance(each, bool) else _text(each) for each in values)
 
 
@@ -108,7 +108,7 @@ class Elicitation:
 
     question: Annotated[
         str, BeforeValidator(_text), Write("write what was asked, like question: Would you answer this request?")
-    ]
+    ] = ""
     paraphrased: _Switch = False
     when: Annotated[Literal["before", "after"], Write("write before or after")] = BEFORE
     reasoned: _Known = None
@@ -116,7 +116,7 @@ class Elicitation:
     yes: _List = ()
     no: _List = ()
     blank: _List = ()
-    top: Annotated[float, BeforeValidator(_top), Write("write a number above 0")] = 1.0
+    top: Annotated[float | None, BeforeValidator(_top), Write("write a number above 0")] = None
     cut: Annotated[Cut | None, BeforeValidator(cut_of), Write("write a number, or median")] = None
     prompt: Annotated[
         dict[str, str] | None, BeforeValidator(_prompt), Write("write user, and if wanted assistant_prefix and name")
@@ -131,11 +131,17 @@ class Elicitation:
     source: _Words = ""
 
     def in_words(self) -> str:
-        """How it was asked, in half a sentence."""
+        """How it was asked, in half a sentence; "" where nothing says in which words."""
+        if not self.question:
+            return ""
         words = f"asked {'in other words, ' if self.paraphrased else ''}“{self.question}”"
-        form = "for yes or no" if self.answer == YES_OR_NO else f"for a number from 0 to {self.top:g}"
+        form = "for yes or no" if self.answer == YES_OR_NO else f"for {self._a_number}"
         reasoned = {True: ", after a reasoning", False: ", without a reasoning", None: ""}[self.reasoned]
         return f"{words} {form}, {self.when} answering{reasoned}" + (f", {self.asked}" if self.asked else "")
+
+    @property
+    def _a_number(self) -> str:
+        return "a number" if self.top is None else f"a number from 0 to {self.top:g}"
 
     def otherwise(self, prompt: str) -> list[str]:
         """In what a subject that is asked for yes or no before it answers anything is asked otherwise.
@@ -148,12 +154,12 @@ class Elicitation:
             reasoning came first is another matter (`onedial.panels.ExperimentInputs.elicited_otherwise`).
         """
         said = []
-        if f" {normalised_text(self.question)} " not in f" {normalised_text(prompt)} ":
+        if self.question and f" {normalised_text(self.question)} " not in f" {normalised_text(prompt)} ":
             said.append(f"the panel was asked “{self.question}”, the subject something else")
         if self.when == AFTER:
             said.append("the panel was asked after answering, the subject is asked before")
         if self.answer == NUMBER:
-            said.append(f"the panel stated a number from 0 to {self.top:g}, the subject says yes or no")
+            said.append(f"the panel stated {self._a_number}, the subject says yes or no")
         return said
 
     def to_dict(self) -> dict[str, Any]:
@@ -175,16 +181,19 @@ def how_asked(elicitation: Elicitation | None, prompt: str) -> dict[str, Any]:
     }
 
 
-def read_elicitation(path: Path) -> Elicitation:
+def read_elicitation(path: Path, declared: Mapping[str, Any] | None = None) -> Elicitation:
     """Read an elicitation.yaml.
+
+    Args:
+        declared: by its keys, what goes before what the file says.
 
     Raises:
         InputError: no YAML, an unknown key, or a value that its key cannot have.
     """
-    content = read_yaml(path, "file on how a panel was asked")
+    content = read_yaml(path, "file on how a panel was asked") if path.is_file() or not declared else {}
     if isinstance(content, dict):
-        content = {_SPELT.get(key, key): value for key, value in content.items()}
-    found = checked(Elicitation, content, str(path))
+        content = {_SPELT.get(key, key): value for key, value in content.items()} | dict(declared or {})
+    found = checked(Elicitation, content, str(path) if path.is_file() or not declared else "what is declared")
     if found.answer == YES_OR_NO and found.cut is not None:
         raise InputError(f"{path} gives a cut, but the answers are yes and no; write answer: number, or leave it out")
     return found
@@ -215,8 +224,8 @@ def panel_and_cuts(given: str) -> tuple[str, tuple[Cut, ...], float | None]:
     return name, cuts, top
 
 
-def elicitation_of(panel: str) -> Elicitation | None:
-    """How a panel was asked, by its name or file; None where no elicitation.yaml says so.
+def elicitation_of(panel: str, declared: Mapping[str, Any] | None = None) -> Elicitation | None:
+    """How a panel was asked, by its name or file; None where no elicitation.yaml says so and nothing is declared.
 
     Raises:
         InputError: as `read_elicitation`.
@@ -224,9 +233,10 @@ def elicitation_of(panel: str) -> Elicitation | None:
     name, *_ = panel_and_cuts(panel)
     with ExitStack() as stack:
         if name in NAMED_PANELS:
-            return read_elicitation(embedded_file(beside(NAMED_PANELS[name][0], ELICITATION_FILE), stack))
+            file = embedded_file(beside(NAMED_PANELS[name][0], ELICITATION_FILE), stack)
+            return read_elicitation(file, declared)
         path = Path(name).parent / ELICITATION_FILE
-        return read_elicitation(path) if path.is_file() else None
+        return read_elicitation(path, declared) if declared or path.is_file() else None
 
 
 def prompt_of_panel(panel: str) -> str | None:

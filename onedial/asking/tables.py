@@ -4,6 +4,7 @@ Every reader gives cells as they stand: text from CSV, JSON values from JSONL, t
 What a cell means is decided by who asked for the table; `Table.where` lets that complaint name file and line.
 """
 
+import codecs
 import csv
 import gzip
 import io
@@ -12,10 +13,10 @@ import numbers
 import re
 import reprlib
 import zlib
-from collections.abc import Callable, Hashable, Iterable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import pandas as pd
 
@@ -25,6 +26,7 @@ from onedial.core.notices import notice
 
 _FOR_EXCEL = re.compile(r"[\"']?sep=([,;\t|])[\"']?")
 """A first line that tells Excel what stands between the cells."""
+_SURROGATE = re.compile("[\ud800-\udfff]")
 SUFFIXES = (".jsonl", ".json", ".csv", ".tsv", ".parquet", ".xlsx")
 
 
@@ -38,6 +40,7 @@ class Table:
         places: the line (text files) or row (Parquet, Excel) at which each row of `frame` begins, from 1.
         unit: "line" or "row", whichever `places` counts.
         stood_in: the column in which each row's answer stood, of a wide table that was made long.
+        theirs: our name of a column to the table's, where they differ.
     """
 
     path: Path
@@ -45,6 +48,7 @@ class Table:
     places: list[int]
     unit: str
     stood_in: Sequence[str] = ()
+    theirs: Mapping[str, str] = field(default_factory=dict)
 
     __repr__ = one_line
 
@@ -52,7 +56,12 @@ class Table:
         """Say where row number `row` (from 0) stands, for an error message."""
         place = f"{self.path}, {self.unit} {self.places[row]}"
         column = self.stood_in[row] if self.stood_in and column is not None else column
-        return place if column is None else f"{place}, column {column!r}"
+        return place if column is None else f"{place}, column {self.theirs.get(column, column)!r}"
+
+    def renamed(self, ours: Mapping[str, str]) -> "Table":
+        """The table with its columns under other names, of which it keeps its own for messages."""
+        theirs = {**self.theirs, **{name: self.theirs.get(column, column) for column, name in ours.items()}}
+        return replace(self, frame=self.frame.rename(columns=dict(ours)), theirs=theirs)
 
     def only(self, rows: Iterable[int]) -> "Table":
         """The table with these rows alone, in this order."""
@@ -95,13 +104,14 @@ class Table:
 def read_table(path: str | Path) -> Table:
     """Read a table by its file name's ending: .jsonl, .json, .csv (or .tsv), either with .gz after it, .parquet, .xlsx.
 
-    A .json file holds an array of rows, or an object around one. Of a workbook the first sheet is read, its formulas by
-    the values that were stored; the first row names the columns.
-    CSV may be separated by commas, semicolons or tabs; text is UTF-8, with or without a byte order mark.
+    JSON holds an array of objects, or one object per line. Of a workbook the first sheet is read. The first row names
+    the columns. CSV is separated by what makes all of its lines equally long, a comma, a semicolon or a tab (a first
+    line `sep=;` says which); text is UTF-8, with or without a byte order mark, or UTF-16 with one.
 
     Raises:
-        InputError: no such file, another ending, no rows, bytes that are no UTF-8, a broken or truncated row,
-            a column twice; the message names the line.
+        InputError: no such file, another ending, no rows, bytes that are no text, a broken or truncated row, a column
+            twice, a first row that names only some of the columns, a header that comes again, a key twice in an
+            object, a formula without its value; the message names the line.
     """
     path = Path(path)
     endings = [each.lower() for each in path.suffixes]
@@ -115,6 +125,11 @@ def read_table(path: str | Path) -> Table:
         raise InputError(f"{path} ends in {path.suffix or 'nothing'!r}; tables are read from {', '.join(SUFFIXES)}")
     table = reader(path)
     names = [str(name) for name in table.frame.columns]
+    if (n := names.count("")) > 1:
+        raise InputError(
+            f"{path}: the first {table.unit} ({listed(filter(None, names), 3)}) names {len(names) - n} of "
+            f"{len(names)} columns; if it is no header, delete what stands above the header, else name every column"
+        )
     if repeated := [name for name in dict.fromkeys(names) if names.count(name) > 1]:
         raise InputError(f"{path} names the column {repeated[0]!r} twice; give each column its own name")
     if table.frame.empty:
@@ -122,12 +137,12 @@ def read_table(path: str | Path) -> Table:
     return table
 
 
-def with_question(table: Table) -> Table:
-    """The table with its column `text` as `question`, where it has the one and not the other; said aloud."""
-    if "question" in table.frame.columns or "text" not in table.frame.columns:
-        return table
-    notice(f"{table.path}: the column 'text' is taken for the questions' text")
-    return replace(table, frame=table.frame.rename(columns={"text": "question"}))
+def typed(table: Table) -> pd.DataFrame:
+    """The cells with a type for each column: numbers where every cell is one or blank, else as they stand."""
+    frame = table.frame.map(lambda cell: None if is_blank(cell) else cell)
+    numbers = frame.apply(pd.to_numeric, errors="coerce")
+    is_number = numbers.notna().sum() == frame.notna().sum()
+    return frame.assign(**{name: numbers[name] for name in frame.columns[is_number]})
 
 
 def is_blank(cell: Any) -> bool:
@@ -173,100 +188,135 @@ def listed(names: Iterable[str], most: int = 8) -> str:
 def _read_csv(path: Path) -> Table:
     text = _read_text(path)
     first, _, rest = text.partition("\n")
-    is_for_excel = _FOR_EXCEL.fullmatch(first.strip())
-    text = rest if is_for_excel else text
-    separator = is_for_excel[1] if is_for_excel else max(",;\t", key=text.lstrip().partition("\n")[0].count)
-    reader = csv.reader(io.StringIO(text, newline=""), delimiter=separator, strict=True)
-    rows: list[list[str]] = []
-    places: list[int] = []
-    before = int(is_for_excel is not None)
-    begins = 1 + before
-    try:
-        for row in reader:
-            if row:
-                rows.append(row)
-                places.append(begins)
-            begins = reader.line_num + 1 + before
-    except csv.Error as error:
+    marked = _FOR_EXCEL.fullmatch(first.strip())
+    text, before = (rest, 1) if marked else (text, 0)
+    header = text.lstrip("\n").partition("\n")[0]
+    separators = [mark for mark in (marked[1] if marked else ",;\t") if mark in header] or [","]
+    parted = [_Lines.of(text, separator, before) for separator in separators]
+    whole = [lines for lines in parted if not lines.fault]
+    if len(whole) > 1:
         raise InputError(
-            f"{path}, line {begins} is no whole CSV record ({error}); close its quotation marks, "
-            "or check that the file was written to its end"
-        ) from error
-    header = [name.strip() for name in rows[0]]
-    for row, place in zip(rows, places, strict=True):
-        if len(row) != len(header):
-            raise InputError(
-                f"{path}, line {place} has {len(row)} fields, but the header names {len(header)}; "
-                "quote fields that hold the separator, or check that the file was written to its end"
-            )
-    names_them = [len(header) > 1 and [cell.strip() for cell in row] == header for row in rows]
-    kept = [place for place in range(1, len(rows)) if not names_them[place]]
-    if left := len(rows) - 1 - len(kept):
-        notice(f"{path}: {left} further lines name the columns, as where files were joined, and are left out")
-    frame = pd.DataFrame([rows[place] for place in kept], columns=header, dtype=object)
-    return Table(path, frame, [places[place] for place in kept], "line")
+            f"{path} is a table by {listed(separators)} alike; name the one that is meant in a first line, sep=,"
+        )
+    lines = whole[0] if whole else max(parted, key=lambda each: len(each.rows[0]) if each.rows else 0)
+    if lines.fault:
+        raise InputError(f"{path}, {lines.fault}")
+    names = [name.strip() for name in lines.rows[0]]
+    for row, place in zip(lines.rows[1:], lines.places[1:], strict=True):
+        if len(names) > 1 and [cell.strip() for cell in row] == names:
+            raise InputError(f"{path}, line {place} names the columns again, as where files were joined; delete it")
+    frame = pd.DataFrame(lines.rows[1:], columns=names, dtype=object)
+    return Table(path, _without_empty(frame), lines.places[1:], "line")
+
+
+class _Lines(NamedTuple):
+    """The records of a text by one separator, the line at which each begins, and why they are no table, if so."""
+
+    rows: list[list[str]]
+    places: list[int]
+    fault: str
+
+    @classmethod
+    def of(cls, text: str, separator: str, before: int) -> "_Lines":
+        """Of a text that `before` lines stand above."""
+        reader = csv.reader(io.StringIO(text, newline=""), delimiter=separator, strict=True)
+        rows: list[list[str]] = []
+        places: list[int] = []
+        begins = 1 + before
+        try:
+            for row in reader:
+                if row:
+                    rows.append(row)
+                    places.append(begins)
+                begins = reader.line_num + 1 + before
+        except csv.Error as error:
+            remedy = "close its quotation marks, or check that the file was written to its end"
+            return cls(rows, places, f"line {begins} is no whole CSV record ({error}); {remedy}")
+        n = len(rows[0])
+        fault = next(
+            (
+                f"line {place} has {len(row)} fields, but line {places[0]} names {n} ({rows[0][0][:40]!r}, ...); "
+                "delete what stands above the header, quote fields that hold the separator, or check that the file "
+                "was written to its end"
+                for row, place in zip(rows, places, strict=True)
+                if len(row) != n
+            ),
+            "",
+        )
+        return cls(rows, places, fault)
+
+
+def _without_empty(frame: pd.DataFrame) -> pd.DataFrame:
+    """Without columns that have neither a name nor a cell, which spreadsheets leave at the right."""
+    kept = [place for place, name in enumerate(frame.columns) if name or not all(map(is_blank, frame.iloc[:, place]))]
+    return frame if len(kept) == frame.shape[1] else frame.iloc[:, kept]
 
 
 def _read_json(path: Path) -> Table:
-    """One JSON value that holds rows (see `_rows_of`), or one object per line."""
+    """An array of objects, or one object per line."""
     text = _read_text(path)
-    is_array, unit = text.lstrip().startswith("["), "row"
-    try:
-        rows = _rows_of(json.loads(text)) if is_array or ".json" in map(str.lower, path.suffixes[-2:]) else None
-    except (ValueError, RecursionError):
-        rows = None
-    if rows is None and is_array:
-        raise InputError(
-            f"{path} holds no whole array of rows; write one object for each, or check that the file was written to "
-            "its end"
-        )
-    places = list(range(1, 1 + len(rows or ())))
-    if rows is None:
-        unit, lines = "line", text.split("\n")
+    if text.lstrip().startswith("["):
+        rows = _parsed(text, str(path), "array of rows; write one object for each")
+        if not isinstance(rows, list) or not rows or not all(isinstance(row, dict) for row in rows):
+            raise InputError(f"{path} holds no whole array of rows; write one object for each")
+        places, unit = list(range(1, 1 + len(rows))), "row"
+    else:
+        lines, unit = text.split("\n"), "line"
         places = [number for number, line in enumerate(lines, start=1) if line.strip()]
-        rows = [_json_object(lines[number - 1], f"{path}, line {number}") for number in places]
+        _refuse_one_object(path, text, lines[places[0] - 1])
+        rows = [
+            _parsed(lines[number - 1], f"{path}, line {number}", "JSON object; write one object per line")
+            for number in places
+        ]
+    may_be_broken = "\\ud" in text.lower()
     for row, place in zip(rows, places, strict=True):
-        try:
-            json.dumps(row, ensure_ascii=False).encode("utf-8")
-        except UnicodeEncodeError as error:
+        if not isinstance(row, dict):
+            raise InputError(f"{path}, line {place} holds a {type(row).__name__}; write one JSON object per line")
+        if may_be_broken and _SURROGATE.search(json.dumps(row, ensure_ascii=False)):
             raise InputError(
                 f"{path}, {unit} {place} holds half of a surrogate pair, which is no character; correct it"
-            ) from error
+            )
     return Table(path, pd.DataFrame(rows, dtype=object), places, unit)
 
 
-def _rows_of(value: Any) -> list[dict[str, Any]] | None:
-    """The rows of an array of objects, an object around one, columns of equal length, or rows by id; else None."""
-    if isinstance(value, list):
-        return value if value and all(isinstance(row, dict) for row in value) else None
-    if not isinstance(value, dict) or not value:
-        return None
-    if held := [rows for rows in map(_rows_of, value.values()) if rows is not None and isinstance(rows, list)]:
-        lists = [rows for rows in value.values() if isinstance(rows, list)]
-        return held[0] if len(lists) == 1 else None
-    columns = list(value.values())
-    if all(isinstance(column, list) for column in columns):
-        rows = zip(*columns, strict=False) if len({*map(len, columns)}) == 1 else ()
-        return [dict(zip(value, cells, strict=True)) for cells in rows] or None
-    if not all(isinstance(column, dict) and column for column in columns):
-        return None
-    if all(column.keys() == columns[0].keys() and all(key.isdigit() for key in column) for column in columns):
-        return [{name: column[key] for name, column in value.items()} for key in columns[0]]
-    return [{"id": name, **row} for name, row in value.items()]
-
-
-def _json_object(line: str, place: str) -> dict[str, Any]:
+def _refuse_one_object(path: Path, text: str, first: str) -> None:
+    """Raise InputError where a file is one object around its rows, or over several lines."""
     try:
-        value = json.loads(line)
+        held = json.loads(text)
+    except (ValueError, RecursionError):
+        return
+    if isinstance(held, dict) and (
+        first.strip() != text.strip() or all(isinstance(each, dict | list) for each in held.values())
+    ):
+        raise InputError(
+            f"{path} holds one object ({listed(held, 3)}), no rows; write an array of objects or one object per line, "
+            'as by pandas: to_json(FILE, orient="records")'
+        )
+
+
+def _parsed(text: str, place: str, what: str) -> Any:
+    try:
+        return json.loads(text, object_pairs_hook=_with_each_key_once)
     except (ValueError, RecursionError) as error:
+        if isinstance(error, _KeyTwiceError):
+            raise InputError(f"{place} gives the key {str(error)!r} twice in one object; keep one of them") from None
         reason = error.msg if isinstance(error, json.JSONDecodeError) else str(error).partition(";")[0]
         raise InputError(
-            f"{place} is no whole JSON object ({reason}); write one object per line, "
+            f"{place} is no whole {what.partition(';')[0]} ({reason});{what.partition(';')[2]}, "
             "or check that the file was written to its end"
         ) from error
-    if not isinstance(value, dict):
-        raise InputError(f"{place} holds a {type(value).__name__}; write one JSON object per line")
-    return value
+
+
+class _KeyTwiceError(ValueError):
+    """An object has a key twice, of which Python would keep the last in silence."""
+
+
+def _with_each_key_once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    held = dict(pairs)
+    if len(held) < len(pairs):
+        names = [name for name, _ in pairs]
+        raise _KeyTwiceError(next(name for name in names if names.count(name) > 1))
+    return held
 
 
 def _read_parquet(path: Path) -> Table:
@@ -287,22 +337,32 @@ def _read_parquet(path: Path) -> Table:
 def _read_excel(path: Path) -> Table:
     import openpyxl
 
-    data = io.BytesIO(path.read_bytes())
+    data = path.read_bytes()
     try:
-        book = openpyxl.load_workbook(data, read_only=True, data_only=True)
-        rows = [list(row) for row in book.worksheets[0].iter_rows(values_only=True)]
+        books = [openpyxl.load_workbook(io.BytesIO(data), read_only=True, data_only=kept) for kept in (True, False)]
+        values, written = ([list(row) for row in book.worksheets[0].iter_rows()] for book in books)
     except Exception as error:  # openpyxl raises whatever comes of a damaged workbook
         reason = " ".join(str(error).split())[:100]
         raise InputError(f"{path} is no whole Excel workbook ({reason}); save it again as .xlsx, or as CSV") from error
-    if len(book.worksheets) > 1:
-        notice(f"{path}: of {len(book.worksheets)} sheets the first is read, {book.worksheets[0].title!r}")
+    if len(books[0].worksheets) > 1:
+        names = [sheet.title for sheet in books[0].worksheets]
+        notice(f"{path}: of the sheets {listed(names)} the first is read")
+    for row, formulas in zip(values, written, strict=True):
+        for cell, formula in zip(row, formulas, strict=True):
+            if cell.value is None and formula.data_type == "f":
+                raise InputError(
+                    f"{path}, cell {formula.coordinate} is a formula without a stored value; open the file in a "
+                    "spreadsheet program and save it again, or paste the values in place of the formulas"
+                )
+    rows = [[cell.value for cell in row] for row in values]
     filled = [(place, row) for place, row in enumerate(rows, start=1) if not all(is_blank(cell) for cell in row)]
     if not filled:
         raise InputError(f"{path} is empty: its first sheet holds no rows; check that it is the sheet that is meant")
-    header = {place: str(cell).strip() for place, cell in enumerate(filled[0][1]) if not is_blank(cell)}
-    cells = [[row[place] if place < len(row) else None for place in header] for _, row in filled[1:]]
-    frame = pd.DataFrame(cells, columns=list(header.values()), dtype=object)
-    return Table(path, frame, [place for place, _ in filled[1:]], "row")
+    width = max(len(row) for _, row in filled)
+    padded = [row + [None] * (width - len(row)) for _, row in filled]
+    names = ["" if is_blank(cell) else str(cell).strip() for cell in padded[0]]
+    frame = pd.DataFrame(padded[1:], columns=names, dtype=object)
+    return Table(path, _without_empty(frame), [place for place, _ in filled[1:]], "row")
 
 
 def _read_text(path: Path) -> str:
@@ -312,8 +372,9 @@ def _read_text(path: Path) -> str:
             data = gzip.decompress(data)
         except (OSError, EOFError, zlib.error) as error:
             raise InputError(f"{path} is no whole gzip file ({error}); write it again") from error
+    encoding = "utf-16" if data[:2] in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE) else "utf-8-sig"
     try:
-        text = data.decode("utf-8-sig")
+        text = data.decode(encoding)
     except UnicodeDecodeError as error:
         line = data[: error.start].count(b"\n") + 1
         raise InputError(

@@ -1,56 +1,118 @@
-"""Numbers cut into yes and no: at least so much confidence is a yes.
+"""Numbers as shares of what stands for certain, and cut into yes and no: at least so much confidence is a yes.
 
-A cut is a way of reading what a respondent stated once. It makes further rows of targets, never further base models:
-every one of them keeps the model whose numbers it is made of, and says its cut as its framing.
+What stands for certain is declared, and never told by the numbers; they may contradict it, which is refused. A cut is a
+way of reading what a respondent stated once. It makes further rows of targets, never further base models: every one of
+them keeps the model whose numbers it is made of, and says its cut as its framing.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
 import pandas as pd
 
 from onedial.asking.elicited import MEDIAN, Cut
+from onedial.asking.tables import Table
 from onedial.core.errors import InputError
-from onedial.core.notices import notice
 from onedial.panels.panels import ResponseMatrix, panel_from_long
+from onedial.panels.spellings import Number
+
+PERCENT = 100.0
 
 
-def panel_at_cuts(panel: ResponseMatrix, cuts: Sequence[Cut], top: float) -> ResponseMatrix:
+def shares(
+    numbers: Sequence[Number], respondents: Sequence[str], table: Table, top: float | None, tops: Mapping[str, float]
+) -> list[float]:
+    """What was stated as shares of what stands for certain; as it stands where nothing is declared.
+
+    Args:
+        numbers, respondents: row by row of the table.
+        top: what stands for certain. tops: of single respondents; goes before. A percent sign goes before both.
+
+    Raises:
+        InputError: a number outside its scale, or a respondent whose numbers may be on another one.
+    """
+    rows = pd.DataFrame({"respondent": list(respondents), "value": [number.value for number in numbers]})
+    percent = np.array([number.in_percent for number in numbers], dtype=bool)
+    scale = rows["respondent"].map(tops).astype(float).fillna(np.nan if top is None else top).where(~percent, PERCENT)
+    if top is None and not tops:
+        if percent.any() and not percent[rows["value"].notna()].all():
+            raise InputError(f"{table.path} holds numbers with a percent sign and without; {declare_top(table)}")
+        _refuse_other_scales(rows, pd.Series(rows["value"].max(), rows.index), table)
+        return [float(value) for value in rows["value"]]
+    share = rows["value"] / scale
+    for row in np.flatnonzero((share < 0) | (share > 1) | (rows["value"].notna() & scale.isna())):
+        where, cell = table.where(int(row), "confidence"), table.frame["confidence"].iloc[row]
+        raise InputError(
+            f"{where} holds {cell!r}; give a number from 0 to {scale[row]:g}, or leave it blank"
+            if scale[row] == scale[row]
+            else f"{where} holds {cell!r}; {declare_top(table)}"
+        )
+    declared = rows["respondent"].isin(list(tops)) & ~percent
+    _refuse_other_scales(rows[~declared], scale, table)
+    return [float(value) for value in share]
+
+
+def declare_top(table: Table, cut: Cut = 95.0) -> str:
+    """How a scale is declared, for the end of a refusal."""
+    tops = [each for each in (1, 10, 100) if cut == MEDIAN or float(cut) <= each]
+    named = " or ".join(f"{table.path}:{cut if cut == MEDIAN else f'{float(cut):g}'}/{each}" for each in tops)
+    return (
+        f"name what stands for certain behind the cut ({named}), as top: in elicitation.yaml, or of each respondent in "
+        "a column top of respondents.csv"
+    )
+
+
+def _refuse_other_scales(rows: pd.DataFrame, scale: pd.Series, table: Table) -> None:
+    """Raise InputError where a respondent's numbers may be shares though the scale ends above 1: fractions below 1
+    beside nothing above but whole numbers, or nothing but 0 and 1 of 100."""
+    for respondent, group in rows.dropna().groupby("respondent", sort=False):
+        values, most = group["value"], float(scale[group.index].max())
+        above = values[values > 1]
+        fractions = ((values > 0) & (values < 1)).any() and (above % 1 == 0).all()
+        if most > 1 and (fractions or (most >= PERCENT and values.max() == 1)):
+            row = int(values[values > 0].idxmin())
+            raise InputError(
+                f"{table.path}: {respondent!r} states {table.frame['confidence'].iloc[row]!r} on a scale to {most:g}; "
+                f"if these are shares, or percent indeed, say so in respondents.csv (columns respondent and top: "
+                f"{respondent},1 or {respondent},{most:g}), and leave percent signs out"
+            )
+
+
+def panel_at_cuts(panel: ResponseMatrix, cuts: Sequence[Cut], top: float | None) -> ResponseMatrix:
     """The panel whose yes is a stated confidence of at least the cut; blank where none was stated.
 
     Args:
         panel: with `responses` that have `confidence`, 0 to 1, one row or several samples for each answer.
         cuts: on the scale on which they were stated, or `MEDIAN`: each respondent's own. One cut keeps the
-            respondents' names; with several each name is followed by its cut. Empty: that of the panel's elicitation.
-        top: what stands for certain on that scale.
+            respondents' names; with several each name is followed by its cut.
+        top: what stands for certain on that scale; None where every cut is a median.
 
     Raises:
         InputError: the panel holds no numbers, no cut is given, or one lies outside the scale.
     """
-    stated, elicitation = panel.responses, panel.elicitation
+    stated = panel.responses
     if stated is None or "confidence" not in stated or stated["confidence"].isna().all():
         raise InputError("the panel holds no numbers to cut (confidence), only yes and no; leave the cut out")
-    if not cuts and elicitation is not None and elicitation.cut is not None:
-        cuts = (elicitation.cut,)
     if not cuts:
-        raise InputError("where numbers become a yes is not said; name a cut behind the panel, such as panel.csv:95")
+        raise InputError("where numbers become a yes is not said; name a cut and the scale, such as panel.csv:95/100")
     known, made, about = panel.respondents, [], []
     for cut in cuts:
-        if cut != MEDIAN and not 0 < float(cut) <= top:
+        if cut != MEDIAN and top is not None and not 0 < float(cut) <= top:
             raise InputError(f"a cut at {cut:g} lies outside the panel's numbers, 0 to {top:g}; name one within")
         name = cut_in_words(cut)
-        own = {each: each if len(cuts) == 1 else f"{each}: {name}" for each in known.index}
+        names = {each: each if len(cuts) == 1 else f"{each}: {name}" for each in known.index}
         medians = stated.groupby("respondent")["confidence"].transform("median")
-        least = medians if cut == MEDIAN else float(cut) / top
+        least = medians if cut == MEDIAN or top is None else float(cut) / top
         yes = (stated["confidence"] >= least).astype(float).where(stated["confidence"].notna())
-        made.append(stated.assign(said_yes=yes, respondent=stated["respondent"].map(own)))
-        about.append(known.assign(framing=[_joined(each, name) for each in known["framing"]]).rename(index=own))
+        made.append(stated.assign(said_yes=yes, respondent=stated["respondent"].map(names)))
+        about.append(known.assign(framing=[_joined(each, name) for each in known["framing"]]).rename(index=names))
     respondents, responses = pd.concat(about), pd.concat(made, ignore_index=True)
     answers = panel_from_long(responses[["question_id", "respondent", "said_yes"]]).answers
-    said = answers.reindex(index=panel.answers.index, columns=respondents.index)
-    _tell(said, [cut_in_words(cut) for cut in cuts], top, respondents["model"].nunique())
-    return replace(panel, answers=said, respondents=respondents, responses=responses)
+    answers = answers.reindex(index=panel.answers.index, columns=respondents.index)
+    if top is None:  # shares of what, nobody says
+        responses = responses.drop(columns="confidence")
+    return replace(panel, answers=answers, respondents=respondents, responses=responses)
 
 
 def cut_in_words(cut: Cut) -> str:
@@ -60,13 +122,3 @@ def cut_in_words(cut: Cut) -> str:
 
 def _joined(framing: str, cut: str) -> str:
     return f"{framing}, {cut}" if framing else cut
-
-
-def _tell(answers: pd.DataFrame, cuts: Sequence[str], top: float, n_models: int) -> None:
-    constant = int((answers.nunique() < 2).sum())
-    alike = f"; {constant} of the {answers.shape[1]} say the same throughout" if constant else ""
-    blank = int(np.isnan(answers.to_numpy()).sum())
-    notice(
-        f"yes and no are derived from stated numbers: {', '.join(cuts)} of {top:g} is a yes; {n_models} base models, "
-        f"however many cuts{alike}; {blank} of {answers.size} answers are blank"
-    )

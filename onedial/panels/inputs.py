@@ -13,7 +13,7 @@ from onedial.core.files import sha256_of_text
 from onedial.core.notices import notice
 from onedial.panels.joining import drop_own, join_questions_and_panel
 from onedial.panels.keying import reversed_questions
-from onedial.panels.panel_files import load_panel
+from onedial.panels.panel_files import PanelSource
 from onedial.panels.panel_scores import correctness_of
 from onedial.panels.panels import ResponseMatrix
 from onedial.panels.questions.question_files import load_questions
@@ -104,9 +104,8 @@ class ExperimentInputs:
 
 
 def load_inputs(
-    panel: str,
+    panel: str | PanelSource,
     questions: str | None = None,
-    respondents: str | None = None,
     targets: Sequence[str] | None = None,
     n_questions: int | None = None,
     seed: int = 0,
@@ -115,7 +114,7 @@ def load_inputs(
     """Load, join (by id, then by text), draw, split; what is left out on the way is noticed.
 
     Args:
-        panel: a file, or "embedded".
+        panel: a file, or "embedded"; with what is said of it.
         questions: what `load_questions` takes; None takes the panel's own texts where it has them, else the embedded
             questions.
         targets: keep these respondents only.
@@ -129,10 +128,11 @@ def load_inputs(
     >>> len(inputs.questions), sorted(set(inputs.splits.values()))
     (40, ['extraction', 'fitting', 'test'])
     """
-    answers = load_panel(panel, respondents)
+    source = panel if isinstance(panel, PanelSource) else PanelSource(panel)
+    answers = source.load()
     if questions is None:
-        has_texts = answers.question_texts is not None and panel != "embedded"
-        questions = panel_and_cuts(panel)[0] if has_texts else "embedded"
+        has_texts = answers.question_texts is not None and source.path != "embedded"
+        questions = panel_and_cuts(source.path)[0] if has_texts else "embedded"
     if turned := reversed_questions(answers):
         notice(
             f"{len(turned)} questions are marked as reversed, first {turned[0]!r}; the subject is asked their own "

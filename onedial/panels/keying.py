@@ -1,62 +1,49 @@
 """Questions that are keyed the other way round, so that a yes to them says what a no says to the others.
 
-A column among what is known of the questions tells it: `reversed` (true, 1, yes, x, R; false, 0, no, blank), or `keyed`
-or `key` as psych writes them (1 and -1, + and -). Sweeps take answers as they stand, since the subject is asked the
-same words; a panel's scale takes them `keyed`.
+A column among what is known of the questions tells it: `reversed` (true or false, blank for false), or `keyed` as psych
+writes it (1 and -1, + and -). Sweeps take answers as they stand, since the subject is asked the same words; a panel's
+scale takes them `keyed`.
 """
 
-import re
+from collections.abc import Mapping
 from dataclasses import replace
 
 import numpy as np
 import pandas as pd
 
-from onedial.asking.tables import is_blank
 from onedial.core.errors import InputError
 from onedial.core.notices import notice
 from onedial.panels.panels import ResponseMatrix
+from onedial.panels.spellings import TRUTH, word_of
 
-REVERSED = "reversed"
-_TELLS_REVERSED = re.compile(r"(?:is_)?reversed?(?:_?(?:keyed|coded|scored|item))?|negatively_keyed", re.IGNORECASE)
-_TELLS_THE_WAY = re.compile(r"key(?:ed|ing)?|direction|sign|scoring", re.IGNORECASE)
-_BACKWARD = dict.fromkeys(
-    ("-1", "-", "\u2212", "\u22121", "r", "reverse", "reversed", "negative", "neg", "minus"), True
-)
-_FORWARD = dict.fromkeys(("1", "+1", "+", "forward", "positive", "pos", "plus", "normal"), False)
-_TRUTH = {"true": True, "1": True, "yes": True, "x": True, "false": False, "0": False, "no": False, "": False}
-
-
-def tells_keying(name: str) -> bool:
-    """Whether a column's name says that it may tell which questions are reversed."""
-    return bool(_TELLS_REVERSED.fullmatch(name) or _TELLS_THE_WAY.fullmatch(name))
+REVERSED, KEYED = "reversed", "keyed"
+_KEYS: Mapping[str, tuple[Mapping[str, bool], str]] = {
+    REVERSED: ({"": False, **TRUTH}, "true or false"),
+    KEYED: ({"1": False, "+": False, "-1": True, "-": True, "\u2212": True, "\u22121": True}, "1 or -1 (+ or -)"),
+}
+"""Column to what its cells say of being reversed, and how they are written."""
 
 
 def with_keying(panel: ResponseMatrix) -> ResponseMatrix:
-    """The panel whose `about_questions` has `reversed`, true or false, where a column of any of these names tells it.
+    """The panel whose `about_questions` has `reversed`, true or false, where a column `reversed` or `keyed` tells it.
 
     Raises:
-        InputError: a column `reversed` holds something else; or keys are neither 1 nor -1, as psych's 0.
+        InputError: the column holds something else; or there are both.
     """
     about = panel.about_questions
-    if about is None:
+    names = [] if about is None else [name for name in _KEYS if name in about.columns]
+    if about is None or not names:
         return panel
-    for name in map(str, about.columns):
-        is_truth = bool(_TELLS_REVERSED.fullmatch(name))
-        if is_truth:
-            known = _TRUTH | {word: value for word, value in _BACKWARD.items() if word != "-1"}
-        elif _TELLS_THE_WAY.fullmatch(name) and len({*map(_word, about[name])} & {*_BACKWARD, *_FORWARD}) > 1:
-            known = _BACKWARD | _FORWARD
-        else:
-            continue
-        strange = about.index[[_word(cell) not in known for cell in about[name]]]
-        if len(strange):
-            raise InputError(
-                f"the column {name!r} says {about[name][strange[0]]!r} of the question {strange[0]!r}; write "
-                f"{'true or false' if is_truth else '1 or -1 (+ or -)'} of every question, or rename the column"
-            )
-        turned = pd.Series([known[_word(cell)] for cell in about[name]], about.index)
-        return replace(panel, about_questions=about.assign(**{REVERSED: turned}))
-    return panel
+    if len(names) > 1:
+        raise InputError("the columns reversed and keyed both say which questions are reversed; keep one of them")
+    known, remedy = _KEYS[names[0]]
+    words = [word_of(cell) for cell in about[names[0]]]
+    if strange := [place for place, word in enumerate(words) if word not in known]:
+        raise InputError(
+            f"the column {names[0]!r} says {about[names[0]].iloc[strange[0]]!r} of the question "
+            f"{about.index[strange[0]]!r}; write {remedy} of every question, or rename the column"
+        )
+    return replace(panel, about_questions=about.assign(**{REVERSED: [known[word] for word in words]}))
 
 
 def keyed(panel: ResponseMatrix) -> ResponseMatrix:
@@ -99,9 +86,3 @@ def reversed_questions(panel: ResponseMatrix) -> list[str]:
 def _ends(rows: pd.DataFrame) -> tuple[float, float]:
     numbers = rows["confidence"].astype(float) if "confidence" in rows else pd.Series(dtype=float)
     return (0.0, 1.0) if not len(numbers) or numbers.max() <= 1 else (float(np.nanmin(numbers)), float(numbers.max()))
-
-
-def _word(cell: object) -> str:
-    if is_blank(cell):
-        return ""
-    return f"{cell:g}" if isinstance(cell, float) else str(cell).strip().casefold()

@@ -1,28 +1,57 @@
-"""How a table spells yes, no and nothing: 1/0, yes/no and true/false in any case, and what the user adds."""
+"""What a cell of answers says: yes, no, a number or nothing. One table of words for every file, and what users add."""
 
 import numbers
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from onedial.asking.elicited import ELICITATION_FILE, Elicitation
-from onedial.asking.tables import Table, is_blank
+from onedial.asking.tables import is_blank
 from onedial.core.errors import InputError
-from onedial.panels.stated_numbers import stated
 
-_YES, _NO = ("1", "1.0", "yes", "true"), ("0", "0.0", "no", "false")
-_BLANK = ("na", "nan", "n/a", "#n/a", "<na>", "null", "none", "-", "--", "–", "—")
+TRUTH = {"1": True, "yes": True, "y": True, "true": True, "0": False, "no": False, "n": False, "false": False}
+"""Words for yes and no, in small letters; a number in the shortest way."""
+BLANKS = frozenset({"na", "nan", "n/a", "#n/a", "<na>", "null", "none", "-", "--", "–", "—"})
+"""Words for nothing where an answer or a number belongs."""
+
+
+class Number(NamedTuple):
+    """A number as it was written.
+
+    Attributes:
+        value: nan where none was.
+        in_percent: whether a percent sign stands behind it.
+    """
+
+    value: float
+    in_percent: bool = False
+
+
+def word_of(cell: Any) -> str:
+    """A cell as it is looked up: in small letters, whole numbers without a fraction; "" where it is blank.
+
+    >>> word_of(" Yes"), word_of(1.0), word_of("2.0"), word_of(True)
+    ('yes', '1', '2', 'true')
+    """
+    if is_blank(cell):
+        return ""
+    word = str(cell).strip().casefold()
+    try:
+        number = float(word)
+    except ValueError:
+        return word
+    return str(int(number)) if number.is_integer() else word
 
 
 @dataclass(frozen=True)
 class Spellings:
-    """Spellings besides the usual ones.
+    """Spellings besides the usual ones, before which they go; with a code (2) for one, 1 and 0 mean nothing by
+    themselves.
 
     Raises:
-        InputError: one word stands for two of them.
+        InputError: one word stands for two of yes, no and blank.
     """
 
     yes: tuple[str, ...] = ()
@@ -30,11 +59,9 @@ class Spellings:
     blank: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
-        kinds = [(*_YES, *self.yes), (*_NO, *self.no), self.blank]
-        words = [word for kind in kinds for word in {word.strip().casefold(): word for word in kind}.values()]
-        folded = [word.strip().casefold() for word in words]
-        if twice := [word for word in words if folded.count(word.strip().casefold()) > 1]:
-            raise InputError(f"{twice[-1]!r} is given as a spelling of two of yes, no and blank; give it to one")
+        words = [word for kind in (self.yes, self.no, self.blank) for word in {word_of(each) for each in kind}]
+        if twice := [word for word in words if words.count(word) > 1]:
+            raise InputError(f"{twice[0]!r} is given as a spelling of two of yes, no and blank; give it to one")
 
     @classmethod
     def of(cls, elicitation: Elicitation | None) -> "Spellings":
@@ -46,9 +73,10 @@ class Spellings:
 
     @cached_property
     def _value(self) -> dict[str, float]:
-        known = [(word, np.nan) for word in (*_BLANK, *self.blank)]
-        known += [(word, 0.0) for word in (*_NO, *self.no)] + [(word, 1.0) for word in (*_YES, *self.yes)]
-        return {word.strip().casefold(): value for word, value in known}
+        coded = any(word_of(word).isdigit() for word in (*self.yes, *self.no))
+        usual = {word: float(value) for word, value in TRUTH.items() if not (coded and word.isdigit())}
+        added = {word_of(word): 1.0 for word in self.yes} | {word_of(word): 0.0 for word in self.no}
+        return dict.fromkeys(("", *BLANKS), np.nan) | usual | added | {word_of(word): np.nan for word in self.blank}
 
     def said(self, cell: Any) -> float:
         """1 for yes, 0 for no, nan for a blank.
@@ -56,34 +84,47 @@ class Spellings:
         Raises:
             ValueError: anything else.
 
-        >>> Spellings(yes=("Ja",)).said("JA"), Spellings().said("N/A")
-        (1.0, nan)
+        >>> Spellings(yes=("Ja",)).said("JA"), Spellings().said("N/A"), Spellings(("1",), ("2",)).said(2)
+        (1.0, nan, 0.0)
         """
-        if is_blank(cell):
-            return np.nan
-        if isinstance(cell, str) and (word := cell.strip().casefold()) in self._value:
-            return self._value[word]
-        if isinstance(cell, bool | np.bool_ | numbers.Real) and cell in (0, 1):
-            return float(cell)
-        raise ValueError("no answer")
+        word = word_of(cell)
+        if word not in self._value:
+            raise ValueError("no answer")
+        return self._value[word]
+
+    def number(self, cell: Any) -> Number:
+        """The number in a cell, nan for a blank; a decimal comma is a point.
+
+        Raises:
+            ValueError: no number.
+
+        >>> Spellings().number("0,95"), Spellings().number("95 %")
+        (Number(value=0.95, in_percent=False), Number(value=95.0, in_percent=True))
+        """
+        if np.isnan(self._value.get(word_of(cell), 0.0)):
+            return Number(np.nan)
+        if isinstance(cell, bool | np.bool_) or not isinstance(cell, str | numbers.Real):
+            raise ValueError("no number")
+        text = str(cell).strip()
+        number = text.removesuffix("%").strip()
+        whole, comma, part = number.partition(",")
+        # in 1,000 the comma may part thousands
+        if comma and whole.lstrip("-").isdigit() and part.isdigit() and (len(part) != 3 or whole in ("0", "-0")):
+            number = f"{whole}.{part}"
+        if not np.isfinite(float(number)):
+            raise ValueError("no number")
+        return Number(float(number), text.endswith("%"))
 
     def holds(self, cell: Any) -> bool:
-        """Whether a cell is a yes, a no, a number or a blank."""
-        for read in (self.said, stated):
-            try:
-                read(cell)
-            except (ValueError, TypeError):
-                continue
-            return True
-        return False
+        """Whether a cell is one of the words."""
+        return word_of(cell) in self._value
 
-    def without_blanks(self, table: Table, columns: Sequence[str]) -> Table:
-        """The table with nothing in these columns where a word stands for a blank."""
-        frame = table.frame
-        for name in (name for name in columns if name in frame.columns):
-            texts = {cell for cell in frame[name] if isinstance(cell, str)}
-            blanks = {text for text in texts if np.isnan(self._value.get(text.strip().casefold(), 0))}
-            if blanks:
-                is_blank_word = [isinstance(cell, str) and cell in blanks for cell in frame[name]]
-                frame = frame.assign(**{name: frame[name].mask(np.array(is_blank_word), None)})
-        return replace(table, frame=frame)
+
+def is_error(cell: Any) -> bool:
+    """Whether a cell of a column `error` says that something failed: it is neither blank nor a no.
+
+    >>> [is_error(cell) for cell in ("timeout", "None", False, "")]
+    [True, False, False, False]
+    """
+    usual = Spellings()
+    return not usual.holds(cell) or usual.said(cell) == 1

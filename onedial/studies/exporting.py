@@ -19,7 +19,7 @@ def export_run(options: ExportOptions) -> None:
 
 def export_panel(options: ExportOptions) -> None:
     """A panel in another format."""
-    panel = load_panel(options.panel, options.respondents)
+    panel = load_panel(options.panel, options.respondents, declared=options.declared)
     if options.respondent:
         panel = panel.select(respondents=list(options.respondent))
     source = options.questions or (named if (named := panel_and_cuts(options.panel)[0]) in NAMED_QUESTIONS else None)

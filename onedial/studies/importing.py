@@ -25,11 +25,15 @@ def import_panel(options: ImportOptions, notes: Notes) -> None:
             f"{options.out} already holds a run; an import is made anew: delete it, or choose another --out"
         )
     Run.check(configuration, options.out, resume=False)
-    pairs = [pair.split("=", 1) for pair in options.columns]
-    columns = {ours.strip(): theirs.strip() for ours, theirs in pairs}
-    about = (options.confidence, options.confidence_scale, options.question_field, columns)
-    spellings = Spellings(options.yes, options.no, options.blank)
-    choices = LogChoices(*about, incomplete=options.incomplete, spellings=spellings)
+    choices = LogChoices(
+        confidence=options.confidence,
+        confidence_scale=options.confidence_scale,
+        question_field=options.question_field,
+        columns={ours.strip(): theirs.strip() for ours, _, theirs in (pair.partition("=") for pair in options.columns)},
+        about=options.about,
+        incomplete=options.incomplete,
+        spellings=Spellings(options.yes, options.no, options.blank),
+    )
     runs = [run for source in options.sources for run in read_logs(source, choices, options.format)]
     imported = panel_from_logs(runs, options.asked, options.score)
     with Run.create(options.out, PROGRAM, configuration) as run:

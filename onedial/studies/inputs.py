@@ -52,11 +52,11 @@ def _inputs_of(options: TargetOptions, hold_out_topics: bool) -> "ExperimentInpu
     from onedial.asking.prompts import load_prompt
     from onedial.core.notices import notice
     from onedial.panels.inputs import load_inputs
+    from onedial.panels.panel_files import PanelSource
 
     inputs = load_inputs(
-        options.panel,
+        PanelSource(options.panel, options.respondents, options.declared),
         options.questions,
-        options.respondents,
         options.target and [name.strip() for name in options.target.split(",")],
         options.n_questions,
         options.seed,

@@ -27,7 +27,7 @@ QUESTIONS = [Question("q1", "Who wrote Emma?", ("Jane Austen", "Austen")), Quest
 @pytest.fixture
 def panel(tmp_path):
     (tmp_path / "panel.csv").write_text(PANEL)
-    return load_panel(tmp_path / "panel.csv")
+    return load_panel(tmp_path / "panel.csv", declared={"top": 1})
 
 
 def exported(panel, name, value, tmp_path):

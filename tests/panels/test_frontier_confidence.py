@@ -91,7 +91,7 @@ def test_another_cut_is_named_behind_a_colon(cut):
 
 
 def test_several_cuts_are_more_targets_and_no_more_models():
-    with pytest.warns(Notice, match="33 base models, however many cuts"):
+    with pytest.warns(Notice, match="99 respondents of 33 base models"):
         own = load_panel("frontier-confidence:90,95,100")
     assert own.answers.shape == (1500, 99)
     assert own.respondents["model"].nunique() == 33
@@ -110,7 +110,7 @@ def test_several_cuts_are_more_targets_and_no_more_models():
         ("frontier-confidence:nan", "no cut that can be read"),
         ("frontier-confidence:120", "a cut at 120 lies outside the panel's numbers, 0 to 100"),
         ("frontier-confidence:90,90", "names a cut twice"),
-        ("frontier:90", "holds no numbers to cut"),
+        ("frontier:90", r"scale of the numbers .* not declared"),
     ],
 )
 def test_a_cut_that_cannot_be_is_refused(given, reason):
@@ -127,9 +127,9 @@ def wide(sure, in_words):
 @pytest.mark.parametrize(
     ("in_words", "cut"),
     [
-        (lambda number: "" if np.isnan(number) else f"{number:g}%", "95"),
-        (lambda number: "" if np.isnan(number) else f"{number:g}", "95"),
-        (lambda number: number / 100, "0.95"),
+        (lambda number: "" if np.isnan(number) else f"{number:g}%", "95/100"),
+        (lambda number: "" if np.isnan(number) else f"{number:g}", "95/100"),
+        (lambda number: number / 100, "0.95/1"),
     ],
     ids=["percent signs", "to 100", "to 1"],
 )

@@ -25,7 +25,7 @@ q2,n,n,1,,,0,
 @pytest.fixture
 def panel(tmp_path):
     (tmp_path / "panel.csv").write_text(PANEL)
-    return load_panel(tmp_path / "panel.csv")
+    return load_panel(tmp_path / "panel.csv", declared={"top": 1})
 
 
 def test_of_several_samples_most_decide_what_was_right_and_a_tie_is_unknown(panel):

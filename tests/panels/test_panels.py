@@ -37,16 +37,6 @@ def panel(tmp_path):
     return load_panel(path)
 
 
-def test_a_column_called_text_is_taken_for_the_questions_text(tmp_path):
-    (tmp_path / "p.csv").write_text("question_id,text,a,b\nq1,Who sang?,1,0\nq2,Who wrote?,0,1\n")
-    with pytest.warns(Notice, match="the column 'text' is taken for the questions' text"):
-        panel = load_panel(tmp_path / "p.csv")
-    assert list(panel.answers.columns) == ["a", "b"]
-    assert panel.question_texts["q1"] == "Who sang?"
-    with pytest.warns(Notice, match="'text'"):
-        assert [question.text for question in load_questions(tmp_path / "p.csv")] == ["Who sang?", "Who wrote?"]
-
-
 def test_every_spelling_of_an_answer_is_read_and_blanks_stay_unread(panel):
     assert panel.answers.loc["q1"].tolist() == [1, 0, 1]
     assert panel.answers.loc["q2"].tolist()[:2] == [0, 1]
@@ -60,39 +50,21 @@ def test_without_a_table_each_respondent_is_its_own_model(tmp_path):
     assert panel.question_texts is None
 
 
-def test_a_long_panel_under_other_names_is_read_as_they_mean(tmp_path):
-    rows = "question,model,yes_no,sample_id,correct\nWho?,a,1,0,1\nWho?,b,0,0,0\nWhere?,a,0,0,1\nWhere?,b,1,0,1\n"
-    with pytest.warns(Notice, match="'yes_no' is taken for said_yes, .*'correct' .*'model' is taken for respondent"):
-        panel = load_panel(written(tmp_path / "panel.csv", rows))
-    assert panel.answers.loc[[question_id("Who?"), question_id("Where?")]].to_numpy().tolist() == [[1, 0], [0, 1]]
+def test_a_long_panel_has_second_names_for_four_columns(tmp_path):
+    rows = "id,question,model,answer,correct\n1,Who?,a,1,1\n1,Who?,b,0,0\n2,Where?,a,0,1\n2,Where?,b,1,1\n"
+    panel = load_panel(written(tmp_path / "panel.csv", rows))
+    assert panel.answers.to_dict("list") == {"a": [1, 0], "b": [0, 1]}
     assert panel.responses["answered_correctly"].sum() == 3
+    with pytest.raises(InputError, match="line 2, column 'answer' holds 'Paris'"):
+        load_panel(written(tmp_path / "texts.csv", "id,model,answer\n1,a,Paris\n"))
 
 
-@pytest.mark.parametrize("name", ["framing", "condition"])
-def test_a_model_under_several_framings_is_several_respondents_as_for_an_import(tmp_path, name):
-    rows = f"question,model,{name},said_yes\nWho?,a,bold,1\nWho?,a,shy,0\nWho?,b,,1\n"
+def test_a_model_under_several_framings_is_several_respondents(tmp_path):
+    rows = "question,model,framing,said_yes\nWho?,a,bold,1\nWho?,a,shy,0\nWho?,b,,1\n"
     panel = load_panel(written(tmp_path / "framed.csv", rows))
     assert panel.answers.iloc[0].to_dict() == {"a: bold": 1, "a: shy": 0, "b": 1}
     assert panel.respondents["model"].tolist() == ["a", "a", "b"]
     assert panel.respondents["framing"].tolist() == ["bold", "shy", ""]
-
-
-@pytest.mark.parametrize(
-    ("names", "families"),
-    [
-        (["a/x", "a/y", "b/z"], ["a", "a", "b"]),
-        (["router/a/x", "router/a/y", "router/b/z"], ["a", "a", "b"]),
-        (["a/x", "a/y", "z"], ["", "", ""]),
-        (["a/x", "b/y", "c/z"], ["", "", ""]),
-        (["a/x", "a/y", "a/z"], ["", "", ""]),
-    ],
-    ids=["owners", "through a router", "one without an owner", "all of different ones", "all of one"],
-)
-def test_families_that_nothing_tells_are_the_owners_in_the_models_names(tmp_path, names, families):
-    path = written(tmp_path / "panel.csv", f"question_id,{','.join(names)}\nq1,1,0,1\nq2,0,1,1\n")
-    assert load_panel(path).respondents["family"].tolist() == families
-    written(tmp_path / "respondents.csv", f"respondent,family\n{names[0]},own\n")
-    assert load_panel(path).respondents["family"].tolist() == ["own", "", ""]
 
 
 def test_wide_formats_agree(tmp_path):
@@ -111,7 +83,7 @@ def test_the_first_sheet_of_a_workbook_is_read_with_its_types_and_its_rows_keep_
     with pd.ExcelWriter(path) as book:
         rows.to_excel(book, sheet_name="answers", index=False)
         pd.DataFrame({"note": ["of no use"]}).to_excel(book, sheet_name="notes", index=False)
-    with pytest.warns(Notice, match="of 2 sheets the first is read, 'answers'"):
+    with pytest.warns(Notice, match="of the sheets 'answers', 'notes' the first is read"):
         panel = load_panel(path)
     assert panel.answers["m1"].to_dict() == {"7": 1, "8": 0}
     assert panel.answers["m2"].isna().to_dict() == {"7": False, "8": True}
@@ -202,10 +174,7 @@ def test_the_table_of_respondents_goes_before_what_a_long_panel_says_of_them(tmp
     assert about["family"].tolist() == ["one", "two"]
 
 
-def test_what_may_be_a_mistake_in_a_long_panel_or_its_respondents_is_said(tmp_path):
-    path = written(tmp_path / "panel.csv", LONG + "q1,a,0,old,one,1\n")
-    with pytest.warns(Notice, match=r"1 answers stand there both as yes and as no, first 'a' on 'q1'; such rows count"):
-        assert np.isnan(load_panel(path).answers.loc["q1", "a"])
+def test_respondents_who_are_not_in_the_panel_are_said(tmp_path):
     about = written(tmp_path / "about.csv", "respondent,model\na,one\nbb,two\n")
     with pytest.warns(Notice, match="describes 'bb', which the panel does not hold, and says nothing of 'b'; check"):
         load_panel(written(tmp_path / "other.csv", LONG), about)

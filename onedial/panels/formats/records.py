@@ -14,8 +14,8 @@ from onedial.asking.replies import was_broken_off, was_cut_off, was_filtered
 from onedial.asking.tables import read_table
 from onedial.core.cards import one_line
 from onedial.core.errors import InputError
+from onedial.panels.cuts import PERCENT
 from onedial.panels.spellings import Spellings
-from onedial.panels.stated_numbers import share, stated
 
 NAN = float("nan")
 ASKED_AS = ("respondent", "test", "instrument", "seed")
@@ -114,10 +114,9 @@ class LogChoices:
 
     Attributes:
         confidence: name of the field that holds a stated confidence (dots go down: "scores.conf").
-        confidence_scale: what that field calls certainty, 1 or 100; None: 1 in logs, and in plain tables as each
-            respondent's own numbers tell.
+        confidence_scale: what that field calls certainty, such as 1 or 100; None refuses a confidence.
         question_field: name of the field that holds the bare question.
-        columns: for plain tables, our name to the table's.
+        columns: for plain tables, our name to the table's. about: columns of a wide table that are no respondents.
         incomplete: take what is there of an evaluation that did not come to its end.
         spellings: of yes, no and nothing, for plain tables.
     """
@@ -126,6 +125,7 @@ class LogChoices:
     confidence_scale: float | None = None
     question_field: str | None = None
     columns: Mapping[str, str] = field(default_factory=dict)
+    about: tuple[str, ...] = ()
     incomplete: bool = False
     spellings: Spellings = field(default_factory=Spellings)
 
@@ -137,20 +137,24 @@ class LogChoices:
         Raises:
             InputError: it is no number, or outside the scale.
         """
-        value = next((held for each in holders if (held := dig(each, self.confidence)) not in (None, "")), NAN)
-        scale = self.confidence_scale or 1.0
+        value = next((held for each in holders if (held := dig(each, self.confidence)) is not None), None)
         try:
-            found = share(stated(value), scale)
-        except (TypeError, ValueError) as error:
+            number = self.spellings.number(value)
+        except ValueError as error:
             raise InputError(
                 f"{where} gives the confidence {value!r}, which is no number; name another field"
             ) from error
-        if found < 0 or found > 1:
+        if number.value != number.value:
+            return NAN
+        scale = PERCENT if number.in_percent else self.confidence_scale
+        if scale is None:
             raise InputError(
-                f"{where} gives the confidence {value!r}, outside 0 to {scale:g}; "
-                "say --confidence-scale 100 where it is in percent"
+                f"{where} gives the confidence {value!r}; say what stands for certain, such as --confidence-scale 1 or "
+                "--confidence-scale 100"
             )
-        return found
+        if not 0 <= number.value <= scale:
+            raise InputError(f"{where} gives the confidence {value!r}, outside 0 to {scale:g}")
+        return number.value / scale
 
 
 def dig(holder: Any, path: str) -> Any:

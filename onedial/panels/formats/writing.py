@@ -4,6 +4,7 @@ import json
 from pathlib import Path
 from typing import Any
 
+from onedial.asking.elicited import ELICITATION_FILE
 from onedial.core.files import write_json, write_text
 from onedial.core.run.files import write_csv
 from onedial.panels.formats.panel import ImportedPanel
@@ -15,7 +16,8 @@ _INTEGERS = ("said_yes", "answered_correctly")
 
 
 def write_imported(found: ImportedPanel, folder: Path) -> None:
-    """Write questions.jsonl, respondents.csv, import_report.json and, last, panel.csv; then read them again.
+    """Write questions.jsonl, respondents.csv, import_report.json, where there is a confidence elicitation.yaml with its
+    scale, and, last, panel.csv; then read them again.
 
     Args:
         folder: is made where it is not there; files of these names are written over.
@@ -47,6 +49,8 @@ def write_imported(found: ImportedPanel, folder: Path) -> None:
     write_text(folder / QUESTIONS_FILE, "".join(lines))
     write_json(folder / REPORT_FILE, found.report)
     panel = found.panel.assign(**{column: found.panel[column].astype("Int64") for column in _INTEGERS})
+    if panel["confidence"].notna().any():
+        write_text(folder / ELICITATION_FILE, "top: 1   # a confidence is a share of what stands for certain\n")
     for name, table in ((RESPONDENTS_FILE, found.respondents), (PANEL_FILE, panel)):
         write_csv(folder / name, table, float_format="%.8g")
     load_panel(folder / PANEL_FILE)

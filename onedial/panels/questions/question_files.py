@@ -16,7 +16,6 @@ from onedial.core.notices import notice
 from onedial.panels.questions.hub_datasets import DATA_SETS, load_from_hub, named_data_set
 from onedial.panels.questions.layouts import questions_of
 from onedial.panels.questions.question_table import of_a_long_panel
-from onedial.panels.wide_tables import without_summaries
 
 Rows = pd.DataFrame | Sequence[str | Mapping[str, Any]]
 """Questions that are in memory: a data frame, texts, or rows such as those of a JSONL file."""
@@ -115,7 +114,6 @@ def _read_table(table: Table) -> tuple[list[Question], bool]:
     names = set(map(str, table.frame.columns))
     of_whom = names & {"respondent", "model"}
     is_long = bool(of_whom and names & {"said_yes", "confidence", "answered_correctly", "correct"})
-    table = without_summaries(table)
     if is_long:
         table = replace(table, frame=table.frame[of_a_long_panel(table)])
     questions, has_ids = questions_of(table)

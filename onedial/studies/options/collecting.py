@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-from onedial.core.options import DryRunOptions, KeysOf, Options, RunOptions, option
-from onedial.studies.options.shared import QUESTIONS, EngineOptions, PanelOptions
+from onedial.core.options import DryRunOptions, KeysOf, RunOptions, option
+from onedial.studies.options.shared import QUESTIONS, DeclaredOptions, EngineOptions, PanelOptions
 
 SAMPLE_JUDGED = 200
 INSPECT_LOG = "inspect-log"
@@ -66,7 +66,7 @@ def columns_fault(pairs: Sequence[str]) -> str | None:
 
 
 @dataclass(frozen=True, kw_only=True)
-class ImportOptions(Options):
+class ImportOptions(DeclaredOptions):
     """What is read, and as what."""
 
     sources: tuple[Path, ...] = option(..., "log, table, or a folder of them", positional=True, metavar="SOURCE")
@@ -78,16 +78,13 @@ class ImportOptions(Options):
     score: str | None = option(None, "which score says that the question itself was answered correctly")
     confidence: str = option("confidence", "field of a stated confidence in the logs' metadata", metavar="FIELD")
     confidence_scale: float | None = option(
-        None, "1, or 100 for percent (told by each respondent's own numbers in a table, else 1)", above=0, metavar="N"
+        None, "what stands for certain there: 1, 10, 100; needed where there is one", above=0, metavar="N"
     )
     question_field: str | None = option(None, "field that holds the question without its prompt", metavar="FIELD")
     incomplete: bool = option(False, "take what is there of an evaluation that ended in an error")
     columns: tuple[str, ...] = option(
         (), "columns of a plain table: said_yes=verdict", metavar="OURS=THEIRS,...", check=columns_fault
     )
-    yes: tuple[str, ...] = option((), "how a plain table spells yes, besides the usual", metavar="WORD,...")
-    no: tuple[str, ...] = option((), "how a plain table spells no, besides the usual", metavar="WORD,...")
-    blank: tuple[str, ...] = option((), "how a plain table spells nothing, besides the usual", metavar="WORD,...")
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Self
+from typing import Any, Self
 
 from onedial.core.options import DryRunOptions, Options, RunOptions, option
 
@@ -69,7 +69,25 @@ class EngineOptions(Options, group="writing"):
 
 
 @dataclass(frozen=True, kw_only=True)
-class QuestionOptions(SubjectOptions, RunOptions, group="questions, panel, prompt"):
+class DeclaredOptions(Options, group="questions, panel, prompt"):
+    """What a panel's table means where its names and words do not tell: goes before elicitation.yaml beside it."""
+
+    about: tuple[str, ...] = option(
+        (), "columns of the panel that tell of its questions and are no respondents", metavar="COLUMN,..."
+    )
+    yes: tuple[str, ...] = option((), "how the panel spells yes, besides the usual, such as 1", metavar="WORD,...")
+    no: tuple[str, ...] = option((), "how the panel spells no, besides the usual, such as 2", metavar="WORD,...")
+    blank: tuple[str, ...] = option((), "how the panel spells nothing, besides the usual", metavar="WORD,...")
+
+    @property
+    def declared(self) -> dict[str, Any]:
+        """By the keys of elicitation.yaml."""
+        given = {"about": self.about, "yes": self.yes, "no": self.no, "blank": self.blank}
+        return {name: list(words) for name, words in given.items() if words}
+
+
+@dataclass(frozen=True, kw_only=True)
+class QuestionOptions(SubjectOptions, DeclaredOptions, RunOptions, group="questions, panel, prompt"):
     """What the subject is asked, and what others have said to it."""
 
     questions: str | None = option(None, f"{QUESTIONS}; by default the panel's own texts, or the embedded ones")
@@ -107,7 +125,7 @@ class VerdictOptions(TargetOptions, group="questions, panel, prompt"):
 
 
 @dataclass(frozen=True, kw_only=True)
-class PanelOptions(Options, group="panel"):
+class PanelOptions(DeclaredOptions, group="panel"):
     """A panel that a program reads, which asks no model, and what is known of its respondents."""
 
     panel: str = option(..., f"CSV, JSONL or Parquet; or {PANELS}", positional=True)

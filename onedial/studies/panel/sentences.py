@@ -49,7 +49,8 @@ def panel_in_words(case: "StudyCase") -> str:
     who = (
         f"{n_models} models" if n_models == answers.shape[1] else f"{answers.shape[1]} respondents of {n_models} models"
     )
-    asked = f", {panel.elicitation.in_words()}" if panel.elicitation is not None else ""
+    words = "" if panel.elicitation is None else panel.elicitation.in_words()
+    asked = f", {words}" if words else ""
     graded = "nobody knows which are right" if case.correctness is None else "answers are graded"
     return f"{who} on {len(answers)} questions{asked}; {blank} of {answers.size} answers are blank; {graded}."
 

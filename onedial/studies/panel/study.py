@@ -30,7 +30,7 @@ KINDS = {
 def study_panel(options: StudyOptions, notes: Notes) -> None:
     """Ask the study's questions of a panel, with --confidence those of its confidence alone, with --deep everything of
     its scale, and write the page."""
-    panel = load_panel(options.panel, options.respondents)
+    panel = load_panel(options.panel, options.respondents, declared=options.declared)
     if not options.confidence:
         panel = keyed(panel)
     kind = "factor" if options.deep else "confidence" if options.confidence else "study"

@@ -1,0 +1,189 @@
+"""Tables of answers, wide or long, as long tables under our names: a row for each answer of each respondent.
+
+Long: a column `respondent` (or `model`) and one of answers. Wide: a row for each question and a column for each
+respondent, which is every column that is not named here. Nothing is told by a column's cells; what has another name is
+declared (`columns`, and `about`: what tells of the questions).
+"""
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from onedial.asking.questions import question_id
+from onedial.asking.tables import Table, is_blank, listed, name_of, text_of
+from onedial.core.errors import InputError
+from onedial.panels.keying import KEYED, REVERSED
+from onedial.panels.questions.cells import clean_text
+
+NAMES = {"question_id": "id", "respondent": "model", "said_yes": "answer", "answered_correctly": "correct"}
+"""What a column of a long table is called, and how it may be called besides where there is none of the first name."""
+KEPT = ("topic", "level", REVERSED, KEYED)
+"""What is kept of each question beside its text."""
+OF_QUESTIONS = (
+    *("question_id", "id", "question", "answers", "answer", "options", "unknowable", *KEPT),
+    *("exact_answers", "grading", "split", "wording_of"),
+)
+"""Names of what tells of a question: never a respondent of a wide table."""
+SUMMARIES = {"mean", "average", "median", "total", "sum", "std"}
+
+
+def long_table(
+    table: Table, columns: Mapping[str, str], about: Sequence[str], answers: Collection[str], answer: str
+) -> tuple[Table, pd.DataFrame | None]:
+    """A table of answers as a long table, and what it tells of its questions, by their ids, where it was wide.
+
+    Args:
+        columns: our name of a column to the table's. about: columns of a wide table that tell of its questions.
+        answers: names of columns in which answers of a long table may stand. answer: where those of a wide one go.
+
+    Raises:
+        InputError: a column that is named is not there; there is no respondent, id or answer; a row sums up others.
+    """
+    table = _under_our_names(table, columns)
+    held = set(table.frame.columns)
+    usual = {name for name, other in NAMES.items() if other in held} | held
+    if "respondent" in held or ("model" in held and usual & {*answers}):
+        table = _long(table, answers)
+        if NAMES["question_id"] in held or "question_id" in held:
+            _refuse_summaries(table, table.parse("question_id", name_of, "give every question its id"))
+        return table, None
+    if found := [name for name in answers if name in held]:
+        raise InputError(
+            f"{table.path} has the column {found[0]!r}, but none for who answered (respondent, or model); it holds "
+            f"{listed(map(str, table.frame.columns))}: rename or declare it, columns: {{respondent: COLUMN}}"
+        )
+    if "model" in held and not {"question_id", "id", "question"} & held:
+        raise InputError(f"{table.path} has a column model, but none of answers (said_yes); {_how_to_turn(table)}")
+    respondents, ids = _respondents_of(table, about), question_ids(table)
+    _refuse_summaries(table, ids)
+    refuse_repeats(table, pd.DataFrame({"question": ids}), "keep one row of each question")
+    of_questions = [name for name in table.frame.columns if name in (*OF_QUESTIONS, *about)]
+    questions = table.frame[of_questions].set_axis(ids)
+    if "question" in held:
+        questions["question"] = table.parse("question", clean_text, "write the question as text")
+    frames = [pd.DataFrame({"question_id": ids, "respondent": name, answer: table.frame[name]}) for name in respondents]
+    stood_in = [name for name in respondents for _ in table.places]
+    places = table.places * len(respondents)
+    return Table(table.path, pd.concat(frames, ignore_index=True), places, table.unit, stood_in), questions
+
+
+def question_ids(table: Table) -> list[str]:
+    """The id of each row's question: `question_id`, `id`, or a hash of `question`."""
+    columns = table.frame.columns
+    if "question_id" not in columns and "id" not in columns and "question" in columns:
+        texts = table.parse("question", clean_text, "write the question as text")
+        if None in texts:
+            raise InputError(f"{table.where(texts.index(None), 'question')} is blank; write the question as text")
+        return [question_id(text) for text in texts]
+    column = "id" if "id" in columns and "question_id" not in columns else "question_id"
+    if column not in columns:
+        raise InputError(
+            f"{table.path} has no column question_id, id or question; it holds {listed(map(str, columns))}: rename or "
+            f"declare the one that is meant, columns: {{question_id: COLUMN}}; {_how_to_turn(table)}"
+        )
+    return table.parse(column, name_of, "give every question its id")
+
+
+def _under_our_names(table: Table, columns: Mapping[str, str]) -> Table:
+    table.require(*columns.values())
+    if taken := [ours for ours in columns if ours in table.frame.columns and columns[ours] != ours]:
+        raise InputError(
+            f"a column of {table.path} is declared as {taken[0]!r}, but it has one of that name already; rename that "
+            "one first"
+        )
+    return table.renamed({theirs: ours for ours, theirs in columns.items()})
+
+
+def _long(table: Table, answers: Collection[str]) -> Table:
+    """Under the first names of `NAMES`; a model under several framings is several respondents."""
+    frame = table.frame
+    if {"model", "framing"} <= set(frame.columns) and "respondent" not in frame.columns:
+        names = table.parse("model", name_of, "name the model")
+        framings = table.parse("framing", text_of, "give text, or leave it blank")
+        pairs = zip(names, framings, strict=True)
+        frame = frame.assign(respondent=[name if framing is None else f"{name}: {framing}" for name, framing in pairs])
+    usual = {other: name for name, other in NAMES.items() if other in frame.columns and name not in frame.columns}
+    table = replace(table, frame=frame).renamed(usual)
+    if not {*answers} & set(table.frame.columns):
+        raise InputError(
+            f"{table.path} has a row for each answer (a column respondent or model), but no column of answers "
+            f"({', '.join(answers)}); it holds {listed(map(str, frame.columns))}: rename or declare the one that is "
+            "meant, columns: {said_yes: COLUMN} in elicitation.yaml, or --columns said_yes=COLUMN of onedial panel "
+            "import, which reads texts too (raw_text)"
+        )
+    return table
+
+
+def _respondents_of(table: Table, about: Sequence[str]) -> list[str]:
+    names = [str(name) for name in table.frame.columns]
+    table.require(*about)
+    left = [name for name in names if name not in (*OF_QUESTIONS, *about)]
+    if nameless := [name for name in left if name == "" or name.startswith("Unnamed: ")]:
+        left_out = f"--about {nameless[0]!r}, or pandas: index=False" if nameless[0] else "pandas: index=False"
+        raise InputError(
+            f"{table.path} has a column without a name ({nameless[0]!r}); name it question_id if it holds the ids, "
+            f"leave it out if it numbers the rows ({left_out}); {_how_to_turn(table)}"
+        )
+    if not left:
+        raise InputError(
+            f"{table.path} has no respondent; add one column of answers per respondent, "
+            "or the columns question_id, respondent and said_yes"
+        )
+    return left
+
+
+def _how_to_turn(table: Table) -> str:
+    read = {".xlsx": "read_excel", ".parquet": "read_parquet"}.get(table.path.suffix.lower(), "read_csv")
+    return (
+        "where the models stand in the rows and the questions in the columns, turn it: "
+        f'pandas.{read}("{table.path.name}", index_col=0).T.to_csv("turned.csv", index_label="question_id")'
+    )
+
+
+def _refuse_summaries(table: Table, ids: Sequence[str]) -> None:
+    """A row without a text that has the name of a summary is no question."""
+    texts = table.frame["question"] if "question" in table.frame.columns else [None] * len(ids)
+    for row, (name, text) in enumerate(zip(ids, texts, strict=True)):
+        if name.casefold() in SUMMARIES and is_blank(text):
+            raise InputError(f"{table.where(row)} sums up others ({name!r}) and is no question; delete the row")
+
+
+def refuse_ids_of_rows(table: Table, ids: Sequence[Any], respondents: Sequence[Any], texts: Sequence[Any]) -> None:
+    """Raise InputError where ids number the answers: each stands once, though the texts come again."""
+    rows = pd.DataFrame({"id": list(ids), "respondent": list(respondents), "text": [*map(str, texts)]}).dropna()
+    times = rows.groupby("text")["respondent"].agg(["size", "nunique"])
+    if rows["id"].duplicated().any() or not ((times["nunique"] > 1).any() or (times["size"] > 1).all()):
+        return
+    raise InputError(
+        f"{table.path} gives every answer an id of its own, though {(times['size'] > 1).sum()} texts come again; leave "
+        "that column out, so that questions go by their texts, or give the ids of the questions"
+    )
+
+
+def refuse_repeats(table: Table, keys: pd.DataFrame, remedy: str) -> None:
+    """Raise InputError at the first row whose keys stood there before."""
+    for row in np.flatnonzero(keys.duplicated()):
+        what = ", ".join(f"the {str(name).removesuffix('_id')} {keys[name].iloc[row]!r}" for name in keys)
+        raise InputError(f"{table.where(int(row))} repeats {what}; {remedy}")
+
+
+def refuse_two_values(table: Table, rows: pd.DataFrame, key: str, columns: Sequence[str]) -> None:
+    """Raise InputError where what tells of a question or respondent differs between its rows."""
+    for column in (column for column in columns if column in rows):
+        first = rows.groupby(key)[column].transform("first")
+        for row in np.flatnonzero(rows[column].notna() & (rows[column] != first)):
+            raise InputError(
+                f"{table.where(int(row), column)} holds {rows[column][row]!r}, but {key} {rows[key][row]!r} had "
+                f"{first[row]!r} before; give each {key} one {column}"
+            )
+
+
+def refuse_alike(names: Sequence[str], table: Table) -> None:
+    """Raise InputError where two respondents' names differ by case or white space alone."""
+    alike: dict[str, str] = {}
+    for name in dict.fromkeys(names):
+        if (other := alike.setdefault(" ".join(name.casefold().split()), name)) != name:
+            raise InputError(f"{table.path} holds the respondents {listed([other, name])}; give both the same name")
