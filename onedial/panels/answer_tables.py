@@ -44,10 +44,10 @@ def long_table(
     """
     table = _under_our_names(table, columns)
     held = set(table.frame.columns)
-    usual = {name for name, other in NAMES.items() if other in held} | held
-    if "respondent" in held or ("model" in held and usual & {*answers}):
+    has_ids = bool({"question_id", "id", "question", "prompt"} & held)
+    if "respondent" in held or ("model" in held and has_ids):
         table = _long(table, answers)
-        if NAMES["question_id"] in held or "question_id" in held:
+        if "question_id" in table.frame.columns:
             _refuse_summaries(table, table.parse("question_id", name_of, "give every question its id"))
         return table, None
     if found := [name for name in answers if name in held]:
@@ -55,7 +55,7 @@ def long_table(
             f"{table.path} has the column {found[0]!r}, but none for who answered (respondent, or model); it holds "
             f"{listed(map(str, table.frame.columns))}: rename or declare it, columns: {{respondent: COLUMN}}"
         )
-    if "model" in held and not {"question_id", "id", "question"} & held:
+    if "model" in held:
         raise InputError(f"{table.path} has a column model, but none of answers (said_yes); {_how_to_turn(table)}")
     respondents, ids = _respondents_of(table, about), question_ids(table)
     _refuse_summaries(table, ids)
@@ -153,9 +153,9 @@ def _refuse_summaries(table: Table, ids: Sequence[str]) -> None:
 
 def refuse_ids_of_rows(table: Table, ids: Sequence[Any], respondents: Sequence[Any], texts: Sequence[Any]) -> None:
     """Raise InputError where ids number the answers: each stands once, though the texts come again."""
-    rows = pd.DataFrame({"id": list(ids), "respondent": list(respondents), "text": [*map(str, texts)]}).dropna()
-    times = rows.groupby("text")["respondent"].agg(["size", "nunique"])
-    if rows["id"].duplicated().any() or not ((times["nunique"] > 1).any() or (times["size"] > 1).all()):
+    rows = pd.DataFrame({"id": list(ids), "respondent": list(respondents), "text": list(texts)}).dropna()
+    times = rows.groupby(rows["text"].astype(str))["respondent"].agg(["size", "nunique"])
+    if rows.empty or rows["id"].duplicated().any() or not ((times["nunique"] > 1).any() or (times["size"] > 1).all()):
         return
     raise InputError(
         f"{table.path} gives every answer an id of its own, though {(times['size'] > 1).sum()} texts come again; leave "

@@ -50,8 +50,8 @@ WANTED = (
     "(--yes 1 --no 2 --blank 9, or yes:, no: and blank: in elicitation.yaml)"
 )
 _IN_A_CELL = (
-    f"{WANTED}; numbers become a yes at a cut on a scale (panel.csv:95/100); a column that tells of the questions is "
-    "named: --about NAME"
+    f"{WANTED}; numbers become a yes at a cut on a scale (panel.csv:95/100), or are studied with --categories; a "
+    "column that tells of the questions is named: --about NAME"
 )
 _MOST_LISTED = 40
 

@@ -47,6 +47,7 @@ def planted(tmp_path_factory):
     long["said_yes"] = (long["confidence"] >= 0.8).astype(float).where(long["confidence"].notna())
     long["question_id"] = "q" + long["question_id"].astype(str)
     long.to_csv(folder / "panel.csv", index=False)
+    (folder / "elicitation.yaml").write_text("top: 1\n")
     pd.DataFrame({"respondent": kin.index, "model": kin.index, "family": kin.to_numpy()}).to_csv(
         folder / "who.csv", index=False
     )
@@ -113,7 +114,7 @@ def test_three_that_say_both_yes_and_no_are_too_few_and_no_folder_is_made(tmp_pa
 
 def test_a_cut_that_nearly_nobody_passes_is_an_empty_reading(tmp_path):
     (94 / (1 + np.exp(-panel_of(6)))).round().to_csv(tmp_path / "panel.csv")
-    made = run(f"{tmp_path / 'panel.csv'}:60", "--out", tmp_path / "out", "--replicates", "0")
+    made = run(f"{tmp_path / 'panel.csv'}:60/100", "--out", tmp_path / "out", "--replicates", "0")
     assert made.returncode == 0, made.stderr
     readings = pd.read_csv(tmp_path / "out" / "readings.csv", index_col=0)
     assert readings.loc["at least 95", "n_models"] == 0

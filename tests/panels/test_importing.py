@@ -23,13 +23,16 @@ from onedial.panels.formats.writing import write_imported
 from onedial.panels.panel_files import load_panel
 from onedial.panels.questions.prompts import bare_questions
 from onedial.panels.questions.question_files import load_questions
+from onedial.panels.spellings import Spellings
 
 LOGS = Path(__file__).parents[1] / "reference" / "imports"
 ASKED = "Can you answer this question correctly? Yes or No?"
 
 
 def imported(*paths, choices=None, **options):
-    return panel_from_logs([run for path in paths for run in read_logs(LOGS / path, choices)], **options)
+    return panel_from_logs(
+        [run for path in paths for run in read_logs(LOGS / path, choices or LogChoices(confidence_scale=1))], **options
+    )
 
 
 def cells(found, column, respondent=None):
@@ -63,8 +66,8 @@ def test_half_of_an_evaluation_is_no_panel_unless_that_is_asked_for(tmp_path, st
     log |= {"status": status, "samples": log["samples"][: n_all // 2]}
     (tmp_path / "half.json").write_text(json.dumps(log), encoding="utf-8")
     with pytest.raises(InputError, match=f"status '{status}' that holds {n_all // 2} of {n_all} samples; finish it"):
-        read_logs(tmp_path / "half.json")
-    (run,) = read_logs(tmp_path / "half.json", LogChoices(incomplete=True))
+        read_logs(tmp_path / "half.json", LogChoices(confidence_scale=1))
+    (run,) = read_logs(tmp_path / "half.json", LogChoices(incomplete=True, confidence_scale=1))
     assert len(run.records) == n_all // 2
 
 
@@ -217,15 +220,15 @@ def test_a_graded_score_is_neither_right_nor_wrong_whatever_is_correct_says(tmp_
 
 # ---- plain tables ------------------------------------------------------------------------------------------------
 
-TABLE = """model,question,verdict,reply,correct,confidence
+TABLE = """llm,question,verdict,reply,right,confidence
 a,Who wrote Emma?,yes,,1,80
-a,Who sang Aida?,"I think so. Yes.",,0,55
-a,Who knows?,hard to say,,,
+a,Who sang Aida?,,"I think so. Yes.",0,55%
+a,Who knows?,,hard to say,,
 b,Who wrote Emma?,,No,1,
 b,Who sang Aida?,0,,nan,10
 b,Who knows?,,,0,
 """
-COLUMNS = {"said_yes": "verdict", "raw_text": "reply"}
+COLUMNS = {"respondent": "llm", "said_yes": "verdict", "raw_text": "reply", "answered_correctly": "right"}
 
 
 def table(tmp_path, text=TABLE, name="t.csv"):
@@ -234,7 +237,7 @@ def table(tmp_path, text=TABLE, name="t.csv"):
     return path
 
 
-def test_a_plain_table_is_read_with_the_columns_that_are_named(tmp_path):
+def test_a_table_is_read_with_the_columns_that_are_named(tmp_path):
     choices = LogChoices(columns=COLUMNS, confidence_scale=100)
     found = panel_from_logs(read_logs(table(tmp_path), choices))
     a, b = (found.panel[found.panel["respondent"] == name] for name in "ab")
@@ -247,36 +250,40 @@ def test_a_plain_table_is_read_with_the_columns_that_are_named(tmp_path):
     assert found.questions[0].text == "Who wrote Emma?"
 
 
-def test_a_batchs_output_is_its_texts_under_their_own_ids_and_a_request_that_failed_is_blank(tmp_path):
-    def completion(text, end="stop"):
-        return {
-            "model": "gpt-x",
-            "choices": [{"message": {"role": "assistant", "content": text}, "finish_reason": end}],
-        }
+@pytest.mark.parametrize(
+    ("text", "choices", "complaint"),
+    [
+        ("m1,m2\n1,0\n", LogChoices(), "no column question_id, id or question"),
+        ("model,question\nm,Who?\n", LogChoices(), "no column of answers .said_yes, raw_text, answered_correctly"),
+        ("respondent,said_yes\nm,1\n", LogChoices(), "line 2 has neither a question_id nor a question"),
+        ("model,question_id,said_yes\n,q1,1\n", LogChoices(), "line 2, column .model. is blank; name the respondent"),
+        ("model,id,said_yes\nm,q1,hm\n", LogChoices(), "holds 'hm'; .*--columns raw_text=COLUMN"),
+        ("model,id,said_yes\nm,q1,2\n", LogChoices(), "holds '2'; .*--yes"),
+        ("question_id,a,b\nq1,Ja,1\n", LogChoices(), "column 'a' holds 'Ja'; .*--yes"),
+        (TABLE, LogChoices(columns={"said_yes": "opinion"}), "no column 'opinion'"),
+        (TABLE, LogChoices(columns={"sayed": "verdict"}), "it is none of question_id"),
+        (TABLE, LogChoices(columns=COLUMNS), "confidence '80'; say what stands for certain"),
+        (TABLE, LogChoices(columns=COLUMNS, confidence_scale=10), "confidence '80', outside 0 to 10"),
+        (TABLE.replace("80", "high"), LogChoices(columns=COLUMNS), "confidence 'high', which is no number"),
+    ],
+)
+def test_a_table_that_cannot_be_used_is_refused_by_place(tmp_path, text, choices, complaint):
+    with pytest.raises(InputError, match=complaint):
+        panel_from_logs(read_logs(table(tmp_path, text), choices))
 
-    said = [completion("Yes"), completion("No."), completion("Hmm, yes or", "length"), None]
-    rows = [
-        {
-            "id": f"batch_{n}",
-            "custom_id": f"q{n}",
-            "response": body and {"status_code": 200, "body": body},
-            "error": None,
-        }
-        for n, body in enumerate(said)
-    ]
-    rows[3]["error"] = {"code": "batch_expired"}
-    (tmp_path / "batch.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
-    found = panel_from_logs(read_logs(tmp_path / "batch.jsonl"), "yes-no")
-    assert found.panel["question_id"].tolist() == ["q0", "q1", "q2", "q3"]
-    np.testing.assert_array_equal(found.panel["said_yes"], [1, 0, np.nan, np.nan])
-    assert found.report["respondents"]["gpt-x"]["missing"] == {"unread": 1, "error": 1}
-    rows = [
-        {"model": "m", "question": f"Who {end}?", "message": {"role": "assistant", "content": text}, "done_reason": end}
-        for text, end in (("Yes", "stop"), ("No, since the", "length"), ("", "load"))
-    ]
-    (tmp_path / "ollama.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
-    said = panel_from_logs(read_logs(tmp_path / "ollama.jsonl"), "yes-no").panel["said_yes"]
-    np.testing.assert_array_equal(said, [1, 0, np.nan])
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "question_id,a,b\nq1,oui,non\nq2,non,rien\n",
+        "question_id,respondent,said_yes\nq1,a,oui\nq1,b,non\nq2,a,non\nq2,b,rien\n",
+    ],
+)
+def test_spellings_are_read_in_every_shape_of_a_table(tmp_path, text):
+    choices = LogChoices(spellings=Spellings(("oui",), ("non",), ("rien",)))
+    panel = panel_from_logs(read_logs(table(tmp_path, text), choices)).panel
+    said = panel.pivot(index="question_id", columns="respondent", values="said_yes")
+    np.testing.assert_array_equal(said, [[1, 0], [0, np.nan]])
 
 
 def test_framings_of_a_table_are_respondents_of_one_model(tmp_path):
@@ -290,30 +297,39 @@ def test_framings_of_a_table_are_respondents_of_one_model(tmp_path):
     }
 
 
-@pytest.mark.parametrize(
-    ("text", "choices", "complaint"),
-    [
-        ("m1,m2\n1,0\n", LogChoices(), "no column for the respondent"),
-        ("model,question\nm,Who?\n", LogChoices(), "has no column of answers"),
-        ("model,said_yes\nm,1\n", LogChoices(), "line 2 has neither a question_id nor a question"),
-        ("model,question_id,said_yes\n,q1,1\n", LogChoices(), "line 2, column .model. is blank; name the respondent"),
-        (TABLE, LogChoices(columns={"said_yes": "opinion"}), "--columns said_yes=opinion: .* holds 'model'"),
-        (TABLE, LogChoices(columns={"sayed": "verdict"}), "'sayed' is none of question_id"),
-        (
-            TABLE,
-            LogChoices(columns=COLUMNS),
-            "nothing exceeds 10 in what .b. state: .* Say --confidence-scale 5, 10 or 100",
-        ),
-        (
-            TABLE.replace("80", "high"),
-            LogChoices(columns=COLUMNS),
-            "line 2, column .confidence. .*high.*; give a number",
-        ),
-    ],
-)
-def test_a_table_that_cannot_be_used_is_refused_by_place(tmp_path, text, choices, complaint):
-    with pytest.raises(InputError, match=complaint):
-        panel_from_logs(read_logs(table(tmp_path, text), choices))
+def completion(*texts, end="stop"):
+    choices = [{"message": {"role": "assistant", "content": text}, "finish_reason": end} for text in texts]
+    return {"status_code": 200, "body": {"model": "gpt-x", "choices": choices}}
+
+
+def test_choices_of_a_batch_are_samples_and_failures_keep_the_words(tmp_path):
+    rows = [
+        {"custom_id": f"q{n}", "response": response, "error": None}
+        for n, response in enumerate([completion("No", "Yes", "Yes"), completion("Hmm, yes or", end="length")])
+    ]
+    error = {"error": {"message": "max_tokens is too large"}}
+    rows.append({"custom_id": "q2", "response": {"status_code": 400, "body": error}, "error": None})
+    rows.append({"custom_id": "q3", "response": None, "error": {"code": "batch_expired"}})
+    (tmp_path / "batch.jsonl").write_text(lines(rows))
+    found = panel_from_logs(read_logs(tmp_path / "batch.jsonl"), "yes-no")
+    assert found.panel["question_id"].tolist() == ["q0", "q0", "q0", "q1", "q2", "q3"]
+    np.testing.assert_array_equal(found.panel["said_yes"], [0, 1, 1, np.nan, np.nan, np.nan])
+    assert found.panel["missing"].tolist()[3:] == ["unread", "max_tokens is too large", "batch_expired"]
+
+
+def test_a_batch_of_anthropic_is_read_without_its_thoughts(tmp_path):
+    content = [{"type": "thinking", "thinking": "No."}, {"type": "text", "text": "Yes"}]
+    message = {"model": "river-1", "content": content, "stop_reason": "end_turn"}
+    rows = [
+        {"custom_id": "q1", "result": {"type": "succeeded", "message": message}},
+        {"custom_id": "q2", "result": {"type": "errored", "error": {"error": {"message": "too long"}}}},
+        {"custom_id": "q3", "result": {"type": "expired"}},
+    ]
+    (tmp_path / "batch.jsonl").write_text(lines(rows))
+    found = panel_from_logs(read_logs(tmp_path / "batch.jsonl"), "yes-no")
+    np.testing.assert_array_equal(found.panel["said_yes"], [1, np.nan, np.nan])
+    assert found.panel["missing"].tolist()[1:] == ["too long", "expired"]
+    assert set(found.panel["respondent"]) == {"river-1"}
 
 
 # ---- all formats -------------------------------------------------------------------------------------------------
@@ -523,7 +539,6 @@ def lines(rows):
         ("array.jsonl", json.dumps(FLAT, indent=2), "answered_correctly", 1),
         ("array in a line.jsonl", json.dumps(FLAT), "answered_correctly", 1),
         ("array.json", json.dumps(FLAT), "answered_correctly", 1),
-        ("in an object.json", json.dumps({"args": {}, "logs": FLAT}), "answered_correctly", 1),
         ("byte order mark.jsonl", "\ufeff" + lines(FLAT), "answered_correctly", 1),
         ("objects.jsonl", lines({**row, "exact_match": {"score": 1.0}} for row in FLAT), "answered_correctly", 1),
         ("none.jsonl", lines({**row, "resps": []} for row in FLAT), "missing", "no text"),
@@ -548,9 +563,11 @@ def test_files_that_ask_the_same_in_other_prompts_meet_in_the_bare_questions(tmp
     rivers = ["Which river flows through Vienna?", "Which river flows through Cairo?"]
     for model, frame in (("a", "Take a quiz.\n{}"), ("b", "Question: {}\nReply yes or no.")):
         prompts = [frame.format(river) for river in rivers]
-        pd.DataFrame({"model": model, "prompt": prompts, "raw_response": "Yes"}).to_csv(tmp_path / f"{model}.csv")
+        pd.DataFrame({"model": model, "prompt": prompts, "raw_text": "Yes"}).to_csv(
+            tmp_path / f"{model}.csv", index=False
+        )
     sparse = [f"Yes or no?\n{river}" for river in rivers]
-    pd.DataFrame({"model": ["c", "d"], "prompt": sparse, "raw_response": "No"}).to_csv(tmp_path / "c.csv")
+    pd.DataFrame({"model": ["c", "d"], "prompt": sparse, "raw_text": "No"}).to_csv(tmp_path / "c.csv", index=False)
     found = panel_from_logs(read_logs(tmp_path))
     assert [question.text for question in found.questions] == rivers
     assert found.panel.groupby("question_id")["respondent"].apply(list).tolist() == [["a", "b", "c"], ["a", "b", "d"]]
@@ -566,7 +583,7 @@ def test_files_that_ask_the_same_in_other_prompts_meet_in_the_bare_questions(tmp
     ],
 )
 def test_what_may_be_no_part_of_the_question_is_said(tmp_path, prompts, said):
-    pd.DataFrame({"model": ["a", "b"], "prompt": prompts, "raw_response": "Yes"}).to_csv(tmp_path / "t.csv")
+    pd.DataFrame({"model": ["a", "b"], "prompt": prompts, "raw_text": "Yes"}).to_csv(tmp_path / "t.csv", index=False)
     with pytest.warns(Notice, match=said):
         panel_from_logs(read_logs(tmp_path))
 
@@ -593,7 +610,7 @@ ENDS = [
 @pytest.mark.parametrize("kind", ["table", "every-eval-ever", "lm-eval"])
 def test_what_a_file_says_of_an_answers_end_counts_as_it_does_live(tmp_path, kind, name, reason, text, said):
     if kind == "table":
-        rows = [{"model": "m", "question": f"Item {n}?", "raw_response": text, name: reason} for n in range(3)]
+        rows = [{"model": "m", "question": f"Item {n}?", "raw_text": text, name: reason} for n in range(3)]
     elif kind == "lm-eval":
         rows = [{**row, "resps": [text], "filtered_resps": text, name: reason} for row in FLAT]
     else:
@@ -635,23 +652,6 @@ YES, NO = (("Yes", ("Yes", -0.1), ("No", -2.5)), ("No", ("No", -0.1), ("Yes", -2
 def test_the_margin_of_a_log_is_read_at_the_answer_as_it_is_live(tmp_path, text, logprobs, margin):
     ((run,),) = [inspect_log(tmp_path / "log.json", text, logprobs=logprobs)]
     np.testing.assert_allclose([record.margin for record in run.records], margin, atol=1e-6)
-
-
-CELLS = [
-    ("error", ["False", "None", "timeout"], "said_yes", [1, 1, None]),
-    ("error", ["", "0", "ok"], "said_yes", [1, 1, 1]),
-    ("correct", ["right", "wrong", "partly"], "answered_correctly", [1, 0, None]),
-    ("correct", ["yes", "no", ""], "answered_correctly", [1, 0, None]),
-    ("confidence", ["85%", "0.2", ""], "confidence", [0.85, 0.2, None]),
-]
-
-
-@pytest.mark.parametrize(("name", "cells", "column", "read"), CELLS)
-def test_what_programs_write_beside_an_answer_is_read_by_its_sense(tmp_path, name, cells, column, read):
-    rows = [{"model": "m", "question": f"{n}?", "response": "Yes", name: cell} for n, cell in enumerate(cells)]
-    pd.DataFrame(rows).to_csv(tmp_path / "t.csv", index=False)
-    panel = panel_from_logs(read_logs(tmp_path / "t.csv")).panel
-    np.testing.assert_array_equal(panel[column].astype(float), np.array(read, dtype=float))
 
 
 @pytest.mark.parametrize(

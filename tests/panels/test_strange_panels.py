@@ -177,7 +177,7 @@ def test_a_formula_without_its_value_is_named(tmp_path):
     [
         ("p.csv", b"sep=;\nquestion_id;a, b\nq1;1\nq2;0\n"),
         ("p.tsv", "question_id\ta, b\nq1\t1\nq2\t0\n".encode("utf-16")),
-        ("p.csv", b"question_id,\"a, b\",,\nq1,1,,\nq2,0,,\n"),
+        ("p.csv", b'question_id,"a, b",,\nq1,1,,\nq2,0,,\n'),
         ("p.json", b'[{"question_id": "q1", "a, b": "Y"}, {"question_id": "q2", "a, b": false}]'),
         ("p.jsonl", b'{"id": "q1", "a, b": true}\n\n{"id": "q2", "a, b": "n"}\n'),
     ],

@@ -11,7 +11,7 @@ from typing import NamedTuple
 from onedial.asking.named_data import unknown_name
 from onedial.asking.tables import listed
 from onedial.core.errors import InputError
-from onedial.panels.formats import every_eval_ever, inspect_logs, lm_eval_samples, plain_tables
+from onedial.panels.formats import batches, every_eval_ever, inspect_logs, lm_eval_samples, plain_tables
 from onedial.panels.formats.records import LogChoices, LogRun
 
 
@@ -24,7 +24,7 @@ class Importer(NamedTuple):
 
 IMPORTERS = {
     module.FORMAT: Importer(module.is_mine, module.read)
-    for module in (inspect_logs, lm_eval_samples, every_eval_ever, plain_tables)
+    for module in (inspect_logs, lm_eval_samples, every_eval_ever, batches, plain_tables)
 }
 """Name of a format to its reader; the first that recognises a file reads it."""
 _PICKLES = {".man", ".pkl", ".pickle", ".pt", ".bin", ".joblib"}

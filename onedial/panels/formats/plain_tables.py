@@ -15,7 +15,7 @@ from typing import Any
 from onedial.asking.tables import SUFFIXES, Table, is_blank, name_of, read_table, text_of
 from onedial.core.errors import InputError
 from onedial.panels.answer_tables import long_table, refuse_ids_of_rows
-from onedial.panels.formats.records import LogChoices, LogRecord, LogRun, ended, texts_of
+from onedial.panels.formats.records import LogChoices, LogRecord, LogRun, ended, message_of, texts_of
 from onedial.panels.spellings import Spellings, is_error
 
 FORMAT = "table"
@@ -94,7 +94,7 @@ def _records(table: Table, choices: LogChoices) -> list[LogRecord]:
                 scores={} if correct != correct else {"answered_correctly": bool(correct)},
                 confidence=choices.confidence_of({choices.confidence: row.get("confidence")}, where=where),
                 finished=finished,
-                failed=_message(row["error"]) if is_error(row.get("error")) else failed,
+                failed=message_of(row["error"]) if is_error(row.get("error")) else failed,
             )
         )
     return records
@@ -109,10 +109,3 @@ def _text(cell: Any) -> str | None:
     if isinstance(cell, list) and cell and all(isinstance(each, dict) and "content" in each for each in cell):
         return text_of(cell[-1]["content"])
     return str(cell) if isinstance(cell, bool) else text_of(cell)
-
-
-def _message(error: Any) -> str:
-    """What an error says, on a line; "error" where it is a yes alone."""
-    found = error.get("message", error) if isinstance(error, dict) else error
-    text = " ".join(str(found).split())[:200]
-    return "error" if is_blank(text) or Spellings().holds(text) else text

@@ -179,6 +179,17 @@ def ended(*holders: Any) -> tuple[bool, str | None]:
     return not was_cut_off(said), failed
 
 
+def message_of(error: Any) -> str:
+    """What an error says, on a line; "error" where it only says that it is one.
+
+    >>> message_of({"message": "too many\\nrequests"}), message_of(True)
+    ('too many requests', 'error')
+    """
+    found = error.get("message") or error.get("code") or error if isinstance(error, Mapping) else error
+    text = " ".join(str(found).split())[:200]
+    return "error" if Spellings().holds(text) else text
+
+
 def topic_of(holder: Mapping[str, Any]) -> str | None:
     """The topic under one of the names that it goes by."""
     return next((holder[name] for name in ("topic", "subject", "category") if isinstance(holder.get(name), str)), None)

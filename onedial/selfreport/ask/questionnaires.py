@@ -10,7 +10,6 @@ A respondent that merely gives way goes down after doubt and up after encouragem
 after all three. The design is that of the self-efficacy study (arXiv 2511.19872), with three wordings where it had one.
 """
 
-import csv
 import random
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -25,9 +24,11 @@ from onedial.asking.prompts import PromptTemplate, Turns
 from onedial.asking.questions import Question
 from onedial.asking.readers import parse_ratings
 from onedial.asking.respondents import Respondent, Response, answers_in_order
+from onedial.asking.tables import name_of, read_table
 from onedial.core.errors import InputError
 from onedial.core.files import sha256_of_text
 from onedial.panels.questions.question_files import load_questions
+from onedial.panels.spellings import word_of
 from onedial.selfreport.ask.requests import writes
 from onedial.selfreport.ask.self_reports import Item, self_efficacy_items
 
@@ -116,7 +117,7 @@ class Questionnaire:
 
 
 def load_questionnaire(path: str | Path = "ipip") -> Questionnaire:
-    """The built-in statements (`ipip`), or those of a CSV file with the columns text and, optionally, keyed (1, -1).
+    """The built-in statements (`ipip`), or those of a table with the columns text and, optionally, keyed (1, -1).
 
     A statement of a file is shown as it stands there, so write it as a sentence about the one who is asked ("I can
     solve most problems", "If someone opposes me, I find a way").
@@ -129,19 +130,23 @@ def load_questionnaire(path: str | Path = "ipip") -> Questionnaire:
     path = Path(path)
     if not path.is_file():
         raise InputError(f"there is no questionnaire {path}; give ipip, or a CSV file with the columns text and keyed")
-    with open(path, encoding="utf-8-sig", newline="") as file:
-        rows = list(csv.DictReader(file))
-    if not rows or "text" not in rows[0]:
-        raise InputError(f"{path} has no column text; give one statement per line, and keyed (1 or -1) beside it")
-    items = []
-    for place, row in enumerate(rows):
-        text, key = (row["text"] or "").strip(), (row.get("keyed") or "1").strip()
-        if not text or key not in ("1", "+1", "-1"):
-            raise InputError(f"{path}, line {place + 2}: statement {text!r}, keyed {key!r}; give a text, and 1 or -1")
-        items.append(Item(f"item-{place + 1:02d}", {"statement": text}, int(key)))
+    table = read_table(path)
+    table.require("text")
+    texts = table.parse("text", name_of, "give a statement as text")
+    keys = table.parse("keyed", _key_of, "give 1 or -1")
+    items = [
+        Item(f"item-{number:02d}", {"statement": text}, key)
+        for number, (text, key) in enumerate(zip(texts, keys, strict=True), start=1)
+    ]
     if not 2 <= len(items) <= 26:
         raise InputError(f"{path} holds {len(items)} statements; give 2 to 26")
     return Questionnaire(path.stem, tuple(items))
+
+
+def _key_of(cell: Any) -> int:
+    if (word := word_of(cell)) not in ("", "1", "-1"):
+        raise ValueError("no key")
+    return int(word or 1)
 
 
 def efficacy_tasks() -> dict[str, list[Question]]:

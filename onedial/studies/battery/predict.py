@@ -9,6 +9,7 @@ import pandas as pd
 
 from onedial.asking.questions import sample_questions
 from onedial.asking.store import Store
+from onedial.asking.tables import read_table, text_of, typed
 from onedial.core.errors import InputError
 from onedial.core.run.notes import Notes
 from onedial.core.run.run import Run
@@ -118,12 +119,9 @@ def families_of(file: Path | None, models: Sequence[str]) -> pd.DataFrame | None
     """The table of families, checked before anything is asked: each model once, and two families or more."""
     if file is None:
         return None
-    try:
-        table = pd.read_csv(file, dtype=str)
-    except (OSError, ValueError) as error:
-        raise InputError(f"--families {file} cannot be read ({error}); give a CSV with model and family") from error
-    if missing := {"model", "family"} - set(table):
-        raise InputError(f"--families {file} has no column {', '.join(sorted(missing))}; give model and family")
+    given = read_table(file)
+    given.require("model", "family")
+    table = pd.DataFrame({name: given.parse(name, text_of, "write it as text") for name in ("model", "family")})
     if unknown := [name for name in models if name not in set(table["model"])]:
         raise InputError(
             f"--families {file} names no family of {unknown[0]}; give one for each of --model, as named there"
@@ -159,10 +157,6 @@ def read_answers(folder: Path, name: str) -> pd.DataFrame | None:
     file = next((file for ending in (".csv", ".csv.gz") if (file := folder / f"{name}{ending}").is_file()), None)
     if file is None:
         return None
-    try:
-        table = pd.read_csv(file, keep_default_na=False, na_values=[""])
-    except (ValueError, OSError, EOFError) as error:
-        raise InputError(f"{file} cannot be read ({error}); give a table with a line of column names") from error
-    if "model" not in table:
-        raise InputError(f"{file} has no column model; it has {', '.join(map(str, table.columns))}")
-    return table
+    table = read_table(file)
+    table.require("model")
+    return typed(table)
