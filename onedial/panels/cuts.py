@@ -71,7 +71,7 @@ def _refuse_other_scales(rows: pd.DataFrame, scale: pd.Series, table: Table) -> 
         above = values[values > 1]
         fractions = ((values > 0) & (values < 1)).any() and (above % 1 == 0).all()
         if most > 1 and (fractions or (most >= PERCENT and values.max() == 1)):
-            row = int(values[values > 0].idxmin())
+            row = values.index[int(values.where(values > 0).argmin())]
             raise InputError(
                 f"{table.path}: {respondent!r} states {table.frame['confidence'].iloc[row]!r} on a scale to {most:g}; "
                 f"if these are shares, or percent indeed, say so in respondents.csv (columns respondent and top: "

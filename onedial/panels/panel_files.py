@@ -168,7 +168,8 @@ class _Reading:
         """With the cut and the scale that are named, else those of the elicitation."""
         if not cuts and declared.cut is not None and not in_numbers:
             cuts = (declared.cut,)
-        tops = {} if known is None or "top" not in known else known["top"].dropna().astype(float).to_dict()
+        stated = [] if known is None or "top" not in known else known["top"].dropna().items()
+        tops = {str(name): float(top) for name, top in stated}
         return cls(declared, cuts, declared.top if top is None else top, tops, in_numbers, known)
 
     @property

@@ -60,7 +60,7 @@ REFUSED = {
     "study_panel --confidence nobody": "there is no panel called 'nobody'",
     "study_panel --confidence perhaps.csv": "holds 'perhaps'",
     "ask score none": "none of association, restriction, difficulty",
-    "ask score words": "no column model",
+    "ask score words": "no column 'model'",
     "study_panel --n-factors 2": "--n-factors goes with --deep",
     "study_panel --deep --confidence": "exclude each other",
     "study_panel nobody": "there is no panel called 'nobody'",

@@ -108,7 +108,7 @@ def test_a_scale_of_ones_own_is_read_and_a_broken_one_refused(tmp_path):
     shown = {re.search(r"Statement: (.*)", prompt.user)[1] for prompt in respondent.seen}
     assert shown == set(sentences)  # as they were written, with nothing before them
     file.write_text("text,keyed\nSolve it.,2\nGive up.,1\n")
-    with pytest.raises(InputError, match=r"line 2.*give a text, and 1 or -1"):
+    with pytest.raises(InputError, match=r"line 2, column 'keyed' holds '2'; give 1 or -1"):
         load_questionnaire(file)
     file.write_text("item\nSolve it.\n")
     with pytest.raises(InputError, match="no column text"):
