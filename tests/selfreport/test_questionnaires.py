@@ -111,7 +111,7 @@ def test_a_scale_of_ones_own_is_read_and_a_broken_one_refused(tmp_path):
     with pytest.raises(InputError, match=r"line 2, column 'keyed' holds '2'; give 1 or -1"):
         load_questionnaire(file)
     file.write_text("item\nSolve it.\n")
-    with pytest.raises(InputError, match="no column text"):
+    with pytest.raises(InputError, match="no column 'text'"):
         load_questionnaire(file)
     with pytest.raises(InputError, match="none of no task"):
         administer(Planted(None), load_questionnaire(), "leisure", 0)
