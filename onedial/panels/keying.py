@@ -8,9 +8,6 @@ scale takes them `keyed`.
 from collections.abc import Mapping
 from dataclasses import replace
 
-import numpy as np
-import pandas as pd
-
 from onedial.core.errors import InputError
 from onedial.core.notices import notice
 from onedial.panels.panels import ResponseMatrix
@@ -47,9 +44,7 @@ def with_keying(panel: ResponseMatrix) -> ResponseMatrix:
 
 
 def keyed(panel: ResponseMatrix) -> ResponseMatrix:
-    """The panel with the answers to reversed questions turned: yes for no, a margin's sign, a number by its scale.
-
-    Numbers that stay as they are (`load_panel(numbers=True)`) are turned within the least and largest of the panel.
+    """The panel with the answers to reversed questions turned: yes for no, a margin's sign, a confidence from 0 to 1.
 
     >>> from onedial.panels import panel_from_long
     >>> rows = pd.DataFrame({"question_id": ["q1", "q2"], "respondent": "a", "said_yes": [1, 1]})
@@ -69,7 +64,7 @@ def keyed(panel: ResponseMatrix) -> ResponseMatrix:
     if rows is None:
         return replace(panel, answers=answers)
     rows, is_turned = rows.copy(), rows["question_id"].isin(turned)
-    for column, low, high in (("said_yes", 0.0, 1.0), ("margin", 0.0, 0.0), ("confidence", *_ends(rows))):
+    for column, low, high in (("said_yes", 0.0, 1.0), ("margin", 0.0, 0.0), ("confidence", 0.0, 1.0)):
         if column in rows and rows[column].notna().any():
             rows[column] = rows[column].astype(float).where(~is_turned, low + high - rows[column].astype(float))
     if "n_yes" in rows and "n_read" in rows:
@@ -81,8 +76,3 @@ def reversed_questions(panel: ResponseMatrix) -> list[str]:
     """The ids of the questions that are keyed the other way round."""
     about = panel.about_questions
     return [] if about is None or REVERSED not in about else [str(name) for name in about.index[about[REVERSED]]]
-
-
-def _ends(rows: pd.DataFrame) -> tuple[float, float]:
-    numbers = rows["confidence"].astype(float) if "confidence" in rows else pd.Series(dtype=float)
-    return (0.0, 1.0) if not len(numbers) or numbers.max() <= 1 else (float(np.nanmin(numbers)), float(numbers.max()))

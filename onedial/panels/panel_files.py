@@ -50,8 +50,8 @@ WANTED = (
     "(--yes 1 --no 2 --blank 9, or yes:, no: and blank: in elicitation.yaml)"
 )
 _IN_A_CELL = (
-    f"{WANTED}; numbers become a yes at a cut on a scale (panel.csv:95/100), or are studied with --categories; a "
-    "column that tells of the questions is named: --about NAME"
+    f"{WANTED}; numbers become a yes at a cut on a scale (panel.csv:95/100); a column that tells of the questions is "
+    "named: --about NAME"
 )
 _MOST_LISTED = 40
 
@@ -64,16 +64,13 @@ class PanelSource:
     respondents: str | Path | None = None
     declared: Mapping[str, Any] | None = None
 
-    def load(self, numbers: bool = False) -> ResponseMatrix:
+    def load(self) -> ResponseMatrix:
         """As `load_panel`."""
-        return load_panel(self.path, self.respondents, numbers, self.declared)
+        return load_panel(self.path, self.respondents, self.declared)
 
 
 def load_panel(
-    path: str | Path,
-    respondents: str | Path | None = None,
-    numbers: bool = False,
-    declared: Mapping[str, Any] | None = None,
+    path: str | Path, respondents: str | Path | None = None, declared: Mapping[str, Any] | None = None
 ) -> ResponseMatrix:
     """Load a panel from CSV, JSON, JSONL, Parquet or Excel.
 
@@ -90,8 +87,6 @@ def load_panel(
             whose `mass` is below MASS_FLOOR, or which has an `error`, counts as unread.
         respondents: table with `respondent` and optionally `model, framing, family, model_sha256, top`; by default the
             file respondents.csv beside the panel, where there is one. What it says goes before what the panel says.
-        numbers: leave numbers uncut: the cells of a wide file, or `confidence` of a long one, stand in `responses` as
-            they are in the file (`stated_confidence` puts them into a matrix), and no answer is yes or no.
         declared: by the keys of elicitation.yaml, before which it goes: `about`, `columns`, `yes`, `no`, `blank`, ...
 
     Raises:
@@ -111,17 +106,13 @@ def load_panel(
             source = Path(name)
         else:
             raise unknown_name("is no panel called", name, NAMED_PANELS, "a file (CSV, JSONL or Parquet)")
-        if numbers and cuts:
-            raise InputError(
-                f"{source} is to be read in numbers, and cut at {listed(map(str, cuts))}; leave the cut out"
-            )
         table = read_table(source)
         beside = table.path.parent / RESPONDENTS_FILE
         is_beside = respondents is None and beside.exists() and not beside.samefile(table.path)
         file = beside if is_beside else respondents
         known = None if file is None else _read_respondents(Path(file))
         elicitation = elicitation_of(name, declared)
-        reading = _Reading.of(elicitation or Elicitation(), cuts, top, numbers, known)
+        reading = _Reading.of(elicitation or Elicitation(), cuts, top, known)
         where = "confidence" if reading.states_numbers else "said_yes"
         declared_as = reading.elicitation
         read = _read(*long_table(table, declared_as.columns, declared_as.about, ANSWERS, where), reading)
@@ -131,7 +122,7 @@ def load_panel(
     panel = with_keying(panel)
     if known is not None:
         _say_who_is_not_described(list(known.index), list(panel.respondents.index), source, respondents)
-    if read.is_number and not numbers:
+    if read.is_number:
         panel = panel_at_cuts(panel, reading.cuts, reading.top)
     if name not in NAMED_PANELS or read.is_number:
         notice(f"{name}: {_in_a_line(panel, read, reading)}")
@@ -145,7 +136,6 @@ class _Reading:
     Attributes:
         elicitation: what is declared, here or beside the panel.
         cuts: of numbers. top: what stands for certain; None where that is not said. tops: of single respondents.
-        in_numbers: whether numbers stay uncut.
         known: the table of respondents.
     """
 
@@ -153,7 +143,6 @@ class _Reading:
     cuts: tuple[Cut, ...]
     top: float | None
     tops: Mapping[str, float]
-    in_numbers: bool
     known: pd.DataFrame | None
 
     @classmethod
@@ -162,30 +151,27 @@ class _Reading:
         declared: Elicitation,
         cuts: tuple[Cut, ...],
         top: float | None,
-        in_numbers: bool,
         known: pd.DataFrame | None,
     ) -> "_Reading":
         """With the cut and the scale that are named, else those of the elicitation."""
-        if not cuts and declared.cut is not None and not in_numbers:
+        if not cuts and declared.cut is not None:
             cuts = (declared.cut,)
         stated = [] if known is None or "top" not in known else known["top"].dropna().items()
         tops = {str(name): float(top) for name, top in stated}
-        return cls(declared, cuts, declared.top if top is None else top, tops, in_numbers, known)
+        return cls(declared, cuts, declared.top if top is None else top, tops, known)
 
     @property
     def states_numbers(self) -> bool:
         """Whether numbers are meant, by the elicitation or by whoever names a cut."""
-        return self.in_numbers or bool(self.cuts) or self.elicitation.answer == NUMBER
+        return bool(self.cuts) or self.elicitation.answer == NUMBER
 
     def shares(self, table: Table) -> list[float]:
-        """The column `confidence` as shares of certainty; as it stands where numbers stay uncut."""
+        """The column `confidence` as shares of certainty."""
         top = "" if self.top is None else f" from 0 to {self.top:g}"
         numbers = table.parse(
             "confidence", Spellings.of(self.elicitation).number, f"give a number{top}, or leave it blank"
         )
         names = table.parse("respondent", name_of, "name the respondent")
-        if self.in_numbers:
-            return shares(numbers, names, table, None, {})
         needs_none = bool(self.cuts) and set(self.cuts) == {MEDIAN}
         is_told = self.top is not None or (bool(self.tops) and not self.cuts)
         if not (needs_none or is_told) and any(number.value == number.value for number in numbers):
@@ -276,19 +262,16 @@ def _in_a_line(panel: ResponseMatrix, read: _Read, reading: _Reading) -> str:
         scale += "".join(f", {cut_in_words(cut)} is a yes" for cut in reading.cuts)
     else:
         scale = "yes or no"
-    if reading.in_numbers and panel.responses is not None:
-        counts = f"{panel.responses['confidence'].notna().sum()} of {len(panel.responses)} stated"
-    else:
-        numbers = [(answers == 1).to_numpy().sum(), (answers == 0).to_numpy().sum(), answers.isna().to_numpy().sum()]
-        counts = ", ".join(f"{n} {what}" for n, what in zip(numbers, ("yes", "no", "blank"), strict=True))
-        counts += "".join(f" ({n} {why})" for why, n in read.unread.items() if n)
+    numbers = [(answers == 1).to_numpy().sum(), (answers == 0).to_numpy().sum(), answers.isna().to_numpy().sum()]
+    counts = ", ".join(f"{n} {what}" for n, what in zip(numbers, ("yes", "no", "blank"), strict=True))
+    counts += "".join(f" ({n} {why})" for why, n in read.unread.items() if n)
     models, names = panel.respondents["model"].nunique(), listed(answers.columns, _MOST_LISTED)
     about = "" if panel.about_questions is None else f"; of the questions: {listed(map(str, panel.about_questions))}"
     text = "" if panel.question_texts is None else f" {reprlib.repr(panel.question_texts.iloc[0])}"
     said = ", ".join(f"{name} {words.get(answer, 'blank')}" for name, answer in answers.iloc[0].head(3).items())
     return (
         f"{len(answers)} questions; {answers.shape[1]} respondents of {models} base models: {names}{about}; {scale}: "
-        f"{counts}; first {answers.index[0]!r}{text}" + ("" if reading.in_numbers else f": {said}")
+        f"{counts}; first {answers.index[0]!r}{text}: {said}"
     )
 
 

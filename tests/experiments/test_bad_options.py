@@ -83,8 +83,6 @@ REFUSED = {
     "ask profile a": "holds no run",
     "ask profile a --vector v.safetensors": "--vector and RUN exclude each other",
     "ask profile --vector v.safetensors --model m": "--magnitudes",
-    "study_panel --deep few.csv --categories 2,1": "rise",
-    "study_panel --deep few.csv --categories 2,3 --n-factors 2": "--categories and --n-factors exclude each other",
     "gate": "give a saved gate and questions, or --run",
     "gate --run a --beta 1 --yes-rate .5 --save out": "--beta and --yes-rate exclude each other",
     "gate --run a --save out": "give one of --beta",

@@ -268,13 +268,6 @@ def test_reversed_answers_are_turned_for_the_scale_alone(tmp_path, name, shape):
         assert turned.responses.set_index("question_id")["margin"].to_dict() == {"q1": 0.5, "q2": -0.5, "q3": 0.5}
 
 
-def test_uncut_numbers_on_reversed_questions_are_turned(tmp_path):
-    path = write(tmp_path / "p.csv", "question_id,keyed,a,b\nq1,1,6,2\nq2,-1,5,1\nq3,1,3,\n")
-    panel = keyed(load_panel(path, numbers=True))
-    values = panel.responses.pivot(index="question_id", columns="respondent", values="confidence")
-    np.testing.assert_array_equal(values, [[6, 2], [2, 6], [3, np.nan]])
-
-
 @pytest.mark.parametrize(("name", "cells"), [("reversed", ("maybe", "no")), ("keyed", (0, -1)), ("reversed", (1, -1))])
 def test_a_keying_that_is_not_understood_is_named(tmp_path, name, cells):
     text = f"question_id,{name},a,b\nq1,{cells[0]},1,0\nq2,{cells[1]},0,1\nq3,1,0,1\n"
