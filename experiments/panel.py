@@ -8,14 +8,11 @@ Each word has a --help of its own.
 """
 
 import sys
-from pathlib import Path
-from typing import TYPE_CHECKING
 
 from onedial.core.command_line import run_command
 from onedial.core.errors import InputError
 from onedial.core.notices import noticed
 from onedial.core.run.notes import Notes, program, programs
-from onedial.core.run.run import Run
 from onedial.studies.options.collecting import (
     INSPECT_LOG,
     SAMPLE_JUDGED,
@@ -25,9 +22,6 @@ from onedial.studies.options.collecting import (
     part_of,
 )
 from onedial.studies.start import Start
-
-if TYPE_CHECKING:
-    from onedial.panels.collecting.collection import Collection
 
 COLLECT = "collect_panel"
 COLLECTING = """
@@ -82,9 +76,11 @@ def collect(options: CollectOptions, notes: Notes) -> None:
     from onedial.asking.store import ANSWERS
     from onedial.models.threads import quiet_libraries
     from onedial.panels.collecting.collection import Collection
+    from onedial.panels.collecting.judging import JUDGE
     from onedial.panels.collecting.respondent_files import load_judge, load_respondents
     from onedial.panels.questions.question_files import load_questions
-    from onedial.studies.collecting.elsewhere import check_what_is_asked_elsewhere, keep_judge, show_costs, store_of
+    from onedial.studies.bill import priced_store
+    from onedial.studies.collecting.asking import ask_missing, check_who_is_asked, foretell, keep_judge
     from onedial.studies.collecting.panel import save
 
     quiet_libraries()
@@ -96,42 +92,32 @@ def collect(options: CollectOptions, notes: Notes) -> None:
         this, of = part
         questions = questions[this - 1 :: of]
     judge = load_judge(options.respondents)
-    check_what_is_asked_elsewhere(models, judge, options)
-
-    def collection_in(folder: Path) -> Collection:
-        store = store_of(folder / ANSWERS, models, judge, options.budget)
-        return Collection(models, questions, store, options.seed, options.closed_book, judge)
-
+    prices = {model.label: model.price for model in models if model.provider is not None}
+    if judge is not None and options.judge is not None:
+        prices[judge.respondent_for(JUDGE)] = judge.price
+    store = priced_store(prices, options.budget, f"in {options.respondents}")
+    collection = Collection(models, questions, store, options.seed, options.closed_book, judge)
+    check_who_is_asked(collection, options)
     if options.dry_run:
-        folder = options.out if options.out and options.resume else Path("nowhere")
-        show_costs(collection_in(folder), options, SAMPLE_JUDGED)
+        if options.out and options.resume:
+            store.opens(options.out / ANSWERS)
+        foretell(collection, options)
         return
     start = Start(COLLECT, options, f"panel-{options.respondents.stem}")
     with start.begin(notes) as run:
-        collection = collection_in(run.file(ANSWERS).parent)
+        store.opens(run.file(ANSWERS))
         try:
             keep_judge(collection, run, options)
             with run.stage("asking"):
-                exhausted = ask_everybody(collection, run, options, notes)
+                for other in options.merge:
+                    notes.tell(f"{collection.take_over(other)} answers taken over from {other}")
+                exhausted = ask_missing(collection, options)
         except InputError:
-            if all(line.get("error") for line in collection.store.lines()) and not collection.store.spent() > 0:
+            if all(line.get("error") for line in store.lines()) and not store.spent() > 0:
                 run.withdraw()
             raise
         with run.stage("panel"):
             save(collection, run, options, notes, may_lack=exhausted, sample=SAMPLE_JUDGED)
-
-
-def ask_everybody(collection: "Collection", run: Run, options: CollectOptions, notes: Notes) -> bool:
-    """Take over what other collections have, and ask what is missing; True where the budget ended it."""
-    from onedial.studies.collecting.elsewhere import ask_elsewhere
-    from onedial.studies.collecting.here import ask
-
-    for other in options.merge:
-        notes.tell(f"{collection.take_over(other)} answers taken over from {other}")
-    exhausted = ask_elsewhere(collection)
-    for model in collection.models:
-        ask(model, collection, options)
-    return exhausted
 
 
 def import_logs(options: ImportOptions, notes: Notes) -> None:

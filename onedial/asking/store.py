@@ -1,7 +1,7 @@
 """Every answer of a run, in one file that only grows: what was asked is there, and what is there is not asked again.
 
     store = Store(run.file(ANSWERS), prices={"gpt-x": Price(0.4, 1.6)}, limit=5.0)
-    for place, response in store.ask(Ask("gpt-x: neutral", respondent, prompts, instrument)): ...
+    for place, response in store.ask(Ask("gpt-x: neutral", settings, prompts, instrument)): ...
     store.rows(), store.costs()
 
 A line of JSON holds an answer with who gave it, to what, its tokens and its price, or a request that failed. Before a
@@ -18,7 +18,7 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass, field, fields
+from dataclasses import asdict, dataclass, fields
 from datetime import UTC, datetime
 from itertools import count
 from pathlib import Path
@@ -26,67 +26,26 @@ from typing import Any
 
 import pandas as pd
 
+from onedial.asking.asks import Ask, Key
 from onedial.asking.instruments import Instrument
 from onedial.asking.prompts import Prompt
 from onedial.asking.providers.attempts import Attempt
 from onedial.asking.providers.costs import Budget, Price, actual_costs, believed, most_tokens_of
 from onedial.asking.providers.provider_settings import ProviderModel
 from onedial.asking.providers.providers import ProviderRespondent, Request, answers_side_by_side
-from onedial.asking.respondents import Identity, Respondent, Response, prompt_key
+from onedial.asking.respondents import Identity, Respondent, Response
 from onedial.core.errors import InputError
-from onedial.core.files import make_folder, sha256_of_text
+from onedial.core.files import make_folder
 from onedial.core.notices import notice
 from onedial.core.plain_values import plain, whole_characters
 
 ANSWERS = "answers.jsonl"
 Line = dict[str, Any]
-Key = tuple[str, str, str, str, int]
-"""respondent, occasion, item, asked, sample: what tells one answer from another, but for how often it is asked."""
 _KEY = ("respondent", "occasion", "item", "asked", "sample")
 _DEFAULTS = {each.name: each.default for each in fields(Response) if each.name != "place"}
 _SYNCED_EVERY = 1.0
 """Seconds: a kill loses nothing that was written, the loss of power what was not synced."""
 _OF_AN_ATTEMPT = ["label", "instrument", "outcome", "tokens_in", "tokens_out", "most_in", "most_out"]
-
-
-@dataclass(frozen=True)
-class Ask:
-    """What one respondent is asked together.
-
-    Attributes:
-        who: the respondent's name. respondent: who answers.
-        occasion: the test that it belongs to; the same prompt on another occasion is asked anew.
-        sample: which repeat, or the seed of its draws.
-        items: an id of each prompt; empty for none.
-        whom: what tells its answers from those of another model or setting: the fingerprint of its weights, or of a
-            provider's model its settings.
-        label: whose price it is; "" for `who`.
-        about: what stands in each of its lines besides.
-    """
-
-    who: str
-    respondent: Respondent
-    prompts: Sequence[Prompt]
-    instrument: Instrument
-    occasion: str = ""
-    sample: int = 0
-    items: Sequence[str] = ()
-    whom: str = ""
-    label: str = ""
-    about: Mapping[str, Any] = field(default_factory=dict)
-
-    def keys(self) -> list[Key]:
-        """What each answer is kept under."""
-        items = self.items or [""] * len(self.prompts)
-        return [
-            (self.who, self.occasion, item, asked_of(prompt, self.instrument, self.whom), self.sample)
-            for item, prompt in zip(items, self.prompts, strict=True)
-        ]
-
-
-def asked_of(prompt: Prompt, instrument: Instrument, whom: str) -> str:
-    """Hash of what is asked of whom."""
-    return sha256_of_text(f"{prompt_key(prompt, instrument)}\x1f{whom}")
 
 
 class BudgetSpent(InputError):
@@ -116,6 +75,7 @@ class Store:
         self._known: dict[Key, dict[int, Line]] = {}
         self._attempts: dict[str, Line] = {}
         self._times: Counter[Key] = Counter()
+        self._elsewhere: dict[ProviderModel, ProviderRespondent] = {}
         if file is not None:
             self.opens(file)
 
@@ -174,9 +134,9 @@ class Store:
         if self.budget is not None:
             self.budget.exhausted = False
         for place, each in enumerate(asks):
-            keys = each.keys()
+            keys = each.keys
             times = [self._counted(key) for key in keys]
-            is_elsewhere = isinstance(each.respondent, ProviderRespondent)
+            is_elsewhere = isinstance(each.respondent, ProviderModel)
             held = [self._held(key, n) for key, n in zip(keys, times, strict=True)]
             if not is_elsewhere and not all(held):
                 held = [None] * len(keys)
@@ -186,11 +146,11 @@ class Store:
             if not (left := [at for at, line in enumerate(held) if line is None]):
                 continue
             heads = [_head(each, at, keys[at], times[at]) for at in left]
-            if isinstance(each.respondent, ProviderRespondent):
-                asked = zip(left, heads, strict=True)
+            if isinstance(each.respondent, ProviderModel):
+                whose = self._of_provider(each.respondent)
                 elsewhere += [
-                    _Kept(each.respondent, each.prompts[at], each.instrument, at, place, self, head)
-                    for at, head in asked
+                    _Kept(whose, each.prompts[at], each.instrument, at, place, self, head)
+                    for at, head in zip(left, heads, strict=True)
                 ]
             else:
                 yield from ((place, response) for response in self._asked_here(each, heads))
@@ -211,11 +171,18 @@ class Store:
 
     def _asked_here(self, each: Ask, heads: Sequence[Line]) -> Iterator[Response]:
         given = []
+        assert each.respondent is not None
+        assert not isinstance(each.respondent, ProviderModel)
         for response in each.respondent.answer(each.prompts, each.instrument):
             given.append(response)
             yield response
         lines = [heads[response.place] | _said(response) | {"attempt": self._name()} for response in given]
         self._append(*(line | {"outcome": "failed" if line.get("error") else "answered"} for line in lines))
+
+    def _of_provider(self, settings: ProviderModel) -> ProviderRespondent:
+        if settings not in self._elsewhere:
+            self._elsewhere[settings] = ProviderRespondent(settings)
+        return self._elsewhere[settings]
 
     def _name(self) -> str:
         assert self._lines is not None
@@ -237,9 +204,13 @@ class Store:
         """A respondent whose answers are kept here, under the occasion on which it is asked.
 
         Of a model on this machine they are those of its weights at its setting, whatever it is called.
+
+        Raises:
+            InputError: see `ProviderRespondent`.
         """
         if isinstance(respondent, ProviderModel):
-            return StoredRespondent(self, name, ProviderRespondent(respondent), sample, respondent.what_is_asked)
+            self._of_provider(respondent)
+            return StoredRespondent(self, name, respondent, sample, respondent.what_is_asked)
         who = respondent.identity
         return StoredRespondent(
             self, name, respondent, sample, "\x1f".join(filter(None, (who.fingerprint, who.setting)))
@@ -323,7 +294,9 @@ class Store:
 class StoredRespondent:
     """Fulfils `onedial.asking.respondents.Respondent`: what a store holds, and the rest from whoever answers."""
 
-    def __init__(self, store: Store, name: str, respondent: Respondent, sample: int, whom: str = "") -> None:
+    def __init__(
+        self, store: Store, name: str, respondent: Respondent | ProviderModel, sample: int, whom: str = ""
+    ) -> None:
         self.respondent = respondent
         self._store, self._name, self._sample, self._whom = store, name, sample, whom
 
@@ -354,7 +327,7 @@ class _Kept(Request):
 
     def __post_init__(self) -> None:
         self._price = self.store.prices.get(self.head["label"])
-        self._most = most_tokens_of(self.prompt), self.respondent.room(self.instrument)
+        self._most = most_tokens_of(self.prompt), self.respondent.settings.room_for(self.instrument)
 
     def permits(self) -> bool | None:
         if self.store.budget is None or self._price is None:

@@ -1,6 +1,6 @@
-"""What models of providers cost where one test is asked after another: prices, and what is told at the end."""
+"""What asking costs: prices and a budget, what is told beforehand, and what at the end."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from onedial.core.errors import InputError
@@ -10,32 +10,44 @@ from onedial.studies.options.shared import AskedModels
 if TYPE_CHECKING:
     import pandas as pd
 
+    from onedial.asking.asks import Ask
     from onedial.asking.providers.costs import Price
     from onedial.asking.store import Store
 
 
-def bill_of(options: AskedModels, models: Sequence[str], elsewhere: Sequence[str]) -> "Store":
+def bill_of(options: AskedModels, elsewhere: Sequence[str]) -> "Store":
     """The store of answers, with `--budget` and `--prices`.
 
     Args:
-        models: all names of `--model`. elsewhere: those of providers and servers.
+        elsewhere: the models of `--model` that providers and servers run.
 
     Raises:
-        InputError: a price that cannot be read or is of no such model, or a budget without a price or without anybody
-            who costs money.
+        InputError: a price that cannot be read or is of no such model; or as `priced_store`.
     """
-    from onedial.asking.store import Store
-
     prices = prices_of(options.prices) if options.prices else {}
     for name in prices:
         if name not in elsewhere:
             raise InputError(f"--prices names {name!r}, which is none of the providers' models of --model; check it")
-    if options.budget is not None:
-        if not elsewhere:
-            raise InputError(f"--budget was given, but --model {','.join(models)} names no model that costs money")
-        if missing := [name for name in elsewhere if name not in prices]:
-            raise InputError(f"--budget needs the price of {missing[0]}; give it as --prices {missing[0]}=IN/OUT")
-    return Store(prices=prices, limit=options.budget)
+    return priced_store({name: prices.get(name) for name in elsewhere}, options.budget, "as --prices MODEL=IN/OUT")
+
+
+def priced_store(prices: "Mapping[str, Price | None]", budget: float | None, where: str) -> "Store":
+    """A store of answers that asks nothing beyond a budget.
+
+    Args:
+        prices: of everybody who costs money. where: they are given.
+
+    Raises:
+        InputError: a budget without a price, or without anybody who costs money.
+    """
+    from onedial.asking.store import Store
+
+    if budget is not None:
+        if not prices:
+            raise InputError("--budget was given, but nobody of those asked costs money; leave it out")
+        if missing := [name for name, price in prices.items() if price is None]:
+            raise InputError(f"--budget needs the price of {missing[0]}; give it {where}")
+    return Store(prices=prices, limit=budget)
 
 
 def prices_of(text: str) -> "dict[str, Price]":
@@ -60,6 +72,20 @@ def prices_of(text: str) -> "dict[str, Price]":
             raise InputError(f"--prices {piece.strip()!r} is no price; write MODEL=IN/OUT, such as openai:m=0.4/1.6")
         prices[name] = price
     return prices
+
+
+def tell_what_is_asked(asks: "Iterable[Ask]", prices: "Mapping[str, Price | None]") -> None:
+    """Print how many prompts each respondent gets by which instrument, their tokens, and what they cost where prices
+    are known: what any `--dry-run` says of asking.
+    """
+    from onedial.asking.asks import expected_costs
+    from onedial.asking.providers.provider_settings import ProviderModel
+
+    every = list(asks)
+    print(expected_costs(every, prices).round(4).to_string())
+    print("tokens are estimated, at four characters each; money is in the currency of the prices")
+    if any(isinstance(ask.respondent, ProviderModel) and ask.respondent.reasons for ask in every):
+        print("what a model thinks to itself comes on top: money_at_most counts all that it may write")
 
 
 def tell_costs(costs: "pd.DataFrame | None", run: Run) -> None:

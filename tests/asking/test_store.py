@@ -227,7 +227,7 @@ def test_a_program_that_is_killed_keeps_to_its_budget_and_asks_for_the_rest_alon
 @pytest.mark.parametrize(
     ("options", "said"),
     [
-        (["--budget", "5"], "--budget needs the price of openai:m; give it as --prices openai:m=IN/OUT"),
+        (["--budget", "5"], "--budget needs the price of openai:m; give it as --prices MODEL=IN/OUT"),
         (["--budget", "0"], "give a number above 0"),
         (["--prices", "openai:m=3"], "is no price; write MODEL=IN/OUT"),
         (["--prices", "openai:m=-1/2"], "is no price; write MODEL=IN/OUT"),
@@ -244,7 +244,7 @@ def test_a_budget_that_cannot_hold_is_refused_before_anybody_is_asked(call, tmp_
 
 def test_a_budget_for_models_that_cost_nothing_is_refused(call, tmp_path):
     ended = call(PROGRAM, "battery", "--model", "smollm2-135m-instruct", "--budget", "5", "--out", tmp_path / "run")
-    assert "names no model that costs money" in ended.err
+    assert "nobody of those asked costs money" in ended.err
     assert not (tmp_path / "run").exists()
 
 

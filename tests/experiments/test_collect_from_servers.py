@@ -186,7 +186,7 @@ def test_a_dry_run_asks_nobody_and_a_budget_is_never_passed(tmp_path, capsys):
     priced = entry("http://127.0.0.1:1/v1", price=price, closed_book=True)
     judged = write_models(tmp_path / "who.yaml", priced, judge=entry("http://127.0.0.1:1/v1", "judge-model"))
     assert collect(tmp_path / "other", judged, questions, "--budget", "1", "--judge", "all") == 2
-    assert "--budget needs the price of the judge judge-model" in capsys.readouterr().err
+    assert "--budget needs the price of judge-model: judge" in capsys.readouterr().err
 
 
 @needs_inspect

@@ -79,7 +79,7 @@ def test_what_is_collected_is_a_panel_that_can_be_loaded(panel):
 
 
 def test_a_collection_that_was_broken_off_goes_on_and_ends_the_same(panel, folder, tmp_path, monkeypatch):
-    monkeypatch.setattr("onedial.studies.collecting.here.CHUNK", 4)
+    monkeypatch.setattr("onedial.studies.collecting.asking.CHUNK", 4)
     append, n_appended = _Lines.append, 0
 
     def breaks_off(self, *lines):

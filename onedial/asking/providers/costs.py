@@ -7,7 +7,7 @@ never heard of, costs nothing. Money is in whatever currency the prices are give
 """
 
 import threading
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -22,7 +22,8 @@ AROUND_A_TURN = 64
 BEYOND_BELIEF = (10, 10_000)
 """A server's count above so many times what was set aside, and so many more, is none: it is not billed, but wrong."""
 WRITTEN = {"direct": 4, "closed book": 12, "reasoned": 120}
-"""Tokens that an answer usually has; what a model thinks to itself comes on top, and nobody knows how much it is."""
+"""Tokens that an answer usually has, by instrument, and where one word is asked for; what a model thinks to itself
+comes on top, and nobody knows how much it is."""
 _MILLION = 1_000_000
 
 
@@ -64,42 +65,6 @@ def believed(tokens_in: float | None, tokens_out: float | None, most_in: int, mo
         return False
     times, more = BEYOND_BELIEF
     return 1 <= tokens_in <= times * most_in + more and 0 <= tokens_out <= times * most_out + more
-
-
-def expected_costs(calls: Iterable[Mapping[str, Any]]) -> pd.DataFrame:
-    """One row per respondent and instrument, and the sum of all.
-
-    Args:
-        calls: respondent, instrument, prompts (those still to be asked), written (tokens that an answer usually has),
-            room (tokens that it may have at most), price (`Price` or None).
-
-    Returns:
-        Columns calls, tokens_in, tokens_out, money, money_at_most (nan without a price; the sum is of what is known).
-
-    >>> from onedial.asking import CAN_YOU_ANSWER
-    >>> prompts = [CAN_YOU_ANSWER.prompt("Who wrote Emma?")] * 100
-    >>> call = {"respondent": "m", "instrument": "can you answer", "prompts": prompts, "written": 2, "room": 256}
-    >>> expected_costs([call | {"price": Price(input=0.25, output=2.0)}])["money"].round(4).tolist()  # and the sum
-    [0.0011, 0.0011]
-    """
-    rows = []
-    for call in calls:
-        prompts: Sequence[Prompt] = call["prompts"]
-        n, tokens_in = len(prompts), sum(map(tokens_of, prompts))
-        price: Price | None = call["price"]
-        rows.append(
-            {
-                "respondent": call["respondent"],
-                "instrument": call["instrument"],
-                "calls": n,
-                "tokens_in": tokens_in,
-                "tokens_out": n * call["written"],
-                "money": float("nan") if price is None else price.of(tokens_in, n * call["written"]),
-                "money_at_most": float("nan") if price is None else price.of(tokens_in, n * call["room"]),
-            }
-        )
-    columns = ["respondent", "instrument", "calls", "tokens_in", "tokens_out", "money", "money_at_most"]
-    return with_sum(pd.DataFrame(rows, columns=columns).set_index(["respondent", "instrument"]))
 
 
 def actual_costs(attempts: pd.DataFrame, prices: Mapping[str, Price | None]) -> pd.DataFrame:

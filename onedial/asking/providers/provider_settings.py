@@ -11,6 +11,8 @@ from urllib.parse import urlsplit
 from annotated_types import Ge, Len
 from pydantic import AfterValidator, BeforeValidator, Strict
 
+from onedial.asking.instruments import Instrument, TokenReader
+from onedial.asking.respondents import Identity
 from onedial.core.borders import CLOSED, Write
 from onedial.core.errors import InputError
 
@@ -64,6 +66,7 @@ class ProviderModel:
         timeout: seconds until an attempt counts as failed.
         top_logprobs: how many of the likeliest tokens are asked for.
         extra: further fields of each request, such as {"enable_thinking": False}.
+        logprobs: ask for the first tokens' probabilities where an instrument reads tokens; some models refuse that.
     """
 
     __pydantic_config__ = CLOSED
@@ -99,6 +102,14 @@ class ProviderModel:
     extra: Annotated[Mapping[str, Any], Write("write fields, as {enable_thinking: false}")] = field(
         default_factory=dict, hash=False
     )
+    logprobs: Annotated[bool, Strict(), Write("write true or false")] = True
+
+    @property
+    def identity(self) -> Identity:
+        """Nobody can know the fingerprint of its weights; its settings are told."""
+        parts = {"temperature": self.temperature, "reasoning effort": self.reasoning_effort, **self.extra}
+        setting = ", ".join(f"{name} {value}" for name, value in parts.items() if value is not None)
+        return Identity(self.model, "", setting)
 
     @property
     def inspect_name(self) -> str:
@@ -117,15 +128,14 @@ class ProviderModel:
         """Whether it is asked to think to itself first."""
         return self.reasoning_effort not in (None, "none")
 
-    def room(self, instrument: str) -> int:
-        """How many tokens may be written.
-
-        Args:
-            instrument: direct, reasoned or closed book; any other is asked for a direct answer, however it reasons.
+    def room_for(self, instrument: Instrument) -> int:
+        """How many tokens may be written; a text that has no `ROOM` of its own is asked for directly, however it
+        reasons.
         """
         if self.max_tokens is not None:
             return self.max_tokens
-        return ROOM_TO_REASON if self.reasons and instrument in ROOM else ROOM.get(instrument, ROOM["direct"])
+        name = "direct" if isinstance(instrument.reader, TokenReader) else instrument.name
+        return ROOM_TO_REASON if self.reasons and name in ROOM else ROOM.get(name, ROOM["direct"])
 
     def key_value(self) -> str | None:
         """The key; None leaves it to the provider's library, and a server that asks for none gets `NO_KEY`.

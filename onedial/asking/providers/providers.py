@@ -92,29 +92,23 @@ class ProviderRespondent:
 
     Args:
         settings: where it is and how it is asked.
-        logprobs: ask for the first tokens' probabilities where an instrument reads tokens. Some models refuse requests
-            that do.
 
     Raises:
         InputError: inspect_ai or the provider's own library is missing, no such provider, the key is not set.
     """
 
-    def __init__(self, settings: ProviderModel, *, logprobs: bool = True) -> None:
+    def __init__(self, settings: ProviderModel) -> None:
         if importlib.util.find_spec("inspect_ai") is None:
             raise InputError(
                 f"models of providers and servers are asked through inspect_ai; install it with `{_INSTALL}`"
             )
-        self.settings, self.logprobs, self._secrets = settings, logprobs, settings.secrets()
+        self.settings, self._secrets = settings, settings.secrets()
         self._models: dict[tuple[int, bool, int], Any] = {}
         self._model(1, False, 0)
 
     @property
     def identity(self) -> Identity:
-        """Nobody can know the fingerprint of its weights; its settings are told."""
-        own = self.settings
-        parts = {"temperature": own.temperature, "reasoning effort": own.reasoning_effort, **own.extra}
-        told = ", ".join(f"{name} {value}" for name, value in parts.items() if value is not None)
-        return Identity(own.model, "", told)
+        return self.settings.identity
 
     def answer(self, prompts: Sequence[Prompt], instrument: Instrument) -> Iterator[Response]:
         """One response to each prompt, as they come.
@@ -125,14 +119,11 @@ class ProviderRespondent:
         requests = [Request(self, prompt, instrument, place) for place, prompt in enumerate(prompts)]
         yield from (response for _, response in answers_side_by_side(requests))
 
-    def room(self, instrument: Instrument) -> int:
-        """How many tokens may be written."""
-        return self.settings.room("direct" if isinstance(instrument.reader, TokenReader) else instrument.name)
-
     def model_for(self, instrument: Instrument, connection: int = 0) -> Any:
         """inspect_ai's model, set up for this instrument; connections beyond `_OF_A_CLIENT` get another client."""
-        shows = isinstance(instrument.reader, TokenReader) and self.logprobs and not self.settings.reasons
-        return self._model(self.room(instrument), shows, connection // _OF_A_CLIENT)
+        settings = self.settings
+        shows = isinstance(instrument.reader, TokenReader) and settings.logprobs and not settings.reasons
+        return self._model(settings.room_for(instrument), shows, connection // _OF_A_CLIENT)
 
     def clean(self, text: str) -> str:
         """The text without any key, and without halves of characters, which no file can hold."""

@@ -2,33 +2,31 @@
 
     collection = Collection(models, questions, Store(run.file(ANSWERS)), seed=0, closed_book=True)
     collection.missing()      # to be asked; nothing more after the last answer has come
-    collection.ask(pending)   # of providers and servers, side by side
+    collection.ask(asks)      # models of providers and servers side by side
     collection.rows()         # what was asked of whom, and what they said
 
 An answer is known by respondent, question, a hash of what was asked of whom, and sample. Whatever changes the question,
 the wording, the model or its settings changes the hash, so that a collection may go on with more or other questions.
 """
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
 
 import pandas as pd
 
-from onedial.asking.instruments import CAN_YOU_ANSWER, CLOSED_BOOK, Instrument, reasoned
+from onedial.asking.asks import Ask, Key
+from onedial.asking.instruments import CAN_YOU_ANSWER, CLOSED_BOOK, Instrument, TextReader, reasoned
 from onedial.asking.measuring import MEASUREMENT_COLUMNS, NUMBERS, measurement_row
-from onedial.asking.prompts import Prompt
 from onedial.asking.providers.costs import CHARACTERS_PER_TOKEN, WRITTEN
-from onedial.asking.providers.providers import ProviderRespondent
 from onedial.asking.questions import Question, stratified_sample
-from onedial.asking.respondents import Identity, Respondent, Response
-from onedial.asking.store import ANSWERS, Ask, Key, Line, Store, asked_of, restored
+from onedial.asking.respondents import Identity, Response
+from onedial.asking.store import ANSWERS, Line, Store, restored
 from onedial.core.cards import one_line
 from onedial.core.errors import InputError
 from onedial.core.notices import notice
 from onedial.core.run.run import Run
-from onedial.panels.collecting.judging import JUDGE, judge_prompt
+from onedial.panels.collecting.judging import JUDGE, judging
 from onedial.panels.collecting.respondent_files import RespondentModel
 
 ABOUT = ["source", "revision", "dtype", "asked"]
@@ -47,25 +45,14 @@ def instruments_of(entry: RespondentModel, closed_book: bool) -> list[Instrument
     asked = [framed(template) for template in entry.framings] if framed else []
     if entry.instrument == "closed book" or (closed_book and entry.closed_book is not None):
         asked.append(CLOSED_BOOK if entry.closed_book is None else CLOSED_BOOK.framed(entry.closed_book))
-    return asked
+    return [_at(each, entry.temperature) for each in asked]
 
 
-def samples_of(entry: RespondentModel, instrument: Instrument) -> range:
-    """The numbers of the samples: the question itself is asked once."""
-    return range(1 if instrument.name == CLOSED_BOOK.name else entry.samples)
-
-
-def key_of(entry: RespondentModel, instrument: Instrument, question: Question, sample: int = 0) -> Key:
-    """What an answer is kept under.
-
-    >>> from onedial.asking import CAN_YOU_ANSWER
-    >>> from onedial.panels import RespondentModel, load_questions
-    >>> entry = RespondentModel("gpt-x", (CAN_YOU_ANSWER.template,))
-    >>> key_of(entry, CAN_YOU_ANSWER, load_questions(["Who wrote Emma?"])[0])[0]
-    'gpt-x: neutral'
-    """
-    asked = asked_of(instrument.prompt(question.rendered), instrument, whom(entry))
-    return entry.respondent_for(instrument), "", question.id, asked, sample
+def _at(instrument: Instrument, temperature: float | None) -> Instrument:
+    """The same where logits are read; a text is drawn at the temperature that the entry gives."""
+    if temperature is None or not isinstance(instrument.reader, TextReader):
+        return instrument
+    return replace(instrument, reader=replace(instrument.reader, temperature=temperature))
 
 
 def whom(entry: RespondentModel) -> str:
@@ -74,61 +61,6 @@ def whom(entry: RespondentModel) -> str:
         return entry.provider.what_is_asked
     heat = [] if entry.temperature is None else [str(entry.temperature)]
     return "\x1f".join([entry.model, entry.revision or "", entry.dtype, *heat])
-
-
-@dataclass(frozen=True)
-class Pending:
-    """What one entry is still to be asked with one instrument, the same repeat."""
-
-    entry: RespondentModel
-    instrument: Instrument
-    sample: int
-    questions: list[Question]
-
-    __repr__ = one_line
-
-    @property
-    def respondent(self) -> str:
-        return self.entry.respondent_for(self.instrument)
-
-
-def pending_of(
-    entries: Iterable[tuple[RespondentModel, Sequence[Question]]], closed_book: bool, has: Callable[[Key], bool]
-) -> list[Pending]:
-    """Whatever is missing; what two entries would ask alike is asked once."""
-    planned: set[Key] = set()
-    found = []
-    for entry, questions in entries:
-        for instrument in instruments_of(entry, closed_book):
-            for sample in samples_of(entry, instrument):
-                keys = {key_of(entry, instrument, question, sample): question for question in questions}
-                own = [question for key, question in keys.items() if key not in planned and not has(key)]
-                planned |= keys.keys()
-                if own:
-                    found.append(Pending(entry, instrument, sample, own))
-    return found
-
-
-def ask_of(pending: Pending, respondent: Respondent, about: Mapping[str, Any]) -> Ask:
-    """What a store is asked for.
-
-    Args:
-        about: source, revision and dtype of the weights.
-    """
-    entry, instrument = pending.entry, pending.instrument
-    identity = respondent.identity
-    whose = {"model": entry.short_name, "setting": identity.setting, "model_sha256": identity.fingerprint}
-    return Ask(
-        pending.respondent,
-        respondent,
-        [instrument.prompt(question.rendered) for question in pending.questions],
-        instrument,
-        sample=pending.sample,
-        items=[question.id for question in pending.questions],
-        whom=whom(entry),
-        label=entry.label,
-        about={**whose, **about},
-    )
 
 
 @dataclass(frozen=True)
@@ -159,25 +91,49 @@ class Collection:
             return self.questions
         return stratified_sample(self.questions, entry.n_questions, self.seed)
 
-    def missing(self, models: Sequence[RespondentModel] | None = None) -> list[Pending]:
-        """What is to be asked and has no answer yet, of all models or of these."""
-        entries = [(entry, self.questions_of(entry)) for entry in (self.models if models is None else models)]
-        return pending_of(entries, self.closed_book, self.store.has)
+    def asks_of(self, entry: RespondentModel) -> list[Ask]:
+        """All that one model is asked: each instrument as often as it has samples, the question itself once."""
+        questions = self.questions_of(entry)
+        about = {"model": entry.short_name, "setting": "", "model_sha256": ""}
+        if entry.provider is not None:
+            about |= {"setting": entry.provider.identity.setting, "source": entry.provider.inspect_name}
+        return [
+            Ask(
+                entry.respondent_for(instrument),
+                entry.provider,
+                [instrument.prompt(question.rendered) for question in questions],
+                instrument,
+                sample=sample,
+                items=[question.id for question in questions],
+                whom=whom(entry),
+                label=entry.label,
+                about=about,
+            )
+            for instrument in instruments_of(entry, self.closed_book)
+            for sample in range(1 if instrument.name == CLOSED_BOOK.name else entry.samples)
+        ]
 
-    def ask(self, pending: Sequence[Pending], advance: Callable[[int], object] = lambda n: None) -> None:
-        """Ask models of providers and servers all of it, side by side; `advance` is told of each answer.
+    def missing(self, models: Sequence[RespondentModel] | None = None) -> list[Ask]:
+        """What is to be asked and has no answer yet, of all models or of these; what two would ask alike, once."""
+        planned: set[Key] = set()
+        left = []
+        for ask in (ask for entry in (self.models if models is None else models) for ask in self.asks_of(entry)):
+            keys = ask.keys
+            places = [n for n, key in enumerate(keys) if key not in planned and not self.store.has(key)]
+            planned.update(keys)
+            left += [ask.only(places)] if places else []
+        return left
+
+    def ask(self, asks: Sequence[Ask], advance: Callable[[int], object] = lambda n: None) -> None:
+        """Ask all of it, models of providers and servers side by side; `advance` is told of each answer.
 
         Raises:
             BudgetSpent: not all could be asked.
             InputError: see `ProviderRespondent`.
         """
-        watch, asks = _Watch(), []
-        for each in pending:
-            assert each.entry.provider is not None
-            respondent = ProviderRespondent(each.entry.provider, logprobs=each.entry.logprobs)
-            asks.append(ask_of(each, respondent, {"source": each.entry.provider.inspect_name}))
+        watch = _Watch()
         for place, response in self.store.ask(*asks):
-            watch.see(pending[place], response)
+            watch.see(asks[place], response)
             advance(1)
 
     def rows(self, *, may_lack: bool = False) -> pd.DataFrame:
@@ -190,11 +146,10 @@ class Collection:
             InputError: some were not answered yet.
         """
         wanted = [
-            (entry.label, self.store.line(key_of(entry, instrument, question, sample)))
+            (entry.label, self.store.line(key))
             for entry in self.models
-            for instrument in instruments_of(entry, self.closed_book)
-            for sample in samples_of(entry, instrument)
-            for question in self.questions_of(entry)
+            for ask in self.asks_of(entry)
+            for key in ask.keys
         ]
         found = {id(line): (label, line) for label, line in wanted if line is not None}
         if not may_lack and (lacking := sum(line is None for _, line in wanted)):
@@ -202,22 +157,23 @@ class Collection:
         table = table_of([line for _, line in found.values()])
         return table.assign(label=[label for label, _ in found.values()])
 
-    def judge_prompts(self, n: int | None = None) -> list[Prompt]:
-        """About what a judge of closed-book answers is still to be asked, before these are there.
+    def still_judged(self, n: int | None = None) -> Ask:
+        """About what the judge of closed-book answers is still to be asked, before these are there.
 
         Args:
             n: of so many answers; None judges all.
         """
         given = "x" * CHARACTERS_PER_TOKEN * WRITTEN["closed book"]
-        prompts = [
-            judge_prompt(question, given)
+        about = [
+            (question, given)
             for entry in self.models
             if CLOSED_BOOK.name in {each.name for each in instruments_of(entry, self.closed_book)}
             for question in self.questions_of(entry)
             if question.answers
         ][:n]
         judged = [line for line in self.store.lines() if line["instrument"] == JUDGE.name and not line.get("error")]
-        return prompts[len(judged) :]
+        assert self.judge is not None
+        return judging(self.judge, about[len(judged) :])
 
     def changed_models(self) -> list[str]:
         """A sentence for each model of a provider whose server has called it otherwise on the way."""
@@ -281,10 +237,10 @@ class _Watch:
         self._seen: dict[str, int] = {}
         self._unread: dict[str, int] = {}
 
-    def see(self, chunk: Pending, response: Response) -> None:
-        if chunk.instrument.scale.kind != "yes/no" or response.error:
+    def see(self, ask: Ask, response: Response) -> None:
+        if ask.instrument.scale.kind != "yes/no" or response.error:
             return
-        name = chunk.respondent
+        name = ask.who
         self._seen[name] = self._seen.get(name, 0) + 1
         self._unread[name] = self._unread.get(name, 0) + (response.said_yes is None)
         if self._seen[name] == _EARLY and self._unread[name] > _MANY_UNREAD_EARLY * _EARLY:

@@ -11,11 +11,11 @@ from contextlib import suppress
 
 import pandas as pd
 
+from onedial.asking.asks import Ask
 from onedial.asking.instruments import CAN_YOU_ANSWER, Instrument
-from onedial.asking.prompts import Prompt, PromptTemplate
-from onedial.asking.providers.providers import ProviderRespondent
+from onedial.asking.prompts import PromptTemplate
 from onedial.asking.questions import Question, question_id
-from onedial.asking.store import Ask, BudgetSpent, Store
+from onedial.asking.store import BudgetSpent, Store
 from onedial.panels.collecting.respondent_files import RespondentModel
 
 JUDGE = Instrument(
@@ -59,9 +59,15 @@ def answers_to_judge(closed: pd.DataFrame, questions: Sequence[Question], n: int
     return rows.loc[rank.sort_values(kind="stable").index[:n]].sort_index()
 
 
-def judge_prompt(question: Question, text: str) -> Prompt:
-    """What the judge is asked about one answer."""
-    return JUDGE.prompt(question.rendered, accepted=" | ".join(question.answers), answer=text)
+def judging(entry: RespondentModel, about: Sequence[tuple[Question, str]]) -> Ask:
+    """What the judge is asked about answers: whether each of these, to its question, is right."""
+    assert entry.provider is not None
+    prompts = [
+        JUDGE.prompt(question.rendered, accepted=" | ".join(question.answers), answer=text) for question, text in about
+    ]
+    items = [question.id for question, _ in about]
+    whom = entry.provider.what_is_asked
+    return Ask(entry.respondent_for(JUDGE), entry.provider, prompts, JUDGE, items=items, whom=whom)
 
 
 def judge_answers(
@@ -83,24 +89,13 @@ def judge_answers(
         `JUDGED`, one row for each of `rows`; judged_right is nan where the judge could not be read, its request failed
         (then it is asked again the next time), or the budget did not allow it.
     """
-    assert entry.provider is not None
     by_id = {question.id: question for question in questions}
     shown = rows[_ASKED].drop_duplicates()
-    prompts = [judge_prompt(by_id[key], text) for key, text in shown.to_numpy()]
     verdicts: dict[int, float | None] = {}
-    if prompts:
-        asked = Ask(
-            entry.respondent_for(JUDGE),
-            ProviderRespondent(entry.provider),
-            prompts,
-            JUDGE,
-            items=list(shown["question_id"]),
-            whom=entry.provider.what_is_asked,
-        )
-        with suppress(BudgetSpent):
-            for _, response in store.ask(asked):
-                verdicts[response.place] = response.value
-                advance(1)
+    with suppress(BudgetSpent):
+        for _, response in store.ask(judging(entry, [(by_id[key], text) for key, text in shown.to_numpy()])):
+            verdicts[response.place] = response.value
+            advance(1)
     said = shown.assign(judged_right=pd.Series(verdicts, dtype=float).reindex(range(len(shown))).to_numpy())
     return rows[JUDGED[:4]].merge(said, on=_ASKED, how="left")
 

@@ -63,7 +63,6 @@ class RespondentModel:
         temperature: None for the likeliest token here, and for the provider's own there.
         provider: where it is asked; None for a model on this machine.
         price: what its tokens cost; None where it is not said.
-        logprobs: ask the provider for the first tokens' probabilities.
     """
 
     model: str
@@ -79,7 +78,6 @@ class RespondentModel:
     temperature: float | None = None
     provider: ProviderModel | None = None
     price: Price | None = None
-    logprobs: bool = True
 
     @property
     def short_name(self) -> str:
@@ -172,7 +170,6 @@ class _Entry(ProviderModel):
         Annotated[dict[Literal["input", "output"], Number], Len(2)] | None,
         Write("write {input: 0.25, output: 2.0}, for a million tokens, with numbers from 0 on"),
     ] = None
-    logprobs: Annotated[bool, Strict(), Write("write true or false")] = True
 
 
 @dataclass(frozen=True)
@@ -221,7 +218,7 @@ def _model(entry: Any, shared: list[Any], path: Path) -> RespondentModel:
             f"{path} asks for several samples of {own.model}, which is read by its logits: they would all be the same; "
             "leave `samples` out, or write `instrument: reasoned` with a temperature"
         )
-    same = ("model", "family", "dtype", "n_questions", "name", "instrument", "samples", "temperature", "logprobs")
+    same = ("model", "family", "dtype", "n_questions", "name", "instrument", "samples", "temperature")
     return RespondentModel(
         framings=framings,
         revision=own.revision or None,

@@ -1,15 +1,15 @@
 """What every program does that asks models about themselves: a run, a store, every respondent in turn, an ending."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import nullcontext
 from functools import partial
 from itertools import chain
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+from onedial.asking.asks import Ask
 from onedial.asking.instruments import Instrument, TextReader
 from onedial.asking.prompts import Prompt
-from onedial.asking.providers.costs import Price, expected_costs
 from onedial.asking.respondents import Identity, Response, response_from_logits, response_from_text
 from onedial.asking.store import ANSWERS, Store
 from onedial.core.files import sha256_of_text
@@ -17,11 +17,11 @@ from onedial.core.run.notes import Notes
 from onedial.core.run.run import Run
 from onedial.selfreport.frame import Make
 from onedial.studies.battery.respondents import models_elsewhere, provider_model, respondents_of
-from onedial.studies.bill import bill_of, tell_costs
+from onedial.studies.bill import bill_of, tell_costs, tell_what_is_asked
 from onedial.studies.options.asked import AskedOptions
 from onedial.studies.start import Start, engine_of
 
-Ask = Callable[[Run, Store, str, Make], None]
+Round = Callable[[Run, Store, str, Make], None]
 """Puts to one respondent, by name and what makes it, whatever the store does not hold yet."""
 SETTINGS = ("vector", "magnitudes")
 
@@ -31,7 +31,7 @@ def ask_everybody(
     label: str,
     options: AskedOptions,
     notes: Notes,
-    rounds: Sequence[Ask],
+    rounds: Sequence[Round],
     finish: Callable[[Run, Store], None],
 ) -> None:
     """Ask every respondent in each round, and finish; or, with `--dry-run`, say what would be asked.
@@ -40,11 +40,12 @@ def ask_everybody(
         program, label: of the run. options: whose `SETTINGS`, where there are any, steer the model.
     """
     start, elsewhere = Start(program, options, label), models_elsewhere(options.model)
-    store = bill_of(options, options.model, elsewhere)
+    store = bill_of(options, elsewhere)
     steered = {name: getattr(options, name) for name in SETTINGS if hasattr(options, name)}
     asked = partial(respondents_of, options.model, store, **steered, engine=engine_of(options) or nullcontext)
     if options.dry_run:
-        tell_what_is_asked(options, rounds, max(1, len(steered.get("magnitudes", ()))), store.prices)
+        n_settings = max(1, len(steered.get("magnitudes", ())))
+        tell_what_is_asked(asked_in(rounds, options.model, n_settings), store.prices)
         return
     start.set_threads()
     subjects = asked()
@@ -83,21 +84,17 @@ class Counting:
                 yield response_from_logits(instrument.scale, logits, 1.0, margin, place=place)
 
 
-def tell_what_is_asked(
-    options: AskedOptions, rounds: Sequence[Ask], n_settings: int, prices: Mapping[str, Price | None]
-) -> None:
-    """Print how many prompts each model gets by which instrument, their tokens, and what they cost where prices are
-    known; what hangs on answers (a second look, a question's own words) is counted of somebody who answers all."""
-    counting, calls = Counting(), []
+def asked_in(rounds: Sequence[Round], models: Sequence[str], n_settings: int) -> list[Ask]:
+    """What each model is asked in all rounds; what hangs on answers (a second look, a question's own words) is counted
+    of somebody who answers all.
+    """
+    counting = Counting()
     with TemporaryDirectory() as folder, Run.begin("dry_run", {}, Path(folder) / "run") as run:
         store = Store(Path(folder) / ANSWERS)
         for ask in rounds:
             ask(run, store, counting.identity.model, lambda seed: counting)
-    for name in options.model:
-        settings = provider_model(name)
-        for instrument, prompts in counting.asked.values():
-            written = instrument.reader.max_new_tokens if isinstance(instrument.reader, TextReader) else 1
-            call = {"respondent": name, "instrument": instrument.name, "prompts": prompts * n_settings}
-            room = written if settings is None else max(written, settings.room("direct"))
-            calls.append(call | {"written": written, "room": room, "price": prices.get(name)})
-    print(f"{expected_costs(calls).round(4).to_string()}\n(tokens are estimated, at four characters each)")
+    return [
+        Ask(name, provider_model(name), prompts * n_settings, instrument)
+        for name in models
+        for instrument, prompts in counting.asked.values()
+    ]
