@@ -94,4 +94,5 @@ def expected_costs(asks: Iterable[Ask], prices: Mapping[str, Price | None]) -> p
         money = [float("nan") if price is None else price.of(tokens_in, n * written) for written in (usual, most)]
         rows.append((ask.who, ask.instrument.name, n, tokens_in, n * usual, *money))
     groups = pd.DataFrame(rows, columns=_COLUMNS).groupby(_COLUMNS[:2], sort=False)
-    return with_sum(groups.sum(min_count=1))
+    table = with_sum(groups.sum(min_count=1))
+    return table.assign(**{name: table[name].astype(float).fillna(0).astype(int) for name in _COLUMNS[2:5]})

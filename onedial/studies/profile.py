@@ -5,14 +5,17 @@ written/  what the subject answers to the questions themselves      answers/  ev
 What is on disk is not asked again.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 import pandas as pd
 
+from onedial.asking.asks import Ask
 from onedial.asking.instruments import CLOSED_BOOK
 from onedial.asking.prompts import PromptTemplate, load_prompt
+from onedial.asking.providers.costs import CHARACTERS_PER_TOKEN, WRITTEN
 from onedial.asking.questions import Question, questions_frame, questions_from_frame, sample_questions
 from onedial.asking.sweep_tables import VECTOR
 from onedial.core.errors import InputError
@@ -31,6 +34,7 @@ from onedial.serving.dial import intervention_of
 from onedial.show.ending import end
 from onedial.show.progress import progress_bar
 from onedial.stats.shares import wilson_interval
+from onedial.studies.bill import tell_what_is_asked
 from onedial.studies.options.profile import ProfileOptions
 from onedial.studies.start import Start
 from onedial.verdict.comparing.dial_profile import PROFILE_COLUMNS, profile_of
@@ -50,15 +54,27 @@ class TurnedSubject:
     """What is turned, and how far.
 
     Attributes:
+        weights: name_or_path, revision and dtype, as `load_model` takes them.
         settings: magnitude -> its name, ascending, without 0.
         questions: whose ability is asked for. template: of "can you answer".
     """
 
-    model: OpenModel
+    weights: Mapping[str, Any]
     intervention: Intervention
     settings: dict[float, str]
     questions: list[Question]
     template: PromptTemplate
+
+    @cached_property
+    def model(self) -> OpenModel:
+        """Loaded where it is first needed.
+
+        Raises:
+            InputError: as `load_model`; or the intervention belongs to another model.
+        """
+        model = load_model(**self.weights)
+        self.intervention.check_model(model)
+        return model
 
 
 def profile_dial(program: str, options: ProfileOptions, notes: Notes) -> None:
@@ -66,11 +82,11 @@ def profile_dial(program: str, options: ProfileOptions, notes: Notes) -> None:
     reports = SELF_REPORTS | BATTERY_REPORTS
     names = list(reports) if "all" in options.instruments else list(options.instruments) or list(SELF_REPORTS)
     start = Start(program, options, "profile")
+    subject = of_run(options) if options.run else of_vector(options)
     if options.dry_run:
-        print(how_much([reports[name] for name in names], options).to_string())
+        tell_what_is_asked(foreseen(subject, [reports[name] for name in names], options), {})
         return
     start.set_threads()
-    subject = of_run(options) if options.run else of_vector(options)
     settings = ", ".join(f"{magnitude:+.3g}" for magnitude in subject.settings)
     named = f"{subject.model.identity.name}, {subject.intervention.intervention_id}"
     say(f"{named} at {settings}; {len(subject.questions)} questions")
@@ -90,15 +106,19 @@ def profile_dial(program: str, options: ProfileOptions, notes: Notes) -> None:
         end(run, PROFILE_RESULTS, WORDS, tables, question, tables["summary"]["sentence"], lead)
 
 
-def how_much(reports: Sequence[SelfReport], options: ProfileOptions) -> pd.DataFrame:
-    """Prompts that are read by each instrument, over settings and directions; and of answers that are written."""
-    n, n_settings = options.n_questions, len(set(options.magnitudes or options.yes_rates))
-    questions, n_pushed = load_questions("embedded")[:n], 1 + n_settings * (1 + options.controls)
-    counts = {"answers written": n if options.no_answers else n * (1 + n_settings)}
+def foreseen(subject: TurnedSubject, reports: Sequence[SelfReport], options: ProfileOptions) -> list[Ask]:
+    """What the subject is asked at all settings, of the vector and of its controls, at most, since an answer that is
+    not written is not asked about.
+    """
+    who, n_settings = str(subject.weights["name_or_path"]), len(subject.settings)
+    questions = [CLOSED_BOOK.prompt(each.rendered) for each in subject.questions]
+    asks = [Ask(who, None, questions * (1 if options.no_answers else 1 + n_settings), CLOSED_BOOK)]
+    said = "x" * CHARACTERS_PER_TOKEN * WRITTEN["closed book"]
+    written = pd.DataFrame({"question_id": [each.id for each in subject.questions], "text": said})
     for report in reports:
-        n_items = n if report.items is None else len(report.items(questions, options.seed))
-        counts[report.name] = n_items * len(report.forms) * n_pushed
-    return pd.DataFrame({"prompts at most": counts}).rename_axis("of the subject")
+        items = items_of(report, subject.questions, written.assign(magnitude=0.0, correct=float("nan")), options.seed)
+        asks += report.asks(who, items * (1 + n_settings * (1 + options.controls)))
+    return asks
 
 
 # ---- what is turned --------------------------------------------------------------------------------------------------
@@ -117,11 +137,9 @@ def of_run(options: ProfileOptions) -> TurnedSubject:
     frame, config = swept.questions(), swept.config
     test = questions_from_frame(frame[frame["split"] == TEST].reset_index(drop=True))
     questions = sample_questions(test, min(options.n_questions, len(test)), options.seed)
-    model = load_model(
-        options.model or config["model"], revision=config.get("revision"), dtype=config.get("dtype") or "auto"
-    )
-    intervention.check_model(model)
-    return TurnedSubject(model, intervention, settings, questions, load_prompt(config["prompt"]))
+    weights = {"name_or_path": options.model or config["model"], "revision": config.get("revision")}
+    weights["dtype"] = config.get("dtype") or "auto"
+    return TurnedSubject(weights, intervention, settings, questions, load_prompt(config["prompt"]))
 
 
 def settings_of(swept: SweepRun, intervention_id: str, options: ProfileOptions) -> dict[float, str]:
@@ -144,14 +162,13 @@ def of_vector(options: ProfileOptions) -> TurnedSubject:
     assert options.vector is not None
     assert options.model is not None
     intervention = Intervention.of(SteeringVector.load(options.vector))
-    questions, model = load_questions(options.questions), load_model(options.model)
-    intervention.check_model(model)
+    questions = load_questions(options.questions)
     magnitudes = sorted(set(options.magnitudes) - {0.0})
     if not magnitudes:
         raise InputError("--magnitudes holds nothing but 0; give at least one other")
     drawn = sample_questions(questions, min(options.n_questions, len(questions)), options.seed)
     settings = {each: f"{each:+.3g}" for each in magnitudes}
-    return TurnedSubject(model, intervention, settings, drawn, load_prompt(options.prompt))
+    return TurnedSubject({"name_or_path": options.model}, intervention, settings, drawn, load_prompt(options.prompt))
 
 
 # ---- what is asked ---------------------------------------------------------------------------------------------------

@@ -20,11 +20,12 @@ numbers that the options stand for elsewhere. Higher = surer, or more yes. docs/
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import pandas as pd
 
+from onedial.asking.asks import Ask
 from onedial.asking.instruments import (
     CAN_YOU_ANSWER,
     CONFIDENCE_IN_NUMBERS,
@@ -37,6 +38,7 @@ from onedial.asking.instruments import (
 )
 from onedial.asking.measuring import ask_table
 from onedial.asking.prompts import Prompt, PromptTemplate, Turns
+from onedial.asking.providers.provider_settings import ProviderModel
 from onedial.asking.questions import Question, sample_questions
 from onedial.asking.respondents import Respondent
 from onedial.asking.yes_no import is_read
@@ -97,6 +99,13 @@ class SelfReport:
     def prompt(self, form: str, item: Item) -> Prompt:
         """What is shown."""
         return self.forms[form].prompt(**item.slots)
+
+    def asks(self, who: str, items: Sequence[Item], respondent: ProviderModel | None = None) -> list[Ask]:
+        """What it asks in all its forms, under its own name, to be counted beforehand."""
+        return [
+            Ask(who, respondent, [self.prompt(form, each) for each in items], replace(instrument, name=self.name))
+            for form, instrument in self.forms.items()
+        ]
 
     def scores(self, form: str, asked: pd.DataFrame, items: Sequence[Item]) -> pd.Series:
         """The score of each answer, nan where it is unread; statements that speak against it are recoded.

@@ -8,9 +8,12 @@ from functools import cached_property
 import numpy as np
 import pandas as pd
 
-from onedial.asking.instruments import CLOSED_BOOK, TextReader
+from onedial.asking.asks import Ask
+from onedial.asking.instruments import CLOSED_BOOK, TEXT, Instrument, TextReader, TokenReader
 from onedial.asking.measuring import ask_table
 from onedial.asking.prompts import Prompt, PromptTemplate
+from onedial.asking.providers.costs import CHARACTERS_PER_TOKEN
+from onedial.asking.providers.costs import WRITTEN as TOKENS_WRITTEN
 from onedial.asking.questions import Question, stratified_sample
 from onedial.asking.store import ANSWERS, Store
 from onedial.confidence.samples import habits, sample_agreement
@@ -32,8 +35,8 @@ from onedial.selfreport.show import figures as draw
 from onedial.selfreport.show.self_report_page import AnswerLog, end_self_report
 from onedial.show.progress import progress_bar
 from onedial.stats.arrays import number
-from onedial.studies.battery.respondents import models_elsewhere
-from onedial.studies.bill import bill_of, tell_costs
+from onedial.studies.battery.respondents import models_elsewhere, provider_model
+from onedial.studies.bill import bill_of, tell_costs, tell_what_is_asked
 from onedial.studies.options.asked import WrittenOptions
 from onedial.studies.start import Start
 from onedial.studies.written.meaning import (
@@ -64,6 +67,7 @@ PROMPTS: dict[str, Callable[[str, str], Prompt]] = {
     "shown": lambda asked, said: _SHOWN.fill(asked, answer=said),
 }
 """What an answer's tokens are read after: its question, none, and its question with the answer shown."""
+_READ = Instrument("tokens of answers", CLOSED_BOOK.template, TEXT, TokenReader({}))
 
 
 def score_written(program: str, options: WrittenOptions, notes: Notes) -> None:
@@ -74,13 +78,12 @@ def score_written(program: str, options: WrittenOptions, notes: Notes) -> None:
     if not answerable:
         raise InputError(f"none of the questions {options.questions!r} has an accepted answer; give some that have")
     questions = stratified_sample(answerable, min(options.n_questions, len(answerable)), options.seed)
+    named = options.same_meaning
+    store = bill_of(options, models_elsewhere([named] if named else []))
     if options.dry_run:
-        print(how_much(len(questions), reports, options).to_string())
+        tell_what_is_asked(foreseen(questions, reports, options), store.prices)
         return
     start.set_threads()
-    named = options.same_meaning
-    judges = [named] if named else []
-    store = bill_of(options, judges or options.model, models_elsewhere(judges))
     judge = judge_of(named, store) if named else None
     loaded = start.load_in_turn(options.model)
     with start.begin(notes) as run:
@@ -107,14 +110,29 @@ def score_written(program: str, options: WrittenOptions, notes: Notes) -> None:
         tell_costs(store.costs(), run)
 
 
-def how_much(n: int, reports: Sequence[str], options: WrittenOptions) -> pd.DataFrame:
-    """Prompts of each model: at most so many, since what is not written is not read."""
-    n_forms = sum(len(SELF_REPORTS[name].forms) for name in reports)
-    counts = {"answers written": n * (1 + options.samples), "answers read": n * len(PROMPTS), "asked": n * n_forms}
+def foreseen(questions: Sequence[Question], reports: Sequence[str], options: WrittenOptions) -> list[Ask]:
+    """What each model is asked, and its answers' tokens read after, at most, since what is not written is not read;
+    and what a judge of meanings is asked.
+    """
+    said = "x" * CHARACTERS_PER_TOKEN * TOKENS_WRITTEN["closed book"]
+    drawn = [CLOSED_BOOK.prompt(each.rendered) for each in questions] * options.samples
+    read = [prompt(each.rendered, said) for prompt in PROMPTS.values() for each in questions]
+    read += drawn if options.same_meaning else []
+    items = [Item(each.id, {"question": each.rendered, "answer": said}) for each in questions]
+    asks = []
+    for name in options.model:
+        asks.append(Ask(name, None, [CLOSED_BOOK.prompt(each.rendered) for each in questions] + drawn, CLOSED_BOOK))
+        asks.append(Ask(name, None, read, _READ))
+        for report in reports:
+            shown = [replace(each, slots={"question": each.slots["question"]}) for each in items]
+            of_answers = SELF_REPORTS[report].about == "answers"
+            asks += SELF_REPORTS[report].asks(name, items if of_answers else shown)
     if options.same_meaning:
-        n_pairs = n * math.comb(1 + options.samples, 2) + 2 * MOST_PLANTED
-        counts |= {"samples read": n * options.samples, "asked of the judge": n_pairs * len(SAME_MEANING.forms)}
-    return pd.DataFrame({"prompts at most": counts}).rename_axis("of each model")
+        n_pairs = len(options.model) * math.comb(1 + options.samples, 2)
+        pairs = [Item(each.id, {"question": each.rendered, "one": said, "other": said}) for each in questions] * n_pairs
+        pairs += pairs[:1] * 2 * MOST_PLANTED
+        asks += SAME_MEANING.asks(options.same_meaning, pairs, provider_model(options.same_meaning))
+    return asks
 
 
 # ---- asking and reading ----------------------------------------------------------------------------------------------
