@@ -21,7 +21,7 @@ FILES = {
     "none/.keep": "",
     "a/.keep": "",
 }
-WITHOUT_OUT = ("gate", "judge_run", "view")
+WITHOUT_OUT = ("gate", "judge_run", "serve", "view")
 REFUSED = {
     "ask battery --instruments charm": "choose among choices",
     "ask battery --vector v.safetensors": "--magnitudes",
