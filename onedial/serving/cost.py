@@ -15,8 +15,8 @@ from inspect_ai import eval as evaluate
 from inspect_ai.log import EvalLog
 from inspect_ai.scorer import value_to_float
 
+import onedial.serving.inspect_provider  # noqa: F401  registers the provider where the package is not installed
 from onedial.core.errors import InputError
-from onedial.serving import inspect_provider  # noqa: F401  registers the provider where the package is not installed
 from onedial.stats.intervals import resampled_interval, unit_weights
 
 if TYPE_CHECKING:
