@@ -20,7 +20,7 @@ from onedial.core.notices import notice
 from onedial.core.options import option
 from onedial.core.run.notes import Notes, program
 from onedial.core.run.run import Run
-from onedial.studies.options.shared import PANELS, DeclaredOptions
+from onedial.studies.options.shared import PANELS, ColumnOptions, DeclaredOptions
 
 if TYPE_CHECKING:
     from onedial.panels.panels import ResponseMatrix
@@ -30,7 +30,7 @@ PROGRAM = "judge_run"
 
 
 @dataclass(frozen=True, kw_only=True)
-class JudgeOptions(DeclaredOptions):
+class JudgeOptions(ColumnOptions, DeclaredOptions):
     """A finished run, and what it is judged by."""
 
     run: Path = option(..., "folder of a run", positional=True)
@@ -45,7 +45,6 @@ class JudgeOptions(DeclaredOptions):
 
 def judge_run(options: JudgeOptions, notes: Notes) -> None:
     from onedial.panels.panel_files import load_panel
-    from onedial.panels.questions.question_files import load_questions
     from onedial.report.report import keep_judgement, print_summary, write_report
     from onedial.verdict.sweep_run import SweepRun
 
@@ -57,7 +56,7 @@ def judge_run(options: JudgeOptions, notes: Notes) -> None:
         out = options.out or source.path / f"judged-{Path(options.panel).stem}".replace(":", "-")
         Run.check({}, out, resume=False)
         given = load_panel(options.panel, options.respondents, declared=options.declared)
-        only = None if options.questions is None else {each.id for each in load_questions(options.questions)}
+        only = None if options.questions is None else {each.id for each in options.read_questions(options.questions)}
         run, panel = with_panel(source, without_own(source, given), str(options.panel), out, only)
     seed = options.seed if options.seed is not None else int(run.config.get("seed") or 0)
     with run.run:

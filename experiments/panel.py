@@ -78,14 +78,13 @@ def collect(options: CollectOptions, notes: Notes) -> None:
     from onedial.panels.collecting.collection import Collection
     from onedial.panels.collecting.judging import JUDGE
     from onedial.panels.collecting.respondent_files import load_judge, load_respondents
-    from onedial.panels.questions.question_files import load_questions
     from onedial.studies.bill import priced_store
     from onedial.studies.collecting.asking import ask_missing, check_who_is_asked, foretell, keep_judge
     from onedial.studies.collecting.panel import save
 
     quiet_libraries()
     models = load_respondents(options.respondents)
-    questions = load_questions(options.questions)
+    questions = options.read_questions(options.questions)
     if options.n_questions is not None:
         questions = stratified_sample(questions, options.n_questions, options.seed)
     if part := options.shard and part_of(options.shard):

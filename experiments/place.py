@@ -23,7 +23,7 @@ from onedial.core.notices import notice
 from onedial.core.options import RunOptions, option
 from onedial.core.pulse import say
 from onedial.core.run.notes import Notes, program
-from onedial.studies.options.shared import PanelOptions, SubjectOptions, prompt_of
+from onedial.studies.options.shared import ColumnOptions, PanelOptions, SubjectOptions, prompt_of
 from onedial.studies.start import Start
 
 if TYPE_CHECKING:
@@ -51,7 +51,7 @@ class Found:
 
 
 @dataclass(frozen=True, kw_only=True)
-class PlaceOptions(PanelOptions, SubjectOptions, RunOptions, group="place"):
+class PlaceOptions(ColumnOptions, PanelOptions, SubjectOptions, RunOptions, group="place"):
     """Who is placed, by what."""
 
     model: str = option("", "ask this model here: built-in name, hub id, local folder or GGUF file")
@@ -216,13 +216,12 @@ def ask(
     from onedial.asking.measuring import measurement_row
     from onedial.asking.prompts import load_prompt
     from onedial.models.respondent import LocalRespondent
-    from onedial.panels.questions.question_files import load_questions
     from onedial.show.progress import progress_bar
 
     texts = panel.question_texts
     if texts is None:
         texts = pd.Series(
-            {question.id: question.rendered for question in load_questions(options.questions or "embedded")}
+            {question.id: question.rendered for question in options.read_questions(options.questions or "embedded")}
         )
         askable = askable & set(texts.index)
     if not askable:

@@ -168,7 +168,7 @@ def declared(options: type[Options] | Options) -> dict[str, tuple[Field[Any], De
 
 def flag(name: str) -> str:
     """How an option is written on the command line."""
-    return f"--{name.replace('_', '-')}"
+    return f"--{name.replace('_', '-').rstrip('-')}"
 
 
 def check_options(options: Options) -> None:

@@ -7,13 +7,10 @@ from onedial.panels.panel_files import load_panel
 from onedial.panels.panel_scores import correctness_of, rates_of_respondents
 from onedial.panels.panels import ResponseMatrix, panel_from_long
 from onedial.panels.questions.facts import load_facts, truth_of
-from onedial.panels.questions.layouts import LAYOUTS, Layout
-from onedial.panels.questions.options import choice_question
 from onedial.panels.questions.question_files import load_questions
+from onedial.panels.questions.question_table import choice_question
 
 __all__ = [
-    "LAYOUTS",
-    "Layout",
     "RespondentModel",
     "ResponseMatrix",
     "choice_question",

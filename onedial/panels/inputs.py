@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 import pandas as pd
 
 from onedial.asking.elicited import how_asked, panel_and_cuts
+from onedial.asking.named_data import NAMED_PANELS, NAMED_QUESTIONS
 from onedial.asking.prompts import PromptTemplate
 from onedial.asking.questions import Question, questions_frame, stratified_sample
 from onedial.core.cards import one_line
@@ -16,7 +17,7 @@ from onedial.panels.keying import reversed_questions
 from onedial.panels.panel_files import PanelSource
 from onedial.panels.panel_scores import correctness_of
 from onedial.panels.panels import ResponseMatrix
-from onedial.panels.questions.question_files import load_questions
+from onedial.panels.questions.question_files import load_questions, questions_of_panel
 from onedial.panels.splits import TEST, assign_splits, wordings_of
 
 
@@ -105,7 +106,7 @@ class ExperimentInputs:
 
 def load_inputs(
     panel: str | PanelSource,
-    questions: str | None = None,
+    questions: str | Sequence[Question] | None = None,
     targets: Sequence[str] | None = None,
     n_questions: int | None = None,
     seed: int = 0,
@@ -115,8 +116,8 @@ def load_inputs(
 
     Args:
         panel: a file, or "embedded"; with what is said of it.
-        questions: what `load_questions` takes; None takes the panel's own texts where it has them, else the embedded
-            questions.
+        questions: such that are read already, or a source that needs no mapping (`load_questions`); None takes the
+            panel's own where it holds texts, else the embedded questions.
         targets: keep these respondents only.
         n_questions: draw this many, each topic and level by its share (`stratified_sample`).
         hold_out_topics: see `assign_splits`; which topics these are is noticed.
@@ -131,14 +132,18 @@ def load_inputs(
     source = panel if isinstance(panel, PanelSource) else PanelSource(panel)
     answers = source.load()
     if questions is None:
-        has_texts = answers.question_texts is not None and source.path != "embedded"
-        questions = panel_and_cuts(source.path)[0] if has_texts else "embedded"
+        name, *_ = panel_and_cuts(source.path)
+        has_texts = answers.question_texts is not None and name not in NAMED_PANELS
+        declared = {} if answers.elicitation is None else answers.elicitation.columns
+        given = questions_of_panel(name, declared) if has_texts else None
+        questions = given or (name if name in NAMED_QUESTIONS else "embedded")
     if turned := reversed_questions(answers):
         notice(
             f"{len(turned)} questions are marked as reversed, first {turned[0]!r}; the subject is asked their own "
             "words, so that their answers are taken as they stand"
         )
-    asked, answers, joined = join_questions_and_panel(load_questions(questions), answers)
+    asked = load_questions(questions) if isinstance(questions, str) else list(questions)
+    asked, answers, joined = join_questions_and_panel(asked, answers)
     if targets is not None:
         answers = answers.select(respondents=list(targets))
     everything = None

@@ -58,7 +58,7 @@ def join_questions_and_panel(
         and the counts.
 
     Raises:
-        InputError: nothing is shared.
+        InputError: nothing is shared; or ids differ in zeros, case or white space alone.
 
     >>> from onedial.panels import load_panel, load_questions
     >>> questions, panel, report = join_questions_and_panel(load_questions("embedded", n=20), load_panel("embedded"))
@@ -79,6 +79,7 @@ def join_questions_and_panel(
         free = _only_once((text, name) for name, text in texts_of_questions.items() if name not in row_of)
         row_of |= {name: free_rows[text] for text, name in free.items() if text in free_rows}
 
+    _refuse_ids_written_otherwise(set(texts) - set(row_of), set(rows) - set(row_of.values()))
     report = JoinReport(
         by_id=by_id,
         by_text=len(row_of) - by_id,
@@ -90,6 +91,21 @@ def join_questions_and_panel(
         raise InputError(_nothing_shared(questions, panel, len(other_text)))
     shared = [question for question in questions if question.id in row_of]
     return shared, _renamed(panel, {row_of[question.id]: question.id for question in shared}), report
+
+
+def _refuse_ids_written_otherwise(questions: Collection[str], rows: Collection[str]) -> None:
+    """Ids that a spreadsheet has changed: 007 and 7, Q1 and q1, 7 and 7.0."""
+
+    def bare(name: str) -> str:
+        return re.sub(r"(?<!\d)0+(?=\d)|\.0$", "", name.strip().casefold())
+
+    known = {bare(name): name for name in rows}
+    if pairs := [(name, known[bare(name)]) for name in sorted(questions) if known.get(bare(name), name) != name]:
+        raise InputError(
+            f"{len(pairs)} ids of questions are written otherwise in the panel, as {pairs[0][0]!r} and "
+            f"{pairs[0][1]!r}; "
+            "write them alike in both (a spreadsheet takes zeros away)"
+        )
 
 
 def drop_own(

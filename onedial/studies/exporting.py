@@ -5,7 +5,6 @@ from onedial.asking.named_data import NAMED_QUESTIONS
 from onedial.core.run.run import Run
 from onedial.panels.formats.exporting import EXPORTERS
 from onedial.panels.panel_files import load_panel
-from onedial.panels.questions.question_files import load_questions
 from onedial.report.inspect_log import write_answer_log
 from onedial.studies.options.collecting import ExportOptions
 
@@ -23,7 +22,7 @@ def export_panel(options: ExportOptions) -> None:
     if options.respondent:
         panel = panel.select(respondents=list(options.respondent))
     source = options.questions or (named if (named := panel_and_cuts(options.panel)[0]) in NAMED_QUESTIONS else None)
-    questions = load_questions(source) if source else []
+    questions = options.read_questions(source) if source else []
     n_left_out = EXPORTERS[options.to](panel, questions, options.value, options.out)
     n_answers = len(panel.responses) if panel.responses is not None else panel.answers.size
     print(f"{n_answers - n_left_out} answers of {panel.answers.shape[1]} respondents written to {options.out}")

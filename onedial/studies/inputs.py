@@ -56,7 +56,7 @@ def _inputs_of(options: TargetOptions, hold_out_topics: bool) -> "ExperimentInpu
 
     inputs = load_inputs(
         PanelSource(options.panel, options.respondents, options.declared),
-        options.questions,
+        None if options.questions is None else options.read_questions(options.questions),
         options.target and [name.strip() for name in options.target.split(",")],
         options.n_questions,
         options.seed,

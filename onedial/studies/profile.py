@@ -25,7 +25,6 @@ from onedial.core.run.notes import Notes
 from onedial.core.run.run import Run
 from onedial.models.model import OpenModel, load_model
 from onedial.panels.grading.closed_book import grade_closed_book
-from onedial.panels.questions.question_files import load_questions
 from onedial.panels.splits import TEST, wordings_of
 from onedial.report.profile import PROFILE_RESULTS, WORDS, sentences_of
 from onedial.selfreport.ask.self_reports import SELF_REPORTS, Item, SelfReport
@@ -162,7 +161,7 @@ def of_vector(options: ProfileOptions) -> TurnedSubject:
     assert options.vector is not None
     assert options.model is not None
     intervention = Intervention.of(SteeringVector.load(options.vector))
-    questions = load_questions(options.questions)
+    questions = options.read_questions(options.questions)
     magnitudes = sorted(set(options.magnitudes) - {0.0})
     if not magnitudes:
         raise InputError("--magnitudes holds nothing but 0; give at least one other")

@@ -19,9 +19,7 @@ from onedial.asking.questions import (
 )
 from onedial.core.errors import InputError
 from onedial.core.notices import Notice
-from onedial.panels.grading.choice_grading import grade_answer
 from onedial.panels.panel_files import load_panel
-from onedial.panels.questions.layouts import LAYOUTS, Layout
 from onedial.panels.questions.question_files import load_questions
 
 ROWS = [
@@ -47,7 +45,7 @@ def test_the_three_formats_hold_the_same_questions(tmp_path):
     table = tmp_path / "q.csv"
     table.write_text(
         "id,question,answers,topic,level,unknowable\n"
-        "a,Who wrote Emma?,Jane Austen|Austen,books,2,\nb,What is 6 × 7?,42,,,yes\n"
+        'a,Who wrote Emma?,"[""Jane Austen"", ""Austen""]",books,2,\nb,What is 6 × 7?,42,,,yes\n'
     )
     expected = [
         Question("a", "Who wrote Emma?", ("Jane Austen", "Austen"), "books", 2),
@@ -77,7 +75,7 @@ def test_spreadsheet_csv_with_byte_order_mark_semicolons_and_line_breaks_in_a_fi
 def test_repeats_without_ids_are_merged_with_all_their_answers_and_counted(tmp_path):
     rows = [
         {"question": "Who wrote Emma?", "answer": "Austen"},
-        {"question": "who wrote emma", "answer": ["J. Austen"]},
+        {"question": "who wrote emma", "answer": "J. Austen"},
     ]
     path = write_jsonl(tmp_path / "q.jsonl", rows)
     with pytest.warns(Notice, match="1 repeated questions merged, 1 remain"):
@@ -136,152 +134,59 @@ def test_repeats_with_other_right_options_have_none():
     assert (kept.answers, kept.right_option, n) == ((), None, 1)
 
 
-HUB_ROWS = {
-    "squad": [
-        {
-            "id": "s1",
-            "context": "Paris lies on the Seine.",
-            "question": "Where is Paris?",
-            "answers": {"text": ["on the Seine", "on the Seine"], "answer_start": [11, 11]},
-        },
-        {
-            "id": "s2",
-            "context": "…",
-            "question": "where is Paris",
-            "answers": {"text": ["France"], "answer_start": [0]},
-        },
-    ],
-    "nq_open": [{"question": "where is paris", "answer": ["on the Seine", "France"]}],
-    "trivia_qa": [
-        {
-            "question_id": "t1",
-            "question": "Where is Paris?",
-            "answer": {"value": "on the Seine", "aliases": ["France"], "normalized_value": "on seine"},
-        }
-    ],
+HUB = {
+    "arc": (
+        ["ARC-Easy", "ARC-Challenge"],
+        "test",
+        {"question": "Which?", "choices": {"text": ["neon", "iron"], "label": ["1", "2"]}, "answerKey": "2"},
+        ("B", "iron"),
+    ),
+    "squad": (
+        ["default"],
+        "validation",
+        {"id": "s", "question": "Where?", "answers": {"text": ["here", "here"], "answer_start": [1, 1]}},
+        ("here",),
+    ),
+    "math": (["algebra"], "test", {"problem": "1+1?", "solution": "So $\\boxed{2}$.", "type": "Algebra"}, ("2",)),
 }
 
 
-@pytest.mark.parametrize("name", HUB_ROWS)
+def saved_as_on_the_hub(folder, name):
+    """A folder with a README that declares its configurations, each with the split that is asked and another."""
+    configs, split, row, answers = HUB[name]
+    readme = ["---", "configs:"]
+    for config in configs:
+        (folder / config).mkdir(parents=True)
+        key = "problem" if "problem" in row else "question"
+        readme += [f"- config_name: {config}", "  data_files:"]
+        for other in ("train", split):
+            pd.DataFrame([row | {key: f"{row[key]} {config} {other}"}]).to_parquet(folder / config / f"{other}.parquet")
+            readme += [f"  - split: {other}", f"    path: {config}/{other}.parquet"]
+    (folder / "README.md").write_text("\n".join([*readme, "---", ""]))
+    return [f"{row[key]} {config} {split}" for config in configs], answers
+
+
+@pytest.mark.parametrize("name", HUB)
 @pytest.mark.parametrize("by_name", [True, False])
-def test_a_local_folder_in_the_hubs_layout_is_read(tmp_path, monkeypatch, name, by_name):
+def test_a_preset_reads_a_folder_in_the_hubs_layout(tmp_path, monkeypatch, name, by_name):
+    """Its configurations one after the other, the split that is asked; a folder of its name goes before the hub."""
     monkeypatch.setenv("HF_DATASETS_CACHE", str(tmp_path / "cache"))
     monkeypatch.chdir(tmp_path)
-    folder = tmp_path / (name if by_name else "copy") / ("rc.nocontext" if name == "trivia_qa" else "data")
-    folder.mkdir(parents=True)
-    pd.DataFrame(HUB_ROWS[name]).to_parquet(folder / "validation-00000-of-00001.parquet")
-    (question,) = load_questions(name if by_name else folder.parent)
-    assert question.text.lower().rstrip("?") == "where is paris"
-    assert question.answers == ("on the Seine", "France")
-    assert question.id == {"squad": "s1", "trivia_qa": "t1"}.get(name, question_id("where is paris"))
-
-
-def test_the_split_is_asked_that_tells_right_answers(tmp_path, monkeypatch):
-    monkeypatch.setenv("HF_DATASETS_CACHE", str(tmp_path / "cache"))
-    rows = {"test": "", "validation": "B", "train": "A"}
-    for split, key in rows.items():
-        table = pd.DataFrame({"question": [f"Which, {split}?"], "choices": [["a", "b"]], "answerKey": [key]})
-        table.to_parquet(tmp_path / f"{split}-00000-of-00001.parquet")
-    (question,) = load_questions(tmp_path)
-    assert question.text.startswith("Which, validation?")
-
-
-BENCHMARKS = {
-    "mmlu": (
-        "test",
-        {"question": "Which is a metal?", "subject": "chemistry", "choices": ["sulfur", "iron", "neon"], "answer": 1},
-        Question(
-            question_id("Which is a metal?\n\nA) sulfur\nB) iron\nC) neon"),
-            "Which is a metal?",
-            ("B", "iron"),
-            "chemistry",
-            options=("sulfur", "iron", "neon"),
-            right_option=1,
-        ),
-    ),
-    "simple_qa": (
-        "test",
-        {"metadata": "{'topic': 'Art', 'urls': ['x']}", "problem": "Who painted Olympia?", "answer": "Manet"},
-        Question(question_id("Who painted Olympia?"), "Who painted Olympia?", ("Manet",), "Art"),
-    ),
-    "mmlu_pro": (
-        "test",
-        {
-            "question_id": 70,
-            "question": "Which is a metal?",
-            "options": ["sulfur", "iron", "neon"],
-            "answer": "B",
-            "answer_index": 1,
-            "cot_content": "",
-            "category": "chemistry",
-        },
-        Question(
-            "70",
-            "Which is a metal?",
-            ("B", "iron"),
-            "chemistry",
-            options=("sulfur", "iron", "neon"),
-            right_option=1,
-        ),
-    ),
-    "math": (
-        "test",
-        {
-            "problem": "What is $\\frac{1}{2}+\\frac{1}{4}$?",
-            "level": "Level 2",
-            "type": "Prealgebra",
-            "solution": "Add: $\\boxed{\\frac{3}{4}}$.",
-        },
-        Question(
-            question_id("What is $\\frac{1}{2}+\\frac{1}{4}$?"),
-            "What is $\\frac{1}{2}+\\frac{1}{4}$?",
-            ("\\frac{3}{4}",),
-            "Prealgebra",
-            2,
-            grading="number",
-        ),
-    ),
-    "math_500": (
-        "test",
-        {
-            "problem": "How much is 6 times 7?",
-            "solution": "It is \\boxed{42}.",
-            "answer": "42",
-            "subject": "Algebra",
-            "level": 1,
-            "unique_id": "test/algebra/1.json",
-        },
-        Question("test/algebra/1.json", "How much is 6 times 7?", ("42",), "Algebra", 1, grading="number"),
-    ),
-}
-
-
-def saved_as_on_the_hub(folder, split, row):
-    """Two files per split, as the hub has them: the one to ask, and another that must not be asked."""
-    folder.mkdir(parents=True)
-    other = {
-        key: (value.replace("?", " again?") if key in ("question", "problem") else value) for key, value in row.items()
-    }
-    pd.DataFrame([row]).to_parquet(folder / f"{split}-00000-of-00001.parquet")
-    pd.DataFrame([other]).to_parquet(folder / f"{'validation' if split == 'test' else 'test'}-00000-of-00001.parquet")
-
-
-@pytest.mark.parametrize("name", BENCHMARKS)
-@pytest.mark.parametrize("by_name", [True, False])
-def test_benchmarks_are_read_from_folders_in_the_hubs_layout_with_a_grader_that_fits(
-    tmp_path, monkeypatch, name, by_name
-):
-    monkeypatch.setenv("HF_DATASETS_CACHE", str(tmp_path / "cache"))
-    monkeypatch.chdir(tmp_path)
-    split, row, expected = BENCHMARKS[name]
     folder = tmp_path / (name if by_name else "copy")
-    saved_as_on_the_hub(folder / "algebra" if name == "math" else folder / "data", split, row)
-    (question,) = load_questions(name if by_name else folder)
-    assert question == expected
-    assert grade_answer(question, expected.answers[0]).correct
-    assert not grade_answer(
-        question, "C" if question.options else {"number": "7/8"}.get(question.grading, "Monet")
-    ).correct
+    texts, answers = saved_as_on_the_hub(folder, name)
+    questions = load_questions(name) if by_name else load_questions(folder, preset=name)
+    assert [question.text for question in questions] == texts
+    assert {question.answers for question in questions} == {answers}
+
+
+def test_a_folder_without_a_preset_says_what_to_choose(tmp_path, monkeypatch):
+    monkeypatch.setenv("HF_DATASETS_CACHE", str(tmp_path / "cache"))
+    saved_as_on_the_hub(tmp_path / "copy", "arc")
+    with pytest.raises(InputError, match="has the configurations 'ARC-"):
+        load_questions(tmp_path / "copy")
+    (tmp_path / "one").mkdir()
+    pd.DataFrame({"question": ["Who?"], "answer": ["Ann"]}).to_parquet(tmp_path / "one" / "train.parquet")
+    assert load_questions(tmp_path / "one")[0].answers == ("Ann",)
 
 
 GPQA = {
@@ -292,95 +197,20 @@ GPQA = {
     "Incorrect Answer 2": ["kaon", "metallic"],
     "Incorrect Answer 3": ["tau", "hydrogen"],
     "High-level domain": ["Physics", "Chemistry"],
-    "Canary String": ["x", "x"],
 }
 
 
-def test_gpqa_is_read_with_its_options_in_an_order_that_hides_the_right_one_and_stays(tmp_path, monkeypatch):
-    monkeypatch.setenv("HF_DATASETS_CACHE", str(tmp_path / "cache"))
-    (tmp_path / "gpqa").mkdir()
-    pd.DataFrame(GPQA).to_csv(tmp_path / "gpqa" / "gpqa_main.csv", index=False)
-    pd.DataFrame(GPQA).head(1).to_csv(tmp_path / "gpqa" / "gpqa_diamond.csv", index=False)
-    first, second = load_questions(tmp_path / "gpqa")
+def test_the_right_option_stands_anywhere_and_always_in_its_place(tmp_path):
+    """Where it is told from wrong ones, the order is made by a hash."""
+    pd.DataFrame(GPQA).to_csv(tmp_path / "gpqa.csv", index=False)
+    first, second = load_questions(tmp_path / "gpqa.csv", preset="gpqa")
     assert (first.id, first.topic) == ("r1", "Physics")
     assert set(first.options) == {"muon", "pion", "kaon", "tau"}
-    for question in (first, second):
-        assert f"{question.answers[0]}) {question.answers[1]}" in question.rendered
-        assert grade_answer(question, question.answers[0]).correct
+    assert second == load_questions(pd.DataFrame(GPQA).iloc[1:], preset="gpqa")[0]
     many = pd.DataFrame({key: [f"{values[0]} {i}" for i in range(80)] for key, values in GPQA.items()})
-    many.to_csv(tmp_path / "gpqa" / "gpqa_main.csv", index=False)
-    letters = pd.Series([question.answers[0] for question in load_questions(tmp_path / "gpqa")]).value_counts()
+    letters = pd.Series([question.answers[0] for question in load_questions(many, preset="gpqa")]).value_counts()
     assert letters.index.sort_values().tolist() == list("ABCD")
     assert letters.min() >= 8
-    (tmp_path / "gpqa").rename(tmp_path / "gpqa_diamond")
-    assert [question.id for question in load_questions(tmp_path / "gpqa_diamond")] == ["r1"]
-
-
-def test_configurations_that_a_readme_declares_are_read_one_after_the_other(tmp_path, monkeypatch):
-    monkeypatch.setenv("HF_DATASETS_CACHE", str(tmp_path / "cache"))
-    folder = tmp_path / "math"
-    readme = ["---", "configs:"]
-    for part in ("algebra", "geometry"):
-        (folder / part).mkdir(parents=True)
-        row = BENCHMARKS["math"][1] | {"problem": f"What is the sum, in {part}?"}
-        pd.DataFrame([row]).to_parquet(folder / part / "test-0.parquet")
-        readme += [f"- config_name: {part}", "  data_files:", "  - split: test", f"    path: {part}/test-*"]
-    (folder / "README.md").write_text("\n".join([*readme, "---", ""]))
-    assert [question.text for question in load_questions(folder)] == [
-        "What is the sum, in algebra?",
-        "What is the sum, in geometry?",
-    ]
-
-
-def clue_and_response(row, where):
-    return Question(question_id(row["clue"]), row["clue"], (row["response"],))
-
-
-def test_an_added_layout_reads_folders_and_files_and_goes_before_those_that_need_fewer_columns(tmp_path, monkeypatch):
-    monkeypatch.setenv("HF_DATASETS_CACHE", str(tmp_path / "cache"))
-    monkeypatch.setitem(LAYOUTS, "quiz", Layout(("question", "answer", "clue", "response"), clue_and_response))
-    table = pd.DataFrame({"question": ["x?"], "answer": ["y"], "clue": ["Who flew first?"], "response": ["Wright"]})
-    (tmp_path / "quiz").mkdir()
-    table.to_parquet(tmp_path / "quiz" / "test-00000-of-00001.parquet")
-    table.to_csv(tmp_path / "quiz.csv", index=False)
-    for source in (tmp_path / "quiz", tmp_path / "quiz.csv"):
-        (question,) = load_questions(source)
-        assert (question.text, question.answers) == ("Who flew first?", ("Wright",))
-    monkeypatch.setitem(LAYOUTS, "quiz", Layout(("clue", "response"), lambda row, where: row["nothing"]))
-    with pytest.raises(InputError, match=r"quiz\.csv, line 2 cannot be read as clue, response .KeyError"):
-        load_questions(tmp_path / "quiz.csv")
-
-
-def test_code_is_refused_by_name():
-    for name in ("humaneval", "openai/openai_humaneval", "mbpp"):
-        with pytest.raises(InputError, match="asks for code, which could only be graded by running it"):
-            load_questions(name)
-
-
-@pytest.mark.parametrize(
-    ("row", "complaint"),
-    [
-        (
-            {"question": "Which?", "options": ["a", "b"], "answer": "C"},
-            "row 1 gives the answer 'C', which is no letter, text or place of its 2",
-        ),
-        ({"question": "Which?", "options": ["a"], "answer": "A"}, "row 1 has 1 options; it needs 2 to 26"),
-        ({"question": " ", "options": ["a", "b"], "answer": "A"}, "row 1, column 'question' is blank"),
-        ({"problem": "Which?", "solution": "no box"}, "row 1 has no answer: its solution boxes none"),
-        (
-            {"question": "Which?", "choices": ["a", "b"], "answer": 3},
-            "row 1 gives the answer 3, which is no letter, text or place of its 2",
-        ),
-        ({"question": "Which?", "choices": 7, "answer": 0}, "row 1, column 'choices' cannot be read as options"),
-        ({"image": 1, "label": 2}, "no column 'question'; it holds 'image', 'label'"),
-        ({"prompt": "def f():", "entry_point": "f", "canonical_solution": "pass"}, "asks for code"),
-    ],
-)
-def test_a_benchmark_row_that_cannot_be_asked_is_refused(tmp_path, monkeypatch, row, complaint):
-    monkeypatch.setenv("HF_DATASETS_CACHE", str(tmp_path / "cache"))
-    pd.DataFrame([row]).to_parquet(tmp_path / "test-00000-of-00001.parquet")
-    with pytest.raises(InputError, match=complaint):
-        load_questions(tmp_path)
 
 
 @pytest.mark.parametrize("suffix", [".jsonl", ".csv", ".parquet"])

@@ -158,7 +158,7 @@ def test_only_questions_whose_text_is_whole_are_asked(panel):
     assert joined.about_questions.shape[0] == 1374
     for question in questions:
         assert len(question.options) == 4
-        assert question.answers == ("ABCD"[question.right_option], question.options[question.right_option])
+        assert question.answers == ("ABCD"[question.right_option], question.options[question.right_option].strip())
     beginnings = panel.about_questions["beginning"].dropna()
     assert set(beginnings.index) == set(panel.question_texts.index[panel.question_texts.isna()])
     assert (beginnings.str.len() <= 80).all()

@@ -3,10 +3,12 @@
 tests/reference/grades.yaml is the table of answers, under what each of them is graded.
 """
 
+import json
 import math
 import string
 from pathlib import Path
 
+import pandas as pd
 import pytest
 import yaml
 from hypothesis import given
@@ -72,7 +74,8 @@ def test_normalising_twice_changes_nothing(text):
 
 def test_a_question_file_names_the_grader_and_an_unknown_one_is_refused(tmp_path):
     path = tmp_path / "q.csv"
-    path.write_text("question,answer,grading,exact_answers\nHow many?,7,number,\nWhen?,autumn,,fall|the fall\n")
+    rows = [["How many?", "7", "number", ""], ["When?", "autumn", "", json.dumps(["fall", "the fall"])]]
+    pd.DataFrame(rows, columns=["question", "answer", "grading", "exact_answers"]).to_csv(path, index=False)
     number, text = load_questions(path)
     assert (number.grading, text.grading, text.exact_answers) == ("number", "text", ("fall", "the fall"))
     path.write_text("question,grading\nHow many?,code\n")

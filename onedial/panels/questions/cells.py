@@ -1,4 +1,4 @@
-"""What a cell of a table of questions means: a text, a list that was written as text, accepted answers."""
+"""What a cell holds, once it is said which part of a question stands in it."""
 
 import ast
 import html
@@ -6,20 +6,18 @@ import io
 import json
 import re
 import tokenize
-from collections.abc import Iterable
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
-from onedial.asking.tables import is_blank, text_of
+from onedial.asking.tables import Table, is_blank, text_of
 from onedial.panels.grading.number_grading import last_box
+from onedial.panels.questions.question_columns import head_of
 
-TRUTH = {"true": True, "yes": True, "1": True, "1.0": True, "false": False, "no": False, "0": False, "0.0": False}
 _ENTITY = re.compile(r"&(?:#\d+|#[xX][0-9a-fA-F]+|[A-Za-z]\w*);")
+_LIST = re.compile(r"\s*(?:\[.*\]|\{.*\}|array\(.*\))\s*$", re.DOTALL)
 _ARRAY = re.compile(r"\barray\((\[.*?\])(?:,\s*dtype=[\w<>']+)?\)", re.DOTALL)
-_SOLVED = re.compile(r"####\s*(.+?)\s*$", re.DOTALL)
-_HIDDEN = "<unk>"
-"""What stands for the answers of a split that keeps them back (TriviaQA)."""
 
 
 def clean_text(cell: Any) -> str | None:
@@ -32,13 +30,20 @@ def clean_text(cell: Any) -> str | None:
     return None if text is None else _ENTITY.sub(lambda entity: html.unescape(entity[0]), text).strip()
 
 
-def plain(cell: Any) -> Any:
-    """Without numpy: lists, objects and plain values as JSON has them."""
-    if isinstance(cell, np.ndarray | list | tuple):
-        return [plain(each) for each in cell]
-    if isinstance(cell, dict):
-        return {str(name): plain(each) for name, each in cell.items()}
-    return cell.item() if isinstance(cell, np.generic) else cell
+def cells_of(table: Table, column: str) -> list[Any]:
+    """The cells of a column, or what a path such as `choices.text` reaches in them; of a list it reaches each."""
+    head = head_of(column, [str(name) for name in table.frame.columns]) or column
+    steps = column[len(head) + 1 :].split(".") if column != head else []
+    cells = table.frame[head].tolist() if head in table.frame.columns else [None] * len(table.frame)
+    return [_reached(list_in_text(cell), steps) for cell in cells] if steps else cells
+
+
+def _reached(cell: Any, steps: Sequence[str]) -> Any:
+    for place, step in enumerate(steps):
+        if isinstance(cell, list):
+            return [_reached(each, steps[place:]) for each in cell]
+        cell = cell.get(step) if isinstance(cell, dict) else None
+    return cell
 
 
 def list_in_text(cell: Any) -> Any:
@@ -49,9 +54,9 @@ def list_in_text(cell: Any) -> Any:
     """
     if not isinstance(cell, str):
         return plain(cell)
-    text = _ARRAY.sub(r"\1", cell.strip())
-    if (text[:1], text[-1:]) not in (("[", "]"), ("{", "}")):
+    if not _LIST.match(cell):
         return cell
+    text = _ARRAY.sub(r"\1", cell.strip())
     try:
         return json.loads(text)
     except (ValueError, RecursionError):
@@ -62,64 +67,61 @@ def list_in_text(cell: Any) -> Any:
         return cell
 
 
+def plain(cell: Any) -> Any:
+    """Without numpy: lists, objects and plain values as JSON has them."""
+    if isinstance(cell, np.ndarray | list | tuple):
+        return [plain(each) for each in cell]
+    if isinstance(cell, dict):
+        return {str(name): plain(each) for name, each in cell.items()}
+    return cell.item() if isinstance(cell, np.generic) else cell
+
+
 def _with_commas(text: str) -> str:
     """A list with commas between its values, which numpy leaves out ("['a' 'b']" would be one text, 'ab')."""
-    written, before = [], None
+    tokens, before = [], None
     for token in tokenize.generate_tokens(io.StringIO(text).readline):
         if not token.string.strip():
             continue
         if before in (tokenize.STRING, tokenize.NUMBER) and token.type == before:
-            written.append(",")
-        written.append(token.string)
+            tokens.append(",")
+        tokens.append(token.string)
         before = token.type
-    return " ".join(written)
+    return " ".join(tokens)
 
 
-def answers_of(cell: Any) -> tuple[str, ...]:
-    """Accepted answers, however a cell writes them: a list, one text with | between, {"text": [...]}, {"value": ...}.
+def texts_in(cell: Any, split: str | None = None) -> tuple[str, ...]:
+    """The texts of a list, or the one text; blank ones are left out, repeats count once.
+
+    Args:
+        split: the mark between texts in one text.
 
     Raises:
-        ValueError: the cell holds something else.
+        ValueError: the cell holds something else, or a text that may be a list or none ("[-2, 7]").
 
-    >>> answers_of('["Danube", "The Danube"]'), answers_of("Danube|The Danube"), answers_of("[-2, 7]")
-    (('Danube', 'The Danube'), ('Danube', 'The Danube'), ('[-2, 7]',))
+    >>> texts_in('["Danube", "The Danube"]'), texts_in("Danube|The Danube"), texts_in("a|b", "|")
+    (('Danube', 'The Danube'), ('Danube|The Danube',), ('a', 'b'))
     """
-    found = list_in_text(cell)
-    if isinstance(cell, bool):
-        return (str(cell),)
-    if isinstance(found, dict):
-        found = found.get("text") if "value" not in found else _value_and_aliases(found)
-        if not isinstance(found, list):
-            raise ValueError("an object without a list of texts")
-    elif isinstance(found, list) and isinstance(cell, str) and not all(isinstance(each, str | dict) for each in found):
-        found = [cell]  # an interval, [-2, 7], is one answer
-    elif isinstance(found, str):
-        found = found.split("|")
-    given = found if isinstance(found, Iterable) else [found]
-    given = [_value_and_aliases(each)[0] if isinstance(each, dict) else each for each in given]
-    texts = (clean_text(answer) for answer in given)
-    return tuple(dict.fromkeys(text for text in texts if text not in (None, _HIDDEN)))
+    value = list_in_text(cell)
+    if isinstance(value, str) and split:
+        value = value.split(split)
+    elif isinstance(value, list) and isinstance(cell, str) and not all(isinstance(each, str) for each in value):
+        raise ValueError("a list without quotation marks")
+    texts = (clean_text(each) for each in (value if isinstance(value, list) else [value]))
+    return tuple(dict.fromkeys(text for text in texts if text is not None))
 
 
-def _value_and_aliases(found: dict[str, Any]) -> list[Any]:
-    if not {"value", "text"} & found.keys():
-        raise ValueError("an object without a text or value")
-    return [found.get("value", found.get("text")), *(found.get("aliases") or ())]
+def final_answer(cell: Any, mark: str) -> str | None:
+    r"""The answer at the end of a worked solution: what follows ####, or is boxed last; None where it is not there.
 
-
-def final_answer_of(cell: Any) -> str | None:
-    r"""The answer at the end of a worked solution: what follows ####, or is boxed last; None where there is neither.
-
-    >>> final_answer_of("10-3=7\n#### 7"), final_answer_of(r"So it is \boxed{42}."), final_answer_of("42")
-    ('7', '42', None)
+    >>> final_answer("10-3=7\n#### 7", "####"), final_answer(r"So it is \boxed{42}.", "boxed")
+    ('7', '42')
     """
     if not isinstance(cell, str):
         return None
-    solved = _SOLVED.search(cell)
-    return solved[1] if solved else last_box(cell)
+    return last_box(cell) if mark == "boxed" else cell.rpartition("####")[2].strip() if "####" in cell else None
 
 
 def is_empty(cell: Any) -> bool:
     """Blank, or a list or object without anything in it, also as text."""
-    found = list_in_text(cell)
-    return is_blank(found) or (isinstance(found, list | dict) and not found)
+    value = list_in_text(cell)
+    return is_blank(value) or (isinstance(value, list | dict) and not value)

@@ -1,4 +1,4 @@
-"""Load questions: the embedded set, a data set through `datasets`, or the user's own JSONL, CSV or Parquet file."""
+"""Load questions: the embedded set, a public data set, the user's own file, or rows that are in memory."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import ExitStack
@@ -13,79 +13,176 @@ from onedial.asking.questions import Question, sample_questions, without_repeats
 from onedial.asking.tables import SUFFIXES, Table, read_table
 from onedial.core.errors import InputError
 from onedial.core.notices import notice
-from onedial.panels.questions.hub_datasets import DATA_SETS, load_from_hub, named_data_set
-from onedial.panels.questions.layouts import questions_of
-from onedial.panels.questions.question_table import of_a_long_panel
+from onedial.panels.questions.cells import list_in_text
+from onedial.panels.questions.hub_datasets import hub_tables
+from onedial.panels.questions.question_columns import (
+    Given,
+    Preset,
+    QuestionColumns,
+    beside_file,
+    head_of,
+    preset_of,
+    presets,
+)
+from onedial.panels.questions.question_table import Unclear, read_questions
+from onedial.panels.questions.suggest import advice, in_words, rivals
 
 Rows = pd.DataFrame | Sequence[str | Mapping[str, Any]]
 """Questions that are in memory: a data frame, texts, or rows such as those of a JSONL file."""
+_GIVEN = "what was given"
+_OF_A_PANEL = ("question_id", "id", "question", "topic", "level", "unknowable", "wording_of", "options", "answers")
 
 
-def load_questions(source: str | Path | Rows, n: int | None = None, seed: int = 0) -> list[Question]:
-    """Load the questions of a source, in its order.
+def load_questions(
+    source: str | Path | Rows, n: int | None = None, seed: int = 0, columns: Given = None, preset: str | None = None
+) -> list[Question]:
+    """Load the questions of a source, in its order. What was read from where is noticed in one line.
 
         load_questions(["Who sang Hurt first?", "What is 7 times 8?"])
-        load_questions(frame)                                              # the columns of any layout
+        load_questions("quiz.csv", columns={"question": "prompt", "answers": "target"})
+        load_questions("arc.jsonl", preset="arc")
 
     Args:
         source: "embedded"; "development" (on which wordings are chosen; no run uses it); "frontier" or
-            "frontier-safe" (requests that a model may refuse: about refusal, not ability); a published data set by
-            its name (`hub_datasets.DATA_SETS`: "squad", with the passage removed, "mmlu", "gpqa", ...) or hub id, or
-            as a local folder in the hub's layout; or the path of a JSONL, JSON, CSV or Parquet file with `question` and
-            optionally `id`, `answers` or `answer` (a list, or text with | between), `choices` or `options`,
-            `exact_answers`, `topic`, `level`, `unknowable`, `grading` (how answers are graded: text, choice or
-            number), `wording_of` (a name that wordings of one question share), or the other names and forms under
-            which data sets have these (`questions.question_table`). A panel file that holds its questions' text, wide
-            or long, serves too. Or a list of texts, a list of rows, or a data frame with the same columns.
+            "frontier-safe" (requests that a model may refuse: about refusal, not ability); a public data set by the
+            short name or hub id of its preset ("arc", "openai/gsm8k"), any other as OWNER/NAME or
+            OWNER/NAME:CONFIGURATION:SPLIT with `columns`; a folder in the hub's layout; or the path of a JSONL, JSON,
+            CSV, Excel or Parquet file. Or a list of texts, a list of rows, or a data frame.
         n: how many to draw (`sample_questions`); None takes all.
         seed: of the draw.
+        columns: which column holds what (`QuestionColumns`), where it is not called by the canonical name.
+        preset: read the source as this public data set is read.
 
-    Rows without an id whose normalised texts are equal are one question, with the accepted answers of all; so are
-    the repeats of a data set. How many were merged is noticed.
+    Rows without an id whose normalised texts are equal are one question, with the accepted answers of all; how many
+    were merged is noticed.
 
     Raises:
-        InputError: an unknown source; an empty, truncated or undecodable file; a missing column; a blank question;
-            a wrong type; an id that stands twice; more questions requested than there are.
+        InputError: an unknown source; a table that nothing says how to read, with the mappings that would; an empty,
+            truncated or undecodable file; a blank question; an id that stands twice; more questions requested than
+            there are.
 
     >>> load_questions(["Who wrote Emma?", "What is the capital of Peru?"])[1].text
     'What is the capital of Peru?'
     """
+    if columns is not None and preset is not None:
+        raise InputError("--columns and --as exclude each other; leave one of them out")
+    mapping = None if columns is None else QuestionColumns.of(columns)
+    like = None if preset is None else preset_of(preset)
     if not isinstance(source, str | Path):
-        name, table = "what was given", _table_of(source)
-        questions, has_ids = _read_table(table)
-        return _whole(name, questions, has_ids, n, seed)
-    name = str(source)
-    if name in NAMED_QUESTIONS:
-        say_what_it_is_about(name)
-        questions, has_ids = _read(name)
-    elif _is_folder(name) or named_data_set(name) is not None:
-        questions, has_ids = load_from_hub(name), False
-    elif Path(name).is_file() or Path(name).suffix:
-        questions, has_ids = _read(name)
-    elif len(name.split()) > 2 and Path(name).suffix not in SUFFIXES:
+        tables, name = [_table_of(source)], _GIVEN
+    else:
+        name = str(source)
+        if name in NAMED_QUESTIONS:
+            if mapping is not None or like is not None:
+                raise InputError(f"{name} comes with the project; leave --columns and --as out")
+            say_what_it_is_about(name)
+            return _whole(name, _named(name), True, n, seed)
+        tables, mapping, like = _tables(name, mapping, like)
+    if like is not None and mapping is None:
+        mapping = like.columns
+    read = [_read(table, mapping, in_python=not isinstance(source, str | Path)) for table in tables]
+    has_ids = len(read) == 1 and read[0][1]
+    return _whole(name, [question for questions, _ in read for question in questions], has_ids, n, seed)
+
+
+def questions_of_panel(path: str | Path, columns: Mapping[str, str] | None = None) -> list[Question]:
+    """The questions that a panel file holds, wide or long: its canonical columns, beside those of respondents.
+
+    Args:
+        columns: canonical name -> what the file calls it, as elicitation.yaml has it.
+    """
+    table = read_table(path)
+    theirs = {name: canonical for canonical, name in (columns or {}).items()}
+    table = replace(table, frame=table.frame.rename(columns=theirs))
+    kept = list(_OF_A_PANEL)
+    if not {"respondent", "model"} & set(table.frame.columns) or "said_yes" in table.frame.columns:
+        kept.append("answer")
+    table = replace(table, frame=table.frame[[name for name in table.frame.columns if name in kept]])
+    mapping = QuestionColumns(answer="answer" if "answer" in table.frame else None)
+    read = list(dict.fromkeys(read_questions(table, mapping)))
+    return _whole(str(path), read, bool({"id", "question_id"} & set(table.frame.columns)), None, 0)
+
+
+def _read(table: Table, mapping: QuestionColumns | None, in_python: bool) -> tuple[list[Question], bool]:
+    """The questions of a table, and whether it gives their ids; says what was read from where."""
+    table = _as_stored(table)
+    given = mapping or QuestionColumns()
+    names = set(table.frame.columns)
+    is_long = {"respondent", "model"} & names and {"said_yes", "confidence", "answered_correctly"} & names
+    try:
+        held = given.held(table)
+        own = {part for part in ("answers", "answer", "options") if part in held and getattr(given, part) is None}
+        if (mapping is None or own) and "question" in held and (others := rivals(table, given)):
+            both = [column for part in sorted(own) for column in held[part]] + others
+            meant = "could be meant" if len(both) == 1 else "could each be meant"
+            raise Unclear(f"{table.path}: {', '.join(map(repr, both[:6]))} {meant} for answers, options or a key")
+        questions = read_questions(table, given)
+        texts = {question.text for question in questions}
+        if mapping is None and not is_long and len(questions) >= 4 and len(texts) <= 2:
+            raise Unclear(f"{table.path}: the column 'question' holds only {' and '.join(map(repr, sorted(texts)))}")
+    except Unclear as error:
+        raise InputError(f"{error}; {advice(table, in_python, given.mapped())}") from None
+    if is_long:
+        questions = list(dict.fromkeys(questions))
+    if not (mapping is None and list(table.frame.columns) == ["question"]):
+        notice(_in_a_line(table, given, questions))
+    return questions, "id" in held
+
+
+def _in_a_line(table: Table, mapping: QuestionColumns, questions: Sequence[Question]) -> str:
+    """How many questions were read from where, the first of them, and what was not read."""
+    held, names = mapping.held(table), list(map(str, table.frame.columns))
+    parts = [
+        part if columns == (part,) else f"{part} from {' and '.join(columns)}"
+        for part, columns in held.items()
+        if part not in ("key", "labels")
+    ]
+    if "key" in held:
+        parts.append(f"key {held['key'][0]} ({mapping.key_is})")
+    unknown = sum(not question.answers and not question.unknowable for question in questions)
+    used = {head_of(column, names) for columns in held.values() for column in columns}
+    unread = [name for name in names if name not in used]
+    line = [f"{table.path}: {len(questions)} questions", *parts, f"row 1: {in_words(questions[0])}"]
+    line += [f"of {unknown} no answer is known"] if 0 < unknown < len(questions) else []
+    shown = ", ".join(unread[:6]) + (f" and {len(unread) - 6} more" if len(unread) > 6 else "")
+    return "; ".join(line + ([f"not read: {shown}"] if unread else []))
+
+
+# ---- sources ---------------------------------------------------------------------------------------------------------
+
+
+def _tables(
+    name: str, mapping: QuestionColumns | None, like: Preset | None
+) -> tuple[list[Table], QuestionColumns | None, Preset | None]:
+    """The tables of a file, folder or data set, and how they are to be read."""
+    path, is_folder = Path(name), bool(name) and Path(name).is_dir()  # Path("") would be the working directory
+    if path.is_file() or (not is_folder and path.suffix in (*SUFFIXES, ".gz")):
+        beside = beside_file(path) if mapping is None and like is None else mapping
+        return [read_table(name)], beside, like
+    known = presets()
+    of_name = known.get(path.name if is_folder else name) or next((p for p in known.values() if name == p.hub), None)
+    if is_folder:
+        like = like or (of_name if mapping is None else None)
+        return hub_tables(name, like), mapping, like
+    if of_name is not None and of_name.hub:
+        return hub_tables(of_name.hub, of_name), mapping, like or of_name
+    if name.count("/") == 1 and " " not in name and all(name.partition(":")[0].split("/")):
+        return hub_tables(name, like), mapping, like
+    if len(name.split()) > 2:
         raise InputError(f"{name[:60]!r} is one text; put it into a list to ask it, as load_questions([text])")
-    else:
-        raise unknown_name("are no questions called", name, [*NAMED_QUESTIONS, *DATA_SETS], "a folder or a file")
-    return _whole(name, questions, has_ids, n, seed)
+    raise unknown_name("are no questions called", name, [*NAMED_QUESTIONS, *known], "a folder or a file")
 
 
-def _whole(name: str, questions: list[Question], has_ids: bool, n: int | None, seed: int) -> list[Question]:
-    """Without repeats, and as many as were asked for."""
-    if has_ids:
-        _refuse_repeated_ids(name, questions)
-    else:
-        questions, n_merged = without_repeats(questions)
-        if n_merged:
-            notice(f"{name}: {n_merged} repeated questions merged, {len(questions)} remain")
-    return questions if n is None else sample_questions(questions, n, seed)
-
-
-def _read(source: str | Path) -> tuple[list[Question], bool]:
-    """The questions of a file, and whether the file gives their ids."""
+def _named(name: str) -> list[Question]:
+    """The questions of a set that comes with the project, whose options are asked to the byte as they stand."""
     with ExitStack() as stack:
-        name = NAMED_QUESTIONS.get(str(source))
-        table = read_table(embedded_file(name, stack) if name else source)
-    return _read_table(table)
+        table = read_table(embedded_file(NAMED_QUESTIONS[name], stack))
+    questions = read_questions(table, QuestionColumns())
+    if "options" not in table.frame:
+        return questions
+    options = [tuple(list_in_text(cell)) for cell in table.frame["options"]]
+    pairs = zip(questions, options, strict=True)
+    return [replace(question, options=(*own[:-1], own[-1].rstrip())) for question, own in pairs]
 
 
 def _table_of(rows: Rows) -> Table:
@@ -106,22 +203,29 @@ def _table_of(rows: Rows) -> Table:
     if rows.empty:
         raise InputError("no questions were given; give at least one text or row")
     frame = rows.rename(columns=str).astype(object).reset_index(drop=True)
-    return Table(Path("what was given"), frame, list(range(1, len(frame) + 1)), "row")
+    return Table(Path(_GIVEN), frame, list(range(1, len(frame) + 1)), "row")
 
 
-def _read_table(table: Table) -> tuple[list[Question], bool]:
-    """The questions of a table, the repeated rows of a long panel folded, and whether it gives their ids."""
-    names = set(map(str, table.frame.columns))
-    of_whom = names & {"respondent", "model"}
-    is_long = bool(of_whom and names & {"said_yes", "confidence", "answered_correctly", "correct"})
-    if is_long:
-        table = replace(table, frame=table.frame[of_a_long_panel(table)])
-    questions, has_ids = questions_of(table)
-    return list(dict.fromkeys(questions)) if is_long else questions, has_ids
+def _as_stored(table: Table) -> Table:
+    """A run's own questions.parquet: there `question` is the text as it was asked, and `stem` that without options."""
+    if not {"question", "stem", "options", "right_option"} <= set(table.frame.columns):
+        return table
+    frame = table.frame.assign(question=table.frame["stem"])
+    return replace(table, frame=frame.drop(columns=["stem", "right_option"]))
 
 
-def _is_folder(name: str) -> bool:
-    return bool(name) and Path(name).is_dir()  # Path("") would be the working directory
+# ---- all of them together --------------------------------------------------------------------------------------------
+
+
+def _whole(name: str, questions: list[Question], has_ids: bool, n: int | None, seed: int) -> list[Question]:
+    """Without repeats, and as many as were asked for."""
+    if has_ids:
+        _refuse_repeated_ids(name, questions)
+    else:
+        questions, n_merged = without_repeats(questions)
+        if n_merged:
+            notice(f"{name}: {n_merged} repeated questions merged, {len(questions)} remain")
+    return questions if n is None else sample_questions(questions, n, seed)
 
 
 def _refuse_repeated_ids(name: str, questions: Iterable[Question]) -> None:

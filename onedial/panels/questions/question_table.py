@@ -1,527 +1,424 @@
-"""How people write questions, their options and their keys, told from the columns: files and folders may have any name.
+"""Read the questions of a table whose columns are known (`columns.QuestionColumns`).
 
-    question    `ROLES` lists the names under which each part is found, in any case and spelling ("Correct Answer",
-                correctAnswer); a question that is an object holds them itself ({"stem": ..., "choices": [...]})
-    options     one column: a list; an object by label; {"text": [...], "label": [...]}; objects with a label and a
-                text; text with | between, or lettered; a list that was written as text. Or a column for each
-                (option_a, opa, choice1, A). Or the right answer and wrong ones. Or in the question: "(A) iron (B) wood"
-    key         the option's label, its text, or its place from 0 or 1: whatever fits all rows of the column
-    answers     a list, text with | between, a list that was written as text, {"text": [...]}, {"value": ..., "aliases":
-                [...]}; of a worked solution what follows #### or is boxed last (graded as a number)
+A cell is taken for what its column is said to hold, or refused; it never tells what a column holds. Under canonical
+names, which nobody has confirmed, more is refused: a worked solution as an answer, or a text that may be several.
 
-Options come in the order of their labels and are asked as lines "A) ...". Where the right answer is told from wrong
-ones, the order is by a hash of question and option: the right one stands anywhere, and always in the same place. Where
-a key can be read in two ways, which one was taken is said. Columns that look like options and are not understood are
-refused, and so is code (HumanEval, MBPP): what a program does shows only when it runs, and nothing that a model wrote
-is run here. A passage stays out, which is said.
-
-What is written otherwise takes a function from a row to a question, and an entry of `layouts.LAYOUTS` in a plugin.
+Options keep their order. Where the right one is told from wrong ones, or by flags, the order is by a hash of question
+and option: the right one stands anywhere, and always in the same place.
 """
 
 import re
-from collections import defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
-import pandas as pd
-
-from onedial.asking.questions import Question, normalised_text, question_id
+from onedial.asking.questions import LETTERS, Question, normalised_text, question_id, rendered
 from onedial.asking.tables import Table, is_blank, listed, name_of, text_of
 from onedial.core.errors import InputError
-from onedial.core.notices import notice
-from onedial.panels.columns import Columns, has_words, is_number, simple
+from onedial.core.files import sha256_of_text
 from onedial.panels.grading.choice_grading import GRADERS
-from onedial.panels.questions.cells import TRUTH, answers_of, clean_text, final_answer_of, is_empty, list_in_text
-from onedial.panels.questions.options import (
-    READINGS,
-    Options,
-    choice_question,
-    key_of,
-    options_in,
-    options_of,
-    options_within,
-    right_places,
-    stem_before,
-)
-from onedial.panels.questions.prompts import PROMPTS, bare_questions, say_what_may_be_shared
+from onedial.panels.questions.cells import cells_of, clean_text, final_answer, is_empty, list_in_text, texts_in
+from onedial.panels.questions.question_columns import QuestionColumns
+from onedial.panels.spellings import TRUTH, word_of
 
-ROLES = {
-    "question": (
-        "question problem questions question_text question_stem stem query goal sentence ctx startphrase front ques "
-        "instruction input prompt text"
-    ),
-    "id": "id question_id qid record_id unique_id uid",
-    "answers": (
-        "answers answer possible_answers best_answer correct_answers correct_answer right_answer gold_answer "
-        "ground_truth target back ideal reference references expected_answer reference_answer gold_answers output "
-        "solution"
-    ),
-    "aliases": "aliases answer_aliases correct_answers",
-    "options": (
-        "choices options mc1_targets endings answer_choices answer_options alternatives possible_choices target_scores "
-        "candidates all_answers"
-    ),
-    "right": "correct_answer best_answer right_answer correct correct_answers answer",
-    "wrong": "incorrect_answers wrong_answers distractors incorrect incorrect_options wrong",
-    "topic": "topic subject category subject_name topic_name high_level_domain",
-    "level": "level difficulty",
-    "solution": "solution",
-    "unknowable": "unknowable unanswerable unknown is_unanswerable is_unknown is_unknowable",
-    "answerable": "answerable is_answerable",
-    **{name: name for name in ("exact_answers", "grading", "wording_of")},
-}
-"""What a question has, and the names of columns that hold it (`onedial.panels.columns.simple`)."""
-_NTH = r"(?:key|idx|index|id|letter|label|number|num|position)"
-_KEY = re.compile(
-    rf"(?:correct|right|gold)(?:_(?:answer|option|choice|alternative|ending)s?)?(?:_{_NTH})?(?:_s)?"
-    rf"|(?:answer|ans)(?:_{_NTH})?|answers|cop|label|target|key"
-)
-_SURELY_A_KEY = re.compile(rf".+_{_NTH}|(?:correct|right|gold)_(?:option|choice|alternative|ending)s?|cop|gold")
-_NO_OPTIONS = {"label", "correct", "key", "target", "gold", "ans", "answer", "answers"}
-_COUNTS_FROM_0 = re.compile(r"(?:_|^)(?:index|idx|label|gold|cop)$")
-"""Names of keys that count places, also where the options' columns are numbered from 1 (PIQA)."""
-_FAMILY = re.compile(r"(option|choice|ending|alternative|answer|ans|opt|op|sol|)_?(\d{1,2}|[a-z])")
-_OPTIONS_WITHOUT_A_KEY = ("option", "choice", "ending", "alternative", "sol")
-_WRONG = re.compile(r"(?:(?:incorrect|wrong|false)(?:_(?:answer|option|choice))?|distractor)_?\d+")
-_LIKE_OPTIONS = re.compile(
-    r"option|choice|distractor|alternative|incorrect|wrong|candidate|targets$|^(?:opt?|answer)_?[a-e1-9]$|^[a-d]$"
-)
-_LIKE_KEYS = re.compile(r"correct|(?:^|_)(?:key|gold|label|cop)$|answer_?(?:key|idx|index|id)$")
-_PASSAGES = (
-    *("context", "passage", "article", "premise", "body", "narrative", "story", "document", "paragraph", "dialogue"),
-    *("given_info", "background", "background_description", "hint", "image", "images", "audio"),
-)
-_LEVELS = {"easy": 1, "medium": 2, "hard": 3}
-_TOPIC_IN_TEXT = re.compile(r"['\"]topic['\"]\s*:\s*['\"]([^'\"]+)['\"]")
-_TAG = re.compile(r"</?[A-Za-z][^<>]*>")
-_LIKE_ANSWERS = re.compile(r"ans(?:wer)?|truth|gold|target|label")
-"""Where no answers are found, also columns of numbers that are called so are named."""
-_REMARK = re.compile(r"\w\s+[(\[][^()\[\]]*[^\W\d]{2}[^()\[\]]*[)\]]")
-_SEVERAL = re.compile(r"\w\s*;\s*\w|\w\s+(?:/|\|\||or|aka)\s+\w|\w[^\S\n]*\n\s*\w")
-_ANSWERS = (answers_of, "give a list of texts, or one text with | between answers")
-_TRUTH_OR_BLANK = "give true or false, or leave it blank"
-_A_LIST = "give a list, an object by letter, or text with | between"
+LONGEST_ANSWER = 30
+"""Words of an answer that nobody has confirmed to be one."""
+_SEVERAL = re.compile(r"\w[^\S\n]*[;|][^\S\n]*\w|\w\s/\s\w|\w[^\S\n]*\n\s*\w")
+_NUMBER = re.compile(r"-?\d+(?:\.0)?")
+_LABEL = re.compile(r"\(?([A-Za-z]|\d{1,2})\s*[).:\uff0e\u3001]\s*")
+_WITHIN = re.compile(r"(?:^|(?<=[\s,;]))\(?([A-Za-z]|\d{1,2})\s*[).:\uff0e\u3001]\s*(?=\S)")
 
 
-def read_questions(table: Table) -> tuple[list[Question], bool]:
-    """Every row as a question, and whether the table gives their ids; raises InputError (`layouts.questions_of`)."""
-    columns = Columns(_unnested(table), ROLES)
-    if (name := columns.found.get("question")) is None:
-        raise InputError(
-            f"{table.path} has no column 'question'; it holds {listed(map(str, columns.frame.columns))}: "
-            "rename the column that is meant, or add a layout (--plugin)"
+class Unclear(InputError):
+    """What somebody has to say before it can be read: a mapping would (`suggest.advice`)."""
+
+
+@dataclass(frozen=True)
+class Options:
+    """The options of one question: those that are not blank.
+
+    Attributes:
+        texts: of each. labels: of each; letters where the file has none. places: of each in its list, from 0.
+    """
+
+    texts: tuple[str, ...]
+    labels: tuple[str, ...]
+    places: tuple[int, ...]
+
+    @classmethod
+    def of(cls, texts: Sequence[Any], labels: Sequence[Any] | None = None) -> "Options":
+        """Those that are not blank."""
+        names = list(LETTERS) if labels is None else [str(clean_text(label)) for label in labels]
+        filled = [(place, text) for place, cell in enumerate(texts) if (text := clean_text(cell)) is not None]
+        if len(names) < len(texts):
+            raise ValueError(f"{len(texts)} options and {len(names)} labels")
+        return cls(
+            tuple(text for _, text in filled),
+            tuple(names[place] for place, _ in filled),
+            tuple(place for place, _ in filled),
         )
-    if simple(name) == "instruction" and has_words(columns.frame.get("input", pd.Series(dtype=object))):
-        raise InputError(f"{table.path} has an input to each instruction; join the two in a column `question`")
-    if simple(name) not in ("question", "problem"):
-        notice(f"{table.path}: the column {name!r} is taken for the questions' text")
-    texts = columns.parse("question", _question_text, f"write the question as text, or remove the {table.unit}")
-    if simple(name) in PROMPTS:
-        texts, template = bare_questions(texts)
-        if shared := [part for part in (template.before, template.after) if part]:
-            notice(f"{table.path}: all prompts share {listed(shared)}, which is taken away")
-        say_what_may_be_shared(str(table.path), texts)
-    known: dict[str, list[Any]] = {"topic": _topics(columns), "level": _levels(columns)}
-    known |= {part: columns.parse(part, *how) for part, how in _PARTS.items()}
-    if "answerable" in columns.found and "unknowable" not in columns.found:
-        known["unknowable"] = [not can for can in columns.parse("answerable", _answerable, _TRUTH_OR_BLANK)]
-    if "id" in columns.found:
-        known["id"] = columns.parse("id", name_of, "give every question an id (text or a number), or leave it out")
-    texts, options = _options(columns, texts)
-    questions = _open_questions(columns, texts, options)
-    if options is not None:
-        questions = _choices(columns, texts, options, questions)
-    known["grading"] = [given or own.grading for given, own in zip(known["grading"], questions, strict=True)]
-    _say_what_stays_out(columns, texts, any(own.answers for own in questions))
-    rows = enumerate(questions)
-    return [replace(own, **{part: cells[row] for part, cells in known.items()}) for row, own in rows], "id" in known
 
 
-# ---- options ---------------------------------------------------------------------------------------------------------
+def read_questions(table: Table, mapping: QuestionColumns) -> list[Question]:
+    """Every row as a question.
 
-Found = list[Options | None]
+    Raises:
+        InputError: a named column that is not there, or a cell that is not what its column is said to hold; named by
+            its line. `Unclear`: a canonical name whose cells may be something else.
+    """
+    return _Reader(table, mapping).questions()
 
 
-def _options(columns: Columns, texts: list[str]) -> tuple[list[str], Found | None]:
-    """The questions without options within their texts, and the options of each; None where there are none."""
-    for read in (_listed, _in_answers, _in_columns, _right_and_wrong):
-        if (options := read(columns)) is not None:
-            return _without_shown(columns, texts, options), options
-    if names := columns.unread(_LIKE_OPTIONS):
-        raise InputError(
-            f"{columns.table.path} has columns that look like options, but are not understood ({listed(names)}): give "
-            "`options` (a list, or text with | between) and `answer`, or leave these columns out to ask bare questions"
+class _Reader:
+    """A table with its columns by their parts."""
+
+    def __init__(self, table: Table, mapping: QuestionColumns) -> None:
+        self.table, self.mapping, self.held = table, mapping, mapping.held(table)
+        if "question" not in self.held:
+            raise Unclear(f"{table.path} has no column 'question'; it holds {listed(map(str, table.frame.columns))}")
+
+    def questions(self) -> list[Question]:
+        texts = self.parsed("question", _question_text, "write the question as text")
+        parts: dict[str, list[Any]] = {part: self.parsed(part, *how) for part, how in _CELLS.items()}
+        ids = self.parsed("id", name_of, "give every question an id") if "id" in self.held else [None] * len(texts)
+        texts, options, rights = self.options(texts)
+        answers, graded = self.answers(texts, options)
+        questions = []
+        for row, text in enumerate(texts):
+            own, key = options[row], answers[row]
+            shown: tuple[str, ...] = () if own is None else own.texts
+            if own is not None:
+                key = choice_question(text, shown, rights[row], identity="", where=self.table.where(row)).answers
+            more = {part: cells[row] for part, cells in parts.items()}
+            more["grading"] = more["grading"] or graded
+            name = ids[row] or question_id(rendered(text, shown))
+            questions.append(Question(name, text, key, **more, options=shown, right_option=rights[row]))
+        return questions
+
+    def column(self, part: str) -> str:
+        """The first column of a part, for messages."""
+        return self.held[part][0]
+
+    def parsed(self, part: str, parse: Callable[[Any], Any], wanted: str) -> list[Any]:
+        """What the cells of a part mean (`Table.parse`); of a part that is not there as of blank ones."""
+        if part not in self.held:
+            return self.table.parse("", parse, wanted)
+        column = self.column(part)
+        frame = self.table.frame.assign(**{column: cells_of(self.table, column)}) if "." in column else self.table.frame
+        return replace(self.table, frame=frame).parse(column, parse, wanted)
+
+    def refuse(self, row: int, part: str, reason: str, confirmed: bool = True) -> InputError:
+        """The error about a cell; `Unclear` where nobody has confirmed what its column holds."""
+        kind = InputError if confirmed else Unclear
+        return kind(f"{self.table.where(row, self.column(part))} {reason}")
+
+    def is_mapped(self, part: str) -> bool:
+        """Whether somebody has named the part's column."""
+        return getattr(self.mapping, part) is not None
+
+    # ---- options -----------------------------------------------------------------------------------------------------
+
+    def options(self, texts: list[str]) -> tuple[list[str], list[Options | None], list[int | None]]:
+        """The texts, the options of each row if it has any, and the place of the right one if it is known."""
+        if "right" in self.held or "wrong" in self.held:
+            options = self._right_and_wrong()
+            return (texts, *self._by_hash(texts, options, [None if own is None else 0 for own in options]))
+        if "options" not in self.held:
+            return texts, [None] * len(texts), [None] * len(texts)
+        if self.held["options"] == self.held["question"]:
+            return self._within(texts)
+        options = self._listed()
+        self._refuse_shown(texts, options)
+        rights = self._rights(options)
+        return (
+            texts,
+            *(self._by_hash(texts, options, rights) if self.mapping.key_is == "flags" else (options, rights)),
         )
-    within = [found for found in map(options_within, texts) if found is not None]
-    if len(within) == len(texts):
-        stems, found = [stem for stem, _ in within], [own for _, own in within]
-        keys = ([key_of(cell) for cell in columns.frame[name]] for name in _key_columns(columns))
-        if any(right_places(own, found, None, None) for own in keys):
-            return stems, list(found)
-    return texts, None
 
-
-def _without_shown(columns: Columns, texts: list[str], options: Found) -> list[str]:
-    """The questions without options that their texts show as well, as they are asked with them once (AGIEval)."""
-    bare = [text if own is None else stem_before(text, own) for text, own in zip(texts, options, strict=True)]
-    if n_shown := sum(text != own for text, own in zip(texts, bare, strict=True)):
-        notice(
-            f"{columns.table.path}: {n_shown} of {len(texts)} questions show their options in their texts already; "
-            "from there on the text is left out, and the options are asked once"
-        )
-    return bare
-
-
-def _listed(columns: Columns) -> Found | None:
-    """A column that holds the options of each question."""
-    name = columns.found.get("options")
-    if name is None or all(map(is_empty, columns.frame[name])):
-        return None
-    return _parsed(columns, name)
-
-
-def _in_answers(columns: Columns) -> Found | None:
-    """The same in a column of answers, where these are objects with a label or a truth, stand by label, or are lists
-    of texts of which another column names one (ReClor, QuAIL)."""
-    name = columns.found.get("answers")
-    cells = [] if name is None else [list_in_text(cell) for cell in columns.frame[name] if not is_empty(cell)]
-    by_label = all(isinstance(cell, dict) and not {"text", "value"} & cell.keys() for cell in cells)
-    parted = all(
-        isinstance(cell, list) and all(isinstance(each, dict) and len(each) > 1 for each in cell) for cell in cells
-    )
-    if not cells or name is None or not (by_label or parted or _are_keyed(columns, name, cells)):
-        return None
-    return _parsed(columns, name)
-
-
-def _are_keyed(columns: Columns, name: str, lists: Sequence[Any]) -> bool:
-    """Whether each list has several texts, and some column that is called like a key names one of each."""
-    if len(lists) < len(columns.frame) or not all(isinstance(own, list) and len(own) > 1 for own in lists):
-        return False
-    if not all(isinstance(text, str) for own in lists for text in own):
-        return False
-    options = [options_in(own) for own in lists]
-    keys = ([key_of(cell) for cell in columns.frame[key]] for key in _key_columns(columns) if key != name)
-    return any(right_places(own, options, None, None) is not None for own in keys)
-
-
-def _parsed(columns: Columns, name: str) -> Found:
-    columns.read.add(name)
-    found: Found = []
-    for row, cell in enumerate(columns.frame[name]):
-        try:
-            found.append(None if is_empty(cell) else options_in(cell))
-        except (ValueError, TypeError) as error:
-            where = columns.table.where(row, name)
-            raise InputError(f"{where} cannot be read as options ({error}); {_A_LIST}") from error
-    return found
-
-
-def _in_columns(columns: Columns) -> Found | None:
-    """A column for each option, whose label is the end of its name."""
-    families: dict[str, dict[str, str]] = defaultdict(dict)
-    for name, column in columns.column.items():
-        if (match := _FAMILY.fullmatch(name)) and column not in families[match[1]].values():
-            families[match[1]][match[2]] = column
-    for prefix, held in families.items():
-        start = next((start for start in ("a", "0", "1") if start in held), None)
-        labels = [] if start is None else [_after(start, place) for place in range(len(held))]
-        members = {label: held[label] for label in labels if label in held}
-        cells = [columns.table.parse(column, clean_text, "give an option as text") for column in members.values()]
-        rows = zip(*cells, strict=True)
-        options = [options_of([(*each, None) for each in zip(members, own, strict=True)]) for own in rows]
-        if len(members) > 1 and (prefix in _OPTIONS_WITHOUT_A_KEY or _have_a_key(columns, prefix, members, options)):
-            columns.read.update(members.values())
-            columns.numbered = start == "1"
-            return list(options)
-    return None
-
-
-def _have_a_key(columns: Columns, prefix: str, members: Mapping[str, str], options: Sequence[Options]) -> bool:
-    """Whether some column is a key to these, which may be kept back; columns A and B may be respondents."""
-    named = [
-        column for name, column in columns.column.items() if _KEY.fullmatch(name) and column not in members.values()
-    ]
-    keys = [[key_of(cell) for cell in columns.frame[name]] for name in dict.fromkeys(named)]
-    keys = [own for own in keys if any(key is not None for key in own)]
-    if prefix or not keys:
-        words = all(has_words(columns.frame[column]) for column in members.values())
-        return bool(named) and (bool(prefix) or words)
-    given = [{str(key).casefold() for key in own if key is not None} for own in keys]
-    return any(own <= {label.casefold() for label in members} for own in given) or any(
-        right_places(own, options, None, None) for own in keys
-    )
-
-
-def _right_and_wrong(columns: Columns) -> Found | None:
-    """The right answer of each question, and wrong ones in a column or several."""
-    one, right = columns.found.get("wrong"), columns.found.get("right")
-    several = [column for name, column in sorted(columns.column.items()) if _WRONG.fullmatch(name)]
-    if right in (None, one) or not (one or several):
-        return None
-    names = list(dict.fromkeys([one] if one else several))
-    columns.read.update([*names, columns.found.get("aliases", "")])
-    found: Found = []
-    for row, own in enumerate(columns.parse("right", *_ANSWERS)):
-        if not own:
-            raise InputError(f"{columns.table.where(row, right)} is blank, beside wrong answers; give the right one")
-        wrong: list[str] = []
-        for name in names:
+    def _listed(self) -> list[Options | None]:
+        columns = [cells_of(self.table, column) for column in self.held["options"]]
+        labels = cells_of(self.table, self.column("labels")) if "labels" in self.held else None
+        is_labelled = self.held.get("labels") == self.held["options"]
+        options: list[Options | None] = []
+        for row in range(len(self.table.frame)):
+            cells = [column[row] for column in columns]
             try:
-                wrong += _wrong_answers(columns.frame[name][row], bool(one))
+                if all(map(is_empty, cells)):
+                    options.append(None)
+                elif len(cells) > 1:
+                    options.append(Options.of(cells))
+                else:
+                    options.append(self._of_cell(cells[0], None if labels is None else labels[row], is_labelled))
+            except (ValueError, TypeError) as error:
+                reason = f"cannot be read as options ({error}); give a list, or an object by letter"
+                raise self.refuse(row, "options", reason, self.is_mapped("options")) from error
+        return options
+
+    def _of_cell(self, cell: Any, labels: Any, is_labelled: bool) -> Options:
+        value = list_in_text(cell)
+        if is_labelled:
+            pieces = _labelled(value)
+            return Options.of([text for _, text in pieces], [label for label, _ in pieces])
+        if isinstance(value, str) and self.mapping.split:
+            value = value.split(self.mapping.split)
+        if isinstance(value, list) and all(isinstance(each, dict) and len(each) == 1 for each in value):
+            value = {label: text for each in value for label, text in each.items()}
+        if isinstance(value, dict):
+            if self.held.get("key") == self.held["options"]:  # target_scores of BIG-bench: the words, and their truth
+                return Options.of(list(value))
+            pairs = sorted(value.items(), key=lambda pair: pair[0].casefold()) if _are_labels(value) else value.items()
+            return Options.of([text for _, text in pairs], [label for label, _ in pairs])
+        if not isinstance(value, list):
+            raise ValueError(f"{type(value).__name__} where a list is wanted")
+        if labels is None and len(value) > 1 and all(isinstance(each, str) for each in value):
+            heads = [_LABEL.match(each) for each in value]
+            if [head and head[1].upper() for head in heads] == list(LETTERS[: len(value)]):
+                raise ValueError("each begins with its letter: name the column as labels too, labels=options")
+        return Options.of(value, None if labels is None else list_in_text(labels))
+
+    def _within(self, texts: list[str]) -> tuple[list[str], list[Options | None], list[int | None]]:
+        """Options that stand in the questions' text, which is cut off before them."""
+        stems, options = [], []
+        for row, text in enumerate(texts):
+            try:
+                stem, pieces = _shown(text)
             except ValueError as error:
-                raise InputError(f"{columns.table.where(row, name)} {error}; {_ANSWERS[1]}") from error
-        found.append(Options((own[0], *dict.fromkeys(text for text in wrong if text not in own)), right=0))
-    return found
+                raise self.refuse(row, "options", f"shows no options ({error}); give them as a list") from error
+            stems.append(stem)
+            options.append(Options.of([words for _, words in pieces], [label for label, _ in pieces]))
+        return stems, list(options), self._rights(list(options))
 
+    def _refuse_shown(self, texts: Sequence[str], options: Sequence[Options | None]) -> None:
+        """A text that shows its options would be asked with them twice."""
+        for row, (text, own) in enumerate(zip(texts, options, strict=True)):
+            first = own.texts[0] if own is not None and own.texts else ""
+            if first and first in text and re.search(rf"\bA\s*[).:]\s*{re.escape(first)}", text):
+                raise self.refuse(row, "question", "shows its options already; write the question without them")
 
-def _wrong_answers(cell: Any, are_several: bool) -> Sequence[str]:
-    """The wrong answers of a cell; of a column of several at once they may stand with semicolons between."""
-    found = () if is_empty(cell) else answers_of(cell)
-    if not are_several or len(found) != 1 or not isinstance(cell, str):
-        return found
-    if "," in found[0] and ";" not in found[0]:
-        raise ValueError(f"holds {found[0]!r}, which may be one answer or several")
-    return [text.strip() for text in found[0].split(";") if text.strip()]
+    def _right_and_wrong(self) -> list[Options | None]:
+        if not {"right", "wrong"} <= set(self.held):
+            raise InputError(f"{self.table.path}: right and wrong go together; name the columns of both")
+        rights = self.parsed("right", lambda cell: texts_in(cell, self.mapping.split), "give a text")
+        columns = [cells_of(self.table, column) for column in self.held["wrong"]]
+        options: list[Options | None] = []
+        for row, right in enumerate(rights):
+            try:
+                wrong = [text for column in columns for text in texts_in(column[row], self.mapping.split)]
+            except ValueError as error:
+                raise self.refuse(row, "wrong", f"cannot be read ({error}); give a list of texts") from error
+            if not right:
+                raise self.refuse(row, "right", "is blank, beside wrong answers; give the right one")
+            options.append(Options.of([right[0], *dict.fromkeys(text for text in wrong if text not in right)]))
+        return options
 
+    @staticmethod
+    def _by_hash(
+        texts: Sequence[str], options: Sequence[Options | None], rights: Sequence[int | None]
+    ) -> tuple[list[Options | None], list[int | None]]:
+        """The same in an order that does not tell the right one."""
+        turned: list[Options | None] = []
+        places: list[int | None] = []
+        for text, own, right in zip(texts, options, rights, strict=True):
+            words = () if own is None else own.texts
+            order = sorted(words, key=lambda option, text=text: sha256_of_text(f"{text}\x1f{option}"))  # type: ignore[misc]
+            turned.append(None if own is None else Options.of(order))
+            places.append(None if right is None else order.index(words[right]))
+        return turned, places
 
-# ---- keys ------------------------------------------------------------------------------------------------------------
+    # ---- which option is right ---------------------------------------------------------------------------------------
 
+    def _rights(self, options: Sequence[Options | None]) -> list[int | None]:
+        part = next((part for part in ("key", "answer", "answers") if part in self.held), None)
+        if part is None:
+            return [None] * len(options)
+        if part == "key" and self.mapping.key_is is None:
+            raise Unclear(f"{self.table.path}: say what the key {self.column('key')!r} is (key_is)")
+        is_canonical = not any(map(self.is_mapped, ("key", "answer", "answers")))
+        columns, rights = [cells_of(self.table, column) for column in self.held[part]], []
+        for row, own in enumerate(options):
+            try:
+                rights.append(None if own is None else self._right(part, [column[row] for column in columns], own))
+            except ValueError as error:
+                value = columns[0][row]
+                raise self.refuse(row, part, f"holds {value!r}, which {error}", not is_canonical) from error
+        return rights
 
-def _key_columns(columns: Columns) -> list[str]:
-    """The columns that are called like a key, hold something, and were not read as something else."""
-    named = sorted(filter(_KEY.fullmatch, columns.column), key=lambda name: not _SURELY_A_KEY.fullmatch(name))
-    names = dict.fromkeys(columns.column[name] for name in named)
-    left = [name for name in names if name not in columns.read or name == columns.found.get("answers")]
-    return [name for name in left if any(key_of(cell) is not None for cell in columns.frame[name])]
+    def _right(self, part: str, cells: Sequence[Any], options: Options) -> int | None:
+        values = [list_in_text(cell) for cell in cells if not is_empty(cell)]
+        if part == "key" and self.mapping.key_is == "flags":
+            flags = values[0] if values else []
+            flags = list(flags.values()) if isinstance(flags, dict) else flags
+            places = [options.places.index(place) for place, flag in enumerate(flags) if TRUTH.get(word_of(flag))]
+            if len(places) != 1:
+                raise ValueError(f"says of {len(places)} options that they are right; one is wanted")
+            return places[0]
+        keys = [key for value in values for key in (value if isinstance(value, list) else [value])]
+        if not keys:
+            return None
+        places = list(dict.fromkeys(self._place(part, str(clean_text(str(key))), options) for key in keys))
+        if len(places) > 1:
+            raise ValueError("names several options; one is wanted")
+        return places[0]
 
+    def _place(self, part: str, key: str, options: Options) -> int:
+        kind = self.mapping.key_is if part == "key" else None
+        labels = [label.casefold() for label in options.labels]
+        texts = [" ".join(text.casefold().split()) for text in options.texts]
+        given = " ".join(key.casefold().split())
+        if kind in ("from 0", "from 1"):
+            place = int(float(key)) - int(kind == "from 1") if _NUMBER.fullmatch(key) else -1
+            if place not in options.places:
+                raise ValueError(f"is no place of its {len(texts)} options, counted {kind}")
+            return options.places.index(place)
+        by_label = labels.index(given) if given in labels else None
+        if kind == "label" and by_label is None:
+            by_label = self._with_words(given, labels, texts, options)
+        by_text = texts.index(given) if given in texts else None
+        if kind is None and _NUMBER.fullmatch(key) and (by_label is None or "labels" not in self.held):
+            raise ValueError("is a number: say key_is=from 0, from 1 or text")
+        if kind is None and None not in (by_label, by_text) and by_label != by_text:
+            raise ValueError("is one option's label and another's words: say key_is=label or key_is=text")
+        place_ = {"label": by_label, "text": by_text}.get(str(kind), by_label if by_text is None else by_text)
+        if place_ is None:
+            raise ValueError(f"is none of its {len(texts)} options: {listed(options.labels)} or their words")
+        return place_
 
-def _choices(columns: Columns, texts: Sequence[str], options: Found, bare: Sequence[Question]) -> list[Question]:
-    """The questions with their options, and the right one where it is told; those without options as they are."""
-    rows = [row for row, own in enumerate(options) if own is not None]
-    own = {row: options[row] or Options(()) for row in rows}
-    if all(each.right is None for each in own.values()):
-        rights = _rights(columns, rows, [own[row] for row in rows])
-        own = {row: replace(own[row], right=right) for row, right in zip(rows, rights, strict=True)}
-    else:
-        own = {row: each.in_an_order_that_does_not_tell(texts[row]) for row, each in own.items()}
-    if without := sum(each.right is None for each in own.values()):
-        notice(f"{columns.table.path}: of {without} of {len(own)} questions the right option is not told")
-    made = {
-        row: choice_question(texts[row], each.texts, each.right, where=columns.table.where(row))
-        for row, each in own.items()
-    }
-    return [made.get(row, question) for row, question in enumerate(bare)]
+    def _with_words(self, key: str, labels: list[str], texts: list[str], options: Options) -> int | None:
+        """The place of "(B)", "B. iron", or of the option's column, "option_b": what stands there must agree."""
+        names = [name.casefold() for name in self.held["options"]]
+        for place, text in enumerate(texts):
+            for head in (key, key.removesuffix(text)):
+                mark = head.strip(" ().:")
+                if mark in (labels[place], names[options.places[place]] if len(names) > 1 else mark + "?"):
+                    return place
+        return None
 
+    # ---- accepted answers of questions without options ---------------------------------------------------------------
 
-def _rights(columns: Columns, rows: Sequence[int], options: Sequence[Options]) -> list[int | None]:
-    """The right option of each row by the columns of keys that are understood, which must agree."""
-    names, known = _key_columns(columns), {}
-    for name in names:
-        counts = _COUNTS_FROM_0.search(simple(name)) is not None
-        keys = [key_of(columns.frame[name][row]) for row in rows]
-        where = f"{columns.table.path}: the key {name!r}"
-        first = "as a place, from 0" if counts and columns.numbered else None
-        if (places := right_places(keys, options, first, where, counts)) is not None:
-            known[name] = places
-    if names and not known:
-        _refuse_keys(columns.table, names[0], rows, options)
-    columns.read.update(known)
-    found: list[int | None] = []
-    for place, row in enumerate(rows):
-        told = {own[place]: name for name, own in reversed(known.items()) if own[place] is not None}
-        if len(told) > 1:
-            texts = options[place].texts
-            both = " and ".join(f"{texts[right or 0]!r} ({name})" for right, name in reversed(told.items()))
-            raise InputError(
-                f"{columns.table.where(row)} gives two right options, {both}; correct one, or leave out its column"
+    def answers(self, texts: Sequence[str], options: Sequence[Options | None]) -> tuple[list[tuple[str, ...]], str]:
+        """The accepted answers of each row, () where it has options, and how they are graded."""
+        rows = [row for row, own in enumerate(options) if own is None]
+        if "key" in self.held and self.mapping.key_is == "truth":
+            cells = self.parsed("key", _yes_or_no, "give true or false, or leave it blank")
+            return [() if cell is None else (cell,) for cell in cells], "text"
+        parts = [part for part in ("answers", "answer") if part in self.held]
+        read: list[list[str]] = [[] for _ in texts]
+        for part in parts if rows else ():
+            for column in self.held[part]:
+                cells = cells_of(self.table, column)
+                for row in rows:
+                    read[row] += self._accepted(part, row, cells[row])
+        answers = [tuple(dict.fromkeys(own)) for own in read]
+        letters = [len(own) == 1 and own[0] in "ABCDE" for row in rows for own in [answers[row]]]
+        if letters and all(letters) and not any(map(self.is_mapped, parts)):
+            raise Unclear(
+                f"{self.table.path}: the column {self.column(parts[0])!r} holds letters, and there are no "
+                "options; name their column, or give answers in words"
             )
-        found.append(next(iter(told), None))
-    return found
+        return answers, "number" if self.mapping.final else "text"
+
+    def _accepted(self, part: str, row: int, cell: Any) -> Sequence[str]:
+        """What one cell accepts; raises InputError where it is no answer, or may be several."""
+        mark, confirmed, value = self.mapping.final, self.is_mapped(part), list_in_text(cell)
+        if is_blank(value) or value in ([], {}):
+            return ()
+        if mark:
+            if (final := final_answer(cell, mark)) is None:
+                raise self.refuse(row, part, "boxes no answer" if mark == "boxed" else "has no answer after ####")
+            return (final,)
+        try:
+            if part == "answers":
+                texts = texts_in(cell, self.mapping.split)
+            elif isinstance(value, list) and not confirmed:
+                raise ValueError("a list: name the column as answers")
+            else:
+                texts = tuple(filter(None, [clean_text(cell)]))
+        except ValueError as error:
+            raise self.refuse(row, part, f"holds {cell!r} ({error}); give texts", confirmed) from error
+        if not confirmed or "####" in str(cell):
+            for text in texts:
+                if reason := _doubt(text, isinstance(value, str)):
+                    raise self.refuse(row, part, f"{reason}: {text[:60]!r}", confirmed)
+        return texts
 
 
-def _refuse_keys(table: Table, name: str, rows: Sequence[int], options: Sequence[Options]) -> None:
-    """Say which key is none; raises InputError always."""
-    for row, own in zip(rows, options, strict=True):
-        key = key_of(table.frame[name][row])
-        if key is not None and all(read(key, own) is None for read in READINGS.values()):
-            raise InputError(
-                f"{table.where(row)} gives the answer {table.frame[name][row]!r}, which is no letter, text or place of "
-                f"its {len(own.texts)} options"
-            )
-    raise InputError(
-        f"{table.where(0)}: the key {name!r} is here a label, there a text or a place, and no reading fits every row; "
-        "write all of them as letters"
-    )
+def choice_question(
+    text: str, options: Sequence[str], right: int | None, topic: Any = None, identity: Any = None, where: str = ""
+) -> Question:
+    """A question with options; its answers are the right one's letter and words.
+
+    Args:
+        right: place of the right one, from 0; None where nobody knows.
+        identity: its id; by default a hash of the text with its options, since data sets repeat a question with others.
+        where: for messages.
+
+    Raises:
+        InputError: under 2 options or over 26, or the right one is none of them.
+
+    >>> choice_question("Which is a metal?", ["neon", "iron"], 1).answers
+    ('B', 'iron')
+    """
+    shown = tuple(options)
+    if not 2 <= len(shown) <= len(LETTERS):
+        raise InputError(f"{where or text!r} has {len(shown)} options; it needs 2 to {len(LETTERS)}")
+    if right is not None and not 0 <= right < len(shown):
+        raise InputError(f"{where or text!r} gives the right option {right}, which is none of its {len(shown)}, from 0")
+    name = question_id(rendered(text, shown)) if identity is None else str(identity)
+    answers = () if right is None else (LETTERS[right], shown[right])
+    return Question(name, text, answers, topic, options=shown, right_option=right)
 
 
-# ---- without options -------------------------------------------------------------------------------------------------
+# ---- what cells mean -------------------------------------------------------------------------------------------------
 
 
-def _open_questions(columns: Columns, texts: Sequence[str], options: Found | None) -> list[Question]:
-    """The questions with their accepted answers, of all rows that have no options."""
-    rows = [row for row in range(len(texts)) if options is None or options[row] is None]
-    bare = [Question(question_id(text), text) for text in texts]
-    if not rows:
-        return bare
-    name, where = columns.found.get("answers"), columns.table
-    cells = {row: None if name is None else columns.frame[name][row] for row in rows}
-    ends = {row: final_answer_of(cell) for row, cell in cells.items()}
-    solved = columns.parse("solution", lambda cell: final_answer_of(text_of(cell)), "give the solution as text")
-    without = next((row for row in rows if ends[row] is None), None)
-    if (
-        "problem" in columns.column
-        and name is not None
-        and name == columns.found.get("solution")
-        and without is not None
-    ):
-        raise InputError(f"{where.where(without)} has no answer: its solution boxes none")
-    is_solved = any(ends.values()) or any(solved)  # there |x| is one answer, not three
-    read = (lambda cell: _whole(final_answer_of(cell) or cell)) if is_solved else answers_of
-    part = replace(
-        where, frame=where.frame.loc[rows].reset_index(drop=True), places=[where.places[row] for row in rows]
-    )
-    accepted = [[*own] for own in part.parse(name or "", read, _ANSWERS[1])]
-    more = part.parse(columns.found.get("aliases", ""), *_ANSWERS)
-    columns.read.update({name or "", columns.found.get("aliases", "")})
-    shown = [texts[row] for row in rows]
-    if not is_solved:
-        _say_what_may_be_several(where, accepted)
-    if options is None:
-        _refuse_keys_without_options(columns, accepted, shown)
-    given = {answer.casefold() for own in accepted for answer in own}
-    is_truth = (
-        bool(given) and given <= {"true", "false"} and not any(re.search(r"(?i)\btrue\b", text) for text in shown)
-    )
-    if is_truth:
-        notice(f"{where.path}: the answers true and false are taken for yes and no")
-    for place, row in enumerate(rows):
-        own = tuple(dict.fromkeys([*accepted[place], *more[place]])) or ((solved[row],) if solved[row] else ())
-        grading = "number" if ends[row] or solved[row] else "text"
-        if is_truth and own:
-            own = ("yes" if own[0].casefold() == "true" else "no",)
-        bare[row] = replace(bare[row], answers=own, grading=grading)
-    return bare
+def _doubt(text: str, may_be_several: bool) -> str | None:
+    """Why a text under a canonical name may be no answer; None where it may."""
+    if "####" in text:
+        return "is a worked solution, whose answer stands after ####"
+    if "\\boxed{" in text:
+        return "is a worked solution, whose answer is boxed"
+    if len(text.split()) > LONGEST_ANSWER:
+        return f"holds more than {LONGEST_ANSWER} words, and may be no answer"
+    if text.casefold() in ("true", "false"):
+        return "is a truth, which may stand for yes or no"
+    return "may be several answers" if may_be_several and _SEVERAL.search(text) else None
 
 
-def _say_what_may_be_several(table: Table, answers: Sequence[Sequence[str]]) -> None:
-    """Lone answers with another mark between texts than |, as in "Ann; Anna"."""
-    several = [own[0] for own in answers if len(own) == 1 and _SEVERAL.search(own[0])]
-    if several:
-        notice(
-            f"{table.path}: {len(several)} of {len(answers)} answers may be several, such as {several[0]!r}; "
-            "each is taken for one: write | between answers, or a list"
-        )
-    if remarks := [own[0] for own in answers if len(own) == 1 and _REMARK.search(own[0])]:
-        notice(
-            f"{table.path}: {len(remarks)} of {len(answers)} answers hold a remark in brackets, such as "
-            f"{remarks[0]!r}; an answer without it counts as wrong: write | between accepted answers"
-        )
+def _are_labels(names: Mapping[str, Any]) -> bool:
+    return all(re.fullmatch("[A-Za-z]", name) for name in names)
 
 
-def _refuse_keys_without_options(columns: Columns, answers: Sequence[Sequence[str]], texts: Sequence[str]) -> None:
-    """Letters alone, or a column that is called like a key, belong to options, if not to some in the texts."""
-    given = [answer for own in answers for answer in own]
-    names = [name for name in _key_columns(columns) if _SURELY_A_KEY.fullmatch(simple(name))]
-    letters = [len(own) == 1 and own[0] in "ABCDE" for own in answers]
-    if names and not given:
-        name = names[0]
-    elif len(answers) > 1 and all(letters):
-        name = columns.found["answers"]
-    else:
-        return
-    raise InputError(
-        f"{columns.table.path}: the column {name!r} is a key to options, and none are found; give `options` (a list, "
-        "or text with | between), or answers in words"
-    )
+def _labelled(value: Any) -> list[tuple[str, str]]:
+    """Label and words of options whose words stand behind their labels, in a list or in one text."""
+    if isinstance(value, str):
+        stem, pieces = _shown(value)
+        if stem:
+            raise ValueError(f"{stem[:30]!r} stands before the first label")
+        return pieces
+    if not isinstance(value, list) or not all(isinstance(each, str) for each in value):
+        raise ValueError(f"{type(value).__name__} where a list of texts is wanted")
+    heads = [(each.strip(), _LABEL.match(each.strip())) for each in value]
+    if without := next((each for each, head in heads if head is None), None):
+        raise ValueError(f"{without!r} has no label")
+    return [(head[1], each[head.end() :].strip()) for each, head in heads if head]
 
 
-# ---- what else is known ----------------------------------------------------------------------------------------------
+def _shown(text: str) -> tuple[str, list[tuple[str, str]]]:
+    """What stands before the options that a text shows, and label and words of each: A, B, ... or 1, 2, ... in turn.
 
-
-def _topics(columns: Columns) -> list[str | None]:
-    """The topic's name; None where there is none."""
-    name = columns.found.get("topic") or (columns.column.get("type") if "problem" in columns.column else None)
-    if name is None and "metadata" in columns.column:
-        found = [_TOPIC_IN_TEXT.search(str(cell)) for cell in columns.frame[columns.column["metadata"]]]
-        return [None if match is None else match[1] for match in found]
-    if name is None or name == "topic":
-        return columns.parse("topic", text_of, "give text, or leave it blank")
-    return [None if isinstance(cell, bool | list | dict) else text_of(cell) for cell in columns.frame[name]]
-
-
-def _levels(columns: Columns) -> list[int | None]:
-    """Whole numbers; easy, medium and hard as 1 to 3; other words are left out. What words became is said."""
-    name, path = columns.found.get("level", "level"), columns.table.path
-    cells: Iterable[Any] = columns.frame.get(name, [])
-    words = {cell.strip().casefold() for cell in cells if isinstance(cell, str) and not is_blank(cell)}
-    words = {word for word in words if not is_number(word)}
-    known = {word: int(match[1]) for word in words if (match := re.fullmatch(r"(?:level|grade)\s*(\d+)", word))}
-    if words and words <= set(_LEVELS):
-        known = {word: _LEVELS[word] for word in words}
-        notice(f"{path}: the levels are {', '.join(f'{word} = {known[word]}' for word in sorted(words))}")
-    if strange := sorted(words - set(known)):
-        notice(
-            f"{path}: the column {name!r} holds words whose order is not known ({listed(strange, 3)}); no levels are "
-            "taken from it"
-        )
-    if strange or (not words and simple(name) == "difficulty"):
-        return [None] * len(columns.frame)
-    return columns.parse("level", lambda cell: _level(cell, known), "give a whole number, or leave it blank")
-
-
-def _say_what_stays_out(columns: Columns, texts: Sequence[str], have_answers: bool) -> None:
-    """Passages, columns that look like keys or options, and HTML; where there are no answers, whatever is not read."""
-    where = columns.table.path
-    if passages := dict.fromkeys(column for name, column in columns.column.items() if name in _PASSAGES):
-        notice(f"{where}: the passages ({listed(passages)}) stay out; questions are asked without them")
-    likely = (_LIKE_OPTIONS, _LIKE_KEYS) if have_answers else (re.compile(""),)
-    unread = columns.unread(*likely)
-    if not have_answers:
-        unread += [column for column in columns.unread(_LIKE_ANSWERS, of_words=False) if column not in unread]
-    if unread and not have_answers:
-        notice(f"{where}: no answers are found; the columns {listed(unread)} are not read (rename what holds them)")
-    elif unread:
-        notice(f"{where}: the columns {listed(unread)} look like options or keys, and are not read")
-    if tagged := sum(bool(_TAG.search(text)) for text in texts):
-        notice(f"{where}: {tagged} of {len(texts)} questions hold HTML, which is asked as it stands")
-
-
-def of_a_long_panel(table: Table) -> list[str]:
-    """The columns of a long panel that tell of its questions: known ones, and options that are alike in all rows of
-    a question."""
-    frame, known = table.frame, {*ROLES, "text", "answer", "question_id"} - {"aliases", "options", "right", "wrong"}
-    options = {*ROLES["options"].split(), *ROLES["wrong"].split()}
-    key = next((name for name in ("question_id", "id", "question", "text") if name in frame), None)
-    likely = [
-        name
-        for name in map(str, frame)
-        if _LIKE_OPTIONS.search(simple(name))
-        or simple(name) in options
-        or (_KEY.fullmatch(simple(name)) and simple(name) not in _NO_OPTIONS)
-    ]
-    if key is None or not frame[key].astype(str).duplicated().any():
-        likely = []
-    alike = [name for name in likely if (frame[name].astype(str).groupby(frame[key].astype(str)).nunique() == 1).all()]
-    return [name for name in map(str, frame) if name in (*known, *alike)]
-
-
-def _unnested(table: Table) -> Table:
-    """The table with the parts of questions that are objects as its own columns."""
-    name = next((name for name in table.frame.columns if simple(str(name)) == "question"), None)
-    cells = [] if name is None else [list_in_text(cell) for cell in table.frame[name]]
-    if not cells or not all(isinstance(cell, dict) for cell in cells):
-        return table
-    parts = pd.DataFrame(cells, dtype=object)
-    frame = table.frame.drop(columns=name)
-    added = parts[[column for column in parts.columns if column not in frame.columns]]
-    return replace(table, frame=pd.concat([frame, added], axis=1))
-
-
-def _after(start: str, place: int) -> str:
-    """The label so many places after the first."""
-    return str(int(start) + place) if start.isdigit() else chr(ord(start) + place)
+    >>> _shown("Which is a metal? (A) wood (B) iron")
+    ('Which is a metal?', [('A', 'wood'), ('B', 'iron')])
+    """
+    marks: list[re.Match[str]] = []
+    for match in _WITHIN.finditer(text):
+        wanted = (LETTERS[len(marks)], str(len(marks) + 1)) if len(marks) < len(LETTERS) else ()
+        if match[1].upper() in wanted and (not marks or match[1].isdigit() == marks[0][1].isdigit()):
+            marks.append(match)
+    if len(marks) < 2:
+        raise ValueError("fewer than two labels, such as (A) and (B)")
+    ends = [match.start() for match in marks[1:]] + [len(text)]
+    pieces = [(match[1], text[match.end() : end].strip(" \t\n,;")) for match, end in zip(marks, ends, strict=True)]
+    return text[: marks[0].start()].strip(), pieces
 
 
 def _question_text(cell: Any) -> str:
@@ -531,29 +428,27 @@ def _question_text(cell: Any) -> str:
     return text
 
 
-def _whole(cell: Any) -> tuple[str, ...]:
-    text = clean_text(cell)
-    return () if text is None else (text,)
+def _level(cell: Any) -> int | None:
+    text = text_of(cell)
+    if text is None:
+        return None
+    number = float(text.casefold().removeprefix("level"))
+    if not number.is_integer():
+        raise ValueError("no whole number")
+    return int(number)
 
 
-def _level(cell: Any, words: Mapping[str, int]) -> int | None:
+def _truth(cell: Any) -> bool | None:
     if is_blank(cell):
         return None
-    if isinstance(cell, str) and cell.strip().casefold() in words:
-        return words[cell.strip().casefold()]
-    if isinstance(cell, bool | list | dict) or not float(cell).is_integer():
-        raise ValueError("not a whole number")
-    return int(float(cell))
-
-
-def _unknowable(cell: Any) -> bool:
-    if not is_blank(cell) and (value := TRUTH.get(str(cell).strip().lower())) is None:
+    if (value := TRUTH.get(word_of(cell))) is None:
         raise ValueError("neither true nor false")
-    return not is_blank(cell) and bool(value)
+    return value
 
 
-def _answerable(cell: Any) -> bool:
-    return is_blank(cell) or _unknowable(cell)
+def _yes_or_no(cell: Any) -> str | None:
+    value = _truth(cell)
+    return None if value is None else "yes" if value else "no"
 
 
 def _grading(cell: Any) -> str | None:
@@ -563,10 +458,12 @@ def _grading(cell: Any) -> str | None:
     return name
 
 
-_PARTS: dict[str, tuple[Callable[[Any], Any], str]] = {
-    "unknowable": (_unknowable, _TRUTH_OR_BLANK),
-    "exact_answers": _ANSWERS,
+_CELLS: dict[str, tuple[Callable[[Any], Any], str]] = {
+    "topic": (text_of, "give text, or leave it blank"),
+    "level": (_level, "give a whole number, or leave it blank"),
+    "unknowable": (lambda cell: bool(_truth(cell)), "give true or false, or leave it blank"),
+    "exact_answers": (texts_in, "give a list of texts"),
+    "grading": (_grading, f"give {', '.join(GRADERS)}, or leave it blank; what has options is graded by its letter"),
     "wording_of": (text_of, "give a name that the wordings of one question share, or leave it blank"),
-    "grading": (_grading, f"give {', '.join(GRADERS)}, or leave it blank for text"),
 }
-"""How the cells of a part are read that has one name only, and what to give instead."""
+"""How the cells of a part are read, and what to give instead."""

@@ -11,7 +11,6 @@ from onedial.asking.store import BudgetSpent, Store
 from onedial.core.errors import InputError
 from onedial.core.run.notes import Notes
 from onedial.core.run.run import Run
-from onedial.panels.questions.question_files import load_questions
 from onedial.selfreport.ask.choices import choice_items
 from onedial.selfreport.battery import BATTERY, battery_scores
 from onedial.selfreport.battery.overview import battery_overview, overview_sentences
@@ -53,7 +52,7 @@ def material_of(options: BatteryOptions) -> Material:
     Raises:
         InputError: too few questions have accepted answers.
     """
-    pool = [each for each in load_questions(options.questions) if each.answers]
+    pool = [each for each in options.read_questions(options.questions) if each.answers]
     if len(pool) < FEWEST:
         raise InputError(
             f"{len(pool)} of the questions {options.questions!r} have accepted answers; give {FEWEST} or more"

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from onedial.core.errors import InputError
 from onedial.core.options import KeysOf, RunOptions, option
-from onedial.studies.options.shared import AskedModels, EngineOptions, ReplicateOptions
+from onedial.studies.options.shared import AskedModels, ColumnOptions, EngineOptions, ReplicateOptions
 
 QUESTIONS = "a name or a file with accepted answers"
 
@@ -16,7 +16,7 @@ class AskedOptions(AskedModels, ReplicateOptions, RunOptions):
 
 
 @dataclass(frozen=True, kw_only=True)
-class BatteryOptions(EngineOptions, AskedOptions, group="battery"):
+class BatteryOptions(ColumnOptions, EngineOptions, AskedOptions, group="battery"):
     """All that the battery understands."""
 
     vector: Path | None = option(
@@ -73,7 +73,7 @@ class ScoreOptions(RunOptions, group="scores"):
 
 
 @dataclass(frozen=True, kw_only=True)
-class WrittenOptions(EngineOptions, AskedOptions, group="written answers"):
+class WrittenOptions(ColumnOptions, EngineOptions, AskedOptions, group="written answers"):
     """All that the scores of written answers understand."""
 
     questions: str = option("embedded", QUESTIONS)

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Literal
 
 from onedial.core.options import DryRunOptions, KeysOf, RunOptions, option
-from onedial.studies.options.shared import QUESTIONS, DeclaredOptions, EngineOptions, PanelOptions
+from onedial.studies.options.shared import QUESTIONS, ColumnOptions, DeclaredOptions, EngineOptions, PanelOptions
 
 SAMPLE_JUDGED = 200
 INSPECT_LOG = "inspect-log"
@@ -23,7 +23,7 @@ def part_of(text: str) -> tuple[int, int] | None:
 
 
 @dataclass(frozen=True, kw_only=True)
-class CollectOptions(EngineOptions, DryRunOptions, RunOptions, group="collecting"):
+class CollectOptions(ColumnOptions, EngineOptions, DryRunOptions, RunOptions, group="collecting"):
     """All that collecting a panel understands.
 
     Every answer is saved under what was asked of whom, so a collection may go on with more or other questions.
@@ -88,7 +88,7 @@ class ImportOptions(DeclaredOptions):
 
 
 @dataclass(frozen=True, kw_only=True)
-class ExportOptions(PanelOptions, group="export"):
+class ExportOptions(ColumnOptions, PanelOptions, group="export"):
     """What is written, and how."""
 
     to: str = option(

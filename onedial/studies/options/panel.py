@@ -3,12 +3,12 @@
 from dataclasses import dataclass
 
 from onedial.core.errors import InputError
-from onedial.core.options import Options, RunOptions, option
-from onedial.studies.options.shared import PANELS, PanelOptions
+from onedial.core.options import RunOptions, option
+from onedial.studies.options.shared import PANELS, ColumnOptions, PanelOptions
 
 
 @dataclass(frozen=True, kw_only=True)
-class DeepOptions(Options, group="with --deep"):
+class DeepOptions(ColumnOptions, group="with --deep"):
     """What is asked of a panel's scale."""
 
     deep: bool = option(False, "ask everything of its scale", excludes=("confidence",))

@@ -5,11 +5,11 @@ from pathlib import Path
 
 from onedial.core.errors import InputError
 from onedial.core.options import DryRunOptions, KeysOf, RunOptions, option
-from onedial.studies.options.shared import EngineOptions, ReplicateOptions
+from onedial.studies.options.shared import ColumnOptions, EngineOptions, ReplicateOptions
 
 
 @dataclass(frozen=True, kw_only=True)
-class ProfileOptions(EngineOptions, ReplicateOptions, DryRunOptions, RunOptions, group="dial"):
+class ProfileOptions(ColumnOptions, EngineOptions, ReplicateOptions, DryRunOptions, RunOptions, group="dial"):
     """All that a profile of a dial understands."""
 
     run: Path | None = option(None, "folder of a finished run of steer_sweep.py", positional=True)

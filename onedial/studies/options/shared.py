@@ -3,9 +3,13 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
+from onedial.core.errors import InputError
 from onedial.core.options import DryRunOptions, Options, RunOptions, option
+
+if TYPE_CHECKING:
+    from onedial.asking.questions import Question
 
 SUBJECT = "smollm2-135m-instruct"
 PROMPT = "neutral"
@@ -13,7 +17,7 @@ PROMPT_OF_EMBEDDED = "examples YN"
 """The embedded model knows little of itself when asked without examples (onedial/panels/data/README.md)."""
 PANELS = "embedded, frontier (refusal, not ability), frontier-confidence (cut at 95; :90, :median elsewhere)"
 LAYERS = "14, 10,12,14, 8-20, all, auto (every second of the middle half) or few (at .5, .6 and .7 of the depth)"
-QUESTIONS = "embedded, squad, nq_open, trivia_qa, a folder or a file"
+QUESTIONS = "embedded, a preset such as arc or openai/gsm8k, a hub id, a folder or a file (docs/your_data.md)"
 
 
 def names_fault(given: Sequence[str]) -> str | None:
@@ -68,6 +72,28 @@ class EngineOptions(Options, group="writing"):
     )
 
 
+def columns_fault(columns: str) -> str | None:
+    """What to give instead of what is no mapping of columns."""
+    from onedial.panels.questions.question_columns import QuestionColumns
+
+    try:
+        QuestionColumns.of(columns)
+    except InputError as error:
+        return str(error)
+    return None
+
+
+def preset_fault(name: str) -> str | None:
+    """What to give instead of what is no preset."""
+    from onedial.panels.questions.question_columns import preset_of
+
+    try:
+        preset_of(name)
+    except InputError as error:
+        return str(error)
+    return None
+
+
 @dataclass(frozen=True, kw_only=True)
 class DeclaredOptions(Options, group="questions, panel, prompt"):
     """What a panel's table means where its names and words do not tell: goes before elicitation.yaml beside it."""
@@ -87,7 +113,28 @@ class DeclaredOptions(Options, group="questions, panel, prompt"):
 
 
 @dataclass(frozen=True, kw_only=True)
-class QuestionOptions(SubjectOptions, DeclaredOptions, RunOptions, group="questions, panel, prompt"):
+class ColumnOptions(Options):
+    """How the table of --questions names its parts."""
+
+    columns: str | None = option(
+        None,
+        "which column holds which part of the questions, such as question=prompt,answers=target",
+        metavar="PART=COLUMN,...",
+        check=columns_fault,
+        excludes=("as_",),
+        needs=("questions",),
+    )
+    as_: str | None = option(None, "read the questions like this preset", metavar="PRESET", check=preset_fault)
+
+    def read_questions(self, source: str) -> "list[Question]":
+        """The questions of a source, read as the options say."""
+        from onedial.panels.questions.question_files import load_questions
+
+        return load_questions(source, columns=self.columns, preset=self.as_)
+
+
+@dataclass(frozen=True, kw_only=True)
+class QuestionOptions(ColumnOptions, SubjectOptions, DeclaredOptions, RunOptions, group="questions, panel, prompt"):
     """What the subject is asked, and what others have said to it."""
 
     questions: str | None = option(None, f"{QUESTIONS}; by default the panel's own texts, or the embedded ones")

@@ -10,7 +10,6 @@ import pandas as pd
 from onedial.asking.questions import questions_frame
 from onedial.core.errors import InputError
 from onedial.panels.panels import ResponseMatrix
-from onedial.panels.questions.question_files import load_questions
 from onedial.scale.study.analysis import PanelAnalysis, analyse_panel
 from onedial.scale.study.checks import CHECKS
 from onedial.show.columns import Column, count, digits
@@ -101,7 +100,7 @@ def known_questions(panel: ResponseMatrix, options: StudyOptions) -> pd.DataFram
     if source is None:
         texts = panel.question_texts
         return None if texts is None or texts.isna().any() else pd.DataFrame({"length": texts.str.len()})
-    table = questions_frame(load_questions(source)).set_index("id")
+    table = questions_frame(options.read_questions(source)).set_index("id")
     known = table[["topic", "level", "unknowable"]].assign(length=table["question"].str.len())
     if not panel.answers.index.isin(known.index).all():
         missing = panel.answers.index[~panel.answers.index.isin(known.index)]

@@ -27,7 +27,6 @@ from onedial.models.respondent import LocalRespondent
 from onedial.models.written_scores import read_written
 from onedial.panels.grading.closed_book import grade_closed_book
 from onedial.panels.grading.grading import answer_label, answer_spans
-from onedial.panels.questions.question_files import load_questions
 from onedial.selfreport.ask.same_meaning import SAME_MEANING
 from onedial.selfreport.ask.self_reports import SELF_REPORTS, Item, ask_self_report
 from onedial.selfreport.score.revision import answer_changes
@@ -74,7 +73,7 @@ def score_written(program: str, options: WrittenOptions, notes: Notes) -> None:
     """Everything that is written, read, asked and judged; or, with `--dry-run`, how much that would be."""
     reports = [name for name in options.instruments if name != "none"]
     start = Start(program, options, "written")
-    answerable = [each for each in load_questions(options.questions) if each.answers]
+    answerable = [each for each in options.read_questions(options.questions) if each.answers]
     if not answerable:
         raise InputError(f"none of the questions {options.questions!r} has an accepted answer; give some that have")
     questions = stratified_sample(answerable, min(options.n_questions, len(answerable)), options.seed)

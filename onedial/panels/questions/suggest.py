@@ -1,0 +1,319 @@
+"""What a table's columns may be meant for: mappings to choose from, for somebody to confirm. Nothing is read by these.
+
+Names (suggested_names.yaml) and cells are looked at for two things: to refuse a table in which another column could be
+meant than the one with the canonical name (`rivals`), and to print mappings that read it whole, the likeliest first
+(`suggest`).
+"""
+
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from itertools import islice
+from typing import Any
+
+from onedial.asking.questions import LETTERS, Question
+from onedial.asking.tables import Table
+from onedial.core.errors import InputError
+from onedial.core.files import packaged_yaml
+from onedial.panels.questions.cells import cells_of, is_empty, list_in_text
+from onedial.panels.questions.question_columns import CANONICAL, QuestionColumns, head_of, written
+from onedial.panels.questions.question_table import read_questions
+from onedial.panels.spellings import TRUTH, word_of
+
+_FILE = packaged_yaml("onedial.panels.questions", "suggested_names.yaml")
+NAMES = {part: names.split() for part, names in _FILE.items()}
+_LIKE_ANSWERS = {name for part in ("answers", "aliases", "options", "wrong", "right") for name in NAMES[part]}
+_NTH = r"(?:key|idx|index|id|letter|label|number|num|position)"
+_KEY = re.compile(
+    rf"(?:correct|right|gold)(?:_(?:answer|option|choice|alternative|ending)s?)?(?:_{_NTH})?(?:_s)?"
+    rf"|(?:answer|ans)(?:_{_NTH}|key)?|answers|cop|label|target|key|solution"
+)
+_FAMILY = re.compile(r"(option|choice|ending|alternative|answer|ans|opt|op|sol|)_?(\d{1,2}|[a-j])")
+_WRONG_ONE = re.compile(r"(?:incorrect|wrong|false|distractor)(?:_(?:answer|option|choice))?_?\d+")
+_COUNTS_FROM_0 = re.compile(r"(?:_|^)(?:index|idx|label|gold|cop)$")
+_LIKE = re.compile(r"ans|truth|true|gold|target|label|correct|solution|option|choice|distractor|alternative|wrong")
+_CODE = {"entry_point", "test_list", "canonical_solution"}
+_MARKS = ("|", ";", " / ", "\n")
+MOST = 3
+"""Mappings that are printed."""
+
+
+def rivals(table: Table, mapping: QuestionColumns) -> list[str]:
+    """Columns that could be meant for answers, options or a key, hold something, and are not read.
+
+    Where nothing is read as answers or options, a name that is only like theirs will do.
+    """
+    names, held = [str(name) for name in table.frame.columns], mapping.held(table)
+    taken = {head_of(column, names) for columns in held.values() for column in columns}
+    is_loose = not held.keys() & {"answers", "answer", "options", "key", "right"}
+
+    def could_be(name: str) -> bool:
+        is_named = (name in _LIKE_ANSWERS and len(name) > 1) or _WRONG_ONE.fullmatch(name) or _KEY.fullmatch(name)
+        return bool(is_named or (is_loose and _LIKE.search(name)))
+
+    like = [name for name in names if could_be(simple(name))] + [name for family in _families(table) for name in family]
+    return [name for name in dict.fromkeys(like) if name not in taken and _filled(table.frame[name])]
+
+
+def advice(table: Table, in_python: bool, without: Mapping[str, Any] | None = None) -> str:
+    """The remedy that ends a refusal: mappings to choose from, each with what row 1 would then read."""
+    if _CODE & set(map(str, table.frame.columns)):
+        return "code could only be graded by running it; give questions with answers"
+    pairs = suggest(table, without)
+    shown = [f"{written(mapping, in_python)} (row 1: {in_words(question)})" for mapping, question in pairs]
+    if not shown:
+        return f"say which column holds what: {written({'question': 'COLUMN', 'answers': 'COLUMN'}, in_python)}"
+    return f"if that is meant, add {shown[0]}" if len(shown) == 1 else f"add what is meant: {'; or '.join(shown)}"
+
+
+def in_words(question: Question) -> str:
+    """A question and its answer, shortened."""
+    answer = "no answer"
+    if question.right_option is not None:
+        answer = f"{question.answers[0]}) {_short(question.answers[1])}"
+    elif question.answers:
+        answer = " or ".join(f'"{_short(text)}"' for text in question.answers[:2])
+    options = f", {len(question.options)} options" if question.options else ""
+    return f'"{_short(question.text)}"{options} -> {answer}'
+
+
+def suggest(table: Table, without: Mapping[str, Any] | None = None) -> list[tuple[dict[str, Any], Question]]:
+    """Mappings that read all of the table, the likeliest first, each with row 1 as it would be read.
+
+    Args:
+        without: a mapping that was tried already.
+    """
+    read: list[tuple[dict[str, Any], list[Question]]] = []
+    for mapping in islice(_candidates(table), 60):
+        try:
+            questions = [] if mapping == without else read_questions(table, QuestionColumns.of(mapping))
+        except InputError:
+            continue
+        if questions and questions not in [others for _, others in read]:
+            read.append((mapping, questions))
+        if len(read) == MOST:
+            break
+    return [(mapping, questions[0]) for mapping, questions in read]
+
+
+# ---- candidates, the likeliest first, unproven -----------------------------------------------------------------------
+
+
+def _candidates(table: Table) -> Iterator[dict[str, Any]]:
+    columns = [str(name) for name in table.frame.columns]
+    for question in _questions(table, columns):
+        left = _by_name(name for name in columns if name != head_of(question, columns))
+        about = {part: name for part in ("id", "topic") if (name := _first(left, NAMES[f"{part}s"]))}
+        base = {} if question == "question" else {"question": question}
+        base |= {part: name for part, name in about.items() if CANONICAL.get(name) != part}
+        options = list(_options(table, left, question))
+        yield from (base | parts for parts in _right_and_wrong(table, left))
+        for held in options:
+            several = held["options"] if isinstance(held["options"], tuple) else (held["options"],)
+            others = {
+                key: name for key, name in left.items() if name not in {head_of(each, columns) for each in several}
+            }
+            yield from (base | held | key for key in ([{}] if "key_is" in held else _keys(table, others, held)))
+        yield from (base | answers for answers in _answers(table, left))
+        yield from (base | held for held in options)
+        yield base or {"question": question}
+
+
+def _questions(table: Table, columns: Sequence[str]) -> list[str]:
+    """Columns, or paths, that may hold what is asked."""
+    names = _by_name(columns)
+    likely = [names[key] for key in NAMES["questions"] if key in names]
+    asking = [name for name in columns if _share(table.frame[name], lambda text: text.rstrip().endswith("?")) > 0.5]
+    spaced = [name for name in columns if _share(table.frame[name], lambda text: " " in text.strip()) > 0.5]
+    paths = []
+    for name in dict.fromkeys([*likely, *asking, *([] if likely or asking else spaced)]):
+        cells = _filled(table.frame[name])
+        if cells and all(isinstance(cell, dict) for cell in cells):
+            paths += [f"{name}.{key}" for key in ("stem", "text", "question") if key in cells[0]]
+        elif cells and (len(cells) < 4 or len(set(map(str, cells))) > 2):  # not "cause" and "effect"
+            paths.append(name)
+    rest = ("prompt", "input", "text", "instruction", "sentence", "title")
+    return sorted(paths, key=lambda name: simple(name) in rest)
+
+
+def _right_and_wrong(table: Table, names: Mapping[str, str]) -> Iterator[dict[str, Any]]:
+    several = sorted(
+        (name for key, name in names.items() if _WRONG_ONE.fullmatch(key)), key=lambda name: (len(name), name)
+    )
+    wrong = [names[key] for key in NAMES["wrong"] if key in names][:1] or several
+    right = _first(names, NAMES["right"])
+    if wrong and right and right not in wrong:
+        parts = {"right": right, "wrong": wrong[0] if len(wrong) == 1 else tuple(wrong)}
+        texts = [cell for cell in _filled(table.frame[wrong[0]]) if isinstance(cell, str)] if len(wrong) == 1 else []
+        yield from (parts | {"split": mark} for mark in _MARKS if any(mark in text for text in texts))
+        yield parts
+
+
+def _options(table: Table, names: Mapping[str, str], question: str) -> Iterator[dict[str, Any]]:
+    """Where the options of each question may stand."""
+    head = question.rpartition(".")[0]
+    nested = [f"{head}.{key}" for key in NAMES["options"] if head]
+    for column in [*nested, *(names[key] for key in NAMES["options"] if key in names)]:
+        if cells := _filled(cells_of(table, column)):
+            yield from _options_in(column, cells)
+    yield from ({"options": tuple(family)} for family in _families(table) if question not in family)
+    texts = [text for text in cells_of(table, question) if isinstance(text, str)]
+    if texts and all(re.search(r"(?s)\bA[).:\uff0e]\s*\S.*\bB[).:\uff0e]\s*\S", text) for text in texts):
+        yield {"options": question, "labels": question}
+
+
+def _options_in(column: str, cells: Sequence[Any]) -> Iterator[dict[str, Any]]:
+    first = cells[0][0] if isinstance(cells[0], list) else cells[0]
+    if isinstance(first, dict):
+        kinds = (NAMES[f"option_{part}"] for part in ("text", "label", "flag"))
+        text, label, flag = (next((key for key in known if key in first), None) for known in kinds)
+        if text is None:
+            are_flags = all(isinstance(value, int | float) for value in first.values() if value is not None)
+            yield {"options": column} | ({"key": column, "key_is": "flags"} if are_flags else {})
+        elif flag is not None and _are_flags(first[flag]):
+            yield {"options": f"{column}.{text}", "key": f"{column}.{flag}", "key_is": "flags"}
+        else:
+            yield from ([{"options": f"{column}.{text}", "labels": f"{column}.{label}"}] if label else [])
+            yield {"options": f"{column}.{text}"}
+        return
+    if isinstance(first, str) and re.match(r"\(?[Aa1]\s*[).:]", first.strip()):
+        yield {"options": column, "labels": column}
+    if all(isinstance(cell, list) for cell in cells):
+        yield {"options": column}
+    yield from ({"options": column, "split": mark} for mark in (*_MARKS, ",") if all(mark in str(c) for c in cells))
+
+
+def _keys(table: Table, names: Mapping[str, str], options: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+    """What may say which option is right."""
+    columns = {key: name for key, name in names.items() if _KEY.fullmatch(key) and _filled(table.frame[name])}
+    letters = re.compile(r"\(?[A-Ja-j]\)?\.?")
+    for key, column in sorted(
+        columns.items(),
+        key=lambda pair: (
+            not all(letters.fullmatch(str(cell)) for cell in _filled(table.frame[pair[1]])),
+            pair[0] in ("answers", "target", "solution"),
+            not re.search("id|key|^answer$", pair[0]),
+        ),
+    ):
+        cells = [
+            cell[0] if isinstance(cell, list) and len(cell) == 1 else cell for cell in _filled(table.frame[column])
+        ]
+        numbers = [int(float(cell)) for cell in map(str, cells) if re.fullmatch(r"-?\d+(?:\.0)?", cell)]
+        if all(isinstance(cell, dict) for cell in cells):
+            yield {"key": column, "key_is": "flags"}
+        elif len(numbers) == len(cells) and "labels" not in options:
+            start = _counts_from(numbers, key, options)
+            yield from ({"key": column, "key_is": f"from {number}"} for number in (start, 1 - start))
+            yield {"key": column, "key_is": "text"}
+        else:
+            yield from [{"answer": column}] if column == "answer" else []
+            yield from ({"key": column, "key_is": kind} for kind in ("label", "text"))
+
+
+def _counts_from(numbers: Sequence[int], name: str, options: Mapping[str, Any]) -> int:
+    """Where a key of places counts from, as far as that can be seen."""
+    columns = options["options"] if isinstance(options["options"], tuple) else ()
+    if 0 in numbers:
+        return 0
+    is_numbered = bool(columns) and columns[0].endswith("1") and not _COUNTS_FROM_0.search(name)
+    return int(is_numbered or (bool(columns) and max(numbers) >= len(columns)))
+
+
+def _answers(table: Table, names: Mapping[str, str]) -> Iterator[dict[str, Any]]:
+    """Which column may hold accepted answers."""
+    likely = [names[key] for key in NAMES["answers"] if key in names]
+    likely += [name for key, name in names.items() if _LIKE.search(key)]
+    no_url = [
+        name for name in dict.fromkeys(likely) if _share(table.frame[name], lambda text: text[:4] == "http") <= 0.5
+    ]
+    others = [name for key, name in names.items() if key not in {*NAMES["ids"], *NAMES["topics"], *NAMES["questions"]}]
+    short = [name for name in others if _share(table.frame[name], lambda text: len(text.split()) < 9) > 0.8]
+    aliases = _first(names, NAMES["aliases"])
+    for column in [name for name in no_url if _filled(table.frame[name])] or short:
+        cells = _filled(table.frame[column])
+        texts, first = [cell for cell in cells if isinstance(cell, str)], cells[0]
+        if isinstance(first, dict) or (isinstance(first, list) and isinstance(first[0], dict)):
+            object_ = first if isinstance(first, dict) else first[0]
+            paths = [f"{column}.{key}" for key in ("value", "text", "answer", "aliases") if key in object_]
+            yield from [{"answers": paths[0] if len(paths) == 1 else tuple(paths)}] if paths else []
+        elif {str(cell).casefold() for cell in cells} <= {"true", "false"}:
+            yield from ({"key": column, "key_is": "truth"}, {"answer": column})
+        elif any("####" in text for text in texts):
+            yield {"answers": column, "final": "####"}
+        elif texts and all("\\boxed{" in text for text in texts):
+            yield {"answers": column, "final": "boxed"}
+        else:
+            for mark in _MARKS:
+                if any(re.search(rf"\w\s*{re.escape(mark.strip(' '))}\s*\w", text) for text in texts):
+                    yield {"answers": column, "split": mark}
+            yield from [{"answers": (column, aliases)}] if aliases and aliases != column else []
+            yield {"answers" if len(texts) < len(cells) else "answer": column}
+            yield {"answer": column}
+
+
+# ---- looking at names and cells --------------------------------------------------------------------------------------
+
+
+def simple(name: str) -> str:
+    """A column's name in lower case, its words with _ between.
+
+    >>> simple("Correct Answer"), simple("correctAnswer")
+    ('correct_answer', 'correct_answer')
+    """
+    parted = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", name)
+    return re.sub(r"[^a-z0-9]+", "_", parted.lower()).strip("_")
+
+
+def _families(table: Table) -> list[list[str]]:
+    """Columns that are called alike up to a letter or number, in turn: option_a, option_b, ..."""
+    held: dict[str, dict[str, str]] = {}
+    for name in map(str, table.frame.columns):
+        if match := _FAMILY.fullmatch(simple(name)):
+            held.setdefault(match[1], {}).setdefault(match[2], name)
+    families = []
+    for prefix, members in held.items():
+        starts = [["a", *LETTERS[1:].lower()]] + (
+            [[str(start + n) for n in range(26)] for start in (0, 1)] if prefix else []
+        )
+        marks = next((marks for marks in starts if marks[0] in members), [])
+        family = [members[mark] for mark in marks if mark in members]
+        if len(family) > 1 and (prefix or all(_are_words(table.frame[name]) for name in family)):
+            families.append(family)
+    return families
+
+
+def _by_name(columns: Iterable[str]) -> dict[str, str]:
+    """Simple name -> the first column that has it, in their order."""
+    names: dict[str, str] = {}
+    for name in columns:
+        names.setdefault(simple(name), name)
+    return names
+
+
+def _first(names: Mapping[str, str], known: Iterable[str]) -> str | None:
+    return next((names[key] for key in known if key in names), None)
+
+
+def _filled(cells: Iterable[Any]) -> list[Any]:
+    """What the cells hold that hold something; lists that were written as text as lists."""
+    return [list_in_text(cell) for cell in cells if not is_empty(cell)]
+
+
+def _are_words(cells: Iterable[Any]) -> bool:
+    """Whether cells hold texts that are neither numbers nor a yes or no."""
+    texts = [str(cell).strip().casefold() for cell in _filled(cells)]
+    return any(not re.fullmatch(r"[-\d.]+", text) and text not in TRUTH for text in texts)
+
+
+def _are_flags(value: Any) -> bool:
+    return all(word_of(each) in TRUTH for each in (value if isinstance(value, list) else [value]))
+
+
+def _share(cells: Iterable[Any], holds: Callable[[str], bool]) -> float:
+    """Of the cells that hold something, the share that are texts of which this holds."""
+    filled = _filled(cells)
+    return sum(isinstance(cell, str) and holds(cell) for cell in filled) / len(filled) if filled else 0.0
+
+
+def _short(text: str) -> str:
+    text = " ".join(text.split())
+    return text if len(text) <= 60 else f"{text[:57]}..."
