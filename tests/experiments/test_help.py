@@ -8,7 +8,7 @@ import pytest
 from programs import helps_without_libraries
 from tiny_experiment import ROOT, main_of
 
-from onedial.core.options import declared, parse_options
+from onedial.core.options import declared, flag, parse_options
 
 PROGRAMS = sorted((ROOT / "experiments").glob("*.py"))
 
@@ -29,7 +29,7 @@ def test_the_help_names_every_option_and_what_can_be_chosen(program, capsys):
             parse_options(part.options, part.documentation, ["--help"])
         said = "".join(capsys.readouterr().out.split())
         for name, (field, known) in declared(part.options).items():
-            assert (f"--{name.replace('_', '-')}" if field.kw_only else name.upper()) in said, name
+            assert (flag(name) if field.kw_only else name.upper()) in said, name
             assert ",".join(known.choices or ()).replace(" ", "") in said, name
 
 

@@ -124,7 +124,9 @@ class ColumnOptions(Options):
         excludes=("as_",),
         needs=("questions",),
     )
-    as_: str | None = option(None, "read the questions like this preset", metavar="PRESET", check=preset_fault)
+    as_: str | None = option(
+        None, "read the questions like this preset", metavar="PRESET", check=preset_fault, needs=("questions",)
+    )
 
     def read_questions(self, source: str) -> "list[Question]":
         """The questions of a source, read as the options say."""
