@@ -158,8 +158,9 @@ def refuse_ids_of_rows(table: Table, ids: Sequence[Any], respondents: Sequence[A
     if rows.empty or rows["id"].duplicated().any() or not ((times["nunique"] > 1).any() or (times["size"] > 1).all()):
         return
     raise InputError(
-        f"{table.path} gives every answer an id of its own, though {(times['size'] > 1).sum()} texts come again; leave "
-        "that column out, so that questions go by their texts, or give the ids of the questions"
+        f"{table.path} gives every answer an id of its own, though {(times['size'] > 1).sum()} texts come again; "
+        "declare the column of the questions' ids (--columns question_id=COLUMN of an import, columns: in "
+        "elicitation.yaml), or leave that column out, so that questions go by their texts"
     )
 
 

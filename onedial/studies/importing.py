@@ -1,5 +1,7 @@
 """Logs of other people's evaluations as a panel: read, written, and what was left out said."""
 
+import reprlib
+
 import pandas as pd
 
 from onedial.asking.measuring import MANY_UNREAD
@@ -26,16 +28,15 @@ def import_panel(options: ImportOptions, notes: Notes) -> None:
         )
     Run.check(configuration, options.out, resume=False)
     choices = LogChoices(
-        confidence=options.confidence,
         confidence_scale=options.confidence_scale,
-        question_field=options.question_field,
         columns={ours.strip(): theirs.strip() for ours, _, theirs in (pair.partition("=") for pair in options.columns)},
         about=options.about,
         incomplete=options.incomplete,
         spellings=Spellings(options.yes, options.no, options.blank),
     )
     runs = [run for source in options.sources for run in read_logs(source, choices, options.format)]
-    imported = panel_from_logs(runs, options.asked, options.score)
+    asked = {task: kind for task, _, kind in (word.rpartition("=") for word in options.asked)}
+    imported = panel_from_logs(runs, asked, options.score)
     with Run.create(options.out, PROGRAM, configuration) as run:
         notes.keep_in(run)
         with run.withdrawn_if_refused():
@@ -55,7 +56,8 @@ def print_report(imported: ImportedPanel) -> None:
         failed = "".join(f", {n} failed ({reason})" for reason, n in run["failed"].items())
         print(f"{run['source']}: {run['format']}, {run['model']}, task {run['task'] or '-'}")
         what = "whether it can answer" if run["asked"] == "yes-no" else "the questions themselves"
-        print(f"  {run['answers']} answers{failed}; asked {what} ({run['because']}); --asked says otherwise")
+        question, answer = (reprlib.repr(text or "") for text in run["first"])
+        print(f"  {run['answers']} answers{failed}; asked {what}; first {question} -> {answer}")
     for reason, n in report["left_out"].items():
         print(f"left out: {n} x {reason}")
     counts = pd.DataFrame(report["respondents"]).T.drop(columns=["missing", "unread_of_answered"])

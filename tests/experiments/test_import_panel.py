@@ -18,14 +18,15 @@ def run(*arguments):
 
 
 def test_logs_become_a_panel_with_questions_respondents_and_a_report(tmp_path):
-    done = run(LOGS / "inspect", "--confidence-scale", "1", "--out", tmp_path / "out")
+    asked = ("--asked", "can_you=yes-no,can_you_reasoned=yes-no,closed_book=question", "--confidence-scale", "1")
+    done = run(LOGS / "inspect", *asked, "--out", tmp_path / "out")
     assert done.returncode == 0, done.stderr
     written = {file.name for file in (tmp_path / "out").iterdir()}
     about_the_run = {"config.yaml", "manifest.json", "log.txt"}
     assert written - about_the_run == {
         *("panel.csv", "questions.jsonl", "respondents.csv", "import_report.json", "elicitation.yaml")
     }
-    assert "asked whether it can answer (4 of 6 texts read as yes or no)" in done.stdout
+    assert "asked whether it can answer; first " in done.stdout
     assert "asked the questions themselves" in done.stdout
     assert "left out: 4 x copy of an answer that another log holds" in done.stdout
     assert "cannot be read; some of them:" in done.stdout
@@ -33,7 +34,7 @@ def test_logs_become_a_panel_with_questions_respondents_and_a_report(tmp_path):
     panel, questions = load_panel(tmp_path / "out" / "panel.csv"), load_questions(tmp_path / "out" / "questions.jsonl")
     assert join_questions_and_panel(questions, panel)[2].by_id == 4
     assert panel.responses["answered_correctly"].notna().sum() == 8
-    again = run(LOGS / "inspect", "--out", tmp_path / "out")
+    again = run(LOGS / "inspect", *asked, "--out", tmp_path / "out")
     assert again.returncode == 2
     assert "delete it, or choose another --out" in again.stderr  # there is no --resume
 
@@ -41,6 +42,8 @@ def test_logs_become_a_panel_with_questions_respondents_and_a_report(tmp_path):
 def test_a_table_with_columns_of_other_names_is_read(tmp_path):
     (tmp_path / "t.csv").write_text("llm,q,verdict\nx,Who?,yes\nx,Why?,no\nx,How?,hm\n")
     out = tmp_path / "out"
-    done = run(tmp_path / "t.csv", "--columns", "respondent=llm,question=q,raw_text=verdict", "--out", out)
+    done = run(
+        tmp_path / "t.csv", "--columns", "respondent=llm,question=q,raw_text=verdict", "--asked", "yes-no", "--out", out
+    )
     assert done.returncode == 0, done.stderr
     assert pd.read_csv(out / "panel.csv")["missing"].fillna("").tolist() == ["", "", "unread"]

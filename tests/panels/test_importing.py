@@ -25,100 +25,178 @@ from onedial.panels.questions.prompts import bare_questions
 from onedial.panels.questions.question_files import load_questions
 from onedial.panels.spellings import Spellings
 
+pytestmark = pytest.mark.filterwarnings("ignore::onedial.core.notices.Notice")
 LOGS = Path(__file__).parents[1] / "reference" / "imports"
-ASKED = "Can you answer this question correctly? Yes or No?"
+SHARES = LogChoices(confidence_scale=1)
+BY_QID = LogChoices(columns={"question_id": "qid"})
+ASKED = {"can_you": "yes-no", "can_you_reasoned": "yes-no", "can_you_text": "yes-no", "": "question"}
 
 
-def imported(*paths, choices=None, **options):
-    return panel_from_logs(
-        [run for path in paths for run in read_logs(LOGS / path, choices or LogChoices(confidence_scale=1))], **options
-    )
+def imported(*paths, asked=ASKED, score=None):
+    runs = [run for path in paths for run in read_logs(LOGS / path, BY_QID if "lm_eval" in str(path) else SHARES)]
+    tasks = {"", *(run.task for run in runs)}
+    return panel_from_logs(runs, {task: kind for task, kind in asked.items() if task in tasks}, score)
 
 
-def cells(found, column, respondent=None):
-    panel = found.panel if respondent is None else found.panel[found.panel["respondent"] == respondent]
+def cells(imported, column, respondent=None):
+    panel = imported.panel if respondent is None else imported.panel[imported.panel["respondent"] == respondent]
     return panel.set_index(["question_id", "sample"])[column]
+
+
+def lines(rows):
+    return "\n".join(map(json.dumps, rows))
 
 
 # ---- Inspect -----------------------------------------------------------------------------------------------------
 
 
-def test_an_inspect_log_gives_every_epoch_and_leaves_failed_samples_blank():
-    found = imported("inspect/can_you.eval")
-    said, missing = cells(found, "said_yes"), cells(found, "missing")
-    assert len(found.panel) == 8
+def test_inspect_gives_every_epoch_and_leaves_failures_blank():
+    log = imported("inspect/can_you.eval")
+    said, missing = cells(log, "said_yes"), cells(log, "missing")
+    assert len(log.panel) == 8
     assert said["geo-001", 0] == 0
     assert said[["geo-004"]].isna().all()
-    assert (missing[["geo-004"]] == "error").all()
+    assert missing[["geo-004"]].str.startswith("error: ").all()
     assert missing["geo-003", 0] == "unread"  # "Ireland to New York would be"
     assert math.isnan(said["geo-003", 0])
     assert said["geo-003", 1] == 0  # "No: Ireland and New York are not"
-    (run,) = found.report["runs"]
+    (run,) = log.report["runs"]
     assert (run["format"], run["model"], run["asked"]) == ("inspect", "hf/smollm2-135m-instruct", "yes-no")
-    assert run["failed"] == {"error": 2}
-    assert found.respondents["model"].tolist() == ["hf/smollm2-135m-instruct"]
+    assert run["prompt_after"] == "Can you answer this question correctly? Yes or No?"
+    texts = {question.id: question.text for question in log.questions}
+    assert texts["geo-002"] == "Name the city on the Seine that is the capital of France."
+    assert all(question.answers == () for question in log.questions)  # the log's target is "Yes", which is no key
 
 
 @pytest.mark.parametrize("status", ["error", "cancelled", "started"])
-def test_half_of_an_evaluation_is_no_panel_unless_that_is_asked_for(tmp_path, status):
+def test_half_of_an_evaluation_is_refused_unless_asked_for(tmp_path, status):
     log = json.loads((LOGS / "inspect/can_you_reasoned_as.json").read_text(encoding="utf-8"))
     n_all = len(log["samples"])
     log |= {"status": status, "samples": log["samples"][: n_all // 2]}
     (tmp_path / "half.json").write_text(json.dumps(log), encoding="utf-8")
     with pytest.raises(InputError, match=f"status '{status}' that holds {n_all // 2} of {n_all} samples; finish it"):
-        read_logs(tmp_path / "half.json", LogChoices(confidence_scale=1))
-    (run,) = read_logs(tmp_path / "half.json", LogChoices(incomplete=True, confidence_scale=1))
+        read_logs(tmp_path / "half.json", SHARES)
+    (run,) = read_logs(tmp_path / "half.json", replace(SHARES, incomplete=True))
     assert len(run.records) == n_all // 2
 
 
-def test_the_question_is_found_within_the_prompt():
-    found = imported("inspect/can_you.eval")
-    assert found.report["runs"][0]["prompt_after"] == ASKED
-    assert {question.id: question.text for question in found.questions}["geo-002"] == (
-        "Name the city on the Seine that is the capital of France."
-    )
-    assert all(question.answers == () for question in found.questions)  # the log's target is "Yes", which is no key
+def test_reasoned_answers_and_stated_confidence_are_read():
+    log = imported("inspect/can_you_reasoned.eval")
+    assert cells(log, "said_yes").fillna(-1).tolist() == [1, 0, -1, 1]
+    np.testing.assert_array_equal(cells(log, "confidence"), [0.9, 0.2, np.nan, 0.75])
+    assert cells(log, "missing").fillna("").tolist() == ["", "", "unread", ""]
+    assert log.report["unread_examples"][0]["text"] == "Perhaps; who can tell?"
+    with pytest.raises(InputError, match=r"gives the confidence 0\.9; .* --confidence-scale 100"):
+        read_logs(LOGS / "inspect/can_you_reasoned.eval")
 
 
-def test_reasoned_answers_are_read_and_stated_confidence_is_kept():
-    found = imported("inspect/can_you_reasoned.eval")
-    assert cells(found, "said_yes").fillna(-1).tolist() == [1, 0, -1, 1]
-    np.testing.assert_array_equal(cells(found, "confidence"), [0.9, 0.2, np.nan, 0.75])
-    assert cells(found, "missing").fillna("").tolist() == ["", "", "unread", ""]
-    assert found.report["unread_examples"][0]["text"] == "Perhaps; who can tell?"
-
-
-def test_the_same_log_in_both_of_inspects_forms_counts_once():
+def test_the_same_log_in_both_forms_counts_once():
     paths = ("inspect/can_you_reasoned.eval", "inspect/can_you_reasoned_as.json")
     both, one = imported(*paths), imported(paths[1])
-    assert len(both.panel) == len(one.panel) == 4
     assert both.report["left_out"] == {"copy of an answer that another log holds": 4}
     pd.testing.assert_frame_equal(both.panel, one.panel)
 
 
-def test_a_log_of_the_questions_themselves_fills_in_what_was_answered_correctly():
+def test_a_log_of_the_questions_themselves_fills_in_correctness():
+    """Of the same model; another model's answers are left out, which is said."""
     alone = imported("inspect/can_you.eval")
     assert alone.panel["answered_correctly"].isna().all()
-    found = imported("inspect/can_you.eval", "inspect/closed_book.eval")
-    assert cells(found, "answered_correctly")[["geo-001", "geo-002"]].tolist() == [0, 0, 1, 1]
-    assert len(found.panel) == len(alone.panel)
-    keys = {question.id: question.answers for question in found.questions}
-    assert keys["geo-002"] == ("Paris",)
-    assert found.report["runs"][1]["asked"] == "question"
+    both = imported("inspect/can_you.eval", "inspect/closed_book.eval")
+    assert cells(both, "answered_correctly")[["geo-001", "geo-002"]].tolist() == [0, 0, 1, 1]
+    assert len(both.panel) == len(alone.panel)
+    assert {question.id: question.answers for question in both.questions}["geo-002"] == ("Paris",)
+    other = imported("inspect/can_you_reasoned.eval", "inspect/closed_book.eval")
+    assert other.panel["answered_correctly"].isna().all()
+    assert "asked the questions alone" in next(iter(other.report["left_out"]))
 
 
-def test_another_models_answers_are_not_mixed_in():
-    found = imported("inspect/can_you_reasoned.eval", "inspect/closed_book.eval")
-    assert found.panel["answered_correctly"].isna().all()
-    assert list(found.report["left_out"].values()) == [4]
-    assert "asked the questions alone" in next(iter(found.report["left_out"]))
-
-
-def test_a_chosen_score_counts_in_a_yes_no_run_and_an_unknown_one_is_refused():
-    found = imported("inspect/can_you_reasoned.eval", score="sure")
-    assert cells(found, "answered_correctly").tolist() == [1, 0, 0, 1]
+def test_a_chosen_score_counts_and_an_unknown_one_is_refused():
+    log = imported("inspect/can_you_reasoned.eval", score="sure")
+    assert cells(log, "answered_correctly").tolist() == [1, 0, 0, 1]
     with pytest.raises(InputError, match="no score called 'shure'; did you mean 'sure'"):
         imported("inspect/can_you_reasoned.eval", score="shure")
+
+
+EMPTY_LOG = {
+    **{"version": 2, "status": "success", "samples": []},
+    "eval": {
+        **{"task": "can", "task_id": "t", "model": "srv/m", "dataset": {}, "config": {}},
+        **{"created": "2026-01-01T00:00:00+00:00", "run_id": "r"},
+    },
+}
+
+
+def inspect_log(path, *texts, stop="stop", logprobs=None, scores=None, **about):
+    choices = [
+        {"message": {"role": "assistant", "content": text}, "stop_reason": stop, "logprobs": logprobs} for text in texts
+    ]
+    samples = [
+        {"id": n, "epoch": 1, "target": "Yes", "input": f"Question: Item {n}?\nCan you answer? Yes or No?",
+         "uuid": f"u{n}", "scores": scores, "output": {"choices": choices}}
+        for n in range(6)
+    ]  # fmt: skip
+    path.write_text(json.dumps(EMPTY_LOG | {"eval": EMPTY_LOG["eval"] | about, "samples": samples}))
+    return read_logs(path)
+
+
+@pytest.mark.parametrize(
+    ("text", "stop", "said"),
+    [
+        ("Okay. Let me see. No, that is not it. The", "max_tokens", None),
+        ("Okay. Let me see. No, that is not it. The", "model_length", None),
+        ("<think>No, hard", "stop", None),
+        ("[THINK]No.[/THINK]Yes, since", "max_tokens", 1.0),
+        ("Yes", "max_tokens", 1.0),
+        ("analysisIs it? No.assistantfinalYes", "stop", 1.0),
+    ],
+)
+def test_an_answer_cut_off_in_its_reasoning_is_unread(tmp_path, text, stop, said):
+    panel = panel_from_logs(inspect_log(tmp_path / "log.json", text, stop=stop), "yes-no").panel
+    assert (panel["said_yes"].isna() if said is None else panel["said_yes"] == said).all()
+
+
+@pytest.mark.parametrize("model", ["none/none", "none"])
+def test_a_log_without_a_model_is_of_the_one_with_a_role(tmp_path, model):
+    roles = {"target": {"model": "openai/gpt-x"}}
+    (run,) = inspect_log(tmp_path / "log.json", "Yes", model=model, model_roles=roles)
+    assert run.model == "openai/gpt-x"
+
+
+def test_every_choice_of_a_response_is_a_sample(tmp_path):
+    (run,) = inspect_log(tmp_path / "log.json", "No", "Yes", "Yes", scores={"s": {"value": "C"}})
+    panel = panel_from_logs([run], "yes-no").panel
+    assert panel.groupby("question_id")["said_yes"].apply(list).tolist() == [[0, 1, 1]] * 6
+    assert [record.scores for record in run.records[:3]] == [{"s": True}, {}, {}]
+
+
+def shown(*tokens):
+    return {
+        "content": [
+            {"token": token, "logprob": -0.1, "top_logprobs": [{"token": each, "logprob": log} for each, log in others]}
+            for token, *others in tokens
+        ]
+    }
+
+
+YES, NO = (("Yes", ("Yes", -0.1), ("No", -2.5)), ("No", ("No", -0.1), ("Yes", -2.5)))
+
+
+@pytest.mark.parametrize(
+    ("text", "logprobs", "margin"),
+    [
+        ("Yes", shown(YES), 2.4),
+        ("No", shown(NO), -2.4),
+        ("<think>No</think>Yes", shown(("<think>",), NO, ("</think>",), YES), 2.4),
+        ("Yes", shown(("<think>",), NO, ("</think>",), YES), 2.4),
+        ("Yes", shown(("Yes", ("Yes", -0.1), ("Maybe", -3.1))), 3.0),  # no is at most as likely as what is shown
+        ("Yes", shown(("Yes", ("Yes", -0.1), ("No", -9999.0))), 2.252168),  # or as what is left
+        ("Perhaps", shown(("Perhaps", ("Yes", -1.0), ("No", -2.0))), math.nan),
+        ("Yes", None, math.nan),
+    ],
+)
+def test_the_margin_of_a_log_is_read_at_the_answer(tmp_path, text, logprobs, margin):
+    ((run,),) = [inspect_log(tmp_path / "log.json", text, logprobs=logprobs)]
+    np.testing.assert_allclose([record.margin for record in run.records], margin, atol=1e-6)
 
 
 # ---- lm-eval -----------------------------------------------------------------------------------------------------
@@ -130,35 +208,33 @@ def lm_file(task):
     return next((LOGS / LM).glob(f"samples_{task}_2*"))
 
 
-def test_log_likelihoods_of_yes_and_no_give_margin_mass_and_answer():
-    found = imported(lm_file("can_you"))
+def test_log_likelihoods_give_margin_mass_and_answer():
+    log = imported(lm_file("can_you"))
     row = json.loads(lm_file("can_you").read_text().splitlines()[0])
     yes, no = (float(option[0][0]) for option in row["resps"])
-    first = found.panel.iloc[0]
+    first = log.panel.iloc[0]
     assert first["margin"] == pytest.approx(yes - no)
     assert first["mass"] == pytest.approx(math.exp(yes) + math.exp(no))
     assert first["said_yes"] == (yes > no)
     assert first["question_id"] == "geo-001"
-    assert found.respondents["model"].tolist() == ["org/smollm2-135m-instruct"]
+    assert log.respondents["model"].tolist() == ["org/smollm2-135m-instruct"]
 
 
-def test_one_row_per_filter_is_one_answer_and_filters_that_differ_must_be_chosen_between():
+def test_filters_that_differ_must_be_chosen_between():
+    """A row for each filter is one answer."""
     path = lm_file("closed")
-    assert len(path.read_text().splitlines()) == 8
     with pytest.raises(InputError, match=r"several ways that differ \('strict/exact_match', 'last-word/exact_match'\)"):
         imported(path)
-    found = imported(path, score="last-word/exact_match")
-    assert len(found.panel) == 4
-    assert cells(found, "answered_correctly").tolist() == [0, 1, 0, 0]
+    log = imported(path, score="last-word/exact_match")
+    assert cells(log, "answered_correctly").tolist() == [0, 1, 0, 0]
     assert imported(path, score="strict/exact_match").panel["answered_correctly"].sum() == 0
 
 
-def test_tasks_of_one_model_are_framings_and_meet_on_the_documents_id():
-    found = imported(LM, score="last-word/exact_match")
-    assert found.respondents["framing"].tolist() == ["can_you", "can_you_text"]
-    assert found.report["n_questions"] == 4
-    correct = cells(found, "answered_correctly", "smollm2-135m-instruct: can_you")
-    assert correct["geo-002", 0] == 1
+def test_tasks_of_one_model_are_framings_and_meet_on_ids():
+    log = imported(LM, score="last-word/exact_match")
+    assert log.respondents["framing"].tolist() == ["can_you", "can_you_text"]
+    assert log.report["n_questions"] == 4
+    assert cells(log, "answered_correctly", "smollm2-135m-instruct: can_you")["geo-002", 0] == 1
 
 
 def test_without_results_beside_it_the_folder_names_the_model(tmp_path):
@@ -170,52 +246,130 @@ def test_without_results_beside_it_the_folder_names_the_model(tmp_path):
     assert "not found" in run.about["results"]
 
 
-def test_options_that_are_no_yes_or_no_are_chosen_by_their_likelihood(tmp_path):
-    rows = [json.loads(line) for line in lm_file("can_you").read_text().splitlines()]
-    for row in rows:
-        row["arguments"]["gen_args_0"]["arg_1"], row["arguments"]["gen_args_1"]["arg_1"] = " Africa", " Europe"
-        row["target"] = "1"
-    path = tmp_path / "samples_mc_2026-11-22T00-00-00.jsonl"
-    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
-    found = panel_from_logs(read_logs(path))
-    assert found.report["runs"][0]["asked"] == "question"
-    assert (found.questions[0].options, found.questions[0].right_option) == (("Africa", "Europe"), 1)
-    assert found.questions[0].rendered.endswith("A) Africa\nB) Europe")
+def likely(tmp_path, arguments, logs, **more):
+    """A file of one document whose options have these contexts, continuations and log-likelihoods."""
+    row = {"doc_id": 0, "doc": {"question": "Q?"}, "doc_hash": "h", "resps": [[[log, False]] for log in logs], **more}
+    row["arguments"] = {f"gen_args_{n}": {"arg_0": each[0], "arg_1": each[1]} for n, each in enumerate(arguments)}
+    (tmp_path / "samples_x.jsonl").write_text(json.dumps(row))
+    return read_logs(tmp_path / "samples_x.jsonl")
+
+
+def test_other_options_are_chosen_by_their_likelihood(tmp_path):
+    log = panel_from_logs(likely(tmp_path, [("Q?", " Africa"), ("Q?", " Europe")], [-2, -1], target="1"), "question")
+    (question,) = log.questions
+    assert (question.options, question.answers) == (("Africa", "Europe"), ("B", "Europe"))
+    assert log.panel[["raw_text", "answered_correctly"]].values.tolist() == [["Europe", 1]]
+
+
+def test_of_mutual_information_the_answers_to_the_question_count(tmp_path):
+    arguments = [("Q?", " Yes"), ("Q?", " No"), ("", " Yes"), ("", " No")]
+    panel = panel_from_logs(likely(tmp_path, arguments, [-0.2, -1.8, -2.0, -1.2]), "yes-no").panel
+    assert panel[["said_yes", "margin"]].values.tolist() == [[1, pytest.approx(1.6)]]
+
+
+def test_of_several_inputs_the_likeliest_is_the_answer(tmp_path):
+    arguments = [("The cup, since the cup", " is big."), ("The cup, since the bag", " is big.")]
+    (run,) = likely(tmp_path, arguments, [-3, -1])
+    assert run.records[0].text == "The cup, since the bag"
+    assert len(run.records[0].options) == 2
+
+
+@pytest.mark.parametrize("n_filters", [1, 2])
+def test_older_rows_that_name_no_metric_are_scored(tmp_path, n_filters):
+    rows = [
+        {"doc_id": n, "doc": {"question": f"{n} + {n}?"}, "target": str(2 * n), "arguments": {}, "resps": [["x"]],
+         "filtered_resps": ["x"], "doc_hash": f"h{n}", "exact_match": float(n < right)}
+        for right in (2, 3)[:n_filters]
+        for n in range(4)
+    ]  # fmt: skip
+    (tmp_path / "samples_x.jsonl").write_text(lines(rows))
+    for number, n_right in ((1, 2), (2, 3))[:n_filters]:
+        score = f"filter {number}/exact_match" if n_filters > 1 else "exact_match"
+        panel = panel_from_logs(read_logs(tmp_path / "samples_x.jsonl"), "question", score).panel
+        assert (panel["answered_correctly"].sum(), len(panel)) == (n_right, 4)
+
+
+SAMPLES = [{"doc_id": n, "doc": {"question": f"{n}?"}, "doc_hash": f"h{n}", "target": str(n)} for n in range(3)]
+FLAT = [{**row, "input": "?", "resps": ["x"], "filtered_resps": "x", "exact_match": 1.0} for row in SAMPLES]
+LIKELY = [
+    {**row, "arguments": [["?", " yes"], ["?", " no"]], "resps": [[[-1, False]], [[-2, False]]]} for row in SAMPLES
+]
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "column", "cell"),
+    [
+        ("flat.jsonl", lines(FLAT), "raw_text", "x"),
+        ("a text alone.jsonl", lines({**row, "resps": "Paris"} for row in FLAT), "raw_text", "Paris"),
+        ("array.jsonl", json.dumps(FLAT, indent=2), "answered_correctly", 1),
+        ("array in a line.jsonl", json.dumps(FLAT), "answered_correctly", 1),
+        ("array.json", json.dumps(FLAT), "answered_correctly", 1),
+        ("byte order mark.jsonl", "\ufeff" + lines(FLAT), "answered_correctly", 1),
+        ("objects.jsonl", lines({**row, "exact_match": {"score": 1.0}} for row in FLAT), "answered_correctly", 1),
+        ("none.jsonl", lines({**row, "resps": []} for row in FLAT), "missing", "no text"),
+        ("likely.jsonl", lines(LIKELY), "said_yes", 1),
+        ("flat likely.jsonl", lines({**row, "resps": [[-1, 0], [-2, 0]]} for row in LIKELY), "said_yes", 1),
+        (
+            "texts.jsonl",
+            lines({**row, "resps": [[["-1.0", "False"]], [["-2.0", "True"]]]} for row in LIKELY),
+            "margin",
+            1,
+        ),
+    ],
+)
+def test_samples_in_whatever_nesting_are_read(tmp_path, name, text, column, cell):
+    (tmp_path / f"samples_{name}").write_text(text, encoding="utf-8")
+    (run,) = read_logs(tmp_path / f"samples_{name}")
+    assert run.format == "lm-eval"
+    assert (
+        panel_from_logs([run], "yes-no" if column == "said_yes" or column == "margin" else "question")
+        .panel[column]
+        .tolist()
+        == [cell] * 3
+    )
+
+
+@pytest.mark.parametrize(
+    ("change", "missing"),
+    [
+        ({"resps": [[None]], "filtered_resps": [None]}, "no text"),
+        ({"arguments": [["?", " yes"], ["?", " no"]], "resps": [[[3.0, False]], [[-2, False]]]}, "no text"),
+        ({"arguments": [["?", " yes"], ["?", " no"]], "resps": [[["-inf", "False"]], [[-2, False]]]}, "no text"),
+        ({"exact_match": 0.5}, "not graded"),
+        ({"exact_match": "x", "metrics": ["exact_match"]}, "not graded"),
+    ],
+)
+def test_what_lm_eval_could_not_say_is_blank(tmp_path, change, missing):
+    (tmp_path / "samples_x.jsonl").write_text(lines({**row, **change} for row in FLAT))
+    panel = panel_from_logs(read_logs(tmp_path / "samples_x.jsonl"), asked="question").panel
+    assert panel["missing"].tolist() == [missing] * 3
+    assert panel[["said_yes", "answered_correctly"]].isna().all(axis=None)
 
 
 # ---- Every Eval Ever ---------------------------------------------------------------------------------------------
 
 
-def test_every_eval_ever_and_the_log_that_it_was_made_from_say_the_same():
+def test_every_eval_ever_says_what_its_source_says():
     ours = imported("inspect/can_you.eval", "inspect/closed_book.eval")
     theirs = imported("every_eval_ever/can_you_samples.jsonl", "every_eval_ever/closed_book_samples.jsonl")
-    order = ["question_id", "raw_text"]
-    columns = ["question_id", "said_yes", "answered_correctly", "missing"]
+    columns = ["question_id", "said_yes", "answered_correctly"]
     sides = []
-    for found in (ours, theirs):
-        panel = found.panel.assign(raw_text=found.panel["raw_text"].str.lower())
-        sides.append(panel.sort_values(order, kind="stable")[columns].reset_index(drop=True))
+    for log in (ours, theirs):
+        panel = log.panel.assign(raw_text=log.panel["raw_text"].str.lower())
+        panel = panel.sort_values(["question_id", "raw_text"], kind="stable").reset_index(drop=True)
+        sides.append(panel[columns].assign(failed=panel["missing"].str.startswith("error: ", na=False)))
     pd.testing.assert_frame_equal(*sides)
-    assert theirs.report["respondents"]["smollm2-135m-instruct"]["missing"]["error"] == 2
+    assert sides[1]["failed"].sum() == 2
 
 
-def test_an_error_in_every_eval_ever_is_no_wrong_answer():
-    rows = [json.loads(line) for line in (LOGS / "every_eval_ever/can_you_samples.jsonl").read_text().splitlines()]
-    failed = [row for row in rows if row["error"]]
-    assert failed
-    assert not failed[0]["evaluation"]["is_correct"]  # what the file says
-    found = imported("every_eval_ever/can_you_samples.jsonl", asked="question")
-    assert cells(found, "answered_correctly")[["geo-004"]].isna().all()
-
-
-def test_a_graded_score_is_neither_right_nor_wrong_whatever_is_correct_says(tmp_path):
+def test_an_error_or_a_graded_score_is_no_wrong_answer(tmp_path):
     rows = [json.loads(line) for line in (LOGS / "every_eval_ever/closed_book_samples.jsonl").read_text().splitlines()]
     rows[0]["evaluation"] = {"score": 0.4, "is_correct": False}
-    path = tmp_path / "x_samples.jsonl"
-    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
-    found = panel_from_logs(read_logs(path))
-    assert math.isnan(cells(found, "answered_correctly")["geo-001", 0])
-    assert cells(found, "missing")["geo-001", 0] == "not graded"
+    rows[1]["error"] = "server\nclosed"
+    (tmp_path / "x_samples.jsonl").write_text(lines(rows))
+    panel = panel_from_logs(read_logs(tmp_path / "x_samples.jsonl", SHARES), "question").panel
+    assert panel["answered_correctly"].isna().tolist()[:2] == [True, True]
+    assert panel["missing"].tolist()[:2] == ["not graded", "error: server closed"]
 
 
 # ---- plain tables ------------------------------------------------------------------------------------------------
@@ -332,85 +486,133 @@ def test_a_batch_of_anthropic_is_read_without_its_thoughts(tmp_path):
     assert set(found.panel["respondent"]) == {"river-1"}
 
 
+def test_what_a_column_answer_answers_is_said(tmp_path):
+    """A yes may answer the question itself, as in BoolQ."""
+    path = table(tmp_path, "model,question,answer,accepted\nm,Is ice cold?,yes,yes\nm,Is ice hot?,yes,no\n")
+    with pytest.raises(InputError, match=r"--asked yes-no .* --asked question .*first answer 'yes'"):
+        panel_from_logs(read_logs(path, LogChoices(columns={"accepted": "accepted"})))
+    assert panel_from_logs(read_logs(path), "yes-no").panel["said_yes"].tolist() == [1, 1]
+    assert panel_from_logs(read_logs(path), "question").panel["answered_correctly"].tolist() == [1, 0]
+
+
+def test_rollouts_are_samples_of_their_questions(tmp_path):
+    """Conversations as lists of messages, each with an id of its own."""
+    rows = [
+        {"id": n, "example": n // 2, "prompt": [{"role": "user", "content": f"{n // 2} + 1?"}], "gold": f"{n // 2 + 1}",
+         "completion": [{"role": "assistant", "content": f"{n % 2 + 1}"}], "model": "m"}
+        for n in range(6)
+    ]  # fmt: skip
+    (tmp_path / "r.jsonl").write_text(lines(rows))
+    columns = {"accepted": "gold", "raw_text": "completion", "question": "prompt"}
+    with pytest.raises(InputError, match=r"an id of its own, though 3 texts come again; .*question_id=COLUMN"):
+        read_logs(tmp_path / "r.jsonl", LogChoices(columns=columns))
+    log = panel_from_logs(
+        read_logs(tmp_path / "r.jsonl", LogChoices(columns=columns | {"question_id": "example"})), "question"
+    )
+    assert log.panel.groupby("question_id")["answered_correctly"].sum().tolist() == [1, 1, 0]
+    write_imported(log, tmp_path / "out")
+    assert load_panel(tmp_path / "out" / "panel.csv").answers.shape == (3, 1)
+
+
 # ---- all formats -------------------------------------------------------------------------------------------------
 
 
 def test_the_panel_goes_straight_into_the_loaders(tmp_path):
-    found = imported("inspect/can_you.eval", "inspect/can_you_reasoned.eval", "inspect/closed_book.eval")
-    write_imported(found, tmp_path / "out")
+    log = imported("inspect/can_you.eval", "inspect/can_you_reasoned.eval", "inspect/closed_book.eval")
+    write_imported(log, tmp_path / "out")
     panel = load_panel(tmp_path / "out" / "panel.csv")
     questions = load_questions(tmp_path / "out" / "questions.jsonl")
     assert [question.id for question in questions] == list(panel.answers.index)
     assert list(panel.respondents["model"]) == ["hf/smollm2-135m-instruct", "mockllm/reasoner"]
-    assert panel.responses["confidence"].notna().sum() == 3
-    assert panel.answers.isna().sum().sum() == int(
-        found.panel.groupby(["question_id", "respondent"])["said_yes"].mean().isna().sum()
-        + (found.panel.groupby(["question_id", "respondent"])["said_yes"].mean() == 0.5).sum()
-    )
+    assert panel.responses["confidence"].dropna().tolist() == [0.9, 0.2, 0.75]
+    shares = log.panel.groupby(["question_id", "respondent"])["said_yes"].mean()
+    assert panel.answers.isna().sum().sum() == (shares.isna() | (shares == 0.5)).sum()
     report = json.loads((tmp_path / "out" / "import_report.json").read_text())
-    assert report["n_answers"] == len(found.panel)
-    assert sum(own["rows"] for own in report["respondents"].values()) == len(found.panel)
+    assert report["n_answers"] == sum(counts["rows"] for counts in report["respondents"].values()) == len(log.panel)
 
 
-def test_what_no_file_may_hold_is_replaced_and_a_question_without_words_gets_a_name(tmp_path):
+def test_what_no_file_may_hold_is_replaced(tmp_path):
     records = (
         LogRecord("1", prompt="???", text="Yes\0"),
         LogRecord("2", prompt="Who \ud800?", text="No \ud800"),
         LogRecord("3", prompt="", text='"Yes",\n\r\n"no"? Yes.'),
     )
-    found = panel_from_logs([LogRun("s", "test", "m", "t", {}, records)])
-    write_imported(found, tmp_path / "out")
+    log = panel_from_logs([LogRun("s", "test", "m", "t", {}, records)], "yes-no")
+    write_imported(log, tmp_path / "out")
     panel = load_panel(tmp_path / "out" / "panel.csv")
     assert panel.answers["m"].to_dict() == {"1": 1, "2": 0, "3": 1}
     assert panel.question_texts.tolist() == ["item 1", "Who ??", "item 3"]
-    assert found.report["n_questions_without_text"] == 2
+    assert log.report["n_questions_without_text"] == 2
 
 
-def test_yes_no_runs_with_other_settings_are_other_respondents_and_the_same_ones_are_samples():
-    record = LogRecord("q", prompt="Who?", text="Yes")
+def run_of(task, *records, model="m", **settings):
+    return LogRun(task, "test", model, task, settings, tuple(LogRecord(*record) for record in records))
+
+
+def test_other_settings_are_other_respondents_and_the_same_are_samples():
+    yes, no = ("q", "Who?", (), "Yes"), ("q", "Who?", (), "No")
     runs = [
-        LogRun("a", "test", "org/m", "t", {"temperature": "0"}, (record,)),
-        LogRun("b", "test", "org/m", "t", {"temperature": "1"}, (record, replace(record, text="No"))),
-        LogRun("c", "test", "org/m", "t", {"temperature": "1"}, (record,)),
-        LogRun("d", "test", "other/m", "t", {}, (record,)),
+        run_of("t", yes, model="org/m", temperature="0"),
+        run_of("t", yes, no, model="org/m", temperature="1"),
+        run_of("t", yes, model="org/m", temperature="1"),
+        run_of("t", yes, model="other/m"),
     ]
-    found = panel_from_logs(runs)
-    assert found.respondents["respondent"].tolist() == ["org/m: temperature=0", "org/m: temperature=1", "other/m"]
-    assert found.panel["sample"].tolist() == [0, 0, 1, 2, 0]
+    log = panel_from_logs(runs, "yes-no")
+    assert log.respondents["respondent"].tolist() == ["org/m: temperature=0", "org/m: temperature=1", "other/m"]
+    assert log.panel["sample"].tolist() == [0, 0, 1, 2, 0]
 
 
-def test_one_id_that_stands_for_two_questions_is_kept_apart_by_task():
-    runs = [
-        LogRun("a", "test", "m", "geo", {}, (LogRecord("1", prompt="Where is Oslo?", text="Yes"),)),
-        LogRun("b", "test", "m", "art", {}, (LogRecord("1", prompt="Who wrote Emma?", text="No"),)),
-        LogRun("c", "test", "m", "geo", {}, (LogRecord("2", prompt="Who sang?", text="No"),)),
-        LogRun("d", "test", "m", "art", {}, (LogRecord("2", prompt="Well: who sang?", text="Yes"),)),
-    ]
-    found = panel_from_logs(runs)
-    assert {question.id: question.text for question in found.questions} == {
-        "geo/1": "Where is Oslo?",
-        "art/1": "Who wrote Emma?",
-        "2": "Who sang?",
-    }
+@pytest.mark.parametrize("tasks", [("geo", "geo"), ("geo", "art")])
+def test_ids_that_stand_for_several_texts_give_way_to_these(tasks):
+    """As after a shuffle, or where two tables count from 1: the same text under two ids is one question."""
+    first = run_of(tasks[0], ("1", "Where is Oslo?", (), "Yes"), ("2", "Who sang?", (), "No"), model="a")
+    second = run_of(tasks[1], ("1", "Well: who sang?", (), "No"), ("2", "Where is Oslo?", (), "Yes"), model="b")
+    with pytest.warns(Notice, match="2 ids of .* stand for several texts, first '1'"):
+        log = panel_from_logs([first, second], "yes-no")
+    said = log.panel.pivot(index="question", columns="respondent", values="said_yes")
+    assert said.loc["Where is Oslo?"].tolist() == [1, 1]
+    same = run_of("art", ("2", "Well: who sang?", (), "No"), model="b")
+    assert [question.id for question in panel_from_logs([first, same], "yes-no").questions] == ["1", "2"]
 
 
 def test_a_tie_between_samples_of_the_question_is_unknown():
-    said = LogRun("a", "test", "m", "can", {}, (LogRecord("q", prompt="Who?", text="Yes"),))
+    said = run_of("can", ("q", "Who?", (), "Yes"))
     scored = [LogRecord("q", prompt="Who?", text="x", scores={"s": right}) for right in (True, False)]
-    found = panel_from_logs([said, LogRun("b", "test", "m", "do", {}, tuple(scored))])
-    assert math.isnan(found.panel["answered_correctly"][0])
-    found = panel_from_logs([said, LogRun("b", "test", "m", "do", {}, (*scored, scored[0]))])
-    assert found.panel["answered_correctly"][0] == 1
+    for rows, expected in ((scored, np.nan), ((*scored, scored[0]), 1)):
+        log = panel_from_logs(
+            [said, LogRun("b", "test", "m", "do", {}, tuple(rows))], {"can": "yes-no", "": "question"}
+        )
+        np.testing.assert_array_equal(log.panel["answered_correctly"], expected)
 
 
-def test_what_was_asked_can_be_said():
-    run = LogRun("a", "test", "m", "boolq", {}, (LogRecord("q", prompt="Is ice cold?", text="Yes", accepted=("yes",)),))
-    assert panel_from_logs([run]).panel["said_yes"][0] == 1
-    found = panel_from_logs([run], asked="question")
-    assert math.isnan(found.panel["said_yes"][0])
-    assert found.panel["answered_correctly"][0] == 1
-    with pytest.raises(InputError, match="choose one of auto, yes-no, question"):
-        panel_from_logs([run], asked="maybe")
+@pytest.mark.parametrize(
+    ("asked", "reason"),
+    [
+        (None, r"--asked can=yes-no,do=yes-no .can: first answer 'Yes'; do: first answer 'No'"),
+        ("maybe", "=maybe says what was asked: .*yes-no or question"),
+        ({"cann": "yes-no", "": "question"}, "cann=yes-no says what was asked: the tasks are 'can', 'do'"),
+        ({"can": "yes-no"}, "say what was asked: .*do: first answer 'No'"),
+    ],
+)
+def test_what_was_asked_is_always_said(asked, reason):
+    runs = [run_of("can", ("q", "Who?", (), "Yes")), run_of("do", ("q", "Who?", (), "No"))]
+    with pytest.raises(InputError, match=reason):
+        panel_from_logs(runs, asked)
+
+
+def test_a_format_that_is_not_known_is_refused(tmp_path):
+    with pytest.raises(InputError, match="no format called 'inspct'; did you mean 'inspect'"):
+        read_logs(tmp_path, format="inspct")
+
+
+def test_files_that_ask_in_other_prompts_meet_in_the_questions(tmp_path):
+    rivers = ["Which river flows through Vienna?", "Which river flows through Cairo?"]
+    for model, frame in (("a", "Take a quiz.\n{}"), ("b", "Question: {}\nReply yes or no.")):
+        rows = pd.DataFrame({"model": model, "prompt": [frame.format(river) for river in rivers], "raw_text": "Yes"})
+        rows.to_csv(tmp_path / f"{model}.csv", index=False)
+    log = panel_from_logs(read_logs(tmp_path), "yes-no")
+    assert [question.text for question in log.questions] == rivers
+    assert log.panel.groupby("question_id")["respondent"].apply(list).tolist() == [["a", "b"]] * 2
 
 
 @pytest.mark.parametrize(
@@ -427,7 +629,7 @@ def test_what_was_asked_can_be_said():
         ([], []),
     ],
 )
-def test_only_whole_lines_that_all_prompts_share_are_taken_away(prompts, bare):
+def test_only_whole_lines_that_all_prompts_share_go(prompts, bare):
     assert bare_questions(prompts)[0] == bare
 
 
@@ -438,155 +640,11 @@ def test_only_whole_lines_that_all_prompts_share_are_taken_away(prompts, bare):
         *(("P", None), ("N", None), (0.5, None), (math.nan, None), (None, None), ({}, None), ("perhaps", None)),
     ],
 )
-def test_partial_credit_no_answer_and_nan_are_neither_right_nor_wrong(value, expected):
+def test_partial_credit_is_neither_right_nor_wrong(value, expected):
     assert is_right(value) is expected
 
 
-EMPTY_LOG = {
-    **{"version": 2, "status": "success", "samples": []},
-    "eval": {
-        **{"task": "can", "task_id": "t", "model": "srv/m", "dataset": {}, "config": {}},
-        **{"created": "2026-01-01T00:00:00+00:00", "run_id": "r"},
-    },
-}
-
-
-def test_a_format_that_is_not_known_is_refused(tmp_path):
-    with pytest.raises(InputError, match="no format called 'inspct'; did you mean 'inspect'"):
-        read_logs(tmp_path, format="inspct")
-
-
-# ---- what logs say of an answer that is none -------------------------------------------------------------------------
-
-
-def inspect_log(path, text, stop="stop", logprobs=None, scores=None, **about):
-    samples = [
-        {
-            "id": n,
-            "epoch": 1,
-            "target": "Yes",
-            "input": f"Question: Item {n}?\nCan you answer? Yes or No?",
-            "uuid": f"u{n}",
-            "scores": scores,
-            "output": {
-                "choices": [
-                    {"message": {"role": "assistant", "content": text}, "stop_reason": stop, "logprobs": logprobs}
-                ]
-            },
-        }
-        for n in range(6)
-    ]
-    path.write_text(json.dumps(EMPTY_LOG | {"eval": EMPTY_LOG["eval"] | about, "samples": samples}))
-    return read_logs(path)
-
-
-@pytest.mark.parametrize(
-    ("text", "stop", "said"),
-    [
-        ("Okay. Let me see. No, that is not it. The", "max_tokens", None),
-        ("Okay. Let me see. No, that is not it. The", "model_length", None),
-        ("<think>No, hard", "stop", None),
-        ("[THINK]No.[/THINK]Yes, since", "max_tokens", 1.0),
-        ("Yes", "max_tokens", 1.0),
-        ("analysisIs it? No.assistantfinalYes", "stop", 1.0),
-    ],
-)
-def test_an_answer_that_was_cut_off_in_its_reasoning_is_unread_at_import_too(tmp_path, text, stop, said):
-    panel = panel_from_logs(inspect_log(tmp_path / "log.json", text, stop), asked="yes-no").panel
-    assert (panel["said_yes"].isna() if said is None else panel["said_yes"] == said).all()
-
-
-@pytest.mark.parametrize("model", ["none/none", "none"])
-def test_a_log_without_a_model_is_of_the_model_that_has_a_role(tmp_path, model):
-    roles = {"target": {"model": "openai/gpt-x"}}
-    (run,) = inspect_log(tmp_path / "log.json", "Yes", model=model, model_roles=roles)
-    assert run.model == "openai/gpt-x"
-
-
-def test_rows_of_lm_eval_that_name_no_metric_and_no_filter_are_scored_and_their_filters_stay_apart(tmp_path):
-    rows = [
-        {"doc_id": n, "doc": {"question": f"{n} + {n}?"}, "target": str(2 * n), "arguments": {}, "resps": [["x"]],
-         "filtered_resps": ["x"], "doc_hash": f"h{n}", "exact_match": float(n < right)}
-        for right in (2, 3)
-        for n in range(4)
-    ]  # fmt: skip
-    path = tmp_path / "samples_gsm8k_2024-09-01T10-00-00.000000.jsonl"
-    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
-    runs = read_logs(path)
-    for number, n_right in ((1, 2), (2, 3)):
-        found = panel_from_logs(runs, score=f"filter {number}/exact_match").panel["answered_correctly"]
-        assert (found.sum(), found.notna().sum()) == (n_right, 4)
-    path.write_text("".join(json.dumps(row) + "\n" for row in rows[:4]))
-    assert panel_from_logs(read_logs(path), score="exact_match").panel["answered_correctly"].sum() == 2
-
-
-SAMPLES = [{"doc_id": n, "doc": {"question": f"{n}?"}, "doc_hash": f"h{n}", "target": str(n)} for n in range(3)]
-FLAT = [{**row, "input": "?", "resps": ["x"], "filtered_resps": "x", "exact_match": 1.0} for row in SAMPLES]
-LIKELY = [
-    {**row, "arguments": [["?", " yes"], ["?", " no"]], "resps": [[[-1, False]], [[-2, False]]]} for row in SAMPLES
-]
-
-
-def lines(rows):
-    return "\n".join(map(json.dumps, rows))
-
-
-@pytest.mark.parametrize(
-    ("name", "text", "column", "cell"),
-    [
-        ("flat.jsonl", lines(FLAT), "raw_text", "x"),
-        ("a text alone.jsonl", lines({**row, "resps": "Paris"} for row in FLAT), "raw_text", "Paris"),
-        ("array.jsonl", json.dumps(FLAT, indent=2), "answered_correctly", 1),
-        ("array in a line.jsonl", json.dumps(FLAT), "answered_correctly", 1),
-        ("array.json", json.dumps(FLAT), "answered_correctly", 1),
-        ("byte order mark.jsonl", "\ufeff" + lines(FLAT), "answered_correctly", 1),
-        ("objects.jsonl", lines({**row, "exact_match": {"score": 1.0}} for row in FLAT), "answered_correctly", 1),
-        ("none.jsonl", lines({**row, "resps": []} for row in FLAT), "missing", "no text"),
-        ("likely.jsonl", lines(LIKELY), "said_yes", 1),
-        ("flat likely.jsonl", lines({**row, "resps": [[-1, 0], [-2, 0]]} for row in LIKELY), "said_yes", 1),
-        (
-            "texts.jsonl",
-            lines({**row, "resps": [[["-1.0", "False"]], [["-2.0", "True"]]]} for row in LIKELY),
-            "margin",
-            1,
-        ),
-    ],
-)
-def test_samples_of_lm_eval_and_lmms_eval_in_whatever_nesting_are_read(tmp_path, name, text, column, cell):
-    (tmp_path / f"samples_{name}").write_text(text, encoding="utf-8")
-    (run,) = read_logs(tmp_path / f"samples_{name}")
-    assert run.format == "lm-eval"
-    assert panel_from_logs([run]).panel[column].tolist() == [cell] * 3
-
-
-def test_files_that_ask_the_same_in_other_prompts_meet_in_the_bare_questions(tmp_path):
-    rivers = ["Which river flows through Vienna?", "Which river flows through Cairo?"]
-    for model, frame in (("a", "Take a quiz.\n{}"), ("b", "Question: {}\nReply yes or no.")):
-        prompts = [frame.format(river) for river in rivers]
-        pd.DataFrame({"model": model, "prompt": prompts, "raw_text": "Yes"}).to_csv(
-            tmp_path / f"{model}.csv", index=False
-        )
-    sparse = [f"Yes or no?\n{river}" for river in rivers]
-    pd.DataFrame({"model": ["c", "d"], "prompt": sparse, "raw_text": "No"}).to_csv(tmp_path / "c.csv", index=False)
-    found = panel_from_logs(read_logs(tmp_path))
-    assert [question.text for question in found.questions] == rivers
-    assert found.panel.groupby("question_id")["respondent"].apply(list).tolist() == [["a", "b", "c"], ["a", "b", "d"]]
-    bare = load_questions([{"question": river} for river in rivers])
-    assert [question.id for question in bare] == list(found.panel["question_id"][:2])
-
-
-@pytest.mark.parametrize(
-    ("prompts", "said"),
-    [
-        (["Take a quiz.\nWho?"] * 2, "one prompt alone does not tell"),
-        (["Can you answer this? Who? Yes or no.", "Can you answer this? Why? Yes or no."], "all prompts hold 'Can you"),
-    ],
-)
-def test_what_may_be_no_part_of_the_question_is_said(tmp_path, prompts, said):
-    pd.DataFrame({"model": ["a", "b"], "prompt": prompts, "raw_text": "Yes"}).to_csv(tmp_path / "t.csv", index=False)
-    with pytest.warns(Notice, match=said):
-        panel_from_logs(read_logs(tmp_path))
-
+# ---- how an answer ended -----------------------------------------------------------------------------------------
 
 LOOSE = "Okay. Let me see. No, that is not it. The"
 ENDS = [
@@ -608,7 +666,7 @@ ENDS = [
 
 @pytest.mark.parametrize(("name", "reason", "text", "said"), ENDS)
 @pytest.mark.parametrize("kind", ["table", "every-eval-ever", "lm-eval"])
-def test_what_a_file_says_of_an_answers_end_counts_as_it_does_live(tmp_path, kind, name, reason, text, said):
+def test_what_a_file_says_of_an_end_counts_as_it_does_live(tmp_path, kind, name, reason, text, said):
     if kind == "table":
         rows = [{"model": "m", "question": f"Item {n}?", "raw_text": text, name: reason} for n in range(3)]
     elif kind == "lm-eval":
@@ -622,50 +680,3 @@ def test_what_a_file_says_of_an_answers_end_counts_as_it_does_live(tmp_path, kin
     panel = panel_from_logs(read_logs(tmp_path / "log.jsonl"), asked="yes-no").panel
     assert (panel["said_yes"].isna() if said is None else panel["said_yes"] == said).all()
     assert len(panel) == len(rows)
-
-
-def shown(*tokens):
-    return {
-        "content": [
-            {"token": token, "logprob": -0.1, "top_logprobs": [{"token": each, "logprob": log} for each, log in others]}
-            for token, *others in tokens
-        ]
-    }
-
-
-YES, NO = (("Yes", ("Yes", -0.1), ("No", -2.5)), ("No", ("No", -0.1), ("Yes", -2.5)))
-
-
-@pytest.mark.parametrize(
-    ("text", "logprobs", "margin"),
-    [
-        ("Yes", shown(YES), 2.4),
-        ("No", shown(NO), -2.4),
-        ("<think>No</think>Yes", shown(("<think>",), NO, ("</think>",), YES), 2.4),
-        ("Yes", shown(("<think>",), NO, ("</think>",), YES), 2.4),
-        ("Yes", shown(("Yes", ("Yes", -0.1), ("Maybe", -3.1))), 3.0),  # no is at most as likely as what is shown
-        ("Yes", shown(("Yes", ("Yes", -0.1), ("No", -9999.0))), 2.252168),  # or as what is left
-        ("Perhaps", shown(("Perhaps", ("Yes", -1.0), ("No", -2.0))), math.nan),
-        ("Yes", None, math.nan),
-    ],
-)
-def test_the_margin_of_a_log_is_read_at_the_answer_as_it_is_live(tmp_path, text, logprobs, margin):
-    ((run,),) = [inspect_log(tmp_path / "log.json", text, logprobs=logprobs)]
-    np.testing.assert_allclose([record.margin for record in run.records], margin, atol=1e-6)
-
-
-@pytest.mark.parametrize(
-    ("change", "missing"),
-    [
-        ({"resps": [[None]], "filtered_resps": [None]}, "no text"),
-        ({"arguments": [["?", " yes"], ["?", " no"]], "resps": [[[3.0, False]], [[-2, False]]]}, "no text"),
-        ({"arguments": [["?", " yes"], ["?", " no"]], "resps": [[["-inf", "False"]], [[-2, False]]]}, "no text"),
-        ({"exact_match": 0.5}, "not graded"),
-        ({"exact_match": "x", "metrics": ["exact_match"]}, "not graded"),
-    ],
-)
-def test_what_lm_eval_could_not_say_is_blank(tmp_path, change, missing):
-    (tmp_path / "samples_x.jsonl").write_text(lines({**row, **change} for row in FLAT))
-    panel = panel_from_logs(read_logs(tmp_path / "samples_x.jsonl"), asked="question").panel
-    assert panel["missing"].tolist() == [missing] * 3
-    assert panel[["said_yes", "answered_correctly"]].isna().all(axis=None)

@@ -1,22 +1,23 @@
-"""What each run asked, and which questions those were, however its prompts were written.
+"""What each run asked, as the user says, and which questions those were, however its prompts were written.
 
-A run is taken to have asked for a yes or no where its answers are one outright, or where at least half of its texts
-read so; else it asked the questions themselves.
+    yes-no     "can you answer this?"
+    question   the question itself
+
+No share of words tells which it was, since the answer to many a question is yes or no.
 """
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Literal, get_args
 
-from onedial.asking.questions import LETTERS, Question, normalised_text, question_id
-from onedial.asking.yes_no import parse_yes_no
-from onedial.panels.formats.records import LogRun
-from onedial.panels.questions.prompts import Template, bare_questions, say_what_may_be_shared
+from onedial.asking.questions import LETTERS, Question, normalised_text, question_id, rendered
+from onedial.asking.tables import listed
+from onedial.core.errors import InputError
+from onedial.core.notices import notice
+from onedial.panels.formats.records import LogRecord, LogRun
+from onedial.panels.questions.prompts import Template, bare_questions
 
-Asked = Literal["auto", "yes-no", "question"]
-ASKED = get_args(Asked)
-_READABLE = 0.5
+KINDS = ("yes-no", "question")
 
 
 @dataclass(frozen=True)
@@ -25,81 +26,116 @@ class AskedRun:
 
     Attributes:
         run: the run.
-        kind: "yes-no" or "question".
-        why: what that was told from.
-        texts: the question of each record.
-        template: what stood around them.
+        kind: one of `KINDS`.
+        texts: the question of each record. ids: its id.
+        template: what stood around the questions.
         scores: names of the run's scores.
     """
 
     run: LogRun
     kind: str
-    why: str
     texts: tuple[str, ...]
+    ids: tuple[str, ...]
     template: Template
     scores: tuple[str, ...]
 
 
-def decide_all(runs: Sequence[LogRun], asked: Asked) -> list[AskedRun]:
-    """What each run asked; the prompts of one task in one file tell together which lines they share."""
+def asked_runs(runs: Sequence[LogRun], asked: str | Mapping[str, str] | None) -> list[AskedRun]:
+    """What each run asked; the prompts of one task in one file tell together which lines they share.
+
+    Args:
+        asked: one of `KINDS` for all tasks, or task to one of them ("" for the others); needed but of a table that has
+            a column said_yes.
+
+    Raises:
+        InputError: what some task asked is not said, or of one that there is not.
+    """
+    kinds = kinds_of(runs, {"": asked} if isinstance(asked, str) else dict(asked or {}))
     together: dict[tuple[str, str], list[str]] = defaultdict(list)
     for run in runs:
         together[run.source, run.task] += [record.question or record.prompt for record in run.records]
     bare = {}
-    for (source, task), prompts in together.items():
+    for place, prompts in together.items():
         texts, template = bare_questions(prompts)
-        say_what_may_be_shared(source, texts)
-        bare[source, task] = dict(zip(prompts, texts, strict=True)), template
-    return [_decide(run, asked, *bare[run.source, run.task]) for run in runs]
+        bare[place] = dict(zip(prompts, texts, strict=True)), template
+    known = []
+    for run, kind in zip(runs, kinds, strict=True):
+        shown, template = bare[run.source, run.task]
+        texts = tuple((record.question or "").strip() or shown[record.prompt] for record in run.records)
+        scores = tuple(dict.fromkeys(name for record in run.records for name in record.scores))
+        known.append(AskedRun(run, kind, texts, (), template, scores))
+    return _identified(known)
 
 
-def _decide(run: LogRun, asked: Asked, bare: Mapping[str, str], template: Template) -> AskedRun:
-    texts = [record.text for record in run.records if record.text and record.failed is None]
-    outright = sum(record.said_yes is not None for record in run.records)
-    readable = sum(parse_yes_no(text) is not None for text in texts)  # cut off or not: what was asked is the same
-    share = readable / len(texts) if texts else 0.0
-    if asked != "auto":
-        kind, why = asked, "as chosen"
-    elif outright:
-        kind, why = "yes-no", f"{outright} of {len(run.records)} answers are a yes or no outright"
-    elif share >= _READABLE:
-        kind, why = "yes-no", f"{readable} of {len(texts)} texts read as yes or no"
-    else:
-        kind, why = "question", f"only {readable} of {len(texts)} texts read as yes or no"
-    questions = tuple((record.question or "").strip() or bare[record.prompt] for record in run.records)
-    scores = tuple(dict.fromkeys(name for record in run.records for name in record.scores))
-    items = [record.item or question_id(text) for record, text in zip(run.records, questions, strict=True)]
-    records = tuple(replace(record, item=item) for record, item in zip(run.records, items, strict=True))
-    return AskedRun(replace(run, records=records), kind, why, questions, template, scores)
+def kinds_of(runs: Sequence[LogRun], asked: Mapping[str, str]) -> list[str]:
+    """What each run asked."""
+    tasks = list(dict.fromkeys(run.task for run in runs))
+    for task, kind in asked.items():
+        if kind not in KINDS or (task and task not in tasks):
+            raise InputError(
+                f"{task}={kind} says what was asked: the tasks are {listed(tasks)}, and they asked {' or '.join(KINDS)}"
+            )
+    kinds = [asked.get(run.task) or asked.get("") or run.asked for run in runs]
+    if unsaid := {run.task: run for run, kind in reversed([*zip(runs, kinds, strict=True)]) if kind is None}:
+        first = "; ".join(f"{task or run.source}: first answer {_shown(run)}" for task, run in reversed(unsaid.items()))
+        each = ",".join(f"{task}=yes-no" for task in reversed(unsaid) if task)
+        raise InputError(
+            "say what was asked: --asked yes-no (can you answer this?) or --asked question (the question itself)"
+            f"{f', or of each task, such as --asked {each}' if len(unsaid) > 1 and each else ''} ({first})"
+        )
+    return [str(kind) for kind in kinds]
 
 
-def question_ids(known: Sequence[AskedRun]) -> dict[tuple[str, str], str]:
-    """(task, item) to question id: the item's own where it stands for one question in all tasks, else with its task.
+def _shown(run: LogRun) -> str:
+    text = next((record.text for record in run.records if record.text), "")
+    return repr(text if len(text) < 60 else f"{text[:60]}...")
 
-    Two texts are one question where one holds the other (what is left of a prompt may still stand around it).
+
+def _identified(known: Sequence[AskedRun]) -> list[AskedRun]:
+    """With the id of each question: the item's own, where it stands for one text in all logs.
+
+    Two texts are one question where one holds the other (what is left of a prompt may still stand around it). Where
+    an item stands for several, the questions of its tasks go by their texts, as those without an item do.
     """
-    texts: dict[str, dict[str, set[str]]] = defaultdict(lambda: defaultdict(set))
+    texts: dict[str, set[str]] = defaultdict(set)
     for one in known:
         for record, text in zip(one.run.records, one.texts, strict=True):
-            texts[record.item][one.run.task].add(normalised_text(text))
-    ids = {}
-    for item, by_task in texts.items():
-        shortest = min((text for own in by_task.values() for text in own), key=len)
-        is_one = all(shortest in text for own in by_task.values() for text in own)
-        for task in by_task:
-            ids[task, item] = item if is_one or len(by_task) == 1 else f"{task}/{item}"
-    return ids
+            texts[record.item].add(normalised_text(_whole(record, text)))
+    several = {item for item, held in texts.items() if item and not _is_one(held - {""})}
+    by_text = {one.run.task for one in known if any(record.item in several for record in one.run.records)}
+    if several:
+        notice(
+            f"{len(several)} ids of {listed(sorted(by_text))} stand for several texts, first {min(several)!r}; the "
+            "questions there go by their texts"
+        )
+    return [replace(one, ids=tuple(_ids(one, one.run.task in by_text))) for one in known]
 
 
-def questions_of(known: Sequence[AskedRun], ids: Mapping[tuple[str, str], str]) -> list[Question]:
+def _ids(one: AskedRun, by_text: bool) -> list[str]:
+    return [
+        question_id(_whole(record, text)) if text and (by_text or not record.item) else record.item
+        for record, text in zip(one.run.records, one.texts, strict=True)
+    ]
+
+
+def _whole(record: LogRecord, text: str) -> str:
+    return rendered(text, [option for option in record.options if option not in text])
+
+
+def _is_one(texts: set[str]) -> bool:
+    shortest = f" {min(texts, key=len, default='')} "
+    return all(shortest in f" {text} " for text in texts)
+
+
+def questions_of(known: Sequence[AskedRun]) -> list[Question]:
+    """The questions of all runs, with what the logs accept as an answer."""
     texts: dict[str, str] = {}
     topics: dict[str, str] = {}
     accepted: dict[str, tuple[str, ...]] = defaultdict(tuple)
     options: dict[str, tuple[str, ...]] = {}
     for one in known:
         of_question = one.kind == "question" or one.run.scores_are_of_the_question
-        for record, text in zip(one.run.records, one.texts, strict=True):
-            identity = ids[one.run.task, record.item]
+        for record, text, identity in zip(one.run.records, one.texts, one.ids, strict=True):
             if identity not in texts or 0 < len(text) < len(texts[identity]):
                 texts[identity] = text
             if record.topic:

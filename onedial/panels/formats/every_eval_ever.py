@@ -20,9 +20,9 @@ from onedial.panels.formats.records import (
     dig,
     ended,
     is_right,
+    message_of,
     read_json_rows,
     texts_of,
-    topic_of,
 )
 
 FORMAT = "every-eval-ever"
@@ -59,22 +59,23 @@ def _records(rows: list[dict[str, Any]], choices: LogChoices, path: Path) -> lis
     first = rows[0]
     asked = first["input"] if isinstance(first["input"], dict) else {}
     metadata = first.get("metadata") or {}
-    question = dig({**first, **metadata}, choices.question_field) if choices.question_field else None
+    where = f"{path}, sample {first['sample_id']}"
     finished, failed = ended(metadata, first, first.get("output"))
-    failed = "error" if any(row.get("error") for row in rows) else failed
+    errors = [row["error"] for row in rows if row.get("error")]
+    failed = f"error: {message_of(errors[0])}" if errors else failed
     texts = _texts(first)
     is_scored = failed is None and len(texts) == 1  # one score for several texts is of none of them
     return [
         LogRecord(
-            item=str(first["sample_id"]),
+            item=choices.text_of("question_id", metadata, first, where=where) or str(first["sample_id"]),
             prompt=str(asked.get("formatted") or asked.get("raw") or ""),
             text=text,
-            question=str(question).strip() if question else None,
+            question=choices.text_of("question", metadata, first, where=where),
             options=tuple(str(option) for option in asked.get("choices") or ()),
             accepted=texts_of(asked.get("reference")),
-            topic=topic_of(metadata),
+            topic=choices.text_of("topic", metadata, first, where=where),
             scores={_score_name(row): _score(row) for row in rows} if is_scored else {},
-            confidence=choices.confidence_of(metadata, first, where=f"{path}, sample {first['sample_id']}"),
+            confidence=choices.confidence_of(metadata, first, where=where),
             finished=finished,
             failed=failed,
         )

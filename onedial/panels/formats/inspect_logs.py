@@ -2,7 +2,7 @@
 
 respondent  eval.model, and what of its configuration and task arguments differs between logs
 item        eval.task and the sample's id; an epoch is a repetition
-answer      the completion of the first choice
+answer      each choice, which are samples; the scores are of the first
 margin      where the first token of the answer is a yes or a no, and its alternatives are logged
 no answer   a sample with an error, a limit or an invalidation; a score of nan is unscored
 
@@ -11,6 +11,7 @@ Inspect's own reader opens them (versions, compression); what it gives is read h
 
 import json
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -26,13 +27,13 @@ from onedial.panels.formats.records import (
     LogRun,
     dig,
     is_right,
+    message_of,
     texts_of,
-    topic_of,
 )
 
 if TYPE_CHECKING:
     from inspect_ai.log import EvalLog, EvalSample, EvalSpec
-    from inspect_ai.model import ModelOutput
+    from inspect_ai.model import ChatCompletionChoice
     from inspect_ai.scorer import Score
 
 FORMAT = "inspect"
@@ -60,7 +61,7 @@ def read(path: Path, choices: LogChoices) -> list[LogRun]:
     """
     log = _open(path)
     about, samples = log.eval, log.samples or []
-    records = tuple(_record(sample, choices, f"{path}, sample {sample.id}") for sample in samples)
+    records = tuple(record for sample in samples for record in _records(sample, choices, f"{path}, sample {sample.id}"))
     if not records:
         raise InputError(f"{path} holds no samples (status {log.status!r}); was it logged without them?")
     if not choices.incomplete and log.status != "success":
@@ -107,32 +108,39 @@ def _model(about: "EvalSpec") -> str:
     return models[0] if about.model in ("none/none", "none") and models else about.model
 
 
-def _record(sample: "EvalSample", choices: LogChoices, where: str) -> LogRecord:
+def _records(sample: "EvalSample", choices: LogChoices, where: str) -> list[LogRecord]:
     messages = [] if isinstance(sample.input, str) else sample.input
     asked = [message.text for message in messages if message.role == "user"] or [each.text for each in messages]
     turns = tuple(message.text for message in messages if message.role in ("user", "assistant"))
     output, metadata, scores = sample.output, sample.metadata or {}, sample.scores or {}
-    text = output.completion if output.choices else None
     asked_as = {name: dig(metadata, name) for name in ASKED_AS}
     holders = [score.metadata for score in scores.values()] + [score.value for score in scores.values()]
-    question = dig({**sample.model_dump(), **metadata}, choices.question_field) if choices.question_field else None
-    return LogRecord(
-        item=str(sample.id),
+    first = LogRecord(
+        item=choices.text_of("question_id", metadata, where=where) or str(sample.id),
         prompt=sample.input if isinstance(sample.input, str) else "".join(asked[-1:]),
         turns=turns,
-        text=text,
-        question=str(question).strip() if question else None,
+        question=choices.text_of("question", metadata, where=where),
         options=tuple(sample.choices or ()),
         accepted=texts_of(sample.target),
-        topic=topic_of(metadata),
-        margin=_margin(output, text),
+        topic=choices.text_of("topic", metadata, where=where),
         scores=_scores(scores),
         confidence=choices.confidence_of(*holders, metadata, sample.store, where=where),
-        finished=not output.choices or not was_cut_off(output.stop_reason),
         failed=_failure(sample),
         uid=str(sample.uuid or ""),
         asked_as={} if None in asked_as.values() else asked_as,
     )
+    records = [
+        replace(
+            first,
+            text=choice.message.text,
+            margin=_margin(choice),
+            finished=not was_cut_off(choice.stop_reason),
+            scores=first.scores if number == 0 else {},
+            uid=f"{first.uid}{f' {number}' if number and first.uid else ''}",
+        )
+        for number, choice in enumerate(output.choices)
+    ]
+    return records or [first]
 
 
 def _failure(sample: "EvalSample") -> str | None:
@@ -140,7 +148,8 @@ def _failure(sample: "EvalSample") -> str | None:
         return f"limit: {sample.limit.type}"
     if sample.invalidation:
         return "invalidated"
-    return "error" if sample.error or sample.output.error else None
+    error = sample.error.message if sample.error else sample.output.error
+    return f"error: {message_of(error)}" if error else None
 
 
 def _scores(scores: "Mapping[str, Score]") -> dict[str, bool | None]:
@@ -152,14 +161,13 @@ def _scores(scores: "Mapping[str, Score]") -> dict[str, bool | None]:
     return found
 
 
-def _margin(output: "ModelOutput", text: str | None) -> float:
+def _margin(choice: "ChatCompletionChoice") -> float:
     """Log-odds of yes at the first token of the answer, as of a model that is asked live (`provider_reading`)."""
-    logprobs = output.choices[0].logprobs if output.choices else None
-    if not logprobs or text is None:
+    if not choice.logprobs:
         return NAN
-    content = output.choices[0].message.content
+    text, content = choice.message.text, choice.message.content
     reasoned = not isinstance(content, str) and any(part.type == "reasoning" for part in content)
-    shown = from_the_answer_on([token.model_dump() for token in logprobs.content], text, reasoned)
+    shown = from_the_answer_on([token.model_dump() for token in choice.logprobs.content], text, reasoned)
     return response_of(CAN_YOU_ANSWER, text, True, shown).margin
 
 

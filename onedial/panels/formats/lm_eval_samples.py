@@ -1,7 +1,8 @@
 """Sample files of the lm-evaluation-harness: samples_TASK_DATE.jsonl, with results_*.json beside them.
 
 respondent  model_name of the results file (else the folder's name); its arguments and generation settings
-item        the document's own id, else doc_hash: the same document has it in every task
+item        the document's `question_id` or `id`, else doc_hash: the same document has it in every task
+question    the document's `question`, or the field that is named (--question-field); else what is left of the prompt
 answer      each text of `resps` is a repetition; where the options are yes and no, their log-likelihoods give
             said_yes, margin (yes minus no) and mass (their summed probability)
 score       every metric under every filter: a file holds one row per filter, which are put together here
@@ -29,13 +30,12 @@ from onedial.panels.formats.records import (
     read_json,
     read_json_rows,
     texts_of,
-    topic_of,
 )
 
 FORMAT = "lm-eval"
 _NAME = re.compile(r"samples_(?P<task>.+)_(?P<date>\d{4}-\d\d-\d\dT[\d.-]+)")
-_IDS = ("id", "question_id", "qid", "sample_id", "idx")
-_QUESTIONS = ("question", "query", "problem", "prompt", "input", "text")
+_EXACT = (("question_id", "question_id"), ("question_id", "id"), ("question", "question"), ("topic", "topic"))
+"""What is read under its own name where no other is declared."""
 _YES, _NO = ({word.strip().casefold() for word in variants} for variants in (YES_VARIANTS, NO_VARIANTS))
 _FIELDS = {
     *("doc_id", "doc", "target", "arguments", "resps", "filtered_resps", "filter", "metrics", "input", "model_name"),
@@ -95,8 +95,9 @@ def _settings(results: Mapping[str, Any], row: Mapping[str, Any]) -> dict[str, s
 def _records(rows: list[dict[str, Any]], choices: LogChoices, path: Path) -> list[LogRecord]:
     first = rows[0]
     doc = first["doc"] if isinstance(first["doc"], dict) else {}
-    item = next((str(doc[name]) for name in _IDS if doc.get(name) not in (None, "")), None)
-    found = (dig(doc, name) for name in ([choices.question_field] if choices.question_field else _QUESTIONS))
+    where = f"{path}, document {first['doc_id']}"
+    texts = {role: choices.text_of(role, doc, where=where) for role in ("question_id", "question", "topic")}
+    texts |= {role: str(doc[name]) for role, name in _EXACT if texts[role] is None and doc.get(name) not in (None, "")}
     scores = {
         (f"{row.get('filter', f'filter {number}')}/{metric}" if len(rows) > 1 else metric): is_right(value)
         for number, row in enumerate(rows, start=1)
@@ -105,22 +106,27 @@ def _records(rows: list[dict[str, Any]], choices: LogChoices, path: Path) -> lis
     finished, failed = ended(first)
     prompt = str(_argument(first, 0, 0) or first.get("input") or "")
     common = LogRecord(
-        item=item or str(first.get("doc_hash") or first["doc_id"])[:12],
+        item=texts["question_id"] or str(first.get("doc_hash") or first["doc_id"])[:12],
         prompt=prompt,
-        question=next((text.strip() for text in found if isinstance(text, str) and text.strip()), None),
-        topic=topic_of(doc),
+        question=texts["question"],
+        topic=texts["topic"],
         accepted=texts_of(first.get("target")),
         scores=scores,
-        confidence=choices.confidence_of(doc, first, where=f"{path}, document {first['doc_id']}"),
+        confidence=choices.confidence_of(doc, first, where=where),
         finished=finished and not leaves_a_thought_open(prompt),
         failed=failed,
     )
     given = first["resps"] if isinstance(first["resps"], list) else [first["resps"]]
-    continuations = [_argument(first, number, 1) for number in range(len(given))]
     likelihoods = [_likelihood(option) for option in given]
+    contexts, continuations = ([_argument(first, number, part) for number in range(len(given))] for part in (0, 1))
     if given and all(isinstance(text, str) for text in continuations) and None not in likelihoods:
-        known = {str(text).strip(): value for text, value in zip(continuations, likelihoods, strict=True)}
-        return [_from_likelihoods(common, {text: value for text, value in known.items() if value is not None})]
+        # options differ in the continuation; of multiple inputs in the context
+        options = contexts if len({*continuations}) == 1 < len(given) else continuations
+        known: dict[str, float] = {}
+        for context, option, value in zip(contexts, options, likelihoods, strict=True):
+            if value is not None and (options is contexts or context == contexts[0]):  # else it is unconditional
+                known.setdefault(str(option).strip(), value)
+        return [_from_likelihoods(common, known)]
     texts = given[0] if given and isinstance(given[0], list) else given
     texts = [text if isinstance(text, str) else None for text in texts] or [None]
     # of several texts the metrics are of the one that the filter left, where it left one

@@ -1,6 +1,6 @@
 """From runs of foreign logs to one long panel, its questions, its respondents, and a report of what was made of what.
 
-A run asked one of two things, and that is decided for the run as a whole:
+A run asked one of two things, as the user says:
 
     yes-no     "can you answer this?": said_yes is read from the answers; the run's own scores are left aside, since
                they compare that yes with a target
@@ -25,7 +25,7 @@ from onedial.asking.tables import listed
 from onedial.asking.yes_no import parse_yes_no
 from onedial.core.cards import one_line
 from onedial.core.errors import InputError
-from onedial.panels.formats.asked import ASKED, Asked, AskedRun, decide_all, question_ids, questions_of
+from onedial.panels.formats.asked import AskedRun, asked_runs, questions_of
 from onedial.panels.formats.records import NAN, UNREAD, LogRecord, LogRun, cleaned
 from onedial.panels.grading.choice_grading import grade_answer
 
@@ -56,18 +56,21 @@ class ImportedPanel:
     __repr__ = one_line
 
 
-def panel_from_logs(runs: Sequence[LogRun], asked: Asked = "auto", score: str | None = None) -> ImportedPanel:
+def panel_from_logs(
+    runs: Sequence[LogRun], asked: str | Mapping[str, str] | None = None, score: str | None = None
+) -> ImportedPanel:
     """Put runs together.
 
     Args:
         runs: of any formats.
-        asked: what the runs asked; "auto" decides for each by its answers.
+        asked: what the runs asked, "yes-no" or "question", or task to one of these; only a table with a column said_yes
+            tells it itself.
         score: name of the score that says whether the question itself was answered correctly; a yes-no run that has
             it is scored by it too. A question run without it is scored by the only score that it has.
 
     Raises:
-        InputError: a question run has several scores that differ and none is chosen, no run has the chosen one,
-            nothing can be read at all, or it takes too long.
+        InputError: what was asked is not said, a question run has several scores that differ and none is chosen, no run
+            has the chosen one, or nothing can be read at all.
 
     >>> import tempfile
     >>> from pathlib import Path
@@ -76,24 +79,21 @@ def panel_from_logs(runs: Sequence[LogRun], asked: Asked = "auto", score: str | 
     >>> folder = tempfile.TemporaryDirectory()
     >>> rows = pd.DataFrame({"model": ["m"], "question": ["Can you sing?"], "raw_text": ["Yes"]})
     >>> rows.to_csv(Path(folder.name) / "log.csv", index=False)
-    >>> panel_from_logs(read_logs(Path(folder.name) / "log.csv")).panel["said_yes"].tolist()
+    >>> panel_from_logs(read_logs(Path(folder.name) / "log.csv"), "yes-no").panel["said_yes"].tolist()
     [1.0]
     """
-    if asked not in ASKED:
-        raise InputError(f"asked={asked!r}; choose one of {', '.join(ASKED)}")
     names = sorted({name for run in runs for record in run.records for name in record.scores})
     if score is not None and score not in names:
         raise unknown_name("is no score called", score, names, "nothing, where each run has one score only")
     runs, left_out = _without_copies(runs)
-    known = decide_all(runs, asked)
-    ids = question_ids(known)
-    by_id = {question.id: question for question in questions_of(known, ids)}
+    known = asked_runs(runs, asked)
+    by_id = {question.id: question for question in questions_of(known)}
     labels = _labels([one.run for one in known if one.kind == "yes-no"] or [one.run for one in known])
     rows = []
     for one in known:
         of_run = {"kind": one.kind, "model": one.run.model, "respondent": labels.get(id(one.run), ("", ""))[0]}
-        for record in one.run.records:
-            question = by_id[ids[one.run.task, record.item]]
+        for record, identity in zip(one.run.records, one.ids, strict=True):
+            question = by_id[identity]
             row = _row(record, one.kind, _is_correct(one, record, question, score))
             rows.append(row | of_run | {"question_id": question.id, "question": question.rendered})
     if not rows:
@@ -219,7 +219,7 @@ def _report(
 def _about_run(one: AskedRun) -> dict[str, Any]:
     about = {name: getattr(one.run, name) for name in ("source", "format", "model", "task", "settings", "about")}
     return about | {
-        **{"asked": one.kind, "because": one.why, "scores": list(one.scores)},
+        **{"asked": one.kind, "scores": list(one.scores), "first": [one.texts[0], one.run.records[0].text]},
         **{"prompt_before": one.template.before, "prompt_after": one.template.after},
         "answers": len(one.run.records),
         "failed": dict(Counter(record.failed for record in one.run.records if record.failed)),

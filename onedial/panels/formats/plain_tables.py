@@ -9,12 +9,13 @@ score       answered_correctly: whether the question itself was answered correct
 no answer   a row whose error is neither blank nor a no, or whose finish_reason (stop_reason, ...) says so
 """
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from onedial.asking.tables import SUFFIXES, Table, is_blank, name_of, read_table, text_of
 from onedial.core.errors import InputError
-from onedial.panels.answer_tables import long_table, refuse_ids_of_rows
+from onedial.panels.answer_tables import NAMES, long_table, refuse_ids_of_rows
 from onedial.panels.formats.records import LogChoices, LogRecord, LogRun, ended, message_of, texts_of
 from onedial.panels.spellings import Spellings, is_error
 
@@ -48,16 +49,19 @@ def read(path: Path, choices: LogChoices) -> list[LogRun]:
     models = table.parse("model" if framed else "respondent", name_of, "name the respondent")
     framings = table.parse("framing", text_of, "give text")
     records = _records(table, choices)
-    asked = [f"{model}: {framing}" for model, framing in zip(models, framings, strict=True)]
+    names = [f"{model}: {framing}" for model, framing in zip(models, framings, strict=True)]
     texts = [record.question or record.prompt or None for record in records]
-    refuse_ids_of_rows(table, [record.item or None for record in records], asked, texts)
+    refuse_ids_of_rows(table, [record.item or None for record in records], names, texts)
     runs: dict[tuple[str, str], list[LogRecord]] = {}
     for model, framing, record in zip(models, framings, records, strict=True):
         runs.setdefault((model, framing or ""), []).append(record)
     read = {name: table.theirs.get(name, name) for name in ROLES if name in table.frame.columns}
+    kind = "yes-no" if "said_yes" in read else None if "raw_text" in read else "question"
+    if table.theirs.get("said_yes") == NAMES["said_yes"]:
+        kind = None  # what `answer` answers may be the question itself
     about = {"columns": read, "not read": [name for name in map(str, table.frame.columns) if name not in read]}
     return [
-        LogRun(str(path), FORMAT, model, framing, {}, tuple(rows), scores_are_of_the_question=True, about=about)
+        LogRun(str(path), FORMAT, model, framing, {}, tuple(rows), True, kind, about)
         for (model, framing), rows in runs.items()
     ]
 
@@ -74,7 +78,7 @@ def _records(table: Table, choices: LogChoices) -> list[LogRecord]:
         "answered_correctly": "write 1/0, yes/no or true/false, or leave it blank",
     }
     cells = {role: table.parse(role, reader, wanted[role]) for role, reader in readers.items()}
-    rows = table.frame.to_dict("records")
+    rows, may_be_an_answer = table.frame.to_dict("records"), table.theirs.get("said_yes") == NAMES["said_yes"]
     records = []
     for number, row in enumerate(rows):
         values, where = {role: column[number] for role, column in cells.items()}, table.where(number)
@@ -86,13 +90,13 @@ def _records(table: Table, choices: LogChoices) -> list[LogRecord]:
             LogRecord(
                 item=values["question_id"] or "",
                 prompt=values["prompt"] or values["question"] or "",
-                text=values["raw_text"],
+                text=str(row["said_yes"]) if may_be_an_answer and not is_blank(row["said_yes"]) else values["raw_text"],
                 question=values["question"],
                 accepted=values["accepted"],
                 topic=values["topic"],
                 said_yes=None if values["said_yes"] != values["said_yes"] else bool(values["said_yes"]),
                 scores={} if correct != correct else {"answered_correctly": bool(correct)},
-                confidence=choices.confidence_of({choices.confidence: row.get("confidence")}, where=where),
+                confidence=replace(choices, columns={}).confidence_of(row, where=where),
                 finished=finished,
                 failed=message_of(row["error"]) if is_error(row.get("error")) else failed,
             )

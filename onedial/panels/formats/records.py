@@ -93,6 +93,7 @@ class LogRun:
         records: in the log's order.
         scores_are_of_the_question: whether the scores tell if the question itself was answered correctly, also where
             the run asked for a yes or no.
+        asked: "yes-no" or "question" where the log's own columns say it (`onedial.panels.formats.asked`).
         about: versions and the like, for the report.
     """
 
@@ -103,6 +104,7 @@ class LogRun:
     settings: Mapping[str, str]
     records: tuple[LogRecord, ...]
     scores_are_of_the_question: bool = False
+    asked: str | None = None
     about: Mapping[str, Any] = field(default_factory=dict)
 
     __repr__ = one_line
@@ -113,21 +115,31 @@ class LogChoices:
     """What the user chose for all readers.
 
     Attributes:
-        confidence: name of the field that holds a stated confidence (dots go down: "scores.conf").
-        confidence_scale: what that field calls certainty, such as 1 or 100; None refuses a confidence.
-        question_field: name of the field that holds the bare question.
-        columns: for plain tables, our name to the table's. about: columns of a wide table that are no respondents.
+        columns: our name to the column of a table, or to the field of a log (dots go down: "scores.conf").
+        confidence_scale: what a stated confidence calls certainty, such as 1 or 100; None refuses a confidence.
+        about: columns of a wide table that are no respondents.
         incomplete: take what is there of an evaluation that did not come to its end.
         spellings: of yes, no and nothing, for plain tables.
     """
 
-    confidence: str = "confidence"
-    confidence_scale: float | None = None
-    question_field: str | None = None
     columns: Mapping[str, str] = field(default_factory=dict)
+    confidence_scale: float | None = None
     about: tuple[str, ...] = ()
     incomplete: bool = False
     spellings: Spellings = field(default_factory=Spellings)
+
+    def text_of(self, role: str, *holders: Any, where: str) -> str | None:
+        """The text under the name that stands for this one in these dictionaries; None where no name is given for it.
+
+        Raises:
+            InputError: a name is given, and no text stands there.
+        """
+        if role not in self.columns:
+            return None
+        value = next((value for each in holders if (value := dig(each, self.columns[role])) not in (None, "")), None)
+        if not isinstance(value, str | int):
+            raise InputError(f"{where} has no text under {self.columns[role]!r}, which is to be its {role}")
+        return str(value).strip()
 
     def confidence_of(self, *holders: Any, where: str) -> float:
         """The first value under `confidence` in these dictionaries, as a share; nan where there is none.
@@ -135,14 +147,16 @@ class LogChoices:
         A percent sign goes before the scale.
 
         Raises:
-            InputError: it is no number, or outside the scale.
+            InputError: it is no number, or outside the scale, or that is not declared.
         """
-        value = next((held for each in holders if (held := dig(each, self.confidence)) is not None), None)
+        name = self.columns.get("confidence", "confidence")
+        value = next((value for each in holders if (value := dig(each, name)) is not None), None)
         try:
             number = self.spellings.number(value)
         except ValueError as error:
             raise InputError(
-                f"{where} gives the confidence {value!r}, which is no number; name another field"
+                f"{where} gives the confidence {value!r}, which is no number; name another field (--columns "
+                "confidence=FIELD)"
             ) from error
         if number.value != number.value:
             return NAN
@@ -188,11 +202,6 @@ def message_of(error: Any) -> str:
     found = error.get("message") or error.get("code") or error if isinstance(error, Mapping) else error
     text = " ".join(str(found).split())[:200]
     return "error" if Spellings().holds(text) else text
-
-
-def topic_of(holder: Mapping[str, Any]) -> str | None:
-    """The topic under one of the names that it goes by."""
-    return next((holder[name] for name in ("topic", "subject", "category") if isinstance(holder.get(name), str)), None)
 
 
 def texts_of(value: Any) -> tuple[str, ...]:

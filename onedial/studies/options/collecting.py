@@ -65,6 +65,12 @@ def columns_fault(pairs: Sequence[str]) -> str | None:
     return None if both else "write OURS=THEIRS, such as said_yes=verdict,respondent=llm"
 
 
+def asked_fault(words: Sequence[str]) -> str | None:
+    """What to give instead of what is neither a kind nor TASK=KIND."""
+    kinds = [word.rpartition("=")[2] for word in words]
+    return None if set(kinds) <= {"yes-no", "question"} else "write yes-no, question, or TASK=yes-no,TASK=question"
+
+
 @dataclass(frozen=True, kw_only=True)
 class ImportOptions(DeclaredOptions):
     """What is read, and as what."""
@@ -74,16 +80,19 @@ class ImportOptions(DeclaredOptions):
     format: str | None = option(
         None, "of the files (found from each)", choices=KeysOf("onedial.panels.formats.formats:IMPORTERS")
     )
-    asked: Literal["auto", "yes-no", "question"] = option("auto", "what the logs asked")
+    asked: tuple[str, ...] = option(
+        (),
+        "what the logs asked: yes-no (can you answer this?) or question (the question itself), or of each task",
+        metavar="KIND or TASK=KIND,...",
+        check=asked_fault,
+    )
     score: str | None = option(None, "which score says that the question itself was answered correctly")
-    confidence: str = option("confidence", "field of a stated confidence in the logs' metadata", metavar="FIELD")
     confidence_scale: float | None = option(
         None, "what stands for certain there: 1, 10, 100; needed where there is one", above=0, metavar="N"
     )
-    question_field: str | None = option(None, "field that holds the question without its prompt", metavar="FIELD")
     incomplete: bool = option(False, "take what is there of an evaluation that ended in an error")
     columns: tuple[str, ...] = option(
-        (), "columns of a plain table: said_yes=verdict", metavar="OURS=THEIRS,...", check=columns_fault
+        (), "columns of a table, or fields of a log: raw_text=reply", metavar="OURS=THEIRS,...", check=columns_fault
     )
 
 
