@@ -46,6 +46,7 @@ def with_keying(panel: ResponseMatrix) -> ResponseMatrix:
 def keyed(panel: ResponseMatrix) -> ResponseMatrix:
     """The panel with the answers to reversed questions turned: yes for no, a margin's sign, a confidence from 0 to 1.
 
+    >>> import pandas as pd
     >>> from onedial.panels import panel_from_long
     >>> rows = pd.DataFrame({"question_id": ["q1", "q2"], "respondent": "a", "said_yes": [1, 1]})
     >>> about = pd.DataFrame({"reversed": [False, True]}, index=["q1", "q2"])

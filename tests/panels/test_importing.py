@@ -185,13 +185,10 @@ YES, NO = (("Yes", ("Yes", -0.1), ("No", -2.5)), ("No", ("No", -0.1), ("Yes", -2
     ("text", "logprobs", "margin"),
     [
         ("Yes", shown(YES), 2.4),
-        ("No", shown(NO), -2.4),
         ("<think>No</think>Yes", shown(("<think>",), NO, ("</think>",), YES), 2.4),
-        ("Yes", shown(("<think>",), NO, ("</think>",), YES), 2.4),
         ("Yes", shown(("Yes", ("Yes", -0.1), ("Maybe", -3.1))), 3.0),  # no is at most as likely as what is shown
         ("Yes", shown(("Yes", ("Yes", -0.1), ("No", -9999.0))), 2.252168),  # or as what is left
         ("Perhaps", shown(("Perhaps", ("Yes", -1.0), ("No", -2.0))), math.nan),
-        ("Yes", None, math.nan),
     ],
 )
 def test_the_margin_of_a_log_is_read_at_the_answer(tmp_path, text, logprobs, margin):
@@ -297,53 +294,26 @@ LIKELY = [
 
 
 @pytest.mark.parametrize(
-    ("name", "text", "column", "cell"),
+    ("name", "rows", "column", "cell"),
     [
-        ("flat.jsonl", lines(FLAT), "raw_text", "x"),
-        ("a text alone.jsonl", lines({**row, "resps": "Paris"} for row in FLAT), "raw_text", "Paris"),
-        ("array.jsonl", json.dumps(FLAT, indent=2), "answered_correctly", 1),
-        ("array in a line.jsonl", json.dumps(FLAT), "answered_correctly", 1),
-        ("array.json", json.dumps(FLAT), "answered_correctly", 1),
-        ("byte order mark.jsonl", "\ufeff" + lines(FLAT), "answered_correctly", 1),
-        ("objects.jsonl", lines({**row, "exact_match": {"score": 1.0}} for row in FLAT), "answered_correctly", 1),
-        ("none.jsonl", lines({**row, "resps": []} for row in FLAT), "missing", "no text"),
-        ("likely.jsonl", lines(LIKELY), "said_yes", 1),
-        ("flat likely.jsonl", lines({**row, "resps": [[-1, 0], [-2, 0]]} for row in LIKELY), "said_yes", 1),
-        (
-            "texts.jsonl",
-            lines({**row, "resps": [[["-1.0", "False"]], [["-2.0", "True"]]]} for row in LIKELY),
-            "margin",
-            1,
-        ),
+        ("a text alone.jsonl", [{**row, "resps": "Paris"} for row in FLAT], "raw_text", "Paris"),
+        ("array.json", FLAT, "answered_correctly", 1),
+        ("objects.jsonl", [{**row, "exact_match": {"score": 1.0}} for row in FLAT], "answered_correctly", 1),
+        ("likely.jsonl", LIKELY, "said_yes", 1),
+        ("flat likely.jsonl", [{**row, "resps": [[-1, 0], [-2, 0]]} for row in LIKELY], "said_yes", 1),
+        ("texts.jsonl", [{**row, "resps": [[["-1.0", "F"]], [["-2.0", "T"]]]} for row in LIKELY], "missing", "no text"),
+        ("none.jsonl", [{**row, "resps": []} for row in FLAT], "missing", "no text"),
+        ("null.jsonl", [{**row, "resps": [[None]]} for row in FLAT], "missing", "no text"),
+        ("above 0.jsonl", [{**row, "resps": [[[3.0, False]], [[-2, False]]]} for row in LIKELY], "missing", "no text"),
+        ("half.jsonl", [{**row, "exact_match": 0.5} for row in FLAT], "missing", "not graded"),
     ],
 )
-def test_samples_in_whatever_nesting_are_read(tmp_path, name, text, column, cell):
-    (tmp_path / f"samples_{name}").write_text(text, encoding="utf-8")
+def test_samples_in_whatever_nesting_are_read_or_blank(tmp_path, name, rows, column, cell):
+    (tmp_path / f"samples_{name}").write_text(json.dumps(rows) if name.endswith(".json") else lines(rows))
     (run,) = read_logs(tmp_path / f"samples_{name}")
     assert run.format == "lm-eval"
-    assert (
-        panel_from_logs([run], "yes-no" if column == "said_yes" or column == "margin" else "question")
-        .panel[column]
-        .tolist()
-        == [cell] * 3
-    )
-
-
-@pytest.mark.parametrize(
-    ("change", "missing"),
-    [
-        ({"resps": [[None]], "filtered_resps": [None]}, "no text"),
-        ({"arguments": [["?", " yes"], ["?", " no"]], "resps": [[[3.0, False]], [[-2, False]]]}, "no text"),
-        ({"arguments": [["?", " yes"], ["?", " no"]], "resps": [[["-inf", "False"]], [[-2, False]]]}, "no text"),
-        ({"exact_match": 0.5}, "not graded"),
-        ({"exact_match": "x", "metrics": ["exact_match"]}, "not graded"),
-    ],
-)
-def test_what_lm_eval_could_not_say_is_blank(tmp_path, change, missing):
-    (tmp_path / "samples_x.jsonl").write_text(lines({**row, **change} for row in FLAT))
-    panel = panel_from_logs(read_logs(tmp_path / "samples_x.jsonl"), asked="question").panel
-    assert panel["missing"].tolist() == [missing] * 3
-    assert panel[["said_yes", "answered_correctly"]].isna().all(axis=None)
+    panel = panel_from_logs([run], "yes-no" if column == "said_yes" else "question").panel
+    assert panel[column].tolist() == [cell] * 3
 
 
 # ---- Every Eval Ever ---------------------------------------------------------------------------------------------
@@ -415,7 +385,7 @@ def test_a_table_is_read_with_the_columns_that_are_named(tmp_path):
         ("model,id,said_yes\nm,q1,2\n", LogChoices(), "holds '2'; .*--yes"),
         ("question_id,a,b\nq1,Ja,1\n", LogChoices(), "column 'a' holds 'Ja'; .*--yes"),
         (TABLE, LogChoices(columns={"said_yes": "opinion"}), "no column 'opinion'"),
-        (TABLE, LogChoices(columns={"sayed": "verdict"}), "it is none of question_id"),
+        (TABLE, LogChoices(columns={"sayed": "verdict"}), "of a table file may be named question_id"),
         (TABLE, LogChoices(columns=COLUMNS), "confidence '80'; say what stands for certain"),
         (TABLE, LogChoices(columns=COLUMNS, confidence_scale=10), "confidence '80', outside 0 to 10"),
         (TABLE.replace("80", "high"), LogChoices(columns=COLUMNS), "confidence 'high', which is no number"),
@@ -649,17 +619,11 @@ def test_partial_credit_is_neither_right_nor_wrong(value, expected):
 LOOSE = "Okay. Let me see. No, that is not it. The"
 ENDS = [
     ("finish_reason", "length", LOOSE, None),
-    ("stop_reason", "max_tokens", LOOSE, None),
     ("finishReason", "MAX_TOKENS", LOOSE, None),
-    ("done_reason", "length", LOOSE, None),
-    ("stop_reason", "model_context_window_exceeded", LOOSE, None),
-    ("finish_reason", "error", "Yes", None),
+    ("done_reason", "length", "Yes, I can", 1.0),
     ("finish_reason", "insufficient_system_resource", "Yes", None),
     ("stop_reason", "content_filter", "No, I am sorry", None),
-    ("finishReason", "SAFETY", "No, I am sorry", None),
-    ("finish_reason", "stop", LOOSE, 0.0),
-    ("stop_reason", "end_turn", "Yes, I can", 1.0),
-    ("finish_reason", "length", "Yes, I can", 1.0),
+    ("stop_reason", "end_turn", LOOSE, 0.0),
     ("finish_reason", "", "Yes, I can", 1.0),
 ]
 

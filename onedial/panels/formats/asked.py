@@ -56,8 +56,8 @@ def asked_runs(runs: Sequence[LogRun], asked: str | Mapping[str, str] | None) ->
         together[run.source, run.task] += [record.question or record.prompt for record in run.records]
     bare = {}
     for place, prompts in together.items():
-        texts, template = bare_questions(prompts)
-        bare[place] = dict(zip(prompts, texts, strict=True)), template
+        questions, template = bare_questions(prompts)
+        bare[place] = dict(zip(prompts, questions, strict=True)), template
     known = []
     for run, kind in zip(runs, kinds, strict=True):
         shown, template = bare[run.source, run.task]

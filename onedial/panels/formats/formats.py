@@ -14,6 +14,9 @@ from onedial.core.errors import InputError
 from onedial.panels.formats import batches, every_eval_ever, inspect_logs, lm_eval_samples, plain_tables
 from onedial.panels.formats.records import LogChoices, LogRun
 
+OF_LOGS = ("question_id", "question", "topic", "confidence")
+"""What may be named of a log, by the field of its documents or metadata that holds it."""
+
 
 class Importer(NamedTuple):
     """How one format is recognised and read."""
@@ -69,6 +72,11 @@ def read_logs(source: str | Path, choices: LogChoices | None = None, format: str
 
 
 def _read(path: Path, format: str, choices: LogChoices) -> list[LogRun]:
+    roles = plain_tables.ROLES if format == plain_tables.FORMAT else OF_LOGS
+    if unknown := [role for role in choices.columns if role not in roles]:
+        raise InputError(
+            f"--columns {unknown[0]}={choices.columns[unknown[0]]}: of a {format} file may be named {', '.join(roles)}"
+        )
     try:
         return IMPORTERS[format].read(path, choices)
     except InputError:

@@ -96,8 +96,8 @@ def _records(rows: list[dict[str, Any]], choices: LogChoices, path: Path) -> lis
     first = rows[0]
     doc = first["doc"] if isinstance(first["doc"], dict) else {}
     where = f"{path}, document {first['doc_id']}"
-    texts = {role: choices.text_of(role, doc, where=where) for role in ("question_id", "question", "topic")}
-    texts |= {role: str(doc[name]) for role, name in _EXACT if texts[role] is None and doc.get(name) not in (None, "")}
+    known = {role: choices.text_of(role, doc, where=where) for role in ("question_id", "question", "topic")}
+    known |= {role: str(doc[name]) for role, name in _EXACT if known[role] is None and doc.get(name) not in (None, "")}
     scores = {
         (f"{row.get('filter', f'filter {number}')}/{metric}" if len(rows) > 1 else metric): is_right(value)
         for number, row in enumerate(rows, start=1)
@@ -106,10 +106,10 @@ def _records(rows: list[dict[str, Any]], choices: LogChoices, path: Path) -> lis
     finished, failed = ended(first)
     prompt = str(_argument(first, 0, 0) or first.get("input") or "")
     common = LogRecord(
-        item=texts["question_id"] or str(first.get("doc_hash") or first["doc_id"])[:12],
+        item=known["question_id"] or str(first.get("doc_hash") or first["doc_id"])[:12],
         prompt=prompt,
-        question=texts["question"],
-        topic=texts["topic"],
+        question=known["question"],
+        topic=known["topic"],
         accepted=texts_of(first.get("target")),
         scores=scores,
         confidence=choices.confidence_of(doc, first, where=where),
@@ -122,11 +122,11 @@ def _records(rows: list[dict[str, Any]], choices: LogChoices, path: Path) -> lis
     if given and all(isinstance(text, str) for text in continuations) and None not in likelihoods:
         # options differ in the continuation; of multiple inputs in the context
         options = contexts if len({*continuations}) == 1 < len(given) else continuations
-        known: dict[str, float] = {}
+        logs: dict[str, float] = {}
         for context, option, value in zip(contexts, options, likelihoods, strict=True):
             if value is not None and (options is contexts or context == contexts[0]):  # else it is unconditional
-                known.setdefault(str(option).strip(), value)
-        return [_from_likelihoods(common, known)]
+                logs.setdefault(str(option).strip(), value)
+        return [_from_likelihoods(common, logs)]
     texts = given[0] if given and isinstance(given[0], list) else given
     texts = [text if isinstance(text, str) else None for text in texts] or [None]
     # of several texts the metrics are of the one that the filter left, where it left one

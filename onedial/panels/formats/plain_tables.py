@@ -39,8 +39,6 @@ def read(path: Path, choices: LogChoices) -> list[LogRun]:
     Raises:
         InputError: an unusable table, or one without respondents, or without answers.
     """
-    if unknown := [name for name in choices.columns if name not in ROLES]:
-        raise InputError(f"--columns {unknown[0]}={choices.columns[unknown[0]]}: it is none of {', '.join(ROLES)}")
     table, questions = long_table(read_table(path), choices.columns, choices.about, ANSWERS, "said_yes")
     if questions is not None:
         told = questions[[name for name in ("question", "topic") if name in questions]]

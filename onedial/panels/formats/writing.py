@@ -31,7 +31,8 @@ def write_imported(found: ImportedPanel, folder: Path) -> None:
     >>> folder = tempfile.TemporaryDirectory()
     >>> rows = pd.DataFrame({"model": ["m"], "question": ["Who wrote Emma?"], "raw_text": ["Yes"]})
     >>> rows.to_csv(Path(folder.name) / "log.csv", index=False)
-    >>> write_imported(panel_from_logs(read_logs(Path(folder.name) / "log.csv")), Path(folder.name) / "panel")
+    >>> runs = read_logs(Path(folder.name) / "log.csv")
+    >>> write_imported(panel_from_logs(runs, "yes-no"), Path(folder.name) / "panel")
     >>> sorted(path.name for path in (Path(folder.name) / "panel").iterdir())
     ['import_report.json', 'panel.csv', 'questions.jsonl', 'respondents.csv']
     """
