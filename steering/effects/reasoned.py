@@ -96,7 +96,7 @@ def reasoned_sweep(
         raise InputError("there are no questions to reason about; check --questions and --panel")
     reader = instrument.reader
     assert isinstance(reader, TextReader)
-    ids = model.token_ids([instrument.prompt(question.text) for question in questions])
+    ids = model.token_ids([instrument.prompt(question.rendered) for question in questions])
     prompts = dict(zip([question.id for question in questions], ids, strict=True))
     intervention.check_model(model)
     check_room(model, ids, reader.max_new_tokens)

@@ -76,7 +76,7 @@ def load_questions(
             if mapping is not None or like is not None:
                 raise InputError(f"{name} comes with the project; leave --columns and --as out")
             say_what_it_is_about(name)
-            return _whole(name, _named(name), True, n, seed)
+            return _whole(name, packaged_questions(NAMED_QUESTIONS[name]), True, n, seed)
         tables, mapping, like = _tables(name, mapping, like)
     if like is not None and mapping is None:
         mapping = like.columns
@@ -173,16 +173,16 @@ def _tables(
     raise unknown_name("are no questions called", name, [*NAMED_QUESTIONS, *known], "a folder or a file")
 
 
-def _named(name: str) -> list[Question]:
-    """The questions of a set that comes with the project, whose options are asked to the byte as they stand."""
+def packaged_questions(file: str) -> list[Question]:
+    """The questions of a file in onedial/panels/data, whose options are asked to the byte as they stand."""
     with ExitStack() as stack:
-        table = read_table(embedded_file(NAMED_QUESTIONS[name], stack))
+        table = read_table(embedded_file(file, stack))
     questions = read_questions(table, QuestionColumns())
-    if "options" not in table.frame:
-        return questions
-    options = [tuple(list_in_text(cell)) for cell in table.frame["options"]]
-    pairs = zip(questions, options, strict=True)
-    return [replace(question, options=(*own[:-1], own[-1].rstrip())) for question, own in pairs]
+    cells = map(list_in_text, table.frame["options"]) if "options" in table.frame else [None] * len(questions)
+    return [
+        replace(question, options=(*own[:-1], own[-1].rstrip())) if question.options else question
+        for question, own in zip(questions, cells, strict=True)
+    ]
 
 
 def _table_of(rows: Rows) -> Table:

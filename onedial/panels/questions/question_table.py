@@ -1,4 +1,4 @@
-"""Read the questions of a table whose columns are known (`columns.QuestionColumns`).
+"""Read the questions of a table whose columns are known (`question_columns.QuestionColumns`).
 
 A cell is taken for what its column is said to hold, or refused; it never tells what a column holds. Under canonical
 names, which nobody has confirmed, more is refused: a worked solution as an answer, or a text that may be several.
@@ -8,9 +8,9 @@ and option: the right one stands anywhere, and always in the same place.
 """
 
 import re
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
-from typing import Any
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any, NamedTuple
 
 from onedial.asking.questions import LETTERS, Question, normalised_text, question_id, rendered
 from onedial.asking.tables import Table, is_blank, listed, name_of, text_of
@@ -26,37 +26,30 @@ LONGEST_ANSWER = 30
 _SEVERAL = re.compile(r"\w[^\S\n]*[;|][^\S\n]*\w|\w\s/\s\w|\w[^\S\n]*\n\s*\w")
 _NUMBER = re.compile(r"-?\d+(?:\.0)?")
 _LABEL = re.compile(r"\(?([A-Za-z]|\d{1,2})\s*[).:\uff0e\u3001]\s*")
-_WITHIN = re.compile(r"(?:^|(?<=[\s,;]))\(?([A-Za-z]|\d{1,2})\s*[).:\uff0e\u3001]\s*(?=\S)")
+_WITHIN = re.compile(rf"(?:^|(?<=[\s,;])){_LABEL.pattern}(?=\S)")
+_COUNTED = {"from 0": 0, "from 1": 1}
 
 
 class Unclear(InputError):
     """What somebody has to say before it can be read: a mapping would (`suggest.advice`)."""
 
 
-@dataclass(frozen=True)
-class Options:
-    """The options of one question: those that are not blank.
-
-    Attributes:
-        texts: of each. labels: of each; letters where the file has none. places: of each in its list, from 0.
-    """
+class Options(NamedTuple):
+    """The options of one question, and what the file calls each: letters where it does not say."""
 
     texts: tuple[str, ...]
     labels: tuple[str, ...]
-    places: tuple[int, ...]
 
     @classmethod
-    def of(cls, texts: Sequence[Any], labels: Sequence[Any] | None = None) -> "Options":
-        """Those that are not blank."""
-        names = list(LETTERS) if labels is None else [str(clean_text(label)) for label in labels]
-        filled = [(place, text) for place, cell in enumerate(texts) if (text := clean_text(cell)) is not None]
-        if len(names) < len(texts):
-            raise ValueError(f"{len(texts)} options and {len(names)} labels")
-        return cls(
-            tuple(text for _, text in filled),
-            tuple(names[place] for place, _ in filled),
-            tuple(place for place, _ in filled),
-        )
+    def of(cls, cells: Iterable[Any], labels: Iterable[Any] = LETTERS) -> "Options":
+        """Without the blank ones at the end; raises ValueError where one before another is blank, or has no label."""
+        texts = [clean_text(cell) for cell in cells]
+        while texts and texts[-1] is None:
+            texts.pop()
+        names = [str(clean_text(label)) for label in labels][: len(texts)]
+        if None in texts or len(names) < len(texts):
+            raise ValueError("a blank option" if None in texts else f"{len(texts)} options and {len(names)} labels")
+        return cls(tuple(map(str, texts)), tuple(names))
 
 
 def read_questions(table: Table, mapping: QuestionColumns) -> list[Question]:
@@ -76,203 +69,167 @@ class _Reader:
         self.table, self.mapping, self.held = table, mapping, mapping.held(table)
         if "question" not in self.held:
             raise Unclear(f"{table.path} has no column 'question'; it holds {listed(map(str, table.frame.columns))}")
+        if ("right" in self.held) != ("wrong" in self.held):
+            raise InputError(f"{table.path}: right and wrong go together; name the columns of both")
 
     def questions(self) -> list[Question]:
         texts = self.parsed("question", _question_text, "write the question as text")
         parts: dict[str, list[Any]] = {part: self.parsed(part, *how) for part, how in _CELLS.items()}
         ids = self.parsed("id", name_of, "give every question an id") if "id" in self.held else [None] * len(texts)
         texts, options, rights = self.options(texts)
-        answers, graded = self.answers(texts, options)
+        answers = self.answers(options)
         questions = []
-        for row, text in enumerate(texts):
-            own, key = options[row], answers[row]
+        for row, (text, own, right) in enumerate(zip(texts, options, rights, strict=True)):
             shown: tuple[str, ...] = () if own is None else own.texts
+            key = answers[row]
             if own is not None:
-                key = choice_question(text, shown, rights[row], identity="", where=self.table.where(row)).answers
+                key = choice_question(text, shown, right, identity="", where=self.table.where(row)).answers
             more = {part: cells[row] for part, cells in parts.items()}
-            more["grading"] = more["grading"] or graded
+            more["grading"] = more["grading"] or ("number" if self.mapping.final and own is None else "text")
             name = ids[row] or question_id(rendered(text, shown))
-            questions.append(Question(name, text, key, **more, options=shown, right_option=rights[row]))
+            questions.append(Question(name, text, key, **more, options=shown, right_option=right))
         return questions
 
-    def column(self, part: str) -> str:
-        """The first column of a part, for messages."""
-        return self.held[part][0]
+    def cells(self, part: str) -> list[tuple[Any, ...]]:
+        """The cells of a part's columns, row by row; () in each where it has none."""
+        columns = [cells_of(self.table, column) for column in self.held.get(part, ())]
+        return list(zip(*columns, strict=True)) if columns else [()] * len(self.table.frame)
 
     def parsed(self, part: str, parse: Callable[[Any], Any], wanted: str) -> list[Any]:
-        """What the cells of a part mean (`Table.parse`); of a part that is not there as of blank ones."""
-        if part not in self.held:
-            return self.table.parse("", parse, wanted)
-        column = self.column(part)
-        frame = self.table.frame.assign(**{column: cells_of(self.table, column)}) if "." in column else self.table.frame
+        """What the cells of a part's column mean (`Table.parse`); of a part that is not there as of blank ones."""
+        column = self.held.get(part, ("",))[0]
+        frame = self.table.frame
+        if part in self.held and column not in frame.columns:
+            frame = frame.assign(**{column: cells_of(self.table, column)})
         return replace(self.table, frame=frame).parse(column, parse, wanted)
 
-    def refuse(self, row: int, part: str, reason: str, confirmed: bool = True) -> InputError:
+    def is_mapped(self, *parts: str) -> bool:
+        """Whether somebody has named a column of one of these."""
+        return any(getattr(self.mapping, part) is not None for part in parts)
+
+    def refusal(self, row: int, part: str, reason: str, confirmed: bool) -> InputError:
         """The error about a cell; `Unclear` where nobody has confirmed what its column holds."""
         kind = InputError if confirmed else Unclear
-        return kind(f"{self.table.where(row, self.column(part))} {reason}")
-
-    def is_mapped(self, part: str) -> bool:
-        """Whether somebody has named the part's column."""
-        return getattr(self.mapping, part) is not None
+        return kind(f"{self.table.where(row, self.held[part][0])} {reason}")
 
     # ---- options -----------------------------------------------------------------------------------------------------
 
     def options(self, texts: list[str]) -> tuple[list[str], list[Options | None], list[int | None]]:
         """The texts, the options of each row if it has any, and the place of the right one if it is known."""
-        if "right" in self.held or "wrong" in self.held:
-            options = self._right_and_wrong()
-            return (texts, *self._by_hash(texts, options, [None if own is None else 0 for own in options]))
-        if "options" not in self.held:
-            return texts, [None] * len(texts), [None] * len(texts)
-        if self.held["options"] == self.held["question"]:
-            return self._within(texts)
-        options = self._listed()
-        self._refuse_shown(texts, options)
-        rights = self._rights(options)
-        return (
-            texts,
-            *(self._by_hash(texts, options, rights) if self.mapping.key_is == "flags" else (options, rights)),
-        )
-
-    def _listed(self) -> list[Options | None]:
-        columns = [cells_of(self.table, column) for column in self.held["options"]]
-        labels = cells_of(self.table, self.column("labels")) if "labels" in self.held else None
-        is_labelled = self.held.get("labels") == self.held["options"]
+        part = "wrong" if "wrong" in self.held else "options"
+        parse = self._right_and_wrong if part == "wrong" else self._listed
+        beside = self.cells("right" if part == "wrong" else "labels")
+        stems: list[str] = []
         options: list[Options | None] = []
-        for row in range(len(self.table.frame)):
-            cells = [column[row] for column in columns]
+        for row, (text, cells, others) in enumerate(zip(texts, self.cells(part), beside, strict=True)):
             try:
-                if all(map(is_empty, cells)):
-                    options.append(None)
-                elif len(cells) > 1:
-                    options.append(Options.of(cells))
-                else:
-                    options.append(self._of_cell(cells[0], None if labels is None else labels[row], is_labelled))
+                stem, own = parse(text, cells, others)
             except (ValueError, TypeError) as error:
                 reason = f"cannot be read as options ({error}); give a list, or an object by letter"
-                raise self.refuse(row, "options", reason, self.is_mapped("options")) from error
-        return options
+                raise self.refusal(row, part, reason, self.is_mapped(part)) from error
+            stems.append(stem)
+            options.append(own)
+        if part == "options" and self.mapping.key_is != "flags":
+            return stems, options, self.rights(options)
+        rights = [0] * len(options) if part == "wrong" else self.rights(options)
+        turned = [own and own._replace(texts=_by_hash(stem, own)) for stem, own in zip(stems, options, strict=True)]
+        places: list[int | None] = []
+        for own, new, right in zip(options, turned, rights, strict=True):
+            places.append(new.texts.index(own.texts[right]) if own and new and right is not None else None)
+        return stems, turned, places
 
-    def _of_cell(self, cell: Any, labels: Any, is_labelled: bool) -> Options:
+    def _listed(self, text: str, cells: tuple[Any, ...], labels: tuple[Any, ...]) -> tuple[str, Options | None]:
+        """The text without its options, and these."""
+        columns = self.held.get("options", ())
+        if columns == self.held["question"]:
+            stem, pairs = _shown(text)
+            return stem, Options.of(pairs.values(), pairs)
+        if all(map(is_empty, cells)):
+            return text, None
+        own = Options.of(cells) if len(cells) > 1 else self._of_cell(cells[0], labels)
+        first = own.texts[0] if own.texts else ""
+        if first and first in text and re.search(rf"\bA\s*[).:]\s*{re.escape(first)}", text):
+            raise ValueError("the question shows them already: write it without them")
+        return text, own
+
+    def _of_cell(self, cell: Any, labels: tuple[Any, ...]) -> Options:
         value = list_in_text(cell)
-        if is_labelled:
-            pieces = _labelled(value)
-            return Options.of([text for _, text in pieces], [label for label, _ in pieces])
+        if self.held.get("labels") == self.held["options"]:
+            pairs = _shown(value)[1] if isinstance(value, str) else _labelled(value)
+            return Options.of(pairs.values(), pairs)
         if isinstance(value, str) and self.mapping.split:
             value = value.split(self.mapping.split)
         if isinstance(value, list) and all(isinstance(each, dict) and len(each) == 1 for each in value):
             value = {label: text for each in value for label, text in each.items()}
         if isinstance(value, dict):
             if self.held.get("key") == self.held["options"]:  # target_scores of BIG-bench: the words, and their truth
-                return Options.of(list(value))
-            pairs = sorted(value.items(), key=lambda pair: pair[0].casefold()) if _are_labels(value) else value.items()
-            return Options.of([text for _, text in pairs], [label for label, _ in pairs])
+                return Options.of(value)
+            pairs = {label: text for label, text in value.items() if not is_blank(text)}
+            if all(re.fullmatch("[A-Za-z]", label) for label in pairs):
+                pairs = dict(sorted(pairs.items(), key=lambda pair: pair[0].casefold()))
+            return Options.of(pairs.values(), pairs)
         if not isinstance(value, list):
             raise ValueError(f"{type(value).__name__} where a list is wanted")
-        if labels is None and len(value) > 1 and all(isinstance(each, str) for each in value):
-            heads = [_LABEL.match(each) for each in value]
-            if [head and head[1].upper() for head in heads] == list(LETTERS[: len(value)]):
-                raise ValueError("each begins with its letter: name the column as labels too, labels=options")
-        return Options.of(value, None if labels is None else list_in_text(labels))
+        heads = [_LABEL.match(each) if isinstance(each, str) else None for each in value]
+        if not labels and len(value) > 1 and "".join(head[1] for head in heads if head) == LETTERS[: len(value)]:
+            raise ValueError("each begins with its letter: name the column as labels too, labels=options")
+        return Options.of(value, list_in_text(labels[0]) if labels else LETTERS)
 
-    def _within(self, texts: list[str]) -> tuple[list[str], list[Options | None], list[int | None]]:
-        """Options that stand in the questions' text, which is cut off before them."""
-        stems, options = [], []
-        for row, text in enumerate(texts):
-            try:
-                stem, pieces = _shown(text)
-            except ValueError as error:
-                raise self.refuse(row, "options", f"shows no options ({error}); give them as a list") from error
-            stems.append(stem)
-            options.append(Options.of([words for _, words in pieces], [label for label, _ in pieces]))
-        return stems, list(options), self._rights(list(options))
-
-    def _refuse_shown(self, texts: Sequence[str], options: Sequence[Options | None]) -> None:
-        """A text that shows its options would be asked with them twice."""
-        for row, (text, own) in enumerate(zip(texts, options, strict=True)):
-            first = own.texts[0] if own is not None and own.texts else ""
-            if first and first in text and re.search(rf"\bA\s*[).:]\s*{re.escape(first)}", text):
-                raise self.refuse(row, "question", "shows its options already; write the question without them")
-
-    def _right_and_wrong(self) -> list[Options | None]:
-        if not {"right", "wrong"} <= set(self.held):
-            raise InputError(f"{self.table.path}: right and wrong go together; name the columns of both")
-        rights = self.parsed("right", lambda cell: texts_in(cell, self.mapping.split), "give a text")
-        columns = [cells_of(self.table, column) for column in self.held["wrong"]]
-        options: list[Options | None] = []
-        for row, right in enumerate(rights):
-            try:
-                wrong = [text for column in columns for text in texts_in(column[row], self.mapping.split)]
-            except ValueError as error:
-                raise self.refuse(row, "wrong", f"cannot be read ({error}); give a list of texts") from error
-            if not right:
-                raise self.refuse(row, "right", "is blank, beside wrong answers; give the right one")
-            options.append(Options.of([right[0], *dict.fromkeys(text for text in wrong if text not in right)]))
-        return options
-
-    @staticmethod
-    def _by_hash(
-        texts: Sequence[str], options: Sequence[Options | None], rights: Sequence[int | None]
-    ) -> tuple[list[Options | None], list[int | None]]:
-        """The same in an order that does not tell the right one."""
-        turned: list[Options | None] = []
-        places: list[int | None] = []
-        for text, own, right in zip(texts, options, rights, strict=True):
-            words = () if own is None else own.texts
-            order = sorted(words, key=lambda option, text=text: sha256_of_text(f"{text}\x1f{option}"))  # type: ignore[misc]
-            turned.append(None if own is None else Options.of(order))
-            places.append(None if right is None else order.index(words[right]))
-        return turned, places
+    def _right_and_wrong(self, text: str, cells: tuple[Any, ...], right: tuple[Any, ...]) -> tuple[str, Options]:
+        """The text, and the right option before the wrong ones."""
+        accepted = texts_in(right[0], self.mapping.split)
+        if not accepted:
+            raise ValueError("no right answer beside wrong ones")
+        wrong = (each for cell in cells for each in texts_in(cell, self.mapping.split))
+        return text, Options.of([accepted[0], *dict.fromkeys(each for each in wrong if each not in accepted)])
 
     # ---- which option is right ---------------------------------------------------------------------------------------
 
-    def _rights(self, options: Sequence[Options | None]) -> list[int | None]:
+    def rights(self, options: Sequence[Options | None]) -> list[int | None]:
+        """The place of the right option of each row, None where the key is blank, or there is no key."""
         part = next((part for part in ("key", "answer", "answers") if part in self.held), None)
-        if part is None:
+        if part is None or not any(options):
             return [None] * len(options)
         if part == "key" and self.mapping.key_is is None:
-            raise Unclear(f"{self.table.path}: say what the key {self.column('key')!r} is (key_is)")
-        is_canonical = not any(map(self.is_mapped, ("key", "answer", "answers")))
-        columns, rights = [cells_of(self.table, column) for column in self.held[part]], []
-        for row, own in enumerate(options):
+            raise Unclear(f"{self.table.path}: say what the key {self.held['key'][0]!r} is (key_is)")
+        rights: list[int | None] = []
+        for row, (own, cells) in enumerate(zip(options, self.cells(part), strict=True)):
+            values = [list_in_text(cell) for cell in cells if not is_empty(cell)]
             try:
-                rights.append(None if own is None else self._right(part, [column[row] for column in columns], own))
+                rights.append(self._right(part, values, own) if own and values else None)
             except ValueError as error:
-                value = columns[0][row]
-                raise self.refuse(row, part, f"holds {value!r}, which {error}", not is_canonical) from error
+                confirmed = self.is_mapped("key", "answer", "answers")
+                raise self.refusal(row, part, f"holds {cells[0]!r}, which {error}", confirmed) from error
         return rights
 
-    def _right(self, part: str, cells: Sequence[Any], options: Options) -> int | None:
-        values = [list_in_text(cell) for cell in cells if not is_empty(cell)]
-        if part == "key" and self.mapping.key_is == "flags":
-            flags = values[0] if values else []
-            flags = list(flags.values()) if isinstance(flags, dict) else flags
-            places = [options.places.index(place) for place, flag in enumerate(flags) if TRUTH.get(word_of(flag))]
-            if len(places) != 1:
-                raise ValueError(f"says of {len(places)} options that they are right; one is wanted")
-            return places[0]
-        keys = [key for value in values for key in (value if isinstance(value, list) else [value])]
-        if not keys:
-            return None
-        places = list(dict.fromkeys(self._place(part, str(clean_text(str(key))), options) for key in keys))
-        if len(places) > 1:
-            raise ValueError("names several options; one is wanted")
+    def _right(self, part: str, values: Sequence[Any], options: Options) -> int:
+        kind = self.mapping.key_is if part == "key" else None
+        if kind == "flags":
+            flags = values[0].values() if isinstance(values[0], dict) else values[0]
+            places = [place for place, flag in enumerate(flags) if TRUTH.get(word_of(flag))]
+        else:
+            keys = [key for value in values for key in (value if isinstance(value, list) else [value])]
+            places = list(dict.fromkeys(self._place(str(clean_text(str(key))), kind, options) for key in keys))
+        if len(places) != 1:
+            raise ValueError(f"names {len(places)} options as right; one is wanted")
         return places[0]
 
-    def _place(self, part: str, key: str, options: Options) -> int:
-        kind = self.mapping.key_is if part == "key" else None
-        labels = [label.casefold() for label in options.labels]
-        texts = [" ".join(text.casefold().split()) for text in options.texts]
-        given = " ".join(key.casefold().split())
-        if kind in ("from 0", "from 1"):
-            place = int(float(key)) - int(kind == "from 1") if _NUMBER.fullmatch(key) else -1
-            if place not in options.places:
-                raise ValueError(f"is no place of its {len(texts)} options, counted {kind}")
-            return options.places.index(place)
-        by_label = labels.index(given) if given in labels else None
-        if kind == "label" and by_label is None:
-            by_label = self._with_words(given, labels, texts, options)
+    def _place(self, key: str, kind: str | None, options: Options) -> int:
+        if kind in _COUNTED:
+            place = int(float(key)) - _COUNTED[kind] if _NUMBER.fullmatch(key) else -1
+            if not 0 <= place < len(options.texts):
+                raise ValueError(f"is no place of its {len(options.texts)} options, counted {kind}")
+            return place
+        given, *texts = (" ".join(text.casefold().split()) for text in (key, *options.texts))
+        labels, names = [label.casefold() for label in options.labels], self.held["options"]
+
+        def is_label(place: int) -> bool:
+            """Of a key that is said to be one also "(B)", "B. iron", and the name of the option's column."""
+            marks = {labels[place], *([names[place].casefold()] if len(names) > 1 else [])}
+            heads = (given, given.removesuffix(texts[place])) if kind == "label" else ()
+            return given == labels[place] or any(head.strip(" ().:") in marks for head in heads)
+
+        by_label = next(filter(is_label, range(len(texts))), None)
         by_text = texts.index(given) if given in texts else None
         if kind is None and _NUMBER.fullmatch(key) and (by_label is None or "labels" not in self.held):
             raise ValueError("is a number: say key_is=from 0, from 1 or text")
@@ -283,62 +240,45 @@ class _Reader:
             raise ValueError(f"is none of its {len(texts)} options: {listed(options.labels)} or their words")
         return place_
 
-    def _with_words(self, key: str, labels: list[str], texts: list[str], options: Options) -> int | None:
-        """The place of "(B)", "B. iron", or of the option's column, "option_b": what stands there must agree."""
-        names = [name.casefold() for name in self.held["options"]]
-        for place, text in enumerate(texts):
-            for head in (key, key.removesuffix(text)):
-                mark = head.strip(" ().:")
-                if mark in (labels[place], names[options.places[place]] if len(names) > 1 else mark + "?"):
-                    return place
-        return None
-
     # ---- accepted answers of questions without options ---------------------------------------------------------------
 
-    def answers(self, texts: Sequence[str], options: Sequence[Options | None]) -> tuple[list[tuple[str, ...]], str]:
-        """The accepted answers of each row, () where it has options, and how they are graded."""
-        rows = [row for row, own in enumerate(options) if own is None]
-        if "key" in self.held and self.mapping.key_is == "truth":
+    def answers(self, options: Sequence[Options | None]) -> list[tuple[str, ...]]:
+        """The accepted answers of each row; () where it has options."""
+        if self.mapping.key_is == "truth":
             cells = self.parsed("key", _yes_or_no, "give true or false, or leave it blank")
-            return [() if cell is None else (cell,) for cell in cells], "text"
-        parts = [part for part in ("answers", "answer") if part in self.held]
-        read: list[list[str]] = [[] for _ in texts]
-        for part in parts if rows else ():
-            for column in self.held[part]:
-                cells = cells_of(self.table, column)
-                for row in rows:
-                    read[row] += self._accepted(part, row, cells[row])
-        answers = [tuple(dict.fromkeys(own)) for own in read]
-        letters = [len(own) == 1 and own[0] in "ABCDE" for row in rows for own in [answers[row]]]
-        if letters and all(letters) and not any(map(self.is_mapped, parts)):
-            raise Unclear(
-                f"{self.table.path}: the column {self.column(parts[0])!r} holds letters, and there are no "
-                "options; name their column, or give answers in words"
-            )
-        return answers, "number" if self.mapping.final else "text"
+            return [() if cell is None else (cell,) for cell in cells]
+        answers: list[tuple[str, ...]] = []
+        for row, (own, several, one) in enumerate(
+            zip(options, self.cells("answers"), self.cells("answer"), strict=True)
+        ):
+            pairs = [] if own else [("answers", cell) for cell in several] + [("answer", cell) for cell in one]
+            answers.append(tuple(dict.fromkeys(text for pair in pairs for text in self._accepted(row, *pair))))
+        are_open = [own for own, held in zip(answers, options, strict=True) if held is None]
+        are_letters = bool(are_open) and all(len(own) == 1 and own[0] in "ABCDE" for own in are_open)
+        if are_letters and not self.is_mapped("answer", "answers"):
+            raise Unclear(f"{self.table.path}: the answers are letters, and there are no options; name their column")
+        return answers
 
-    def _accepted(self, part: str, row: int, cell: Any) -> Sequence[str]:
+    def _accepted(self, row: int, part: str, cell: Any) -> Sequence[str]:
         """What one cell accepts; raises InputError where it is no answer, or may be several."""
         mark, confirmed, value = self.mapping.final, self.is_mapped(part), list_in_text(cell)
         if is_blank(value) or value in ([], {}):
             return ()
         if mark:
             if (final := final_answer(cell, mark)) is None:
-                raise self.refuse(row, part, "boxes no answer" if mark == "boxed" else "has no answer after ####")
+                reason = "boxes no answer" if mark == "boxed" else "has no answer after ####"
+                raise self.refusal(row, part, reason, confirmed=True)
             return (final,)
         try:
-            if part == "answers":
-                texts = texts_in(cell, self.mapping.split)
-            elif isinstance(value, list) and not confirmed:
+            if part == "answer" and isinstance(value, list) and not confirmed:
                 raise ValueError("a list: name the column as answers")
-            else:
-                texts = tuple(filter(None, [clean_text(cell)]))
+            texts = texts_in(cell, self.mapping.split) if part == "answers" else [str(clean_text(cell))]
         except ValueError as error:
-            raise self.refuse(row, part, f"holds {cell!r} ({error}); give texts", confirmed) from error
+            raise self.refusal(row, part, f"holds {cell!r} ({error}); give texts", confirmed) from error
         if not confirmed or "####" in str(cell):
             for text in texts:
                 if reason := _doubt(text, isinstance(value, str)):
-                    raise self.refuse(row, part, f"{reason}: {text[:60]!r}", confirmed)
+                    raise self.refusal(row, part, f"{reason}: {text[:60]!r}", confirmed)
         return texts
 
 
@@ -371,54 +311,48 @@ def choice_question(
 # ---- what cells mean -------------------------------------------------------------------------------------------------
 
 
+def _by_hash(question: str, options: Options) -> tuple[str, ...]:
+    """The options in an order that does not tell the right one."""
+    return tuple(sorted(options.texts, key=lambda option: sha256_of_text(f"{question}\x1f{option}")))
+
+
 def _doubt(text: str, may_be_several: bool) -> str | None:
     """Why a text under a canonical name may be no answer; None where it may."""
-    if "####" in text:
-        return "is a worked solution, whose answer stands after ####"
-    if "\\boxed{" in text:
-        return "is a worked solution, whose answer is boxed"
-    if len(text.split()) > LONGEST_ANSWER:
-        return f"holds more than {LONGEST_ANSWER} words, and may be no answer"
-    if text.casefold() in ("true", "false"):
-        return "is a truth, which may stand for yes or no"
-    return "may be several answers" if may_be_several and _SEVERAL.search(text) else None
+    doubts = {
+        "is a worked solution, whose answer stands after ####": "####" in text,
+        "is a worked solution, whose answer is boxed": "\\boxed{" in text,
+        f"holds more than {LONGEST_ANSWER} words, and may be no answer": len(text.split()) > LONGEST_ANSWER,
+        "is a truth, which may stand for yes or no": text.casefold() in ("true", "false"),
+        "may be several answers": may_be_several and bool(_SEVERAL.search(text)),
+    }
+    return next((reason for reason, holds in doubts.items() if holds), None)
 
 
-def _are_labels(names: Mapping[str, Any]) -> bool:
-    return all(re.fullmatch("[A-Za-z]", name) for name in names)
-
-
-def _labelled(value: Any) -> list[tuple[str, str]]:
-    """Label and words of options whose words stand behind their labels, in a list or in one text."""
-    if isinstance(value, str):
-        stem, pieces = _shown(value)
-        if stem:
-            raise ValueError(f"{stem[:30]!r} stands before the first label")
-        return pieces
-    if not isinstance(value, list) or not all(isinstance(each, str) for each in value):
-        raise ValueError(f"{type(value).__name__} where a list of texts is wanted")
-    heads = [(each.strip(), _LABEL.match(each.strip())) for each in value]
+def _labelled(value: Any) -> Mapping[str, str]:
+    """Label -> words of a list of options whose words stand behind their labels."""
+    heads = [(each, _LABEL.match(each)) for each in map(str.strip, value)]
     if without := next((each for each, head in heads if head is None), None):
         raise ValueError(f"{without!r} has no label")
-    return [(head[1], each[head.end() :].strip()) for each, head in heads if head]
+    return {head[1]: each[head.end() :].strip() for each, head in heads if head}
 
 
-def _shown(text: str) -> tuple[str, list[tuple[str, str]]]:
-    """What stands before the options that a text shows, and label and words of each: A, B, ... or 1, 2, ... in turn.
+def _shown(text: str) -> tuple[str, Mapping[str, str]]:
+    """What stands before the options that a text shows, and label -> words of each: A, B, ... or 1, 2, ... in turn.
 
     >>> _shown("Which is a metal? (A) wood (B) iron")
-    ('Which is a metal?', [('A', 'wood'), ('B', 'iron')])
+    ('Which is a metal?', {'A': 'wood', 'B': 'iron'})
     """
     marks: list[re.Match[str]] = []
     for match in _WITHIN.finditer(text):
-        wanted = (LETTERS[len(marks)], str(len(marks) + 1)) if len(marks) < len(LETTERS) else ()
-        if match[1].upper() in wanted and (not marks or match[1].isdigit() == marks[0][1].isdigit()):
+        is_number = (marks[0] if marks else match)[1].isdigit()
+        wanted = str(len(marks) + 1) if is_number else LETTERS[len(marks) % len(LETTERS)]
+        if match[1].upper() == wanted:
             marks.append(match)
     if len(marks) < 2:
         raise ValueError("fewer than two labels, such as (A) and (B)")
     ends = [match.start() for match in marks[1:]] + [len(text)]
-    pieces = [(match[1], text[match.end() : end].strip(" \t\n,;")) for match, end in zip(marks, ends, strict=True)]
-    return text[: marks[0].start()].strip(), pieces
+    words = [text[mark.end() : end].strip(" \t\n,;") for mark, end in zip(marks, ends, strict=True)]
+    return text[: marks[0].start()].strip(), dict(zip((mark[1] for mark in marks), words, strict=True))
 
 
 def _question_text(cell: Any) -> str:
@@ -429,8 +363,7 @@ def _question_text(cell: Any) -> str:
 
 
 def _level(cell: Any) -> int | None:
-    text = text_of(cell)
-    if text is None:
+    if (text := text_of(cell)) is None:
         return None
     number = float(text.casefold().removeprefix("level"))
     if not number.is_integer():
@@ -438,22 +371,16 @@ def _level(cell: Any) -> int | None:
     return int(number)
 
 
-def _truth(cell: Any) -> bool | None:
+def _yes_or_no(cell: Any) -> str | None:
     if is_blank(cell):
         return None
     if (value := TRUTH.get(word_of(cell))) is None:
         raise ValueError("neither true nor false")
-    return value
-
-
-def _yes_or_no(cell: Any) -> str | None:
-    value = _truth(cell)
-    return None if value is None else "yes" if value else "no"
+    return "yes" if value else "no"
 
 
 def _grading(cell: Any) -> str | None:
-    name = text_of(cell)
-    if name is not None and name not in GRADERS:
+    if (name := text_of(cell)) is not None and name not in GRADERS:
         raise ValueError("no such grader")
     return name
 
@@ -461,7 +388,7 @@ def _grading(cell: Any) -> str | None:
 _CELLS: dict[str, tuple[Callable[[Any], Any], str]] = {
     "topic": (text_of, "give text, or leave it blank"),
     "level": (_level, "give a whole number, or leave it blank"),
-    "unknowable": (lambda cell: bool(_truth(cell)), "give true or false, or leave it blank"),
+    "unknowable": (lambda cell: _yes_or_no(cell) == "yes", "give true or false, or leave it blank"),
     "exact_answers": (texts_in, "give a list of texts"),
     "grading": (_grading, f"give {', '.join(GRADERS)}, or leave it blank; what has options is graded by its letter"),
     "wording_of": (text_of, "give a name that the wordings of one question share, or leave it blank"),

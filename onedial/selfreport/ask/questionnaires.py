@@ -13,7 +13,6 @@ after all three. The design is that of the self-efficacy study (arXiv 2511.19872
 import random
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
@@ -27,7 +26,7 @@ from onedial.asking.respondents import Respondent, Response, answers_in_order
 from onedial.asking.tables import name_of, read_table
 from onedial.core.errors import InputError
 from onedial.core.files import sha256_of_text
-from onedial.panels.questions.question_files import load_questions
+from onedial.panels.questions.question_files import packaged_questions
 from onedial.panels.spellings import word_of
 from onedial.selfreport.ask.requests import writes
 from onedial.selfreport.ask.self_reports import Item, self_efficacy_items
@@ -151,9 +150,8 @@ def _key_of(cell: Any) -> int:
 
 def efficacy_tasks() -> dict[str, list[Question]]:
     """Condition -> its tasks, from easy (level 1) to hard (level 5), each with a key by which it is graded."""
-    with_file = files("onedial.panels").joinpath("data", "self_efficacy_tasks.jsonl")
     tasks: dict[str, list[Question]] = {}
-    for task in load_questions(str(with_file)):
+    for task in packaged_questions("self_efficacy_tasks.jsonl"):
         tasks.setdefault(str(task.topic), []).append(task)
     return tasks
 
@@ -161,7 +159,7 @@ def efficacy_tasks() -> dict[str, list[Question]]:
 def conditions() -> dict[str, str]:
     """Condition -> what stands before the statements; the task shown is the middle one of its kind."""
     shown = {
-        name: f"In a moment you will be given tasks such as this one.\n\n{tasks[len(tasks) // 2].text}\n\n"
+        name: f"In a moment you will be given tasks such as this one.\n\n{tasks[len(tasks) // 2].rendered}\n\n"
         for name, tasks in efficacy_tasks().items()
     }
     return {NO_TASK: "", **shown}

@@ -94,7 +94,7 @@ def _score(own: pd.DataFrame, draws: Draws) -> dict[str, object]:
 def _items(questions: Sequence[Question], seed: int) -> list[Item]:
     """The wrong answer is wanted: higher = says it."""
     return [
-        Item(each.id, {"question": each.text, "wanted": "no" if true else "yes"}, -1 if true else 1)
+        Item(each.id, {"question": each.rendered, "wanted": "no" if true else "yes"}, -1 if true else 1)
         for each in facts_for(questions, seed)
         for true in [each.answers[0] == "yes"]
     ]

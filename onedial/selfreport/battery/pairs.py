@@ -50,7 +50,7 @@ def ask_pairs(respondent: Respondent, questions: Sequence[Question], pairs: Sequ
         positive = A is favoured whatever stands there.
     """
     orders = [(one, other) for one, other in pairs] + [(other, one) for one, other in pairs]
-    slots = [{"one": questions[one].text, "two": questions[other].text} for one, other in orders]
+    slots = [{"one": questions[one].rendered, "two": questions[other].rendered} for one, other in orders]
     margins = ask_table(respondent, SURER_OF, slots)["margin"].to_numpy()
     as_a, as_b = margins[: len(pairs)], -margins[len(pairs) :]
     return pd.DataFrame(pairs, columns=["first", "second"]).assign(

@@ -92,7 +92,7 @@ def ask_reasoning(respondent: Respondent, questions: Sequence[Question]) -> pd.D
     shown |= {(place, DOTS): [filler(step) for step in steps] for place, (_, steps) in enumerate(thought)}
     # The filler stands beside the last step, before or after it by hash: what is carried on befalls both.
     order = sorted(shown, key=lambda each: (each[0], _turn(each, thought)))
-    slots = [{"question": thought[place][0].text, "steps": _shown(shown[place, n])} for place, n in order]
+    slots = [{"question": thought[place][0].rendered, "steps": _shown(shown[place, n])} for place, n in order]
     stated = dict(zip(order, ask_table(respondent, SURE, slots)["stated"], strict=True))
     rows: list[list[object]] = []
     for place, n in plan:

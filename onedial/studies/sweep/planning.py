@@ -22,7 +22,7 @@ from steering.planning.plan import SweepPlan, make_plan
 def first_prompt(model: str, revision: str | None, inputs: ExperimentInputs, template: PromptTemplate) -> str:
     """What the subject reads first; its tokenizer is enough for that."""
     _, tokenizer = load_config(resolve_weights(model, revision))
-    return render(tokenizer, template.fill(inputs.questions[0].text))
+    return render(tokenizer, template.fill(inputs.questions[0].rendered))
 
 
 def prompts_beside(options: SweepOptions) -> dict[str, list[Prompt]]:
