@@ -111,7 +111,7 @@ def test_of_many_layouts_none_is_wrong_and_the_first_suggestion_is_right_in_nine
         ({"options": ["A) wood", "B) iron"], "answer": "B"}, "labels=options"),
         ({"options": "wood, iron", "answer": "B"}, "give a list"),
         ({"options": ["wood"], "answer": "A"}, "has 1 options; it needs 2 to 26"),
-        ({"question": f"{ASKED}\nA) wood\nB) iron", "options": ["wood", "iron"], "answer": "B"}, "the question shows them already"),
+        ({"question": f"{ASKED}\nA) wood\nB) iron", "options": ["wood", "iron"], "answer": "B"}, "shows them already"),
         ({"instruction": "x", "grading": "choice"}, "what has options is graded by its letter"),
         ({"prompt": "def f():", "entry_point": "f", "canonical_solution": "pass"}, "graded by running it"),
     ],
