@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Any
 
 import pandas as pd
@@ -49,12 +50,24 @@ class Ask:
 
     __repr__ = one_line
 
+    @cached_property
+    def shown(self) -> Sequence[Prompt]:
+        """The prompts as they go out, where need be with the request for a last line."""
+        if not isinstance(self.respondent, ProviderModel):
+            return self.prompts
+        return [self.respondent.prompt_for(prompt, self.instrument) for prompt in self.prompts]
+
     @property
     def keys(self) -> list[Key]:
         """What each answer is kept under."""
         items = self.items or [""] * len(self.prompts)
-        asked = [sha256_of_text(f"{prompt_key(prompt, self.instrument)}\x1f{self.whom}") for prompt in self.prompts]
+        whom = f"{self.whom}\x1fschema" if self._by_schema else self.whom
+        asked = [sha256_of_text(f"{prompt_key(prompt, self.instrument)}\x1f{whom}") for prompt in self.shown]
         return [(self.who, self.occasion, *pair, self.sample) for pair in zip(items, asked, strict=True)]
+
+    @property
+    def _by_schema(self) -> bool:
+        return isinstance(self.respondent, ProviderModel) and self.respondent.asks_for(self.instrument) == "schema"
 
     def only(self, places: Sequence[int]) -> "Ask":
         """The prompts at these places alone."""
@@ -89,7 +102,7 @@ def expected_costs(asks: Iterable[Ask], prices: Mapping[str, Price | None]) -> p
     """
     rows = []
     for ask in asks:
-        n, tokens_in, (usual, most) = len(ask.prompts), sum(map(tokens_of, ask.prompts)), ask.tokens
+        n, tokens_in, (usual, most) = len(ask.prompts), sum(map(tokens_of, ask.shown)), ask.tokens
         price = prices.get(ask.label or ask.who)
         money = [float("nan") if price is None else price.of(tokens_in, n * written) for written in (usual, most)]
         rows.append((ask.who, ask.instrument.name, n, tokens_in, n * usual, *money))

@@ -26,6 +26,7 @@ from dataclasses import dataclass, replace
 
 from onedial.asking.prompts import FRAMINGS, Prompt, PromptTemplate
 from onedial.asking.replies import spoken, without_thoughts
+from onedial.asking.reply_forms import PERCENT, SHORT, YES_OR_NO_LAST, ReplyForm
 from onedial.asking.yes_no import NO_VARIANTS, YES_VARIANTS, parse_yes_no
 
 KINDS = ("yes/no", "probability", "categories", "options", "text")
@@ -105,12 +106,14 @@ class Instrument:
         name: stands in every measurement.
         template: what is asked; its own name is the framing.
         scale, reader: what the answer can be, and how it is read.
+        form: how a text is asked for so that it can be read; None for in the template's words alone.
     """
 
     name: str
     template: PromptTemplate
     scale: Scale
     reader: TokenReader | TextReader
+    form: ReplyForm | None = None
 
     def framed(self, template: PromptTemplate) -> "Instrument":
         """The same instrument in other words."""
@@ -119,6 +122,10 @@ class Instrument:
     def prompt(self, question: str | None = None, **slots: str) -> Prompt:
         """What is shown for one question; see `PromptTemplate.fill`."""
         return self.template.fill(question, **slots)
+
+    def said(self, text: str) -> str:
+        """The answer in a reply, as its reader is to read it."""
+        return self.form.said(text) if self.form else text
 
 
 # ---- reading texts -------------------------------------------------------------------------------------------------
@@ -200,6 +207,7 @@ CLOSED_BOOK = Instrument(
     CLOSED_BOOK_PROMPTS["closed book"],
     TEXT,
     TextReader(_no_value, max_new_tokens=24, stop=holds_a_line, trim=first_line),
+    SHORT,
 )
 
 REASONED = Instrument(
@@ -214,6 +222,7 @@ REASONED = Instrument(
     ),
     YES_NO,
     TextReader(_yes_no_value, max_new_tokens=160, stop=answer_stands, trim=str, must_finish=True),
+    YES_OR_NO_LAST,
 )
 
 FACT = Instrument(
@@ -249,6 +258,7 @@ CONFIDENCE_IN_NUMBERS = Instrument(
     ),
     Scale("probability", DECILES, tuple(round(0.045 + ten / 10, 3) for ten in range(10))),
     TokenReader({name: tuple(f"{ten}{one}" for one in range(10)) for ten, name in enumerate(DECILES)}),
+    PERCENT,
 )
 
 CONFIDENCE_IN_WORDS = Instrument(

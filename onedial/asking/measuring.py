@@ -93,14 +93,15 @@ def ask_table(respondent: Respondent, instrument: Instrument, slots: Iterable[Ma
 
     Returns:
         index 0, 1, ..., in the order of the slots; said_yes (1 / 0), margin, value, expected (mean over the scale's
-        numbers), stated: nan where unread; mass; text, as written; tokens (that were written, nan where nobody knows);
-        failed (why there is no answer; "" where there is one), unread (why there is nothing in it to be read).
+        numbers), stated: nan where unread; mass; text, the answer as written (`Instrument.said`); tokens (that were
+        written, nan where nobody knows); failed (why there is no answer; "" where there is one), unread (why there is
+        nothing in it to be read).
     """
     given = answers_in_order(respondent, [instrument.prompt(**each) for each in slots], instrument)
     rows = [
         (
             *(each.said_yes, each.margin, each.value, instrument.scale.expectation(each.probabilities)[0]),
-            *(each.stated, each.mass, each.tokens_out, each.raw_text, each.error, each.unread),
+            *(each.stated, each.mass, each.tokens_out, instrument.said(each.raw_text), each.error, each.unread),
         )
         for each in given
     ]

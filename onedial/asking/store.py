@@ -149,7 +149,7 @@ class Store:
             if isinstance(each.respondent, ProviderModel):
                 whose = self._of_provider(each.respondent)
                 elsewhere += [
-                    _Kept(whose, each.prompts[at], each.instrument, at, place, self, head)
+                    _Kept(whose, each.shown[at], each.instrument, at, place, self, head)
                     for at, head in zip(left, heads, strict=True)
                 ]
             else:
@@ -360,7 +360,7 @@ def _head(each: Ask, at: int, key: Key, time: int) -> Line:
     """What a line says of what is asked."""
     asked = dict(zip(_KEY, key, strict=True)) | {"time": time, "label": each.label or each.who}
     named = {"instrument": each.instrument.name, "framing": each.instrument.template.name}
-    return asked | named | {"prompt": shown(each.prompts[at])} | dict(each.about)
+    return asked | named | {"prompt": shown(each.shown[at])} | dict(each.about)
 
 
 def shown(prompt: Prompt) -> str:

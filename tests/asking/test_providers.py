@@ -13,16 +13,22 @@ import pytest
 import yaml
 from fake_server import FakeServer, Fault, question_of
 
-from onedial.asking.instruments import CAN_YOU_ANSWER, CLOSED_BOOK, CONFIDENCE_IN_NUMBERS
+from onedial.asking.asks import Ask
+from onedial.asking.instruments import CAN_YOU_ANSWER, CLOSED_BOOK, CONFIDENCE_IN_NUMBERS, REASONED
 from onedial.asking.providers import providers
 from onedial.asking.providers.attempts import failed
 from onedial.asking.providers.provider_reading import from_the_answer_on, response_of, why_unread
 from onedial.asking.providers.provider_settings import ProviderModel
 from onedial.asking.providers.providers import ProviderRespondent, Request, answers_side_by_side
-from onedial.asking.respondents import Identity, Outspoken, Respondent, answers_in_order
+from onedial.asking.respondents import Identity, Outspoken, Respondent, answers_in_order, prompt_key
 from onedial.core.errors import InputError
+from onedial.core.files import sha256_of_text
 from onedial.core.notices import Notice
+from onedial.selfreport.ask.questionnaires import ALL_AT_ONCE
+from onedial.selfreport.ask.self_prediction import LIST, RANKING
 from onedial.selfreport.ask.self_reports import lettered
+from onedial.selfreport.battery.guesses import GUESS
+from onedial.selfreport.battery.reasoning import STEPS
 
 CANARY = "sk-canary-4f1c2b7e9d"
 needs_inspect = pytest.mark.skipif(
@@ -419,3 +425,69 @@ def test_extra_fields_and_the_number_of_top_logprobs_are_sent_as_given():
         list(asked.answer(prompts("q"), CAN_YOU_ANSWER))
         (body,) = server.asked
     assert (body["enable_thinking"], body["chat_template_kwargs"], body["top_logprobs"]) == (False, {"a": 1}, 5)
+
+
+# ---- how texts are asked for -----------------------------------------------------------------------------------------
+
+
+@needs_inspect
+@pytest.mark.parametrize(
+    ("instrument", "answer", "said"),
+    [
+        (LIST.made, ["sea", "salt", "wave", "blue", "deep"], "sea, salt, wave, blue, deep"),
+        (RANKING, ["Q2", "Q1", "Q4", "Q3"], "Q2, Q1, Q4, Q3"),
+        (ALL_AT_ONCE, [{"statement": "A", "rating": 3}, {"statement": "B", "rating": 1}], "A: 3\nB: 1"),
+        (GUESS, [{"guess": "Paris", "percent": 70}, {"guess": "Rome", "percent": 5.5}], "1. Paris: 70%\n2. Rome: 5.5%"),
+        (STEPS, ["It lies in Africa.", "So it is hot."], "Step 1: It lies in Africa.\nStep 2: So it is hot."),
+    ],
+)
+def test_a_server_that_knows_schemas_is_held_to_one(instrument, answer, said):
+    """The raw reply is kept, the field is read, and its schema was sent."""
+    written = json.dumps({"answer": answer})
+    slots = dict.fromkeys(instrument.template.slots, "x")
+    with FakeServer(lambda body: written) as server:
+        (response,) = respondent(server, replies="schema").answer([instrument.prompt(**slots)], instrument)
+        (body,) = server.asked
+    schema = body["response_format"]["json_schema"]["schema"]
+    assert schema["properties"]["answer"]["type"] == "array"
+    assert schema["required"] == ["answer"]
+    assert (response.raw_text, instrument.said(response.raw_text)) == (written, said)
+
+
+@needs_inspect
+def test_a_reasoned_reply_to_a_schema_is_read_from_its_field():
+    written = '{"reasoning": "Answer: No, or rather not.", "answer": "Yes"}'
+    with FakeServer(lambda body: written) as server:
+        (response,) = respondent(server, replies="schema").answer(prompts("q", instrument=REASONED), REASONED)
+    assert (response.said_yes, response.raw_text) == (True, written)
+
+
+@needs_inspect
+@pytest.mark.parametrize(
+    ("settings", "reply", "value", "is_line"),
+    [
+        ({"logprobs": False}, "One of two, so 50%, or rather more.\nAnswer: 62", 0.645, True),
+        ({"logprobs": False, "replies": "schema"}, '{"answer": 62}', 0.645, False),
+        ({"logprobs": False, "replies": "free"}, "62%", 0.645, False),
+        ({"replies": "schema"}, "62", 0.645, False),
+    ],
+)
+def test_a_percentage_is_asked_for_on_a_line_unless_its_tokens_are_shown(settings, reply, value, is_line):
+    with FakeServer(lambda body: reply) as server:
+        asked = prompts("q", instrument=CONFIDENCE_IN_NUMBERS)
+        (response,) = respondent(server, **settings).answer(asked, CONFIDENCE_IN_NUMBERS)
+        (body,) = server.asked
+    assert response.value == pytest.approx(value)
+    assert ("Answer:" in body["messages"][-1]["content"]) == is_line
+    assert ("response_format" in body) == (settings == {"logprobs": False, "replies": "schema"})
+
+
+def test_an_answer_to_a_schema_is_kept_apart_from_one_in_free_words():
+    """What was asked before there were forms is found again."""
+    shown, free = ([CLOSED_BOOK.prompt("q")], CLOSED_BOOK)
+    keys = [
+        Ask("m", ProviderModel("m", "openai", replies=replies), shown, free, whom="w").keys
+        for replies in ("line", "free", "schema")
+    ]
+    before = sha256_of_text(f"{prompt_key(shown[0], free)}\x1fw")
+    assert [key[0][3] == before for key in keys] == [True, True, False]

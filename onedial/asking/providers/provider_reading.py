@@ -111,8 +111,8 @@ def response_of(
         rest: other fields of the response.
     """
     if isinstance(instrument.reader, TextReader):
-        return _from_text(instrument.scale, instrument.reader, text, finished, unread, **rest)
-    option = option_said(instrument.scale, instrument.reader, text, finished)
+        return _from_text(instrument, instrument.reader, text, finished, unread, **rest)
+    option = option_said(instrument.scale, instrument.reader, instrument.said(text), finished)
     value, first = _value(instrument.scale, option), _first_that_says(shown)
     logs = None if option is None or first is None else _logs(instrument.reader, first)
     if logs is None:
@@ -139,12 +139,15 @@ def response_of(
 _NOT_YET = "length, cut off before it says; raise max_tokens"
 
 
-def _from_text(scale: Scale, reader: TextReader, text: str, finished: bool, unread: str, **rest: Any) -> Response:
+def _from_text(
+    instrument: Instrument, reader: TextReader, text: str, finished: bool, unread: str, **rest: Any
+) -> Response:
     """What a written text says; a free text that holds nothing but reasoning is kept as none, lest it be graded."""
-    response = response_from_text(scale, reader, text, finished, **rest)
+    response = response_from_text(instrument.scale, reader, instrument.said(text), finished, **rest)
+    response = replace(response, raw_text=reader.trim(text))
     if response.value is not None:
         return response
-    if scale.kind == "text":
+    if instrument.scale.kind == "text":
         return replace(response, unread=unread, raw_text="" if unread else response.raw_text or text)
     why = unread or (_NOT_YET if reader.must_finish and not finished else "")
     return replace(response, unread=why, raw_text=response.raw_text or text)

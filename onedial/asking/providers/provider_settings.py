@@ -12,6 +12,8 @@ from annotated_types import Ge, Len
 from pydantic import AfterValidator, BeforeValidator, Strict
 
 from onedial.asking.instruments import Instrument, TokenReader
+from onedial.asking.prompts import Prompt
+from onedial.asking.reply_forms import Replies
 from onedial.asking.respondents import Identity
 from onedial.core.borders import CLOSED, Write
 from onedial.core.errors import InputError
@@ -67,6 +69,7 @@ class ProviderModel:
         top_logprobs: how many of the likeliest tokens are asked for.
         extra: further fields of each request, such as {"enable_thinking": False}.
         logprobs: ask for the first tokens' probabilities where an instrument reads tokens; some models refuse that.
+        replies: how texts are asked for so that they can be read (`onedial.asking.reply_forms`).
     """
 
     __pydantic_config__ = CLOSED
@@ -103,6 +106,7 @@ class ProviderModel:
         default_factory=dict, hash=False
     )
     logprobs: Annotated[bool, Strict(), Write("write true or false")] = True
+    replies: Annotated[Replies, Write("write schema (of a server that knows JSON schemas), line or free")] = "line"
 
     @property
     def identity(self) -> Identity:
@@ -127,6 +131,22 @@ class ProviderModel:
     def reasons(self) -> bool:
         """Whether it is asked to think to itself first."""
         return self.reasoning_effort not in (None, "none")
+
+    def shows(self, instrument: Instrument) -> bool:
+        """Whether it is asked for the likeliest tokens of the answer."""
+        return isinstance(instrument.reader, TokenReader) and self.logprobs and not self.reasons
+
+    def asks_for(self, instrument: Instrument) -> Replies:
+        """How a reply to this instrument is asked for: freely where its tokens are shown, or it has no form."""
+        form = instrument.form
+        if form is None or self.shows(instrument) or (self.replies == "line" and not form.line):
+            return "free"
+        return self.replies
+
+    def prompt_for(self, prompt: Prompt, instrument: Instrument) -> Prompt:
+        """The prompt as it goes out."""
+        is_line = instrument.form is not None and self.asks_for(instrument) == "line"
+        return instrument.form.with_line(prompt) if is_line and instrument.form else prompt
 
     def room_for(self, instrument: Instrument) -> int:
         """How many tokens may be written; a text that has no `ROOM` of its own is asked for directly, however it

@@ -27,7 +27,7 @@ from datetime import UTC, datetime
 from itertools import chain
 from typing import Any, TypeVar
 
-from onedial.asking.instruments import Instrument, TokenReader
+from onedial.asking.instruments import Instrument
 from onedial.asking.prompts import Prompt
 from onedial.asking.providers.attempts import Attempt, failed, plain_words, seconds_to_wait
 from onedial.asking.providers.provider_reading import from_the_answer_on, response_of, why_unread
@@ -116,14 +116,14 @@ class ProviderRespondent:
         Raises:
             InputError: the key is refused, there is no such model, or nothing at all is answered.
         """
-        requests = [Request(self, prompt, instrument, place) for place, prompt in enumerate(prompts)]
+        shown = [self.settings.prompt_for(prompt, instrument) for prompt in prompts]
+        requests = [Request(self, prompt, instrument, place) for place, prompt in enumerate(shown)]
         yield from (response for _, response in answers_side_by_side(requests))
 
     def model_for(self, instrument: Instrument, connection: int = 0) -> Any:
         """inspect_ai's model, set up for this instrument; connections beyond `_OF_A_CLIENT` get another client."""
         settings = self.settings
-        shows = isinstance(instrument.reader, TokenReader) and settings.logprobs and not settings.reasons
-        return self._model(settings.room_for(instrument), shows, connection // _OF_A_CLIENT)
+        return self._model(settings.room_for(instrument), settings.shows(instrument), connection // _OF_A_CLIENT)
 
     def clean(self, text: str) -> str:
         """The text without any key, and without halves of characters, which no file can hold."""
@@ -308,7 +308,7 @@ async def _attempt(request: Request, model: Any) -> Attempt:
     error: Exception | None = None
     try:
         async with asyncio.timeout(respondent.settings.timeout):
-            response, is_passing = _read(request, await _sent(model, prompt))
+            response, is_passing = _read(request, await _sent(request, model))
     except TimeoutError:
         error = TimeoutError(f"no answer within {respondent.settings.timeout} s")
     except Exception as failure:
@@ -324,13 +324,18 @@ async def _attempt(request: Request, model: Any) -> Attempt:
     return Attempt(replace(response, **noted), again=is_passing)
 
 
-async def _sent(model: Any, prompt: Prompt) -> Any:
+async def _sent(request: Request, model: Any) -> Any:
     """inspect_ai's output for one request."""
-    from inspect_ai.model import ChatMessageAssistant, ChatMessageUser
+    from inspect_ai.model import ChatMessageAssistant, ChatMessageUser, ResponseSchema
+    from inspect_ai.util import JSONSchema
 
+    prompt, config, form = request.prompt, model.config, request.instrument.form
+    if form is not None and request.respondent.settings.asks_for(request.instrument) == "schema":
+        schema = ResponseSchema(name="reply", json_schema=JSONSchema.model_validate(form.of_reply), strict=True)
+        config = config.model_copy(update={"response_schema": schema})
     earlier = [(ChatMessageUser(content=u), ChatMessageAssistant(content=a)) for u, a in prompt.earlier]
     turns = [*(each for turn in earlier for each in turn), ChatMessageUser(content=prompt.user)]
-    result = await model.api.generate(turns, [], "none", model.config)
+    result = await model.api.generate(turns, [], "none", config)
     output, call = result if isinstance(result, tuple) else (result, None)
     if isinstance(output, Exception):
         raise output

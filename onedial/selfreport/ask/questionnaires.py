@@ -22,6 +22,7 @@ from onedial.asking.instruments import Instrument, Scale, TextReader, TokenReade
 from onedial.asking.prompts import PromptTemplate, Turns
 from onedial.asking.questions import Question
 from onedial.asking.readers import parse_ratings
+from onedial.asking.reply_forms import RATINGS
 from onedial.asking.respondents import Respondent, Response, answers_in_order
 from onedial.asking.tables import name_of, read_table
 from onedial.core.errors import InputError
@@ -92,6 +93,7 @@ ALL_AT_ONCE = Instrument(
     ),
     Scale("text"),
     TextReader(_no_value, max_new_tokens=80, trim=str),
+    RATINGS,
 )
 """Statements behind letters, so that no number of a statement is taken for a rating."""
 EXPLAINED = writes(
@@ -278,11 +280,9 @@ def _in_conversation(respondent: Respondent, items: Sequence[Item], before: str)
 def _all_at_once(respondent: Respondent, items: Sequence[Item], before: str) -> list[dict[str, Any]]:
     prompt = ALL_AT_ONCE.prompt(condition=before, statements=_lettered(items))
     (answer,) = answers_in_order(respondent, [prompt], ALL_AT_ONCE)
-    ratings = parse_ratings(answer.raw_text, len(items))
-    return [
-        _row(item, place, rating, answer.raw_text)
-        for place, (item, rating) in enumerate(zip(items, ratings, strict=True))
-    ]
+    text = ALL_AT_ONCE.said(answer.raw_text)
+    ratings = parse_ratings(text, len(items))
+    return [_row(item, place, rating, text) for place, (item, rating) in enumerate(zip(items, ratings, strict=True))]
 
 
 def _lettered(items: Sequence[Item]) -> str:

@@ -9,6 +9,7 @@ from onedial.asking.instruments import YES_NO, YES_NO_TOKENS, Instrument, Scale,
 from onedial.asking.prompts import PromptTemplate, Turns
 from onedial.asking.questions import Question
 from onedial.asking.replies import spoken
+from onedial.asking.reply_forms import ReplyForm
 from onedial.panels.grading.choice_grading import grade_answer
 from onedial.panels.grading.grading import outcome_as_number
 
@@ -18,11 +19,17 @@ def _no_value(text: str) -> None:
 
 
 def writes(
-    name: str, user: str, slots: tuple[str, ...], n_tokens: int, prefix: str = "", earlier: Turns = ()
+    name: str,
+    user: str,
+    slots: tuple[str, ...],
+    n_tokens: int,
+    prefix: str = "",
+    earlier: Turns = (),
+    form: ReplyForm | None = None,
 ) -> Instrument:
     """An instrument whose answer is a text of at most so many tokens."""
     template = PromptTemplate(user, prefix, name, slots, earlier)
-    return Instrument(name, template, Scale("text"), TextReader(_no_value, n_tokens, trim=spoken))
+    return Instrument(name, template, Scale("text"), TextReader(_no_value, n_tokens, trim=spoken), form)
 
 
 def drawn(instrument: Instrument, temperature: float = 1.0) -> Instrument:

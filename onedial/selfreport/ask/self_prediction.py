@@ -21,6 +21,7 @@ from onedial.asking.instruments import CLOSED_BOOK
 from onedial.asking.measuring import ask_table
 from onedial.asking.questions import Question
 from onedial.asking.readers import parse_list, parse_ranking, refuses
+from onedial.asking.reply_forms import WORDS
 from onedial.asking.respondents import Respondent
 from onedial.core.errors import InputError
 from onedial.core.files import packaged_rows, sha256_of_text
@@ -38,6 +39,7 @@ LIST = Request(
         ("word",),
         40,
         "Words:",
+        form=WORDS,
     )
 )
 ASSOCIATION = LIST.would("association", 'Would the word "{option}" be in your list?', ("option",))
@@ -60,6 +62,7 @@ RANKING = writes(
     ("one", "two", "three", "four"),
     24,
     "Order:",
+    form=WORDS,
 )
 
 

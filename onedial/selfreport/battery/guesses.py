@@ -12,6 +12,7 @@ import pandas as pd
 from onedial.asking.measuring import ask_table
 from onedial.asking.questions import Question
 from onedial.asking.readers import N_GUESSES, parse_guesses
+from onedial.asking.reply_forms import GUESSES as GUESSED
 from onedial.asking.respondents import Respondent
 from onedial.confidence.calibration import brier_skill, expected_calibration_error
 from onedial.panels.grading.choice_grading import grade_answer
@@ -27,6 +28,7 @@ GUESS = writes(
     ("question",),
     96,
     "1.",
+    form=GUESSED,
 )
 
 

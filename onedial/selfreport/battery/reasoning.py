@@ -15,6 +15,7 @@ from onedial.asking.measuring import ask_table
 from onedial.asking.prompts import PromptTemplate
 from onedial.asking.questions import Question
 from onedial.asking.readers import parse_steps
+from onedial.asking.reply_forms import STEPS as WRITTEN_STEPS
 from onedial.asking.respondents import Respondent
 from onedial.confidence.signals import signal_table
 from onedial.core.files import sha256_of_text
@@ -29,6 +30,7 @@ STEPS = writes(
     ("question",),
     96,
     "Step 1:",
+    form=WRITTEN_STEPS,
 )
 ANSWER = Instrument(
     "reasoning, answer",

@@ -42,10 +42,11 @@ def ask_everybody(
     start, elsewhere = Start(program, options, label), models_elsewhere(options.model)
     store = bill_of(options, elsewhere)
     steered = {name: getattr(options, name) for name in SETTINGS if hasattr(options, name)}
-    asked = partial(respondents_of, options.model, store, **steered, engine=engine_of(options) or nullcontext)
+    engine = engine_of(options) or nullcontext
+    asked = partial(respondents_of, options.model, store, **steered, engine=engine, replies=options.replies)
     if options.dry_run:
         n_settings = max(1, len(steered.get("magnitudes", ())))
-        tell_what_is_asked(asked_in(rounds, options.model, n_settings), store.prices)
+        tell_what_is_asked(asked_in(rounds, options, n_settings), store.prices)
         return
     start.set_threads()
     subjects = asked()
@@ -84,7 +85,7 @@ class Counting:
                 yield response_from_logits(instrument.scale, logits, 1.0, margin, place=place)
 
 
-def asked_in(rounds: Sequence[Round], models: Sequence[str], n_settings: int) -> list[Ask]:
+def asked_in(rounds: Sequence[Round], options: AskedOptions, n_settings: int) -> list[Ask]:
     """What each model is asked in all rounds; what hangs on answers (a second look, a question's own words) is counted
     of somebody who answers all.
     """
@@ -94,7 +95,7 @@ def asked_in(rounds: Sequence[Round], models: Sequence[str], n_settings: int) ->
         for ask in rounds:
             ask(run, store, counting.identity.model, lambda seed: counting)
     return [
-        Ask(name, provider_model(name), prompts * n_settings, instrument)
-        for name in models
+        Ask(name, provider_model(name, options.replies), prompts * n_settings, instrument)
+        for name in options.model
         for instrument, prompts in counting.asked.values()
     ]

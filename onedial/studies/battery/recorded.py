@@ -111,7 +111,7 @@ def _read_again(response: Response, instrument: Instrument) -> Response:
     reader = instrument.reader
     if isinstance(reader, TextReader):
         cut_off = reader.must_finish and response.value is None and bool(response.prompt_hash)
-        value = None if cut_off else reader.parse(response.raw_text)
+        value = None if cut_off else reader.parse(instrument.said(response.raw_text))
         return replace(response, **as_read(instrument.scale, value), raw_text=reader.trim(response.raw_text))
     if not response.raw_text or any(0 < each < 1 for each in response.probabilities):
         return response

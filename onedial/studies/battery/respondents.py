@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from onedial.asking.providers.provider_settings import ProviderModel
+from onedial.asking.reply_forms import Replies
 from onedial.asking.respondents import RESPONDENTS, Outspoken, Respondent
 from onedial.core.errors import InputError
 from onedial.selfreport.frame import Make
@@ -32,6 +33,7 @@ def respondents_of(
     vector: Path | None = None,
     magnitudes: Sequence[float] = (),
     engine: Engine = nullcontext,
+    replies: Replies = "line",
 ) -> Iterator[tuple[str, Make]]:
     """Name of each respondent, and what makes it; one model is in memory at a time.
 
@@ -39,6 +41,7 @@ def respondents_of(
         store: keeps every answer, and is asked first.
         vector: a file of one; the model is then asked at each of the magnitudes.
         engine: in which a local model writes, see `onedial.studies.start.engine_of`.
+        replies: how models of providers and servers are asked for texts.
 
     Raises:
         InputError: a model that cannot be loaded or reached, a provider's model with a vector, or a name met twice.
@@ -48,7 +51,7 @@ def respondents_of(
     names += [name for path in paths for name in read_record(path, store)]
     if twice := [name for name in names if names.count(name) > 1]:
         raise InputError(f"{twice[0]} would answer twice; name each model once, and each in one record only")
-    for name, make in _each(models, store, vector, magnitudes, engine):
+    for name, make in _each(models, store, vector, magnitudes, engine, replies):
         yield name, make if provider_model(name) else partial(_stored, store, name, make)
 
 
@@ -58,14 +61,19 @@ def _stored(store: "Store", name: str, make: Make, seed: int) -> Respondent:
 
 
 def _each(
-    models: Sequence[str], store: "Store", vector: Path | None, magnitudes: Sequence[float], engine: Engine
+    models: Sequence[str],
+    store: "Store",
+    vector: Path | None,
+    magnitudes: Sequence[float],
+    engine: Engine,
+    replies: Replies,
 ) -> Iterator[tuple[str, Make]]:
     from onedial.models.model import load_model
     from steering.interventions import SteeringVector
     from steering.respondent import SteeredRespondent
 
     for name in models:
-        settings = provider_model(name)
+        settings = provider_model(name, replies)
         if vector is not None and (settings is not None or name.startswith(RECORDED)):
             raise InputError(f"{name} is no model of this machine and cannot be steered; give a local one")
         if name.startswith(RECORDED):
@@ -92,15 +100,16 @@ def _of_provider(store: "Store", name: str, settings: ProviderModel, seed: int) 
     return Outspoken(store.respondent(name, settings, sample=seed))
 
 
-def provider_model(name: str) -> ProviderModel | None:
+def provider_model(name: str, replies: Replies = "line") -> ProviderModel | None:
     """Where a model that somebody else runs is found; None for a local one, or a record."""
     if name.startswith(RECORDED):
         return None
     model, at, address = name.partition("@")
     if at and address.startswith(("http://", "https://")):
-        return ProviderModel(model, server=address)
+        return ProviderModel(model, server=address, replies=replies)
     provider, colon, model = name.partition(":")
-    return ProviderModel(model, provider) if colon and provider.isalnum() and not Path(name).exists() else None
+    is_one = colon and provider.isalnum() and not Path(name).exists()
+    return ProviderModel(model, provider, replies=replies) if is_one else None
 
 
 def models_elsewhere(models: Sequence[str]) -> list[str]:

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, Literal, Self
 
 from onedial.core.errors import InputError
 from onedial.core.options import DryRunOptions, Options, RunOptions, option
@@ -200,6 +200,9 @@ class AskedModels(DryRunOptions, group="who is asked"):
     )
     budget: float | None = option(
         None, "ask nothing that could pass it; needs --prices", above=0, metavar="MONEY", may_change=True
+    )
+    replies: Literal["schema", "line", "free"] = option(
+        "line", "how models of providers and servers are asked for texts (docs/instruments.md)", may_change=True
     )
     prices: str | None = option(
         None,
