@@ -5,8 +5,8 @@
     free     in these words alone ("Reply with the four labels alone, separated by commas")
 
 Which of them is said of a model of a provider or server (`ProviderModel.replies`); a model on this machine goes on from
-the words that begin its reply ("Words:"). What comes is kept as it was written; `ReplyForm.said` takes the answer out of
-it, in words that `onedial.asking.readers` know.
+the words that begin its reply ("Words:"). What comes is kept as it was written; `ReplyForm.said` takes the answer out,
+in words that `onedial.asking.readers` know.
 """
 
 import json
