@@ -362,34 +362,34 @@ def writing_speed(model: Any, writer: Any, prompts: Sequence[Sequence[int]], pus
     from onedial.models.writing import generate, writing_batches
     from steering.engines.requests import Request
 
-    def by_transformers(with_: Any) -> int:
+    def by_transformers(push: Any) -> int:
         model.writer = None
         batches = writing_batches(model, [len(ids) for ids in prompts], LONGEST)
         return sum(
             text.n_tokens
             for batch in batches
-            for text in generate(model, [prompts[at] for at in batch], LONGEST, stop=ends_of_its_own, with_=with_)
+            for text in generate(model, [prompts[at] for at in batch], LONGEST, stop=ends_of_its_own, push=push)
         )
 
-    def by_vllm(with_: Any) -> int:
-        requests = [Request(ids, with_) for ids in prompts]
+    def by_vllm(push: Any) -> int:
+        requests = [Request(ids, push) for ids in prompts]
         return sum(text.n_tokens for text in writer.write(requests, LONGEST, stop=ends_of_its_own))
 
-    def of_one_length(with_: Any) -> None:
-        writer.write([Request(ids, with_) for ids in prompts], SHORT)
+    def of_one_length(push: Any) -> None:
+        writer.write([Request(ids, push) for ids in prompts], SHORT)
 
-    for with_ in (None, push):
-        writer.write([Request(ids, with_) for ids in prompts[:4]], 4)  # the proof, and what is done at first
+    for each in (None, push):
+        writer.write([Request(ids, each) for ids in prompts[:4]], 4)  # the proof, and what is done at first
     found: Figures = {}
     for name, write in (("transformers", by_transformers), ("vLLM", by_vllm)):
-        for with_ in (None, push):
-            rounds = [timed(partial(write, with_), device) for _ in range(ROUNDS)]
+        for each in (None, push):
+            rounds = [timed(partial(write, each), device) for _ in range(ROUNDS)]
             speed = max(n_tokens / seconds for n_tokens, seconds in rounds)
-            found[f"{name}, {'steered' if with_ else 'unsteered'}"] = round(speed, 1)
+            found[f"{name}, {'steered' if each else 'unsteered'}"] = round(speed, 1)
     ratios = []
     for pair in range(PAIRS):  # each goes first as often, so that a machine that slows down says nothing
-        order = (None, push.of * NOTHING) if pair % 2 else (push.of * NOTHING, None)
-        seconds = {with_ is None: timed(partial(of_one_length, with_), device)[1] for with_ in order}
+        order = (None, push.intervention * NOTHING) if pair % 2 else (push.intervention * NOTHING, None)
+        seconds = {each is None: timed(partial(of_one_length, each), device)[1] for each in order}
         ratios.append(seconds[False] / seconds[True])
     low, median, high = (100 * (share - 1) for share in statistics.quantiles(ratios, n=4))
     return found | {"cost of the hook, %": round(median, 2), "quartiles": [round(low, 2), round(high, 2)]}

@@ -84,7 +84,7 @@ class Contrast:
             InputError: it is not known which they are.
         """
         if self.rows is None:
-            raise InputError("this contrast does not say which questions its rows are; make it with --contrast anew")
+            raise InputError("this contrast does not say which questions its rows are; make it anew")
         return torch.cat(self.rows).unique()
 
     def at_layer(self, layer: int) -> "Contrast":
@@ -196,7 +196,7 @@ def split_by_response(
     if min(int(yes.sum()), int(no.sum())) < MINIMUM_PER_SIDE:
         raise InputError(
             f"the contrast has {int(yes.sum())} yes and {int(no.sum())} no questions ({int((~read).sum())} unread); "
-            f"it needs {MINIMUM_PER_SIDE} of each: ask more questions, or use --contrast answer"
+            f"it needs {MINIMUM_PER_SIDE} of each: ask more questions, or use the contrast answer"
         )
     return yes, no
 

@@ -117,8 +117,8 @@ def within_topics(contrast: Contrast) -> Directions:
             weights += weight
     if not weights:
         raise InputError(
-            "--method within_topics: no topic has questions on both sides; give questions with topics of several "
-            "questions each, or another --method"
+            "within_topics: no topic has questions on both sides; give questions with topics of several "
+            "questions each, or another method"
         )
     return unit_and_length(total / weights)
 
@@ -213,7 +213,7 @@ T = TypeVar("T")
 
 def _given(what: T | None, name: str) -> T:
     if what is None:
-        raise InputError(f"this contrast does not hold {name}; make it with `steering.contrast_of` for this --method")
+        raise InputError(f"this contrast does not hold {name}; make it with `steering.vectors.contrast_of`")
     return what
 
 

@@ -57,10 +57,10 @@ def export_gguf(
 
     >>> import tempfile
     >>> from onedial import load_model, load_questions
-    >>> from steering import Intervention, extract_vector
+    >>> from steering import extract_vector
     >>> model, questions = load_model("smollm2-135m-instruct"), load_questions("embedded", n=20)
     >>> vector, folder = extract_vector(model, questions, layer=21), tempfile.TemporaryDirectory()
-    >>> export_gguf(Intervention.of(vector, positions="all"), 0.2, f"{folder.name}/vector.gguf", model)
+    >>> export_gguf(vector.at("all"), 0.2, f"{folder.name}/vector.gguf", model)
     >>> Path(f"{folder.name}/vector.gguf").stat().st_size > 0
     True
     """
@@ -161,7 +161,7 @@ def _check(intervention: Intervention, magnitude: float, path: Path | str) -> Pa
     if intervention.positions != "all":
         raise InputError(
             "a control vector acts at every position, generated ones included, and this intervention at "
-            f"{intervention.positions!r}: it would be another dial; find magnitudes for --positions all and export that"
+            f"{intervention.positions!r}: it would be another dial; find magnitudes for vector.at('all') and export it"
         )
     if intervention.operator != "add":
         raise InputError(f"a control vector can add, not {intervention.operator}; there is no way to say it")

@@ -1,15 +1,19 @@
 """What is done to the residual stream: a direction that knows where it came from, an intervention, and how much of it.
 
-    vector * 0.3                                            0.3 residual norms towards yes, at every position
-    Intervention.of(vector)                                 the vector added at the answer position, to be swept
-    Intervention.of(vector, positions="all", operator="ablate")
-    Intervention.of(vector, positions="last") * 0.3         one setting of it
-    model.generate("Who sang this?", with_=vector * 0.3)    what is written under it
+    vector * 0.3                                       0.3 residual norms towards yes, where the answer begins and on
+    0.2 * vector - 0.1 * other                         pushes add up, in float32, before the stream is touched
+    model.generate("Who sang this?", vector * 0.3)     what is written under it
+    with vector.steer(model, 0.3): ...                 any forward, or model.hf.generate
+    vector.write(model, texts, [-0.3, 0, 0.3])         texts at several strengths side by side
+    vector.at("all")                                   the same at every position, to be swept or scaled
+    Intervention.of(vector, operator="ablate")         another operator
 
 Positive magnitude means towards yes; at 0 the model is as it was. In units of `residual_norm` a magnitude of 1 adds a
 vector as long as the median residual stream at the positions where the vector was read, so that magnitudes compare
-across layers and models; in `raw` units a magnitude of 1 adds the difference of means as it was extracted. A push is
-one setting, and a sweep turns through many: it takes the vector, and its magnitudes beside it.
+across layers and models; in `raw` units a magnitude of 1 adds the difference of means as it was extracted. Without a
+word about positions, all of this acts at the `answer`: the last token of the prompt, where a yes or no is read, and
+everything that is generated (`steering.apply`). A push is one setting, and a sweep turns through many: it takes the
+vector, and its magnitudes beside it.
 """
 
 import math
@@ -22,8 +26,10 @@ from numbers import Real
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import torch
-from jaxtyping import Bool, Float, Int
+from jaxtyping import Float
+from numpy.typing import NDArray
 from torch import Tensor
 
 from onedial.asking.prompts import PromptTemplate
@@ -34,21 +40,18 @@ from onedial.core.notices import notice
 from onedial.models.forward.residual import Edits
 from onedial.models.identity import ModelIdentity
 from onedial.models.model import OpenModel
+from onedial.models.questions import Text, Texts, as_prompts
 from onedial.models.tensor_files import read_tensors, write_tensors
-from steering.apply import SteeringCount, steering
+from steering.apply import POSITIONS, Act, SteeringCount, steering
 from steering.operators import OPERATORS, Operator
+from steering.written import WrittenTexts
 
 UNITS = ("residual_norm", "raw")
+DEFAULT = "answer"
+"""Positions where nothing is said of them."""
 FORMAT, KIND = "onedial-steering-vector-2", "steering vector"
 FAR = 3.0
 """Pushes over so many times what was seen when a vector was made are said to be far outside it."""
-
-POSITIONS = {
-    "last": "the answer position only: the last token of the prompt",
-    "prompt": "every position of the prompt",
-    "all": "every position, generated ones included; reading one answer, this is the same as prompt",
-    "generated": "generated positions only: it changes what is written, and no answer that is read at the prompt's end",
-}
 
 ROLES = {
     VECTOR: "the intervention that a run is about",
@@ -61,21 +64,80 @@ ROLES = {
 }
 
 
-class Scalable:
-    """What can be scaled and reversed: vectors, interventions and pushes; the result is a `Push`."""
+Magnitudes = float | Sequence[float] | NDArray[np.floating[Any]] | Tensor
+"""One number or several: a list, a range, an array."""
+
+
+class Summable:
+    """What can be multiplied, added and turned round: vectors, interventions and pushes; the result is a `Push`."""
 
     __array_ufunc__ = None  # so that a number of NumPy's leaves the product to us
 
     def __mul__(self, magnitude: float) -> "Push":
+        if isinstance(magnitude, Tensor) and magnitude.numel() == 1:
+            magnitude = magnitude.item()
         if isinstance(magnitude, bool) or not isinstance(magnitude, Real) or not math.isfinite(magnitude):
             raise InputError(f"a push was asked for by {magnitude!r}; multiply by one finite number, such as 0.3")
-        push = as_push(self)
-        return replace(push, magnitude=push.magnitude * float(magnitude))
+        return Push(tuple((what, times * float(magnitude)) for what, times in as_push(self).terms))
 
     __rmul__ = __mul__
 
     def __neg__(self) -> "Push":
         return self * -1.0
+
+    def __add__(self, other: "Summable") -> "Push":
+        return Push(as_push(self).terms + as_push(other).terms) if isinstance(other, Summable) else NotImplemented
+
+    def __sub__(self, other: "Summable") -> "Push":
+        return self + -other if isinstance(other, Summable) else NotImplemented
+
+
+class Scalable(Summable):
+    """What acts at any magnitude: vectors and interventions."""
+
+    def steer(self, model: OpenModel, magnitude: float) -> AbstractContextManager[SteeringCount]:
+        """A context in which every forward of `model.hf`, `model.hf.generate` included, is steered by so much of it.
+
+        Args:
+            magnitude: in its unit, positive towards yes; at 0 nothing changes, bit for bit.
+
+        Raises:
+            InputError: as `Push.steer`.
+
+        >>> from onedial import load_model
+        >>> from steering import vector_from_texts
+        >>> model = load_model("smollm2-135m-instruct")
+        >>> joy = vector_from_texts(model, ["How lovely!", "I love it."], ["How awful!", "I hate it."], layer=15)
+        >>> ids = model.tokenizer("My weekend was", return_tensors="pt")
+        >>> with joy.steer(model, 0.3):
+        ...     written = model.hf.generate(**ids, max_new_tokens=4, do_sample=False)
+        >>> written.shape[1] - ids.input_ids.shape[1]
+        4
+        """
+        return (self * magnitude).steer(model)
+
+    def write(
+        self, model: OpenModel, texts: Text | Texts, magnitudes: Magnitudes, *, max_new_tokens: int = 24, **hf: Any
+    ) -> WrittenTexts:
+        """What the model writes after each text at each magnitude, side by side.
+
+        Args:
+            texts: one or several, as `OpenModel.generate` takes them.
+            magnitudes: in its unit. hf: arguments of Hugging Face's `generate`.
+
+        >>> from onedial import load_model
+        >>> from steering import vector_from_texts
+        >>> model = load_model("smollm2-135m-instruct")
+        >>> joy = vector_from_texts(model, ["How lovely!", "I love it."], ["How awful!", "I hate it."], layer=15)
+        >>> joy.write(model, "How was it?", [-0.2, 0.2], max_new_tokens=3).to_frame().shape
+        (1, 2)
+        """
+        asked = as_prompts(texts)
+        columns = {
+            magnitude: model.generate(asked, self * magnitude, max_new_tokens=max_new_tokens, **hf)
+            for magnitude in numbers_of(magnitudes)
+        }
+        return WrittenTexts(tuple(prompt.user for prompt in asked), {m: tuple(own) for m, own in columns.items()})
 
 
 @dataclass(frozen=True, eq=False)
@@ -132,11 +194,23 @@ class SteeringVector(Scalable):
         made = f"{self.method}{drawn}" if self.contrast == "none" else f"{self.contrast}-{self.method}"
         return f"L{self.layer}-{made}"
 
+    def at(self, positions: str) -> "Intervention":
+        """The same, added at other positions: "answer" (where it acts without a word), "last", "prompt", "all" or
+        "generated"; see `steering.apply`.
+
+        >>> from onedial import load_model
+        >>> from steering import vector_from_texts
+        >>> model = load_model("smollm2-135m-instruct")
+        >>> vector_from_texts(model, ["Lovely!", "Fine!"], ["Awful!", "Bad!"], layer=15).at("all") * 0.2
+        Push(+0.2 residual norms along L15-texts-mean_difference, at all positions)
+        """
+        return Intervention.of(self, role=_role_of(self), positions=positions)
+
     def __repr__(self) -> str:
         made = "" if self.contrast == "none" else f", {self.n_yes} yes and {self.n_no} no"
         return (
             f"SteeringVector({self.vector_id} of {self.model.name}, layer {self.layer}, d_model {len(self.direction)}, "
-            f"raw norm {self.raw_norm:.4g}, residual norm {self.residual_norm:.4g}{made})"
+            f"raw norm {self.raw_norm:.4g}, residual norm {self.residual_norm:.4g}{made}, at the answer)"
         )
 
     def _repr_html_(self) -> str:
@@ -147,7 +221,7 @@ class SteeringVector(Scalable):
             f"steering vector {self.vector_id}",
             {
                 "model": f"{self.model.name} ({self.model.n_layers} layers)",
-                "added": f"after layer {self.layer}; positive is towards yes" if made else f"after layer {self.layer}",
+                "added": f"after layer {self.layer}, at the answer" + ("; positive is towards yes" if made else ""),
                 "questions": sides if made else None,
                 "length as extracted": f"{self.raw_norm / self.residual_norm:.3g} residual norms",
                 "a residual norm": f"{self.residual_norm:.4g}",
@@ -237,7 +311,7 @@ class Intervention(Scalable):
     vectors: tuple[SteeringVector, ...]
     role: str = VECTOR
     operator: str = "add"
-    positions: str = "last"
+    positions: str = DEFAULT
     unit: str = "residual_norm"
 
     __repr__ = one_line
@@ -245,9 +319,9 @@ class Intervention(Scalable):
     def __post_init__(self) -> None:
         choices: tuple[tuple[str, str, Any], ...] = (
             ("role", self.role, ROLES),
-            ("--operator", self.operator, OPERATORS),
-            ("--positions", self.positions, POSITIONS),
-            ("--unit", self.unit, UNITS),
+            ("operator", self.operator, OPERATORS),
+            ("positions", self.positions, POSITIONS),
+            ("unit", self.unit, UNITS),
         )
         for option, value, known in choices:
             if value not in known:
@@ -265,7 +339,7 @@ class Intervention(Scalable):
         *vectors: SteeringVector,
         role: str = VECTOR,
         operator: str = "add",
-        positions: str = "last",
+        positions: str = DEFAULT,
         unit: str = "residual_norm",
         intervention_id: str | None = None,
     ) -> "Intervention":
@@ -278,8 +352,12 @@ class Intervention(Scalable):
         """The layers that are edited, in the order of the vectors."""
         return tuple(vector.layer for vector in self.vectors)
 
+    def at(self, positions: str) -> "Intervention":
+        """The same at other positions; see `SteeringVector.at`."""
+        return replace(self, positions=positions)
+
     @property
-    def at(self) -> str:
+    def reads_at(self) -> str:
         """Where it acts while one answer is read: "last" or "all" positions.
 
         Raises:
@@ -287,11 +365,11 @@ class Intervention(Scalable):
         """
         if self.positions == "generated":
             raise InputError(
-                "--positions generated changes nothing at the end of the prompt, where a yes or no is read; "
-                "use last, prompt or all, or let the subject write its answer (`ask_along` with a reasoned "
+                "the positions 'generated' change nothing at the end of the prompt, where a yes or no is read; use "
+                "answer, last, prompt or all, or let the subject write its answer (`ask_along` with a reasoned "
                 "instrument)"
             )
-        return "last" if self.positions == "last" else "all"
+        return "last" if self.positions in ("answer", "last") else "all"
 
     @property
     def units_per_norm(self) -> float:
@@ -341,46 +419,101 @@ class Intervention(Scalable):
 
 
 @dataclass(frozen=True, eq=False)
-class Push(Scalable):
-    """An intervention at one magnitude.
+class Push(Summable):
+    """So much of an intervention, or of several: what a model is steered by at one setting.
 
     Attributes:
-        of: what is done. magnitude: how much of it, in its unit; positive is towards yes, 0 changes nothing.
+        terms: interventions with the magnitude of each, in its unit; positive is towards yes, 0 changes nothing.
+
+    Raises:
+        InputError: several, one of which does not add, or of two models.
     """
 
-    of: "Intervention"
-    magnitude: float
+    terms: tuple[tuple["Intervention", float], ...]
+
+    def __post_init__(self) -> None:
+        if len(self.terms) == 1:
+            return
+        if others := [what.operator for what, _ in self.terms if what.operator != "add"]:
+            raise InputError(
+                f"{others[0]!r} does not add, so that it has no sum; put one context into the other instead"
+            )
+        if len({what.vectors[0].model.fingerprint for what, _ in self.terms}) > 1:
+            raise InputError("pushes of two models were added up; take vectors of one")
 
     def __repr__(self) -> str:
-        unit = {"residual_norm": "residual norms", "raw": "times the vector as extracted"}[self.of.unit]
-        return f"Push({self.magnitude:+.4g} {unit} along {self.of.intervention_id}, at {self.of.positions} positions)"
+        units = {"residual_norm": "residual norms", "raw": "times the vector as extracted"}
+        terms = [
+            f"{times:+.4g} {units[what.unit]} along {what.intervention_id}, "
+            + ("at the answer" if what.positions == DEFAULT else f"at {what.positions} positions")
+            for what, times in self.terms
+        ]
+        return f"Push({'; '.join(terms)})"
 
-    def steering(self, model: OpenModel) -> AbstractContextManager[Any]:
-        """A context in which the model is steered by it; far outside what was seen, this is noticed.
+    @property
+    def intervention(self) -> "Intervention":
+        """What is done; raises InputError for a sum."""
+        return self._only[0]
+
+    @property
+    def magnitude(self) -> float:
+        """How much of it; raises InputError for a sum."""
+        return self._only[1]
+
+    @property
+    def _only(self) -> tuple["Intervention", float]:
+        if len(self.terms) > 1:
+            raise InputError(
+                f"{self} is a sum, and one intervention at one magnitude is needed; push.vector() adds it up"
+            )
+        return self.terms[0]
+
+    def steer(self, model: OpenModel) -> AbstractContextManager[SteeringCount]:
+        """A context in which every forward of `model.hf`, `model.hf.generate` included, is steered by it.
+
+        Each call of `generate` has its own prompt. Outside of `generate` a forward without a cache, or with an empty
+        one, reads a whole prompt, and forwards that continue its cache read generated tokens. Contexts within each
+        other add up. Far outside what was seen when the vector was made, this is noticed.
 
         Raises:
-            InputError: it is of another model.
+            InputError: it is of another model; or the context ended without a forward that was edited.
         """
-        _ = self._said_if_far
-        return steered(model, self.of, self.magnitude)
+        for what, _ in self.terms:
+            what.check_model(model)
+        _ = self._warn_if_far
+        return steering(model, [Act(what.edits(), what.positions, times) for what, times in self.terms])
+
+    def vector(self) -> SteeringVector:
+        """The sum as one vector, of which 1 in `raw` units is the push, so that it can be swept.
+
+        Raises:
+            InputError: it acts at several layers, or adds up to nothing.
+        """
+        parts = [(each, times * each.length(what.unit)) for what, times in self.terms for each in what.vectors]
+        if len(layers := {each.layer for each, _ in parts}) > 1:
+            raise InputError(f"{self} acts at the layers {', '.join(map(str, sorted(layers)))}, and a vector has one")
+        total = torch.stack([length * each.direction for each, length in parts]).sum(dim=0)
+        if not (norm := float(total.norm())):
+            raise InputError(f"{self} adds up to nothing, which has no direction")
+        return replace(parts[0][0].of_no_answers(total / norm, "sum"), raw_norm=norm)
 
     @cached_property
-    def _said_if_far(self) -> bool:
-        """Said when this is first looked up, not for each batch."""
-        say_if_far([self.of], [self.magnitude])
-        return True
+    def _warn_if_far(self) -> None:
+        """Said of one vector when this is first looked up, not for each batch; a sum may be shorter than its terms."""
+        if len(self.terms) == 1:
+            say_if_far([self.intervention], [self.magnitude])
 
 
 def as_intervention(given: "Intervention | SteeringVector") -> Intervention:
-    """An intervention as it is; a vector as one that is added at the answer position.
+    """An intervention as it is; a vector as one that is added at the answer.
 
     Raises:
         InputError: it is neither, but for example a tensor, or a push, which is one setting already.
     """
     if isinstance(given, Push):
         raise InputError(
-            f"{given} is one setting of its dial; give the vector itself, or what it is of (`push.of`), and magnitudes "
-            f"such as {given.magnitude:.4g} beside it"
+            f"{given} is one setting of its dial; give the vector itself, or the sum as one (`push.vector()`), and "
+            "magnitudes beside it"
         )
     if not isinstance(given, Intervention | SteeringVector):
         raise InputError(
@@ -406,43 +539,30 @@ def as_interventions(
     return found
 
 
-def steered(
-    model: OpenModel, intervention: Intervention | SteeringVector, magnitude: float
-) -> AbstractContextManager[SteeringCount]:
-    """While the context lasts, every forward of `model.hf` is steered, `model.hf.generate` included.
+def as_push(given: Summable) -> Push:
+    """A push as it is; an intervention or a vector at magnitude 1."""
+    if isinstance(given, Push):
+        return given
+    assert isinstance(given, SteeringVector | Intervention)
+    return Push(((as_intervention(given), 1.0),))
 
-    Each call of `generate` has its own prompt. Outside of `generate` a forward without a cache, or with an empty one,
-    reads a whole prompt, and forwards that continue its cache read generated tokens.
 
-    Args:
-        intervention: a vector by itself is added at the prompt's last position, in residual norms.
-        magnitude: in the intervention's unit, positive towards yes.
+def numbers_of(magnitudes: Magnitudes) -> list[float]:
+    """Magnitudes as a list, whether one, a range or an array was given.
 
     Raises:
-        InputError: the intervention is of another model, the magnitude is not finite, or the context ended without a
-            forward that was edited.
+        InputError: they are no numbers.
 
-    >>> from onedial import load_model, load_questions
-    >>> from steering import extract_vector
-    >>> model, questions = load_model("smollm2-135m-instruct"), load_questions("embedded", n=20)
-    >>> with steered(model, extract_vector(model, questions, layer=21), 0.2):
-    ...     text = model.generate("Who wrote Emma?", max_new_tokens=4)
-    >>> isinstance(text, str)
-    True
+    >>> numbers_of(0.3), numbers_of(range(2)), numbers_of(np.array([0.5, 1.0]))
+    ([0.3], [0.0, 1.0], [0.5, 1.0])
     """
-    given = as_intervention(intervention)
-    given.check_model(model)
-    return steering(model, given.edits(), given.positions, magnitude)
-
-
-def as_push(given: "Scalable") -> Push:
-    """A push as it is; an intervention at magnitude 1; a vector at magnitude 1, added at every position."""
-    if isinstance(given, SteeringVector):
-        return Push(replace(as_intervention(given), positions="all"), 1.0)
-    if isinstance(given, Intervention):
-        return Push(given, 1.0)
-    assert isinstance(given, Push)
-    return given
+    try:
+        array = np.asarray(magnitudes.cpu() if isinstance(magnitudes, Tensor) else magnitudes, dtype=float)
+    except (TypeError, ValueError):
+        array = np.zeros((0, 0))
+    if array.ndim > 1 or isinstance(magnitudes, str):
+        raise InputError(f"the magnitudes are {magnitudes!r}; give a number or several, such as [-0.2, 0, 0.2]")
+    return [float(each) for each in array.reshape(-1)]
 
 
 def say_if_far(
@@ -458,25 +578,6 @@ def say_if_far(
                 f"pushes along {each.intervention_id} of up to {furthest:.3g} residual norms are far outside what was "
                 f"seen: the activations that it was made from lie within {vector.seen:.2g} of their mean along it"
             )
-
-
-def chosen_positions(
-    positions: str, place: Int[Tensor, "row pos"], begins: Int[Tensor, " row"]
-) -> Bool[Tensor, "row pos"]:
-    """Which columns an intervention acts on where prompts and what follows them are read in one forward.
-
-    Args:
-        positions: a key of `POSITIONS`.
-        place: of each column's token in its row, from 0; -1 at padding. begins: the place where the prompt has ended.
-
-    """
-    start = begins[:, None]
-    return {
-        "last": place == start - 1,
-        "prompt": (place >= 0) & (place < start),
-        "all": place >= 0,
-        "generated": place >= start,
-    }[positions]
 
 
 def _role_of(vector: SteeringVector) -> str:

@@ -31,14 +31,14 @@ from onedial.models.forward.runner import Started
 from onedial.models.model import OpenModel
 from onedial.models.prompt_set import PromptSet
 from onedial.models.questions import SLOT, Questions
-from steering.interventions import Intervention
+from steering.interventions import Intervention, Magnitudes, numbers_of
 
 ROWS_PER_QUESTION = 64
 """More rows than this side by side pay for a mask that grows with their square."""
 
 Numbers = NDArray[np.float64]
 Sink = Callable[[pd.DataFrame], None]
-Grids = Mapping[str, Sequence[float]]
+Grids = Mapping[str, Magnitudes]
 Readout = Callable[[Started, Float[Tensor, "question row d_model"]], Float[Tensor, "number question row"]]
 """From a batch as it was run unedited, and the final streams of its rows, to some numbers of each row."""
 
@@ -61,7 +61,7 @@ class Rows:
 
 def rows_of(intervention: Intervention, magnitudes: Sequence[float]) -> Rows:
     """An intervention at some magnitudes, in its unit."""
-    return Rows(intervention.edits(), torch.tensor([list(magnitudes)], dtype=torch.float32), intervention.at)
+    return Rows(intervention.edits(), torch.tensor([list(magnitudes)], dtype=torch.float32), intervention.reads_at)
 
 
 UNEDITED = Rows({}, torch.zeros(1, 1))
@@ -151,7 +151,7 @@ def answers_along(
     model: OpenModel,
     interventions: Sequence[Intervention],
     prompts: PromptSet,
-    magnitudes: Sequence[float] | Grids,
+    magnitudes: Magnitudes | Grids,
     *,
     batch_size: int | None = None,
     done: Collection[str] = frozenset(),
@@ -161,8 +161,8 @@ def answers_along(
     """Margin and mass of every question at every magnitude of every intervention.
 
     Args:
-        magnitudes: one list for all, or a list per intervention_id; in its unit. sink: is given the table of each
-            finished part of a batch. The rest: as in `read_along`.
+        magnitudes: a number or several for all, or for each intervention_id; in its unit.
+        sink: is given the table of each finished part of a batch. The rest: as in `read_along`.
 
     Returns:
         `SWEEP_COLUMNS`, by intervention, question and magnitude; empty with a sink.
@@ -195,7 +195,7 @@ def answers_along(
 def long_table(
     question_ids: Sequence[str],
     interventions: Sequence[Intervention],
-    grids: Grids,
+    grids: Mapping[str, Sequence[float]],
     numbers: Sequence[Numbers],
     columns: Sequence[str],
 ) -> pd.DataFrame:
@@ -220,7 +220,7 @@ def margins_by(table: pd.DataFrame, setting: str = "magnitude") -> pd.DataFrame:
 
 
 def check_sweep(
-    model: OpenModel, interventions: Sequence[Intervention], magnitudes: Sequence[float] | Grids
+    model: OpenModel, interventions: Sequence[Intervention], magnitudes: Magnitudes | Grids
 ) -> dict[str, list[float]]:
     """The magnitudes of each intervention, ascending.
 
@@ -234,7 +234,14 @@ def check_sweep(
     identifiers = [each.intervention_id for each in interventions]
     if len(set(identifiers)) < len(identifiers):
         raise InputError(f"two interventions share a name among {', '.join(identifiers)}; leave one out")
-    grids = {name: grid_of(magnitudes[name] if isinstance(magnitudes, Mapping) else magnitudes) for name in identifiers}
+    if isinstance(magnitudes, Mapping) and (lacking := set(identifiers) - set(magnitudes)):
+        raise InputError(
+            f"there are no magnitudes for {min(lacking)}; give a list for each intervention, or one for all"
+        )
+    grids = {
+        name: grid_of(numbers_of(magnitudes[name] if isinstance(magnitudes, Mapping) else magnitudes))
+        for name in identifiers
+    }
     for name, grid in grids.items():
         if not grid or not np.isfinite(grid).all():
             raise InputError(f"the magnitudes of {name} are {grid}; give at least one number, all of them finite")

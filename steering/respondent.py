@@ -1,9 +1,9 @@
-"""A subject at one setting of its dial: a respondent like any other, and text generated there.
+"""A subject at one setting of its dial: a respondent like any other.
 
     subject = SteeredRespondent(model, Intervention.of(vector, positions="all"), 0.12)
     answers_in_order(subject, prompts, CAN_YOU_ANSWER)       # so every instrument can be put to it
 
-Runs whole forwards under `steered`; for yes and no over many settings `steering.sweep` is far quicker.
+Runs whole forwards under the push; for yes and no over many settings `steering.sweep` is far quicker.
 """
 
 from collections.abc import Callable, Sequence
@@ -12,21 +12,19 @@ import pandas as pd
 
 from onedial.asking.instruments import Instrument
 from onedial.asking.measuring import measurements
-from onedial.asking.prompts import Prompt
 from onedial.asking.questions import Question
 from onedial.core.errors import InputError
 from onedial.models.model import OpenModel
 from onedial.models.processes import gather, own_share
 from onedial.models.respondent import LocalRespondent
-from onedial.models.writing import Generated, write_after
-from steering.interventions import Intervention, Push, SteeringVector, as_intervention
+from steering.interventions import Intervention, SteeringVector, as_intervention
 
 
 class SteeredRespondent(LocalRespondent):
     """Fulfils `Respondent` with a model that is steered while it answers, and left as it was found.
 
     Args:
-        intervention: a vector by itself is added at the prompt's last position, in residual norms.
+        intervention: a vector by itself is added at the answer, in residual norms.
         magnitude: in the intervention's unit, positive towards yes; at 0 the model is as it was.
         batch_size, progress, seed: as in `LocalRespondent`.
 
@@ -50,7 +48,7 @@ class SteeredRespondent(LocalRespondent):
             model,
             batch_size,
             progress,
-            with_=Push(self.intervention, self.magnitude),
+            push=self.intervention * self.magnitude,
             setting=f"{self.intervention.intervention_id} at {self.magnitude:+.6g}",
             seed=seed,
         )
@@ -118,46 +116,4 @@ def ask_along(
         table.assign(_order=order)
         .sort_values(["_order", "magnitude"], kind="stable", ignore_index=True)
         .drop(columns="_order")
-    )
-
-
-def generate_steered(
-    model: OpenModel,
-    prompts: Sequence[Prompt],
-    intervention: Intervention | SteeringVector,
-    magnitude: float,
-    *,
-    max_new_tokens: int = 64,
-    temperature: float = 0.0,
-    seed: int = 0,
-    stop: Callable[[str], bool] | None = None,
-    batch_size: int | None = None,
-) -> list[Generated]:
-    """What the steered model writes after each prompt, in the order of the prompts.
-
-    Args:
-        magnitude: in the intervention's unit; at 0 the model is as it was.
-        temperature, seed, stop, batch_size: as in `onedial.models.writing.write_after`.
-
-    Raises:
-        InputError: no prompts, a prompt that with its answer exceeds the model's context, an intervention of another
-            model.
-
-    >>> from onedial import load_model, load_questions
-    >>> from onedial.asking import CLOSED_BOOK
-    >>> from steering import extract_vector
-    >>> model, questions = load_model("smollm2-135m-instruct"), load_questions("embedded", n=20)
-    >>> vector = extract_vector(model, questions, layer=21)
-    >>> len(generate_steered(model, [CLOSED_BOOK.prompt("Who wrote Emma?")], vector, 0.2, max_new_tokens=4))
-    1
-    """
-    return write_after(
-        model,
-        prompts,
-        max_new_tokens=max_new_tokens,
-        temperature=temperature,
-        seed=seed,
-        stop=stop,
-        batch_size=batch_size,
-        with_=Push(as_intervention(intervention), magnitude),
     )

@@ -15,15 +15,15 @@ from onedial.models.forward.batches import Progress
 from onedial.models.model import OpenModel
 from onedial.models.prompt_set import PromptSet
 from onedial.models.questions import Questions
-from steering.interventions import Intervention, Push, SteeringVector, as_interventions, say_if_far
+from onedial.models.writing import write_after
+from steering.interventions import Intervention, Magnitudes, Push, SteeringVector, as_interventions, say_if_far
 from steering.planning.layers import even_grid
 from steering.reading import Grids, Sink, answers_along, check_sweep, margins_by, prompts_for
-from steering.respondent import generate_steered
 from steering.vectors import random_vector
 
 SCORED_COLUMNS = ["question_id", "intervention_id", "magnitude", "score", "text"]
 TEXT_MAGNITUDES = (-0.4, -0.2, 0.0, 0.2, 0.4)
-"""In residual norms, at every position."""
+"""In residual norms."""
 
 Pushed = Intervention | SteeringVector | Sequence[Intervention | SteeringVector]
 
@@ -70,7 +70,7 @@ def sweep(
     model: OpenModel,
     interventions: Pushed,
     questions: PromptSet | Questions,
-    magnitudes: Sequence[float] | Grids | None = None,
+    magnitudes: Magnitudes | Grids | None = None,
     *,
     prompt: PromptTemplate | str | None = None,
     answers: tuple[str, str] | None = None,
@@ -89,13 +89,12 @@ def sweep(
         sweep(model, vector, ["Tell me of your day."], [-0.3, 0, 0.3], score=lambda text: float("sorry" in text))
 
     Args:
-        interventions: one or several; a vector by itself is added at the answer position, in residual norms, and at
-            every position where texts are scored.
+        interventions: one or several; a vector by itself is added at the answer, in residual norms.
         questions: a `PromptSet`; or texts, rows, a data frame, the name of a set or file (`onedial.load_questions`),
             or `Question`s.
-        magnitudes: one list for all, or a list per `intervention_id`; in its unit, positive towards yes. By default 25
-            even ones over the stretch in which the first intervention turns the answers (`doubling` on the first 32
-            questions), and `TEXT_MAGNITUDES` where texts are scored.
+        magnitudes: a number, a list, a range or an array for all, or one of these per `intervention_id`; in its unit,
+            positive towards yes. By default 25 even ones over the stretch in which the first intervention turns the
+            answers (`doubling` on the first 32 questions), and `TEXT_MAGNITUDES` where texts are scored.
         prompt: how questions are put: a template, the name of a framing, or a text with {question}; by default as they
             were when the vectors were read.
         answers: two words that are read in the places of yes and no.
@@ -128,10 +127,8 @@ def sweep(
     asked += [replace(asked[0], intervention_id=each.vector_id, vectors=(each,), role="random") for each in drawn]
     prompts = prompts_for(model, asked, questions, prompt, answers)
     if score is not None:
-        bare = isinstance(interventions, SteeringVector)
-        acting = [replace(each, positions="all") for each in asked] if bare else asked
         settings = TEXT_MAGNITUDES if magnitudes is None else magnitudes
-        return _scored(model, acting, prompts, settings, score, max_new_tokens)
+        return _scored(model, asked, prompts, settings, score, max_new_tokens)
     # A program that looks for the range itself is not told that it does.
     looking = magnitudes is not None and not isinstance(questions, PromptSet)
     if magnitudes is None:
@@ -150,16 +147,16 @@ def _scored(
     model: OpenModel,
     interventions: Sequence[Intervention],
     prompts: PromptSet,
-    magnitudes: Sequence[float] | Grids,
+    magnitudes: Magnitudes | Grids,
     score: Callable[[str], float],
     max_new_tokens: int,
 ) -> SweepResult:
     """What the model writes at each setting, and its score."""
     rows = []
     for name, grid in check_sweep(model, interventions, magnitudes).items():
-        push = next(each for each in interventions if each.intervention_id == name)
+        acting = next(each for each in interventions if each.intervention_id == name)
         for magnitude in grid:
-            texts = generate_steered(model, prompts.prompts, push, magnitude, max_new_tokens=max_new_tokens)
+            texts = write_after(model, prompts.prompts, max_new_tokens=max_new_tokens, push=acting * magnitude)
             rows += [
                 (question, name, magnitude, float(score(each.text)), each.text)
                 for question, each in zip(prompts.question_ids, texts, strict=True)

@@ -1,7 +1,7 @@
 """Anybody's direction from two lists of texts: what the model holds after one kind minus what it holds after the other.
 
     vector = vector_from_texts(model, ["Describe a lovely day.", ...], ["Describe a dreadful day.", ...])
-    model.generate("How was the concert?", with_=vector * 0.3)
+    model.generate("How was the concert?", vector * 0.3)
     sweep(model, vector, ["Was the film good or bad?"], answers=("good", "bad"), controls=1).rates()
 
 The stream is read at the last token of each prompt, where the model goes over to its answer; of a chat that ends in the
@@ -64,7 +64,9 @@ def vector_from_texts(
     """
     check_making("response", method)
     if method in READ_NO_SIDES:
-        raise InputError(f"--method {method} is made of a model's own yes and no, and texts hold none; choose another")
+        raise InputError(
+            f"the method {method} is made of a model's own yes and no, and texts hold none; choose another"
+        )
     sides = [as_prompts(side) for side in (positive, negative)]
     if min(map(len, sides)) < FEWEST or sides[0] == sides[1]:
         raise InputError(

@@ -1,6 +1,7 @@
 """Vectors read from a model: from a contrast between yes and no, at one layer or several, or drawn by chance."""
 
 from collections.abc import Sequence
+from typing import Any, overload
 
 import torch
 from einops import einsum
@@ -49,14 +50,13 @@ def vectors_of(
 
     >>> from onedial import PromptSet, load_model, load_questions
     >>> from onedial.asking import METACOGNITIVE
-    >>> from steering import contrast_of
     >>> model = load_model("smollm2-135m-instruct")
     >>> prompts = PromptSet.build(model, load_questions("embedded", n=20), METACOGNITIVE)
     >>> [vector.layer for vector in vectors_of(model.identity, contrast_of(model, prompts, [1, 2]))]
     [1, 2]
     """
     if method not in DIRECTIONS:
-        raise InputError(f"--method {method!r} is not known; choose one of {', '.join(DIRECTIONS)}")
+        raise InputError(f"method {method!r} is not known; choose one of {', '.join(DIRECTIONS)}")
     directions, lengths = DIRECTIONS[method](contrast)
     drawn = method == "random"
     streams = contrast.activations.residuals.float()
@@ -131,68 +131,68 @@ def check_making(contrast: str, method: str, n_questions: int | None = None) -> 
 
     >>> check_making("response", "mean_difference")
     """
-    for given, known, option in ((contrast, CONTRASTS, "--contrast"), (method, DIRECTIONS, "--method")):
+    for given, known, option in ((contrast, CONTRASTS, "contrast"), (method, DIRECTIONS, "method")):
         if given not in known:
             raise InputError(f"{option} {given!r} is not known; choose one of {', '.join(known)}")
     if contrast in POLES and method in READ_NO_SIDES:
         raise InputError(
-            f"--method {method} is made of the margins of the plain questions, so --contrast {contrast} would say "
-            "nothing to it; choose another method or --contrast response"
+            f"the method {method} is made of the margins of the plain questions, so the contrast {contrast} would say "
+            "nothing to it; choose another method, or the contrast response"
         )
     if contrast == "response" and n_questions is not None and n_questions < 2 * MINIMUM_PER_SIDE:
         raise InputError(
             f"a vector would be made of {n_questions} questions, and it takes {MINIMUM_PER_SIDE} that are answered yes "
-            f"and {MINIMUM_PER_SIDE} that are answered no: ask more questions, or use --contrast answer"
+            f"and {MINIMUM_PER_SIDE} that are answered no: ask more questions, or use the contrast answer"
         )
 
 
-def extract_vectors(
-    model: OpenModel,
-    prompts: PromptSet,
-    layers: Sequence[int],
-    contrast: str = "response",
-    progress: Progress | None = None,
-    *,
-    method: str = "mean_difference",
-    seed: int = 0,
-) -> list[SteeringVector]:
-    """One vector for each of `layers`, from the same questions; see `contrast_of`.
-
-    >>> from onedial import PromptSet, load_model, load_questions
-    >>> from onedial.asking import METACOGNITIVE
-    >>> model = load_model("smollm2-135m-instruct")
-    >>> prompts = PromptSet.build(model, load_questions("embedded", n=20), METACOGNITIVE)
-    >>> len(extract_vectors(model, prompts, [1, 2]))
-    2
-    """
-    found = contrast_of(model, prompts, layers, contrast, progress, method=method, seed=seed)
-    return vectors_of(model.identity, found, method, prompts.prompt_hash, prompts.template)
-
-
+@overload
+def extract_vector(model: OpenModel, questions: PromptSet | Questions, layer: int, **making: Any) -> SteeringVector: ...
+@overload
+def extract_vector(
+    model: OpenModel, questions: PromptSet | Questions, layer: Sequence[int], **making: Any
+) -> list[SteeringVector]: ...
 def extract_vector(
     model: OpenModel,
-    questions: Questions,
-    layer: int,
+    questions: PromptSet | Questions,
+    layer: int | Sequence[int],
     *,
     contrast: str = "response",
     method: str = "mean_difference",
-    template: PromptTemplate | str = METACOGNITIVE,
+    prompt: PromptTemplate | str | None = None,
     seed: int = 0,
-) -> SteeringVector:
-    """Read one steering vector from a model: the short way in, for notebooks.
+    progress: Progress | None = None,
+) -> SteeringVector | list[SteeringVector]:
+    """Read steering vectors from a model's own yes and no: after one layer, or after several from the same answers.
+
+    Positive is towards yes. The stream is read at the last token of each prompt.
 
     Args:
-        questions: as `sweep` takes them: texts, a data frame, a file, or `Question`s.
-        template: the prompt: a framing's name, a user turn with one {question}, or a `PromptTemplate`.
+        questions: as `sweep` takes them: texts, a data frame, a file, `Question`s, or a `PromptSet`.
+        layer: 0-based, after which it is read and added; several give a list of vectors.
+        contrast: a key of `steering.contrasts.CONTRASTS`. method: a key of `DIRECTIONS`.
+        prompt: how questions are put: a framing's name, a user turn with one {question}, or a template; by default
+            `METACOGNITIVE`.
+        progress: is told how many questions were read.
 
     Raises:
-        InputError: as `extract_vectors`.
+        InputError: a layer that the model has not, an unknown contrast or method, too few answers on one side, or a
+            prompt beside a `PromptSet`, which has one.
 
     >>> from onedial import load_model, load_questions
     >>> model, questions = load_model("smollm2-135m-instruct"), load_questions("embedded", n=20)
     >>> vector = extract_vector(model, questions, layer=21)
     >>> round(float(vector.direction.norm()), 3)
     1.0
+    >>> [each.layer for each in extract_vector(model, questions, range(20, 22))]
+    [20, 21]
     """
-    prompts = PromptSet.build(model, questions, template)
-    return extract_vectors(model, prompts, [layer], contrast, method=method, seed=seed)[0]
+    if isinstance(questions, PromptSet) and prompt is not None:
+        raise InputError("a PromptSet has its prompt; give the questions themselves, or leave the prompt out")
+    asked = (
+        questions if isinstance(questions, PromptSet) else PromptSet.build(model, questions, prompt or METACOGNITIVE)
+    )
+    layers = [layer] if isinstance(layer, int) else list(layer)
+    made = contrast_of(model, asked, layers, contrast, progress, method=method, seed=seed)
+    vectors = vectors_of(model.identity, made, method, asked.prompt_hash, asked.template)
+    return vectors[0] if isinstance(layer, int) else vectors

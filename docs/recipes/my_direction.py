@@ -6,7 +6,8 @@ Positive is towards yes. `--method` chooses it.
            --magnitudes=-0.3,0.3,0.6,0.9 --n-questions 120 --out runs/recipe
 """
 
-from steering import DIRECTIONS, Contrast, Directions, unit_and_length
+from steering.contrasts import Contrast
+from steering.directions import DIRECTIONS, Directions, unit_and_length
 
 
 def median_difference(contrast: Contrast) -> Directions:

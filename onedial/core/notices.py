@@ -11,16 +11,19 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
+PACKAGES = ("onedial", "steering", "probes", "functools", "contextlib", "torch")
+"""Ours, and what stands between our functions."""
+
 
 class Notice(UserWarning):
     """Something left out, counted, or taken instead; the message is one sentence."""
 
 
 def notice(text: str) -> None:
-    """Issue a notice that points at the first line outside the package that it comes from."""
-    caller = sys._getframe(1).f_globals.get("__name__", "").split(".")[0]
+    """Issue a notice that points at the first line outside the packages that it comes through."""
+    inside = {*PACKAGES, sys._getframe(1).f_globals.get("__name__", "").split(".")[0]}
     depth = 1
-    while sys._getframe(depth).f_globals.get("__name__", "").split(".")[0] == caller and sys._getframe(depth).f_back:
+    while sys._getframe(depth).f_globals.get("__name__", "").split(".")[0] in inside and sys._getframe(depth).f_back:
         depth += 1
     warnings.warn(text, Notice, stacklevel=depth + 1)
 

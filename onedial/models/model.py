@@ -41,7 +41,7 @@ DTYPES = {"float32": torch.float32, "bfloat16": torch.bfloat16, "float16": torch
 class Steering(Protocol):
     """What a model can be steered with while it writes, such as `steering.Push`."""
 
-    def steering(self, model: "OpenModel") -> contextlib.AbstractContextManager[Any]:
+    def steer(self, model: "OpenModel") -> contextlib.AbstractContextManager[Any]:
         """A context in which the model is steered; raises InputError where it is of another model."""
 
 
@@ -304,21 +304,23 @@ class OpenModel:
     def generate(
         self,
         prompts: Text | Texts,
+        push: Steering | None = None,
         *,
-        with_: Steering | None = None,
         max_new_tokens: int = 64,
         temperature: float = 0.0,
         seed: int = 0,
+        **hf: Any,
     ) -> Any:
         """What the model writes after one prompt, or after each of several.
 
-            model.generate("Do you know the capital of Peru?", with_=vector * 0.3, max_new_tokens=20)
+            model.generate("Do you know the capital of Peru?", vector * 0.3, max_new_tokens=20)
 
         Args:
             prompts: texts, chats or `Prompt`s; a text is a whole user turn, put into the chat template.
-            with_: so much of a vector (`vector * 0.3`, see `steering.Push`); None writes unsteered.
+            push: so much of a vector (`vector * 0.3`, see `steering.Push`); None writes unsteered.
             temperature: 0 takes the likeliest token each time; above 0 draws from the whole vocabulary.
             seed: of the draws.
+            hf: further arguments of Hugging Face's `generate`, such as `top_p` or `repetition_penalty`.
 
         Returns:
             A text (str) for one prompt, a list of them for a list; without special tokens.
@@ -327,14 +329,14 @@ class OpenModel:
             InputError: a vector without its magnitude, no prompts, one that with its answer exceeds the context, or
                 logits that are not finite, as where float16 overflows.
         """
-        if with_ is not None and not callable(getattr(with_, "steering", None)):
+        if push is not None and (not callable(getattr(push, "steer", None)) or hasattr(push, "write")):
             raise InputError(
-                f"with_ was given a {type(with_).__name__}; say how much of a vector the model is to be steered with, "
-                "such as with_=vector * 0.3"
+                f"push is a {type(push).__name__}; say how much of a vector the model is to be steered with, such as "
+                "vector * 0.3"
             )
         asked = as_prompts(prompts)
         written = write_after(
-            self, asked, max_new_tokens=max_new_tokens, temperature=temperature, seed=seed, with_=with_
+            self, asked, max_new_tokens=max_new_tokens, temperature=temperature, seed=seed, push=push, **hf
         )
         texts = [each.text for each in written]
         alone = isinstance(prompts, str | Prompt) or isinstance(prompts[0], Mapping)

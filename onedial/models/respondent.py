@@ -39,7 +39,7 @@ class LocalRespondent:
         batch_size: prompts per forward; by default what `questions_per_batch` finds. It moves margins by rounding
             alone.
         progress: is told after each batch how many prompts were answered.
-        with_: what the model is steered with. It is read by plain forwards of whole prompts then, so that any hook sees
+        push: what the model is steered with. It is read by plain forwards of whole prompts then, so that any hook sees
             what it expects.
         setting: what that does to the model, for the identity.
         seed: of the draws of an instrument that samples; each batch starts anew from it.
@@ -51,14 +51,14 @@ class LocalRespondent:
         batch_size: int | None = None,
         progress: Progress | None = None,
         *,
-        with_: Steering | None = None,
+        push: Steering | None = None,
         setting: str = "",
         seed: int = 0,
     ) -> None:
         self.model = model
         self.batch_size = batch_size
         self.progress = progress
-        self._with = with_
+        self._push = push
         self._setting = setting
         self._seed = seed
 
@@ -140,7 +140,7 @@ class LocalRespondent:
                 seed=self._seed,
                 stop=reader.stop,
                 prefix=prefix,
-                with_=self._with,
+                push=self._push,
             )
             return [
                 response_from_text(
@@ -159,10 +159,10 @@ class LocalRespondent:
         return work, [""] * len(sequences), reader.max_new_tokens
 
     def _context(self) -> AbstractContextManager[Any]:
-        return nullcontext() if self._with is None else self._with.steering(self.model)
+        return nullcontext() if self._push is None else self._push.steer(self.model)
 
     def _runner(self, sequences: Sequence[Sequence[int]]) -> Runner:
-        if self._with is None:
+        if self._push is None:
             return self.model.runner(sequences)
         return PlainRunner(self.model.stack, sequences, [], "last", self._alone(map(len, sequences)))
 

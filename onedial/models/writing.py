@@ -32,6 +32,12 @@ if TYPE_CHECKING:
     from onedial.models.model import OpenModel, Steering
 
 Stop = Callable[[str], bool]
+OURS = {
+    *("inputs", "input_ids", "inputs_embeds", "attention_mask", "past_key_values", "generation_config", "use_cache"),
+    *("stopping_criteria", "logits_processor", "eos_token_id", "pad_token_id", "num_return_sequences", "streamer"),
+    *("return_dict_in_generate", "prompt_lookup_num_tokens", "assistant_model"),
+}
+"""Arguments of Hugging Face's `generate` that are set here, or would change what it returns."""
 
 
 @dataclass(frozen=True)
@@ -71,7 +77,7 @@ class Writer(Protocol):
         temperature: float,
         seed: int,
         stop: Stop | None,
-        with_: "Steering | None",
+        push: "Steering | None",
     ) -> list[Generated]:
         """As the function `generate`."""
         ...
@@ -96,8 +102,9 @@ def generate(
     seed: int = 0,
     stop: Stop | None = None,
     prefix: SharedPrefix | None = None,
-    with_: "Steering | None" = None,
+    push: "Steering | None" = None,
     n_top: int | None = None,
+    **hf: Any,
 ) -> list[Generated]:
     """Continue prompts as one batch, by the model's `writer` where it has one.
 
@@ -107,20 +114,25 @@ def generate(
         seed: of the draws, which are the same whatever was drawn before.
         stop: given a row's text so far, after each token, says whether the row is done.
         prefix: a common beginning of all prompts that was run already, unsteered.
-        with_: what the model is steered with while it writes.
+        push: what the model is steered with while it writes.
         n_top: for the tokens' log-probabilities: of so many likeliest beside the one written; None for none.
+        hf: further arguments of Hugging Face's `generate`.
 
     Raises:
-        InputError: unsteered, its logits are not finite, as where 16 bits overflow; or log-probabilities were asked of
-            a `writer`.
+        InputError: unsteered, its logits are not finite, as where 16 bits overflow; log-probabilities were asked of a
+            `writer`; or an argument that Hugging Face's `generate` does not know, or that is set here.
     """
     if model.writer is not None and n_top is not None:
         raise InputError("log-probabilities of what is written come from transformers alone; leave the engine out")
+    if hf and model.writer is not None:
+        raise InputError(f"{', '.join(sorted(hf))}: an engine takes no arguments of Hugging Face's generate")
+    if ours := sorted(set(hf) & OURS):
+        raise InputError(f"{', '.join(ours)} can't be given to generate: it is set already, or changes what comes back")
     if model.writer is not None:
         return model.writer.generate(
-            sequences, max_new_tokens, temperature=temperature, seed=seed, stop=stop, with_=with_
+            sequences, max_new_tokens, temperature=temperature, seed=seed, stop=stop, push=push
         )
-    steering = with_.steering(model) if with_ else contextlib.nullcontext()
+    steering = push.steer(model) if push else contextlib.nullcontext()
     lengths, switch = [len(sequence) for sequence in sequences], model.stack.rope_switch or math.inf
     # Above this length longrope turns every token by other angles, those that a prefix or a cache holds included.
     config = model.hf.config.get_text_config()
@@ -138,16 +150,24 @@ def generate(
     watch = _StopRows(model.tokenizer, width, stop) if stop else None
     finite = _Finite(len(sequences), model.device)
     scores = None if n_top is None else _Scores(n_top)
+    settings = _settings(model, max_new_tokens, temperature, ends, use_cache=not (crossing or uncached))
+    beside = settings.update(**hf)  # what is no setting
     with steering, _seeded(model, seed), model.stack.turned_by_row(), _own_settings_aside(model):
-        output = model.hf.generate(
-            input_ids=input_ids,
-            attention_mask=mask,
-            generation_config=_settings(model, max_new_tokens, temperature, ends, use_cache=not (crossing or uncached)),
-            logits_processor=LogitsProcessorList([finite, *([scores] if scores else [])]),
-            stopping_criteria=StoppingCriteriaList([watch] if watch else []),  # it reads each token on the host
-            **({model.stack.cache_argument: _expanded_cache(model, prefix, len(sequences))} if len(prefix) else {}),
-        )
-    if with_ is None:
+        try:
+            output = model.hf.generate(
+                input_ids=input_ids,
+                attention_mask=mask,
+                generation_config=settings,
+                logits_processor=LogitsProcessorList([finite, *([scores] if scores else [])]),
+                stopping_criteria=StoppingCriteriaList([watch] if watch else []),  # it reads each token on the host
+                **({model.stack.cache_argument: _expanded_cache(model, prefix, len(sequences))} if len(prefix) else {}),
+                **beside,
+            )
+        except ValueError as error:
+            if not hf:
+                raise
+            raise InputError(f"Hugging Face's generate does not take {', '.join(sorted(hf))}: {error}") from error
+    if push is None:
         model.check_finite(finite.all_so_far)
     scored = scores.by_row(output) if scores else []
     written = []
@@ -170,7 +190,8 @@ def write_after(
     seed: int = 0,
     stop: Stop | None = None,
     batch_size: int | None = None,
-    with_: "Steering | None" = None,
+    push: "Steering | None" = None,
+    **hf: Any,
 ) -> list[Generated]:
     """What the model writes after each prompt, in the order of the prompts, batch by batch of like length.
 
@@ -178,7 +199,7 @@ def write_after(
         temperature, stop: as in `generate`.
         seed: of the draws; each batch starts anew from it, so that a batch's texts depend on nothing before it.
         batch_size: by default as many as memory holds; draws repeat only in the same batches.
-        with_: what the model is steered with while it writes.
+        push: what the model is steered with while it writes. hf: as in `generate`.
 
     Raises:
         InputError: no prompts, or a prompt that with its answer exceeds the model's context.
@@ -188,7 +209,7 @@ def write_after(
 
     def work(batch: list[int]) -> list[Generated]:
         own = [sequences[index] for index in batch]
-        return generate(model, own, max_new_tokens, temperature=temperature, seed=seed, stop=stop, with_=with_)
+        return generate(model, own, max_new_tokens, temperature=temperature, seed=seed, stop=stop, push=push, **hf)
 
     lengths = [len(ids) for ids in sequences]
     return map_batches(writing_batches(model, lengths, max_new_tokens, batch_size), work, share=False)

@@ -157,10 +157,10 @@ def share_by_effect(vectors: Sequence[SteeringVector], effects: Sequence[float])
 
     >>> from onedial import PromptSet, load_model, load_questions
     >>> from onedial.asking import METACOGNITIVE
-    >>> from steering import extract_vectors
+    >>> from steering.vectors import extract_vector
     >>> model = load_model("smollm2-135m-instruct")
     >>> prompts = PromptSet.build(model, load_questions("embedded", n=20), METACOGNITIVE)
-    >>> len(share_by_effect(extract_vectors(model, prompts, [1, 2]), [1.0, 2.0]))
+    >>> len(share_by_effect(extract_vector(model, prompts, [1, 2]), [1.0, 2.0]))
     2
     """
     if len(effects) != len(vectors) or not all(effect > 0 for effect in effects):

@@ -25,7 +25,7 @@ from onedial.models.processes import gather
 from onedial.models.writing import Generated, check_room, generate
 from steering.engines.requests import Request
 from steering.engines.writer import Vllm
-from steering.interventions import Intervention, Push
+from steering.interventions import Intervention
 
 LOT = 64
 """Texts that are handed on at once where an engine writes them: what a kill can cost."""
@@ -129,7 +129,7 @@ def reasoned_sweep(
             reader.max_new_tokens,
             temperature=reader.temperature,
             stop=reader.stop,
-            with_=Push(intervention, cells[places[0]].magnitude),
+            push=intervention * cells[places[0]].magnitude,
         )
 
     map_batches(
@@ -181,7 +181,7 @@ def _write_at_once(
             progress(1)
         hand_on(LOT)
 
-    pushes = {magnitude: Push(intervention, magnitude) for magnitude in {cell.magnitude for cell in cells}}
+    pushes = {magnitude: intervention * magnitude for magnitude in {cell.magnitude for cell in cells}}
     requests = [Request(prompts[cell.question], pushes[cell.magnitude]) for cell in cells]
     writer.write(requests, reader.max_new_tokens, temperature=reader.temperature, stop=reader.stop, sink=take)
     hand_on(1)

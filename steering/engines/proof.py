@@ -27,8 +27,9 @@ from onedial.models.forward.readout import find_answer_tokens
 from onedial.models.forward.runner import plainly_edited
 from onedial.models.model import OpenModel
 from onedial.models.tokens import pad_batch
+from steering.apply import chosen_positions
 from steering.engines.requests import Request, Scored
-from steering.interventions import Push, chosen_positions
+from steering.interventions import Push
 
 N_PROMPTS, N_TOKENS = 4, 16
 SHORTFALL = 0.03
@@ -110,8 +111,9 @@ def prove(model: OpenModel, score: Score, requests: Sequence[Request], facts: Ma
     # A prompt in pieces says nothing more of that, and takes the most time.
     whole = [at for at in range(len(plain), len(rows)) if len(rows[at].token_ids) <= facts["tokens_per_forward"]]
     strength, blur = shortfall(model, [(rows[at], found[at], read[at]) for at in whole])
+    acting = pushes[0].intervention if pushes else None
     proof = Proof(
-        "" if not pushes else f"{pushes[0].of.intervention_id} at {pushes[0].of.positions} positions",
+        "" if acting is None else f"{acting.intervention_id} at {acting.positions} positions",
         (0.0, *(push.magnitude for push in pushes)),
         len(rows),
         N_TOKENS,
@@ -172,9 +174,9 @@ def _read(model: OpenModel, row: Request, text: Scored, first: Sequence[int], sc
         final = model.final_residuals(batch)
     else:
         begins = torch.tensor([n_prompt], device=model.device)
-        chosen = chosen_positions(row.push.of.positions, batch.position_ids, begins)
+        chosen = chosen_positions(row.push.intervention.positions, batch.position_ids, begins)
         settings = torch.full((1,), row.push.magnitude * scale, device=model.device)
-        with plainly_edited(model.stack, row.push.of.edits(), settings, chosen):
+        with plainly_edited(model.stack, row.push.intervention.edits(), settings, chosen):
             final = model.final_residuals(batch)
     log_p = torch.cat([part for _, part in model.readout.log_probs(final[0, n_prompt - 1 : -1])]).cpu()
     chosen_log_p = log_p.gather(1, torch.tensor(text.token_ids)[:, None])[:, 0]

@@ -19,6 +19,7 @@ from steering.operators import OPERATORS
 
 FOREVER = 1 << 30
 SPANS: dict[str, Callable[[int], tuple[int, int]]] = {
+    "answer": lambda n_prompt: (n_prompt - 1, FOREVER),
     "last": lambda n_prompt: (n_prompt - 1, n_prompt),
     "prompt": lambda n_prompt: (0, n_prompt),
     "all": lambda n_prompt: (0, FOREVER),
@@ -40,7 +41,7 @@ class Request:
         """What is proven at once: operator, positions and layers; None where nothing is done."""
         if self.push is None or self.push.magnitude == 0:
             return None
-        return self.push.of.operator, self.push.of.positions, self.push.of.layers
+        return self.push.intervention.operator, self.push.intervention.positions, self.push.intervention.layers
 
     def unsteered(self, token_ids: Sequence[int]) -> "Request":
         """The same after other tokens, without a push."""

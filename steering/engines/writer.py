@@ -1,7 +1,7 @@
 """A model's texts, written by vLLM in place of transformers: many side by side, each under a push of its own.
 
     write_with_vllm(model)                            # vLLM in this Python, else where ONEDIAL_VLLM_PYTHON points
-    model.generate(texts, with_=vector * 0.3)         # and whatever else lets the model write
+    model.generate(texts, vector * 0.3)         # and whatever else lets the model write
 
 vLLM loads the same weights a second time. Prompts go to it as token ids and texts come back as such, so that template
 and tokenizer are those of the model here. Before a kind of push is first used it is proven on the prompts at hand
@@ -89,16 +89,16 @@ class Vllm:
         temperature: float = 0.0,
         seed: int = 0,
         stop: Stop | None = None,
-        with_: Steering | None = None,
+        push: Steering | None = None,
     ) -> list[Generated]:
         """As `onedial.models.writing.generate`; draws are others than those of transformers, and repeat as those do.
 
         Raises:
             InputError: as `write`; or the model is steered by something else than a push.
         """
-        if with_ is not None and not isinstance(with_, Push):
-            raise InputError(f"vLLM can't be steered by a {type(with_).__name__}; leave --engine vllm out")
-        requests = [Request(ids, with_, seed * 100_003 + place) for place, ids in enumerate(sequences)]
+        if push is not None and not isinstance(push, Push):
+            raise InputError(f"vLLM can't be steered by a {type(push).__name__}; leave --engine vllm out")
+        requests = [Request(ids, push, seed * 100_003 + place) for place, ids in enumerate(sequences)]
         return self.write(requests, max_new_tokens, temperature=temperature, stop=stop)
 
     def write(
@@ -125,7 +125,7 @@ class Vllm:
         if _state(self._model) != self._state:
             raise InputError(
                 f"{self._model.identity.name} is edited by hooks or was changed since vLLM loaded its weights, of "
-                "which vLLM knows nothing; give a push as with_=, or leave --engine vllm out"
+                "which vLLM knows nothing; give a push such as vector * 0.3, or leave --engine vllm out"
             )
         longest = max((len(each.token_ids) for each in requests), default=0) + max_new_tokens
         if longest > self.max_tokens:
@@ -236,10 +236,10 @@ class Vllm:
         if push is None or push.magnitude == 0:
             return None
         edits = []
-        for vector in push.of.vectors:
-            along, share = as_line(push.of.operator, push.magnitude, vector.length(push.of.unit))
+        for vector in push.intervention.vectors:
+            along, share = as_line(push.intervention.operator, push.magnitude, vector.length(push.intervention.unit))
             edits.append([vector.layer, self._number_of(vector.direction), along, share])
-        return [*SPANS[push.of.positions](n_prompt), edits]
+        return [*SPANS[push.intervention.positions](n_prompt), edits]
 
     def _number_of(self, direction: torch.Tensor) -> int:
         key = direction.numpy().tobytes()
@@ -254,13 +254,13 @@ class Vllm:
         kinds: dict[Any, list[Request]] = {}
         for each in requests:
             if each.push is not None:
-                each.push.of.check_model(self._model)
+                each.push.intervention.check_model(self._model)
             kinds.setdefault(each.kind, []).append(each)
         for kind, own in kinds.items():
             if kind in self._proven:
                 continue
             if own[0].push is not None:
-                check_told(own[0].push.of.operator, own[0].push.of.positions)
+                check_told(own[0].push.intervention.operator, own[0].push.intervention.positions)
             with at_work("comparing what vLLM writes with transformers"):
                 self.proofs.append(prove(self._model, self.score, own, self.facts))
             self._proven.add(kind)

@@ -112,7 +112,7 @@ class Candidates:
     @property
     def kind(self) -> str:
         """Of a load that pushes."""
-        return "last" if self.options.positions == "last" else "all"
+        return "last" if self.options.positions in ("answer", "last") else "all"
 
 
 def doubled(

@@ -116,10 +116,11 @@ def scan_layers(
 
     >>> from onedial import PromptSet, load_model, load_questions
     >>> from onedial.asking import METACOGNITIVE
-    >>> from steering import Intervention, extract_vectors
+    >>> from steering import Intervention
+    >>> from steering.vectors import extract_vector
     >>> model, questions = load_model("smollm2-135m-instruct"), load_questions("embedded", n=20)
     >>> prompts = PromptSet.build(model, questions, METACOGNITIVE)
-    >>> candidates = [Intervention.of(vector) for vector in extract_vectors(model, prompts, [1, 2])]
+    >>> candidates = [Intervention.of(vector) for vector in extract_vector(model, prompts, [1, 2])]
     >>> scan_layers(model, prompts, candidates).layer in (1, 2)
     True
     """

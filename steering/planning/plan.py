@@ -15,7 +15,7 @@ from onedial.core.cards import one_line
 from onedial.models.model import OpenModel
 from onedial.models.prompt_set import PromptSet
 from steering.controls import Material, control_interventions, cosine
-from steering.interventions import Intervention, SteeringVector
+from steering.interventions import DEFAULT, Intervention, SteeringVector
 from steering.planning.layers import (
     NOT_BOTH_WAYS,
     WRONG_WAY,
@@ -100,7 +100,7 @@ def make_plan(
     contrast: str = "response",
     method: str = "mean_difference",
     operator: str = "add",
-    positions: str = "last",
+    positions: str = DEFAULT,
     unit: str = "residual_norm",
     magnitudes: Sequence[float] | None = None,
     n_controls: int = 0,

@@ -57,7 +57,7 @@ def reliability_of(contrast: Contrast, method: str, seed: int = 0, n_splits: int
 
     >>> from onedial import PromptSet, load_model, load_questions
     >>> from onedial.asking import METACOGNITIVE
-    >>> from steering import contrast_of
+    >>> from steering.vectors import contrast_of
     >>> model = load_model("smollm2-135m-instruct")
     >>> prompts = PromptSet.build(model, load_questions("embedded", n=20), METACOGNITIVE)
     >>> type(reliability_of(contrast_of(model, prompts, [1]), "mean_difference")).__name__

@@ -23,7 +23,7 @@ from onedial.models.prompt_set import PromptSet
 from onedial.verdict.sweep_run import SweepRun
 from steering.interventions import Intervention, SteeringVector
 from steering.sweeping import sweep
-from steering.vectors import extract_vectors
+from steering.vectors import extract_vector
 
 __all__ = ["call"]
 
@@ -114,7 +114,7 @@ def test_the_same_vector_is_read_from_the_same_questions(model):
     golden = SweepRun.open(GOLDEN / "all_positions")
     splits, vector = golden.splits(), vector_of(golden)
     prompts = asked(golden, model, splits.index[splits == "extraction"].tolist())
-    (again,) = extract_vectors(model, prompts, [vector.layer])
+    (again,) = extract_vector(model, prompts, [vector.layer])
     assert (again.n_yes, again.n_no, again.prompt_hash) == (vector.n_yes, vector.n_no, vector.prompt_hash)
     assert again.raw_norm == pytest.approx(vector.raw_norm, rel=1e-4)
     assert again.residual_norm == pytest.approx(vector.residual_norm, rel=1e-5)

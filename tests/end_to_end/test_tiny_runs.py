@@ -20,7 +20,7 @@ from onedial.verdict.sweep_run import SweepRun
 from steering.interventions import Intervention, SteeringVector
 from steering.planning.layers import scan_layers
 from steering.planning.magnitudes import choose_magnitudes
-from steering.vectors import extract_vectors
+from steering.vectors import extract_vector
 
 __all__ = ["call"]
 
@@ -126,7 +126,7 @@ def test_vector_layer_scan_and_magnitudes_come_from_their_own_splits_alone(run):
         for name in ("extraction", "fitting")
     )
     vector = SteeringVector.load(run.path / run.vector_file(run.under_test()))
-    (again,) = extract_vectors(model, extraction, [vector.layer], "response")
+    (again,) = extract_vector(model, extraction, [vector.layer], contrast="response")
     assert torch.allclose(again.direction * again.raw_norm, vector.direction * vector.raw_norm, atol=1e-3)
     intervention = Intervention.of(vector)
     scan, stored = scan_layers(model, fitting, [intervention]), run.table("layer_scan")

@@ -100,7 +100,7 @@ def test_a_model_that_says_neither_yes_nor_no_is_refused_with_its_ten_likeliest_
         ({"panel": "/tmp"}, "is a folder; give one file"),
         ({"facts": 3}, "3 facts requested; give an even number from 2 to 200"),
         ({"n_questions": 3}, "cannot be split"),
-        ({"n_questions": 8}, "5 that are answered no: ask more questions, or use --contrast answer"),
+        ({"n_questions": 8}, "5 that are answered no: ask more questions, or use the contrast answer"),
         ({"layer": "99"}, "layer 99 requested, but this model has layers 0-4; pass --layer 4 or less"),
         ({"layer": "4-2"}, "names no layer; write a range upwards"),
         ({"layer": "upper"}, "is none of: an index (14), a list (10,12), a range (8-20), all, auto"),
@@ -136,7 +136,7 @@ def test_what_cannot_be_judged_is_refused_before_the_model_is_looked_for_unless_
 
 def test_questions_too_few_for_two_sides_are_refused_before_the_model_is_looked_for(steer, tmp_path):
     nowhere = {"model": tmp_path / "nowhere", "out": tmp_path / "run", "n_questions": 36}
-    assert_refused(steer(**nowhere), "a vector would be made of 9 questions", "takes 5", "--contrast answer")
+    assert_refused(steer(**nowhere), "a vector would be made of 9 questions", "takes 5", "the contrast answer")
     assert_refused(steer(**nowhere, contrast="answer"), "nowhere")
 
 

@@ -12,7 +12,7 @@ def bare_logits(model, ids, intervention, magnitude, columns=None):
     Args:
         columns: which are edited; by default the last, or all, as the intervention's positions say.
     """
-    chosen = (slice(-1, None) if intervention.positions == "last" else slice(None)) if columns is None else columns
+    chosen = (slice(-1, None) if intervention.reads_at == "last" else slice(None)) if columns is None else columns
     operator = OPERATORS[intervention.operator]
 
     def hook_of(vector):

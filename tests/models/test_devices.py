@@ -20,7 +20,6 @@ from onedial.models.written_scores import read_written
 from steering.causes import patched_margins
 from steering.effects.side_effects import kl_on_text
 from steering.interventions import Intervention
-from steering.respondent import generate_steered
 from steering.sweeping import sweep
 
 QUESTIONS = [Question(f"q{place}", f"Who is poet {place}?{' And why?' * (place % 3)}") for place in range(8)]
@@ -127,7 +126,7 @@ def test_steering_a_written_token_waits_for_nothing_beyond_what_writing_does(vec
     prompts = [Prompt("Who?"), Prompt("Why is it?")]
 
     def write(n, magnitude):
-        return lambda model, _: generate_steered(model, prompts, intervention, magnitude, max_new_tokens=n)
+        return lambda model, _: model.generate(prompts, intervention * magnitude, max_new_tokens=n)
 
     def plainly(n):
         return lambda model, _: model.generate(prompts, max_new_tokens=n)

@@ -16,14 +16,13 @@ from tiny_models import tiny_model
 from onedial.core.errors import InputError
 from onedial.asking.prompts import Prompt
 from onedial.models import PromptSet
-from steering import generate_steered
-from steering.interventions import steered
+from steering import sweep
 
 model = tiny_model("llama")
 for mistake in (
     lambda: model.token_ids([7]),
     lambda: PromptSet.build(model, ["Why?"], 3),
-    lambda: generate_steered(model, [Prompt("Why?")], torch.ones(model.d_model), 1.0),
+    lambda: sweep(model, torch.ones(model.d_model), ["Why?"], 1.0),
 ):
     try:
         mistake()

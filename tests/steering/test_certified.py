@@ -38,7 +38,7 @@ def table_of(form, dtype):
     """Model, prompts, and the sweep with the margins that bare hooks give beside it."""
     model = OpenModel(tiny_hf(form).to(dtype), byte_tokenizer(), name=f"tiny-{form}")
     prompts = PromptSet.build(model, QUESTIONS, METACOGNITIVE)
-    kinds = list(itertools.product(OPERATORS, ("last", "all")))
+    kinds = list(itertools.product(OPERATORS, ("answer", "all")))
     interventions = [
         Intervention.of(*vectors_at(model, LAYERS[n % 2]), operator=how, positions=at, intervention_id=f"{how} {at}")
         for n, (how, at) in enumerate(kinds, start=int(dtype == torch.float32))

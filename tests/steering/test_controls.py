@@ -19,7 +19,7 @@ from steering.planning.layers import best_place, scan_layers
 from steering.planning.magnitudes import CONTROL_POINTS, RANGE_QUESTIONS, doubling
 from steering.planning.plan import at_their_layers, grids_along, make_plan, rounding_notes
 from steering.planning.reliability import reliability_of
-from steering.vectors import extract_vectors
+from steering.vectors import extract_vector
 
 LAYER = 2
 WORDS = ["river", "mountain", "poet", "spider", "engine", "planet", "chess", "violin", "cheese", "battle", "sea", "ode"]
@@ -31,7 +31,7 @@ QUESTIONS = [
 
 @pytest.fixture(scope="module")
 def material(model, prompts):
-    (vector,) = extract_vectors(model, prompts, [LAYER])
+    (vector,) = extract_vector(model, prompts, [LAYER])
     return Material(model, vector, response_contrast(model, prompts, [LAYER]), QUESTIONS, METACOGNITIVE)
 
 
@@ -45,7 +45,12 @@ def test_every_control_is_as_long_as_the_vector_at_its_layer_and_done_alike(mate
     assert [each.role for each in controls] == [*list(CONTROLS)[:4] * 2, *list(CONTROLS)[4:]]
     for each in controls:
         (vector,) = each.vectors
-        assert (each.layers, each.at, each.unit, each.operator) == (own.layers, own.at, own.unit, own.operator)
+        assert (each.layers, each.positions, each.unit, each.operator) == (
+            own.layers,
+            own.positions,
+            own.unit,
+            own.operator,
+        )
         assert vector.direction.norm().item() == pytest.approx(1, abs=1e-5)
         assert each.units_per_norm == pytest.approx(own.units_per_norm)
     directions = torch.stack([each.vectors[0].direction for each in controls])
@@ -112,7 +117,7 @@ def test_a_range_is_confirmed_on_all_questions(material, prompts, monkeypatch):
 
 def test_a_control_goes_through_the_same_choice_of_layer_as_a_vector(model, prompts):
     layers = [1, 2, 3]
-    contrast, vectors = response_contrast(model, prompts, layers), extract_vectors(model, prompts, layers)
+    contrast, vectors = response_contrast(model, prompts, layers), extract_vector(model, prompts, layers)
     made = [
         control_interventions(
             Material(model, vector, contrast.at_layer(vector.layer), QUESTIONS, METACOGNITIVE),

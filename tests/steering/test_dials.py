@@ -21,7 +21,7 @@ from steering.dials.dials import (
 from steering.interventions import Intervention
 from steering.operators import OPERATORS
 from steering.planning.magnitudes import settings_at
-from steering.vectors import extract_vectors
+from steering.vectors import extract_vector
 
 QUESTIONS = [Question(f"q{i:02d}", f"What is the {'very ' * (i % 4)}first of {i}?") for i in range(26)]
 KINDS = ["threshold shift", "instructed threshold", "personas", *OPERATORS]
@@ -29,7 +29,7 @@ KINDS = ["threshold shift", "instructed threshold", "personas", *OPERATORS]
 
 @pytest.fixture(scope="module")
 def vector(model):
-    return extract_vectors(model, PromptSet.build(model, QUESTIONS, METACOGNITIVE), [2])[0]
+    return extract_vector(model, PromptSet.build(model, QUESTIONS, METACOGNITIVE), [2])[0]
 
 
 @pytest.fixture(params=KINDS)

@@ -20,7 +20,7 @@ from steering.directions import DIRECTIONS
 from steering.interventions import Intervention
 from steering.planning.reliability import reliability_of
 from steering.sweeping import sweep
-from steering.vectors import extract_vectors
+from steering.vectors import extract_vector
 
 D = 24
 QUESTIONS = [
@@ -197,7 +197,7 @@ def test_the_gradient_is_what_a_small_push_does(model, prompts):
     gradients = margin_gradients(model, prompts, layers)
     assert gradients.shape == (len(prompts), 2, model.d_model)
     for method in ("gradient", "random"):
-        for place, vector in enumerate(extract_vectors(model, prompts, layers, method=method)):
+        for place, vector in enumerate(extract_vector(model, prompts, layers, method=method)):
             step = 1e-3
             intervention = Intervention.of(vector)
             table = sweep(model, [intervention], prompts, [-step, step]).table

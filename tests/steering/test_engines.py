@@ -53,9 +53,9 @@ def written_by(model, fault="", **more):
 def test_each_push_is_told_so_that_the_same_texts_are_written(model, sequences, operator, positions):
     intervention = Intervention.of(*vectors_at(model, [1, 2]), positions=positions, operator=operator)
     for magnitude in (0.0, 0.7):
-        plain = generate(model, sequences, 6, with_=intervention * magnitude)
+        plain = generate(model, sequences, 6, push=intervention * magnitude)
         written_by(model)
-        assert generate(model, sequences, 6, with_=intervention * magnitude) == plain
+        assert generate(model, sequences, 6, push=intervention * magnitude) == plain
         model.writer = None
 
 
@@ -63,7 +63,7 @@ def test_pushes_may_be_mixed_and_texts_come_in_their_order(model, sequences):
     add = Intervention.of(*vectors_at(model, [2]), positions="all")
     last = Intervention.of(*vectors_at(model, [1], seed=1), positions="last", operator="clamp")
     pushes = [add * 0.8, None, last * -0.6, last * 0.0, add * -0.8]
-    expected = [generate(model, [ids], 6, with_=push)[0] for ids, push in zip(sequences, pushes, strict=True)]
+    expected = [generate(model, [ids], 6, push=push)[0] for ids, push in zip(sequences, pushes, strict=True)]
     told = []
     written = written_by(model).write(
         [Request(ids, push) for ids, push in zip(sequences, pushes, strict=True)],
@@ -167,7 +167,7 @@ def test_what_cannot_be_exact_is_refused_in_one_sentence(model, sequences, what)
         with torch.no_grad():
             model.hf.get_output_embeddings().weight[0] += 1
     with pytest.raises(InputError, match=REFUSED[what]) as error:
-        writer.generate(sequences, 20, with_=push)
+        writer.generate(sequences, 20, push=push)
     assert "\n" not in str(error.value)
 
 

@@ -13,7 +13,7 @@ from onedial.models.forward.activations import read_activations
 from onedial.models.prompt_set import PromptSet
 from steering.contrasts import CONTRASTS
 from steering.dials.comparison import compare_directions
-from steering.vectors import contrast_of, extract_vectors
+from steering.vectors import contrast_of, extract_vector
 
 QUESTIONS = [Question(f"q{i:02d}", f"Which river was the ode of king {i}?", topic="abc"[i % 3]) for i in range(18)]
 LAYERS = [1, 3]
@@ -58,7 +58,7 @@ def test_the_pole_with_the_higher_margins_is_on_the_side_of_yes(model, prompts, 
     first, second = (pole.margin.mean() for pole in poles)
     streams = [pole.residuals[:, 0].mean(dim=0) for pole in poles]
     difference = (streams[0] - streams[1]) * (1 if first > second else -1)
-    (vector,) = extract_vectors(model, prompts, [3], name)
+    (vector,) = extract_vector(model, prompts, [3], contrast=name)
     assert vector.contrast == name
     assert vector.direction @ difference / difference.norm() > 0.999
 
@@ -66,7 +66,7 @@ def test_the_pole_with_the_higher_margins_is_on_the_side_of_yes(model, prompts, 
 def test_two_poles_that_say_the_same_are_no_contrast(model, prompts, monkeypatch):
     monkeypatch.setitem(POLES, "risk", (("It is a plain day like any other.",) * 2,))
     with pytest.raises(InputError, match="length"):
-        extract_vectors(model, prompts, [3], "risk")
+        extract_vector(model, prompts, [3], contrast="risk")
 
 
 def test_they_stand_beside_the_other_directions(model, prompts):

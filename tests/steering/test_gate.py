@@ -16,7 +16,7 @@ from onedial.models.prompt_set import PromptSet
 from steering.dials.gate import Gate, choose_gate, expected_share
 from steering.interventions import Intervention, SteeringVector
 from steering.sweeping import sweep
-from steering.vectors import extract_vectors
+from steering.vectors import extract_vector
 
 QUESTIONS = [Question(f"q{i:02d}", f"What is the {'very ' * (i % 4)}first of {i}?") for i in range(60)]
 SPLITS = pd.Series(["extraction", "fitting", "test"] * 20, index=[question.id for question in QUESTIONS])
@@ -26,7 +26,7 @@ MAGNITUDES = np.linspace(-1, 1, 21)
 @pytest.fixture(scope="module")
 def swept(model):
     prompts = PromptSet.build(model, QUESTIONS, METACOGNITIVE)
-    (vector,) = extract_vectors(model, prompts.subset([q.id for q in QUESTIONS[::3]]), [2])
+    (vector,) = extract_vector(model, prompts.subset([q.id for q in QUESTIONS[::3]]), [2])
     intervention = Intervention.of(vector, positions="last")
     return intervention, sweep(model, [intervention], prompts, MAGNITUDES.tolist()).table
 

@@ -17,7 +17,7 @@ from steering.directions import DIRECTIONS, READ_NO_SIDES
 from steering.interventions import Intervention
 from steering.operators import OPERATORS
 from steering.sweeping import sweep
-from steering.vectors import extract_vectors
+from steering.vectors import extract_vector
 
 QUESTIONS = [
     Question(f"q{i}", text)
@@ -42,7 +42,7 @@ def outspoken():
 
 def test_generated_positions_hold_no_answer_that_a_sweep_could_read(model):
     prompts = PromptSet.build(model, QUESTIONS, METACOGNITIVE)
-    with pytest.raises(InputError, match="--positions generated changes nothing at the end of the prompt"):
+    with pytest.raises(InputError, match="the positions 'generated' change nothing at the end of the prompt"):
         sweep(model, [Intervention.of(*vectors_at(model, [2]), positions="generated")], prompts, MAGNITUDES)
 
 
@@ -86,9 +86,9 @@ def test_every_direction_of_every_contrast_has_unit_length_and_repeats(outspoken
     model, prompts = outspoken
     if contrast == "persona" and method in READ_NO_SIDES:
         with pytest.raises(InputError, match="would say nothing to it"):
-            extract_vectors(model, prompts, [1], contrast, method=method)
+            extract_vector(model, prompts, [1], contrast=contrast, method=method)
         return
-    once, again = (extract_vectors(model, prompts, [1, 3], contrast, method=method, seed=3) for _ in range(2))
+    once, again = (extract_vector(model, prompts, [1, 3], contrast=contrast, method=method, seed=3) for _ in range(2))
     for vector, other in zip(once, again, strict=True):
         assert vector.direction.norm().item() == pytest.approx(1.0, abs=1e-5)
         assert torch.equal(vector.direction, other.direction)
@@ -105,7 +105,7 @@ def test_an_intervention_is_saved_and_comes_back(tmp_path):
     assert entry["layers"] == [1, 3]
     assert entry["vectors"] == [vectors[1].vector_id, vectors[0].vector_id]
     back = Intervention.from_dict(entry, {vector.vector_id: vector for vector in vectors})
-    assert (back.role, back.positions, back.unit, back.at) == ("vector", "all", "raw", "all")
+    assert (back.role, back.positions, back.unit, back.reads_at) == ("vector", "all", "raw", "all")
     prompts = PromptSet.build(model, QUESTIONS, METACOGNITIVE)
     one, two = (sweep(model, [each], prompts, [0.5]).table for each in (intervention, back))
     np.testing.assert_array_equal(one["margin"], two["margin"])
@@ -114,9 +114,9 @@ def test_an_intervention_is_saved_and_comes_back(tmp_path):
 @pytest.mark.parametrize(
     ("options", "said"),
     [
-        ({"operator": "subtract"}, "--operator 'subtract' is not known; choose one of add"),
-        ({"positions": "first"}, "--positions 'first' is not known; choose one of last, prompt, all"),
-        ({"unit": "metres"}, "--unit 'metres' is not known; choose one of residual_norm, raw"),
+        ({"operator": "subtract"}, "operator 'subtract' is not known; choose one of add"),
+        ({"positions": "first"}, "positions 'first' is not known; choose one of answer, last, prompt, all"),
+        ({"unit": "metres"}, "unit 'metres' is not known; choose one of residual_norm, raw"),
         ({"role": "hero"}, "role 'hero' is not known"),
     ],
 )
@@ -128,10 +128,10 @@ def test_an_unknown_choice_is_refused_where_it_is_made(options, said):
 def test_unknown_methods_contrasts_and_impossible_sets_of_vectors_are_refused():
     model = tiny_model("llama")
     prompts, (vector,) = PromptSet.build(model, QUESTIONS, METACOGNITIVE), vectors_at(model, [1])
-    with pytest.raises(InputError, match="--method 'pca2' is not known; choose one of mean_difference, without_"):
-        extract_vectors(model, prompts, [1], method="pca2")
+    with pytest.raises(InputError, match="method 'pca2' is not known; choose one of mean_difference, without_"):
+        extract_vector(model, prompts, [1], method="pca2")
     with pytest.raises(InputError, match="--contrast 'mood' is not known; choose one of response, answer"):
-        extract_vectors(model, prompts, [1], "mood")
+        extract_vector(model, prompts, [1], contrast="mood")
     with pytest.raises(InputError, match="was given no steering vector"):
         Intervention.of()
     with pytest.raises(InputError, match="two vectors at one layer"):

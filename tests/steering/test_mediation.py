@@ -9,7 +9,7 @@ from onedial.asking.questions import Question
 from onedial.core.errors import InputError
 from onedial.models.forward.activations import read_activations
 from steering.causes import MEDIATION_COLUMNS, mediation
-from steering.interventions import SteeringVector, steered
+from steering.interventions import SteeringVector
 from steering.nulls import random_unit
 
 QUESTIONS = [
@@ -69,7 +69,7 @@ def test_total_is_the_push_as_a_plain_hook_makes_it(model, prompts):
     table = mediation(model, prompts, vector, (-0.3, 0.4), ABOVE, {"a": ASIDE}, n_drawn=0, n_bootstrap=19)
     margins = []
     for end in (-0.3, 0.4):
-        with steered(model, vector, end):
+        with vector.steer(model, end):
             margins.append(np.array([_margin(model, prompts, each) for each in prompts.sequences]))
     assert table["total"].tolist() == pytest.approx([float((margins[1] - margins[0]).mean())] * 3, abs=1e-3)
 

@@ -27,7 +27,7 @@ GRID = [-0.2, 0.0, 0.2]
 
 @pytest.fixture(scope="module")
 def vector(model):
-    return extract_vector(model, QUESTIONS, layer=2, template=CAUTIOUS)
+    return extract_vector(model, QUESTIONS, layer=2, prompt=CAUTIOUS)
 
 
 def margins_of(result):

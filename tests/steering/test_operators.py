@@ -10,7 +10,7 @@ from tiny_models import outspoken_model, tiny_model, vectors_at
 from onedial.asking.prompts import METACOGNITIVE
 from onedial.asking.questions import Question
 from onedial.models.prompt_set import PromptSet
-from steering.interventions import Intervention, steered
+from steering.interventions import Intervention
 from steering.operators import OPERATORS
 from steering.planning.layers import candidate_layers, layers_together
 from steering.planning.plan import make_plan
@@ -126,6 +126,6 @@ def test_ablating_at_every_layer_takes_the_direction_out_of_the_stream_for_good(
     ablated = Intervention.of(*everywhere, operator="ablate", positions="all")
     assert sweep(model, [ablated], prompts, [1.0]).table["margin"].notna().all()
     batch = model.tokenise([METACOGNITIVE.fill(QUESTIONS[0].text)])
-    with steered(model, ablated, 1.0):
+    with ablated.steer(model, 1.0):
         streams = model.read_residual(batch, list(range(model.n_layers)), positions="all")
     assert (streams @ vector.direction).abs().max() < 1e-4 * streams.norm(dim=-1).max()

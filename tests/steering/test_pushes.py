@@ -13,7 +13,6 @@ from onedial.core.errors import InputError
 from onedial.core.notices import Notice
 from steering.exporting import export_gguf
 from steering.interventions import Intervention
-from steering.respondent import generate_steered
 from steering.sweeping import sweep
 
 LAYER = 2
@@ -31,17 +30,66 @@ def final(model, push=None):
     batch = model.tokenise([PROMPT])
     if push is None:
         return model.final_residual(batch)
-    with push.steering(model):
+    with push.steer(model):
         return model.final_residual(batch)
 
 
-def test_a_scaled_vector_adds_so_many_residual_norms_at_every_position(model, vector):
+def test_a_scaled_vector_adds_so_many_residual_norms_at_the_answer(model, vector):
     push = 0.3 * vector
-    assert (push.magnitude, push.of.positions, push.of.unit) == (0.3, "all", "residual_norm")
+    acting = push.intervention
+    assert (push.magnitude, acting.positions, acting.unit) == (0.3, "answer", "residual_norm")
     addition = 0.3 * vector.residual_norm * vector.direction
-    pushed = final(model, push)
-    with model.edit_residual(LAYER, lambda stream: stream + addition):
-        torch.testing.assert_close(pushed, final(model))
+    for pushed, where in ((final(model, push), -1), (final(model, 0.3 * vector.at("all")), slice(None))):
+
+        def change(stream, where=where):
+            changed = stream.clone()
+            changed[:, where] += addition
+            return changed
+
+        with model.edit_residual(LAYER, change):
+            torch.testing.assert_close(pushed, final(model))
+
+
+def test_positions_stand_in_the_repr_and_no_call_changes_them(vector):
+    assert repr(vector).endswith("at the answer)")
+    assert repr(vector * 0.3).endswith("at the answer)")
+    assert repr(vector.at("all") * 0.3).endswith("at all positions)")
+    assert "at the answer; " in repr(vector * 0.3 + vector.at("last"))
+
+
+def test_a_sum_of_pushes_is_one_vector(vector):
+    other = replace(vector, direction=vector.direction.flip(0), residual_norm=2 * vector.residual_norm)
+    summed = 0.2 * (0.7 * vector - 0.3 * other)
+    assert [times for _, times in summed.terms] == pytest.approx([0.14, -0.06])
+    total = 0.14 * vector.residual_norm * vector.direction - 0.06 * other.residual_norm * other.direction
+    torch.testing.assert_close(summed.vector().direction * summed.vector().raw_norm, total)
+
+
+@pytest.mark.parametrize(
+    ("wrong", "sentence"),
+    [
+        (lambda v: (v + replace(v, layer=1)).vector(), "acts at the layers 1, 2, and a vector has one"),
+        (lambda v: (v - v).vector(), "adds up to nothing"),
+        (lambda v: v + Intervention.of(v, operator="ablate"), "'ablate' does not add"),
+        (lambda v: (v + v).magnitude, "is a sum, and one intervention at one magnitude is needed"),
+        (lambda v: v + replace(v, model=replace(v.model, fingerprint="other")), "pushes of two models"),
+        (lambda v: v.at("everywhere"), "positions 'everywhere' is not known; choose one of answer, last"),
+    ],
+)
+def test_sums_that_make_no_sense_are_refused(vector, wrong, sentence):
+    with pytest.raises(InputError, match=sentence):
+        wrong(vector)
+
+
+def test_texts_at_several_strengths_stand_side_by_side(model, vector):
+    written = vector.write(model, [PROMPT, "Why?"], np.array([-2.0, 0.0, 2.0]), max_new_tokens=4)
+    table = written.to_frame()
+    assert table.columns.tolist() == [-2.0, 0.0, 2.0]
+    for magnitude in table:
+        texts = model.generate([PROMPT, "Why?"], vector * magnitude, max_new_tokens=4)
+        assert table[magnitude].tolist() == texts
+    assert "<table>" in written._repr_html_()
+    assert "  +2  " in repr(written)
 
 
 @pytest.mark.parametrize("number", [np.float64(0.3), np.float32(0.5), 2], ids=lambda value: type(value).__name__)
@@ -75,27 +123,36 @@ def test_a_push_is_one_setting_so_that_sweeps_and_exports_refuse_it(model, vecto
             take()
 
 
-def test_what_a_model_writes_under_a_push_is_what_steered_generation_writes(model, vector):
-    plain, pushed = (
-        model.generate(PROMPT.user, max_new_tokens=6),
-        model.generate(PROMPT.user, with_=vector * 2.0, max_new_tokens=6),
-    )
-    everywhere = Intervention.of(vector, positions="all")
-    for text, magnitude in ((plain, 0.0), (pushed, 2.0)):
-        assert text == generate_steered(model, [PROMPT], everywhere, magnitude, max_new_tokens=6)[0].text
+def test_what_a_model_writes_under_a_push_is_what_it_writes_in_its_context(model, vector):
+    plain, pushed = model.generate(PROMPT, max_new_tokens=6), model.generate(PROMPT, vector * 2.0, max_new_tokens=6)
+    with vector.steer(model, 2.0):
+        assert model.generate(PROMPT, max_new_tokens=6) == pushed
+    with vector.steer(model, 0.0):
+        assert model.generate(PROMPT, max_new_tokens=6) == plain
     assert plain != pushed
     assert model.generate([PROMPT, "Why?"], max_new_tokens=6) == [plain, model.generate("Why?", max_new_tokens=6)]
     assert model.generate(PROMPT.user, max_new_tokens=6) == plain  # the model was left as it was
 
 
 def test_a_vector_without_its_magnitude_is_refused(model, vector):
-    with pytest.raises(InputError, match=r"with_ was given a SteeringVector; say how much .* with_=vector \* 0.3"):
-        model.generate("Why?", with_=vector)
+    with pytest.raises(InputError, match=r"push is a SteeringVector; say how much .* such as vector \* 0.3"):
+        model.generate("Why?", vector)
+
+
+def test_arguments_of_hugging_face_pass_through(model):
+    """A penalty that forbids to repeat changes what is written; what is unknown or set here is refused."""
+    plain = model.generate(PROMPT, max_new_tokens=12)
+    assert model.generate(PROMPT, max_new_tokens=12, repetition_penalty=1e6) != plain
+    drawn = [model.generate(PROMPT, max_new_tokens=12, temperature=1.0, top_p=p, seed=1) for p in (1e-6, 1.0)]
+    assert drawn[0] != drawn[1]
+    for wrong in ({"topp": 0.9}, {"input_ids": [1]}, {"num_return_sequences": 2}):
+        with pytest.raises(InputError, match=next(iter(wrong))):
+            model.generate(PROMPT, max_new_tokens=2, **wrong)
 
 
 def test_a_push_far_outside_what_was_seen_is_said_to_be(model, vector, recwarn):
     known = replace(vector, seen=0.2)
-    model.generate("Why?", with_=known * 0.5, max_new_tokens=1)
+    model.generate("Why?", known * 0.5, max_new_tokens=1)
     assert not [each for each in recwarn if issubclass(each.category, Notice)]
     with pytest.warns(Notice, match=r"up to 5 residual norms are far outside .* within 0.2 of their mean"):
-        model.generate("Why?", with_=known * -5, max_new_tokens=1)
+        model.generate("Why?", known * -5, max_new_tokens=1)

@@ -14,7 +14,6 @@ from steering.effects.reasoned import reasoned_instrument, reasoned_sweep
 from steering.engines import proof
 from steering.engines.writer import Vllm
 from steering.interventions import Intervention
-from steering.respondent import generate_steered
 
 TOKENS = 6
 QUESTIONS = [Question(f"q{i}", f"Who sang {'of the river ' * (i % 3)}in {1900 + i}?") for i in range(7)]
@@ -52,8 +51,8 @@ def test_what_is_kept_is_what_the_steered_subject_writes(model, intervention):
     prompts = [instrument.prompt(question.text) for question in QUESTIONS]
     for magnitude in (0.0, 2.0):
         own = found[found["magnitude"] == magnitude].set_index("question_id").loc[[q.id for q in QUESTIONS]]
-        texts = generate_steered(model, prompts, intervention, magnitude, max_new_tokens=TOKENS, batch_size=1)
-        assert own["text"].tolist() == [each.text for each in texts]
+        texts = [model.generate(prompt, intervention * magnitude, max_new_tokens=TOKENS) for prompt in prompts]
+        assert own["text"].tolist() == texts
     both = found.pivot(index="question_id", columns="magnitude", values="text")
     assert (both[0.0] != both[2.0]).any()
 

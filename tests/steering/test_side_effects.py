@@ -11,7 +11,7 @@ from onedial.core.errors import InputError
 from onedial.models.forward import readout
 from onedial.models.tokens import encode
 from steering.effects.side_effects import TEXT_COLUMNS, fact_effects, kl_on_text
-from steering.interventions import Intervention, steered
+from steering.interventions import Intervention
 
 PASSAGES = ["The ferry left the harbour.", "A cast-iron pan is heavy, but it keeps its heat.", "Swifts fly."]
 
@@ -23,7 +23,7 @@ def model(request):
 
 @pytest.mark.parametrize("positions", ["last", "prompt", "all"])
 def test_text_effects_are_what_the_model_itself_gives(model, positions):
-    """Whole forwards of one passage at a time under `steered`, the first half as the prompt, the second generated."""
+    """Whole forwards of one passage at a time under a push, the first half as the prompt, the second generated."""
     (vector,) = vectors_at(model, [2])
     intervention = Intervention.of(vector, positions=positions)
     found = kl_on_text(model, [intervention], {intervention.intervention_id: [0.0, 0.6]}, passages=PASSAGES)
@@ -38,7 +38,7 @@ def test_text_effects_are_what_the_model_itself_gives(model, positions):
                 if magnitude is None:
                     logits = model.hf(input_ids=torch.tensor([ids]), use_cache=False).logits[0]
                 else:
-                    with steered(model, intervention, magnitude):
+                    with intervention.steer(model, magnitude):
                         begun = model.hf(input_ids=torch.tensor([ids[:half]]), use_cache=True)
                         rest = model.hf(
                             input_ids=torch.tensor([ids[half:]]), past_key_values=begun.past_key_values, use_cache=True

@@ -18,7 +18,7 @@ from steering.interventions import Intervention, SteeringVector
 from steering.planning import layers
 from steering.planning.magnitudes import even_in_yes_rate, find_range, yes_rates
 from steering.sweeping import SweepResult, sweep
-from steering.vectors import extract_vectors, vectors_of
+from steering.vectors import extract_vector, vectors_of
 
 WORDS = ["river", "mountain", "poet", "spider", "engine", "planet", "chess", "violin", "cheese", "battle", "sea", "ode"]
 QUESTIONS = [
@@ -116,7 +116,7 @@ def test_the_answer_vector_is_the_stream_after_yes_minus_that_after_no_where_the
     monkeypatch.setattr("onedial.models.forward.activations.is_read", lambda masses: masses > mass.median())
     read = read_activations(model, prompts, []).read
     assert 10 < int(read.sum()) < len(QUESTIONS)
-    vectors = extract_vectors(model, prompts, [1, 3], "answer")
+    vectors = extract_vector(model, prompts, [1, 3], contrast="answer")
     for token in (prompts.tokens.yes[0], prompts.tokens.no[0]):
         batch = pad_batch([[*sequence, token] for sequence in prompts.sequences], model.stack.pad_id)
         means.append(model.read_residual(batch, [1, 3])[read].mean(dim=0))
@@ -131,7 +131,7 @@ def test_the_response_contrast_points_towards_yes():
     model = outspoken_model()
     prompts = PromptSet.build(model, QUESTIONS, METACOGNITIVE)
     last = model.n_layers - 1
-    (vector,) = extract_vectors(model, prompts, [last], "response")
+    (vector,) = extract_vector(model, prompts, [last], contrast="response")
     means = sweep(model, [vector], prompts, [-0.1, 0.0, 0.1]).table.groupby("magnitude").margin.mean()
     assert means[-0.1] < means[0.0] < means[0.1]
 

@@ -77,7 +77,7 @@ def test_what_is_written_is_scored_and_what_cannot_be_scored_is_counted():
     model = tiny_model("llama")
     vector = vector_from_texts(model, RIVER, SEA, layer=2)
     result = sweep(model, vector, RIVER[:4], [0.0, 2.0], score=lambda text: len(text) or float("nan"), max_new_tokens=6)
-    written = model.generate(RIVER[:4], with_=vector * 2.0, max_new_tokens=6)
+    written = model.generate(RIVER[:4], vector * 2.0, max_new_tokens=6)
     own = result.table[result.table["magnitude"] == 2.0]
     assert own["text"].tolist() == written
     rates = result.rates().xs(vector.vector_id)
@@ -92,7 +92,7 @@ def test_what_is_written_is_scored_and_what_cannot_be_scored_is_counted():
         (RIVER, RIVER, {}, "the same; give at least 2 of each"),
         (RIVER, SEA, {"layer": 99}, "layer 99 requested"),
         (RIVER, SEA, {"method": "gradient"}, "made of a model's own yes and no"),
-        (RIVER, SEA, {"method": "best"}, "--method 'best' is not known"),
+        (RIVER, SEA, {"method": "best"}, "method 'best' is not known"),
     ],
 )
 def test_what_makes_no_direction_is_refused(model, positive, negative, how, said):

@@ -85,7 +85,7 @@ def test_texts_under_every_kind_of_push_are_those_of_transformers_mixed_in_one_b
     requests = [Request(ids, push) for push in pushes for ids in sequences]
     written = writer.write(requests, TOKENS)
     model.writer = None
-    expected = [text for push in pushes for text in generate(model, sequences, TOKENS, with_=push)]
+    expected = [text for push in pushes for text in generate(model, sequences, TOKENS, push=push)]
     assert written == expected
     steered = {(tuple(each.token_ids), text.text) for each, text in zip(requests, written, strict=True)}
     assert len(steered) > 3 * len(sequences)  # a push that changes nothing would show nothing

@@ -38,7 +38,11 @@ class DialOptions(TargetOptions, DryRunOptions, RunOptions, group="what is compa
     )
     operators: tuple[str, ...] = option((), "of steering (all)", choices=OPERATORS, also=("operator",))
     contrast: str = option("response", "what directions are made of", choices=CONTRASTS)
-    positions: str = option("last", "where in the prompt", choices=("last", "prompt", "all"))
+    positions: str = option(
+        "answer",
+        "where it acts; answer: at the last token of the prompt, and on whatever is written",
+        choices=("answer", "last", "prompt", "all"),
+    )
     layer: str = option("few", f"candidates: {LAYERS}", check=several_layers)
     together: int = option(3, "layers steered at once, magnitudes shared by effect; 0: none", at_least=0)
     facts: int = option(60, "unrelated facts", at_least=1, check=even_up_to_200)

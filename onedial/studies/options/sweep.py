@@ -24,7 +24,11 @@ class SteeringOptions(Options, group="steering"):
         choices=KeysOf("steering.directions:DIRECTIONS"),
     )
     operator: str = option("add", "what is done to the stream along it", choices=KeysOf("steering.operators:OPERATORS"))
-    positions: str = option("last", "where in the prompt", choices=("last", "prompt", "all"))
+    positions: str = option(
+        "answer",
+        "where it acts; answer: at the last token of the prompt, and on whatever is written",
+        choices=("answer", "last", "prompt", "all"),
+    )
     unit: str = option("residual_norm", "unit of the magnitudes", choices=KeysOf("steering.interventions:UNITS"))
     layer: str = option(
         "auto",
@@ -42,7 +46,7 @@ class SteeringOptions(Options, group="steering"):
         "probe reads?",
         choices=TESTS,
         metavar="NAME[,NAME]",
-        needs={"operator": "add", "positions": "last"},
+        needs={"operator": "add", "positions": "answer"},
     )
     instructed: bool = option(
         False, "a baseline without steering: ask again with 'only if you are at least t% sure', for eight t"

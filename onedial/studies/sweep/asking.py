@@ -22,6 +22,7 @@ from onedial.core.files import sha256_of_text
 from onedial.core.processes import is_first_process
 from onedial.models.processes import process_index, wait_for_all
 from onedial.models.prompt_set import PromptSet
+from onedial.models.writing import write_after
 from onedial.panels.questions.facts import load_facts, load_passages, truth_of
 from onedial.panels.splits import FITTING, TEST
 from onedial.show.progress import progress_bar
@@ -32,7 +33,6 @@ from steering.dials.dials import instructed_threshold
 from steering.effects.reasoned import reasoned_instrument, reasoned_sweep
 from steering.effects.side_effects import REVERSED_SETTINGS, kl_on_text
 from steering.planning.magnitudes import doubling
-from steering.respondent import generate_steered
 from steering.sweeping import sweep
 
 WRITTEN = "written.csv"
@@ -138,9 +138,8 @@ def write_texts(study: SweepStudy) -> None:
     settings, tables = study.settings_at(WRITTEN_RATES), []
     with progress_bar(len(settings), f"texts to {len(places)} questions") as advance:
         for wanted, magnitude in zip(WRITTEN_RATES, settings, strict=True):
-            written = generate_steered(
-                study.model, prompts, study.intervention, magnitude, max_new_tokens=WRITTEN_TOKENS
-            )
+            push = study.intervention * magnitude
+            written = write_after(study.model, prompts, max_new_tokens=WRITTEN_TOKENS, push=push)
             rows = {"question_id": order[places], "text": [each.text for each in written]}
             tables.append(pd.DataFrame(rows).assign(magnitude=magnitude, yes_rate=wanted))
             advance(1)
