@@ -29,7 +29,7 @@ class ServeOptions(Options, group="serve"):
     vector: Path | None = option(None, "a steering vector's file", metavar="FILE", excludes=("run",))
     run: Path | None = option(None, "a finished sweep's folder", metavar="DIR")
     positions: str | None = option(
-        None, "where the vector acts instead", choices=("last", "prompt", "all", "generated")
+        None, "where the vector acts instead", choices=("answer", "last", "prompt", "all", "generated")
     )
     dtype: str = option("auto", "of the weights", choices=("auto", "float32", "bfloat16", "float16"))
     device: str | None = option(None, "cpu, cuda, cuda:1, ... (what there is)")

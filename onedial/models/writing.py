@@ -349,17 +349,17 @@ def _scored(
 
 @torch.inference_mode()
 def score(
-    model: "OpenModel", sequences: Sequence[Sequence[int]], n_top: int, with_: "Steering | None" = None
+    model: "OpenModel", sequences: Sequence[Sequence[int]], n_top: int, push: "Steering | None" = None
 ) -> list[tuple[ScoredToken, ...]]:
     """The log-probability of each token of given texts after those before it; nan for the first.
 
     Args:
-        n_top: of so many likeliest tokens in each place too. with_: what the model is steered with.
+        n_top: of so many likeliest tokens in each place too. push: what the model is steered with.
     """
     scored = []
     for ids in sequences:  # one at a time: the logits of all places of several long texts may not fit into memory
         tokens = torch.tensor([list(ids)], device=model.device)
-        with with_.steering(model) if with_ else contextlib.nullcontext():
+        with push.steer(model) if push else contextlib.nullcontext():
             log_p = model.hf(input_ids=tokens, use_cache=False).logits[0, :-1].float().log_softmax(dim=-1)
         following, top = tokens[0, 1:, None], log_p.topk(n_top, dim=-1)
         parts = (part.tolist() for part in (following, log_p.gather(1, following), top.indices, top.values))

@@ -40,7 +40,7 @@ class Dial:
             return None
         if self.intervention is None:
             raise InputError(f"{self.name} is served without a vector, so only magnitude 0 can be asked for")
-        return Push(self.intervention, magnitude)
+        return self.intervention * magnitude
 
     def magnitude_in(self, name: str) -> float:
         """The setting that a request's model name asks for.

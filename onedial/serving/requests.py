@@ -181,7 +181,7 @@ class RequestQueue:
         first, model = batch[0].request, self.dial.model
         sequences = [each.request.token_ids for each in batch]
         push = self.dial.push(first.magnitude)
-        prompts = score(model, sequences, first.n_top or 0, with_=push) if first.echo else [()] * len(batch)
+        prompts = score(model, sequences, first.n_top or 0, push=push) if first.echo else [()] * len(batch)
         if not first.max_tokens:
             return [Written("", 0, False, (), prompt) for prompt in prompts]
 
@@ -197,7 +197,7 @@ class RequestQueue:
             temperature=first.temperature,
             seed=first.seed,
             stop=ends if first.stop or first.on_text else None,
-            with_=push,
+            push=push,
             n_top=first.n_top,
         )
         return [self._written(first, each, prompt) for each, prompt in zip(written, prompts, strict=True)]

@@ -42,7 +42,7 @@ def test_a_drop_is_the_share_of_changed_texts(folder):
         scorer=as_before(texts),
         name="same",
     )
-    arguments = {"vector": str(folder / "vector.safetensors"), "positions": "all"}
+    arguments = {"vector": str(folder / "vector.safetensors")}
     cost = dial_cost(
         task, str(folder / "model"), [0.001, 3.0], model_args=arguments, display="none", log_dir=str(folder / "logs")
     )

@@ -14,7 +14,6 @@ from tiny_models import save_tiny, vectors_at
 
 from onedial.models.model import load_model
 from onedial.serving import inspect_provider
-from steering.interventions import Intervention, Push
 
 QUESTIONS = [f"What is {number} and {number}?" for number in range(5)]
 
@@ -34,7 +33,7 @@ def model(folder):
 
 
 def evaluated(folder, task, magnitude=0.0, **more):
-    arguments = {"vector": str(folder / "vector.safetensors"), "magnitude": magnitude, "positions": "all"}
+    arguments = {"vector": str(folder / "vector.safetensors"), "magnitude": magnitude}
     (log,) = eval(
         task,
         model=f"onedial/{folder / 'model'}",
@@ -57,8 +56,8 @@ def test_an_evaluation_reads_what_the_model_writes(folder, model, magnitude):
     log = evaluated(folder, Task(dataset=samples, solver=generate(max_tokens=8), scorer=match()), magnitude)
     assert log.status == "success", log.error
     (vector,) = vectors_at(model, [2])
-    push = Push(Intervention.of(vector, positions="all"), magnitude) if magnitude else None
-    wanted = [model.generate(question, with_=push, max_new_tokens=8) for question in QUESTIONS]
+    push = vector * magnitude if magnitude else None
+    wanted = [model.generate(question, push, max_new_tokens=8) for question in QUESTIONS]
     assert [sample.output.completion for sample in log.samples] == wanted
     told = log.samples[0].output.metadata
     assert (told["magnitude"], told["weights"]) == (magnitude, model.identity.fingerprint)

@@ -14,7 +14,7 @@ from onedial.core.errors import InputError
 from onedial.serving.dial import Dial
 from onedial.serving.openai_server import server_of
 from onedial.serving.requests import Request, RequestQueue
-from steering.interventions import Intervention, Push
+from steering.interventions import Intervention
 
 SETTINGS = (0.0, 1.5, -2.0)
 CHATS = [f"Question {number}: what is {number} times {number}?" for number in range(4)]
@@ -33,8 +33,8 @@ def client(dial):
 
 
 def written(dial, chat, magnitude, n=12):
-    push = Push(dial.intervention, magnitude) if magnitude else None
-    return dial.model.generate(chat, with_=push, max_new_tokens=n)
+    push = dial.intervention * magnitude if magnitude else None
+    return dial.model.generate(chat, push, max_new_tokens=n)
 
 
 def chat_body(chat, magnitude=0.0, **more):
@@ -94,8 +94,8 @@ def test_log_probabilities_are_those_of_a_plain_forward(dial, magnitude, client)
     body = {"model": f"tiny@{magnitude}", "prompt": ids, "max_tokens": 3, "logprobs": 2, "echo": True, "temperature": 0}
     logprobs = client.post("/v1/completions", json=body).json()["choices"][0]["logprobs"]
     whole = torch.tensor([[*ids, *_tokens(dial, ids, magnitude)]])
-    push = Push(dial.intervention, magnitude)
-    with torch.inference_mode(), push.steering(dial.model):
+    push = dial.intervention * magnitude
+    with torch.inference_mode(), push.steer(dial.model):
         log_p = dial.model.hf(input_ids=whole, use_cache=False).logits[0, :-1].log_softmax(-1)
     wanted = log_p.gather(1, whole[0, 1:, None])[:, 0].tolist()
     assert logprobs["token_logprobs"][0] is None
