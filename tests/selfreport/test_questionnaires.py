@@ -120,6 +120,8 @@ def test_a_scale_of_ones_own_is_read_and_a_broken_one_refused(tmp_path):
 def test_every_condition_has_five_graded_tasks_whose_keys_are_right():
     tasks = efficacy_tasks()
     assert list(conditions()) == ["no task", *tasks]
+    assert "{options}" not in "".join(conditions().values())
+    assert "\nA) " in conditions()["summarising"]
     for own in tasks.values():
         assert [task.level for task in own] == [1, 2, 3, 4, 5]
         for task in own:

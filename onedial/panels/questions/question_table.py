@@ -266,8 +266,8 @@ class _Reader:
             return ()
         if mark:
             if (final := final_answer(cell, mark)) is None:
-                reason = "boxes no answer" if mark == "boxed" else "has no answer after ####"
-                raise self.refusal(row, part, reason, confirmed=True)
+                lack = "boxes no answer" if mark == "boxed" else "has no answer after ####"
+                raise self.refusal(row, part, lack, confirmed=True)
             return (final,)
         try:
             if part == "answer" and isinstance(value, list) and not confirmed:

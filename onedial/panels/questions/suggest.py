@@ -88,7 +88,9 @@ def suggest(table: Table, without: Mapping[str, Any] | None = None) -> list[tupl
             questions = [] if mapping == without else read_questions(table, QuestionColumns.of(mapping))
         except InputError:
             continue
-        if questions and questions not in [others for _, others in read]:
+        is_keyed = bool(read) and read[0][1][0].right_option is not None
+        is_worse = is_keyed and any(question.right_option is None for question in questions[:1])
+        if questions and not is_worse and questions not in [others for _, others in read]:
             read.append((mapping, questions))
         if len(read) == MOST:
             break
@@ -152,7 +154,9 @@ def _options(table: Table, names: Mapping[str, str], question: str) -> Iterator[
     """Where the options of each question may stand."""
     head = question.rpartition(".")[0]
     nested = [f"{head}.{key}" for key in NAMES["options"] if head]
-    for column in [*nested, *(names[key] for key in NAMES["options"] if key in names)]:
+    named = [names[key] for key in NAMES["options"] if key in names]
+    like = [name for key, name in names.items() if re.search("option|choice", key)]
+    for column in dict.fromkeys([*nested, *named, *like]):
         if cells := _filled(cells_of(table, column)):
             yield from _options_in(column, cells)
     yield from ({"options": tuple(family)} for family in _families(table) if question not in family)
