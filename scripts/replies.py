@@ -22,14 +22,13 @@ from typing import Any
 
 import pandas as pd
 
-from onedial.asking.questions import LETTERS, Question
+from onedial.asking.questions import Question
 from onedial.asking.readers import parse_list, parse_ranking, parse_ratings, refuses, stated_probability
-from onedial.asking.replies import unmarked, without_disclaimer
 from onedial.asking.yes_no import parse_direct_yes_no, parse_yes_no
 from onedial.core.command_line import run_command
 from onedial.core.options import Options, option, parse_options
 from onedial.core.run.files import write_csv
-from onedial.panels.grading.choice_grading import chosen_letters, grade_answer
+from onedial.panels.grading.choice_grading import grade_answer, option_chosen
 from onedial.stats.shares import wilson_interval
 
 REPLIES = Path(__file__).resolve().parent.parent / "tests" / "reference" / "replies"
@@ -90,17 +89,15 @@ def _items(items: Sequence[str]) -> tuple[str, ...]:
 
 
 def _yes_no(row: Row) -> bool | None:
-    return parse_yes_no(row["reply"]) if row.get("reasoned") else parse_direct_yes_no(unmarked(row["reply"]))
+    return parse_yes_no(row["reply"]) if row.get("reasoned") else parse_direct_yes_no(row["reply"])
 
 
 def _choice(row: Row) -> int | None:
-    options = dict(zip(LETTERS, row["options"], strict=False))
-    letters = chosen_letters(without_disclaimer(row["reply"]), options, row["prompt"])
-    return LETTERS.index(min(letters)) if len(letters) == 1 else None
+    return option_chosen(Question("q", row["prompt"], options=tuple(row["options"])), row["reply"])
 
 
 def _probability(row: Row) -> float | None:
-    p = stated_probability(without_disclaimer(row["reply"]))
+    p = stated_probability(row["reply"])
     return None if p is None else round(p, 2)
 
 
@@ -109,14 +106,17 @@ def _list(row: Row) -> tuple[str, ...] | None:
 
 
 def _ranking(row: Row) -> list[int] | None:
-    ranks = parse_ranking(row["reply"])
+    last = "easiest" if "hardest first" in row["prompt"] or "hardest to easiest" in row["prompt"] else "least"
+    ranks = parse_ranking(row["reply"], row["n_items"], last)
     if any(map(isnan, ranks)):
         return None
     return sorted(range(1, len(ranks) + 1), key=lambda item: ranks[item - 1])
 
 
 def _ratings(row: Row) -> list[float | None] | None:
-    ratings = [None if isnan(each) else each for each in parse_ratings(row["reply"], row["n_items"])]
+    ratings = [
+        None if isnan(each) else each for each in parse_ratings(row["reply"], row["n_items"], tuple(row["scale"]))
+    ]
     return ratings if any(ratings) else None
 
 

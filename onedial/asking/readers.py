@@ -1,91 +1,33 @@
 """What a written reply says: an option, a probability, a list, an order, guesses, steps, ratings, or that it declines.
 
-All read what is left without thoughts, Markdown, LaTeX and wrappings (`unmarked`), and say nothing where the reply is
-of another kind. tests/reference/phrasings.yaml is the table of wordings that they know; yes and no are read by
+Each reader states its rules; what they do not cover is not read. All read what is left without thoughts, markup and a
+next turn (`unmarked`). Their errors on labelled replies stand on docs/reliability.md; yes and no are read by
 `onedial.asking.yes_no`.
 """
 
+import json
+import math
 import re
-from collections.abc import Iterable
-from itertools import chain, permutations
+from collections.abc import Mapping
+from typing import Any
 
 from onedial.asking.instruments import Scale, TokenReader
-from onedial.asking.replies import begun, unmarked, without_disclaimer
+from onedial.asking.replies import begun, is_denied, spoken, unmarked
 from onedial.asking.yes_no import parse_direct_yes_no
 
-LIST_LENGTH = 5
-FEWEST_WORDS = 3
-"""A list of fewer different words beside the cue is no list of five."""
-N_RANKED = 4
 N_GUESSES = 4
 N_STEPS = 3
 
 # ---- options and probabilities ---------------------------------------------------------------------------------------
 
-_NUMBER = r"(?<![\d.,/])(?:\d{1,3}(?:\.\d+|,(?!\d{3}(?!\d))\d+)?|[.,]\d+)"
-_TO = r"\s*%?\s*(?:-|\u2013|\u2014|\bto\b|\band\b|\bbis\b|\u00e0)\s*"
-_PERCENT = re.compile(
-    rf"(?:(?P<low>{_NUMBER}){_TO})?(?P<high>{_NUMBER})\s*"
-    r"(?:%|per ?cent\b|prozent\b|pour cent\b|/\s*100\b|out of 100\b)",
-    re.IGNORECASE,
-)
-_BARE = re.compile(
-    rf"\D*?(?:(?P<low>{_NUMBER}){_TO})?(?P<high>{_NUMBER})(?:\s*(?:/|out of|in)\s*(?P<of>1?\d)(?![\d.,]))?\D*"
-)
-_NOT = re.compile(r"(?:\bnot|\bnever|\bcannot|n't)\s+(?:\w+\s+){0,2}[\"']?$", re.IGNORECASE)
-
-
-def stated_probability(text: str) -> float | None:
-    """The probability that the first line with a number states, 0 to 1; of a range its middle.
-
-    None where the line has several, or where it is not known of what the number is a part ("5").
-
-    >>> stated_probability("I'd say around 70-80%."), stated_probability("Probability: 0.7"), stated_probability("½")
-    (0.75, 0.7, 0.5)
-    >>> stated_probability("5"), stated_probability("80%, surely more than 50%")
-    (None, None)
-    """
-    lines = (line for line in unmarked(text).replace("\u2044", "/").splitlines() if re.search(r"\d", line))
-    line = next(lines, "")
-    marked = list(_PERCENT.finditer(line))
-    found = marked[0] if len(marked) == 1 else None if marked else _BARE.fullmatch(line.strip())
-    if found is None or _NOT.search(line[: found.start("low") if found["low"] else found.start("high")]):
-        return None
-    ends = [end for end in (found["low"], found["high"]) if end]
-    numbers = [float(end.replace(",", ".")) for end in ends]
-    if marked:
-        p = sum(numbers) / len(numbers) / 100
-    elif found["of"]:
-        p = numbers[-1] / float(found["of"]) if float(found["of"]) and len(numbers) == 1 else -1.0
-    elif all(number <= 1 and not end.isdigit() for number, end in zip(numbers, ends, strict=True)) or ends == ["0"]:
-        p = sum(numbers) / len(numbers)
-    else:
-        p = sum(numbers) / len(numbers) / 100 if all(re.match(r"\d\d", end) for end in ends) else -1.0
-    return p if 0 <= p <= 1 else None
-
-
-_NAMED = r"(?:answer|rating|choice|option|question|letter|confidence|score|level|antwort|r\u00e9ponse|respuesta)"
-_LEAD = rf"\W*(?:(?:the |my |final |correct |best |short )*{_NAMED}(?: is)?\b\W*)?"
-_CUE = (
-    rf"\b(?:{_NAMED}|rate|choose|pick|select|say|go (?:with|for)|surer? (?:of|about)|confident (?:of|about)"
-    r"|give (?:it|this|that|myself)|prefer)\b(?:\W+(?:is|it|this|a|an|the|be|would|option|question|letter|level|of|as"
-    r"|at|to|that|myself|my|me|number)\b){0,4}\W+"
-)
-_ENDS = r"(?![\w']|[.,/]\d|-\w)(?!(?<=[aA])\s+[a-z])"
-_DENIED = re.compile(r"(?:\bnot|n't|\bnever)\b[^,;:.]*[,;:.]?\s*$", re.IGNORECASE)
-"""In the same clause."""
-_DENIED_AFTER = re.compile(
-    r"[\"')]*\s+(?:is|was|would be|seems|looks)(?:n't|\s+(?:not|wrong|false|incorrect|out))\b", re.IGNORECASE
-)
-_JOINED = r"\s*(?:/|\u2013|-|,|\bor\b|\bto\b|\band\b|\bout of\b)\s*"
+_ARTICLE = re.compile(r"(?:^|[.!?:] )A (?!or\b)[a-z]")
+_ENDS = r"(?=\s*(?:$|[^\w\s'/-]|[\u2013\u2014-]\s))"
 
 
 def option_said(scale: Scale, reader: TokenReader, text: str, finished: bool = True) -> int | None:
     """The place of the option that a text says, where an instrument would read logits and a respondent shows none.
 
-    The first line that says one option decides: at its head ("B, because ..."), behind a word that announces it ("I
-    would choose B"), or, of a probability, in percent, as a share, or as the middle of a range. None where it says
-    none, denies one, or names several ("3/4", "A or B").
+    Yes and no are read by `parse_direct_yes_no`, percentages by `stated_probability`, all others by `chosen`.
 
     Args:
         finished: False where it was cut off; then what it says for sure is read (`onedial.asking.replies.begun`).
@@ -94,207 +36,277 @@ def option_said(scale: Scale, reader: TokenReader, text: str, finished: bool = T
     >>> option_said(NUMBERS.scale, NUMBERS.reader, "**About 85%.**"), option_said(WORDS.scale, WORDS.reader, "low/high")
     (8, None)
     """
-    spelt = {
-        spelling.strip(): place for place, own in enumerate(reader.spellings.values()) for spelling in own if spelling
-    }
-    folded = {spelling.casefold(): place for spelling, place in reversed(spelt.items())}
-    if scale.kind == "yes/no" and "yes" in folded:
-        said = parse_direct_yes_no(unmarked(text) if finished else text, finished)
-        return None if said is None else int(not said)
+    spelt = {each.strip(): place for place, spellings in enumerate(reader.spellings.values()) for each in spellings}
+    if scale.kind == "yes/no" and "yes" in spelt:
+        yes = parse_direct_yes_no(text, finished)
+        return None if yes is None else int(not yes)
     if not finished:
         text = begun(text)
     if scale.kind == "probability" and scale.values and all(each.isdigit() for each in spelt):
-        p = stated_probability(without_disclaimer(text))
+        p = stated_probability(text)
         return None if p is None else min(range(len(scale.values)), key=lambda place: abs(scale.values[place] - p))
-    for line in without_disclaimer(unmarked(text)).splitlines():
-        place = _in_line(re.sub(r"(?:on a )?scale (?:of|from) \d+ (?:to|-) \d+", "", line), spelt, folded)
-        if place is not None:
-            return place
-    return None
+    return chosen(text, spelt)
 
 
-def _in_line(line: str, spelt: dict[str, int], folded: dict[str, int]) -> int | None:
-    one = _either(folded)
-    # "a" and "A" before a small letter are the article; a digit before a fraction is no whole number.
-    head = re.match(rf"{_LEAD}(?P<word>{one}){_ENDS}(?P<other>{_JOINED}(?:{one}|\d+)\b)?", line, re.IGNORECASE)
-    is_article = head is not None and re.match(r"[a-z]\s+[a-z]", line[head.start("word") :])
-    if head and not is_article and not _DENIED_AFTER.match(line, head.end("word")):
-        return None if head["other"] else spelt.get(head["word"], folded[head["word"].casefold()])
-    # In the midst of a sentence it counts as it is written, where nothing else is named.
-    exact = _either(spelt)
-    named = set(re.findall(rf"(?<![\w'.,/-])(?:{exact})(?![\w'/-]|[.,]\d)", line))
-    cued = re.search(rf"{_CUE}(?-i:(?P<word>{exact})){_ENDS}", line, re.IGNORECASE)
-    if cued is None or len(named) != 1 or _DENIED.search(line[: cued.start("word")]):
+def chosen(text: str, labels: Mapping[str, int]) -> int | None:
+    """The place of the option whose label a text gives.
+
+    1. The label behind the last "answer is" or "Answer:", before a sign or at the end.
+    2. Else so at the head of a line ("B", "B) Lyon"); nothing where lines have several.
+    3. Else the one label that the last line names.
+    4. A label counts as it is spelt; a word, or a letter that is all of a line or stands before a bracket, in any case.
+       "A" before a small letter is the article. A label behind a "not" in its clause is none.
+
+    >>> chosen("I would say B.", {"A": 0, "B": 1}), chosen("A or B", {"A": 0, "B": 1})
+    (1, None)
+    """
+    plain = re.sub(r"^\W*([a-z])(?=\W*$|\))", lambda found: found[0].upper(), unmarked(text), flags=re.MULTILINE)
+    folded = {each.casefold() if len(each) > 1 else each: place for each, place in labels.items()}
+    ordered = sorted(folded, key=len, reverse=True)
+    words = "|".join(re.escape(each) if len(each) == 1 else f"(?i:{re.escape(each)})" for each in ordered)
+    label = rf"(?<![\w'.,/-])({words})(?![\w'/-]|[.,]\d)"
+
+    def places(pattern: str, line: str) -> list[int]:
+        found = (each for each in re.finditer(pattern, line, re.MULTILINE) if not is_denied(line[: each.start(1)]))
+        kept = (each[1] for each in found if not _ARTICLE.match(line[max(0, each.start(1) - 2) :]))
+        return [folded[each.casefold() if len(each) > 1 else each] for each in kept]
+
+    if answers := places(rf"(?i:\banswer\W*(?:is|:)\W*){label}{_ENDS}", plain):
+        return answers[-1]
+    heads = places(rf"^[^\w\n]*{label}{_ENDS}", plain)
+    named = set(heads or places(label, plain.rpartition("\n")[2]))
+    return named.pop() if len(named) == 1 else None
+
+
+_NUMBER = r"(?<![\d.,/])(?:\d{1,3}(?:\.\d+|,\d{1,2}(?!\d))?|[.,]\d+)"
+_RANGE = rf"(?:(?P<low>{_NUMBER})\s*%?\s*(?:-|\u2013|\u2014|\bto\b|\band\b)\s*)?(?P<high>{_NUMBER})"
+_PERCENT = re.compile(rf"{_RANGE}\s*(?:%|/\s*100\b|out of 100\b)", re.IGNORECASE)
+_BARE = re.compile(rf"\D*?{_RANGE}(?:\s*(?:/|out of)\s*(?P<of>10|1)(?!\d|[.,]\d))?(?:\D*|[.,]\s.*)")
+
+
+def stated_probability(text: str) -> float | None:
+    """The probability that a text states, 0 to 1; of a range its middle.
+
+    1. Where lines hold percentages: that of the first line if it is nothing else, else that of the last of them.
+    2. Else the one number of the first line with a number: a share ("0.7", "7/10"), or two digits or more of a hundred.
+    3. None where the line has several, denies it ("not 80%"), or does not tell of what a number is a part ("5").
+
+    >>> stated_probability("I'd say around 70-80%."), stated_probability("Probability: 0.7"), stated_probability("7/10")
+    (0.75, 0.7, 0.7)
+    >>> stated_probability("5"), stated_probability("80%, surely more than 50%")
+    (None, None)
+    """
+    lines = [line for line in unmarked(text).splitlines() if re.search(r"\d", line)]
+    percents = [line for line in lines if _PERCENT.search(line)]
+    if percents:
+        line = lines[0] if re.fullmatch(rf"\D*{_PERCENT.pattern}[^\w]*", lines[0], re.IGNORECASE) else percents[-1]
+        stated = [*_PERCENT.finditer(line)]
+        match = stated[0] if len(stated) == 1 else None
+    else:
+        line = lines[0] if lines else ""
+        match = _BARE.fullmatch(line)
+    if match is None or is_denied(line[: match.start("low" if match["low"] else "high")]):
         return None
-    return spelt[cued["word"]]
-
-
-def _either(spellings: Iterable[str]) -> str:
-    return "|".join(map(re.escape, sorted(spellings, key=len, reverse=True)))
+    ends = [end.replace(",", ".") for end in (match["low"], match["high"]) if end]
+    mean = sum(map(float, ends)) / len(ends)
+    if percents:
+        p = mean / 100
+    elif match["of"]:
+        p = mean / float(match["of"])
+    elif all("." in end and float(end) <= 1 for end in ends) or ends == ["0"]:
+        p = mean
+    else:
+        p = mean / 100 if all(re.match(r"\d\d", end) for end in ends) else -1.0
+    return p if 0 <= p <= 1 else None
 
 
 # ---- lists -----------------------------------------------------------------------------------------------------------
 
-_ITEM = re.compile(r"\s*(?:\(?\d{1,2}[.)]|[-•–])\s")
-_REMARK = re.compile(r"\((?=[^)\n]*[^\W\d])[^)\n]*\)")
-_WORD = re.compile(r"(?=.*[^\W\d].)[\w'.-]{2,}(?: [\w'.-]+)?")
-"""Or two, with letters."""
-_OPENERS = {"sure", "certainly", "of course", "okay", "ok", "words", "here", "answer", "yes"}
+_ITEM = re.compile(r"^(?:\|?\s*\(?(?P<number>\d{1,2})\s*[.)|]|[-\u2022\u2013])\s+(?P<item>.*)$")
+_REMARK = re.compile(r":\s.*|:$|\s[\u2013\u2014-]\s.*")
+"""What is said of an item, behind it."""
+_EDGES = re.compile(r"^[^\w(]+|[^\w)]+$")
+_WORDS_OF_AN_ITEM = 4
 
 
-def parse_list(text: str, cue: str = "") -> list[str]:
-    """The first five different words of a list, in lower case; empty where there is none of `FEWEST_WORDS` or more.
+def parse_list(text: str) -> list[str]:
+    """The items of a list, in order, as they are written; empty where there is none.
 
-    What announces the list ("Sure! Here are five words:"), phrases of more than two words and the cue are no words of
-    it.
+    1. A JSON array of texts.
+    2. Lines behind a bullet or a number, each up to a colon or a dash, until the numbers begin anew.
+    3. Else what stands between the commas of the first line that has some, behind a colon or on one side of "are".
+    4. Else two lines or more.
+    5. Without bullets and numbers an item has at most four words, or there is no list.
 
-    >>> parse_list("Sure! Here are five words: Roof, door, door, house", "house")
-    []
-    >>> parse_list("Sure! Here are five words: roof, door, wall, house", "house")
-    ['roof', 'door', 'wall']
+    >>> parse_list("Sure! Here are some:\\n1. Roof: above\\n2. Door\\n3. Wall"), parse_list("Roof, door, and wall.")
+    (['Roof', 'Door', 'Wall'], ['Roof', 'door', 'wall'])
     """
-    plain = re.sub(r"(?<=\s)(?=\(?\d{1,2}[.)]\s)", "\n", _REMARK.sub("", unmarked(text)))
-    lines = [
-        re.split(r":|\s[–—-]\s", line)[0] if _ITEM.match(line) else re.sub(r"^[^:]*:", "", line)
-        for line in plain.splitlines()
-    ]
-    rows = ((line.strip("| "), sign) for line in lines for sign in ",;/|•、·")
-    first = next(((line, sign) for line, sign in rows if line.count(sign) >= FEWEST_WORDS - 1), None)
-    pieces = first[0].split(first[1]) if first is not None else re.split(r"[,;|\n]", "\n".join(lines))
-    pieces = [re.sub(r"^.*\b(?:are|include)\s+", "", pieces[0]), *pieces[1:]]
-    pieces = [*pieces[:-1], *re.split(r"\s+and\s+", pieces[-1])]
-    bare = [re.sub(r"(?<=\w[^\W\d])\. .*", "", piece).rpartition("!")[2] or piece for piece in pieces]
-    found = [
-        re.sub(r"^\W*\d*\W*(?:[a-e][.)]\s+)?(?:and\s+)?|\W+$", "", piece, flags=re.IGNORECASE).lower() for piece in bare
-    ]
-    words = [word for word in dict.fromkeys(found) if _WORD.fullmatch(word) and word not in _OPENERS]
-    kept = [word for word in words if word != cue.lower()][:LIST_LENGTH]
-    return kept if len(kept) >= FEWEST_WORDS else []
+    if isinstance(held := _json_of(text), list):
+        return [str(each) for each in held]
+    lines = unmarked(text).splitlines()
+    marked = [found for line in lines if (found := _ITEM.match(line))]
+    anew = [place for place, found in enumerate(marked) if found["number"] == "1"][1:]
+    items = [_REMARK.sub("", found["item"]) for found in marked[: anew[0] if anew else None]]
+    if not marked:
+        line = next((line for line in lines if "," in line), "").split(". ")[0]
+        parts = re.split(r":\s+|\b(?:are|is)\s+", line)
+        items = re.split(r",\s*(?:and\s+)?|\s+and\s+", max(parts, key=lambda part: part.count(","))) if line else lines
+    items = [bare for each in items if (bare := _EDGES.sub("", each))]
+    is_short = marked or all(len(each.split()) <= _WORDS_OF_AN_ITEM for each in items)
+    return items if len(items) > 1 and is_short else []
+
+
+def _json_of(text: str) -> Any:
+    """A list or an object in JSON that is all of a reply, also behind one key; None where there is none."""
+    bare = re.sub(r"^```\w*|```$", "", spoken(text).strip()).strip()
+    try:
+        held = json.loads(bare) if bare[:1] in ("[", "{") else None
+    except json.JSONDecodeError:
+        return None
+    if isinstance(held, dict) and len(held) == 1 and isinstance(inner := next(iter(held.values())), list | dict):
+        return inner
+    return held
 
 
 # ---- orders ----------------------------------------------------------------------------------------------------------
 
-_NUMBERED_LABEL = re.compile(r"\W*\d[.)]\s*Q[1-4]\b(?!.*\bQ[1-4]\b)")
-_BETWEEN = re.compile(
-    r"(?:[^\w>=/]|->|=>)*(?:(?:and|then)\b|\((?:easiest|hardest|easy|hard)\))?(?:[^\w>=/]|->|=>)*", re.IGNORECASE
-)
-"""What may stand between two labels of an order; "Q2 > Q1" says easier or harder, "Q2 = Q1" and "Q2/Q1" neither."""
-_ONE_LABEL = re.compile(r"\W*(?:\d[.)]\s*)?Q[1-4](?:\s*\([^)]*\))?\W*")
+_NTH = r"(?<![\w.,])(?i:Q|(?:question|item|statement|task|option) ?#?)?([1-9])(?!\w|[.,]\d)"
+"""Names an item: its number, also behind "Q", "item" and their like."""
+_BETWEEN = re.compile(r"(?:[^\w=/:]|\b(?:and|first|then|finally|followed by)\b|\([^()\d]*\))*", re.IGNORECASE)
 
 
-def parse_ranking(text: str) -> list[float]:
-    """Rank of Q1 to Q4, 1 = easiest; nan for all where the first line with a label is no order of the four, once or
-    again and again, no label stands alone on each of four lines, and no rank behind each of them.
+def parse_ranking(text: str, n: int = 4, last: str = "hardest") -> list[float]:
+    """Rank of each of n numbered items, 1 = the first of the order that was asked for; nan for all where there is none.
 
-    >>> parse_ranking("Q2, Q1, Q4, Q3"), parse_ranking("Q1: 3\\nQ2: 1\\nQ3: 2\\nQ4: 4")
-    ([2.0, 1.0, 4.0, 3.0], [3.0, 1.0, 2.0, 4.0])
-    >>> parse_ranking("Q2, Q1, Q3, Q4, Q2, Q1, Q3, Q4"), parse_ranking("Q1, Q2, Q1, Q3, Q4")
-    ([2.0, 1.0, 3.0, 4.0], [nan, nan, nan, nan])
+    1. A JSON array of all items.
+    2. As many lines as items that name one at their head, behind the number of the line or alone ("1. Q3: easy").
+    3. Else the first line that names all items, each once, with nothing but signs, "and", "then" and their like between
+       them; "=", "/" and ":" are no such signs.
+    4. An item is named by its number, also behind "Q", "item", "question".
+    5. Nothing where it says that it begins with the last ("hardest to easiest").
+
+    Args:
+        last: what the last of the order is called.
+
+    >>> parse_ranking("Q2, Q1, Q4, Q3"), parse_ranking("1. Item 3\\n2. Item 1\\n3. Item 2", 3)
+    ([2.0, 1.0, 4.0, 3.0], [2.0, 3.0, 1.0])
     """
-    plain = re.sub(r"\bquestion ([1-4])\b", r"Q\1", unmarked(text), flags=re.IGNORECASE)
-    plain = re.sub(r"\bq([1-4])\b", r"Q\1", plain)
-    ranked = dict(re.findall(r"^\W*Q([1-4])\s*[:=]\s*([1-4])\W*$", plain, re.MULTILINE))
-    if set(ranked) == set(ranked.values()) == set("1234"):
-        return [float(ranked[label]) for label in "1234"]
-    if re.search(r"\bhardest\b[^\n]*\beasiest\b", plain, re.IGNORECASE):
-        return [float("nan")] * N_RANKED
-    lines = [line for line in plain.splitlines() if re.search(r"\bQ[1-4]\b", line)]
-    if not lines and re.fullmatch(r"\W*[1-4](?:\W+[1-4])*\W*", plain):
-        lines = [re.sub("([1-4])", r"Q\1", plain)]
-    elif len(lines) == N_RANKED and all(_NUMBERED_LABEL.match(line) for line in lines):
-        lines = [" ".join(re.findall(r"\bQ[1-4]\b", line)[0] for line in lines)]
-    elif all(_ONE_LABEL.fullmatch(line) for line in lines):
-        lines = [" ".join(lines)]
-    told = lines[0] if lines else ""
-    told = told.rpartition(":")[2] if len(re.findall(r"\bQ[1-4]\b", told.rpartition(":")[2])) >= N_RANKED else told
-    between = re.split(r"\bQ[1-4]\b", told)[1:-1]
-    labels = [int(found) for found in re.findall(r"\bQ([1-4])\b", told)]
-    if not all(_BETWEEN.fullmatch(each) for each in between):
-        labels = []
-    order = labels[:N_RANKED]
-    if tuple(order) not in set(permutations(range(1, N_RANKED + 1))) or labels != order * (len(labels) // N_RANKED):
-        return [float("nan")] * N_RANKED
-    return [float(order.index(place) + 1) for place in range(1, N_RANKED + 1)]
+    order = _order(text, n, last)
+    return [order.index(item) + 1.0 if order else math.nan for item in range(1, n + 1)]
+
+
+def _order(text: str, n: int, last: str) -> list[int]:
+    held, items = _json_of(text), set(range(1, n + 1))
+    plain = str(held) if isinstance(held, list) else unmarked(text)
+    if re.search(rf"\b{last}\s+(?:to|first|\u2192|->)\s", plain, re.IGNORECASE):
+        return []
+    lines = plain.splitlines()
+    heads = [re.match(rf"\W*\d[.)]\s*{_NTH}|\W*{_NTH}(?!\s*[.):=/])", line) for line in lines]
+    of_lines = [int(head[1] or head[2]) for head in heads if head]
+    if len(of_lines) == n and set(of_lines) == items:
+        return of_lines
+    for line in lines:
+        named = [int(each) for each in re.findall(_NTH, line)]
+        order, between = named[:n], re.split(_NTH, line)[2:-1:2]
+        if set(order) == items and len(named) == n:
+            return order if all(map(_BETWEEN.fullmatch, between)) else []
+    return []
+
+
+# ---- ratings ---------------------------------------------------------------------------------------------------------
+
+_RATING = r"(?P<rating>\d+)(?![a-zA-Z\d]|[.,\u2013-]\d|/(?!{top}\b))"
+_RATED = (
+    r"^\W*(?:statement |item )?(?P<label>[A-Z]|\d{1,2})(?:\s*[^\w\s']\W*|\s+(?=\d))"
+    r"(?:[^\d\s].*?[:=\u2013\u2014-]\s*)??"
+)
+"""The letter or number of a statement, and perhaps the statement."""
+
+
+def parse_ratings(text: str, n: int, scale: tuple[int, int] = (1, 4)) -> list[float]:
+    """The ratings of n statements that were shown behind letters or numbers, nan where there is none.
+
+    1. A JSON array of n numbers, or an object of them by letter or number.
+    2. Else a line, or lines, of n numbers and nothing else.
+    3. Else what stands behind the letter or number of a statement, perhaps with the statement between ("A: 3", "2. I
+       give up: 2 (rarely)"), on a line of its own or behind a comma.
+    4. Else n lines that end in a colon and a number, in their order.
+    5. What is not on the scale, is one of several ("2-3"), or differs where a statement stands twice, is none.
+
+    >>> parse_ratings("A: 3\\nB: 2, I think\\nC: 9", 3), parse_ratings("4, 3", 2)
+    ([3.0, 2.0, nan], [4.0, 3.0])
+    """
+    held, plain = _json_of(text), unmarked(text)
+    rating = _RATING.format(top=scale[1])
+    lines = re.sub(r"[,;|]\s*(?=[A-Z]\W)|(?<=\d)\s+(?=[A-Z]\W*\d)", "\n", plain).splitlines()
+    numbers = re.findall(r"\d+", plain if re.fullmatch(r"[\d\s]+", plain) else (plain.splitlines() or [""])[0])
+    labelled = [found for line in lines if (found := re.match(_RATED + rating, line, re.IGNORECASE))]
+    behind = [found["rating"] for line in lines if (found := re.search(rf":\s*{rating}", line))]
+    if isinstance(held, list):
+        pairs = list(enumerate([*each.values()][-1] if isinstance(each, dict) and each else each for each in held))
+    elif isinstance(held, dict):
+        pairs = [(_place(label), each) for label, each in held.items()]
+    elif len(numbers) == n and re.match(r"[\d,\s\[\]]+(?:\n|\.?$)", plain):
+        pairs = list(enumerate(numbers))
+    elif labelled:
+        pairs = [(_place(found["label"]), found["rating"]) for found in labelled]
+    else:
+        pairs = list(enumerate(behind)) if len(behind) == n else []
+    ratings: dict[int, set[str]] = {}
+    for place, each in pairs:
+        ratings.setdefault(place, set()).add(str(each))
+    points = {str(point): float(point) for point in range(scale[0], scale[1] + 1)}
+    single = (ratings.get(place, set()) for place in range(n))
+    return [points.get(next(iter(each)), math.nan) if len(each) == 1 else math.nan for each in single]
+
+
+def _place(label: str) -> int:
+    return int(label) - 1 if label.isdigit() else ord(label[:1].upper() or " ") - ord("A")
 
 
 # ---- guesses with probabilities --------------------------------------------------------------------------------------
 
-_ROW = re.compile(r'[\s\[{,]*\{\s*"\w+"\s*:\s*"([^"]+)"\s*,\s*"\w+"\s*:\s*"?([\d.]+ ?%?)"?\s*\}[\s\]}]*')
-"""A guess and its probability in JSON."""
-_PAIR = re.compile(
-    r"^((?:G\d\s*|\(?\d{1,2})[.):]\s*[^\W\d][^\n%]*|\A[^\W\d][^\n%]*)\n\W*(?:P\d\W*|probability\W*)?"
-    r"(\d{1,3}(?:\.\d+)? ?%|0?\.\d+)\W*$",
-    re.MULTILINE | re.IGNORECASE,
+_GUESS = re.compile(
+    r"^(?:(?:G|guess )?\d{1,2}[.):]\s+)?(?P<guess>.*?\w.*?)\s*(?:[:(,\[|=]|\s[\u2013-])\s*(?P<p>.*\d.*)$", re.IGNORECASE
 )
-"""A guess, and its probability on the next line; once alone it may be of all of them."""
-_MARK = re.compile(
-    r"^\s*(?:[-•]\s+|G\d\s*[.):]\s*|\(?\d{1,2}[.)](?!\d)\s*)?(?:(?:guess|answer) \d\s*[.):]\s*"
-    r"|(?:first|second|third|fourth|best|next)(?: best)? guess:\s*)?",
-    re.IGNORECASE,
-)
-_APART = r"(?:\s*[:=(,|\[]\s*|\s+[–—-]\s+)(?:probability\s*:?\s*)?(?:about\s+|approximately\s+|around\s+|[~≈<>]\s*)?"
-_SURE = r"\s*(?:(?:likely|confident|confidence|certain|sure|probability|chance|likelihood)\b)?[\])|]*\W*$"
-_PROBABILITY = re.compile(
-    rf"(?:{_APART}|\s+)(?P<percent>\d{{1,3}}(?:\.\d+)?)\s*(?:%|percent){_SURE}"
-    rf"|{_APART}(?P<share>0?\.\d+|0|1|1\.0+){_SURE}|\s*[:=]\s*(?P<bare>\d{{1,3}})\W*$",
-    re.IGNORECASE,
-)
-_BEFORE = re.compile(r"(?P<percent>\d{1,3}(?:\.\d+)?)\s*%(?:\s*[:–—-])?\s+(?P<guess>[^\W\d].*)")
-_MORE = re.compile(r"(?<=[%)])[,;]\s+|(?<=\.\d)[,;]\s+|(?<=\.\d\d)[,;]\s+|;\s+")
-_OF_ALL = re.compile(r"(?:of|chance|sure|certain|confident|likely)\b", re.IGNORECASE)
-"""What stands behind "50%" in a sentence."""
 _NO_GUESS = re.compile(
-    r"\W*(?:(?:the|your|my|first|second|third|fourth|best)\s+)*(?:guess|answer|probability\b.*|P\d)?(?:\s+is)?\W*"
-    r"|[\d.]+\s*%\s*(?:to|[–—-])",
-    re.IGNORECASE,
+    r"(?:(?:the|your|first|second|third|fourth) )*(?:guess|answer|p\d|probability.*)|.*%.*", re.IGNORECASE
 )
 
 
 def parse_guesses(text: str) -> list[tuple[str, float]]:
     """(guess, probability) of each line that has both, at most `N_GUESSES`; of a guess that stands twice, the first.
 
-    A share, a percentage and a number after a colon are probabilities. Where lines are numbered, what stands between
-    and after them is no guess; neither are "the second guess", "the probability of ..." and "0% to".
+    1. A JSON object of them, or an array of objects with both.
+    2. Else lines: a guess, perhaps behind a number, and what `stated_probability` reads behind the first colon, comma,
+       bracket or dash.
+    3. "The second guess" and "the probability of ..." are no guesses. Where lines below the first are numbered, those
+       without a number are none either.
 
-    >>> parse_guesses('[{"guess": "Paris", "probability": 0.6}, {"guess": "Lyon", "probability": 0.25}]')
-    [('Paris', 0.6), ('Lyon', 0.25)]
     >>> parse_guesses("Paris: 60%\\n2. Lyon (25%)\\n3. Nice: .1\\n4. paris: 5%\\n5. Apollo 11")
     [('Paris', 0.6), ('Lyon', 0.25), ('Nice', 0.1)]
     """
-    found: dict[str, tuple[str, float]] = {}
-    text = _ROW.sub(r"\n\1: \2", text) if _ROW.search(text) else text
-    text = _in_percent(unmarked(text))
-    text = _PAIR.sub(r"\1: \2", text) if len(_PAIR.findall(text)) > 1 else text
-    if re.fullmatch(r'\{(?:\s*"[^"]+"\s*:\s*[\d.]+\s*,?)+\}', text):
-        text = re.sub(r"[{}]", "", text).replace(",", "\n")
-    first, *rest = [line.strip("| ") for line in text.splitlines()] or [""]
-    numbered = [line for line in rest if (mark := _MARK.match(line)) and mark.end()]
-    for part in chain.from_iterable(_MORE.split(line) for line in [first, *(numbered or rest)]):
-        bare = _MARK.sub("", part, count=1)
-        stated, ahead = _PROBABILITY.search(bare), _BEFORE.fullmatch(bare)
-        guess = bare[: stated.start()] if stated else ahead["guess"] if ahead else ""
-        guess = guess.strip(" \"'.|")
-        if _NO_GUESS.fullmatch(guess) or guess.count("(") > guess.count(")") or _OF_ALL.match(guess):
-            continue
-        if stated and not stated["percent"] and guess[-1:].isdigit() and re.match(r":\d", stated[0]):
-            continue  # a time or a ratio
-        share = stated["share"] if stated else None
-        percent = (stated["percent"] or stated["bare"]) if stated else ahead["percent"] if ahead else ""
-        p = float(share) if share else float(percent) / 100
-        if p <= 1:
-            found.setdefault(guess.casefold(), (guess, p))
-    return list(found.values())[:N_GUESSES]
-
-
-def _in_percent(text: str) -> str:
-    """The text with numbers as `_PROBABILITY` reads them: the middle of a range, a decimal point, no fractions."""
-    text = re.sub(r"(\d),(\d+)\s*%", r"\1.\2%", re.sub(r"\s*(?:->|=>|\u2192)\s*", ": ", text))
-    text = re.sub(r"(\d)\u2044([1-9])", lambda found: f"{int(found[1]) / int(found[2]):.4g}", text)
-    text = re.sub(
-        r"(\d+)\s*%?\s*[-\u2013]\s*(\d+)\s*%", lambda found: f"{(int(found[1]) + int(found[2])) / 2:g}%", text
-    )
-    text = re.sub(r"(\d)\s*(?:/|out of)\s*100\b", r"\1%", re.sub(r"(\.\d+)/1\b", r"\1", text))
-    return re.sub(r"(%)\s*\([^)\n%]*\)", r"\1", text)
+    held = _json_of(text)
+    if isinstance(held, dict):
+        pairs = [(guess, str(p)) for guess, p in held.items()]
+    elif isinstance(held, list):
+        pairs = [
+            (str(guess), str(p))
+            for each in held
+            if isinstance(each, dict) and len(each) == 2
+            for guess, p in [each.values()]
+        ]
+    else:
+        first, *rest = unmarked(text).splitlines() or [""]
+        numbered = [line for line in rest if re.match(r"(?:G|guess )?\d{1,2}[.):]\s", line, re.IGNORECASE)]
+        found = filter(None, map(_GUESS.match, [first, *(numbered or rest)]))
+        pairs = [(each["guess"].strip(" \"'.|"), each["p"]) for each in found]
+    guesses: dict[str, tuple[str, float]] = {}
+    for guess, stated in pairs:
+        p = stated_probability(stated)
+        if p is not None and not _NO_GUESS.fullmatch(guess):
+            guesses.setdefault(guess.casefold(), (guess, p))
+    return list(guesses.values())[:N_GUESSES]
 
 
 # ---- steps -----------------------------------------------------------------------------------------------------------
@@ -317,80 +329,42 @@ def parse_steps(text: str) -> list[str]:
     return steps[:N_STEPS] if len(set(steps[:N_STEPS])) > 1 else []
 
 
-# ---- ratings ---------------------------------------------------------------------------------------------------------
-
-_RATING = re.compile(
-    r"(?:^\W*(?:statement\s+)?|[,;|{]\s*[\"'(]?|(?<=[1-4]\s))([A-Z])\b\W+"
-    r"(\d+)(?![\d/]|[.,:]\d|\s*(?:/|-|\u2013|or\b|to\b|out of\b)\s*\d)",
-    re.MULTILINE | re.IGNORECASE,
-)
-"""A number that others follow ("3/4", "2-3", "2 or 3") is no rating."""
-_RATED_STATEMENT = re.compile(r"^\W*([A-Z])\b[:.)].*:\s*([1-4])\W*$", re.MULTILINE)
-"""With the statement between letter and number."""
-
-
-def parse_ratings(text: str, n_items: int) -> list[float]:
-    """The rating behind each letter of a written answer, nan where there is none of 1 to 4 or where two differ."""
-    found: dict[str, set[float]] = {}
-    plain = unmarked(text)
-    for letter, digit in _RATING.findall(plain) or _RATED_STATEMENT.findall(plain):
-        found.setdefault(letter.upper(), set()).add(float(digit))
-    letters = [chr(ord("A") + place) for place in range(n_items)]
-    ratings = (found.get(each, set()) for each in letters)
-    return [min(own) if len(own) == 1 and own <= {1, 2, 3, 4} else float("nan") for own in ratings]
-
-
 # ---- refusals --------------------------------------------------------------------------------------------------------
 
-_HEAD = 240
-_UNABLE = (
-    r"(?:can(?:no|['’])t|can ?not|won['’]t|will not|am not able to|['’]m not able to|am unable to|['’]m unable to)"
-)
+_FIRST_SIGNS = 240
 _DECLINED = re.compile(
-    rf"\bI(?:['’]m| am)? (?:sorry|afraid)\b(?! (?:to hear|for your|of)\b)"
-    rf"|\bI {_UNABLE}(?! (?:believe|wait|imagine|stress|overstate|recommend [^.]* enough|thank)\b)"
-    r"|\bI['’]m (?:not able|unable) to|\bI(?: must| have to| need to|['’](?:m going to|ll) have to)"
-    r"(?: respectfully| politely)? (?:decline|refuse|pass)\b|\bI (?:have|['’]ve) no (?:information|way of knowing)\b"
-    r"|\bbe (?:irresponsible|unethical|inappropriate) (?:of me )?to\b|^unable to\b"
-    r"|\bviolates my (?:guidelines|policy)\b"
-    r"|\bnot possible for me to\b|\boutside (?:of )?what I can\b|\bI(?:['’]m| am) just an AI\b"
-    r"|(?:\b(?:is not|isn['’]t)(?: really)?|['’]s not|^not) something (?:that )?I(?:['’]m| am)?"
-    r" (?:can|could|able|willing)\b"
-    r"|\bI (?:don['’]t|do not) think I (?:should|can|could)\b|\btalk about something else\b"
-    r"|\bI(?:['’]m| am) (?:programmed|designed|trained)\b[^.]*\b(?:cannot|can['’]t|not to|unable)\b"
-    r"|\bI (?:don['’]t|do not|would rather not|prefer not to|refuse to|decline to)\b(?= (?:feel comfortable|answer"
-    r"|provide|help|assist|engage|do that)| (?:have (?:access|the ability|enough information)))"
-    r"|\bI(?:['’]d| would) (?:rather|prefer) not\b|\bmy guidelines (?:do not|don['’]t) allow\b"
-    r"|^(?:sorry\b(?! (?:for|about)\b)|no(?:pe)?[.,](?=$| I\b| sorry| can(?:no|['’])t)|unfortunately,? I\b)"
-    r"|\bwould violate\b[^.]*\b(?:polic|guideline)"
-    r"|^as an? (?:AI|artificial|language model)[^.]*?(?:\b(?:no|not|cannot|unable)\b|n['’]t\b)"
-    r"|^I(?:['’]m| am) not sure(?=[.!]|$)"
-    r"|^I (?:don['’]t|do not) know(?: (?:that|the answer))?\b"
-    r"|\b(?:not comfortable (?:to|with|\w+ing)|(?:not |in)appropriate for me to)\b"
-    r"|\b(?:against my (?:guidelines|programming|principles)|not appropriate to)\b"
-    # German, French, Spanish, Italian, Portuguese, Russian, Japanese, Chinese
-    r"|\b(?:tut mir leid|leider kann ich|(?:dabei|das|damit) kann ich (?:\w+ ){0,2}nicht|ich kann (?:\w+ ){0,3}nicht)\b"
-    r"|\b(?:je suis désolée?|désolée?\b|je ne peux pas|je ne suis pas en mesure|lo siento|no puedo)\b"
-    r"|\b(?:non posso|não posso|не могу)\b"
-    r"|申し訳|無理です|无法|不能(?:回答|提供|帮助|协助)|抱歉|对不起",
+    r"\bI\b[^.!?]{0,25}?(?:\bcannot|can't|\bcan not|won't|\bwill not|\bunable to|\bnot able to|\bnot going to)\b"
+    r"(?! (?:believe|wait|imagine|stress|overstate|live)\b)"
+    r"|\bI (?:do not|don't) (?:have|know|feel)\b|\bI(?:'d| would) (?:rather|prefer) not\b"
+    r"|^(?:sorry|no(?:pe)?), (?:but|can't|I)\b|\bnot appropriate to\b",
     re.IGNORECASE,
 )
-
-
-_CONCEDED = re.compile(r"^(?:while|although|though) [^,.]*, (?=\w)", re.IGNORECASE)
-"""What is conceded before the reply itself."""
+_ENGLISH = re.compile(r"\b(?:I|(?i:the|an|is|are|of|and|you|it|that|with|for|to|my|your|this|be|was))\b")
 
 
 def refuses(text: str) -> bool | None:
-    """Whether a reply declines its request in its first sentences; None for no reply.
+    """Whether a reply declines its request in its first 240 signs; None for no reply.
 
-    By its words: "I cannot ...", "I'm sorry", "As an AI I have no ..."; a reply that begins to answer and stops is an
-    answer.
+    1. "I cannot", "I won't", "I'm unable to", "I'm not going to" and their like; not "I can't believe".
+    2. "I do not have", "I don't know", "I don't feel", "I'd rather not", "it is not appropriate to".
+    3. "Sorry, but", "No, I" at its head.
+    4. Not in quotation marks, nor where it is conceded: "While I cannot see it, ...", "I can't, but here is ...".
+    5. A reply of six words or more, or with four letters that English has not, is not read where none of the commonest
+       English words stands in it.
+
+    Whatever else is said is an answer, also one that misses the request.
 
     >>> refuses("I'm sorry, but I can't help with that."), refuses("You can't miss it: turn left."), refuses(" ")
     (True, False, None)
-    >>> refuses("Es tut mir leid, aber dabei kann ich nicht helfen.")
+    >>> refuses("Es tut mir leid, aber dabei kann ich nicht helfen.") is None
     True
     """
-    head = _CONCEDED.sub("", without_disclaimer(" ".join(unmarked(text).split())))[:_HEAD]
-    return bool(_DECLINED.search(head)) if head else None
+    plain = " ".join(unmarked(text).split())
+    is_long = len(plain.split()) >= _FOREIGN_WORDS or len(re.findall(r"[^\W\d\x00-\x7f]", plain)) >= _FOREIGN_LETTERS
+    if not plain or (is_long and not _ENGLISH.search(plain)):
+        return None
+    head = re.sub(r'"[^"]*"?|^(?:While|Although) [^,.]*, ', "", plain)[:_FIRST_SIGNS]
+    return bool(_DECLINED.search(head)) and not re.search(r"\bbut (?:here|if I|you)\b", head)
+
+
+_FOREIGN_WORDS, _FOREIGN_LETTERS = 6, 4

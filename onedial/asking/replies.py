@@ -1,4 +1,4 @@
-"""What a reply says, out of what is put around it: thoughts, disclaimers, JSON, Markdown."""
+"""What a reply says, out of what is put around it: thoughts, JSON, Markdown, a next turn."""
 
 import json
 import re
@@ -76,15 +76,6 @@ _ENDS_A_TURN = re.compile(
 _AROUND_AN_ANSWER = re.compile(
     r"<\|\w+\|>|</?(?:answer|final_answer|response|output|solution|conclusion)>", re.IGNORECASE
 )
-_DELIBERATES = re.compile(
-    r"\W*(?:ok(?:ay)?|h+m+|alright|all right|got it|wait|analysis|thinking|(?:right|so|well|now|first(?:ly)?)(?=,)"
-    r"|let(?:'s|\u2019s| me| us)|(?:the |this )?(?:user|question|problem|prompt)|(?:this|that) is (?:a|an|the) question"
-    r"|we (?:need|have|are|should|must|can)|i (?:need|should|have|must|am asked|recall)"
-    r"|here(?: is|'s|\u2019s) (?:a|my) think|to (?:answer|determine|decide))\b"
-    r"|[^.!?\n]*\b(?:wait|hold on|let me|let's|hmm)\b",
-    re.IGNORECASE,
-)
-"""How a reasoning begins."""
 
 
 def _opening(text: str) -> int:
@@ -164,34 +155,25 @@ def leaves_a_thought_open(prompt: str) -> bool:
     return any(not prompt[mark.end() :].strip() for mark in _OPENS.finditer(prompt))
 
 
+_DELIBERATES = re.compile(
+    r"\W*(?:ok(?:ay)?|h+m+|alright|wait|let(?:'s|\u2019s| me)|(?:the |this )?(?:user|question)|(?:we|i) need|first)\b",
+    re.IGNORECASE,
+)
+"""How a reasoning begins."""
+
+
 def begun(text: str) -> str:
     """What a reply that was cut off says for sure: what follows a thought that closes in it, else its first line.
 
-    "" where that begins to reason: what is said on the way to an answer is none.
+    "" where that begins to reason ("Okay", "Hm", "Let me"): what is said on the way to an answer is none.
 
-    >>> begun("Yes, since the"), begun("Okay. Is it no?\\nNo, that is not"), begun("Hm, no.</think>\\nYes, I")
+    >>> begun("Yes, since the\\nriver"), begun("Okay. Is it no?\\nNo, that is not"), begun("Hm, no.</think>\\nYes, I")
     ('Yes, since the', '', 'Yes, I')
     """
     said = without_thoughts(text)
     if ended_a_thought(text):
         return said
     return "" if _DELIBERATES.match(said) else next(iter(said.splitlines()), "")
-
-
-_DISCLAIMER = re.compile(
-    r"^\W*as an? (?:AI|artificial intelligence|(?:large )?language model)\b[^.!?\n]*?,? (?:but|however),? "
-    r"(?!(?:I|you|we|if|feel|please|let)\b)(?:here (?:it|you) (?:is|are|go)\W+)?(?=\S)",
-    re.IGNORECASE,
-)
-
-
-def without_disclaimer(text: str) -> str:
-    """What is said after "As an AI, I have no ..., but"; the whole where that is all, or goes on with what it offers.
-
-    >>> without_disclaimer("As an AI, I can't travel, but the capital is Paris.")
-    'the capital is Paris.'
-    """
-    return _DISCLAIMER.sub("", text, count=1)
 
 
 _WRAPPED = re.compile(r'(?:```(?:json)?\s*)?\{\s*"[^"]*"\s*:\s*("(?:[^"\\]|\\.)*")\s*\}(?:\s*```)?')
@@ -208,43 +190,43 @@ def spoken(text: str) -> str:
     return str(json.loads(wrapped[1], strict=False)).strip() if wrapped else said
 
 
-ASKS = r"(?:question|q|user|human|frage|pregunta|domanda)[ \t]*\d*[ \t]*:"
-"""Opens a turn that asks, in small letters."""
-_ASKS_AMID = r"(?:Question|QUESTION|Q|User|Human|Frage|Pregunta|Domanda)[ \t]*\d*[ \t]*:"
-_ANSWERS_AMID = r"(?:Answer|ANSWER|A|Assistant|AI|Antwort|Respuesta|R\u00e9ponse|Risposta)[ \t]*\d*[ \t]*:"
-_TURN = re.compile(rf"(?:(?<=\S)[ \t]+|(?<=[.!?]))(?={_ASKS_AMID}.*?\s{_ANSWERS_AMID})")
-_ITS_ANSWER = re.compile(rf"^({_ASKS_AMID}.*?)[ \t]+(?={_ANSWERS_AMID})", re.MULTILINE)
+_NEXT = re.compile(r"(?<=\S)(?:\s+\W*|(?<=[.!?]))(?:Question|Exercise \d+|Q|User|Human)\s*:")
 
 
-def turn_by_turn(text: str) -> str:
-    """Questions with their answers on lines of their own, where a model that does not stop runs on in one line.
+def first_turn(text: str) -> str:
+    """What stands before the next "Question:", "User:" and their like, where a model does not stop after its answer.
 
-    >>> turn_by_turn("Yes. Question: Who is it? Answer: No")
-    'Yes.\\nQuestion: Who is it?\\nAnswer: No'
+    >>> first_turn("Yes. Question: Who is it? Answer: No"), first_turn("Question: Who?\\nAnswer: Yes")
+    ('Yes.', 'Question: Who?\\nAnswer: Yes')
     """
-    return _ITS_ANSWER.sub(r"\1\n", _TURN.sub("\n", text))
+    return _NEXT.split(text, maxsplit=1)[0]
 
 
-_LINK = re.compile(r"!?\[([^\]\n]*)\]\([^)\n]*\)")
-_COMMAND = re.compile(r"\\(?:boxed|text(?:bf|it)?|math(?:rm|bf|it))\s*\{([^{}]*)\}")
-"""Of LaTeX."""
-_HEADER = re.compile(r"^.*\|.*\n[ \t]*\|?(?:[ \t]*:?-{2,}:?[ \t]*(?:\||$))+", re.MULTILINE)
-"""Of a table in Markdown: the names of its columns, and the line below."""
 _QUOTES = str.maketrans("\u2018\u2019\u201c\u201d\u00ab\u00bb", '\'\'""""')
 
 
 def unmarked(text: str) -> str:
-    """What is said (`spoken`), line by line, without Markdown, LaTeX, code fences and typographic quotes or letters.
+    """What is said (`spoken`) before a next turn (`first_turn`), line by line, without Markdown, dollar signs, code
+    fences and typographic quotes or letters.
 
     >>> unmarked("Sure:\\n```\\n### **Paris**: \\uff16\\uff10 %\\n```")
     'Sure:\\nParis: 60 %'
     """
-    plain = unicodedata.normalize("NFKC", spoken(text)).translate(_QUOTES)
-    while (bare := _COMMAND.sub(r"\1", plain)) != plain:
-        plain = bare
+    plain = first_turn(unicodedata.normalize("NFKC", spoken(text)).translate(_QUOTES))
     plain = re.sub(r"\$([^$\n]*)\$", r"\1", plain).replace("\\%", "%")
-    plain = re.sub(r"</?(?:b|i|u|em|strong|br|p|ul|ol|li|answer)\b[^>\n]*>", "", plain, flags=re.IGNORECASE)
-    plain = _HEADER.sub("", re.sub(r"^\s*```\w*\s*$", "", plain, flags=re.MULTILINE))
-    plain = re.sub(r"^\s*(?:#+|>)\s*", "", _LINK.sub(r"\1", plain), flags=re.MULTILINE)
+    plain = re.sub(r"^\s*```\w*\s*$", "", plain, flags=re.MULTILINE)
+    plain = re.sub(r"^\s*(?:#+|>)\s*", "", re.sub(r"^\s*[*+]\s+", "- ", plain, flags=re.MULTILINE), flags=re.MULTILINE)
     plain = re.sub(r"[*`~]+|(?<!\w)_+|_+(?!\w)|\\[()\[\]]", "", plain)
-    return "\n".join(line.strip() for line in turn_by_turn(plain).splitlines() if line.strip())
+    return "\n".join(line.strip() for line in plain.splitlines() if line.strip())
+
+
+_NOT = re.compile(r"\b(?:not|never|cannot|neither|nor)\b|n't\b", re.IGNORECASE)
+
+
+def is_denied(before: str) -> bool:
+    """Whether what stands before a word denies it: a "not" in the same clause.
+
+    >>> is_denied("I would not say "), is_denied("I'm not sure, but ")
+    (True, False)
+    """
+    return _NOT.search(re.split(r"[,;:.\n]", before)[-1]) is not None

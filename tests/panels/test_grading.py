@@ -1,16 +1,10 @@
-"""Words are graded by SQuAD's rules, options by their letter, final answers by their value: each by what it names.
-
-tests/reference/grades.yaml is the table of answers, under what each of them is graded.
-"""
+"""Each rule of grading has its example; errors are measured on labelled replies (scripts/replies.py)."""
 
 import json
-import math
 import string
-from pathlib import Path
 
 import pandas as pd
 import pytest
-import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -21,35 +15,117 @@ from onedial.panels.grading.choice_grading import grade_answer
 from onedial.panels.grading.grading import grade
 from onedial.panels.questions.question_files import load_questions
 
-TABLE = yaml.safe_load((Path(__file__).parents[1] / "reference" / "grades.yaml").read_text("utf-8"))
-OUTCOMES = {"right": True, "wrong": False, "no answer": None}
+SAME = [
+    ("Paris.", "paris"),
+    ("The Beatles", "Beatles"),
+    ("**Answer:** Jane Austen", "Jane Austen"),
+    ("5,000", "5000"),
+    ("7.0", "7"),
+    ("the 21st", "21"),
+    ("50 percent", "50%"),
+    ("−40", "minus 40"),
+    ("Bogota", "Bogotá"),
+    ("J. R. R. Tolkien", "J.R.R. Tolkien"),
+    ("U.S.A.", "USA"),
+    ("Einstein's", "Einstein"),
+    ("Salt & pepper", "salt and pepper"),
+    ("東京", "東京"),
+    ("A", "a"),
+]
+GRADED = [
+    (
+        Question("q", "What is the capital of Norway?", ("Oslo",)),
+        {
+            "right": [
+                "It was Oslo, I think.",
+                "I'm not sure, but Oslo",
+                "Not far.\n\nOslo.",
+                "<think>Rome?</think>Oslo",
+            ],
+            "wrong": ["Bergen", "Osloer"],
+            "no answer": [
+                "I don't know",
+                "It isn't Oslo",
+                "Oslo or Bergen",
+                "",
+                "…",
+                "Question:",
+                "The capital of Norway",
+            ],
+        },
+    ),
+    (Question("q", "Which metal is not solid?", ("mercury",)), {"right": ["The metal that is not solid is mercury"]}),
+    (Question("q", "Whose equation is it?", ("Einstein",)), {"right": ["Einstein's equation."]}),
+    (Question("q", "What is the first prime?", ("2",)), {"right": ["2, the only even one"], "wrong": ["2, 3, 5"]}),
+    (
+        Question("q", "Which Roman emperor built the wall in the north of Britain?", ("Hadrian",)),
+        {
+            "right": ["Which Roman emperor built the wall in the north of Britain?\nHadrian", "Hadrian?"],
+            "wrong": ["Britain", "The Roman emperor Trajan built the wall in Britain"],
+            "no answer": ["Who built the wall in Britain?", "Roman emperor built the wall"],
+        },
+    ),
+    (
+        Question("q", "Is Pluto a planet or a dwarf planet?", ("dwarf planet",)),
+        {"right": ["A dwarf planet."], "wrong": ["A planet."]},
+    ),
+    (Question("q", "Which band recorded Fragile?", ("Yes",)), {"right": ["The band Yes"], "wrong": ["Genesis"]}),
+    (
+        Question("q", "Is Rome in Italy?", ("yes",)),
+        {"right": ["Yes.", "I'm not sure, but yes"], "wrong": ["No, it isn't."], "no answer": ["Yes and no", "Hm"]},
+    ),
+    (Question("q", "Is Rome in Spain?", ("No",)), {"right": ["No."], "wrong": ["Yes."], "no answer": ["In Italy"]}),
+    (
+        Question("q", "Which metal is liquid?", options=("gold", "mercury", "gold leaf", "iron"), right_option=1),
+        {
+            "right": [
+                "B",
+                "B. mercury",
+                "Not gold, so the answer is **B**.",
+                "\\boxed{\\text{B}}",
+                "It is mercury, of course",
+            ],
+            "wrong": ["A", "iron"],
+            "no answer": ["mercury and iron", "A or B", "E", "Answer:", "", "Beryllium"],
+        },
+    ),
+    (
+        Question("q", "How many of the 8 cows are black?", ("4",), grading="number"),
+        {
+            "right": [
+                *("4", "The answer is 4. I counted 7 twice.", "$4$", "First \\boxed{3}, then \\boxed{4}", "2 x 2 = 4"),
+                *("4 cm (2 in)", "#### 4", "There are 4.0 cows.", "Four.", "4 of 8"),
+            ],
+            "wrong": ["3", "3 of 8"],
+            "no answer": ["4 or 5", "I cannot say", "", "\\boxed{}", "4x", "4\\sqrt{3}"],
+        },
+    ),
+    *(
+        (Question("q", "What is it?", (accepted,), grading="number"), graded)
+        for accepted, graded in {
+            "1,234": {"right": ["1234", "1{,}234"]},
+            "90": {"right": ["90^\\circ", "90°"]},
+            "-7": {"right": ["-7", "minus seven"], "wrong": ["7"]},
+            "\\frac{3}{4}": {"right": ["0.75", "3/4", "\\dfrac{3}{4}", "\\frac34"]},
+            "3 1/3": {"right": ["10/3"]},
+            "(1,2)": {"right": ["\\left( 1, 2 \\right)"]},
+            "2 \\sqrt{3}": {"right": ["2\\sqrt{3}"]},
+            "odd": {"right": ["\\text{odd}"]},
+        }.items()
+    ),
+]
 
 
-@pytest.mark.parametrize(("answer", "accepted"), TABLE["the same"])
-def test_equal_after_normalising_is_exact(answer, accepted):
-    assert grade(answer, [accepted]) == grade(accepted, [accepted])
-    assert grade(answer, ["Ulysses", accepted]).exact
-    assert grade(answer, [accepted]).f1 == 1
+@pytest.mark.parametrize(("answer", "accepted"), SAME)
+def test_equal_after_normalising_is_right(answer, accepted):
+    assert grade(answer, ["Ulysses", accepted]).correct
+    assert normalised_tokens(accepted) == normalised_tokens(answer.replace("**Answer:**", ""))
 
 
-@pytest.mark.parametrize("row", TABLE["graded"], ids=lambda row: f"{row['question'][:30]} {row['accepted']}")
-def test_every_answer_is_graded_as_what_it_says(row):
-    options = tuple(row.get("options", ()))
-    right = "ABCD".index(row["accepted"]) if options else None
-    question = Question(
-        "q", row["question"], (row["accepted"],), grading=row["grading"], options=options, right_option=right
-    )
-    for outcome in OUTCOMES:
-        for text in row.get(outcome, ()):
-            found = grade_answer(question, text)
-            assert (found.outcome, found.correct) == (outcome, OUTCOMES[outcome]), text
-            assert math.isnan(found.f1) == (outcome == "no answer")
-
-
-def test_token_f1_counts_shared_tokens_with_their_multiplicity():
-    assert grade("red red blue", ["red blue blue"]).f1 == pytest.approx(2 * 2 / 6)
-    assert grade("Eiffel tower of Paris", ["Paris tower"]).f1 == pytest.approx(2 * 2 / 6)
-    assert grade("tower", ["the Eiffel tower", "a tower"]).f1 == 1
+@pytest.mark.parametrize(("question", "graded"), GRADED)
+def test_every_answer_is_graded_as_what_it_says(question, graded):
+    outcomes = {text: grade_answer(question, text).outcome for texts in graded.values() for text in texts}
+    assert outcomes == {text: outcome for outcome, texts in graded.items() for text in texts}
 
 
 def test_an_answer_that_stands_in_many_sentences_counts_only_as_the_whole_answer():
@@ -61,8 +137,6 @@ def test_an_answer_that_stands_in_many_sentences_counts_only_as_the_whole_answer
 @given(st.text(max_size=60), st.lists(st.text(max_size=20), max_size=3))
 def test_any_text_can_be_graded(answer, accepted):
     result = grade(answer, accepted)
-    assert math.isnan(result.f1) or 0 <= result.f1 <= 1
-    assert not result.exact or result.correct
     assert result.correct is {"right": True, "wrong": False}.get(result.outcome)
 
 

@@ -1,15 +1,12 @@
 """How the answer to a question is graded: one function per kind of answer. A question with options is a choice; else it
 says which.
 
-text    words and names, by the rules of SQuAD and a little more (`onedial.panels.grading.grading`); where yes or no is
-        the answer, as every yes or no is read ("Yes, but I am not sure"), and what says neither is no answer
-choice  the letter of an option, or its words
+text    words and names (`onedial.panels.grading.grading`); where yes or no is the answer, as every yes or no is read
+        ("Yes, but I am not sure"), and what says neither is no answer
+choice  1. the letter of an option (`onedial.asking.readers.chosen`)
+        2. else the one option whose words stand in the answer
+        What chooses nothing, or several, is no answer.
 number  a number or a final answer in LaTeX (`onedial.panels.grading.number_grading`)
-
-Of a choice the letter counts where it is chosen: boxed, after "answer is" or "answer:" (the last of these, since
-reasoning comes first), or else at the head of the first line ("C", "(C)", "C) mercury"). An option's own words choose
-it too, where no other option stands beside them. A text that chooses nothing is no answer; one that chooses two is
-wrong.
 
 Code is not graded: what a program does shows only when it runs, and nothing that a model wrote is run here.
 """
@@ -18,54 +15,38 @@ import re
 from collections.abc import Callable
 
 from onedial.asking.questions import LETTERS, Question
-from onedial.asking.replies import without_disclaimer
+from onedial.asking.readers import chosen
 from onedial.asking.yes_no import parse_yes_no
-from onedial.panels.grading.answer_text import find, first_statement, normalised_tokens
+from onedial.panels.grading.answer_text import find, normalised_tokens, statements
 from onedial.panels.grading.grading import NO_ANSWER, UNGRADED, Grade, grade
 from onedial.panels.grading.number_grading import grade_number
 
-_LETTER = r"[*_\"'“(\[{]*(?:option\s+)?[*_(\[{]*([A-Z])(?![\w'’])"
-_CHOSEN = re.compile(
-    rf"(?:\\boxed\{{\s*(?:\\text\{{)?\s*|\b[Aa]nswer\s*(?:is\b\s*:?|:)\s*|\bANSWER\s*:\s*)(?:\*\*\s*)?{_LETTER}"
-)
-_HEAD = re.compile(
-    r"[*_\"'“(\[{]*(?:[Oo]ption\s+)?[*_(\[{]*([A-Z])(?:[*_\"'”)\]}.:,;/]|\s*$|\s+(?:or|and)\s+[A-Z](?![\w'’]))"
-)
 _OPEN = re.compile(r"\W*(?:who|whom|whose|what|which|where|when|why|how|name)\b", re.IGNORECASE)
 """A question of which yes or no is a name ("Which band recorded Fragile?")."""
-_SECOND = re.compile(r"\s*[)\]*]*\s*(?:,|/|or|and)\s*\(?([A-Z])(?![\w'’])")
 
 
 def grade_choice(question: Question, answer_text: str | None) -> Grade:
-    """Grade one answer to a question with options. F1 is 1 or 0 here: a letter is right or not."""
+    """Grade one answer to a question with options."""
     if answer_text is None or question.right_option is None:
         return UNGRADED
-    chosen = chosen_letters(answer_text, dict(zip(LETTERS, question.options, strict=False)), question.rendered)
-    return Grade.of(chosen == {LETTERS[question.right_option]}) if chosen else NO_ANSWER
+    place = option_chosen(question, answer_text)
+    return NO_ANSWER if place is None else Grade.of(place == question.right_option)
 
 
-def chosen_letters(answer_text: str, options: dict[str, str], question: str = "") -> set[str]:
-    """The letters that an answer chooses; empty where it chooses none."""
-    for match in reversed([*_CHOSEN.finditer(answer_text)]):
-        if match[1] in options:
-            return _with_second(answer_text, match, options)
-    statement = first_statement(answer_text, question)
-    head = _HEAD.match(statement)
-    if head and head[1] in options:
-        return _with_second(statement, head, options)
-    named = {letter for letter, text in options.items() if find(normalised_tokens(statement), normalised_tokens(text))}
-    # "ice" stands in "ice cream": the longer option was meant
-    return {x for x in named if not any(_is_part(options[x], options[other]) for other in named - {x})}
+def option_chosen(question: Question, answer_text: str) -> int | None:
+    """The place of the option that an answer chooses, by its letter or its words.
 
-
-def _with_second(text: str, match: re.Match[str], options: dict[str, str]) -> set[str]:
-    second = _SECOND.match(text, match.end(1))
-    return {match[1]} | ({second[1]} & options.keys() if second else set())
-
-
-def _is_part(text: str, other: str) -> bool:
-    tokens, others = normalised_tokens(text), normalised_tokens(other)
-    return len(tokens) < len(others) and bool(find(others, tokens))
+    >>> question = Question("q", "Which metal is liquid?", options=("gold", "mercury"), right_option=1)
+    >>> option_chosen(question, "B"), option_chosen(question, "It is mercury."), option_chosen(question, "A or B")
+    (1, 1, None)
+    """
+    letters = {letter: place for place, letter in enumerate(LETTERS[: len(question.options)])}
+    place = chosen(answer_text, letters)
+    if place is not None:
+        return place
+    tokens = normalised_tokens("\n".join(statements(answer_text, question.text)))
+    named = [place for place, option in enumerate(question.options) if find(tokens, normalised_tokens(option))]
+    return named[0] if len(named) == 1 else None
 
 
 def grade_answer(question: Question, answer_text: str | None) -> Grade:
@@ -84,7 +65,7 @@ def grade_answer(question: Question, answer_text: str | None) -> Grade:
     ('right', 'wrong')
     """
     grader = grade_choice if question.options else GRADERS[question.grading]
-    return grader(question, None if answer_text is None else without_disclaimer(answer_text))
+    return grader(question, answer_text)
 
 
 def _grade_text(question: Question, answer_text: str | None) -> Grade:

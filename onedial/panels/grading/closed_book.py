@@ -12,7 +12,7 @@ from onedial.asking.questions import Question
 from onedial.core.errors import InputError
 from onedial.panels.grading.choice_grading import grade_answer
 
-COLUMNS = ["model", "question_id", "text", "outcome", "exact", "f1", "correct"]
+COLUMNS = ["model", "question_id", "text", "outcome", "correct"]
 NO_ANSWER = "no answer"
 
 
@@ -24,7 +24,7 @@ def grade_closed_book(written: pd.DataFrame, questions: Sequence[Question]) -> p
         questions: all that were asked.
 
     Returns:
-        The columns `COLUMNS`, row by row; exact, f1 and correct are nan where the outcome is neither right nor wrong.
+        The columns `COLUMNS`, row by row; correct is nan where the outcome is neither right nor wrong.
 
     Raises:
         InputError: a question that is not given.
@@ -46,8 +46,7 @@ def grade_closed_book(written: pd.DataFrame, questions: Sequence[Question]) -> p
     texts = ["" if pd.isna(text) else str(text) for text in closed["text"]]
     grades = [grade_answer(by_id[name], text) for name, text in zip(closed["question_id"], texts, strict=True)]
     closed["outcome"] = [grade.outcome for grade in grades]
-    for column in ("exact", "f1", "correct"):
-        closed[column] = pd.Series([getattr(grade, column) for grade in grades], dtype="float64")
+    closed["correct"] = pd.Series([grade.correct for grade in grades], dtype="float64")
     return closed
 
 

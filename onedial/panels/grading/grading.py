@@ -1,47 +1,28 @@
-"""Grade a closed-book answer by the rules of SQuAD: normalised exact match and token F1, best over accepted answers.
+"""Grade a closed-book answer in words: right, wrong, or no answer.
 
-With c tokens shared (counted with their multiplicity) between an answer of a tokens and an accepted one of b:
+1. Its first line that says something counts, and its last (`statements`), after normalising.
+2. It is right where it is an accepted answer, or holds one as whole words in its order.
+3. A row of bare numbers holds none ("2, 3, 5"), nor does a line with a "not" or "or" that neither question nor accepted
+   answer has: that is no answer, for the rules do not know what it denies. "I'm not sure, but ..." denies nothing.
+4. What says nothing, only repeats the question, or declines (`refuses`) is no answer. All else is wrong.
 
-    precision = c / a,  recall = c / b,  F1 = 2 c / (a + b)
-
-`correct` is a little wider than exact match, since models answer in sentences: the accepted answer may also stand
-within the answer, as whole words in its order, unless the answer denies or offers a choice ("not", "or"; the question's
-own words apart), or gives other numbers than those of question and key. The whole line counts, or what is left of it
-without brackets, or the right side of its equation; a list of names counts in any order.
-
-These rules do not know whether a surname is a namesake's, or a thing is named after its owner: a judge reads that
-(`--judge`). What answers nothing is neither right nor wrong.
+A surname alone is not the full name, and a thing that is named after its owner holds the owner's name: a judge reads
+that (`--judge`).
 """
 
 import re
-from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import pairwise
 from typing import Literal
 
-from onedial.panels.grading.answer_text import (
-    FUNCTION_WORDS,
-    find,
-    first_statement,
-    normalised_tokens,
-    repeats_the_question,
-)
+from onedial.asking.readers import refuses
+from onedial.panels.grading.answer_text import FUNCTION_WORDS, find, normalised_tokens, statements
 
 Outcome = Literal["right", "wrong", "no answer", "ungraded"]
 _WORDS = re.compile(r"\w+(?:[.,'’-]\w+)*")
-_VERBS = "is was are were does do did ca could wo would has have had should"
-_DENIALS = {"not", "never", "neither", "nor", "cannot", "or", *(f"{verb}nt" for verb in _VERBS.split())}
-_UNSURE = r"I(?:['\u2019]m| am) not (?:\w+ )?(?:sure|certain)|I can(?:['\u2019]t|not) be (?:\w+ )?(?:sure|certain)"
-_TAKEN_BACK = r".*\b(?:wait,? no|no,? wait|actually,? no|scratch that|correction)\b\W+(?=\w)|[^?]*\?\s*no\b\W+(?=\w)"
-_HEDGE = re.compile(
-    rf"^(?:{_TAKEN_BACK}|(?:As an AI, )?(?:{_UNSURE}),? but,?\s+)"
-    rf"|[,;.(]\s*(?:(?:but|though|although)\s+)?(?:{_UNSURE})\W*$",
-    re.IGNORECASE,
-)
-"""What denies no answer: a doubt beside it, and what is taken back before it."""
-_BRACKETS = re.compile(r"(?<!\\)\([^()]*\)|\[[^\[\]]*\]")
-_LISTED = re.compile(r"\s*,\s*(?:and\s+|&\s*)?|\s+and\s+|\s*&\s*")
+_DENIALS = {"not", "never", "neither", "nor", "cannot", "or", "isnt", "wasnt", "arent", "werent", "doesnt", "didnt"}
+_UNSURE = r"I(?:'m| am) not (?:\w+ )*(?:sure|certain)\b"
+_HEDGE = re.compile(rf"^.*{_UNSURE}[^.]*?,? but\b|[,;.(]\s*(?:but |though |although )?{_UNSURE}\W*$", re.IGNORECASE)
 
 
 @dataclass(frozen=True)
@@ -49,28 +30,24 @@ class Grade:
     """What an answer is worth.
 
     Attributes:
-        exact: equal to an accepted answer after normalising; None where there is nothing to grade, or nothing to
-            grade it by.
-        f1: token F1 with the nearest accepted answer, 0 to 1; nan likewise.
-        correct: exact, or an accepted answer stands within it (see the module's text); None likewise.
         outcome: "right", "wrong"; "no answer" for what answers nothing; "ungraded" where the question was not asked,
             or nothing is accepted.
     """
 
-    exact: bool | None
-    f1: float
-    correct: bool | None
     outcome: Outcome
 
     @classmethod
-    def of(cls, is_right: bool, exact: bool | None = None, f1: float | None = None) -> "Grade":
-        """Right or wrong; exact and F1 are the same where an answer is one or the other."""
-        outcome: Outcome = "right" if is_right else "wrong"
-        return cls(is_right if exact is None else exact, float(is_right) if f1 is None else f1, is_right, outcome)
+    def of(cls, is_right: bool) -> "Grade":
+        return cls("right" if is_right else "wrong")
+
+    @property
+    def correct(self) -> bool | None:
+        """None where it is neither right nor wrong."""
+        return {"right": True, "wrong": False}.get(self.outcome)
 
 
-UNGRADED = Grade(exact=None, f1=float("nan"), correct=None, outcome="ungraded")
-NO_ANSWER = Grade(exact=None, f1=float("nan"), correct=None, outcome="no answer")
+UNGRADED = Grade("ungraded")
+NO_ANSWER = Grade("no answer")
 
 
 def outcome_as_number(outcome: str, declined: float = float("nan")) -> float:
@@ -86,67 +63,40 @@ def outcome_as_number(outcome: str, declined: float = float("nan")) -> float:
 
 
 def grade(answer_text: str | None, accepted: Sequence[str], question: str = "", exact: Sequence[str] = ()) -> Grade:
-    """Grade one answer against all accepted ones.
+    """Grade one answer against all accepted ones, by the rules above.
 
     Args:
-        answer_text: what the respondent wrote: its first line that says something counts. None: it was not asked.
+        answer_text: what the respondent wrote. None: it was not asked.
         accepted: accepted answers, aliases included; empty where none is known or none exists.
-        question: what was asked; its words and numbers may stand in the answer, and without it the question that
-            comes back as an answer is not known for what it is.
-        exact: answers that are accepted only as the whole answer ("fall", which stands in too many sentences).
+        question: what was asked; its words may stand in the answer, and without it the question that comes back as an
+            answer is not known for what it is.
+        exact: answers that are accepted only as a whole line ("fall", which stands in too many sentences).
 
     Returns:
         The grade; its outcome is "no answer" also where nothing is accepted.
 
-    >>> grade("The Danube.", ["Danube"]).correct
-    True
+    >>> grade("The Danube.", ["Danube"]).outcome, grade("Not the Danube.", ["Danube"]).outcome
+    ('right', 'no answer')
     """
     if answer_text is None:
         return UNGRADED
-    statement = first_statement(answer_text, question)
-    answer = _HEDGE.sub("", statement).strip() or statement
-    asked, repeats = normalised_tokens(question), repeats_the_question(answer, question)
-    if not answer or (repeats and not (accepted or exact)):
+    lines = statements(answer_text, question)
+    if not lines:
         return NO_ANSWER
     if not (accepted or exact):
         return UNGRADED
-    if "whose" in asked:
-        answer = re.sub(r"(?<=\w)['’]s\b", "", answer)
-    given, wanted = normalised_tokens(answer), [normalised_tokens(text) for text in (*accepted, *exact)]
-    is_exact = given in wanted
-    numbers = _numbers(asked, *wanted)
-    parts = [answer, _BRACKETS.sub(" ", answer), answer.rpartition("=")[2]]
-    held = any(_holds(part, text, numbers) and not _denies(given, text, asked) for part in parts for text in accepted)
-    if repeats and not is_exact and (not held or answer.endswith("?")):
-        return NO_ANSWER
-    f1 = max(2 * sum((Counter(given) & Counter(own)).values()) / (len(given) + len(own)) for own in wanted)
-    return Grade.of(is_exact or held, is_exact, f1)
-
-
-def _numbers(*texts: list[str]) -> set[str]:
-    """Numbers that may stand in an answer beside these texts: "10th" also as 10."""
-    known = {token for text in texts for token in text if token[0].isdigit()}
-    return known | {re.sub("(?:st|nd|rd|th)$", "", token) for token in known}
-
-
-def _holds(answer: str, wanted: str, numbers: set[str]) -> bool:
-    """Whether an accepted answer stands in another, whose numbers are all known where it has some itself."""
-    given, own = normalised_tokens(answer), normalised_tokens(wanted)
-    if len(wanted) == 1 and wanted.isupper():  # a lone letter stands in too many sentences
-        return wanted == answer.strip() or bool(
-            re.search(rf"(?:\b(?:is|are)|[:=])\s+\W?{wanted}\W*(?:[.,;!(]|$)", answer)
-        )
-    if any(token[0].isdigit() for token in own) and {token for token in given if token[0].isdigit()} - numbers:
-        return False
-    names = _LISTED.split(wanted)
-    is_list = all(name[:1].isupper() for name in names)
-    return bool(find(given, own)) or (is_list and all(find(given, normalised_tokens(name)) for name in names))
-
-
-def _denies(given: list[str], wanted: str, asked: list[str]) -> bool:
-    """Whether words of denial or choice stand there that neither the key nor the question has before the same word."""
-    repeated = {*pairwise(asked), *pairwise(normalised_tokens(wanted))}
-    return any(pair[0] in _DENIALS and pair not in repeated for pair in pairwise([*given, ""]))
+    lines = [_HEDGE.sub("", line).strip() or line for line in (lines[0], lines[-1])]
+    whole = [normalised_tokens(line) for line in lines]
+    if any(normalised_tokens(text) in whole for text in (*accepted, *exact)):
+        return Grade.of(True)
+    asked, is_denied = normalised_tokens(question), False
+    for line, given in zip(lines, whole, strict=True):
+        for wanted in map(normalised_tokens, accepted):
+            if find(given, wanted) and not re.fullmatch(r"[\d\s.,]+", line):
+                if not _DENIALS & (set(given) - set(asked) - set(wanted)):
+                    return Grade.of(True)
+                is_denied = True
+    return NO_ANSWER if is_denied or refuses(answer_text) else Grade.of(False)
 
 
 def answer_spans(text: str, question: str = "") -> list[tuple[int, int]]:
@@ -167,4 +117,4 @@ def answer_label(text: str, question: str = "") -> str | None:
     >>> answer_label("Answer: the Seine.") == answer_label("Seine")
     True
     """
-    return " ".join(normalised_tokens(first_statement(text, question))) or None
+    return " ".join(normalised_tokens(next(iter(statements(text, question)), ""))) or None

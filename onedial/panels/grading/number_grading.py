@@ -1,91 +1,100 @@
 r"""Grade a final answer that is a number or an expression, in plain text or LaTeX ("\frac{3}{4}", "0.75", "(1, 2)").
 
-What counts is what is boxed last; else what follows the last "answer is" or "answer:"; else the right side of the last
-equation, or the first line. Two answers are equal where their values are (as exact fractions), else where they are
-written alike: spaces, dollar signs, sizes of brackets and styles of fractions do not count, units do not where a bare
-number is accepted. Nothing is calculated: "sqrt(4)" is not 2.
+1. What is boxed last counts; else the sentence behind the last "####", "answer is" or "Answer:"; else the last sentence
+   with a number of the last line with a number.
+2. Of a sentence what stands right of its last "=", without brackets; numbers of the question do not count beside
+   others.
+3. It is right where it is written as an accepted answer, or where its one number has the value of one (as exact
+   fractions; "four" is 4). Units, spaces, dollar signs and styles of LaTeX do not count.
+4. No number, several, or one within an expression ("2x") is no answer.
+
+Nothing is calculated: "sqrt(4)" is not 2.
 """
 
 import re
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
-from onedial.panels.grading.answer_text import first_statement, repeats_the_question
+from onedial.asking.replies import first_turn, spoken, unmarked
 from onedial.panels.grading.grading import NO_ANSWER, UNGRADED, Grade
 
 if TYPE_CHECKING:
     from onedial.asking.questions import Question
 
-_MARKER = re.compile(r"\banswer\s*(?:is\b\s*:?|:)\s*", re.IGNORECASE)
-_STYLE = re.compile(
-    r"\\(?:left|right|bigl?|bigr?|displaystyle|!|,|;|:| |quad)(?![A-Za-z])|\$|\\[()\[\]]|\^\{?\\circ\}?|\\?°"
-)
+_MARKER = re.compile(r".*(?:####|\banswer\s*(?:is\b|:)\s*:?)(?=.*\S)", re.IGNORECASE | re.DOTALL)
+_STYLE = re.compile(r"\\(?:left|right|displaystyle|!|,|;|:| |quad)(?![A-Za-z])|\$|\\[()\[\]]|\^\{?\\circ\}?|\\?°|\\?%")
 _WRAPPED = re.compile(r"\\(?:text|mathrm|mbox|textbf|mathbf)\s*\{([^{}]*)\}")
 _THOUSANDS = re.compile(r"(?<=\d)(?:\{,\}|,)(?=\d{3}(?!\d))")
-_NUMBER = re.compile(r"[-−+]?\s*(?:\d+(?:\.\d*)?|\.\d+)(?:\s*/\s*\d+(?:\.\d+)?)?")
-_FRACTION = re.compile(r"([-−+]?)\\frac\{?([-−]?\d+)\}?\{?([-−]?\d+)\}?")
-_LONGEST = 400
+_NUMERALS = ("zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
+_NUMBER = re.compile(
+    r"(?<![\w.\\{])(-?)(?:\\frac\{(-?\d+)\}\{(\d+)\}|(?:(\d+) )?(\d+(?:\.\d+)?|\.\d+)(?:\s*/\s*(\d+))?)"
+    r"(?![\d(]|\.\d|\s*[\\^]|[A-Za-z])"
+)
 
 
 def grade_number(question: "Question", answer_text: str | None) -> Grade:
-    """Grade one final answer. `exact`: written as an accepted one; `correct`: of its value. F1 is 1 or 0 here."""
+    """Grade one final answer, by the rules above."""
     if answer_text is None or not question.answers:
         return UNGRADED
-    given = final_answer(answer_text, question.text)
-    if given is None:
-        return NO_ANSWER
+    given, is_boxed = final_answer(answer_text)
     accepted = [_plain(answer) for answer in question.answers]
-    exact = _plain(given) in accepted
-    values = {value for value in map(value_of, question.answers) if value is not None}
-    is_right = exact or value_of(given) in values
-    return Grade.of(is_right, exact)
+    if given and _bare(given) in map(_bare, accepted):
+        return Grade.of(True)
+    numbers = set(_numbers(given))
+    if not is_boxed:
+        numbers = numbers - set(_numbers(_plain(question.text))) or numbers
+    if len(numbers) != 1:
+        return NO_ANSWER
+    return Grade.of(any(_numbers(answer) == [*numbers] for answer in accepted))
 
 
-def final_answer(text: str, question: str = "") -> str | None:
-    """The part of a text that is its answer; None where there is none, or only the question again."""
-    boxed = last_box(text)
+def final_answer(text: str) -> tuple[str, bool]:
+    r"""The part of a text that is its answer, in plain signs, and whether it is boxed; "" where there is none.
+
+    >>> final_answer(r"6 x 7 = 42, so it is \boxed{42}."), final_answer("6 x 7 = 42")
+    (('42', True), ('42', False))
+    """
+    said = first_turn(spoken(text))
+    boxed = last_box(said)
     if boxed is not None:
-        return boxed.strip() or None
-    *_, marker = [None, *_MARKER.finditer(text)]
-    statement = first_statement(text[marker.end() :] if marker else text, question)
-    if not statement or repeats_the_question(statement, question):
-        return None
-    said = re.split(r"(?<![<>!])=", statement)[-1].strip()
-    return said.rstrip(".").strip()[:_LONGEST] or None
+        return _plain(boxed), True
+    marked = _MARKER.match(said)
+    lines = _plain(unmarked(said[marked.end() :] if marked else said)).splitlines()
+    with_numbers = [line for line in lines if _numbers(line)] or lines or [""]
+    line = lines[0] if marked and lines else with_numbers[-1]
+    bare = re.sub(r"(?<=\w)\s*\([^()]*\)", "", line)
+    sentences = [each for each in re.split(r"(?<!\d)[.!?]\s+|(?<=\d)\.\s+(?=[A-Z])", bare) if _numbers(each)] or [bare]
+    sentence = sentences[0 if marked else -1]
+    return sentence.rpartition("=")[2].strip().rstrip(".") or sentence, False
 
 
-def value_of(text: str) -> Fraction | None:
-    """The one number in a text, as a fraction; None where there is none, or more than one."""
-    plain = _THOUSANDS.sub("", _plain_spaced(text))
-    whole = _FRACTION.fullmatch(plain.replace(" ", ""))
-    if whole:
-        sign, top, bottom = whole.groups()
-        return _ratio(sign + top if not top.startswith(("-", "−")) else top, bottom)
-    if "\\" in plain or "^" in plain:
-        return None
-    found = _NUMBER.findall(plain)
-    if len(found) != 1 or re.search(r"[A-Za-z]\d|\d[A-Za-z(]|[(\[]", plain):
-        return None
-    top, _, bottom = found[0].replace(" ", "").partition("/")
-    return _ratio(top, bottom or "1")
-
-
-def _ratio(top: str, bottom: str) -> Fraction | None:
-    try:
-        return Fraction(top.replace("−", "-").replace("+", "")) / Fraction(bottom.replace("−", "-"))
-    except (ValueError, ZeroDivisionError):
-        return None
-
-
-def _plain_spaced(text: str) -> str:
-    plain = _WRAPPED.sub(r" \1 ", text)
-    plain = re.sub(r"\\[dtc]frac", r"\\frac", _STYLE.sub("", plain))
-    plain = re.sub(r"\\frac\s*(\d)\s*(\d)(?!\d)", r"\\frac{\1}{\2}", plain)
-    return plain.replace("\\%", "").replace("%", "").replace("−", "-").strip().rstrip(".")
+def _numbers(plain: str) -> list[Fraction]:
+    """All numbers in a text, as exact fractions."""
+    found = []
+    for sign, top, bottom, whole, number, below in _NUMBER.findall(plain):
+        parts = (top, bottom) if top else (number, below or "1")
+        if int(parts[1]):
+            value = Fraction(parts[0]) / int(parts[1]) + int(whole or 0)
+            found.append(-value if sign else value)
+    return found
 
 
 def _plain(text: str) -> str:
-    return re.sub(r"\s+", "", _THOUSANDS.sub("", _plain_spaced(text)))
+    r"""Without styles of LaTeX and thousands separators; a number in words in digits."""
+    plain = _STYLE.sub("", _WRAPPED.sub(r" \1 ", text.replace("\u2212", "-")))
+    plain = re.sub(r"\\[dtc]?frac\s*\{?(-?\d)\}?\s*\{?(\d)\}?(?!\d)", r"\\frac{\1}{\2}", plain)
+    plain = re.sub(r"\\[dtc]frac", r"\\frac", _THOUSANDS.sub("", plain))
+    plain = re.sub(
+        rf"\b({'|'.join(_NUMERALS)})\b",
+        lambda found: str(_NUMERALS.index(found[0].lower())),
+        plain,
+        flags=re.IGNORECASE,
+    )
+    return re.sub(r"\b(?:minus|negative) (?=\d)", "-", plain).strip()
+
+
+def _bare(plain: str) -> str:
+    return re.sub(r"\s", "", plain).rstrip(".")
 
 
 def last_box(text: str) -> str | None:

@@ -13,6 +13,7 @@ last of which hardly anybody would list.
 
 import math
 import random
+import re
 from collections.abc import Sequence
 
 import pandas as pd
@@ -31,6 +32,7 @@ from onedial.selfreport.ask.requests import Request, once_more, writes
 from onedial.selfreport.ask.self_reports import SELF_REPORTS, Item, SelfReport, ask_self_report, lettered
 
 GROUP = 4
+LIST_LENGTH, FEWEST_WORDS = 5, 3
 
 LIST = Request(
     writes(
@@ -95,11 +97,18 @@ def ask_association(respondent: Respondent, words: Sequence[str], again: Respond
     if again is not None:
         lists["listed_again"] = ask_table(again, once_more(LIST.made), cues)["text"]
     for name, written in lists.items():
-        named = {word: parse_list(text, word) for word, text in zip(words, written, strict=True)}
+        named = {word: _listed(text, word) for word, text in zip(words, written, strict=True)}
         table[name] = [
             float(option in named[word]) if named[word] else math.nan for word, option in table.to_numpy()[:, :2]
         ]
     return table.assign(text=table["word"].map(dict(zip(words, texts, strict=True))))
+
+
+def _listed(text: str, cue: str) -> list[str]:
+    """The first five different words of a list, in lower case and without the cue; empty where there are fewer than
+    three."""
+    words = dict.fromkeys(word.casefold() for word in parse_list(text) if re.search(r"[^\W\d]{2}", word))
+    return kept[:LIST_LENGTH] if len(kept := [word for word in words if word != cue]) >= FEWEST_WORDS else []
 
 
 def ask_restriction(
