@@ -35,7 +35,8 @@ def compare(options: DialOptions, notes: Notes) -> None:
     template = load_prompt(str(options.prompt))
     inputs = read_inputs(options)
     from onedial.report.dials import DIAL_RESULTS, WORDS
-    from onedial.show.ending import end
+    from onedial.show.ending import Opening, end
+    from onedial.show.results import Stored
     from onedial.studies.dials.stages import STAGES, loads
     from onedial.studies.dials.study import DialStudy
     from steering.vectors import check_making
@@ -53,7 +54,7 @@ def compare(options: DialOptions, notes: Notes) -> None:
         study = DialStudy(run, model, inputs, template, options)
         go_through(run, study, STAGES, options)
         question = f"Which dial of {model.identity.name} orders the questions as the targets do?"
-        end(run, DIAL_RESULTS, WORDS, study, question, study.comparison.sentence())
+        end(Stored(run, DIAL_RESULTS, WORDS), Opening(question, study.comparison.sentence()), study)
 
 
 main = program(DialOptions, compare, __doc__)

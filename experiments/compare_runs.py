@@ -3,10 +3,9 @@
     python experiments/compare_runs.py runs/one runs/another
     python experiments/compare_runs.py runs/*-smollm2* --out compared
 
-Writes report.html, its sentence (summary.json), figures/ and as tables differences, answers, agreement, dose, pairs,
-and targets (McNemar's exact test for each). Runs are compared on the
-questions that both asked; they must be finished and judged by the present rule (experiments/judge_run.py judges an
-older one again). Needs no model.
+Writes report.html, what is told of all runs (summary.json), figures/ and as tables answers (the verdicts), beside_first
+(every run beside the first, on the questions that both asked) and differences (of their options). Runs must be finished
+and judged by the present rule (experiments/judge_run.py judges an older one again). Needs no model.
 """
 
 import sys
@@ -40,17 +39,18 @@ class ComparisonOptions(RunOptions, group="comparison"):
 
 
 def compare(options: ComparisonOptions, notes: Notes) -> None:
-    from onedial.report.comparison import COMPARISON_RESULTS, WORDS, comparison_sentence
-    from onedial.show.ending import end
+    from onedial.report.comparison import COMPARISON_RESULTS, WORDS
+    from onedial.show.ending import Opening, end
+    from onedial.show.results import Stored
     from onedial.verdict.comparing.comparison import Comparison
 
     runs = named_runs(options.runs)
     start = Start(PROGRAM, options, "comparison")
     comparison = Comparison(runs)
     with start.begin(notes) as run:
-        question, n_pairs = f"What is different between {len(runs)} runs?", len(comparison.pairs)
-        lead = f"{', '.join(runs)}: compared pair by pair ({n_pairs}) on the questions that both asked."
-        end(run, COMPARISON_RESULTS, WORDS, comparison, question, comparison_sentence(comparison), lead)
+        question, first = f"What is different between {len(runs)} runs?", next(iter(runs))
+        lead = f"{', '.join(runs)}: each beside {first}, on the questions that both asked."
+        end(Stored(run, COMPARISON_RESULTS, WORDS), Opening(question, comparison.summary["sentence"], lead), comparison)
 
 
 def named_runs(folders: Sequence[Path]) -> "dict[str, SweepRun]":

@@ -45,7 +45,7 @@ class JudgeOptions(ColumnOptions, DeclaredOptions):
 
 def judge_run(options: JudgeOptions, notes: Notes) -> None:
     from onedial.panels.panel_files import load_panel
-    from onedial.report.report import keep_judgement, print_summary, write_report
+    from onedial.report.report import end_sweep, keep_judgement
     from onedial.verdict.sweep_run import SweepRun
 
     panel = None
@@ -63,10 +63,7 @@ def judge_run(options: JudgeOptions, notes: Notes) -> None:
         notes.keep_in(run.run)
         with run.run.stage("match and verdict"):
             keep_judgement(run, run.judge(panel, seed))
-        with run.run.stage("report"):
-            report = write_report(run)
-    print_summary(run)
-    print(f"report: {report}")
+        end_sweep(run)
 
 
 def without_own(run: "SweepRun", panel: "ResponseMatrix") -> "ResponseMatrix":

@@ -1,17 +1,17 @@
 """Does the verdict hold under other choices? Layers, contrasts, wordings, and other draws of the extraction questions.
 
     python experiments/multiverse.py                                  # embedded model and panel; CPU; minutes
-    python experiments/multiverse.py --n-questions 200 --layer 15,21 --resamples 2       # a quick look
+    python experiments/multiverse.py --n-questions 200 --layer 15,21 --draws 2           # a quick look
     python experiments/multiverse.py --model mistralai/Mistral-7B-Instruct-v0.3 --questions squad \\
            --panel my_panel.csv
 
-One thing is varied at a time, from the run that `steer_sweep.py` would have made. Each universe has a vector and a
-range of its own, is swept at a few magnitudes, and is judged by the rule of the verdict. Writes universes.csv,
-summary.json with the sentence, figures/ and report.html. An interrupted run continues with --resume and the same
-options.
+One thing is varied at a time, from the run that `steer_sweep.py` would have made. Each universe is such a run, in
+universes/, with a vector and magnitudes of its own, and is judged by the rule of the verdict; the page sets them beside
+each other as `compare_runs.py` does. An interrupted run continues with --resume and the same options.
 """
 
 import sys
+from functools import partial
 from typing import TYPE_CHECKING
 
 from onedial.core.command_line import run_command
@@ -19,7 +19,6 @@ from onedial.core.errors import InputError
 from onedial.core.pulse import say
 from onedial.core.run.configuration import configuration_hash
 from onedial.core.run.notes import Notes, program
-from onedial.core.run.stages import go_through
 from onedial.studies.inputs import forecast, layers_by_config, read_inputs, require_prospects, without_subject
 from onedial.studies.options.dials import PARAPHRASES, MultiverseOptions
 from onedial.studies.start import Start
@@ -35,11 +34,10 @@ def multiverse(options: MultiverseOptions, notes: Notes) -> None:
     inputs = read_inputs(options)
     require_prospects(inputs, options)
     from onedial.models.threads import quiet_libraries
-    from onedial.report.multiverse import MULTIVERSE_RESULTS, WORDS
-    from onedial.show.ending import end
-    from onedial.studies.multiverse.stages import loads, stages_of
-    from onedial.studies.multiverse.study import MultiverseStudy
-    from onedial.verdict.comparing.multiverse import universes_of
+    from onedial.report.comparison import COMPARISON_RESULTS, WORDS
+    from onedial.show.ending import Opening, end
+    from onedial.show.results import Stored
+    from onedial.studies.multiverse import Multiverse, multiverse_loads
     from onedial.verdict.verdict import RULE
     from steering.planning.readability import check_readability
     from steering.vectors import check_making
@@ -47,20 +45,9 @@ def multiverse(options: MultiverseOptions, notes: Notes) -> None:
     quiet_libraries()
     for contrast in options.contrasts:
         check_making(contrast, options.method, len(inputs.ids("extraction")))
-    candidates, wordings = layers_by_config(options), [template.name for template in templates]
-    if options.dry_run:  # the middle candidate stands for the run's own layer
-        middle = candidates[len(candidates) // 2]
-        universes = universes_of(candidates, options.contrasts, wordings, options.resamples, middle)
-        more = f", {len(universes)} universes"
-        return say(
-            forecast(
-                options,
-                inputs,
-                templates[0],
-                lambda lengths, *_: loads(lengths, candidates, universes, options.method),
-                more=more,
-            )
-        )
+    candidates, others = layers_by_config(options), [template.name for template in templates[1:]]
+    if options.dry_run:
+        return say(forecast(options, inputs, templates[0], partial(multiverse_loads, options, others, candidates)))
     start = Start(PROGRAM, options)
     model = start.load_subject(options)
     inputs = without_subject(inputs, options, model.identity)
@@ -71,11 +58,12 @@ def multiverse(options: MultiverseOptions, notes: Notes) -> None:
             run.record_once("plan", {"rule": RULE, "sha256": digest}, "choose another --out")
             say(f"run: {run.path}")
             notes.tell(str(check_readability(model, templates[0], inputs.questions)))
-        study = MultiverseStudy(run, model, inputs, templates, options, candidates, notes)
-        go_through(run, study, stages_of(wordings), options)
+            study = Multiverse(run, model, inputs, templates, options, candidates, notes)
+            with model.caching_prefills():
+                comparison = study.comparison
         question = f"How much of the verdict on {model.identity.name} is owed to how the vector was made?"
-        summary = study.summary
-        end(run, MULTIVERSE_RESULTS, WORDS, study, question, summary["sentence"], summary["asked"])
+        opening = Opening(question, comparison.summary["sentence"], study.lead)
+        end(Stored(run, COMPARISON_RESULTS, WORDS), opening, comparison)
 
 
 def read_wordings(options: MultiverseOptions) -> "list[PromptTemplate]":

@@ -70,7 +70,8 @@ def place(options: PlaceOptions, notes: Notes) -> None:
     from onedial.panels.keying import reversed_questions
     from onedial.panels.own_answers import load_answers
     from onedial.panels.panel_files import load_panel
-    from onedial.show.ending import end_with_tables
+    from onedial.show.ending import Opening, end, of_tables
+    from onedial.show.results import Stored
 
     panel = load_panel(options.panel, options.respondents, declared=options.declared)
     if turned := reversed_questions(panel):
@@ -89,7 +90,9 @@ def place(options: PlaceOptions, notes: Notes) -> None:
         with run.stage("place"):
             found = evaluated(panel, options) if options.evaluate else placed(panel, answers, model, options)
         question = "Where does a respondent stand on the panel's scale?"
-        end_with_tables(run, question, found.sentences, found.tables, found.drawings)
+        headline, *findings = found.sentences
+        results = of_tables(findings, found.tables, found.drawings)
+        end(Stored(run, results), Opening(question, headline), case=results)
 
 
 def evaluated(panel: "ResponseMatrix", options: PlaceOptions) -> Found:

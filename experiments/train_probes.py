@@ -46,9 +46,11 @@ def train_probes(options: ProbeOptions, notes: Notes) -> None:
     panel = PanelSource(options.panel, options.respondents, options.declared)
     inputs = load_inputs(panel, options.questions, None, options.n_questions, options.seed)
     from onedial.models.prompt_set import PromptSet
+    from onedial.show.ending import end
+    from onedial.show.results import Stored
     from onedial.studies.probes.stages import STAGES, predict
     from onedial.studies.probes.study import Study
-    from probes.results import write_probe_page
+    from probes.results import PROBE_RESULTS, WORDS, opening_of
 
     start = Start(PROGRAM, options, f"probes-{options.model}")
     layers = layers_by_config(options)
@@ -63,10 +65,9 @@ def train_probes(options: ProbeOptions, notes: Notes) -> None:
         run.record(seeds={"all": options.seed})
         study = Study(options, run, model, inputs, template, prompts, layers)
         go_through(run, study, STAGES, options)
-        with run.stage("report"):
-            report = write_probe_page(run)
-    print_summary(run)
-    say(f"report: {report}")
+        print_summary(run)
+        stored = Stored(run, PROBE_RESULTS, WORDS)
+        end(stored, opening_of, stored)
 
 
 def print_summary(run: Run) -> None:

@@ -5,18 +5,17 @@ The stages of the study have written the tables; what is shown is made of these 
 """
 
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from onedial.core.run.run import Run
 from onedial.show.columns import NOTHING, Column, count, digits, number, p_value
+from onedial.show.ending import Opening
 from onedial.show.figure_style import COLOURS, FAINT, MARKERS, Drawing
 from onedial.show.labels import shortened_apart
 from onedial.show.plots import Cells, Curve, Panel, curves, heatmap, scatter
-from onedial.show.results import SURROUNDINGS, Result, Stored, words_in, write_page
+from onedial.show.results import SURROUNDINGS, Result, Stored, words_in
 from onedial.show.run_tables import flat_rows
 from onedial.stats.level import LEVEL
 
@@ -34,9 +33,8 @@ RANDOM = "random"
 VERDICTS = {"yes": COLOURS[0], "no": COLOURS[1], "unread": COLOURS[7]}
 
 
-def write_probe_page(run: Run) -> Path:
-    """Draw the figures that the run's tables allow, write report.html, its headline into summary.json, and return its
-    path.
+def opening_of(stored: Stored) -> Opening:
+    """What stands first on the page of a probing run, of the tables that its stages have written.
 
     Raises:
         InputError: a table is missing or broken.
@@ -44,14 +42,12 @@ def write_probe_page(run: Run) -> Path:
     >>> import tempfile
     >>> folder = tempfile.TemporaryDirectory()
     >>> run = Run.create(f"{folder.name}/run", "train_probes.py", {"method": ["logistic"]})
-    >>> write_probe_page(run).name
-    'report.html'
+    >>> opening_of(Stored(run, PROBE_RESULTS, WORDS)).headline
+    'Nothing was read.'
     """
-    stored = Stored(run, PROBE_RESULTS, WORDS)
-    sentence, model = headline_of(stored), str(stored.manifest.facts.get("model", {}).get("name", ""))
-    run.write_json("summary.json", {"sentence": sentence})
+    model = str(stored.manifest.facts.get("model", {}).get("name", ""))
     question, lead = f"What does the residual stream of {model} know about knowing?", WORDS["lead"]["text"]
-    return write_page(stored, question, sentence, lead, f"Probes of {model} {run.path.resolve().name}")
+    return Opening(question, headline_of(stored), lead, f"Probes of {model} {stored.run.path.resolve().name}")
 
 
 def headline_of(stored: Stored) -> str:
@@ -296,6 +292,7 @@ def kept(**more: Any) -> Result:
 
 
 PROBE_RESULTS: dict[str, Result] = {
+    "summary": Result(compute=lambda stored: {"sentence": headline_of(stored)}),
     "chosen": shown("What reads, at its best layer", *LABELS, index="label", lines=balanced),
     "probes": shown("Where it reads", figures={"layer_curves": layer_curves, "layer_label": layer_label}),
     "facts": kept(),

@@ -111,8 +111,7 @@ def programs(model: str, asked: list[str], layers: str, n_questions: int, place:
     own = f"{subject} {shlex.join(asked)} {n}"
     commands = {
         "steer_sweep": f"steer_sweep {own} --without-verdict --controls 1",
-        "multiverse": f"multiverse {own} --without-verdict --layer {layers} --resamples 1 --wordings neutral "
-        "--replicates 19",
+        "multiverse": f"multiverse {own} --without-verdict --layer {layers} --draws 1 --wordings neutral",
         "collect_panel": f"panel collect --respondents {respondents} {texts} {n}",
         "fit_factor": "study_panel embedded --deep --replicates 20",
         "study_panel": "study_panel embedded --replicates 9",

@@ -4,16 +4,15 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from markupsafe import Markup
-from rich.console import Console
 
 from onedial.report.contents import Contents
 from onedial.report.meaning import headline_of, judged_targets
 from onedial.report.sweep_results import OVERVIEW, SWEEP_RESULTS, WORDS
 from onedial.show import page
 from onedial.show.columns import number
+from onedial.show.ending import Opening, end
 from onedial.show.page import Section
-from onedial.show.results import doubts_of, finish, write_page
-from onedial.show.terminal import print_results
+from onedial.show.results import doubts_of, finish
 from onedial.verdict.judgement import Judgement
 from onedial.verdict.sweep_run import SweepRun
 
@@ -30,28 +29,27 @@ def keep_judgement(run: SweepRun, judged: Judgement) -> None:
     finish(run.run, SWEEP_RESULTS, judged)
 
 
-def write_report(run: SweepRun) -> Path:
-    """Draw the figures, write report.html and return its path.
+def end_sweep(run: SweepRun) -> Path:
+    """Draw the figures of a judged sweep, write report.html, print what came out, and return the page's path.
 
     Raises:
         InputError: the run is not finished, was judged by another rule, or one of its files is missing or broken.
     """
     contents = contents_of(run)
-    verdict = contents.verdict
+    return end(contents, opening_of(contents))
+
+
+def opening_of(contents: Contents) -> Opening:
+    """What stands first on the page of a sweep."""
+    verdict, run = contents.verdict, contents.sweep
     subject = contents.model.get("name") or run.config.get("model")
-    return write_page(
-        contents,
+    return Opening(
         question=f"Does one steering vector in {subject} reproduce the yes/no of {verdict.n_targets} targets?",
         headline=headline_of(verdict),
         lead=_lead(contents),
         overview=lambda sections: overview(contents, sections),
+        subtitle=judged_targets(verdict),
     )
-
-
-def print_summary(run: SweepRun, console: Console | None = None) -> None:
-    """Print the targets, the numbers and the verdict; see `onedial.show.terminal.print_results`."""
-    contents = contents_of(run)
-    print_results(contents, headline_of(contents.verdict), judged_targets(contents.verdict), console)
 
 
 def overview(contents: Contents, sections: Sequence[Section]) -> Markup:

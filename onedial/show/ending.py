@@ -1,56 +1,76 @@
 """How a run ends: what came out is written, a page made of that, and the terminal told."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import pandas as pd
+from markupsafe import Markup
+from rich.console import Console
 
-from onedial.core.run.run import Run
+from onedial.core.pulse import say
 from onedial.show.columns import headline as as_headline
 from onedial.show.figure_style import Drawing
-from onedial.show.results import SURROUNDINGS, WARNINGS, Result, Stored, Words, finish, results_of, write_page
+from onedial.show.page import Section
+from onedial.show.results import SURROUNDINGS, WARNINGS, Result, Stored, finish, results_of, write_page
 from onedial.show.terminal import print_results
 
 
-def end(
-    run: Run,
-    results: Mapping[str, Result],
-    words: Words,
-    case: Any,
-    question: str,
-    headline: str,
-    lead: str = "",
-) -> Stored:
-    """Compute and write every result, draw and write report.html, and print what the terminal shows; what is stored.
+@dataclass(frozen=True)
+class Opening:
+    """What stands first on a run's page.
+
+    Attributes:
+        question: what was asked. headline: what came out. lead: a paragraph below.
+        title: of the browser's window. overview: makes what is seen first, of the sections that the page has.
+        subtitle: below the headline in the terminal.
+    """
+
+    question: str
+    headline: str
+    lead: str = ""
+    title: str = ""
+    overview: Callable[[Sequence[Section]], Markup] | None = None
+    subtitle: str = ""
+
+
+def end(stored: Stored, opening: Opening | Callable[[Stored], Opening], case: Any = None) -> Path:
+    """End a run: compute and write its results, draw them, write report.html, and print what the terminal shows.
 
     Args:
-        case: what the results are computed of. question: what was asked. headline: what came out. lead: a paragraph
-            below.
+        opening: what stands first, or what makes it of what is stored.
+        case: what the results are computed of; None where all of them are written.
+
+    Returns:
+        The page's path.
     """
-    with run.stage("report"):
-        finish(run, results, case)
-        stored = Stored(run, results, words)
-        page = write_page(stored, question, as_headline(headline), lead)
-    print_results(stored, as_headline(headline), f"report: {page}")
-    return stored
+    with stored.run.stage("report"):
+        if case is not None:
+            finish(stored.run, stored.results, case)
+        first = opening(stored) if callable(opening) else opening
+        page = write_page(stored, first.question, as_headline(first.headline), first.lead, first.title, first.overview)
+    say_results(stored, first)
+    say(f"report: {page}")
+    return page
 
 
-def end_with_tables(
-    run: Run,
-    question: str,
-    sentences: Sequence[str],
+def say_results(stored: Stored, opening: Opening, console: Console | None = None) -> None:
+    """Print what the results of a run have for the terminal, the headline last."""
+    print_results(stored, as_headline(opening.headline), opening.subtitle, console)
+
+
+def of_tables(
+    findings: Sequence[str],
     tables: Mapping[str, pd.DataFrame],
     drawings: Mapping[str, Drawing] | None = None,
     further: Mapping[str, Result] | None = None,
-    lead: str = "",
-) -> None:
-    """End a run whose results are tables: on the page stand its sentences, every table, and then what is further.
+) -> dict[str, Result]:
+    """The results of a run that declares none: its findings as a list, every table, and then what is further.
 
     Args:
-        sentences: what was found, the first one as the headline, the others as a list. tables, drawings: as in
-            `results_of`. question, lead: as in `end`.
+        findings: sentences besides the headline. tables, drawings: as in `results_of`.
     """
-    first, *rest = map(as_headline, sentences)
+    rest = list(map(as_headline, findings))
     found = Result("What was found", items=lambda *_: rest, folded=False, terminal=True)
-    results = {**WARNINGS, "found": found, **results_of(tables, drawings), **(further or {}), **SURROUNDINGS}
-    end(run, results, {}, None, question, first, lead)
+    return {**WARNINGS, "found": found, **results_of(tables, drawings), **(further or {}), **SURROUNDINGS}

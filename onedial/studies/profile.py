@@ -30,8 +30,9 @@ from onedial.report.profile import PROFILE_RESULTS, WORDS, sentences_of
 from onedial.selfreport.ask.self_reports import SELF_REPORTS, Item, SelfReport
 from onedial.selfreport.battery import BATTERY_REPORTS
 from onedial.serving.dial import intervention_of
-from onedial.show.ending import end
+from onedial.show.ending import Opening, end
 from onedial.show.progress import progress_bar
+from onedial.show.results import Stored
 from onedial.stats.shares import wilson_interval
 from onedial.studies.bill import tell_what_is_asked
 from onedial.studies.options.profile import ProfileOptions
@@ -102,7 +103,7 @@ def profile_dial(program: str, options: ProfileOptions, notes: Notes) -> None:
             f"{len(subject.questions)} questions; settings {', '.join(subject.settings.values())}; {options.controls} "
             "random directions of the same length beside each."
         )
-        end(run, PROFILE_RESULTS, WORDS, tables, question, tables["summary"]["sentence"], lead)
+        end(Stored(run, PROFILE_RESULTS, WORDS), Opening(question, tables["summary"]["sentence"], lead), tables)
 
 
 def foreseen(subject: TurnedSubject, reports: Sequence[SelfReport], options: ProfileOptions) -> list[Ask]:

@@ -5,7 +5,6 @@ sweep (question x magnitude) + panel (question x target) -> Case -> judge -> Ver
 
 from onedial.verdict.baselines.baselines import BASELINES, Baseline
 from onedial.verdict.case import Case, sweep_grid
-from onedial.verdict.comparing.multiverse import multiverse_table, no_result, universes_of
 from onedial.verdict.judgement import judge_tables
 from onedial.verdict.sweep_run import SweepRun
 
@@ -15,8 +14,5 @@ __all__ = [
     "Baseline",
     "SweepRun",
     "judge_tables",
-    "multiverse_table",
-    "no_result",
     "sweep_grid",
-    "universes_of",
 ]

@@ -66,7 +66,6 @@ class Case:
         margins: Q x K, nan where the answer was not read. masses: Q x K.
         direct: Q, of answers that were written: the unsteered margin read before any of it was, nan where unread; None
             where the answers themselves have margins.
-        turns: the dial, where it is known better than from the margins.
         panel: question x target, all of its answers. respondents: index target; model, framing, family.
         about: index question; what is known of questions, as far as it is: topic, question (the text), level (a label
             of the data set), wording_of.
@@ -90,7 +89,6 @@ class Case:
     margins: np.ndarray
     masses: np.ndarray
     direct: np.ndarray | None = None
-    turns: Turns | None = None
     panel: pd.DataFrame = field(default_factory=pd.DataFrame)
     respondents: pd.DataFrame = field(default_factory=pd.DataFrame)
     about: pd.DataFrame = field(default_factory=pd.DataFrame)
@@ -177,8 +175,6 @@ class Case:
         An answer that was not read inside the range is bridged by its neighbours'; at an end the nearest one that was
         read is taken to last.
         """
-        if self.turns is not None:
-            return self.turns
         return dial_of_margins(self.questions, self.magnitudes[self.readable], self.margins[:, self.readable])
 
     # ---- the questions -----------------------------------------------------------------------------------------------

@@ -29,7 +29,6 @@ from steering.planning.layers import (
 from steering.planning.magnitudes import (
     RANGE_QUESTIONS,
     choose_magnitudes,
-    doubling,
     few_magnitudes,
     find_range,
     rates_along,
@@ -104,6 +103,7 @@ def make_plan(
     unit: str = "residual_norm",
     magnitudes: Sequence[float] | None = None,
     n_controls: int = 0,
+    draw: int = 0,
     seed: int = 0,
 ) -> SweepPlan:
     """Extract on one split, choose layer and magnitudes on another.
@@ -115,6 +115,7 @@ def make_plan(
         contrast, method, operator, positions, unit: see `CONTRASTS`, `DIRECTIONS`, `OPERATORS`, `Intervention`.
         magnitudes: None chooses them.
         n_controls: drawn controls; with any, one of each other contrast is added.
+        draw: of the extraction questions that the vector is made from; 0: each once, else drawn with replacement.
 
     Raises:
         InputError: see the parts.
@@ -131,6 +132,8 @@ def make_plan(
     layers = candidate_layers(layer, model.n_layers)
     with bar(len(extraction), f"reading yes and no after {len(layers)} layer(s)") as advance:
         found = contrast_of(model, extraction, layers, contrast, advance, method=method, seed=seed)
+    if draw:
+        found = found.resampled(seed + draw)
     vectors = vectors_of(model.identity, found, method, extraction.prompt_hash, extraction.template)
     candidates = [Intervention.of(vector, **how) for vector in vectors]
     if layers_together(layer):
@@ -198,47 +201,6 @@ def at_their_layers(
         chosen.append(same[place])
     names = [each.intervention_id for each in chosen]
     return chosen, {name: few_magnitudes(*find_range(rates[name])) for name in names}
-
-
-def grids_along(
-    model: OpenModel,
-    fitting: PromptSet,
-    interventions: Sequence[Intervention],
-    bar: Bar,
-    what: str,
-) -> dict[str, list[float]]:
-    """A few magnitudes for each of many interventions, over the stretch that is worth looking at: that is chosen as the
-    vector's own is, on the first questions of the fitting split (`RANGE_QUESTIONS`), and then again, among the
-    magnitudes up to twice these, on the whole split. A few questions may all say yes long before nearly all of the
-    others do, which would end the range too early for an eager target.
-
-    Args:
-        what: they are, for people.
-
-    >>> from contextlib import nullcontext
-    >>> from onedial import load_model, load_questions
-    >>> from steering import extract_vector
-    >>> model, questions = load_model("smollm2-135m-instruct"), load_questions("embedded", n=20)
-    >>> vector = extract_vector(model, questions, layer=21)
-    >>> prompts = PromptSet.build(model, questions, METACOGNITIVE)
-    >>> quiet = lambda total, what: nullcontext(lambda n: None)
-    >>> (grid,) = grids_along(model, prompts, [Intervention.of(vector)], quiet, "vectors").values()
-    >>> 0.0 in grid
-    True
-    """
-    grids = {each.intervention_id: sorted(doubling(each.units_per_norm)) for each in interventions}
-
-    def ranges(prompts: PromptSet, description: str) -> dict[str, tuple[float, float]]:
-        with bar(len(prompts), description) as advance:
-            rates = rates_along(model, prompts, interventions, advance, grids)
-        return {name: find_range(table) for name, table in rates.items()}
-
-    few = fitting.subset(fitting.question_ids[:RANGE_QUESTIONS])
-    chosen = ranges(few, f"finding the ranges of {len(interventions)} {what}")
-    if len(few) < len(fitting):
-        grids = {name: [m for m in grids[name] if 2 * low <= m <= 2 * high] for name, (low, high) in chosen.items()}
-        chosen = ranges(fitting, f"confirming the ranges of {len(interventions)} {what}")
-    return {name: few_magnitudes(*ends) for name, ends in chosen.items()}
 
 
 def rounding_notes(grid: Sequence[float], intervention: Intervention, dtype: torch.dtype) -> list[str]:

@@ -95,7 +95,6 @@ REFUSED = {
     "multiverse --layer 1+3": "names layers at once",
     "multiverse --wordings nutral": "did you mean",
     "multiverse --wordings neutral,neutral": "two prompts are named 'neutral'",
-    "multiverse --replicates 5": "--replicates",
     "steer_sweep --tests interchange --layer 1+2": "--layer 1+2 names several",
     "steer_sweep --tests interchange --operator ablate": "--operator add",
     "steer_sweep --tests interchange --positions all": "--positions answer",

@@ -17,11 +17,11 @@ def draw_nothing(patch=setattr):
 
 def report_nothing(patch=setattr):
     """A sweep is judged as ever, and its page is an empty file; for tests that read its tables."""
-    patch(importlib.import_module("onedial.studies.sweep.stages"), "write_report", empty_page)
+    patch(importlib.import_module("onedial.studies.sweep.stages"), "end_sweep", empty_page)
 
 
 def empty_page(run):
-    """As `write_report`: the path of a page, without anything on it."""
+    """As `end_sweep`: the path of a page, without anything on it."""
     run.run.write_text("report.html", "")
     return run.path / "report.html"
 

@@ -12,7 +12,7 @@ from reporting_run import make_run
 
 from onedial.report.explorer import explorer_of, hundredths, script_json
 from onedial.report.meaning import why_left_out
-from onedial.report.report import contents_of, write_report
+from onedial.report.report import contents_of, end_sweep
 from onedial.show.columns import number
 from onedial.verdict.case import sweep_grid
 
@@ -32,7 +32,7 @@ def run(tmp_path_factory):
 @pytest.fixture(scope="module")
 def page(run):
     """The report with its figures, which take as long as all else."""
-    write_report(run)
+    end_sweep(run)
     return run.path / "report.html"
 
 

@@ -8,7 +8,7 @@ import pytest
 from blank import draw_nothing
 from reporting_run import OF_RUN, VECTOR_ID, make_run
 
-from onedial.report.report import contents_of, write_report
+from onedial.report.report import contents_of, end_sweep
 from onedial.report.sweep_results import SWEEP_RESULTS
 from onedial.show.results import finish
 
@@ -26,7 +26,7 @@ def with_reasons(run, unread_share, seed=0):
     words = np.where(read, np.where(said == 1, "I know it. Answer: Yes", "I doubt it. Answer: No"), "<b>hm & hm")
     run.parts["reasoned"].append(kept.assign(said_yes=said, tokens_out=8, text=words, intervention_id=VECTOR_ID))
     finish(run.run, {name: SWEEP_RESULTS[name] for name in OF_REASONS}, judged(run))
-    write_report(run)
+    end_sweep(run)
     return run
 
 

@@ -9,7 +9,7 @@ import pytest
 from reporting_run import make_run
 
 from onedial.report.remedies import what_to_try
-from onedial.report.report import write_report
+from onedial.report.report import end_sweep
 from onedial.verdict.case import Case
 from onedial.verdict.sweep_run import SweepRun
 from onedial.verdict.verdict import CANNOT_BE_JUDGED
@@ -51,5 +51,5 @@ def test_too_few_targets_are_counted_by_what_is_wrong_with_them():
 def test_the_report_has_the_section_only_where_nothing_could_be_judged(undrawn, tmp_path, reproduced):
     run = make_run(tmp_path / "run")
     run.run.write_json("verdict.json", run.verdict().to_dict() | {"reproduced": reproduced, "reach": 0.2})
-    page = write_report(run).read_text("utf-8")
+    page = end_sweep(run).read_text("utf-8")
     assert ("What keeps it from being judged, and what to try" in page) == (reproduced == CANNOT_BE_JUDGED)

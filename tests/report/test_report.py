@@ -14,7 +14,7 @@ from reporting_run import make_run
 
 from onedial.core.errors import InputError
 from onedial.core.run.run import Run
-from onedial.report.report import contents_of, write_report
+from onedial.report.report import contents_of, end_sweep
 from onedial.report.sweep_results import missing_rows
 from onedial.show.results import doubts_of, lines_of, shown_columns
 from onedial.verdict.sweep_run import SweepRun
@@ -81,7 +81,7 @@ parsed = functools.cache(Page)
 @pytest.fixture(scope="module")
 def run(tmp_path_factory):
     run = make_run(tmp_path_factory.mktemp("report") / "run", n_targets=12)
-    write_report(run)
+    end_sweep(run)
     return run
 
 
@@ -215,7 +215,7 @@ def test_a_finished_run_resumes_to_its_report_alone(undrawn, run, html, tmp_path
     resumed = SweepRun(Run.resume(copy, "steer_sweep", run.config))
     assert resumed.is_finished
     assert resumed.parts["sweep"].done("question_id") == set(run.questions()["id"])
-    assert write_report(resumed).exists()
+    assert end_sweep(resumed).exists()
     assert resumed.verdict().to_dict() == run.verdict().to_dict()
 
 
@@ -223,14 +223,14 @@ def test_a_run_without_a_verdict_is_refused(tmp_path):
     run = make_run(tmp_path / "run")
     (run.path / "verdict.json").unlink()
     with pytest.raises(InputError, match=r"is not finished; continue it with --resume"):
-        write_report(run)
+        end_sweep(run)
 
 
 def test_a_run_without_factor_model_and_layer_scan_has_a_report(undrawn, tmp_path):
     run = make_run(tmp_path / "run", n_targets=2)
     assert run.factor() is None
     (run.path / "layer_scan.csv").unlink()
-    text = parsed(write_report(run).read_text(encoding="utf-8")).text
+    text = parsed(end_sweep(run).read_text(encoding="utf-8")).text
     assert "One shared difficulty?" not in text
     assert "Cannot be judged: 1 of 2 targets can be judged, and it takes 5" in text
 
@@ -240,7 +240,7 @@ def test_a_verdict_of_an_older_rule_is_named_and_not_shown_under_new_words(run, 
     older = SweepRun.open(tmp_path / "run")
     older.run.write_json("verdict.json", {"rule": 2, "sentence": "reproduced by a threshold shift"})
     with pytest.raises(InputError, match=rf"judged by rule 2, .* rule {RULE}; judge it again"):
-        write_report(older)
+        end_sweep(older)
 
 
 def test_the_most_unread_magnitude_counts_answers_not_splits():
@@ -265,14 +265,14 @@ def test_answers_that_overflowed_are_counted_apart_from_those_that_could_not_be_
     run = make_run(tmp_path / "run", n_targets=6, answered=overflowing)
     lost = run.overflowed()
     assert 0 < len(lost) < run.sweep()["mass"].isna().sum() + 1
-    text = parsed(write_report(run).read_text(encoding="utf-8")).text
+    text = parsed(end_sweep(run).read_text(encoding="utf-8")).text
     assert f"of these, overflowed (no finite logits) {len(lost)}" in " ".join(text.split())
     assert f"{len(lost)} answers of the subject overflowed" in text
 
 
 def test_a_run_that_cannot_be_judged_shows_no_line_and_no_empty_number(undrawn, tmp_path):
     run = make_run(tmp_path / "run", n_targets=6, n_questions=80)
-    text = parsed(write_report(run).read_text(encoding="utf-8")).text
+    text = parsed(end_sweep(run).read_text(encoding="utf-8")).text
     assert not (run.path / "figures" / "magnitude_threshold.svg").exists()
     assert "– steered" not in text
     assert "a true gain of –" not in text

@@ -12,7 +12,7 @@ from onedial.core.errors import InputError
 from onedial.core.files import sha256_of_file
 from onedial.core.notices import Notice
 from onedial.core.run.run import Run
-from onedial.report.report import write_report
+from onedial.report.report import end_sweep
 from onedial.report.sweep_watcher import SweepWatcher
 from onedial.show.wandb_run import RunWatcher, WandbRun, check_wandb, recorded_id
 
@@ -33,7 +33,7 @@ def logged(folder):
     run.run.file(run.vector_file("mean_difference")).write_bytes(b"a vector")
     with pytest.MonkeyPatch.context() as patch:
         draw_nothing(patch.setattr)
-        write_report(run)
+        end_sweep(run)
     mirror = SweepWatcher(run, WandbRun(run.run, "offline", "sweep"))
     mirror.log_plan()
     mirror.run_ended(failed=False)

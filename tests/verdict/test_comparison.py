@@ -40,26 +40,30 @@ def test_only_what_is_not_the_same_is_a_difference():
 def test_a_run_beside_itself_differs_in_nothing(one):
     found = Comparison({"a": one, "b": one})
     assert found.differences.empty
-    (pair,) = found.pairs.to_dict("records")
-    assert (pair["turn_in_first"], pair["turn_in_second"]) == (0, 0)
-    assert (pair["order"], pair["agreement_difference"], pair["p"]) == (pytest.approx(1), 0, 1)
-    assert set(found.targets["p"]) == {1.0}
+    row = found.beside_first.loc["b"]
+    assert (row["order"], row["agreement_difference"], row["p"]) == (pytest.approx(1), 0, 1)
+    signal = found.summary["numbers"]["signal"]
+    assert signal["first"] == signal["median"] == signal["worst"] == found.answers["signal"]["a"]
 
 
 def test_a_subject_that_follows_the_scale_beats_one_that_answers_at_random(one, other):
     found = Comparison({"scale": one, "chance": other})
-    (pair,) = found.pairs.to_dict("records")
-    assert pair["low"] > 0
-    assert pair["p"] < 0.05
-    assert abs(pair["order"]) < 0.2
-    assert found.targets["only_first"].sum() > found.targets["only_second"].sum()
+    row = found.beside_first.loc["chance"]
+    assert row["high"] < 0
+    assert row["p"] < 0.05
+    assert abs(row["order"]) < 0.2
+    assert found.summary["numbers"]["signal"]["worst_run"] == "chance"
+    assert "1 of 1 agree with the targets more or less often than scale does" in found.summary["sentence"]
 
 
-def test_each_target_has_the_agreement_of_both_runs_on_the_same_questions(one, other):
-    table = Comparison({"scale": one, "chance": other}).targets
-    assert (table["n"] > 0).all()
-    apart = (table["only_first"] - table["only_second"]) / table["n"]
-    np.testing.assert_allclose(table["first_agrees"] - table["second_agrees"], apart.astype(float))
+def test_what_cannot_be_judged_is_counted_and_in_no_median(one, other):
+    found = Comparison({"scale": one, "chance": other})
+    found.__dict__["answers"] = found.answers.assign(is_judged=[True, False], signal=[0.2, 0.1])
+    assert (found.summary["n_runs"], found.summary["n_judged"]) == (2, 1)
+    assert found.summary["numbers"]["signal"]["median"] == 0.2
+    del found.summary
+    found.__dict__["answers"] = found.answers.assign(is_judged=False)
+    assert found.summary["sentence"] == "none of 2 runs can be judged"
 
 
 @pytest.fixture(scope="module")
@@ -89,28 +93,26 @@ def agreement_by_hand(run, target):
     }
 
 
-def test_targets_are_compared_where_both_tested_both_were_read_and_both_panels_hold_the_same_answer(one, elsewhere):
-    compared = Comparison({"a": one, "b": elsewhere})
-    found = compared.targets.set_index("target")
-    assert set(compared.agreement["target"]) == set(one.matches().index) & set(elsewhere.matches().index)
-    assert len(elsewhere.matches()) > len(one.matches())
+def test_runs_are_compared_where_both_tested_and_read_and_panels_agree(one, elsewhere):
+    """On the targets that both judge: the mean over base models of their differences, question by question."""
+    row = Comparison({"a": one, "b": elsewhere}).beside_first.loc["b"]
     statuses = pd.concat([run.matches()["status"] for run in (one, elsewhere)], axis=1, join="inner")
-    turned_round = Comparison({"b": elsewhere, "a": one}).targets
-    assert set(found.index) == set(turned_round["target"]) == set(statuses.index[statuses.isin(JUDGED).all(axis=1)])
-    assert (statuses.isin(JUDGED).sum(axis=1) == 1).any()
+    both = statuses.index[statuses.isin(JUDGED).all(axis=1)]
+    assert row["n_targets"] == len(both) < len(statuses)
     left_out = {"answers": 0, "unread": 0, "split": 0}
-    for target, row in found.iterrows():
+    models, apart = one.matches()["model"], {}
+    for target in both:
         first, second = (agreement_by_hand(run, target) for run in (one, elsewhere))
         left_out["split"] += len(first.keys() ^ second.keys())
-        same = [(first[q], second[q]) for q in first.keys() & second.keys()]
-        left_out["answers"] += sum(a[0] != b[0] for a, b in same)
-        left_out["unread"] += sum(None in (a[1], b[1]) for a, b in same)
-        agrees = [(a[1], b[1]) for a, b in same if a[0] == b[0] and None not in (a[1], b[1])]
-        assert row["n"] == len(agrees)
-        assert row["first_agrees"] == pytest.approx(np.mean([a for a, _ in agrees]))
-        assert row["second_agrees"] == pytest.approx(np.mean([b for _, b in agrees]))
-        assert (row["only_first"], row["only_second"]) == (agrees.count((True, False)), agrees.count((False, True)))
+        for question in first.keys() & second.keys():
+            (a, agrees), (b, also) = first[question], second[question]
+            left_out["answers"] += a != b
+            left_out["unread"] += None in (agrees, also)
+            if a == b and None not in (agrees, also):
+                apart.setdefault(question, {}).setdefault(models[target], []).append(float(also) - float(agrees))
     assert min(left_out.values()) > 0, left_out
+    each = [np.mean([np.mean(values) for values in of_model.values()]) for of_model in apart.values()]
+    assert row["agreement_difference"] == pytest.approx(np.mean(each))
 
 
 def test_the_paired_difference_is_a_t_test_over_questions_with_base_models_averaged_first():

@@ -9,7 +9,6 @@ from verdict_tables import case_of, plain_sweep, simulated
 
 from onedial.stats.estimate import rank_correlation
 from onedial.verdict.case import sweep_grid
-from onedial.verdict.comparing.multiverse import laid_even
 from onedial.verdict.dial import Turns
 from onedial.verdict.line import line_of
 
@@ -99,20 +98,6 @@ def turning_at(turns, low=-2.0, high=2.0, yes_at_low=False):
     crossings = [np.array([turn])[~np.isnan([turn])] for turn in turns]
     questions = pd.Index([f"q{i:03}" for i in range(len(turns))])
     return Turns(questions, crossings, np.full(len(turns), yes_at_low), low, high)
-
-
-def test_magnitudes_laid_even_are_of_fitting_questions_alone():
-    questions, rng = pd.Index([f"q{i:02}" for i in range(90)]), np.random.default_rng(0)
-    splits = pd.Series(["extraction", "fitting", "test"] * 30, questions)
-    turns = pd.Series(rng.uniform(-1, 1, 90), questions)
-    cases = []
-    for places in (turns, turns.where(splits == "fitting", rng.uniform(-0.1, 0.1, 90))):
-        rows = [(name, m, m - place, 0.9) for name, place in places.items() for m in (-1.0, 0.0, 1.0)]
-        few = sweep_grid(pd.DataFrame(rows, columns=["question_id", "magnitude", "margin", "mass"]), splits)
-        cases.append(laid_even(few))
-    assert np.array_equal(cases[0].magnitudes, cases[1].magnitudes)
-    rates = cases[0].answers[cases[0].rows("fitting")].mean(axis=0)
-    assert len(np.unique(np.delete(rates, cases[0].unsteered))) == 31  # as even as 30 questions allow
 
 
 def test_the_push_is_the_way_between_the_yes_rates_whichever_way_round():

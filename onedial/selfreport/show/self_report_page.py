@@ -8,9 +8,9 @@ import pandas as pd
 from onedial.core.run.run import Run
 from onedial.show import page
 from onedial.show.columns import count
-from onedial.show.ending import end_with_tables
+from onedial.show.ending import Opening, end, of_tables
 from onedial.show.figure_style import Drawing
-from onedial.show.results import Result, results_of
+from onedial.show.results import Result, Stored, results_of
 
 MOST_ANSWERS, LONGEST = 60, 400
 """Answers of one test on the page, and letters of each; the run holds them all."""
@@ -40,11 +40,14 @@ def end_self_report(
     """Write tables, figures and page of a run that asked models about themselves, and print what was found.
 
     Args:
-        question, sentences, tables, drawings: as in `onedial.show.ending.end_with_tables`.
+        question: what was asked. sentences: what was found, the first one as the headline. tables, drawings: as in
+            `onedial.show.results.results_of`.
         answers: test -> what was answered.
     """
     shown = {f"answers_{test}": _answers(test, log) for test, log in answers.items()}
-    end_with_tables(run, question, sentences, tables, drawings, shown, LEAD)
+    headline, *findings = sentences
+    results = of_tables(findings, tables, drawings, shown)
+    end(Stored(run, results), Opening(question, headline, LEAD), case=results)
 
 
 def _answers(test: str, log: AnswerLog) -> Result:

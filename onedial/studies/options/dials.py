@@ -6,7 +6,6 @@ from typing import Self
 from onedial.core.options import DryRunOptions, KeysOf, RunOptions, option
 from onedial.studies.options.shared import (
     LAYERS,
-    ReplicateOptions,
     TargetOptions,
     VerdictOptions,
     even_up_to_200,
@@ -63,7 +62,7 @@ class DialOptions(TargetOptions, DryRunOptions, RunOptions, group="what is compa
 
 @dataclass(frozen=True, kw_only=True)
 class MultiverseOptions(
-    VerdictOptions, ReplicateOptions, DryRunOptions, RunOptions, group="what is varied, each from the run's own choice"
+    VerdictOptions, DryRunOptions, RunOptions, group="what is varied, each from the run's own choice"
 ):
     """All that a multiverse understands."""
 
@@ -76,6 +75,5 @@ class MultiverseOptions(
         "paraphrases: two more ways of asking, and every one with no named before yes; or prompts (files or "
         "framings), separated by commas",
     )
-    resamples: int = option(5, "further draws of the extraction questions", at_least=0)
+    draws: int = option(5, "further draws of the extraction questions", at_least=0)
     method: str = option("mean_difference", "how a direction is made", choices=DIRECTIONS)
-    replicates: int = option(1999, "permutations and resamples; a 5% level needs 19", at_least=19)

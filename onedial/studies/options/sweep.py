@@ -23,6 +23,11 @@ class SteeringOptions(Options, group="steering"):
         "how it is made; random: a control direction",
         choices=KeysOf("steering.directions:DIRECTIONS"),
     )
+    draw: int = option(
+        0,
+        "of the questions that it is made from: 0, each once; else the n-th draw of them with replacement",
+        at_least=0,
+    )
     operator: str = option("add", "what is done to the stream along it", choices=KeysOf("steering.operators:OPERATORS"))
     positions: str = option(
         "answer",

@@ -1,5 +1,6 @@
 """The study's questions to a panel, on one page in a minute: is it one scale, and does anybody know itself?"""
 
+from functools import partial
 from pathlib import Path
 
 from onedial.core.errors import InputError
@@ -8,9 +9,8 @@ from onedial.panels.keying import keyed
 from onedial.panels.panel_files import load_panel
 from onedial.panels.panels import ResponseMatrix
 from onedial.scale.factor.factor_fit import FEWEST_FITTED
-from onedial.show.columns import headline
-from onedial.show.results import Stored, finish, write_page
-from onedial.show.terminal import print_results
+from onedial.show.ending import Opening, end
+from onedial.show.results import Stored
 from onedial.stats.threads import one_blas_thread
 from onedial.studies.options.panel import StudyOptions
 from onedial.studies.panel.case import StudyCase
@@ -42,22 +42,23 @@ def study_panel(options: StudyOptions, notes: Notes) -> None:
     else:
         case = StudyCase(panel, options.n_replicates, options.seed, with_scale=not options.confidence)
     program, question = KINDS[kind]
-    with Start(program, options, f"{kind}-{Path(options.panel).stem}").begin(notes) as run:
-        with run.withdrawn_if_refused():
-            for stage, compute in case.stages().items():
-                with run.stage(stage):
-                    compute()
-            results = STUDY_RESULTS
-            if isinstance(case, DeepCase):
-                results = case.results()
-                case.analysis.fit.factor.save(run.file("factor.json"))
-            finish(run, results, case)
-        stored = Stored(run, results, WORDS)
-        summary = stored.numbers("summary")
-        report = write_page(stored, question, headline(summary["sentence"]), summary["lead"])
-    if isinstance(case, DeepCase):
-        print(case.analysis.page)
-    print_results(stored, headline(summary["sentence"]), f"report: {report}")
+    start = Start(program, options, f"{kind}-{Path(options.panel).stem}")
+    with start.begin(notes) as run, run.withdrawn_if_refused():
+        for stage, compute in case.stages().items():
+            with run.stage(stage):
+                compute()
+        results = STUDY_RESULTS
+        if isinstance(case, DeepCase):
+            results = case.results()
+            case.analysis.fit.factor.save(run.file("factor.json"))
+            print(case.analysis.page)
+        end(Stored(run, results, WORDS), partial(opening_of, question), case)
+
+
+def opening_of(question: str, stored: Stored) -> Opening:
+    """What stands first on the page of a panel."""
+    summary = stored.numbers("summary")
+    return Opening(question, summary["sentence"], summary["lead"])
 
 
 def require_enough(panel: ResponseMatrix) -> None:

@@ -79,6 +79,7 @@ def new_plan(study: SweepStudy) -> SweepPlan:
         unit=options.unit,
         magnitudes=options.settings(),
         n_controls=options.controls,
+        draw=options.draw,
         seed=options.seed,
     )
 

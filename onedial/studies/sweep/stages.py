@@ -10,10 +10,9 @@ from functools import cached_property
 import torch
 
 from onedial.core.processes import is_first_process
-from onedial.core.pulse import say
 from onedial.core.run.stages import Stage, loads_of
 from onedial.panels.questions.facts import load_passages
-from onedial.report.report import keep_judgement, print_summary, write_report
+from onedial.report.report import end_sweep, keep_judgement
 from onedial.studies.options.sweep import SweepOptions
 from onedial.studies.sweep import asking
 from onedial.studies.sweep.causes import mediate, swap_components
@@ -35,7 +34,7 @@ from steering.planning.magnitudes import COARSE_POINTS, CONTROL_POINTS, GRID_POI
 from steering.planning.readability import ASKED
 
 DOUBLED = len(doubling())
-JUDGING = "match and verdict"
+PLANNING, SWEEP, JUDGING = "vectors, layer and magnitudes", "sweep", "match and verdict"
 
 
 @dataclass(frozen=True)
@@ -148,8 +147,8 @@ WRITTEN = 0.7
 """Of the time that the texts of a report may take: most end before their last token."""
 
 STAGES: dict[str, Stage[SweepStudy]] = {
-    "vectors, layer and magnitudes": Stage(settle_plan, _plan, settles=True),
-    "sweep": Stage(asking.sweep_questions, lambda a: [Load(a.whole, [(a.middle, a.grid)], a.kind, a.n_cached)]),
+    PLANNING: Stage(settle_plan, _plan, settles=True),
+    SWEEP: Stage(asking.sweep_questions, lambda a: [Load(a.whole, [(a.middle, a.grid)], a.kind, a.n_cached)]),
     "controls": Stage(asking.sweep_controls, _controls, lambda o: o.controls),
     "neutral text": Stage(asking.measure_texts, _neutral_text, lambda o: o.controls),
     "instructed thresholds": Stage(
@@ -190,7 +189,4 @@ def judge_sweep(study: SweepStudy) -> None:
         if options.answer == "reasoned":
             judged = replace(judged, reasoned=run.judge_reasoned(panel, options.seed))
         keep_judgement(run, judged)
-    with run.run.stage("report"):
-        report = write_report(run)
-    print_summary(run)
-    say(f"report: {report}")
+    end_sweep(run)

@@ -1,23 +1,21 @@
 """Several finished runs side by side: what was asked differently, and what came out differently.
 
-Two runs are compared on the questions that both asked. Whether one dial does better than another is a paired question:
+Every run's verdict is a row of one table, and every run but the first is set beside the first, on the questions that
+both asked:
 
-    turning    a question turns in a run where its answer changes anywhere on the readable range. b of them turn in the
-               first run alone, c in the second alone; McNemar's exact test asks whether b = c: p = the two-sided
-               binomial probability of b among b + c at 1/2
-    agreement  on the test questions of both, d_q = mean over base models of [first agrees] - [second agrees] at the
-               magnitudes that each has chosen for each target. Its mean over questions has a 95% interval by Student's
-               t; an exact test of one target is McNemar's on the questions where only one of the two agrees. Questions
-               on which the two panels hold different answers of a target are left out
+    agreement  on the test questions of both, d_q = mean over base models of [run agrees] - [first agrees] at the
+               magnitudes that each has chosen for each target that both judge. Its mean over questions has a 95%
+               interval by Student's t. Questions on which the two panels hold different answers of a target are left
+               out
     order      Spearman's correlation of the two orders in which questions turn to yes
 
-No correction is made for the number of pairs or targets; the tables say how many there are.
+What is told of all of them is the median over runs and the worst. Runs that share questions and targets share their
+luck, so that their spread is no interval. No correction is made for the number of runs; the table says how many.
 """
 
 import math
 from collections.abc import Mapping, Sequence
 from functools import cached_property
-from itertools import combinations
 from typing import Any
 
 import numpy as np
@@ -26,18 +24,14 @@ from scipy import stats
 
 from onedial.core.run.configuration import flat
 from onedial.panels.panels import panel_from_long
-from onedial.panels.splits import TEST
-from onedial.stats.estimate import rank_correlation
+from onedial.stats.estimate import rank_correlation, without_zero
 from onedial.stats.level import QUANTILES_95
 from onedial.stats.numbers import model_means
 from onedial.verdict.criteria.status import JUDGED
-from onedial.verdict.match import dose_response
 from onedial.verdict.sweep_run import SweepRun
 
-ANSWERS = ("sentence", "reproduced", "dial", "push", "n_eligible", "n_targets")
-MATCH_COLUMNS = ["agreement", "agreement_low", "agreement_high", "kappa", "yes_rate", "status", "model"]
-TARGET_COLUMNS = ["first", "second", "target", "n", "first_agrees", "second_agrees", "only_first", "only_second", "p"]
-DOSE_COLUMNS = ["norms", "magnitude", "yes_rate", "yes_rate_se", "n", "n_unread"]
+NUMBERS = {"signal": "S", "order_gain": "C_A", "rho_dial": "rho_dial"}
+"""Columns of `Verdict.row` that are told of all runs -> what they are called."""
 
 
 class ComparedRun:
@@ -68,26 +62,18 @@ class ComparedRun:
 
     @property
     def answer(self) -> dict[str, Any]:
-        """The three answers, and the numbers below them."""
+        """The verdict as a row: its sentence, three answers and numbers, and of how many targets it is."""
         verdict = self.verdict
-        row = {name: getattr(verdict, name) for name in ANSWERS}
-        row |= verdict.signal.columns("signal") | verdict.gain.columns("gain") | verdict.order.columns("order")
-        return row | verdict.order.rho.columns("rho") | {"p": verdict.signal.p}
-
-    @property
-    def dose(self) -> pd.DataFrame:
-        """Yes rates of the test questions against the push in residual norms."""
-        dose = dose_response(self.case)
-        dose = dose[dose["split"] == TEST].sort_values("magnitude")
-        return dose.assign(norms=dose["magnitude"] * self.case.norms_per_unit)[DOSE_COLUMNS]
+        about = {"sentence": verdict.sentence, "push": verdict.push, "is_judged": verdict.is_judged}
+        return about | {"judged": f"{verdict.n_eligible} of {verdict.n_targets}"} | verdict.row()
 
     def agrees(self, questions: pd.Index, targets: Sequence[str]) -> tuple[np.ndarray, np.ndarray]:
         """Question x target: the panel's answers, and whether the subject agrees at the magnitude that was chosen for
         the target; nan where either is not known."""
         case, rows = self.case, self.case.questions.get_indexer(questions)
         columns = case.targets.get_indexer(pd.Index(targets))
-        given, said = case.given[rows][:, columns], case.answers[rows][:, case.chosen.best[columns]]
-        return given, np.where(np.isnan(said) | np.isnan(given), np.nan, said == given)
+        given, answers = case.given[rows][:, columns], case.answers[rows][:, case.chosen.best[columns]]
+        return given, np.where(np.isnan(answers) | np.isnan(given), np.nan, answers == given)
 
 
 class Comparison:
@@ -100,8 +86,8 @@ class Comparison:
         InputError: a run is not finished, or was judged by another rule.
 
     >>> run = SweepRun.open("tests/reference/golden/default")
-    >>> Comparison({"one": run, "again": run}).pairs[["first", "second"]].to_numpy().tolist()
-    [['one', 'again']]
+    >>> Comparison({"one": run, "again": run}).beside_first["agreement_difference"].to_dict()
+    {'again': 0.0}
     """
 
     def __init__(self, runs: Mapping[str, SweepRun]) -> None:
@@ -114,41 +100,52 @@ class Comparison:
 
     @cached_property
     def answers(self) -> pd.DataFrame:
-        """Index run; sentence, reproduced, dial, push, and signal, gain, order and rho with their ends."""
+        """Index run; `ComparedRun.answer`."""
         return pd.DataFrame({name: run.answer for name, run in self.runs.items()}).T.rename_axis("run")
 
     @cached_property
-    def agreement(self) -> pd.DataFrame:
-        """target, `MATCH_COLUMNS`, run: targets that two runs or more have."""
-        tables = [run.matches[MATCH_COLUMNS].reset_index().assign(run=name) for name, run in self.runs.items()]
-        table = pd.concat(tables)
-        return table[table.groupby("target")["run"].transform("nunique") > 1].reset_index(drop=True)
+    def beside_first(self) -> pd.DataFrame:
+        """Index run, the first left out: n_shared questions, n_targets and n_test questions that the difference rests
+        on, agreement_difference (this run minus the first) with low, high and p, order with order_n."""
+        first, *others = self.runs.values()
+        rows = [beside_each_other(first, run) for run in others]
+        return pd.DataFrame(rows, index=pd.Index(list(self.runs)[1:], name="run"))
 
     @cached_property
-    def dose(self) -> pd.DataFrame:
-        """run, norms (magnitude in residual norms), yes_rate, yes_rate_se, n, n_unread of the test questions."""
-        return pd.concat([run.dose.assign(run=name) for name, run in self.runs.items()], ignore_index=True)
+    def summary(self) -> dict[str, Any]:
+        """The first run's numbers, median and worst of all that could be judged, how often each answer is given, and
+        one sentence."""
+        answers = self.answers
+        judged, first = answers[answers["is_judged"].astype(bool)], answers.iloc[0]
+        numbers = {name: _spread(judged[name].astype(float), float(first[name])) for name in NUMBERS}
+        same = {name: int((judged[name] == first[name]).sum()) for name in ("reproduced", "dial")}
+        counts = {name: answers[name].value_counts().to_dict() for name in same}
+        told = {"n_runs": len(answers), "n_judged": len(judged), "numbers": numbers, "answers": counts, "same": same}
+        return told | {"sentence": self._sentence(len(judged), numbers, same, first)}
 
-    @property
-    def pairs(self) -> pd.DataFrame:
-        """One row per pair of runs: first, second, n_shared, turn_in_*, turn_p, order, order_n, n_test, n_targets,
-        agreement_difference, low, high, p."""
-        return pd.DataFrame([pair for pair, _ in self._pairs])
+    def _sentence(
+        self, n_judged: int, numbers: Mapping[str, Any], same: Mapping[str, int], first: "pd.Series[Any]"
+    ) -> str:
+        if not n_judged:
+            return f"none of {len(self.runs)} runs can be judged"
+        signal, table = numbers["signal"], self.beside_first
+        apart = [name for name, row in table.iterrows() if row["low"] > 0 or row["high"] < 0]
+        first_name = next(iter(self.runs))
+        answer = f'"{first["reproduced"]}" holds in {same["reproduced"]} of {n_judged} runs that can be judged'
+        spread = "S is {first} in {name}, {median} in the median and {worst} in the worst ({worst_run})".format(
+            name=first_name,
+            worst_run=signal["worst_run"],
+            **{name: without_zero(signal[name], ".3f") for name in ("first", "median", "worst")},
+        )
+        differs = f"{len(apart)} of {len(table)} agree with the targets more or less often than {first_name} does"
+        return f"{answer} (of {len(self.runs)}); {spread}; {differs}"
 
-    @property
-    def targets(self) -> pd.DataFrame:
-        """first, second, target, n (test questions of both on which both are read), first_agrees, second_agrees
-        (shares of these n), only_first, only_second (questions on which one alone agrees), p."""
-        return pd.concat([targets for _, targets in self._pairs], ignore_index=True)
 
-    @cached_property
-    def _pairs(self) -> list[tuple[dict[str, Any], pd.DataFrame]]:
-        pairs = []
-        for first, second in combinations(self.runs, 2):
-            pair, targets = beside_each_other(self.runs[first], self.runs[second])
-            names = {"first": first, "second": second}
-            pairs.append((names | pair, targets.assign(**names)[TARGET_COLUMNS]))
-        return pairs
+def _spread(values: pd.Series, first: float) -> dict[str, Any]:
+    known = values.dropna()
+    worst = str(known.idxmin()) if len(known) else ""
+    ends = {"median": float(known.median()), "worst": float(known.min()), "best": float(known.max())}
+    return {"first": first, **ends, "worst_run": worst}
 
 
 def differences(configurations: Mapping[str, Mapping[str, Any]]) -> pd.DataFrame:
@@ -158,18 +155,6 @@ def differences(configurations: Mapping[str, Mapping[str, Any]]) -> pd.DataFrame
     rows = {option: [values.get(option) for values in flattened.values()] for option in options}
     apart = {option: values for option, values in rows.items() if any(value != values[0] for value in values)}
     return pd.DataFrame.from_dict(apart, orient="index", columns=list(flattened), dtype=object).rename_axis("option")
-
-
-def mcnemar(only_first: int, only_second: int) -> float:
-    """Exact two-sided p of McNemar's test; 1 where no pair differs.
-
-    R: binom.test(b, b + c)$p.value. Source: McNemar (1947), Psychometrika 12.
-
-    >>> round(mcnemar(1, 9), 3)
-    0.021
-    """
-    n = only_first + only_second
-    return float(stats.binomtest(only_first, n).pvalue) if n else 1.0
 
 
 def paired_difference(
@@ -201,43 +186,28 @@ def paired_difference(
     return mean, mean - reach, mean + reach, float(2 * stats.t.sf(abs(mean) / error, len(values) - 1))
 
 
-def beside_each_other(one: ComparedRun, other: ComparedRun) -> tuple[dict[str, Any], pd.DataFrame]:
-    """The row of a pair, and of each target that both judge."""
-    runs = (one, other)
-    shared = one.case.questions.intersection(other.case.questions, sort=False)
-    rows = [run.case.questions.get_indexer(shared) for run in runs]
-    ease = [run.case.dial.ease[places] for run, places in zip(runs, rows, strict=True)]
-    turns = [run.case.dial.n_turns[places] > 0 for run, places in zip(runs, rows, strict=True)]
-    read = ~np.isnan(ease[0]) & ~np.isnan(ease[1])
-    turning = {
-        "both": turns[0] & turns[1], "first": turns[0] & ~turns[1], "second": ~turns[0] & turns[1],
-        "neither": ~turns[0] & ~turns[1],
-    }  # fmt: skip
-    turned = {f"turn_in_{which}": int((mask & read).sum()) for which, mask in turning.items()}
-    judged = [set(run.matches.index[run.matches["status"].isin(JUDGED)]) for run in runs]
-    names = [str(target) for target in one.matches.index if target in judged[0] & judged[1]]
-    tested = [run.case.test[places] for run, places in zip(runs, rows, strict=True)]
+def beside_each_other(first: ComparedRun, run: ComparedRun) -> dict[str, Any]:
+    """A row of `Comparison.beside_first`."""
+    runs = (run, first)
+    shared = first.case.questions.intersection(run.case.questions, sort=False)
+    rows = [each.case.questions.get_indexer(shared) for each in runs]
+    ease = [each.case.dial.ease[places] for each, places in zip(runs, rows, strict=True)]
+    judged = [set(each.matches.index[each.matches["status"].isin(JUDGED)]) for each in runs]
+    names = [str(target) for target in first.matches.index if target in judged[0] & judged[1]]
+    tested = [each.case.test[places] for each, places in zip(runs, rows, strict=True)]
     questions = shared[tested[0] & tested[1]]
-    (given, first), (other_given, second) = (run.agrees(questions, names) for run in runs)
-    known = (given == other_given) & ~np.isnan(first) & ~np.isnan(second)
-    first, second = np.where(known, first, np.nan), np.where(known, second, np.nan)
-    only_first, only_second = (first > second).sum(axis=0), (first < second).sum(axis=0)
-    n = known.sum(axis=0)
-    table = pd.DataFrame({"target": names, "n": n})
-    for name, agrees in (("first_agrees", first), ("second_agrees", second)):
-        table[name] = np.nansum(agrees, axis=0) / np.where(n > 0, n, np.nan)
-    table = table.assign(only_first=only_first, only_second=only_second)
-    table["p"] = [mcnemar(int(b), int(c)) for b, c in zip(only_first, only_second, strict=True)]
+    (given, one), (first_given, other) = (each.agrees(questions, names) for each in runs)
+    known = (given == first_given) & ~np.isnan(one) & ~np.isnan(other)
     paired = (math.nan,) * 4
     if names and len(questions):
-        paired = paired_difference(first, second, one.matches.loc[names, "model"].astype(str).tolist())
+        models = first.matches.loc[names, "model"].astype(str).tolist()
+        paired = paired_difference(np.where(known, one, np.nan), np.where(known, other, np.nan), models)
+    order = rank_correlation(*ease)
     return {
         "n_shared": len(shared),
-        **turned,
-        "turn_p": mcnemar(turned["turn_in_first"], turned["turn_in_second"]),
-        "order": rank_correlation(*ease).value,
-        "order_n": int(read.sum()),
-        "n_test": len(questions),
         "n_targets": len(names),
+        "n_test": len(questions),
         **dict(zip(("agreement_difference", "low", "high", "p"), paired, strict=True)),
-    }, table
+        "order": order.value,
+        "order_n": order.n,
+    }

@@ -1,1 +1,0 @@
-"""A multiverse: what is made and asked in every universe (study), in which order (stages)."""
