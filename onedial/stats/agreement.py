@@ -51,6 +51,31 @@ def count(predicted: np.ndarray, given: np.ndarray) -> Counts:
     return Counts(*(part.sum(axis=0, dtype=float) for part in _indicators(predicted, given)))
 
 
+COPY, MIN_OF_A_KIND = 0.95, 10
+"""Kappa from which two are one respondent twice; and answers of either kind under which that is not asked."""
+
+
+def kappas_between(answers: np.ndarray) -> np.ndarray:
+    """Cohen's kappa of every two columns over what both answered; nan under `MIN_OF_A_KIND` of a kind on either side.
+
+    Args:
+        answers: question x respondent (1, 0, nan).
+
+    >>> said = np.tile([[1.0, 1.0, 0.0], [0.0, 0.0, 1.0]], (20, 1))
+    >>> kappas_between(said).tolist()[0]
+    [1.0, 1.0, -1.0]
+    """
+    yes, no = (answers == 1).astype(float), (answers == 0).astype(float)
+    both_yes, both_no, yes_no = yes.T @ yes, no.T @ no, yes.T @ no
+    n = both_yes + both_no + yes_no + yes_no.T
+    one, other = both_yes + yes_no, both_yes + yes_no.T
+    fewest = np.minimum.reduce([one, n - one, other, n - other])
+    with np.errstate(invalid="ignore", divide="ignore"):
+        chance = (one * other + (n - one) * (n - other)) / n**2
+        kappa = ((both_yes + both_no) / n - chance) / (1 - chance)
+    return np.where(fewest >= MIN_OF_A_KIND, kappa, np.nan)
+
+
 def count_resampled(
     predicted: np.ndarray, given: np.ndarray, n_resamples: int, seed: int, groups: np.ndarray | None = None
 ) -> Counts:

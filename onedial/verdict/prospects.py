@@ -14,9 +14,10 @@ from onedial.core.cards import one_line
 from onedial.core.errors import InputError
 from onedial.panels.inputs import ExperimentInputs
 from onedial.panels.splits import FITTING, TEST, wordings_of
+from onedial.stats.agreement import MIN_OF_A_KIND
 from onedial.stats.resampling import counted_once, groups_among
 from onedial.verdict.case import wording_groups
-from onedial.verdict.criteria.status import CONSTANT, FEW, MIN_FITTING, MIN_OF_A_KIND, MIN_TEST
+from onedial.verdict.criteria.status import CONSTANT, FEW, MIN_FITTING, MIN_TEST
 from onedial.verdict.verdict import MIN_MODELS, MIN_TARGETS
 
 POSSIBLE = "possible"

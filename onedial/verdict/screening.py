@@ -27,14 +27,14 @@ import yaml
 
 from onedial.asking.questions import normalised_text
 from onedial.asking.tables import listed
+from onedial.stats.agreement import COPY, kappas_between
 from onedial.stats.level import LEVEL
 from onedial.stats.multiple_tests import adjusted
 from onedial.stats.shares import rates
 from onedial.verdict.case import Case
 from onedial.verdict.criteria.choice import answers_of
-from onedial.verdict.criteria.status import MIN_OF_A_KIND
 
-ALIKE, MANY_GAPS, RARE = 0.95, 0.05, 0.15
+MANY_GAPS, RARE = 0.05, 0.15
 _SEPARATOR = re.compile(r"\s*[:,]\s+|\s+[/|]\s+|\s+\(")
 """Between a model and a framing; `llama3:8b` and `openai/o3` are models."""
 
@@ -73,13 +73,13 @@ def _copies(case: Case) -> Finding:
     names = [str(name) for name in case.targets]
     answers = np.column_stack([case.given, answers_of(case.unsteered_margins)])
     models, labels = [*case.near_copies.models, "\0the subject"], [*names, "the unsteered subject"]
-    kappas = _kappas(answers)
-    pairs = [(one, other) for one, other in np.argwhere(np.triu(kappas >= ALIKE, k=1)) if models[one] != models[other]]
+    kappas = kappas_between(answers)
+    pairs = [(one, other) for one, other in np.argwhere(np.triu(kappas >= COPY, k=1)) if models[one] != models[other]]
     told = [f"{labels[one]} and {labels[other]} ({kappas[one, other]:.2f})" for one, other in pairs]
     about = {labels[place] for pair in pairs for place in pair} & set(names)
     for name, given, unsteered in zip(names, case.given.T, kappas[-1], strict=False):
-        kappa = _kappas(np.column_stack([given, _as_often(case.dial.ease, given)]))[0, 1]
-        if kappa >= ALIKE and not unsteered >= ALIKE:
+        kappa = kappas_between(np.column_stack([given, _as_often(case.dial.ease, given)]))[0, 1]
+        if kappa >= COPY and not unsteered >= COPY:
             told.append(f"{name} and the subject where it says yes as often ({kappa:.2f})")
             about.add(name)
     return sorted(about), {"pairs": listed(told, 3)}
@@ -150,19 +150,6 @@ def _one_sided(case: Case) -> Finding:
     rare = judged & (np.minimum(yes_rates, 1 - yes_rates) <= RARE)
     most = 2 * rare.sum() > judged.sum()
     return [str(name) for name in case.targets[rare & most]], {"n_judged": int(judged.sum()), "most": 1 - RARE}
-
-
-def _kappas(answers: np.ndarray) -> np.ndarray:
-    """Cohen's kappa of every two columns over what both answered; nan under ten answers of a kind on either side."""
-    yes, no = (answers == 1).astype(float), (answers == 0).astype(float)
-    both_yes, both_no, yes_no = yes.T @ yes, no.T @ no, yes.T @ no
-    n = both_yes + both_no + yes_no + yes_no.T
-    one, other = both_yes + yes_no, both_yes + yes_no.T
-    fewest = np.minimum.reduce([one, n - one, other, n - other])
-    with np.errstate(invalid="ignore", divide="ignore"):
-        chance = (one * other + (n - one) * (n - other)) / n**2
-        kappa = ((both_yes + both_no) / n - chance) / (1 - chance)
-    return np.where(fewest >= MIN_OF_A_KIND, kappa, np.nan)
 
 
 CHECKS: dict[str, Callable[[Case], Finding]] = {

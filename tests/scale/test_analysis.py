@@ -220,7 +220,7 @@ def test_copies_are_named_by_how_they_copy():
     rng = np.random.default_rng(5)
     panel = planted(5, 300, 0.7)
     panel["copy"], panel["turned"] = panel["m1"], 1 - panel["m2"]
-    panel["near"] = np.where(rng.random(300) < 0.02, 1 - panel["m3"], panel["m3"])
+    panel["near"] = np.where(rng.random(300) < 0.01, 1 - panel["m3"], panel["m3"])
     assert [name.split(" (")[0] for name in copies_among(as_answers(panel))] == [
         "copy answers as m1",
         "turned answers the other way round to m2",

@@ -3,11 +3,11 @@
 import math
 
 import numpy as np
-from scipy.special import bdtrc
 
 from onedial.scale.checks.missingness import missingness_test
 from onedial.scale.factor.factor_model import fit_factor_model
 from onedial.scale.study.panel_fit import Finding, PanelFit
+from onedial.stats.agreement import COPY, kappas_between
 from onedial.stats.answers import Answers, names
 from onedial.stats.level import LEVEL, Z_95
 
@@ -17,7 +17,6 @@ MODELS_UNKNOWN = (
 _FEWEST_QUESTIONS = 20
 _MOST_EMPTY = 0.5
 """Share of pairs that lack an answer pattern, above which correlations come from a rule and not from answers."""
-_COPIES, _CLOSEST = 0.9, 0.72  # phi of copies; of two that follow one scale as closely as anybody does
 
 
 def limits(fit: PanelFit) -> Finding:
@@ -84,37 +83,17 @@ def the_panel(fit: PanelFit) -> Finding:
 def copies_among(answers: Answers) -> list[str]:
     """Pairs whose answers hardly differ, or are hardly ever the same: one respondent twice, in words.
 
-    Formula: phi, the correlation of the answers as they stand, of at least `_COPIES` in size, and so many equal (or
-    unequal) answers as would come in fewer than 1 of 20 panels with as many pairs (binomial) from two with a phi of
-    `_CLOSEST`, which those have that follow a normal scale with loadings of .95; or, where it is larger, with the phi
-    of whoever comes next to either: on a scale that falls into two heaps all are as close.
+    By Cohen's kappa of `COPY` or more in size (`kappas_between`).
 
     >>> import pandas as pd
     >>> from onedial.stats.answers import as_answers
     >>> said = np.random.default_rng(0).integers(0, 2, (60, 2))
     >>> copies_among(as_answers(pd.DataFrame({"a": said[:, 0], "b": said[:, 0], "c": said[:, 1]})))
-    ['b answers as a (100% of 60 answers)']
+    ['b answers as a (kappa 1.00)']
     """
-    known = answers.answered.astype(float)
-    yes = np.where(answers.answered, answers.yes, 0).astype(float)
-    n, both, first = known.T @ known, yes.T @ yes, yes.T @ known  # of each pair, over what both answered
-    same = n - first - first.T + 2 * both
-    with np.errstate(divide="ignore", invalid="ignore"):
-        rate, other_rate = first / n, first.T / n
-        spread = np.sqrt(rate * (1 - rate) * other_rate * (1 - other_rate))
-        phi = (both / n - rate * other_rate) / spread
-        equal = np.where(phi > 0, same, n - same)
-        size = np.abs(np.nan_to_num(phi)) * ~np.eye(len(phi), dtype=bool)
-        next_to = np.where(size < _COPIES, size, 0).max(axis=1)
-        closest = np.maximum(_CLOSEST, np.maximum(next_to[:, None], next_to))
-        by_chance = rate * other_rate + (1 - rate) * (1 - other_rate)
-        likely = np.where(phi > 0, by_chance, 1 - by_chance) + 2 * closest * spread
-        p = bdtrc(np.maximum(equal - 1, 0), n.astype(np.int64), np.minimum(likely, 1)) * math.comb(len(n), 2)
-        there = np.triu((np.abs(phi) >= _COPIES) & (p <= LEVEL), 1)
-    found = []
-    for one, other in zip(*np.nonzero(there), strict=True):
-        how = "as" if phi[one, other] > 0 else "the other way round to"
+    kappas, found = kappas_between(np.where(answers.answered, answers.yes, np.nan).astype(float)), []
+    for one, other in np.argwhere(np.triu(np.abs(kappas) >= COPY, k=1)):
+        how = "as" if kappas[one, other] > 0 else "the other way round to"
         copy, of = answers.respondents[other], answers.respondents[one]
-        part = equal[one, other] / n[one, other]
-        found.append(f"{copy} answers {how} {of} ({part:.0%} of {n[one, other]:.0f} answers)")
+        found.append(f"{copy} answers {how} {of} (kappa {kappas[one, other]:.2f})")
     return found

@@ -23,6 +23,7 @@ passes 2 standard errors somewhere in 8 of 10 simulated sweeps. So the chance of
 import numpy as np
 from scipy import stats
 
+from onedial.stats.agreement import MIN_OF_A_KIND
 from onedial.stats.resampling import counted_once
 from onedial.stats.shares import rates
 
@@ -30,7 +31,7 @@ OK, EDGE, FLAT, NOT_MONOTONE, CONSTANT, FEW = "ok", "edge", "flat", "not monoton
 JUDGED = (OK, EDGE, NOT_MONOTONE)
 """Statuses whose targets enter the verdict's numbers."""
 
-MIN_TEST, MIN_OF_A_KIND, MIN_FITTING = 50, 10, 10
+MIN_TEST, MIN_FITTING = 50, 10
 MIN_RANGE = 0.10
 _ONE_SIDED_TWO_SE = float(stats.norm.sf(2))
 
