@@ -14,7 +14,7 @@ from onedial.show.columns import NOTHING, Column, count, digits, number, p_value
 from onedial.show.ending import Opening
 from onedial.show.figure_style import COLOURS, FAINT, MARKERS, Drawing
 from onedial.show.labels import shortened_apart
-from onedial.show.plots import Cells, Curve, Panel, curves, heatmap, scatter
+from onedial.show.plots import Axis, Cells, Colours, Curve, Over, Panel, Points, curves, heatmap, scatter
 from onedial.show.results import SURROUNDINGS, Result, Stored, words_in
 from onedial.show.run_tables import flat_rows
 from onedial.stats.level import LEVEL
@@ -200,8 +200,9 @@ def layer_label(table: pd.DataFrame, stored: Stored) -> Drawing:
     layers = {place + 2.0: str(layer) for place, layer in enumerate(wide.columns) if place % step == 0}
     names = dict(zip(edges[:-1] + 0.5, shortened_apart(labels, 26), strict=True))
     return heatmap(
-        cells, xlabel="layer", ylabel="", limits=(0.4, 1.0), bar="AUROC on held-out topics", rows=names,
-        columns={0.5: "words"} | layers, bold=shortened_apart(first, 26), height=1.5 + 0.21 * len(labels),
+        cells, Axis("layer", ticks={0.5: "words"} | layers), Axis(ticks=names),
+        Colours(limits=(0.4, 1.0), label="AUROC on held-out topics"), Over(bold=shortened_apart(first, 26)),
+        height=1.5 + 0.21 * len(labels),
     )  # fmt: skip
 
 
@@ -215,9 +216,10 @@ def cross_map(cross: pd.DataFrame, stored: Stored) -> Drawing:
     cells = table.pivot(index="probe", columns="label", values="auroc").reindex(index=names[::-1], columns=names)
     edges, short = np.arange(len(names) + 1), shortened_apart(names, 14)
     return heatmap(
-        [Cells(edges, edges, cells.to_numpy(dtype=float))], xlabel="label that is ranked", ylabel="probe that ranks",
-        colours="Blues", bar="AUROC on topics not seen", rows=dict(zip(edges[:-1] + 0.5, short[::-1], strict=True)),
-        columns=dict(zip(edges[:-1] + 0.5, short, strict=True)), written=True, height=1.9 + 0.42 * len(names),
+        [Cells(edges, edges, cells.to_numpy(dtype=float))],
+        Axis("label that is ranked", ticks=dict(zip(edges[:-1] + 0.5, short, strict=True))),
+        Axis("probe that ranks", ticks=dict(zip(edges[:-1] + 0.5, short[::-1], strict=True))),
+        Colours("Blues", label="AUROC on topics not seen"), Over(written=True), height=1.9 + 0.42 * len(names),
     )  # fmt: skip
 
 
@@ -228,8 +230,10 @@ def reading_and_use(table: pd.DataFrame, _: Stored) -> Drawing:
     most = float(furthest.get(RANDOM, np.nan))
     return scatter(
         probes.set_index(probes["label"] + ", " + probes["method"]), "auroc", "effect",
-        xlabel="AUROC of the reading on held-out topics", ylabel="effect on the margin, per residual norm", by="label",
-        hollow=probes["method"] != probes["method"].iloc[0], rules=(0, *(s * most for s in (-1, 1) if most == most)),
+        Axis("AUROC of the reading on held-out topics"),
+        Axis("effect on the margin, per residual norm",
+             rules=dict.fromkeys((0, *(sign * most for sign in (-1, 1) if most == most)), "-")),
+        Points(by="label", hollow=probes["method"] != probes["method"].iloc[0]),
         lines=[Curve([0.5, 0.5], [-most, most], colour=FAINT)] if most == most else [],
         remark="lines: the furthest random pushes; hollow: the difference of means",
     )  # fmt: skip

@@ -21,5 +21,5 @@ SWEEP_RESULTS["unread_of_targets"] = Result(
     unread_of_targets,
     index="target",
     columns=("unread",),
-    figure=lambda table, stored: forest(table, "unread", xlabel="share of the test questions"),
+    figure=lambda table, stored: forest(table, "unread", "share of the test questions"),
 )

@@ -7,7 +7,7 @@ import pandas as pd
 
 from onedial.show.columns import NOTHING, digits, headline, like
 from onedial.show.figure_style import Drawing
-from onedial.show.plots import forest
+from onedial.show.plots import Axis, Points, forest
 from onedial.show.results import SURROUNDINGS, WARNINGS, Result, Stored, words_in
 from onedial.verdict.comparing.comparison import NUMBERS
 
@@ -23,9 +23,8 @@ def _numbers(table: pd.DataFrame, _: Stored) -> Drawing:
     return forest(
         table.astype(dict.fromkeys(ends, float)),
         NUMBERS,
-        hollow=~judged,
-        rules={},
-        legend={} if judged.all() else legend,
+        Axis(),
+        Points(hollow=~judged, legend={} if judged.all() else legend),
         longest=26,
     )
 

@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 
 from onedial.show.figure_style import COLOURS, FAINT, MARKERS, Drawing
-from onedial.show.plots import Cells, Curve, Panel, curves, forest, heatmap
+from onedial.show.plots import Axis, Cells, Colours, Curve, Over, Panel, Points, curves, forest, heatmap
 from onedial.show.results import SURROUNDINGS, WARNINGS, Result, Stored, words_in
 from onedial.verdict.comparing.dial_comparison import CUT
 
@@ -18,8 +18,8 @@ def _gains(table: pd.DataFrame, _: Stored) -> Drawing:
     return forest(
         rows,
         "order_gain",
-        bold=[str(name) for name in rows.index[rows["chosen"].astype(bool)]],
-        xlabel="area gained over a threshold shift",
+        "area gained over a threshold shift",
+        Points(bold=[str(name) for name in rows.index[rows["chosen"].astype(bool)]]),
     )
 
 
@@ -47,13 +47,10 @@ def _cosines(table: pd.DataFrame, stored: Stored) -> Drawing:
     labels = {place + 0.5: name.replace("_", " ") for place, name in enumerate(names)}
     return heatmap(
         [Cells(edges, edges, wide)],
-        xlabel="",
-        ylabel="",
-        colours="RdBu_r",
-        limits=(-1, 1),
-        rows=labels,
-        columns={place: name.replace(" ", "\n") for place, name in labels.items()},
-        written=True,
+        Axis(ticks={place: name.replace(" ", "\n") for place, name in labels.items()}),
+        Axis(ticks=labels),
+        Colours("RdBu_r", (-1, 1)),
+        Over(written=True),
         remark=f"cosines at layer {layer}",
         height=1.4 + 0.36 * len(names),
     )

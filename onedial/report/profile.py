@@ -8,7 +8,7 @@ from onedial.asking.sweep_tables import VECTOR
 from onedial.report.sweep_results import SIDES, at_magnitudes
 from onedial.show.columns import like
 from onedial.show.figure_style import FAINT, Drawing
-from onedial.show.plots import Mark, forest
+from onedial.show.plots import Mark, Points, forest
 from onedial.show.results import SURROUNDINGS, WARNINGS, Result, words_in
 from onedial.stats.level import MOST_UNREAD
 from onedial.verdict.comparing.dial_profile import (
@@ -57,11 +57,9 @@ def dial_profile(cells: pd.DataFrame, reports: pd.DataFrame, names: Mapping[floa
     return forest(
         rows,
         "shift",
-        by="setting",
-        hollow=~moved.reindex(rows.index),
-        bold=[str(name) for name in reports.index[moved]],
+        "shift, in standard deviations of the unsteered answers",
+        Points(by="setting", hollow=~moved.reindex(rows.index), bold=[str(name) for name in reports.index[moved]]),
         marks=[Mark("min", "random directions, at most", FAINT), Mark("max", "", FAINT)],
-        xlabel="shift, in standard deviations of the unsteered answers",
     )
 
 

@@ -16,7 +16,23 @@ from onedial.scale.study import factor_figures
 from onedial.show.columns import interval, number
 from onedial.show.figure_style import COLOURS, FAINT, INK, PAPER, Drawing
 from onedial.show.labels import target_labels
-from onedial.show.plots import SHARES, Cells, Curve, Mark, Panel, bands_of, curves, forest, heatmap, scatter
+from onedial.show.plots import (
+    AT_ZERO,
+    SHARES,
+    Axis,
+    Cells,
+    Colours,
+    Curve,
+    Mark,
+    Over,
+    Panel,
+    Points,
+    bands_of,
+    curves,
+    forest,
+    heatmap,
+    scatter,
+)
 from onedial.stats.level import Z_95
 from onedial.verdict.prediction.retest import RETEST
 from onedial.verdict.prediction.sources import DIAL, OWN_FRAMINGS
@@ -42,11 +58,13 @@ def bits_of_models(table: pd.DataFrame, stored: Contents) -> Drawing:
     return forest(
         rows,
         "bits",
-        hollow=~rows["predicted"].astype(bool),
+        "bits per held-out answer beyond the yes rate",
+        Points(
+            hollow=~rows["predicted"].astype(bool),
+            label="steering, 95% interval",
+            legend={"not better than the yes rate": HOLLOW} if not rows["predicted"].all() else {},
+        ),
         marks=[Mark(name, *look) for name, look in marks.items() if name in rows],
-        label="steering, 95% interval",
-        legend={"not better than the yes rate": HOLLOW} if not rows["predicted"].all() else {},
-        xlabel="bits per held-out answer beyond the yes rate",
     )
 
 
@@ -58,12 +76,16 @@ def sources(table: pd.DataFrame, stored: Contents) -> Drawing:
     return forest(
         rows,
         "bits",
-        hollow=rows["own_answers"].astype(bool),
-        bold=[DIAL],
-        rules={0.0: "-"} | ({} if marked is None else {float(marked): ":"}),
-        label="one order for all targets",
-        legend={"learnt from the target's answers": HOLLOW},
-        xlabel="bits per test question beyond the yes rate",
+        Axis(
+            "bits per test question beyond the yes rate",
+            rules=AT_ZERO | ({} if marked is None else {float(marked): ":"}),
+        ),
+        Points(
+            hollow=rows["own_answers"].astype(bool),
+            bold=[DIAL],
+            label="one order for all targets",
+            legend={"learnt from the target's answers": HOLLOW},
+        ),
     )
 
 
@@ -76,12 +98,14 @@ def baselines(table: pd.DataFrame, stored: Contents) -> Drawing:
     return forest(
         rows,
         "signal",
-        hollow=~rows["one_order"].astype(bool),
-        bold=["steering"],
+        "mean kappa on the test questions",
+        Points(
+            hollow=~rows["one_order"].astype(bool),
+            bold=["steering"],
+            label="one order for all targets",
+            legend={"an order for each target": HOLLOW},
+        ),
         shade=(dial.low, dial.high),
-        label="one order for all targets",
-        legend={"an order for each target": HOLLOW},
-        xlabel="mean kappa on the test questions",
     )
 
 
@@ -98,12 +122,9 @@ def agreement(table: pd.DataFrame, stored: Contents) -> Drawing:
     return forest(
         rows,
         "agreement",
-        hollow=left_out,
+        Axis("agreement on the test questions", (max(0.0, (0.0 if np.isnan(least) else least) - 0.03), 1.01)),
+        Points(hollow=left_out, label="steered, 95% interval"),
         marks=[Mark("majority", "majority answer", COLOURS[1], "d"), Mark("threshold_shift", "threshold shift")],
-        rules={},
-        limits=(max(0.0, (0.0 if np.isnan(least) else least) - 0.03), 1.01),
-        label="steered, 95% interval",
-        xlabel="agreement on the test questions",
     )
 
 
@@ -118,13 +139,9 @@ def pushes(table: pd.DataFrame, stored: Contents) -> Drawing:
         rows,
         "push",
         "order_gain",
-        by="role",
-        star="the vector",
-        annotated={str(name): str(role) for name, role in made["role"].items()},
-        rules=(0.0,),
-        log=True,
-        xlabel="residual norms from yes rate .1 to .9",
-        ylabel="order: its gain over the unsteered margin",
+        Axis("residual norms from yes rate .1 to .9", log=True),
+        Axis("order: its gain over the unsteered margin", rules=AT_ZERO),
+        Points("role", "the vector", annotated={str(name): str(role) for name, role in made["role"].items()}),
         remark=f"{len(table)} controls",
     )
 
@@ -153,10 +170,10 @@ def line(table: pd.DataFrame, stored: Contents) -> Drawing | None:
         drawn,
         "threshold",
         "magnitude",
-        by="family",
+        Axis("target's threshold (higher = more often yes)"),
+        Axis(f"magnitude of best agreement\n({stored.unit})"),
+        Points("family"),
         lines=lines,
-        xlabel="target's threshold (higher = more often yes)",
-        ylabel=f"magnitude of best agreement\n({stored.unit})",
         remark=remark,
     )
 
@@ -219,17 +236,18 @@ def layers(_: Any, stored: Contents) -> Drawing | None:
             for place, layer in enumerate(every)
             for rows in [scan[scan["layer"] == layer].sort_values("magnitude")]
         ],
-        xlabel=f"magnitude ({stored.unit})",
-        ylabel="layer",
-        bar="share of yes",
-        rows={place: str(layer) for place, layer in enumerate(every)},
-        bold=sorted(chosen),
-        crosses=(bad["magnitude"], [every.index(layer) for layer in bad["layer"]]),
-        frames=[
-            (min(swept), place - 0.5, max(swept) - min(swept), 1)
-            for place, layer in enumerate(every)
-            if str(layer) in chosen
-        ],
+        Axis(f"magnitude ({stored.unit})"),
+        Axis("layer", ticks={place: str(layer) for place, layer in enumerate(every)}),
+        Colours(label="share of yes"),
+        Over(
+            crosses=(bad["magnitude"], [every.index(layer) for layer in bad["layer"]]),
+            frames=[
+                (min(swept), place - 0.5, max(swept) - min(swept), 1)
+                for place, layer in enumerate(every)
+                if str(layer) in chosen
+            ],
+            bold=sorted(chosen),
+        ),
         remark=f"crosses: over {UNREADABLE:.0%} of answers unread",
         height=1.6 + 0.27 * len(every),
     )
@@ -273,9 +291,9 @@ def reasoned_order(_: Any, stored: Contents) -> Drawing:
         spread,
         "direct",
         "reasoned",
+        Axis("share of the settings with yes, first token"),
+        Axis("after reasoning"),
         lines=[Curve([0, 1], [0, 1], colour=INK, look={"linewidth": 0.8, "linestyle": ":"})],
-        xlabel="share of the settings with yes, first token",
-        ylabel="after reasoning",
         remark=(
             "one of the two orders is constant, or nothing could be read"
             if rho is None

@@ -93,55 +93,86 @@ class Panel:
     height: float = 1.0
 
 
+@dataclass(frozen=True)
+class Axis:
+    """An axis of a plot.
+
+    Attributes:
+        rules: value -> style of a line across there. log: whether it is logarithmic.
+        ticks: place -> label; by default numbers.
+    """
+
+    label: str = ""
+    limits: Range = (None, None)
+    rules: Mapping[float, str] = field(default_factory=dict)
+    log: bool = False
+    ticks: Mapping[float, str] | None = None
+
+
+@dataclass(frozen=True)
+class Points:
+    """How the rows of a table are drawn as points.
+
+    Attributes:
+        by: column of the groups that have a colour of their own. star: the group that is drawn as a star.
+        hollow: whether a point is hollow. bold: names in bold letters.
+        annotated: name of a row -> what is written beside its point.
+        label: of the points, for the legend. legend: further entries, label -> what `Line2D` takes.
+    """
+
+    by: str = ""
+    star: str = ""
+    hollow: Sequence[bool] | pd.Series | None = None
+    bold: Sequence[str] = ()
+    annotated: Mapping[str, str] = field(default_factory=dict)
+    label: str = ""
+    legend: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+
+
+AT_ZERO = {0.0: "-"}
+"""A thin line where there is nothing."""
+
+
 @styled
 def forest(
     table: pd.DataFrame,
     values: str | Mapping[str, str],
+    axis: str | Axis = "",
+    points: Points | None = None,
     *,
-    by: str = "",
-    hollow: Sequence[bool] | pd.Series | None = None,
-    bold: Sequence[str] = (),
     marks: Sequence[Mark] = (),
-    rules: Mapping[float, str] | None = None,
     shade: Range = (None, None),
-    limits: Range = (None, None),
-    xlabel: str = "",
-    label: str = "",
-    legend: Mapping[str, Mapping[str, Any]] | None = None,
-    stacked: bool = False,
     longest: int = 34,
 ) -> Drawing:
     """A row for every name, the first on top, and in it a value with its interval.
 
     Args:
-        table: index the names; a name that stands there several times is one row, with a mark for each group of `by`,
-            or, where there is none, with a stroke for each value and a point at their median.
+        table: index the names; a name that stands there several times is one row, with a mark for each group of
+            `Points.by`, or, where there is none, with a stroke for each value and a point at their median.
         values: the column that is drawn, or several with the label of the axis of each, in plots side by side.
-        by: column of the groups that have a colour of their own.
-        hollow: whether a point is hollow. bold: names in bold letters. marks: further values.
-        rules: value -> style of a vertical line there; by default a thin one at 0. shade: behind the plot, from to.
-        label: of the points, for the legend. legend: further entries, label -> what `Line2D` takes.
-        stacked: plots one under the other. longest: letters of a name.
+        axis: of the values; a label alone stands for one with a thin line at 0.
+        marks: further values. shade: behind the plot, from to. longest: letters of a name.
     """
-    columns = {values: xlabel} if isinstance(values, str) else dict(values)
+    axis = Axis(axis, rules=AT_ZERO) if isinstance(axis, str) else axis
+    points = points or Points()
+    by, bold = points.by, points.bold
+    columns = {values: axis.label} if isinstance(values, str) else dict(values)
     names = [str(name) for name in dict.fromkeys(table.index)]
     groups = [str(group) for group in dict.fromkeys(table[by])] if by else [""]
     styles = family_styles(groups) if by else {"": (COLOURS[0], "o")}
     dodged = by and table.index.has_duplicates
     row = ROW * max(1.0, 0.5 * len(groups) if dodged else 1.0)
-    handles = _handles(styles if by and not stacked else {}, marks, label, legend or {})
+    handles = _handles(styles if by else {}, marks, points.label, points.legend)
     per_line = max(1, 64 // max((len(str(handle.get_label())) + 6 for handle in handles), default=56))
     lines = -(-len(handles) // per_line) if handles else 0
-    height = (len(columns) if stacked else 1) * (0.55 + row * max(len(names), 2)) + 0.45 + LEGEND_LINE * lines
-    figure = new_figure(height)
-    grid = (len(columns), 1) if stacked else (1, len(columns))
-    every = np.atleast_1d(figure.subplots(*grid, sharey=not stacked))
+    figure = new_figure(1.0 + row * max(len(names), 2) + LEGEND_LINE * lines)
+    every = np.atleast_1d(figure.subplots(1, len(columns), sharey=True))
     places = {name: float(place) for place, name in enumerate(reversed(names))}
-    full = pd.Series(False, index=range(len(table))) if hollow is None else pd.Series(np.asarray(hollow, dtype=bool))
+    full = np.zeros(len(table), bool) if points.hollow is None else np.asarray(points.hollow, dtype=bool)
     for axes, (column, words) in zip(every, columns.items(), strict=True):
         if shade[0] is not None and shade[1] is not None and np.isfinite([shade[0], shade[1]]).all():
             axes.axvspan(shade[0], shade[1], color=COLOURS[0], alpha=0.12, linewidth=0)
-        for at, style in ({0.0: "-"} if rules is None else rules).items():
+        for at, style in axis.rules.items():
             axes.axvline(at, color=INK, linewidth=0.9, linestyle=style, zorder=1)
         axes.hlines(list(places.values()), 0, 1, color=GRID, linewidth=0.6, transform=axes.get_yaxis_transform())
         for mark in marks:
@@ -154,18 +185,18 @@ def forest(
             colour, marker = styles[group]
             for name, rows in table[chosen].groupby(level=0, sort=False):
                 at = places[str(name)] + shift
-                empty = bool(full[chosen][np.asarray(table.index[chosen] == name)].iloc[0])
+                empty = bool(full[chosen][np.asarray(table.index[chosen] == name)][0])
                 look = {"color": colour, "marker": marker, "markerfacecolor": PAPER if empty else colour}
                 _row(axes, rows, column, at, f"{name}{f', {group}' if group else ''}", look)
         axes.set_ylim(-0.7, len(names) - 0.3)
-        axes.set_xlim(*limits)
+        axes.set_xlim(*axis.limits)
         axes.set_xlabel(words, loc="right" if len(words) > 40 else "center")
         axes.margins(x=0.06)
         axes.tick_params(axis="y", length=0)
         axes.grid(False, axis="y")
         axes.spines["left"].set_visible(False)
-        axes.locator_params(axis="x", nbins=6 if len(columns) == 1 or stacked else 4)
-        if stacked or axes is every[0]:
+        axes.locator_params(axis="x", nbins=6 if len(columns) == 1 else 4)
+        if axes is every[0]:
             axes.set_yticks(list(places.values()), shortened_apart(list(places), longest))
             for name, text in zip(places, axes.get_yticklabels(), strict=True):
                 text.set_fontweight("bold" if name in bold else "normal")
@@ -269,50 +300,41 @@ def scatter(
     table: pd.DataFrame,
     x: str,
     y: str,
+    xaxis: Axis,
+    yaxis: Axis,
+    points: Points | None = None,
     *,
-    xlabel: str,
-    ylabel: str,
-    by: str = "",
-    star: str = "",
-    hollow: Sequence[bool] | pd.Series | None = None,
-    annotated: Mapping[str, str] | None = None,
     lines: Sequence[Curve] = (),
-    xlimits: Range = (None, None),
-    ylimits: Range = (None, None),
-    log: bool = False,
-    rules: Sequence[float] = (),
     remark: str = "",
-    legend: Mapping[str, Mapping[str, Any]] | None = None,
-    inch: float = 3.6,
 ) -> Drawing:
     """A point for every row of a table, with the intervals of either value where the table has them (X_low, X_high).
 
     Args:
         x, y: columns. An x that is infinite stands apart, at the right, over the word *never*.
-        by: column of the groups that have colour and marker of their own. star: the group that is drawn as a star.
-        hollow: whether a point is hollow. annotated: name of a row -> what is written beside its point.
-        lines: besides. log: a logarithmic axis.
+        lines: besides. remark: above the plot.
     """
+    points = points or Points()
+    by, star, log, xlimits = points.by, points.star, xaxis.log, xaxis.limits
     groups = sorted(str(group) for group in table[by].unique() if str(group) != star) if by else [""]
     styles = dict(family_styles(groups)) | ({star: (INK, "*")} if star else {})
     handles = _handles({name: styles[name] for name in [*([star] if star else []), *groups] if name}, (), "", {})
     handles += [line for curve in lines if curve.label for line in [_entry(curve)]]
-    handles += _handles({}, (), "", legend or {})
+    handles += _handles({}, (), "", points.legend)
     short = shortened_apart([str(handle.get_label()) for handle in handles], 30)
     for handle, words in zip(handles, short, strict=True):
         handle.set_label(words)
     per_line = max(1, 64 // max((len(words) + 6 for words in short), default=56))
-    figure = new_figure(inch + 0.3 + LEGEND_LINE * -(-len(handles) // per_line))
+    figure = new_figure(3.9 + LEGEND_LINE * -(-len(handles) // per_line))
     axes = figure.add_subplot()
-    for at in rules:
-        axes.axhline(at, color=INK, linewidth=0.9)
+    for at, style in yaxis.rules.items():
+        axes.axhline(at, color=INK, linewidth=0.9, linestyle=style)
     for curve in lines:
         curve.draw(axes)
     places = table[x].to_numpy(float)
     finite = places[np.isfinite(places) & ((places > 0) | (not log))]
     least, most = (finite.min(), finite.max()) if len(finite) else (0.1, 1.0)
     never = most * 2.2 if log else most + 0.2 * ((most - least) or 1.0)
-    empty = np.zeros(len(table), dtype=bool) if hollow is None else np.asarray(hollow, dtype=bool)
+    empty = np.zeros(len(table), bool) if points.hollow is None else np.asarray(points.hollow, dtype=bool)
     for place, (name, row) in enumerate(table.iterrows()):
         colour, marker = styles[str(row[by]) if by else ""]
         at = never if np.isposinf(row[x]) else row[x]
@@ -321,8 +343,8 @@ def scatter(
         _whiskers(axes, row, at, x, y, colour, 0.25 if empty[place] else 0.5)
         is_star = bool(by) and str(row[by]) == star
         _point(axes, at, row[y], words, zorder=4 if is_star else 3, markersize=12 if is_star else 5.5, **look)
-        if annotated and str(name) in annotated:
-            axes.annotate(annotated[str(name)], (at, row[y]), (4, 3), textcoords="offset points", fontsize=7)
+        if str(name) in points.annotated:
+            axes.annotate(points.annotated[str(name)], (at, row[y]), (4, 3), textcoords="offset points", fontsize=7)
     if log:
         axes.set_xscale("log")
         plain_log_labels(axes.xaxis)
@@ -332,9 +354,9 @@ def scatter(
                       ha="center", annotation_clip=False)  # fmt: skip
         xlimits = (least / 1.5, never * 1.5) if log else (None, never + (never - most))
     axes.set_xlim(*xlimits)
-    axes.set_ylim(*ylimits)
-    axes.set_xlabel(xlabel)
-    axes.set_ylabel(ylabel)
+    axes.set_ylim(*yaxis.limits)
+    axes.set_xlabel(xaxis.label)
+    axes.set_ylabel(yaxis.label)
     if remark:
         axes.set_title(remark, fontsize=SMALLEST, color=FAINT)
     if handles:
@@ -361,66 +383,76 @@ class Cells:
     values: ArrayLike
 
 
+@dataclass(frozen=True)
+class Colours:
+    """What the colours of a heatmap are: matplotlib's name, the ends, and what they stand for. Where the ends lie on
+    either side of 0, it is the middle."""
+
+    name: str = "cividis"
+    limits: tuple[float, float] = (0.0, 1.0)
+    label: str = ""
+
+
+@dataclass(frozen=True)
+class Over:
+    """What is drawn over a heatmap.
+
+    Attributes:
+        crosses: x and y of what is crossed out. frames: left, bottom, width, height of what is framed.
+        bold: labels of rows in bold letters. written: whether values stand there as numbers.
+    """
+
+    crosses: tuple[ArrayLike, ArrayLike] = ((), ())
+    frames: Sequence[tuple[float, float, float, float]] = ()
+    bold: Sequence[str] = ()
+    written: bool = False
+
+
 @styled
 def heatmap(
     cells: Sequence[Cells],
+    xaxis: Axis,
+    yaxis: Axis,
+    colours: Colours,
+    over: Over | None = None,
     *,
-    xlabel: str,
-    ylabel: str,
-    colours: str = "cividis",
-    limits: tuple[float, float] = (0.0, 1.0),
-    bar: str = "",
-    rows: Mapping[float, str] | None = None,
-    columns: Mapping[float, str] | None = None,
-    bold: Sequence[str] = (),
-    crosses: tuple[ArrayLike, ArrayLike] = ((), ()),
-    frames: Sequence[tuple[float, float, float, float]] = (),
-    line: float | None = None,
-    written: bool = False,
     remark: str = "",
     height: float = 5.2,
 ) -> Drawing:
-    """Values as colours, from bottom to top.
-
-    Args:
-        limits: of the colours; where they lie on either side of 0, it is the middle. bar: what the colours are.
-        rows, columns: place -> label. bold: labels in bold letters. crosses: x and y of what is crossed out.
-        frames: left, bottom, width, height of what is framed. line: a dotted one, upright. written: values as numbers.
-    """
+    """Values as colours, from bottom to top."""
     import matplotlib
 
     figure = new_figure(height)
     axes = figure.add_subplot()
+    over, limits = over or Over(), colours.limits
     norm: dict[str, Any] = {"vmin": limits[0], "vmax": limits[1]}
     if limits[0] < 0 < limits[1]:
         norm = {"norm": TwoSlopeNorm(0, *limits)}
-    palette = matplotlib.colormaps[colours].with_extremes(bad=FAINT)
+    palette = matplotlib.colormaps[colours.name].with_extremes(bad=FAINT)
     for block in cells:
         values = np.asarray(block.values, dtype=float)
         mesh = axes.pcolormesh(block.x, block.y, values, cmap=palette, rasterized=values.size > 4000, **norm)  # type: ignore[arg-type]
-        for (row, column), value in np.ndenumerate(values) if written else ():
+        for (row, column), value in np.ndenumerate(values) if over.written else ():
             across, up = (
                 float(np.mean(np.asarray(ends)[at : at + 2])) for ends, at in ((block.x, column), (block.y, row))
             )
             colour = PAPER if abs(value) > 0.6 * limits[1] else INK
             axes.text(across, up, number(value, 2), ha="center", va="center", fontsize=7, color=colour)
-    axes.scatter(*crosses, marker="x", s=16, color=COLOURS[1], linewidth=1.2)
-    for left, bottom, wide, high in frames:
+    axes.scatter(*over.crosses, marker="x", s=16, color=COLOURS[1], linewidth=1.2)
+    for left, bottom, wide, high in over.frames:
         axes.add_patch(Rectangle((left, bottom), wide, high, fill=False, edgecolor=COLOURS[1], linewidth=2, zorder=5))
-    if line is not None:
-        axes.axvline(line, color=INK, linewidth=0.8, linestyle=":")
     axes.grid(False)
-    for axis, labels in ((axes.xaxis, columns), (axes.yaxis, rows)):
-        if labels is not None:
-            axis.set_ticks(list(labels), list(labels.values()))
+    for axis, told in ((axes.xaxis, xaxis), (axes.yaxis, yaxis)):
+        if told.ticks is not None:
+            axis.set_ticks(list(told.ticks), list(told.ticks.values()))
     for label in axes.get_yticklabels():
-        label.set_fontweight("bold" if label.get_text() in bold else "normal")
-    axes.set_xlabel(xlabel)
-    axes.set_ylabel(ylabel)
+        label.set_fontweight("bold" if label.get_text() in over.bold else "normal")
+    axes.set_xlabel(xaxis.label)
+    axes.set_ylabel(yaxis.label)
     if remark:
         axes.set_title(remark, fontsize=SMALLEST, color=FAINT)
-    if bar:
-        figure.colorbar(mesh, ax=axes, label=bar, fraction=0.06, pad=0.02)
+    if colours.label:
+        figure.colorbar(mesh, ax=axes, label=colours.label, fraction=0.06, pad=0.02)
     return Drawing(figure)
 
 

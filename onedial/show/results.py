@@ -5,7 +5,7 @@
         lambda judged: judged.controls,
         index="intervention_id",
         columns=("signal", "order_gain", "push", "kl"),
-        figure=lambda table, stored: scatter(table, "push", "order_gain", by="role", log=True, ...),
+        figure=lambda table, stored: scatter(table, "push", "order_gain", Axis("push", log=True), Axis("order"), ...),
     )
 
 A kind of run is a dictionary of these, in the order of its page. `finish` computes and writes them, NAME.csv for a

@@ -3,7 +3,7 @@
 import numpy as np
 import pandas as pd
 
-from onedial.show.plots import forest, scatter
+from onedial.show.plots import Axis, Points, forest, scatter
 
 TABLE = pd.DataFrame({"x": [0.5, 0.2, np.nan], "x_low": [0.4, 0.1, np.nan], "x_high": [0.6, 0.3, np.nan]}, list("abc"))
 
@@ -24,7 +24,7 @@ def test_the_first_row_of_a_forest_is_on_top_and_its_bar_ends_where_the_interval
 
 def test_groups_of_one_row_lie_side_by_side_and_several_values_without_groups_are_strokes_with_a_median():
     twice = pd.concat([TABLE.assign(run="one"), TABLE.assign(run="two")])
-    (axes,) = forest(twice, "x", by="run").figure.axes
+    (axes,) = forest(twice, "x", points=Points(by="run")).figure.axes
     heights = [y for name, (_, y) in points(axes).items() if name.startswith("named: a")]
     assert len(set(heights)) == 2
     (axes,) = forest(twice[["x"]].assign(x=[0.1, 0.2, 0.3, 0.3, 0.4, 0.5]), "x").figure.axes
@@ -34,7 +34,7 @@ def test_groups_of_one_row_lie_side_by_side_and_several_values_without_groups_ar
 def test_an_infinite_place_stands_apart_at_the_right_over_the_word_never():
     table = pd.DataFrame({"push": [1.0, np.inf], "gain": [0.1, 0.2]}, ["near", "far"])
     for log in (True, False):
-        (axes,) = scatter(table, "push", "gain", xlabel="push", ylabel="gain", log=log).figure.axes
+        (axes,) = scatter(table, "push", "gain", Axis("push", log=log), Axis("gain")).figure.axes
         places = [x for x, _ in points(axes).values()]
         assert places[0] == 1.0 < places[1] < np.inf
         assert "never" in [text.get_text() for text in axes.texts]

@@ -21,7 +21,7 @@ RESULTS = {
         lambda case: case if len(case) else None,
         index="name",
         columns=(like("signal", ends=("low", "high")),),
-        figure=lambda table, _: forest(table, "signal", xlabel="S"),
+        figure=lambda table, _: forest(table, "signal", "S"),
         fill=lambda table, _: {"n": len(table)},
         doubts=lambda table, _: ["hardly any"] if table is not None and len(table) < 5 else [],
         terminal=True,

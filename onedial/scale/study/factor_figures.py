@@ -8,8 +8,6 @@ clusters             what models share with each other, and what each shares wit
 wright_map           questions and respondents on one axis, and where on it the panel can tell questions apart
 """
 
-from typing import Any
-
 import numpy as np
 import pandas as pd
 
@@ -21,7 +19,7 @@ from onedial.scale.factor.quadratic import quadratic_fit
 from onedial.scale.scale_distribution import ScaleDistribution
 from onedial.show.figure_style import COLOURS, FAINT, INK, Drawing
 from onedial.show.labels import shortened_apart
-from onedial.show.plots import Cells, Curve, Panel, curves, heatmap, scatter
+from onedial.show.plots import Axis, Cells, Colours, Curve, Over, Panel, Points, curves, heatmap, scatter
 from onedial.stats.arrays import Floats
 from onedial.stats.level import QUANTILES_95, Z_95
 
@@ -72,10 +70,9 @@ def parabola_plot(table: pd.DataFrame, unrelated: str = "", by: str = "") -> Dra
         table,
         "threshold",
         "loading",
-        xlabel="threshold (higher = more often yes)",
-        ylabel="loading on the shared factor",
-        by=by,
-        annotated=dict(zip(map(str, furthest), short, strict=True)),
+        Axis("threshold (higher = more often yes)"),
+        Axis("loading on the shared factor"),
+        Points(by=by, annotated=dict(zip(map(str, furthest), short, strict=True))),
         lines=lines,
         remark=remark,
     )
@@ -123,8 +120,8 @@ def correlation_map(model: FactorModel) -> Drawing:
     np.fill_diagonal(values, np.nan)
     empty, n = model.tetrachoric.zero_cells.loc[order, order].to_numpy(), model.tetrachoric.n_zero_cell_pairs
     remark = f"crosses: {n} of {len(order) * (len(order) - 1) // 2} pairs lack an answer pattern"
-    crosses = tuple(reversed(np.nonzero(empty)))
-    return _map(values, order, "tetrachoric correlation", crosses=crosses, remark=remark)
+    rows, columns = np.nonzero(empty)
+    return _map(values, order, "tetrachoric correlation", Over((columns, rows)), remark)
 
 
 def scale_shapes(scale: ScaleDistribution) -> Drawing:
@@ -142,7 +139,7 @@ def within_and_between(clusters: ClusterStructure) -> Drawing:
     within, between = 1 - clusters.shares["own"], clusters.shares["between"]
     remark = f"mean within {within:.2f}, between {between:.2f} (p = {clusters.between.p:.2g})"
     names = clusters.matrix.index
-    return _map(clusters.matrix.to_numpy(), names, "mean tetrachoric correlation", written=True, remark=remark)
+    return _map(clusters.matrix.to_numpy(), names, "mean tetrachoric correlation", Over(written=True), remark)
 
 
 def wright_map(difficulty: pd.Series, information: pd.DataFrame, places: pd.Series) -> Drawing:
@@ -165,19 +162,13 @@ def wright_map(difficulty: pd.Series, information: pd.DataFrame, places: pd.Seri
     return curves(panels, "difficulty (higher = harder)", zero=False, xlimits=(-_REACH - 0.1, _REACH + 0.1))
 
 
-def _map(values: np.ndarray, names: pd.Index, bar: str, **more: Any) -> Drawing:
+def _map(values: np.ndarray, names: pd.Index, bar: str, over: Over, remark: str) -> Drawing:
     """Correlations by colour, in tenths: two colours about 0 where some are negative, else one."""
     known, edges = values[np.isfinite(values)], np.arange(len(values) + 1) - 0.5
     low, high = (float(known.min()), float(known.max())) if len(known) else (0.0, 1.0)
     floor, reach = float(np.floor(10 * low) / 10), float(np.ceil(10 * max(-low, high)) / 10)
     labels = dict(enumerate(shortened_apart([str(name) for name in names], 14))) if len(names) <= _MOST_NAMES else None
-    return heatmap(
-        [Cells(edges, edges, values)],
-        xlabel="" if labels else "respondents, from rarely yes to often yes",
-        ylabel="" if labels else "respondents, from rarely yes to often yes",
-        colours="RdBu_r" if low < 0 else "viridis",
-        limits=(-reach, reach) if low < 0 else (floor, max(reach, floor + 0.1)),
-        bar=bar,
-        rows=labels,  # type: ignore[arg-type]
-        **more,
-    )
+    words, limits = "" if labels else "respondents, from rarely yes to often yes", (floor, max(reach, floor + 0.1))
+    colours = Colours("RdBu_r", (-reach, reach), bar) if low < 0 else Colours("viridis", limits, bar)
+    rows = None if labels is None else {float(place): label for place, label in labels.items()}
+    return heatmap([Cells(edges, edges, values)], Axis(words), Axis(words, ticks=rows), colours, over, remark=remark)

@@ -6,7 +6,7 @@ from dataclasses import replace
 import pandas as pd
 
 from onedial.show.figure_style import COLOURS, INK, Drawing
-from onedial.show.plots import SHARES, Mark, forest, scatter
+from onedial.show.plots import AT_ZERO, SHARES, Axis, Mark, Points, forest, scatter
 
 CHANCE = {0.5: ":"}
 
@@ -21,10 +21,9 @@ def pressure(table: pd.DataFrame) -> Drawing:
     drawn = forest(
         _flat(table).drop(columns=["low", "high"]),
         "to_wrong",
+        Axis("share of the answers concerned", SHARES, AT_ZERO),
+        Points(label="right became wrong"),
         marks=marks,
-        limits=SHARES,
-        xlabel="share of the answers concerned",
-        label="right became wrong",
     )
     return replace(
         drawn,
@@ -41,7 +40,7 @@ def passages(table: pd.DataFrame) -> Drawing:
     Args:
         table: of `standardised_shifts` under index (respondent, passage).
     """
-    drawn = forest(_flat(table), "shift", xlabel="shift of P(IK), in its own standard deviations")
+    drawn = forest(_flat(table), "shift", "shift of P(IK), in its own standard deviations")
     return replace(
         drawn,
         title="A passage beside the question",
@@ -59,10 +58,9 @@ def own_and_others(tables: Mapping[str, pd.DataFrame]) -> Drawing:
     drawn = forest(
         _flat(pd.concat({test: table.drop(index="mean") for test, table in tables.items()})),
         "own",
+        Axis("balanced accuracy (difficulty: share of pairs in order)", rules=CHANCE),
+        Points(label="predicted by itself"),
         marks=[Mark("others", "by the others, mean", COLOURS[5], "s", 3.5)],
-        rules=CHANCE,
-        xlabel="balanced accuracy (difficulty: share of pairs in order)",
-        label="predicted by itself",
     )
     means = {test: table.loc["mean"] for test, table in tables.items()}
     said = "; ".join(f"{test} {mean['advantage']:+.3f}, p = {mean['p']:.2g}" for test, mean in means.items())
@@ -84,7 +82,7 @@ def three_tests(scores: Mapping[str, pd.DataFrame], means: pd.DataFrame) -> Draw
     order = means["invalid_wrong"].sort_values(ascending=False).index
     parts = [scores[test][["accuracy"]].reindex(order).assign(test=test) for test in scores]
     drawn = forest(
-        pd.concat(parts), "accuracy", by="test", rules=CHANCE, xlabel="accuracy; what cannot be read is wrong"
+        pd.concat(parts), "accuracy", Axis("accuracy; what cannot be read is wrong", rules=CHANCE), Points(by="test")
     )
     return replace(
         drawn,
@@ -101,7 +99,7 @@ def beside_ability(means: pd.DataFrame) -> Drawing:
     """
     known = means[["ability", "invalid_wrong"]].dropna()
     drawn = scatter(
-        known, "ability", "invalid_wrong", xlabel="ability in other benchmarks, logits", ylabel="mean of the three"
+        known, "ability", "invalid_wrong", Axis("ability in other benchmarks, logits"), Axis("mean of the three")
     )
     r = known["ability"].corr(known["invalid_wrong"])
     return replace(
@@ -126,7 +124,7 @@ def signals(table: pd.DataFrame) -> Drawing:
     """
     rows = table.reset_index().rename(columns={table.index.names[0] or "level_0": "of"})
     rows = rows.set_index(rows.columns[1])[["of", "auroc", "low", "high"]].dropna(subset=["auroc"])
-    drawn = forest(rows, "auroc", by="of", rules={0.5: ":"}, xlabel="AUROC for being right", longest=30)
+    drawn = forest(rows, "auroc", Axis("AUROC for being right", rules=CHANCE), Points(by="of"), longest=30)
     return replace(
         drawn,
         title="What tells right from wrong",

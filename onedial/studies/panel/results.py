@@ -12,7 +12,7 @@ from onedial.confidence.validity import screening_sentence
 from onedial.scale.study.factor_figures import parabola_plot, scree
 from onedial.show.columns import Column, digits, like
 from onedial.show.figure_style import COLOURS, FAINT, INK, Drawing, family_styles
-from onedial.show.plots import SHARES, Curve, Panel, curves, forest, scatter
+from onedial.show.plots import SHARES, Axis, Curve, Panel, Points, curves, forest, scatter
 from onedial.show.results import SURROUNDINGS, WARNINGS, Make, Result, Stored, words_in
 from onedial.stats.level import LEVEL
 from onedial.studies.panel import sentences as say
@@ -54,7 +54,7 @@ def _loadings(_: Any, stored: Stored) -> Drawing:
 
 def _rates(table: pd.DataFrame, _: Stored) -> Drawing:
     values = {"yes_rate": "says yes"} | ({"accuracy": "is right"} if "accuracy" in table else {})
-    drawn = forest(table.head(MOST_ROWS).rename(index=short), values, rules={}, limits=SHARES)
+    drawn = forest(table.head(MOST_ROWS).rename(index=short), values, Axis(limits=SHARES))
     left = len(table) - MOST_ROWS
     return Drawing(drawn.figure, caption=f"Not drawn: {left} respondents." if left > 0 else "")
 
@@ -73,13 +73,10 @@ def _base_models(table: pd.DataFrame, stored: Stored) -> Drawing:
         table,
         "accuracy",
         "confidence",
-        xlabel="share of questions answered correctly",
-        ylabel="mean stated confidence" if stated else "share of questions with yes",
-        by=_by(table),
+        Axis("share of questions answered correctly", (low, 1.02)),
+        Axis("mean stated confidence" if stated else "share of questions with yes", (low, 1.02)),
+        Points(by=_by(table)),
         lines=lines,
-        xlimits=(low, 1.02),
-        ylimits=(low, 1.02),
-        inch=4.2,
     )
 
 
@@ -119,15 +116,15 @@ def _reliability(_: Any, stored: Stored) -> Drawing:
 
 
 def _predictors(table: pd.DataFrame, _: Stored) -> Drawing:
-    return forest(table.sort_values("auroc"), "auroc", rules={0.5: ":"}, bold=[OWN], longest=40,
-                  xlabel="AUROC for what the model gets right (0.5: chance)")  # fmt: skip
+    axis = Axis("AUROC for what the model gets right (0.5: chance)", rules={0.5: ":"})
+    return forest(table.sort_values("auroc"), "auroc", axis, Points(bold=[OWN]), longest=40)
 
 
 def _own(table: pd.DataFrame, _: Stored) -> Drawing:
     table = table.sort_values("total", ascending=False).head(MOST_ROWS).rename(index=short)
     table = table.rename(columns={"low": "own_low", "high": "own_high"})
     values = {"shared": "shared by all", "family": "its family's", "own": "its own part"}
-    return forest(table, values, bold=list(table.index[table["p_adjusted"] <= LEVEL]), longest=26)
+    return forest(table, values, points=Points(bold=list(table.index[table["p_adjusted"] <= LEVEL])), longest=26)
 
 
 STUDY_RESULTS: dict[str, Result] = {
