@@ -5,7 +5,7 @@ from collections.abc import Mapping
 import pandas as pd
 
 from onedial.asking.sweep_tables import VECTOR
-from onedial.report.sweep_results import SIDES, at_magnitudes
+from onedial.report.results import SIDES, at_magnitudes
 from onedial.show.columns import like
 from onedial.show.figure_style import FAINT, Drawing
 from onedial.show.plots import Mark, Points, forest

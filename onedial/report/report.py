@@ -7,7 +7,7 @@ from markupsafe import Markup
 
 from onedial.report.contents import Contents
 from onedial.report.meaning import headline_of, judged_targets
-from onedial.report.sweep_results import OVERVIEW, SWEEP_RESULTS, WORDS
+from onedial.report.results import OVERVIEW, SWEEP_RESULTS, WORDS
 from onedial.show import page
 from onedial.show.columns import number
 from onedial.show.ending import Opening, end

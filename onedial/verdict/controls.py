@@ -26,7 +26,7 @@ from onedial.verdict.dial import Turns
 ORTHOGONAL = 0.2
 """A control whose cosine with the vector is at most this has nothing of it."""
 CONTROL_COLUMNS = ["role", "drawn", "signal", "order_gain", "push", "kl", "turning", "cosine"]
-RATE_COLUMNS = ["intervention_id", "role", "magnitude", "n", "yes_rate"]
+RATE_COLUMNS = ["intervention_id", "role", "magnitude", "n_read", "yes_rate"]
 RATE_POINTS = 61
 """Magnitudes, evenly over its range, at which the yes rate along a control is told."""
 
@@ -57,7 +57,7 @@ def control_rates(case: Case) -> pd.DataFrame:
     """The dose-response of each control: the yes rate of the test questions over its range.
 
     Returns:
-        Columns `RATE_COLUMNS`: magnitude in the vector's unit, n answers that were read. Sign: positive magnitudes
+        Columns `RATE_COLUMNS`: magnitude in the vector's unit, n_read answers. Sign: positive magnitudes
         are those along the control as it was made, whichever way its yes rate goes.
     """
     tables = []
@@ -65,7 +65,7 @@ def control_rates(case: Case) -> pd.DataFrame:
         magnitudes = np.linspace(control.dial.low, control.dial.high, RATE_POINTS)
         answers = control.dial.answers_at(magnitudes)[case.test]
         yes_rate, read = rates(answers)
-        table = pd.DataFrame({"magnitude": magnitudes * control.norms_per_unit / case.norms_per_unit, "n": read})
+        table = pd.DataFrame({"magnitude": magnitudes * control.norms_per_unit / case.norms_per_unit, "n_read": read})
         tables.append(table.assign(intervention_id=name, role=control.role, yes_rate=yes_rate)[RATE_COLUMNS])
     return pd.concat(tables, ignore_index=True) if tables else pd.DataFrame(columns=RATE_COLUMNS)
 

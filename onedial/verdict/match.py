@@ -43,8 +43,8 @@ def match_table(case: "Case") -> pd.DataFrame:
 
 
 def dose_response(case: "Case") -> pd.DataFrame:
-    """What each magnitude does to the subject, per split: n, n_unread, yes_rate and its error over the answers read,
-    mean_mass over all, median_margin.
+    """What each magnitude does to the subject, per split: n_read, n_unread, yes_rate and its standard error se over the
+    answers read, mean_mass over all, median_margin.
 
     >>> from onedial.verdict import sweep_grid
     >>> sweep = pd.DataFrame({"question_id": list("aabb"), "magnitude": [0.0, 1.0] * 2, "margin": [-1.0, 1, 2, 3]})
@@ -58,10 +58,8 @@ def dose_response(case: "Case") -> pd.DataFrame:
         with np.errstate(invalid="ignore", divide="ignore"):
             error = np.sqrt(rate * (1 - rate) / n)
         medians = [np.median(read[~np.isnan(read)]) if (~np.isnan(read)).any() else np.nan for read in margins.T]
-        part = pd.DataFrame({"split": split, "magnitude": case.magnitudes, "n": n, "n_unread": len(margins) - n})
-        parts.append(
-            part.assign(yes_rate=rate, yes_rate_se=error, mean_mass=masses.mean(axis=0), median_margin=medians)
-        )
+        part = pd.DataFrame({"split": split, "magnitude": case.magnitudes, "n_read": n, "n_unread": len(margins) - n})
+        parts.append(part.assign(yes_rate=rate, se=error, mean_mass=masses.mean(axis=0), median_margin=medians))
     return pd.concat(parts, ignore_index=True)
 
 

@@ -11,7 +11,7 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 from PIL import Image
 from reporting_run import make_run
 
-from onedial.report import sweep_figures as figures
+from onedial.report import figures
 from onedial.report.report import contents_of
 from onedial.show.figure_style import save_figure
 from onedial.show.results import draw

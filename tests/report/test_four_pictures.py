@@ -15,7 +15,7 @@ import pytest
 from browser import opened
 from reporting_run import make_run
 
-from onedial.report import sweep_figures
+from onedial.report import figures
 from onedial.report.profile import dial_profile
 from onedial.report.report import contents_of
 from onedial.scale.study.factor_figures import wright_map
@@ -58,9 +58,9 @@ def pictures(tmp_path_factory):
         information=pd.DataFrame({"difficulty": grid, "information": np.exp(-(grid**2))}),
     )
     drawings = {
-        "targets along the dial": sweep_figures.line(run.matches(), contents),
+        "targets along the dial": figures.line(run.matches(), contents),
         "one scale": wright_map(fit.questions["difficulty"], fit.information, fit.respondents["place"]),
-        "what does as well": sweep_figures.baselines(contents["baselines"], contents),
+        "what does as well": figures.baselines(contents["baselines"], contents),
         "what moves together": dial_profile(pd.DataFrame(cells).assign(status="cannot be read"), reports),
     }
     for name, drawing in drawings.items():

@@ -9,7 +9,7 @@ from blank import draw_nothing
 from reporting_run import OF_RUN, VECTOR_ID, make_run
 
 from onedial.report.report import contents_of, end_sweep
-from onedial.report.sweep_results import SWEEP_RESULTS
+from onedial.report.results import SWEEP_RESULTS
 from onedial.show.results import finish
 
 OF_REASONS = [name for name in SWEEP_RESULTS if name.startswith("reasoned")]

@@ -15,7 +15,7 @@ from reporting_run import make_run
 from onedial.core.errors import InputError
 from onedial.core.run.run import Run
 from onedial.report.report import contents_of, end_sweep
-from onedial.report.sweep_results import missing_rows
+from onedial.report.results import missing_rows
 from onedial.show.results import doubts_of, lines_of, shown_columns
 from onedial.verdict.sweep_run import SweepRun
 from onedial.verdict.verdict import (
@@ -162,7 +162,7 @@ def test_every_number_of_the_overview_and_the_cards_is_one_of_the_run(run, html,
     bits, beyond = (verdict["prediction"][name]["value"] for name in ("bits", "beyond"))
     known = [*leaves(verdict), len(verdict["models"]), len(verdict["excluded"]), bits - beyond]
     known += [each + 1 for each in leaves(verdict["direction"]) if each == int(each)]
-    dose = run.dose_response().groupby("magnitude")[["n", "n_unread"]].sum()
+    dose = run.dose_response().groupby("magnitude")[["n_read", "n_unread"]].sum()
     known.append(float((dose["n_unread"] / dose.sum(axis=1)).max()))
     found = re.findall(r"(?<![\w.])[−+]?\d*\.?\d+%?", text)
     assert found
@@ -248,7 +248,7 @@ def test_the_most_unread_magnitude_counts_answers_not_splits():
         {
             "split": ["fitting", "test"] * 2,
             "magnitude": [0.0, 0.0, 1.0, 1.0],
-            "n": [25, 50, 24, 50],
+            "n_read": [25, 50, 24, 50],
             "n_unread": [0, 0, 1, 0],
         }
     )

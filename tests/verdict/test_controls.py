@@ -39,14 +39,14 @@ def test_rates_are_over_the_questions_asked_for_and_in_the_unit_of_the_vector():
     control = turning_at(np.linspace(-0.9, 1.9, 9), norms_per_unit=0.5)
     few = np.isin(QUESTIONS, ["q0", "q9"])
     rates = rates_of(control, few, norms_per_unit=0.1)
-    assert (rates["n"] == 1).all()
+    assert (rates["n_read"] == 1).all()
     assert set(rates["yes_rate"]) == {0.0, 1.0}
     assert (rates["magnitude"].min(), rates["magnitude"].max()) == (-5.0, 10.0)
     assert rates.loc[rates["yes_rate"] == 1, "magnitude"].min() == pytest.approx(
         -0.9 * 5, abs=1.01 * 15 / (RATE_POINTS - 1)
     )
     unread = rates_of(control, QUESTIONS == "q9")
-    assert (unread["n"] == 0).all()
+    assert (unread["n_read"] == 0).all()
     assert unread["yes_rate"].isna().all()
 
 

@@ -119,8 +119,8 @@ def test_dose_response_counts_unread_answers_apart():
     mass[:10, 1] = 0.05
     sweep = plain_sweep(margins, np.repeat(["fitting", "test"], 20), mass=mass)
     dose = dose_response(sweep_grid(sweep)).set_index(["split", "magnitude"])
-    assert dose.loc[("fitting", 0.0), ["n", "n_unread"]].tolist() == [10, 10]
-    assert dose.loc[("test", 0.0), ["n", "n_unread"]].tolist() == [20, 0]
+    assert dose.loc[("fitting", 0.0), ["n_read", "n_unread"]].tolist() == [10, 10]
+    assert dose.loc[("test", 0.0), ["n_read", "n_unread"]].tolist() == [20, 0]
     assert dose["yes_rate"].tolist() == [0.0, 1.0, 1.0] * 2
     assert dose.loc[("fitting", 0.0), "mean_mass"] == pytest.approx(0.475)
 

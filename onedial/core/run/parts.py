@@ -35,6 +35,7 @@ class Parts:
 
     def __init__(self, folder: Path, columns: Sequence[str], key: Sequence[str], writes: bool = True) -> None:
         self.folder, self.columns, self.key, self._writes = folder, list(columns), list(key), writes
+        self._read: tuple[list[tuple[str, int, int]], pd.DataFrame] | None = None
 
     def append(self, rows: pd.DataFrame, process: int = 0) -> Path:
         """Write rows as the next part and return its path.
@@ -60,9 +61,14 @@ class Parts:
     def read(self) -> pd.DataFrame:
         """All parts as one table, in an order that does not depend on how often the run was interrupted.
 
+        What has been read is kept while no part is added or changed.
+
         Raises:
             InputError: a part cannot be read, or rows stand there more than once (two programs wrote at once).
         """
+        there = [(file.name, (about := file.stat()).st_mtime_ns, about.st_size) for file in self.files()]
+        if self._read is not None and self._read[0] == there:
+            return self._read[1].copy(deep=False)
         parts = [read_table(file) for file in self.files()]
         if not parts:
             return pd.DataFrame(columns=self.columns)
@@ -72,7 +78,8 @@ class Parts:
                 f"{self.folder} holds {repeated} rows more than once, so two programs wrote there; "
                 "make the run again with another --out"
             )
-        return table
+        self._read = there, table
+        return table.copy(deep=False)
 
     def done(self, column: str) -> set[str]:
         """The values of one column that stand in a part.

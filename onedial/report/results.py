@@ -17,12 +17,12 @@ from onedial.asking.yes_no import MASS_FLOOR
 from onedial.core.errors import InputError
 from onedial.core.files import json_value, sha256_of_text
 from onedial.panels.splits import FITTING, TEST
-from onedial.report import sweep_figures as draw
+from onedial.report import figures as draw
 from onedial.report.contents import Contents
 from onedial.report.explorer import explorer_of
+from onedial.report.figures import unread_share
 from onedial.report.meaning import findings, why_left_out
 from onedial.report.remedies import what_to_try
-from onedial.report.sweep_figures import unread_share
 from onedial.show import page
 from onedial.show.columns import Column, digits, headline, interval, like, number
 from onedial.show.results import SURROUNDINGS, WARNINGS, Result, words_in
@@ -388,9 +388,9 @@ def missing_rows(dose: pd.DataFrame, panel: pd.DataFrame, questions: pd.DataFram
     """How many answers were not there, or could not be read, on either side; overflowed: of the subject's unread ones,
     those that are no number.
     """
-    unread, total = int(dose["n_unread"].sum()), int(dose["n"].sum() + dose["n_unread"].sum())
+    unread, total = int(dose["n_unread"].sum()), int(dose["n_read"].sum() + dose["n_unread"].sum())
     unsteered = dose[dose["magnitude"] == 0]
-    share = unread_share(dose.groupby("magnitude")[["n", "n_unread"]].sum())
+    share = unread_share(dose.groupby("magnitude")[["n_read", "n_unread"]].sum())
     gaps, counts = int(panel["said_yes"].isna().sum()), questions["split"].value_counts()
     worst = f"{share.max():.1%} at magnitude {number(float(share.index[int(share.argmax())]))}"
     return [
@@ -403,14 +403,14 @@ def missing_rows(dose: pd.DataFrame, panel: pd.DataFrame, questions: pd.DataFram
         *[("of these, overflowed (no finite logits)", str(overflowed))] * (overflowed > 0),
         (
             "subject, unsteered: unread answers",
-            f"{unsteered['n_unread'].sum()} of {unsteered['n'].sum() + unsteered['n_unread'].sum()}",
+            f"{unsteered['n_unread'].sum()} of {unsteered['n_read'].sum() + unsteered['n_unread'].sum()}",
         ),
         ("most unread", worst if share.max() > 0 else "none anywhere"),
     ]
 
 
 def _unread(_: Any, stored: Contents) -> list[str]:
-    share = unread_share(stored.dose_response.groupby("magnitude")[["n", "n_unread"]].sum())
+    share = unread_share(stored.dose_response.groupby("magnitude")[["n_read", "n_unread"]].sum())
     most = float(np.nanmax(share))
     overflowed, words = len(stored.sweep.overflowed()), WORDS["missing"]
     told = [words["overflowed"].format(n=overflowed)] * (overflowed > 0)

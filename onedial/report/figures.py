@@ -196,7 +196,7 @@ def dose(_: Any, stored: Contents) -> Drawing:
     below = []
     for split, colour, dashes in (("fitting", COLOURS[1], "--"), ("test", COLOURS[0], "-")):
         rows = table[table["split"] == split].sort_values("magnitude")
-        low, high = bands_of(rows["yes_rate"], rows["yes_rate_se"]) if split == "test" else (None, None)
+        low, high = bands_of(rows["yes_rate"], rows["se"]) if split == "test" else (None, None)
         x = rows["magnitude"]
         look = {"linestyle": dashes}
         lines.append(Curve(x, rows["yes_rate"], f"{split} questions", colour, low, high, look))
@@ -220,7 +220,7 @@ def dose(_: Any, stored: Contents) -> Drawing:
 
 def unread_share(table: pd.DataFrame) -> pd.Series:
     """Share of the sweep's answers that could not be read, per row of a dose-response table."""
-    return table["n_unread"] / (table["n"] + table["n_unread"])
+    return table["n_unread"] / (table["n_read"] + table["n_unread"])
 
 
 def layers(_: Any, stored: Contents) -> Drawing | None:
