@@ -13,7 +13,7 @@ from onedial.asking.sweep_tables import DRAWN_ROLES
 from onedial.asking.yes_no import MASS_FLOOR
 from onedial.report.contents import Contents
 from onedial.scale.study import factor_figures
-from onedial.show.columns import interval, number
+from onedial.show.columns import number
 from onedial.show.figure_style import COLOURS, FAINT, INK, PAPER, Drawing
 from onedial.show.labels import target_labels
 from onedial.show.plots import (
@@ -40,7 +40,6 @@ from onedial.verdict.prediction.sources import DIAL, OWN_FRAMINGS
 UNREADABLE = 0.05
 """Share of unread answers from which a cell of the layer map is crossed out."""
 UNSTEERED = "unsteered margin"
-JITTER = 0.012
 HOLLOW = {"marker": "o", "color": COLOURS[0], "markerfacecolor": PAPER}
 
 
@@ -279,28 +278,6 @@ def reasoned_rates(_: Any, stored: Contents) -> Drawing:
     ]
     unread = Curve(rows["magnitude"], rows["n_unread"] / rows["n"], "texts not read", COLOURS[1], look={"marker": "x"})
     return curves([Panel([*lines, unread], "share", SHARES, height=1.3)], f"magnitude ({stored.unit})")
-
-
-def reasoned_order(_: Any, stored: Contents) -> Drawing:
-    """Each question's place in the order of the first token and of the reasoned answers."""
-    rows, numbers = stored["reasoned_ease"].dropna(), stored.numbers("reasoned")
-    rng = np.random.default_rng(0)  # ties lie side by side instead of on one point
-    spread = rows + rng.uniform(-JITTER, JITTER, rows.shape)
-    rho = numbers["rho"]
-    return scatter(
-        spread,
-        "direct",
-        "reasoned",
-        Axis("share of the settings with yes, first token"),
-        Axis("after reasoning"),
-        lines=[Curve([0, 1], [0, 1], colour=INK, look={"linewidth": 0.8, "linestyle": ":"})],
-        remark=(
-            "one of the two orders is constant, or nothing could be read"
-            if rho is None
-            else f"rank correlation {number(rho, 2)} {interval(numbers['rho_low'], numbers['rho_high'], 2)}, "
-            f"{len(rows)} questions"
-        ),
-    )
 
 
 def loadings(_: Any, stored: Contents) -> Drawing:

@@ -325,14 +325,6 @@ def _reasoned_dials(judged: Judgement) -> pd.DataFrame | None:
     return pd.DataFrame({name: verdict.row() for name, verdict in verdicts.items()}).T.drop(columns="dial")
 
 
-def _reasoned_matches(judged: Judgement) -> pd.DataFrame | None:
-    """The table of matches by written answers."""
-    if judged.reasoned is None or judged.reasoned.judgement is None:
-        return None
-    matches: pd.DataFrame = judged.reasoned.judgement.case.matches
-    return matches
-
-
 def _texts(_: Any, stored: Contents) -> list[Any]:
     """What was written, reasons first, to one question at three settings, and how it was read.
 
@@ -632,7 +624,7 @@ SWEEP_RESULTS: dict[str, Result] = {
         first="magnitude",
         items=lambda numbers, _: [numbers["sentence"]],
         rows=_reasoned,
-        figures={"reasoned": draw.reasoned_rates, "reasoned_order": draw.reasoned_order},
+        figure=draw.reasoned_rates,
         blocks=_texts,
         terminal=True,
     ),
@@ -648,10 +640,6 @@ SWEEP_RESULTS: dict[str, Result] = {
         terminal=True,
     ),
     "reasoned_settings": Result(compute=lambda judged: judged.reasoned and judged.reasoned.comparison.settings),
-    "reasoned_ease": Result(
-        compute=lambda judged: judged.reasoned and judged.reasoned.comparison.ease, index="question_id"
-    ),
-    "reasoned_matches": Result(compute=_reasoned_matches, index="target"),
     "knowing": Result(
         "Is it about knowing? Correct answers",
         lambda judged: judged.knowing,

@@ -54,12 +54,6 @@ def test_both_verdicts_stand_side_by_side_with_texts_at_three_settings(read):
     assert dials.loc["after reasoning", "bits"] == pytest.approx(found["verdict"]["prediction"]["bits"]["value"])
     assert "what either dial is worth" in html
     assert (read.path / "figures" / "reasoned.svg").is_file()
-    matches = pd.read_csv(read.path / "reasoned_matches.csv").set_index("target")
-    direct = read.matches()
-    both = direct["kappa"].notna() & matches["kappa"].reindex(direct.index).notna()
-    assert np.corrcoef(direct["kappa"][both], matches["kappa"].reindex(direct.index)[both])[0, 1] > 0.5
-    # The same questions' unsteered margins stand behind either threshold shift.
-    pd.testing.assert_series_equal(direct["cut"], matches["cut"].reindex(direct.index), check_exact=False)
 
 
 def test_texts_that_mostly_cannot_be_read_are_judged_by_nobody(undrawn, tmp_path):
@@ -68,5 +62,4 @@ def test_texts_that_mostly_cannot_be_read_are_judged_by_nobody(undrawn, tmp_path
     assert found["verdict"] is None
     assert "hold no clear yes or no" in found["sentence"]
     assert "Too few of the texts can be read for a verdict by them" in html
-    assert not (run.path / "reasoned_matches.csv").exists()
     assert "<b>hm" not in html

@@ -68,7 +68,7 @@ def test_texts_that_could_not_be_read_are_counted_and_left_out():
     assert found.read == pytest.approx(0.7)
     assert "150 of 500 texts could not be read" in found.sentence()
     # Too many at every setting for an order along the dial: 0 alone is left of its range.
-    assert found.ease["reasoned"].isna().all()
+    assert np.isnan(found.rho.value)
     assert "their orders cannot be compared" in found.sentence()
 
 

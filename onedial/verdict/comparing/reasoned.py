@@ -37,13 +37,11 @@ class ReasonedComparison:
     Attributes:
         settings: one row per setting: magnitude; n questions; n_unread, whose text holds no yes or no; n_both, read
             both ways; the rates reasoned and direct with their ends; kappa.
-        ease: index question id; direct, reasoned.
         rho: of the two orders; nan where one of them is constant.
         read: share of the texts that hold a yes or no.
     """
 
     settings: pd.DataFrame
-    ease: pd.DataFrame
     rho: Estimate
     read: float
 
@@ -105,9 +103,5 @@ def compare_reasoned(direct: Case, reasoned: Case) -> ReasonedComparison:
         low, high = wilson_interval(pd.Series(yes), pd.Series(both.n))
         rate = pd.Series(yes / np.where(both.n > 0, both.n, np.nan))
         settings = settings.assign(**{name: rate, f"{name}_low": low, f"{name}_high": high})
-    ease = pd.DataFrame(
-        {"direct": direct.dial.ease[rows], "reasoned": reasoned.dial.ease},
-        index=pd.Index(reasoned.questions, name="question_id"),
-    )
-    rho = rank_correlation(ease["direct"].to_numpy(), ease["reasoned"].to_numpy())
-    return ReasonedComparison(settings.assign(kappa=both.kappa()), ease, rho, float((~unread).mean()))
+    rho = rank_correlation(direct.dial.ease[rows], reasoned.dial.ease)
+    return ReasonedComparison(settings.assign(kappa=both.kappa()), rho, float((~unread).mean()))
