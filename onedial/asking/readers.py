@@ -132,17 +132,14 @@ _WORDS_OF_AN_ITEM = 4
 def parse_list(text: str) -> list[str]:
     """The items of a list, in order, as they are written; empty where there is none.
 
-    1. A JSON array of texts.
-    2. Lines behind a bullet or a number, each up to a colon or a dash, until the numbers begin anew.
-    3. Else what stands between the commas of the first line that has some, behind a colon or on one side of "are".
-    4. Else two lines or more.
-    5. Without bullets and numbers an item has at most four words, or there is no list.
+    1. Lines behind a bullet or a number, each up to a colon or a dash, until the numbers begin anew.
+    2. Else what stands between the commas of the first line that has some, behind a colon or on one side of "are".
+    3. Else two lines or more.
+    4. Without bullets and numbers an item has at most four words, or there is no list.
 
     >>> parse_list("Sure! Here are some:\\n1. Roof: above\\n2. Door\\n3. Wall"), parse_list("Roof, door, and wall.")
     (['Roof', 'Door', 'Wall'], ['Roof', 'door', 'wall'])
     """
-    if isinstance(held := _json_of(text), list):
-        return [str(each) for each in held]
     lines = unmarked(text).splitlines()
     marked = [found for line in lines if (found := _ITEM.match(line))]
     anew = [place for place, found in enumerate(marked) if found["number"] == "1"][1:]
@@ -277,33 +274,19 @@ _NO_GUESS = re.compile(
 def parse_guesses(text: str) -> list[tuple[str, float]]:
     """(guess, probability) of each line that has both, at most `N_GUESSES`; of a guess that stands twice, the first.
 
-    1. A JSON object of them, or an array of objects with both.
-    2. Else lines: a guess, perhaps behind a number, and what `stated_probability` reads behind the first colon, comma,
+    1. A line is a guess, perhaps behind a number, and what `stated_probability` reads behind the first colon, comma,
        bracket or dash.
-    3. "The second guess" and "the probability of ..." are no guesses. Where lines below the first are numbered, those
+    2. "The second guess" and "the probability of ..." are no guesses. Where lines below the first are numbered, those
        without a number are none either.
 
     >>> parse_guesses("Paris: 60%\\n2. Lyon (25%)\\n3. Nice: .1\\n4. paris: 5%\\n5. Apollo 11")
     [('Paris', 0.6), ('Lyon', 0.25), ('Nice', 0.1)]
     """
-    held = _json_of(text)
-    if isinstance(held, dict):
-        pairs = [(guess, str(p)) for guess, p in held.items()]
-    elif isinstance(held, list):
-        pairs = [
-            (str(guess), str(p))
-            for each in held
-            if isinstance(each, dict) and len(each) == 2
-            for guess, p in [each.values()]
-        ]
-    else:
-        first, *rest = unmarked(text).splitlines() or [""]
-        numbered = [line for line in rest if re.match(r"(?:G|guess )?\d{1,2}[.):]\s", line, re.IGNORECASE)]
-        found = filter(None, map(_GUESS.match, [first, *(numbered or rest)]))
-        pairs = [(each["guess"].strip(" \"'.|"), each["p"]) for each in found]
+    first, *rest = unmarked(text).splitlines() or [""]
+    numbered = [line for line in rest if re.match(r"(?:G|guess )?\d{1,2}[.):]\s", line, re.IGNORECASE)]
     guesses: dict[str, tuple[str, float]] = {}
-    for guess, stated in pairs:
-        p = stated_probability(stated)
+    for found in filter(None, map(_GUESS.match, [first, *(numbered or rest)])):
+        guess, p = found["guess"].strip(" \"'.|"), stated_probability(found["p"])
         if p is not None and not _NO_GUESS.fullmatch(guess):
             guesses.setdefault(guess.casefold(), (guess, p))
     return list(guesses.values())[:N_GUESSES]

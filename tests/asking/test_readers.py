@@ -99,7 +99,7 @@ RULES = {
     "a list": (
         parse_list,
         {
-            '{"words": ["roof", "a long way in"]}': ["roof", "a long way in"],
+            '{"words": ["roof", "door"]}': ["roof", "door"],
             "Sure, here:\n1. **Roof**: covers it\n2. Door - opens\n\n1. Again": ["Roof", "Door"],
             "* roof\n* door": ["roof", "door"],
             "| # | Word |\n|---|---|\n| 1 | Roof |\n| 2 | Door |": ["Roof", "Door"],
@@ -143,8 +143,7 @@ RULES = {
     "guesses": (
         parse_guesses,
         {
-            '{"Paris": 0.6, "Lyon": 0.25}': [("Paris", 0.6), ("Lyon", 0.25)],
-            '[{"guess": "Paris", "probability": 0.6}]': [("Paris", 0.6)],
+            "1. Paris: 60%\n2. Lyon: 25%": [("Paris", 0.6), ("Lyon", 0.25)],
             "G1: Paris (0.75)\nso:\nG2: Lyon - 20–30%": [("Paris", 0.75), ("Lyon", 0.25)],
             "1.5: about 60%\n2. 12, 5%": [("1.5", 0.6), ("12", 0.05)],
             "The first answer: 100%\n2. The probability of each is: 50%": [],

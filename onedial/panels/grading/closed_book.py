@@ -83,18 +83,6 @@ def non_answers_by_level(closed_book: pd.DataFrame, questions: Sequence[Question
     return _by_level(closed_book, (closed_book["outcome"] == NO_ANSWER).astype(float), questions)
 
 
-def outcome_counts(closed_book: pd.DataFrame) -> pd.DataFrame:
-    """How many answers of each model came out right, wrong, as no answer, ungraded.
-
-    >>> outcome_counts(pd.DataFrame({"model": ["m", "m"], "outcome": ["right", "wrong"]})).loc["m", "right"].item()
-    1
-    """
-    counts = pd.crosstab(closed_book["model"], closed_book["outcome"])
-    return counts.reindex(
-        index=closed_book["model"].unique(), columns=["right", "wrong", NO_ANSWER, "ungraded"], fill_value=0
-    )
-
-
 def _by_level(rows: pd.DataFrame, values: pd.Series, questions: Sequence[Question]) -> pd.DataFrame:
     levels = {question.id: question.level for question in questions}
     table = rows.assign(level=rows["question_id"].map(levels), value=values)
