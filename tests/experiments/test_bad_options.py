@@ -24,6 +24,11 @@ FILES = {
 WITHOUT_OUT = ("gate", "judge_run", "serve", "view")
 REFUSED = {
     "ask battery --instruments charm": "choose among choices",
+    "ask battery --questions maybe.csv": "say which column holds what: --columns question=COLUMN",
+    "ask battery --questions maybe.csv --columns quest=answer": "did you mean 'question'",
+    "ask battery --questions maybe.csv --columns question=answer --as arc": "--columns and --as exclude each other",
+    "ask battery --questions maybe.csv --as arcc": "did you mean 'arc'",
+    "ask battery --as arc": "--as goes with --questions",
     "ask battery --vector v.safetensors": "--magnitudes",
     "ask battery --n-each 3": "an even number",
     "ask battery --model ,": "names no model",

@@ -33,6 +33,8 @@ _COUNTS_FROM_0 = re.compile(r"(?:_|^)(?:index|idx|label|gold|cop)$")
 _LIKE = re.compile(r"ans|truth|true|gold|target|label|correct|solution|option|choice|distractor|alternative|wrong")
 _CODE = {"entry_point", "test_list", "canonical_solution"}
 _MARKS = ("|", ";", " / ", "\n")
+_LOOKED_AT = 100
+"""Rows from which it is told what columns may hold; whether they do is tried on all."""
 MOST = 3
 """Mappings that are printed."""
 
@@ -83,15 +85,17 @@ def suggest(table: Table, without: Mapping[str, Any] | None = None) -> list[tupl
         without: a mapping that was tried already.
     """
     read: list[tuple[dict[str, Any], list[Question]]] = []
-    for mapping in islice(_candidates(table), 60):
+    head = table.only(range(min(_LOOKED_AT, len(table.frame))))
+    for mapping in islice(_candidates(head), 60):
         try:
-            questions = [] if mapping == without else read_questions(table, QuestionColumns.of(mapping))
+            questions = [] if mapping == without else read_questions(head, QuestionColumns.of(mapping))
+            is_keyed = bool(read) and read[0][1][0].right_option is not None
+            is_worse = is_keyed and any(question.right_option is None for question in questions[:1])
+            if questions and not is_worse and questions not in [others for _, others in read]:
+                read_questions(table, QuestionColumns.of(mapping))
+                read.append((mapping, questions))
         except InputError:
             continue
-        is_keyed = bool(read) and read[0][1][0].right_option is not None
-        is_worse = is_keyed and any(question.right_option is None for question in questions[:1])
-        if questions and not is_worse and questions not in [others for _, others in read]:
-            read.append((mapping, questions))
         if len(read) == MOST:
             break
     return [(mapping, questions[0]) for mapping, questions in read]
