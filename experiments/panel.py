@@ -15,7 +15,6 @@ from onedial.core.notices import noticed
 from onedial.core.run.notes import Notes, program, programs
 from onedial.studies.options.collecting import (
     INSPECT_LOG,
-    SAMPLE_JUDGED,
     CollectOptions,
     ExportOptions,
     ImportOptions,
@@ -116,7 +115,7 @@ def collect(options: CollectOptions, notes: Notes) -> None:
                 run.withdraw()
             raise
         with run.stage("panel"):
-            save(collection, run, options, notes, may_lack=exhausted, sample=SAMPLE_JUDGED)
+            save(collection, run, options, notes, may_lack=exhausted)
 
 
 def import_logs(options: ImportOptions, notes: Notes) -> None:

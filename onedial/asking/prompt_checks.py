@@ -27,11 +27,11 @@ _REMEDY = "end it otherwise, for example with the assistant prefix 'Answer:'"
 
 
 @dataclass(frozen=True)
-class Finding:
+class PromptFault:
     """One thing that is wrong.
 
     Attributes:
-        kind: what sort of thing; findings are counted and shown by it.
+        kind: what sort of thing; faults are counted and shown by it.
         ids: the questions (or the prompt) concerned.
         message: what was found, in a few words.
         is_note: worth knowing, but no fault.
@@ -50,11 +50,11 @@ def check_answer_tokens(
     decode: Decode,
     yes: Sequence[str] = YES_VARIANTS,
     no: Sequence[str] = NO_VARIANTS,
-) -> list[Finding]:
+) -> list[PromptFault]:
     """Whether yes and no can be told apart by the one token that follows the prompt.
 
     Args:
-        name: how the findings call the prompt.
+        name: how the faults call the prompt.
         prompt: the rendered prompt, up to the answer position.
         encode: text to token ids, without special tokens being added.
         decode: token ids to text.
@@ -66,25 +66,26 @@ def check_answer_tokens(
         "no": first_tokens(prompt, no, encode, decode),
     }
     readable = all(side.counted for side in sides.values())
-    findings = []
+    faults = []
     barred = [spelling for side in sides.values() for spelling in side.barred]
     if barred:
         message = f"{', '.join(map(repr, barred))} would change the prompt's own tokens"
-        findings.append(Finding("tokens", (name,), message if readable else f"{message}; {_REMEDY}", is_note=readable))
+        message += "" if readable else f"; {_REMEDY}"
+        faults.append(PromptFault("tokens", (name,), message, is_note=readable))
     shared = sorted(set(sides["yes"].counted) & set(sides["no"].counted))
     if shared:
-        findings.append(Finding("tokens", (name,), f"yes and no begin with the same token ({shared}); {_REMEDY}"))
+        faults.append(PromptFault("tokens", (name,), f"yes and no begin with the same token ({shared}); {_REMEDY}"))
     for word, side in sides.items():
         if not side.counted:
-            findings.append(Finding("tokens", (name,), f"no spelling of {word} is one token after it; {_REMEDY}"))
-    return findings
+            faults.append(PromptFault("tokens", (name,), f"no spelling of {word} is one token after it; {_REMEDY}"))
+    return faults
 
 
-def check_mass(name: str, masses: Sequence[float]) -> list[Finding]:
+def check_mass(name: str, masses: Sequence[float]) -> list[PromptFault]:
     """Whether the answer position expects yes or no: the median mass over questions, against .5 and .2.
 
     Args:
-        name: how the findings call the prompt.
+        name: how the faults call the prompt.
         masses: probability of all yes and no tokens together, one per question; nan where it was not measured.
 
     Raises:
@@ -98,24 +99,24 @@ def check_mass(name: str, masses: Sequence[float]) -> list[Finding]:
     if median >= MASS_WARNS:
         return []
     verdict = "too little to read" if median < MASS_STOPS else "few"
-    return [Finding("mass", (name,), f"yes and no get a median mass of {median:.2f} ({verdict}); try a prefix")]
+    return [PromptFault("mass", (name,), f"yes and no get a median mass of {median:.2f} ({verdict}); try a prefix")]
 
 
-def findings_table(findings: Sequence[Finding]) -> str:
-    """The findings as text, kind by kind, each with the ids that it concerns."""
+def faults_table(faults: Sequence[PromptFault]) -> str:
+    """The faults as text, kind by kind, each with the ids that it concerns."""
     lines = []
-    by_kind = sorted(findings, key=_kind)
+    by_kind = sorted(faults, key=_kind)
     for (kind, is_note), same in groupby(by_kind, key=_kind):
         group = list(same)
         lines.append(f"{kind} (note)" if is_note else f"{kind}: {len(group)}")
-        ids = [_shown_ids(finding.ids) for finding in group]
+        ids = [_shown_ids(fault.ids) for fault in group]
         width = min(max(map(len, ids)), 40)
-        lines += [f"  {shown:<{width}}  {finding.message}" for shown, finding in zip(ids, group, strict=True)]
+        lines += [f"  {shown:<{width}}  {fault.message}" for shown, fault in zip(ids, group, strict=True)]
     return "\n".join(lines)
 
 
-def _kind(finding: Finding) -> tuple[str, bool]:
-    return finding.kind, finding.is_note
+def _kind(fault: PromptFault) -> tuple[str, bool]:
+    return fault.kind, fault.is_note
 
 
 def _shown_ids(ids: Sequence[str]) -> str:

@@ -40,27 +40,27 @@ def test_answers_of_one_token_pass():
 
 
 def test_words_of_several_tokens_do_not_count():
-    findings = check_answer_tokens("p", "Answer:", letters, visible, yes=(" Yes",), no=(" No",))
-    assert [finding.kind for finding in findings] == ["tokens", "tokens"]
-    assert not any(finding.is_note for finding in findings)
+    faults = check_answer_tokens("p", "Answer:", letters, visible, yes=(" Yes",), no=(" No",))
+    assert [fault.kind for fault in faults] == ["tokens", "tokens"]
+    assert not any(fault.is_note for fault in faults)
 
 
 def test_a_shared_token_is_found():
-    (finding,) = check_answer_tokens("p", "Answer:", words, visible, yes=(" Yes",), no=(" Yes",))
-    assert "same token" in finding.message
+    (fault,) = check_answer_tokens("p", "Answer:", words, visible, yes=(" Yes",), no=(" Yes",))
+    assert "same token" in fault.message
 
 
 def test_a_prompt_whose_last_token_swallows_the_answer_is_found():
-    findings = check_answer_tokens("p", "Answer:", words, visible, yes=("Yes",), no=("No",))
-    assert "would change the prompt's own tokens" in findings[0].message
-    assert [word in finding.message for word, finding in zip(("yes", "no"), findings[1:], strict=True)] == [True, True]
-    assert not any(finding.is_note for finding in findings)
+    faults = check_answer_tokens("p", "Answer:", words, visible, yes=("Yes",), no=("No",))
+    assert "would change the prompt's own tokens" in faults[0].message
+    assert [word in fault.message for word, fault in zip(("yes", "no"), faults[1:], strict=True)] == [True, True]
+    assert not any(fault.is_note for fault in faults)
 
 
 def test_a_spelling_that_cannot_follow_is_a_note_where_others_can():
-    (finding,) = check_answer_tokens("p", "Answer:", words, visible, yes=("Yes", " Yes"), no=(" No",))
-    assert finding.is_note
-    assert "'Yes' would change" in finding.message
+    (fault,) = check_answer_tokens("p", "Answer:", words, visible, yes=("Yes", " Yes"), no=(" No",))
+    assert fault.is_note
+    assert "'Yes' would change" in fault.message
 
 
 def test_whole_spellings_count_alone_and_a_blank_piece_stands_for_nothing():

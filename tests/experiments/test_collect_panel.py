@@ -123,20 +123,23 @@ def test_a_model_that_cannot_tell_yes_from_no_is_refused_before_it_is_asked(fold
     assert not (tmp_path / "out").exists()
 
 
-def test_what_makes_answers_hard_to_read_is_told_before_and_after(folder, tmp_path, capsys):
+def test_what_makes_answers_hard_to_read_is_told(folder, tmp_path, capsys):
+    """A model that spells yes out is refused before it is asked; one that gives the words little mass, at the end."""
+
     def spell_yes_out(content):
         (split,) = [each for each in content["pre_tokenizer"]["pretokenizers"] if each["type"] == "Split"]
         split["pattern"]["Regex"] = "Ġ?(No|no|NO)(?![A-Za-z])|."
 
     save_with_tokenizer(tmp_path / "slow", spell_yes_out)
     (tmp_path / "who.yaml").write_text(f"models: [{tmp_path / 'slow'}]\nframings: [neutral, child]\n")
+    assert collect(tmp_path, tmp_path / "out", "--no-closed-book", questions=folder / "questions.jsonl") == 2
+    rows = [line for line in capsys.readouterr().out.splitlines() if "no spelling of yes" in line]
+    assert [line.split()[1] for line in rows] == ["neutral", "child"]
+    (tmp_path / "who.yaml").write_text(f"models: [{folder / 'first'}]\nframings: [neutral, child]\n")
     assert collect(tmp_path, tmp_path / "out", "--no-closed-book", questions=folder / "questions.jsonl") == 0
-    before, _, after = capsys.readouterr().out.partition("yes_rate")
-    told = [line.split("  ")[1] for line in before.splitlines() if "no spelling of yes is a single token" in line]
-    assert told == ["slow: neutral", "slow: child"]
     medians = pd.read_csv(tmp_path / "out" / "panel.csv").groupby("respondent")["mass"].median()
     assert (medians < 0.2).all()
-    assert after.count("(too little to read)") == 2
+    assert capsys.readouterr().out.count("(too little to read)") == 2
 
 
 def test_resuming_asks_again_only_what_was_reworded(panel, folder, tmp_path, monkeypatch):

@@ -107,6 +107,8 @@ def failed(error: BaseException, clean: Callable[[str], str], **noted: Any) -> A
     reason = ", ".join(f"{type(each).__name__}: {_with_its_body(each)}" for each in told[:2])
     if "logprobs" in reason:
         reason += "; give this model `top_logprobs: 5`, or `logprobs: false`"
+    if "response_format" in reason or "json_schema" in reason:
+        reason += "; ask this model with `replies: line`"
     line = f"{'' if refusal is None else f'{refusal} '}{reason}"[:500]
     return Attempt(Response(error=clean(line), **noted), nothing_done, again, _asked_for(chain))
 

@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 from onedial.asking.instruments import CLOSED_BOOK
-from onedial.asking.prompt_checks import check_mass, findings_table
+from onedial.asking.prompt_checks import check_mass, faults_table
 from onedial.core.notices import leave_undone
 from onedial.core.run.files import write_table
 from onedial.core.run.notes import Notes
@@ -27,26 +27,23 @@ from onedial.panels.grading.closed_book import accuracy_by_level, grade_closed_b
 from onedial.panels.panel_scores import summarise_panel
 from onedial.show.progress import progress_bar
 from onedial.studies.bill import tell_costs
-from onedial.studies.options.collecting import CollectOptions
+from onedial.studies.options.collecting import SAMPLE_JUDGED, CollectOptions
 
 N_SHOWN = 10
 """Texts that could not be read, and are shown."""
 
 
-def save(
-    collection: Collection, run: Run, options: CollectOptions, notes: Notes, *, may_lack: bool, sample: int
-) -> None:
+def save(collection: Collection, run: Run, options: CollectOptions, notes: Notes, *, may_lack: bool) -> None:
     """Put the parts together, grade the closed-book answers, write the files, and show how the respondents answer.
 
     Args:
         may_lack: whether questions may be missing, since the budget ended it.
-        sample: how many closed-book answers `--judge sample` puts before the judge.
     """
     rows = collection.rows(may_lack=may_lack)
     is_closed = rows["instrument"] == CLOSED_BOOK.name
     said = rows[~is_closed].assign(answered_correctly=float("nan")).reset_index(drop=True)
     if is_closed.any():
-        said["answered_correctly"] = grade(rows[is_closed], said, collection, run, options, notes, sample)
+        said["answered_correctly"] = grade(rows[is_closed], said, collection, run, options)
     panel = panel_table(collection, said)
     write_csv(panel, run.file("panel.csv"))
     write_csv(respondents_table(collection, said), run.file("respondents.csv"))
@@ -58,7 +55,7 @@ def save(
     masses = panel.groupby("respondent", sort=False)["mass"]
     faint = [f for name, own in masses if own.notna().any() for f in check_mass(str(name), own.dropna().tolist())]
     if faint:
-        print(f"\n{findings_table(faint)}")
+        print(f"\n{faults_table(faint)}")
     for sentence, is_all in failures(rows).items():
         (leave_undone if is_all else notes.tell)(sentence)
     if n and said["error"].fillna("").eq("").any() and panel["said_yes"].isna().all():
@@ -79,8 +76,6 @@ def grade(
     collection: Collection,
     run: Run,
     options: CollectOptions,
-    notes: Notes,
-    sample: int,
 ) -> np.ndarray:
     """Write closed_book.csv and print what it says; whether each row of `said` comes from who answered correctly."""
     questions = collection.questions
@@ -93,18 +88,16 @@ def grade(
     print(f"\nshare of the others that is correct, by level:\n{accuracy.round(3).to_string()}\n")
     correct = closed.set_index(["model", "question_id"])["correct"]
     if options.judge is not None:
-        judged = judge(closed, collection, run, options, notes, sample).set_index(["model", "question_id"])
+        judged = judge(closed, collection, run, options).set_index(["model", "question_id"])
         correct = judged["judged_right"].reindex(correct.index) if options.judge == "all" else correct
     return correct.reindex(pd.MultiIndex.from_frame(said[["label", "question_id"]])).to_numpy()
 
 
-def judge(
-    closed: pd.DataFrame, collection: Collection, run: Run, options: CollectOptions, notes: Notes, sample: int
-) -> pd.DataFrame:
+def judge(closed: pd.DataFrame, collection: Collection, run: Run, options: CollectOptions) -> pd.DataFrame:
     """Put closed-book answers before the file's judge, those that it has not judged; write and print what it says."""
     entry, questions = collection.judge, collection.questions
     assert entry is not None
-    rows = answers_to_judge(closed, questions, sample if options.judge == "sample" else None)
+    rows = answers_to_judge(closed, questions, SAMPLE_JUDGED if options.judge == "sample" else None)
     store = collection.store
     with progress_bar(len(rows), f"judge {entry.label}") as advance:
         judged = judge_answers(rows, questions, entry, store, advance)
