@@ -12,6 +12,7 @@ import json
 import numbers
 import re
 import reprlib
+import zipfile
 import zlib
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -62,12 +63,6 @@ class Table:
         """The table with its columns under other names, of which it keeps its own for messages."""
         theirs = {**self.theirs, **{name: self.theirs.get(column, column) for column, name in ours.items()}}
         return replace(self, frame=self.frame.rename(columns=dict(ours)), theirs=theirs)
-
-    def only(self, rows: Iterable[int]) -> "Table":
-        """The table with these rows alone, in this order."""
-        kept = list(rows)
-        frame = self.frame.iloc[kept].reset_index(drop=True)
-        return replace(self, frame=frame, places=[self.places[row] for row in kept])
 
     def require(self, *columns: str) -> None:
         """Raise InputError unless every one of the columns is there."""
@@ -339,22 +334,26 @@ def _read_excel(path: Path) -> Table:
 
     data = path.read_bytes()
     try:
-        books = [openpyxl.load_workbook(io.BytesIO(data), read_only=True, data_only=kept) for kept in (True, False)]
-        values, written = ([list(row) for row in book.worksheets[0].iter_rows()] for book in books)
+        book = openpyxl.load_workbook(io.BytesIO(data), read_only=True, data_only=True)
+        rows = [list(row) for row in book.worksheets[0].iter_rows(values_only=True)]
+        with zipfile.ZipFile(io.BytesIO(data)) as archive:
+            sheets = [archive.read(name) for name in archive.namelist() if name.startswith("xl/worksheets/")]
+        if any(b"<f>" in sheet or b"<f " in sheet for sheet in sheets):
+            written = openpyxl.load_workbook(io.BytesIO(data), read_only=True).worksheets[0]
+            formulas = [(cell.coordinate, cell) for row in written.iter_rows() for cell in row if cell.data_type == "f"]
+        else:
+            formulas = []
     except Exception as error:  # openpyxl raises whatever comes of a damaged workbook
         reason = " ".join(str(error).split())[:100]
         raise InputError(f"{path} is no whole Excel workbook ({reason}); save it again as .xlsx, or as CSV") from error
-    if len(books[0].worksheets) > 1:
-        names = [sheet.title for sheet in books[0].worksheets]
-        notice(f"{path}: of the sheets {listed(names)} the first is read")
-    for row, formulas in zip(values, written, strict=True):
-        for cell, formula in zip(row, formulas, strict=True):
-            if cell.value is None and formula.data_type == "f":
-                raise InputError(
-                    f"{path}, cell {formula.coordinate} is a formula without a stored value; open the file in a "
-                    "spreadsheet program and save it again, or paste the values in place of the formulas"
-                )
-    rows = [[cell.value for cell in row] for row in values]
+    if len(book.worksheets) > 1:
+        notice(f"{path}: of the sheets {listed(sheet.title for sheet in book.worksheets)} the first is read")
+    for name, cell in formulas:
+        if rows[cell.row - 1][cell.column - 1] is None:
+            raise InputError(
+                f"{path}, cell {name} is a formula without a stored value; open the file in a spreadsheet program and "
+                "save it again, or paste the values in place of the formulas"
+            )
     filled = [(place, row) for place, row in enumerate(rows, start=1) if not all(is_blank(cell) for cell in row)]
     if not filled:
         raise InputError(f"{path} is empty: its first sheet holds no rows; check that it is the sheet that is meant")

@@ -17,16 +17,16 @@ from onedial.asking.tables import Table, is_blank, listed, name_of, text_of
 from onedial.core.errors import InputError
 from onedial.panels.keying import KEYED, REVERSED
 from onedial.panels.questions.cells import clean_text
+from onedial.panels.questions.question_columns import CANONICAL
 
 NAMES = {"question_id": "id", "respondent": "model", "said_yes": "answer", "answered_correctly": "correct"}
 """What a column of a long table is called, and how it may be called besides where there is none of the first name."""
 KEPT = ("topic", "level", REVERSED, KEYED)
 """What is kept of each question beside its text."""
-OF_QUESTIONS = (
-    *("question_id", "id", "question", "answers", "answer", "options", "unknowable", *KEPT),
-    *("exact_answers", "grading", "split", "wording_of"),
-)
+OF_QUESTIONS = (*CANONICAL, *KEPT, "split")
 """Names of what tells of a question: never a respondent of a wide table."""
+OF_ANSWERS = ("said_yes", "confidence", "answered_correctly", "margin", "mass", "sample", "error", "framing", "family")
+"""Names of what tells of an answer in a long table: never a respondent either."""
 SUMMARIES = {"mean", "average", "median", "total", "sum", "std"}
 
 
@@ -50,7 +50,7 @@ def long_table(
         if "question_id" in table.frame.columns:
             _refuse_summaries(table, table.parse("question_id", name_of, "give every question its id"))
         return table, None
-    if found := [name for name in answers if name in held]:
+    if found := [name for name in (*answers, *OF_ANSWERS) if name in held]:
         raise InputError(
             f"{table.path} has the column {found[0]!r}, but none for who answered (respondent, or model); it holds "
             f"{listed(map(str, table.frame.columns))}: rename or declare it, columns: {{respondent: COLUMN}}"

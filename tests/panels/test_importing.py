@@ -18,10 +18,10 @@ from onedial.core.errors import InputError
 from onedial.core.notices import Notice
 from onedial.panels.formats.formats import read_logs
 from onedial.panels.formats.panel import panel_from_logs
+from onedial.panels.formats.prompts import bare_questions
 from onedial.panels.formats.records import LogChoices, LogRecord, LogRun, is_right
 from onedial.panels.formats.writing import write_imported
 from onedial.panels.panel_files import load_panel
-from onedial.panels.questions.prompts import bare_questions
 from onedial.panels.questions.question_files import load_questions
 from onedial.panels.spellings import Spellings
 
@@ -232,6 +232,16 @@ def test_tasks_of_one_model_are_framings_and_meet_on_ids():
     assert log.respondents["framing"].tolist() == ["can_you", "can_you_text"]
     assert log.report["n_questions"] == 4
     assert cells(log, "answered_correctly", "smollm2-135m-instruct: can_you")["geo-002", 0] == 1
+
+
+def test_a_document_is_read_by_the_preset_of_its_task_or_by_columns(tmp_path):
+    row = {"doc_id": 0, "doc": {"ctx": "A man sits", "text": "Who?", "activity_label": "sport"}, "resps": [["x"]]}
+    (tmp_path / "samples_hellaswag_2026-01-01T00-00-00.0.jsonl").write_text(json.dumps(row))
+    for columns, question in (({}, "A man sits"), ({"question": "text"}, "Who?")):
+        (run,) = read_logs(tmp_path, LogChoices(columns=columns))
+        assert (run.records[0].question, run.records[0].topic) == (question, "sport")
+    with pytest.raises(InputError, match="has no text under 'activity', which is to be its topic"):
+        read_logs(tmp_path, LogChoices(columns={"topic": "activity"}))
 
 
 def test_without_results_beside_it_the_folder_names_the_model(tmp_path):

@@ -14,8 +14,8 @@ from onedial.asking.questions import LETTERS, Question, normalised_text, questio
 from onedial.asking.tables import listed
 from onedial.core.errors import InputError
 from onedial.core.notices import notice
+from onedial.panels.formats.prompts import Template, bare_questions
 from onedial.panels.formats.records import LogRecord, LogRun
-from onedial.panels.questions.prompts import Template, bare_questions
 
 KINDS = ("yes-no", "question")
 

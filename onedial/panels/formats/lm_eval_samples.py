@@ -31,6 +31,7 @@ from onedial.panels.formats.records import (
     read_json_rows,
     texts_of,
 )
+from onedial.panels.questions.question_columns import presets
 
 FORMAT = "lm-eval"
 _NAME = re.compile(r"samples_(?P<task>.+)_(?P<date>\d{4}-\d\d-\d\dT[\d.-]+)")
@@ -60,6 +61,10 @@ def read(path: Path, choices: LogChoices) -> list[LogRun]:
         key = tuple(str(row.get(name)) for name in ("doc_id", "doc_hash", "target_hash", "prompt_hash"))
         documents.setdefault(key, []).append(row)
     named = _NAME.fullmatch(path.stem)
+    task = named["task"] if named else path.stem.removeprefix("samples_")
+    preset = presets()[task].columns.mapped() if task in presets() else {}
+    of_documents = {role: preset[role] for role in ("question", "topic") if isinstance(preset.get(role), str)}
+    choices = replace(choices, columns=of_documents | dict(choices.columns))
     results = _results_beside(path, named["date"] if named else "")
     about = {name: results.get(name) for name in ("lm_eval_version", "chat_template_sha")}
     return [
@@ -67,7 +72,7 @@ def read(path: Path, choices: LogChoices) -> list[LogRun]:
             source=str(path),
             format=FORMAT,
             model=str(results.get("model_name") or path.parent.name.replace("__", "/")),
-            task=named["task"] if named else path.stem.removeprefix("samples_"),
+            task=task,
             settings=_settings(results, rows[0]),
             records=tuple(record for same in documents.values() for record in _records(same, choices, path)),
             about=about | {"results": "found" if results else "not found: the model's name is the folder's"},
