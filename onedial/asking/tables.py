@@ -100,7 +100,7 @@ def read_table(path: str | Path) -> Table:
     """Read a table by its file name's ending: .jsonl, .json, .csv (or .tsv), either with .gz after it, .parquet, .xlsx.
 
     JSON holds an array of objects, or one object per line. Of a workbook the first sheet is read. The first row names
-    the columns. CSV is separated by what makes all of its lines equally long, a comma, a semicolon or a tab (a first
+    the columns. CSV is separated by what makes all of its lines equally long, a comma, semicolon, tab or bar (a first
     line `sep=;` says which); text is UTF-8, with or without a byte order mark, or UTF-16 with one.
 
     Raises:
@@ -186,7 +186,7 @@ def _read_csv(path: Path) -> Table:
     marked = _FOR_EXCEL.fullmatch(first.strip())
     text, before = (rest, 1) if marked else (text, 0)
     header = text.lstrip("\n").partition("\n")[0]
-    separators = [mark for mark in (marked[1] if marked else ",;\t") if mark in header] or [","]
+    separators = [mark for mark in (marked[1] if marked else ",;\t|") if mark in header] or [","]
     parted = [_Lines.of(text, separator, before) for separator in separators]
     whole = [lines for lines in parted if not lines.fault]
     if len(whole) > 1:

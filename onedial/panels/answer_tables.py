@@ -5,6 +5,7 @@ respondent, which is every column that is not named here. Nothing is told by a c
 declared (`columns`, and `about`: what tells of the questions).
 """
 
+import re
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
@@ -28,6 +29,12 @@ OF_QUESTIONS = (*CANONICAL, *KEPT, "split")
 OF_ANSWERS = ("said_yes", "confidence", "answered_correctly", "margin", "mass", "sample", "error", "framing", "family")
 """Names of what tells of an answer in a long table: never a respondent either."""
 SUMMARIES = {"mean", "average", "median", "total", "sum", "std"}
+
+
+_DECLARE_ID = (
+    "rename or declare the one that is meant (columns: {question_id: COLUMN} in elicitation.yaml, or --columns "
+    "question_id=COLUMN of an import)"
+)
 
 
 def long_table(
@@ -56,10 +63,16 @@ def long_table(
             f"{listed(map(str, table.frame.columns))}: rename or declare it, columns: {{respondent: COLUMN}}"
         )
     if "model" in held:
-        raise InputError(f"{table.path} has a column model, but none of answers (said_yes); {_how_to_turn(table)}")
+        raise InputError(
+            f"{table.path} has a column model, but none for what was asked (question_id, id or question); {_DECLARE_ID}"
+            f"{_how_to_turn(table)}"
+        )
     respondents, ids = _respondents_of(table, about), question_ids(table)
     _refuse_summaries(table, ids)
-    refuse_repeats(table, pd.DataFrame({"question": ids}), "keep one row of each question")
+    is_named = bool({"question_id", "id"} & held)
+    refuse_repeats(
+        table, pd.DataFrame({"question": ids if is_named else table.frame["question"]}), "keep one row of each"
+    )
     of_questions = [name for name in table.frame.columns if name in (*OF_QUESTIONS, *about)]
     questions = table.frame[of_questions].set_axis(ids)
     if "question" in held:
@@ -81,8 +94,8 @@ def question_ids(table: Table) -> list[str]:
     column = "id" if "id" in columns and "question_id" not in columns else "question_id"
     if column not in columns:
         raise InputError(
-            f"{table.path} has no column question_id, id or question; it holds {listed(map(str, columns))}: rename or "
-            f"declare the one that is meant, columns: {{question_id: COLUMN}}; {_how_to_turn(table)}"
+            f"{table.path} has no column question_id, id or question; it holds {listed(map(str, columns))}: {_DECLARE_ID}"
+            f"{_how_to_turn(table)}"
         )
     return table.parse(column, name_of, "give every question its id")
 
@@ -125,7 +138,7 @@ def _respondents_of(table: Table, about: Sequence[str]) -> list[str]:
         left_out = f"--about {nameless[0]!r}, or pandas: index=False" if nameless[0] else "pandas: index=False"
         raise InputError(
             f"{table.path} has a column without a name ({nameless[0]!r}); name it question_id if it holds the ids, "
-            f"leave it out if it numbers the rows ({left_out}); {_how_to_turn(table)}"
+            f"leave it out if it numbers the rows ({left_out}){_how_to_turn(table)}"
         )
     if not left:
         raise InputError(
@@ -136,9 +149,11 @@ def _respondents_of(table: Table, about: Sequence[str]) -> list[str]:
 
 
 def _how_to_turn(table: Table) -> str:
-    read = {".xlsx": "read_excel", ".parquet": "read_parquet"}.get(table.path.suffix.lower(), "read_csv")
+    read = {".csv": "read_csv", ".xlsx": "read_excel", ".parquet": "read_parquet"}.get(table.path.suffix.lower())
     return (
-        "where the models stand in the rows and the questions in the columns, turn it: "
+        ""
+        if read is None
+        else "; where the models stand in the rows and the questions in the columns, turn it: "
         f'pandas.{read}("{table.path.name}", index_col=0).T.to_csv("turned.csv", index_label="question_id")'
     )
 
@@ -182,9 +197,11 @@ def refuse_two_values(table: Table, rows: pd.DataFrame, key: str, columns: Seque
             )
 
 
-def refuse_alike(names: Sequence[str], table: Table) -> None:
-    """Raise InputError where two respondents' names differ by case or white space alone."""
+def refuse_alike(names: Sequence[str], what: str, table: Table) -> None:
+    """Raise InputError where two respondents or ids differ by case or white space alone; of ids, by zeros before."""
     alike: dict[str, str] = {}
     for name in dict.fromkeys(names):
-        if (other := alike.setdefault(" ".join(name.casefold().split()), name)) != name:
-            raise InputError(f"{table.path} holds the respondents {listed([other, name])}; give both the same name")
+        bare = " ".join(name.casefold().split())
+        bare = re.sub(r"(?<!\d)0+(?=\d)", "", bare) if what == "ids" else bare
+        if (other := alike.setdefault(bare, name)) != name:
+            raise InputError(f"{table.path} holds the {what} {listed([other, name])}; write both in the same way")

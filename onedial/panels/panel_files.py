@@ -112,13 +112,14 @@ def load_panel(
         file = beside if is_beside else respondents
         known = None if file is None else _read_respondents(Path(file))
         elicitation = elicitation_of(name, declared)
-        reading = _Reading.of(elicitation or Elicitation(), cuts, top, known)
+        told = elicitation or Elicitation()
+        cuts = cuts or (() if told.cut is None else (told.cut,))
+        reading = _Reading(told, cuts, told.top if top is None else top, known)
         where = "confidence" if reading.states_numbers else "said_yes"
-        declared_as = reading.elicitation
-        read = _read(*long_table(table, declared_as.columns, declared_as.about, ANSWERS, where), reading)
+        read = _read(*long_table(table, told.columns, told.about, ANSWERS, where), reading)
         panel = replace(read.panel, elicitation=elicitation)
-        if elicitation is not None and elicitation.questions:
-            panel = _with_questions(panel, [source.parent / file for file in elicitation.questions])
+        if told.questions:
+            panel = _with_questions(panel, [source.parent / file for file in told.questions])
     panel = with_keying(panel)
     if known is not None:
         _say_who_is_not_described(list(known.index), list(panel.respondents.index), source, respondents)
@@ -134,50 +135,35 @@ class _Reading:
     """How a panel's cells are to be read.
 
     Attributes:
-        elicitation: what is declared, here or beside the panel.
-        cuts: of numbers. top: what stands for certain; None where that is not said. tops: of single respondents.
+        declared: here or beside the panel.
+        cuts: of numbers. top: what stands for certain; None where that is not said.
         known: the table of respondents.
     """
 
-    elicitation: Elicitation
+    declared: Elicitation
     cuts: tuple[Cut, ...]
     top: float | None
-    tops: Mapping[str, float]
     known: pd.DataFrame | None
-
-    @classmethod
-    def of(
-        cls,
-        declared: Elicitation,
-        cuts: tuple[Cut, ...],
-        top: float | None,
-        known: pd.DataFrame | None,
-    ) -> "_Reading":
-        """With the cut and the scale that are named, else those of the elicitation."""
-        if not cuts and declared.cut is not None:
-            cuts = (declared.cut,)
-        stated = [] if known is None or "top" not in known else known["top"].dropna().items()
-        tops = {str(name): float(top) for name, top in stated}
-        return cls(declared, cuts, declared.top if top is None else top, tops, known)
 
     @property
     def states_numbers(self) -> bool:
         """Whether numbers are meant, by the elicitation or by whoever names a cut."""
-        return bool(self.cuts) or self.elicitation.answer == NUMBER
+        return bool(self.cuts) or self.declared.answer == NUMBER
 
     def shares(self, table: Table) -> list[float]:
         """The column `confidence` as shares of certainty."""
-        top = "" if self.top is None else f" from 0 to {self.top:g}"
-        numbers = table.parse(
-            "confidence", Spellings.of(self.elicitation).number, f"give a number{top}, or leave it blank"
-        )
+        upto = "" if self.top is None else f" from 0 to {self.top:g}"
+        wanted = f"give a number{upto}, or leave it blank"
+        numbers = table.parse("confidence", Spellings.of(self.declared).number, wanted)
         names = table.parse("respondent", name_of, "name the respondent")
-        needs_none = bool(self.cuts) and set(self.cuts) == {MEDIAN}
-        is_told = self.top is not None or (bool(self.tops) and not self.cuts)
-        if not (needs_none or is_told) and any(number.value == number.value for number in numbers):
-            cut = next((cut for cut in self.cuts if cut != MEDIAN), 95.0)
+        stated = [] if self.known is None or "top" not in self.known else self.known["top"].dropna().items()
+        tops = {str(name): float(top) for name, top in stated}
+        named_cuts = [cut for cut in self.cuts if cut != MEDIAN]
+        is_needed = bool(named_cuts) or not (tops or self.cuts)
+        if is_needed and self.top is None and any(number.value == number.value for number in numbers):
+            cut = next(iter(named_cuts), 95.0)
             raise InputError(f"the scale of the numbers in {table.path} is not declared; {declare_top(table, cut)}")
-        return shares(numbers, names, table, self.top, self.tops)
+        return shares(numbers, names, table, self.top, tops)
 
 
 class _Read(NamedTuple):
@@ -203,7 +189,7 @@ def _read(table: Table, questions: pd.DataFrame | None, reading: _Reading) -> _R
     rows["question_id"] = question_ids(table)
     for column, parse, what in (
         ("respondent", name_of, "name the respondent"),
-        ("said_yes", Spellings.of(reading.elicitation).said, WANTED if questions is None else _IN_A_CELL),
+        ("said_yes", Spellings.of(reading.declared).said, WANTED if questions is None else _IN_A_CELL),
         *((column, _number, "give a number, or leave it blank") for column in ("margin", "mass", *SAMPLES)),
         ("sample", text_of, "number the samples"),
         ("answered_correctly", Spellings().said, "write 1/0, yes/no or true/false, or leave it blank"),
@@ -214,7 +200,8 @@ def _read(table: Table, questions: pd.DataFrame | None, reading: _Reading) -> _R
             rows[column] = table.parse(column, parse, what)
     if "confidence" in columns:
         rows["confidence"] = reading.shares(table)
-    refuse_alike(list(rows["respondent"]), table)
+    refuse_alike(list(rows["respondent"]), "respondents", table)
+    refuse_alike(list(rows["question_id"]), "ids", table)
     answers = [name for name in ("said_yes", "confidence") if name in rows]
     unread = {}
     if "mass" in rows:
@@ -238,11 +225,12 @@ def _read(table: Table, questions: pd.DataFrame | None, reading: _Reading) -> _R
         known = known.where(known.notna(), respondents.reindex(columns=known.columns))
         known = known.join(respondents[[column for column in METADATA if column not in known.columns]])
         respondents = respondents_table(list(respondents.index), known)
-    if (about := questions) is None:
-        table.require(*reading.elicitation.about)
-        about = rows.groupby("question_id", sort=False).first()
-    kept = dict.fromkeys(name for name in ("question", *KEPT, *reading.elicitation.about) if name in about)
-    about = about[list(kept)].reindex(panel.answers.index)
+    if questions is None:
+        table.require(*reading.declared.about)
+    given = rows if questions is None else questions
+    kept = list(dict.fromkeys(name for name in ("question", *KEPT, *reading.declared.about) if name in given))
+    about = rows.groupby("question_id", sort=False)[kept].first() if questions is None else questions[kept]
+    about = about.reindex(panel.answers.index)
     texts = about.pop("question") if "question" in about else None
     responses = rows if questions is None or is_number else None
     about_questions = about if len(about.columns) else None
@@ -252,6 +240,12 @@ def _read(table: Table, questions: pd.DataFrame | None, reading: _Reading) -> _R
 
 def _number(cell: Any) -> float:
     return Spellings().number(cell).value
+
+
+def _top(cell: Any) -> float:
+    if (top := _number(cell)) <= 0:
+        raise ValueError("not above 0")
+    return top
 
 
 def _in_a_line(panel: ResponseMatrix, read: _Read, reading: _Reading) -> str:
@@ -333,7 +327,7 @@ def _read_respondents(path: Path) -> pd.DataFrame:
             )
     known = pd.DataFrame({column: table.parse(column, text_of, "give text, or leave it blank") for column in held})
     if "top" in held:
-        known["top"] = table.parse("top", _number, "give a number above 0")
+        known["top"] = table.parse("top", _top, "give a number above 0")
     names = table.parse("respondent", name_of, "name the respondent")
     refuse_repeats(table, pd.DataFrame({"respondent": names}), "keep one row of each respondent")
     return known.assign(respondent=names).set_index("respondent")

@@ -132,6 +132,8 @@ REFUSED = {
     "row numbers": ("Unnamed: 0,question_id,a\n0,q1,1\n", "--about 'Unnamed: 0'"),
     "summary": ("question_id,question,a\nq1,Who?,1\nMean,,1\n", "line 3 sums up others .'Mean'.*; delete the row"),
     "names alike": ("question_id,GPT-4,gpt-4\nq1,1,0\n", "holds the respondents 'GPT-4', 'gpt-4'"),
+    "ids alike": (f"{LONG}\nq01,a,1\nQ1,b,1\n", "holds the ids 'q01', 'Q1'"),
+    "a cut of two scales": ("question_id,a\nq1,1\n", "no cut that can be read"),
     "header twice": (f"{LONG}\nq1,a,1\n{LONG}\nq1,b,1\n", "line 3 names the columns again"),
     "codes": ("question_id,a\nq1,1\nq2,2\nq3,9\n", "line 3, column 'a' holds '2'; .*--yes 1 --no 2 --blank 9"),
     "remark": ("Survey of May,,\nquestion_id,a,b\nq1,1,0\n", "the first line .'Survey of May'. names 1 of 3 columns"),
@@ -148,7 +150,7 @@ REFUSED = {
 def test_what_is_no_panel_is_refused_with_a_remedy(tmp_path, name):
     text, reason = REFUSED[name]
     with pytest.raises(InputError, match=reason):
-        panel_of(tmp_path, text)
+        panel_of(tmp_path, text, ":4/5,10" if name == "a cut of two scales" else "")
 
 
 @pytest.mark.parametrize("first", ["model", "Model", "", "Unnamed: 0"])

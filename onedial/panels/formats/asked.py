@@ -102,11 +102,13 @@ def _identified(known: Sequence[AskedRun]) -> list[AskedRun]:
         for record, text in zip(one.run.records, one.texts, strict=True):
             texts[record.item].add(normalised_text(_whole(record, text)))
     several = {item for item, held in texts.items() if item and not _is_one(held - {""})}
-    by_text = {one.run.task for one in known if any(record.item in several for record in one.run.records)}
+    doubted = [one.run for one in known if any(record.item in several for record in one.run.records)]
+    by_text = {run.task for run in doubted}
     if several:
+        where = listed(sorted({run.task or run.source for run in doubted}))
         notice(
-            f"{len(several)} ids of {listed(sorted(by_text))} stand for several texts, first {min(several)!r}; the "
-            "questions there go by their texts"
+            f"{len(several)} ids of {where} stand for several texts, first {min(several)!r}; the questions there go by "
+            "their texts"
         )
     return [replace(one, ids=tuple(_ids(one, one.run.task in by_text))) for one in known]
 

@@ -16,7 +16,7 @@ from typing import Any
 from onedial.asking.tables import SUFFIXES, Table, is_blank, name_of, read_table, text_of
 from onedial.core.errors import InputError
 from onedial.panels.answer_tables import NAMES, long_table, refuse_ids_of_rows
-from onedial.panels.formats.records import LogChoices, LogRecord, LogRun, ended, message_of, texts_of
+from onedial.panels.formats.records import LogChoices, LogRecord, LogRun, dig, ended, message_of, texts_of
 from onedial.panels.spellings import Spellings, is_error
 
 FORMAT = "table"
@@ -39,7 +39,13 @@ def read(path: Path, choices: LogChoices) -> list[LogRun]:
     Raises:
         InputError: an unusable table, or one without respondents, or without answers.
     """
-    table, questions = long_table(read_table(path), choices.columns, choices.about, ANSWERS, "said_yes")
+    table = read_table(path)
+    for field in choices.columns.values():  # message.content: what the objects of a column hold
+        head, _, rest = field.partition(".")
+        if rest and field not in table.frame.columns and head in table.frame.columns:
+            inside = [dig(cell, rest) for cell in table.frame[head]]
+            table = replace(table, frame=table.frame.assign(**{field: inside}))
+    table, questions = long_table(table, choices.columns, choices.about, ANSWERS, "said_yes")
     if questions is not None:
         told = questions[[name for name in ("question", "topic") if name in questions]]
         table = Table(path, table.frame.join(told, on="question_id"), table.places, table.unit, table.stood_in)
