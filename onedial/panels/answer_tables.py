@@ -94,8 +94,8 @@ def question_ids(table: Table) -> list[str]:
     column = "id" if "id" in columns and "question_id" not in columns else "question_id"
     if column not in columns:
         raise InputError(
-            f"{table.path} has no column question_id, id or question; it holds {listed(map(str, columns))}: {_DECLARE_ID}"
-            f"{_how_to_turn(table)}"
+            f"{table.path} has no column question_id, id or question; it holds {listed(map(str, columns))}: "
+            f"{_DECLARE_ID}{_how_to_turn(table)}"
         )
     return table.parse(column, name_of, "give every question its id")
 
