@@ -5,6 +5,7 @@
     python experiments/ask.py predict --model A1,A2,A3,B1,B2,B3 --families families.csv
     python experiments/ask.py written --model MODEL
     python experiments/ask.py profile runs/MY-SWEEP
+    python experiments/ask.py noticing --model MODEL
 
 Each word has a --help of its own (docs/instruments.md says what answers which question). A run that is broken off goes
 on with --resume and the same options; --dry-run says beforehand what would be asked, and --model recorded:PATH scores
@@ -23,6 +24,7 @@ from onedial.studies.options.asked import (
     SelfPredictionOptions,
     WrittenOptions,
 )
+from onedial.studies.options.noticing import NoticingOptions
 from onedial.studies.options.profile import ProfileOptions
 
 
@@ -140,6 +142,21 @@ def profile(options: ProfileOptions, notes: Notes) -> None:
     profile_dial("dial_profile", options, notes)
 
 
+def noticing(options: NoticingOptions, notes: Notes) -> None:
+    """Was I steered? Is an injected direction noticed, or only the yes raised?
+
+        python experiments/ask.py noticing                                   # embedded model, forty concepts
+        python experiments/ask.py noticing --model MODEL --layer 14 --magnitudes .5,1,2
+
+    Concepts' directions are injected one at a time, and the subject is asked whether it notices, and which word it is:
+    beside no push, random directions of the same length and of the same effect on neutral text, questions whose right
+    answer is no, and the reversed wording. Writes answers.csv, scores.csv, a figure and report.html.
+    """
+    from onedial.studies.noticing import ask_noticing
+
+    ask_noticing("noticing", options, notes)
+
+
 main = programs(
     {
         "battery": program(BatteryOptions, battery, getdoc(battery)),
@@ -147,6 +164,7 @@ main = programs(
         "predict": program(SelfPredictionOptions, predict, getdoc(predict)),
         "written": program(WrittenOptions, written, getdoc(written)),
         "profile": program(ProfileOptions, profile, getdoc(profile)),
+        "noticing": program(NoticingOptions, noticing, getdoc(noticing)),
         "score": program(ScoreOptions, score, getdoc(score)),
     },
     __doc__,

@@ -22,6 +22,7 @@ COMMANDS = {
     "multiverse": ("multiverse", "the verdict under other layers, contrasts, wordings and draws"),
     "dials": ("compare_dials", "directions, operators, adapters and instructions at equal yes rates"),
     "profile": ("ask profile", "what else moves when a run's dial is turned"),
+    "ask noticing": ("ask noticing", "was I steered? an injected direction, beside a raised yes"),
     "gate": ("gate", "yes or no to new questions at a chosen attitude to risk"),
     "serve": ("serve", "a model at every setting of its dial, behind OpenAI's protocol"),
     "probe": ("train_probes", "what the residual stream knows about knowing, and whether it is used"),
