@@ -312,7 +312,11 @@ def equal_effects(
         each.intervention_id: grid if each.intervention_id.startswith(EQUAL_KL) else list(magnitudes) for each in every
     }
     passages = load_passages()[:N_PASSAGES]
-    kl = kl_on_text(model, every, settings, passages=passages).set_index(["intervention_id", "magnitude"])["kl"].clip(lower=1e-12)
+    kl = (
+        kl_on_text(model, every, settings, passages=passages)
+        .set_index(["intervention_id", "magnitude"])["kl"]
+        .clip(lower=1e-12)
+    )
     found = {}
     for word in concepts:
         drawn = np.log(kl[pushes[EQUAL_KL, word].intervention_id].sort_index())
