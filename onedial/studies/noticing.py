@@ -4,7 +4,7 @@ import pandas as pd
 
 from onedial.core.run.notes import Notes
 from onedial.show.ending import end_with_tables
-from onedial.show.plots import forest
+from onedial.show.plots import Points, forest
 from onedial.studies.options.noticing import NoticingOptions
 from onedial.studies.start import Start
 from steering.effects.noticing import (
@@ -51,7 +51,7 @@ def ask_noticing(program: str, options: NoticingOptions, notes: Notes) -> None:
         shown = scores.assign(conclusion=scores["magnitude"].map(conclusions).where(scores["kind"] == KINDS[0], ""))
         sentence = sentence_of(conclusions, scores)
         run.record(sentence=sentence)
-        drawing = forest(_labelled(scores), "detection", by="kind", xlabel="detection, in nats")
+        drawing = forest(_labelled(scores), "detection", "detection, in nats", Points(by="kind"))
         tables = {"scores": shown.set_index(["magnitude", "kind"])}
         end_with_tables(run, QUESTION.format(model.identity.name), [sentence], tables, {"scores": drawing}, lead=LEAD)
 

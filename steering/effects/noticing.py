@@ -24,7 +24,7 @@ What is concluded (`conclusions_of`), for each magnitude:
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -285,7 +285,10 @@ def told_apart(model: OpenModel, concepts: Sequence[str]) -> dict[str, tuple[str
 
 
 def concept_vectors(model: OpenModel, concepts: Sequence[str], layer: int) -> dict[str, SteeringVector]:
-    """The mean stream after prompts about a concept minus that after prompts about all others."""
+    """The mean stream after prompts about a concept minus that after prompts about all others.
+
+    Injections go far beyond what was seen on purpose, so `seen` is left out, and nothing warns of it.
+    """
     prompts = as_prompts([form.format(word) for word in concepts for form in ABOUT])
     streams = read_streams(model, [tuple(ids) for ids in model.token_ids(prompts)], [layer])
     names, known = tuple(f"text {place}" for place in range(len(streams))), torch.ones(len(streams))
@@ -295,7 +298,8 @@ def concept_vectors(model: OpenModel, concepts: Sequence[str], layer: int) -> di
         mine = of == place
         sides = torch.where(mine)[0], torch.where(~mine)[0]
         contrast = Contrast("texts", (layer,), streams[mine], streams[~mine], read, rows=sides)
-        (found[word],) = vectors_of(model.identity, contrast)
+        (vector,) = vectors_of(model.identity, contrast)
+        found[word] = replace(vector, seen=0.0)
     return found
 
 
