@@ -50,7 +50,8 @@ class ResponseModel:
         log_likelihood, log_prior: where their sum is greatest; the prior's, of a histogram, is 0 where there is none.
             converged: whether the maximum was reached.
         nodes, weights: (node,) distribution of the questions' easiness, of mean 0 and variance 1.
-        share: mean over the respondents of the squared loadings, with 95% interval by the delta method.
+        share: of the variance, the mean squared loading; with 95% interval by the delta method, about the share without
+            the mean squared error of the loadings.
         fit: the engine's, of the respondents that are estimated.
     """
 
@@ -235,9 +236,12 @@ def _columns(fit: MarginalFit) -> dict[str, Any]:
 
 
 def _share(fit: MarginalFit) -> Estimate:
-    """Mean squared loading, with an interval by the delta method."""
+    """Mean squared loading, with an interval by the delta method about what is left of it without its errors' squares,
+    which are counted as shared; it holds the estimate itself."""
     loading, covariance = fit.curves.loading, loading_covariance(fit)
-    known, m = ~np.isnan(np.diag(covariance)), len(loading)
+    known, m = np.diag(covariance) < 1, len(loading)  # a variance of 1 is more than a loading can have: not known
     value, step = float((loading**2).sum() / m), (2 * loading / m)[known]
     error = float(np.sqrt(max(step @ covariance[np.ix_(known, known)] @ step, 0)))
-    return Estimate(value, max(0.0, value - Z_95 * error), min(1.0, value + Z_95 * error), error, m)
+    centre = value - float(np.diag(covariance)[known].sum() / m)
+    low, high = max(0.0, centre - Z_95 * error), min(1.0, centre + Z_95 * error)
+    return Estimate(value, min(low, value), max(high, value), error, m)

@@ -5,22 +5,26 @@ directions that keep its mean and variance (with the prior of a histogram),
 
     covariance = (S'S + prior)^-1,      S = (question, parameter) derivatives of each question's log likelihood
 
-(Berndt, Hall, Hall and Hausman, 1974, Annals of Economic and Social Measurement 3, 653-665). Parameters that are one
-move together. What sits at its bound, or of what no answer tells, has no standard error and takes nothing from others.
+(Berndt, Hall, Hall and Hausman, 1974, Annals of Economic and Social Measurement 3, 653-665). Where there are fewer than
+three questions for a parameter, observed products are too few, and S'S is that of answers drawn from the model.
+Parameters that are one move together. What sits at its bound, or of what no answer tells, has no standard error and
+takes nothing from others.
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 
 import numpy as np
 
+from onedial.scale.drawn_answers import drawn_answers
 from onedial.scale.likelihood import MarginalFit
 from onedial.scale.response_curves import UNUSED, Chances
 from onedial.stats.arrays import Booleans, Floats
 
 _LEAST_WEIGHT = 1e-3  # of a histogram's node
 _LEAST_FLOOR = 1e-4  # below which an asymptote is at its bound
+_FEWEST_PER_PARAMETER, _DRAWN_PER_PARAMETER = 3, 40
 _LEAST_INFORMATION = 1e-6  # a standard error of 1000: a pseudo-inverse would call what nobody knows exact
 
 
@@ -54,17 +58,17 @@ class Covariance:
 @lru_cache(maxsize=16)
 def covariance_of(fit: MarginalFit) -> Covariance:
     """Of the curves of a fit; the scale and all answers at random are estimated beside them."""
-    m, kinds = len(fit.curves.slope), _kinds(fit)
-    scores = question_scores(fit)
-    n, n_kinds, _ = scores.shape
-    free = _free(fit, (scores**2).sum(axis=0))
+    m, kinds, n = len(fit.curves.slope), _kinds(fit), len(fit.codes)
+    free = _free(fit, (question_scores(fit) ** 2).sum(axis=0))
     ties = _ties(fit, free)
-    of_curves = scores.reshape(n, n_kinds * m) @ ties
-    of_scale, bound = _scale_scores(fit)
-    every = np.column_stack([of_curves, of_scale])
+    every, k = nuisance_scores(fit, ties), ties.shape[1]
     information = every.T @ every
-    k = ties.shape[1]
-    information[k:, k:] += bound
+    if n < _FEWEST_PER_PARAMETER * every.shape[1]:
+        n_draws = -(-_DRAWN_PER_PARAMETER * every.shape[1] // n)
+        draws = drawn_answers(fit, n_draws, np.random.default_rng(0))
+        scores = (nuisance_scores(replace(fit, codes=codes, known_posterior=None), ties) for codes in draws)
+        information = sum((one.T @ one for one in scores), np.zeros_like(information)) / n_draws
+    information[k:, k:] += _scale_scores(fit)[1]
     found = ties @ np.linalg.pinv(information)[:k, :k] @ ties.T
     unknown = ~free.ravel()
     found[unknown] = found[:, unknown] = np.nan
@@ -80,6 +84,17 @@ def loading_covariance(fit: MarginalFit) -> Floats:
 def loading_errors(fit: MarginalFit) -> Floats:
     """(respondent,) standard errors of the loadings; nan at the bound, and where no answer tells."""
     return np.sqrt(np.diag(loading_covariance(fit)))
+
+
+def free_parameters(fit: MarginalFit) -> Floats:
+    """(kind x respondent, parameter) how much each moves with each parameter that is estimated, away from its bound."""
+    return _ties(fit, _free(fit, (question_scores(fit) ** 2).sum(axis=0)))
+
+
+def nuisance_scores(fit: MarginalFit, free: Floats) -> Floats:
+    """(question, parameter) derivatives of each question's log likelihood by the free parameters, and the scale's."""
+    scores = question_scores(fit)
+    return np.column_stack([scores.reshape(len(scores), -1) @ free, _scale_scores(fit)[0]])
 
 
 def question_scores(fit: MarginalFit) -> Floats:

@@ -123,8 +123,9 @@ def test_a_cut_that_nearly_nobody_passes_is_an_empty_reading(tmp_path):
 
 def test_who_answers_the_other_way_round_is_named():
     table = pd.DataFrame({"loading": [0.8, -0.5, -0.1]}, index=["with", "against", "by dice"])
-    assert turned(table).startswith("against answers the other way round")
-    assert turned(table.drop("against")) == ""
+    assert turned(table, pd.Series({"n_factors": 1})).startswith("against answers the other way round")
+    assert turned(table.drop("against"), pd.Series({"n_factors": 1})) == ""
+    assert turned(table, pd.Series({"n_factors": 0})) == ""
 
 
 # ---- what its confidence is worth ------------------------------------------------------------------------------------

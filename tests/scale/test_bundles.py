@@ -3,6 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
+from scipy.special import ndtr
 
 from onedial.core.errors import InputError
 from onedial.scale.checks.bundles import BundleInvariance, bundle_invariance
@@ -36,24 +37,42 @@ def test_a_respondent_that_uses_the_scale_differently_in_one_of_two_groups_of_qu
     panel[half == 1, 3] = np.maximum(panel[half == 1, 3], np.random.default_rng(0).random(500) < 0.3)
     found = bundle_invariance(panel, half).violations()
     assert set(found.index.get_level_values("group")) == {3}
-    assert found["shift"][(1, 3)] > 0.2
+    assert found["difference"][(1, 3)] > 0.1
 
 
-def test_the_shift_is_the_planted_one_in_spreads_of_the_scale():
-    table = bundle_invariance(planted(1, 0.6, n=6000), np.arange(6000) % 6, FAMILY).table
-    spread = np.sqrt(1 + np.linspace(-0.8, 0.8, 6).var())
-    assert table["shift"][(0, "a")] == pytest.approx(0.6 / spread, abs=0.12)
-    assert (table["least_shift"] > 2.8 * table["se"]).all()
+def test_the_difference_is_the_planted_one_of_the_yes_rate_at_equal_ability():
+    """Readiness is raised by .6 of a loading: the yes rate by what the normal distribution says."""
+    rng, n = np.random.default_rng(1), 6000
+    topic, loading = np.arange(n) % 6, rng.uniform(0.6, 0.9, 12)
+    hidden = loading * rng.standard_normal((n, 1)) + np.sqrt(1 - loading**2) * rng.standard_normal((n, 12))
+    raised = hidden + 0.6 * loading * np.outer(topic == 0, FAMILY == "a")
+    table = bundle_invariance(raised > 0.3, topic, FAMILY).table
+    own = FAMILY == "a"
+    planted_difference = (ndtr(0.6 * loading[own] - 0.3) - ndtr(-0.3)).mean()
+    assert table["difference"][(0, "a")] == pytest.approx(planted_difference, abs=0.035)
+    rate = ndtr(-0.3)
+    logits = np.log((rate + planted_difference) / (1 - rate - planted_difference)) - np.log(rate / (1 - rate))
+    assert table["logits"][(0, "a")] == pytest.approx(logits, abs=0.2)
+    assert (table["least"] > 2.8 * table["se"]).all()
 
 
-def test_the_spread_of_the_shifts_is_the_planted_one_and_nothing_where_there_is_none():
+def test_the_spread_of_the_differences_is_the_planted_one_and_nothing_where_there_is_none():
     rng = np.random.default_rng(6)
     hidden = 0.8 * rng.standard_normal((1800, 1)) + 0.6 * rng.standard_normal((1800, 16))
     topic = np.arange(1800) % 15
     none = bundle_invariance(hidden > 0, topic).spread
     some = bundle_invariance(hidden + 0.3 * rng.standard_normal((15, 16))[topic] > 0, topic).spread
-    assert none < 0.08
-    assert some == pytest.approx(0.3 / 0.8, abs=0.06)
+    assert none < 0.025
+    assert some == pytest.approx(0.3 * np.exp(0) / np.sqrt(2 * np.pi), abs=0.02)
+
+
+def test_a_difference_that_no_yes_rate_can_have_is_said_to_be_none():
+    rng = np.random.default_rng(2)
+    hidden = 0.7 * rng.standard_normal((60, 1)) + 0.7 * rng.standard_normal((60, 6))
+    found = bundle_invariance(hidden > 0, np.arange(60) % 3)
+    assert (found.table["difference"].dropna().abs() <= 1).all()
+    least = found.table["least"].dropna()
+    assert ((least < 1) | np.isinf(least)).all()
 
 
 def test_answers_too_few_or_too_much_alike_are_not_tested():
@@ -82,5 +101,5 @@ def test_what_cannot_be_compared_is_refused(bundles, groups, message):
 def test_a_bundle_of_which_nothing_is_known_does_not_hide_the_spread_of_the_others():
     rng = np.random.default_rng(0)
     shift, se = np.append(rng.normal(0, np.hypot(0.5, 0.1), 60), -4.0), np.append(np.full(60, 0.1), 15.0)
-    table = pd.DataFrame({"shift": shift, "se": se, "p": 0.5, "q": 0.5})
+    table = pd.DataFrame({"difference": shift, "se": se, "p": 0.5, "q": 0.5})
     assert BundleInvariance(table).spread == pytest.approx(0.5, abs=0.1)

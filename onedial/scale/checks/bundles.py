@@ -7,13 +7,14 @@ everybody else and S_q(z) = sum of P_i(yes | z) over the group's members that an
 
     D = sum over q of (yes_q - E_q),    E_q = sum_z p_q(z) S_q(z),    V = sum over q of the variance of yes_q,
     z = (D - v D_all) / sqrt(f V (1 - v)),    v = V / V_all,    f = max(1, sum over all q of (yes_q - E_q)^2 / V_all)
-    shift = x / (1 - v)    with    sum over q of sum_z p_q(z) (S_q(z + x) - S_q(z)) = D - v D_all
+    difference = (D - v D_all) / ((1 - v) n),    n = answers of the group to the bundle
 
 D_all and V_all are those of all questions: what counts is a bundle beside the others, and the curves have taken up the
-rest. Where nearly all answers are alike already, a large shift moves few. Curves let everybody answer some questions
-at random. Each bundle has a place and a spread of its own by everybody else's answers, so that hard bundles are no
-violation; the variance counts what is not known of that place. What a family shares beside the scale moves single
-questions for all of its members, and so makes its counts more variable than f = 1 says.
+rest. The difference is that of the yes rate at equal ability, here of a bundle at the place that the others give it;
+`logits` is the same in log odds. Curves let everybody answer some questions at random. Each bundle has a place and a
+spread of its own by everybody else's answers, so that hard bundles are no violation; the variance counts what is not
+known of that place. What a family shares beside the scale moves single questions for all of its members, and so makes
+its counts more variable than f = 1 says.
 """
 
 from dataclasses import dataclass
@@ -28,21 +29,20 @@ from onedial.core.cards import one_line
 from onedial.core.errors import InputError
 from onedial.scale.fits import Fits
 from onedial.scale.likelihood import Model
-from onedial.scale.response_curves import log_categories
 from onedial.stats.arrays import Booleans, Floats
 from onedial.stats.groups import labels_of
 from onedial.stats.level import LEVEL
 from onedial.stats.multiple_tests import adjusted
 from onedial.stats.power import POWER, least_on_average, least_z
 
-FLOOR = 0.1
-"""Spreads of the scale by which a bundle must lie elsewhere to be called so, however certain it is."""
-SHIFT_OF_INTEREST = 0.4
-"""Spreads of the scale that a claim of sameness must have been able to find: ten percentage points of a yes rate."""
+FLOOR = 0.05
+"""Difference of the yes rate by which a bundle must lie elsewhere to be called so, however certain it is: below it the
+differential functioning of a question is called negligible (Dorans and Kulick, 1986)."""
+DIFFERENCE_OF_INTEREST = 0.1
+"""Difference of the yes rate that a claim of sameness must have been able to find."""
 _LEAST_VARIANCE = 4.0  # of a count, for a normal tail
-_FOR_CURVES = 0.05  # of power, lost because the shifted answers were also fitted
+_FOR_CURVES = 0.05  # of power, lost because the answers that differ were also fitted
 _EM_STEPS, _EM_STEPS_AFTER_ONE = 25, 5
-_MOVES, _HERE = np.linspace(-4, 4, 161), 80  # moves of a bundle, and the place of none among them
 
 
 @dataclass(frozen=True)
@@ -50,10 +50,10 @@ class BundleInvariance:
     """Bundles of questions for groups of respondents.
 
     Attributes:
-        table: index (bundle, group); `n_questions, yes, expected` (given all others), `shift` (in spreads of the scale,
-            > 0 = easier for the group than for the others), `se, p` (two-sided), `q` (adjusted), `least_shift`, found
-            with a power of 80% whichever its sign, inf where none is. nan where the group's answers there are too few
-            or too much alike.
+        table: index (bundle, group); `n_questions, n_answers, yes, expected` (given all others), `difference` of the
+            yes rate (> 0 = easier for the group than for the others) and its `se`, the same in `logits`, `p`
+            (two-sided), `q` (adjusted), `least`, the difference found with a power of 80%, inf where none is. nan where
+            the group's answers there are too few or too much alike.
     """
 
     table: pd.DataFrame
@@ -61,19 +61,18 @@ class BundleInvariance:
     __repr__ = one_line
 
     def violations(self) -> pd.DataFrame:
-        """Bundles that lie elsewhere for some group by `FLOOR` or more, the largest shift first."""
-        found = self.table[(self.table["q"] <= LEVEL) & (self.table["shift"].abs() >= FLOOR)]
-        return found.reindex(found["shift"].abs().sort_values(ascending=False).index)
+        """Bundles that lie elsewhere for some group by `FLOOR` or more, the largest difference first."""
+        found = self.table[(self.table["q"] <= LEVEL) & (self.table["difference"].abs() >= FLOOR)]
+        return found.reindex(found["difference"].abs().sort_values(ascending=False).index)
 
     @property
     def spread(self) -> float:
-        """Standard deviation of the shifts, in spreads of the scale, their errors taken out; nan where none is known.
+        """Standard deviation of the differences, their errors taken out; nan where none is known.
 
-        Formula: tau >= 0 with sum of shift^2 / (se^2 + tau^2) = their number, over bundles and groups (Paule and
-        Mandel, 1982, Journal of Research of the National Bureau of Standards 87, 377-385). Times a loading, and
-        squared, it is the share of the variance that is a topic's for one group.
+        Formula: tau >= 0 with sum of difference^2 / (se^2 + tau^2) = their number, over bundles and groups (Paule and
+        Mandel, 1982, Journal of Research of the National Bureau of Standards 87, 377-385).
         """
-        squared, error = self.table.loc[self.table["p"].notna(), ["shift", "se"]].to_numpy().T ** 2
+        squared, error = self.table.loc[self.table["p"].notna(), ["difference", "se"]].to_numpy().T ** 2
         if not len(squared):
             return float("nan")
 
@@ -83,9 +82,9 @@ class BundleInvariance:
         return float(np.sqrt(brentq(too_wide, 0, squared.max()))) if too_wide(0) > 0 else 0.0
 
     @property
-    def least_shift(self) -> float:
-        """The shift found in 80% wherever it may be, in spreads of the scale; inf where none is."""
-        return least_on_average(self.table["least_shift"], int(self.table["p"].notna().sum()))
+    def least(self) -> float:
+        """The difference found in 80% wherever it may be; inf where none is."""
+        return least_on_average(self.table["least"], int(self.table["p"].notna().sum()))
 
 
 def bundle_invariance(matrix: Any, bundles: Any, groups: Any = None) -> BundleInvariance:
@@ -100,7 +99,7 @@ def bundle_invariance(matrix: Any, bundles: Any, groups: Any = None) -> BundleIn
             by itself.
 
     Returns:
-        BundleInvariance. Sign: shift > 0 = easier (more yes) for the group than the others' answers say.
+        BundleInvariance. Sign: difference > 0 = easier (more yes) for the group than the others' answers say.
 
     Raises:
         InputError: the labels do not fit, there are fewer than two bundles or groups, or fewer than three respondents.
@@ -113,7 +112,7 @@ def bundle_invariance(matrix: Any, bundles: Any, groups: Any = None) -> BundleIn
     >>> topic = np.arange(900) % 3
     >>> hidden[topic == 2, 0] += 0.5  # easier for the first respondent
     >>> found = bundle_invariance(hidden > 0, topic)
-    >>> found.violations().index.tolist()[0], bool(found.violations()["shift"].iloc[0] > 0)
+    >>> found.violations().index.tolist()[0], bool(found.violations()["difference"].iloc[0] > 0)
     ((2, 0), True)
     """
     fits = Fits.of(matrix)
@@ -132,9 +131,7 @@ def bundle_invariance(matrix: Any, bundles: Any, groups: Any = None) -> BundleIn
     likelihood = fit.log_likelihoods(codes)
     in_bundle = np.equal.outer(np.arange(len(bundle_names)), bundle).astype(float)
     prior = _prior_of_bundles(likelihood, in_bundle, np.broadcast_to(fit.log_weight, likelihood.shape), _EM_STEPS)
-    curves = [np.exp(log_categories(fit.curves, fit.nodes + step)[1]) for step in _MOVES]
-    p = curves[_HERE]
-    parts, moved, chance = {}, [], []
+    p, parts = np.exp(fit.log_p[1]), {}
     for number, name in enumerate(group_names):
         members: Booleans = group == number
         others = likelihood - shown[0][:, members] @ fit.log_p[0][members]
@@ -147,17 +144,14 @@ def bundle_invariance(matrix: Any, bundles: Any, groups: Any = None) -> BundleIn
         expected = (where * count).sum(axis=1)
         by_chance = (where * (answered @ (p * (1 - p))[members])).sum(axis=1)
         by_place = in_bundle @ ((where * count**2).sum(axis=1) - expected**2)
-        said = (answers.yes & answers.answered)[:, members].sum(axis=1)
+        yes = (answers.yes & answers.answered)[:, members].sum(axis=1)
         sums = {
-            "n_questions": answered.any(axis=1).astype(int), "yes": said, "expected": expected,
-            "variance": by_chance, "square": (said - expected) ** 2,
+            "n_questions": answered.any(axis=1).astype(int), "n_answers": answered.sum(axis=1), "yes": yes,
+            "expected": expected, "variance": by_chance, "square": (yes - expected) ** 2,
         }  # fmt: skip
         parts[name] = pd.DataFrame({what: in_bundle @ values for what, values in sums.items()}, bundle_names)
         parts[name]["variance"] += by_place / _known(where @ fit.nodes, where @ fit.nodes**2, in_bundle)
-        mass = np.stack([in_bundle @ (where * who[:, None]) for who in answered.T])  # (member, bundle, node)
-        moved.append(np.stack([np.einsum("ibz,iz->b", mass, curve[members]) for curve in curves], axis=1))
-        chance.append(np.stack([np.einsum("ibz,iz->b", mass, (c * (1 - c))[members]) for c in curves], axis=1))
-    table = _tested(pd.concat(parts, names=["group", "bundle"]), np.concatenate(moved), np.concatenate(chance))
+    table = _tested(pd.concat(parts, names=["group", "bundle"]))
     return BundleInvariance(table.swaplevel().sort_index(level=0, sort_remaining=False))
 
 
@@ -168,40 +162,28 @@ def _known(mean: Floats, square: Floats, in_bundle: Floats) -> Floats:
     return np.maximum((in_bundle @ mean**2 / n - centre**2) / (in_bundle @ square / n - centre**2), 0.05)
 
 
-def _tested(table: pd.DataFrame, moved: Floats, chance: Floats) -> pd.DataFrame:
-    """Sums with the bundle's shift, its error, p, q and the least shift, from expected yes and the sum of the answers'
-    variances if the bundle moved (row, move)."""
+def _tested(table: pd.DataFrame) -> pd.DataFrame:
+    """Sums with the difference of the yes rate, its error, p, q and the least difference."""
     everywhere = table.groupby(level="group", sort=False)[["yes", "expected", "variance", "square"]].transform("sum")
     spread = np.maximum(1, everywhere["square"] / everywhere["variance"])
     share = table["variance"] / everywhere["variance"]
     surplus = table["yes"] - table["expected"] - share * (everywhere["yes"] - everywhere["expected"])
     error = np.sqrt(spread * table["variance"] * (1 - share))
     enough = table["variance"] * (1 - share) >= _LEAST_VARIANCE
-    move = np.clip(_move_for(surplus, moved), _MOVES[0], _MOVES[-1])
-    still = np.abs(move) < 1e-9
-    rise = np.where(still, np.diff(moved)[:, _HERE] / np.diff(_MOVES)[0], surplus / np.where(still, 1, move))
-    wanted = POWER + _FOR_CURVES
-    needed = least_z(int(enough.sum()), power=wanted) + ndtri(wanted) * (np.sqrt(chance / chance[:, [_HERE]]) - 1)
-    seen = np.abs(moved - moved[:, [_HERE]]) >= needed * error.to_numpy()[:, None]
-    reached = [
-        np.where(side.any(axis=1), side.argmax(axis=1), np.inf) for side in (seen[:, _HERE::-1], seen[:, _HERE:])
-    ]
-    least = np.maximum(*reached) * np.diff(_MOVES)[0]
-    found = table[["n_questions", "yes", "expected"]].astype({"n_questions": int, "yes": int})
-    found["shift"] = (move / (1 - share)).where(enough)
-    found["se"] = (error / np.abs(rise) / (1 - share)).where(enough)
+    n = ((1 - share) * table["n_answers"]).where(enough)
+    half, rate = 0.5 / table["n_answers"].where(enough), table["expected"] / table["n_answers"].where(enough)
+    found = table[["n_questions", "n_answers", "yes", "expected"]].astype(
+        {"n_questions": int, "n_answers": int, "yes": int}
+    )
+    found["difference"], found["se"] = surplus / n, error / n
+    here, there = (value.clip(half, 1 - half) for value in (rate, rate + found["difference"]))
+    found["logits"] = np.log(there / (1 - there)) - np.log(here / (1 - here))
     found["p"] = (2 * ndtr(-(surplus / error).abs())).where(enough)
     found["q"] = adjusted(found["p"].to_numpy())
-    found["least_shift"] = (least / (1 - share)).clip(lower=FLOOR + ndtri(POWER) * found["se"]).where(enough)
+    least = least_z(int(enough.sum()), power=POWER + _FOR_CURVES) * found["se"]
+    least = least.clip(lower=FLOOR + ndtri(POWER) * found["se"])
+    found["least"] = least.mask(least > np.maximum(rate, 1 - rate), np.inf)
     return found
-
-
-def _move_for(surplus: Any, moved: Floats) -> Floats:
-    """(row,) how far a bundle has to move for so many yes more; infinite where no move is far enough."""
-    counts = moved - moved[:, [_HERE]]
-    turned = np.where(counts[:, -1] < counts[:, 0], -1, 1)  # for some, yes may mean hard
-    rows = zip(turned * np.asarray(surplus), turned[:, None] * counts, strict=True)
-    return np.array([np.interp(value, row, _MOVES, -np.inf, np.inf) for value, row in rows])
 
 
 def _prior_of_bundles(likelihood: Floats, in_bundle: Floats, start: Floats, steps: int) -> Floats:

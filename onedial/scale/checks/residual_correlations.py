@@ -1,20 +1,25 @@
-"""What two respondents still have in common once the shared scale is accounted for: Yen's Q3.
+"""What two respondents still have in common once the shared scale is accounted for: a score test of every pair.
 
-    Q3_ij = correlation over questions of  x_qi - E_i(z_q)  and  x_qj - E_j(z_q),     z_q = EAP of the question
+Under the response model the hidden answers of two respondents are independent given where a question lies. If those of
+i and j correlate by rho beyond it, the log likelihood of question q rises with rho at 0 by
 
-With one factor and nothing else Q3 is not 0 but slightly negative, because each respondent's own answer has moved z_q,
-and differently for every pair. It is therefore compared with its distribution in answers simulated from the model. That
-distribution is skewed where one of a pair hardly ever says yes, or no. With v and k the variance and the third central
-moment of an answer at z_q, summed over the questions that both answered,
+    u_q = E[s_i s_j | answers to q],    s_i = d log P_i(x_qi | z) / d cut_i
 
-    sd^2 = sum v_i v_j / (sum v_i sum v_j)        skewness = sum k_i k_j / (sum v_i v_j)^1.5
+(for two normal variables d Phi2 / d rho = phi2). What curves and scale would take up is taken off: with S_q the
+question's scores for all other parameters and B the regression of u on S, r_q = u_q - B S_q,
 
-and z is the normal score of Pearson's type III distribution of these moments, never larger than the plain ratio. Spread
-and skewness are the model's, so that z does not hang on which answers were drawn. Of hundreds of pairs the largest is
-always large: a pair counts where it lies beyond the largest of all simulated pairs, and is not too small to matter.
+    rho = sum(r) / (n v),    se = 1 / sqrt(n v),    z = rho / se,    v = variance of r
+
+rho is what a free residual correlation would be expected to become (the expected parameter change beside a modification
+index). So a pair to which the scale itself has turned is found too: fitted residuals of such a pair are small, and its
+score is not. B, v and the skewness of r, which is large where one of a pair hardly ever says yes, or no, are those of
+answers drawn from the model, since observed scores are too few beside so many parameters; v is that of the observed
+ones where it is larger. z is the normal score of Pearson's type III distribution, never larger than the plain ratio. A
+pair whose variance comes from fewer than ten questions, sum(r^2)^2 / sum(r^4), tells nothing. Of hundreds of pairs the
+largest is always large: p values are adjusted, and a pair counts where its correlation is not too small to matter.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -23,124 +28,108 @@ from scipy.special import ndtr, ndtri
 from scipy.stats import pearson3
 
 from onedial.core.cards import one_line
-from onedial.core.errors import InputError
-from onedial.scale.evidence import MISSING, Codes
-from onedial.scale.factor.nulls import Simulated, one_factor_categories
+from onedial.scale.drawn_answers import drawn_answers
 from onedial.scale.fits import Fits
-from onedial.scale.likelihood import AsymptoteKind, MarginalFit
-from onedial.stats.arrays import Booleans, Floats
-from onedial.stats.level import LEVEL, p_value
-from onedial.stats.power import POWER
+from onedial.scale.likelihood import AsymptoteKind, MarginalFit, Model, ScaleKind
+from onedial.scale.response_curves import Chances
+from onedial.scale.standard_errors import free_parameters, nuisance_scores
+from onedial.stats.arrays import Floats
+from onedial.stats.level import LEVEL
+from onedial.stats.multiple_tests import holm
+from onedial.stats.power import least_z
 
-RESIDUAL_OF_INTEREST = 0.2  # where the literature begins to speak of local dependence
-FLOOR = 0.1  # below which a residual is no finding, however certain it is: a hundredth of what the scale leaves open
+RESIDUAL_OF_INTEREST, FLOOR = 0.3, 0.15
+"""Of hidden answers: of yes and no .2, where the literature begins to speak of local dependence, and .1, below which a
+residual is no finding, however certain it is."""
+_CELLS_AT_ONCE = 4_000_000
+_ROWS_PER_PARAMETER = 40  # that are drawn: B costs a fortieth of the variance
+_FEWEST = 10  # questions that a pair's variance comes from, in effect
 
 
 @dataclass(frozen=True)
 class ResidualCorrelations:
-    """Q3 of every pair beside its null.
+    """Every pair beyond the scale.
 
     Attributes:
-        pairs: one row per pair, the strongest first: `first, second, n` (questions both answered), `q3`, `null_mean`
-            (of simulated and observed values together), `null_sd`, `z`, `p` (two-sided, of z), `q` (of the largest |z|
-            in each simulated matrix, so that the whole table errs in 5%).
-        largest: largest |z| of all pairs against that of each simulated matrix.
+        pairs: one row per pair, the strongest first: `first, second, n` (questions both answered), `residual`
+            (correlation of their hidden answers that the scale leaves open, at most 1 in size), `se, z, p` (two-sided),
+            `q` (Holm, so that the whole table errs in 5%); nan from `z` on where so few answers tell nothing.
     """
 
     pairs: pd.DataFrame
-    largest: Simulated
 
     __repr__ = one_line
 
     def violations(self) -> pd.DataFrame:
         """Pairs with something in common, or something opposed, beyond the scale: certain, and not below FLOOR."""
-        size = (self.pairs["q3"] - self.pairs["null_mean"]).abs()
-        return self.pairs[(self.pairs["q"] <= LEVEL) & (size >= FLOOR)]
+        return self.pairs[(self.pairs["q"] <= LEVEL) & (self.pairs["residual"].abs() >= FLOOR)]
 
     @property
     def least(self) -> float:
-        """The residual correlation of a pair, in the middle of all, that would be found with a power of 80%."""
-        critical = float(np.quantile(self.largest.simulated, 1 - LEVEL))
-        return max(FLOOR, (critical + float(ndtri(POWER))) * float(self.pairs["null_sd"].median()))
+        """The residual of a pair, in the middle of all, that would be found with a power of 80%; inf where none is."""
+        tested = self.pairs[self.pairs["q"].notna()]
+        least = max(FLOOR, least_z(len(tested)) * float(tested["se"].median())) if len(tested) else np.inf
+        return least if least < 1 else float("inf")
 
 
 def residual_correlations(
-    matrix: Any, n_replicates: int = 199, seed: int = 0, asymptotes: AsymptoteKind = "common"
+    matrix: Any, scale: ScaleKind = "normal", asymptotes: AsymptoteKind = "none", seed: int = 0
 ) -> ResidualCorrelations:
-    """Q3 of every pair of respondents, with its null.
+    """Test every pair of respondents for a correlation beyond the scale.
 
-    Formula: above (Yen, 1984, Applied Psychological Measurement 8, 125-145). Null: answers simulated from the fitted
-    model, places from the posterior, gaps kept, and scored again. q = (1 + #{largest |z| of a simulated matrix >= |z|})
-    / (B + 1) (Westfall and Young, 1993, Resampling-Based Multiple Testing; Christensen, Makransky and Horton, 2017,
-    Applied Psychological Measurement 41, 178-194, on why no fixed limit for Q3 will do).
+    Formula: above (Rao, 1948, Proceedings of the Cambridge Philosophical Society 44, 50-57; on local dependence Glas
+    and Suarez Falcon, 2003, Applied Psychological Measurement 27, 87-106). Adjustment: Holm (1979, Scandinavian Journal
+    of Statistics 6, 65-70).
 
     Args:
-        matrix: question x respondent, 1 / 0 / nan; at least three respondents that vary.
-        n_replicates: B. seed: of the simulation. asymptotes: answers at random, as in `response_model`.
+        matrix: question x respondent, 1 / 0 / nan; at least three respondents that vary. scale, asymptotes: of the
+            model, as in `response_model`. seed: of the answers that are drawn.
 
     Returns:
         ResidualCorrelations. Sign: positive = the two say yes to the same questions beyond what the scale makes them.
 
     Raises:
-        InputError: fewer than three respondents vary or hang together, or B < 1.
+        InputError: fewer than three respondents vary or hang together.
 
-    R: `mirt::residuals(fit, type = "Q3")` for the values.
+    R: `lavaan::modindices(fit)`, columns `mi` (z squared) and `epc`.
 
     >>> rng = np.random.default_rng(0)
-    >>> answers = (rng.standard_normal((400, 1)) + rng.standard_normal((400, 6)) > 0) * 1.0  # one scale
-    >>> residual_correlations(answers, 19).pairs.shape[0]
-    15
+    >>> hidden = rng.standard_normal((400, 1)) + rng.standard_normal((400, 6))
+    >>> hidden[:, 1] += hidden[:, 0]  # something that only these two share
+    >>> residual_correlations(hidden > 0).violations()[["first", "second"]].iloc[0].tolist()
+    [0, 1]
     """
-    if n_replicates < 1:
-        raise InputError(f"n_replicates={n_replicates}; ask for at least 1")
     fits = Fits.of(matrix)
-    used, codes, fit = fits.answers, fits.codes, fits.null("histogram", asymptotes)
-    drawn = one_factor_categories(fit, n_replicates, np.random.default_rng(seed))
-    first, second = np.triu_indices(codes.shape[1], 1)
-    observed = [q3_of(one, fit)[first, second] for one in (*drawn, codes)]
-    values, mean = np.stack(observed), np.nanmean(observed, axis=0)
-    sd, skewness = (moment[first, second] for moment in null_moments(codes, fit))
-    every_z = normal_scores((values - mean) / sd, skewness)
-    largest_z, z = np.nanmax(np.abs(every_z), axis=1), every_z[-1]
-    largest = Simulated.beside(largest_z[-1], largest_z[:-1])
-    answered = used.answered.astype(float)
-    pairs = pd.DataFrame(
-        {
-            "first": used.respondents[first],
-            "second": used.respondents[second],
-            "n": (answered.T @ answered)[first, second].astype(int),
-            "q3": values[-1],
-            "null_mean": mean,
-            "null_sd": sd,
-            "z": z,
-            "p": 2 * ndtr(-np.abs(z)),
-            "q": [p_value(size, largest.simulated) if np.isfinite(size) else np.nan for size in np.abs(z)],
-        }
-    )
-    pairs = pairs.reindex(pairs["z"].abs().sort_values(ascending=False).index).reset_index(drop=True)
-    return ResidualCorrelations(pairs, largest)
-
-
-def q3_of(codes: Codes, fit: MarginalFit) -> Floats:
-    """(respondent, respondent) correlations of residuals over the questions that a pair shares.
-
-    nan under three of them, or where residuals do not vary.
-    """
-    answered = codes != MISSING
-    expected = _at_least(codes, fit).sum(axis=0)
-    return _pairwise_correlation(np.where(answered, codes - expected, 0.0), answered)
-
-
-def null_moments(codes: Codes, fit: MarginalFit) -> tuple[Floats, Floats]:
-    """(respondent, respondent) standard deviation and skewness of Q3 with one factor and nothing else: above."""
-    at_least, answered = _at_least(codes, fit), (codes != MISSING).astype(float)
-    k = np.arange(1, len(at_least) + 1)[:, None, None]
-    mean, square, cube = ((weight * at_least).sum(axis=0) for weight in (1, 2 * k - 1, 3 * k**2 - 3 * k + 1))
-    variance = (square - mean**2) * answered
-    third = (cube - 3 * mean * square + 2 * mean**3) * answered
-    both, of_one = variance.T @ variance, variance.T @ answered
+    fit, names = fits.fit(Model(scale, asymptotes)), fits.answers.respondents
+    first, second = np.triu_indices(len(names), 1)
+    free, n = free_parameters(fit), len(fit.codes)
+    observed = _scores(fit, free)
+    n_draws = -(-_ROWS_PER_PARAMETER * (observed.shape[1] - len(first)) // n)
+    draws = drawn_answers(fit, n_draws, np.random.default_rng(seed))
+    drawn = np.concatenate([_scores(replace(fit, codes=codes), free) for codes in draws])
+    other, scores = np.split(drawn, [-len(first)], axis=1)
+    slopes = np.linalg.pinv(other.T @ other) @ (other.T @ scores)
+    left, here = scores - other @ slopes, observed[:, -len(first) :] - observed[:, : -len(first)] @ slopes
+    total, variance = here.sum(axis=0), np.maximum((left**2).mean(axis=0), (here**2).mean(axis=0))
+    answered = fits.answers.answered.astype(float)
     with np.errstate(divide="ignore", invalid="ignore"):
-        return np.sqrt(both / (of_one * of_one.T)), third.T @ third / both**1.5
+        se = 1 / np.sqrt(n * variance)
+        enough = np.minimum(_questions_behind(left) / n_draws, _questions_behind(here)) >= _FEWEST
+        z = normal_scores(total * se, (left**3).mean(axis=0) / np.sqrt(n * variance**3))
+        z = np.where(enough, z, np.nan)
+        pairs = pd.DataFrame(
+            {
+                "first": names[first],
+                "second": names[second],
+                "n": (answered.T @ answered)[first, second].astype(int),
+                "residual": np.clip(total * se**2, -1, 1),
+                "se": se,
+                "z": z,
+                "p": 2 * ndtr(-np.abs(z)),
+            }
+        )
+    pairs["q"] = holm(pairs["p"].to_numpy())
+    return ResidualCorrelations(pairs.sort_values("z", key=np.abs, ascending=False, ignore_index=True))
 
 
 def normal_scores(values: Floats, skewness: Floats) -> Floats:
@@ -153,25 +142,26 @@ def normal_scores(values: Floats, skewness: Floats) -> Floats:
     return np.sign(values) * np.minimum(-smaller, np.abs(values))
 
 
-def _at_least(codes: Codes, fit: MarginalFit) -> Floats:
-    """(category but the first, question, respondent) probability of an answer in it or above, at a question's place."""
-    joint = fit.log_likelihoods(codes) + fit.log_weight
-    joint = np.exp(joint - joint.max(axis=1, keepdims=True))
-    place = joint @ fit.nodes / joint.sum(axis=1)
-    at_least = ndtr(place[:, None] * fit.curves.slope + fit.curves.cuts[:, None])
-    if fit.curves.floors is not None:
-        from_floor = fit.curves.floors[::-1].cumsum(axis=0)[::-1][1:]
-        at_least = from_floor[:, None] + fit.curves.attentive * at_least
-    return at_least
+def _questions_behind(left: Floats) -> Floats:
+    """(pair,) of how many questions each variance is, in effect."""
+    return (left**2).sum(axis=0) ** 2 / (left**4).sum(axis=0)
 
 
-def _pairwise_correlation(values: Floats, known: Booleans) -> Floats:
-    seen = known.astype(float)
-    n = seen.T @ seen
-    total, squared = values.T @ seen, (values**2).T @ seen
-    with np.errstate(divide="ignore", invalid="ignore"):
-        mean = total / n
-        covariance = (values.T @ values) / n - mean * mean.T
-        variance = squared / n - mean**2
-        found = covariance / np.sqrt(variance * variance.T)
-    return np.where((n >= 3) & np.isfinite(found), found, np.nan)
+def _scores(fit: MarginalFit, free: Floats) -> Floats:
+    """(question, parameter and then pair)."""
+    return np.column_stack([nuisance_scores(fit, free), pair_scores(fit)])
+
+
+def pair_scores(fit: MarginalFit) -> Floats:
+    """(question, pair) by how much each question's log likelihood rises with the residual correlation of each pair."""
+    chances, m = Chances.of(fit.curves, fit.nodes), len(fit.curves.slope)
+    rise = np.exp(np.minimum(chances.log_rise[0] - chances.log_p, 600.0))  # (answer, respondent, node)
+    by_cut = np.stack([-rise[0], rise[1], np.zeros_like(rise[0])])  # the last where there is no answer
+    first, second = np.triu_indices(m, 1)
+    found, size = np.empty((len(fit.codes), len(first))), max(1, _CELLS_AT_ONCE // rise[0].size)
+    for start in range(0, len(found), size):
+        rows = slice(start, start + size)
+        shown = by_cut[fit.codes[rows], np.arange(m)]  # MISSING, -1, is the last
+        both = (shown * fit.posterior[rows, None]) @ shown.transpose(0, 2, 1)
+        found[rows] = both[:, first, second]
+    return found

@@ -169,7 +169,7 @@ def factor_fit(matrix: Any, thresholds: ThresholdMode = "pairwise", zero_cells: 
     return FactorFit(
         statistic=statistic,
         df=df,
-        p=float(chdtrc(df, statistic)) if df > 0 else float("nan"),
+        p=float(chdtrc(df, max(statistic, 0.0))) if df > 0 else float("nan"),
         rmsea=float(np.sqrt(max(0.0, statistic / df - 1) / n)) if df > 0 else float("nan"),
         rmsea_low=low,
         rmsea_high=high,
@@ -262,7 +262,7 @@ def _rmsea_at(statistic: float, df: int, n: int, tail: float) -> float:
     """The RMSEA at which P(chi-squared <= statistic) is `tail`; 0 where even no misfit gives less."""
     if df <= 0 or not np.isfinite(statistic):
         return float("nan")
-    if chndtr(statistic, df, 0) < tail:
+    if statistic <= 0 or chndtr(statistic, df, 0) < tail:  # the adjustment can take a small T below 0
         return 0.0
     top = brentq(lambda noncentrality: chndtr(statistic, df, noncentrality) - tail, 0, 10 * statistic + 100)
     return float(np.sqrt(top / (df * n)))

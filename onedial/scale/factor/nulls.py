@@ -41,7 +41,8 @@ from onedial.scale.correlations.two_by_two import (
     count_pairs,
     count_pairs_of_replicates,
 )
-from onedial.scale.evidence import MISSING, Codes
+from onedial.scale.drawn_answers import equally_likely_places
+from onedial.scale.evidence import MISSING
 from onedial.scale.factor.minres import MAX_COMMUNALITY, eigenvalues, fill_gaps, minres_one_factor
 from onedial.scale.factor.quadratic import parabola_r2
 from onedial.scale.fits import Fits
@@ -56,8 +57,6 @@ Batch = tuple[Floats, Floats]
 """yes (replicate, question, respondent) and answered, which may lack the first axis; 0/1."""
 Kind = Literal["shuffled", "one factor", "unrelated"]
 Probabilities = NDArray[np.uint16]  # in units of 2^-16, the last but one standing for 1
-_MOST_PLACES, _LEAST_PLACES = 1024, 64  # drawn places are one of so many equally likely ones of the posterior
-_PLACES_IN_ALL = 40_000_000
 _CELLS_AT_ONCE = 20_000_000  # 80 MB
 _ROOT = np.sqrt(2 * np.pi)
 _FURTHEST_CUT = 200.0
@@ -261,17 +260,6 @@ def one_factor_answers(fit: MarginalFit, n_replicates: int, rng: np.random.Gener
     return _answers_from(fit, lambda _: table, n_replicates, rng)
 
 
-def one_factor_categories(fit: MarginalFit, n_replicates: int, rng: np.random.Generator) -> Iterator[Codes]:
-    """Random answers of the fitted model in its categories, (question, respondent), gaps kept."""
-    places, upto = _equally_likely_places(fit.posterior), np.exp(fit.log_p).cumsum(axis=0)[:-1]
-    questions, missing = np.arange(len(places)), fit.codes == MISSING
-    for _ in range(n_replicates):
-        node = places[questions, rng.integers(0, places.shape[1], len(places), dtype=np.uint16)]
-        chance = rng.random(fit.codes.shape)
-        above = sum((chance >= cut.T[node]).astype(np.int8) for cut in upto)
-        yield np.where(missing, MISSING, above).astype(np.int8)
-
-
 def several_factor_answers(nulls: Nulls, loadings: Floats, rng: np.random.Generator) -> Iterator[Batch]:
     """Random answers of several factors, yes rates and gaps kept exactly.
 
@@ -285,7 +273,7 @@ def several_factor_answers(nulls: Nulls, loadings: Floats, rng: np.random.Genera
     size = np.sqrt((loadings**2).sum(axis=1, keepdims=True))
     loadings = loadings * np.minimum(1, np.sqrt(MAX_COMMUNALITY) / np.maximum(size, 1e-12))
     noise, everyone = np.sqrt(1 - (loadings**2).sum(axis=1)), np.arange(answers.n_respondents)
-    places, questions = _equally_likely_places(fit.posterior), np.arange(answers.n_questions)
+    places, questions = equally_likely_places(fit.posterior), np.arange(answers.n_questions)
     for _ in range(nulls.n_replicates):
         first = fit.nodes[places[questions, rng.integers(0, places.shape[1], len(places))]]
         factors = np.column_stack([first, rng.standard_normal((len(places), loadings.shape[1] - 1))])
@@ -326,7 +314,7 @@ def _answers_from(
     fit: MarginalFit, table_of: Callable[[int], Probabilities], n_replicates: int, rng: np.random.Generator
 ) -> Iterator[Batch]:
     """Random answers of (node, respondent) probabilities, which each replicate may have of its own."""
-    places, answered = _equally_likely_places(fit.posterior), fit.codes != MISSING
+    places, answered = equally_likely_places(fit.posterior), fit.codes != MISSING
     questions, start = np.arange(len(places)), 0
     for size in batch_sizes(n_replicates, answered.size):
         yes = np.empty((size, *answered.shape), dtype=np.float32)
@@ -368,13 +356,3 @@ def _with_rates(slope: float, wanted: Floats, weight: Floats, fit: MarginalFit, 
 
 def _as_probabilities(values: Floats) -> Probabilities:
     return np.minimum(np.rint(values * 2**16), 2**16 - 1).astype(np.uint16)
-
-
-def _equally_likely_places(posterior: Floats) -> Integers:
-    """(question, place) nodes, each as many times as its posterior probability says."""
-    n_places = int(np.clip(_PLACES_IN_ALL // len(posterior), _LEAST_PLACES, _MOST_PLACES))
-    upto = np.rint(np.cumsum(posterior, axis=1) * n_places).astype(np.int64)
-    upto[:, -1] = n_places
-    times = np.diff(upto, axis=1, prepend=0)
-    nodes = np.tile(np.arange(posterior.shape[1], dtype=np.uint16), len(posterior))
-    return np.repeat(nodes, times.ravel()).reshape(len(posterior), n_places)

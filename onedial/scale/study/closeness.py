@@ -8,49 +8,50 @@ from onedial.scale.misfit.answer_fit import answer_fit
 from onedial.scale.response_model import ResponseModel, rasch_test
 from onedial.scale.study import factor_figures as draw
 from onedial.scale.study.panel_fit import Finding, PanelFit
+from onedial.stats.level import Z_95
 
 _FEWEST_TOPICS = 8  # for a bootstrap over topics
-_SHOWN = ["loading", "loading_se", "threshold", "threshold_se", "yes_rate", "status"]
 
 
 def closeness(fit: PanelFit) -> Finding:
-    """Loadings and thresholds, with intervals over questions, and over topics where there are enough."""
-    model = fit.factor
-    table = fit.loadings.to_frame().join(
-        pd.DataFrame(
-            {
-                "threshold": model.thresholds,
-                "threshold_formula_se": model.threshold_se,
-                "n_answers": fit.answers.n_answered,
-                "n_blank": fit.answers.n_questions - fit.answers.n_answered,
-                "n_zero_cell_pairs": model.tetrachoric.zero_cells.sum(axis=1),
-            }
+    """Loadings and thresholds with their intervals; over topics too, where there are enough of them."""
+    pairwise, table = fit.factor.loadings, fit.response.respondents.copy()
+    for name in ("loading", "threshold"):
+        error = Z_95 * table[f"{name}_se"]
+        bound = 1 if name == "loading" else np.inf
+        table[f"{name}_low"], table[f"{name}_high"] = (
+            (table[name] + side * error).clip(-bound, bound) for side in (-1, 1)
         )
-    )
-    table = table.join(model.loadings.drop(columns="factor_1"))
-    table = table.join(fit.response.respondents[_SHOWN].add_prefix("marginal_"))
-    widths, by_topic = [], _by_topic(fit)
-    if fit.n_replicates:
-        intervals = fit.bootstrap.respondents
-        table = table.join(intervals[[column for column in intervals if column not in table]])
-        for drawn, unit in ((fit.bootstrap, "questions"), (by_topic, "topics")):
-            if drawn is not None:
-                width = (drawn.respondents["loading_high"] - drawn.respondents["loading_low"]).median()
-                widths.append(f"{width:.2f} over {unit}")
-    bars = f"; the median width of a 95% interval is {' and '.join(widths)}" if widths else ""
+    table = table.assign(
+        n_answers=fit.answers.n_answered,
+        n_blank=fit.answers.n_questions - fit.answers.n_answered,
+        n_zero_cell_pairs=fit.factor.tetrachoric.zero_cells.sum(axis=1),
+        pairwise_loading=pairwise["factor_1"],
+    ).join(pairwise.drop(columns="factor_1"))
+    widths = [f"{(table['loading_high'] - table['loading_low']).median():.2f}"]
+    if (by_topic := _by_topic(fit)) is not None:
+        width = (by_topic.respondents["loading_high"] - by_topic.respondents["loading_low"]).median()
+        widths = [f"{widths[0]} over questions", f"{width:.2f} over topics (of the correlations of pairs)"]
     return Finding(
-        sentences=[f"{_run(fit.loadings)}{bars}.", _reliability(fit.response)],
+        sentences=[
+            f"{_run(fit.loadings)}; the median width of a 95% interval is {' and '.join(widths)}.",
+            _reliability(fit.response),
+        ],
         tables={
             "respondents": table,
-            "questions": pd.DataFrame({"difficulty": model.difficulty, "difficulty_se": model.difficulty_se}),
+            "questions": fit.response.difficulty.to_frame().join(fit.response.difficulty_se),
         },
-        numbers={"heywood": model.heywood, "reliability": fit.response.reliability[0]},
+        numbers={"heywood": fit.factor.heywood, "reliability": fit.response.reliability[0]},
     )
 
 
 def surprises(fit: PanelFit) -> Finding:
     """Who does not follow the scale as the others do; whether one slope would do for all."""
-    found, rasch = answer_fit(fit.fits), rasch_test(fit.fits, "histogram", "common")
+    found = answer_fit(fit.fits)
+    if not fit.is_shared:
+        table = found.respondents.assign(follows="", belongs=True, reversed=False)
+        return Finding(["Nothing is shared, so that nobody follows it or does not."], {"respondents_fit": table})
+    rasch = rasch_test(fit.fits, "histogram", "common")
     turned, m = int(found.respondents["reversed"].sum()), len(found.respondents)
     against, off = _turned(turned, m), _off(found.respondents)
     one_slope = f"A Rasch model, one slope for all, does not hold: {', '.join(against)}."
@@ -60,7 +61,9 @@ def surprises(fit: PanelFit) -> Finding:
         numbers={"rasch": {name: getattr(rasch, name) for name in ("loading", "ratio", "df", "p")}},
         against=against + off,
         figures={
-            "wright_map": lambda: draw.wright_map(fit.factor.difficulty, found.information, found.respondents["place"])
+            "wright_map": lambda: draw.wright_map(
+                fit.response.difficulty, found.information, found.respondents["place"]
+            )
         },
     )
 

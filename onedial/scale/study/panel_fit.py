@@ -13,17 +13,17 @@ from typing import Any
 import pandas as pd
 
 from onedial.core.cards import one_line
-from onedial.scale.checks.question_bootstrap import QuestionBootstrap, bootstrap_questions
+from onedial.scale.checks.missingness import missingness_test
 from onedial.scale.factor.factor_model import FactorModel, fit_factor_model
 from onedial.scale.factor.nulls import Nulls, Simulated
 from onedial.scale.factor.structure import OneFactorBootstrap, one_factor_bootstrap, permutation_null
 from onedial.scale.factor.usable import require_one_part
 from onedial.scale.fits import Fits
-from onedial.scale.response_model import ResponseModel, response_model
+from onedial.scale.response_model import ResponseModel, described
 from onedial.show.figure_style import Drawing
 from onedial.stats.answers import Answers, as_answers
-from onedial.stats.arrays import number
 from onedial.stats.estimate import Estimate
+from onedial.stats.level import LEVEL
 
 FEWER = 99  # replicates of what needs no p below 1 / 100: as many as stand behind the stored sizes and powers
 WORTH_A_NAME = 0.05  # of a variance
@@ -58,7 +58,7 @@ class PanelFit:
 
     Attributes:
         answers: yes and no. respondents, questions: what is known of them, by name. n_factors: of the factor model.
-        n_replicates: of the first eigenvalue's null and the bootstrap; 0 = none; of all other nulls `FEWER` at most.
+        n_replicates: of the first eigenvalue's null; 0 = none; of all other nulls `FEWER` at most.
         seed: of all random numbers.
     """
 
@@ -102,32 +102,38 @@ class PanelFit:
 
     @cached_property
     def response(self) -> ResponseModel:
-        """The response model on a normal scale, without answers at random."""
-        return response_model(self.fits)
+        """The response model on a normal scale, without answers at random; where gaps lie is known to it."""
+        return described(self.fits.null("normal", "none"), self.fits)
 
     @cached_property
     def with_guesses(self) -> ResponseModel:
-        """The response model on a scale of any shape, with answers at random that all give equally often."""
-        return response_model(self.fits, "histogram", "common")
+        """The same on a scale of any shape, with answers at random that all give equally often."""
+        return described(self.fits.null(), self.fits)
+
+    @cached_property
+    def missingness(self) -> pd.DataFrame:
+        """Whether each respondent's gaps fall on questions that the others find hard."""
+        return missingness_test(self.answers)
+
+    @property
+    def has_informative_gaps(self) -> bool:
+        """Whether anybody's do."""
+        return bool((self.missingness["p_adjusted"] < LEVEL).any())
+
+    @cached_property
+    def gain_of_guesses(self) -> float:
+        """Log likelihood that guesses and any shape gain over one normal scale."""
+        return self.with_guesses.log_likelihood - self.response.log_likelihood
 
     @property
     def loadings(self) -> pd.Series:
-        """The page's loadings."""
-        return self.factor.loadings["factor_1"].rename("loading")
+        """By marginal likelihood."""
+        return self.response.respondents["loading"]
 
-    @cached_property
+    @property
     def share(self) -> Estimate:
-        """Mean squared loading, with its 95% interval over questions (none without replicates)."""
-        share = number(self.factor.explained, "factor_1", "squared_loadings_of_total_variance")
-        if not self.n_replicates:
-            return Estimate(share)
-        low, high = (number(self.bootstrap.shares, "squared_loadings", end) for end in ("low", "high"))
-        return Estimate(share, low, high)
-
-    @cached_property
-    def bootstrap(self) -> QuestionBootstrap:
-        """Resamples of the questions."""
-        return bootstrap_questions(self.fits, n_replicates=self.n_replicates, seed=self.seed)
+        """Of the variance, by marginal likelihood."""
+        return self.response.share
 
     @cached_property
     def shuffled(self) -> Simulated:
@@ -138,6 +144,11 @@ class PanelFit:
     def one_factor(self) -> OneFactorBootstrap:
         """Smallest and second eigenvalue beside those of one scale."""
         return one_factor_bootstrap(self.nulls)
+
+    @cached_property
+    def is_shared(self) -> bool:
+        """Whether anything is, as far as is known: without replicates nothing was compared with chance."""
+        return not self.n_replicates or bool(self.shuffled.p[0] <= LEVEL)
 
     @cached_property
     def models(self) -> list[str] | None:

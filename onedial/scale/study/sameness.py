@@ -3,7 +3,7 @@
 import numpy as np
 import pandas as pd
 
-from onedial.scale.checks.bundles import FLOOR, SHIFT_OF_INTEREST, BundleInvariance, bundle_invariance
+from onedial.scale.checks.bundles import DIFFERENCE_OF_INTEREST, FLOOR, BundleInvariance, bundle_invariance
 from onedial.scale.study.panel_fit import Finding, PanelFit
 
 RESPONDENT = "respondent"
@@ -29,31 +29,36 @@ def sameness(fit: PanelFit) -> Finding:
 
 def _add(found: Finding, bundles: BundleInvariance, what: str, who: str) -> None:
     found.tables[f"{file_name(what)}_by_{file_name(who)}"] = bundles.table
-    tested, violations, least = bundles.table["p"].notna().any(), bundles.violations(), bundles.least_shift
+    tested, violations, least = bundles.table["p"].notna().any(), bundles.violations(), bundles.least
     if not tested:
         found.sentences.append(f"Questions grouped by {what} could not be tested: too few answers of either kind.")
     else:
-        power = f"a shift of {least:.2f} spreads" if np.isfinite(least) else "no shift, wherever it is,"
+        power = f"a difference of {100 * least:.0f} points" if np.isfinite(least) else "no difference, wherever it is,"
         n = len(bundles.table.index.unique("bundle"))
         opening = (
-            f"Questions grouped by {what} ({n} groups; {power} is found in 80%; standard deviation of the shifts "
-            f"{bundles.spread:.2f} spreads)"
+            f"Questions grouped by {what} ({n} groups; {power} of the yes rate is found in 80%; standard deviation of "
+            f"the differences {100 * bundles.spread:.0f} points)"
         )
-        first = violations.reset_index()[["group", "bundle", "shift"]].iloc[:_SHOWN].to_numpy()
-        each = "; ".join(f"{group} {bundle} {shift:+.2f}" for group, bundle, shift in first)
+        first = violations.reset_index()[["group", "bundle", "difference", "logits"]].iloc[:_SHOWN].to_numpy()
+        each = "; ".join(
+            f"{group} {bundle} {100 * points:+.0f} points ({logits:+.1f} logits)"
+            for group, bundle, points, logits in first
+        )
         more = f"; and {len(violations) - _SHOWN} more" * (len(violations) > _SHOWN)
-        elsewhere = f"no group lies elsewhere for a {who} by {FLOOR:g} or more"
+        elsewhere = (
+            f"no group has a yes rate for a {who} that differs by {100 * FLOOR:.0f} points or more at equal ability"
+        )
         if len(violations):
-            elsewhere = f"{len(violations)} times one lies elsewhere for a {who} ({each}{more})"
+            elsewhere = f"{len(violations)} times one differs for a {who} at equal ability ({each}{more})"
         found.sentences.append(f"{opening}: {elsewhere}.")
-    if not least <= SHIFT_OF_INTEREST:
-        found.missed.append(f"a {what} shifted by {SHIFT_OF_INTEREST:g} spreads for a {who}")
+    if not least <= DIFFERENCE_OF_INTEREST:
+        found.missed.append(f"a {what} whose yes rate differs by {100 * DIFFERENCE_OF_INTEREST:.0f} points for a {who}")
     if len(violations):
         broken, of = (len(table.index.unique("group")) for table in (violations, bundles.table))
         whom = "respondents" if who == RESPONDENT else f"groups by {who}"
         found.against.append(
-            f"for {broken} of {of} {whom} questions lie elsewhere by {what} (standard deviation of the shifts "
-            f"{bundles.spread:.2f} spreads)"
+            f"for {broken} of {of} {whom} yes rates differ by {what} at equal ability (standard deviation "
+            f"{100 * bundles.spread:.0f} points)"
         )
 
 

@@ -1,4 +1,4 @@
-"""Is anything shared? The share of the variance that the page's own loadings explain, beside shuffled answers."""
+"""Is anything shared? The share by marginal likelihood, beside that of pairs and that of shuffled answers."""
 
 import numpy as np
 from scipy.special import ndtri
@@ -15,27 +15,29 @@ _STRONG = 0.5  # of the variance: more shared than not
 _WORTH_ANOTHER_SHAPE = 9.2
 """Log likelihood that guesses and any shape have to gain over one normal scale: half the 95% point of chi-squared with
 ten degrees of freedom, since a histogram has no fixed number of parameters."""
+_FEW_SHARED = 50  # questions of a pair, whose correlation is then known to within .2 or worse
 _WORTH_A_SCALE = 0.1  # of the variance, below which nobody would speak of one
 
 
 def shared(fit: PanelFit) -> Finding:
     """The headline share, another account's, and the first eigenvalue beside shuffled answers."""
     share, other, explained = fit.share, share_with_guesses(fit), fit.factor.explained
-    between = f" ({share.low:.1%} to {share.high:.1%})" if np.isfinite(share.low) else ""
-    common, eigenvalue = (
+    pairs, common, eigenvalue = (
         number(explained, "factor_1", f"{kind}_variance")
-        for kind in ("squared_loadings_of_common", "eigenvalue_of_total")
+        for kind in ("squared_loadings_of_total", "squared_loadings_of_common", "eigenvalue_of_total")
     )
+    m = fit.n_varied
+    n_pairs = m * (m - 1) // 2 - fit.factor.n_filled_pairs
     found = Finding(
         sentences=[
-            f"First factor: {share.value:.1%} of the total variance{between} by minres loadings, {eigenvalue:.1%} by "
-            f"eigenvalue, {common:.1%} of the common variance; by marginal likelihood, without any correction, "
-            f"{fit.response.share.value:.1%}."
+            f"First factor: {share.value:.1%} of the total variance ({share.low:.1%} to {share.high:.1%}), by marginal "
+            f"likelihood of all answers. By the correlations of {n_pairs} of {m * (m - 1) // 2} pairs it is "
+            f"{pairs:.1%} ({common:.1%} of the common variance, {eigenvalue:.1%} by eigenvalue).",
+            *disagreement(fit, pairs),
         ],
         numbers={
             "share": {**share.columns("share"), "other": other and other[0]},
             "explained": {str(name): row.to_dict() for name, row in explained.items()},
-            "marginal_loadings_of_total_variance": fit.response.share.value,
         },
     )
     if other:
@@ -47,7 +49,7 @@ def shared(fit: PanelFit) -> Finding:
     found.sentences.append(
         f"First eigenvalue {null.observed[0]:.2f}; answers shuffled {null.mean[0]:.2f}, {p_text(null.p[0])}."
     )
-    if null.p[0] > LEVEL:
+    if not fit.is_shared:
         found.ends = nothing_shared(fit)
     elif fit.models is not None and len(fit.models) == 1:
         found.ends = (
@@ -57,12 +59,24 @@ def shared(fit: PanelFit) -> Finding:
     return found
 
 
+def disagreement(fit: PanelFit, pairs: float) -> list[str]:
+    """That the two shares differ by more than their errors, why they may, and which is believed."""
+    share = fit.share
+    if not np.isfinite(share.low) or share.low <= pairs <= share.high:
+        return []
+    n = np.median(fit.factor.tetrachoric.n_pairwise.to_numpy()[np.triu_indices(len(fit.answers.respondents), 1)])
+    reasons = [f"pairs share {n:.0f} questions in the middle"] if n < _FEW_SHARED else []
+    reasons += ["answers are missing on hard questions"] if fit.has_informative_gaps else []
+    guesses = fit.gain_of_guesses >= _WORTH_ANOTHER_SHAPE
+    reasons += ["guesses or a scale of another shape fit better"] if guesses else []
+    why = f" ({'; '.join(reasons)})" if reasons else " (a rule for empty cells, or a second factor)"
+    return [f"The two differ by more than their errors{why}: the one by marginal likelihood is to be believed."]
+
+
 def share_with_guesses(fit: PanelFit) -> tuple[float, str] | None:
     """The share on a scale of any shape where all guess, and its name, where it is another."""
-    if not fit.n_replicates:
-        return None
-    other, gain = fit.with_guesses.share.value, fit.with_guesses.log_likelihood - fit.response.log_likelihood
-    better = "better" if gain >= _WORTH_ANOTHER_SHAPE else "no better"
+    other = fit.with_guesses.share.value
+    better = "better" if fit.gain_of_guesses >= _WORTH_ANOTHER_SHAPE else "no better"
     account = f"{ANY_SHAPE}, which fits {better}"
     return (other, account) if abs(fit.share.value - other) >= WORTH_A_NAME else None
 
@@ -71,7 +85,7 @@ def of_variance(fit: PanelFit) -> str:
     """The headline share in words."""
     share, other = fit.share, share_with_guesses(fit)
     words = f"{share.value:.0%} of the variance"
-    words += f", {share.low:.0%} to {share.high:.0%}" if np.isfinite(share.low) else ""
+    words += f", {share.low:.0%} to {share.high:.0%}"
     return f"{words}; {other[0]:.0%} {other[1]}" if other else words
 
 

@@ -29,7 +29,7 @@ def parabola(fit: PanelFit) -> Finding:
         found.figures["loadings"] = lambda: draw.loadings_against_threshold(fit.factor)
         return found
     null = quadratic_fit_test(fit.nulls)
-    found.figures["loadings"] = lambda: draw.loadings_against_threshold(fit.factor, fit.bootstrap, null)
+    found.figures["loadings"] = lambda: draw.loadings_against_threshold(fit.factor, null=null)
     if fit.n_varied < FEWEST_FOR_PARABOLA:
         found.sentences.append(f"A parabola of loading on threshold takes at least {FEWEST_FOR_PARABOLA} respondents.")
         return found

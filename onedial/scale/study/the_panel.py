@@ -4,7 +4,6 @@ import math
 
 import numpy as np
 
-from onedial.scale.checks.missingness import missingness_test
 from onedial.scale.factor.factor_model import fit_factor_model
 from onedial.scale.study.panel_fit import Finding, PanelFit
 from onedial.stats.agreement import COPY, kappas_between
@@ -17,6 +16,7 @@ MODELS_UNKNOWN = (
 _FEWEST_QUESTIONS = 20
 _MOST_EMPTY = 0.5
 """Share of pairs that lack an answer pattern, above which correlations come from a rule and not from answers."""
+_WIDEST = {"loading": 1.0, "threshold": 2.0}  # of half an interval: thresholds of 2 are yes rates from 2 to 98%
 
 
 def limits(fit: PanelFit) -> Finding:
@@ -50,9 +50,13 @@ def limits(fit: PanelFit) -> Finding:
 
 def how_well_known(fit: PanelFit) -> str:
     """What so many answers tell of a respondent: half the width of the 95% intervals, in the middle of all."""
-    loading, threshold = Z_95 * fit.response.respondents[["loading_se", "threshold_se"]].median()
+    errors = fit.response.respondents[["loading_se", "threshold_se"]].median()
     n = np.median(fit.answers.n_answered)
-    return f"With {n:.0f} answers a loading is known to within {loading:.2f}, a threshold to within {threshold:.2f}."
+    words = [
+        f"a {name} is known to within {Z_95 * error:.2f}" if Z_95 * error < widest else f"a {name} is not known"
+        for name, error, widest in zip(_WIDEST, errors, _WIDEST.values(), strict=True)
+    ]
+    return f"With {n:.0f} answers {', '.join(words)}."
 
 
 def the_panel(fit: PanelFit) -> Finding:
@@ -68,7 +72,7 @@ def the_panel(fit: PanelFit) -> Finding:
     if copies := copies_among(fit.answers):
         found.sentences.append(f"Pairs that answer as one respondent share no scale: {'; '.join(copies)}.")
         found.against.append(f"{len(copies)} {'pair is' if len(copies) == 1 else 'pairs are'} one respondent twice")
-    missing = missingness_test(fit.answers)
+    missing = fit.missingness
     found.tables["missingness"] = missing
     if len(part := missing[missing["p_adjusted"] < LEVEL]):
         found.sentences.append(

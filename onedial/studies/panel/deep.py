@@ -24,7 +24,6 @@ _SIGNED = digits(2, signed=True)
 _RESPONDENTS = (
     Column("loading", form=digits(2), ends=("loading_low", "loading_high")),
     Column("threshold", form=_SIGNED, ends=("threshold_low", "threshold_high")),
-    Column("marginal_threshold", "threshold, all questions", _SIGNED),
     Column("n_answers", "answers", count),
     Column("n_blank", "blank", count),
 )

@@ -1,23 +1,27 @@
 """Does the shared scale hang on where numbers are cut into yes and no? The factor of every reading of one panel."""
 
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
+from onedial.core.errors import InputError
 from onedial.panels.panel_scores import stated_confidence
 from onedial.panels.panels import ResponseMatrix
 from onedial.scale.factor.factor_fit import FEWEST_FITTED, MOST_FITTED, factor_fit
 from onedial.scale.factor.factor_model import FactorModel, fit_factor_model
 from onedial.scale.factor.nulls import Nulls
 from onedial.scale.factor.structure import permutation_null, quadratic_fit_test, revised_parallel_analysis
+from onedial.scale.fits import Fits
+from onedial.scale.response_model import described
 from onedial.scale.study.factor_figures import eigenvalue_table
-from onedial.stats.arrays import number
 
 CUTS = (80.0, 90.0, 95.0, 100.0)
 """In hundredths of the panel's top."""
 AS_ANSWERED = "as answered"
+_FEWEST_FOR_P = 19  # below, no p is .05 or less
 MOST_REPLICATES = 99
 """Of the nulls of every other reading."""
 
@@ -27,11 +31,11 @@ class Reading:
     """The factor of one way to read a panel, and its nulls (None without replicates).
 
     Attributes:
-        answers: of those that say both yes and no. shuffled: `permutation_null`; parallel:
+        fits: of those that say both yes and no. shuffled: `permutation_null`; parallel:
             `revised_parallel_analysis`; parabola: `quadratic_fit_test`.
     """
 
-    answers: pd.DataFrame
+    fits: Fits
     model: FactorModel
     shuffled: Any = None
     parallel: Any = None
@@ -41,22 +45,22 @@ class Reading:
     def of(cls, answers: pd.DataFrame, n_replicates: int, seed: int) -> "Reading":
         """Fit the factor, and draw the nulls."""
         varied = answers.loc[:, answers.nunique() > 1]
-        model = fit_factor_model(varied)
+        fits, model = Fits.of(varied), fit_factor_model(varied)
         if not n_replicates:
-            return cls(varied, model)
-        nulls = Nulls.of(varied, n_replicates, seed=seed)
+            return cls(fits, model)
+        nulls = Nulls(fits, n_replicates, seed)
         parallel = revised_parallel_analysis(nulls)
-        return cls(varied, model, permutation_null(nulls), parallel, quadratic_fit_test(nulls))
+        return cls(fits, model, permutation_null(nulls), parallel, quadratic_fit_test(nulls))
 
     def row(self) -> dict[str, float]:
         """What the table of readings says of it."""
         values, n = self.model.eigenvalues.to_numpy(), len(self.model.eigenvalues)
         row: dict[str, float] = {"n_models": n, "first": values[0] / n, "second": values[1] / n}
-        row["first_by_loadings"] = number(self.model.explained, "factor_1", "squared_loadings_of_total_variance")
+        row |= described(self.fits.null("normal", "none"), self.fits).share.columns("share")
         if self.shuffled is not None and self.parallel is not None:
             row["first_shuffled"] = float(np.nanmean(self.shuffled.simulated[:, 0])) / n
-            row["n_factors"] = self.parallel.n_above()
-        fit = factor_fit(self.answers) if self.answers.shape[1] <= MOST_FITTED else None
+            row["n_factors"] = self.parallel.n_above() if self.shuffled.n_replicates >= _FEWEST_FOR_P else np.nan
+        fit = factor_fit(self.fits.answers) if FEWEST_FITTED <= len(self.fits.codes.T) <= MOST_FITTED else None
         row |= {index: np.nan if fit is None else getattr(fit, index) for index in ("rmsea", "cfi", "srmr")}
         row["parabola_r2"] = self.model.quadratic_fit.r2
         if self.parabola is not None:
@@ -76,9 +80,9 @@ def other_readings(as_answered: Reading, panel: ResponseMatrix, n_replicates: in
 
     Returns:
         Index reading; n_models (that vary), first, second (shares of the variance: eigenvalue over their number),
-        first_by_loadings (mean squared loading), first_shuffled, n_factors (parallel analysis), rmsea, cfi, srmr,
-        parabola_r2, parabola_p and parabola_unrelated (R^2 where loadings have nothing to do with thresholds); nan
-        where fewer than `FEWEST_FITTED` vary.
+        share (by marginal likelihood) with its 95% interval, first_shuffled, n_factors (parallel analysis; nan where so
+        few replicates cannot tell), rmsea, cfi, srmr, parabola_r2, parabola_p and parabola_unrelated (R^2 where
+        loadings have nothing to do with thresholds); nan where fewer than `FEWEST_FITTED` vary.
     """
     rows = {AS_ANSWERED: as_answered.row()}
     numbers = stated_confidence(panel)
@@ -90,8 +94,9 @@ def other_readings(as_answered: Reading, panel: ResponseMatrix, n_replicates: in
             n_varied = int((yes.nunique() > 1).sum())
             if yes.equals(panel.answers):
                 rows[name] = rows[AS_ANSWERED]
-            elif n_varied < FEWEST_FITTED:  # cut there, nearly everybody says one thing
-                rows[name] = {"n_models": n_varied}
-            else:
-                rows[name] = Reading.of(yes, min(n_replicates, MOST_REPLICATES), seed).row()
+                continue
+            rows[name] = {"n_models": n_varied}
+            if n_varied >= FEWEST_FITTED:  # else, cut there, nearly everybody says one thing
+                with suppress(InputError):  # a reading beside the panel's, of which nothing can be said, is a dash
+                    rows[name] = Reading.of(yes, min(n_replicates, MOST_REPLICATES), seed).row()
     return pd.DataFrame.from_dict(rows, orient="index")

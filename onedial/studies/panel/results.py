@@ -10,7 +10,7 @@ from onedial.confidence.metacognition import metacognition_sentences
 from onedial.confidence.predictors import OWN
 from onedial.confidence.validity import screening_sentence
 from onedial.scale.study.factor_figures import parabola_plot, scree
-from onedial.show.columns import Column, digits, like
+from onedial.show.columns import Column, digits, like, percent
 from onedial.show.figure_style import COLOURS, FAINT, INK, Drawing, family_styles
 from onedial.show.plots import SHARES, Axis, Curve, Panel, Points, curves, forest, scatter
 from onedial.show.results import SURROUNDINGS, WARNINGS, Make, Result, Stored, words_in
@@ -50,6 +50,11 @@ def _loadings(_: Any, stored: Stored) -> Drawing:
     if "parabola_p" in first:
         unrelated = f"; if unrelated {first['parabola_unrelated']:.2f} (p = {first['parabola_p']:.2g})"
     return parabola_plot(table, unrelated, _by(table))
+
+
+def _closeness(_: Any, stored: Stored) -> str:
+    readings = stored["readings"]
+    return say.turned(stored["respondents"], readings.iloc[0]) + say.parabola(readings)
 
 
 def _rates(table: pd.DataFrame, _: Stored) -> Drawing:
@@ -143,7 +148,14 @@ STUDY_RESULTS: dict[str, Result] = {
         columns=(
             *(
                 "n_models",
-                "first_by_loadings",
+                Column(
+                    "share",
+                    "first factor",
+                    percent,
+                    short="first",
+                    tip="share of the variance, by marginal likelihood",
+                    ends=("share_low", "share_high"),
+                ),
                 "first",
                 "first_shuffled",
                 "second",
@@ -165,7 +177,7 @@ STUDY_RESULTS: dict[str, Result] = {
     ),
     "loadings": Result(
         "Who follows it how closely?",
-        text=lambda _, stored: say.turned(stored["respondents"]) + say.parabola(stored["readings"]),
+        text=_closeness,
         figure=_loadings,
         when=lambda _, stored: "readings" in stored,
         folded=False,

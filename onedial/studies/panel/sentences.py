@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import pandas as pd
 
 from onedial.confidence.predictors import OTHERS, OWN
@@ -76,10 +77,13 @@ def limits(case: "StudyCase") -> list[str]:
 
 
 def first_share(reading: "pd.Series[Any]") -> str:
-    """How much the first factor explains: by the loadings that the page lists, and by eigenvalue beside chance."""
+    """How much is shared, by marginal likelihood, and the first eigenvalue beside chance."""
     chance = f", {percent(reading['first_shuffled'])} if answers are shuffled" if "first_shuffled" in reading else ""
-    share, eigenvalue = percent(reading["first_by_loadings"]), percent(reading["first"])
-    return f"The first factor holds {share} of the variance by its loadings ({eigenvalue} by eigenvalue{chance})."
+    share = f"{percent(reading['share'])} ({percent(reading['share_low'])} to {percent(reading['share_high'])})"
+    beside = f"(first eigenvalue {percent(reading['first'])}{chance})"
+    if reading.get("n_factors") == 0:
+        return f"Nothing is shared that shuffled answers would not show {beside}."
+    return f"The first factor holds {share} of the variance {beside}."
 
 
 def scale(readings: pd.DataFrame) -> str:
@@ -89,7 +93,7 @@ def scale(readings: pd.DataFrame) -> str:
     if first["rmsea"] == first["rmsea"]:
         fit = ", ".join(f"{index.upper()} {number(first[index])}" for index in ("rmsea", "cfi", "srmr"))
         words += f" A single factor fits with {fit}."
-    if "n_factors" in first:
+    if first.get("n_factors", np.nan) > 0:
         n, alone = first["n_factors"], "" if first["n_factors"] <= 1 else ": the first is not alone"
         words += f" By parallel analysis {n:.0f} {'factor stands' if n == 1 else 'factors stand'} out{alone}."
     if len(readings) > 1:
@@ -101,10 +105,10 @@ def scale(readings: pd.DataFrame) -> str:
     return words
 
 
-def turned(respondents: pd.DataFrame) -> str:
-    """Who answers the other way round, to stand before what is said of all."""
+def turned(respondents: pd.DataFrame, reading: "pd.Series[Any]") -> str:
+    """Who answers the other way round, to stand before what is said of all; nobody where nothing is shared."""
     found = respondents.index[respondents["loading"] <= -SALIENT]
-    if not len(found):
+    if not len(found) or reading.get("n_factors") == 0:
         return ""
     how = f"{'answers' if len(found) == 1 else 'answer'} the other way round, by a loading of −.3 or less"
     return f"{names(found, 6)} {how} (--deep tells how surely). "
