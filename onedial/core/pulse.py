@@ -1,6 +1,7 @@
 """What a program says on the way, and what it is doing; the first process of several speaks for all."""
 
 import sys
+import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
@@ -22,18 +23,26 @@ def what_is_done() -> str:
 
 
 @contextmanager
-def at_work(what: str | Callable[[], str], announce: bool = True) -> Iterator[None]:
+def at_work(what: str | Callable[[], str], announce: bool = True, after: float = 0.0) -> Iterator[None]:
     """While it lasts, `what` is being done: said on stderr at the beginning, and by `what_is_done` later.
 
     Args:
         what: in words, or what gives them, such as with a count.
         announce: whether it is said at the beginning.
+        after: so many seconds later, if it still lasts.
     """
     words = (lambda: what) if isinstance(what, str) else what
-    if announce and is_first_process():
+
+    def tell() -> None:
         print(f"{words()} ...", file=sys.stderr, flush=True)
+
+    waiting = threading.Timer(after, tell)
+    waiting.daemon = True
+    if announce and is_first_process():
+        (waiting.start if after else tell)()
     _DOING.append(words)
     try:
         yield
     finally:
         _DOING.pop()
+        waiting.cancel()

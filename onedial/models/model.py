@@ -16,6 +16,7 @@ from onedial.models.chat_turns import ChatTurns
 from onedial.models.checkpoints.split import keep_own_part
 from onedial.models.decoder import Decoder
 from onedial.models.families import Family, decoder_of, forms_for
+from onedial.models.forward.path_proof import check_fast_paths
 from onedial.models.forward.prefill_cache import PrefillCache
 from onedial.models.forward.readout import AnswerTokens, Readout, find_answer_tokens
 from onedial.models.forward.residual import (
@@ -25,7 +26,7 @@ from onedial.models.forward.residual import (
     reading,
     take_positions,
 )
-from onedial.models.forward.runner import FastPaths, Runner, check_fast_paths, make_runner
+from onedial.models.forward.runner import FastPaths, Runner, make_runner
 from onedial.models.identity import ModelIdentity, fingerprint, sampled_fingerprint
 from onedial.models.processes import as_first, everyone, is_split
 from onedial.models.questions import Text, Texts, as_prompt, as_prompts

@@ -34,8 +34,8 @@ from onedial.models.checkpoints.weights import load_config, resolve_weights
 from onedial.models.decoder import Decoder
 from onedial.models.forward.activations import read_streams
 from onedial.models.forward.batches import QUESTIONS_PER_BATCH, bytes_per_question
+from onedial.models.forward.path_proof import check_fast_paths
 from onedial.models.forward.prefill_cache import CACHE_BYTES
-from onedial.models.forward.runner import check_fast_paths
 from onedial.models.identity import fingerprint
 from onedial.models.model import DTYPES, OpenModel
 from onedial.models.prompt_set import PromptSet

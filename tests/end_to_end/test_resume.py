@@ -13,7 +13,8 @@ from shared_runs import seven_batches
 from tiny_experiment import STEER_SWEEP, alone, as_arguments, call, files_of, vector_content
 
 from onedial.core.run.configuration import configuration_hash
-from onedial.models.forward.runner import FastRunner, check_fast_paths
+from onedial.models.forward.path_proof import check_fast_paths
+from onedial.models.forward.runner import FastRunner
 from onedial.verdict.sweep_run import SweepRun
 
 __all__ = ["call"]

@@ -24,7 +24,7 @@ from onedial.core.command_line import run_command
 from onedial.core.run.run import Run
 from onedial.models import model
 from onedial.models.forward import prefill, runner
-from onedial.models.forward.runner import check_fast_paths
+from onedial.models.forward.path_proof import check_fast_paths
 from onedial.verdict.sweep_run import SweepRun
 from steering.planning import forecast
 

@@ -7,7 +7,7 @@ import torch
 from tiny_models import byte_tokenizer, tiny_hf, tiny_model
 from transformers import AutoModelForCausalLM
 
-from onedial.models.forward import prefill, runner, widening
+from onedial.models.forward import path_proof, prefill, runner, widening
 from onedial.models.model import OpenModel
 from onedial.models.writing import generate
 
@@ -16,7 +16,7 @@ BOTH = {"last", "all"}
 
 
 def allowed(dtype, architecture="llama"):
-    return runner.check_fast_paths(OpenModel(tiny_hf(architecture).to(dtype), byte_tokenizer(), name="tiny").stack)
+    return path_proof.check_fast_paths(OpenModel(tiny_hf(architecture).to(dtype), byte_tokenizer(), name="tiny").stack)
 
 
 @pytest.mark.parametrize("dtype", DTYPES, ids=str)
@@ -80,7 +80,7 @@ def test_a_common_beginning_that_is_left_unsteered_is_found(dtype, monkeypatch):
 
 
 def test_where_weights_cannot_be_widened_sixteen_bits_are_compared_by_their_own_rounding(monkeypatch):
-    monkeypatch.setattr(runner, "can_be_widened", lambda stack: False)
+    monkeypatch.setattr(path_proof, "can_be_widened", lambda stack: False)
     for dtype in DTYPES[1:]:
         assert allowed(dtype).allowed == BOTH
         with monkeypatch.context() as planted:
@@ -108,4 +108,4 @@ def test_a_model_whose_weights_lie_on_disk_is_checked_and_answers_as_in_memory(a
         assert torch.allclose(found, expected, atol=1e-5)
     assert [each.text for each in generate(there, prompts, 4)] == [each.text for each in generate(here, prompts, 4)]
     monkeypatch.setattr(runner.FastRunner, "steer", five_percent_too_far)
-    assert runner.check_fast_paths(there.stack).allowed == frozenset()
+    assert path_proof.check_fast_paths(there.stack).allowed == frozenset()

@@ -6,9 +6,10 @@ A runner is made for all prompts of a task, whose common beginning it may share,
     started = runner.start(batch)                              # one unedited forward
     final = runner.steer(started, edits, settings)             # question x setting, read at the last position
 
-Both kinds give the same numbers up to rounding. Which one a model gets is found out before it is first run: one edited
-row by each fast path is compared with a plain hook (`check_fast_paths`), so that a decoder whose layers pass something
-on between positions in a way that the fast paths know nothing of (linear attention, recurrence) is run plainly.
+Both kinds give the same numbers up to rounding. Which one a model gets is found out before it is first run: edited
+rows by each fast path are compared with a plain hook (`path_proof.check_fast_paths`), so that a decoder whose layers
+pass something on between positions in a way that the fast paths know nothing of (linear attention, recurrence) is run
+plainly.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -22,7 +23,6 @@ from jaxtyping import Bool, Float
 from torch import Tensor
 
 from onedial.models.decoder import Decoder
-from onedial.models.forward.attention import SUPPORTED_LAYER_TYPES
 from onedial.models.forward.batches import batches_by_length, halved
 from onedial.models.forward.prefill import (
     Prefilled,
@@ -35,7 +35,6 @@ from onedial.models.forward.prefill import (
 )
 from onedial.models.forward.prefill_cache import PrefillCache
 from onedial.models.forward.residual import Edits, StreamEdit, edited, reading, take_positions
-from onedial.models.forward.widening import can_be_widened, widened
 from onedial.models.tokens import TokenBatch, pad_batch
 
 READ_AT = ("last", "all")
@@ -85,6 +84,7 @@ class FastRunner:
 
     Args:
         cache: of batches that were run before, and those that this one runs; at positions "last" alone.
+        prefix: the prompts' common beginning where it was run already, at positions "all" with the streams at `layers`.
     """
 
     def __init__(
@@ -94,10 +94,11 @@ class FastRunner:
         layers: Sequence[int],
         at: str,
         cache: PrefillCache | None = None,
+        prefix: SharedPrefix | None = None,
     ) -> None:
         self._stack, self._layers, self._whole = stack, sorted(set(layers)), at == "all"
         self._cache = None if self._whole else cache
-        self.prefix: SharedPrefix = run_prefix(stack, sequences, self._layers if self._whole else [])
+        self.prefix = prefix or run_prefix(stack, sequences, self._layers if self._whole else [])
 
     @torch.inference_mode()
     def start(self, sequences: Sequence[Sequence[int]]) -> Prefilled:
@@ -246,133 +247,6 @@ class FastPaths:
     allowed: frozenset[str]
     reason: str = ""
     requires_equal_length: bool = False
-
-
-_LENGTHS = (19, 13, 17)
-"""Of the prompts on which the paths are compared: a common beginning, and own parts of other lengths after it."""
-_BEGINNING = 6
-"""Tokens that they share."""
-_EXACT = 1e-3
-"""Two ways to the same stream differ by so much of its norm at most, in float32."""
-_ROUNDINGS = 3.0
-"""In 16 bits: by so many times what the stream moves where every block's output is rounded otherwise."""
-
-
-@torch.inference_mode()
-def check_fast_paths(stack: Decoder, above: int = 0) -> FastPaths:
-    """Compare edited rows by each fast path with a plain hook on each prompt alone, on a few prompts of drawn tokens.
-
-    The edits stand at a quarter and at two thirds of the depth, as large as the stream there; the streams before the
-    final norm must agree to 0.1% of their norm in float32. A model in 16 bits is compared so while it is widened to
-    float32, part by part, where a wrong step can't pass for rounding; then in its own dtype, where the streams may
-    differ by three times what the plain hook's moves if every block's output is shifted by up to half a unit of its
-    last place. Weights that are offloaded or quantised can't be widened, and get the second comparison alone.
-
-    Args:
-        above: a length at which the model begins to run prompts in another way; the prompts compared lie on both sides
-            of it, and once their common beginning lies above it as well.
-    """
-    generator = torch.Generator().manual_seed(0)
-    if above:
-        shapes = [((above + 9, above + 4, above - 3), above - 10), ((above + 14, above + 9), above + 3)]
-    else:
-        shapes = [(_LENGTHS, _BEGINNING)]
-    cases = [
-        _drawn(generator, int(stack.config.vocab_size), [max(length, 1) for length in lengths], max(shared, 0))
-        for lengths, shared in shapes
-    ]
-    push = torch.randn(stack.d_model, generator=generator)
-    try:
-        if not can_be_widened(stack):
-            return _compared(stack, cases, push)
-        with widened(stack):
-            wide = _compared(stack, cases, push)
-        return _compared(stack, cases, push, wide)
-    except torch.OutOfMemoryError:
-        if not above:
-            raise
-    return FastPaths(
-        frozenset(), f"memory is too small to compare the fast path at {above + 14} tokens", requires_equal_length=True
-    )
-
-
-def _drawn(generator: torch.Generator, vocabulary: int, lengths: Sequence[int], shared: int) -> list[list[int]]:
-    """Prompts of drawn tokens with a common beginning, as far as they are long enough for it."""
-    beginning = torch.randint(vocabulary, (shared,), generator=generator).tolist()
-    own = [torch.randint(vocabulary, (length,), generator=generator).tolist() for length in lengths]
-    return [(beginning[: length - 1] + ids)[:length] for length, ids in zip(lengths, own, strict=True)]
-
-
-def _compared(
-    stack: Decoder, cases: Sequence[list[list[int]]], push: Tensor, before: FastPaths | None = None
-) -> FastPaths:
-    """In the dtype that the decoder computes in; what an earlier comparison found wrong stays so."""
-    layers = sorted({stack.n_layers // 4, (2 * stack.n_layers) // 3})
-    push = push / push.norm()
-
-    def edit(stream: Tensor, settings: Tensor) -> Tensor:
-        lengths = settings.to(stream.device)[..., None] * stream.float().norm(dim=-1, keepdim=True)
-        return stream + (lengths * push.to(stream.device)).to(stream.dtype)
-
-    edits, settings = dict.fromkeys(layers, edit), torch.tensor([[-0.5, 0.0, 1.0]], device=stack.device)
-
-    def off(found: Tensor, expected: Tensor) -> float:
-        return ((found.float().to(expected.device) - expected).norm(dim=-1) / expected.norm(dim=-1)).max().item()
-
-    def plainly(sequences: Sequence[Sequence[int]], at: str) -> Tensor:
-        rows = [sequence for sequence in sequences for _ in settings[0]]
-        plain = PlainRunner(stack, rows, layers, at, requires_equal_length=True)
-        final = plain.steer(plain.start(rows), edits, settings.T.repeat(len(sequences), 1))
-        return final.float().unflatten(0, (len(sequences), -1))[:, :, 0]
-
-    # GPT-Neo's local layers see a window of columns, not of positions: rows side by side would push one another out.
-    kinds = getattr(stack.config, "layer_types", None) or getattr(stack.config, "attention_layers", None) or []
-    unknown = sorted(set(kinds) - SUPPORTED_LAYER_TYPES)
-    wrong = f"it has layers of a kind that the fast path does not know ({', '.join(unknown)})" if unknown else ""
-    if getattr(stack.config, "alibi", False):
-        wrong = "its attention goes by distances between columns (ALiBi), and rows side by side have none of their own"
-    known = before or FastPaths(frozenset() if wrong else frozenset(READ_AT), wrong)
-    allowed, wrong, alone = set(known.allowed), known.reason, known.requires_equal_length
-    for sequences in cases:
-        batch = pad_batch(sequences, stack.pad_id).to(stack.device)
-        apart = PlainRunner(stack, sequences, layers, "last", requires_equal_length=True).start(sequences).final.float()
-        by_hooks = {at: plainly(sequences, at) for at in (sorted(allowed) or ["all"])}
-        tolerance = _EXACT
-        if stack.dtype != torch.float32:
-            at, expected = next(iter(by_hooks.items()))
-            with _rounded_otherwise(stack):
-                tolerance = max(_EXACT, _ROUNDINGS * off(plainly(sequences, at), expected))
-        alone = alone or not off(stack.final_residual(batch), apart) <= tolerance
-        for at in sorted(allowed):
-            try:
-                fast = FastRunner(stack, sequences, layers, at)
-                error = off(fast.steer(fast.start(sequences), edits, settings), by_hooks[at])
-            except (TypeError, ValueError, AttributeError, IndexError, RuntimeError) as failure:
-                if isinstance(failure, torch.OutOfMemoryError):
-                    raise
-                said = str(failure).splitlines()[0] if str(failure) else type(failure).__name__
-                wrong = f"the fast path fails on it ({said})"
-                allowed.discard(at)
-                continue
-            if not error <= tolerance:
-                wrong = f"the fast path is off by {error:.2g} of the residual stream's norm"
-                allowed.discard(at)
-    return FastPaths(frozenset(allowed), wrong, alone)
-
-
-@contextmanager
-def _rounded_otherwise(stack: Decoder) -> Iterator[None]:
-    """While the context lasts, every number that a block puts out is shifted by up to half a unit of its last place."""
-    generator, unit = torch.Generator().manual_seed(0), torch.finfo(stack.dtype).eps
-
-    def shifted(stream: Tensor) -> Tensor:
-        draws = torch.rand(stream.shape, generator=generator).to(stream.device)
-        return (stream.float() * (1 + unit * (draws - 0.5))).to(stream.dtype)
-
-    with ExitStack() as hooks:
-        for layer in stack.layers:
-            hooks.enter_context(edited(layer, shifted))
-        yield
 
 
 def make_runner(

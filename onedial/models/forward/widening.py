@@ -35,15 +35,24 @@ def widened(stack: Decoder) -> Iterator[None]:
     if _offloaded(stack):
         raise InputError("weights that were offloaded can't be widened to float32")
     narrow: dict[nn.Parameter, Tensor] = {}
+    room: dict[tuple[int, torch.device], list[Tensor]] = {}
+    """Memory of the block that ran last, by size: to ask the system for it anew takes longer than to widen."""
 
     def widen(module: nn.Module, args: Any) -> None:
-        for parameter in module.parameters():
-            if parameter.is_floating_point() and parameter.dtype != torch.float32:
-                narrow[parameter] = parameter.data
-                parameter.data = parameter.data.float()
+        weights = [each for each in module.parameters() if each.is_floating_point() and each.dtype != torch.float32]
+        sizes = {(each.numel(), each.device) for each in weights}
+        if module in stack.layers and not sizes <= room.keys():
+            room.clear()
+        for parameter in weights:
+            own = narrow[parameter] = parameter.data
+            free = room.get((own.numel(), own.device))
+            wide = free.pop() if free else torch.empty(own.numel(), dtype=torch.float32, device=own.device)
+            parameter.data = wide.view(own.shape).copy_(own)
 
-    def give_back(*_: Any) -> None:
+    def give_back(module: nn.Module | None = None, *_: Any) -> None:
         for parameter, own in narrow.items():
+            if module in stack.layers:
+                room.setdefault((own.numel(), own.device), []).append(parameter.data.flatten())
             parameter.data = own
         narrow.clear()
 
