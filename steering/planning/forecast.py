@@ -7,8 +7,10 @@ A stage is a list of loads: so many prompts, each with so many steered rows at a
     written   so many tokens one after the other, after prompts that are read for each row
 
 Weights need not be loaded to know what that takes: the first layers of the model's shape, with random numbers in them,
-work as fast. One batch of each kind of work is timed with the push at the sketch's lowest layer and at its highest; the
-difference is what a layer takes, the rest (readout, tables) is independent of the depth.
+work as fast. Where these are too large, narrower ones stand for them: their time is multiplied by how many weights more
+a layer of the model has, and that of the unembedding by how much wider the stream is. One batch of each kind of work is
+timed with the push at the sketch's lowest layer and at its highest; the difference is what a layer takes, the rest
+(readout, tables) is independent of the depth.
 
 What rests on the answers is told as it usually is, and at most. The start of a run is what importing and reading the
 questions took here, and what it takes to check the model's paths and to add up its weights; reading the weights from
@@ -34,7 +36,7 @@ from onedial.models.checkpoints.weights import load_config, resolve_weights
 from onedial.models.decoder import Decoder
 from onedial.models.forward.activations import read_streams
 from onedial.models.forward.batches import QUESTIONS_PER_BATCH, bytes_per_question
-from onedial.models.forward.path_proof import check_fast_paths
+from onedial.models.forward.path_proof import WIDENED, check_fast_paths
 from onedial.models.forward.prefill_cache import CACHE_BYTES
 from onedial.models.identity import fingerprint
 from onedial.models.model import DTYPES, OpenModel
@@ -46,8 +48,15 @@ from steering.planning.magnitudes import NEAR, doubling
 from steering.reading import ROWS_PER_QUESTION, answers_along
 
 SKETCH_LAYERS = 3
-SKETCH_WEIGHTS = 10**9
-"""More of them than this take longer to draw than a run's time is worth knowing beforehand."""
+SKETCH_WEIGHTS = 250 * 10**6
+"""In a sketch's layers, at most: more take longer to time than a run's time is worth knowing beforehand."""
+HALVED = (
+    *("hidden_size", "intermediate_size", "moe_intermediate_size", "shared_expert_intermediate_size"),
+    *("num_attention_heads", "num_key_value_heads"),
+)
+"""Numbers of a config that make a layer narrower, each half as large."""
+IN_ITS_OWN_DTYPE = 0.2
+"""Of the comparison of a model in 16 bits with plain hooks: the share that takes all of its layers."""
 FEW_TOKENS, MANY_TOKENS = 2, 6
 """That are written in the same batch."""
 NEAR_STEPS = sum(abs(magnitude) <= NEAR for magnitude in doubling())
@@ -171,6 +180,11 @@ class Size:
             raise InputError(f"{type(config).__name__} is no config of a causal language model: {error}") from error
         return cls(decoder, decoder.n_layers, sum(weight.numel() for weight in hf.parameters()))
 
+    @property
+    def layer_weights(self) -> float:
+        """Of a layer, on average."""
+        return sum(weight.numel() for weight in self.decoder.layers.parameters()) / self.n_layers
+
     def n_in_cache(self, lengths: Sequence[int], layer: int, dtype: torch.dtype) -> int:
         """How many of these prompts, read with a push at a layer, stay in the cache."""
         config = self.decoder.config
@@ -188,31 +202,36 @@ class Clock:
 
     Args:
         n_layers: of the whole model.
+        heavier: weights of a layer of the model, in those of the sketch's. wider: its stream, in the sketch's.
     """
 
-    def __init__(self, sketch: OpenModel, prompts: Sequence[Prompt], n_layers: int) -> None:
+    def __init__(
+        self, sketch: OpenModel, prompts: Sequence[Prompt], n_layers: int, heavier: float = 1.0, wider: float = 1.0
+    ) -> None:
         n_batch = QUESTIONS_PER_BATCH.get(sketch.device.type, 16)
         by_length = sorted(prompts, key=lambda prompt: len(prompt.user))
         start = max(0, (len(by_length) - n_batch) // 2)
         self._chosen = by_length[start : start + n_batch]
         self._batch = PromptSet.of_prompts(sketch, self._chosen, [str(n) for n in range(len(self._chosen))])
         self._model, self._top, self._n_layers = sketch, sketch.n_layers - 1, n_layers
+        self._heavier, self._wider = heavier, wider
 
     def seconds(self, load: Load) -> float:
         """Of a load, all of it, in one process."""
         n_tokens, batches = sum(map(len, self._batch.sequences)), len(load.lengths) / len(self._chosen)
-        by_token = self._reading / n_tokens if load.lengths else 0.0
+        by_token = self._heavier * self._reading / n_tokens if load.lengths else 0.0
         read = by_token * self._n_layers / (self._top + 1) * sum(load.lengths[load.n_cached :])
         if load.kind == "written":  # few prompts side by side take nearly as long for a token as many
             still, by_layer = self._token(min(len(load.lengths), len(self._chosen)))
-            writing = math.ceil(batches) * load.n_tokens * (still + by_layer * self._n_layers)
+            token = self._wider * still + self._heavier * by_layer * self._n_layers
+            writing = math.ceil(batches) * load.n_tokens * token
             return load.seconds + (read + writing) * sum(count for _, count in load.rows)
         if load.kind == "all":
             batches = sum(load.lengths) / n_tokens
         steered = 0.0
         for layer, count in load.rows:
             still, by_layer = self._pushed(load.kind, count)
-            steered += still + by_layer * (self._n_layers - 1 - layer)
+            steered += still + self._heavier * by_layer * (self._n_layers - 1 - layer)
         return load.seconds + read + batches * steered
 
     def usual_and_most(self, loads: Sequence[Load]) -> tuple[float, float]:
@@ -250,10 +269,21 @@ class Clock:
     def _along(self, n_rows: int, at: str) -> tuple[float, float]:
         seconds, direction = [], self._model.readout.answer_direction(self._batch.tokens)
         direction, grid = direction / direction.norm(), [place / 1000 for place in range(n_rows)]
-        for layer in (self._top, 0):
+        # At all positions the top layer runs in part (`prefill`), and stands for no other.
+        high = max(self._top - 1, min(self._top, 1)) if at == "all" else self._top
+        for layer in (high, 0):
             push = Intervention.of(SteeringVector(direction, layer, 1.0, 1.0, self._model.identity), positions=at)
             seconds.append(_seconds(self._model, partial(answers_along, self._model, [push], self._batch, grid)))
-        return max(seconds[0] - self._reading, 0.0), max(seconds[1] - seconds[0], 0.0) / max(self._top, 1)
+        still = max(seconds[0] - self._reading, 0.0) + (self._wider - 1) * self._unembedding(n_rows)
+        return still, max(seconds[1] - seconds[0], 0.0) / max(high, 1)
+
+    def _unembedding(self, n_rows: int) -> float:
+        """The logits of so many rows of each question."""
+        if self._wider == 1:
+            return 0.0
+        model = self._model
+        rows = torch.zeros(n_rows * len(self._chosen), model.d_model, dtype=model.dtype, device=model.device)
+        return _seconds(model, lambda: model.readout.logits(rows, slice(None)))
 
 
 @dataclass(frozen=True)
@@ -350,8 +380,12 @@ def forecast_of(
     sketch = sketch_of(config, tokenizer, loaded, device, size)
     if sketch is None:
         return Forecast(loads, size, loaded, device, None)
-    clock = Clock(sketch, max(asked.values(), key=len), size.n_layers)  # of one wording, as a stage asks them
-    loads[START] = [*loads[START], Load(seconds=so_far + _checking(sketch, size))]
+    wider = size.decoder.d_model / sketch.d_model
+    lowest = Size.of(_lowest(config.get_text_config(), size.n_layers, sketch.n_layers))
+    heavier = lowest.layer_weights / Size.of(sketch.hf.config).layer_weights
+    # Of one wording, as a stage asks them.
+    clock = Clock(sketch, max(asked.values(), key=len), size.n_layers, heavier, wider)
+    loads[START] = [*loads[START], Load(seconds=so_far + _checking(sketch, size, heavier))]
     taken = {name: clock.usual_and_most(own) for name, own in loads.items()}
     return Forecast(loads, size, loaded, device, taken)
 
@@ -360,18 +394,10 @@ def sketch_of(config: Any, tokenizer: Any, dtype: torch.dtype, device: str, size
     """The first layers of a model by its config, with random weights: as fast as the model, and wrong.
 
     Returns:
-        None where such a sketch can't be made, or has over `SKETCH_WEIGHTS` weights; which it is, is noticed.
+        None where such a sketch can't be made, which is noticed.
     """
-    small = copy.deepcopy(config.get_text_config())
-    n_layers, kept = size.n_layers, min(SKETCH_LAYERS, size.n_layers)
-    for name, value in vars(small).items():  # the kinds of the layers, layer by layer
-        if isinstance(value, list) and len(value) == n_layers:
-            setattr(small, name, value[:kept])
-    small.num_hidden_layers = kept
     try:
-        if Size.of(small).n_parameters > SKETCH_WEIGHTS:
-            notice("the model's layers are too large to be tried with random weights, so no time is told")
-            return None
+        small = _fitting(config.get_text_config(), size)
         hf = AutoModelForCausalLM.from_config(small, dtype=dtype).to(device)
         return OpenModel(hf, tokenizer, name="a sketch")
     except (InputError, ValueError, TypeError, AttributeError, IndexError, RuntimeError) as error:
@@ -379,10 +405,34 @@ def sketch_of(config: Any, tokenizer: Any, dtype: torch.dtype, device: str, size
         return None
 
 
-def _checking(sketch: OpenModel, size: Size) -> float:
+def _fitting(config: Any, size: Size) -> Any:
+    """The config of a sketch: its lowest layers, narrower ones where they have over `SKETCH_WEIGHTS`."""
+    small = _lowest(config, size.n_layers, min(SKETCH_LAYERS, size.n_layers))
+    while Size.of(small).layer_weights * SKETCH_LAYERS > SKETCH_WEIGHTS and small.num_attention_heads % 2 == 0:
+        small = copy.deepcopy(small)
+        for name in HALVED:
+            if isinstance(value := getattr(small, name, None), int):
+                setattr(small, name, max(1, value // 2))
+    return small
+
+
+def _lowest(config: Any, n_layers: int, kept: int) -> Any:
+    """A copy of a config with its lowest layers alone."""
+    small = copy.deepcopy(config)
+    for name, value in vars(small).items():  # the kinds of the layers, layer by layer
+        if isinstance(value, list) and len(value) == n_layers:
+            setattr(small, name, value[:kept])
+    small.num_hidden_layers = kept
+    return small
+
+
+def _checking(sketch: OpenModel, size: Size, heavier: float) -> float:
     """Seconds in which the whole model's paths are checked and its weights added up."""
-    layer = sketch.stack.layers[0]
-    paths = _seconds(sketch, lambda: check_fast_paths(sketch.stack)) * size.n_layers / sketch.n_layers
+    layer, n_compared = sketch.stack.layers[0], float(size.n_layers)
+    if sketch.dtype != torch.float32:
+        n_widened = min(size.n_layers, WIDENED)
+        n_compared = n_widened + IN_ITS_OWN_DTYPE * (size.n_layers - n_widened)
+    paths = heavier * _seconds(sketch, lambda: check_fast_paths(sketch.stack)) * n_compared / sketch.n_layers
     n_weights = sum(weight.numel() for weight in layer.parameters())
     return paths + _seconds(sketch, lambda: fingerprint(layer)) * size.n_parameters / n_weights
 

@@ -93,6 +93,18 @@ def test_the_fingerprint_knows_the_weights_and_not_their_dtype():
     assert fingerprint(bf16) == fingerprint(bf16.float())
 
 
+@pytest.mark.parametrize("n", [1, 32760, 32761, 65520, 65521, 65522, 200_003])
+def test_the_sums_of_a_fingerprint(n, monkeypatch):
+    from onedial.models import identity
+
+    monkeypatch.setattr(identity, "ROWS_IN_INT32", 2)
+    for dtype in (torch.float32, torch.bfloat16, torch.float16):
+        values = torch.randn(n, generator=torch.Generator().manual_seed(n)).to(dtype)
+        bits = values.to(torch.bfloat16).view(torch.int16).long()
+        weighted = bits * (1 + torch.arange(n) % 65521)
+        assert identity._sums(values) == (int(bits.sum()) % 2**64, int(weighted.sum()) % 2**64)
+
+
 @pytest.mark.parametrize("place", [0, 100, -1])
 def test_the_fingerprint_sees_one_changed_value_anywhere_and_two_that_were_exchanged(place):
     from onedial.models.identity import fingerprint, sampled_fingerprint

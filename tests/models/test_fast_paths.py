@@ -88,6 +88,24 @@ def test_where_weights_cannot_be_widened_sixteen_bits_are_compared_by_their_own_
             assert allowed(dtype).allowed == frozenset()
 
 
+def test_sixteen_bits_are_widened_up_to_every_kind_of_layer(monkeypatch):
+    monkeypatch.setattr(path_proof, "WIDENED", 2)
+    depths = {
+        name: path_proof._with_all_kinds(tiny_model(name, **more).stack)
+        for name, more in (("llama", {}), ("qwen2", {}), ("gemma3", {"num_hidden_layers": 7}))
+    }
+    assert depths == {"llama": 2, "qwen2": 3, "gemma3": 6}
+
+
+@pytest.mark.parametrize("above", [0, 24])
+def test_a_proof_takes_few_forwards(above):
+    """Passes of a layer in float32: each length once by hooks, the padded ones, and both fast paths."""
+    stack, passes = tiny_model("llama").stack, []
+    stack.layers[-1].register_forward_hook(lambda *_: passes.append(1))
+    assert path_proof.check_fast_paths(stack, above).allowed == BOTH
+    assert len(passes) <= (9 if not above else 18)
+
+
 @pytest.mark.parametrize("architecture", ["llama", "gpt2"])
 def test_a_model_whose_weights_lie_on_disk_is_checked_and_answers_as_in_memory(architecture, tmp_path, monkeypatch):
     tiny_hf(architecture).save_pretrained(tmp_path)

@@ -11,7 +11,7 @@ from onedial.asking.questions import Question
 from onedial.core.errors import InputError
 from onedial.models.model import OpenModel
 from onedial.models.prompt_set import PromptSet
-from steering.planning.forecast import Clock, Forecast, Load, Size
+from steering.planning.forecast import Clock, Forecast, Load, Size, sketch_of
 from steering.sweeping import sweep
 
 QUESTIONS = [Question(f"q{n}", f"Who sang of river {n}{' and of the sea' * (n % 4)}?") for n in range(64)]
@@ -76,6 +76,22 @@ def test_every_kind_of_work_takes_time(model, kind, monkeypatch):
     monkeypatch.setattr("steering.planning.forecast.LONG_ENOUGH", 0.0)
     clock = Clock(model, [METACOGNITIVE.fill(question.text) for question in QUESTIONS], n_layers=10)
     assert clock.seconds(Load([40] * 32, [(2, 3)], kind, n_cached=32, n_tokens=4)) > 0
+
+
+@pytest.mark.parametrize("architecture", ["llama", "qwen3", "gemma2"])
+def test_layers_too_large_to_try_are_stood_for_by_narrower_ones(architecture, monkeypatch):
+    monkeypatch.setattr("steering.planning.forecast.LONG_ENOUGH", 0.0)
+    config = tiny_model(architecture).hf.config
+    size = Size.of(config)
+    monkeypatch.setattr("steering.planning.forecast.SKETCH_WEIGHTS", 2 * size.layer_weights)
+    sketch = sketch_of(config, byte_tokenizer(), torch.float32, "cpu", size)
+    assert (sketch.d_model, sketch.n_layers) == (size.decoder.d_model // 2, 3)
+    load = Load([40] * 32, [(2, 3)], n_cached=32)
+    prompts = [METACOGNITIVE.fill(question.text) for question in QUESTIONS]
+    assert Clock(sketch, prompts, size.n_layers, 4.0, 2.0).seconds(load) > 0
+    monkeypatch.setattr(Clock, "_pushed", lambda own, kind, count: (0.0, 0.1))
+    plain, heavier = (Clock(sketch, prompts, size.n_layers, times, 2.0).seconds(load) for times in (1.0, 4.0))
+    assert heavier == pytest.approx(4 * plain)
 
 
 @pytest.mark.slow
