@@ -12,6 +12,7 @@ from onedial.asking.instruments import YES_NO_TOKENS, TokenReader
 from onedial.asking.prompts import METACOGNITIVE, Prompt
 from onedial.core.errors import InputError
 from onedial.core.notices import notice
+from onedial.core.pulse import at_work
 from onedial.models.chat_turns import ChatTurns
 from onedial.models.checkpoints.split import keep_own_part
 from onedial.models.decoder import Decoder
@@ -76,7 +77,10 @@ class OpenModel:
         self._cache: PrefillCache | None = None
         self._writes_padded: bool | None = None
         self.writer: Writer | None = None
-        self.stack, self.readout = proven(hf, pad_id(tokenizer, hf.get_input_embeddings().weight.shape[0]), name)
+        with at_work(f"trying {name} on four tokens", after=2):
+            self.stack, self.readout = proven(hf, pad_id(tokenizer, hf.get_input_embeddings().weight.shape[0]), name)
+        with at_work(f"adding up the weights of {name}, by which it is known", after=2):
+            known_by = fingerprint(hf)
         self.identity = ModelIdentity(
             name=name,
             source=source,
@@ -84,7 +88,7 @@ class OpenModel:
             architecture=type(hf).__name__,
             n_layers=self.n_layers,
             d_model=self.d_model,
-            fingerprint=fingerprint(hf),
+            fingerprint=known_by,
             sampled_fingerprint=sampled_fingerprint(hf),
         )
         if is_split():

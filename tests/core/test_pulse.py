@@ -1,5 +1,7 @@
 """What a program is doing is said at once, and known to whoever waits for it."""
 
+import time
+
 from onedial.core.pulse import at_work, what_is_done
 
 
@@ -19,3 +21,11 @@ def test_of_several_processes_only_the_first_speaks(capfd, monkeypatch):
     with at_work("sweep"):
         pass
     assert capfd.readouterr().err == ""
+
+
+def test_what_lasts_is_said_later_and_what_does_not_never(capsys):
+    with at_work("long", after=0.01):
+        time.sleep(0.2)
+    with at_work("short", after=60):
+        pass
+    assert capsys.readouterr().err == "long ...\n"

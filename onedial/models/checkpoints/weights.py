@@ -20,6 +20,7 @@ from transformers import AutoConfig, AutoTokenizer, PreTrainedTokenizerFast
 from onedial.core.errors import InputError
 from onedial.core.files import sha256_of_file
 from onedial.core.notices import notice
+from onedial.core.pulse import at_work
 from onedial.models.checkpoints.embedded import EMBEDDED, LICENCE, SHA256, SOURCE, ensure_embedded
 from onedial.models.checkpoints.fit import check_fit
 from onedial.models.checkpoints.folders import (
@@ -147,7 +148,7 @@ def load_weights(
     if is_split() and location.kind == "gguf":
         raise InputError(f"{location.path} is a GGUF file, and --tensor-parallel splits safetensors; leave it out")
     placement = device_map or (None if device is None or torch.device(device).type == "cpu" else {"": device})
-    with _explained(location, device_map or device):
+    with _explained(location, device_map or device), at_work(f"reading the weights of {location.path}", after=2):
         if location.kind == "gguf":
             exact = dtype if isinstance(dtype, torch.dtype) else torch.float32
             model, tokenizer = load_gguf(folder, exact, placement)
