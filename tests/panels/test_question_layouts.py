@@ -94,6 +94,7 @@ def test_of_many_layouts_none_is_wrong_and_the_first_suggestion_is_right_in_nine
     ("row", "words"),
     [
         ({"answer": "Charlotte", "ground_truth": "Jane"}, "'answer', 'ground_truth' could each be meant"),
+        ({"answer": "Charlotte", "is_correct": 0}, "'answer', 'is_correct' could each be meant.*answer=answer"),
         ({"reference": "http://a.org", "expected_answer": "Jane"}, r"answer=expected_answer \(row 1"),
         ({"answer": "3 hens.\n#### 12"}, "final=####"),
         ({"answer": "So it is \\boxed{12}."}, "final=boxed"),

@@ -42,7 +42,8 @@ MOST = 3
 def rivals(table: Table, mapping: QuestionColumns) -> list[str]:
     """Columns that could be meant for answers, options or a key, hold something, and are not read.
 
-    Where nothing is read as answers or options, a name that is only like theirs will do.
+    Where nothing is read as answers or options, a name that is only like theirs will do; beside answers also what tells
+    that a model gave them.
     """
     names, held = [str(name) for name in table.frame.columns], mapping.held(table)
     taken = {head_of(column, names) for columns in held.values() for column in columns}
@@ -50,7 +51,7 @@ def rivals(table: Table, mapping: QuestionColumns) -> list[str]:
 
     def could_be(name: str) -> bool:
         is_named = (name in _LIKE_ANSWERS and len(name) > 1) or _WRONG_ONE.fullmatch(name) or _KEY.fullmatch(name)
-        return bool(is_named or (is_loose and _LIKE.search(name)))
+        return bool(is_named or (_LIKE.search(name) if is_loose else name in NAMES["graded"] and "options" not in held))
 
     like = [name for name in names if could_be(simple(name))] + [name for family in _families(table) for name in family]
     return [name for name in dict.fromkeys(like) if name not in taken and _filled(table.frame[name])]
