@@ -237,10 +237,9 @@ def rates_along(
     prompts: PromptSet,
     interventions: Sequence[Intervention],
     progress: Callable[[int], None] | None = None,
-    grids: Mapping[str, Sequence[float]] | None = None,
     further: Callable[[dict[str, pd.DataFrame]], Sequence[Intervention]] | None = None,
 ) -> dict[str, pd.DataFrame]:
-    """intervention_id -> its `yes_rates`, at the doubled magnitudes unless others are given, 0 among them.
+    """intervention_id -> its `yes_rates`, at the doubled magnitudes, 0 among them.
 
     Those up to `NEAR` are asked first. Beyond it only a side that is not `turned` by then is followed.
 
@@ -248,7 +247,7 @@ def rates_along(
         progress: is told how many questions more were asked up to `NEAR`.
         further: which interventions are followed beyond `NEAR`, from the rates up to there; by default all.
     """
-    grids = grids or {each.intervention_id: doubling(each.units_per_norm) for each in interventions}
+    grids = {each.intervention_id: doubling(each.units_per_norm) for each in interventions}
 
     def asked(
         wanted: Mapping[str, Sequence[float]], told: Callable[[int], None] | None = None
