@@ -40,6 +40,7 @@ def opening_of(stored: Stored) -> Opening:
         InputError: a table is missing or broken.
 
     >>> import tempfile
+    >>> from onedial.core.run.run import Run
     >>> folder = tempfile.TemporaryDirectory()
     >>> run = Run.create(f"{folder.name}/run", "train_probes.py", {"method": ["logistic"]})
     >>> opening_of(Stored(run, PROBE_RESULTS, WORDS)).headline
