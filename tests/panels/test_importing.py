@@ -6,7 +6,6 @@ other two) wrote on the embedded model, or on a mock where an answer had to be r
 
 import json
 import math
-import shutil
 from dataclasses import replace
 from pathlib import Path
 
@@ -155,10 +154,9 @@ def test_an_answer_cut_off_in_its_reasoning_is_unread(tmp_path, text, stop, said
     assert (panel["said_yes"].isna() if said is None else panel["said_yes"] == said).all()
 
 
-@pytest.mark.parametrize("model", ["none/none", "none"])
-def test_a_log_without_a_model_is_of_the_one_with_a_role(tmp_path, model):
+def test_a_log_without_a_model_is_of_the_one_with_a_role(tmp_path):
     roles = {"target": {"model": "openai/gpt-x"}}
-    (run,) = inspect_log(tmp_path / "log.json", "Yes", model=model, model_roles=roles)
+    (run,) = inspect_log(tmp_path / "log.json", "Yes", model="none/none", model_roles=roles)
     assert run.model == "openai/gpt-x"
 
 
@@ -242,15 +240,6 @@ def test_a_document_is_read_by_the_preset_of_its_task_or_by_columns(tmp_path):
         assert (run.records[0].question, run.records[0].topic) == (question, "sport")
     with pytest.raises(InputError, match="has no text under 'activity', which is to be its topic"):
         read_logs(tmp_path, LogChoices(columns={"topic": "activity"}))
-
-
-def test_without_results_beside_it_the_folder_names_the_model(tmp_path):
-    folder = tmp_path / "org__other"
-    folder.mkdir()
-    shutil.copy(lm_file("can_you"), folder)
-    (run,) = read_logs(folder)
-    assert run.model == "org/other"
-    assert "not found" in run.about["results"]
 
 
 def likely(tmp_path, arguments, logs, **more):
@@ -406,17 +395,12 @@ def test_a_table_that_cannot_be_used_is_refused_by_place(tmp_path, text, choices
         panel_from_logs(read_logs(table(tmp_path, text), choices))
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        "question_id,a,b\nq1,oui,non\nq2,non,rien\n",
-        "question_id,respondent,said_yes\nq1,a,oui\nq1,b,non\nq2,a,non\nq2,b,rien\n",
-    ],
-)
-def test_spellings_are_read_in_every_shape_of_a_table(tmp_path, text):
+def test_spellings_are_read_in_a_wide_table(tmp_path):
     choices = LogChoices(spellings=Spellings(("oui",), ("non",), ("rien",)))
-    panel = panel_from_logs(read_logs(table(tmp_path, text), choices)).panel
-    said = panel.pivot(index="question_id", columns="respondent", values="said_yes")
+    path = table(tmp_path, "question_id,a,b\nq1,oui,non\nq2,non,rien\n")
+    said = panel_from_logs(read_logs(path, choices)).panel.pivot(
+        index="question_id", columns="respondent", values="said_yes"
+    )
     np.testing.assert_array_equal(said, [[1, 0], [0, np.nan]])
 
 
@@ -580,11 +564,6 @@ def test_what_was_asked_is_always_said(asked, reason):
         panel_from_logs(runs, asked)
 
 
-def test_a_format_that_is_not_known_is_refused(tmp_path):
-    with pytest.raises(InputError, match="no format called 'inspct'; did you mean 'inspect'"):
-        read_logs(tmp_path, format="inspct")
-
-
 def test_files_that_ask_in_other_prompts_meet_in_the_questions(tmp_path):
     rivers = ["Which river flows through Vienna?", "Which river flows through Cairo?"]
     for model, frame in (("a", "Take a quiz.\n{}"), ("b", "Question: {}\nReply yes or no.")):
@@ -599,14 +578,9 @@ def test_files_that_ask_in_other_prompts_meet_in_the_questions(tmp_path):
     ("prompts", "bare"),
     [
         (["Quiz\nQ: a?\nGo", "Quiz\nQ: b?\nGo", "Quiz\nQ: c?\nGo"], ["a?", "b?", "c?"]),
-        (["Quiz\nQuestion: a?", "Quiz\nQuestion: b?"], ["a?", "b?"]),
         (["Quiz\nWho?", "Quiz\nWho?"], ["Quiz\nWho?", "Quiz\nWho?"]),
-        (["What is a?", "What is b?", "What is c?"], ["What is a?", "What is b?", "What is c?"]),
-        (["x\nsame\nsame", "y\nsame\nsame", "z\nsame\nsame"], ["x", "y", "z"]),
         (["[INST] Question: a?", "[INST] Question: b?", "[INST] Question: c?"], ["a?", "b?", "c?"]),
-        (["a", "a", "a"], ["a", "a", "a"]),
         (["Quiz\nx\nA) 1\nB) none", "Quiz\ny\nA) 2\nB) none"], ["x\nA) 1\nB) none", "y\nA) 2\nB) none"]),
-        ([], []),
     ],
 )
 def test_only_whole_lines_that_all_prompts_share_go(prompts, bare):
@@ -639,18 +613,8 @@ ENDS = [
 
 
 @pytest.mark.parametrize(("name", "reason", "text", "said"), ENDS)
-@pytest.mark.parametrize("kind", ["table", "every-eval-ever", "lm-eval"])
-def test_what_a_file_says_of_an_end_counts_as_it_does_live(tmp_path, kind, name, reason, text, said):
-    if kind == "table":
-        rows = [{"model": "m", "question": f"Item {n}?", "raw_text": text, name: reason} for n in range(3)]
-    elif kind == "lm-eval":
-        rows = [{**row, "resps": [text], "filtered_resps": text, name: reason} for row in FLAT]
-    else:
-        rows = [json.loads(line) for line in (LOGS / "every_eval_ever/can_you_samples.jsonl").read_text().splitlines()]
-        for row in rows:
-            row |= {"error": None, "output": {"raw": [text]}}
-            row["metadata"] = {"epoch": row["metadata"]["epoch"], name: reason}
-    (tmp_path / "log.jsonl").write_text(lines(rows))
+def test_what_a_file_says_of_an_end_counts_as_it_does_live(tmp_path, name, reason, text, said):
+    row = {"model": "m", "question": "Who?", "raw_text": text, name: reason}
+    (tmp_path / "log.jsonl").write_text(json.dumps(row))
     panel = panel_from_logs(read_logs(tmp_path / "log.jsonl"), asked="yes-no").panel
-    assert (panel["said_yes"].isna() if said is None else panel["said_yes"] == said).all()
-    assert len(panel) == len(rows)
+    np.testing.assert_array_equal(panel["said_yes"], [np.nan if said is None else said])
