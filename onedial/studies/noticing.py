@@ -3,8 +3,9 @@
 import pandas as pd
 
 from onedial.core.run.notes import Notes
-from onedial.show.ending import end_with_tables
+from onedial.show.ending import Opening, end, of_tables
 from onedial.show.plots import Points, forest
+from onedial.show.results import Stored
 from onedial.studies.options.noticing import NoticingOptions
 from onedial.studies.start import Start
 from steering.effects.noticing import (
@@ -53,7 +54,8 @@ def ask_noticing(program: str, options: NoticingOptions, notes: Notes) -> None:
         run.record(sentence=sentence)
         drawing = forest(_labelled(scores), "detection", "detection, in nats", Points(by="kind"))
         tables = {"scores": shown.set_index(["magnitude", "kind"])}
-        end_with_tables(run, QUESTION.format(model.identity.name), [sentence], tables, {"scores": drawing}, lead=LEAD)
+        results = of_tables([], tables, {"scores": drawing})
+        end(Stored(run, results), Opening(QUESTION.format(model.identity.name), sentence, LEAD), case=results)
 
 
 def _labelled(scores: pd.DataFrame) -> pd.DataFrame:
