@@ -264,7 +264,8 @@ def _place(label: str) -> int:
 # ---- guesses with probabilities --------------------------------------------------------------------------------------
 
 _GUESS = re.compile(
-    r"^(?:(?:G|guess )?\d{1,2}[.):]\s+)?(?P<guess>.*?\w.*?)\s*(?:[:(,\[|=]|\s[\u2013-])\s*(?P<p>.*\d.*)$", re.IGNORECASE
+    r"^(?:(?:G|guess )?\d{1,2}[.):]\s+)?(?P<guess>.*?\w.*?)\s*(?:[:(,\[|=]|\s[\u2013-])\s*(?P<p>[^\d:(,\[|=]*\d.*)$",
+    re.IGNORECASE,
 )
 _NO_GUESS = re.compile(
     r"(?:(?:the|your|first|second|third|fourth) )*(?:guess|answer|p\d|probability.*)|.*%.*", re.IGNORECASE
@@ -274,15 +275,22 @@ _NO_GUESS = re.compile(
 def parse_guesses(text: str) -> list[tuple[str, float]]:
     """(guess, probability) of each line that has both, at most `N_GUESSES`; of a guess that stands twice, the first.
 
-    1. A line is a guess, perhaps behind a number, and what `stated_probability` reads behind the first colon, comma,
-       bracket or dash.
+    1. A line is a guess, perhaps behind a number, and what `stated_probability` reads behind the last colon, comma,
+       bracket or dash before it; so is an object with both in a JSON array.
     2. "The second guess" and "the probability of ..." are no guesses. Where lines below the first are numbered, those
        without a number are none either.
 
     >>> parse_guesses("Paris: 60%\\n2. Lyon (25%)\\n3. Nice: .1\\n4. paris: 5%\\n5. Apollo 11")
     [('Paris', 0.6), ('Lyon', 0.25), ('Nice', 0.1)]
     """
-    first, *rest = unmarked(text).splitlines() or [""]
+    held = _json_of(text)
+    rows = (
+        [list(each.values()) for each in held if isinstance(each, dict) and len(each) == 2]
+        if isinstance(held, list)
+        else []
+    )
+    lines = [f"{guess}: {p}" for guess, p in rows] if rows else unmarked(text).splitlines()
+    first, *rest = lines or [""]
     numbered = [line for line in rest if re.match(r"(?:G|guess )?\d{1,2}[.):]\s", line, re.IGNORECASE)]
     guesses: dict[str, tuple[str, float]] = {}
     for found in filter(None, map(_GUESS.match, [first, *(numbered or rest)])):

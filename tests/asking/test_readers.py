@@ -143,7 +143,8 @@ RULES = {
     "guesses": (
         parse_guesses,
         {
-            "1. Paris: 60%\n2. Lyon: 25%": [("Paris", 0.6), ("Lyon", 0.25)],
+            "Well, hard: Paris: 60%\n2. Lyon: 25%": [("Well, hard: Paris", 0.6), ("Lyon", 0.25)],
+            '[{"guess": "Paris", "probability": 0.6}]': [("Paris", 0.6)],
             "G1: Paris (0.75)\nso:\nG2: Lyon - 20–30%": [("Paris", 0.75), ("Lyon", 0.25)],
             "1.5: about 60%\n2. 12, 5%": [("1.5", 0.6), ("12", 0.05)],
             "The first answer: 100%\n2. The probability of each is: 50%": [],
