@@ -1,9 +1,14 @@
 """Whatever holds a table is read, and whatever does not is refused in one sentence, at the border of each kind."""
 
+import re
+from pathlib import Path
+
 import numpy as np
 import pandas as pd
 import pytest
 
+import onedial.confidence
+import onedial.scale
 from onedial.core.errors import InputError
 from onedial.stats.answers import as_answers
 
@@ -49,3 +54,19 @@ def test_what_is_no_table_is_refused_in_one_sentence(form):
         as_answers(REFUSED[form])
     assert "\n" not in str(refused.value)
     assert len(str(refused.value)) < 400
+
+
+PAGE = Path(__file__).parents[2] / "docs" / "psychometrics.md"
+
+
+def test_every_function_of_the_page_is_exported_with_an_example():
+    """Its example runs with all others; R's call is beside every statistic of the scale."""
+    listed = PAGE.read_text(encoding="utf-8").partition("Functions in `onedial.scale`")[2].partition("**Terms.**")[0]
+    names = set(re.findall(r"`([a-z_]+)`", listed))
+    assert len(names) >= 16
+    for name in names:
+        room = onedial.scale if hasattr(onedial.scale, name) else onedial.confidence
+        assert name in room.__all__
+        told = str(getattr(room, name).__doc__)
+        assert ">>> " in told, name
+        assert room is onedial.confidence or "R: " in told, name
