@@ -1,7 +1,7 @@
 """Interventions: how they are made and applied, and what a sweep of their magnitude does to the answers."""
 
 from steering.directions import DIRECTIONS
-from steering.exporting import export_gguf, import_vectors
+from steering.exporting import as_vector, export_gguf, import_vectors
 from steering.interventions import Intervention, Push, SteeringVector
 from steering.operators import OPERATORS
 from steering.sweeping import SweepResult, sweep
@@ -15,6 +15,7 @@ __all__ = [
     "Push",
     "SteeringVector",
     "SweepResult",
+    "as_vector",
     "export_gguf",
     "extract_vector",
     "import_vectors",

@@ -11,9 +11,9 @@ Layers are counted in three ways, and no file says which. `import_vectors` asks:
 """
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, overload
 
 import numpy as np
 import torch
@@ -152,6 +152,39 @@ def import_vectors(
         )
         for layer, norm in zip(layers, norms, strict=True)
     ]
+
+
+@overload
+def as_vector(directions: Any, model: OpenModel, layer: int) -> SteeringVector: ...
+@overload
+def as_vector(directions: Any, model: OpenModel, layer: Sequence[int]) -> list[SteeringVector]: ...
+def as_vector(directions: Any, model: OpenModel, layer: int | Sequence[int]) -> SteeringVector | list[SteeringVector]:
+    """A direction of your own as a steering vector, after one layer; or one for each of several layers.
+
+    Args:
+        directions: a tensor, an array or a list of numbers: `d_model` for one layer, `layer d_model` for several.
+        layer: 0-based, after which each is added.
+
+    Returns:
+        A magnitude of 1 is a median residual norm, measured on neutral passages; in `raw` units it is the direction as
+        it came.
+
+    Raises:
+        InputError: as `import_vectors`, or as many directions as layers were not given.
+
+    >>> import torch
+    >>> from onedial import load_model
+    >>> model = load_model("smollm2-135m-instruct")
+    >>> as_vector(torch.ones(model.d_model), model, 15).layer
+    15
+    >>> [vector.layer for vector in as_vector(torch.ones(2, model.d_model), model, range(14, 16))]
+    [14, 15]
+    """
+    layers, rows = ([layer], [directions]) if isinstance(layer, int) else (list(layer), list(directions))
+    if len(layers) != len(rows):
+        raise InputError(f"{len(rows)} directions were given for {len(layers)} layers; give one for each")
+    vectors = import_vectors(dict(zip(layers, rows, strict=True)), model, "output")
+    return vectors[0] if isinstance(layer, int) else [{each.layer: each for each in vectors}[place] for place in layers]
 
 
 def _check(intervention: Intervention, magnitude: float, path: Path | str) -> Path:

@@ -518,7 +518,7 @@ def as_intervention(given: "Intervention | SteeringVector") -> Intervention:
     if not isinstance(given, Intervention | SteeringVector):
         raise InputError(
             f"a {type(given).__name__} says neither its layer nor how long a push is; make a vector of it by "
-            "steering.import_vectors({layer: tensor}, model, convention, prompts)"
+            "steering.as_vector(tensor, model, layer)"
         )
     return given if isinstance(given, Intervention) else Intervention.of(given, role=_role_of(given))
 

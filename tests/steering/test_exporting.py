@@ -13,7 +13,7 @@ from onedial.asking.questions import Question
 from onedial.core.errors import InputError
 from onedial.core.notices import Notice
 from onedial.models.prompt_set import PromptSet
-from steering.exporting import export_gguf, import_vectors
+from steering.exporting import as_vector, export_gguf, import_vectors
 from steering.interventions import Intervention
 from steering.sweeping import sweep
 
@@ -209,3 +209,17 @@ def test_a_vector_of_this_project_is_read_by_its_own_way(model, tmp_path):
     vectors_at(model, [2])[0].save(tmp_path / "v.safetensors")
     with pytest.raises(InputError, match=r"is a vector of this project; read it by SteeringVector\.load"):
         import_vectors(tmp_path / "v.safetensors", model, "output", prompts_of(model))
+
+
+def test_a_tensor_becomes_a_vector_by_one_call(model):
+    rows = torch.randn(3, model.d_model, generator=torch.Generator().manual_seed(0))
+    (first, *_) = made = as_vector(rows, model, [2, 1, 3])
+    assert [each.layer for each in made] == [2, 1, 3]
+    for vector, row in zip(made, rows, strict=True):
+        torch.testing.assert_close(vector.direction * vector.raw_norm, row)
+    alone = as_vector(rows[0].tolist(), model, 2)
+    torch.testing.assert_close(alone.direction, first.direction)
+    with pytest.raises(InputError, match="3 directions were given for 2 layers"):
+        as_vector(rows, model, range(2))
+    with pytest.raises(InputError, match="layer 99"):
+        as_vector(rows[0], model, 99)

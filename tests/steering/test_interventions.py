@@ -130,7 +130,7 @@ def test_unknown_methods_contrasts_and_impossible_sets_of_vectors_are_refused():
     prompts, (vector,) = PromptSet.build(model, QUESTIONS, METACOGNITIVE), vectors_at(model, [1])
     with pytest.raises(InputError, match="method 'pca2' is not known; choose one of mean_difference, without_"):
         extract_vector(model, prompts, [1], method="pca2")
-    with pytest.raises(InputError, match="--contrast 'mood' is not known; choose one of response, answer"):
+    with pytest.raises(InputError, match="contrast 'mood' is not known; choose one of response, answer"):
         extract_vector(model, prompts, [1], contrast="mood")
     with pytest.raises(InputError, match="was given no steering vector"):
         Intervention.of()
