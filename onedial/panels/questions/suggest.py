@@ -7,6 +7,7 @@ meant than the one with the canonical name (`rivals`), and to print mappings tha
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from itertools import islice
 from typing import Any
 
@@ -86,7 +87,7 @@ def suggest(table: Table, without: Mapping[str, Any] | None = None) -> list[tupl
         without: a mapping that was tried already.
     """
     read: list[tuple[dict[str, Any], list[Question]]] = []
-    head = table.only(range(min(_LOOKED_AT, len(table.frame))))
+    head = replace(table, frame=table.frame.head(_LOOKED_AT))
     for mapping in islice(_candidates(head), 60):
         try:
             questions = [] if mapping == without else read_questions(head, QuestionColumns.of(mapping))
