@@ -223,17 +223,17 @@ class Store:
         """
         whose = (name, self.present)
         lines = [line for key, times in self._known.items() if key[:2] == whose for line in times.values()]
-        found = Counter(str(line["error"]) for line in lines if line.get("error"))
+        counts = Counter(str(line["error"]) for line in lines if line.get("error"))
         known = {(*key, time) for key, times in self._known.items() for time in times}
         cut = [line for line in self._attempts.values() if "outcome" not in line]
         n_cut = sum(_key(line)[:2] == whose and (*_key(line), line["time"]) not in known for line in cut)
-        return found + Counter({"nobody knows: it was interrupted": n_cut})
+        return counts + Counter({"nobody knows: it was interrupted": n_cut})
 
     def tell_failed(self, name: str) -> int:
         """Say how many of a respondent's requests on this occasion failed, and why; how many these are."""
-        found = self.failed(name)
-        if n := found.total():
-            reasons = "; ".join(f"{number}: {reason}" for reason, number in found.most_common())
+        counts = self.failed(name)
+        if n := counts.total():
+            reasons = "; ".join(f"{number}: {reason}" for reason, number in counts.most_common())
             notice(f"{name}, {self.present}: {n} requests failed ({reasons}); they are blank, and --resume asks again")
         return n
 
@@ -347,10 +347,10 @@ class _Kept(Request):
             tokens = (None, None)
         if attempt.refused:
             tokens = (0, 0)
-        said = _said(response) | dict(zip(("tokens_in", "tokens_out"), tokens, strict=True))
+        values = _said(response) | dict(zip(("tokens_in", "tokens_out"), tokens, strict=True))
         failed = "refused" if attempt.refused else "failed"
         outcome = {"attempt": self._attempt, "outcome": failed if response.error else "answered"}
-        self.store._append(outcome | {name: value for name, value in said.items() if value is not None})
+        self.store._append(outcome | {name: value for name, value in values.items() if value is not None})
         if self.store.budget is not None and self._price is not None:
             cost = None if tokens[0] is None or tokens[1] is None else self._price.of(tokens[0], tokens[1])
             self.store.budget.settle(self, cost)
@@ -371,18 +371,18 @@ def shown(prompt: Prompt) -> str:
 
 def _said(response: Response) -> Line:
     """What a line says of a response: whatever is not as by default."""
-    said = {name: plain(getattr(response, name)) for name in _DEFAULTS}
+    values = {name: plain(getattr(response, name)) for name in _DEFAULTS}
     return {
         name: whole_characters(value)
-        for name, value in said.items()
+        for name, value in values.items()
         if value is not None and value != _DEFAULTS[name] and value != []
     }
 
 
 def restored(line: Mapping[str, Any], place: int = 0) -> Response:
     """A response as it was."""
-    said = {name: line[name] for name in _DEFAULTS if line.get(name) is not None}
-    return Response(place=place, **said | {"probabilities": tuple(said.get("probabilities", ()))})
+    values = {name: line[name] for name in _DEFAULTS if line.get(name) is not None}
+    return Response(place=place, **values | {"probabilities": tuple(values.get("probabilities", ()))})
 
 
 def _key(line: Line) -> Key:

@@ -33,16 +33,16 @@ class ErrorInsteadOfAnswer(RuntimeError):
     """What a server says in place of an answer, with status 200 or inside a choice.
 
     Args:
-        told: its error, in whatever form.
+        sent: its error, in whatever form.
     """
 
-    def __init__(self, told: Any) -> None:
-        super().__init__(words_of(told) or "the server sent an error in place of an answer, without a reason")
-        code = told.get("code", told.get("status")) if isinstance(told, Mapping) else None
+    def __init__(self, sent: Any) -> None:
+        super().__init__(words_of(sent) or "the server sent an error in place of an answer, without a reason")
+        code = sent.get("code", sent.get("status")) if isinstance(sent, Mapping) else None
         self.code = int(code) if isinstance(code, int | str) and str(code).isdigit() else None
 
 
-def words_of(told: Any) -> str:
+def words_of(sent: Any) -> str:
     """The reason in a server's error: its message, wherever it stands ("" where there is none).
 
     >>> words_of({"error": {"message": "Too long.", "code": 400}}), words_of({"detail": "Not Found"})
@@ -50,19 +50,19 @@ def words_of(told: Any) -> str:
     >>> words_of({"detail": [{"loc": ["body", "logprobs"], "msg": "extra fields not permitted"}]})
     'body.logprobs: extra fields not permitted'
     """
-    if isinstance(told, str):
-        return " ".join(told.split())
-    if isinstance(told, Sequence):
-        return "; ".join(filter(None, map(words_of, told)))
-    if not isinstance(told, Mapping):
+    if isinstance(sent, str):
+        return " ".join(sent.split())
+    if isinstance(sent, Sequence):
+        return "; ".join(filter(None, map(words_of, sent)))
+    if not isinstance(sent, Mapping):
         return ""
-    if (message := told.get("msg")) and isinstance(where := told.get("loc"), list | tuple):
+    if (message := sent.get("msg")) and isinstance(where := sent.get("loc"), list | tuple):
         return f"{'.'.join(map(str, where))}: {message}"
-    words = (words_of(told.get(name)) for name in ("message", "error", "detail", "details", "msg", "reason"))
-    said = next(filter(None, words), "")
-    upstream = told.get("metadata")
+    words = (words_of(sent.get(name)) for name in ("message", "error", "detail", "details", "msg", "reason"))
+    text = next(filter(None, words), "")
+    upstream = sent.get("metadata")
     raw = words_of(upstream.get("raw")) if isinstance(upstream, Mapping) else ""
-    return f"{said} ({raw})" if said and raw else said or raw
+    return f"{text} ({raw})" if text and raw else text or raw
 
 
 @dataclass(frozen=True)
@@ -101,10 +101,10 @@ def failed(error: BaseException, clean: Callable[[str], str], **noted: Any) -> A
     nothing_done = any(type(each).__name__ in _NEVER_ARRIVED for each in chain)
     if status is not None and is_refused:
         nothing_done = status not in _MAY_HAVE_BEEN_MADE
-    told = stating[:1] or [each for each in chain if str(each) and type(each).__name__ != "RetryError"] or [error]
-    if type(told[0]).__name__ != "APIConnectionError":  # which does not say what was wrong with the connection
-        del told[1:]
-    reason = ", ".join(f"{type(each).__name__}: {_with_its_body(each)}" for each in told[:2])
+    telling = stating[:1] or [each for each in chain if str(each) and type(each).__name__ != "RetryError"] or [error]
+    if type(telling[0]).__name__ != "APIConnectionError":  # which does not say what was wrong with the connection
+        del telling[1:]
+    reason = ", ".join(f"{type(each).__name__}: {_with_its_body(each)}" for each in telling[:2])
     if "logprobs" in reason:
         reason += "; give this model `top_logprobs: 5`, or `logprobs: false`"
     if "response_format" in reason or "json_schema" in reason:
@@ -126,8 +126,8 @@ def seconds_to_wait(n_failed: int, attempt: Attempt) -> float:
 
 def _with_its_body(error: BaseException) -> str:
     """An exception's words, and the server's own where they are not among them."""
-    said, words = plain_words(str(error)), words_of(getattr(error, "body", None))
-    return said if words in said else f"{said}: {words}"
+    text, words = plain_words(str(error)), words_of(getattr(error, "body", None))
+    return text if words in text else f"{text}: {words}"
 
 
 def plain_words(text: str) -> str:
@@ -138,18 +138,18 @@ def plain_words(text: str) -> str:
 def _asked_for(chain: Sequence[Any]) -> float | None:
     for each in chain:
         headers = getattr(getattr(each, "response", None), "headers", None)
-        if headers is not None and (said := headers.get("retry-after")):
-            return _seconds_of(said, headers.get("date"))
+        if headers is not None and (text := headers.get("retry-after")):
+            return _seconds_of(text, headers.get("date"))
     return None
 
 
-def _seconds_of(said: str, now: str | None) -> float | None:
+def _seconds_of(text: str, now: str | None) -> float | None:
     """Seconds of a header Retry-After, which gives them or a date; that counts from the server's own clock."""
     try:
-        seconds = float(said)
+        seconds = float(text)
     except ValueError:
         try:
-            until = parsedate_to_datetime(said)
+            until = parsedate_to_datetime(text)
             since = parsedate_to_datetime(now) if now else datetime.now(UTC)
             seconds = max(0.0, (until - since).total_seconds())
         except (ValueError, TypeError):

@@ -81,13 +81,13 @@ def actual_costs(attempts: pd.DataFrame, prices: Mapping[str, Price | None]) -> 
         it is theirs).
     """
     nobody_knows = attempts["tokens_in"].isna()
-    own = attempts.assign(
+    counted = attempts.assign(
         unknown=nobody_knows,
         failed=attempts["outcome"].isin(["failed", "refused"]),
         most_in=attempts["most_in"].where(nobody_knows, 0.0),
         most_out=attempts["most_out"].where(nobody_knows, 0.0),
     )
-    groups = own.groupby(["respondent", "instrument"], sort=False)
+    groups = counted.groupby(["respondent", "instrument"], sort=False)
     table = groups.agg(calls=("failed", "size"), failed=("failed", "sum"), unknown=("unknown", "sum"))
     tokens = groups[["tokens_in", "tokens_out", "most_in", "most_out"]].sum()
     table[["tokens_in", "tokens_out"]] = tokens[["tokens_in", "tokens_out"]]

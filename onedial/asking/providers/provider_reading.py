@@ -66,12 +66,12 @@ def from_the_answer_on(
     """
     written = [str(token.get("token", "")).translate(_AS_TOKENIZERS_WRITE) for token in tokens]
     whole, answer = "".join(written), without_thoughts(text)
-    said = without_thoughts(whole)
-    if not said or not answer:
+    spoken = without_thoughts(whole)
+    if not spoken or not answer:
         return []
-    start = whole.rfind(said) if said != whole.strip() else 0
-    if reasoned and len(said) > len(answer):
-        if not said.endswith(answer):
+    start = whole.rfind(spoken) if spoken != whole.strip() else 0
+    if reasoned and len(spoken) > len(answer):
+        if not spoken.endswith(answer):
             return []
         start = whole.rfind(answer)
     shown, at = [], 0
@@ -88,14 +88,14 @@ def _alternatives(token: Mapping[str, Any]) -> dict[str, float]:
     logs = [(str(each.get("token", "")).translate(_AS_TOKENIZERS_WRITE), each.get("logprob")) for each in listed]
     if not all(isinstance(log, int | float) and log <= _ROUNDED for _, log in logs):
         return {}
-    found: dict[str, float] = {}
+    logs_of: dict[str, float] = {}
     for name, log in logs:
         if log > _SENTINEL:
-            found.setdefault(name, float(log))
+            logs_of.setdefault(name, float(log))
     first = logs[0][0]
-    if sum(map(math.exp, found.values())) > 1.01:  # more than there is: some are there to fill up
-        found = {name: log for name, log in found.items() if name == first or log != 0}
-    return found if first in found and sum(map(math.exp, found.values())) <= 1.01 else {}
+    if sum(map(math.exp, logs_of.values())) > 1.01:  # more than there is: some are there to fill up
+        logs_of = {name: log for name, log in logs_of.items() if name == first or log != 0}
+    return logs_of if first in logs_of and sum(map(math.exp, logs_of.values())) <= 1.01 else {}
 
 
 def response_of(
@@ -168,12 +168,12 @@ def _first_that_says(shown: Sequence[dict[str, float]]) -> dict[str, float] | No
 
 def _logs(reader: TokenReader, alternatives: dict[str, float]) -> tuple[list[float], list[float]] | None:
     """Log probability of each option as shown (-inf where it is not), and at most as it can be; None where none is."""
-    wanted = [{spelling.strip() for spelling in own} for own in reader.spellings.values()]
-    if not any(next(iter(alternatives)).strip() in own for own in wanted):
+    wanted = [{spelling.strip() for spelling in forms} for forms in reader.spellings.values()]
+    if not any(next(iter(alternatives)).strip() in forms for forms in wanted):
         return None
-    shown = [sum(math.exp(log) for token, log in alternatives.items() if token.strip() in own) for own in wanted]
+    shown = [sum(math.exp(log) for token, log in alternatives.items() if token.strip() in forms) for forms in wanted]
     known = [math.log(p) if p else -math.inf for p in shown]  # some servers write -9999 for none
     least, is_alone = min(alternatives.values()), shown.count(0.0) == len(shown) - 1
-    if is_alone and all(any(token.strip() in own for own in wanted) for token in alternatives):
+    if is_alone and all(any(token.strip() in forms for forms in wanted) for token in alternatives):
         least = min(least, math.log(max(1 - max(shown), _LEAST))) if max(shown) < 1 else least
     return known, [log if log > -math.inf else least for log in known]

@@ -182,7 +182,7 @@ def answers_side_by_side(requests: Sequence[AnyRequest]) -> Iterator[tuple[AnyRe
     """
     if not requests:
         return
-    told: queue.SimpleQueue[list[tuple[AnyRequest, Response]] | None] = queue.SimpleQueue()
+    arrived: queue.SimpleQueue[list[tuple[AnyRequest, Response]] | None] = queue.SimpleQueue()
     ended = threading.Event()
     batch: list[tuple[AnyRequest, Response]] = []
 
@@ -192,7 +192,7 @@ def answers_side_by_side(requests: Sequence[AnyRequest]) -> Iterator[tuple[AnyRe
             asyncio.get_running_loop().call_later(_TOLD_EVERY, flush)
 
     def flush() -> None:
-        told.put([*batch])
+        arrived.put([*batch])
         batch.clear()
 
     async def asked() -> None:
@@ -200,13 +200,13 @@ def answers_side_by_side(requests: Sequence[AnyRequest]) -> Iterator[tuple[AnyRe
             await _ask_all(requests, give)
         finally:
             flush()
-            told.put(None)
+            arrived.put(None)
             ended.set()
 
     running = asyncio.run_coroutine_threadsafe(asked(), _loop(os.getpid()))
     answered, failures = set[ProviderRespondent](), Counter[ProviderRespondent]()
     try:
-        for request, response in chain.from_iterable(iter(told.get, None)):  # type: ignore[arg-type]
+        for request, response in chain.from_iterable(iter(arrived.get, None)):  # type: ignore[arg-type]
             whose = request.respondent
             if not response.error:
                 answered.add(whose)
@@ -260,10 +260,10 @@ async def _ask_all(requests: Sequence[AnyRequest], give: Callable[[AnyRequest, R
                 give(request, attempt.response)
 
     tasks = []
-    for own in models.values():
-        at_once = max(request.respondent.settings.connections or _AT_ONCE for request in own)
-        left = iter(own)
-        tasks += [asyncio.create_task(one_after_another(left, n)) for n in range(min(at_once, len(own)))]
+    for waiting in models.values():
+        at_once = max(request.respondent.settings.connections or _AT_ONCE for request in waiting)
+        left = iter(waiting)
+        tasks += [asyncio.create_task(one_after_another(left, n)) for n in range(min(at_once, len(waiting)))]
     try:
         await asyncio.gather(*tasks)
     finally:
@@ -360,8 +360,8 @@ def _read(request: Request, output: Any) -> tuple[Response, bool]:
     text = clean(output.completion)
     refused = usage is None and choice.stop_reason in _INSTEAD
     if refused or (output.error and not text):
-        told = (text or output.error) if refused else output.error
-        return Response(error=clean(told or choice.stop_reason), **rest), False
+        why = (text or output.error) if refused else output.error
+        return Response(error=clean(why or choice.stop_reason), **rest), False
     content = choice.message.content
     reasoned = not isinstance(content, str) and any(part.type == "reasoning" for part in content)
     shown = [] if choice.logprobs is None else [token.model_dump() for token in choice.logprobs.content]

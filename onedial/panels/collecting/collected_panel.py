@@ -16,18 +16,18 @@ FROM_PROVIDERS = ["tokens_in", "tokens_out", "served_model", "answered_at", "err
 """Columns that a panel has besides where some of its models were asked elsewhere."""
 
 
-def panel_table(collection: Collection, said: pd.DataFrame) -> pd.DataFrame:
-    """The long panel (docs/own.md) of the answers of yes or no, `said`, as `Collection.rows` has them.
+def panel_table(collection: Collection, answers: pd.DataFrame) -> pd.DataFrame:
+    """The long panel (docs/own.md) of the answers of yes or no, as `Collection.rows` has them.
 
     >>> collection = Collection(models=[], questions=[], store=None, seed=0, closed_book=False)
     >>> list(panel_table(collection, pd.DataFrame(columns=[*PANEL_COLUMNS, "label"])))[:3]
     ['question_id', 'respondent', 'said_yes']
     """
     elsewhere = any(model.provider is not None for model in collection.models)
-    return said[[*PANEL_COLUMNS, *(FROM_PROVIDERS if elsewhere else [])]]
+    return answers[[*PANEL_COLUMNS, *(FROM_PROVIDERS if elsewhere else [])]]
 
 
-def respondents_table(collection: Collection, said: pd.DataFrame) -> pd.DataFrame:
+def respondents_table(collection: Collection, answers: pd.DataFrame) -> pd.DataFrame:
     """respondent, model, framing, family, model_sha256 (the fingerprint of its weights, where they are here).
 
     >>> from onedial.asking import CAN_YOU_ANSWER
@@ -37,7 +37,7 @@ def respondents_table(collection: Collection, said: pd.DataFrame) -> pd.DataFram
     >>> respondents_table(collection, pd.DataFrame(columns=["respondent", "model_sha256"])).iloc[0].tolist()
     ['gpt-x: neutral', 'gpt-x', 'neutral', 'GPT', '']
     """
-    fingerprints = said.drop_duplicates("respondent").set_index("respondent")["model_sha256"]
+    fingerprints = answers.drop_duplicates("respondent").set_index("respondent")["model_sha256"]
     table = [
         {
             "respondent": entry.respondent(template),
@@ -65,7 +65,7 @@ def where_it_comes_from(collection: Collection, rows: pd.DataFrame, source: str)
     >>> where_it_comes_from(collection, pd.DataFrame({"label": []}), "my.csv")["questions"]["n"]
     1
     """
-    said = rows.drop_duplicates("label").set_index("label")
+    answers = rows.drop_duplicates("label").set_index("label")
     about = ["source", "revision", "model_sha256", "dtype", "setting"]
     asked = {
         f"{each.template.name}, reasoned" if each.name == "reasoned" else each.template.name: each.template
@@ -76,7 +76,7 @@ def where_it_comes_from(collection: Collection, rows: pd.DataFrame, source: str)
     return {
         "questions": {"source": source, "n": len(collection.questions), "sha256": sha256_of_text(texts)},
         "models": {
-            entry.label: (said.loc[entry.label, about].to_dict() if entry.label in said.index else {})
+            entry.label: (answers.loc[entry.label, about].to_dict() if entry.label in answers.index else {})
             | {"n_questions": entry.n_questions or len(collection.questions)}
             for entry in collection.models
         },
@@ -93,34 +93,34 @@ def failures(rows: pd.DataFrame) -> dict[str, bool]:
     >>> failures(pd.DataFrame({"respondent": ["m", "m"], "error": ["timeout", None]}))
     {'m: 1 of 2 requests failed (1: timeout); they are blank, and --resume asks again': False}
     """
-    found = {}
-    for name, own in rows.groupby("respondent", sort=False):
-        if n := int((own["error"].fillna("") != "").sum()):
-            told = f"{name}: {n} of {len(own)} requests failed{reasons_of(own['error'])}"
-            found[f"{told}; they are blank, and --resume asks again"] = n == len(own)
-    return found
+    sentences = {}
+    for name, part in rows.groupby("respondent", sort=False):
+        if n := int((part["error"].fillna("") != "").sum()):
+            words = f"{name}: {n} of {len(part)} requests failed{reasons_of(part['error'])}"
+            sentences[f"{words}; they are blank, and --resume asks again"] = n == len(part)
+    return sentences
 
 
-def often_unread(said: pd.DataFrame) -> dict[str, pd.DataFrame]:
+def often_unread(answers: pd.DataFrame) -> dict[str, pd.DataFrame]:
     """The unread answers of each respondent of which more than 5% are, under a sentence that says how many.
 
     Args:
-        said: question_id, respondent, said_yes, mass, raw_text, error; what has a mass is unread for want of it,
+        answers: question_id, respondent, said_yes, mass, raw_text, error; what has a mass is unread for want of it,
             which is told elsewhere.
 
-    >>> said = pd.DataFrame({"question_id": ["q1", "q2"], "said_yes": [1.0, None], "raw_text": ["Yes.", "Hm."]})
-    >>> list(often_unread(said.assign(respondent="m", mass=float("nan"), error=None)))
+    >>> answers = pd.DataFrame({"question_id": ["q1", "q2"], "said_yes": [1.0, None], "raw_text": ["Yes.", "Hm."]})
+    >>> list(often_unread(answers.assign(respondent="m", mass=float("nan"), error=None)))
     ['m: 1 of 2 answers (50%) could not be read']
     """
-    found = {}
-    came = said[said["error"].fillna("") == ""]
-    for name, own in came.groupby("respondent", sort=False):
-        unread = own[own["said_yes"].isna() & own["mass"].isna()]
-        if len(unread) > MANY_UNREAD * len(own):
-            share = f"{len(unread)} of {len(own)} answers ({len(unread) / len(own):.0%})"
-            told = reasons_of(unread["unread"]) if "unread" in unread else ""
-            found[f"{name}: {share} could not be read{told}"] = unread[["question_id", "raw_text"]]
-    return found
+    sentences = {}
+    came = answers[answers["error"].fillna("") == ""]
+    for name, part in came.groupby("respondent", sort=False):
+        unread = part[part["said_yes"].isna() & part["mass"].isna()]
+        if len(unread) > MANY_UNREAD * len(part):
+            share = f"{len(unread)} of {len(part)} answers ({len(unread) / len(part):.0%})"
+            words = reasons_of(unread["unread"]) if "unread" in unread else ""
+            sentences[f"{name}: {share} could not be read{words}"] = unread[["question_id", "raw_text"]]
+    return sentences
 
 
 def reasons_of(why: pd.Series) -> str:

@@ -151,11 +151,11 @@ class Collection:
             for ask in self.asks_of(entry)
             for key in ask.keys
         ]
-        found = {id(line): (label, line) for label, line in wanted if line is not None}
+        by_line = {id(line): (label, line) for label, line in wanted if line is not None}
         if not may_lack and (lacking := sum(line is None for _, line in wanted)):
             raise InputError(f"{self.store.file} lacks {lacking} of {len(wanted)} answers; pass --resume")
-        table = table_of([line for _, line in found.values()])
-        return table.assign(label=[label for label, _ in found.values()])
+        table = table_of([line for _, line in by_line.values()])
+        return table.assign(label=[label for label, _ in by_line.values()])
 
     def still_judged(self, n: int | None = None) -> Ask:
         """About what the judge of closed-book answers is still to be asked, before these are there.
@@ -180,15 +180,15 @@ class Collection:
         names = {model.short_name for model in self.models if model.provider is not None}
         lines = [line for line in self.store.lines() if line.get("model") in names and not line.get("error")]
         sentences = []
-        for model, own in table_of(lines).groupby("model", sort=False):
+        for model, part in table_of(lines).groupby("model", sort=False):
             for column, what in _CALLED.items():
                 since = (
-                    own[own[column].fillna("") != ""].groupby(column, sort=False)["answered_at"].agg(["min", "size"])
+                    part[part[column].fillna("") != ""].groupby(column, sort=False)["answered_at"].agg(["min", "size"])
                 )
                 if len(since) > 1:
                     named = since.sort_values("min").itertuples()
-                    told = ", then ".join(f"{name} ({n} answers from {first})" for name, first, n in named)
-                    sentences.append(f"{model} may have changed: {what} {told}")
+                    calls = ", then ".join(f"{name} ({n} answers from {first})" for name, first, n in named)
+                    sentences.append(f"{model} may have changed: {what} {calls}")
         return sentences
 
     def take_over(self, other: Path) -> int:
@@ -211,11 +211,11 @@ class Collection:
 
 def weights_in(store: Store) -> dict[str, set[str]]:
     """Model -> fingerprints of the weights that answered under its name, where they are known."""
-    found: dict[str, set[str]] = {}
+    weights: dict[str, set[str]] = {}
     for line in store.lines():
         if line.get("model_sha256"):
-            found.setdefault(line["model"], set()).add(line["model_sha256"])
-    return found
+            weights.setdefault(line["model"], set()).add(line["model_sha256"])
+    return weights
 
 
 def table_of(lines: Iterable[Line]) -> pd.DataFrame:

@@ -96,8 +96,8 @@ def judge_answers(
         for _, response in store.ask(judging(entry, [(by_id[key], text) for key, text in shown.to_numpy()])):
             verdicts[response.place] = response.value
             advance(1)
-    said = shown.assign(judged_right=pd.Series(verdicts, dtype=float).reindex(range(len(shown))).to_numpy())
-    return rows[JUDGED[:4]].merge(said, on=_ASKED, how="left")
+    judged = shown.assign(judged_right=pd.Series(verdicts, dtype=float).reindex(range(len(shown))).to_numpy())
+    return rows[JUDGED[:4]].merge(judged, on=_ASKED, how="left")
 
 
 def agreement(judged: pd.DataFrame) -> dict[str, float]:

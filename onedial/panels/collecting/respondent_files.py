@@ -200,38 +200,38 @@ def _model(entry: Any, shared: list[Any], path: Path) -> RespondentModel:
     if isinstance(given, Mapping):
         given = {key: value for key, value in given.items() if value is not None}
         of = f"for {given['model']}" if "model" in given else of
-    own = checked(_Entry, given, str(path), of, _ELSEWHERE)
-    framings = tuple(load_prompt(str(name), path.parent) for name in own.framings or shared)
+    keys = checked(_Entry, given, str(path), of, _ELSEWHERE)
+    framings = tuple(load_prompt(str(name), path.parent) for name in keys.framings or shared)
     _refuse_repeats([framing.name for framing in framings], "framing", path)
     provider, elsewhere = None, sorted(_OF_PROVIDERS & given.keys())
-    if own.provider or own.server:
+    if keys.provider or keys.server:
         if local := sorted({"dtype", "revision"} & given.keys()):
-            raise InputError(f"{path} gives {', '.join(local)} for {own.model}, which a provider runs; leave it out")
-        provider = ProviderModel(**{each.name: getattr(own, each.name) for each in fields(ProviderModel)})
+            raise InputError(f"{path} gives {', '.join(local)} for {keys.model}, which a provider runs; leave it out")
+        provider = ProviderModel(**{each.name: getattr(keys, each.name) for each in fields(ProviderModel)})
     elif elsewhere:
         raise InputError(
-            f"{path} gives {', '.join(elsewhere)} for {own.model}, which is asked on this machine; leave that out, "
+            f"{path} gives {', '.join(elsewhere)} for {keys.model}, which is asked on this machine; leave that out, "
             "or give a provider or a server"
         )
-    elif own.instrument == "direct" and own.samples > 1:
+    elif keys.instrument == "direct" and keys.samples > 1:
         raise InputError(
-            f"{path} asks for several samples of {own.model}, which is read by its logits: they would all be the same; "
-            "leave `samples` out, or write `instrument: reasoned` with a temperature"
+            f"{path} asks for several samples of {keys.model}, which is read by its logits: they would all be "
+            "the same; leave `samples` out, or write `instrument: reasoned` with a temperature"
         )
     same = ("model", "family", "dtype", "n_questions", "name", "instrument", "samples", "temperature")
     return RespondentModel(
         framings=framings,
-        revision=own.revision or None,
-        closed_book=_CLOSED_BOOK[own.closed_book],
+        revision=keys.revision or None,
+        closed_book=_CLOSED_BOOK[keys.closed_book],
         provider=provider,
-        price=None if own.price is None else Price(**own.price),
-        **{name: getattr(own, name) for name in same},
+        price=None if keys.price is None else Price(**keys.price),
+        **{name: getattr(keys, name) for name in same},
     )
 
 
 def _refuse_repeats(names: Sequence[Any], what: str, path: Path) -> None:
     for name in names:
         if names.count(name) > 1:
-            told = name if isinstance(name, str) else name[0]
+            shown = name if isinstance(name, str) else name[0]
             remedy = "keep one" if what == "framing" else "keep one, or give each a `name`"
-            raise InputError(f"{path} lists the {what} {told!r} more than once; {remedy}")
+            raise InputError(f"{path} lists the {what} {shown!r} more than once; {remedy}")

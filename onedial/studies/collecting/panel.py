@@ -41,26 +41,26 @@ def save(collection: Collection, run: Run, options: CollectOptions, notes: Notes
     """
     rows = collection.rows(may_lack=may_lack)
     is_closed = rows["instrument"] == CLOSED_BOOK.name
-    said = rows[~is_closed].assign(answered_correctly=float("nan")).reset_index(drop=True)
+    answers = rows[~is_closed].assign(answered_correctly=float("nan")).reset_index(drop=True)
     if is_closed.any():
-        said["answered_correctly"] = grade(rows[is_closed], said, collection, run, options)
-    panel = panel_table(collection, said)
+        answers["answered_correctly"] = grade(rows[is_closed], answers, collection, run, options)
+    panel = panel_table(collection, answers)
     write_csv(panel, run.file("panel.csv"))
-    write_csv(respondents_table(collection, said), run.file("respondents.csv"))
+    write_csv(respondents_table(collection, answers), run.file("respondents.csv"))
     run.record(**where_it_comes_from(collection, rows, str(options.questions)))
     n, n_unread = len(panel), int(panel["said_yes"].isna().sum())
     run.record(sentence=f"{n} answers of {panel['respondent'].nunique()} respondents, {n_unread} of them unread")
     if len(panel):
         print(summarise_panel(panel, collection.questions).round(3).to_string())
     masses = panel.groupby("respondent", sort=False)["mass"]
-    faint = [f for name, own in masses if own.notna().any() for f in check_mass(str(name), own.dropna().tolist())]
+    faint = [f for name, part in masses if part.notna().any() for f in check_mass(str(name), part.dropna().tolist())]
     if faint:
         print(f"\n{faults_table(faint)}")
     for sentence, is_all in failures(rows).items():
         (leave_undone if is_all else notes.tell)(sentence)
-    if n and said["error"].fillna("").eq("").any() and panel["said_yes"].isna().all():
+    if n and answers["error"].fillna("").eq("").any() and panel["said_yes"].isna().all():
         leave_undone("no answer could be read as yes or no: what was asked, or how, has to change")
-    for sentence, unread in often_unread(said).items():
+    for sentence, unread in often_unread(answers).items():
         notes.tell(sentence)
         for question, text in unread.head(N_SHOWN).to_numpy():
             print(f"  {question}: {' '.join(str(text).split())[:160]!r}")
@@ -72,7 +72,7 @@ def save(collection: Collection, run: Run, options: CollectOptions, notes: Notes
 
 def grade(
     closed_rows: pd.DataFrame,
-    said: pd.DataFrame,
+    answers: pd.DataFrame,
     collection: Collection,
     run: Run,
     options: CollectOptions,
@@ -90,7 +90,7 @@ def grade(
     if options.judge is not None:
         judged = judge(closed, collection, run, options).set_index(["model", "question_id"])
         correct = judged["judged_right"].reindex(correct.index) if options.judge == "all" else correct
-    return correct.reindex(pd.MultiIndex.from_frame(said[["label", "question_id"]])).to_numpy()
+    return correct.reindex(pd.MultiIndex.from_frame(answers[["label", "question_id"]])).to_numpy()
 
 
 def judge(closed: pd.DataFrame, collection: Collection, run: Run, options: CollectOptions) -> pd.DataFrame:
