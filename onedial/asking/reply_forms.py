@@ -54,7 +54,7 @@ class ReplyForm:
     def said(self, text: str) -> str:
         """The answer in a reply: a schema's field, or a last line; the whole where it has neither.
 
-        "" where a reply to a schema is broken off, or its answer is of another kind.
+        "" where a reply to a schema is broken off; an answer of another kind is left to the readers as it stands.
 
         >>> WORDS.said('{"answer": ["sea", "salt"]}'), WORDS.said('{"answer": ["sea", "sa'), WORDS.said("sea, salt")
         ('sea, salt', '', 'sea, salt')
@@ -64,11 +64,23 @@ class ReplyForm:
         bare = without_thoughts(text)
         if re.match(rf'\{{\s*"(?:{"|".join([*self.before, FIELD])})"\s*:', bare):
             try:
-                return self.written(json.loads(bare, strict=False)[FIELD])
-            except (ValueError, KeyError, TypeError):
+                reply = json.loads(bare, strict=False)
+            except ValueError:
                 return ""
+            return self.written(reply[FIELD]) if _fits(reply.get(FIELD), self.schema) else text
         last = _LINE.fullmatch(next(reversed(bare.splitlines()), "")) if self.line else None
         return last[1] if last else text
+
+
+def _fits(value: Any, schema: Mapping[str, Any]) -> bool:
+    """Whether a value is of a schema's types."""
+    if schema["type"] == "array":
+        return isinstance(value, list) and all(_fits(each, schema["items"]) for each in value)
+    if schema["type"] == "object":
+        return isinstance(value, dict) and all(
+            _fits(value.get(name), field) for name, field in schema["properties"].items()
+        )
+    return type(value) in {"string": (str,), "integer": (int,), "number": (int, float)}[schema["type"]]
 
 
 def _list_of(kind: Mapping[str, Any]) -> dict[str, Any]:

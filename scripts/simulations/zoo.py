@@ -309,12 +309,12 @@ class Animal:
         """The same text as the kinds of `DRESSED` would write it."""
         if self.kind == "verbose":
             start = "Well, that is a good question, and I have thought about it for quite some time before saying this"
-            return f"{start}: {text}"
+            return f"{start}:\n1. {text}" if instrument.name == "guesses" else f"{start}: {text}"
         if self.kind == "json":
             name = instrument.name.removesuffix(", again")
             if name == "guesses":
                 rows = [line.rpartition(": ") for line in re.sub(r"^\d\. ", "", text, flags=re.MULTILINE).splitlines()]
-                return json.dumps([{"guess": row[0], "probability": int(row[2][:-1]) / 100} for row in rows])
+                return json.dumps({"answer": [{"guess": row[0], "percent": int(row[2][:-1])} for row in rows]})
             if name in ("association, list", "difficulty"):
                 return json.dumps({"answer": text.split(", ")})
             return json.dumps({"answer": text}, ensure_ascii=False)

@@ -482,6 +482,11 @@ def test_a_percentage_is_asked_for_on_a_line_unless_its_tokens_are_shown(setting
     assert ("response_format" in body) == (settings == {"logprobs": False, "replies": "schema"})
 
 
+@pytest.mark.parametrize("text", ['{"answer": "sea, salt"}', '{"answer": [1, 2]}', '{"words": ["sea"]}', "sea, salt"])
+def test_a_reply_that_is_none_to_the_schema_is_left_as_it_stands(text):
+    assert LIST.made.said(text) == text
+
+
 def test_an_answer_to_a_schema_is_kept_apart_from_one_in_free_words():
     """What was asked before there were forms is found again."""
     shown, free = ([CLOSED_BOOK.prompt("q")], CLOSED_BOOK)
