@@ -175,7 +175,7 @@ class _Comparison:
         """
         prompts = list(dict.fromkeys(prompt for some in self.cases for prompt in some))
         kinds = [*read_at, *(["rounded"] if rounds else [])]
-        streams = {}
+        streams: dict[tuple[tuple[int, ...], str], Tensor] = {}
         for group in batches_by_length([len(prompt) for prompt in prompts], len(prompts), True):
             rows = [(prompts[place], kind, each) for place in group for kind in kinds for each in self.settings]
 

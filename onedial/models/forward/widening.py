@@ -51,7 +51,7 @@ def widened(stack: Decoder) -> Iterator[None]:
 
     def give_back(module: nn.Module | None = None, *_: Any) -> None:
         for parameter, own in narrow.items():
-            if module in stack.layers:
+            if module is not None and module in stack.layers:
                 room.setdefault((own.numel(), own.device), []).append(parameter.data.flatten())
             parameter.data = own
         narrow.clear()

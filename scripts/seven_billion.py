@@ -1,0 +1,288 @@
+"""Is a checkpoint of seven billion weights loaded, proven, swept and steered rightly on this machine, and how fast?
+
+One command: it writes a checkpoint of Mistral 7B's shape with random weights in bfloat16 (14.5 GB), tries it, and
+deletes it.
+
+    python scripts/seven_billion.py /disk/seven                                  # two cores: under an hour, 17 GB
+    python scripts/seven_billion.py /disk/small --small                          # the same in small: seconds
+    python scripts/seven_billion.py /disk/seven --steps bare,load,proof          # some of it; the checkpoint stays
+
+bare     transformers alone: from_pretrained, then a plain forward of 41 tokens
+load     load_model, in this process after it; `load again` and `bare again` in the other order, since 14.5 GB do not
+         stay in memory beside themselves
+proof    the fast paths compared with plain hooks, in plain forwards of 41 tokens
+margins  of twelve questions, and against a bare forward of each prompt
+vector   of six texts and six others, at the middle layer
+sweep    three magnitudes of it at the answer, and against a bare hook on each prompt
+texts    four steered at every position, eight tokens each: as many as a bare hook writes the same
+
+`table.json` and the table that is printed hold seconds, ratios and differences (of margins, in the largest one). The
+weights of yes and no are made long, so that random answers can be read. What it needs of the disk is looked at first.
+"""
+
+import gc
+import json
+import shutil
+import sys
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from architectures import hooked_logits
+from gpu_acceptance import MISTRAL_7B
+
+from onedial.core.command_line import run_command
+from onedial.core.errors import InputError
+from onedial.core.files import write_json
+from onedial.core.options import Options, option, parse_options
+from onedial.core.run.manifest import machine
+
+SMALL = dict(hidden_size=128, intermediate_size=256, num_hidden_layers=6, num_attention_heads=4, num_key_value_heads=2)
+PLAIN_TOKENS, N_QUESTIONS, MAGNITUDES, N_TEXTS, N_NEW = 41, 12, (-0.2, 0.0, 0.2), 4, 8
+LONGER = 16.0
+"""So many times as long are the unembeddings of yes and no."""
+ROOM = 1.1
+THINGS = ("a day at work", "a meal", "a film", "a journey", "a birthday", "a concert")
+Figures = dict[str, Any]
+
+
+@dataclass(frozen=True, kw_only=True)
+class ScriptOptions(Options):
+    """What it is told."""
+
+    out: Path = option(..., "folder for table.json, and for the checkpoint while it is needed", positional=True)
+    small: bool = option(False, "a small shape")
+    steps: tuple[str, ...] = option((), "only these; the checkpoint is then left for others")
+
+
+def write_checkpoint(folder: Path, small: bool) -> None:
+    """Random weights, a file for each layer, and the embedded model's tokenizer.
+
+    Raises:
+        InputError: the disk has no room for them.
+    """
+    import torch
+    from safetensors.torch import save_file
+    from transformers import AutoConfig, AutoModelForCausalLM, AutoTokenizer
+
+    from onedial.asking.yes_no import NO_VARIANTS, YES_VARIANTS
+    from onedial.models.checkpoints.embedded import ensure_embedded
+
+    if (folder / "model.safetensors.index.json").is_file():
+        return
+    tokenizer = AutoTokenizer.from_pretrained(ensure_embedded())
+    config = AutoConfig.for_model("mistral", **MISTRAL_7B | (SMALL if small else {}) | {"vocab_size": len(tokenizer)})
+    config.architectures, config.dtype = ["MistralForCausalLM"], "bfloat16"
+    with torch.device("meta"):
+        shapes = {name: each.shape for name, each in AutoModelForCausalLM.from_config(config).state_dict().items()}
+    n_bytes = 2 * sum(shape.numel() for shape in shapes.values())
+    folder.mkdir(parents=True, exist_ok=True)
+    if shutil.disk_usage(folder).free < ROOM * n_bytes:
+        raise InputError(f"{folder} has no room for {n_bytes / 1e9:.1f} GB of weights; give a folder on another disk")
+    said = [tokenizer.encode(word, add_special_tokens=False) for word in (*YES_VARIANTS, *NO_VARIANTS)]
+    read = sorted({ids[0] for ids in said if len(ids) == 1})
+    generator, files = torch.Generator().manual_seed(0), {}
+    by_file: dict[str, list[str]] = {}
+    for name in shapes:
+        part = name.split("layers.")[1].split(".")[0] if "layers." in name else name.split(".")[-2]
+        by_file.setdefault(f"model-{part}.safetensors", []).append(name)
+    for file, names in by_file.items():
+        tensors = {}
+        for name in names:
+            drawn = torch.empty(shapes[name], dtype=torch.bfloat16)
+            tensors[name] = drawn.fill_(1) if "norm" in name else drawn.normal_(0, 0.02, generator=generator)
+            if "lm_head" in name:
+                drawn[read] *= LONGER * (MISTRAL_7B["hidden_size"] / config.hidden_size) ** 0.5
+        save_file(tensors, folder / file, metadata={"format": "pt"})
+        files |= dict.fromkeys(names, file)
+    config.save_pretrained(folder)
+    tokenizer.save_pretrained(folder)
+    write_json(folder / "model.safetensors.index.json", {"metadata": {"total_size": n_bytes}, "weight_map": files})
+
+
+class Trial:
+    """One checkpoint as it is tried, step by step; a later step needs `load`."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder, self.plain_seconds = folder, float("nan")
+        self._model: Any = None
+
+    @property
+    def model(self) -> Any:
+        """Loaded when it is first needed."""
+        if self._model is None:
+            from onedial import load_model
+
+            self._model = load_model(str(self.folder), dtype="bfloat16")
+        return self._model
+
+    def bare(self) -> Figures:
+        """transformers alone."""
+        import torch
+        from transformers import AutoModelForCausalLM
+
+        self.forget()
+        hf, seconds = timed(lambda: AutoModelForCausalLM.from_pretrained(self.folder, dtype=torch.bfloat16).eval())
+        ids = torch.arange(PLAIN_TOKENS)[None] + 100
+        with torch.no_grad():
+            hf(ids, use_cache=False)
+            _, self.plain_seconds = timed(lambda: hf(ids, use_cache=False))
+        return {"seconds": seconds, "plain forward": self.plain_seconds}
+
+    def load(self) -> Figures:
+        """Ours."""
+        self.forget()
+        model, seconds = timed(lambda: self.model)
+        return {"seconds": seconds, "weights": sum(each.numel() for each in model.hf.parameters())}
+
+    def proof(self) -> Figures:
+        """The fast paths."""
+        paths, seconds = timed(lambda: self.model.fast_paths_for(0))
+        return {"seconds": seconds, "allowed": sorted(paths.allowed), **self._in_forwards(seconds)}
+
+    def margins(self) -> Figures:
+        """Unsteered."""
+        from onedial.models.forward.activations import read_activations
+
+        read, seconds = timed(lambda: read_activations(self.model, self.prompts, []))
+        off = self._off({0.0: read.margin.tolist()})
+        return {
+            "seconds": seconds,
+            "off a bare forward": off,
+            "read": int(read.read.sum()),
+            **self._in_forwards(seconds),
+        }
+
+    def vector(self) -> Figures:
+        """From texts."""
+        _, seconds = timed(lambda: self.pushed)
+        return {"seconds": seconds, "layer": self.pushed.layer}
+
+    def sweep(self) -> Figures:
+        """At the answer."""
+        from steering import sweep
+
+        result, seconds = timed(lambda: sweep(self.model, self.pushed, self.prompts, MAGNITUDES))
+        table = result.table.pivot(index="question_id", columns="magnitude", values="margin")
+        table = table.loc[list(self.prompts.question_ids)]
+        off = self._off({magnitude: table[magnitude].tolist() for magnitude in MAGNITUDES})
+        return {"seconds": seconds, "off a bare hook": off, **self._in_forwards(seconds)}
+
+    def texts(self) -> Figures:
+        """At every position."""
+        asked = [f"Tell me about {thing}." for thing in THINGS[:N_TEXTS]]
+        push = self.pushed.at("all") * MAGNITUDES[-1]
+        texts, seconds = timed(lambda: self.model.generate(asked, push, max_new_tokens=N_NEW))
+        same = sum(text == self._written(prompt) for text, prompt in zip(texts, asked, strict=True))
+        return {"seconds": seconds, "same as by a bare hook": f"{same} of {N_TEXTS}"}
+
+    # ---- what they are made of -----------------------------------------------------------------------------------
+
+    @property
+    def prompts(self) -> Any:
+        """Of the first questions of the embedded set."""
+        from onedial import PromptSet, load_questions
+
+        return PromptSet.build(self.model, load_questions("embedded", n=N_QUESTIONS), "neutral")
+
+    @property
+    def pushed(self) -> Any:
+        """A vector between two kinds of texts."""
+        from steering import vector_from_texts
+
+        if not hasattr(self, "_vector"):
+            good, bad = ([f"Tell me about {thing} that was {kind}." for thing in THINGS] for kind in ("fine", "sad"))
+            self._vector = vector_from_texts(self.model, good, bad, layer=self.model.n_layers // 2)
+        return self._vector
+
+    def forget(self) -> None:
+        """Give the model's memory back."""
+        self._model = None
+        gc.collect()
+
+    def _in_forwards(self, seconds: float) -> Figures:
+        return {"plain forwards": seconds / self.plain_seconds} if self.plain_seconds == self.plain_seconds else {}
+
+    def _bare(self, ids: list[int], magnitude: float, at: str) -> Any:
+        import torch
+
+        layer, push = 0, torch.zeros(self.model.d_model)
+        if magnitude:
+            layer, push = self.pushed.layer, self.pushed.direction * (magnitude * self.pushed.residual_norm)
+        return hooked_logits(self.model.hf, self.model.stack.layers[layer], ids, push, at).float()
+
+    def _off(self, margins: dict[float, list[float]]) -> float:
+        """The largest difference from bare hooks, in the largest margin."""
+        tokens, largest, off = self.prompts.tokens, 0.0, 0.0
+        for magnitude, ours in margins.items():
+            for ids, margin in zip(self.prompts.sequences, ours, strict=True):
+                logits = self._bare(list(ids), magnitude, "last")
+                bare = (logits[list(tokens.yes)].logsumexp(0) - logits[list(tokens.no)].logsumexp(0)).item()
+                largest, off = max(largest, abs(bare)), max(off, abs(bare - margin))
+        return off / largest
+
+    def _written(self, prompt: str) -> str:
+        (ids,) = self.model.token_ids([prompt])
+        begun = len(ids)
+        for _ in range(N_NEW):
+            ids.append(int(self._bare(ids, MAGNITUDES[-1], "all").argmax()))
+            if ids[-1] == self.model.tokenizer.eos_token_id:
+                break
+        return str(self.model.tokenizer.decode(ids[begun:], skip_special_tokens=True))
+
+
+STEPS: dict[str, Callable[[Trial], Figures]] = {
+    "bare": Trial.bare,
+    "load": Trial.load,
+    "proof": Trial.proof,
+    "margins": Trial.margins,
+    "vector": Trial.vector,
+    "sweep": Trial.sweep,
+    "texts": Trial.texts,
+    "load again": Trial.load,
+    "bare again": Trial.bare,
+}
+
+
+def timed(work: Callable[[], Any]) -> tuple[Any, float]:
+    """What it makes, and in how many seconds."""
+    began = time.perf_counter()
+    made = work()
+    return made, time.perf_counter() - began
+
+
+def main() -> int:
+    """Try it, and print the table."""
+    options = parse_options(ScriptOptions, __doc__)
+    if unknown := [step for step in options.steps if step not in STEPS]:
+        raise InputError(f"the step {unknown[0]!r} is not known; choose of {', '.join(STEPS)}")
+    folder, file = options.out / "checkpoint", options.out / "table.json"
+    write_checkpoint(folder, options.small)
+    trial, figures = Trial(folder), {"about": {**machine(), "small": options.small}}
+    try:
+        for step in options.steps or STEPS:
+            figures[step] = STEPS[step](trial)
+            print(step, json.dumps(figures[step]), flush=True)
+            write_json(file, figures)
+    finally:
+        trial.forget()
+        if not options.steps:
+            shutil.rmtree(folder)
+    print("\n".join(["| step | | |", "| --- | --- | --- |", *rows(figures)]))
+    return 0
+
+
+def rows(figures: Figures) -> list[str]:
+    """Of a Markdown table."""
+    return [
+        f"| {step} | {name} | {f'{value:.3g}' if isinstance(value, float) else value} |"
+        for step, values in figures.items()
+        if step != "about"
+        for name, value in values.items()
+    ]
+
+
+if __name__ == "__main__":
+    sys.exit(run_command(main))
