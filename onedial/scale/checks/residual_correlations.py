@@ -94,9 +94,10 @@ def residual_correlations(
     R: `lavaan::modindices(fit)`, columns `mi` (z squared) and `epc`.
 
     >>> rng = np.random.default_rng(0)
-    >>> hidden = rng.standard_normal((400, 1)) + rng.standard_normal((400, 6))
-    >>> hidden[:, 1] += hidden[:, 0]  # something that only these two share
-    >>> residual_correlations(hidden > 0).violations()[["first", "second"]].iloc[0].tolist()
+    >>> noise = rng.standard_normal((800, 8))
+    >>> noise[:, 1] = 0.6 * noise[:, 0] + 0.8 * noise[:, 1]  # something that only these two share
+    >>> named = residual_correlations(rng.standard_normal((800, 1)) + noise > 0).violations()
+    >>> named[["first", "second"]].iloc[0].tolist()
     [0, 1]
     """
     fits = Fits.of(matrix)
