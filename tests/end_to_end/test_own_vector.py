@@ -16,10 +16,10 @@ def test_along_the_directions_of_the_page_what_is_written_turns_as_it_says():
         exec(compile(text, PAGE.name, "exec"), namespace)
     unhappy, plain, happy = namespace["weekend"].values()
     assert "sorry" in unhappy
-    assert "happy" in happy
-    assert not {"sorry", "happy"} & set(plain.lower().split())
-    assert "unable" in namespace["eggs"][0.3]
-    assert "unable" not in namespace["eggs"][0.0]
+    assert "glad" in happy
+    assert not {"sorry", "glad"} & set(plain.lower().split())
+    assert "not possible" in namespace["eggs"][0.3]
+    assert "not possible" not in namespace["eggs"][0.0]
     plain, surer = namespace["told"].values()
     assert "believed" in plain
     assert not {"believed", "attributed"} & set(surer.split())
