@@ -103,11 +103,12 @@ def steering(model: OpenModel, acts: Sequence[Act]) -> Iterator[SteeringCount]:
             if len(here) == 1:
                 changed = here[0].edits[layer](stream, settings[0](stream.device))
             else:
-                still, added = torch.zeros_like(stream[:1, :1], dtype=torch.float32), 0.0
+                still = torch.zeros_like(stream[:1, :1], dtype=torch.float32)
+                added = still
                 for act, setting in zip(here, settings, strict=True):
                     if (mask := where[act.positions]) is not None:
                         added = added + mask[..., None] * act.edits[layer](still, setting(stream.device))
-                changed = stream + torch.as_tensor(added).to(stream)
+                changed = stream + added.to(stream.dtype)
             return torch.where(chosen[..., None], changed, stream)
 
         return edit

@@ -565,14 +565,12 @@ def numbers_of(magnitudes: Magnitudes) -> list[float]:
     return [float(each) for each in array.reshape(-1)]
 
 
-def say_if_far(
-    interventions: Sequence[Intervention], magnitudes: Sequence[float] | Mapping[str, Sequence[float]]
-) -> None:
+def say_if_far(interventions: Sequence[Intervention], magnitudes: Magnitudes | Mapping[str, Magnitudes]) -> None:
     """Notice magnitudes over `FAR` times the distance from their mean at which any activation lay along the vector."""
     for each in interventions:
         grid = magnitudes.get(each.intervention_id, ()) if isinstance(magnitudes, Mapping) else magnitudes
         vector = min(each.vectors, key=lambda vector: vector.layer)
-        furthest = max(map(abs, grid), default=0.0) / each.units_per_norm
+        furthest = max(map(abs, numbers_of(grid)), default=0.0) / each.units_per_norm
         if vector.seen and math.inf > furthest > FAR * vector.seen:
             notice(
                 f"pushes along {each.intervention_id} of up to {furthest:.3g} residual norms are far outside what was "

@@ -1,7 +1,7 @@
 """Vectors read from a model: from a contrast between yes and no, at one layer or several, or drawn by chance."""
 
 from collections.abc import Sequence
-from typing import Any, overload
+from typing import overload
 
 import torch
 from einops import einsum
@@ -147,10 +147,28 @@ def check_making(contrast: str, method: str, n_questions: int | None = None) -> 
 
 
 @overload
-def extract_vector(model: OpenModel, questions: PromptSet | Questions, layer: int, **making: Any) -> SteeringVector: ...
+def extract_vector(
+    model: OpenModel,
+    questions: PromptSet | Questions,
+    layer: int,
+    *,
+    contrast: str = ...,
+    method: str = ...,
+    prompt: PromptTemplate | str | None = ...,
+    seed: int = ...,
+    progress: Progress | None = ...,
+) -> SteeringVector: ...
 @overload
 def extract_vector(
-    model: OpenModel, questions: PromptSet | Questions, layer: Sequence[int], **making: Any
+    model: OpenModel,
+    questions: PromptSet | Questions,
+    layer: Sequence[int],
+    *,
+    contrast: str = ...,
+    method: str = ...,
+    prompt: PromptTemplate | str | None = ...,
+    seed: int = ...,
+    progress: Progress | None = ...,
 ) -> list[SteeringVector]: ...
 def extract_vector(
     model: OpenModel,

@@ -5,6 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 import pytest
+import torch
 from tiny_models import byte_tokenizer, vectors_at
 from tokenizers import Regex, normalizers
 
@@ -125,3 +126,9 @@ def test_automatic_magnitudes_hold_zero_once(model, vector):
     ):
         assert sum(abs(magnitude) < 1e-9 for magnitude in grid) == 1
         assert 0.0 in list(grid)
+
+
+@pytest.mark.parametrize("magnitudes", [0.3, range(2), np.array([0.0, 0.3]), torch.tensor([0.3])], ids=repr)
+def test_magnitudes_are_numbers_ranges_or_arrays(model, vector, magnitudes):
+    table = sweep(model, vector, TEXTS, magnitudes).table
+    assert sorted(set(table["magnitude"])) == pytest.approx(sorted(np.atleast_1d(np.asarray(magnitudes, float))))
