@@ -13,7 +13,7 @@ __all__ = ["call"]
 
 PROGRAM = Path(__file__).resolve().parents[2] / "experiments" / "ask.py"
 pytestmark = pytest.mark.slow  # two profiles of a tiny model
-QUICK = ("--n-questions", "6", "--controls", "2", "--replicates", "99", "--yes-rates", ".2,.8")
+QUICK = ("--n-questions", "6", "--controls", "2", "--replicates", "99", "--yes-rates", ".01,.8")
 
 
 @pytest.fixture(scope="module")
