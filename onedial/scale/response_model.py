@@ -10,6 +10,7 @@ No scaling constant is needed; a logistic slope is 1.702 times the normal-ogive 
 z need not be normal (`scale`); its mean is 0 and its variance 1 in any case, so that loadings compare.
 """
 
+import math
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -241,7 +242,7 @@ def _share(fit: MarginalFit) -> Estimate:
     loading, covariance = fit.curves.loading, loading_covariance(fit)
     known, m = np.diag(covariance) < 1, len(loading)  # a variance of 1 is more than a loading can have: not known
     value, step = float((loading**2).sum() / m), (2 * loading / m)[known]
-    error = float(np.sqrt(max(step @ covariance[np.ix_(known, known)] @ step, 0)))
+    error = math.sqrt(max(float(step @ covariance[np.ix_(known, known)] @ step), 0.0))
     centre = value - float(np.diag(covariance)[known].sum() / m)
     low, high = max(0.0, centre - Z_95 * error), min(1.0, centre + Z_95 * error)
     return Estimate(value, min(low, value), max(high, value), error, m)

@@ -26,6 +26,7 @@ What is concluded (`conclusions_of`), for each magnitude:
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -186,21 +187,26 @@ def noticing_scores(answers: pd.DataFrame) -> pd.DataFrame:
     rows = []
     for (magnitude, kind), every in shifts.groupby(level=["magnitude", "kind"], sort=False):
         known = every.dropna()
-        own = steered[(steered["magnitude"] == magnitude) & (steered["kind"] == kind)]
-        row = {"magnitude": magnitude, "kind": kind, "n": len(known), "n_unread": len(every) - len(known)}
+        pushed = steered[(steered["magnitude"] == magnitude) & (steered["kind"] == kind)]
+        row: dict[str, Any] = {
+            "magnitude": magnitude,
+            "kind": kind,
+            "n": len(known),
+            "n_unread": len(every) - len(known),
+        }
         for name, values in {
             "notice": known["notice"],
             "detection": known["notice"] - known["control"],
             "contrast": (known["notice"] - known["reversed"]) / 2,
         }.items():
             row |= dict(zip((name, f"{name}_low", f"{name}_high"), mean_interval(values.to_numpy()), strict=True))
-        row |= {"reversed": known["reversed"].mean(), "control": known["control"].mean(), "d_prime": _d_prime(own)}
+        row |= {"reversed": known["reversed"].mean(), "control": known["control"].mean(), "d_prime": _d_prime(pushed)}
         if kind == CONCEPT:
             here = named[named["magnitude"] == magnitude]
-            hits = {name: (here[here["asked"] == name].eval("option == concept")) for name in ("named", "anyway")}
-            low, high = wilson_interval(pd.Series([hits["named"].sum()]), pd.Series([len(hits["named"])]))
-            row |= {"named": hits["named"].mean(), "named_low": low.iloc[0], "named_high": high.iloc[0]}
-            row |= {"anyway": hits["anyway"].mean()}
+            hits = (here["option"] == here["concept"]).groupby(here["asked"])
+            low, high = wilson_interval(hits.sum(), hits.count())
+            row |= {"named": hits.mean()["named"], "named_low": low["named"], "named_high": high["named"]}
+            row |= {"anyway": hits.mean()["anyway"]}
         rows.append(row)
     return pd.DataFrame(rows, columns=SCORE_COLUMNS)
 
@@ -208,18 +214,25 @@ def noticing_scores(answers: pd.DataFrame) -> pd.DataFrame:
 def conclusions_of(answers: pd.DataFrame, scores: pd.DataFrame) -> dict[float, str]:
     """Magnitude -> noticed, any push does it, a raised yes, nothing rises, or too few read; see the module's text."""
     told = {}
-    for magnitude, rows in scores.groupby("magnitude"):
-        row = rows.set_index("kind").loc[CONCEPT]
+    for magnitude, row in zip(*_of_concepts(scores), strict=True):
         if row["n"] < FEWEST_CONCEPTS:
-            told[float(magnitude)] = "too few answers can be read"
+            told[magnitude] = "too few answers can be read"
         elif not row["notice_low"] > 0:
-            told[float(magnitude)] = "nothing rises"
+            told[magnitude] = "nothing rises"
         elif not (row["detection_low"] > 0 and row["contrast_low"] > 0):
-            told[float(magnitude)] = "a raised yes"
+            told[magnitude] = "a raised yes"
         else:
             beyond = [mean_interval(_paired(answers, magnitude, kind))[1] > 0 for kind in (RANDOM, EQUAL_KL)]
-            told[float(magnitude)] = "noticed" if all(beyond) else "any push does it"
+            told[magnitude] = "noticed" if all(beyond) else "any push does it"
     return told
+
+
+def _of_concepts(scores: pd.DataFrame) -> tuple[list[float], list[dict[str, Any]]]:
+    """Magnitudes, and the row of the concepts' own pushes at each."""
+    rows = scores[scores["kind"] == CONCEPT].sort_values("magnitude")
+    return rows["magnitude"].astype(float).tolist(), [
+        {str(k): v for k, v in row.items()} for row in rows.to_dict("records")
+    ]
 
 
 def sentence_of(conclusions: Mapping[float, str], scores: pd.DataFrame) -> str:
