@@ -18,6 +18,7 @@ from onedial.panels.panels import ResponseMatrix, panel_from_long
 from onedial.panels.spellings import Number
 
 PERCENT = 100.0
+_TOPS = "a column top of respondents.csv"
 
 
 def shares(
@@ -50,17 +51,15 @@ def shares(
         )
     declared = rows["respondent"].isin(list(tops)) & ~percent
     _refuse_other_scales(rows[~declared], scale, table)
+    _refuse_a_tenth(rows[~declared], scale)
     return [float(value) for value in share]
 
 
-def declare_top(table: Table, cut: Cut = 95.0) -> str:
-    """How a scale is declared, for the end of a refusal."""
-    tops = [each for each in (1, 10, 100) if cut == MEDIAN or float(cut) <= each]
-    named = " or ".join(f"{table.path}:{cut if cut == MEDIAN else f'{float(cut):g}'}/{each}" for each in tops)
-    return (
-        f"name what stands for certain behind the cut ({named}), as top: in elicitation.yaml, or of each respondent in "
-        "a column top of respondents.csv"
-    )
+def declare_top(table: Table, cut: float | None = None) -> str:
+    """How a scale is declared, for the end of a refusal; numbers beside answers are never cut."""
+    is_answered = "said_yes" in table.frame and table.frame["said_yes"].notna().any()
+    behind = "" if is_answered else f"behind the cut ({table.path}:{'CUT' if cut is None else f'{cut:g}'}/TOP), "
+    return f"name what stands for certain {behind}as top: in elicitation.yaml, or of each respondent in {_TOPS}"
 
 
 def _refuse_other_scales(rows: pd.DataFrame, scale: pd.Series, table: Table) -> None:
@@ -76,6 +75,19 @@ def _refuse_other_scales(rows: pd.DataFrame, scale: pd.Series, table: Table) -> 
                 f"{table.path}: {respondent!r} states {table.frame['confidence'].iloc[row]!r} on a scale to {most:g}; "
                 f"if these are shares, or percent indeed, say so in respondents.csv (columns respondent and top: "
                 f"{respondent},1 or {respondent},{most:g}), and leave percent signs out"
+            )
+
+
+def _refuse_a_tenth(rows: pd.DataFrame, scale: pd.Series) -> None:
+    """Raise InputError where all of a respondent's numbers lie in the lowest tenth of a scale above 1, some above 0:
+    they are on another scale (1 to 5, or to 10, of 100), and no cut would be reached."""
+    for respondent, group in rows.dropna().groupby("respondent", sort=False):
+        most, top = group["value"].max(), float(scale[group.index].max())
+        if top > 1 and 0 < most <= top / 10:
+            raise InputError(
+                f"{respondent!r} states nothing above {most:g} on a scale to {top:g}; say what stands for certain for "
+                f"it in {_TOPS} (columns respondent and top: {respondent},TOP, or {respondent},{top:g} if these are "
+                "its numbers), or behind the cut where that is the same for all (:CUT/TOP)"
             )
 
 
@@ -95,7 +107,7 @@ def panel_at_cuts(panel: ResponseMatrix, cuts: Sequence[Cut], top: float | None)
     if stated is None or "confidence" not in stated or stated["confidence"].isna().all():
         raise InputError("the panel holds no numbers to cut (confidence), only yes and no; leave the cut out")
     if not cuts:
-        raise InputError("where numbers become a yes is not said; name a cut and the scale, such as panel.csv:95/100")
+        raise InputError("where numbers become a yes is not said; name a cut and the scale, panel.csv:CUT/TOP")
     known, made, about = panel.respondents, [], []
     for cut in cuts:
         if cut != MEDIAN and top is not None and not 0 < float(cut) <= top:

@@ -50,7 +50,7 @@ WANTED = (
     "(--yes 1 --no 2 --blank 9, or yes:, no: and blank: in elicitation.yaml)"
 )
 _IN_A_CELL = (
-    f"{WANTED}; numbers become a yes at a cut on a scale (panel.csv:95/100); a column that tells of the questions is "
+    f"{WANTED}; numbers become a yes at a cut on a scale (panel.csv:CUT/TOP); a column that tells of the questions is "
     "named: --about NAME"
 )
 _MOST_LISTED = 40
@@ -161,7 +161,7 @@ class _Reading:
         named_cuts = [cut for cut in self.cuts if cut != MEDIAN]
         is_needed = bool(named_cuts) or not (tops or self.cuts)
         if is_needed and self.top is None and any(number.value == number.value for number in numbers):
-            cut = next(iter(named_cuts), 95.0)
+            cut = float(named_cuts[0]) if named_cuts else None
             raise InputError(f"the scale of the numbers in {table.path} is not declared; {declare_top(table, cut)}")
         return shares(numbers, names, table, self.top, tops)
 
@@ -182,6 +182,12 @@ def _read(table: Table, questions: pd.DataFrame | None, reading: _Reading) -> _R
     """
     columns = set(table.frame.columns)
     is_number = reading.states_numbers or "said_yes" not in columns
+    if reading.states_numbers and {"said_yes", "confidence"} <= columns:
+        raise InputError(
+            f"{table.path} has answers ({table.theirs.get('said_yes', 'said_yes')}) and the confidence in them, which "
+            f"is not cut into other answers; leave the cut (or answer: number) out, and {declare_top(table)}; to cut "
+            "it all the same, leave the answers out of the table"
+        )
     if is_number:
         table.require("respondent", "confidence")
         table = replace(table, frame=table.frame.assign(said_yes=None))

@@ -106,7 +106,7 @@ def test_several_cuts_are_more_targets_and_no_more_models():
 @pytest.mark.parametrize(
     ("given", "reason"),
     [
-        ("frontier-confidence:high", "no cut that can be read; write frontier-confidence:95/100"),
+        ("frontier-confidence:high", "no cut that can be read; write frontier-confidence:CUT/TOP"),
         ("frontier-confidence:nan", "no cut that can be read"),
         ("frontier-confidence:120", "a cut at 120 lies outside the panel's numbers, 0 to 100"),
         ("frontier-confidence:90,90", "names a cut twice"),

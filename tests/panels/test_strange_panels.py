@@ -56,15 +56,18 @@ def test_numbers_are_shares_of_the_declared_scale(tmp_path, cells, cut, shares):
 @pytest.mark.parametrize(
     ("cells", "cut", "reason"),
     [
-        ((30, 50, 40, 100, 50, 20), ":70", r"scale .* not declared; name .*p\.csv:70/100"),
-        ((3, 5, 4, 1, 5, 2), ":4", r"p\.csv:4/10 or .*p\.csv:4/100"),
+        ((30, 50, 40, 100, 50, 20), ":70", r"scale .* not declared; name .*p\.csv:70/TOP"),
+        ((3, 5, 4, 1, 5, 2), ":4", r"p\.csv:4/TOP"),
         ((0.2, 20, 0.9, 90, 1, 100), ":70/100", "'a' states '0.2' on a scale to 100; .* a,1 or a,100"),
         ((80, 50, 0.55, 100, 90, 20), ":70/100", "'a' states '0.55' on a scale to 100"),
         ((1, 50, 0, 100, 1, 20), ":70/100", "'a' states '1' on a scale to 100"),
         (("0.9%", "50%", "0.5%", "90%", "1%", "20%"), ":70/100", "'a' states '0.5%' .* leave percent signs out"),
         ((30, 50, 40, 120, 50, 20), ":70/100", "line 3, column 'b' holds '120'; give a number from 0 to 100"),
         (("yes", 50, 40, 100, 50, 20), ":70/100", "line 2, column 'a' holds 'yes'; give a number from 0 to 100"),
-        ((30, 50, 40, 100, 50, 20), "", r"line 2, column 'a' holds '30'; .*--yes 1 --no 2.*panel\.csv:95/100"),
+        ((30, 50, 40, 100, 50, 20), "", r"line 2, column 'a' holds '30'; .*--yes 1 --no 2.*panel\.csv:CUT/TOP"),
+        ((95, 9, 100, 10, 60, 7), ":90/100", "'b' states nothing above 10 on a scale to 100; .*b,TOP, or b,100"),
+        ((5, 1, 4, 2, 3, 1), ":95/100", "'a' states nothing above 5"),
+        ((80, 8.5, 90, 9, 100, 10), ":90/100", "'b' states nothing above 10"),
         ((1, "95%", 0.5, "90%", 1, 0.2), ":median", "with a percent sign and without"),
     ],
 )
@@ -96,6 +99,9 @@ def test_confidence_beside_an_answer_needs_its_scale_too(tmp_path):
     text = "question_id,model,answer,confidence,correct\nq1,a,Y,80,1\nq2,a,N,20,0\n"
     with pytest.raises(InputError, match="scale of the numbers"):
         panel_of(tmp_path, text)
+    for cut in (":50/100", ":median"):
+        with pytest.raises(InputError, match=r"has answers .answer. .* leave the cut .* out, .* as top: in elic"):
+            panel_of(tmp_path, text, cut)
     panel = panel_of(tmp_path, text, top=100)
     assert panel.answers["a"].tolist() == [1, 0]
     assert stated_confidence(panel).values["a"].tolist() == [0.8, 0.2]
