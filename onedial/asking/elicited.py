@@ -217,7 +217,7 @@ def panel_and_cuts(given: str) -> tuple[str, tuple[Cut, ...], float | None]:
         if name not in NAMED_PANELS and not Path(name).exists():
             return given, (), None
         raise InputError(
-            f"the panel {given!r} has no cut that can be read; write {name}:CUT/TOP, {name}:CUT,CUT/TOP or {name}:median"
+            f"the panel {given!r} has no cut that can be read; write {name}:CUT/TOP, {name}:CUT,CUT or {name}:median"
         ) from None
     if len(set(cuts)) < len(cuts):
         raise InputError(f"the panel {given!r} names a cut twice; name each once")
