@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from onedial.asking.tables import Table, is_blank, text_of
+from onedial.asking.tables import Table, is_blank, listed, text_of
 from onedial.panels.grading.number_grading import last_box
 from onedial.panels.questions.question_columns import head_of
 
@@ -32,10 +32,31 @@ def clean_text(cell: Any) -> str | None:
 
 def cells_of(table: Table, column: str) -> list[Any]:
     """The cells of a column, or what a path such as `choices.text` reaches in them; of a list it reaches each."""
-    head = head_of(column, [str(name) for name in table.frame.columns]) or column
-    steps = column[len(head) + 1 :].split(".") if column != head else []
+    head, steps = _path(table, column)
     cells = table.frame[head].tolist() if head in table.frame.columns else [None] * len(table.frame)
     return [_reached(list_in_text(cell), steps) for cell in cells] if steps else cells
+
+
+def nowhere(table: Table, column: str) -> str | None:
+    """What a column holds instead, where a path leads nowhere in all of its cells; None where it leads somewhere."""
+    head, steps = _path(table, column)
+    cells = [list_in_text(cell) for cell in table.frame[head] if not is_empty(cell)] if steps else []
+    if not cells or any(_leads(cell, steps) for cell in cells):
+        return None
+    first = cells[0][0] if isinstance(cells[0], list) else cells[0]
+    return f"{head!r} holds {listed(first) if isinstance(first, dict) else 'no objects'}"
+
+
+def _path(table: Table, column: str) -> tuple[str, list[str]]:
+    """The column in which a path begins, and its steps from there."""
+    head = head_of(column, [str(name) for name in table.frame.columns]) or column
+    return head, column[len(head) + 1 :].split(".") if column != head else []
+
+
+def _leads(cell: Any, steps: Sequence[str]) -> bool:
+    if isinstance(cell, list):
+        return not cell or any(_leads(each, steps) for each in cell)
+    return not steps or (isinstance(cell, dict) and steps[0] in cell and _leads(cell[steps[0]], steps[1:]))
 
 
 def _reached(cell: Any, steps: Sequence[str]) -> Any:

@@ -141,7 +141,7 @@ def _in_a_line(table: Table, mapping: QuestionColumns, questions: Sequence[Quest
         parts.append(f"key {held['key'][0]} ({mapping.key_is})")
     unknown = sum(not question.answers and not question.unknowable for question in questions)
     used = {head_of(column, names) for columns in held.values() for column in columns}
-    unread = [name for name in names if name not in used]
+    unread = [name for name in names if name and name not in used]
     line = [f"{table.path}: {len(questions)} questions", *parts, f"row 1: {in_words(questions[0])}"]
     line += [f"of {unknown} no answer is known"] if 0 < unknown < len(questions) else []
     shown = ", ".join(unread[:6]) + (f" and {len(unread) - 6} more" if len(unread) > 6 else "")

@@ -17,7 +17,7 @@ from onedial.asking.tables import Table, is_blank, listed, name_of, text_of
 from onedial.core.errors import InputError
 from onedial.core.files import sha256_of_text
 from onedial.panels.grading.choice_grading import GRADERS
-from onedial.panels.questions.cells import cells_of, clean_text, final_answer, is_empty, list_in_text, texts_in
+from onedial.panels.questions.cells import cells_of, clean_text, final_answer, is_empty, list_in_text, nowhere, texts_in
 from onedial.panels.questions.question_columns import QuestionColumns
 from onedial.panels.spellings import TRUTH, word_of
 
@@ -35,21 +35,32 @@ class Unclear(InputError):
 
 
 class Options(NamedTuple):
-    """The options of one question, and what the file calls each: letters where it does not say."""
+    """The options of one question, what the file calls each (letters where it does not say), and its place there."""
 
     texts: tuple[str, ...]
     labels: tuple[str, ...]
+    places: tuple[int, ...]
+    n_places: int
 
     @classmethod
-    def of(cls, cells: Iterable[Any], labels: Iterable[Any] = LETTERS) -> "Options":
-        """Without the blank ones at the end; raises ValueError where one before another is blank, or has no label."""
+    def of(cls, cells: Iterable[Any], labels: Iterable[Any] = LETTERS, may_lack: bool = False) -> "Options":
+        """Without the blank ones at the end; raises ValueError where one has no label, or, unless some may lack, one
+        before another is blank."""
         texts = [clean_text(cell) for cell in cells]
-        while texts and texts[-1] is None:
-            texts.pop()
-        names = [str(clean_text(label)) for label in labels][: len(texts)]
-        if None in texts or len(names) < len(texts):
-            raise ValueError("a blank option" if None in texts else f"{len(texts)} options and {len(names)} labels")
-        return cls(tuple(map(str, texts)), tuple(names))
+        places = [place for place, text in enumerate(texts) if text is not None]
+        names = [str(clean_text(label)) for label in labels]
+        if not may_lack and places != list(range(len(places))):
+            raise ValueError("a blank option")
+        if len(names) <= max(places, default=-1):
+            raise ValueError(f"{len(places)} options and {len(names)} labels")
+        kept = (tuple(str(texts[place]) for place in places), tuple(names[place] for place in places))
+        return cls(*kept, tuple(places), len(texts))
+
+    def at(self, place: int) -> int:
+        """Which option stands at a place of the file, where blank ones count; raises ValueError where none does."""
+        if place not in self.places:
+            raise ValueError("names a blank option, or none")
+        return self.places.index(place)
 
 
 def read_questions(table: Table, mapping: QuestionColumns) -> list[Question]:
@@ -69,6 +80,10 @@ class _Reader:
         self.table, self.mapping, self.held = table, mapping, mapping.held(table)
         if "question" not in self.held:
             raise Unclear(f"{table.path} has no column 'question'; it holds {listed(map(str, table.frame.columns))}")
+        for part, columns in self.held.items():
+            for column in columns:
+                if (heads := nowhere(table, column)) is not None:
+                    raise InputError(f"{table.path}: nothing stands at {column!r}, named for {part}; {heads}")
         if ("right" in self.held) != ("wrong" in self.held):
             raise InputError(f"{table.path}: right and wrong go together; name the columns of both")
 
@@ -97,9 +112,11 @@ class _Reader:
 
     def parsed(self, part: str, parse: Callable[[Any], Any], wanted: str) -> list[Any]:
         """What the cells of a part's column mean (`Table.parse`); of a part that is not there as of blank ones."""
-        column = self.held.get(part, ("",))[0]
         frame = self.table.frame
-        if part in self.held and column not in frame.columns:
+        if part not in self.held:
+            return [parse(None)] * len(frame)
+        column = self.held[part][0]
+        if column not in frame.columns:
             frame = frame.assign(**{column: cells_of(self.table, column)})
         return replace(self.table, frame=frame).parse(column, parse, wanted)
 
@@ -164,10 +181,12 @@ class _Reader:
         if isinstance(value, dict):
             if self.held.get("key") == self.held["options"]:  # target_scores of BIG-bench: the words, and their truth
                 return Options.of(value)
-            pairs = {label: text for label, text in value.items() if not is_blank(text)}
-            if all(re.fullmatch("[A-Za-z]", label) for label in pairs):
+            pairs = value
+            if self.mapping.key_is not in ("flags", *_COUNTED) and all(
+                re.fullmatch("[A-Za-z]", each) for each in pairs
+            ):
                 pairs = dict(sorted(pairs.items(), key=lambda pair: pair[0].casefold()))
-            return Options.of(pairs.values(), pairs)
+            return Options.of(pairs.values(), pairs, may_lack=True)
         if not isinstance(value, list):
             raise ValueError(f"{type(value).__name__} where a list is wanted")
         heads = [_LABEL.match(each) if isinstance(each, str) else None for each in value]
@@ -205,8 +224,7 @@ class _Reader:
     def _right(self, part: str, values: Sequence[Any], options: Options) -> int:
         kind = self.mapping.key_is if part == "key" else None
         if kind == "flags":
-            flags = values[0].values() if isinstance(values[0], dict) else values[0]
-            places = [place for place, flag in enumerate(flags) if TRUTH.get(word_of(flag))]
+            places = _flagged(values[0], options)
         else:
             keys = [key for value in values for key in (value if isinstance(value, list) else [value])]
             places = list(dict.fromkeys(self._place(str(clean_text(str(key))), kind, options) for key in keys))
@@ -217,20 +235,22 @@ class _Reader:
     def _place(self, key: str, kind: str | None, options: Options) -> int:
         if kind in _COUNTED:
             place = int(float(key)) - _COUNTED[kind] if _NUMBER.fullmatch(key) else -1
-            if not 0 <= place < len(options.texts):
-                raise ValueError(f"is no place of its {len(options.texts)} options, counted {kind}")
-            return place
-        given, *texts = (" ".join(text.casefold().split()) for text in (key, *options.texts))
-        labels, names = [label.casefold() for label in options.labels], self.held["options"]
+            if not 0 <= place < options.n_places:
+                raise ValueError(f"is no place of its {options.n_places} options, counted {kind}")
+            return options.at(place)
+        given, *texts = (" ".join(text.split()) for text in (key, *options.texts))
+        columns = self.held["options"]
 
         def is_label(place: int) -> bool:
             """Of a key that is said to be one also "(B)", "B. iron", and the name of the option's column."""
-            marks = {labels[place], *([names[place].casefold()] if len(names) > 1 else [])}
-            heads = (given, given.removesuffix(texts[place])) if kind == "label" else ()
-            return given == labels[place] or any(head.strip(" ().:") in marks for head in heads)
+            names = [options.labels[place], *([columns[options.places[place]]] if len(columns) > 1 else [])]
+            marks, folded = [name.casefold() for name in names], given.casefold()
+            return any(head.strip(" ().:") in marks for head in (folded, folded.removesuffix(texts[place].casefold())))
 
-        by_label = next(filter(is_label, range(len(texts))), None)
-        by_text = texts.index(given) if given in texts else None
+        by_label = None if kind == "text" else _one_of(given, options.labels)
+        if kind == "label" and by_label is None:
+            by_label = next(filter(is_label, range(len(texts))), None)
+        by_text = None if kind == "label" else _one_of(given, texts)
         if kind is None and _NUMBER.fullmatch(key) and (by_label is None or "labels" not in self.held):
             raise ValueError("is a number: say key_is=from 0, from 1 or text")
         if kind is None and None not in (by_label, by_text) and by_label != by_text:
@@ -328,6 +348,37 @@ def _doubt(text: str, may_be_several: bool) -> str | None:
     return next((reason for reason, holds in doubts.items() if holds), None)
 
 
+def _one_of(key: str, names: Sequence[str]) -> int | None:
+    """The place of a name as it is written, else the only one that is so but for its case; None where there is none.
+
+    Raises:
+        ValueError: several are.
+    """
+    for written in (str, str.casefold):
+        places = [place for place, name in enumerate(names) if written(name) == written(key)]
+        if len(places) > 1:
+            raise ValueError(f"is {len(places)} of its options alike")
+        if places:
+            return places[0]
+    return None
+
+
+def _flagged(flags: Any, options: Options) -> list[int]:
+    """The options whose flag is true; flags under the options' labels go by these, others by their places.
+
+    Raises:
+        ValueError: no list or object of truths, one for each option.
+    """
+    if isinstance(flags, dict):
+        by_label = [flags.get(label) for label in options.labels]
+        if flags.keys() >= set(options.labels) and len(flags) == options.n_places:
+            return [place for place, flag in enumerate(by_label) if _yes_or_no(flag) == "yes"]
+        flags = list(flags.values())
+    if not isinstance(flags, list) or len(flags) != options.n_places:
+        raise ValueError(f"is no list of {options.n_places} truths, one for each option")
+    return [options.at(place) for place, flag in enumerate(flags) if _yes_or_no(flag) == "yes"]
+
+
 def _labelled(value: Any) -> Mapping[str, str]:
     """Label -> words of a list of options whose words stand behind their labels."""
     heads = [(each, _LABEL.match(each)) for each in map(str.strip, value)]
@@ -375,7 +426,7 @@ def _yes_or_no(cell: Any) -> str | None:
     if is_blank(cell):
         return None
     if (value := TRUTH.get(word_of(cell))) is None:
-        raise ValueError("neither true nor false")
+        raise ValueError("is neither true nor false in each place")
     return "yes" if value else "no"
 
 

@@ -107,7 +107,7 @@ def suggest(table: Table, without: Mapping[str, Any] | None = None) -> list[tupl
 
 
 def _candidates(table: Table) -> Iterator[dict[str, Any]]:
-    columns = [str(name) for name in table.frame.columns]
+    columns = [str(name) for name in table.frame.columns if name]
     for question in _questions(table, columns):
         left = _by_name(name for name in columns if name != head_of(question, columns))
         about = {part: name for part in ("id", "topic") if (name := _first(left, NAMES[f"{part}s"]))}
