@@ -28,6 +28,8 @@ OF_QUESTIONS = (*CANONICAL, *KEPT, "split")
 """Names of what tells of a question: never a respondent of a wide table."""
 OF_ANSWERS = ("said_yes", "confidence", "answered_correctly", "margin", "mass", "sample", "error", "framing", "family")
 """Names of what tells of an answer in a long table: never a respondent either."""
+NOT_READ = ("raw_text", "n_yes", "n_read", "accepted", "stop_reason", "finish_reason")
+"""Names in a long table of what else may differ from answer to answer."""
 SUMMARIES = {"mean", "average", "median", "total", "sum", "std"}
 
 
@@ -54,6 +56,7 @@ def long_table(
     has_ids = bool({"question_id", "id", "question", "prompt"} & held)
     if "respondent" in held or ("model" in held and has_ids):
         table = _long(table, answers)
+        _refuse_divided(table, {*OF_QUESTIONS, *OF_ANSWERS, *NAMES, *answers, *about})
         if "question_id" in table.frame.columns:
             _refuse_summaries(table, table.parse("question_id", name_of, "give every question its id"))
         return table, None
@@ -70,9 +73,8 @@ def long_table(
     respondents, ids = _respondents_of(table, about), question_ids(table)
     _refuse_summaries(table, ids)
     is_named = bool({"question_id", "id"} & held)
-    refuse_repeats(
-        table, pd.DataFrame({"question": ids if is_named else table.frame["question"]}), "keep one row of each"
-    )
+    asked = ids if is_named else table.parse("question", clean_text, "write the question as text")
+    refuse_repeats(table, pd.DataFrame({"question": asked}), "keep one row of each")
     of_questions = [name for name in table.frame.columns if name in (*OF_QUESTIONS, *about)]
     questions = table.frame[of_questions].set_axis(ids)
     if "question" in held:
@@ -90,7 +92,15 @@ def question_ids(table: Table) -> list[str]:
         texts = table.parse("question", clean_text, "write the question as text")
         if None in texts:
             raise InputError(f"{table.where(texts.index(None), 'question')} is blank; write the question as text")
-        return [question_id(text) for text in texts]
+        ids = [question_id(text) for text in texts]
+        first = {name: text for name, text in zip(reversed(ids), reversed(texts), strict=True)}
+        for row, (name, text) in enumerate(zip(ids, texts, strict=True)):
+            if text != first[name]:
+                raise InputError(
+                    f"{table.where(row, 'question')} holds {text!r}, which is {first[name]!r} but for capitals and "
+                    "signs, so that both get one id; write them alike, or add a column question_id"
+                )
+        return ids
     column = "id" if "id" in columns and "question_id" not in columns else "question_id"
     if column not in columns:
         raise InputError(
@@ -113,6 +123,14 @@ def _under_our_names(table: Table, columns: Mapping[str, str]) -> Table:
 def _long(table: Table, answers: Collection[str]) -> Table:
     """Under the first names of `NAMES`; a model under several framings is several respondents."""
     frame = table.frame
+    if {"respondent", "framing"} <= set(frame.columns) and "model" not in frame.columns:
+        framings = frame["framing"].map(lambda cell: "" if is_blank(cell) else str(cell))
+        if (framings.groupby(frame["respondent"].map(str)).nunique() > 1).any():
+            theirs = table.theirs.get("respondent", "respondent")
+            raise InputError(
+                f"{table.path} has respondents under several framings; give each its own name, or call that column "
+                f"model, and every framing of a model is a respondent (columns: {{model: {theirs}}})"
+            )
     if {"model", "framing"} <= set(frame.columns) and "respondent" not in frame.columns:
         names = table.parse("model", name_of, "name the model")
         framings = table.parse("framing", text_of, "give text, or leave it blank")
@@ -128,6 +146,28 @@ def _long(table: Table, answers: Collection[str]) -> Table:
             "import, which reads texts too (raw_text)"
         )
     return table
+
+
+def _refuse_divided(table: Table, known: Collection[str]) -> None:
+    """Raise InputError where another column than the known ones parts a respondent's answers to one question, which
+    then are not simply samples, unless they are numbered."""
+    frame = table.frame
+    asked = next((name for name in ("question_id", "question", "prompt") if name in frame.columns), None)
+    if asked is None or "sample" in frame.columns:
+        return
+    keys = [frame["respondent"].map(str), frame[asked].map(str)]
+    others = [name for name in frame.columns if name not in (*known, *NOT_READ, "respondent", asked)]
+    for name in others if pd.concat(keys, axis=1).duplicated().any() else ():
+        cells = frame[name].map(lambda cell: "" if is_blank(cell) else str(cell))
+        differs = np.flatnonzero(cells.groupby(keys).transform("nunique") > 1)
+        if len(differs):
+            who, theirs = table.theirs.get("respondent", "respondent"), table.theirs.get(name, name)
+            framed = f"framing: {theirs}" if who == "model" else f"model: {who}, framing: {theirs}"
+            raise InputError(
+                f"{table.where(int(differs[0]))}: {keys[0][differs[0]]!r} answers {keys[1][differs[0]]!r} more than "
+                f"once, with other values of {theirs!r}; if these are samples of one answer, declare columns: "
+                f"{{sample: {theirs}}}, if each is a respondent, columns: {{{framed}}}, or leave the column out"
+            )
 
 
 def _respondents_of(table: Table, about: Sequence[str]) -> list[str]:
@@ -198,10 +238,12 @@ def refuse_two_values(table: Table, rows: pd.DataFrame, key: str, columns: Seque
 
 
 def refuse_alike(names: Sequence[str], what: str, table: Table) -> None:
-    """Raise InputError where two respondents or ids differ by case or white space alone; of ids, by zeros before."""
+    """Raise InputError where two respondents or ids differ by case or white space alone; of ids, by zeros before, or
+    whole numbers by zeros behind (1.0)."""
     alike: dict[str, str] = {}
     for name in dict.fromkeys(names):
         bare = " ".join(name.casefold().split())
-        bare = re.sub(r"(?<!\d)0+(?=\d)", "", bare) if what == "ids" else bare
+        if what == "ids":
+            bare = re.sub(r"(?<!\d)0+(?=\d)", "", re.sub(r"^(\d+)\.0+$", r"\1", bare))
         if (other := alike.setdefault(bare, name)) != name:
             raise InputError(f"{table.path} holds the {what} {listed([other, name])}; write both in the same way")

@@ -38,7 +38,7 @@ from onedial.panels.cuts import cut_in_words, declare_top, panel_at_cuts, shares
 from onedial.panels.keying import with_keying
 from onedial.panels.panels import METADATA, SAMPLES, ResponseMatrix, panel_from_long, respondents_table
 from onedial.panels.questions.cells import clean_text
-from onedial.panels.spellings import Spellings, is_error
+from onedial.panels.spellings import WANTED_OF_ERRORS, Spellings, is_error
 
 RESPONDENTS_FILE = "respondents.csv"
 ANSWERS = ("said_yes", "confidence")
@@ -215,7 +215,8 @@ def _read(table: Table, questions: pd.DataFrame | None, reading: _Reading) -> _R
         rows.loc[is_unread, "said_yes"] = np.nan
         unread[f"of mass below {MASS_FLOOR:g}"] = int(is_unread.sum())
     if "error" in rows:
-        is_unread = rows["error"].map(is_error) & rows[answers].notna().any(axis=1)
+        failed = pd.Series(table.parse("error", is_error, WANTED_OF_ERRORS), rows.index, dtype=bool)
+        is_unread = failed & rows[answers].notna().any(axis=1)
         rows.loc[is_unread, answers] = np.nan
         unread["with an error"] = int(is_unread.sum())
     if "question" in columns:

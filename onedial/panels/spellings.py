@@ -17,6 +17,11 @@ BLANKS = frozenset({"na", "nan", "n/a", "#n/a", "<na>", "null", "none", "-", "--
 """Words for nothing where an answer or a number belongs."""
 
 
+WANTED_OF_ERRORS = (
+    "a column error says in words what failed (a blank, or a no, says that nothing did); rename it if it holds numbers"
+)
+
+
 class Number(NamedTuple):
     """A number as it was written.
 
@@ -120,11 +125,24 @@ class Spellings:
         return word_of(cell) in self._value
 
 
+def _is_number(word: str) -> bool:
+    try:
+        float(word.removesuffix("%"))
+    except ValueError:
+        return False
+    return True
+
+
 def is_error(cell: Any) -> bool:
     """Whether a cell of a column `error` says that something failed: it is neither blank nor a no.
+
+    Raises:
+        ValueError: a number that is no yes or no, such as a standard error.
 
     >>> [is_error(cell) for cell in ("timeout", "None", False, "")]
     [True, False, False, False]
     """
     usual = Spellings()
+    if not usual.holds(cell) and isinstance(cell, str | numbers.Real) and _is_number(word_of(cell)):
+        raise ValueError("a number")
     return not usual.holds(cell) or usual.said(cell) == 1

@@ -148,6 +148,13 @@ REFUSED = {
     "an id per answer": (f"{LONG},question\n1,a,1,Who?\n2,b,0,Who?\n3,a,1,Why?\n4,b,1,Why?\n", "an id of its own"),
     "an id per sample": (f"{LONG},question\n1,a,1,Who?\n2,a,0,Who?\n3,a,1,Why?\n4,a,1,Why?\n", "an id of its own"),
     "no answers": ("question_id,respondent,verdict\nq1,a,1\n", r"columns: {said_yes: COLUMN} .*--columns said_yes"),
+    "ids of floats": ("question_id,a\n1.0,1\n1,0\n", "holds the ids '1.0', '1'"),
+    "texts alike": ("question,a\nWhat is 5-3?,1\nWhat is 5+3?,0\n", "line 3.* is 'What is 5-3.' but .*question_id"),
+    "text twice": ("question,a\nWho?,1\nWho? ,0\n", "line 3 repeats the question 'Who.'"),
+    "standard errors": (f"{LONG},error\nq1,a,1,0.02\n", "column 'error' holds '0.02'; .* rename it"),
+    "framed": (f"{LONG},framing\nq1,g,1,bold\nq1,g,0,shy\n", "several framings; .*columns: {model: respondent}"),
+    "prompts": (f"{LONG},prompt_id\nq1,a,1,x\nq1,a,0,y\n", "line 2: 'a' answers 'q1' more .*{sample: prompt_id}"),
+    "steps": ("id,model,step,said_yes\nq1,a,1,1\nq1,a,2,0\n", "other values of 'step'; .*{framing: step}"),
     "two keys": ("question_id,reversed,keyed,a\nq1,0,1,1\n", "both say which questions are reversed"),
 }
 
@@ -242,6 +249,13 @@ def test_a_code_leaves_1_and_0_without_a_meaning(tmp_path):
         panel_of(tmp_path, "question_id,a\nq1,1\nq2,0\n", yes=["1"], no=["2"])
     with pytest.raises(InputError, match="'ja' is given as a spelling of two"):
         Spellings(("Ja",), ("ja",))
+
+
+def test_a_column_that_parts_answers_is_declared(tmp_path):
+    text = "question_id,respondent,prompt_id,said_yes\nq1,a,x,1\nq1,a,y,0\nq1,a,z,1\n"
+    assert panel_of(tmp_path, text, columns={"sample": "prompt_id"}).answers.to_dict() == {"a": {"q1": 1}}
+    framed = panel_of(tmp_path, text, columns={"model": "respondent", "framing": "prompt_id"})
+    assert framed.answers.loc["q1"].to_dict() == {"a: x": 1, "a: y": 0, "a: z": 1}
 
 
 def test_an_answer_with_an_error_is_unread(tmp_path):

@@ -17,7 +17,7 @@ from onedial.asking.tables import SUFFIXES, Table, is_blank, name_of, read_table
 from onedial.core.errors import InputError
 from onedial.panels.answer_tables import NAMES, long_table, refuse_ids_of_rows
 from onedial.panels.formats.records import LogChoices, LogRecord, LogRun, dig, ended, message_of, texts_of
-from onedial.panels.spellings import Spellings, is_error
+from onedial.panels.spellings import WANTED_OF_ERRORS, Spellings, is_error
 
 FORMAT = "table"
 ANSWERS = ("said_yes", "raw_text", "answered_correctly")
@@ -75,10 +75,12 @@ def _records(table: Table, choices: LogChoices) -> list[LogRecord]:
         **dict.fromkeys(("question_id", "topic"), text_of),
         **dict.fromkeys(("question", "prompt", "raw_text"), _text),
         **{"said_yes": choices.spellings.said, "answered_correctly": Spellings().said, "accepted": texts_of},
+        "error": is_error,
     }
     wanted = dict.fromkeys(readers, "write it as text") | {
         "said_yes": "answers are 1/0, yes/no, y/n or true/false; say what other words and codes stand for (--yes, "
         "--no, --blank), or that the column holds texts to be read (--columns raw_text=COLUMN)",
+        "error": WANTED_OF_ERRORS,
         "answered_correctly": "write 1/0, yes/no or true/false, or leave it blank",
     }
     cells = {role: table.parse(role, reader, wanted[role]) for role, reader in readers.items()}
@@ -102,7 +104,7 @@ def _records(table: Table, choices: LogChoices) -> list[LogRecord]:
                 scores={} if correct != correct else {"answered_correctly": bool(correct)},
                 confidence=replace(choices, columns={}).confidence_of(row, where=where),
                 finished=finished,
-                failed=message_of(row["error"]) if is_error(row.get("error")) else failed,
+                failed=message_of(row["error"]) if values["error"] else failed,
             )
         )
     return records
