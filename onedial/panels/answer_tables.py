@@ -6,6 +6,7 @@ declared (`columns`, and `about`: what tells of the questions).
 """
 
 import re
+import shlex
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
@@ -19,6 +20,9 @@ from onedial.core.errors import InputError
 from onedial.panels.keying import KEYED, REVERSED
 from onedial.panels.questions.cells import clean_text
 from onedial.panels.questions.question_columns import CANONICAL
+from onedial.panels.questions.suggest import NAMES as SUGGESTED
+from onedial.panels.questions.suggest import simple
+from onedial.panels.spellings import TRUTH, word_of
 
 NAMES = {"question_id": "id", "respondent": "model", "said_yes": "answer", "answered_correctly": "correct"}
 """What a column of a long table is called, and how it may be called besides where there is none of the first name."""
@@ -30,9 +34,16 @@ OF_ANSWERS = ("said_yes", "confidence", "answered_correctly", "margin", "mass", 
 """Names of what tells of an answer in a long table: never a respondent either."""
 NOT_READ = ("raw_text", "n_yes", "n_read", "accepted", "stop_reason", "finish_reason")
 """Names in a long table of what else may differ from answer to answer."""
-SUMMARIES = {"mean", "average", "median", "total", "sum", "std"}
+SUMMARIES = {*SUGGESTED["sums"]}
+"""What a row that sums up others is called."""
+NOBODY = {*SUGGESTED["sums"], *SUGGESTED["measures"]}
+"""Respondents that are asked back: what is called so has seldom answered itself."""
+NO_RESPONDENTS = {name for names in SUGGESTED.values() for name in names if len(name) > 1} | NOBODY
+"""Columns of a wide table that are asked back."""
+_LIKE_A_QUESTION = re.compile(r"(?:q|item|question)[ _-]?\d+")
 
 
+_LISTED = "a respondents.csv beside it (column respondent)"
 _DECLARE_ID = (
     "rename or declare the one that is meant (columns: {question_id: COLUMN} in elicitation.yaml, or --columns "
     "question_id=COLUMN of an import)"
@@ -40,16 +51,23 @@ _DECLARE_ID = (
 
 
 def long_table(
-    table: Table, columns: Mapping[str, str], about: Sequence[str], answers: Collection[str], answer: str
+    table: Table,
+    columns: Mapping[str, str],
+    about: Sequence[str],
+    answers: Collection[str],
+    answer: str,
+    known: Collection[str] = (),
 ) -> tuple[Table, pd.DataFrame | None]:
     """A table of answers as a long table, and what it tells of its questions, by their ids, where it was wide.
 
     Args:
         columns: our name of a column to the table's. about: columns of a wide table that tell of its questions.
         answers: names of columns in which answers of a long table may stand. answer: where those of a wide one go.
+        known: respondents that are listed as such elsewhere, whatever they are called.
 
     Raises:
-        InputError: a column that is named is not there; there is no respondent, id or answer; a row sums up others.
+        InputError: a column that is named is not there; there is no respondent, id or answer; a row sums up others; a
+            respondent is called like a question, what tells of one, or a sum.
     """
     table = _under_our_names(table, columns)
     held = set(table.frame.columns)
@@ -57,8 +75,13 @@ def long_table(
     if "respondent" in held or ("model" in held and has_ids):
         table = _long(table, answers)
         _refuse_divided(table, {*OF_QUESTIONS, *OF_ANSWERS, *NAMES, *answers, *about})
-        if "question_id" in table.frame.columns:
-            _refuse_summaries(table, table.parse("question_id", name_of, "give every question its id"))
+        _refuse_summaries(table)
+        names = dict.fromkeys(table.parse("respondent", name_of, "name the respondent"))
+        if nobody := [name for name in names if simple(name) in NOBODY and name not in known]:
+            raise InputError(
+                f"{table.path} has the respondents {listed(nobody)}, which are called like what is made of others' "
+                f"answers, or measures them; delete their rows, or list who did answer in {_LISTED}"
+            )
         return table, None
     if found := [name for name in (*answers, *OF_ANSWERS) if name in held]:
         raise InputError(
@@ -71,7 +94,9 @@ def long_table(
             f"{_how_to_turn(table)}"
         )
     respondents, ids = _respondents_of(table, about), question_ids(table)
-    _refuse_summaries(table, ids)
+    _refuse_no_respondents(table, [name for name in respondents if name not in known])
+    _refuse_summaries(table)
+    _refuse_other_kinds(table, respondents)
     is_named = bool({"question_id", "id"} & held)
     asked = ids if is_named else table.parse("question", clean_text, "write the question as text")
     refuse_repeats(table, pd.DataFrame({"question": asked}), "keep one row of each")
@@ -188,22 +213,56 @@ def _respondents_of(table: Table, about: Sequence[str]) -> list[str]:
     return left
 
 
+def _refuse_no_respondents(table: Table, names: Sequence[str]) -> None:
+    """Columns that are called like questions, or like what tells of them or sums up answers, are no respondents."""
+    if names and all(_LIKE_A_QUESTION.fullmatch(name.casefold()) for name in names):
+        raise InputError(
+            f"{table.path} has columns called like questions ({listed(names, 3)}), but in a wide table a column is a "
+            f"respondent; name them by who answered, or list them in {_LISTED}{_how_to_turn(table)}"
+        )
+    if others := [name for name in names if simple(name) in NO_RESPONDENTS]:
+        raise InputError(
+            f"{table.path} has the columns {listed(others)}, which are called like what tells of questions or sums up "
+            f"answers; say so: --about {shlex.quote(','.join(others))}, or list who did answer in {_LISTED}"
+        )
+
+
 def _how_to_turn(table: Table) -> str:
-    read = {".csv": "read_csv", ".xlsx": "read_excel", ".parquet": "read_parquet"}.get(table.path.suffix.lower())
+    """The one reader takes every kind of file, and cells as they stand (NA, 007)."""
+    first = str(next((name for name in ("model", "id", "question_id") if name in table.frame), table.frame.columns[0]))
     return (
-        ""
-        if read is None
-        else "; where the models stand in the rows and the questions in the columns, turn it: "
-        f'pandas.{read}("{table.path.name}", index_col=0).T.to_csv("turned.csv", index_label="question_id")'
+        "; where the models stand in the rows and the questions in the columns, turn it: "
+        f"from onedial.asking.tables import read_table; read_table({str(table.path)!r}).frame"
+        f'.set_index({table.theirs.get(first, first)!r}).T.to_csv("turned.csv", index_label="question_id")'
     )
 
 
-def _refuse_summaries(table: Table, ids: Sequence[str]) -> None:
-    """A row without a text that has the name of a summary is no question."""
-    texts = table.frame["question"] if "question" in table.frame.columns else [None] * len(ids)
+def _refuse_summaries(table: Table) -> None:
+    """A row without a text that has the name of a summary is no question, nor is a text of that name."""
+    frame = table.frame
+    ids = next((frame[name] for name in ("question_id", "id") if name in frame), pd.Series(None, frame.index, object))
+    texts = frame["question"] if "question" in frame else pd.Series(None, frame.index, object)
     for row, (name, text) in enumerate(zip(ids, texts, strict=True)):
-        if name.casefold() in SUMMARIES and is_blank(text):
-            raise InputError(f"{table.where(row)} sums up others ({name!r}) and is no question; delete the row")
+        called = name if is_blank(text) else text
+        if simple(str(called)) in SUMMARIES:
+            raise InputError(f"{table.where(row)} sums up others ({called!r}) and is no question; delete the row")
+
+
+def _refuse_other_kinds(table: Table, respondents: Sequence[str]) -> None:
+    """Raise InputError at a row whose answers are words where all others are numbers, or the other way round, of every
+    respondent: it tells of respondents, or sums up."""
+    if len(respondents) < 2 or len(table.frame) < 3:
+        return
+    words = table.frame[list(respondents)].map(word_of)
+    is_word = words.isin([word for word in TRUTH if not word.isdigit()]).to_numpy()
+    is_blank_cell = (words == "").to_numpy()
+    for kind, other in ((is_word, ~is_word & ~is_blank_cell), (~is_word & ~is_blank_cell, is_word)):
+        alone = kind & (kind.sum(axis=0) == 1) & (other.sum(axis=0) > 1)
+        for row in np.flatnonzero((alone | is_blank_cell).all(axis=1) & alone.any(axis=1)):
+            raise InputError(
+                f"{table.where(int(row))} holds answers of another kind than all other rows; delete the row if it is "
+                "about the respondents, or write its answers as in the others"
+            )
 
 
 def refuse_ids_of_rows(table: Table, ids: Sequence[Any], respondents: Sequence[Any], texts: Sequence[Any]) -> None:

@@ -116,7 +116,8 @@ def load_panel(
         cuts = cuts or (() if told.cut is None else (told.cut,))
         reading = _Reading(told, cuts, told.top if top is None else top, known)
         where = "confidence" if reading.states_numbers else "said_yes"
-        read = _read(*long_table(table, told.columns, told.about, ANSWERS, where), reading)
+        listed_ones = () if known is None else set(known.index)
+        read = _read(*long_table(table, told.columns, told.about, ANSWERS, where, listed_ones), reading)
         panel = replace(read.panel, elicitation=elicitation)
         if told.questions:
             panel = _with_questions(panel, [source.parent / file for file in told.questions])

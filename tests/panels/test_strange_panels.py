@@ -122,13 +122,16 @@ def test_decimal_commas_of_a_spreadsheet_are_points(tmp_path):
 def test_every_other_column_is_a_respondent_and_about_says_otherwise(tmp_path):
     rows = "".join(f"q{n},Who wrote {n}?,{'art' if n % 2 else 'sea'},{n % 2},{n // 2 % 2}\n" for n in range(4))
     text = f"question_id,question,topic,a,hard\n{rows}"
-    with pytest.warns(Notice, match=r"4 questions; 2 respondents .*'a', 'hard'; .*4 yes, 4 no, 0 blank; first 'q0'"):
-        assert list(panel_of(tmp_path, text).answers.columns) == ["a", "hard"]
-    panel = panel_of(tmp_path, text, about=["hard"])
+    with pytest.raises(InputError, match=r"has the columns 'hard', .* --about hard, or list"):
+        panel_of(tmp_path, text)
+    text = text.replace("hard", "tough")
+    with pytest.warns(Notice, match=r"4 questions; 2 respondents .*'a', 'tough'; .*4 yes, 4 no, 0 blank; first 'q0'"):
+        assert list(panel_of(tmp_path, text).answers.columns) == ["a", "tough"]
+    panel = panel_of(tmp_path, text, about=["tough"])
     assert list(panel.answers.columns) == ["a"]
     assert panel.about_questions["topic"].tolist() == ["sea", "art"] * 2
-    assert panel.about_questions["hard"].tolist() == ["0", "0", "1", "1"]
-    source = PanelSource(str(tmp_path / "p.csv"), declared={"about": ["hard"]})
+    assert panel.about_questions["tough"].tolist() == ["0", "0", "1", "1"]
+    source = PanelSource(str(tmp_path / "p.csv"), declared={"about": ["tough"]})
     assert load_inputs(source).panel.answers.shape == (4, 1)
 
 
@@ -155,6 +158,11 @@ REFUSED = {
     "framed": (f"{LONG},framing\nq1,g,1,bold\nq1,g,0,shy\n", "several framings; .*columns: {model: respondent}"),
     "prompts": (f"{LONG},prompt_id\nq1,a,1,x\nq1,a,0,y\n", "line 2: 'a' answers 'q1' more .*{sample: prompt_id}"),
     "steps": ("id,model,step,said_yes\nq1,a,1,1\nq1,a,2,0\n", "other values of 'step'; .*{framing: step}"),
+    "total": ("question_id,a,b\nq1,1,0\nTotal:,1,0\n", "line 3 sums up others .'Total:'"),
+    "total as text": ("question,a,b\nWho?,1,0\nMittelwert,1,0\n", "line 3 sums up others"),
+    "row about models": ("question_id,a,b\nreasoning,yes,no\nq1,1,0\nq2,0,1\n", "line 2 holds answers of another"),
+    "mean in long": (f"{LONG}\nq1,a,1\nq1,mean,1\nq1,Gold,1\n", "respondents 'mean', 'Gold'.*delete their rows"),
+    "majority": ("id,a,majority,Has Image\nq1,1,0,1\n", "--about 'majority,Has Image', or list"),
     "two keys": ("question_id,reversed,keyed,a\nq1,0,1,1\n", "both say which questions are reversed"),
 }
 
@@ -172,10 +180,33 @@ def test_a_table_with_its_models_in_the_rows_says_how_to_turn(tmp_path, first, m
     monkeypatch.chdir(tmp_path)
     with pytest.raises(InputError) as refusal:
         panel_of(tmp_path, f"{first},q1,q2,q3\ngpt,1,0,1\nclaude,0,0,\n")
-    eval(re.search(r"pandas\.(read_csv.*?question_id\"\))", str(refusal.value))[1], {"read_csv": pd.read_csv})
+    exec(re.search(r"turn it: (.*)", str(refusal.value))[1], {})
     panel = load_panel("turned.csv")
     expected = pd.DataFrame({"gpt": [1.0, 0, 1], "claude": [0, 0, np.nan]}, index=["q1", "q2", "q3"])
     pd.testing.assert_frame_equal(panel.answers, expected, check_names=False)
+
+
+@pytest.mark.parametrize("name", ["p.csv", "p.tsv", "p.jsonl"])
+def test_people_in_rows_are_turned_as_they_are_called(tmp_path, name, monkeypatch):
+    """Separators, and names that are like blanks or numbers, survive what the refusal says."""
+    monkeypatch.chdir(tmp_path)
+    frame = pd.DataFrame({"id": ["NA", "007", "7"], "q1": [1, 0, 1], "Q_2": [0, 0, 1], "item 3": ["", 1, 1]}, dtype=str)
+    if name == "p.jsonl":
+        frame.to_json(name, orient="records", lines=True)
+    else:
+        frame.to_csv(name, sep=";" if name == "p.csv" else "\t", index=False)
+    with pytest.raises(InputError, match="columns called like questions") as refusal:
+        load_panel(tmp_path / name)
+    exec(re.search(r"turn it: (.*)", str(refusal.value))[1], {})
+    answers = load_panel("turned.csv").answers
+    assert list(answers.index) == ["q1", "Q_2", "item 3"]
+    assert answers.fillna(-1).to_dict("list") == {"NA": [1, 0, -1], "007": [0, 0, 1], "7": [1, 1, 1]}
+
+
+def test_who_is_listed_is_a_respondent_whatever_the_name(tmp_path):
+    write(tmp_path / "respondents.csv", "respondent\nhuman\nq1\n")
+    assert list(panel_of(tmp_path, "question_id,human,q1\n1,1,0\n").answers.columns) == ["human", "q1"]
+    assert list(panel_of(tmp_path, f"{LONG}\n1,human,1\n1,q1,0\n").answers.columns) == ["human", "q1"]
 
 
 def test_a_formula_without_its_value_is_named(tmp_path):
