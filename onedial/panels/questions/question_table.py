@@ -26,7 +26,8 @@ LONGEST_ANSWER = 30
 _SEVERAL = re.compile(r"\w[^\S\n]*[;|][^\S\n]*\w|\w\s/\s\w|\w[^\S\n]*\n\s*\w")
 _NUMBER = re.compile(r"-?\d+(?:\.0)?")
 _LABEL = re.compile(r"\(?([A-Za-z]|\d{1,2})\s*[).:\uff0e\u3001]\s*")
-_WITHIN = re.compile(rf"(?:^|(?<=[\s,;])){_LABEL.pattern}(?=\S)")
+_WITHIN = re.compile(rf"(?:^|(?<=[\s,;])){_LABEL.pattern}(?=\S)(?!(?<=[.:])\d)")
+"""A label within a text, which the point in a number such as 1.5 is none of."""
 _COUNTED = {"from 0": 0, "from 1": 1}
 
 
@@ -172,7 +173,9 @@ class _Reader:
     def _of_cell(self, cell: Any, labels: tuple[Any, ...]) -> Options:
         value = list_in_text(cell)
         if self.held.get("labels") == self.held["options"]:
-            pairs = _shown(value)[1] if isinstance(value, str) else _labelled(value)
+            before, pairs = _shown(value) if isinstance(value, str) else ("", _labelled(value))
+            if before:
+                raise ValueError(f"{before[:40]!r} stands before the first label")
             return Options.of(pairs.values(), pairs)
         if isinstance(value, str) and self.mapping.split:
             value = value.split(self.mapping.split)
@@ -196,7 +199,7 @@ class _Reader:
 
     def _right_and_wrong(self, text: str, cells: tuple[Any, ...], right: tuple[Any, ...]) -> tuple[str, Options]:
         """The text, and the right option before the wrong ones."""
-        accepted = texts_in(right[0], self.mapping.split)
+        accepted = texts_in(right[0])
         if not accepted:
             raise ValueError("no right answer beside wrong ones")
         wrong = (each for cell in cells for each in texts_in(cell, self.mapping.split))
@@ -384,23 +387,31 @@ def _labelled(value: Any) -> Mapping[str, str]:
     heads = [(each, _LABEL.match(each)) for each in map(str.strip, value)]
     if without := next((each for each, head in heads if head is None), None):
         raise ValueError(f"{without!r} has no label")
-    return {head[1]: each[head.end() :].strip() for each, head in heads if head}
+    labels = {head[1]: each[head.end() :].strip() for each, head in heads if head}
+    if len(labels) < len(heads):
+        raise ValueError("a label stands twice")
+    return labels
 
 
 def _shown(text: str) -> tuple[str, Mapping[str, str]]:
-    """What stands before the options that a text shows, and label -> words of each: A, B, ... or 1, 2, ... in turn.
+    """What stands before the options that a text shows, and label -> words of each: marks of one style, in order.
+
+    Raises:
+        ValueError: no labels, labels in two styles, or such as stand twice or out of order.
 
     >>> _shown("Which is a metal? (A) wood (B) iron")
     ('Which is a metal?', {'A': 'wood', 'B': 'iron'})
     """
-    marks: list[re.Match[str]] = []
+    styles: dict[tuple[bool, str, bool], list[re.Match[str]]] = {}
     for match in _WITHIN.finditer(text):
-        is_number = (marks[0] if marks else match)[1].isdigit()
-        wanted = str(len(marks) + 1) if is_number else LETTERS[len(marks) % len(LETTERS)]
-        if match[1].upper() == wanted:
-            marks.append(match)
-    if len(marks) < 2:
-        raise ValueError("fewer than two labels, such as (A) and (B)")
+        styles.setdefault((match[0][0] == "(", match[0].strip()[-1], match[1].isdigit()), []).append(match)
+    whole = [marks for marks in styles.values() if len(marks) > 1 and marks[0][1] in ("A", "a", "1")]
+    if len(whole) != 1:
+        raise ValueError(f"{len(whole)} kinds of labels, such as (A) and (B); one is wanted")
+    (marks,) = whole
+    names = [mark[1].upper() for mark in marks]
+    if names != (list(LETTERS) if names[0] == "A" else [str(n) for n in range(1, 1 + len(names))])[: len(names)]:
+        raise ValueError(f"its labels are {', '.join(names)}, not each once and in order")
     ends = [match.start() for match in marks[1:]] + [len(text)]
     words = [text[mark.end() : end].strip(" \t\n,;") for mark, end in zip(marks, ends, strict=True)]
     return text[: marks[0].start()].strip(), dict(zip((mark[1] for mark in marks), words, strict=True))
