@@ -1,8 +1,11 @@
 """What a cell of a table of questions is taken for, exactly, or the sentence that refuses it."""
 
+import json
+
 import pytest
 
 from onedial.core.errors import InputError
+from onedial.panels.questions.question_columns import written
 from onedial.panels.questions.question_files import load_questions
 
 ASKED = "Which is a metal?"
@@ -58,3 +61,72 @@ def test_a_column_without_a_name_is_no_part_of_a_question(tmp_path):
     )
     first, second = load_questions(tmp_path / "q.csv", columns="answer=answer")
     assert (first.answers, second.level, second.topic) == (("Jane Austen",), None, None)
+
+
+SHOWN = {"options": "options", "labels": "options", "key": "answer", "key_is": "label"}
+
+
+@pytest.mark.parametrize(
+    ("text", "key", "texts"),
+    [
+        ("a ) a gains , b . loses , b ) 5 , c ) 6", "b", ("a gains , b . loses", "5", "6")),
+        ("A) 1.5 B) 2.5", "A", ("1.5", "2.5")),
+        ("A) I and B) only B) II C) III", "C", "A, B, B, C, not each once and in order"),
+        ("a ) 2 a . c , b ) 3 b . c", "a", "2 kinds of labels"),
+        ("Or: A) wood B) iron", "A", "'Or:' stands before the first label"),
+    ],
+)
+def test_options_in_a_text_are_told_by_labels_of_one_style(text, key, texts):
+    if isinstance(texts, tuple):
+        assert read({"options": text, "answer": key}, SHOWN).options == texts
+    else:
+        with pytest.raises(InputError, match=texts):
+            read({"options": text, "answer": key}, SHOWN)
+
+
+def test_a_right_option_is_not_split():
+    columns = {"right": "right", "wrong": "wrong", "split": ";"}
+    question = read({"right": "Nothing; it passes", "wrong": "It grows; You die"}, columns)
+    assert sorted(question.options) == ["It grows", "Nothing; it passes", "You die"]
+    assert question.answers[1] == "Nothing; it passes"
+
+
+@pytest.mark.parametrize(
+    ("row", "words"),
+    [
+        *[({"answer": "Ann Bee", name: 1}, f"'answer', '{name}' could each") for name in ("model", "rating", "status")],
+        ({"answer": "iron", "wahl_1": "wood", "wahl_2": "iron"}, r"options=wahl_1\+wahl_2,answer=answer"),
+        ({"answer": "iron", "falsch1": "wood", "falsch2": "air"}, r"right=answer,wrong=falsch1\+falsch2"),
+        ({"answer": "(b)"}, "is a letter without options.*answer=answer"),
+        ({"answer": "WAHR"}, "is a truth"),
+        ({"question": "Q1", "prompt": "Who wrote Emma?", "answer": "Ann Bee"}, "question=prompt,answer=answer"),
+        ({"question": "1", "text": "Who wrote Emma?", "answer": "Ann Bee"}, "only numbers them.*question=text"),
+    ],
+)
+def test_canonical_columns_are_refused_beside_what_may_be_meant(tmp_path, row, words):
+    path = tmp_path / "q.jsonl"
+    path.write_text(json.dumps({"question": ASKED} | row) + "\n")
+    with pytest.raises(InputError, match=words):
+        load_questions(path)
+
+
+@pytest.mark.parametrize("cell", ["NaN", "#N/A", "null", "N/A", "None", ""])
+def test_what_programs_write_for_a_blank_is_no_answer(cell):
+    assert read({"answer": cell}).answers == ()
+
+
+def test_blank_options_are_none():
+    assert read({"options": ["wood", "iron", "nan"], "answer": "B"}).options == ("wood", "iron")
+
+
+def test_the_id_is_the_one_that_a_panel_is_read_by():
+    assert read({"id": 1, "question_id": "geo-7"}).id == "geo-7"
+
+
+def test_a_name_that_no_command_line_holds_is_suggested_for_the_yaml(tmp_path):
+    path = tmp_path / "q.csv"
+    path.write_text("Frage,Typ A=1,Typ B=2,Antwort\nWas ist ein Metall?,Holz,Eisen,Eisen\n")
+    mapping = {"question": "Frage", "options": ("Typ A=1", "Typ B=2"), "key": "Antwort", "key_is": "text"}
+    given = written(mapping).partition("columns: ")[2]
+    path.with_suffix(".yaml").write_text(f"columns: {given}\n", encoding="utf-8")
+    assert load_questions(path)[0].answers == ("B", "Eisen")

@@ -103,7 +103,7 @@ def test_of_many_layouts_none_is_wrong_and_the_first_suggestion_is_right_in_nine
         ({"answers": "Ann; Anna"}, "may be several answers"),
         ({"answer": "True"}, "key_is=truth"),
         ({"answer": ["Ann", "Anna"]}, "answers=answer"),
-        ({"answer": "B"}, "the answers are letters, and there are no options"),
+        ({"answer": "B"}, "the answer 'B' is a letter without options"),
         ({"options": TEXTS, "answer": 1}, "key_is=from 0.*key_is=from 1"),
         ({"options": ["2", "3", "1"], "answer": "1"}, "key_is=from 0"),
         ({"options": ["B", "A", "C"], "answer": "A"}, "one option's label and another's words"),

@@ -16,6 +16,7 @@ from onedial.panels.grading.number_grading import last_box
 from onedial.panels.questions.question_columns import head_of
 
 _ENTITY = re.compile(r"&(?:#\d+|#[xX][0-9a-fA-F]+|[A-Za-z]\w*);")
+_NOTHING = {"nan", "#n/a", "n/a", "<na>", "null"}
 _LIST = re.compile(r"\s*(?:\[.*\]|\{.*\}|array\(.*\))\s*$", re.DOTALL)
 _ARRAY = re.compile(r"\barray\((\[.*?\])(?:,\s*dtype=[\w<>']+)?\)", re.DOTALL)
 
@@ -127,7 +128,7 @@ def texts_in(cell: Any, split: str | None = None) -> tuple[str, ...]:
         value = value.split(split)
     elif isinstance(value, list) and isinstance(cell, str) and not all(isinstance(each, str) for each in value):
         raise ValueError("a list without quotation marks")
-    texts = (clean_text(each) for each in (value if isinstance(value, list) else [value]))
+    texts = (clean_text(each) for each in (value if isinstance(value, list) else [value]) if not is_empty(each))
     return tuple(dict.fromkeys(text for text in texts if text is not None))
 
 
@@ -143,6 +144,10 @@ def final_answer(cell: Any, mark: str) -> str | None:
 
 
 def is_empty(cell: Any) -> bool:
-    """Blank, or a list or object without anything in it, also as text."""
+    """Blank, what programs write for a blank, or a list or object without anything in it, also as text."""
     value = list_in_text(cell)
-    return is_blank(value) or (isinstance(value, list | dict) and not value)
+    return (
+        is_blank(value)
+        or (isinstance(value, str) and value.strip().casefold() in _NOTHING)
+        or (isinstance(value, list | dict) and not value)
+    )

@@ -9,6 +9,7 @@
 Nothing else is read: what another name holds is suggested (`suggestions`), and somebody has to say so.
 """
 
+import json
 import re
 import shlex
 from collections.abc import Mapping, Sequence
@@ -107,8 +108,8 @@ class QuestionColumns:
 
 Given = QuestionColumns | Mapping[str, Any] | str | None
 PARTS = {each.name: str(each.metadata["holds"]) for each in fields(QuestionColumns)}
-CANONICAL = {"question_id": "id"} | {part: part for part in PARTS if part not in _MAPPED_ONLY}
-"""Names that are read as they stand, to their part; of `id` and `question_id` the first."""
+CANONICAL = {part: part for part in PARTS if part not in _MAPPED_ONLY} | {"question_id": "id"}
+"""Names that are read as they stand, to their part; of `id` and `question_id` the last, by which panels are read."""
 
 
 def head_of(column: str, names: Sequence[str]) -> str | None:
@@ -130,13 +131,16 @@ def _parted(text: str) -> dict[str, Any]:
 
 
 def written(mapping: Mapping[str, Any], in_python: bool = False) -> str:
-    """A mapping as it is given: `--columns ...`, ready for a shell, or `columns={...}`.
+    """A mapping as it is given: `--columns ...`, ready for a shell, `columns={...}`, or for the YAML beside a file.
 
     >>> written({"question": "Frage", "options": ("opt a", "opt b")})
     "--columns 'question=Frage,options=opt a+opt b'"
     """
-    if in_python or any(mark in str(value) for value in mapping.values() for mark in ("=", "+") if value != mark):
+    if in_python:
         return f"columns={dict(mapping)}"
+    names = [name for value in mapping.values() for name in (value if isinstance(value, tuple) else (value,))]
+    if any(mark in name for name in names for mark in ("=", "+") if name != mark):
+        return f"to the YAML beside the file columns: {json.dumps(mapping, ensure_ascii=False)}"
     texts = [f"{part}={'+'.join(value) if isinstance(value, tuple) else value}" for part, value in mapping.items()]
     return f"--columns {shlex.quote(','.join(texts))}"
 

@@ -25,7 +25,7 @@ from onedial.panels.questions.question_columns import (
     presets,
 )
 from onedial.panels.questions.question_table import Unclear, read_questions
-from onedial.panels.questions.suggest import advice, in_words, rivals
+from onedial.panels.questions.suggest import NAMES, advice, are_ids, in_words, rivals, simple
 
 Rows = pd.DataFrame | Sequence[str | Mapping[str, Any]]
 """Questions that are in memory: a data frame, texts, or rows such as those of a JSONL file."""
@@ -120,6 +120,8 @@ def _read(table: Table, mapping: QuestionColumns | None, in_python: bool) -> tup
         texts = {question.text for question in questions}
         if mapping is None and not is_long and len(questions) >= 4 and len(texts) <= 2:
             raise Unclear(f"{table.path}: the column 'question' holds only {' and '.join(map(repr, sorted(texts)))}")
+        if given.question is None and are_ids(texts) and {simple(name) for name in names} & {*NAMES["questions"][1:]}:
+            raise Unclear(f"{table.path}: the column 'question' only numbers them, as {questions[0].text!r}")
     except Unclear as error:
         raise InputError(f"{error}; {advice(table, in_python, given.mapped())}") from None
     if is_long:

@@ -28,6 +28,8 @@ _NUMBER = re.compile(r"-?\d+(?:\.0)?")
 _LABEL = re.compile(r"\(?([A-Za-z]|\d{1,2})\s*[).:\uff0e\u3001]\s*")
 _WITHIN = re.compile(rf"(?:^|(?<=[\s,;])){_LABEL.pattern}(?=\S)(?!(?<=[.:])\d)")
 """A label within a text, which the point in a number such as 1.5 is none of."""
+_LETTER = re.compile(r"\(?[A-Ja-j][).]{0,2}")
+_TRUTHS = {"true", "false", "t", "f", "wahr", "falsch"}
 _COUNTED = {"from 0": 0, "from 1": 1}
 
 
@@ -47,7 +49,7 @@ class Options(NamedTuple):
     def of(cls, cells: Iterable[Any], labels: Iterable[Any] = LETTERS, may_lack: bool = False) -> "Options":
         """Without the blank ones at the end; raises ValueError where one has no label, or, unless some may lack, one
         before another is blank."""
-        texts = [clean_text(cell) for cell in cells]
+        texts = [None if is_empty(cell) else clean_text(cell) for cell in cells]
         places = [place for place, text in enumerate(texts) if text is not None]
         names = [str(clean_text(label)) for label in labels]
         if not may_lack and places != list(range(len(places))):
@@ -161,6 +163,8 @@ class _Reader:
         columns = self.held.get("options", ())
         if columns == self.held["question"]:
             stem, pairs = _shown(text)
+            if not stem:
+                raise ValueError("no question stands before them")
             return stem, Options.of(pairs.values(), pairs)
         if all(map(is_empty, cells)):
             return text, None
@@ -276,16 +280,17 @@ class _Reader:
         ):
             pairs = [] if own else [("answers", cell) for cell in several] + [("answer", cell) for cell in one]
             answers.append(tuple(dict.fromkeys(text for pair in pairs for text in self._accepted(row, *pair))))
-        are_open = [own for own, held in zip(answers, options, strict=True) if held is None]
-        are_letters = bool(are_open) and all(len(own) == 1 and own[0] in "ABCDE" for own in are_open)
-        if are_letters and not self.is_mapped("answer", "answers"):
-            raise Unclear(f"{self.table.path}: the answers are letters, and there are no options; name their column")
+        letters = [own[0] for own in answers if len(own) == 1 and _LETTER.fullmatch(own[0])]
+        if letters and not self.is_mapped("answer", "answers"):
+            raise Unclear(
+                f"{self.table.path}: the answer {letters[0]!r} is a letter without options; name their column"
+            )
         return answers
 
     def _accepted(self, row: int, part: str, cell: Any) -> Sequence[str]:
         """What one cell accepts; raises InputError where it is no answer, or may be several."""
         mark, confirmed, value = self.mapping.final, self.is_mapped(part), list_in_text(cell)
-        if is_blank(value) or value in ([], {}):
+        if is_empty(value) or str(value).strip() == "None":
             return ()
         if mark:
             if (final := final_answer(cell, mark)) is None:
@@ -300,7 +305,7 @@ class _Reader:
             raise self.refusal(row, part, f"holds {cell!r} ({error}); give texts", confirmed) from error
         if not confirmed or "####" in str(cell):
             for text in texts:
-                if reason := _doubt(text, isinstance(value, str)):
+                if reason := _doubt(text, isinstance(value, str), len(texts) == 1):
                     raise self.refusal(row, part, f"{reason}: {text[:60]!r}", confirmed)
         return texts
 
@@ -339,13 +344,13 @@ def _by_hash(question: str, options: Options) -> tuple[str, ...]:
     return tuple(sorted(options.texts, key=lambda option: sha256_of_text(f"{question}\x1f{option}")))
 
 
-def _doubt(text: str, may_be_several: bool) -> str | None:
-    """Why a text under a canonical name may be no answer; None where it may."""
+def _doubt(text: str, may_be_several: bool, is_alone: bool) -> str | None:
+    """Why a text under a canonical name may be no answer; None where it may. Beside others T may be tesla."""
     doubts = {
         "is a worked solution, whose answer stands after ####": "####" in text,
         "is a worked solution, whose answer is boxed": "\\boxed{" in text,
         f"holds more than {LONGEST_ANSWER} words, and may be no answer": len(text.split()) > LONGEST_ANSWER,
-        "is a truth, which may stand for yes or no": text.casefold() in ("true", "false"),
+        "is a truth, which may stand for yes or no": text.casefold() in _TRUTHS and (is_alone or len(text) > 1),
         "may be several answers": may_be_several and bool(_SEVERAL.search(text)),
     }
     return next((reason for reason, holds in doubts.items() if holds), None)

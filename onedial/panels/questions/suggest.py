@@ -28,8 +28,8 @@ _KEY = re.compile(
     rf"(?:correct|right|gold)(?:_(?:answer|option|choice|alternative|ending)s?)?(?:_{_NTH})?(?:_s)?"
     rf"|(?:answer|ans)(?:_{_NTH}|key)?|answers|cop|label|target|key|solution"
 )
-_FAMILY = re.compile(r"(option|choice|ending|alternative|answer|ans|opt|op|sol|)_?(\d{1,2}|[a-j])")
-_WRONG_ONE = re.compile(r"(?:incorrect|wrong|false|distractor)(?:_(?:answer|option|choice))?_?\d+")
+_FAMILY = re.compile(r"([a-z_]*?)_?(\d{1,2}|[a-j])")
+_WRONG_ONE = re.compile(r"(?:incorrect|wrong|false|falsch|distractor)(?:_(?:answer|option|choice))?_?\d+")
 _COUNTS_FROM_0 = re.compile(r"(?:_|^)(?:index|idx|label|gold|cop)$")
 _LIKE = re.compile(r"ans|truth|true|gold|target|label|correct|solution|option|choice|distractor|alternative|wrong")
 _CODE = {"entry_point", "test_list", "canonical_solution"}
@@ -48,14 +48,20 @@ def rivals(table: Table, mapping: QuestionColumns) -> list[str]:
     """
     names, held = [str(name) for name in table.frame.columns], mapping.held(table)
     taken = {head_of(column, names) for columns in held.values() for column in columns}
+    is_panel = "said_yes" in names
     is_loose = not held.keys() & {"answers", "answer", "options", "key", "right"}
 
     def could_be(name: str) -> bool:
         is_named = (name in _LIKE_ANSWERS and len(name) > 1) or _WRONG_ONE.fullmatch(name) or _KEY.fullmatch(name)
-        return bool(is_named or (_LIKE.search(name) if is_loose else name in NAMES["graded"] and "options" not in held))
+        return bool(is_named or (_LIKE.search(name) if is_loose else name in NAMES["graded"] and not is_panel))
 
     like = [name for name in names if could_be(simple(name))] + [name for family in _families(table) for name in family]
     return [name for name in dict.fromkeys(like) if name not in taken and _filled(table.frame[name])]
+
+
+def are_ids(texts: Iterable[Any]) -> bool:
+    """Whether texts only number questions: 1, Q1, q-001."""
+    return all(re.fullmatch(r"[A-Za-z]{0,3}[-_. ]?\d+", str(text).strip()) for text in texts)
 
 
 def advice(table: Table, in_python: bool, without: Mapping[str, Any] | None = None) -> str:
@@ -135,6 +141,8 @@ def _questions(table: Table, columns: Sequence[str]) -> list[str]:
     paths = []
     for name in dict.fromkeys([*likely, *asking, *([] if likely or asking else spaced)]):
         cells = _filled(table.frame[name])
+        if are_ids(cells):
+            continue
         if cells and all(isinstance(cell, dict) for cell in cells):
             paths += [f"{name}.{key}" for key in ("stem", "text", "question") if key in cells[0]]
         elif cells and (len(cells) < 4 or len(set(map(str, cells))) > 2):  # not "cause" and "effect"
@@ -286,7 +294,7 @@ def _families(table: Table) -> list[list[str]]:
         )
         marks = next((marks for marks in starts if marks[0] in members), [])
         family = [members[mark] for mark in marks if mark in members]
-        if len(family) > 1 and (prefix or all(_are_words(table.frame[name]) for name in family)):
+        if len(family) > 1 and (prefix in NAMES["families"] or all(_are_words(table.frame[name]) for name in family)):
             families.append(family)
     return families
 
