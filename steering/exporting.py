@@ -175,10 +175,10 @@ def as_vector(directions: Any, model: OpenModel, layer: int | Sequence[int]) -> 
     >>> import torch
     >>> from onedial import load_model
     >>> model = load_model("smollm2-135m-instruct")
-    >>> as_vector(torch.ones(model.d_model), model, 15).layer
-    15
-    >>> [vector.layer for vector in as_vector(torch.ones(2, model.d_model), model, range(14, 16))]
-    [14, 15]
+    >>> as_vector(torch.ones(model.d_model), model, 3).layer
+    3
+    >>> [vector.layer for vector in as_vector(torch.ones(2, model.d_model), model, range(2, 4))]
+    [2, 3]
     """
     layers, rows = ([layer], [directions]) if isinstance(layer, int) else (list(layer), list(directions))
     if len(layers) != len(rows):

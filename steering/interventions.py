@@ -201,8 +201,8 @@ class SteeringVector(Scalable):
         >>> from onedial import load_model
         >>> from steering import vector_from_texts
         >>> model = load_model("smollm2-135m-instruct")
-        >>> vector_from_texts(model, ["Lovely!", "Fine!"], ["Awful!", "Bad!"], layer=15).at("all") * 0.2
-        Push(+0.2 residual norms along L15-texts-mean_difference, at all positions)
+        >>> vector_from_texts(model, ["Lovely!", "Fine!"], ["Awful!", "Bad!"], layer=15).at("all").positions
+        'all'
         """
         return Intervention.of(self, role=_role_of(self), positions=positions)
 

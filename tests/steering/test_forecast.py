@@ -75,7 +75,7 @@ def test_memory_is_that_of_the_largest_batch_and_of_the_dtype():
 def test_every_kind_of_work_takes_time(model, kind, monkeypatch):
     monkeypatch.setattr("steering.planning.forecast.LONG_ENOUGH", 0.0)
     clock = Clock(model, [METACOGNITIVE.fill(question.text) for question in QUESTIONS], n_layers=10)
-    assert clock.seconds(Load([40] * 32, [(2, 3)], kind, n_cached=32, n_tokens=4)) > 0
+    assert clock.seconds(Load([40] * 32, [(0, 3)], kind, n_cached=32, n_tokens=4)) > 0
 
 
 @pytest.mark.parametrize("architecture", ["llama", "qwen3", "gemma2"])
