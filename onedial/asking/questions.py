@@ -13,6 +13,7 @@ That is `Question.rendered`: what prompts show, what ids are made of, and what a
 import hashlib
 import re
 import unicodedata
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
@@ -137,9 +138,10 @@ def stratified_sample(questions: Sequence[Question], n: int, seed: int = 0) -> l
 
 
 def without_repeats(questions: Sequence[Question]) -> tuple[list[Question], int]:
-    """Keep the first of the questions whose normalised texts are equal, with the accepted answers of all of them.
+    """Keep the first of the questions that are asked alike up to blanks, with the accepted answers of all of them.
 
-    Where the right options of such questions differ, none counts as known, which is noticed.
+    Where the right options of such questions differ, none counts as known, which is noticed. Questions that differ only
+    in what their ids leave out, such as the sign in 5-3 and 5+3, are told apart by ids of their whole texts.
 
     Returns:
         The questions that remain, and how many were left out.
@@ -147,7 +149,7 @@ def without_repeats(questions: Sequence[Question]) -> tuple[list[Question], int]
     kept: dict[str, Question] = {}
     contradicted = set()
     for question in questions:
-        key = normalised_text(question.rendered)
+        key = " ".join(question.rendered.split())
         first = kept.setdefault(key, question)
         if first.right_option != question.right_option:
             contradicted.add(key)
@@ -163,7 +165,9 @@ def without_repeats(questions: Sequence[Question]) -> tuple[list[Question], int]
         text = kept[min(contradicted)].text
         notice(f"{len(contradicted)} questions have different right options, such as {text!r}; none is taken")
 
-    return list(kept.values()), len(questions) - len(kept)
+    ids = Counter(question.id for question in kept.values())
+    named = [replace(each, id=sha256_of_text(key)[:12]) if ids[each.id] > 1 else each for key, each in kept.items()]
+    return named, len(questions) - len(kept)
 
 
 def questions_frame(questions: Sequence[Question]) -> pd.DataFrame:

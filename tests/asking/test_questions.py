@@ -75,7 +75,7 @@ def test_spreadsheet_csv_with_byte_order_mark_semicolons_and_line_breaks_in_a_fi
 def test_repeats_without_ids_are_merged_with_all_their_answers_and_counted(tmp_path):
     rows = [
         {"question": "Who wrote Emma?", "answer": "Austen"},
-        {"question": "who wrote emma", "answer": "J. Austen"},
+        {"question": "Who  wrote Emma? ", "answer": "J. Austen"},
     ]
     path = write_jsonl(tmp_path / "q.jsonl", rows)
     with pytest.warns(Notice, match="1 repeated questions merged, 1 remain"):

@@ -130,3 +130,20 @@ def test_a_name_that_no_command_line_holds_is_suggested_for_the_yaml(tmp_path):
     given = written(mapping).partition("columns: ")[2]
     path.with_suffix(".yaml").write_text(f"columns: {given}\n", encoding="utf-8")
     assert load_questions(path)[0].answers == ("B", "Eisen")
+
+
+@pytest.mark.parametrize("texts", [["What is 5-3?", "What is 5+3?", "What is 5*3?"], ["Is 3 < 2?", "Is 3 > 2?"]])
+def test_questions_that_differ_in_a_sign_are_two(texts):
+    questions = load_questions([{"question": text, "answer": f"no {n}"} for n, text in enumerate(texts)])
+    assert len({question.id for question in questions}) == len(texts)
+    assert [question.answers for question in questions] == [(f"no {n}",) for n in range(len(texts))]
+    again = [text.replace(" ", "  ") for text in texts]
+    assert len(load_questions([*texts, *again, "Who?"])) == len(texts) + 1
+
+
+def test_one_question_about_two_contexts_is_refused():
+    """Without ids they would be one question with both answers."""
+    rows = [{"context": place, "question": "What is the capital?", "answer": place} for place in ("Lima", "Quito")]
+    with pytest.raises(InputError, match="under more than one 'context'"):
+        load_questions(rows)
+    assert len(load_questions([row | {"id": row["context"]} for row in rows])) == 2

@@ -53,7 +53,7 @@ def load_questions(
         columns: which column holds what (`QuestionColumns`), where it is not called by the canonical name.
         preset: read the source as this public data set is read.
 
-    Rows without an id whose normalised texts are equal are one question, with the accepted answers of all; how many
+    Rows without an id that are asked alike up to blanks are one question, with the accepted answers of all; how many
     were merged is noticed.
 
     Raises:
@@ -122,6 +122,8 @@ def _read(table: Table, mapping: QuestionColumns | None, in_python: bool) -> tup
             raise Unclear(f"{table.path}: the column 'question' holds only {' and '.join(map(repr, sorted(texts)))}")
         if given.question is None and are_ids(texts) and {simple(name) for name in names} & {*NAMES["questions"][1:]}:
             raise Unclear(f"{table.path}: the column 'question' only numbers them, as {questions[0].text!r}")
+        if "id" not in held:
+            _refuse_contexts(table, questions)
     except Unclear as error:
         raise InputError(f"{error}; {advice(table, in_python, given.mapped())}") from None
     if is_long:
@@ -129,6 +131,18 @@ def _read(table: Table, mapping: QuestionColumns | None, in_python: bool) -> tup
     if not (mapping is None and list(table.frame.columns) == ["question"]):
         notice(_in_a_line(table, given, questions))
     return questions, "id" in held
+
+
+def _refuse_contexts(table: Table, questions: Sequence[Question]) -> None:
+    """Raise InputError where one question stands beside several texts that it is about, which nobody would be shown."""
+    for name in (name for name in table.frame.columns if simple(name) in NAMES["contexts"]):
+        contexts: dict[str, str] = {}
+        for question, cell in zip(questions, table.frame[name], strict=True):
+            if contexts.setdefault(question.rendered, str(cell)) != str(cell):
+                raise InputError(
+                    f"{table.path} asks {question.text[:60]!r} under more than one {name!r}; write that into the "
+                    "question"
+                )
 
 
 def _in_a_line(table: Table, mapping: QuestionColumns, questions: Sequence[Question]) -> str:
