@@ -83,15 +83,15 @@ def long_table(
                 f"answers, or measures them; delete their rows, or list who did answer in {_LISTED}"
             )
         return table, None
-    if found := [name for name in (*answers, *OF_ANSWERS) if name in held]:
-        raise InputError(
-            f"{table.path} has the column {found[0]!r}, but none for who answered (respondent, or model); it holds "
-            f"{listed(map(str, table.frame.columns))}: rename or declare it, columns: {{respondent: COLUMN}}"
-        )
     if "model" in held:
         raise InputError(
             f"{table.path} has a column model, but none for what was asked (question_id, id or question); {_DECLARE_ID}"
             f"{_how_to_turn(table)}"
+        )
+    if found := [name for name in (*answers, *OF_ANSWERS) if name in held]:
+        raise InputError(
+            f"{table.path} has the column {found[0]!r}, but none for who answered (respondent, or model); it holds "
+            f"{listed(map(str, table.frame.columns))}: rename or declare it, columns: {{respondent: COLUMN}}"
         )
     respondents, ids = _respondents_of(table, about), question_ids(table)
     _refuse_no_respondents(table, [name for name in respondents if name not in known])
@@ -151,11 +151,8 @@ def _long(table: Table, answers: Collection[str]) -> Table:
     if {"respondent", "framing"} <= set(frame.columns) and "model" not in frame.columns:
         framings = frame["framing"].map(lambda cell: "" if is_blank(cell) else str(cell))
         if (framings.groupby(frame["respondent"].map(str)).nunique() > 1).any():
-            theirs = table.theirs.get("respondent", "respondent")
-            raise InputError(
-                f"{table.path} has respondents under several framings; give each its own name, or call that column "
-                f"model, and every framing of a model is a respondent (columns: {{model: {theirs}}})"
-            )
+            table = table.renamed({"respondent": "model"})
+            frame = table.frame
     if {"model", "framing"} <= set(frame.columns) and "respondent" not in frame.columns:
         names = table.parse("model", name_of, "name the model")
         framings = table.parse("framing", text_of, "give text, or leave it blank")
@@ -186,12 +183,12 @@ def _refuse_divided(table: Table, known: Collection[str]) -> None:
         cells = frame[name].map(lambda cell: "" if is_blank(cell) else str(cell))
         differs = np.flatnonzero(cells.groupby(keys).transform("nunique") > 1)
         if len(differs):
-            who, theirs = table.theirs.get("respondent", "respondent"), table.theirs.get(name, name)
-            framed = f"framing: {theirs}" if who == "model" else f"model: {who}, framing: {theirs}"
+            theirs = table.theirs.get(name, name)
             raise InputError(
                 f"{table.where(int(differs[0]))}: {keys[0][differs[0]]!r} answers {keys[1][differs[0]]!r} more than "
-                f"once, with other values of {theirs!r}; if these are samples of one answer, declare columns: "
-                f"{{sample: {theirs}}}, if each is a respondent, columns: {{{framed}}}, or leave the column out"
+                f"once, with other values of {theirs!r}; declare it as sample if these are samples of one answer, or "
+                f"as framing if each is a respondent (columns: {{sample: {theirs}}} in elicitation.yaml, or --columns "
+                f"sample={theirs} of an import), or leave the column out"
             )
 
 
@@ -231,7 +228,8 @@ def _how_to_turn(table: Table) -> str:
     """The one reader takes every kind of file, and cells as they stand (NA, 007)."""
     first = str(next((name for name in ("model", "id", "question_id") if name in table.frame), table.frame.columns[0]))
     return (
-        "; where the models stand in the rows and the questions in the columns, turn it: "
+        "; where the models stand in the rows and the questions in the columns, turn it without what tells of the "
+        "models: "
         f"from onedial.asking.tables import read_table; read_table({str(table.path)!r}).frame"
         f'.set_index({table.theirs.get(first, first)!r}).T.to_csv("turned.csv", index_label="question_id")'
     )

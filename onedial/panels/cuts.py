@@ -51,7 +51,7 @@ def shares(
         )
     declared = rows["respondent"].isin(list(tops)) & ~percent
     _refuse_other_scales(rows[~declared], scale, table)
-    _refuse_a_tenth(rows[~declared], scale)
+    _refuse_a_tenth(rows[~declared], scale, table)
     return [float(value) for value in share]
 
 
@@ -78,16 +78,16 @@ def _refuse_other_scales(rows: pd.DataFrame, scale: pd.Series, table: Table) -> 
             )
 
 
-def _refuse_a_tenth(rows: pd.DataFrame, scale: pd.Series) -> None:
+def _refuse_a_tenth(rows: pd.DataFrame, scale: pd.Series, table: Table) -> None:
     """Raise InputError where all of a respondent's numbers lie in the lowest tenth of a scale above 1, some above 0:
     they are on another scale (1 to 5, or to 10, of 100), and no cut would be reached."""
     for respondent, group in rows.dropna().groupby("respondent", sort=False):
         most, top = group["value"].max(), float(scale[group.index].max())
         if top > 1 and 0 < most <= top / 10:
             raise InputError(
-                f"{respondent!r} states nothing above {most:g} on a scale to {top:g}; say what stands for certain for "
-                f"it in {_TOPS} (columns respondent and top: {respondent},TOP, or {respondent},{top:g} if these are "
-                "its numbers), or behind the cut where that is the same for all (:CUT/TOP)"
+                f"{table.path}: {respondent!r} states nothing above {most:g} on a scale to {top:g}; say what stands "
+                f"for certain for it in {_TOPS} (columns respondent and top: {respondent},TOP, or {respondent},{top:g} "
+                "if that is its scale indeed), or for all (:CUT/TOP, or top: in elicitation.yaml)"
             )
 
 
@@ -117,6 +117,9 @@ def panel_at_cuts(panel: ResponseMatrix, cuts: Sequence[Cut], top: float | None)
         medians = stated.groupby("respondent")["confidence"].transform("median")
         least = medians if cut == MEDIAN or top is None else float(cut) / top
         yes = (stated["confidence"] >= least).astype(float).where(stated["confidence"].notna())
+        if not (yes == 1).any():
+            most = stated["confidence"].max() * (top or 1)
+            raise InputError(f"no number of the panel is {name} (the highest is {most:g}); name another cut")
         made.append(stated.assign(said_yes=yes, respondent=stated["respondent"].map(names)))
         about.append(known.assign(framing=[_joined(each, name) for each in known["framing"]]).rename(index=names))
     respondents, responses = pd.concat(about), pd.concat(made, ignore_index=True)

@@ -34,6 +34,13 @@ class Number(NamedTuple):
     in_percent: bool = False
 
 
+def _float(text: str) -> float:
+    """As people write numbers: Python also takes 1_0 for 10, and the digits of other scripts."""
+    if "_" in text or not text.isascii():
+        raise ValueError("no number")
+    return float(text)
+
+
 def word_of(cell: Any) -> str:
     """A cell as it is looked up: in small letters, whole numbers without a fraction; "" where it is blank.
 
@@ -44,7 +51,7 @@ def word_of(cell: Any) -> str:
         return ""
     word = str(cell).strip().casefold()
     try:
-        number = float(word)
+        number = _float(word)
     except ValueError:
         return word
     return str(int(number)) if number.is_integer() else word
@@ -116,9 +123,9 @@ class Spellings:
         # in 1,000 the comma may part thousands
         if comma and whole.lstrip("-").isdigit() and part.isdigit() and (len(part) != 3 or whole in ("0", "-0")):
             number = f"{whole}.{part}"
-        if not np.isfinite(float(number)):
+        if not np.isfinite(_float(number)):
             raise ValueError("no number")
-        return Number(float(number), text.endswith("%"))
+        return Number(_float(number), text.endswith("%"))
 
     def holds(self, cell: Any) -> bool:
         """Whether a cell is one of the words."""
@@ -127,7 +134,7 @@ class Spellings:
 
 def _is_number(word: str) -> bool:
     try:
-        float(word.removesuffix("%"))
+        _float(word.removesuffix("%"))
     except ValueError:
         return False
     return True

@@ -66,6 +66,8 @@ def test_numbers_are_shares_of_the_declared_scale(tmp_path, cells, cut, shares):
         (("yes", 50, 40, 100, 50, 20), ":70/100", "line 2, column 'a' holds 'yes'; give a number from 0 to 100"),
         ((30, 50, 40, 100, 50, 20), "", r"line 2, column 'a' holds '30'; .*--yes 1 --no 2.*panel\.csv:CUT/TOP"),
         ((95, 9, 100, 10, 60, 7), ":90/100", "'b' states nothing above 10 on a scale to 100; .*b,TOP, or b,100"),
+        ((5, 1, 4, 2, 3, 1), ":8/10", "no number of the panel is at least 8 .the highest is 5."),
+        (("9_0", 1, 4, 2, 3, 1), ":8/10", "holds '9_0'"),
         ((5, 1, 4, 2, 3, 1), ":95/100", "'a' states nothing above 5"),
         ((80, 8.5, 90, 9, 100, 10), ":90/100", "'b' states nothing above 10"),
         ((1, "95%", 0.5, "90%", 1, 0.2), ":median", "with a percent sign and without"),
@@ -155,14 +157,18 @@ REFUSED = {
     "texts alike": ("question,a\nWhat is 5-3?,1\nWhat is 5+3?,0\n", "line 3.* is 'What is 5-3.' but .*question_id"),
     "text twice": ("question,a\nWho?,1\nWho? ,0\n", "line 3 repeats the question 'Who.'"),
     "standard errors": (f"{LONG},error\nq1,a,1,0.02\n", "column 'error' holds '0.02'; .* rename it"),
-    "framed": (f"{LONG},framing\nq1,g,1,bold\nq1,g,0,shy\n", "several framings; .*columns: {model: respondent}"),
-    "prompts": (f"{LONG},prompt_id\nq1,a,1,x\nq1,a,0,y\n", "line 2: 'a' answers 'q1' more .*{sample: prompt_id}"),
-    "steps": ("id,model,step,said_yes\nq1,a,1,1\nq1,a,2,0\n", "other values of 'step'; .*{framing: step}"),
+    "prompts": (
+        f"{LONG},prompt_id\nq1,a,1,x\nq1,a,0,y\n",
+        "line 2: 'a' answers 'q1' more .*{sample: prompt_id} .*--columns sample=prompt_id",
+    ),
+    "steps": ("id,model,step,said_yes\nq1,a,1,1\nq1,a,2,0\n", "other values of 'step'; "),
     "total": ("question_id,a,b\nq1,1,0\nTotal:,1,0\n", "line 3 sums up others .'Total:'"),
     "total as text": ("question,a,b\nWho?,1,0\nMittelwert,1,0\n", "line 3 sums up others"),
     "row about models": ("question_id,a,b\nreasoning,yes,no\nq1,1,0\nq2,0,1\n", "line 2 holds answers of another"),
     "mean in long": (f"{LONG}\nq1,a,1\nq1,mean,1\nq1,Gold,1\n", "respondents 'mean', 'Gold'.*delete their rows"),
     "majority": ("id,a,majority,Has Image\nq1,1,0,1\n", "--about 'majority,Has Image', or list"),
+    "1_0": ("question_id,a\nq1,0_1\n", "holds '0_1'"),
+    "turned, with families": ("model,family,q1\na,Meta,1\n", "turn it without what tells of the models"),
     "two keys": ("question_id,reversed,keyed,a\nq1,0,1,1\n", "both say which questions are reversed"),
 }
 
@@ -180,7 +186,7 @@ def test_a_table_with_its_models_in_the_rows_says_how_to_turn(tmp_path, first, m
     monkeypatch.chdir(tmp_path)
     with pytest.raises(InputError) as refusal:
         panel_of(tmp_path, f"{first},q1,q2,q3\ngpt,1,0,1\nclaude,0,0,\n")
-    exec(re.search(r"turn it: (.*)", str(refusal.value))[1], {})
+    exec(re.search(r"turn it .*?: (.*)", str(refusal.value))[1], {})
     panel = load_panel("turned.csv")
     expected = pd.DataFrame({"gpt": [1.0, 0, 1], "claude": [0, 0, np.nan]}, index=["q1", "q2", "q3"])
     pd.testing.assert_frame_equal(panel.answers, expected, check_names=False)
@@ -197,7 +203,7 @@ def test_people_in_rows_are_turned_as_they_are_called(tmp_path, name, monkeypatc
         frame.to_csv(name, sep=";" if name == "p.csv" else "\t", index=False)
     with pytest.raises(InputError, match="columns called like questions") as refusal:
         load_panel(tmp_path / name)
-    exec(re.search(r"turn it: (.*)", str(refusal.value))[1], {})
+    exec(re.search(r"turn it .*?: (.*)", str(refusal.value))[1], {})
     answers = load_panel("turned.csv").answers
     assert list(answers.index) == ["q1", "Q_2", "item 3"]
     assert answers.fillna(-1).to_dict("list") == {"NA": [1, 0, -1], "007": [0, 0, 1], "7": [1, 1, 1]}
@@ -285,8 +291,10 @@ def test_a_code_leaves_1_and_0_without_a_meaning(tmp_path):
 def test_a_column_that_parts_answers_is_declared(tmp_path):
     text = "question_id,respondent,prompt_id,said_yes\nq1,a,x,1\nq1,a,y,0\nq1,a,z,1\n"
     assert panel_of(tmp_path, text, columns={"sample": "prompt_id"}).answers.to_dict() == {"a": {"q1": 1}}
-    framed = panel_of(tmp_path, text, columns={"model": "respondent", "framing": "prompt_id"})
+    framed = panel_of(tmp_path, text, columns={"framing": "prompt_id"})
     assert framed.answers.loc["q1"].to_dict() == {"a: x": 1, "a: y": 0, "a: z": 1}
+    text = "question_id,respondent,framing,said_yes\nq1,g,bold,1\nq1,g,shy,0\nq1,h,shy,1\n"
+    assert panel_of(tmp_path, text).answers.loc["q1"].to_dict() == {"g: bold": 1, "g: shy": 0, "h: shy": 1}
 
 
 def test_an_answer_with_an_error_is_unread(tmp_path):

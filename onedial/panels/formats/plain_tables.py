@@ -17,13 +17,14 @@ from onedial.asking.tables import SUFFIXES, Table, is_blank, name_of, read_table
 from onedial.core.errors import InputError
 from onedial.panels.answer_tables import NAMES, long_table, refuse_ids_of_rows
 from onedial.panels.formats.records import LogChoices, LogRecord, LogRun, dig, ended, message_of, texts_of
+from onedial.panels.panel_files import RESPONDENTS_FILE
 from onedial.panels.spellings import WANTED_OF_ERRORS, Spellings, is_error
 
 FORMAT = "table"
 ANSWERS = ("said_yes", "raw_text", "answered_correctly")
 ROLES = (
     *("question_id", "question", "prompt", "respondent", "framing", *ANSWERS),
-    *("confidence", "accepted", "topic", "error", "stop_reason"),
+    *("confidence", "accepted", "topic", "sample", "error", "stop_reason"),
 )
 """What a row of answers may have; `prompt` is a question with what stands around it."""
 
@@ -45,7 +46,9 @@ def read(path: Path, choices: LogChoices) -> list[LogRun]:
         if rest and field not in table.frame.columns and head in table.frame.columns:
             inside = [dig(cell, rest) for cell in table.frame[head]]
             table = replace(table, frame=table.frame.assign(**{field: inside}))
-    table, questions = long_table(table, choices.columns, choices.about, ANSWERS, "said_yes")
+    beside = path.parent / RESPONDENTS_FILE
+    known = set(map(str, read_table(beside).frame.get("respondent", ()))) if beside.exists() else ()
+    table, questions = long_table(table, choices.columns, choices.about, ANSWERS, "said_yes", known)
     if questions is not None:
         told = questions[[name for name in ("question", "topic") if name in questions]]
         table = Table(path, table.frame.join(told, on="question_id"), table.places, table.unit, table.stood_in)
