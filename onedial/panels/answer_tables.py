@@ -149,8 +149,8 @@ def _long(table: Table, answers: Collection[str]) -> Table:
     """Under the first names of `NAMES`; a model under several framings is several respondents."""
     frame = table.frame
     if {"respondent", "framing"} <= set(frame.columns) and "model" not in frame.columns:
-        framings = frame["framing"].map(lambda cell: "" if is_blank(cell) else str(cell))
-        if (framings.groupby(frame["respondent"].map(str)).nunique() > 1).any():
+        under = frame["framing"].map(lambda cell: "" if is_blank(cell) else str(cell))
+        if (under.groupby(frame["respondent"].map(str)).nunique() > 1).any():
             table = table.renamed({"respondent": "model"})
             frame = table.frame
     if {"model", "framing"} <= set(frame.columns) and "respondent" not in frame.columns:

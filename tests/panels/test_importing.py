@@ -383,6 +383,10 @@ def test_a_table_is_read_with_the_columns_that_are_named(tmp_path):
         ("model,id,said_yes\nm,q1,hm\n", LogChoices(), "holds 'hm'; .*--columns raw_text=COLUMN"),
         ("model,id,said_yes\nm,q1,2\n", LogChoices(), "holds '2'; .*--yes"),
         ("question_id,a,b\nq1,Ja,1\n", LogChoices(), "column 'a' holds 'Ja'; .*--yes"),
+        ("id,model,said_yes\nq1,human,1\n", LogChoices(), "respondents 'human'.*delete their rows"),
+        ("id,model,said_yes,step\nq1,a,1,1\nq1,a,0,2\n", LogChoices(), "declare it as sample .*--columns sample=step"),
+        ("id,model,said_yes,error\nq1,a,1,0.02\n", LogChoices(), "column 'error' holds '0.02'"),
+        ("id,a,majority\nq1,1,1\n", LogChoices(), "--about majority"),
         (TABLE, LogChoices(columns={"said_yes": "opinion"}), "no column 'opinion'"),
         (TABLE, LogChoices(columns={"sayed": "verdict"}), "of a table file may be named question_id"),
         (TABLE, LogChoices(columns=COLUMNS), "confidence '80'; say what stands for certain"),
@@ -395,6 +399,13 @@ def test_a_table_that_cannot_be_used_is_refused_by_place(tmp_path, text, choices
         panel_from_logs(read_logs(table(tmp_path, text), choices))
 
 
+def test_a_table_under_declared_samples_or_listed_respondents_is_read(tmp_path):
+    text = "id,model,said_yes,step\nq1,human,1,1\nq1,human,0,2\nq1,human,1,3\n"
+    (tmp_path / "respondents.csv").write_text("respondent\nhuman\n")
+    found = panel_from_logs(read_logs(table(tmp_path, text), LogChoices(columns={"sample": "step"})))
+    assert found.panel["said_yes"].tolist() == [1, 0, 1]
+
+
 def test_spellings_are_read_in_a_wide_table(tmp_path):
     choices = LogChoices(spellings=Spellings(("oui",), ("non",), ("rien",)))
     path = table(tmp_path, "question_id,a,b\nq1,oui,non\nq2,non,rien\n")
@@ -405,8 +416,10 @@ def test_spellings_are_read_in_a_wide_table(tmp_path):
 
 
 def test_framings_of_a_table_are_respondents_of_one_model(tmp_path):
-    text = "model,framing,question_id,said_yes\nm,bold,q1,1\nm,shy,q1,0\n"
-    found = panel_from_logs(read_logs(table(tmp_path, text)))
+    text = "respondent,prompt_id,question_id,said_yes\nm,bold,q1,1\nm,shy,q1,0\n"
+    found = panel_from_logs(read_logs(table(tmp_path, text), LogChoices(columns={"framing": "prompt_id"})))
+    again = panel_from_logs(read_logs(table(tmp_path, text.replace("respondent,prompt_id", "model,framing"), "u.csv")))
+    assert found.respondents.equals(again.respondents)
     assert found.respondents.to_dict("list") == {
         "respondent": ["m: bold", "m: shy"],
         "model": ["m", "m"],
