@@ -140,8 +140,8 @@ def stratified_sample(questions: Sequence[Question], n: int, seed: int = 0) -> l
 def without_repeats(questions: Sequence[Question]) -> tuple[list[Question], int]:
     """Keep the first of the questions that are asked alike up to blanks, with the accepted answers of all of them.
 
-    Where the right options of such questions differ, none counts as known, which is noticed. Questions that differ only
-    in what their ids leave out, such as the sign in 5-3 and 5+3, are told apart by ids of their whole texts.
+    Where the right options of such questions differ, or yes and no, none counts as known, which is noticed. Questions
+    that differ only in what their ids leave out, such as the sign in 5-3 and 5+3, get ids of their whole texts.
 
     Returns:
         The questions that remain, and how many were left out.
@@ -151,9 +151,9 @@ def without_repeats(questions: Sequence[Question]) -> tuple[list[Question], int]
     for question in questions:
         key = " ".join(question.rendered.split())
         first = kept.setdefault(key, question)
-        if first.right_option != question.right_option:
-            contradicted.add(key)
         if first is not question:
+            if first.right_option != question.right_option or {"yes", "no"} <= {*first.answers, *question.answers}:
+                contradicted.add(key)
             kept[key] = replace(
                 first,
                 answers=tuple(dict.fromkeys(first.answers + question.answers)),
@@ -163,7 +163,7 @@ def without_repeats(questions: Sequence[Question]) -> tuple[list[Question], int]
         kept[key] = replace(kept[key], answers=(), right_option=None)
     if contradicted:
         text = kept[min(contradicted)].text
-        notice(f"{len(contradicted)} questions have different right options, such as {text!r}; none is taken")
+        notice(f"{len(contradicted)} questions have different right answers, such as {text!r}; none is taken")
 
     ids = Counter(question.id for question in kept.values())
     named = [replace(each, id=sha256_of_text(key)[:12]) if ids[each.id] > 1 else each for key, each in kept.items()]

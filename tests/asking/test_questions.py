@@ -129,7 +129,7 @@ def test_a_run_of_an_earlier_version_is_refused():
 
 def test_repeats_with_other_right_options_have_none():
     one = Question("d", "Which?", ("B", "iron"), options=("neon", "iron"), right_option=1)
-    with pytest.warns(Notice, match="1 questions have different right options, such as 'Which[?]'"):
+    with pytest.warns(Notice, match="1 questions have different right answers, such as 'Which[?]'"):
         (kept,), n = without_repeats([one, replace(one, answers=("A", "neon"), right_option=0)])
     assert (kept.answers, kept.right_option, n) == ((), None, 1)
 

@@ -96,6 +96,7 @@ def test_a_right_option_is_not_split():
     [
         *[({"answer": "Ann Bee", name: 1}, f"'answer', '{name}' could each") for name in ("model", "rating", "status")],
         ({"answer": "iron", "wahl_1": "wood", "wahl_2": "iron"}, r"options=wahl_1\+wahl_2,answer=answer"),
+        ({"answer": "3", "A": "1", "B": "3"}, r"'A', 'B' could each.*options=A\+B,key=answer"),
         ({"answer": "iron", "falsch1": "wood", "falsch2": "air"}, r"right=answer,wrong=falsch1\+falsch2"),
         ({"answer": "(b)"}, "is a letter without options.*answer=answer"),
         ({"answer": "WAHR"}, "is a truth"),
@@ -147,3 +148,6 @@ def test_one_question_about_two_contexts_is_refused():
     with pytest.raises(InputError, match="under more than one 'context'"):
         load_questions(rows)
     assert len(load_questions([row | {"id": row["context"]} for row in rows])) == 2
+    truths = [row | {"answer": row["answer"] == "Lima"} for row in rows]
+    (question,) = load_questions(truths, columns={"key": "answer", "key_is": "truth"})
+    assert question.answers == ()

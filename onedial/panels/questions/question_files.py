@@ -134,11 +134,16 @@ def _read(table: Table, mapping: QuestionColumns | None, in_python: bool) -> tup
 
 
 def _refuse_contexts(table: Table, questions: Sequence[Question]) -> None:
-    """Raise InputError where one question stands beside several texts that it is about, which nobody would be shown."""
+    """Raise InputError where one question has other answers beside another text that it is about: nobody is shown it.
+
+    Options, and yes and no, are told apart where repeats are merged (`without_repeats`).
+    """
     for name in (name for name in table.frame.columns if simple(name) in NAMES["contexts"]):
-        contexts: dict[str, str] = {}
-        for question, cell in zip(questions, table.frame[name], strict=True):
-            if contexts.setdefault(question.rendered, str(cell)) != str(cell):
+        firsts: dict[str, tuple[Question, str]] = {}
+        for question, cell in zip(questions, map(str, table.frame[name]), strict=True):
+            first, context = firsts.setdefault(question.text, (question, cell))
+            is_other = context != cell and not question.options and set(first.answers) != set(question.answers)
+            if is_other and not {*first.answers, *question.answers} <= {"yes", "no"}:
                 raise InputError(
                     f"{table.path} asks {question.text[:60]!r} under more than one {name!r}; write that into the "
                     "question"

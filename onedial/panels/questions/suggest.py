@@ -175,7 +175,7 @@ def _options(table: Table, names: Mapping[str, str], question: str) -> Iterator[
             yield from _options_in(column, cells)
     yield from ({"options": tuple(family)} for family in _families(table) if question not in family)
     texts = [text for text in cells_of(table, question) if isinstance(text, str)]
-    if texts and all(re.search(r"(?s)\bA[).:\uff0e]\s*\S.*\bB[).:\uff0e]\s*\S", text) for text in texts):
+    if texts and all(re.search(r"(?is)\bA[).:\uff0e]\s*\S.*\bB[).:\uff0e]\s*\S", text) for text in texts):
         yield {"options": question, "labels": question}
 
 
@@ -294,7 +294,9 @@ def _families(table: Table) -> list[list[str]]:
         )
         marks = next((marks for marks in starts if marks[0] in members), [])
         family = [members[mark] for mark in marks if mark in members]
-        if len(family) > 1 and (prefix in NAMES["families"] or all(_are_words(table.frame[name]) for name in family)):
+        cells = [table.frame[name] for name in family]
+        is_told = all(map(_are_words, cells)) if prefix else any(map(_are_no_truths, cells))
+        if len(family) > 1 and (is_told or prefix in NAMES["families"]):
             families.append(family)
     return families
 
@@ -320,6 +322,11 @@ def _are_words(cells: Iterable[Any]) -> bool:
     """Whether cells hold texts that are neither numbers nor a yes or no."""
     texts = [str(cell).strip().casefold() for cell in _filled(cells)]
     return any(not re.fullmatch(r"[-\d.]+", text) and text not in TRUTH for text in texts)
+
+
+def _are_no_truths(cells: Iterable[Any]) -> bool:
+    """Whether cells hold what is neither a yes nor a no, as respondents called A and B would give it."""
+    return any(word_of(cell) not in TRUTH for cell in _filled(cells))
 
 
 def _are_flags(value: Any) -> bool:
