@@ -18,8 +18,6 @@ from onedial.core.options import Options, option
 from onedial.core.pulse import at_work, say
 from onedial.core.run.notes import Notes, program
 
-PLACES = ("last", "prompt", "all", "generated")
-
 
 @dataclass(frozen=True, kw_only=True)
 class ServeOptions(Options, group="serve"):

@@ -16,6 +16,7 @@ from dataclasses import replace
 from typing import Any
 
 from fastapi import Depends, FastAPI, Header, HTTPException, Request
+from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse, StreamingResponse
 from pydantic import BaseModel, ConfigDict, Field
 
@@ -23,7 +24,7 @@ from onedial.core.errors import InputError
 from onedial.models.writing import ScoredToken
 from onedial.serving.dial import Dial
 from onedial.serving.requests import Request as Asked
-from onedial.serving.requests import RequestQueue, Ticket, Written, until
+from onedial.serving.requests import RequestQueue, Ticket, Written
 
 SECONDS_TO_NOTICE = 0.2
 """After which a client that has left is noticed."""
@@ -110,8 +111,6 @@ def server_of(dial: Dial, key: str | None = None) -> FastAPI:
     @app.exception_handler(Exception)
     async def failed(_: Request, error: Exception) -> JSONResponse:
         return _error(500, f"the request failed ({type(error).__name__})")
-
-    from fastapi.exceptions import RequestValidationError
 
     @app.exception_handler(RequestValidationError)
     async def malformed(_: Request, error: RequestValidationError) -> JSONResponse:
@@ -234,7 +233,7 @@ def _streamed(queue: RequestQueue, request: Asked, about: Mapping[str, Any], is_
                     yield event(ready[len(sent) :], None)
                     sent = ready
             answer = ticket.answer.result()
-            yield event(until(answer.text, request.stop)[len(sent) :], "stop" if answer.finished else "length")
+            yield event(answer.text[len(sent) :], "stop" if answer.finished else "length")
             yield "data: [DONE]\n\n"
         finally:
             ticket.leave()

@@ -177,12 +177,8 @@ def noticing_scores(answers: pd.DataFrame) -> pd.DataFrame:
     Returns:
         `SCORE_COLUMNS`; naming is of the concepts' own pushes alone.
     """
-    read = answers.assign(margin=answers["margin"].where(is_read(answers["mass"])))
-    plain = read[read["kind"] == "none"].set_index(["asked", "item"])["margin"]
-    steered = read[(read["kind"] != "none") & read["asked"].isin(["notice", "reversed", "control"])]
-    shift = steered["margin"] - plain.reindex(pd.MultiIndex.from_frame(steered[["asked", "item"]])).to_numpy()
-    by_push = steered.assign(shift=shift).groupby(["magnitude", "kind", "concept", "asked"], sort=False)["shift"]
-    shifts = by_push.mean().unstack("asked")
+    steered = _shifts(answers)
+    shifts = _by_push(steered)
     named = answers[answers["kind"] == CONCEPT]
     rows = []
     for (magnitude, kind), every in shifts.groupby(level=["magnitude", "kind"], sort=False):
@@ -263,13 +259,26 @@ def mean_interval(values: np.ndarray) -> tuple[float, float, float]:
     return float(known.mean()), float(known.mean() - half), float(known.mean() + half)
 
 
+def _shifts(answers: pd.DataFrame) -> pd.DataFrame:
+    """The pushed yes/no answers, unread ones nan, with the `shift` of each margin from the unsteered one."""
+    read = answers.assign(margin=answers["margin"].where(is_read(answers["mass"])))
+    plain = read[read["kind"] == "none"].set_index(["asked", "item"])["margin"]
+    steered = read[(read["kind"] != "none") & read["asked"].isin(["notice", "reversed", "control"])]
+    unsteered = plain.reindex(pd.MultiIndex.from_frame(steered[["asked", "item"]])).to_numpy()
+    return steered.assign(shift=steered["margin"] - unsteered)
+
+
+def _by_push(steered: pd.DataFrame) -> pd.DataFrame:
+    """Mean shift of each push (magnitude, kind, concept), a column for what was asked."""
+    by_push = steered.groupby(["magnitude", "kind", "concept", "asked"], sort=False)["shift"]
+    return by_push.mean().unstack("asked")
+
+
 def _paired(answers: pd.DataFrame, magnitude: float, kind: str) -> np.ndarray:
     """Detection of each concept's direction less that of the random one in its place."""
-    read = answers.assign(margin=answers["margin"].where(is_read(answers["mass"])))
-    here = read[(read["magnitude"] == magnitude) & read["asked"].isin(["notice", "control"])]
-    means = here.groupby(["kind", "concept", "asked"])["margin"].mean().unstack("asked")
-    beyond = means["notice"] - means["control"]
-    return (beyond[CONCEPT] - beyond[kind]).to_numpy()
+    shifts = _by_push(_shifts(answers)).loc[magnitude]
+    detection = shifts["notice"] - shifts["control"]
+    return (detection[CONCEPT] - detection[kind]).to_numpy()
 
 
 def _d_prime(rows: pd.DataFrame) -> float:

@@ -1,13 +1,14 @@
 """Panels leave as what other tools read, and what is not known stays out of it."""
 
 import json
+from typing import get_args
 
 import pandas as pd
 import pytest
 
 from onedial.asking.questions import Question
 from onedial.core.errors import InputError
-from onedial.panels.formats.exporting import EXPORT_VALUES, EXPORTERS
+from onedial.panels.formats.exporting import EXPORTERS, Value
 from onedial.panels.formats.formats import read_logs
 from onedial.panels.formats.panel import panel_from_logs
 from onedial.panels.panel_files import load_panel
@@ -83,6 +84,6 @@ def test_a_wide_panel_can_leave_by_its_yes_and_no_alone(tmp_path):
     lines, n_left_out = exported(panel, "py-irt", "said_yes", tmp_path)
     assert len(lines[0]["responses"]) == 450
     assert n_left_out == 0
-    for value in set(EXPORT_VALUES) - {"said_yes"}:
+    for value in set(get_args(Value)) - {"said_yes"}:
         with pytest.raises(InputError, match=f"{value} is not known; give said_yes"):
             exported(panel, "py-irt", value, tmp_path)

@@ -6,20 +6,10 @@ from inspect_ai import Task
 from inspect_ai.dataset import Sample
 from inspect_ai.scorer import Score, accuracy, scorer
 from inspect_ai.solver import generate
-from tiny_models import save_tiny, vectors_at
 
 from onedial.core.errors import InputError
 from onedial.models.model import load_model
 from onedial.serving.cost import COLUMNS, dial_cost
-
-
-@pytest.fixture(scope="module")
-def folder(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("cost")
-    save_tiny(folder / "model", "llama")
-    (vector,) = vectors_at(load_model(str(folder / "model")), [2])
-    vector.save(folder / "vector.safetensors")
-    return folder
 
 
 @scorer(metrics=[accuracy()])

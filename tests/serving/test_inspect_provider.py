@@ -10,21 +10,12 @@ from inspect_ai.scorer import choice, match
 from inspect_ai.solver import generate, multiple_choice, use_tools
 from inspect_ai.tool import bash
 from tiny_experiment import ROOT
-from tiny_models import save_tiny, vectors_at
+from tiny_models import vectors_at
 
 from onedial.models.model import load_model
 from onedial.serving import inspect_provider
 
 QUESTIONS = [f"What is {number} and {number}?" for number in range(5)]
-
-
-@pytest.fixture(scope="module")
-def folder(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("served")
-    save_tiny(folder / "model", "llama")
-    (vector,) = vectors_at(load_model(str(folder / "model")), [2])
-    vector.save(folder / "vector.safetensors")
-    return folder
 
 
 @pytest.fixture(scope="module")

@@ -1,7 +1,6 @@
 """Each kind of subject gets its conclusion: one that says yes when pushed, one that names, one that notices."""
 
 import numpy as np
-import pandas as pd
 import pytest
 from tiny_models import tiny_model
 
@@ -64,7 +63,6 @@ SUBJECTS = {
 def test_a_subject_gets_its_conclusion(conclusion):
     told, by_kind, scores = told_of(SUBJECTS[conclusion])
     assert told == conclusion
-    assert ("is noticed;" in sentence_of({1.0: told}, scores)) == True  # noqa: E712
     assert sentence_of({1.0: told}, scores).startswith("No injected") == (conclusion != "noticed")
     assert by_kind.loc[CONCEPT, "n"] == len(WORDS)
 
@@ -116,7 +114,6 @@ def test_a_model_is_asked_at_each_push():
     assert scores["n"].add(scores["n_unread"]).tolist() == [8, 8, 8]
     pushed = answers[answers["asked"] == "control"].pivot_table(index="kind", columns="concept", values="margin")
     assert pushed.loc[[CONCEPT, RANDOM, EQUAL_KL]].stack().nunique() > 8
-    assert isinstance(pushed, pd.DataFrame)
 
 
 @pytest.mark.parametrize("magnitudes", [[], [0.0], [-1.0, 1.0]])

@@ -11,7 +11,7 @@ signature; what a value means is chosen by name:
 import json
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any, Literal, get_args
+from typing import Any, Literal
 
 import numpy as np
 import pandas as pd
@@ -23,7 +23,6 @@ from onedial.panels.formats.records import UNREAD
 from onedial.panels.panels import ResponseMatrix, panel_long
 
 Value = Literal["said_yes", "answered_correctly", "came_true"]
-EXPORT_VALUES = get_args(Value)
 EVALUATION = "says it can answer"
 """How an export names what was asked."""
 SCHEMA_VERSION = "0.3.0"

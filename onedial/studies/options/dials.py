@@ -6,6 +6,7 @@ from typing import Self
 from onedial.core.options import DryRunOptions, KeysOf, RunOptions, option
 from onedial.studies.options.shared import (
     LAYERS,
+    POSITIONS,
     TargetOptions,
     VerdictOptions,
     even_up_to_200,
@@ -40,7 +41,7 @@ class DialOptions(TargetOptions, DryRunOptions, RunOptions, group="what is compa
     positions: str = option(
         "answer",
         "where it acts; answer: at the last token of the prompt, and on whatever is written",
-        choices=("answer", "last", "prompt", "all"),
+        choices=POSITIONS,
     )
     layer: str = option("few", f"candidates: {LAYERS}", check=several_layers)
     together: int = option(3, "layers steered at once, magnitudes shared by effect; 0: none", at_least=0)

@@ -17,6 +17,8 @@ PROMPT_OF_EMBEDDED = "examples YN"
 """The embedded model knows little of itself when asked without examples (onedial/panels/data/README.md)."""
 PANELS = "embedded, frontier (refusal, not ability), frontier-confidence (cut at 95; :90, :median elsewhere)"
 LAYERS = "14, 10,12,14, 8-20, all, auto (every second of the middle half) or few (at .5, .6 and .7 of the depth)"
+POSITIONS = ("answer", "last", "prompt", "all")
+"""Where a push may act that is to move a yes or no; `steering.apply` says what each means."""
 QUESTIONS = "embedded, a preset such as arc or openai/gsm8k, a hub id, a folder or a file (docs/your_data.md)"
 
 

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from onedial.core.errors import InputError
 from onedial.core.options import DryRunOptions, KeysOf, Options, RunOptions, option
-from onedial.studies.options.shared import LAYERS, EngineOptions, VerdictOptions
+from onedial.studies.options.shared import LAYERS, POSITIONS, EngineOptions, VerdictOptions
 
 TESTS = ("interchange", "mediation")
 
@@ -32,7 +32,7 @@ class SteeringOptions(Options, group="steering"):
     positions: str = option(
         "answer",
         "where it acts; answer: at the last token of the prompt, and on whatever is written",
-        choices=("answer", "last", "prompt", "all"),
+        choices=POSITIONS,
     )
     unit: str = option("residual_norm", "unit of the magnitudes", choices=KeysOf("steering.interventions:UNITS"))
     layer: str = option(
