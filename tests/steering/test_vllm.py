@@ -114,15 +114,13 @@ def test_a_prefix_that_is_kept_from_another_push_is_caught(writer, vectors, sequ
         writer.write(requests, 4)
 
 
-def test_a_reasoned_sweep_by_bisection_writes_what_transformers_writes(writer, model, questions, vectors):
+def test_a_reasoned_sweep_writes_what_transformers_writes(writer, model, questions, vectors):
     intervention, grid = Intervention.of(vectors[0], positions="all"), [m / 10 for m in range(-4, 5)]
     instrument, key = reasoned_instrument(load_prompt("study"), TOKENS), ["question_id", "magnitude"]
 
     def swept():
         parts = []
-        reasoned_sweep(
-            model, questions[:6], intervention, grid, instrument, sink=parts.append, search="bisect", samples=1
-        )
+        reasoned_sweep(model, questions[:6], intervention, grid, instrument, sink=parts.append)
         return pd.concat(parts).sort_values(key, ignore_index=True)
 
     by_vllm = swept()
