@@ -14,7 +14,7 @@ MOST_LINES = 6
 
 def _gains(table: pd.DataFrame, _: Stored) -> Drawing:
     """Order gain of every dial over a threshold shift, the best on top; chosen on the fitting split: bold."""
-    rows = table[table.index != CUT].sort_values("order_gain", ascending=False, na_position="last")
+    rows = table[(table.index != CUT) & table["order_gain"].notna()].sort_values("order_gain", ascending=False)
     return forest(
         rows,
         "order_gain",
@@ -26,9 +26,10 @@ def _gains(table: pd.DataFrame, _: Stored) -> Drawing:
 def _costs(table: pd.DataFrame, stored: Stored) -> Drawing:
     """KL on neutral text along the yes rates, of the best dials that push."""
     rates = stored["rates"]
-    best = table[table.index != CUT].sort_values("order_gain", ascending=False, na_position="last").index[:MOST_LINES]
+    pushed = set(rates.loc[rates["kl"].notna(), "dial"])
+    best = table[table.index.isin(pushed - {CUT})].sort_values("order_gain", ascending=False, na_position="last")
     lines = []
-    for place, name in enumerate([*best, *(CUT,) * (CUT in table.index)]):
+    for place, name in enumerate([*best.index[:MOST_LINES], *(CUT,) * (CUT in pushed)]):
         rows = rates[(rates["dial"] == name) & rates["reached"].astype(bool)].sort_values("rate")
         kl = rows["kl"].clip(lower=1e-6)
         look = {"marker": MARKERS[place % len(MARKERS)], "markersize": 4}
@@ -56,6 +57,15 @@ def _cosines(table: pd.DataFrame, stored: Stored) -> Drawing:
     )
 
 
+def _not_compared(table: pd.DataFrame, _: Stored) -> list[str]:
+    """Why a dial has no number."""
+    return [
+        WORDS["dials"]["without" if row["n_rates"] else "never"].format(name=name)
+        for name, row in table.iterrows()
+        if row["order_gain"] != row["order_gain"]
+    ]
+
+
 DIAL_RESULTS: dict[str, Result] = {
     "comparison": Result(
         compute=lambda study: {"sentence": study.comparison.sentence(), "chosen": study.comparison.chosen}
@@ -66,6 +76,7 @@ DIAL_RESULTS: dict[str, Result] = {
         lambda study: study.comparison.table,
         index="dial",
         columns=("n_rates", "n_targets", "signal", "order_gain", "rho"),
+        items=_not_compared,
         figure=_gains,
         figures={"dials_kl": _costs},
         folded=False,

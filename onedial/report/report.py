@@ -7,7 +7,7 @@ from markupsafe import Markup
 
 from onedial.report.contents import Contents
 from onedial.report.meaning import headline_of, judged_targets
-from onedial.report.results import OVERVIEW, SWEEP_RESULTS, WORDS
+from onedial.report.results import OVERVIEW, SWEEP_RESULTS, WORDS, pushed, written_to_one
 from onedial.show import page
 from onedial.show.columns import number
 from onedial.show.ending import Opening, end
@@ -53,24 +53,26 @@ def opening_of(contents: Contents) -> Opening:
 
 
 def overview(contents: Contents, sections: Sequence[Section]) -> Markup:
-    """What is seen first: bits of every base model beside baselines, and what to doubt."""
+    """What is seen first: bits of every base model beside baselines, what to doubt, and what the subject writes."""
     anchors = {section.name: section.anchor for section in sections}
     blocks = []
     if OVERVIEW in contents.captions:
-        blocks.append(page.lead_figure(contents.run.path / "figures", OVERVIEW, contents.captions[OVERVIEW]))
+        words, lead = contents.captions[OVERVIEW], WORDS[OVERVIEW]["lead"]
+        blocks.append(page.lead_figure(contents.run.path / "figures", OVERVIEW, words, lead))
     if told := doubts_of(contents):
         blocks.append(page.doubts("Caveats", [(words, anchors.get(about, "verdict")) for words, about in told]))
+    blocks += written_to_one(contents)
     return page.beside(blocks[0], blocks[1:]) if blocks else Markup()
 
 
 def _lead(contents: Contents) -> Markup:
-    """How much was judged, and how well it agrees, where anything was."""
+    """How much was judged, how well it agrees, where anything was, and what was pushed."""
     verdict, n_test = contents.verdict, int((contents.questions["split"] == "test").sum())
     lead = Markup("{} on {} test questions.").format(judged_targets(verdict), n_test)
-    if verdict.agreement != verdict.agreement:
-        return lead
-    shown = (f"<b>{number(getattr(verdict, name), 2)}</b> {words}" for name, words in AGREEMENTS.items())
-    return lead + Markup(f" Mean agreement with a target: {', '.join(shown)}.")
+    if verdict.agreement == verdict.agreement:
+        shown = (f"<b>{number(getattr(verdict, name), 2)}</b> {words}" for name, words in AGREEMENTS.items())
+        lead += Markup(f" Mean agreement with a target: {', '.join(shown)}.")
+    return lead + Markup(" {}").format(pushed(contents))
 
 
 AGREEMENTS = {

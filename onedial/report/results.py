@@ -24,7 +24,7 @@ from onedial.report.figures import unread_share
 from onedial.report.meaning import findings, why_left_out
 from onedial.report.remedies import what_to_try
 from onedial.show import page
-from onedial.show.columns import Column, digits, headline, interval, like, number
+from onedial.show.columns import Column, digits, interval, like, number
 from onedial.show.results import SURROUNDINGS, WARNINGS, Result, words_in
 from onedial.show.run_tables import Rows
 from onedial.verdict.baselines.facts import FactsResult
@@ -71,7 +71,7 @@ def named(names: Sequence[str]) -> str:
 def _flags(_: Any, stored: Contents) -> list[Any]:
     """What the verdict itself says that changes how it is read, most weighty first."""
     words, verdict = WORDS["verdict"], stored.verdict
-    told: list[Any] = [] if verdict.is_judged else [(words["unjudged"].format(because=verdict.because), "remedies")]
+    told: list[Any] = [] if verdict.is_judged else [(words["unjudged"], "remedies")]
     told += [words["falls"]] * stored.grid.dial.falls
     checks = {finding.check for finding in verdict.screening}
     flags = [flag for flag in FLAGS if flag in verdict.flags and flag not in checks]
@@ -228,6 +228,17 @@ def _vector(_: Any, stored: Contents) -> Rows:
     ]
 
 
+def pushed(stored: Contents) -> str:
+    """What was pushed, in a sentence: the layer, and the unsteered answers that the direction was made of."""
+    words, facts, layers = WORDS["pushed"], stored.manifest.facts.get("vector"), stored.entry["layers"]
+    where = words["where"].format(layers=" and ".join(map(str, layers)), of=stored.model.get("n_layers", "?"))
+    if facts is None:
+        return f"{where}."
+    n = facts["n_said_yes"] + facts["n_said_no"]
+    made = words["thirds" if facts.get("by_thirds") else "sides"].format(n=n, yes=facts["n_said_yes"])
+    return f"{where}, {made}."
+
+
 def _scale(_: Any, stored: Contents) -> list[str]:
     """Whether one scale stands out beside what chance gives."""
     factor, words = stored.factor, WORDS["factor"]
@@ -343,13 +354,26 @@ def _texts(_: Any, stored: Contents) -> list[Any]:
 
 def _written(table: pd.DataFrame, stored: Contents) -> list[Any]:
     """Question by question what the subject wrote at each setting."""
-    blocks = []
-    for name, rows in table.sort_values("yes_rate", kind="stable").groupby("question_id", sort=False):
-        rates = rows["yes_rate"].map(lambda rate: number(rate, 1))
-        about = zip(rates, _signed(rows["magnitude"]), strict=True)
-        heads = [f"yes rate {rate} (magnitude {at})" for rate, at in about]
-        blocks += _said_to(stored, str(name), heads, rows["text"])
-    return blocks
+    tables = [rows for _, rows in table.sort_values("yes_rate", kind="stable").groupby("question_id", sort=False)]
+    return [block for rows in tables for block in _said_to(stored, *_heads(rows))]
+
+
+def _heads(rows: pd.DataFrame) -> tuple[str, list[str], pd.Series]:
+    """A question's id, what stands above each text that was written to it, and the texts."""
+    rates = rows["yes_rate"].map(lambda rate: number(rate, 1))
+    about = zip(rates, _signed(rows["magnitude"]), strict=True)
+    return str(rows["question_id"].iloc[0]), [f"yes rate {rate} (magnitude {at})" for rate, at in about], rows["text"]
+
+
+def written_to_one(stored: Contents) -> list[Any]:
+    """The same for one question, in a box for the first screen: the one with the most different texts, of several the
+    first; nothing where nothing was written."""
+    if "written" not in stored:
+        return []
+    table = stored["written"].sort_values("yes_rate", kind="stable")
+    different = table.groupby("question_id", sort=False)["text"].nunique()
+    asked, told = _said_to(stored, *_heads(table[table["question_id"] == different.idxmax()]))
+    return [page.box(WORDS["written"]["title"], [asked, told])]
 
 
 def _signed(magnitudes: pd.Series) -> list[str]:
@@ -446,7 +470,6 @@ SWEEP_RESULTS: dict[str, Result] = {
         "The verdict's numbers",
         lambda judged: judged.verdict.to_dict(),
         cards=lambda _, stored: findings(stored.verdict),
-        items=lambda _, stored: [f"In one sentence: {headline(stored.verdict.sentence)}"],
         doubts=_flags,
         folded=False,
     ),
@@ -522,7 +545,7 @@ SWEEP_RESULTS: dict[str, Result] = {
                 "threshold_shift",
                 "kappa",
             ),
-            *("threshold", "n_test", "n_unread", "missing"),
+            *("n_test", "n_unread", "missing"),
         ),
         lines=_targets,
         faint=lambda row: row["status"] != "ok",

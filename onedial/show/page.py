@@ -7,16 +7,17 @@ import base64
 import hashlib
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from functools import cache
 from pathlib import Path
 from typing import Any
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
-from markupsafe import Markup
+from markupsafe import Markup, escape
 
 from onedial.show import figure_style
 from onedial.show.columns import Column, Lines, each_line
+from onedial.show.glossary import WORDS, Glossary
 
 WARNING = "warning: "
 """How a note begins that changes how a run is read."""
@@ -96,21 +97,28 @@ def page(
     title: str,
     foot: str,
     overview: Markup | None = None,
+    words: Sequence[str] = (),
 ) -> str:
     """The whole page as HTML.
 
     Args:
         question: what was asked, above the headline. lead: a paragraph below it.
         title: of the browser's window. foot: the last line.
-        overview: what is seen first, below the lead (`beside`).
+        overview: what is seen first, below the lead (`beside`). words: those of the glossary that the page explains.
     """
+    glossary = Glossary(words)
+    opening, rest = (escape(words) for words in halves(headline))
+    rest, lead = glossary.explained(rest), glossary.explained(escape(lead))
+    overview = None if overview is None else glossary.explained(overview)
+    parts = [replace(part, blocks=[glossary.explained(block) for block in part.blocks]) for part in sections]
+    if glossary.used:
+        parts.append(Section(WORDS, [rows(list(glossary.used.items()))], folded=True))
     anchored: dict[str, Section] = {}
-    for section in sections:
+    for section in parts:
         anchor, n = section.anchor, 2
         while anchor in anchored:
             anchor, n = f"{section.anchor}-{n}", n + 1
         anchored[anchor] = section
-    opening, rest = halves(headline)
     template = _environment().get_template("page.html.j2")
     script = (TEMPLATES / "explorer.js").read_text("utf-8")
     digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
@@ -212,6 +220,11 @@ def doubts(heading: str, lines: Sequence[tuple[str, str]]) -> Markup:
     return _block("doubts", heading, lines)
 
 
+def box(heading: str, blocks: Sequence[Markup]) -> Markup:
+    """Blocks in a frame under a heading."""
+    return _block("box", heading, blocks)
+
+
 def beside(left: Markup, right: Sequence[Markup]) -> Markup:
     """A block with others beside it; on a phone, below it."""
     return _block("beside", left, right)
@@ -234,17 +247,17 @@ def _sentence(words: str) -> str:
     return words[:1].upper() + words[1:]
 
 
-def lead_figure(folder: Path, name: str, words: Mapping[str, str]) -> Markup:
-    """The figure that is seen first, its caption folded.
+def lead_figure(folder: Path, name: str, words: Mapping[str, str], lead: str) -> Markup:
+    """The figure that is seen first, with a line below it, and its caption folded.
 
     Args:
         folder: holds NAME.svg. words: its "title" and "caption".
     """
-    return _block("lead_figure", _drawn(folder, name, words))
+    return _block("lead_figure", _drawn(folder, name, words), lead)
 
 
 def figures(folder: Path, captions: Mapping[str, Mapping[str, str]]) -> Markup:
-    """Figures with their captions.
+    """Figures with their captions; a single one has its caption at its side, and below it on a phone.
 
     Args:
         folder: holds NAME.svg of each. captions: name -> {"title", "caption"}.
@@ -252,10 +265,10 @@ def figures(folder: Path, captions: Mapping[str, Mapping[str, str]]) -> Markup:
     return _block("figures", [_drawn(folder, name, words) for name, words in captions.items()])
 
 
-def drawn(folder: Path, captions: Mapping[str, Mapping[str, str]], *names: str) -> list[Markup]:
-    """One block with those of these figures that there are; no block where there is none."""
-    there = {name: captions[name] for name in names if name in captions}
-    return [figures(folder, there)] if there else []
+def beside_figure(folder: Path, captions: Mapping[str, Mapping[str, str]], blocks: Sequence[Markup]) -> Markup:
+    """Figures, and at their side what is said of them and their captions."""
+    drawings = [_drawn(folder, name, words) for name, words in captions.items()]
+    return beside(_block("uncaptioned", drawings), [*blocks, *(_block("caption", drawing) for drawing in drawings)])
 
 
 def _drawn(folder: Path, name: str, words: Mapping[str, str]) -> dict[str, Any]:

@@ -26,6 +26,7 @@ from onedial.show.figure_style import (
     INK,
     PAPER,
     SMALLEST,
+    WIDTH,
     Drawing,
     family_styles,
     named,
@@ -335,6 +336,7 @@ def scatter(
     least, most = (finite.min(), finite.max()) if len(finite) else (0.1, 1.0)
     never = most * 2.2 if log else most + 0.2 * ((most - least) or 1.0)
     empty = np.zeros(len(table), bool) if points.hollow is None else np.asarray(points.hollow, dtype=bool)
+    drawn: list[tuple[float, float, str]] = []
     for place, (name, row) in enumerate(table.iterrows()):
         colour, marker = styles[str(row[by]) if by else ""]
         at = never if np.isposinf(row[x]) else row[x]
@@ -343,8 +345,7 @@ def scatter(
         _whiskers(axes, row, at, x, y, colour, 0.25 if empty[place] else 0.5)
         is_star = bool(by) and str(row[by]) == star
         _point(axes, at, row[y], words, zorder=4 if is_star else 3, markersize=12 if is_star else 5.5, **look)
-        if str(name) in points.annotated:
-            axes.annotate(points.annotated[str(name)], (at, row[y]), (4, 3), textcoords="offset points", fontsize=7)
+        drawn.append((at, row[y], points.annotated.get(str(name), "")))
     if log:
         axes.set_xscale("log")
         plain_log_labels(axes.xaxis)
@@ -361,7 +362,42 @@ def scatter(
         axes.set_title(remark, fontsize=SMALLEST, color=FAINT)
     if handles:
         figure.legend(handles=handles, loc="outside lower left", ncols=per_line)
+    _write_names(axes, drawn)
     return Drawing(figure)
+
+
+def _write_names(axes: Axes, points: Sequence[tuple[float, float, str]]) -> None:
+    """Write names beside their points, at the first of eight places that no point and no other name covers; a name
+    without such a place is left to be pointed at.
+
+    Args:
+        points: x, y and name ("": none) of every point of the plot.
+    """
+    wide, high = 0.82 * 72 * WIDTH, 72 * 2.9  # of the axes in points, roughly: where they lie is not known before
+    to_axes = axes.transScale + axes.transLimits
+    places = to_axes.transform([(x, y) for x, y, _ in points]) * (wide, high) if points else np.empty((0, 2))
+    taken = [(x - 3, y - 3, x + 3, y + 3) for x, y in places if np.isfinite([x, y]).all()]
+    for (x, y), (at, value, name) in zip(places, points, strict=True):
+        if not name or not np.isfinite([x, y]).all():
+            continue
+        long = 0.56 * SMALLEST * len(name)
+        for right, up in ((1, 0), (-1, 0), (1, 1), (-1, 1), (1, -1), (-1, -1), (0, 1), (0, -1)):
+            left = x + (5 if right > 0 else -5 - long if right < 0 else -long / 2)
+            low = y - SMALLEST / 2 + up * (SMALLEST if right else SMALLEST + 2)
+            box = (left, low, left + long, low + SMALLEST + 1)
+            inside = box[0] >= 0 and box[2] <= wide and box[1] >= 0 and box[3] <= high
+            if inside and not any(_overlap(box, other) for other in taken):
+                taken.append(box)
+                align = {1: "left", -1: "right", 0: "center"}[right]
+                shift = (5 * right, up * (SMALLEST if right else SMALLEST + 2))
+                axes.annotate(
+                    name, (at, value), shift, textcoords="offset points", fontsize=SMALLEST, ha=align, va="center"
+                )
+                break
+
+
+def _overlap(one: tuple[float, ...], other: tuple[float, ...]) -> bool:
+    return one[0] < other[2] and other[0] < one[2] and one[1] < other[3] and other[1] < one[3]
 
 
 def _entry(curve: Curve) -> Line2D:

@@ -14,7 +14,8 @@ terminal (`onedial.show.terminal`), W&B, TensorBoard and the viewer follow the s
 wrote.
 
 What a result says in words stands in a YAML file beside its dictionary, under the result's name: `text`, and `caption`
-(and `title`) of its figure; of a further figure under the figure's name.
+(and `title`) of its figure; of a further figure under the figure's name. Under `glossary`, `words` are those of
+glossary.yaml that the page explains.
 """
 
 import re
@@ -211,7 +212,8 @@ def section_of(name: str, stored: Stored) -> Section | None:
     text = result.text(value, stored) if callable(result.text) else result.text
     text = text or stored.words.get(name, {}).get("text", "").format(**fill)
     blocks = [page.text(Markup(text))] if text else []
-    drawn = page.drawn(stored.run.path / "figures", stored.captions, name, *result.figures)
+    folder, captions = stored.run.path / "figures", stored.captions
+    drawn = {figure: captions[figure] for figure in (name, *result.figures) if figure in captions}
     parts: dict[str, Callable[[Any], Markup]] = {
         "cards": lambda cards: page.findings(str(result.title), cards),
         "items": page.items,
@@ -226,9 +228,10 @@ def section_of(name: str, stored: Stored) -> Section | None:
         table = [table_of(name, stored)]
         table = [page.folded(f"The table: {title}", table)] if result.hidden else table
     if drawn and blocks and not result.folded:
-        blocks = [page.beside(drawn[0], blocks)]
+        blocks = [page.beside_figure(folder, drawn, blocks)]
     else:
-        blocks = [*blocks[:1], *drawn, *blocks[1:]] if text else [*drawn, *blocks]
+        at = 1 if text else 0
+        blocks[at:at] = [page.figures(folder, drawn)] if drawn else []
     blocks += [*table, *(result.blocks(value, stored) if result.blocks is not None else ())]
     return Section(title, blocks, folded=result.folded, name=name) if blocks else None
 
@@ -249,12 +252,16 @@ def lines_of(result: Result, value: Any, stored: Stored) -> Any:
 
 
 def shown_columns(columns: Sequence[str | Column], lines: Any) -> list[Column]:
-    """Columns by name, with the ends of their intervals where the rows have NAME_low and NAME_high."""
+    """Columns by name, with the ends of their intervals where the rows have NAME_low and NAME_high; a column in which
+    no row has anything is left out."""
     table = lines if isinstance(lines, pd.DataFrame) else pd.DataFrame([row for _, row in lines])
+    empty = {str(name) for name in table.columns[table.isna().all()]} if len(table) else set()
     known = {column.name: column for column in columns_of(table)}
     shown = []
     for name in columns or list(known):
         column = name if isinstance(name, Column) else COLUMNS.get(name) or known.get(name) or Column(name)
+        if column.name in empty:
+            continue
         ends = (f"{column.name}_low", f"{column.name}_high")
         shown.append(replace(column, ends=ends) if not column.ends and set(ends) <= set(table.columns) else column)
     return shown
@@ -288,7 +295,8 @@ def write_page(
     name = stored.run.path.resolve().name
     sections = sections_of(stored)
     first = None if overview is None else overview(sections)
-    html = page.page(question, headline, lead, sections, title or f"{headline} {name}", name, first)
+    words = [word for word in stored.words.get("glossary", {}).get("words", "").split(", ") if word]
+    html = page.page(question, headline, lead, sections, title or f"{headline} {name}", name, first, words)
     stored.run.write_text("report.html", html)
     stored.run.record(sentence=headline)
     return stored.run.path / "report.html"

@@ -2,6 +2,7 @@
 
 import html
 import json
+import re
 from pathlib import Path
 
 import numpy as np
@@ -21,7 +22,7 @@ from onedial.scale.factor.factor_model import fit_factor_model
 from onedial.stats.roc import auc
 from onedial.studies.panel import readings
 from onedial.studies.panel.case import StudyCase
-from onedial.studies.panel.sentences import turned
+from onedial.studies.panel.sentences import not_on_it, turned
 
 STUDY_FIGURES = {"rates", "base_models", "f_beta", "reliability", "shared_or_own", "predictors"}
 PROGRAM = Path(__file__).parents[2] / "experiments" / "study_panel.py"
@@ -32,7 +33,8 @@ def run(*arguments, drawn=False):
 
 
 def page_of(folder):
-    return " ".join(html.unescape((folder / "report.html").read_text()).split())
+    page = re.sub(r'<a class="term"[^>]*>(.*?)</a>', r"\1", (folder / "report.html").read_text())
+    return " ".join(html.unescape(page).split())
 
 
 @pytest.fixture(scope="module")
@@ -58,7 +60,7 @@ def planted(tmp_path_factory):
 
 def test_its_tables_are_what_the_statistics_give(planted):
     sure, right, kin, out, said = planted
-    assert "The first factor holds" in said
+    assert "One scale explains" in said
     captions = json.loads((out / "figures" / "captions.json").read_text())
     assert set(captions) == {*STUDY_FIGURES, "scree", "loadings"}
     assert page_of(out).count("<figure>") == len(captions)
@@ -93,6 +95,7 @@ def test_yes_and_no_alone_make_one_reading_and_no_claim_about_knowledge(tmp_path
     assert pd.read_csv(tmp_path / "out" / "readings.csv")["reading"].tolist() == ["as answered"]
     page = page_of(tmp_path / "out")
     assert "nobody knows which are right" in page
+    assert "Do their yes and no follow one scale?" in page
     assert "Does a model know itself?" not in page
 
 
@@ -119,6 +122,21 @@ def test_a_cut_that_nearly_nobody_passes_is_an_empty_reading(tmp_path):
     readings = pd.read_csv(tmp_path / "out" / "readings.csv", index_col=0)
     assert readings.loc["at least 95", "n_models"] == 0
     assert np.isnan(readings.loc["at least 95", "first"])
+
+
+def test_five_models_get_no_parabola(tmp_path):
+    """Neither a curve nor a number."""
+    (panel_of(5) > 0).astype(int).to_csv(tmp_path / "panel.csv")
+    made = run(tmp_path / "panel.csv", "--out", tmp_path / "out", "--replicates", "19", drawn=True)
+    assert made.returncode == 0, made.stderr
+    assert pd.read_csv(tmp_path / "out" / "readings.csv")["parabola_r2"].isna().all()
+    assert "too few for a parabola" in (tmp_path / "out" / "figures" / "loadings.svg").read_text()
+
+
+def test_who_is_not_on_the_scale_is_named_where_there_is_one():
+    table = pd.DataFrame({"loading": [0.8, -0.5, 0.1]}, index=["with", "maker/against", "by dice"])
+    assert not_on_it(table, pd.Series({"n_factors": 1})) == " Not on it: against, by dice."
+    assert not_on_it(table, pd.Series({"n_factors": 0})) == ""
 
 
 def test_who_answers_the_other_way_round_is_named():

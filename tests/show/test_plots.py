@@ -38,3 +38,16 @@ def test_an_infinite_place_stands_apart_at_the_right_over_the_word_never():
         places = [x for x, _ in points(axes).values()]
         assert places[0] == 1.0 < places[1] < np.inf
         assert "never" in [text.get_text() for text in axes.texts]
+
+
+def test_no_name_covers_another_or_a_point():
+    """Of fifty crowded points some names have no place; those that are written lie apart from each other."""
+    rng = np.random.default_rng(0)
+    table = pd.DataFrame(rng.normal(size=(50, 2)), [f"respondent-{i}" for i in range(50)], ["x", "y"])
+    drawn = scatter(table, "x", "y", Axis("x"), Axis("y"), Points(annotated={name: name for name in table.index}))
+    drawn.figure.draw_without_rendering()
+    axes = drawn.figure.axes[0]
+    boxes = [text.get_window_extent() for text in axes.texts]
+    assert 5 < len(boxes) < 50
+    assert not any(one.overlaps(other) for i, one in enumerate(boxes) for other in boxes[i + 1 :])
+    assert all(axes.bbox.x0 <= box.x0 and box.x1 <= axes.bbox.x1 for box in boxes)

@@ -8,8 +8,9 @@ from rich.console import Console
 
 from onedial.core.run.run import Run
 from onedial.show.columns import like
+from onedial.show.glossary import MEANINGS
 from onedial.show.plots import forest
-from onedial.show.results import Result, Stored, doubts_of, finish, section_of, write_page
+from onedial.show.results import Result, Stored, doubts_of, finish, section_of, shown_columns, write_page
 from onedial.show.terminal import print_results
 
 TABLE = pd.DataFrame({"signal": [0.5, 0.25], "low": [0.4, 0.1], "high": [0.6, 0.4]}, index=["first", "second"])
@@ -66,3 +67,26 @@ def test_a_result_that_is_gone_when_judged_again_has_no_section(tmp_path):
     with Run.create(tmp_path / "run", "program", {}) as run:
         finish(run, RESULTS, TABLE.iloc[:0])
         assert section_of("scores", Stored(run, RESULTS, WORDS)) is None
+
+
+def test_a_word_is_explained_once_where_it_first_stands_and_in_a_list(stored):
+    """Not in a heading or a table, and with no more than the words that a kind of run names."""
+    words = WORDS | {"glossary": {"words": "dial, margin"}, "scores": {"text": "Two dials, a dial; any panel."}}
+    html = write_page(Stored(stored.run, RESULTS, words), "Which dial?", "it works").read_text("utf-8")
+    assert html.count('class="term"') == 1
+    assert f'<a class="term" href="#words" title="{MEANINGS["dial"]}">dials</a>, a dial; any panel.' in html
+    assert f"<dt>dial</dt><dd>{MEANINGS['dial']}</dd>" in html
+
+
+def test_the_bar_calls_a_section_by_its_title(stored):
+    results = RESULTS | {name: Result(f"{name}?", items=lambda *_: ["a sentence"]) for name in ("more", "still_more")}
+    html = write_page(Stored(stored.run, results, WORDS), "Which?", "it works").read_text("utf-8")
+    bar = html.partition('aria-label="Contents"')[2].partition("</nav>")[0]
+    assert '<a href="#scores">How good?</a>' in bar
+    assert '<a href="#still-more">still_more?</a>' in bar
+
+
+def test_a_column_in_which_no_row_has_anything_is_left_out():
+    table = pd.DataFrame({"signal": [0.5], "gain": [None]})
+    assert [column.name for column in shown_columns(["signal", "gain"], table)] == ["signal"]
+    assert [column.name for column in shown_columns(["signal", "gain"], [])] == ["signal", "gain"]

@@ -16,6 +16,8 @@ from numpy.typing import ArrayLike
 from onedial.core.cards import one_line
 from onedial.stats.arrays import Floats
 
+FEWEST_FOR_PARABOLA = 8
+"""Respondents under which nothing is said of a parabola."""
 _MIN_POINTS = 4
 
 

@@ -15,7 +15,7 @@ from onedial.scale.checks.clusters import ClusterStructure
 from onedial.scale.checks.question_bootstrap import QuestionBootstrap
 from onedial.scale.factor.factor_model import FactorModel
 from onedial.scale.factor.nulls import Simulated
-from onedial.scale.factor.quadratic import quadratic_fit
+from onedial.scale.factor.quadratic import FEWEST_FOR_PARABOLA, quadratic_fit
 from onedial.scale.scale_distribution import ScaleDistribution
 from onedial.show.figure_style import COLOURS, FAINT, INK, Drawing
 from onedial.show.labels import shortened_apart
@@ -60,7 +60,7 @@ def parabola_plot(table: pd.DataFrame, unrelated: str = "", by: str = "") -> Dra
     table = table.assign(threshold_low=table["threshold"] - reach, threshold_high=table["threshold"] + reach)
     fit, remark, lines = quadratic_fit(table["loading"], table["threshold"]), "too few for a parabola", []
     furthest = table.index
-    if np.isfinite(fit.r2):
+    if np.isfinite(fit.r2) and fit.n >= FEWEST_FOR_PARABOLA:
         grid = np.linspace(table["threshold"].min(), table["threshold"].max(), 200)
         lines = [Curve(grid, fit.predict(grid), colour=INK, look={"linewidth": 1.2})]
         furthest = (table["loading"] - fit.predict(table["threshold"].to_numpy())).abs().nlargest(_NAMED).index

@@ -1,11 +1,10 @@
 """How are the questions spread over the scale, and do loadings bend along thresholds for a reason?"""
 
+from onedial.scale.factor.quadratic import FEWEST_FOR_PARABOLA
 from onedial.scale.factor.structure import quadratic_fit_test
 from onedial.scale.scale_distribution import scale_distribution
 from onedial.scale.study import factor_figures as draw
 from onedial.scale.study.panel_fit import Finding, PanelFit
-
-FEWEST_FOR_PARABOLA = 6
 
 
 def spread(fit: PanelFit) -> Finding:

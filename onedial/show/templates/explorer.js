@@ -110,6 +110,10 @@
     target.scrollIntoView({ block: "start" });
   }
   window.addEventListener("hashchange", reveal);
+  const more = document.querySelector(".contents details");
+  if (more) document.addEventListener("click", (event) => {
+    if (!more.contains(event.target) || event.target.closest("a")) more.open = false;
+  });
   let folded = [];
   window.addEventListener("beforeprint", () => {
     folded = Array.from(document.querySelectorAll("details:not([open])"));

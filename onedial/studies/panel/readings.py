@@ -13,6 +13,7 @@ from onedial.panels.panels import ResponseMatrix
 from onedial.scale.factor.factor_fit import FEWEST_FITTED, MOST_FITTED, factor_fit
 from onedial.scale.factor.factor_model import FactorModel, fit_factor_model
 from onedial.scale.factor.nulls import Nulls
+from onedial.scale.factor.quadratic import FEWEST_FOR_PARABOLA
 from onedial.scale.factor.structure import permutation_null, quadratic_fit_test, revised_parallel_analysis
 from onedial.scale.fits import Fits
 from onedial.scale.response_model import described
@@ -62,6 +63,8 @@ class Reading:
             row["n_factors"] = self.parallel.n_above() if self.shuffled.n_replicates >= _FEWEST_FOR_P else np.nan
         fit = factor_fit(self.fits.answers) if FEWEST_FITTED <= len(self.fits.codes.T) <= MOST_FITTED else None
         row |= {index: np.nan if fit is None else getattr(fit, index) for index in ("rmsea", "cfi", "srmr")}
+        if n < FEWEST_FOR_PARABOLA:
+            return row
         row["parabola_r2"] = self.model.quadratic_fit.r2
         if self.parabola is not None:
             row |= {"parabola_p": self.parabola.p, "parabola_unrelated": self.parabola.mean}
@@ -82,7 +85,8 @@ def other_readings(as_answered: Reading, panel: ResponseMatrix, n_replicates: in
         Index reading; n_models (that vary), first, second (shares of the variance: eigenvalue over their number),
         share (by marginal likelihood) with its 95% interval, first_shuffled, n_factors (parallel analysis; nan where so
         few replicates cannot tell), rmsea, cfi, srmr, parabola_r2, parabola_p and parabola_unrelated (R^2 where
-        loadings have nothing to do with thresholds); nan where fewer than `FEWEST_FITTED` vary.
+        loadings have nothing to do with thresholds; nan under `FEWEST_FOR_PARABOLA`); nan where fewer than
+        `FEWEST_FITTED` vary.
     """
     rows = {AS_ANSWERED: as_answered.row()}
     numbers = stated_confidence(panel)
@@ -99,4 +103,5 @@ def other_readings(as_answered: Reading, panel: ResponseMatrix, n_replicates: in
             if n_varied >= FEWEST_FITTED:  # else, cut there, nearly everybody says one thing
                 with suppress(InputError):  # a reading beside the panel's, of which nothing can be said, is a dash
                     rows[name] = Reading.of(yes, min(n_replicates, MOST_REPLICATES), seed).row()
-    return pd.DataFrame.from_dict(rows, orient="index")
+    table = pd.DataFrame.from_dict(rows, orient="index")
+    return table if "parabola_r2" in table else table.assign(parabola_r2=np.nan)

@@ -35,11 +35,6 @@ def _of_table(words: Callable[[pd.DataFrame], str]) -> Make:
     return lambda table, _: words(table)
 
 
-def short(name: object) -> str:
-    """A model's name without its maker."""
-    return str(name).rpartition("/")[2]
-
-
 def _by(table: pd.DataFrame) -> str:
     return "family" if (table["family"] != "").any() else ""
 
@@ -59,7 +54,7 @@ def _closeness(_: Any, stored: Stored) -> str:
 
 def _rates(table: pd.DataFrame, _: Stored) -> Drawing:
     values = {"yes_rate": "says yes"} | ({"accuracy": "is right"} if "accuracy" in table else {})
-    drawn = forest(table.head(MOST_ROWS).rename(index=short), values, Axis(limits=SHARES))
+    drawn = forest(table.head(MOST_ROWS).rename(index=say.short), values, Axis(limits=SHARES))
     left = len(table) - MOST_ROWS
     return Drawing(drawn.figure, caption=f"Not drawn: {left} respondents." if left > 0 else "")
 
@@ -73,13 +68,13 @@ def _base_models(table: pd.DataFrame, stored: Stored) -> Drawing:
         line = stored["confidence_accuracy"].loc["as is"]
         x = np.array([table["accuracy"].min(), table["accuracy"].max()])
         lines.append(Curve(x, line["intercept"] + line["slope"] * x, colour=INK))
-    low = max(0.0, np.floor(10 * table[["accuracy", "confidence"]].min().min() - 0.5) / 10) - 0.02
+    lowest = {name: max(0.0, np.floor(10 * table[name].min() - 0.5) / 10) - 0.02 for name in ("accuracy", "confidence")}
     return scatter(
         table,
         "accuracy",
         "confidence",
-        Axis("share of questions answered correctly", (low, 1.02)),
-        Axis("mean stated confidence" if stated else "share of questions with yes", (low, 1.02)),
+        Axis("share of questions answered correctly", (lowest["accuracy"], 1.02)),
+        Axis("mean stated confidence" if stated else "share of questions with yes", (lowest["confidence"], 1.02)),
         Points(by=_by(table)),
         lines=lines,
     )
@@ -98,7 +93,7 @@ def _f_beta(_: Any, stored: Stored) -> Drawing:
         Curve(
             np.log2(table.index.to_numpy(float)),
             table[name],
-            short(name) if name in best else "",
+            say.short(name) if name in best else "",
             colours.get(name, FAINT),
             look={} if name in best else {"linewidth": 0.8, "alpha": 0.5},
             name=str(name),
@@ -114,7 +109,7 @@ def _reliability(_: Any, stored: Stored) -> Drawing:
     styles = family_styles(list(map(str, table["model"].unique())))
     for name, (colour, marker) in styles.items():
         rows, look = table[table["model"] == name], {"marker": marker, "markersize": 4, "linewidth": 1.0}
-        label = short(name) if len(styles) <= MOST_LABELS else ""
+        label = say.short(name) if len(styles) <= MOST_LABELS else ""
         lines.append(Curve(rows["confidence"], rows["right"], label, colour, look=look, name=name))
     panel = Panel(lines, "share answered correctly", SHARES)
     return curves([panel], "confidence", zero=False, inch=3.6, below=True, xlimits=SHARES)
@@ -126,7 +121,7 @@ def _predictors(table: pd.DataFrame, _: Stored) -> Drawing:
 
 
 def _own(table: pd.DataFrame, _: Stored) -> Drawing:
-    table = table.sort_values("total", ascending=False).head(MOST_ROWS).rename(index=short)
+    table = table.sort_values("total", ascending=False).head(MOST_ROWS).rename(index=say.short)
     table = table.rename(columns={"low": "own_low", "high": "own_high"})
     values = {"shared": "shared by all", "family": "its family's", "own": "its own part"}
     return forest(table, values, points=Points(bold=list(table.index[table["p_adjusted"] <= LEVEL])), longest=26)
@@ -135,12 +130,6 @@ def _own(table: pd.DataFrame, _: Stored) -> Drawing:
 STUDY_RESULTS: dict[str, Result] = {
     "summary": Result(compute=say.summary),
     **WARNINGS,
-    "limits": Result(
-        "Before anything else",
-        items=lambda _, stored: stored.numbers("summary")["limits"],
-        when=lambda _, stored: bool(stored.numbers("summary")["limits"]),
-        folded=False,
-    ),
     "readings": Result(
         "Is it one shared scale?",
         _scaled(lambda case: case.readings),
@@ -180,6 +169,12 @@ STUDY_RESULTS: dict[str, Result] = {
         text=_closeness,
         figure=_loadings,
         when=lambda _, stored: "readings" in stored,
+        folded=False,
+    ),
+    "limits": Result(
+        "What this panel is too small for",
+        items=lambda _, stored: stored.numbers("summary")["limits"],
+        when=lambda _, stored: bool(stored.numbers("summary")["limits"]),
         folded=False,
     ),
     "respondents": Result(

@@ -7,6 +7,7 @@ import numpy as np
 import pandas as pd
 
 from onedial.confidence.predictors import OTHERS, OWN
+from onedial.scale.factor.quadratic import FEWEST_FOR_PARABOLA
 from onedial.scale.response_model import SALIENT
 from onedial.show.columns import interval, number, p_value, percent
 from onedial.show.results import Stored
@@ -15,7 +16,7 @@ from onedial.stats.answers import names
 if TYPE_CHECKING:
     from onedial.studies.panel.case import StudyCase
 
-CHANCE, FEWEST_FOR_PARABOLA = 0.5, 8
+CHANCE = 0.5
 NO_GRADES = "The panel does not say which answers were correct, so that confidence cannot be held against anything."
 
 
@@ -23,7 +24,8 @@ def summary(case: "StudyCase") -> dict[str, Any]:
     """The headline, what the panel is, what it is too small for, and numbers that stand in no table."""
     parts = []
     if case.with_scale:
-        parts.append(first_share(case.readings.iloc[0]))
+        first = case.readings.iloc[0]
+        parts.append(first_share(first) + not_on_it(case.respondents, first))
     if case.correctness is None:
         parts += [] if case.with_scale else [NO_GRADES]
         return {"sentence": " ".join(parts), "lead": panel_in_words(case), "limits": limits(case)}
@@ -57,7 +59,7 @@ def panel_in_words(case: "StudyCase") -> str:
 
 
 def limits(case: "StudyCase") -> list[str]:
-    """What this panel is too small for, and where a number rests on a rule: to be read before any number."""
+    """What this panel is too small for, and where a number rests on a rule."""
     found = []
     if (case.families == "").all():
         found.append("No families are known, so relatives count as other families.")
@@ -70,26 +72,39 @@ def limits(case: "StudyCase") -> list[str]:
             found.append(f"{n_all - n} of {n_all} respondents gave only one kind of answer and have no place.")
         if empty := model.tetrachoric.n_zero_cell_pairs:
             found.append(
-                f"In {empty} of {n * (n - 1) // 2} pairs of respondents a pattern of answers never occurs. Their "
-                "correlation is the doing of the rule for empty cells."
+                f"In {empty} of {n * (n - 1) // 2} pairs of respondents one of the four patterns of answers never "
+                "occurs: how strongly these two correlate depends on what is put into the empty cell."
             )
     return found
 
 
 def first_share(reading: "pd.Series[Any]") -> str:
-    """How much is shared, by marginal likelihood, and the first eigenvalue beside chance."""
-    chance = f", {percent(reading['first_shuffled'])} if answers are shuffled" if "first_shuffled" in reading else ""
-    share = f"{percent(reading['share'])} ({percent(reading['share_low'])} to {percent(reading['share_high'])})"
-    beside = f"(first eigenvalue {percent(reading['first'])}{chance})"
+    """How much is shared, by marginal likelihood."""
     if reading.get("n_factors") == 0:
-        return f"Nothing is shared that shuffled answers would not show {beside}."
-    return f"The first factor holds {share} of the variance {beside}."
+        return "Nothing is shared that shuffled answers would not show."
+    share = f"{percent(reading['share'])} ({percent(reading['share_low'])} to {percent(reading['share_high'])})"
+    return f"One scale explains {share} of the variance."
+
+
+def not_on_it(respondents: pd.DataFrame, reading: "pd.Series[Any]") -> str:
+    """Who does not follow the scale, or answers the other way round; nobody where nothing is shared."""
+    away = respondents.index[respondents["loading"] < SALIENT]
+    if not len(away) or reading.get("n_factors") == 0:
+        return ""
+    return f" Not on it: {names(map(short, away), 3)}."
+
+
+def short(name: object) -> str:
+    """A model's name without its maker."""
+    return str(name).rpartition("/")[2]
 
 
 def scale(readings: pd.DataFrame) -> str:
     """Is it one scale?"""
     first = readings.iloc[0]
-    words = f"{first_share(first)} The second holds {percent(first['second'])} by eigenvalue."
+    words = f"{first_share(first)} By eigenvalues the first factor holds {percent(first['first'])}"
+    words += f" ({percent(first['first_shuffled'])} if answers are shuffled)" if "first_shuffled" in first else ""
+    words += f", the second {percent(first['second'])}."
     if first["rmsea"] == first["rmsea"]:
         fit = ", ".join(f"{index.upper()} {number(first[index])}" for index in ("rmsea", "cfi", "srmr"))
         words += f" A single factor fits with {fit}."
@@ -98,9 +113,8 @@ def scale(readings: pd.DataFrame) -> str:
         words += f" By parallel analysis {n:.0f} {'factor stands' if n == 1 else 'factors stand'} out{alone}."
     if len(readings) > 1:
         shares, lost = readings["first"], int(readings["first"].isna().sum())
-        words += (
-            f" Read in {len(readings) - 1} ways, the first eigenvalue's is {shares.min():.0%} to {shares.max():.0%}."
-        )
+        words += f" Read in {len(readings) - 1} ways, the first factor holds {shares.min():.0%} to {shares.max():.0%}"
+        words += " by eigenvalue."
         words += f" In {lost} of them too few respondents say both yes and no." if lost else ""
     return words
 

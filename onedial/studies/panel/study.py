@@ -18,6 +18,7 @@ from onedial.studies.panel.deep import DeepCase
 from onedial.studies.panel.results import STUDY_RESULTS, WORDS
 from onedial.studies.start import Start
 
+YES_NO = "Do their yes and no follow one scale?"
 KINDS = {
     "study": ("study_panel", "Does confidence follow one scale?"),
     "confidence": ("study_panel", "What is their confidence worth?"),
@@ -42,6 +43,8 @@ def study_panel(options: StudyOptions, notes: Notes) -> None:
     else:
         case = StudyCase(panel, options.n_replicates, options.seed, with_scale=not options.confidence)
     program, question = KINDS[kind]
+    if isinstance(case, StudyCase) and kind == "study" and case.stated is None:
+        question = YES_NO
     start = Start(program, options, f"{kind}-{Path(options.panel).stem}")
     with start.begin(notes) as run, run.withdrawn_if_refused():
         for stage, compute in case.stages().items():

@@ -138,7 +138,10 @@ class Comparison:
             **{name: without_zero(signal[name], ".3f") for name in ("first", "median", "worst")},
         )
         differs = f"{len(apart)} of {len(table)} agree with the targets more or less often than {first_name} does"
-        return f"{answer} (of {len(self.runs)}); {spread}; {differs}"
+        orders = [without_zero(order, ".2f") for order in sorted(table["order"].dropna())]
+        ends = " to ".join(orders[:: len(orders) - 1 or 1])
+        alike = f"; their orders of the questions correlate with its by {ends}" if ends else ""
+        return f"{answer} (of {len(self.runs)}); {spread}; {differs}{alike}"
 
 
 def _spread(values: pd.Series, first: float) -> dict[str, Any]:
