@@ -5,10 +5,10 @@ import pandas as pd
 
 from onedial.core.errors import InputError
 from onedial.stats.arrays import Floats
+from onedial.stats.solvers import METHODS, Training
 from probes.fitting.concordance import Concordance
 from probes.fitting.crossfit import CrossFitted
 from probes.fitting.measure import ProbeTask
-from probes.fitting.solvers import METHODS, Training
 
 
 def read_elsewhere(

@@ -3,8 +3,9 @@
 from steering.directions import DIRECTIONS
 from steering.exporting import as_vector, export_gguf, import_vectors
 from steering.interventions import Intervention, Push, SteeringVector
+from steering.looking import cosines
 from steering.operators import OPERATORS
-from steering.sweeping import SweepResult, sweep
+from steering.sweeping import SweepResult, dose_response, sweep
 from steering.texts import vector_from_texts
 from steering.vectors import extract_vector, random_vector
 
@@ -16,6 +17,8 @@ __all__ = [
     "SteeringVector",
     "SweepResult",
     "as_vector",
+    "cosines",
+    "dose_response",
     "export_gguf",
     "extract_vector",
     "import_vectors",

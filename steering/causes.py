@@ -55,7 +55,6 @@ from onedial.stats.intervals import unit_weights
 from onedial.stats.level import QUANTILES_95, interval_95
 from onedial.stats.resampling import N_RESAMPLES, resampled_weights
 from onedial.stats.shares import share_of
-from probes.fitting.concordance import topic_draws
 from steering.interventions import SteeringVector
 from steering.nulls import Lines, drawn_lines, ranked
 from steering.operators import add
@@ -141,7 +140,7 @@ def effects_of(
     slopes = slopes_along(model, prompts, [(layer, line, norm) for line in unit_lines(lines)], step, progress)
     own_topic = [topic if topic is not None else f"question {place}" for place, topic in enumerate(topics)]
     codes = np.unique(own_topic, return_inverse=True)[1]
-    weights = topic_draws(int(codes.max()) + 1, n_bootstrap, seed)[:, codes]
+    weights = unit_weights(codes, n_bootstrap, seed)
     rows = []
     for (kind, name), slope in zip(lines, slopes.T, strict=True):
         effect, low, high = mean_with_interval(slope, weights)

@@ -22,7 +22,7 @@ from jaxtyping import Float
 from torch import Tensor
 
 from onedial.core.errors import InputError
-from probes.fitting.solvers import METHODS, Training
+from onedial.stats.solvers import METHODS, Training
 from steering.contrasts import Contrast
 from steering.nulls import random_unit
 

@@ -43,6 +43,7 @@ from onedial.models.model import OpenModel
 from onedial.models.questions import Text, Texts, as_prompts
 from onedial.models.tensor_files import read_tensors, write_tensors
 from steering.apply import POSITIONS, Act, SteeringCount, steering
+from steering.looking import Looked
 from steering.operators import OPERATORS, Operator
 from steering.written import WrittenTexts
 
@@ -141,7 +142,7 @@ class Scalable(Summable):
 
 
 @dataclass(frozen=True, eq=False)
-class SteeringVector(Scalable):
+class SteeringVector(Scalable, Looked):
     """One direction after one layer; `vector * 0.3` is so much of it (`steering.Push`).
 
     Attributes:

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
@@ -16,10 +17,16 @@ from onedial.models.model import OpenModel
 from onedial.models.prompt_set import PromptSet
 from onedial.models.questions import Questions
 from onedial.models.writing import write_after
+from onedial.stats.level import p_value
+from onedial.stats.multiple_tests import p_text
 from steering.interventions import Intervention, Magnitudes, Push, SteeringVector, as_interventions, say_if_far
+from steering.looks import Look
 from steering.planning.layers import even_grid
 from steering.reading import Grids, Sink, answers_along, check_sweep, margins_by, prompts_for
 from steering.vectors import random_vector
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 SCORED_COLUMNS = ["question_id", "intervention_id", "magnitude", "score", "text"]
 TEXT_MAGNITUDES = (-0.4, -0.2, 0.0, 0.2, 0.4)
@@ -30,17 +37,63 @@ Pushed = Intervention | SteeringVector | Sequence[Intervention | SteeringVector]
 
 @dataclass(frozen=True)
 class SweepResult:
-    """The answers of a sweep.
+    """The answers of a sweep; a notebook shows its dose-response, beside a band of its random directions.
 
     Attributes:
         table: one row per question, intervention and magnitude; columns `question_id, intervention_id, magnitude,
             margin, mass`, ordered by intervention, question and magnitude; of scored texts `score, text` in the place
             of the last two.
+        controls: intervention_ids of the random directions that stand beside.
     """
 
     table: pd.DataFrame
+    controls: tuple[str, ...] = ()
 
     __repr__ = one_line
+
+    def to_frame(self) -> pd.DataFrame:
+        """As `rates`."""
+        return self.rates()
+
+    def plot(self, ax: "Axes | None" = None) -> "Axes":
+        """Draw the dose-response, with 95% intervals over the questions; see `steering.looks.Look.plot`."""
+        return self.look().plot(ax)
+
+    def _repr_html_(self) -> str:
+        return self.look()._repr_html_()
+
+    def _ipython_display_(self) -> None:
+        self.look()._ipython_display_()
+
+    def look(self) -> Look:
+        """The rates as a picture and a table, and how many random directions reach as far.
+
+        A direction reaches as far as its rate goes, from the least to the most, over the magnitudes. With k of n random
+        ones that reach as far as the vector, p = (1 + k) / (1 + n).
+        """
+        rates = self.rates().reset_index()
+        name = rates.columns[2]
+        ends = (0.0, 1.0) if name == "yes_rate" else (None, None)
+        far = 1.96 * rates["se"]
+        rates[f"{name}_low"], rates[f"{name}_high"] = ((rates[name] + sign * far).clip(*ends) for sign in (-1, 1))
+        reach = rates.groupby("intervention_id", sort=False)[name].agg(lambda rate: rate.max() - rate.min())
+        chance = reach[list(self.controls)].to_numpy()
+        says = []
+        for which in reach.index.difference(list(self.controls), sort=False):
+            p = f", {p_text(p_value(reach[which], chance))}" if len(chance) else ""
+            says.append(f"{which}: over {reach[which]:.2f}{p}")
+        if len(chance):
+            middle, most = np.median(chance), chance.max()
+            says.append(f"{len(chance)} random directions: over {middle:.2f} in the middle, {most:.2f} at most")
+        says.append(f"{int(rates['n_unread'].sum())} answers unread")
+        limits = (-0.03, 1.03) if name == "yes_rate" else (None, None)
+        bold = ~rates["intervention_id"].isin(self.controls)
+        frame = pd.concat([rates[bold], rates[~bold]], ignore_index=True)
+        words = name.replace("_", " ")
+        return Look(
+            frame, "; ".join(says), "lines", "magnitude", name, "intervention_id", xlabel="magnitude",
+            ylabel=f"{words} (band: 95%)", limits=limits, faint=self.controls,
+        )  # fmt: skip
 
     def margins(self, intervention_id: str) -> pd.DataFrame:
         """Questions x magnitudes; nan where the answer counts as unread (mass below 0.1)."""
@@ -136,7 +189,10 @@ def sweep(
     elif looking:
         say_if_far(asked, magnitudes)
     result = SweepResult(
-        answers_along(model, asked, prompts, magnitudes, batch_size=batch_size, done=done, sink=sink, progress=progress)
+        answers_along(
+            model, asked, prompts, magnitudes, batch_size=batch_size, done=done, sink=sink, progress=progress
+        ),
+        tuple(each.intervention_id for each in asked if each.role == "random"),
     )
     if looking and sink is None:
         _say_if_still(result, asked[0].intervention_id)
@@ -161,7 +217,33 @@ def _scored(
                 (question, name, magnitude, float(score(each.text)), each.text)
                 for question, each in zip(prompts.question_ids, texts, strict=True)
             ]
-    return SweepResult(pd.DataFrame(rows, columns=SCORED_COLUMNS))
+    drawn = tuple(each.intervention_id for each in interventions if each.role == "random")
+    return SweepResult(pd.DataFrame(rows, columns=SCORED_COLUMNS), drawn)
+
+
+def dose_response(
+    model: OpenModel,
+    vector: Intervention | SteeringVector,
+    questions: PromptSet | Questions,
+    magnitudes: Magnitudes | Grids | None = None,
+    *,
+    controls: int = 10,
+    **asking: Any,
+) -> SweepResult:
+    """How the answers go with the magnitude, beside random directions: `sweep` with a band.
+
+    Args:
+        controls: random directions. With n of them the smallest p is 1 / (1 + n); each costs as much as the vector.
+        asking: whatever else `sweep` takes. The rest: as there.
+
+    >>> from onedial import load_model, load_questions
+    >>> from steering import extract_vector
+    >>> model, questions = load_model("smollm2-135m-instruct"), load_questions("embedded", n=24)
+    >>> vector = extract_vector(model, questions[4:], layer=21)
+    >>> dose_response(model, vector, questions[:4], [0.0, 0.5], controls=3).to_frame().shape[0]
+    8
+    """
+    return sweep(model, vector, questions, magnitudes, controls=controls, **asking)
 
 
 def _say_if_still(result: SweepResult, intervention_id: str) -> None:

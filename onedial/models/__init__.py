@@ -2,7 +2,7 @@
 
 from onedial.models.families import FAMILIES, Family
 from onedial.models.forward.activations import read_activations
-from onedial.models.inside.lens import tokens_along
+from onedial.models.inside.lens import logits_along
 from onedial.models.inside.store_filling import store_activations
 from onedial.models.model import OpenModel, load_model
 from onedial.models.prompt_set import PromptSet
@@ -16,8 +16,8 @@ __all__ = [
     "OpenModel",
     "PromptSet",
     "load_model",
+    "logits_along",
     "quiet_libraries",
     "read_activations",
     "store_activations",
-    "tokens_along",
 ]

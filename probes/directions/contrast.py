@@ -36,10 +36,10 @@ from torch import Tensor
 from onedial.core.cards import one_line
 from onedial.core.errors import InputError
 from onedial.stats.arrays import Floats
+from onedial.stats.solvers import METHODS, NO_PENALTY, Training
 from probes.fitting.concordance import Concordance, auroc_by_column
 from probes.fitting.folds import TopicFolds
 from probes.fitting.reads_at_all import copies_within, reads_by_chance
-from probes.fitting.solvers import METHODS, NO_PENALTY, Training
 
 RESTARTS, STEPS, RATE, DECAY = 10, 400, 0.01, 0.01
 """As in Burns et al., but for the steps: they take 1000; after 400 the restarts rank alike by loss."""

@@ -19,11 +19,11 @@ from numpy.typing import NDArray
 
 from onedial.core.cards import one_line
 from onedial.stats.arrays import Floats
+from onedial.stats.solvers import Training, ledoit_wolf
 from probes.fitting.concordance import Concordance, difference_interval
 from probes.fitting.controls import shuffled_within
 from probes.fitting.crossfit import CrossFitted, Features, cross_fit
 from probes.fitting.measure import ProbeTask
-from probes.fitting.solvers import Training, ledoit_wolf
 
 
 @dataclass(frozen=True, eq=False)

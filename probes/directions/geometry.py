@@ -26,12 +26,12 @@ from einops import rearrange
 from onedial.core.errors import InputError
 from onedial.stats.arrays import Floats
 from onedial.stats.level import QUANTILES_95
+from onedial.stats.solvers import METHODS, Training
 from probes.fitting.concordance import Concordance, auroc_by_column
 from probes.fitting.controls import shuffled_within
 from probes.fitting.crossfit import CrossFitted
 from probes.fitting.folds import TopicFolds
 from probes.fitting.measure import ProbeTask
-from probes.fitting.solvers import METHODS, Training
 
 N_NULL, N_HALVES = 99, 5
 

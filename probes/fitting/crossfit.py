@@ -22,9 +22,9 @@ from scipy.special import expit
 from onedial.core.cards import one_line
 from onedial.core.errors import InputError
 from onedial.stats.arrays import Floats
+from onedial.stats.solvers import METHODS, NO_PENALTY, PENALISED, PENALTIES, Training, fit_logistic
 from probes.fitting.concordance import auroc_by_column
 from probes.fitting.folds import TopicFolds
-from probes.fitting.solvers import METHODS, NO_PENALTY, PENALISED, PENALTIES, Training, fit_logistic
 
 LEAST_OF_A_KIND = 20
 """Questions of either label that a probe needs: four in each of five folds."""

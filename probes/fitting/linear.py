@@ -13,7 +13,7 @@ intercept are calibrated on held-out scores. A label that can be read off is not
 direction matters for the answer is what steering asks.
 """
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -26,11 +26,17 @@ from torch import Tensor
 from onedial.core.cards import one_line
 from onedial.core.errors import InputError
 from onedial.core.notices import notice
+from onedial.models.forward.activations import Activations
+from onedial.models.model import OpenModel
 from onedial.stats.arrays import Floats
+from onedial.stats.estimate import Estimate
+from onedial.stats.solvers import METHODS, NO_PENALTY, PENALISED, PENALTIES, Training
 from probes.fitting.concordance import Concordance, topic_draws
 from probes.fitting.crossfit import CrossFitted, best_penalties, cross_fit, of_rows, platt
 from probes.fitting.folds import N_FOLDS, TopicFolds, group_numbers
-from probes.fitting.solvers import METHODS, NO_PENALTY, PENALISED, PENALTIES, Training
+from steering.exporting import as_vector
+from steering.interventions import SteeringVector
+from steering.looks import Look
 
 LEAST = 2 * N_FOLDS
 """Questions of either label: the variance within a fold has no meaning for one."""
@@ -59,6 +65,21 @@ class Probe:
     n_negative: int
 
     __repr__ = one_line
+
+    def as_vector(self, model: OpenModel, layer: int) -> SteeringVector:
+        """The direction as a steering vector after a layer, positive towards label 1; see `steering.as_vector`.
+
+        Args:
+            layer: that whose stream the probe was fitted to.
+
+        >>> from onedial import load_model
+        >>> model = load_model("smollm2-135m-instruct")
+        >>> streams = torch.randn(40, model.d_model, generator=torch.Generator().manual_seed(0))
+        >>> probe = fit_probe(streams, streams[:, 0] > 0, topics=[str(place % 8) for place in range(40)])
+        >>> probe.as_vector(model, layer=2).layer
+        2
+        """
+        return as_vector(self.direction, model, layer)
 
 
 def fit_probe(
@@ -96,22 +117,24 @@ def fit_probe(
 
 
 def probe_layers(
-    residuals: Float[Tensor, "question layer d_model"],
-    labels: ArrayLike | Tensor,
-    layers: Sequence[int],
+    residuals: Activations | Float[Tensor, "question layer d_model"],
+    labels: ArrayLike | Tensor | Mapping[str, ArrayLike | Tensor],
+    layers: Sequence[int] | None = None,
     *,
     topics: Sequence[str | None] | None = None,
     groups: Sequence[Hashable] | None = None,
     seed: int = 0,
-) -> pd.DataFrame:
-    """How readable the label is after each layer; the same folds at every layer.
+) -> Look:
+    """How readable a label is after each layer, or several labels; the same folds at every layer.
 
     Args:
-        layers: names of the second axis of `residuals`. Others: as in `fit_probe`.
+        residuals: as `onedial.models.read_activations` gives them, or a tensor.
+        labels: as in `fit_probe`, or name -> labels.
+        layers: names of the second axis of a tensor; by default counted from 0. Others: as in `fit_probe`.
 
     Returns:
-        Columns `layer, auroc, se`. The best of many layers looks better than it is: choose on some questions, report
-        on others.
+        A curve for each label; columns `label, layer, auroc, se, auroc_low, auroc_high` (auroc +- 1.96 se). The best of
+        many layers looks better than it is: choose on some questions, report on others.
 
     Raises:
         InputError: as in `fit_probe`, or the number of layers differs.
@@ -120,18 +143,36 @@ def probe_layers(
     >>> labels, topics = np.arange(80) % 2, [f"topic {place // 10}" for place in range(80)]
     >>> residuals = torch.tensor(rng.standard_normal((80, 2, 8)), dtype=torch.float32)
     >>> residuals[:, 1] += torch.tensor(labels, dtype=torch.float32)[:, None]
-    >>> int(probe_layers(residuals, labels, [4, 5], topics=topics)["auroc"].idxmax())
-    1
+    >>> curve = probe_layers(residuals, labels, [4, 5], topics=topics).to_frame().set_index("layer")["auroc"]
+    >>> int(curve.idxmax())
+    5
     """
+    if isinstance(residuals, Activations):
+        layers, residuals = residuals.layers, residuals.residuals
+    layers = range(residuals.shape[1]) if layers is None else layers
     if len(layers) != residuals.shape[1]:
         raise InputError(
             f"{len(layers)} layers are named, but the activations hold {residuals.shape[1]}; name each of them once"
         )
-    rows, truth = _rows(residuals, labels)
-    folds = _folds(len(rows), truth, topics, groups, seed)
-    probes = [_fit(rows[:, place], truth, folds) for place in range(len(layers))]
-    found = {"layer": list(layers), "auroc": [each.auroc for each in probes], "se": [each.se for each in probes]}
-    return pd.DataFrame(found)
+    curves = []
+    for name, given in (labels if isinstance(labels, Mapping) else {"the label": labels}).items():
+        rows, truth = _rows(residuals, given)
+        folds = _folds(len(rows), truth, topics, groups, seed)
+        probes = [_fit(rows[:, place], truth, folds) for place in range(len(layers))]
+        curves += [(name, layer, each.auroc, each.se) for layer, each in zip(layers, probes, strict=True)]
+    frame = pd.DataFrame(curves, columns=["label", "layer", "auroc", "se"])
+    for end, sign in (("low", -1), ("high", 1)):
+        frame[f"auroc_{end}"] = (frame["auroc"] + sign * 1.96 * frame["se"]).clip(0, 1)
+    best = frame.loc[frame.groupby("label", sort=False)["auroc"].idxmax()]
+    says = "; ".join(
+        f"{row['label']}: AUROC {Estimate(row['auroc'], row['auroc_low'], row['auroc_high']):.2f} after layer "
+        f"{row['layer']}, the best of {len(layers)}"
+        for _, row in best.iterrows()
+    )
+    return Look(
+        frame, f"{says}; 0.5 is chance", "lines", "layer", "auroc", "label", xlabel="layer",
+        ylabel="held-out AUROC (band: 95%)", rule=0.5, limits=(None, 1.02),
+    )  # fmt: skip
 
 
 def probes_of(rows: Floats, fitted: CrossFitted, method: str, draws: Floats) -> dict[str, Probe]:

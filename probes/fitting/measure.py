@@ -30,6 +30,7 @@ from onedial.confidence.calibration import expected_calibration_error
 from onedial.core.cards import one_line
 from onedial.core.errors import InputError
 from onedial.stats.arrays import Floats
+from onedial.stats.solvers import METHODS
 from probes.fitting.concordance import N_BOOTSTRAP, Concordance, auroc_by_column, difference_interval, topic_draws
 from probes.fitting.controls import control_labels, shuffled_within
 from probes.fitting.crossfit import (
@@ -45,7 +46,6 @@ from probes.fitting.crossfit import (
 from probes.fitting.folds import TopicFolds
 from probes.fitting.linear import Probe, probes_of
 from probes.fitting.nested import brier_skill_of, what_is_added
-from probes.fitting.solvers import METHODS
 
 
 def words_of(texts: Sequence[str]) -> Features:

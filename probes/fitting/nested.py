@@ -22,10 +22,10 @@ from numpy.typing import NDArray
 
 from onedial.core.errors import InputError
 from onedial.stats.arrays import Floats
+from onedial.stats.solvers import fit_logistic
 from probes.fitting.concordance import Concordance, difference_interval
 from probes.fitting.crossfit import CrossFitted
 from probes.fitting.folds import TopicFolds
-from probes.fitting.solvers import fit_logistic
 
 N_FLIPS = 4999
 

@@ -22,9 +22,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from onedial.stats.arrays import Floats
+from onedial.stats.solvers import NO_PENALTY, Training, lda
 from probes.fitting.concordance import auroc_by_column
 from probes.fitting.folds import TopicFolds
-from probes.fitting.solvers import NO_PENALTY, Training, lda
 
 Readers = Sequence[tuple[Floats, Floats]]
 

@@ -27,9 +27,9 @@ from onedial.models.forward.activations import read_activations
 from onedial.models.inside.gradients import margin_gradients
 from onedial.models.model import OpenModel
 from onedial.models.prompt_set import PromptSet
+from onedial.stats.intervals import unit_weights
 from onedial.stats.level import interval_95
 from onedial.stats.roc import roc_area
-from probes.fitting.concordance import topic_draws
 from steering.causes import STEP, mean_with_interval, slopes_along
 from steering.contrasts import split_by_response
 from steering.directions import DIRECTIONS
@@ -190,4 +190,4 @@ def _weights(topics: Sequence[str], n: int, seed: int) -> np.ndarray:
     names, codes = np.unique(np.array(topics or [""] * n, dtype=object).astype(str), return_inverse=True)
     if len(names) < FEWEST_TOPICS:
         codes = np.arange(n)
-    return topic_draws(int(codes.max()) + 1, N_BOOTSTRAP, seed)[:, codes]
+    return unit_weights(codes, N_BOOTSTRAP, seed)

@@ -87,7 +87,7 @@ def test_a_reading_made_of_rounding_is_no_reading():
     for method in ("ridge", "lda"):
         fitted = cross_fit(of_rows(erased), task.labels, task.values, task.folds, [method])[method]
         assert np.isfinite(fitted.score).all()
-    from probes.fitting.solvers import METHODS, Training
+    from onedial.stats.solvers import METHODS, Training
 
     training = Training.of(erased)
     assert not METHODS["ridge"](training, task.values, [0.3]).any()

@@ -6,6 +6,7 @@ import torch
 
 from onedial.core.errors import InputError
 from onedial.core.notices import Notice
+from onedial.models.forward.activations import Activations
 from probes.fitting.linear import fit_probe, probe_layers
 
 pytestmark = pytest.mark.filterwarnings("ignore:no topics were given")
@@ -38,12 +39,25 @@ def test_layers_are_told_apart_keep_their_names_and_are_refused_without():
     residuals, labels, _ = planted()
     noise = torch.randn(len(residuals), 2, D_MODEL, generator=torch.Generator().manual_seed(1))
     stack = torch.stack([noise[:, 0], residuals, noise[:, 1]], dim=1)
-    table = probe_layers(stack, labels, [4, 9, 14])
+    table = probe_layers(stack, labels, [4, 9, 14]).to_frame()
     assert table["layer"].tolist() == [4, 9, 14]
     assert table["auroc"].idxmax() == 1
     assert table["auroc"][1] == fit_probe(residuals, labels).auroc
     with pytest.raises(InputError, match="2 layers are named, but the activations hold 3"):
         probe_layers(stack, labels, [3, 4])
+    activations = Activations(("q",) * len(labels), (4, 9, 14), labels.float(), labels.float(), stack)
+    both = probe_layers(activations, {"as it is": labels, "turned": ~labels}).to_frame()
+    assert both[both["label"] == "as it is"]["auroc"].tolist() == table["auroc"].tolist()
+    assert both["layer"].tolist() == [4, 9, 14] * 2
+
+
+def test_a_probe_is_a_vector_after_its_layer_towards_label_1(model):
+    streams = torch.randn(60, model.d_model, generator=torch.Generator().manual_seed(0))
+    probe = fit_probe(streams, streams[:, 0] > 0, topics=[f"t{place % 9}" for place in range(60)])
+    vector = probe.as_vector(model, 2)
+    assert (vector.layer, vector.raw_norm) == (2, pytest.approx(1.0))
+    assert vector.cosine(probe) == pytest.approx(1.0)
+    assert vector.direction[0] > 0.5
 
 
 def test_a_question_whose_answer_is_unread_trains_and_judges_nothing():
@@ -115,7 +129,7 @@ def test_a_topic_that_tells_the_label_is_not_taken_for_the_label():
     rows, labels, topics = by_topic(0, share=2.0)
     there = fit_probe(rows, labels, topics=topics)
     assert there.auroc > 0.9
-    table = probe_layers(torch.stack([rows, drawn[0][0]], dim=1), labels, [3, 7], topics=topics)
+    table = probe_layers(torch.stack([rows, drawn[0][0]], dim=1), labels, [3, 7], topics=topics).to_frame()
     assert table["auroc"][0] == there.auroc
     assert table["auroc"][1] < 0.75
 

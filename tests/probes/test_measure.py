@@ -8,13 +8,13 @@ from scipy.stats import norm
 from sklearn.metrics import roc_auc_score
 
 from onedial.core.errors import InputError
+from onedial.stats.solvers import METHODS, Training
 from probes.fitting.choice import choose_layer
 from probes.fitting.concordance import topic_draws
 from probes.fitting.controls import control_labels, shuffled_within
 from probes.fitting.crossfit import CrossFitted, cross_fit, of_rows, platt
 from probes.fitting.folds import TopicFolds
 from probes.fitting.measure import PROBE_COLUMNS, ProbeTask, measure_layer, words_of
-from probes.fitting.solvers import METHODS, Training
 from probes.layer_files import load_layer, save_layer
 
 

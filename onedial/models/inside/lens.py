@@ -1,6 +1,4 @@
-"""Which tokens a direction points at, if it went straight to the unembedding."""
-
-from collections.abc import Sequence
+"""What a direction does to the logits, if it went straight to the unembedding."""
 
 import torch
 from jaxtyping import Float
@@ -10,23 +8,23 @@ from onedial.models.model import OpenModel
 
 
 @torch.inference_mode()
-def tokens_along(
-    model: OpenModel, directions: Sequence[Float[Tensor, " d_model"]], n: int = 8
-) -> list[tuple[list[str], list[str]]]:
-    """The tokens whose logits a direction raises most, and lowers most, if it went straight to the unembedding.
+def logits_along(model: OpenModel, direction: Float[Tensor, " d_model"]) -> Float[Tensor, " token"]:
+    """By how much a direction raises the logit of each token, if all of the final stream lay along it.
 
-    What a step forward does is compared with a step back, so that neither an offset nor a bias of the unembedding has a
-    part in it.
+    Formula: (logits(s) - logits(-s)) / 2 with s = sqrt(d_model) direction / |direction|, a final stream of root mean
+    square 1, so that the final norm counts by its own scale, and neither an offset of it nor a bias of the unembedding
+    counts at all. A cap on the logits, or a factor, counts too.
 
     Args:
-        directions: of any length. n: tokens on either side.
+        direction: of any length.
+
+    >>> import torch
+    >>> from onedial import load_model
+    >>> model = load_model("smollm2-135m-instruct")
+    >>> logits_along(model, torch.ones(model.d_model)).shape[0] == model.readout.vocabulary
+    True
     """
-    found = []
-    for direction in directions:
-        size = torch.linalg.vector_norm(direction.float())
-        unit = direction.float() / size.clamp_min(torch.finfo(torch.float32).tiny) * direction.numel() ** 0.5
-        forward, back = model.readout.logits(torch.stack([unit, -unit]), slice(None)).cpu()
-        order = (forward - back).argsort(descending=True)
-        sides = (order[:n], order.flip(0)[:n])
-        found.append(tuple([model.tokenizer.decode([token]) for token in side.tolist()] for side in sides))
-    return [(list(raised), list(lowered)) for raised, lowered in found]
+    size = torch.linalg.vector_norm(direction.float()).clamp_min(torch.finfo(torch.float32).tiny)
+    stream = direction.float() / size * direction.numel() ** 0.5
+    forward, back = model.readout.logits(torch.stack([stream, -stream]), slice(None)).cpu()
+    return (forward - back) / 2

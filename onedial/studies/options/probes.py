@@ -9,7 +9,7 @@ from onedial.studies.options.shared import LAYERS, QuestionOptions, ReplicateOpt
 
 STAGES = ("probes", "directions", "use", "own", "elsewhere")
 """Names, in the order in which they are done."""
-METHODS = KeysOf("probes.fitting.solvers:METHODS")
+METHODS = KeysOf("onedial.stats.solvers:METHODS")
 
 
 @dataclass(frozen=True, kw_only=True)

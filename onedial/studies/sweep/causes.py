@@ -19,9 +19,9 @@ from onedial.models.processes import wait_for_all
 from onedial.panels.splits import TEST
 from onedial.show.progress import progress_bar
 from onedial.stats.roc import roc_area
+from onedial.stats.solvers import METHODS, Training
 from onedial.studies.sweep.study import SweepStudy
 from probes.fitting.controls import shuffled_within
-from probes.fitting.solvers import METHODS, Training
 from steering.causes import (
     INTERCHANGE_PAIRS,
     MEDIATION_DRAWN,

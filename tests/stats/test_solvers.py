@@ -6,7 +6,7 @@ from planted import planted
 from sklearn.covariance import ledoit_wolf_shrinkage
 from sklearn.linear_model import LogisticRegression, Ridge
 
-from probes.fitting.solvers import (
+from onedial.stats.solvers import (
     METHODS,
     PENALTIES,
     Training,
