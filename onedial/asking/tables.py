@@ -275,18 +275,28 @@ def _read_json(path: Path) -> Table:
 
 
 def _refuse_one_object(path: Path, text: str, first: str) -> None:
-    """Raise InputError where a file is one object around its rows, or over several lines."""
+    """Raise InputError where a file is one object around its rows, or over several lines; says how to make rows."""
     try:
         held = json.loads(text)
     except (ValueError, RecursionError):
         return
-    if isinstance(held, dict) and (
-        first.strip() != text.strip() or all(isinstance(each, dict | list) for each in held.values())
-    ):
-        raise InputError(
-            f"{path} holds one object ({listed(held, 3)}), no rows; write an array of objects or one object per line, "
-            'as by pandas: to_json(FILE, orient="records")'
-        )
+    inside = [*held.values()] if isinstance(held, dict) else []
+    lists = [name for name, each in held.items() if isinstance(each, list)] if inside else []
+    is_whole = all(isinstance(each, dict | list) for each in inside) or (path.suffix == ".json" and len(lists) == 1)
+    if not inside or not (first.strip() != text.strip() or is_whole):
+        return
+    how = "write an array of objects or one object per line"
+    if held.keys() >= {"columns", "data"}:
+        how = '[dict(zip(held["columns"], row)) for row in held["data"]]'
+    elif all(isinstance(each, dict) and not all(map(str.isdigit, each)) for each in inside):
+        how = '[{"id": name, **row} for name, row in held.items()]'
+    elif len(lists) == 1:
+        how = f"held[{lists[0]!r}]"
+    if how[0] in "[h":
+        how = f"write its rows, rows = {how} of held = json.load(open({str(path)!r})), as one array (json.dump)"
+    else:
+        how += ', as by pandas: to_json(FILE, orient="records")'
+    raise InputError(f"{path} holds one object ({listed(held, 3)}), no rows; {how}")
 
 
 def _parsed(text: str, place: str, what: str) -> Any:
@@ -335,7 +345,7 @@ def _read_excel(path: Path) -> Table:
     data = path.read_bytes()
     try:
         book = openpyxl.load_workbook(io.BytesIO(data), read_only=True, data_only=True)
-        rows = [list(row) for row in book.worksheets[0].iter_rows(values_only=True)]
+        rows = [list(map(_as_shown, row)) for row in book.worksheets[0].iter_rows()]
         with zipfile.ZipFile(io.BytesIO(data)) as archive:
             sheets = [archive.read(name) for name in archive.namelist() if name.startswith("xl/worksheets/")]
         if any(b"<f>" in sheet or b"<f " in sheet for sheet in sheets):
@@ -362,6 +372,12 @@ def _read_excel(path: Path) -> Table:
     names = ["" if is_blank(cell) else str(cell).strip() for cell in padded[0]]
     frame = pd.DataFrame(padded[1:], columns=names, dtype=object)
     return Table(path, _without_empty(frame), [place for place, _ in filled[1:]], "row")
+
+
+def _as_shown(cell: Any) -> Any:
+    """What a cell of a workbook holds; a number in percent as people see it, with its sign."""
+    is_percent = isinstance(cell.value, int | float) and "%" in str(cell.number_format)
+    return f"{cell.value * 100:.12g}%" if is_percent else cell.value
 
 
 def _read_text(path: Path) -> str:

@@ -34,13 +34,14 @@ OF_ANSWERS = ("said_yes", "confidence", "answered_correctly", "margin", "mass", 
 """Names of what tells of an answer in a long table: never a respondent either."""
 NOT_READ = ("raw_text", "n_yes", "n_read", "accepted", "stop_reason", "finish_reason")
 """Names in a long table of what else may differ from answer to answer."""
-SUMMARIES = {*SUGGESTED["sums"]}
-"""What a row that sums up others is called."""
 NOBODY = {*SUGGESTED["sums"], *SUGGESTED["measures"]}
 """Respondents that are asked back: what is called so has seldom answered itself."""
+NO_QUESTIONS = {*NOBODY, *SUGGESTED["of_respondents"]}
+"""What a row is called that is no question: it sums up others, measures them, or tells of the respondents."""
 NO_RESPONDENTS = {name for names in SUGGESTED.values() for name in names if len(name) > 1} | NOBODY
 """Columns of a wide table that are asked back."""
-_LIKE_A_QUESTION = re.compile(r"(?:q|item|question)[ _-]?\d+")
+_KEYS = {*SUGGESTED["answers"]} - {"answer", "answers", "correct", "response", "output", "outputs"}
+_LIKE_A_QUESTION = re.compile(r"(?:(?:g\d+)?q|item|question)[ _-]?\d+")
 
 
 _LISTED = "a respondents.csv beside it (column respondent)"
@@ -97,6 +98,7 @@ def long_table(
     _refuse_no_respondents(table, [name for name in respondents if name not in known])
     _refuse_summaries(table)
     _refuse_other_kinds(table, respondents)
+    _refuse_computed(table, [name for name in respondents if name not in known])
     is_named = bool({"question_id", "id"} & held)
     asked = ids if is_named else table.parse("question", clean_text, "write the question as text")
     refuse_repeats(table, pd.DataFrame({"question": asked}), "keep one row of each")
@@ -160,6 +162,12 @@ def _long(table: Table, answers: Collection[str]) -> Table:
         frame = frame.assign(respondent=[name if framing is None else f"{name}: {framing}" for name, framing in pairs])
     usual = {other: name for name, other in NAMES.items() if other in frame.columns and name not in frame.columns}
     table = replace(table, frame=frame).renamed(usual)
+    keys = [name for name in map(str, frame.columns) if simple(name) in _KEYS]
+    if keys and usual.get("answer") == "said_yes" and "raw_text" not in answers:
+        raise InputError(
+            f"{table.path} has {keys[0]!r} beside answer, which may answer the question itself; rename answer to "
+            "said_yes if it says whether the question can be answered, or use onedial panel import (--asked question)"
+        )
     if not {*answers} & set(table.frame.columns):
         raise InputError(
             f"{table.path} has a row for each answer (a column respondent or model), but no column of answers "
@@ -217,19 +225,31 @@ def _refuse_no_respondents(table: Table, names: Sequence[str]) -> None:
             f"{table.path} has columns called like questions ({listed(names, 3)}), but in a wide table a column is a "
             f"respondent; name them by who answered, or list them in {_LISTED}{_how_to_turn(table)}"
         )
-    if others := [name for name in names if simple(name) in NO_RESPONDENTS]:
+    heads = {f"{simple(name)}_" for name in names}
+    others = [name for name in names if simple(name) in NO_RESPONDENTS]
+    others += [  # gpt_correct beside gpt
+        name
+        for name in names
+        for word in (NO_RESPONDENTS | {*OF_ANSWERS})
+        if simple(name).endswith(f"_{word}") and simple(name).removesuffix(word) in heads
+    ]
+    if others:
         raise InputError(
             f"{table.path} has the columns {listed(others)}, which are called like what tells of questions or sums up "
-            f"answers; say so: --about {shlex.quote(','.join(others))}, or list who did answer in {_LISTED}"
+            f"answers; say so: --about {shlex.quote(','.join(others))}, or list who did answer in {_LISTED}; if every "
+            "row is one answer, name who gave it (columns: {respondent: COLUMN}, or --columns respondent=COLUMN of an "
+            "import)"
         )
 
 
 def _how_to_turn(table: Table) -> str:
     """The one reader takes every kind of file, and cells as they stand (NA, 007)."""
     first = str(next((name for name in ("model", "id", "question_id") if name in table.frame), table.frame.columns[0]))
+    if any(isinstance(cell, dict | list) for cell in table.frame.iloc[0]):
+        return ""
     return (
-        "; where the models stand in the rows and the questions in the columns, turn it without what tells of the "
-        "models: "
+        "; where the models stand in the rows and the questions in the columns, turn it by the column of their names "
+        "and without what else tells of them: "
         f"from onedial.asking.tables import read_table; read_table({str(table.path)!r}).frame"
         f'.set_index({table.theirs.get(first, first)!r}).T.to_csv("turned.csv", index_label="question_id")'
     )
@@ -242,8 +262,11 @@ def _refuse_summaries(table: Table) -> None:
     texts = frame["question"] if "question" in frame else pd.Series(None, frame.index, object)
     for row, (name, text) in enumerate(zip(ids, texts, strict=True)):
         called = name if is_blank(text) else text
-        if simple(str(called)) in SUMMARIES:
-            raise InputError(f"{table.where(row)} sums up others ({called!r}) and is no question; delete the row")
+        if simple(str(called)) in NO_QUESTIONS:
+            raise InputError(
+                f"{table.where(row)} is called {called!r}, like what sums up answers or tells of respondents; delete "
+                "it, or give the question another id"
+            )
 
 
 def _refuse_other_kinds(table: Table, respondents: Sequence[str]) -> None:
@@ -261,6 +284,29 @@ def _refuse_other_kinds(table: Table, respondents: Sequence[str]) -> None:
                 f"{table.where(int(row))} holds answers of another kind than all other rows; delete the row if it is "
                 "about the respondents, or write its answers as in the others"
             )
+
+
+def _refuse_computed(table: Table, respondents: Sequence[str]) -> None:
+    """Raise InputError at a row or column of numbers that is the mean or the sum of all others, whatever its name.
+
+    Every number has to be that, and three of them such as stand nowhere else in their column (or row).
+    """
+    cells = table.frame[list(respondents)].map(lambda cell: str(cell).rstrip(" %").replace(",", "."))
+    numbers = cells.apply(pd.to_numeric, errors="coerce").to_numpy(float)
+    if min(numbers.shape) < 3 or len(np.unique(numbers[~np.isnan(numbers)])) < 4:
+        return
+    spread = float(np.nanmax(numbers) - np.nanmin(numbers))
+    close = 0.5 if spread > 20 else 0.005 * spread
+    for values, is_row in ((numbers, True), (numbers.T, False)):
+        others = np.nansum(values, axis=0) - values
+        n = (~np.isnan(values)).sum(axis=0) - 1
+        alone = pd.DataFrame(values).apply(lambda column: ~column.duplicated(keep=False)).to_numpy()
+        for made in (others / np.maximum(n, 1), others):
+            is_made = np.abs(made - values) <= close
+            whole = (is_made | np.isnan(values)).all(axis=1) & ((is_made & alone).sum(axis=1) >= 3)
+            for place in np.flatnonzero(whole):
+                where = table.where(int(place)) if is_row else f"{table.path}, column {respondents[place]!r}"
+                raise InputError(f"{where} is the mean or sum of all others; leave it out")
 
 
 def refuse_ids_of_rows(table: Table, ids: Sequence[Any], respondents: Sequence[Any], texts: Sequence[Any]) -> None:

@@ -51,7 +51,7 @@ def shares(
         )
     declared = rows["respondent"].isin(list(tops)) & ~percent
     _refuse_other_scales(rows[~declared], scale, table)
-    _refuse_a_tenth(rows[~declared], scale, table)
+    _refuse_a_half(rows[~declared], scale, table)
     return [float(value) for value in share]
 
 
@@ -78,12 +78,12 @@ def _refuse_other_scales(rows: pd.DataFrame, scale: pd.Series, table: Table) -> 
             )
 
 
-def _refuse_a_tenth(rows: pd.DataFrame, scale: pd.Series, table: Table) -> None:
-    """Raise InputError where all of a respondent's numbers lie in the lowest tenth of a scale above 1, some above 0:
-    they are on another scale (1 to 5, or to 10, of 100), and no cut would be reached."""
+def _refuse_a_half(rows: pd.DataFrame, scale: pd.Series, table: Table) -> None:
+    """Raise InputError where all of a respondent's numbers lie in the lower half of a scale above 1, some above 0: they
+    may be on another scale (1 to 5 of 10, 1 to 10 of 100), on which no cut would be reached."""
     for respondent, group in rows.dropna().groupby("respondent", sort=False):
         most, top = group["value"].max(), float(scale[group.index].max())
-        if top > 1 and 0 < most <= top / 10:
+        if top > 1 and 0 < most <= top / 2:
             raise InputError(
                 f"{table.path}: {respondent!r} states nothing above {most:g} on a scale to {top:g}; say what stands "
                 f"for certain for it in {_TOPS} (columns respondent and top: {respondent},TOP, or {respondent},{top:g} "

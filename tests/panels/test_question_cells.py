@@ -74,6 +74,7 @@ SHOWN = {"options": "options", "labels": "options", "key": "answer", "key_is": "
         ("A) I and B) only B) II C) III", "C", "A, B, B, C, not each once and in order"),
         ("a ) 2 a . c , b ) 3 b . c", "a", "2 kinds of labels"),
         ("Or: A) wood B) iron", "A", "'Or:' stands before the first label"),
+        ("A) wood\nB) iron\nAnswer:", "A", "runs over several lines"),
     ],
 )
 def test_options_in_a_text_are_told_by_labels_of_one_style(text, key, texts):
@@ -99,6 +100,8 @@ def test_a_right_option_is_not_split():
         ({"answer": "3", "A": "1", "B": "3"}, r"'A', 'B' could each.*options=A\+B,key=answer"),
         ({"answer": "iron", "falsch1": "wood", "falsch2": "air"}, r"right=answer,wrong=falsch1\+falsch2"),
         ({"answer": "(b)"}, "is a letter without options.*answer=answer"),
+        ({"answer": "Ann Bee", "answer2": "Ann"}, "'answer', 'answer2' could each"),
+        ({"answer": "Ann Bee [or Bee]"}, "may be several answers"),
         ({"answer": "WAHR"}, "is a truth"),
         ({"question": "Q1", "prompt": "Who wrote Emma?", "answer": "Ann Bee"}, "question=prompt,answer=answer"),
         ({"question": "1", "text": "Who wrote Emma?", "answer": "Ann Bee"}, "only numbers them.*question=text"),
@@ -109,6 +112,42 @@ def test_canonical_columns_are_refused_beside_what_may_be_meant(tmp_path, row, w
     path.write_text(json.dumps({"question": ASKED} | row) + "\n")
     with pytest.raises(InputError, match=words):
         load_questions(path)
+
+
+@pytest.mark.parametrize(
+    ("rows", "words"),
+    [
+        (["Is it?,1", "Is he?,0"], "the answers '0', '1' may stand for yes and no; .*key=answer,key_is=truth"),
+        (["Is it?,y", "Is he?,n"], "the answers 'n', 'y' may stand for yes and no"),
+        (["Who?,Ann", "Total,1"], "line 3 sums up others .'Total'.; delete"),
+        (
+            ["Who?,Ann", "Why?,Ida", "After Wikipedia,"],
+            "line 4 holds 'After Wikipedia' alone; .*a remark.*answer=answer",
+        ),
+    ],
+)
+def test_rows_that_together_say_something_else_are_refused(tmp_path, rows, words):
+    path = tmp_path / "q.csv"
+    path.write_text("\n".join(["question,answer", *rows]) + "\n")
+    with pytest.raises(InputError, match=words):
+        load_questions(path)
+
+
+def test_a_first_row_that_is_no_header_is_said(tmp_path):
+    path = tmp_path / "q.tsv"
+    path.write_text("Who wrote Emma?\tJane Austen\nWho wrote Dune?\tFrank Herbert\n")
+    with pytest.raises(InputError, match=r"'Who wrote Emma.' names none: .* write names above"):
+        load_questions(path)
+
+
+def test_a_canonical_column_is_left_unread_by_an_empty_name(tmp_path):
+    row = {"question": ASKED, "answer": "iron", "level": "hard"}
+    path = tmp_path / "q.jsonl"
+    path.write_text(json.dumps(row) + "\n")
+    with pytest.raises(InputError, match="--columns level="):
+        load_questions(path)
+    assert load_questions(path, columns="level=")[0].answers == ("iron",)
+    assert load_questions([row], columns={"level": "", "answer": ""})[0].answers == ()
 
 
 @pytest.mark.parametrize("cell", ["NaN", "#N/A", "null", "N/A", "None", ""])

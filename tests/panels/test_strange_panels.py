@@ -66,7 +66,8 @@ def test_numbers_are_shares_of_the_declared_scale(tmp_path, cells, cut, shares):
         (("yes", 50, 40, 100, 50, 20), ":70/100", "line 2, column 'a' holds 'yes'; give a number from 0 to 100"),
         ((30, 50, 40, 100, 50, 20), "", r"line 2, column 'a' holds '30'; .*--yes 1 --no 2.*panel\.csv:CUT/TOP"),
         ((95, 9, 100, 10, 60, 7), ":90/100", "'b' states nothing above 10 on a scale to 100; .*b,TOP, or b,100"),
-        ((5, 1, 4, 2, 3, 1), ":8/10", "no number of the panel is at least 8 .the highest is 5."),
+        ((6, 6, 4, 2, 3, 1), ":8/10", "no number of the panel is at least 8 .the highest is 6."),
+        ((9, 5, 8, 4, 10, 3), ":7/10", "'b' states nothing above 5 on a scale to 10; .*b,TOP, or b,10"),
         (("9_0", 1, 4, 2, 3, 1), ":8/10", "holds '9_0'"),
         ((5, 1, 4, 2, 3, 1), ":95/100", "'a' states nothing above 5"),
         ((80, 8.5, 90, 9, 100, 10), ":90/100", "'b' states nothing above 10"),
@@ -141,7 +142,11 @@ LONG = "question_id,respondent,said_yes"
 REFUSED = {
     "unnamed": (",a\nq1,1\n", "column without a name .*pandas: index=False"),
     "row numbers": ("Unnamed: 0,question_id,a\n0,q1,1\n", "--about 'Unnamed: 0'"),
-    "summary": ("question_id,question,a\nq1,Who?,1\nMean,,1\n", "line 3 sums up others .'Mean'.*; delete the row"),
+    "summary": ("question_id,question,a\nq1,Who?,1\nMean,,1\n", "line 3 is called 'Mean', .* delete it"),
+    "seed": ("question_id,a,b\nseed,0,1\nq1,1,1\n", "line 2 is called 'seed', .*another id"),
+    "key": ("question_id,a,b\nq1,1,1\nAnswer key,0,1\n", "line 3 is called 'Answer key'"),
+    "correct beside": ("question_id,a,a_correct\nq1,1,0\n", "columns 'a_correct', .* --about a_correct"),
+    "label beside answer": ("model,question,answer,label\na,Is it?,yes,no\n", "'label' beside answer, .*said_yes if"),
     "names alike": ("question_id,GPT-4,gpt-4\nq1,1,0\n", "holds the respondents 'GPT-4', 'gpt-4'"),
     "ids alike": (f"{LONG}\nq01,a,1\nQ1,b,1\n", "holds the ids 'q01', 'Q1'"),
     "a cut of two scales": ("question_id,a\nq1,1\n", "no cut that can be read"),
@@ -162,13 +167,13 @@ REFUSED = {
         "line 2: 'a' answers 'q1' more .*{sample: prompt_id} .*--columns sample=prompt_id",
     ),
     "steps": ("id,model,step,said_yes\nq1,a,1,1\nq1,a,2,0\n", "other values of 'step'; "),
-    "total": ("question_id,a,b\nq1,1,0\nTotal:,1,0\n", "line 3 sums up others .'Total:'"),
-    "total as text": ("question,a,b\nWho?,1,0\nMittelwert,1,0\n", "line 3 sums up others"),
+    "total": ("question_id,a,b\nq1,1,0\nTotal:,1,0\n", "line 3 is called 'Total:'"),
+    "total as text": ("question,a,b\nWho?,1,0\nMittelwert,1,0\n", "line 3 is called 'Mittelwert'"),
     "row about models": ("question_id,a,b\nreasoning,yes,no\nq1,1,0\nq2,0,1\n", "line 2 holds answers of another"),
     "mean in long": (f"{LONG}\nq1,a,1\nq1,mean,1\nq1,Gold,1\n", "respondents 'mean', 'Gold'.*delete their rows"),
     "majority": ("id,a,majority,Has Image\nq1,1,0,1\n", "--about 'majority,Has Image', or list"),
     "1_0": ("question_id,a\nq1,0_1\n", "holds '0_1'"),
-    "turned, with families": ("model,family,q1\na,Meta,1\n", "turn it without what tells of the models"),
+    "turned, with families": ("model,family,q1\na,Meta,1\n", "turn it by .* without what else tells of them"),
     "two keys": ("question_id,reversed,keyed,a\nq1,0,1,1\n", "both say which questions are reversed"),
 }
 
@@ -209,6 +214,35 @@ def test_people_in_rows_are_turned_as_they_are_called(tmp_path, name, monkeypatc
     assert answers.fillna(-1).to_dict("list") == {"NA": [1, 0, -1], "007": [0, 0, 1], "7": [1, 1, 1]}
 
 
+@pytest.mark.parametrize("name", ["row", "column", "rounded"])
+def test_means_are_told_by_their_numbers(tmp_path, name):
+    """Of a row or column with any name; listed in respondents.csv, the column is a respondent."""
+    cells = np.array([[90, 20, 70], [80, 40, 90], [100, 60, 50], [30, 50, 61]])
+    frame = pd.DataFrame(cells, columns=list("abc"), index=["q1", "q2", "q3", "q4"])
+    if name == "column":
+        frame["alle"] = frame.mean(axis=1).round(2)
+    else:
+        frame.loc["Schnitt"] = frame.mean().round(0 if name == "rounded" else 2)
+    text = frame.to_csv(index_label="question_id")
+    with pytest.raises(InputError, match="column 'alle' is the mean" if name == "column" else "line 6 is the mean"):
+        panel_of(tmp_path, text, ":70/100")
+    if name == "column":
+        write(tmp_path / "respondents.csv", "respondent\nalle\n")
+        assert panel_of(tmp_path, text, ":70/100").answers.shape == (4, 4)
+
+
+def test_percent_cells_of_a_workbook_are_read_as_shown(tmp_path):
+    book = openpyxl.Workbook()
+    for row in (("question_id", "a", "b"), ("q1", 0.71, 0.2), ("q2", 0.05, 1)):
+        book.active.append(row)
+    for row in book.active.iter_rows(min_row=2, min_col=2):
+        for cell in row:
+            cell.number_format = "0%"
+    book.save(tmp_path / "p.xlsx")
+    panel = load_panel(f"{tmp_path / 'p.xlsx'}:70/100")
+    assert stated_confidence(panel).values.to_numpy().tolist() == [[0.71, 0.2], [0.05, 1]]
+
+
 def test_who_is_listed_is_a_respondent_whatever_the_name(tmp_path):
     write(tmp_path / "respondents.csv", "respondent\nhuman\nq1\n")
     assert list(panel_of(tmp_path, "question_id,human,q1\n1,1,0\n").answers.columns) == ["human", "q1"]
@@ -243,7 +277,7 @@ def test_the_same_table_is_read_in_every_form(tmp_path, name, data):
     ("text", "reason"),
     [
         ('[{"id": 1, "a": 1, "id": 2}]', "gives the key 'id' twice in one object"),
-        ('{"q1": {"a": 1}, "q2": {"a": 0}}', r"holds one object .'q1', 'q2'., no rows; .*orient=.records"),
+        ('{"q1": {"a": 1}, "q2": {"a": 0}}', r"holds one object .'q1', 'q2'., no rows; .* rows = .{.id.: name"),
         ('{\n"data": [{"id": 1, "a": 1}]\n}', "holds one object .'data'., no rows"),
         ('[{"id": 1}, 2]', "no whole array of rows"),
     ],

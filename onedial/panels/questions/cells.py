@@ -133,11 +133,13 @@ def texts_in(cell: Any, split: str | None = None) -> tuple[str, ...]:
 
 
 def final_answer(cell: Any, mark: str) -> str | None:
-    r"""The answer at the end of a worked solution: what follows ####, or is boxed last; None where it is not there.
+    r"""The answer of a worked solution: what follows ####, is boxed last, or all of it; None where it is not there.
 
     >>> final_answer("10-3=7\n#### 7", "####"), final_answer(r"So it is \boxed{42}.", "boxed")
     ('7', '42')
     """
+    if mark == "whole":
+        return clean_text(cell)
     if not isinstance(cell, str):
         return None
     return last_box(cell) if mark == "boxed" else cell.rpartition("####")[2].strip() if "####" in cell else None

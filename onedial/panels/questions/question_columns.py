@@ -36,8 +36,9 @@ def _part(holds: str, default: Any = None) -> Any:
 class QuestionColumns:
     """The column of each part; None where the part stands under its canonical name, or is not there.
 
-    A column is a name as it stands in the file, or a path into what it holds: `choices.text` is `text` of the objects
-    in `choices`. `answers`, `options` and `wrong` may be several columns (on the command line with + between).
+    "" leaves a column of the canonical name unread. A column is a name as it stands in the file, or a path into what it
+    holds: `choices.text` is `text` of the objects in `choices`. `answers`, `options` and `wrong` may be several columns
+    (on the command line with + between).
     """
 
     __pydantic_config__ = CLOSED
@@ -56,7 +57,9 @@ class QuestionColumns:
     right: str | None = _part("the right option's words, beside `wrong`")
     wrong: str | tuple[str, ...] | None = _part("the other options: a list, or columns; the order is made by a hash")
     split: str | None = _part("the mark between texts that stand in one cell, such as `|`; by default none")
-    final: Literal["", "####", "boxed"] = _part("where a worked solution has its answer: after #### or boxed", "")
+    final: Literal["", "####", "boxed", "whole"] = _part(
+        "where a worked solution has its number: after `####` or `boxed`; `whole` where it is all of the cell", ""
+    )
     topic: str | None = _part("splits and draws give each topic its share")
     level: str | None = _part("intended difficulty, a whole number")
     unknowable: str | None = _part("true where nobody can know the answer")
@@ -102,6 +105,7 @@ class QuestionColumns:
                         f"{table.path} has no column {column!r}, named for {part}{near} it holds {listed(names)}"
                     )
         told = {"answers", "answer"} if columns.keys() & {"answers", "answer", "key", "right"} else set()
+        told |= {each.name for each in fields(self) if getattr(self, each.name) == ""}
         canonical = {part: (name,) for name, part in CANONICAL.items() if name in names and part not in told}
         return canonical | columns
 
@@ -122,7 +126,7 @@ def _parted(text: str) -> dict[str, Any]:
     """`part=column,part=column`: a comma or + may stand in a column's name where no part follows."""
     pieces = re.split(rf",\s*(?=(?:{'|'.join(PARTS)})\s*=)", text)
     pairs = [piece.partition("=")[::2] for piece in pieces]
-    if not all(part.strip() and value for part, value in pairs):
+    if not all(part.strip() and (value or "=" in piece) for piece, (part, value) in zip(pieces, pairs, strict=True)):
         raise InputError(f"--columns {text}: write PART=COLUMN,..., such as question=prompt,answers=target")
     content = {part.strip(): value if part == "split" else value.strip() for part, value in pairs}
     return {

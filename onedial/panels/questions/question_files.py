@@ -13,7 +13,7 @@ from onedial.asking.questions import Question, sample_questions, without_repeats
 from onedial.asking.tables import SUFFIXES, Table, read_table
 from onedial.core.errors import InputError
 from onedial.core.notices import notice
-from onedial.panels.questions.cells import list_in_text
+from onedial.panels.questions.cells import is_empty, list_in_text
 from onedial.panels.questions.hub_datasets import hub_tables
 from onedial.panels.questions.question_columns import (
     Given,
@@ -122,6 +122,7 @@ def _read(table: Table, mapping: QuestionColumns | None, in_python: bool) -> tup
             raise Unclear(f"{table.path}: the column 'question' holds only {' and '.join(map(repr, sorted(texts)))}")
         if given.question is None and are_ids(texts) and {simple(name) for name in names} & {*NAMES["questions"][1:]}:
             raise Unclear(f"{table.path}: the column 'question' only numbers them, as {questions[0].text!r}")
+        _refuse_other_rows(table, questions, given)
         if "id" not in held:
             _refuse_contexts(table, questions)
     except Unclear as error:
@@ -133,16 +134,28 @@ def _read(table: Table, mapping: QuestionColumns | None, in_python: bool) -> tup
     return questions, "id" in held
 
 
+def _refuse_other_rows(table: Table, questions: Sequence[Question], given: QuestionColumns) -> None:
+    """Raise InputError at a row that is called like a sum, or, where nobody has named the answers, at the only row that
+    asks nothing and has nothing else in it."""
+    rest = table.frame.drop(columns=list(given.held(table)["question"]), errors="ignore").map(is_empty).all(axis=1)
+    is_remark = [alone and not question.text.endswith("?") for alone, question in zip(rest, questions, strict=True)]
+    for row, question in enumerate(questions):
+        if simple(question.text) in NAMES["sums"]:
+            raise InputError(f"{table.where(row)} sums up others ({question.text!r}); delete the row")
+        if is_remark[row] and rest.sum() == 1 and len(questions) > 2 and not given.mapped():
+            raise Unclear(f"{table.where(row)} holds {question.text[:60]!r} alone; delete the row if it is a remark")
+
+
 def _refuse_contexts(table: Table, questions: Sequence[Question]) -> None:
     """Raise InputError where one question has other answers beside another text that it is about: nobody is shown it.
 
-    Options, and yes and no, are told apart where repeats are merged (`without_repeats`).
+    Yes and no are told apart where repeats are merged (`without_repeats`).
     """
     for name in (name for name in table.frame.columns if simple(name) in NAMES["contexts"]):
         firsts: dict[str, tuple[Question, str]] = {}
         for question, cell in zip(questions, map(str, table.frame[name]), strict=True):
-            first, context = firsts.setdefault(question.text, (question, cell))
-            is_other = context != cell and not question.options and set(first.answers) != set(question.answers)
+            first, context = firsts.setdefault(question.rendered, (question, cell))
+            is_other = context != cell and set(first.answers) != set(question.answers)
             if is_other and not {*first.answers, *question.answers} <= {"yes", "no"}:
                 raise InputError(
                     f"{table.path} asks {question.text[:60]!r} under more than one {name!r}; write that into the "

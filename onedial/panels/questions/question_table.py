@@ -23,7 +23,7 @@ from onedial.panels.spellings import TRUTH, word_of
 
 LONGEST_ANSWER = 30
 """Words of an answer that nobody has confirmed to be one."""
-_SEVERAL = re.compile(r"\w[^\S\n]*[;|][^\S\n]*\w|\w\s/\s\w|\w[^\S\n]*\n\s*\w")
+_SEVERAL = re.compile(r"\w[^\S\n]*[;|][^\S\n]*\w|\w\s/\s\w|\w[^\S\n]*\n\s*\w|[\[(](?:or|accept|also)\b", re.IGNORECASE)
 _NUMBER = re.compile(r"-?\d+(?:\.0)?")
 _LABEL = re.compile(r"\(?([A-Za-z]|\d{1,2})\s*[).:\uff0e\u3001]\s*")
 _WITHIN = re.compile(rf"(?:^|(?<=[\s,;])){_LABEL.pattern}(?=\S)(?!(?<=[.:])\d)")
@@ -236,7 +236,7 @@ class _Reader:
             keys = [key for value in values for key in (value if isinstance(value, list) else [value])]
             places = list(dict.fromkeys(self._place(str(clean_text(str(key))), kind, options) for key in keys))
         if len(places) != 1:
-            raise ValueError(f"names {len(places)} options as right; one is wanted")
+            raise ValueError(f"names {len(places)} options as right; one is wanted: leave its row out")
         return places[0]
 
     def _place(self, key: str, kind: str | None, options: Options) -> int:
@@ -280,11 +280,14 @@ class _Reader:
         ):
             pairs = [] if own else [("answers", cell) for cell in several] + [("answer", cell) for cell in one]
             answers.append(tuple(dict.fromkeys(text for pair in pairs for text in self._accepted(row, *pair))))
-        letters = [own[0] for own in answers if len(own) == 1 and _LETTER.fullmatch(own[0])]
-        if letters and not self.is_mapped("answer", "answers"):
-            raise Unclear(
-                f"{self.table.path}: the answer {letters[0]!r} is a letter without options; name their column"
-            )
+        if not self.is_mapped("answer", "answers"):
+            alone = [own[0] for own in answers if len(own) == 1]
+            if {text.casefold() for text in alone} in ({"0", "1"}, {"y", "n"}):
+                raise Unclear(f"{self.table.path}: the answers {listed(sorted({*alone}))} may stand for yes and no")
+            if letter := next((text for text in alone if _LETTER.fullmatch(text)), None):
+                raise Unclear(
+                    f"{self.table.path}: the answer {letter!r} is a letter without options; name their column"
+                )
         return answers
 
     def _accepted(self, row: int, part: str, cell: Any) -> Sequence[str]:
@@ -419,6 +422,8 @@ def _shown(text: str) -> tuple[str, Mapping[str, str]]:
         raise ValueError(f"its labels are {', '.join(names)}, not each once and in order")
     ends = [match.start() for match in marks[1:]] + [len(text)]
     words = [text[mark.end() : end].strip(" \t\n,;") for mark, end in zip(marks, ends, strict=True)]
+    if below := next((each for each in words if "\n" in each), None):
+        raise ValueError(f"the option {below[:60]!r} runs over several lines: take out what is none of it")
     return text[: marks[0].start()].strip(), dict(zip((mark[1] for mark in marks), words, strict=True))
 
 
@@ -454,7 +459,7 @@ def _grading(cell: Any) -> str | None:
 
 _CELLS: dict[str, tuple[Callable[[Any], Any], str]] = {
     "topic": (text_of, "give text, or leave it blank"),
-    "level": (_level, "give a whole number, or leave it blank"),
+    "level": (_level, "give a whole number, or leave the column unread (--columns level=)"),
     "unknowable": (lambda cell: _yes_or_no(cell) == "yes", "give true or false, or leave it blank"),
     "exact_answers": (texts_in, "give a list of texts"),
     "grading": (_grading, f"give {', '.join(GRADERS)}, or leave it blank; what has options is graded by its letter"),

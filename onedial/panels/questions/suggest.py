@@ -26,7 +26,7 @@ _LIKE_ANSWERS = {name for part in ("answers", "aliases", "options", "wrong", "ri
 _NTH = r"(?:key|idx|index|id|letter|label|number|num|position)"
 _KEY = re.compile(
     rf"(?:correct|right|gold)(?:_(?:answer|option|choice|alternative|ending)s?)?(?:_{_NTH})?(?:_s)?"
-    rf"|(?:answer|ans)(?:_{_NTH}|key)?|answers|cop|label|target|key|solution"
+    rf"|(?:answer|ans)(?:_{_NTH}|key)?|answers|cop|label(?:_{_NTH}|_ix)?|target|key|solution"
 )
 _FAMILY = re.compile(r"([a-z_]*?)_?(\d{1,2}|[a-j])")
 _WRONG_ONE = re.compile(r"(?:incorrect|wrong|false|falsch|distractor)(?:_(?:answer|option|choice))?_?\d+")
@@ -52,7 +52,8 @@ def rivals(table: Table, mapping: QuestionColumns) -> list[str]:
     is_loose = not held.keys() & {"answers", "answer", "options", "key", "right"}
 
     def could_be(name: str) -> bool:
-        is_named = (name in _LIKE_ANSWERS and len(name) > 1) or _WRONG_ONE.fullmatch(name) or _KEY.fullmatch(name)
+        is_one_more = re.sub(r"_?\d+$", "", name) in _LIKE_ANSWERS  # answer2
+        is_named = (is_one_more and len(name) > 1) or _WRONG_ONE.fullmatch(name) or _KEY.fullmatch(name)
         return bool(is_named or (_LIKE.search(name) if is_loose else name in NAMES["graded"] and not is_panel))
 
     like = [name for name in names if could_be(simple(name))] + [name for family in _families(table) for name in family]
@@ -68,10 +69,16 @@ def advice(table: Table, in_python: bool, without: Mapping[str, Any] | None = No
     """The remedy that ends a refusal: mappings to choose from, each with what row 1 would then read."""
     if _CODE & set(map(str, table.frame.columns)):
         return "code could only be graded by running it; give questions with answers"
+    if row := next((name for name in map(str, table.frame.columns) if re.search(r"^#|[?.!]$", name)), None):
+        return (
+            f"{row[:60]!r} names none: if it is of the first row, write names above that (question, answer); if people "
+            "stand in the rows and what they were asked in the columns, it is a panel to be turned"
+        )
     pairs = suggest(table, without)
     shown = [f"{written(mapping, in_python)} (row 1: {in_words(question)})" for mapping, question in pairs]
     if not shown:
-        return f"say which column holds what: {written({'question': 'COLUMN', 'answers': 'COLUMN'}, in_python)}"
+        cell = "correct that cell, or leave its row out; or " if "question" in table.frame.columns else ""
+        return f"{cell}say which column holds what: {written({'question': 'COLUMN', 'answers': 'COLUMN'}, in_python)}"
     return f"if that is meant, add {shown[0]}" if len(shown) == 1 else f"add what is meant: {'; or '.join(shown)}"
 
 
@@ -119,6 +126,7 @@ def _candidates(table: Table) -> Iterator[dict[str, Any]]:
         about = {part: name for part in ("id", "topic") if (name := _first(left, NAMES[f"{part}s"]))}
         base = {} if question == "question" else {"question": question}
         base |= {part: name for part, name in about.items() if CANONICAL.get(name) != part}
+        base |= {"level": ""} if "level" in columns and _share(table.frame["level"], str.isalpha) else {}
         options = list(_options(table, left, question))
         yield from (base | parts for parts in _right_and_wrong(table, left))
         for held in options:
@@ -127,6 +135,9 @@ def _candidates(table: Table) -> Iterator[dict[str, Any]]:
                 key: name for key, name in left.items() if name not in {head_of(each, columns) for each in several}
             }
             yield from (base | held | key for key in ([{}] if "key_is" in held else _keys(table, others, held)))
+        are_answers = [held for held in options if simple(str(held["options"][0]))[:3] == "ans"]
+        yield from (base | {"answers": held["options"]} for held in are_answers)
+        yield from (base | held for held in options if isinstance(held["options"], tuple) and held not in are_answers)
         yield from (base | answers for answers in _answers(table, left))
         yield from (base | held for held in options)
         yield base or {"question": question}
@@ -251,9 +262,9 @@ def _answers(table: Table, names: Mapping[str, str]) -> Iterator[dict[str, Any]]
         texts, first = [cell for cell in cells if isinstance(cell, str)], cells[0]
         if isinstance(first, dict) or (isinstance(first, list) and isinstance(first[0], dict)):
             object_ = first if isinstance(first, dict) else first[0]
-            paths = [f"{column}.{key}" for key in ("value", "text", "answer", "aliases") if key in object_]
+            paths = [f"{column}.{key}" for key in ("value", "text", "answer", "spans", "aliases") if key in object_]
             yield from [{"answers": paths[0] if len(paths) == 1 else tuple(paths)}] if paths else []
-        elif {str(cell).casefold() for cell in cells} <= {"true", "false"}:
+        elif all(word_of(cell) in TRUTH for cell in cells):
             yield from ({"key": column, "key_is": "truth"}, {"answer": column})
         elif any("####" in text for text in texts):
             yield {"answers": column, "final": "####"}
