@@ -167,7 +167,7 @@ def target_rate(swept: "SweepRun", target: str) -> tuple[float, str]:
 
 def answer(options: GateOptions) -> None:
     from onedial.models.model import load_model
-    from onedial.models.threads import choose_threads, quiet_libraries
+    from onedial.models.threads import quiet_libraries
     from steering.dials.gate import Gate
 
     assert options.gate is not None
@@ -179,7 +179,6 @@ def answer(options: GateOptions) -> None:
     for line in gate.lines():
         print(line, file=sys.stderr)
     quiet_libraries()
-    choose_threads()
     answers = gate.answer(load_model(options.model or gate.model), questions)
     for answer, margin, question in answers[["said_yes", "margin", "question"]].to_numpy():
         print(f"{WORDS.get(float(answer), UNREAD)}\t{margin:+.2f}\t{question}")

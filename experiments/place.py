@@ -97,9 +97,9 @@ def place(options: PlaceOptions, notes: Notes) -> None:
 
 def evaluated(panel: "ResponseMatrix", options: PlaceOptions) -> Found:
     """How good placing is on the panel's own respondents."""
+    from onedial.core.progress import progress_bar
     from onedial.scale.place.evaluation import evaluate_placing, placing_summary
     from onedial.scale.place.question_bank import kin_of
-    from onedial.show.progress import progress_bar
     from onedial.stats.threads import one_blas_thread
 
     with progress_bar(panel.answers.shape[1], "placing") as advance, one_blas_thread():
@@ -218,8 +218,8 @@ def ask(
     from onedial.asking.instruments import CAN_YOU_ANSWER
     from onedial.asking.measuring import measurement_row
     from onedial.asking.prompts import load_prompt
+    from onedial.core.progress import progress_bar
     from onedial.models.respondent import LocalRespondent
-    from onedial.show.progress import progress_bar
 
     texts = panel.question_texts
     if texts is None:

@@ -49,10 +49,9 @@ def serve(options: ServeOptions, _: Notes) -> None:
             from onedial.serving.openai_server import server_of
         except ImportError as error:
             raise InputError(f"{error.name} is not installed; run `pip install 'onedial[serve]'`") from None
-        from onedial.models.threads import choose_threads, quiet_libraries
+        from onedial.models.threads import quiet_libraries
         from onedial.serving.dial import load_dial
     quiet_libraries()
-    choose_threads()
     dial = load_dial(
         options.model,
         vector=options.vector,

@@ -6,6 +6,7 @@ task = ProbeTask(labels.truth, texts, TopicFolds.of(topics))  # whole topics are
 found = measure_layer(store.read(12).double().numpy(), task)  # one layer: table, scores, probes
 """
 
+import onedial  # noqa: F401  # before torch: threads are to wait asleep
 from probes.directions.contrast import StatementStreams
 from probes.fitting.concordance import Concordance, topic_draws
 from probes.fitting.crossfit import cross_fit, of_rows

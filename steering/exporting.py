@@ -24,6 +24,7 @@ from torch import Tensor
 from onedial.core.errors import InputError
 from onedial.core.files import atomic_path
 from onedial.core.notices import notice
+from onedial.core.progress import shown
 from onedial.models.forward.activations import read_streams
 from onedial.models.model import OpenModel
 from onedial.models.prompt_set import PromptSet
@@ -85,7 +86,7 @@ def export_gguf(
 
 
 def import_vectors(
-    source: Any, model: OpenModel, convention: str, prompts: PromptSet | None = None
+    source: Any, model: OpenModel, convention: str, prompts: PromptSet | None = None, progress: bool = True
 ) -> list[SteeringVector]:
     """Other people's vectors: a GGUF control vector, safetensors, a vector of repeng or steering-vectors, or layer ->
     vector, such as `{14: sae.W_dec[1234]}`.
@@ -96,6 +97,7 @@ def import_vectors(
         convention: how the source counts layers, one of `CONVENTIONS`; asked for, since guessing wrong is silent.
         prompts: on which the residual norm, the unit of magnitudes, is measured; by default the built-in neutral
             passages, each as a user's turn.
+        progress: whether it is shown how far that is, where it takes over two seconds.
 
     Returns:
         Vectors for `Intervention.of`; a magnitude of 1 in `raw` units is the vector as it came.
@@ -137,7 +139,9 @@ def import_vectors(
         found[layer] = _vector_of(values, key, model.d_model)
     layers = sorted(found)
     sequences = model.token_ids(load_passages()) if prompts is None else prompts.sequences
-    norms = read_streams(model, sequences, layers).norm(dim=-1).median(dim=0).values.tolist()
+    with shown(progress, len(sequences), "passages read") as advance:
+        streams = read_streams(model, sequences, layers, advance)
+    norms = streams.norm(dim=-1).median(dim=0).values.tolist()
     return [
         SteeringVector(
             direction=found[layer] / found[layer].norm(),

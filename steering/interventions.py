@@ -37,6 +37,8 @@ from onedial.asking.sweep_tables import VECTOR
 from onedial.core.cards import html_card, one_line
 from onedial.core.errors import InputError
 from onedial.core.notices import notice
+from onedial.core.progress import shown
+from onedial.models.forward.batches import Progress
 from onedial.models.forward.residual import Edits
 from onedial.models.identity import ModelIdentity
 from onedial.models.model import OpenModel
@@ -118,13 +120,20 @@ class Scalable(Summable):
         return (self * magnitude).steer(model)
 
     def write(
-        self, model: OpenModel, texts: Text | Texts, magnitudes: Magnitudes, *, max_new_tokens: int = 24, **hf: Any
+        self,
+        model: OpenModel,
+        texts: Text | Texts,
+        magnitudes: Magnitudes,
+        *,
+        max_new_tokens: int = 24,
+        progress: Progress | bool = True,
+        **hf: Any,
     ) -> WrittenTexts:
         """What the model writes after each text at each magnitude, side by side.
 
         Args:
             texts: one or several, as `OpenModel.generate` takes them.
-            magnitudes: in its unit. hf: arguments of Hugging Face's `generate`.
+            magnitudes: in its unit. progress: as in `sweep`. hf: arguments of Hugging Face's `generate`.
 
         >>> from onedial import load_model
         >>> from steering import vector_from_texts
@@ -134,10 +143,14 @@ class Scalable(Summable):
         (1, 2)
         """
         asked = as_prompts(texts)
-        columns = {
-            magnitude: model.generate(asked, self * magnitude, max_new_tokens=max_new_tokens, **hf)
-            for magnitude in numbers_of(magnitudes)
-        }
+        settings = numbers_of(magnitudes)
+        with shown(progress, len(asked) * len(settings), "texts written") as advance:
+            columns = {
+                magnitude: model.generate(
+                    asked, self * magnitude, max_new_tokens=max_new_tokens, progress=advance or False, **hf
+                )
+                for magnitude in settings
+            }
         return WrittenTexts(tuple(prompt.user for prompt in asked), {m: tuple(own) for m, own in columns.items()})
 
 

@@ -12,6 +12,7 @@ from onedial.asking.yes_no import is_read
 from onedial.core.cards import one_line
 from onedial.core.errors import InputError
 from onedial.core.notices import notice
+from onedial.core.progress import shown
 from onedial.models.forward.batches import Progress
 from onedial.models.model import OpenModel
 from onedial.models.prompt_set import PromptSet
@@ -131,7 +132,7 @@ def sweep(
     controls: int = 0,
     sink: Sink | None = None,
     done: Collection[str] = frozenset(),
-    progress: Progress | None = None,
+    progress: Progress | bool = True,
     batch_size: int | None = None,
     max_new_tokens: int = 48,
 ) -> SweepResult:
@@ -155,7 +156,7 @@ def sweep(
         controls: so many directions drawn from the sphere stand beside the vector, at its layer and as long.
         sink: is given each finished batch's table, for example to write it to disk. Nothing is kept then.
         done: question ids that need not be asked again; they are missing from the result.
-        progress: is told how many questions were finished.
+        progress: is told how many questions were finished; True shows it where that takes over two seconds.
         max_new_tokens: of each text that is scored.
 
     Returns:
@@ -181,19 +182,18 @@ def sweep(
     prompts = prompts_for(model, asked, questions, prompt, answers)
     if score is not None:
         settings = TEXT_MAGNITUDES if magnitudes is None else magnitudes
-        return _scored(model, asked, prompts, settings, score, max_new_tokens)
+        return _scored(model, asked, prompts, settings, score, max_new_tokens, progress)
     # A program that looks for the range itself is not told that it does.
     looking = magnitudes is not None and not isinstance(questions, PromptSet)
     if magnitudes is None:
-        magnitudes = even_grid(model, prompts, asked)
+        magnitudes = even_grid(model, prompts, asked, progress)
     elif looking:
         say_if_far(asked, magnitudes)
-    result = SweepResult(
-        answers_along(
-            model, asked, prompts, magnitudes, batch_size=batch_size, done=done, sink=sink, progress=progress
-        ),
-        tuple(each.intervention_id for each in asked if each.role == "random"),
-    )
+    with shown(progress, len(prompts) - len(set(prompts.question_ids) & set(done)), "questions swept") as advance:
+        table = answers_along(
+            model, asked, prompts, magnitudes, batch_size=batch_size, done=done, sink=sink, progress=advance
+        )
+    result = SweepResult(table, tuple(each.intervention_id for each in asked if each.role == "random"))
     if looking and sink is None:
         _say_if_still(result, asked[0].intervention_id)
     return result
@@ -206,17 +206,20 @@ def _scored(
     magnitudes: Magnitudes | Grids,
     score: Callable[[str], float],
     max_new_tokens: int,
+    progress: Progress | bool,
 ) -> SweepResult:
     """What the model writes at each setting, and its score."""
-    rows = []
-    for name, grid in check_sweep(model, interventions, magnitudes).items():
-        acting = next(each for each in interventions if each.intervention_id == name)
-        for magnitude in grid:
-            texts = write_after(model, prompts.prompts, max_new_tokens=max_new_tokens, push=acting * magnitude)
-            rows += [
-                (question, name, magnitude, float(score(each.text)), each.text)
-                for question, each in zip(prompts.question_ids, texts, strict=True)
-            ]
+    rows, grids = [], check_sweep(model, interventions, magnitudes)
+    with shown(progress, len(prompts) * sum(map(len, grids.values())), "texts written") as advance:
+        for name, grid in grids.items():
+            acting = next(each for each in interventions if each.intervention_id == name)
+            for magnitude in grid:
+                push = acting * magnitude
+                texts = write_after(model, prompts.prompts, max_new_tokens=max_new_tokens, push=push, progress=advance)
+                rows += [
+                    (question, name, magnitude, float(score(each.text)), each.text)
+                    for question, each in zip(prompts.question_ids, texts, strict=True)
+                ]
     drawn = tuple(each.intervention_id for each in interventions if each.role == "random")
     return SweepResult(pd.DataFrame(rows, columns=SCORED_COLUMNS), drawn)
 

@@ -18,7 +18,9 @@ from torch import Tensor
 from onedial.asking.prompts import PromptTemplate
 from onedial.core.errors import InputError
 from onedial.core.files import sha256_of_text
+from onedial.core.progress import shown
 from onedial.models.forward.activations import Activations, read_streams
+from onedial.models.forward.batches import Progress
 from onedial.models.model import OpenModel
 from onedial.models.questions import Texts, as_prompts
 from steering.contrasts import Contrast
@@ -42,6 +44,7 @@ def vector_from_texts(
     *,
     layer: int | None = None,
     method: str = "mean_difference",
+    progress: Progress | bool = True,
 ) -> SteeringVector:
     """A steering vector from two lists of texts or chats; positive magnitudes go from the negative to the positive.
 
@@ -51,6 +54,7 @@ def vector_from_texts(
             order in both are pairs for the methods that know pairs.
         layer: after which it is read and added; by default chosen, see the module's text.
         method: one of `DIRECTIONS` that is made of two sides alone.
+        progress: is told how many texts were read; True shows it where that takes over two seconds.
 
     Raises:
         InputError: fewer than two texts on a side, the same ones on both, a layer that the model has not, or a method
@@ -76,7 +80,8 @@ def vector_from_texts(
     layers = candidate_layers("auto", model.n_layers) if layer is None else [layer]
     model.check_layers(layers)
     sequences = [tuple(ids) for side in sides for ids in model.token_ids(side)]
-    streams = read_streams(model, sequences, layers)
+    with shown(progress, len(sequences), "texts read") as advance:
+        streams = read_streams(model, sequences, layers, advance)
     yes, no = streams.split([len(side) for side in sides])
     names, known = tuple(f"text {place}" for place in range(len(streams))), torch.ones(len(streams))
     places = torch.arange(len(streams)).split([len(side) for side in sides])

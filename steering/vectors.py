@@ -9,6 +9,7 @@ from einops import einsum
 from onedial.asking.poles import POLES
 from onedial.asking.prompts import METACOGNITIVE, PromptTemplate
 from onedial.core.errors import InputError
+from onedial.core.progress import shown
 from onedial.models.forward.batches import Progress
 from onedial.models.identity import ModelIdentity
 from onedial.models.inside.gradients import margin_gradients
@@ -156,7 +157,7 @@ def extract_vector(
     method: str = ...,
     prompt: PromptTemplate | str | None = ...,
     seed: int = ...,
-    progress: Progress | None = ...,
+    progress: Progress | bool = ...,
 ) -> SteeringVector: ...
 @overload
 def extract_vector(
@@ -168,7 +169,7 @@ def extract_vector(
     method: str = ...,
     prompt: PromptTemplate | str | None = ...,
     seed: int = ...,
-    progress: Progress | None = ...,
+    progress: Progress | bool = ...,
 ) -> list[SteeringVector]: ...
 def extract_vector(
     model: OpenModel,
@@ -179,7 +180,7 @@ def extract_vector(
     method: str = "mean_difference",
     prompt: PromptTemplate | str | None = None,
     seed: int = 0,
-    progress: Progress | None = None,
+    progress: Progress | bool = True,
 ) -> SteeringVector | list[SteeringVector]:
     """Read steering vectors from a model's own yes and no: after one layer, or after several from the same answers.
 
@@ -191,7 +192,7 @@ def extract_vector(
         contrast: a key of `steering.contrasts.CONTRASTS`. method: a key of `DIRECTIONS`.
         prompt: how questions are put: a framing's name, a user turn with one {question}, or a template; by default
             `METACOGNITIVE`.
-        progress: is told how many questions were read.
+        progress: is told how many questions were read; True shows it where that takes over two seconds.
 
     Raises:
         InputError: a layer that the model has not, an unknown contrast or method, too few answers on one side, or a
@@ -211,6 +212,7 @@ def extract_vector(
         questions if isinstance(questions, PromptSet) else PromptSet.build(model, questions, prompt or METACOGNITIVE)
     )
     layers = [layer] if isinstance(layer, int) else list(layer)
-    made = contrast_of(model, asked, layers, contrast, progress, method=method, seed=seed)
+    with shown(progress, len(asked), "questions read") as advance:
+        made = contrast_of(model, asked, layers, contrast, advance, method=method, seed=seed)
     vectors = vectors_of(model.identity, made, method, asked.prompt_hash, asked.template)
     return vectors[0] if isinstance(layer, int) else vectors

@@ -12,11 +12,13 @@ from onedial.asking.instruments import YES_NO_TOKENS, TokenReader
 from onedial.asking.prompts import METACOGNITIVE, Prompt
 from onedial.core.errors import InputError
 from onedial.core.notices import notice
+from onedial.core.progress import shown
 from onedial.core.pulse import at_work
 from onedial.models.chat_turns import ChatTurns
 from onedial.models.checkpoints.split import keep_own_part
 from onedial.models.decoder import Decoder
 from onedial.models.families import Family, decoder_of, forms_for
+from onedial.models.forward.batches import Progress
 from onedial.models.forward.path_proof import check_fast_paths
 from onedial.models.forward.prefill_cache import PrefillCache
 from onedial.models.forward.readout import AnswerTokens, Readout, find_answer_tokens
@@ -31,6 +33,7 @@ from onedial.models.forward.runner import FastPaths, Runner, make_runner
 from onedial.models.identity import ModelIdentity, fingerprint, sampled_fingerprint
 from onedial.models.processes import as_first, everyone, is_split
 from onedial.models.questions import Text, Texts, as_prompt, as_prompts
+from onedial.models.threads import choose_threads_once
 from onedial.models.tokens import TokenBatch, encode, pad_batch, pad_id, render
 from onedial.models.writing import Writer, pads_rightly, write_after
 
@@ -314,6 +317,7 @@ class OpenModel:
         max_new_tokens: int = 64,
         temperature: float = 0.0,
         seed: int = 0,
+        progress: Progress | bool = True,
         **hf: Any,
     ) -> Any:
         """What the model writes after one prompt, or after each of several.
@@ -325,6 +329,7 @@ class OpenModel:
             push: so much of a vector (`vector * 0.3`, see `steering.Push`); None writes unsteered.
             temperature: 0 takes the likeliest token each time; above 0 draws from the whole vocabulary.
             seed: of the draws.
+            progress: is told how many texts were finished; True shows it where that takes over two seconds.
             hf: further arguments of Hugging Face's `generate`, such as `top_p` or `repetition_penalty`.
 
         Returns:
@@ -340,9 +345,11 @@ class OpenModel:
                 "vector * 0.3"
             )
         asked = as_prompts(prompts)
-        written = write_after(
-            self, asked, max_new_tokens=max_new_tokens, temperature=temperature, seed=seed, push=push, **hf
-        )
+        with shown(progress, len(asked), "texts written") as advance:
+            written = write_after(
+                self, asked, max_new_tokens=max_new_tokens, temperature=temperature, seed=seed, push=push,
+                progress=advance, **hf,
+            )  # fmt: skip
         texts = [each.text for each in written]
         alone = isinstance(prompts, str | Prompt) or isinstance(prompts[0], Mapping)
         return texts[0] if alone else texts
@@ -464,6 +471,8 @@ def load_model(
     """Load an open-weight model: a built-in name, a hub id, a local folder, or a GGUF file.
 
     After `start_processes(tensor_parallel=True)` it is split over the processes, all of which load it and ask it alike.
+    The first load of a process measures on how many CPU threads it works fastest beside whatever else runs, unless
+    `OMP_NUM_THREADS` says so.
 
     Args:
         revision: branch, tag or commit of a hub id.
@@ -483,6 +492,7 @@ def load_model(
     if dtype not in ("auto", *DTYPES):
         raise InputError(f"dtype {dtype!r} is not known; choose auto, {', '.join(DTYPES)}")
     target = _check_device(device)
+    choose_threads_once()
     location = resolve_weights(name_or_path, revision)
     wanted = DTYPES.get(dtype) or ("auto" if target.type == "cuda" or device_map else torch.float32)
     hf, tokenizer, provenance = load_weights(location, wanted, None if device_map else target, device_map)

@@ -24,7 +24,7 @@ from transformers import (
 
 from onedial.asking.prompts import Prompt
 from onedial.core.errors import InputError
-from onedial.models.forward.batches import batches_by_length, map_batches, questions_per_batch
+from onedial.models.forward.batches import Progress, batches_by_length, map_batches, questions_per_batch
 from onedial.models.forward.prefill import SharedPrefix
 from onedial.models.tokens import pad_batch
 
@@ -191,6 +191,7 @@ def write_after(
     stop: Stop | None = None,
     batch_size: int | None = None,
     push: "Steering | None" = None,
+    progress: Progress | None = None,
     **hf: Any,
 ) -> list[Generated]:
     """What the model writes after each prompt, in the order of the prompts, batch by batch of like length.
@@ -200,6 +201,7 @@ def write_after(
         seed: of the draws; each batch starts anew from it, so that a batch's texts depend on nothing before it.
         batch_size: by default as many as memory holds; draws repeat only in the same batches.
         push: what the model is steered with while it writes. hf: as in `generate`.
+        progress: is told how many texts were finished.
 
     Raises:
         InputError: no prompts, or a prompt that with its answer exceeds the model's context.
@@ -212,7 +214,8 @@ def write_after(
         return generate(model, own, max_new_tokens, temperature=temperature, seed=seed, stop=stop, push=push, **hf)
 
     lengths = [len(ids) for ids in sequences]
-    return map_batches(writing_batches(model, lengths, max_new_tokens, batch_size), work, share=False)
+    batches = writing_batches(model, lengths, max_new_tokens, batch_size)
+    return map_batches(batches, work, share=False, progress=progress)
 
 
 def writing_batches(

@@ -29,7 +29,6 @@ from inspect_ai.model import (
 from inspect_ai.tool import ToolChoice, ToolInfo
 
 from onedial.core.errors import InputError
-from onedial.models.threads import choose_threads
 from onedial.models.writing import ScoredToken
 from onedial.serving.dial import load_dial
 from onedial.serving.requests import Request, RequestQueue, Written
@@ -62,7 +61,6 @@ class SteeredModel(ModelAPI):
             raise InputError(f"-M {min(unknown)} is not known; give {', '.join((*known, 'magnitude'))}")
         if self.magnitude and not {"vector", "run"} & set(model_args):
             raise InputError("-M magnitude was given without -M vector or -M run; say what is to be turned")
-        choose_threads()
         self.dial = load_dial(model_name, **model_args)
         self.dial.push(self.magnitude)
         self._queue = RequestQueue(self.dial)

@@ -29,10 +29,10 @@ from typing import Any
 from onedial.core.errors import InputError
 from onedial.core.files import sha256_of_text
 from onedial.core.notices import notice
+from onedial.core.progress import listening
 from onedial.core.pulse import say
 from onedial.core.run.configuration import flat
 from onedial.core.run.run import Run
-from onedial.show.progress import listening
 from onedial.show.results import captions_of
 
 FACT = "wandb"

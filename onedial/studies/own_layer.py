@@ -2,10 +2,10 @@
 
 from collections.abc import Sequence
 
+from onedial.core.progress import progress_bar
 from onedial.core.run.run import Run
 from onedial.models.model import OpenModel
 from onedial.models.prompt_set import PromptSet
-from onedial.show.progress import progress_bar
 from steering.interventions import Intervention
 from steering.planning.layers import scan_layers
 

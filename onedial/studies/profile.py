@@ -20,6 +20,7 @@ from onedial.asking.questions import Question, questions_frame, questions_from_f
 from onedial.asking.sweep_tables import VECTOR
 from onedial.core.errors import InputError
 from onedial.core.notices import notice
+from onedial.core.progress import progress_bar
 from onedial.core.pulse import say
 from onedial.core.run.notes import Notes
 from onedial.core.run.run import Run
@@ -31,7 +32,6 @@ from onedial.selfreport.ask.self_reports import SELF_REPORTS, Item, SelfReport
 from onedial.selfreport.battery import BATTERY_REPORTS
 from onedial.serving.dial import intervention_of
 from onedial.show.ending import Opening, end
-from onedial.show.progress import progress_bar
 from onedial.show.results import Stored
 from onedial.stats.shares import wilson_interval
 from onedial.studies.bill import tell_what_is_asked

@@ -55,13 +55,10 @@ class Start:
 
     def set_threads(self) -> None:
         """Choose the threads of whatever model is loaded next, and keep other libraries quiet meanwhile."""
-        from onedial.models.processes import as_first, is_split
         from onedial.models.threads import choose_threads, quiet_libraries
 
         quiet_libraries()
         self.threads = choose_threads(self._recorded.get("threads"))
-        if is_split():  # another number of threads adds up in another order
-            self.threads = choose_threads(as_first(self.threads))
 
     def load_subject(self, options: SubjectOptions, device: str | None = None) -> "OpenModel":
         """The model of `--model --revision --dtype --device-map`; says which it is.

@@ -16,6 +16,7 @@ import pandas as pd
 from onedial.core.cards import one_line
 from onedial.core.errors import InputError
 from onedial.core.notices import notice
+from onedial.core.progress import shown
 from onedial.models.model import OpenModel
 from onedial.models.prompt_set import PromptSet
 from steering.interventions import Intervention
@@ -138,7 +139,12 @@ def scan_layers(
     )
 
 
-def even_grid(model: OpenModel, prompts: PromptSet, interventions: Sequence[Intervention]) -> dict[str, list[float]]:
+def even_grid(
+    model: OpenModel,
+    prompts: PromptSet,
+    interventions: Sequence[Intervention],
+    progress: Callable[[int], None] | bool = False,
+) -> dict[str, list[float]]:
     """Even magnitudes over the stretch in which the first of these turns the answers, the same pushes for all of them.
 
     Found by doubling on the first questions (`RANGE_QUESTIONS`); a notice where they do not turn, or the wrong way.
@@ -147,7 +153,8 @@ def even_grid(model: OpenModel, prompts: PromptSet, interventions: Sequence[Inte
         intervention_id -> `COARSE_POINTS` magnitudes in its unit, 0 among them.
     """
     first, few = interventions[0], prompts.subset(prompts.question_ids[:RANGE_QUESTIONS])
-    rates = rates_along(model, few, [first])[first.intervention_id]
+    with shown(progress is True, len(few), "questions that show the range of magnitudes") as advance:
+        rates = rates_along(model, few, [first], advance)[first.intervention_id]
     if math.isinf(spanning_magnitude(rates.set_axis(rates.index / first.units_per_norm))):
         notice(f"{first.intervention_id} {NOT_BOTH_WAYS}")
     if _rise(rates.loc[rates["unread"] <= most_unread(rates), "yes_rate"]) < 0:

@@ -38,7 +38,7 @@ from steering.reading import grid_of
 from steering.vectors import contrast_of, vectors_of
 
 Bar = Callable[[int, str], AbstractContextManager[Callable[[int], None]]]
-"""`with bar(total, description) as advance:`, as `onedial.show.progress.progress_bar` is."""
+"""`with bar(total, description) as advance:`, as `onedial.core.progress.progress_bar` is."""
 CONTROLS_AT_ONCE = 8
 """So many are asked about together, at every candidate layer, before it is told how far that is."""
 

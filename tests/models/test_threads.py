@@ -3,7 +3,8 @@
 import pytest
 import torch
 
-from onedial.models.threads import choose_threads
+from onedial.models import threads
+from onedial.models.threads import choose_threads, choose_threads_once
 
 
 @pytest.fixture(autouse=True)
@@ -31,3 +32,22 @@ def test_without_either_the_count_is_one_of_those_measured(monkeypatch):
     torch.set_num_threads(4)
     assert choose_threads() in {1, 2, 4}
     assert torch.get_num_threads() in {1, 2, 4}
+
+
+def test_a_process_chooses_once_and_keeps_what_is_set_afterwards(monkeypatch):
+    monkeypatch.setattr(threads, "_CHOSEN", [])
+    monkeypatch.setattr(threads, "_fastest", lambda: 2)
+    monkeypatch.delenv("OMP_NUM_THREADS", raising=False)
+    choose_threads_once()
+    assert torch.get_num_threads() == 2
+    torch.set_num_threads(3)
+    choose_threads_once()
+    assert torch.get_num_threads() == 3
+
+
+@pytest.mark.parametrize(("seconds", "best"), [((1.0, 0.9, 0.9), 1), ((1.0, 0.7, 0.65), 2), ((1.0, 0.7, 0.5), 4)])
+def test_more_threads_are_taken_where_they_are_clearly_faster(seconds, best, monkeypatch):
+    clock = iter([moment for took in seconds for moment in (0.0, took)])
+    monkeypatch.setattr(threads.time, "perf_counter", lambda: next(clock))
+    torch.set_num_threads(4)
+    assert threads._fastest() == best

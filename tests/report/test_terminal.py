@@ -8,11 +8,11 @@ import pytest
 from reporting_run import make_run
 from rich.console import Console
 
+from onedial.core.progress import progress_bar
 from onedial.report.meaning import headline_of
 from onedial.report.report import contents_of, opening_of
 from onedial.show import progress
 from onedial.show.ending import say_results
-from onedial.show.progress import progress_bar
 from onedial.verdict.sweep_run import SweepRun
 
 GOLDEN = Path(__file__).resolve().parents[1] / "reference/golden/default"

@@ -9,6 +9,7 @@ import pandas as pd
 from onedial.asking.questions import stratified_sample
 from onedial.asking.store import BudgetSpent, Store
 from onedial.core.errors import InputError
+from onedial.core.progress import progress_bar
 from onedial.core.run.notes import Notes
 from onedial.core.run.run import Run
 from onedial.selfreport.ask.choices import choice_items
@@ -18,7 +19,6 @@ from onedial.selfreport.battery.reply_screening import screen_replies
 from onedial.selfreport.frame import Make, Material
 from onedial.selfreport.show import figures
 from onedial.selfreport.show.self_report_page import AnswerLog, end_self_report
-from onedial.show.progress import progress_bar
 from onedial.studies.battery.everybody import ask_everybody
 from onedial.studies.battery.recorded import NotRecorded
 from onedial.studies.options.asked import BatteryOptions

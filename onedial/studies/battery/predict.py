@@ -11,13 +11,13 @@ from onedial.asking.questions import sample_questions
 from onedial.asking.store import Store
 from onedial.asking.tables import read_table, text_of, typed
 from onedial.core.errors import InputError
+from onedial.core.progress import progress_bar
 from onedial.core.run.notes import Notes
 from onedial.core.run.run import Run
 from onedial.panels.questions.question_files import load_questions
 from onedial.selfreport.ask.self_prediction import ask_association, ask_difficulty, ask_restriction, association_words
 from onedial.selfreport.frame import Make
 from onedial.selfreport.show.self_report_page import AnswerLog, end_self_report
-from onedial.show.progress import progress_bar
 from onedial.show.results import finish as write_results
 from onedial.show.results import results_of
 from onedial.studies.battery.everybody import ask_everybody

@@ -11,6 +11,7 @@ from onedial.asking.measuring import ask_table
 from onedial.asking.respondents import Respondent
 from onedial.asking.store import Store
 from onedial.confidence.tokens import token_scores
+from onedial.core.progress import progress_bar
 from onedial.core.run.notes import Notes
 from onedial.core.run.run import Run
 from onedial.models.respondent import LocalRespondent
@@ -44,7 +45,6 @@ from onedial.selfreport.score.questionnaires import (
 from onedial.selfreport.score.wording import code_wording, wording_scores
 from onedial.selfreport.show.self_report_page import AnswerLog, end_self_report
 from onedial.show.columns import number
-from onedial.show.progress import progress_bar
 from onedial.studies.battery.everybody import ask_everybody
 from onedial.studies.options.asked import QuestionnaireOptions
 

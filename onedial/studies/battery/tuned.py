@@ -57,7 +57,7 @@ def tuned_answers(
         Predictions as `tuned_prediction` reads them, and why models are left out: those of which there is too little to
         teach, and those that no adapter fits.
     """
-    from onedial.show.progress import progress_bar
+    from onedial.core.progress import progress_bar
 
     words = sorted(association["word"].unique(), key=lambda word: sha256_of_text(f"{seed} {word}"))
     known = association.dropna(subset=["listed"])

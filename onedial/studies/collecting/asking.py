@@ -16,13 +16,13 @@ from onedial.asking.respondents import RESPONDENTS, Respondent
 from onedial.asking.store import BudgetSpent, Store
 from onedial.core.errors import InputError
 from onedial.core.notices import leave_undone
+from onedial.core.progress import progress_bar
 from onedial.core.run.run import Run
 from onedial.models.model import OpenModel, load_model
 from onedial.models.respondent import LocalRespondent
 from onedial.models.tokens import encode
 from onedial.panels.collecting.collection import Collection, weights_in
 from onedial.panels.collecting.respondent_files import RespondentModel
-from onedial.show.progress import progress_bar
 from onedial.studies.bill import tell_what_is_asked
 from onedial.studies.options.collecting import SAMPLE_JUDGED, CollectOptions
 from onedial.studies.start import engine_of

@@ -11,6 +11,7 @@ import pandas as pd
 from onedial.asking.instruments import CLOSED_BOOK
 from onedial.asking.prompt_checks import check_mass, faults_table
 from onedial.core.notices import leave_undone
+from onedial.core.progress import progress_bar
 from onedial.core.run.files import write_table
 from onedial.core.run.notes import Notes
 from onedial.core.run.run import Run
@@ -25,7 +26,6 @@ from onedial.panels.collecting.collection import Collection
 from onedial.panels.collecting.judging import agreement, answers_to_judge, judge_answers
 from onedial.panels.grading.closed_book import accuracy_by_level, grade_closed_book, non_answers_by_level
 from onedial.panels.panel_scores import summarise_panel
-from onedial.show.progress import progress_bar
 from onedial.studies.bill import tell_costs
 from onedial.studies.options.collecting import SAMPLE_JUDGED, CollectOptions
 

@@ -13,13 +13,13 @@ import pandas as pd
 from onedial.asking.instruments import FACT
 from onedial.asking.prompts import PromptTemplate
 from onedial.asking.questions import Question
+from onedial.core.progress import progress_bar
 from onedial.core.pulse import say
 from onedial.core.run.run import Run
 from onedial.models.model import OpenModel
 from onedial.models.prompt_set import PromptSet
 from onedial.panels.inputs import ExperimentInputs
 from onedial.panels.questions.facts import load_facts, load_passages, truth_of
-from onedial.show.progress import progress_bar
 from onedial.studies.options.dials import DialOptions
 from onedial.studies.own_layer import own_layer
 from onedial.verdict.comparing.dial_comparison import CUT, DialComparison, compare_dials, unsteered_case

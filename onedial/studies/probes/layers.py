@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from onedial.core.progress import progress_bar
 from onedial.models.inside.activation_store import ActivationStore
-from onedial.show.progress import progress_bar
 from onedial.studies.probes.study import Floats, Study
 from probes.fitting.choice import choose_layer
 from probes.fitting.crossfit import CrossFitted

@@ -1,8 +1,8 @@
 """The facts as statements and their negations, read without labels: statements.csv."""
 
 from onedial.asking.statements import load_statements
+from onedial.core.progress import progress_bar
 from onedial.panels.questions.facts import load_facts
-from onedial.show.progress import progress_bar
 from onedial.studies.probes.study import Study
 from probes.directions.contrast import CONTRAST_COLUMNS, read_without_labels
 from probes.directions.statement_streams import StatementStores

@@ -14,6 +14,7 @@ from onedial.asking.prompts import PromptTemplate
 from onedial.asking.questions import Question, normalised_text, questions_frame
 from onedial.core.cards import one_line
 from onedial.core.notices import notice
+from onedial.core.progress import progress_bar
 from onedial.core.run.run import Run
 from onedial.models.inside.activation_store import ActivationStore
 from onedial.models.inside.store_filling import store_activations
@@ -21,7 +22,6 @@ from onedial.models.model import OpenModel
 from onedial.models.prompt_set import PromptSet
 from onedial.panels.inputs import ExperimentInputs
 from onedial.panels.questions.facts import load_facts, truth_of
-from onedial.show.progress import progress_bar
 from onedial.stats.arrays import Floats
 from onedial.studies.options.probes import ProbeOptions
 from probes.fitting.crossfit import CrossFitted, best_penalties

@@ -2,7 +2,7 @@
 
 import torch
 
-from onedial.show.progress import progress_bar
+from onedial.core.progress import progress_bar
 from onedial.studies.probes.study import Study
 from probes.fitting.linear import Probe
 from steering.causes import effects_of

@@ -1,7 +1,7 @@
 """The probes of the main labels, token by token while the model reasons: writing.csv, tokens_written.parquet."""
 
 from onedial.asking.instruments import reasoned
-from onedial.show.progress import progress_bar
+from onedial.core.progress import progress_bar
 from onedial.studies.probes.study import Study
 from probes.while_writing import TOKEN_COLUMNS, course_of, read_while_writing
 

@@ -20,12 +20,12 @@ from onedial.asking.rewording import reversed_wording
 from onedial.asking.sweep_tables import AS_ASKED, REVERSED_WORDING
 from onedial.core.files import sha256_of_text
 from onedial.core.processes import is_first_process
+from onedial.core.progress import progress_bar
 from onedial.models.processes import process_index, wait_for_all
 from onedial.models.prompt_set import PromptSet
 from onedial.models.writing import write_after
 from onedial.panels.questions.facts import load_facts, load_passages, truth_of
 from onedial.panels.splits import FITTING, TEST
-from onedial.show.progress import progress_bar
 from onedial.studies.start import engine_of
 from onedial.studies.sweep.study import SweepStudy
 from steering.controls import word_push

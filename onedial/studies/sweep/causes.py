@@ -14,10 +14,10 @@ import torch
 from numpy.typing import NDArray
 
 from onedial.asking.yes_no import is_read
+from onedial.core.progress import progress_bar
 from onedial.models.forward.activations import read_activations
 from onedial.models.processes import wait_for_all
 from onedial.panels.splits import TEST
-from onedial.show.progress import progress_bar
 from onedial.stats.roc import roc_area
 from onedial.stats.solvers import METHODS, Training
 from onedial.studies.sweep.study import SweepStudy

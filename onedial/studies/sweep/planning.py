@@ -7,11 +7,11 @@ from onedial.asking.prompts import Prompt, PromptTemplate
 from onedial.asking.sweep_tables import interventions_table
 from onedial.core.errors import InputError
 from onedial.core.processes import is_first_process
+from onedial.core.progress import progress_bar
 from onedial.models.checkpoints.weights import load_config, resolve_weights
 from onedial.models.tokens import render
 from onedial.panels.inputs import ExperimentInputs
 from onedial.panels.questions.facts import load_facts
-from onedial.show.progress import progress_bar
 from onedial.studies.options.sweep import SweepOptions
 from onedial.studies.sweep.study import SweepStudy
 from onedial.verdict.sweep_run import SweepRun

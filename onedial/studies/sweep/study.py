@@ -11,6 +11,7 @@ import pandas as pd
 from onedial.asking.elicited import how_asked
 from onedial.asking.prompts import PromptTemplate
 from onedial.core.processes import is_first_process, process_number
+from onedial.core.progress import progress_bar
 from onedial.core.pulse import say
 from onedial.core.run.configuration import configuration_hash
 from onedial.core.run.notes import Notes
@@ -23,7 +24,6 @@ from onedial.panels.inputs import ExperimentInputs
 from onedial.panels.panels import panel_long
 from onedial.panels.splits import FITTING
 from onedial.report.sweep_watcher import SweepWatcher
-from onedial.show.progress import progress_bar
 from onedial.show.wandb_run import WandbRun
 from onedial.studies.options.sweep import SweepOptions
 from onedial.studies.start import Start

@@ -16,12 +16,12 @@ from onedial.asking.questions import Question
 from onedial.asking.respondents import RESPONDENTS, Respondent
 from onedial.asking.store import Store
 from onedial.confidence.samples import intransitive, meaning_agreement, meaning_clusters
+from onedial.core.progress import progress_bar
 from onedial.models.checkpoints.weights import resolve_weights
 from onedial.models.entailment import EntailmentModel, classifies_texts
 from onedial.panels.grading.grading import answer_label
 from onedial.selfreport.ask.choices import choice_items
 from onedial.selfreport.ask.same_meaning import judged_same
-from onedial.show.progress import progress_bar
 from onedial.stats.shares import wilson_interval
 from onedial.studies.battery.recorded import RECORDED
 from onedial.studies.battery.respondents import models_elsewhere, respondents_of

@@ -20,6 +20,7 @@ from onedial.confidence.samples import habits, sample_agreement
 from onedial.confidence.signals import signal_table
 from onedial.confidence.tokens import SURER, TokenStatistics, question_lift, shown_lift, token_scores
 from onedial.core.errors import InputError
+from onedial.core.progress import progress_bar
 from onedial.core.run.notes import Notes
 from onedial.core.run.run import Run
 from onedial.models.model import OpenModel
@@ -32,7 +33,6 @@ from onedial.selfreport.ask.self_reports import SELF_REPORTS, Item, ask_self_rep
 from onedial.selfreport.score.revision import answer_changes
 from onedial.selfreport.show import figures as draw
 from onedial.selfreport.show.self_report_page import AnswerLog, end_self_report
-from onedial.show.progress import progress_bar
 from onedial.stats.arrays import number
 from onedial.studies.battery.respondents import models_elsewhere, provider_model
 from onedial.studies.bill import bill_of, tell_costs, tell_what_is_asked

@@ -1,0 +1,203 @@
+"""A bar with the remaining time, by rich, on stderr and only at a terminal.
+
+For the stages of programs (`progress_bar`): into a file or a pipe, such as a scheduler's log, goes a line whenever
+another tenth of a stage is done, at most every few seconds, and one when it is over. For calls of the library
+(`shown`): a bar, or a line in a notebook's cell, once a call has taken two seconds, and gone at its end; nothing in a
+log.
+"""
+
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from onedial.core.processes import is_first_process
+from onedial.core.pulse import at_work
+
+if TYPE_CHECKING:  # whoever waits in no terminal needs no rich
+    from rich.console import Console
+
+TENTHS = 10
+HEARTBEAT_SECONDS = 5.0
+"""Lines of a log are at least this far apart."""
+SLOW_SECONDS = 2.0
+"""Nobody is shown how far a call is that takes less."""
+
+Listener = Callable[[str, int, int | None], None]
+"""Is told what is being done, how many steps of it are, and of how many (None: unknown)."""
+_LISTENERS: list[Listener] = []
+
+
+@contextmanager
+def listening(listener: Listener) -> Iterator[None]:
+    """While it lasts, every bar of this process tells the listener how far it is."""
+    _LISTENERS.append(listener)
+    try:
+        yield
+    finally:
+        _LISTENERS.remove(listener)
+
+
+@contextmanager
+def progress_bar(
+    total: int | None, description: str, console: "Console | None" = None
+) -> Iterator[Callable[[int], None]]:
+    """A bar: call what it yields with the number of steps just done. Of several processes only the first draws one.
+
+    Without a terminal, a line for every tenth that is done, with the time that is left at this pace.
+
+    Args:
+        total: number of steps, None where unknown.
+        description: what is being done, such as "sweep".
+        console: where to draw, instead of stderr.
+    """
+    if not is_first_process():
+        yield lambda steps: None
+        return
+    from rich.console import Console
+    from rich.text import Text
+
+    console = console or Console(file=sys.stderr)
+    begin, done = time.perf_counter(), 0
+    told, tenths = begin, 0
+
+    def so_far() -> str:
+        return f"{description}: {done}" + (f" of {total}" if total is not None else "")
+
+    with _bar(console) as bar, at_work(so_far, announce=False):
+        task = bar.add_task(description, total=total)
+
+        def advance(steps: int = 1) -> None:
+            nonlocal done, told, tenths
+            done += steps
+            bar.advance(task, steps)
+            for listener in _LISTENERS:
+                listener(description, done, total)
+            if console.is_terminal or not total or done >= total:
+                return
+            now, reached = time.perf_counter(), TENTHS * done // total
+            if reached > tenths and now - told >= HEARTBEAT_SECONDS:
+                left = (now - begin) * (total - done) / done
+                line = f"{description}: {100 * done // total}% ({done} of {total}), {span(left)} left"
+                console.print(Text(line), soft_wrap=True)
+                told, tenths = now, reached
+
+        yield advance
+    of = f" of {total}" if total is not None and total != done else ""
+    console.print(Text(f"{description}: {done}{of} in {time.perf_counter() - begin:.1f} s"), soft_wrap=True)
+
+
+def _bar(console: "Console") -> Any:
+    from rich.progress import (
+        BarColumn,
+        MofNCompleteColumn,
+        Progress,
+        TextColumn,
+        TimeElapsedColumn,
+        TimeRemainingColumn,
+    )
+
+    columns = (
+        TextColumn("{task.description}"),
+        BarColumn(bar_width=None),
+        MofNCompleteColumn(),
+        TimeElapsedColumn(),
+        TextColumn("left"),
+        TimeRemainingColumn(),
+    )
+    return Progress(*columns, console=console, transient=True, disable=not console.is_terminal)
+
+
+@contextmanager
+def shown(
+    progress: Callable[[int], None] | bool | None, total: int, description: str
+) -> Iterator[Callable[[int], None] | None]:
+    """What a call of the library tells of each finished step.
+
+    Args:
+        progress: a function is told itself. True shows a bar to whoever waits in a terminal or a notebook for more than
+            `SLOW_SECONDS`; False and None nothing.
+        total: number of steps. description: what is being done, such as "sweep".
+    """
+    if not isinstance(progress, bool):
+        yield progress
+        return
+    bar: Any = None
+    if progress and is_first_process():
+        if _in_notebook():
+            bar = _CellLine(total, description)
+        elif sys.stderr.isatty():
+            bar = _TerminalBar(total, description)
+    if bar is None:
+        yield None
+        return
+    late = threading.Timer(SLOW_SECONDS, bar.start)
+    late.daemon = True
+    late.start()
+    try:
+        yield bar.advance
+    finally:
+        late.cancel()
+        late.join()
+        bar.stop()
+
+
+def _in_notebook() -> bool:
+    shell = getattr(sys.modules.get("IPython"), "get_ipython", lambda: None)()
+    return getattr(shell, "kernel", None) is not None
+
+
+class _TerminalBar:
+    """A bar of rich that may begin late."""
+
+    def __init__(self, total: int, description: str) -> None:
+        from rich.console import Console
+
+        self._bar = _bar(Console(file=sys.stderr))
+        self.advance = partial(self._bar.advance, self._bar.add_task(description, total=total))
+        self.start = self._bar.start
+
+    def stop(self) -> None:
+        """Take it away; rich ends one that never began by an empty line."""
+        if self._bar.live.is_started:
+            self._bar.stop()
+
+
+class _CellLine:
+    """A line in a notebook's cell, empty again at the end, so that a stored notebook keeps no trace of it."""
+
+    def __init__(self, total: int, description: str) -> None:
+        self._total, self._description = total, description
+        self._done, self._began, self._handle = 0, time.perf_counter(), None
+
+    def start(self) -> None:
+        """Show it."""
+        from IPython.display import display
+
+        self._handle = display(self._line(), raw=True, display_id=True)
+
+    def advance(self, steps: int = 1) -> None:
+        """So many steps more are done."""
+        self._done += steps
+        if self._handle is not None:
+            self._handle.update(self._line(), raw=True)
+
+    def stop(self) -> None:
+        """Take it away."""
+        if self._handle is not None:
+            self._handle.update({"text/plain": ""}, raw=True)
+
+    def _line(self) -> dict[str, str]:
+        took = time.perf_counter() - self._began
+        left = f", {span(took * (self._total - self._done) / self._done)} left" if self._done else ""
+        return {"text/plain": f"{self._description}: {self._done} of {self._total}{left}"}
+
+
+def span(seconds: float) -> str:
+    """A stretch of time for a reader: `40 s`, `12 min`, `3.5 h`."""
+    if seconds < 90:
+        return f"{seconds:.0f} s"
+    return f"{seconds / 60:.0f} min" if seconds < 5400 else f"{seconds / 3600:.1f} h"

@@ -1,0 +1,107 @@
+"""What a call of the library shows to whoever waits for it."""
+
+import io
+import os
+import subprocess
+import sys
+import time
+
+import pytest
+
+from onedial.core import progress
+from onedial.core.progress import shown
+
+
+class Terminal(io.StringIO):
+    def isatty(self):
+        return True
+
+
+def terminal_for(monkeypatch):
+    """Within the test: pytest puts its own stream back after a fixture."""
+    stream = Terminal()
+    monkeypatch.setattr(sys, "stderr", stream)
+    monkeypatch.setenv("TERM", "xterm")
+    return stream
+
+
+@pytest.fixture
+def cells(monkeypatch):
+    """What a notebook's cell has shown, the latest last."""
+    lines = []
+
+    class Handle:
+        def update(self, data, raw):
+            lines.append(data["text/plain"])
+
+    def display(data, raw, display_id):
+        lines.append(data["text/plain"])
+        return Handle()
+
+    monkeypatch.setattr(progress, "_in_notebook", lambda: True)
+    monkeypatch.setattr("IPython.display.display", display)
+    return lines
+
+
+def wait_for(happened):
+    end = time.monotonic() + 20
+    while not happened() and time.monotonic() < end:
+        time.sleep(0.01)
+
+
+def test_a_function_is_told_and_nothing_else_is_shown(monkeypatch):
+    terminal = terminal_for(monkeypatch)
+    monkeypatch.setattr(progress, "SLOW_SECONDS", 0.0)
+    steps = []
+    with shown(steps.append, 3, "read") as advance:
+        advance(2)
+    assert steps == [2]
+    assert terminal.getvalue() == ""
+
+
+@pytest.mark.parametrize("given", [False, None])
+def test_nothing_is_shown_where_it_is_turned_off(given, monkeypatch):
+    terminal = terminal_for(monkeypatch)
+    monkeypatch.setattr(progress, "SLOW_SECONDS", 0.0)
+    with shown(given, 3, "read") as advance:
+        assert advance is None
+    assert terminal.getvalue() == ""
+
+
+def test_a_log_is_spared_it(monkeypatch):
+    monkeypatch.setattr(sys, "stderr", io.StringIO())
+    with shown(True, 3, "read") as advance:
+        assert advance is None
+
+
+def test_a_terminal_shows_what_takes_long(monkeypatch):
+    terminal = terminal_for(monkeypatch)
+    monkeypatch.setattr(progress, "SLOW_SECONDS", 0.0)
+    with shown(True, 3, "questions read") as advance:
+        wait_for(lambda: "questions read" in terminal.getvalue())
+        advance(1)
+    assert "questions read" in terminal.getvalue()
+
+
+def test_a_terminal_shows_nothing_of_what_is_done_at_once(monkeypatch):
+    terminal = terminal_for(monkeypatch)
+    with shown(True, 3, "questions read") as advance:
+        advance(3)
+    assert terminal.getvalue() == ""
+
+
+def test_a_cell_shows_a_line_and_is_empty_at_the_end(cells, monkeypatch):
+    monkeypatch.setattr(progress, "SLOW_SECONDS", 0.0)
+    with shown(True, 4, "texts written") as advance:
+        wait_for(lambda: cells)
+        advance(3)
+    assert cells[0] == "texts written: 0 of 4"
+    assert cells[1].startswith("texts written: 3 of 4, ")
+    assert cells[-1] == ""
+
+
+def test_threads_wait_asleep_by_a_word_that_is_said_before_torch_is_loaded():
+    code = "import os, sys, onedial; print(os.environ['OMP_WAIT_POLICY'], 'torch' in sys.modules)"
+    environment = {name: value for name, value in os.environ.items() if name != "OMP_WAIT_POLICY"}
+    done = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=True)
+    assert done.stdout.split() == ["passive", "False"]
