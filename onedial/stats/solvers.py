@@ -21,7 +21,6 @@ import numpy as np
 from einops import rearrange
 from numpy.typing import NDArray
 from scipy.special import expit
-from sklearn.linear_model import LogisticRegression
 
 from onedial.core.cards import one_line
 from onedial.stats.arrays import Floats
@@ -207,6 +206,8 @@ def fit_logistic(rows: Floats, target: Floats, penalty: float = 1e-3) -> Floats:
     scale = np.where(spread > 0, spread, 1.0)
     twice = np.tile((rows - mean) / scale, (2, 1))  # as a yes and as a no, weighted by what speaks for each
     weight, label = np.r_[target, 1 - target], np.repeat([1, 0], len(target))
+    from sklearn.linear_model import LogisticRegression  # most who import this fit none, and it takes a while to load
+
     model = LogisticRegression(C=1 / (penalty * len(rows)), solver="newton-cholesky", tol=1e-7, max_iter=100)
     model.fit(twice[weight > 0], label[weight > 0], sample_weight=weight[weight > 0])
     slopes = model.coef_[0] / scale

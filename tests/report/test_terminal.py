@@ -8,10 +8,10 @@ import pytest
 from reporting_run import make_run
 from rich.console import Console
 
+from onedial.core import progress
 from onedial.core.progress import progress_bar
 from onedial.report.meaning import headline_of
 from onedial.report.report import contents_of, opening_of
-from onedial.show import progress
 from onedial.show.ending import say_results
 from onedial.verdict.sweep_run import SweepRun
 
