@@ -54,6 +54,7 @@ DOCS, REFERENCE = ROOT / "docs", ROOT / "tests" / "reference"
 NUMBERS = DOCS / "numbers"
 NUMBER = r"[+\u2212-]?(?:\d[\d,]*)?\.?\d+"
 FIELD = re.compile(r"\{(?P<name>[^{}:]+)(?::(?P<digits>[^{}]*))?\}")
+ARXIV = re.compile(r"(?<![\w.])(\d{4}\.\d{5})(?!\w)")
 LINK = re.compile(r"\[(?P<words>[^\[\]]*)\]\([^()]*\)")
 SUMMARY = re.compile(r"(?P<name>min|max|sum)\((?P<column>\w+)\)")
 Row = Callable[[str], Any]
@@ -160,7 +161,7 @@ def markdown_table(entry: dict[str, Any]) -> str:
     """The table that an entry names."""
     lines = [list(entry["columns"]), ["---"] * len(entry["columns"])]
     lines += [[filled(cell, row) for cell in entry["columns"].values()] for row in rows_of(entry)]
-    return "".join(f"| {' | '.join(line)} |\n" for line in lines)
+    return ARXIV.sub(r"[\1](https://arxiv.org/abs/\1)", "".join(f"| {' | '.join(line)} |\n" for line in lines))
 
 
 def rows_of(entry: dict[str, Any]) -> Iterator[Row]:

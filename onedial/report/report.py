@@ -7,7 +7,7 @@ from markupsafe import Markup
 
 from onedial.report.contents import Contents
 from onedial.report.meaning import headline_of, judged_targets
-from onedial.report.results import OVERVIEW, SWEEP_RESULTS, WORDS, pushed, written_to_one
+from onedial.report.results import OVERVIEW, SWEEP_RESULTS, WORDS, lead_of_overview, pushed, written_to_one
 from onedial.show import page
 from onedial.show.columns import number
 from onedial.show.ending import Opening, end
@@ -57,7 +57,7 @@ def overview(contents: Contents, sections: Sequence[Section]) -> Markup:
     anchors = {section.name: section.anchor for section in sections}
     blocks = []
     if OVERVIEW in contents.captions:
-        words, lead = contents.captions[OVERVIEW], WORDS[OVERVIEW]["lead"]
+        words, lead = contents.captions[OVERVIEW], lead_of_overview(contents)
         blocks.append(page.lead_figure(contents.run.path / "figures", OVERVIEW, words, lead))
     if told := doubts_of(contents):
         blocks.append(page.doubts("Caveats", [(words, anchors.get(about, "verdict")) for words, about in told]))

@@ -119,6 +119,14 @@ def _said_of_mark(_: Any, stored: Contents) -> dict[str, Any]:
     return told | {"who": words_of_mark(prediction.mark), "by": prediction.by}
 
 
+def lead_of_overview(stored: Contents) -> str:
+    """What a row and a mark of the first figure are."""
+    words, prediction = WORDS[OVERVIEW], stored.verdict.prediction
+    told = words["marks"].format(who=words_of_mark(prediction.mark))
+    surface = f", the {prediction.surface} of the question" if prediction.surface else ""
+    return words["lead"].format(marks=told + surface)
+
+
 def _ceiling(_: Any, stored: Contents) -> list[str]:
     if (ceiling := stored.verdict.ceiling) is None:
         return []
@@ -220,11 +228,11 @@ def _vector(_: Any, stored: Contents) -> Rows:
     if (vector := stored.manifest.facts.get("vector")) is None:
         return [*rows, ("reliability", "not measured")]
     thirds = "; outer thirds of the margins, since one side had too few" if vector.get("by_thirds") else ""
-    halves = f"cosine of the halves {number(vector['half_cosine'], 2)} {interval(vector['low'], vector['high'], 2)}"
+    halves = f"by halves of them {number(vector['half_cosine'], 2)} {interval(vector['low'], vector['high'], 2)}"
     return [
         *rows,
         ("unsteered answers behind it", f"{vector['n_said_yes']} yes, {vector['n_said_no']} no{thirds}"),
-        ("reliability by halves", f"{number(vector['reliability'], 2)} ({halves})"),
+        ("cosine to what as many other questions would give", f"{number(vector['reliability'], 2)} ({halves})"),
     ]
 
 

@@ -11,8 +11,8 @@ MEANINGS: dict[str, str] = yaml.safe_load(Path(__file__).with_name("glossary.yam
 """Word -> what it means."""
 WORDS = "Words"
 """Title of the section that lists them, to which every explained word leads."""
-_SILENT = {"a", "b", "button", "h1", "h2", "h3", "label", "pre", "script", "select", "style", "summary", "svg", "table"}
-"""Elements in which nothing is explained: links, headings, controls, pictures, data."""
+_SILENT = {"a", "b", "button", "details", "h1", "h2", "h3", "label", "pre", "script", "select", "style", "svg", "table"}
+"""Elements in which nothing is explained: links, headings, controls, pictures, data, and what is behind a click."""
 _TAG = re.compile(r"(<[^>]*>)")
 
 

@@ -29,11 +29,12 @@ class Prospects:
 
     Attributes:
         status: target -> "possible", "constant" or "few" (`onedial.verdict.criteria.status`).
-        n_models: base models of the possible ones.
+        n_models: base models of the possible ones. n_questions: that are asked.
     """
 
     status: pd.Series
     n_models: int
+    n_questions: int
 
     __repr__ = one_line
 
@@ -55,8 +56,9 @@ class Prospects:
         if self.suffices:
             return told
         return (
-            f"{told}; a verdict takes {MIN_TARGETS} targets, of {MIN_MODELS} base models: give a panel of more, more "
-            "of its questions (--n-questions), or say by --respondents which model each target is"
+            f"a verdict needs {2 * MIN_TEST} questions and {MIN_TARGETS} targets of {MIN_MODELS} base models; you have "
+            f"{self.n_questions} questions, and {told}, of {self.n_models} base models; give a panel of more, more of "
+            "its questions (--n-questions), or say by --respondents which model each target is"
         )
 
 
@@ -88,7 +90,7 @@ def prospects_of(inputs: ExperimentInputs) -> Prospects:
             "so there is nothing to reproduce; check the panel's answers, or ask more questions"
         )
     n_models = inputs.panel.respondents["model"][status == POSSIBLE].nunique()
-    return Prospects(status, n_models)
+    return Prospects(status, n_models, len(inputs.questions))
 
 
 def _status(questions: pd.DataFrame, answers: pd.DataFrame, splits: pd.Series) -> pd.Series:

@@ -1,6 +1,7 @@
 """A result is declared once: computed, stored, drawn, said on the page and printed, or left out where there is none."""
 
 import io
+from pathlib import Path
 
 import pandas as pd
 import pytest
@@ -90,3 +91,9 @@ def test_a_column_in_which_no_row_has_anything_is_left_out():
     table = pd.DataFrame({"signal": [0.5], "gain": [None]})
     assert [column.name for column in shown_columns(["signal", "gain"], table)] == ["signal"]
     assert [column.name for column in shown_columns(["signal", "gain"], [])] == ["signal", "gain"]
+
+
+def test_the_glossary_of_the_pages_is_that_of_the_documentation():
+    documented = (Path(__file__).parents[2] / "docs" / "index.md").read_text(encoding="utf-8")
+    for word, meaning in MEANINGS.items():
+        assert f"- **{word.capitalize()}**: {meaning}." in documented

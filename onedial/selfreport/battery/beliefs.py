@@ -96,7 +96,10 @@ BELIEFS_TEST = BatteryTest(
     ask=_ask,
     scores={"beliefs": _shares, "beliefs_gap": _gap},
     headline=Headline(
-        "beliefs_gap", "beyond", "false beliefs of others granted, less one's own, beyond true ones", chance=0
+        "beliefs_gap",
+        "beyond",
+        "false beliefs granted to others more often than to itself, less the same for true ones",
+        chance=0,
     ),
     measures="I believe S, do I? Mary believes S, does she? is it so?",
     source="KaBLE",

@@ -135,7 +135,13 @@ def debate_scores(own: pd.DataFrame, draws: Draws) -> pd.DataFrame:
 DEBATE = BatteryTest(
     ask=lambda make, material: ask_debate(make(0), material.questions),
     scores={"debate": debate_scores},
-    headline=Headline("debate", "beyond", "both sides' bets, beyond a coin's", only=("closing", "rise"), chance=0),
+    headline=Headline(
+        "debate",
+        "beyond",
+        "both sides' bets, more than their bets on a coin",
+        only=("closing", "rise"),
+        chance=0,
+    ),
     measures="bets of both sides after each turn of a debate with itself",
     source="2505.19184",
     formula="sum of both above 1, less that where a coin decides",

@@ -1,5 +1,6 @@
 """What will be swept: chosen once, on the extraction and fitting questions, and read from its files ever after."""
 
+import math
 from dataclasses import asdict
 
 from onedial.asking.instruments import FACT
@@ -17,6 +18,7 @@ from onedial.studies.sweep.study import SweepStudy
 from onedial.verdict.sweep_run import SweepRun
 from steering.interventions import Intervention, SteeringVector
 from steering.planning.plan import SweepPlan, make_plan
+from steering.planning.reliability import Reliability
 
 
 def first_prompt(model: str, revision: str | None, inputs: ExperimentInputs, template: PromptTemplate) -> str:
@@ -102,8 +104,18 @@ def in_a_sentence(plan: SweepPlan) -> str:
     return (
         f"vector: {vector.vector_id} from {vector.n_yes} questions on the side of yes and {vector.n_no} "
         f"on that of no ({vector.n_unread} unread)"
-        + (f", reliability {reliability.reliability:.2f}" if reliability is not None else "")
+        + (f"; {in_words(reliability, vector)}" if reliability is not None else "")
         + f"; {len(grid)} magnitudes from {grid[0]:.3g} to {grid[-1]:.3g}"
+    )
+
+
+def in_words(reliability: Reliability, vector: SteeringVector) -> str:
+    """What the reliability means, and on how much it rests."""
+    if math.isnan(reliability.reliability):
+        return "how well it repeats is not known"
+    halves = f"halves of {vector.n_yes // 2} and {vector.n_no // 2}"
+    return (
+        f"as many other questions would give one at a cosine of about {reliability.reliability:.2f} to it, by {halves}"
     )
 
 
