@@ -90,7 +90,7 @@ class Look:
     def _first(self) -> pd.DataFrame:
         """Rounded; where tokens are coloured, those on the strongest colours first."""
         coloured = self.kind in ("tokens", "cells") and self.by
-        rows = self.frame.iloc[np.argsort(-self.frame[self.by].abs())] if coloured else self.frame
+        rows = self.frame.iloc[np.argsort(-self.frame[self.by].abs())[:SHOWN]] if coloured else self.frame
         return rows.round(3)
 
     def _table(self) -> str:

@@ -18,8 +18,9 @@ from onedial.models.model import OpenModel
 from onedial.models.prompt_set import PromptSet
 from onedial.models.questions import Questions
 from onedial.models.writing import write_after
-from onedial.stats.level import p_value
+from onedial.stats.level import Z_95, p_value
 from onedial.stats.multiple_tests import p_text
+from onedial.stats.shares import wilson_interval
 from steering.interventions import Intervention, Magnitudes, Push, SteeringVector, as_interventions, say_if_far
 from steering.looks import Look
 from steering.planning.layers import even_grid
@@ -52,6 +53,9 @@ class SweepResult:
 
     __repr__ = one_line
 
+    def __str__(self) -> str:
+        return str(self.look()) if len(self.table) else repr(self)
+
     def to_frame(self) -> pd.DataFrame:
         """As `rates`."""
         return self.rates()
@@ -74,23 +78,26 @@ class SweepResult:
         """
         rates = self.rates().reset_index()
         name = rates.columns[2]
-        ends = (0.0, 1.0) if name == "yes_rate" else (None, None)
-        far = 1.96 * rates["se"]
-        rates[f"{name}_low"], rates[f"{name}_high"] = ((rates[name] + sign * far).clip(*ends) for sign in (-1, 1))
+        if name == "yes_rate":
+            rates[f"{name}_low"], rates[f"{name}_high"] = wilson_interval(
+                rates[name].fillna(0) * rates["n_read"], rates["n_read"]
+            )
+        else:
+            rates[f"{name}_low"], rates[f"{name}_high"] = (rates[name] + sign * Z_95 * rates["se"] for sign in (-1, 1))
         reach = rates.groupby("intervention_id", sort=False)[name].agg(lambda rate: rate.max() - rate.min())
         chance = reach[list(self.controls)].to_numpy()
-        says = []
+        words, says = name.replace("_", " "), []
         for which in reach.index.difference(list(self.controls), sort=False):
-            p = f", {p_text(p_value(reach[which], chance))}" if len(chance) else ""
-            says.append(f"{which}: over {reach[which]:.2f}{p}")
+            p = f" ({p_text(p_value(reach[which], chance))})" if len(chance) else ""
+            says.append(f"{which} moves the {words} by {reach[which]:.2f}{p}")
         if len(chance):
-            middle, most = np.median(chance), chance.max()
-            says.append(f"{len(chance)} random directions: over {middle:.2f} in the middle, {most:.2f} at most")
-        says.append(f"{int(rates['n_unread'].sum())} answers unread")
+            says.append(
+                f"{len(chance)} random directions by {np.median(chance):.2f} in the middle, {chance.max():.2f} at most"
+            )
+        says.append(f"{int(rates['n_unread'].sum()):,} of {len(self.table):,} answers unread")
         limits = (-0.03, 1.03) if name == "yes_rate" else (None, None)
         bold = ~rates["intervention_id"].isin(self.controls)
         frame = pd.concat([rates[bold], rates[~bold]], ignore_index=True)
-        words = name.replace("_", " ")
         return Look(
             frame, "; ".join(says), "lines", "magnitude", name, "intervention_id", xlabel="magnitude",
             ylabel=f"{words} (band: 95%)", limits=limits, faint=self.controls,

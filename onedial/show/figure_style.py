@@ -4,6 +4,7 @@ Figures are 4.8 inches wide, so that text of 9 points stays about 9 pixels on a 
 colour (Okabe and Ito's palette without its yellow) and by marker, so that no reader depends on colour alone.
 """
 
+import io
 import re
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -78,6 +79,13 @@ class Drawing:
     figure: Figure
     title: str = ""
     caption: str = ""
+
+    def _repr_png_(self) -> bytes:
+        """In Jupyter: the figure."""
+        held = io.BytesIO()
+        with house_style():
+            self.figure.savefig(held, dpi=DPI // 2, format="png", metadata={"Software": None})
+        return held.getvalue()
 
 
 def styled(draw: Callable[Parameters, Drawing]) -> Callable[Parameters, Drawing]:

@@ -30,6 +30,8 @@ from onedial.models.forward.activations import Activations
 from onedial.models.model import OpenModel
 from onedial.stats.arrays import Floats
 from onedial.stats.estimate import Estimate
+from onedial.stats.level import Z_95
+from onedial.stats.roc import roc_area_interval
 from onedial.stats.solvers import METHODS, NO_PENALTY, PENALISED, PENALTIES, Training
 from probes.fitting.concordance import Concordance, topic_draws
 from probes.fitting.crossfit import CrossFitted, best_penalties, cross_fit, of_rows, platt
@@ -133,8 +135,9 @@ def probe_layers(
         layers: names of the second axis of a tensor; by default counted from 0. Others: as in `fit_probe`.
 
     Returns:
-        A curve for each label; columns `label, layer, auroc, se, auroc_low, auroc_high` (auroc +- 1.96 se). The best of
-        many layers looks better than it is: choose on some questions, report on others.
+        A curve for each label; columns `label, layer, auroc, se, auroc_low, auroc_high` (auroc +- 1.96 se; where
+        nothing overlaps, so that no draw of topics differs, `roc_area_interval`). The best of many layers looks better
+        than it is: choose on some questions, report on others.
 
     Raises:
         InputError: as in `fit_probe`, or the number of layers differs.
@@ -159,10 +162,8 @@ def probe_layers(
         rows, truth = _rows(residuals, given)
         folds = _folds(len(rows), truth, topics, groups, seed)
         probes = [_fit(rows[:, place], truth, folds) for place in range(len(layers))]
-        curves += [(name, layer, each.auroc, each.se) for layer, each in zip(layers, probes, strict=True)]
-    frame = pd.DataFrame(curves, columns=["label", "layer", "auroc", "se"])
-    for end, sign in (("low", -1), ("high", 1)):
-        frame[f"auroc_{end}"] = (frame["auroc"] + sign * 1.96 * frame["se"]).clip(0, 1)
+        curves += [(name, layer, each.auroc, each.se, *_ends(each)) for layer, each in zip(layers, probes, strict=True)]
+    frame = pd.DataFrame(curves, columns=["label", "layer", "auroc", "se", "auroc_low", "auroc_high"])
     best = frame.loc[frame.groupby("label", sort=False)["auroc"].idxmax()]
     says = "; ".join(
         f"{row['label']}: AUROC {Estimate(row['auroc'], row['auroc_low'], row['auroc_high']):.2f} after layer "
@@ -173,6 +174,13 @@ def probe_layers(
         frame, f"{says}; 0.5 is chance", "lines", "layer", "auroc", "label", xlabel="layer",
         ylabel="held-out AUROC (band: 95%)", rule=0.5, limits=(None, 1.02),
     )  # fmt: skip
+
+
+def _ends(probe: Probe) -> tuple[float, float]:
+    """95% interval of a probe's AUROC."""
+    if probe.se == 0:
+        return roc_area_interval(probe.auroc, probe.n_positive, probe.n_negative)
+    return max(0.0, probe.auroc - Z_95 * probe.se), min(1.0, probe.auroc + Z_95 * probe.se)
 
 
 def probes_of(rows: Floats, fitted: CrossFitted, method: str, draws: Floats) -> dict[str, Probe]:

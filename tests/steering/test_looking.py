@@ -161,9 +161,9 @@ def test_a_dose_response_is_the_sweep_beside_random_directions(model):
     place = list(rates.columns).index(vector.vector_id)
     p = p_value(reach[place], np.delete(reach, place))
     assert p >= 1 / 5
-    assert f"over {reach[place]:.2f}, {p_text(p)};" in look.says
+    assert f"moves the yes rate by {reach[place]:.2f} ({p_text(p)});" in look.says
     assert alone.controls == ()
-    assert ", p " not in alone.look().says
+    assert "(p" not in alone.look().says
 
 
 def test_the_band_goes_from_the_least_to_the_most_of_the_random_directions():

@@ -13,6 +13,7 @@ from onedial.models.forward.batches import Progress, batches_by_length, map_batc
 from onedial.models.model import OpenModel
 from onedial.models.processes import gather
 from onedial.models.prompt_set import PromptSet
+from onedial.models.questions import Texts, as_prompts
 
 
 @dataclass(frozen=True)
@@ -65,15 +66,31 @@ def read_streams(
 
 @torch.inference_mode()
 def read_activations(
-    model: OpenModel, prompts: PromptSet, layers: Sequence[int], progress: Progress | None = None
+    model: OpenModel,
+    prompts: PromptSet | Texts,
+    layers: Sequence[int] | None = None,
+    progress: Progress | None = None,
 ) -> Activations:
     """Run every prompt once, unsteered; `progress` is told how many questions were done.
 
     With several processes each reads its share, and all of them get everything.
 
+    Args:
+        prompts: or texts, each a whole user turn, or chats, as `OpenModel.generate` takes them.
+        layers: after which the stream is kept; by default all.
+
     Raises:
-        InputError: an answer is not finite, as where 16 bits overflow.
+        InputError: an answer is not finite, as where 16 bits overflow; or as `PromptSet.of_prompts`.
+
+    >>> from onedial import load_model
+    >>> model = load_model("smollm2-135m-instruct")
+    >>> read_activations(model, ["What a day!", "Oh no."], [2]).residuals.shape == (2, 1, model.d_model)
+    True
     """
+    layers = range(model.n_layers) if layers is None else layers
+    if not isinstance(prompts, PromptSet):
+        given = as_prompts(prompts)
+        prompts = PromptSet.of_prompts(model, given, [f"text {place}" for place in range(len(given))])
     runner = model.runner(prompts.sequences, layers)
 
     def work(batch: list[int]) -> list[tuple[float, float, Tensor]]:
