@@ -150,6 +150,8 @@ def placed_rate(swept: "SweepRun", folder: Path) -> tuple[float, tuple[float, fl
 
 def target_rate(swept: "SweepRun", target: str) -> tuple[float, str]:
     """The target's yes rate on the fitting split."""
+    if not swept.has_panel:
+        raise InputError(f"{swept.path} was made without a panel, so it knows no target; choose --yes-rate or --beta")
     panel = swept.panel()
     answers = panel[panel["respondent"] == target]
     if answers.empty:

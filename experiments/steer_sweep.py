@@ -2,6 +2,7 @@
 
     python experiments/steer_sweep.py                          # embedded model, questions and panel; CPU; minutes
     python experiments/steer_sweep.py --n-questions 200        # a quick look
+    python experiments/steer_sweep.py --questions mine.jsonl   # own questions, no panel: what the dial does to them
     python experiments/steer_sweep.py --answer reasoned --dry-run       # what letting it reason would cost
     python experiments/steer_sweep.py --model mistralai/Mistral-7B-Instruct-v0.3 --questions squad \\
            --panel my_panel.csv --n-questions 1000 --wandb online
@@ -34,7 +35,8 @@ def steer_sweep(options: SweepOptions, notes: Notes) -> None:
     template = load_prompt(str(options.prompt))
     if options.facts:
         load_facts(options.facts)
-    inputs = read_inputs(options, hold_out_topics=options.hold_out == "topics")
+    inputs = read_inputs(options, hold_out_topics=options.hold_out == "topics", needs_panel=False)
+    options = options.beside(inputs.has_panel)
     if not options.show_prompt:
         require_prospects(inputs, options)
     with at_work("importing PyTorch and transformers"):

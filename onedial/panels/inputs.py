@@ -16,7 +16,7 @@ from onedial.panels.joining import drop_own, join_questions_and_panel
 from onedial.panels.keying import reversed_questions
 from onedial.panels.panel_files import PanelSource
 from onedial.panels.panel_scores import correctness_of
-from onedial.panels.panels import ResponseMatrix
+from onedial.panels.panels import ResponseMatrix, nobodys_panel
 from onedial.panels.questions.question_files import load_questions, questions_of_panel
 from onedial.panels.splits import TEST, assign_splits, wordings_of
 
@@ -27,7 +27,7 @@ class ExperimentInputs:
 
     Attributes:
         splits: question id -> "extraction", "fitting" or "test".
-        panel: its rows are the questions, in their order.
+        panel: its rows are the questions, in their order; it has no columns where no panel was given.
         subject_correct: whether the subject itself answers each question correctly (1, 0, nan), where its own answers
             stood in the panel; None where that is not known.
         everything: the same before questions were drawn from it; None where all of them are asked.
@@ -43,6 +43,11 @@ class ExperimentInputs:
 
     __repr__ = one_line
 
+    @property
+    def has_panel(self) -> bool:
+        """Whether anybody's answers stand beside the questions."""
+        return len(self.panel.answers.columns) > 0
+
     def ids(self, split: str) -> list[str]:
         """The question ids of one split."""
         return [question.id for question in self.questions if self.splits[question.id] == split]
@@ -53,6 +58,8 @@ class ExperimentInputs:
 
     def without_own(self, name: str, fingerprints: Collection[str] = ()) -> "ExperimentInputs":
         """Without the targets that are the subject: by its name, and by its weights once these are known."""
+        if not self.has_panel:
+            return self
         panel, own = drop_own(self.panel, name, fingerprints)
         if not own:
             return self
@@ -105,7 +112,7 @@ class ExperimentInputs:
 
 
 def load_inputs(
-    panel: str | PanelSource,
+    panel: str | PanelSource | None,
     questions: str | Sequence[Question] | None = None,
     targets: Sequence[str] | None = None,
     n_questions: int | None = None,
@@ -115,7 +122,7 @@ def load_inputs(
     """Load, join (by id, then by text), draw, split; what is left out on the way is noticed.
 
     Args:
-        panel: a file, or "embedded"; with what is said of it.
+        panel: a file, or "embedded"; with what is said of it. None: nobody has answered the questions.
         questions: such that are read already, or a source that needs no mapping (`load_questions`); None takes the
             panel's own where it holds texts, else the embedded questions.
         targets: keep these respondents only.
@@ -129,21 +136,12 @@ def load_inputs(
     >>> len(inputs.questions), sorted(set(inputs.splits.values()))
     (40, ['extraction', 'fitting', 'test'])
     """
-    source = panel if isinstance(panel, PanelSource) else PanelSource(panel)
-    answers = source.load()
-    if questions is None:
-        name, *_ = panel_and_cuts(source.path)
-        has_texts = answers.question_texts is not None and name not in NAMED_PANELS
-        declared = {} if answers.elicitation is None else answers.elicitation.columns
-        given = questions_of_panel(name, declared) if has_texts else None
-        questions = given or (name if name in NAMED_QUESTIONS else "embedded")
-    if turned := reversed_questions(answers):
-        notice(
-            f"{len(turned)} questions are marked as reversed, first {turned[0]!r}; the subject is asked their own "
-            "words, so that their answers are taken as they stand"
-        )
-    asked = load_questions(questions) if isinstance(questions, str) else list(questions)
-    asked, answers, joined = join_questions_and_panel(asked, answers)
+    if panel is None:
+        asked = _loaded("embedded" if questions is None else questions)
+        answers, line = nobodys_panel([question.id for question in asked]), f"{len(asked)} questions, and no panel"
+    else:
+        asked, answers, line = _beside_panel(panel if isinstance(panel, PanelSource) else PanelSource(panel), questions)
+    n_known = len(asked)
     if targets is not None:
         answers = answers.select(respondents=list(targets))
     everything = None
@@ -158,8 +156,8 @@ def load_inputs(
             f"in several wordings stand there {len(repeats)} of the questions, first {shown}; the wordings of one stay "
             "in one split, and count as one question"
         )
-    drawn = f"; {len(asked)} are drawn of them" if len(asked) < joined.matched else ""
-    notice(f"{joined}{drawn}")
+    drawn = f"; {len(asked)} are drawn of them" if len(asked) < n_known else ""
+    notice(f"{line}{drawn}")
     if hold_out_topics:
         held = sorted({str(question.topic) for question in asked if splits[question.id] == TEST})
         notice(f"held out: the test questions are those of the topics {', '.join(held)}")
@@ -170,3 +168,27 @@ def load_inputs(
         everything=everything,
         hold_out_topics=hold_out_topics,
     )
+
+
+def _loaded(questions: str | Sequence[Question]) -> list[Question]:
+    return load_questions(questions) if isinstance(questions, str) else list(questions)
+
+
+def _beside_panel(
+    source: PanelSource, questions: str | Sequence[Question] | None
+) -> tuple[list[Question], ResponseMatrix, str]:
+    """The questions that the panel answers, the panel, and how they met."""
+    answers = source.load()
+    if questions is None:
+        name, *_ = panel_and_cuts(source.path)
+        has_texts = answers.question_texts is not None and name not in NAMED_PANELS
+        declared = {} if answers.elicitation is None else answers.elicitation.columns
+        given = questions_of_panel(name, declared) if has_texts else None
+        questions = given or (name if name in NAMED_QUESTIONS else "embedded")
+    if turned := reversed_questions(answers):
+        notice(
+            f"{len(turned)} questions are marked as reversed, first {turned[0]!r}; the subject is asked their own "
+            "words, so that their answers are taken as they stand"
+        )
+    asked, answers, joined = join_questions_and_panel(_loaded(questions), answers)
+    return asked, answers, str(joined)

@@ -12,6 +12,10 @@ from onedial.core.errors import InputError
 from onedial.panels.panels import ResponseMatrix
 
 
+class NothingSharedError(InputError):
+    """The panel answers none of the questions."""
+
+
 @dataclass(frozen=True)
 class JoinReport:
     """How many questions met the panel, and how.
@@ -58,7 +62,7 @@ def join_questions_and_panel(
         and the counts.
 
     Raises:
-        InputError: nothing is shared; or ids differ in zeros, case or white space alone.
+        NothingSharedError: nothing is shared. InputError: ids differ in zeros, case or white space alone.
 
     >>> from onedial.panels import load_panel, load_questions
     >>> questions, panel, report = join_questions_and_panel(load_questions("embedded", n=20), load_panel("embedded"))
@@ -88,7 +92,7 @@ def join_questions_and_panel(
         other_text=len(other_text),
     )
     if not row_of:
-        raise InputError(_nothing_shared(questions, panel, len(other_text)))
+        raise NothingSharedError(_nothing_shared(questions, panel, len(other_text)))
     shared = [question for question in questions if question.id in row_of]
     return shared, _renamed(panel, {row_of[question.id]: question.id for question in shared}), report
 

@@ -98,6 +98,18 @@ class ResponseMatrix:
         )
 
 
+def nobodys_panel(questions: Sequence[str]) -> ResponseMatrix:
+    """A panel of these questions that nobody has answered.
+
+    >>> nobodys_panel(["q1", "q2"]).answers.shape
+    (2, 0)
+    """
+    answers = pd.DataFrame(
+        index=pd.Index(list(questions), dtype=object), columns=pd.Index([], dtype=object), dtype=float
+    )
+    return ResponseMatrix(answers, respondents_table([]))
+
+
 def respondents_table(names: Sequence[str], known: pd.DataFrame | None = None) -> pd.DataFrame:
     """One row per respondent: what `known` (index respondent) says; else it is its own model, without framing.
 
@@ -126,6 +138,7 @@ def panel_long(panel: ResponseMatrix) -> pd.DataFrame:
     """
     long = panel.answers.rename_axis(index="question_id", columns=None).reset_index()
     long = long.melt(id_vars="question_id", var_name="respondent", value_name="said_yes")
+    long = long.astype({"respondent": panel.respondents.index.dtype})  # of no respondents, melt makes numbers
     long = long.join(panel.respondents[list(METADATA)], on="respondent")
     if panel.responses is not None and "answered_correctly" in panel.responses:
         known = majority_of_samples(panel.responses, "answered_correctly")

@@ -47,7 +47,7 @@ def explorer_of(contents: Contents, most: int = MOST_CHARACTERS) -> Explorer:
             note += f" Of the test questions {len(questions)} are here, so the numbers are of these."
         else:
             break
-    return Explorer(text, note.strip(), has_texts=len(written(contents)) > 0)
+    return Explorer(text, note.strip(), len(written(contents)) > 0, contents.sweep.has_panel)
 
 
 def script_json(value: Any) -> str:
@@ -107,6 +107,8 @@ def written(contents: Contents) -> list[dict[str, Any]]:
 
 
 def _targets(contents: Contents, names: list[str], magnitudes: np.ndarray) -> list[dict[str, Any]]:
+    if not contents.sweep.has_panel:
+        return []
     panel = panel_from_long(contents.panel)
     answers, correct = _by_name(panel.answers, names), correctness_of(panel)
     correct = None if correct is None else _by_name(correct, names)

@@ -40,6 +40,7 @@ from onedial.verdict.prediction.sources import DIAL, OWN_FRAMINGS
 UNREADABLE = 0.05
 """Share of unread answers from which a cell of the layer map is crossed out."""
 UNSTEERED = "unsteered margin"
+TICKS = "ticks at the right edge: the targets' own shares of yes"
 HOLLOW = {"marker": "o", "color": COLOURS[0], "markerfacecolor": PAPER}
 
 
@@ -203,11 +204,11 @@ def dose(_: Any, stored: Contents) -> Drawing:
         below.append(Curve(x, unread_share(rows), colour=colour, look=look | {"linewidth": 0.9, "alpha": 0.7}))
     drawing = curves(
         [
-            Panel(lines, "share of yes", SHARES, "ticks at the right edge: the targets' own shares of yes", height=1.2),
+            Panel(lines, "share of yes", SHARES, TICKS if stored.sweep.has_panel else "", height=1.2),
             Panel(below, "mass (thick)\nunread (thin)", SHARES, rules=(MASS_FLOOR,), height=0.8),
         ],
         f"magnitude ({stored.unit})",
-        ticks=stored["matches"]["yes_rate"].dropna(),
+        ticks=stored["matches"]["yes_rate"].dropna() if stored.sweep.has_panel else (),
     )
     if not controls.empty:
         kinds = ", ".join(f"{n} {role}" if n > 1 else role for role, n in crossing.items())

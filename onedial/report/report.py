@@ -1,13 +1,16 @@
 """The results of a sweep: kept as files, and from these alone its page, one HTML file that needs nothing beside it."""
 
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 
 from markupsafe import Markup
 
+from onedial.report import alone
+from onedial.report.alone import results_for, words_for
 from onedial.report.contents import Contents
 from onedial.report.meaning import headline_of, judged_targets
-from onedial.report.results import OVERVIEW, SWEEP_RESULTS, WORDS, lead_of_overview, pushed, written_to_one
+from onedial.report.results import OVERVIEW, lead_of_overview, pushed, written_to_one
 from onedial.show import page
 from onedial.show.columns import number
 from onedial.show.ending import Opening, end
@@ -19,14 +22,14 @@ from onedial.verdict.sweep_run import SweepRun
 
 def contents_of(run: SweepRun) -> Contents:
     """What a sweep has stored of its results: `contents_of(run)["baselines"]` is baselines.csv."""
-    return Contents(run, SWEEP_RESULTS, WORDS)
+    return Contents(run, results_for(run), words_for(run))
 
 
 def keep_judgement(run: SweepRun, judged: Judgement) -> None:
     """Write every result of a sweep, its verdict last, which ends the run."""
     if judged.factor is not None:
         judged.factor.save(run.run.file("factor.json"))
-    finish(run.run, SWEEP_RESULTS, judged)
+    finish(run.run, results_for(run), judged)
 
 
 def end_sweep(run: SweepRun) -> Path:
@@ -43,6 +46,13 @@ def opening_of(contents: Contents) -> Opening:
     """What stands first on the page of a sweep."""
     verdict, run = contents.verdict, contents.sweep
     subject = contents.model.get("name") or run.config.get("model")
+    if not run.has_panel:
+        return Opening(
+            question=f"What does one steering vector in {subject} do to its yes and no?",
+            headline=alone.headline(contents),
+            lead=alone.lead(contents),
+            overview=partial(overview, contents, figure="dose_response"),
+        )
     return Opening(
         question=f"Does one steering vector in {subject} reproduce the yes/no of {verdict.n_targets} targets?",
         headline=headline_of(verdict),
@@ -52,13 +62,14 @@ def opening_of(contents: Contents) -> Opening:
     )
 
 
-def overview(contents: Contents, sections: Sequence[Section]) -> Markup:
-    """What is seen first: bits of every base model beside baselines, what to doubt, and what the subject writes."""
+def overview(contents: Contents, sections: Sequence[Section], figure: str = OVERVIEW) -> Markup:
+    """What is seen first: a figure (bits of every base model beside baselines), what to doubt, and what the subject
+    writes."""
     anchors = {section.name: section.anchor for section in sections}
     blocks = []
-    if OVERVIEW in contents.captions:
-        words, lead = contents.captions[OVERVIEW], lead_of_overview(contents)
-        blocks.append(page.lead_figure(contents.run.path / "figures", OVERVIEW, words, lead))
+    if figure in contents.captions:
+        lead = lead_of_overview(contents) if figure == OVERVIEW else contents.words[figure]["lead"]
+        blocks.append(page.lead_figure(contents.run.path / "figures", figure, contents.captions[figure], lead))
     if told := doubts_of(contents):
         blocks.append(page.doubts("Caveats", [(words, anchors.get(about, "verdict")) for words, about in told]))
     blocks += written_to_one(contents)

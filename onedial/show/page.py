@@ -81,12 +81,14 @@ class Explorer:
     """The tables of an explorable page as JSON that is safe inside a script element.
 
     Attributes:
-        note: what was left out of it. has_texts: whether it holds what the subject wrote.
+        note: what was left out of it. has_texts: whether it holds what the subject wrote. has_targets: whether it holds
+            anybody else's answers.
     """
 
     json: str
     note: str = ""
     has_texts: bool = False
+    has_targets: bool = True
 
 
 def page(
@@ -277,8 +279,7 @@ def _drawn(folder: Path, name: str, words: Mapping[str, str]) -> dict[str, Any]:
 
 def explorer(data: Explorer) -> Markup:
     """The part of a page that answers to the hand: a dial and a browser of the questions. One on a page."""
-    safe = {"json": Markup(data.json), "note": data.note, "has_texts": data.has_texts}
-    return _block("explorer", safe, template="explorer.html.j2")
+    return _block("explorer", replace(data, json=Markup(data.json)), template="explorer.html.j2")
 
 
 def inline_svg(svg: str, name: str) -> Markup:

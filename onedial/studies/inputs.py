@@ -1,11 +1,11 @@
 """What the options of subject, questions and panel stand for."""
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from onedial.core.errors import InputError
 from onedial.core.pulse import at_work
-from onedial.studies.options.shared import SubjectOptions, TargetOptions, VerdictOptions
+from onedial.studies.options.shared import NO_PANEL, SubjectOptions, TargetOptions, VerdictOptions
 
 if TYPE_CHECKING:
     import torch
@@ -32,7 +32,9 @@ class LayeredOptions(Protocol):
         """As `--layer` has it."""
 
 
-def read_inputs(options: TargetOptions, *, hold_out_topics: bool = False) -> "ExperimentInputs":
+def read_inputs(
+    options: TargetOptions, *, hold_out_topics: bool = False, needs_panel: bool = True
+) -> "ExperimentInputs":
     """Questions and panel, by the options.
 
     The subject's own answers are left out where its name tells them. Where the subject is asked otherwise than the
@@ -40,28 +42,39 @@ def read_inputs(options: TargetOptions, *, hold_out_topics: bool = False) -> "Ex
 
     Args:
         hold_out_topics: see `onedial.panels.inputs.load_inputs`.
+        needs_panel: whether there must be one; else there is none where the options say so, and, as is noticed, where
+            the built-in one answers none of the questions that are given.
 
     Raises:
         InputError: as `onedial.panels.inputs.load_inputs`.
     """
     with at_work(f"reading {options.questions or 'the questions'} and the panel {options.panel}"):
-        return _inputs_of(options, hold_out_topics)
+        return _inputs_of(options, hold_out_topics, needs_panel)
 
 
-def _inputs_of(options: TargetOptions, hold_out_topics: bool) -> "ExperimentInputs":
+def _inputs_of(options: TargetOptions, hold_out_topics: bool, needs_panel: bool) -> "ExperimentInputs":
     from onedial.asking.prompts import load_prompt
     from onedial.core.notices import notice
     from onedial.panels.inputs import load_inputs
+    from onedial.panels.joining import NothingSharedError
     from onedial.panels.panel_files import PanelSource
 
-    inputs = load_inputs(
-        PanelSource(options.panel, options.respondents, options.declared),
-        None if options.questions is None else options.read_questions(options.questions),
-        options.target and [name.strip() for name in options.target.split(",")],
-        options.n_questions,
-        options.seed,
-        hold_out_topics=hold_out_topics,
-    )
+    given: dict[str, Any] = {
+        "questions": None if options.questions is None else options.read_questions(options.questions),
+        "targets": options.target and [name.strip() for name in options.target.split(",")],
+        "n_questions": options.n_questions,
+        "seed": options.seed,
+        "hold_out_topics": hold_out_topics,
+    }
+    if options.panel == NO_PANEL and not needs_panel:
+        return load_inputs(None, **given)
+    try:
+        inputs = load_inputs(PanelSource(options.panel, options.respondents, options.declared), **given)
+    except NothingSharedError:
+        if needs_panel or options.questions is None or options.panel != "embedded":
+            raise
+        notice(f"the built-in panel answers none of {options.questions}: as --panel {NO_PANEL}, so without a verdict")
+        return load_inputs(None, **given | {"targets": None})
     if not options.keep_own:
         inputs = inputs.without_own(options.model)
     if differences := inputs.asked_otherwise(load_prompt(str(options.prompt))):
@@ -75,6 +88,8 @@ def require_prospects(inputs: "ExperimentInputs", options: VerdictOptions) -> No
     Raises:
         InputError: as `prospects_of`; or too few targets could be judged, of too few base models.
     """
+    if not inputs.has_panel:
+        return
     from onedial.core.notices import notice
     from onedial.verdict.prospects import prospects_of
 

@@ -40,7 +40,7 @@ def as_run(options: MultiverseOptions) -> SweepOptions:
     """The sweep that would have been made, without what is asked beside its questions."""
     known = {field.name for field in fields(SweepOptions)} - {"out", "resume", "dry_run", "config", "wandb"}
     shared = {field.name: getattr(options, field.name) for field in fields(options) if field.name in known}
-    return SweepOptions(**shared, contrast=options.contrasts[0], facts=0, reversed=0)
+    return SweepOptions(**shared, contrast=options.contrasts[0], facts=0, reversed=0, controls=0)
 
 
 def universes_of(options: MultiverseOptions, wordings: Mapping[str, str], layers: Sequence[int]) -> Universes:

@@ -25,6 +25,7 @@ import pandas as pd
 from onedial.asking.yes_no import is_read
 from onedial.core.cards import one_line
 from onedial.core.errors import InputError
+from onedial.panels.panels import nobodys_panel
 from onedial.panels.splits import EXTRACTION, FITTING, SPLITS, TEST, wordings_of
 from onedial.scale.checks.near_copies import NearCopies, near_copies
 from onedial.stats.numbers import FEWEST_TOPICS
@@ -126,6 +127,15 @@ class Case:
         check_shared(answers, self.questions)
         table = respondents if respondents is not None else getattr(panel, "respondents", None)
         return replace(self, panel=answers, respondents=describe_targets(answers.columns, table), **known)
+
+    def alone(self, **known: Any) -> "Case":
+        """The same beside a panel of nobody: what can be said without a target.
+
+        Args:
+            known: other attributes.
+        """
+        panel = nobodys_panel(list(self.questions))
+        return replace(self, panel=panel.answers, respondents=describe_targets(panel.answers.columns), **known)
 
     def knowing(self, given: np.ndarray) -> "Case":
         """The same, of whose targets only these answers are known (Q x T).

@@ -21,7 +21,7 @@ from onedial.verdict.baselines.texts import push_settings, text_cost
 from onedial.verdict.case import Case, sweep_grid
 from onedial.verdict.controls import control_rates, control_table
 from onedial.verdict.dial import ControlDial
-from onedial.verdict.prediction.prediction import predict
+from onedial.verdict.prediction.prediction import Prediction, predict
 from onedial.verdict.verdict import Verdict, judge
 
 FACTOR_PERMUTATIONS = 99
@@ -152,7 +152,7 @@ class Judgement:
     Attributes:
         case: what it is about; `Case.matches` is the table of its targets.
         verdict: the sentence and its numbers.
-        baselines: `baselines.baseline_table`. prediction: columns `prediction.COLUMNS`.
+        baselines: `baselines.baseline_table`. prediction: columns `prediction.COLUMNS`. None without a panel.
         controls: `controls.control_table`, None where none was swept.
         knowing: `knowing.knowing_table`, None where nobody's correctness is known.
         factor: the shared difficulty; None where the panel is too small for one.
@@ -161,8 +161,8 @@ class Judgement:
 
     case: Case
     verdict: Verdict
-    baselines: pd.DataFrame
-    prediction: pd.DataFrame
+    baselines: pd.DataFrame | None
+    prediction: pd.DataFrame | None
     controls: pd.DataFrame | None
     knowing: pd.DataFrame | None
     factor: FactorModel | None
@@ -174,7 +174,8 @@ class Judgement:
 def judge_tables(tables: SweepTables, panel: ResponseMatrix, seed: int = 0) -> Judgement:
     """Match the panel with the intervention under test, set it beside baselines and controls, and judge.
 
-    Thresholds are those of the factor model, or Phi^-1 of the yes rates where the panel is too small for one.
+    Thresholds are those of the factor model, or Phi^-1 of the yes rates where the panel is too small for one. Without
+    respondents only the dial and its controls are told of.
 
     Raises:
         InputError: the tables do not fit together.
@@ -189,6 +190,10 @@ def judge_tables(tables: SweepTables, panel: ResponseMatrix, seed: int = 0) -> J
     >>> judge_tables(tables, one).verdict.reproduced
     'cannot be judged'
     """
+    if not len(panel.answers.columns):
+        case = tables.beside_it.alone(seed=seed)
+        controls = control_table(case) if case.controls else None
+        return Judgement(case, judge(case, Prediction(), None, controls), None, None, controls, None, None)
     with one_blas_thread():
         factor = _fit_factor(panel, seed)
         case = tables.case(panel, seed, thresholds=None if factor is None else factor.thresholds)

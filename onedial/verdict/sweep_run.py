@@ -27,7 +27,7 @@ from onedial.core.cards import one_line
 from onedial.core.errors import InputError
 from onedial.core.run.parts import Parts
 from onedial.core.run.run import Run
-from onedial.panels.panels import ResponseMatrix, panel_from_long
+from onedial.panels.panels import ResponseMatrix, nobodys_panel, panel_from_long
 from onedial.scale.factor.factor_model import FactorModel
 from onedial.verdict.baselines.texts import TEXT_COLUMNS
 from onedial.verdict.case import Case, sweep_grid
@@ -130,8 +130,19 @@ class SweepRun:
         return self.questions().set_index("id")["split"]
 
     def panel(self) -> pd.DataFrame:
-        """The panel in long form."""
+        """The panel in long form; without rows where the run has none."""
         return self.run.read_table("panel.parquet")
+
+    @cached_property
+    def has_panel(self) -> bool:
+        """Whether anybody's answers stand beside the questions."""
+        return not self.panel().empty
+
+    def panel_of(self, given: ResponseMatrix | None = None) -> ResponseMatrix:
+        """A panel that is given, or else the run's own."""
+        if given is not None:
+            return given
+        return panel_from_long(self.panel()) if self.has_panel else nobodys_panel(list(self.questions()["id"]))
 
     def prompt(self) -> str:
         """The rendered example."""
@@ -206,7 +217,7 @@ class SweepRun:
 
     def case(self, seed: int = 0) -> Case:
         """The intervention under test beside the run's panel, ready to be judged (`judge`)."""
-        return self.tables().case(panel_from_long(self.panel()), seed)
+        return self.tables().case(self.panel_of(), seed)
 
     # ---- what comes out ---------------------------------------------------------------------------------------------
 
@@ -221,8 +232,7 @@ class SweepRun:
         """
         if (tables := self.tables()).sweep.empty:
             raise InputError(f"{self.path} holds no sweep to match with; finish the run with --resume")
-        panel = panel_from_long(self.panel()) if panel is None else panel
-        return judge_tables(tables, panel, seed)
+        return judge_tables(tables, self.panel_of(panel), seed)
 
     def judge_reasoned(self, panel: ResponseMatrix | None = None, seed: int = 0) -> Reasoned:
         """Set the written answers beside the direct ones, and match and judge by them where enough could be read.
@@ -246,13 +256,12 @@ class SweepRun:
             direct=pd.Series(direct.unsteered_margins, index=direct.questions),
             asked_otherwise=bool(self.asked().get("otherwise")),
         )
-        panel = panel_from_long(self.panel()) if panel is None else panel
-        return Reasoned(comparison, judge_tables(tables, panel, seed))
+        return Reasoned(comparison, judge_tables(tables, self.panel_of(panel), seed))
 
     @property
     def is_finished(self) -> bool:
         """Whether matches and verdict are there, so that only the report may be left to write."""
-        return self.run.has(VERDICT) and self.run.has(MATCHES)
+        return self.run.has(VERDICT) and (self.run.has(MATCHES) or not self.has_panel)
 
     def matches(self) -> pd.DataFrame:
         """The table of matches, index target; text columns hold "" where nothing stands."""

@@ -2,8 +2,8 @@
 
 *Is it reproduced?* The first that applies:
 
-    cannot be judged                          under 5 judged targets, all of one base model, or the dial does not reach
-                                              most of their yes rates
+    cannot be judged                          no panel, under 5 judged targets, all of one base model, or the dial does
+                                              not reach most of their yes rates
     not reproduced                            p of S above .05
     a shared signal, not enough to reproduce  half of the base models or fewer predicted better than by their yes rates;
                                               or not shown to be 10% of the predictable; or under 5% of what yes rates
@@ -21,8 +21,8 @@ is a threshold shift is what should be found, and no shortfall:
     open                          else
 
 *Which push?* Untested under 99 controls; this direction, where it ranks above 95% of them and no control that is
-orthogonal to it comes within 90%; else any push. Where the dial is a threshold shift, no order can tell directions
-apart, so what ranks is the push that is needed; else it is C_A.
+orthogonal to it comes within 90%; else any push. Where the dial is a threshold shift, or no target is there, no order
+can tell directions apart, so what ranks is the push that is needed; else it is C_A.
 
     bits, share what the dial predicts of held-out answers (`prediction`), alone and of what other models' answers do
     S  signal   mean test kappa at the rate-matched magnitudes, against the panel's rows permuted within topics
@@ -100,6 +100,7 @@ ASKED_OTHERWISE = "asked otherwise"
 FLAGS = (YES_BIAS, UNREAD_DECIDE, SURFACE_AS_GOOD, TOPICS_UNKNOWN, *CHECKS, ASKED_OTHERWISE)
 
 MIN_TARGETS, MIN_MODELS, MIN_CONTROLS = 5, 2, 99
+NO_PANEL = "no panel was given"
 ONE_MODEL = "of one base model, by what is said of them"
 SAME = 0.02
 """Two orders are called the same when the 90% interval of C_A lies within +- this."""
@@ -323,7 +324,7 @@ def judge(
         unread_as_wrong=None
         if worst is None
         else UnreadAsWrong(answered(worst[0])[0], worst[0].value, worst[0].p, worst[1]),
-        line=line_of(case),
+        line=line_of(case) if len(judged) else Line(),
         agreement=means["agreement"],
         majority=means["majority"],
         threshold_shift=means["threshold_shift"],
@@ -368,6 +369,8 @@ def sentence_of(reproduced: str, because: str, dial: str, push: str, flags: Sequ
 def _reproduced(case: Case, reached: float, number: Signal, prediction: Prediction) -> tuple[str, str]:
     """The answer, and why it cannot be judged."""
     judged, n_judged = case.judged, int(case.judged.sum())
+    if not len(judged):
+        return CANNOT_BE_JUDGED, NO_PANEL
     if n_judged < MIN_TARGETS:
         return CANNOT_BE_JUDGED, f"{n_judged} of {len(judged)} targets can be judged, and it takes {MIN_TARGETS}"
     if of_one_name(case) or prediction.n_models < MIN_MODELS:
@@ -401,9 +404,10 @@ def _direction(case: Case, controls: pd.DataFrame | None, dial: str) -> Push:
         vector["kl"] = case.kl
     if controls is None or controls.empty:
         return Push(vector=vector)
-    by = "push" if dial == THRESHOLD_SHIFT else "order_gain"
+    of_targets = ("signal", "order_gain") if len(case.targets) else ()
+    by = "push" if dial == THRESHOLD_SHIFT or not of_targets else "order_gain"
     drawn = controls[controls["drawn"]]
-    measured: list[str] = [name for name in ("signal", "order_gain", "push", "kl") if name in vector]
+    measured: list[str] = [name for name in (*of_targets, "push", "kl") if name in vector]
     ranks = {name: _rank(vector[name], drawn[name], smaller=name in ("push", "kl")) for name in measured}
     apart = controls[controls["cosine"].abs() <= ORTHOGONAL]
     if by == "push":

@@ -136,7 +136,7 @@ def test_what_cannot_be_judged_is_refused_before_the_model_is_looked_for_unless_
 
 def test_questions_too_few_for_two_sides_are_refused_before_the_model_is_looked_for(steer, tmp_path):
     nowhere = {"model": tmp_path / "nowhere", "out": tmp_path / "run", "n_questions": 36}
-    assert_refused(steer(**nowhere), "a vector would be made of 9 questions", "takes 5", "the contrast answer")
+    assert_refused(steer(**nowhere), "a quarter of the questions, here 9", "ask 40", "the contrast answer")
     assert_refused(steer(**nowhere, contrast="answer"), "nowhere")
 
 

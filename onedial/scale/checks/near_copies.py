@@ -112,13 +112,15 @@ def near_copies(matrix: Any, models: Sequence[str], groups: Integers | None = No
     >>> near_copies(latent > 0, ["tune a", "tune b", "c", "d", "e", "f"]).groups
     (('tune a', 'tune b'),)
     """
+    columns = ["models", "correlation", "expected", "shared", "z", "p", "z_kin"]
+    if not len(models):
+        return NearCopies((), (), pd.DataFrame(columns=columns), ())
     answers = as_answers(matrix)
     with np.errstate(invalid="ignore", divide="ignore"):
         rate = answers.n_yes / answers.n_answered
     used = np.minimum(rate, 1 - rate) >= LEAST_RATE
     answers = answers.select(used)
     names, model = np.unique(np.asarray(models, dtype=str)[used], return_inverse=True)
-    columns = ["models", "correlation", "expected", "shared", "z", "p", "z_kin"]
     if len(names) < 4:
         return NearCopies((), (), pd.DataFrame(columns=columns), tuple(models))
     pairs = _Pairs(answers, model, groups)

@@ -403,7 +403,7 @@
         unread.length ? "does not turn where it is read" : "does not turn"],
       ...(unread.length ? [["not read at", unread.map((m) => show(m, 3, true)).join(", ")]] : []),
       ["the subject's own answer", correct === UNREAD ? "not graded" : correct ? "correct" : "wrong"],
-      ["targets that say yes", show(saidYes[q], 2)],
+      ...(targets.length ? [["targets that say yes", show(saidYes[q], 2)]] : []),
     ];
     if (questions.difficulty[q] !== null) facts.push(["shared difficulty", show(questions.difficulty[q], 2, true)]);
     const said = targets.map((target, t) => {

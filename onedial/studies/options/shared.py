@@ -19,6 +19,8 @@ PANELS = "embedded, frontier (refusal, not ability), frontier-confidence (cut at
 LAYERS = "14, 10,12,14, 8-20, all, auto (every second of the middle half) or few (at .5, .6 and .7 of the depth)"
 POSITIONS = ("answer", "last", "prompt", "all")
 """Where a push may act that is to move a yes or no; `steering.apply` says what each means."""
+NO_PANEL = "none"
+"""In place of a panel: nobody's answers stand beside the questions."""
 QUESTIONS = "embedded, a preset such as arc or openai/gsm8k, a hub id, a folder or a file (docs/your_data.md)"
 
 
@@ -218,7 +220,8 @@ def prompt_of(model: str, panel: str, prompt: str | None = None) -> str:
     """The prompt that was given, or what the panel brings along, or what suits the model."""
     from onedial.asking.elicited import prompt_of_panel
 
-    return str(prompt or prompt_of_panel(panel) or (PROMPT_OF_EMBEDDED if model == SUBJECT else PROMPT))
+    of_panel = None if panel == NO_PANEL else prompt_of_panel(panel)
+    return str(prompt or of_panel or (PROMPT_OF_EMBEDDED if model == SUBJECT else PROMPT))
 
 
 def even_up_to_200(n: int) -> str | None:

@@ -1,12 +1,19 @@
 """The options of `experiments/steer_sweep.py`, in their groups."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Self
 
 from onedial.core.errors import InputError
-from onedial.core.options import DryRunOptions, KeysOf, Options, RunOptions, option
-from onedial.studies.options.shared import LAYERS, POSITIONS, EngineOptions, VerdictOptions
+from onedial.core.options import DryRunOptions, KeysOf, Options, RunOptions, declared, flag, option
+from onedial.studies.options.shared import LAYERS, NO_PANEL, PANELS, POSITIONS, EngineOptions, VerdictOptions
 
 TESTS = ("interchange", "mediation")
+CONTROLS_WITHOUT_PANEL = 8
+"""Directions beside the vector where no target is there to be beside it."""
+
+
+OF_TARGETS = ("target", "respondents", "keep_own", "about", "yes", "no", "blank", "instructed")
+"""Options that say nothing without a panel."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -40,7 +47,12 @@ class SteeringOptions(Options, group="steering"):
         f"candidates, of which the one is taken where the smallest push turns the answers: {LAYERS}; 10+14: both",
     )
     magnitudes: str = option("auto", "auto, or a list such as -1,-0.5,0.5,1", leading_hyphen=True)
-    controls: int = option(0, "directions drawn by chance to rank the vector among; 99 for an answer", at_least=0)
+    controls: int | None = option(
+        None,
+        "directions drawn by chance to rank the vector among; 99 for an answer "
+        f"(0; without a panel {CONTROLS_WITHOUT_PANEL})",
+        at_least=0,
+    )
     facts: int = option(60, "unrelated yes/no facts that the dial is tried on; 0: none", at_least=0)
     reversed: int = option(
         40, "fitting questions asked reversed as well (a yes: not able), to tell a yes-bias; 0: none", at_least=0
@@ -79,20 +91,48 @@ class ReasonedOptions(EngineOptions, group="reasoned answers"):
 
 
 @dataclass(frozen=True, kw_only=True)
-class SweepOptions(VerdictOptions, SteeringOptions, ReasonedOptions, DryRunOptions, RunOptions):
-    """All that a sweep understands."""
+class AskedOptions(VerdictOptions, group="questions, panel, prompt"):
+    """What is asked, and beside whose answers."""
 
+    panel: str = option(
+        "embedded",
+        f"yes/no of the targets: CSV, JSONL or Parquet; or {PANELS}; {NO_PANEL}: what the dial does to the questions, "
+        "and no verdict, also where the embedded one answers none of --questions",
+    )
     hold_out: str = option(
         "questions",
         "what is tested on: half of the questions of every topic, or all questions of half of the topics",
         choices=("questions", "topics"),
     )
+    show_prompt: bool = option(False, "print the first rendered prompt and stop", stored=False)
+
+
+@dataclass(frozen=True, kw_only=True)
+class SweepOptions(AskedOptions, SteeringOptions, ReasonedOptions, DryRunOptions, RunOptions, group="run"):
+    """All that a sweep understands."""
+
     tensor_parallel: bool = option(
         False,
         "torchrun's processes hold one model together, each a part of it, where it is larger than a GPU",
         stored=False,
     )
-    show_prompt: bool = option(False, "print the first rendered prompt and stop", stored=False)
+
+    def check(self) -> None:
+        """What is about targets takes a panel."""
+        super().check()
+        for name in OF_TARGETS if self.panel == NO_PANEL else ():
+            if getattr(self, name) != declared(self)[name][0].default:
+                raise InputError(f"{flag(name)} is about targets, and there is no panel; leave it out or give --panel")
+
+    def beside(self, has_panel: bool) -> Self:
+        """The same once questions and panel are read: whether there is a panel, and how many controls.
+
+        Raises:
+            InputError: there is none, and another option is about its targets.
+        """
+        usual = 0 if has_panel or "+" in self.layer else CONTROLS_WITHOUT_PANEL
+        controls = usual if self.controls is None else self.controls
+        return replace(self, panel=self.panel if has_panel else NO_PANEL, controls=controls)
 
     def settings(self) -> list[float] | None:
         """The magnitudes; None where they are chosen on the fitting split.

@@ -40,7 +40,8 @@ LEAST = 10
 def swap_components(study: SweepStudy) -> None:
     """Swap what lies along the vector between questions that are far apart: interchange.csv."""
     tables = []
-    for kind, score in ((OWN_MARGIN, own_margins(study)), (PANEL, panel_share(study))):
+    scores = {OWN_MARGIN: own_margins(study)} | ({PANEL: panel_share(study)} if study.inputs.has_panel else {})
+    for kind, score in scores.items():
         order = score.reindex(study.inputs.ids(TEST)).dropna().sort_values(kind="stable").index
         n = min(INTERCHANGE_PAIRS, len(order) // 3)
         if n < 2:
@@ -153,7 +154,5 @@ def labels_to_read(study: SweepStudy, ids: Sequence[str], fitted: NDArray[np.boo
 
 def ends_of(study: SweepStudy) -> tuple[float, float]:
     """The magnitudes, in residual norms, at which the fitting questions' yes rates are nearest to .1 and .9."""
-    low, high = sorted(
-        setting / study.intervention.units_per_norm for setting in study.settings_at((0.1, 0.9))["setting"]
-    )
+    low, high = sorted(setting / study.intervention.units_per_norm for setting in study.settings_at((0.1, 0.9)))
     return low, high

@@ -80,7 +80,7 @@ def new_plan(study: SweepStudy) -> SweepPlan:
         positions=options.positions,
         unit=options.unit,
         magnitudes=options.settings(),
-        n_controls=options.controls,
+        n_controls=options.controls or 0,
         draw=options.draw,
         seed=options.seed,
     )

@@ -69,7 +69,7 @@ class Ahead(Candidates):
     @property
     def n_controls(self) -> int:
         """Drawn ones, and one of each other contrast."""
-        return self.options.controls + N_CONTRASTS
+        return (self.options.controls or 0) + N_CONTRASTS
 
     @property
     def grid(self) -> int:

@@ -22,6 +22,7 @@ import numpy as np
 import pandas as pd
 from scipy import stats
 
+from onedial.core.errors import InputError
 from onedial.core.run.configuration import flat
 from onedial.panels.panels import panel_from_long
 from onedial.stats.estimate import rank_correlation, without_zero
@@ -38,10 +39,15 @@ class ComparedRun:
     """A finished run of `steer_sweep.py`, beside others.
 
     Raises:
-        InputError: as `SweepRun.verdict`.
+        InputError: as `SweepRun.verdict`; or the run has no panel.
     """
 
     def __init__(self, run: SweepRun) -> None:
+        if not run.has_panel:
+            raise InputError(
+                f"{run.path} was made without a panel, so there is no verdict to compare; set it beside one first: "
+                f"onedial judge {run.path} --panel PANEL"
+            )
         self.run, self.verdict, self.matches, tables = run, run.verdict(), run.matches(), run.tables()
         self.case, self.entry = tables.grid.beside(panel_from_long(run.panel())), tables.entries[tables.tested]
 

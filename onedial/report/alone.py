@@ -1,0 +1,138 @@
+"""A sweep without a panel: which results it has, and what stands first on its page. The words are alone.yaml's.
+
+What needs targets is left out here and nowhere else (`results_for`); all other results are those of any sweep.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from markupsafe import Markup
+
+from onedial.report.contents import Contents
+from onedial.report.meaning import findings
+from onedial.report.results import ABOUT, SWEEP_RESULTS, WORDS, missing_rows, pushed
+from onedial.show.columns import number, percent
+from onedial.show.page import Card
+from onedial.show.results import Result, words_in
+from onedial.show.run_tables import Rows
+from onedial.stats.shares import wilson_interval
+from onedial.verdict.sweep_run import SweepRun
+from onedial.verdict.verdict import FLAGS, SAME_RHO
+
+ALONE = words_in(__file__, "alone.yaml")
+OF_TARGETS = {
+    *("screening", "remedies", "bits_of_models", "prediction", "baselines", "matches", "models", "line", "factor"),
+    *("reasoned_dials", "knowing", "asked"),
+}
+"""Results that are about targets."""
+
+
+def results_for(run: SweepRun) -> dict[str, Result]:
+    """The results that a run can have: without a panel none of `OF_TARGETS`, and some shown otherwise."""
+    if run.has_panel:
+        return SWEEP_RESULTS
+    return {name: SHOWN.get(name, result) for name, result in SWEEP_RESULTS.items() if name not in OF_TARGETS}
+
+
+def words_for(run: SweepRun) -> Mapping[str, Mapping[str, str]]:
+    """What they say."""
+    return WORDS if run.has_panel else WORDS | ALONE
+
+
+@dataclass(frozen=True)
+class Share:
+    """A yes rate of the test questions at a magnitude, with its 95% interval by Wilson."""
+
+    magnitude: float
+    value: float
+    low: float
+    high: float
+
+    def __str__(self) -> str:
+        return f"{percent(self.value)} [{percent(self.low)}, {percent(self.high)}]"
+
+
+def rates_of(stored: Contents) -> tuple[Share, Share, Share]:
+    """The yes rate where the dial begins to be readable, unsteered, and where it ends to be."""
+    table = stored.dose_response
+    test = table[table["split"] == "test"].set_index("magnitude")
+    low, high = wilson_interval(test["yes_rate"] * test["n_read"], test["n_read"])
+    ends = pd.DataFrame({"value": test["yes_rate"], "low": low, "high": high})
+    first, last = map(float, stored.grid.magnitudes[stored.grid.readable[[0, -1]]])
+    shares = [Share(m, *map(float, ends.loc[[m]].to_numpy()[0])) for m in (first, 0.0, last)]
+    return shares[0], shares[1], shares[2]
+
+
+def headline(stored: Contents) -> str:
+    """What push the dial takes, and what push directions drawn by chance take."""
+    words, push, (low, _, high) = ALONE["headline"], stored.verdict.direction.vector["push"], rates_of(stored)
+    turns = words["turns" if np.isfinite(push) else "never"]
+    told = turns.format(push=number(push, 2), low=low.value, high=high.value)
+    if "controls" not in stored:
+        return f"{told}; {words['untried']}"
+    pushes = stored["controls"].query("drawn")["push"].to_numpy(float)
+    turned = np.isfinite(pushes)
+    best = number(np.min(pushes, where=turned, initial=np.inf), 2)
+    return (
+        f"{told}; {words['drawn' if turned.any() else 'none'].format(n=len(turned), n_turned=turned.sum(), best=best)}"
+    )
+
+
+def lead(stored: Contents) -> Markup:
+    """That there is no verdict, and what makes one."""
+    words = ALONE["lead"]
+    n = stored.questions["split"].value_counts()
+    return Markup("{} {} <code>{}</code> {}").format(
+        pushed(stored),
+        words["no_panel"].format(n=len(stored.questions), n_test=n.get("test", 0)),
+        words["judge"].format(run=stored.run.path),
+        words["judge_meaning"],
+    )
+
+
+def _cards(_: Any, stored: Contents) -> list[Card]:
+    """Yes rates, order, and push."""
+    words, (low, unsteered, high) = ALONE["rates"], rates_of(stored)
+    shown = f"{percent(low.value)} → {percent(unsteered.value)} → {percent(high.value)}"
+    ends = [number(end.magnitude, 3, signed=True) for end in (low, high)]
+    told = {"low": low, "unsteered": unsteered, "high": high, "low_at": ends[0], "high_at": ends[1]}
+    order, words_of_order = stored.verdict.order, ALONE["order"]
+    key = "shift" if order.rho.value >= SAME_RHO else "other"
+    n = f"over {order.rho.n} fitting and test questions"
+    return [
+        Card("Y", words["name"], shown, words["meaning"].format(**told)),
+        Card("O", words_of_order["name"], f"{order.rho:.3f}", words_of_order[key], [n]),
+        findings(stored.verdict)[-1],
+    ]
+
+
+def _flags(_: Any, stored: Contents) -> list[Any]:
+    told = [WORDS["verdict"]["falls"]] * stored.grid.dial.falls
+    flags = [flag for flag in FLAGS if flag in stored.verdict.flags]
+    return told + [(flag.capitalize(), ABOUT.get(flag, "verdict")) for flag in flags]
+
+
+def _missing(_: Any, stored: Contents) -> Rows:
+    rows = missing_rows(stored.dose_response, stored.panel, stored.questions, len(stored.sweep.overflowed()))
+    return [(name, value) for name, value in rows if not name.startswith("panel")]
+
+
+def _limits(_: Any, stored: Contents) -> list[str]:
+    n = int((stored.questions["split"] == "test").sum())
+    return [words.format(n=n) for words in ALONE["limits"].values()]
+
+
+SHOWN: dict[str, Result] = {
+    "verdict": replace(SWEEP_RESULTS["verdict"], title="What the dial does", cards=_cards, items=None, doubts=_flags),
+    "controls": replace(
+        SWEEP_RESULTS["controls"], columns=("push", "kl", "turning", "cosine"), figure=None, folded=False
+    ),
+    "written": replace(SWEEP_RESULTS["written"], folded=False),
+    "missing": replace(SWEEP_RESULTS["missing"], rows=_missing),
+    "reasoned": replace(SWEEP_RESULTS["reasoned"], rows=None),
+    "limits": Result("What this does not say", items=_limits),
+}
+"""Of a run without a panel, what is shown otherwise than beside one."""
