@@ -2,6 +2,7 @@
 
     python experiments/serve.py --run runs/mine                       # the sweep's model, vector, positions and unit
     python experiments/serve.py --model NAME --vector vector.safetensors --positions all
+    python experiments/serve.py --run runs/mine --engine vllm         # many clients side by side
 
 A request names the setting with the model: NAME@0.2 is steered by 0.2, NAME is not. Only this machine can ask, unless
 --host says otherwise; where the variable ONEDIAL_KEY holds a key, each request must bear it.
@@ -14,13 +15,14 @@ from pathlib import Path
 
 from onedial.core.command_line import run_command
 from onedial.core.errors import InputError
-from onedial.core.options import Options, option
+from onedial.core.options import option
 from onedial.core.pulse import at_work, say
 from onedial.core.run.notes import Notes, program
+from onedial.studies.options.shared import EngineOptions
 
 
 @dataclass(frozen=True, kw_only=True)
-class ServeOptions(Options, group="serve"):
+class ServeOptions(EngineOptions, group="serve"):
     """What is served, and where."""
 
     model: str | None = option(None, "name, folder or hub id (with --run, the sweep's)")
@@ -51,6 +53,8 @@ def serve(options: ServeOptions, _: Notes) -> None:
             raise InputError(f"{error.name} is not installed; run `pip install 'onedial[serve]'`") from None
         from onedial.models.threads import quiet_libraries
         from onedial.serving.dial import load_dial
+        from onedial.studies.start import engine_of
+    engine = engine_of(options)
     quiet_libraries()
     dial = load_dial(
         options.model,
@@ -62,9 +66,10 @@ def serve(options: ServeOptions, _: Notes) -> None:
     )
     name = f"{dial.name}@0.2" if dial.intervention else dial.name
     where = f" (positions: {dial.intervention.positions})" if dial.intervention else ""
-    say(f"http://{options.host}:{options.port}/v1 answers as {name!r}{where}; Ctrl-C ends")
-    app = server_of(dial, os.environ.get("ONEDIAL_KEY") or None)
-    uvicorn.run(app, host=options.host, port=options.port, log_level="warning")
+    with engine(dial.model):
+        app = server_of(dial, os.environ.get("ONEDIAL_KEY") or None)
+        say(f"http://{options.host}:{options.port}/v1 answers as {name!r}{where}; Ctrl-C ends")
+        uvicorn.run(app, host=options.host, port=options.port, log_level="warning")
 
 
 main = program(ServeOptions, serve, __doc__)

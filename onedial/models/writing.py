@@ -104,6 +104,7 @@ def generate(
     prefix: SharedPrefix | None = None,
     push: "Steering | None" = None,
     n_top: int | None = None,
+    is_unwanted: Callable[[int], bool] | None = None,
     **hf: Any,
 ) -> list[Generated]:
     """Continue prompts as one batch, by the model's `writer` where it has one.
@@ -116,6 +117,7 @@ def generate(
         prefix: a common beginning of all prompts that was run already, unsteered.
         push: what the model is steered with while it writes.
         n_top: for the tokens' log-probabilities: of so many likeliest beside the one written; None for none.
+        is_unwanted: asked after each token, whether a row is no longer waited for: nothing more is written in it.
         hf: further arguments of Hugging Face's `generate`.
 
     Raises:
@@ -147,7 +149,7 @@ def generate(
     input_ids = torch.cat([shared, own.input_ids], dim=1)
     mask = torch.cat([torch.ones_like(shared), own.attention_mask.long()], dim=1)
     width, ends = input_ids.shape[1], end_tokens(model)
-    watch = _StopRows(model.tokenizer, width, stop) if stop else None
+    watch = _StopRows(model.tokenizer, width, stop, is_unwanted) if stop or is_unwanted else None
     finite = _Finite(len(sequences), model.device)
     scores = None if n_top is None else _Scores(n_top)
     settings = _settings(model, max_new_tokens, temperature, ends, use_cache=not (crossing or uncached))
@@ -373,18 +375,25 @@ def score(
 class _StopRows(StoppingCriteria):
     """Ends each row on its own when its text says so, and remembers after how many tokens."""
 
-    def __init__(self, tokenizer: Any, prompt_width: int, stop: Stop) -> None:
+    def __init__(
+        self, tokenizer: Any, prompt_width: int, stop: Stop | None, is_unwanted: Callable[[int], bool] | None
+    ) -> None:
         self._tokenizer = tokenizer
         self._width = prompt_width
         self._stop = stop
+        self._is_unwanted = is_unwanted
         self.stopped_after: dict[int, int] = {}
 
     def __call__(self, input_ids: Tensor, scores: Any, **kwargs: Any) -> Bool[Tensor, " row"]:
-        n_tokens = input_ids.shape[1] - self._width
-        for row, ids in enumerate(input_ids[:, self._width :].tolist()):
-            if row not in self.stopped_after and self._stop(self._tokenizer.decode(ids, skip_special_tokens=True)):
+        n_rows, n_tokens = input_ids.shape[0], input_ids.shape[1] - self._width
+        written = input_ids[:, self._width :].tolist() if self._stop else []  # waits for the device
+        for row in set(range(n_rows)).difference(self.stopped_after):
+            unwanted = self._is_unwanted is not None and self._is_unwanted(row)
+            if unwanted or (
+                self._stop is not None and self._stop(self._tokenizer.decode(written[row], skip_special_tokens=True))
+            ):
                 self.stopped_after[row] = n_tokens
-        done = [row in self.stopped_after for row in range(input_ids.shape[0])]
+        done = [row in self.stopped_after for row in range(n_rows)]
         return torch.tensor(done, dtype=torch.bool, device=input_ids.device)
 
 

@@ -4,8 +4,8 @@
     inspect eval TASK --model onedial/smollm2-135m-instruct -M run=runs/mine -M magnitude=-0.1
 
 Model arguments (`-M`): `vector` (a file) or `run` (a finished sweep, whose vector, positions and unit are kept),
-`magnitude` (0 by default), `positions`, `dtype`, `device`. The likeliest token is written unless Inspect asks for a
-temperature. Requests at the same time share batches.
+`magnitude` (0 by default), `positions`, `dtype`, `device`, `engine` (vllm) and `engine_python`. The likeliest token is
+written unless Inspect asks for a temperature. Requests at the same time share batches.
 """
 
 import asyncio
@@ -31,7 +31,9 @@ from inspect_ai.tool import ToolChoice, ToolInfo
 from onedial.core.errors import InputError
 from onedial.models.writing import ScoredToken
 from onedial.serving.dial import load_dial
-from onedial.serving.requests import Request, RequestQueue, Written
+from onedial.serving.engine_queue import queue_of
+from onedial.serving.requests import Request, Written
+from steering.engines.writer import write_with_vllm
 
 MAX_TOKENS = 2048
 """Where a task says nothing, as Inspect's own providers have it."""
@@ -55,15 +57,19 @@ class SteeredModel(ModelAPI):
         **model_args: Any,
     ) -> None:
         super().__init__(model_name, base_url, api_key, [], config)
-        known = ("vector", "run", "positions", "dtype", "device")
-        self.magnitude = float(model_args.pop("magnitude", 0.0))
+        known = ("vector", "run", "positions", "dtype", "device", "magnitude", "engine", "engine_python")
         if unknown := set(model_args) - set(known):
-            raise InputError(f"-M {min(unknown)} is not known; give {', '.join((*known, 'magnitude'))}")
+            raise InputError(f"-M {min(unknown)} is not known; give {', '.join(known)}")
+        self.magnitude = float(model_args.pop("magnitude", 0.0))
+        engine, python = (model_args.pop(name, None) for name in known[-2:])
+        if engine not in (None, "transformers", "vllm"):
+            raise InputError(f"-M engine={engine} is not known; give transformers or vllm")
         if self.magnitude and not {"vector", "run"} & set(model_args):
             raise InputError("-M magnitude was given without -M vector or -M run; say what is to be turned")
         self.dial = load_dial(model_name, **model_args)
         self.dial.push(self.magnitude)
-        self._queue = RequestQueue(self.dial)
+        self._engine = write_with_vllm(self.dial.model, python) if engine == "vllm" else None
+        self._queue = queue_of(self.dial)
         self._seeds = itertools.count()
 
     async def generate(
@@ -119,8 +125,10 @@ class SteeredModel(ModelAPI):
         return True
 
     async def aclose(self) -> None:
-        """End the thread that writes."""
+        """End the thread that writes, and the engine."""
         await asyncio.to_thread(self._queue.close)
+        if self._engine:
+            self._engine.close()
 
     # ---- between Inspect and the queue ---------------------------------------------------------------------------
 

@@ -23,6 +23,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from onedial.core.errors import InputError
 from onedial.models.writing import ScoredToken
 from onedial.serving.dial import Dial
+from onedial.serving.engine_queue import queue_of
 from onedial.serving.requests import Request as Asked
 from onedial.serving.requests import RequestQueue, Ticket, Written
 
@@ -43,8 +44,8 @@ class _Body(BaseModel):
 
     model: str
     max_tokens: int | None = Field(None, ge=0)
-    temperature: float = Field(1.0, ge=0)
-    seed: int | None = None
+    temperature: float = Field(1.0, ge=0, allow_inf_nan=False)
+    seed: int | None = Field(None, ge=0, lt=1 << 62)
     stop: str | list[str] | None = None
     n: int = Field(1, ge=1, le=MOST_CHOICES)
     stream: bool = False
@@ -87,7 +88,7 @@ def server_of(dial: Dial, key: str | None = None) -> FastAPI:
     Args:
         dial: what is asked. key: what a request must bear (`Authorization: Bearer KEY`), if anything.
     """
-    queue, seeds = RequestQueue(dial), itertools.count()
+    queue, seeds = queue_of(dial), itertools.count()
 
     @asynccontextmanager
     async def alive(_: FastAPI) -> AsyncIterator[None]:

@@ -9,6 +9,7 @@ from collections import deque
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 from onedial.core.errors import InputError
@@ -180,27 +181,34 @@ class RequestQueue:
     def _write(self, batch: list[Ticket]) -> list[Written]:
         first, model = batch[0].request, self.dial.model
         sequences = [each.request.token_ids for each in batch]
-        push = self.dial.push(first.magnitude)
-        prompts = score(model, sequences, first.n_top or 0, push=push) if first.echo else [()] * len(batch)
+        prompts = self._prompt_tokens([each.request for each in batch])
         if not first.max_tokens:
             return [Written("", 0, False, (), prompt) for prompt in prompts]
-
-        def ends(text: str) -> bool:
-            if first.on_text is not None:
-                first.on_text(until(text, first.stop))
-            return any(each in text for each in first.stop) or all(each.has_left for each in batch)
-
         written = generate(
             model,
             sequences,
             first.max_tokens,
             temperature=first.temperature,
             seed=first.seed,
-            stop=ends if first.stop or first.on_text else None,
-            push=push,
+            stop=partial(self._ends_after, first) if first.stop or first.on_text else None,
+            is_unwanted=lambda row: batch[row].has_left,
+            push=self.dial.push(first.magnitude),
             n_top=first.n_top,
         )
         return [self._written(first, each, prompt) for each, prompt in zip(written, prompts, strict=True)]
+
+    def _prompt_tokens(self, alike: Sequence[Request]) -> list[tuple[ScoredToken, ...]]:
+        """Scores of the prompts of requests of one kind, where `echo` asks for them; else none."""
+        first, prompts = alike[0], [each.token_ids for each in alike]
+        if not first.echo:
+            return [()] * len(prompts)
+        return score(self.dial.model, prompts, first.n_top or 0, push=self.dial.push(first.magnitude))
+
+    def _ends_after(self, request: Request, text: str) -> bool:
+        """Tell the text so far to whom it may concern, and whether it is done."""
+        if request.on_text is not None:
+            request.on_text(until(text, request.stop))
+        return any(each in text for each in request.stop)
 
     def _written(self, request: Request, written: Generated, prompt: tuple[ScoredToken, ...]) -> Written:
         text = until(written.text, request.stop)

@@ -101,7 +101,7 @@ class Start:
         Raises:
             InputError: as `steering.engines.writer.write_with_vllm`.
         """
-        with self._engine(model) if self._engine else nullcontext():
+        with self._engine(model):
             yield
 
     def begin(self, notes: Notes, model: "OpenModel | None" = None) -> Run:
@@ -127,19 +127,19 @@ class Start:
         return run
 
 
-def engine_of(options: Options) -> "Callable[[OpenModel], AbstractContextManager[Any]] | None":
-    """What makes a model write by another engine while a context lasts; None where transformers is to write.
+def engine_of(options: Options) -> "Callable[[OpenModel], AbstractContextManager[Any]]":
+    """What makes a model write by another engine while a context lasts; transformers where none is named.
 
     Raises:
         InputError: the engine is not there.
     """
     if not isinstance(options, EngineOptions) or options.engine == "transformers":
-        return None
+        return nullcontext
     from steering.engines.requests import check_told
     from steering.engines.writer import python_with_vllm, writing_with_vllm
 
     python_with_vllm(options.engine_python)
-    check_told(getattr(options, "operator", "add"), getattr(options, "positions", "all"))
+    check_told(getattr(options, "operator", "add"), getattr(options, "positions", None) or "all")
     settings = dict(pair.split("=", 1) for pair in options.engine_options)
     return partial(
         writing_with_vllm, python=options.engine_python, options={name: _read(text) for name, text in settings.items()}

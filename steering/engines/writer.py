@@ -45,11 +45,13 @@ SHARE_OF_FREE = 0.8
 """Of a GPU's memory that is free beside the model here."""
 Ask = Callable[..., Any]
 """`ask(method, arguments)`: a method of `serve.Writer`, here or elsewhere."""
+Source = Callable[[int], Sequence[tuple[int, Request, Mapping[str, Any]]]]
+"""See `Vllm.run`."""
 
 
 @dataclass
-class _Open:
-    """A request in vLLM's hands."""
+class Open:
+    """A request in vLLM's hands, and what was written so far: tokens, and their scores by token."""
 
     place: int
     ids: list[int] = field(default_factory=list)
@@ -133,12 +135,12 @@ class Vllm:
                 f"a prompt and its text have up to {longest} tokens, but vLLM has room for {self.max_tokens}; ask for "
                 "fewer, or give it more memory with --engine-options"
             )
-        self._prove(requests)
+        self.prove(requests)
         ends, tokenizer = set(end_tokens(self._model)), self._model.tokenizer
         found: dict[int, Generated] = {}
         settings = {"temperature": temperature, "max_tokens": max_new_tokens, "stop_token_ids": sorted(ends)}
 
-        def is_done(each: _Open, new: Sequence[int], ended: bool) -> bool:
+        def is_done(each: Open, new: Sequence[int], ended: bool) -> bool:
             before = len(each.ids)
             each.ids += new
             n_tokens, stopped = len(each.ids), False
@@ -153,7 +155,7 @@ class Vllm:
                 sink(each.place, found[each.place])
             return True
 
-        self._run(requests, settings, is_done)
+        self.run(_in_turn(requests, lambda place: settings), is_done)
         return [found[place] for place in range(len(requests))]
 
     def score(self, requests: Sequence[Request], n_tokens: int, tokens: Sequence[Sequence[int]]) -> list[Scored]:
@@ -164,7 +166,7 @@ class Vllm:
         """
         found: dict[int, Scored] = {}
 
-        def is_done(each: _Open, new: Sequence[int], ended: bool) -> bool:
+        def is_done(each: Open, new: Sequence[int], ended: bool) -> bool:
             each.ids += new
             if ended:
                 chosen = [scores[str(token)] for token, scores in zip(each.ids, each.scores, strict=True)]
@@ -172,14 +174,42 @@ class Vllm:
                 found[each.place] = Scored(tuple(each.ids), tuple(chosen), tuple(first))
             return ended
 
-        settings = {"temperature": 0.0, "max_tokens": n_tokens}
-        self._run(
-            requests,
-            settings,
-            is_done,
-            lambda place: {"logprob_token_ids": list(tokens[place]) or None, "logprobs": len(tokens[place])},
-        )
+        def settings(place: int) -> dict[str, Any]:
+            wanted = list(tokens[place])
+            return {
+                "temperature": 0.0,
+                "max_tokens": n_tokens,
+                "logprob_token_ids": wanted or None,
+                "logprobs": len(wanted),
+            }
+
+        self.run(_in_turn(requests, settings), is_done)
         return [found[place] for place in range(len(requests))]
+
+    def prove(self, requests: Sequence[Request]) -> None:
+        """Prove each kind among the requests that was not proven yet, while nothing else is written.
+
+        Raises:
+            InputError: a push that vLLM can't be given, or a proof that failed.
+        """
+        kinds: dict[Any, list[Request]] = {}
+        for each in requests:
+            if each.push is not None:
+                each.push.intervention.check_model(self._model)
+            kinds.setdefault(each.kind, []).append(each)
+        for kind, own in kinds.items():
+            if kind in self._proven:
+                continue
+            if own[0].push is not None:
+                check_told(own[0].push.intervention.operator, own[0].push.intervention.positions)
+            with at_work("comparing what vLLM writes with transformers"):
+                self.proofs.append(prove(self._model, self.score, own, self.facts))
+            self._proven.add(kind)
+            say(str(self.proofs[-1]))
+
+    def is_proven(self, request: Request) -> bool:
+        """Whether its kind was proven."""
+        return request.kind in self._proven
 
     def told(self) -> dict[str, Any]:
         """What wrote and what was proven of it, for the manifest."""
@@ -190,18 +220,18 @@ class Vllm:
         self._model.writer = None
         self._ask("close", {})
 
-    # ---- requests ---------------------------------------------------------------------------------------------------
+    def run(self, source: Source, is_done: Callable[[Open, Sequence[int], bool], bool]) -> None:
+        """Write to what a source gives, side by side, until it gives nothing and all is done.
 
-    def _run(
-        self,
-        requests: Sequence[Request],
-        settings: Mapping[str, Any],
-        is_done: Callable[[_Open, Sequence[int], bool], bool],
-        more: Callable[[int], Mapping[str, Any]] = lambda place: {},
-    ) -> None:
-        left, opened = enumerate(requests), dict[str, _Open]()
+        Args:
+            source: given how many more are taken, the next requests: a place, the request, settings of vLLM's
+                `SamplingParams`. What it gives was proven (`prove`), or is to be.
+            is_done: given a request, its new tokens and whether vLLM has ended it, says whether it is written no
+                further; scores are there already.
+        """
+        opened = dict[str, Open]()
         while True:
-            put = [self._put(place, each, {**settings, **more(place)}, opened) for place, each in _some(left, opened)]
+            put = [self._put(*each, opened) for each in source(max(0, IN_FLIGHT - len(opened)))]
             if put:
                 self._ask("put", {"requests": put})
             if not opened:
@@ -216,11 +246,13 @@ class Vllm:
             if dropped:
                 self._ask("drop", {"names": dropped})
 
+    # ---- requests ---------------------------------------------------------------------------------------------------
+
     def _put(
-        self, place: int, request: Request, settings: Mapping[str, Any], opened: dict[str, _Open]
+        self, place: int, request: Request, settings: Mapping[str, Any], opened: dict[str, Open]
     ) -> dict[str, Any]:
         name = str(next(self._names))
-        opened[name] = _Open(place)
+        opened[name] = Open(place)
         push = self._as_asked(request.push, len(request.token_ids))
         alike = push is None or push[:2] == [0, FOREVER]
         return {
@@ -248,23 +280,6 @@ class Vllm:
             self._vectors.append(direction.tolist())
             self._ask("steer_with", {"directions": self._vectors})
         return self._directions[key]
-
-    def _prove(self, requests: Sequence[Request]) -> None:
-        """Prove each kind among the requests that was not proven yet."""
-        kinds: dict[Any, list[Request]] = {}
-        for each in requests:
-            if each.push is not None:
-                each.push.intervention.check_model(self._model)
-            kinds.setdefault(each.kind, []).append(each)
-        for kind, own in kinds.items():
-            if kind in self._proven:
-                continue
-            if own[0].push is not None:
-                check_told(own[0].push.intervention.operator, own[0].push.intervention.positions)
-            with at_work("comparing what vLLM writes with transformers"):
-                self.proofs.append(prove(self._model, self.score, own, self.facts))
-            self._proven.add(kind)
-            say(str(self.proofs[-1]))
 
 
 def write_with_vllm(model: OpenModel, python: str | None = None, options: Mapping[str, Any] | None = None) -> Vllm:
@@ -390,8 +405,10 @@ def _here(start: Mapping[str, Any]) -> Ask:
     return lambda method, arguments: getattr(writer, method)(**arguments)
 
 
-def _some(left: Any, opened: Mapping[str, _Open]) -> list[tuple[int, Request]]:
-    return list(itertools.islice(left, max(0, IN_FLIGHT - len(opened))))
+def _in_turn(requests: Sequence[Request], settings: Callable[[int], Mapping[str, Any]]) -> Source:
+    """A source that gives these, then nothing."""
+    left = ((place, each, settings(place)) for place, each in enumerate(requests))
+    return lambda room: list(itertools.islice(left, room))
 
 
 def _text(tokenizer: Any, ids: Sequence[int]) -> str:

@@ -46,14 +46,21 @@ class FakeVllm:
             new, scores, settings = [], [], each["settings"]
             while len(new) < 3 and not self._ended(each):
                 log_p = self._log_p(each, number)
-                token = int(log_p.argmax())
-                wanted = [*(settings.get("logprob_token_ids") or ()), token]
+                token = self._token(log_p, settings, len(each["ids"]))
+                top = log_p.topk(settings.get("logprobs", 0)).indices.tolist()
+                wanted = [*(settings.get("logprob_token_ids") or top), token]
                 each["ids"].append(token)
                 new.append(token)
                 scores.append({str(one): float(log_p[one]) for one in wanted} if "logprobs" in settings else {})
             told.append((each["name"], new, scores, self._ended(each)))
         self._open = [each for each in self._open if not self._ended(each)]
         return told
+
+    def _token(self, log_p, settings, place):
+        if not settings["temperature"]:
+            return int(log_p.argmax())
+        drawn = torch.Generator().manual_seed(settings["seed"] + 1000 * place)
+        return int(torch.multinomial((log_p / settings["temperature"]).softmax(-1), 1, generator=drawn))
 
     def _ended(self, each):
         ids, settings = each["ids"], each["settings"]

@@ -108,6 +108,7 @@ def test_what_is_not_had_is_refused(folder, solver, config, words):
     [
         ({"magnitude": 0.2}, "without -M vector"),
         ({"vectro": "x"}, "-M vectro is not known"),
+        ({"engine": "x"}, "-M engine=x is not known"),
         ({"vector": "no.st"}, "no.st"),
     ],
 )

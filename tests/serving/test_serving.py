@@ -3,26 +3,33 @@
 import json
 import math
 import threading
+import time
 from dataclasses import replace
 
 import pytest
 import torch
+from fake_vllm import FakeVllm
 from fastapi.testclient import TestClient
 from tiny_models import tiny_model, vectors_at
 
 from onedial.core.errors import InputError
 from onedial.serving.dial import Dial
+from onedial.serving.engine_queue import queue_of
 from onedial.serving.openai_server import server_of
-from onedial.serving.requests import Request, RequestQueue
+from onedial.serving.requests import Request
+from steering.engines.writer import Vllm
 from steering.interventions import Intervention
 
 SETTINGS = (0.0, 1.5, -2.0)
 CHATS = [f"Question {number}: what is {number} times {number}?" for number in range(4)]
 
 
-@pytest.fixture(scope="module")
-def dial():
+@pytest.fixture(scope="module", params=["transformers", "vLLM"])
+def dial(request):
+    """Of a model that writes by itself, or by what answers as vLLM does."""
     model = tiny_model("llama")
+    if request.param == "vLLM":
+        model.writer = Vllm(model, FakeVllm(tiny_model("llama"), max_tokens=512))
     return Dial(model, "tiny", Intervention.of(*vectors_at(model, [2]), positions="all"))
 
 
@@ -34,7 +41,7 @@ def client(dial):
 
 def written(dial, chat, magnitude, n=12):
     push = dial.intervention * magnitude if magnitude else None
-    return dial.model.generate(chat, push, max_new_tokens=n)
+    return tiny_model("llama").generate(chat, push, max_new_tokens=n)
 
 
 def chat_body(chat, magnitude=0.0, **more):
@@ -104,7 +111,7 @@ def test_log_probabilities_are_those_of_a_plain_forward(dial, magnitude, client)
 
 
 def _tokens(dial, ids, magnitude, n=3):
-    queue = RequestQueue(dial)
+    queue = queue_of(dial)
     try:
         answer = queue.ask(Request(ids, magnitude, n, n_top=0)).answer.result(timeout=60)
     finally:
@@ -153,7 +160,7 @@ def test_a_key_is_needed_where_one_is_given(dial):
 
 
 def test_a_client_that_leaves_frees_its_place(dial):
-    queue = RequestQueue(dial)
+    queue = queue_of(dial)
     (ids,) = dial.model.token_ids([CHATS[0]])
     begun, texts = threading.Event(), []
 
@@ -170,15 +177,28 @@ def test_a_client_that_leaves_frees_its_place(dial):
     queue.close()
     assert answer.n_tokens == 2
     assert len(texts) < 400
-    assert waiting.answer.cancelled()
+    assert waiting.answer.cancelled() or waiting.answer.result(timeout=60).n_tokens < 400
+
+
+def test_a_batch_ends_once_nobody_waits_for_it(dial):
+    queue = queue_of(dial)
+    (ids,) = dial.model.token_ids([CHATS[0]])
+    long = [queue.ask(Request(ids, max_tokens=300)) for _ in range(3)]
+    while not all(each.answer.running() for each in long):
+        time.sleep(0.01)
+    for each in long:
+        each.leave()
+    assert [each.answer.result(timeout=60).n_tokens < 300 for each in long] == [True] * 3
+    queue.close()
 
 
 def test_what_fails_reaches_its_client_alone(dial, monkeypatch):
-    queue = RequestQueue(dial)
+    queue = queue_of(dial)
     (ids,) = dial.model.token_ids([CHATS[0]])
     with monkeypatch.context() as broken:
         broken.setattr("onedial.serving.requests.generate", lambda *_, **__: 1 / 0)
-        with pytest.raises(ZeroDivisionError):
+        broken.setattr(FakeVllm, "put", lambda *_, **__: 1 / 0)
+        with pytest.raises((ZeroDivisionError, RuntimeError)):
             queue.ask(Request(ids, max_tokens=2)).answer.result(timeout=60)
     assert queue.ask(Request(ids, max_tokens=2)).answer.result(timeout=60).n_tokens == 2
     queue.close()

@@ -1,7 +1,6 @@
 """What every program does that asks models about themselves: a run, a store, every respondent in turn, an ending."""
 
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import nullcontext
 from functools import partial
 from itertools import chain
 from pathlib import Path
@@ -42,8 +41,7 @@ def ask_everybody(
     start, elsewhere = Start(program, options, label), models_elsewhere(options.model)
     store = bill_of(options, elsewhere)
     steered = {name: getattr(options, name) for name in SETTINGS if hasattr(options, name)}
-    engine = engine_of(options) or nullcontext
-    asked = partial(respondents_of, options.model, store, **steered, engine=engine, replies=options.replies)
+    asked = partial(respondents_of, options.model, store, **steered, engine=engine_of(options), replies=options.replies)
     if options.dry_run:
         n_settings = max(1, len(steered.get("magnitudes", ())))
         tell_what_is_asked(asked_in(rounds, options, n_settings), store.prices)

@@ -87,7 +87,7 @@ def ask_missing(collection: Collection, options: CollectOptions) -> bool:
 
 def _ask_here(entry: RespondentModel, asks: list[Ask], collection: Collection, options: CollectOptions) -> None:
     """Ask one model on this machine, or a respondent of one's own by its name."""
-    store, engine = collection.store, engine_of(options) or nullcontext
+    store, engine = collection.store, engine_of(options)
     if entry.model in RESPONDENTS:
         for ask in asks:
             with progress_bar(len(ask.prompts), ask.who) as advance:

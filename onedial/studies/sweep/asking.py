@@ -9,7 +9,6 @@ written.csv   what it writes to eight questions at three settings
 reasoned      its reasons before the answer at a few settings
 """
 
-from contextlib import nullcontext
 from functools import partial
 
 import numpy as np
@@ -156,7 +155,7 @@ def write_reasons(study: SweepStudy) -> None:
     instrument = reasoned_instrument(study.template, options.reasoned_tokens)
     ask = partial(reasoned_sweep, study.model, questions, study.intervention, magnitudes, instrument)
     what, done = f"reasoned answers at {len(magnitudes)} settings", {key[1:] for key in parts.done_keys()}
-    with (engine_of(options) or nullcontext)(study.model):
+    with engine_of(options)(study.model):
         study.fill(parts, what, len(questions) * len(magnitudes), ask, done)
         if study.model.writer is not None:
             study.run.run.record(writer=study.model.writer.told())
