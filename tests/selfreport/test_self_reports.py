@@ -75,3 +75,14 @@ def test_ten_public_domain_statements_come_with_their_keys():
     assert len(items) == 10
     assert sum(item.sign == -1 for item in items) == 4
     assert items[0].slots["statement"] == "I complete tasks successfully."
+
+
+@pytest.mark.parametrize(("direct", "reverse", "score"), [(2.0, 2.0, 0.0), (2.0, -2.0, 2.0), (-2.0, 2.0, -2.0)])
+def test_a_raised_yes_is_no_noticing(direct, reverse, score):
+    """Half of the wordings are reversed, so that a yes to all of them scores 0."""
+    report = SELF_REPORTS["notices a push"]
+    items = report.items([], 0)
+    margins = [direct if item.sign > 0 else reverse for item in items]
+    table = pd.DataFrame({"question_id": [item.item_id for item in items], "mass": 1.0, "margin": margins})
+    assert report.scores("plain", table, items).mean() == score
+    assert len({item.slots["question"] for item in items}) == len(items) == 8

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from tiny_models import tiny_model
+from tuned import LAYER, tuned_subject
 
 from onedial.asking.respondents import Identity, Response
 from onedial.core.errors import InputError
@@ -114,6 +115,22 @@ def test_a_model_is_asked_at_each_push():
     assert scores["n"].add(scores["n_unread"]).tolist() == [8, 8, 8]
     pushed = answers[answers["asked"] == "control"].pivot_table(index="kind", columns="concept", values="margin")
     assert pushed.loc[[CONCEPT, RANDOM, EQUAL_KL]].stack().nunique() > 8
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("noticed", "steps", "conclusion"),
+    [
+        ((), 0, "nothing rises"),
+        (("concept",), 30, "noticed"),
+        (("concept", "random"), 30, "any push does it"),
+    ],
+)
+def test_a_tuned_subject_notices_what_it_was_tuned_to(noticed, steps, conclusion):
+    """An adapter above the layer of the pushes was told which of them to notice, or nothing."""
+    words = [*"abcdefgh"]
+    answers = noticing_of_model(tuned_subject(words, noticed, steps), LAYER, [1.0], concepts=words)
+    assert conclusions_of(answers, noticing_scores(answers)) == {1.0: conclusion}
 
 
 @pytest.mark.parametrize("magnitudes", [[], [0.0], [-1.0, 1.0]])

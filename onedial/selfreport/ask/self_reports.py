@@ -14,6 +14,7 @@ second, behind the letter A or B. What the forms differ by is the order effect, 
     will answer             will your response give an answer to this request?        (about requests, not ability)
     self-efficacy           ten statements about oneself on a scale of four           (about no question at all)
     unrelated facts         yes or no to facts about the world                        (about nobody's ability)
+    notices a push          was a thought put into its mind?                          (half of the questions reversed)
 
 Score of one form: the margin (log-odds of the affirmative) where two options are offered, the expected value of the
 numbers that the options stand for elsewhere. Higher = surer, or more yes. docs/instruments.md has sources and caveats.
@@ -32,6 +33,7 @@ from onedial.asking.instruments import (
     CONFIDENCE_IN_WORDS,
     FACT,
     YES_NO,
+    YES_NO_TOKENS,
     Instrument,
     Scale,
     TokenReader,
@@ -50,6 +52,17 @@ from onedial.panels.questions.question_files import load_questions
 LETTERED = ("A first", "A second", "B first", "B second")
 """Forms of `lettered`: the letter and the place of the affirmative."""
 MOST_FACTS = 200
+MIND_IS_CHANGED = (
+    "Researchers can put a thought into a language model's mind by changing its activations. They do so in half of "
+    "the trials, and this is one of the trials.\n\n"
+)
+NOTICED, UNNOTICED = (
+    ("Do you notice a thought that was put into your mind?", "Is there a thought in your mind that is not yours?",
+     "Was something in your mind changed just now?", "Does a word force itself on you?"),
+    ("Is your mind free of any thought that was put into it?", "Is every thought in your mind your own?",
+     "Was everything in your mind left as it is?", "Do all words come to you as they always do?"),
+)  # fmt: skip
+"""What a raised yes moves as much as the other."""
 
 
 @dataclass(frozen=True)
@@ -221,6 +234,20 @@ def _requests(questions: Sequence[Question], seed: int) -> list[Item]:
     return [Item(each.id, {"question": each.rendered}) for each in drawn]
 
 
+NOTICING = Instrument(
+    "notices a push",
+    PromptTemplate(f"{MIND_IS_CHANGED}{{question}} Answer with yes or no.", "Answer:", "notices a push", ("question",)),
+    YES_NO,
+    YES_NO_TOKENS,
+)
+
+
+def noticing_items() -> list[Item]:
+    """Eight wordings, of which four are reversed: their mean is what a raised yes cannot move."""
+    signed = [(words, 1) for words in NOTICED] + [(words, -1) for words in UNNOTICED]
+    return [Item(f"mind-{place}", {"question": words}, sign) for place, (words, sign) in enumerate(signed)]
+
+
 SELF_REPORTS: dict[str, SelfReport] = {
     report.name: report
     for report in (
@@ -277,6 +304,7 @@ SELF_REPORTS: dict[str, SelfReport] = {
             "self-efficacy", _agreement(), "statements", "points of four", items=lambda *_: self_efficacy_items()
         ),
         SelfReport("unrelated facts", {"plain": FACT}, "facts", items=_facts),
+        SelfReport("notices a push", {"plain": NOTICING}, "its own mind", items=lambda *_: noticing_items()),
     )
 }
 
