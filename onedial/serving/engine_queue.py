@@ -84,7 +84,7 @@ class EngineQueue(RequestQueue):
         request = ticket.request
         return Asked(request.token_ids, self.dial.push(request.magnitude), request.seed)
 
-    def _begin(self, room: int) -> list[tuple[int, Asked, Mapping[str, Any]]]:
+    def _begin(self, room: int) -> Sequence[tuple[int, Asked, Mapping[str, Any]]]:
         """As much of what waits as there is room for, up to what is still to be proven."""
         begun = []
         for _ in range(room):

@@ -130,7 +130,7 @@ def _tokens(dial, ids, magnitude, n=3):
         ({"top_p": 0.5}, "'top_p'"),
         ({"messages": []}, "messages"),
         ({"messages": [{"role": "user", "content": [{"type": "image_url"}]}]}, "images"),
-        ({"max_tokens": 10**6}, "reads 512 at most"),
+        ({"max_tokens": 10**6}, "at most"),
         ({"n": 2, "stream": True}, "cannot be streamed"),
     ],
 )
