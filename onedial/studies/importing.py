@@ -36,7 +36,7 @@ def import_panel(options: ImportOptions, notes: Notes) -> None:
     )
     runs = [run for source in options.sources for run in read_logs(source, choices, options.format)]
     asked = {task: kind for task, _, kind in (word.rpartition("=") for word in options.asked)}
-    imported = panel_from_logs(runs, asked, options.score)
+    imported = panel_from_logs(runs, asked, options.score, options.shared_lines)
     with Run.create(options.out, PROGRAM, configuration) as run:
         notes.keep_in(run)
         with run.withdrawn_if_refused():

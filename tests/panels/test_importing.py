@@ -34,7 +34,7 @@ ASKED = {"can_you": "yes-no", "can_you_reasoned": "yes-no", "can_you_text": "yes
 def imported(*paths, asked=ASKED, score=None):
     runs = [run for path in paths for run in read_logs(LOGS / path, BY_QID if "lm_eval" in str(path) else SHARES)]
     tasks = {"", *(run.task for run in runs)}
-    return panel_from_logs(runs, {task: kind for task, kind in asked.items() if task in tasks}, score)
+    return panel_from_logs(runs, {task: kind for task, kind in asked.items() if task in tasks}, score, "cut")
 
 
 def cells(imported, column, respondent=None):
@@ -150,7 +150,7 @@ def inspect_log(path, *texts, stop="stop", logprobs=None, scores=None, **about):
     ],
 )
 def test_an_answer_cut_off_in_its_reasoning_is_unread(tmp_path, text, stop, said):
-    panel = panel_from_logs(inspect_log(tmp_path / "log.json", text, stop=stop), "yes-no").panel
+    panel = panel_from_logs(inspect_log(tmp_path / "log.json", text, stop=stop), "yes-no", None, "cut").panel
     assert (panel["said_yes"].isna() if said is None else panel["said_yes"] == said).all()
 
 
@@ -162,7 +162,7 @@ def test_a_log_without_a_model_is_of_the_one_with_a_role(tmp_path):
 
 def test_every_choice_of_a_response_is_a_sample(tmp_path):
     (run,) = inspect_log(tmp_path / "log.json", "No", "Yes", "Yes", scores={"s": {"value": "C"}})
-    panel = panel_from_logs([run], "yes-no").panel
+    panel = panel_from_logs([run], "yes-no", shared_lines="keep").panel
     assert panel.groupby("question_id")["said_yes"].apply(list).tolist() == [[0, 1, 1]] * 6
     assert [record.scores for record in run.records[:3]] == [{"s": True}, {}, {}]
 
@@ -242,12 +242,12 @@ def test_a_document_is_read_by_the_preset_of_its_task_or_by_columns(tmp_path):
         read_logs(tmp_path, LogChoices(columns={"topic": "activity"}))
 
 
-def likely(tmp_path, arguments, logs, **more):
+def likely(tmp_path, arguments, logs, choices=None, **more):
     """A file of one document whose options have these contexts, continuations and log-likelihoods."""
     row = {"doc_id": 0, "doc": {"question": "Q?"}, "doc_hash": "h", "resps": [[[log, False]] for log in logs], **more}
     row["arguments"] = {f"gen_args_{n}": {"arg_0": each[0], "arg_1": each[1]} for n, each in enumerate(arguments)}
     (tmp_path / "samples_x.jsonl").write_text(json.dumps(row))
-    return read_logs(tmp_path / "samples_x.jsonl")
+    return read_logs(tmp_path / "samples_x.jsonl", choices)
 
 
 def test_other_options_are_chosen_by_their_likelihood(tmp_path):
@@ -255,6 +255,32 @@ def test_other_options_are_chosen_by_their_likelihood(tmp_path):
     (question,) = log.questions
     assert (question.options, question.answers) == (("Africa", "Europe"), ("B", "Europe"))
     assert log.panel[["raw_text", "answered_correctly"]].values.tolist() == [["Europe", 1]]
+
+
+def test_letters_stand_for_the_options_of_the_document(tmp_path):
+    """MMLU's tasks score letters; the preset of their group says where the options are, and a field that is named."""
+    arguments = [("Q?\nA. Asia\nB. Europe\nAnswer:", f" {letter}") for letter in "AB"]
+    with pytest.raises(InputError, match=r"scores the letters A, B; .*--columns options=FIELD.: it holds 'question'"):
+        likely(tmp_path, arguments, [-2, -1], target="1")
+    doc = {"question": "Q?", "subject": "maps", "choices": ["Asia", "Europe"], "answer": 1}
+    likely(tmp_path, arguments, [-2, -1], doc=doc, target="1", choices=LogChoices(columns={"options": "choices"}))
+    (tmp_path / "samples_x.jsonl").rename(tmp_path / "samples_mmlu_maps.jsonl")
+    (question,) = panel_from_logs(read_logs(tmp_path / "samples_mmlu_maps.jsonl"), "question").questions
+    assert (question.text, question.options, question.answers) == ("Q?", ("Asia", "Europe"), ("B", "Europe"))
+
+
+def test_a_target_that_may_be_two_options_is_none(tmp_path):
+    """The place 1, or the option "1"."""
+    log = panel_from_logs(likely(tmp_path, [("Q?", " 1"), ("Q?", " 2")], [-2, -1], target="1"), "question")
+    assert log.questions[0].right_option is None
+
+
+def test_a_worked_solution_is_known_by_its_number(tmp_path):
+    row = {"doc_id": 0, "doc": {"question": "Q?"}, "target": "So\n#### 12", "resps": [["It is 12."]]}
+    (tmp_path / "samples_gsm8k_cot.jsonl").write_text(json.dumps(row))
+    log = panel_from_logs(read_logs(tmp_path, LogChoices(columns={"final": "####"})), "question")
+    assert (log.questions[0].answers, log.questions[0].grading) == (("12",), "number")
+    assert log.panel["answered_correctly"].tolist() == [1]
 
 
 def test_of_mutual_information_the_answers_to_the_question_count(tmp_path):
@@ -336,7 +362,7 @@ def test_an_error_or_a_graded_score_is_no_wrong_answer(tmp_path):
     rows[0]["evaluation"] = {"score": 0.4, "is_correct": False}
     rows[1]["error"] = "server\nclosed"
     (tmp_path / "x_samples.jsonl").write_text(lines(rows))
-    panel = panel_from_logs(read_logs(tmp_path / "x_samples.jsonl", SHARES), "question").panel
+    panel = panel_from_logs(read_logs(tmp_path / "x_samples.jsonl", SHARES), "question", None, "cut").panel
     assert panel["answered_correctly"].isna().tolist()[:2] == [True, True]
     assert panel["missing"].tolist()[:2] == ["not graded", "error: server closed"]
 
@@ -463,6 +489,39 @@ def test_a_batch_of_anthropic_is_read_without_its_thoughts(tmp_path):
     assert set(found.panel["respondent"]) == {"river-1"}
 
 
+def test_a_batch_of_responses_is_read_without_its_reasoning(tmp_path):
+    def response(n, reason, *parts):
+        output = [{"type": "reasoning", "summary": []}, {"type": "message", "content": list(parts)}]
+        body = {"model": "gpt-y", "output": output, "incomplete_details": reason and {"reason": reason}, "error": None}
+        return {"custom_id": f"q{n}", "response": {"status_code": 200, "body": body}, "error": None}
+
+    yes = {"type": "output_text", "text": "Yes"}
+    rows = [response(1, None, yes), response(2, "max_output_tokens"), response(3, "content_filter", yes)]
+    rows.append(response(4, None, {"type": "refusal", "refusal": "No."}))
+    (tmp_path / "batch.jsonl").write_text(lines(rows))
+    panel = panel_from_logs(read_logs(tmp_path / "batch.jsonl"), "yes-no").panel
+    np.testing.assert_array_equal(panel["said_yes"], [1, np.nan, np.nan, np.nan])
+    assert panel["missing"].tolist()[1:] == ["unread", "content filter", "unread"]
+
+
+def test_batches_of_google_are_read_by_key_or_by_text(tmp_path):
+    def line(text, end, **more):
+        parts = [{"text": "No.", "thought": True}, {"text": text}]
+        candidate = {"content": {"parts": parts, "role": "model"}, "finishReason": end}
+        return {"response": {"candidates": [candidate], "modelVersion": "river-2"}, **more}
+
+    rows = [line("Yes", "STOP", key="q1"), line("Yes", "SAFETY", key="q2"), {"key": "q3", "error": {"message": "late"}}]
+    (tmp_path / "gemini.jsonl").write_text(lines(rows))
+    asked = [{"contents": [{"role": "user", "parts": [{"text": text}]}]} for text in ("Who?", "Why?")]
+    rows = [line("No", "STOP", request=asked[0], status="")]
+    rows.append({"request": asked[1], "status": "too long", "response": {}})
+    (tmp_path / "vertex.jsonl").write_text(lines(rows))
+    panel = panel_from_logs(read_logs(tmp_path), "yes-no").panel
+    np.testing.assert_array_equal(panel["said_yes"], [1, np.nan, np.nan, 0, np.nan])
+    assert panel["missing"].dropna().tolist() == ["content filter", "late", "too long"]
+    assert panel["question"].tolist()[3:] == ["Who?", "Why?"]
+
+
 def test_what_a_column_answer_answers_is_said(tmp_path):
     """A yes may answer the question itself, as in BoolQ."""
     path = table(tmp_path, "model,question,answer,accepted\nm,Is ice cold?,yes,yes\nm,Is ice hot?,yes,no\n")
@@ -582,8 +641,14 @@ def test_files_that_ask_in_other_prompts_meet_in_the_questions(tmp_path):
     for model, frame in (("a", "Take a quiz.\n{}"), ("b", "Question: {}\nReply yes or no.")):
         rows = pd.DataFrame({"model": model, "prompt": [frame.format(river) for river in rivers], "raw_text": "Yes"})
         rows.to_csv(tmp_path / f"{model}.csv", index=False)
-    log = panel_from_logs(read_logs(tmp_path), "yes-no")
+    with pytest.raises(InputError, match=r"begin with 'Take a quiz.'.*--shared-lines cut .* keep .*question=FIELD"):
+        panel_from_logs(read_logs(tmp_path), "yes-no")
+    log = panel_from_logs(read_logs(tmp_path), "yes-no", shared_lines="cut")
     assert [question.text for question in log.questions] == rivers
+    asked = {question.text for question in panel_from_logs(read_logs(tmp_path), "yes-no", None, "keep").questions}
+    assert asked == {
+        frame.format(river) for frame in ("Take a quiz.\n{}", "Question: {}\nReply yes or no.") for river in rivers
+    }
     assert log.panel.groupby("question_id")["respondent"].apply(list).tolist() == [["a", "b"]] * 2
 
 
@@ -621,6 +686,7 @@ ENDS = [
     ("finish_reason", "insufficient_system_resource", "Yes", None),
     ("stop_reason", "content_filter", "No, I am sorry", None),
     ("stop_reason", "end_turn", LOOSE, 0.0),
+    ("native_finish_reason", "length", LOOSE, None),
     ("finish_reason", "", "Yes, I can", 1.0),
 ]
 

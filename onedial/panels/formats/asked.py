@@ -40,28 +40,40 @@ class AskedRun:
     scores: tuple[str, ...]
 
 
-def asked_runs(runs: Sequence[LogRun], asked: str | Mapping[str, str] | None) -> list[AskedRun]:
+def asked_runs(
+    runs: Sequence[LogRun], asked: str | Mapping[str, str] | None, shared_lines: str | None = None
+) -> list[AskedRun]:
     """What each run asked; the prompts of one task in one file tell together which lines they share.
 
     Args:
         asked: one of `KINDS` for all tasks, or task to one of them ("" for the others); needed but of a table that has
             a column said_yes.
+        shared_lines: "cut" where such lines stand around the questions, "keep" where they belong to them.
 
     Raises:
-        InputError: what some task asked is not said, or of one that there is not.
+        InputError: what some task asked is not said, or of one that there is not; prompts share lines, and nobody says
+            what these are.
     """
     kinds = kinds_of(runs, {"": asked} if isinstance(asked, str) else dict(asked or {}))
     together: dict[tuple[str, str], list[str]] = defaultdict(list)
     for run in runs:
-        together[run.source, run.task] += [record.question or record.prompt for record in run.records]
+        together[run.source, run.task] += [record.prompt for record in run.records if not record.question]
     bare = {}
     for place, prompts in together.items():
         questions, template = bare_questions(prompts)
+        if shared_lines is None and template != Template("", ""):
+            raise InputError(
+                f"all prompts of {place[1] or place[0]} begin with {template.before!r} and end in {template.after!r}; "
+                "say --shared-lines cut if that stands around the questions, or keep if it belongs to them, or name "
+                "the field of the questions (--columns question=FIELD)"
+            )
+        if shared_lines != "cut":
+            questions, template = prompts, Template("", "")
         bare[place] = dict(zip(prompts, questions, strict=True)), template
     known = []
     for run, kind in zip(runs, kinds, strict=True):
         shown, template = bare[run.source, run.task]
-        texts = tuple((record.question or "").strip() or shown[record.prompt] for record in run.records)
+        texts = tuple((record.question or "").strip() or shown[record.prompt].strip() for record in run.records)
         scores = tuple(dict.fromkeys(name for record in run.records for name in record.scores))
         known.append(AskedRun(run, kind, texts, (), template, scores))
     return _identified(known)
@@ -135,6 +147,7 @@ def questions_of(known: Sequence[AskedRun]) -> list[Question]:
     topics: dict[str, str] = {}
     accepted: dict[str, tuple[str, ...]] = defaultdict(tuple)
     options: dict[str, tuple[str, ...]] = {}
+    gradings = {identity: one.run.grading for one in reversed(known) for identity in one.ids}
     for one in known:
         of_question = one.kind == "question" or one.run.scores_are_of_the_question
         for record, text, identity in zip(one.run.records, one.texts, one.ids, strict=True):
@@ -155,22 +168,33 @@ def questions_of(known: Sequence[AskedRun]) -> list[Question]:
             key = () if right is None else (LETTERS[right], shown[right])
             text = _before_options(text, shown)
         text = text if normalised_text(text) else f"item {identity}"
-        questions.append(Question(identity, text, key, topics.get(identity), options=shown, right_option=right))
+        grading = "text" if shown else gradings[identity]
+        questions.append(
+            Question(identity, text, key, topics.get(identity), grading=grading, options=shown, right_option=right)
+        )
     return questions
 
 
 def _place(answer: str, options: Sequence[str]) -> int | None:
-    """The place of a multiple choice's target: it may be the option's words, its letter, or its number from 0."""
-    if answer in options:
-        return options.index(answer)
+    """The place of a multiple choice's target: its words, letter, or number from 0; None where these are not one."""
     letters = LETTERS[: len(options)]
-    if len(answer) == 1 and answer in letters:
-        return letters.index(answer)
-    return int(answer) if answer.isdigit() and int(answer) < len(options) else None
+    places = [place for place, option in enumerate(options) if answer in (option, letters[place], str(place))]
+    return places[0] if len(places) == 1 else None
 
 
 def _before_options(prompt: str, options: Sequence[str]) -> str:
-    """A log's prompt up to the lines that end in the options, where it shows them so; else all of it."""
-    lines = prompt.splitlines()
-    shown = [place for place, line in enumerate(lines) if line.strip().endswith(tuple(options))]
-    return "\n".join(lines[: shown[-len(options)]]).strip() if len(shown) >= len(options) else prompt
+    """A log's prompt without the options at its end, a line for each; all of it where it does not show them.
+
+    Raises:
+        InputError: it shows them otherwise, so that they would be asked twice.
+    """
+    lines = prompt.rstrip().splitlines()
+    last = [line.strip() for line in lines[len(lines) - len(options) :]] if len(lines) > len(options) else []
+    if last and all(line.endswith(option) for line, option in zip(last, options, strict=True)):
+        return "\n".join(lines[: -len(options)]).strip()
+    if sum(line.strip().endswith(tuple(options)) for line in lines) >= len(options):
+        raise InputError(
+            f"the prompt {prompt[:60]!r} shows its options before its end; name the field of the question (--columns "
+            "question=FIELD), or say --shared-lines cut if what follows them stands under all"
+        )
+    return prompt

@@ -1,12 +1,13 @@
-"""Outputs of batches, a request a line, as OpenAI's and Anthropic's servers write them.
+"""Outputs of batches, a request a line, as OpenAI's, Anthropic's and Google's servers write them.
 
 respondent  the model that the response names
-item        custom_id; the requests' texts stand in another file
-answer      each choice of an OpenAI response, which are samples; the text of an Anthropic message, without its thoughts
+item        custom_id (Gemini: key); the requests' texts stand in another file, but for Vertex, whose lines hold them
+answer      each choice or candidate, which are samples; of a message the text, without its thoughts
 no answer   a request that was rejected, errored, expired or cancelled, with the server's words
 """
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -26,18 +27,23 @@ def is_mine(path: Path) -> bool:
             row = json.loads(file.readline())
         except (ValueError, RecursionError):
             return False
-    return isinstance(row, dict) and "custom_id" in row and ("response" in row or isinstance(row.get("result"), dict))
+    if not isinstance(row, dict) or not ("response" in row or "error" in row or isinstance(row.get("result"), dict)):
+        return False
+    return "custom_id" in row or ("key" in row and "model" not in row) or row.keys() >= {"request", "status"}
 
 
 def read(path: Path, choices: LogChoices) -> list[LogRun]:
     """Read one file; every model in it is a run.
 
     Raises:
-        InputError: a line that is no object or has no custom_id, or a response that is no chat completion.
+        InputError: a line that is no object or has no custom_id, or a response of another kind.
     """
     runs: dict[str, list[LogRecord]] = {}
-    for number, row in enumerate(read_json_rows(path, "custom_id"), start=1):
-        model, records = (_anthropic if "result" in row else _openai)(row, f"{path}, line {number}")
+    rows = read_json_rows(path)
+    is_google = "custom_id" not in rows[0]
+    for number, row in enumerate(rows if is_google else read_json_rows(path, "custom_id"), start=1):
+        read_row = _google if is_google else _anthropic if "result" in row else _openai
+        model, records = read_row(row, f"{path}, line {number}")
         runs.setdefault(model, []).extend(records)
     nobody = runs.pop("", [])
     if len(runs) == 1:
@@ -56,8 +62,12 @@ def _openai(row: dict[str, Any], where: str) -> tuple[str, list[LogRecord]]:
     error = row.get("error") or body.get("error")
     if error or int(response.get("status_code") or 200) >= 400 or not body:
         return str(body.get("model") or ""), [LogRecord(item, failed=message_of(error or "no response"))]
+    if isinstance(body.get("output"), list):  # of the Responses API
+        parts = [part for each in body["output"] if each.get("type") == "message" for part in each["content"]]
+        finished, failed = ended({"finish_reason": dig(body, "incomplete_details.reason")})
+        return str(body["model"]), [LogRecord(item, text=_text(parts), finished=finished, failed=failed)]
     if not isinstance(body.get("choices"), list) or not body["choices"]:
-        raise InputError(f"{where} holds no chat completion (choices); write its answers as a table with raw_text")
+        raise InputError(f"{where} holds no completion (choices, output); write its answers as a table with raw_text")
     records = []
     for choice in body["choices"]:
         text, (finished, failed) = dig(choice, "message.content"), ended(choice)
@@ -77,9 +87,27 @@ def _anthropic(row: dict[str, Any], where: str) -> tuple[str, list[LogRecord]]:
     return str(message["model"]), [LogRecord(item, text=_text(message["content"]), finished=finished, failed=failed)]
 
 
+def _google(row: dict[str, Any], where: str) -> tuple[str, list[LogRecord]]:
+    """A line of a Gemini or Vertex batch; of the latter a status says what failed."""
+    response = row.get("response") or {}
+    asked = dig(row, "request.contents") or []
+    common = LogRecord(str(row.get("key") or ""), prompt=_text(asked[-1]["parts"]) or "" if asked else "")
+    if not (common.item or common.prompt):
+        raise InputError(f"{where} has neither a key nor the request's text; give each line one of them")
+    records = []
+    for candidate in response.get("candidates") or ():
+        finished, failed = ended(candidate)
+        text = _text(dig(candidate, "content.parts") or [])
+        records.append(replace(common, text=text, finished=finished, failed=failed))
+    error = row.get("error") or row.get("status") or dig(response, "promptFeedback.blockReason") or "no response"
+    records = records or [replace(common, failed=message_of(error))]
+    return str(response.get("modelVersion") or ""), records
+
+
 def _text(content: Any) -> str | None:
-    """A text, or what its parts of text say together; None where it holds none."""
+    """A text, or what its parts of text say together, without thoughts; None where it holds none."""
     if isinstance(content, list):
-        parts = [part["text"] for part in content if isinstance(part, dict) and part.get("type") == "text"]
+        held = [part for part in content if isinstance(part, dict) and "text" in part and not part.get("thought")]
+        parts = [part["text"] for part in held if part.get("type", "text") in ("text", "output_text")]
         return "".join(map(str, parts)) if parts else None
     return content if isinstance(content, str) else None

@@ -14,7 +14,7 @@ from onedial.core.errors import InputError
 from onedial.panels.formats import batches, every_eval_ever, inspect_logs, lm_eval_samples, plain_tables
 from onedial.panels.formats.records import LogChoices, LogRun
 
-OF_LOGS = ("question_id", "question", "topic", "confidence")
+OF_LOGS = ("question_id", "question", "topic", "confidence", "options", "final")
 """What may be named of a log, by the field of its documents or metadata that holds it."""
 
 

@@ -2,7 +2,8 @@
 
 respondent  model_name of the results file (else the folder's name); its arguments and generation settings
 item        the document's `question_id` or `id`, else doc_hash: the same document has it in every task
-question    the document's `question`, or the field that is named (--question-field); else what is left of the prompt
+question    the document's `question`, or the field that is named, also by a preset that the task is called like; else
+            the prompt. `options` (a field) where letters are scored, and `final` (of a worked solution) likewise
 answer      each text of `resps` is a repetition; where the options are yes and no, their log-likelihoods give
             said_yes, margin (yes minus no) and mass (their summed probability)
 score       every metric under every filter: a file holds one row per filter, which are put together here
@@ -17,8 +18,11 @@ from typing import Any
 
 import numpy as np
 
+from onedial.asking.questions import LETTERS
 from onedial.asking.replies import leaves_a_thought_open
+from onedial.asking.tables import listed
 from onedial.asking.yes_no import NO_VARIANTS, YES_VARIANTS
+from onedial.core.errors import InputError
 from onedial.panels.formats.records import (
     LogChoices,
     LogRecord,
@@ -31,6 +35,7 @@ from onedial.panels.formats.records import (
     read_json_rows,
     texts_of,
 )
+from onedial.panels.questions.cells import final_answer
 from onedial.panels.questions.question_columns import presets
 
 FORMAT = "lm-eval"
@@ -62,8 +67,10 @@ def read(path: Path, choices: LogChoices) -> list[LogRun]:
         documents.setdefault(key, []).append(row)
     named = _NAME.fullmatch(path.stem)
     task = named["task"] if named else path.stem.removeprefix("samples_")
-    preset = presets()[task].columns.mapped() if task in presets() else {}
-    of_documents = {role: preset[role] for role in ("question", "topic") if isinstance(preset.get(role), str)}
+    preset = _preset_of(task, rows[0]["doc"])
+    of_documents = {role: preset[role] for role in ("question", "topic", "final") if isinstance(preset.get(role), str)}
+    options = preset.get("options", ())
+    of_documents |= {"options": options if isinstance(options, str) else "+".join(options)} if options else {}
     choices = replace(choices, columns=of_documents | dict(choices.columns))
     results = _results_beside(path, named["date"] if named else "")
     about = {name: results.get(name) for name in ("lm_eval_version", "chat_template_sha")}
@@ -76,8 +83,19 @@ def read(path: Path, choices: LogChoices) -> list[LogRun]:
             settings=_settings(results, rows[0]),
             records=tuple(record for same in documents.values() for record in _records(same, choices, path)),
             about=about | {"results": "found" if results else "not found: the model's name is the folder's"},
+            grading="number" if "final" in choices.columns else "text",
         )
     ]
+
+
+def _preset_of(task: str, doc: Any) -> dict[str, Any]:
+    """The mapping of the preset that a task or its group is called like; of a group only where its fields are there."""
+    names = [name for name in presets() if task == name or task.startswith(f"{name}_")]
+    preset = presets()[max(names, key=len)].columns.mapped() if names else {}
+    columns = [value for part, value in preset.items() if part not in ("key_is", "split", "final")]
+    heads = [name for value in columns for name in (value if isinstance(value, tuple) else (value,))]
+    is_whole = isinstance(doc, dict) and all(name in doc or name.partition(".")[0] in doc for name in heads)
+    return preset if is_whole or task in names else {}
 
 
 def _results_beside(path: Path, date: str) -> dict[str, Any]:
@@ -115,7 +133,9 @@ def _records(rows: list[dict[str, Any]], choices: LogChoices, path: Path) -> lis
         prompt=prompt,
         question=known["question"],
         topic=known["topic"],
-        accepted=texts_of(first.get("target")),
+        accepted=tuple(
+            final_answer(text, choices.columns.get("final", "")) or text for text in texts_of(first.get("target"))
+        ),
         scores=scores,
         confidence=choices.confidence_of(doc, first, where=where),
         finished=finished and not leaves_a_thought_open(prompt),
@@ -131,6 +151,15 @@ def _records(rows: list[dict[str, Any]], choices: LogChoices, path: Path) -> lis
         for context, option, value in zip(contexts, options, likelihoods, strict=True):
             if value is not None and (options is contexts or context == contexts[0]):  # else it is unconditional
                 logs.setdefault(str(option).strip(), value)
+        if list(logs) == list(LETTERS[: len(logs)]) and len(logs) > 1:
+            at = choices.columns.get("options", "").split("+")
+            shown = dig(doc, at[0]) if len(at) == 1 else [dig(doc, name) for name in at]
+            if not isinstance(shown, list) or len(shown) != len(logs):
+                raise InputError(
+                    f"{where} scores the letters {', '.join(logs)}; name the field of the options that they stand for "
+                    f"(--columns options=FIELD): it holds {listed(map(str, doc))}"
+                )
+            logs = dict(zip(map(str, shown), logs.values(), strict=True))
         return [_from_likelihoods(common, logs)]
     texts = given[0] if given and isinstance(given[0], list) else given
     texts = [text if isinstance(text, str) else None for text in texts] or [None]

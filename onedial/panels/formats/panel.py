@@ -57,7 +57,10 @@ class ImportedPanel:
 
 
 def panel_from_logs(
-    runs: Sequence[LogRun], asked: str | Mapping[str, str] | None = None, score: str | None = None
+    runs: Sequence[LogRun],
+    asked: str | Mapping[str, str] | None = None,
+    score: str | None = None,
+    shared_lines: str | None = None,
 ) -> ImportedPanel:
     """Put runs together.
 
@@ -67,6 +70,8 @@ def panel_from_logs(
             tells it itself.
         score: name of the score that says whether the question itself was answered correctly; a yes-no run that has
             it is scored by it too. A question run without it is scored by the only score that it has.
+        shared_lines: "cut" where the lines that all prompts of a task share stand around the questions, "keep" where
+            they belong to them; needed where prompts share such lines.
 
     Raises:
         InputError: what was asked is not said, a question run has several scores that differ and none is chosen, no run
@@ -86,7 +91,7 @@ def panel_from_logs(
     if score is not None and score not in names:
         raise unknown_name("is no score called", score, names, "nothing, where each run has one score only")
     runs, left_out = _without_copies(runs)
-    known = asked_runs(runs, asked)
+    known = asked_runs(runs, asked, shared_lines)
     by_id = {question.id: question for question in questions_of(known)}
     labels = _labels([one.run for one in known if one.kind == "yes-no"] or [one.run for one in known])
     rows = []

@@ -24,7 +24,7 @@ _FIRST_LINE = 1 << 24
 """Characters of a file's first line that are looked at to tell its format."""
 UNREAD = "unread"
 """Why an answer is blank that came back, but is neither yes nor no."""
-_ENDS = ("finish_reason", "stop_reason", "done_reason", "finishReason", "stopReason")
+_ENDS = ("finish_reason", "stop_reason", "done_reason", "finishReason", "stopReason", "native_finish_reason")
 """Under which names a log tells how an answer ended."""
 
 
@@ -95,6 +95,7 @@ class LogRun:
             the run asked for a yes or no.
         asked: "yes-no" or "question" where the log's own columns say it (`onedial.panels.formats.asked`).
         about: versions and the like, for the report.
+        grading: of its questions.
     """
 
     source: str
@@ -106,6 +107,7 @@ class LogRun:
     scores_are_of_the_question: bool = False
     asked: str | None = None
     about: Mapping[str, Any] = field(default_factory=dict)
+    grading: str = "text"
 
     __repr__ = one_line
 
@@ -183,14 +185,14 @@ def dig(holder: Any, path: str) -> Any:
 
 
 def ended(*holders: Any) -> tuple[bool, str | None]:
-    """Whether an answer came to its end, and why it is none, by the first of these holders that names its end.
+    """Whether an answer came to its end, and why it is none, by all that the first of these holders says of its end.
 
     >>> ended({"finish_reason": "length"}), ended({}, {"stop_reason": "end_turn"}), ended({"done_reason": "error"})
     ((False, None), (True, None), (True, 'error'))
     """
-    said = next((holder[name] for holder in holders for name in _ENDS if dig(holder, name)), None)
-    failed = "error" if was_broken_off(said) else "content filter" if was_filtered(said) else None
-    return not was_cut_off(said), failed
+    ends = next(filter(None, ([holder[name] for name in _ENDS if dig(holder, name)] for holder in holders)), [])
+    failed = "error" if any(map(was_broken_off, ends)) else "content filter" if any(map(was_filtered, ends)) else None
+    return not any(map(was_cut_off, ends)), failed
 
 
 def message_of(error: Any) -> str:

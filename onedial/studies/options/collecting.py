@@ -86,6 +86,9 @@ class ImportOptions(DeclaredOptions):
         metavar="KIND or TASK=KIND,...",
         check=asked_fault,
     )
+    shared_lines: Literal["cut", "keep"] | None = option(
+        None, "the lines that all prompts of a task share: around the questions (cut), or of them (keep)"
+    )
     score: str | None = option(None, "which score says that the question itself was answered correctly")
     confidence_scale: float | None = option(
         None, "what stands for certain there: 1, 10, 100; needed where there is one", above=0, metavar="N"
