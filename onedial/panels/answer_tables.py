@@ -305,7 +305,7 @@ def _refuse_computed(table: Table, respondents: Sequence[str]) -> None:
             is_made = np.abs(made - values) <= close
             whole = (is_made | np.isnan(values)).all(axis=1) & ((is_made & alone).sum(axis=1) >= 3)
             for place in np.flatnonzero(whole):
-                where = table.where(int(place)) if is_row else f"{table.path}, column {respondents[place]!r}"
+                where = table.where(int(place)) if is_row else f"{table.path}, column {respondents[int(place)]!r}"
                 raise InputError(f"{where} is the mean or sum of all others; leave it out")
 
 
