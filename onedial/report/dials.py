@@ -3,6 +3,7 @@
 import numpy as np
 import pandas as pd
 
+from onedial.show.columns import like
 from onedial.show.figure_style import COLOURS, FAINT, MARKERS, Drawing
 from onedial.show.plots import Axis, Cells, Colours, Curve, Over, Panel, Points, curves, forest, heatmap
 from onedial.show.results import SURROUNDINGS, WARNINGS, Result, Stored, words_in
@@ -60,10 +61,15 @@ def _cosines(table: pd.DataFrame, stored: Stored) -> Drawing:
 def _not_compared(table: pd.DataFrame, _: Stored) -> list[str]:
     """Why a dial has no number."""
     return [
-        WORDS["dials"]["without" if row["n_rates"] else "never"].format(name=name)
+        WORDS["dials"]["without" if row["n_rates"] else "void" if row["n_void"] else "never"].format(name=name)
         for name, row in table.iterrows()
         if row["order_gain"] != row["order_gain"]
     ]
+
+
+def _measured(table: pd.DataFrame, _: Stored) -> pd.DataFrame:
+    """Dial by dial the rates that it reaches."""
+    return table[table["reached"].astype(bool)].set_index("dial")
 
 
 DIAL_RESULTS: dict[str, Result] = {
@@ -75,7 +81,7 @@ DIAL_RESULTS: dict[str, Result] = {
         "Whose order is the targets'?",
         lambda study: study.comparison.table,
         index="dial",
-        columns=("n_rates", "n_targets", "signal", "order_gain", "rho"),
+        columns=("n_rates", "n_void", "apart", "n_targets", "signal", "order_gain", "rho"),
         items=_not_compared,
         figure=_gains,
         figures={"dials_kl": _costs},
@@ -84,6 +90,12 @@ DIAL_RESULTS: dict[str, Result] = {
     ),
     "cosines": Result("How alike are the directions?", written=True, figures={"direction_cosines": _cosines}),
     "targets": Result(compute=lambda study: study.comparison.targets),
-    "rates": Result(compute=lambda study: study.rates),
+    "rates": Result(
+        "Which yes rates were measured?",
+        lambda study: study.rates,
+        columns=("rate", "setting", "rate_found", like("yes_rate", heading="on the test split"), "void"),
+        lines=_measured,
+        first="dial",
+    ),
     **SURROUNDINGS,
 }

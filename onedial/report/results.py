@@ -368,7 +368,7 @@ def _written(table: pd.DataFrame, stored: Contents) -> list[Any]:
 
 def _heads(rows: pd.DataFrame) -> tuple[str, list[str], pd.Series]:
     """A question's id, what stands above each text that was written to it, and the texts."""
-    rates = rows["yes_rate"].map(lambda rate: number(rate, 1))
+    rates = rows["yes_rate"].map(lambda rate: number(rate, 2))
     about = zip(rates, _signed(rows["magnitude"]), strict=True)
     return str(rows["question_id"].iloc[0]), [f"yes rate {rate} (magnitude {at})" for rate, at in about], rows["text"]
 

@@ -41,7 +41,7 @@ from onedial.verdict.comparing.dial_profile import PROFILE_COLUMNS, profile_of
 from onedial.verdict.sweep_run import SweepRun
 from steering.asking import ask_settings
 from steering.interventions import Intervention, SteeringVector
-from steering.planning.magnitudes import settings_at, yes_rates
+from steering.planning.magnitudes import swept_at, yes_rates
 from steering.respondent import ask_along
 from steering.vectors import random_vector
 
@@ -143,13 +143,15 @@ def of_run(options: ProfileOptions) -> TurnedSubject:
 
 
 def settings_of(swept: SweepRun, intervention_id: str, options: ProfileOptions) -> dict[float, str]:
-    """Magnitudes as given, or those swept at which the fitting questions' yes rate is nearest to those wanted."""
+    """Magnitudes as given, or those swept at which the fitting questions' yes rate is nearest to those wanted; named by
+    the rate that was measured there.
+    """
     table, splits = swept.sweep(), swept.splits()
     fitting = table[(table["intervention_id"] == intervention_id) & (table["question_id"].map(splits) == "fitting")]
     if fitting.empty:
         raise InputError(f"{swept.path} holds no sweep of its fitting questions; finish it with --resume")
     rates = yes_rates(fitting)["yes_rate"].dropna()
-    magnitudes = list(options.magnitudes) or settings_at(fitting, options.yes_rates)["setting"].tolist()
+    magnitudes = list(options.magnitudes) or swept_at(fitting, options.yes_rates)["setting"].tolist()
     chosen = sorted(set(magnitudes) - {0.0})
     if not chosen:
         raise InputError("no setting other than 0 is left; give others with --yes-rates or --magnitudes")

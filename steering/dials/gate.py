@@ -8,8 +8,8 @@ The setting is chosen on the fitting split: for a risk attitude the one with the
 
     F_beta = (1 + beta^2) P R / (beta^2 P + R)      precision P, recall R; low beta punishes a yes that turns out wrong
 
-or the one whose yes rate is nearest to the wanted one; of several the one nearest 0. What to expect is counted on the
-test split, where nothing was chosen:
+or the one whose yes rate is nearest to the wanted one, which must be reached to .05; of several the one nearest 0. What
+to expect is counted on the test split, where nothing was chosen:
 
     coverage    share of the questions answered with yes
     precision   share of these that the subject then answers rightly
@@ -39,7 +39,7 @@ from onedial.models.model import OpenModel
 from onedial.models.prompt_set import PromptSet
 from onedial.models.tensor_files import read_tensors, write_tensors
 from steering.interventions import Intervention, SteeringVector, template_from
-from steering.planning.magnitudes import MOST_UNREAD, settings_at
+from steering.planning.magnitudes import MOST_UNREAD, NEAR_ENOUGH, settings_at
 from steering.reading import answers_along, margins_by
 
 FORMAT, FILE = "onedial-gate-3", "gate.safetensors"
@@ -185,7 +185,7 @@ def choose_gate(
 
     Raises:
         InputError: neither or both of beta and yes_rate, values out of range, correctness that is missing where it is
-            needed, or fewer than `LEAST` questions in a split.
+            needed, fewer than `LEAST` questions in a split, or a yes rate that no magnitude has.
 
     >>> from onedial import load_model, load_questions
     >>> from onedial.asking import METACOGNITIVE
@@ -217,6 +217,7 @@ def choose_gate(
     for split, own in (("fitting", fitting), ("test", test)):
         if len(own) < LEAST:
             raise InputError(f"the sweep holds {len(own)} {split} questions; a gate needs {LEAST} or more")
+    measured = ""
     if beta is not None and correct is not None:
         score, words = _f_beta(fitting, correct.reindex(fitting.index), beta), f"beta {beta:g}"
         unread = fitting.isna().mean()
@@ -225,8 +226,16 @@ def choose_gate(
         magnitude = float(best[np.abs(best).argmin()])
     else:
         assert yes_rate is not None
-        magnitude = float(settings_at(table[table["question_id"].isin(fitting.index)], [yes_rate])["setting"].iloc[0])
+        asked = table[table["question_id"].isin(fitting.index)]
+        placed = settings_at(asked, [yes_rate], within=NEAR_ENOUGH)
+        magnitude, rate = map(float, placed.loc[0, ["setting", "rate_found"]])
+        if not placed["reached"].item():
+            raise InputError(
+                f"no magnitude of the sweep has the yes rate {yes_rate:.2f} on its fitting questions: the nearest is "
+                f"{rate:.2f}, at {magnitude:+.4g}; choose a yes rate near that, or sweep other magnitudes"
+            )
         words = f"yes rate {yes_rate:g}"
+        measured = f", {rate:.2f} on the {len(fitting)} fitting questions"
     known = test[magnitude].dropna()
     said = (known > 0).to_numpy()
     expected = {"yes rate": expected_share(said)}
@@ -236,8 +245,8 @@ def choose_gate(
         expected["precision"] = expected_share(right[marked & said] == 1)
         expected["recall"] = expected_share(said[marked & (right == 1)])
     name, n_unread = intervention.vectors[0].model.name, len(test) - len(known)
-    told = choice or f"chosen for {words}"
-    return Gate(intervention, magnitude, template, told, name, expected, n_unread)
+    words = (choice or f"chosen for {words}") + measured
+    return Gate(intervention, magnitude, template, words, name, expected, n_unread)
 
 
 def expected_share(hits: np.ndarray, m: int = NEXT, level: float = 0.95) -> Expected:

@@ -6,13 +6,14 @@ is laid even in yes rate. All of it looks at the fitting split of the questions 
 """
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 
 import numpy as np
 import pandas as pd
 
 from onedial.asking.yes_no import is_read
 from onedial.core.errors import InputError
+from onedial.core.notices import notice
 from onedial.models.model import OpenModel
 from onedial.models.prompt_set import PromptSet
 from onedial.stats.arrays import Floats
@@ -30,9 +31,12 @@ COARSE_POINTS = 25
 RANGE_QUESTIONS = 32
 """On which a range is found where many are: the first of those that are asked."""
 GRID_POINTS = 41
-REACHED = 0.05
-"""A yes rate this far from the wanted one, or nearer, on the questions that the setting was placed on, is reached."""
-FINE = 2001
+NEAR_ENOUGH = 0.05
+"""A yes rate this far from the wanted one, or nearer, is reached where only what was swept can be chosen."""
+ROUNDS = 8
+"""In which a setting is sought, beside the first."""
+NARROWEST = 1e-6
+"""Of the range of a dial: two settings nearer than this are one."""
 SETTING_COLUMNS = ["rate", "setting", "rate_found", "reached"]
 CONTROL_POINTS = 13
 """Along a control: along four of the embedded model (400 questions) C_A is then within .0008 of what 401 points give, a
@@ -90,66 +94,148 @@ def yes_rates(table: pd.DataFrame) -> pd.DataFrame:
 
 
 def settings_at(
-    table: pd.DataFrame, rates: Sequence[float], *, setting: str = "magnitude", between: bool = False
+    table: pd.DataFrame, rates: Sequence[float], *, setting: str = "magnitude", within: float | None = None
 ) -> pd.DataFrame:
-    """The settings of one dial at which the yes rate is nearest to each of these; of equals that nearest to 0.
+    """Of the settings that one dial was asked at, those whose yes rate is nearest to each of these; of equals that
+    nearest to 0.
 
-    Settings at which more answers become unread than 5 points are left out. Between neighbouring settings of a dial
-    that turns steadily, margins are taken for straight. Where a push either way turns answers to yes, such a dial has a
-    rate more than once: then the stretch of settings nearest to 0 that reaches the rate is taken, and in it the setting
-    that comes nearest, so that no rate is placed far out for a better fit by one question.
+    Settings at which more answers become unread than 5 points are left out. Where a push either way turns answers to
+    yes, a dial has a rate more than once: then the stretch of settings nearest to 0 that reaches the rate is taken, and
+    in it the setting that comes nearest, so that no rate is placed far out for a better fit by one question.
 
     Args:
         table: columns question_id, margin, mass and `setting`, on the questions to place by.
-        between: look between the settings that were asked as well.
+        within: how far from the wanted rate a setting still reaches it; by default one answer.
 
     Returns:
-        One row per rate: rate, setting, rate_found (there, on these questions), reached (within `REACHED`).
+        One row per rate: rate, setting, rate_found (measured there, on these questions), reached (whether it is that
+        near).
 
     >>> table = pd.DataFrame({"question_id": ["a", "b"] * 2, "magnitude": [0.0, 0.0, 2.0, 2.0], "mass": 1.0})
     >>> table["margin"] = [-3.0, -1.0, 1.0, 3.0]
-    >>> settings_at(table, [0.5])["setting"].tolist()
-    [0.0]
-    >>> settings_at(table, [0.5], between=True)["rate_found"].tolist()
-    [0.5]
+    >>> settings_at(table, [0.5], within=0.05)[["setting", "rate_found", "reached"]].values.tolist()
+    [[0.0, 0.0, False]]
     """
+    tried, answers = _usable(table, setting)
+    n_read = np.isfinite(answers).sum(axis=0)
+    if not n_read.any():
+        return pd.DataFrame([(rate, 0.0, np.nan, False) for rate in rates], columns=SETTING_COLUMNS)
+    tried, yes, n_read = tried[n_read > 0], _share_yes(answers[:, n_read > 0]), n_read[n_read > 0]
+    near = (1 / n_read if within is None else np.full(len(tried), within)) + 1e-9
+    rows = []
+    for rate in rates:
+        away = np.round(np.abs(yes - rate), 9)
+        place = _nearest(tried, away, near)
+        rows.append((rate, float(tried[place]), float(yes[place]), bool(away[place] <= near[place])))
+    return pd.DataFrame(rows, columns=SETTING_COLUMNS)
+
+
+def swept_at(table: pd.DataFrame, rates: Sequence[float]) -> pd.DataFrame:
+    """Of the magnitudes of a finished sweep those that come nearest to each yes rate, as `settings_at`; a rate that
+    none comes near enough to is left out, with a notice.
+    """
+    placed = settings_at(table, rates, within=NEAR_ENOUGH)
+    for row in placed[~placed["reached"]].itertuples():
+        notice(
+            f"the dial does not reach the yes rate {row.rate:g} on the questions it is set by: the nearest is "
+            f"{row.rate_found:.2f}, at magnitude {row.setting:+.3g}; nothing is asked there for it"
+        )
+    return placed[placed["reached"]]
+
+
+def seek_settings(
+    ask: Callable[[int, Mapping[str, Sequence[float]]], pd.DataFrame],
+    first: Mapping[str, Sequence[float]],
+    rates: Sequence[float],
+    sought: Collection[str],
+) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """The settings of dials at which they have these yes rates, by their answers there.
+
+    Each dial is asked over its range; then between the settings that stand around a rate, where margins that are taken
+    for straight question by question would have it, and again, until the rate that is measured is within one answer of
+    the wanted one, no setting is left between two at which it jumps, or `ROUNDS` have gone by.
+
+    Args:
+        ask: round (0, 1, ...) and settings by dial -> columns dial, setting, question_id, margin, mass, the same
+            questions in every round.
+        first: settings of each dial over its range. sought: dials that turn steadily between two settings.
+
+    Returns:
+        `settings_at` of each dial, with column dial; and all answers that were asked.
+    """
+    tables, wanted = [ask(0, first)], first
+    for number in range(1, ROUNDS + 1):
+        by_dial = {str(name): answers for name, answers in pd.concat(tables).groupby("dial", sort=False)}
+        wanted = {
+            name: _settings_between(by_dial[name], rates) if name in sought and name in by_dial else []
+            for name in first
+        }
+        if not any(wanted.values()):
+            break
+        tables.append(ask(number, wanted))
+    answers = pd.concat(tables, ignore_index=True)
+    placed = [
+        settings_at(answers[answers["dial"] == name], rates, setting="setting").assign(dial=name) for name in first
+    ]
+    return pd.concat(placed, ignore_index=True), answers
+
+
+def _settings_between(table: pd.DataFrame, rates: Sequence[float]) -> list[float]:
+    """Where to ask one dial next: for each rate the setting that should come nearest, if it was not asked there.
+
+    Straight margins turn at single settings; between two of these the yes rate stays, and the middle is asked.
+    """
+    tried, answers = _usable(table, "setting")
+    known = np.isfinite(answers)
+    if not known.any():
+        return []
+    rows = np.array(
+        [np.interp(tried, tried[seen], row[seen]) for row, seen in zip(answers, known, strict=True) if seen.any()]
+    )
+    left, right = rows[:, :-1], rows[:, 1:]
+    question, step = np.nonzero((left > 0) != (right > 0))
+    share = left[question, step] / (left - right)[question, step]
+    edges = np.union1d(tried, tried[step] + share * np.diff(tried)[step])
+    middles = ((edges[:-1] + edges[1:]) / 2)[np.diff(edges) > NARROWEST * np.abs(edges).max()]
+    settings = np.concatenate([tried, middles])
+    order, asked = np.argsort(settings, kind="stable"), np.arange(len(settings)) < len(tried)
+    straight = np.array([np.interp(middles, tried, row) for row in rows])
+    yes = np.concatenate([_share_yes(answers), _share_yes(straight)])[order]
+    settings, asked, wanted = settings[order], asked[order], set()
+    near = np.full(len(settings), 1 / len(rows)) + 1e-9
+    for rate in rates:
+        away = np.round(np.abs(yes - rate), 9)
+        place = _nearest(settings, away, near, asked)
+        if not asked[place] and away[place] <= near[place]:
+            wanted.add(float(f"{settings[place]:.9g}"))
+    return sorted(wanted - set(tried.tolist()))
+
+
+def _usable(table: pd.DataFrame, setting: str) -> tuple[Floats, Floats]:
+    """Settings at which not too much is unread, ascending, and question x setting: margins, nan where unread."""
     margins = margins_by(table, setting)
     settings, unread = margins.columns.to_numpy(float), margins.isna().mean()
     limit = MOST_UNREAD + float(unread[0.0] if 0.0 in unread.index else unread.min())
     usable = (unread <= limit).to_numpy()
-    tried, answers = settings[usable], margins.to_numpy(float)[:, usable]
-    if between and len(tried) > 1:
-        # Even steps in the square root of the distance from 0: most answers turn near it.
-        reach = np.linspace(-np.sqrt(max(-tried.min(), 0)), np.sqrt(max(tried.max(), 0)), FINE)
-        fine = np.unique(np.clip(np.sign(reach) * reach**2, tried.min(), tried.max()))
-        tried, answers = fine, np.stack([_straight(fine, tried, row) for row in answers])
-    with np.errstate(invalid="ignore", divide="ignore"):
-        yes = (answers > 0).sum(axis=0) / np.isfinite(answers).sum(axis=0)
-    if np.isnan(yes).all():
-        return pd.DataFrame([(rate, 0.0, np.nan, False) for rate in rates], columns=SETTING_COLUMNS)
-    rows = []
-    for rate in rates:
-        away = np.round(np.abs(yes - rate), 9)
-        stretch = _nearest_stretch(tried, away <= REACHED) if between else np.arange(len(tried))
-        nearest = stretch[away[stretch] == np.nanmin(away[stretch])]
-        place = nearest[np.abs(tried[nearest]).argmin()]
-        rows.append((rate, float(tried[place]), float(yes[place]), bool(away[place] <= REACHED)))
-    return pd.DataFrame(rows, columns=SETTING_COLUMNS)
+    return settings[usable], margins.to_numpy(float)[:, usable]
 
 
-def _nearest_stretch(settings: Floats, reached: np.ndarray) -> np.ndarray:
-    """Places of the neighbouring settings, that nearest to 0 among them, at which a rate is reached; all if it never
-    is."""
-    places = np.flatnonzero(reached)
-    if not len(places):
-        return np.arange(len(settings))
-    stretches = np.split(places, np.flatnonzero(np.diff(places) > 1) + 1)
-    return min(stretches, key=lambda stretch: float(np.abs(settings[stretch]).min()))
+def _share_yes(margins: Floats) -> Floats:
+    """Of each setting, among the answers that were read."""
+    return np.asarray((margins > 0).sum(axis=0) / np.isfinite(margins).sum(axis=0))
 
 
-def _straight(fine: Floats, tried: Floats, row: Floats) -> Floats:
-    known = np.isfinite(row)
-    return np.interp(fine, tried[known], row[known]) if known.any() else np.full(len(fine), np.nan)
+def _nearest(settings: Floats, away: Floats, near: Floats, asked: np.ndarray | None = None) -> int:
+    """Place of the setting that comes nearest to a rate, of equals one that was asked, of these that nearest to 0;
+    where some are near enough, in the stretch of these that is nearest to 0."""
+    places = np.flatnonzero(away <= near)
+    if len(places):
+        stretches = np.split(places, np.flatnonzero(np.diff(places) > 1) + 1)
+        places = min(stretches, key=lambda stretch: float(np.abs(settings[stretch]).min()))
+    else:
+        places = np.arange(len(settings))
+    guessed = np.zeros(len(places)) if asked is None else ~asked[places]
+    return int(places[np.lexsort((np.abs(settings[places]), guessed, away[places]))[0]])
 
 
 def most_unread(rates: pd.DataFrame) -> float:

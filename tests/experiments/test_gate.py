@@ -5,7 +5,7 @@ import re
 
 import pandas as pd
 import pytest
-from shared_runs import quick_run
+from shared_runs import default_run
 from tiny_experiment import ROOT, call, run_here
 
 from onedial.verdict.sweep_run import SweepRun
@@ -18,7 +18,7 @@ PLACE = ROOT / "experiments" / "place.py"
 
 @pytest.fixture(scope="module")
 def run():
-    return quick_run().run.path
+    return default_run().run.path
 
 
 def test_a_gate_is_chosen_saved_and_asked(call, run, tmp_path, monkeypatch):

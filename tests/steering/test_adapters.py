@@ -14,7 +14,7 @@ from onedial.core.errors import InputError
 from onedial.models.respondent import LocalRespondent
 from steering.dials.adapters import Adapter, LoraDial, adapted, train_adapter, tuned_to_answers
 from steering.dials.dials import Dial
-from steering.planning.magnitudes import settings_at
+from steering.planning.magnitudes import seek_settings
 
 pytest.importorskip("peft", reason="peft is an optional extra (onedial[adapters])")
 
@@ -70,8 +70,11 @@ def test_at_setting_0_the_subject_is_as_it_was_bit_for_bit(model, prompts, adapt
 def test_it_is_a_dial_like_any_other(model, adapter):
     dial = LoraDial(adapter)
     assert isinstance(dial, Dial)
-    answers = dial.ask(model, QUESTIONS, METACOGNITIVE, dial.first_settings())
-    placed = settings_at(answers, [0.7], setting="setting", between=dial.continuous)
+
+    def ask(_, settings):
+        return dial.ask(model, QUESTIONS, METACOGNITIVE, settings["LoRA"]).assign(dial="LoRA")
+
+    placed, _ = seek_settings(ask, {"LoRA": dial.first_settings()}, [0.7], {"LoRA"})
     assert placed["reached"].all()
 
 

@@ -7,6 +7,7 @@ import pytest
 from onedial.asking.prompts import METACOGNITIVE, Prompt
 from onedial.asking.questions import Question
 from onedial.core.errors import InputError
+from onedial.core.notices import Notice
 from onedial.models.prompt_set import PromptSet
 from steering.dials.dials import (
     DIAL_COLUMNS,
@@ -20,7 +21,7 @@ from steering.dials.dials import (
 )
 from steering.interventions import Intervention
 from steering.operators import OPERATORS
-from steering.planning.magnitudes import settings_at
+from steering.planning.magnitudes import ROUNDS, seek_settings, settings_at, swept_at
 from steering.vectors import extract_vector
 
 QUESTIONS = [Question(f"q{i:02d}", f"What is the {'very ' * (i % 4)}first of {i}?") for i in range(26)]
@@ -82,35 +83,91 @@ def test_an_instruction_stands_before_the_prompt_and_nothing_else_changes(model)
         personas(("pirate",))
 
 
-def placed_at(dial, table, rates=RATES):
-    return settings_at(table, rates, setting="setting", between=dial.continuous)
+def straight_dial(slopes, at=(-4.0, 0.0, 4.0)):
+    """A dial whose margins are these functions of the setting, its first settings, and the rounds it was asked."""
+    rounds = []
+
+    def ask(number, settings):
+        rounds.append(settings)
+        rows = [
+            ("planted", setting, question, float(slope(setting)), 1.0)
+            for setting in settings["planted"]
+            for question, slope in enumerate(slopes)
+        ]
+        return pd.DataFrame(rows, columns=["dial", "setting", "question_id", "margin", "mass"])
+
+    return ask, {"planted": list(at)}, rounds
 
 
-def test_settings_are_placed_at_the_yes_rates_that_were_asked_for(model, vector):
-    """Those of a threshold shift exactly, up to one question; those of an intervention as its own answers there say."""
-    cut = ThresholdShift()
-    placed = placed_at(cut, cut.ask(model, QUESTIONS, METACOGNITIVE, cut.first_settings()))
-    assert placed["rate"].tolist() == list(RATES)
+def test_a_rate_is_sought_until_its_own_answers_have_it():
+    """Margins bend, so that straight lines between the first settings are wrong by up to half of the questions."""
+    bends = [lambda x, at=at: np.exp(x) - at for at in np.linspace(1.1, 50, 40)]
+    ask, first, rounds = straight_dial(bends)
+    placed, answers = seek_settings(ask, first, RATES, {"planted"})
     assert placed["reached"].all()
-    again = cut.ask(model, QUESTIONS, METACOGNITIVE, placed["setting"].tolist())
-    rates = (again["margin"] > 0).groupby(again["setting"]).mean()
-    np.testing.assert_allclose(rates.loc[placed["setting"]], placed["rate_found"], atol=1e-9)
-    assert (placed["rate_found"] - placed["rate"]).abs().max() <= 0.5 / len(QUESTIONS) + 1e-9
-    dial = InterventionDial(Intervention.of(vector))
-    placed = placed_at(dial, dial.ask(model, QUESTIONS, METACOGNITIVE, dial.first_settings()))
+    rates = (answers["margin"] > 0).groupby(answers["setting"]).mean()
+    np.testing.assert_allclose(rates.loc[placed["setting"]], placed["rate_found"])
+    assert (placed["rate_found"] - placed["rate"]).abs().max() <= 1 / 40 + 1e-9
+    assert 1 < len(rounds) <= 1 + ROUNDS
+    assert len(set(answers["setting"])) == len(answers) / 40  # no setting is asked again
+    unsought, _ = seek_settings(ask, first, RATES, set())
+    assert not unsought["reached"].any()
+
+
+def test_a_rate_is_sought_near_0_where_a_far_setting_happens_to_have_it():
+    """Beyond 8 answers turn to no again: at the far end half say yes, which 0.4 is wanted for."""
+    turns = [lambda x, at=at: 10 * x - at if x < 8 else -1.0 + at for at in np.linspace(0.05, 1.95, 20)]
+    ask, first, _ = straight_dial(turns, at=(-1.0, 0.0, 4.0, 10.0))
+    placed, answers = seek_settings(ask, first, [0.5], {"planted"})
+    assert (answers.loc[answers["setting"] == 10.0, "margin"] > 0).mean() == 0.5
+    assert placed["reached"].all()
+    assert 0 < placed["setting"].item() < 1
+
+
+def test_a_rate_that_a_dial_jumps_over_is_not_reached():
+    jump = [lambda x, up=up: 1.0 if x > (0.3 if up else 9) else -1.0 for up in [True] * 15 + [False] * 5]
+    ask, first, _ = straight_dial(jump)
+    placed, _ = seek_settings(ask, first, (0.5, 0.75), {"planted"})
+    assert placed["reached"].tolist() == [False, True]
+    assert placed["rate_found"].tolist() in ([0.75, 0.75], [0.0, 0.75])
+
+
+@pytest.mark.parametrize("kind", ["threshold shift", "add", "rotate"])
+def test_a_dial_is_placed_at_the_yes_rates_that_were_asked_for(model, vector, kind):
+    """To one answer by its own answers at the settings, or they are not reached; those of a threshold shift all."""
+    shift = kind == "threshold shift"
+    dial = ThresholdShift() if shift else InterventionDial(Intervention.of(vector, operator=kind))
+
+    def ask(_, settings):
+        return dial.ask(model, QUESTIONS, METACOGNITIVE, settings[dial.name]).assign(dial=dial.name)
+
+    placed, _ = seek_settings(ask, {dial.name: dial.first_settings()}, RATES, {dial.name})
     there = placed[placed["reached"]]
+    assert len(there) == len(RATES) if shift else len(there) > 0
     again = dial.ask(model, QUESTIONS, METACOGNITIVE, there["setting"].tolist())
     rates = (again["margin"] > 0).groupby(again["setting"]).mean().loc[there["setting"]]
-    assert np.abs(rates.to_numpy() - there["rate"].to_numpy()).max() < 0.15
+    np.testing.assert_allclose(rates, there["rate_found"], atol=1e-9)
+    assert (there["rate_found"] - there["rate"]).abs().max() <= 1 / len(QUESTIONS) + 1e-9
 
 
-def test_what_a_dial_does_not_reach_is_said(model):
-    margins = pd.DataFrame({"question_id": ["a", "b"] * 2, "setting": [0.0, 0.0, 1.0, 1.0], "margin": [1.0, -1, 2, -1]})
-    placed = placed_at(instructed_threshold([1.0]), margins.assign(mass=1.0), (0.1, 0.5))
+def test_what_a_dial_does_not_reach_is_said():
+    margins = pd.DataFrame(
+        {"question_id": ["a", "b"] * 2, "magnitude": [0.0, 0.0, 1.0, 1.0], "margin": [1.0, -1, 2, -1]}
+    )
+    placed = settings_at(margins.assign(mass=1.0), (0.1, 0.5), within=0.05)
     assert placed["reached"].tolist() == [False, True]
     assert placed["setting"].tolist() == [0.0, 0.0]
     unread = margins.assign(mass=[1.0, 1.0, 0.01, 1.0])
-    assert placed_at(ThresholdShift(), unread, (0.5,))["setting"].tolist() == [0.0]
+    assert settings_at(unread, (0.5,))["setting"].tolist() == [0.0]
+
+
+def test_a_rate_that_no_swept_magnitude_has_is_left_out():
+    table = pd.DataFrame(
+        {"question_id": ["a", "b"] * 2, "magnitude": [0.0, 0.0, 1.0, 1.0], "margin": [-1.0, -1, 2, -1]}
+    )
+    with pytest.warns(Notice, match=r"does not reach the yes rate 0\.9 .*nearest is 0\.50, at magnitude \+1"):
+        placed = swept_at(table.assign(mass=1.0), (0.5, 0.9))
+    assert placed["setting"].tolist() == [1.0]
 
 
 def test_a_dial_that_says_yes_at_either_end_is_placed_where_the_push_is_small():
@@ -119,14 +176,13 @@ def test_a_dial_that_says_yes_at_either_end_is_placed_where_the_push_is_small():
     yes = {-4.0: asked < 10, 0.0: asked < 0, 0.4: asked < 11, 1.0: asked < 50}
     table = pd.concat(
         [
-            pd.DataFrame({"question_id": asked, "setting": setting, "margin": np.where(said, 1e-9, -1.0), "mass": 1.0})
-            for setting, said in yes.items()
+            pd.DataFrame({"question_id": asked, "magnitude": at, "margin": np.where(said, 1e-9, -1.0), "mass": 1.0})
+            for at, said in yes.items()
         ]
     )
-    placed = placed_at(ThresholdShift(), table, (0.2, 0.95)).set_index("rate")
+    placed = settings_at(table, (0.2, 0.98)).set_index("rate")
     assert placed["reached"].all()
-    assert placed.loc[0.2, "setting"] == pytest.approx(0.4, abs=0.02)
-    assert 0.4 < placed.loc[0.95, "setting"] <= 1.0
+    assert placed["setting"].tolist() == [0.4, 1.0]
 
 
 def test_interventions_are_asked_together_as_each_alone(model, vector):

@@ -55,14 +55,18 @@ def test_low_beta_says_yes_seldom_and_high_beta_often(swept, correct):
         assert gate.expected["yes rate"].n + gate.n_unread == 20
 
 
-def test_a_yes_rate_is_met_on_the_fitting_split(swept):
-    gate = chosen(swept, yes_rate=0.5)
-    own = swept[1][(swept[1]["magnitude"] == gate.magnitude) & (swept[1]["question_id"].map(SPLITS) == "fitting")]
-    best = swept[1][swept[1]["question_id"].map(SPLITS) == "fitting"]
-    rates = (best["margin"] > 0).groupby(best["magnitude"]).mean()
-    assert abs((own["margin"] > 0).mean() - 0.5) == pytest.approx((rates - 0.5).abs().min())
+def test_a_yes_rate_is_met_on_the_fitting_split_or_refused(swept):
+    fitting = swept[1][swept[1]["question_id"].map(SPLITS) == "fitting"]
+    rates = (fitting["margin"] > 0).groupby(fitting["magnitude"]).mean()
+    wanted = rates[(rates > 0.1) & (rates < 0.9)].iloc[0] + 0.03
+    gate = chosen(swept, yes_rate=wanted)
+    assert rates[gate.magnitude] == pytest.approx(wanted - 0.03)
     assert list(gate.expected) == ["yes rate"]
-    assert "yes rate 0.5" in gate.lines()[0]
+    assert f"yes rate {wanted:g}, {rates[gate.magnitude]:.2f} on the 20 fitting questions" in gate.lines()[0]
+    apart = np.diff(np.sort(rates))
+    jump = np.sort(rates)[apart.argmax()] + apart.max() / 2
+    with pytest.raises(InputError, match="no magnitude of the sweep has the yes rate"):
+        chosen(swept, yes_rate=jump)
 
 
 def test_a_saved_gate_answers_as_the_sweep_did(model, swept, correct, tmp_path):
@@ -159,7 +163,7 @@ def test_precision_and_recall_are_over_answers_whose_correctness_is_known(swept,
     table = swept[1]
     unknown = correct.copy()
     unknown[[question.id for question in QUESTIONS[2::6]]] = np.nan
-    gate = chosen(swept, yes_rate=0.5, correct=unknown)
+    gate = chosen(swept, yes_rate=0.35, correct=unknown)
     test = [question.id for question in QUESTIONS[2::3]]
     own = table[table["magnitude"] == gate.magnitude].set_index("question_id").loc[test]
     read = own[own["mass"] >= 0.1]

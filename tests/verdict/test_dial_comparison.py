@@ -102,6 +102,22 @@ def test_rates_that_are_not_reached_and_answers_that_are_not_read_do_not_count()
     assert np.isnan(row["order_gain"])
 
 
+def test_a_rate_at_which_the_dial_stands_elsewhere_on_the_test_split_is_void():
+    """At .5 the dial says yes to .3 of the test questions: nothing is compared there, but the fitting split chooses."""
+    answers, placed, kinds, panel, splits = planted(0, 0.8)
+    plain = compared(answers, placed, kinds, panel, splits)
+    there = (answers["dial"] == "pushed") & (answers["rate"] == 0.5) & (answers["question_id"].map(splits) == "test")
+    answers.loc[there, "margin"] -= answers.loc[there, "margin"].quantile(0.7)
+    moved = compared(answers, placed, kinds, panel, splits)
+    row, rates = moved.table.loc["pushed"], moved.rates.set_index(["dial", "rate"])
+    assert (row["n_rates"], row["n_void"]) == (8, 1)
+    assert rates.loc[("pushed", 0.5), "yes_rate"] == pytest.approx(0.3, abs=0.01)
+    assert rates["void"].sum() == rates.loc[("pushed", 0.5), "void"] == 1
+    assert 0.5 not in set(moved.targets.query("dial == 'pushed'")["rate"])
+    assert row["fitting_order_gain"] == plain.table.loc["pushed", "fitting_order_gain"]
+    assert "1 rate is void" in moved.sentence()
+
+
 def test_targets_are_met_at_the_rate_of_their_fitting_answers_and_dials_chosen_by_fitting_gains():
     answers, placed, kinds, panel, splits = planted(4, 0.8)
     test = splits[splits == "test"].index

@@ -4,8 +4,8 @@ reaching every yes rate. Prompts reach few, as a rule.
     directions    the extraction split, for contrasts, gradients and an adapter; the fitting split once, and a step to
                   either side along each direction at each candidate layer
     layer         the fitting split at the doubled magnitudes, one direction for each candidate layer
-    placing       the fitting split at the first settings of each dial
-    answers       fitting and test split at the settings of each yes rate
+    placing       the fitting split at the first settings of each dial, and where each yes rate is sought
+    answers       the test split at the settings of each yes rate
     side effects  the unrelated facts at these and at 0, taken to be as long as the questions; the first halves of
                   neutral passages at the same, of dials that push
 
@@ -23,7 +23,7 @@ from steering.dials.dials import RATES, instructed_threshold, personas
 from steering.effects.side_effects import PASSAGE_TOKENS
 from steering.planning.forecast import REPORT, Candidates, Load, Loads, Size, doubled, making
 from steering.planning.layers import candidate_layers
-from steering.planning.magnitudes import doubling
+from steering.planning.magnitudes import ROUNDS, doubling
 
 FRAMING_READINGS = 3
 """Of the extraction split, for a contrast by framing: two poles, and the plain prompt."""
@@ -34,6 +34,8 @@ PROMPTED = ("threshold", "personas")
 """Dials whose settings are prompts, which take the subject to few of the yes rates: to none, where it was tried."""
 RATES_OF_PROMPTS = 0.1
 """Share of the yes rates that they are taken to reach."""
+USUAL_SOUGHT = 0.25
+"""Share of the rounds and rates that are usually asked to find the settings."""
 MEASURING = 0.2
 """Seconds of statistics for each direction at each layer."""
 
@@ -93,9 +95,14 @@ def _making(a: Ahead) -> Loads:
 
 
 def _placing(a: Ahead) -> Loads:
-    fitting = a.lengths["fitting"]
+    fitting, sought = a.lengths["fitting"], [N_RATES for name in a.anew if name not in PROMPTED]
     pushed = Load(fitting, [(a.middle, BEYOND)] * a.n_pushed, a.kind)
-    return [pushed, Load(fitting * (sum(a.anew.values()) + N_READ_ONCE))]
+    return [
+        pushed,
+        Load(fitting * (sum(a.anew.values()) + N_READ_ONCE)),
+        Load(fitting * ROUNDS, [(a.middle, N_RATES)] * a.n_pushed, a.kind, usual=USUAL_SOUGHT),
+        Load(fitting * ROUNDS * (sum(sought) + N_READ_ONCE), usual=USUAL_SOUGHT),
+    ]
 
 
 def _effects(a: Ahead) -> Loads:
@@ -117,7 +124,7 @@ STAGES: dict[str, Stage[DialStudy]] = {
     "placing": Stage(lambda study: study.placed, _placing),
     "answers": Stage(
         lambda study: study.answers,
-        lambda a: a.at_rates([*a.lengths["fitting"], *a.lengths["test"]]),
+        lambda a: a.at_rates(a.lengths["test"]),
     ),
     "side effects": Stage(lambda study: study.effects, _effects),
     "comparison": Stage(lambda study: study.comparison),

@@ -4,6 +4,7 @@ directions.csv  cosines.csv  vectors/    layer_scan.csv  layer.json    adapter/
 placing-*/  placed.csv    answers-*/    facts-*/  texts.csv
 """
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
 from typing import Any
@@ -38,9 +39,9 @@ from steering.dials.dials import (
 from steering.effects.side_effects import fact_effects, kl_on_text
 from steering.interventions import Intervention, SteeringVector
 from steering.planning.layers import candidate_layers
-from steering.planning.magnitudes import settings_at
+from steering.planning.magnitudes import seek_settings
 
-Settings = dict[str, list[float]]
+Settings = Mapping[str, Sequence[float]]
 """Dial -> its settings."""
 
 
@@ -136,20 +137,22 @@ class DialStudy:
     # ---- what the dials are put to -----------------------------------------------------------------------------------
 
     @cached_property
+    def placing(self) -> tuple[pd.DataFrame, pd.DataFrame]:
+        """The setting of each dial at each yes rate of the fitting split, and all answers that it was found by."""
+        fitting = self.inputs.in_splits("fitting")
+
+        def ask(number: int, settings: Mapping[str, Sequence[float]]) -> pd.DataFrame:
+            return self._ask(f"placing-{number}", fitting, self.template, settings)
+
+        first = {dial.name: dial.first_settings() for dial in self.dials}
+        placed, answers = seek_settings(ask, first, RATES, {dial.name for dial in self.dials if dial.continuous})
+        self.run.write_table("placed.csv", placed)
+        return placed, answers
+
+    @property
     def placed(self) -> pd.DataFrame:
         """The setting of each dial at each yes rate, found on the fitting split."""
-        if self.run.has("placed.csv"):
-            return self.run.read_table("placed.csv")
-        settings = {dial.name: dial.first_settings() for dial in self.dials}
-        asked = self._ask("placing", self.inputs.in_splits("fitting"), self.template, settings)
-        tables = []
-        for dial in self.dials:
-            answers = asked[asked["dial"] == dial.name]
-            placed = settings_at(answers, RATES, setting="setting", between=dial.continuous)
-            tables.append(placed.assign(dial=dial.name))
-        placed = pd.concat(tables, ignore_index=True)
-        self.run.write_table("placed.csv", placed)
-        return placed
+        return self.placing[0]
 
     @property
     def reached(self) -> pd.DataFrame:
@@ -168,8 +171,12 @@ class DialStudy:
 
     @cached_property
     def answers(self) -> pd.DataFrame:
-        """The answers on fitting and test split, by rate; those of the threshold shift at 0 stand at rate nan."""
-        asked = self._ask("answers", self.inputs.in_splits("fitting", "test"), self.template, self._settings(CUT))
+        """The answers on fitting and test split, by rate; those of the threshold shift at 0 stand at rate nan.
+
+        Those on the fitting split are what the settings were found by.
+        """
+        asked = self._ask("answers", self.inputs.in_splits("test"), self.template, self._settings(CUT))
+        asked = pd.concat([self.placing[1], asked], ignore_index=True)
         plain = asked[(asked["dial"] == CUT) & (asked["setting"] == 0.0)].assign(rate=float("nan"))
         at_rates = asked.merge(self.reached[["dial", "setting", "rate"]], on=["dial", "setting"])
         return pd.concat([at_rates, plain], ignore_index=True)

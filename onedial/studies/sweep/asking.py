@@ -122,6 +122,7 @@ def ask_reversed(study: SweepStudy) -> None:
 
 def write_texts(study: SweepStudy) -> None:
     """Let the subject go on writing at three settings, steered as it was swept; every process, and the first one keeps.
+    Each is named by the yes rate that was measured there on the fitting questions.
 
     The questions are test questions, evenly from the least to the most often yes unsteered. Each is put alone, without
     asking whether it can be answered.
@@ -134,13 +135,13 @@ def write_texts(study: SweepStudy) -> None:
     places = np.unique(np.linspace(0, len(order) - 1, N_WRITTEN).round().astype(int))
     texts = {question.id: question.rendered for question in study.inputs.questions}
     prompts = [CLOSED_BOOK.template.fill(texts[name]) for name in order[places]]
-    settings, tables = study.settings_at(WRITTEN_RATES), []
+    settings, tables = study.settings_at(WRITTEN_RATES).drop_duplicates("setting"), []
     with progress_bar(len(settings), f"texts to {len(places)} questions") as advance:
-        for wanted, magnitude in zip(WRITTEN_RATES, settings, strict=True):
-            push = study.intervention * magnitude
+        for magnitude, yes_rate in settings[["setting", "rate_found"]].to_numpy(float):
+            push = study.intervention * float(magnitude)
             written = write_after(study.model, prompts, max_new_tokens=WRITTEN_TOKENS, push=push)
             rows = {"question_id": order[places], "text": [each.text for each in written]}
-            tables.append(pd.DataFrame(rows).assign(magnitude=magnitude, yes_rate=wanted))
+            tables.append(pd.DataFrame(rows).assign(magnitude=magnitude, yes_rate=yes_rate))
             advance(1)
     if is_first_process():
         study.run.run.write_table(WRITTEN, pd.concat(tables)[["question_id", "yes_rate", "magnitude", "text"]])

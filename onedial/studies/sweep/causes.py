@@ -154,5 +154,7 @@ def labels_to_read(study: SweepStudy, ids: Sequence[str], fitted: NDArray[np.boo
 
 def ends_of(study: SweepStudy) -> tuple[float, float]:
     """The magnitudes, in residual norms, at which the fitting questions' yes rates are nearest to .1 and .9."""
-    low, high = sorted(setting / study.intervention.units_per_norm for setting in study.settings_at((0.1, 0.9)))
+    low, high = sorted(
+        setting / study.intervention.units_per_norm for setting in study.settings_at((0.1, 0.9))["setting"]
+    )
     return low, high

@@ -30,7 +30,7 @@ from onedial.studies.start import Start
 from onedial.verdict.sweep_run import SweepRun
 from onedial.verdict.verdict import RULE
 from steering.interventions import Intervention
-from steering.planning.magnitudes import settings_at
+from steering.planning.magnitudes import NEAR_ENOUGH, settings_at
 from steering.planning.plan import SweepPlan
 
 Ask = Callable[..., object]
@@ -88,13 +88,15 @@ class SweepStudy:
         tested = swept["intervention_id"] == self.intervention.intervention_id
         return swept[tested & swept["question_id"].isin(set(self.inputs.ids(FITTING)))]
 
-    def settings_at(self, wanted: Sequence[float]) -> list[float]:
-        """The magnitudes at which the fitting questions' yes rates are nearest to these."""
-        return settings_at(self.fitting_answers, wanted)["setting"].tolist()
+    def settings_at(self, wanted: Sequence[float]) -> pd.DataFrame:
+        """The magnitudes at which the fitting questions' yes rates are nearest to these, with the rates there, as
+        `magnitudes.settings_at`.
+        """
+        return settings_at(self.fitting_answers, wanted, within=NEAR_ENOUGH)
 
     def spread(self, n_settings: int) -> list[float]:
         """0 and magnitudes at which the yes rates lie evenly between .1 and .9; fewer where two rates have the same."""
-        return sorted({0.0, *self.settings_at(np.linspace(0.1, 0.9, n_settings - 1).tolist())})
+        return sorted({0.0, *self.settings_at(np.linspace(0.1, 0.9, n_settings - 1).tolist())["setting"]})
 
 
 def begin_sweep(start: Start, inputs: ExperimentInputs, prompts: PromptSet, model: OpenModel, notes: Notes) -> SweepRun:

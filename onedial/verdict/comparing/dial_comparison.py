@@ -1,14 +1,16 @@
 """Dials at equal yes rates: which order of the questions does each go through, and which targets does it meet?
 
-Every dial was set to the same yes rates on the fitting split (`place_settings`), and is judged on the test
-split by its answers there. The reference is the threshold shift at the same rates: it asks nothing of the model but
-where to cut the unsteered margin, so that whatever a dial does better is what its order is worth.
+Every dial was set to the same yes rates on the fitting split, to one answer (`seek_settings`), and is judged on the
+test split by its answers there, where nothing is set: the rates there are measured, and a rate at which a dial stands
+further than `EQUAL` from the threshold shift is void for it. The reference is the threshold shift at the same rates: it
+asks nothing of the model but where to cut the unsteered margin, so that whatever a dial does better is what its order
+is worth.
 
     ease         share of a dial's rates at which it says yes to a question
     order_gain   C_A at equal rates: mean over targets of A_t(ease) - A_t(ease of the threshold shift), A_t as in
                  `onedial.stats.roc`
     signal       S: mean over targets of kappa where the dial's rate is nearest to the target's fitting yes rate; a
-                 target further than half a step of the rates from every rate that the dial reaches is left out
+                 target further than half a step of the rates from every rate that is compared is left out
     signal_gain  S minus the threshold shift's, for the same targets
     rho          Spearman's correlation of the ease with the unsteered margin
 
@@ -38,6 +40,9 @@ from onedial.verdict.case import Case
 from onedial.verdict.criteria.drawn import Drawn, areas, counts
 
 CUT = "threshold shift"
+EQUAL = 0.1
+"""Yes rates on the test split that are further apart are not equal. At rates this far apart kappa of answers that are
+equally alike is 2% smaller than at equal ones in the middle, and 8% at the ends (.1 and .2)."""
 N_BOOTSTRAP = 999
 NUMBERS = ("signal", "signal_gain", "order_gain", "rho")
 TARGET_COLUMNS = ["dial", "target", "rate", "kappa", "kappa_cut", "difference", "low", "high"]
@@ -48,11 +53,13 @@ class DialComparison:
     """See the module's text.
 
     Attributes:
-        table: index dial: kind, n_rates, n_targets, each of `NUMBERS` with its ends, fitting_order_gain and
-            fitting_signal, n_questions, n_unread (answers on the test split that were not read, over its rates),
-            chosen.
+        table: index dial: kind, n_rates (that are compared), n_void, apart (the furthest that a rate which is compared
+            lies from the threshold shift's on the test split), n_targets, each of `NUMBERS` with its ends,
+            fitting_order_gain and fitting_signal, n_questions, n_unread (answers on the test split that were not read,
+            over its rates), chosen.
         targets: one row per dial and target: rate, kappa, kappa_cut, difference with its interval.
-        rates: one row per dial and rate: reached, n, n_unread and yes_rate on the test split, mean kappa over targets.
+        rates: one row per dial and rate: setting, rate_found (measured on the fitting split) and reached; n, n_unread
+            and yes_rate (measured on the test split), void, mean kappa over targets.
         chosen: the intervention with the highest order gain on the fitting split; "" where there is none.
     """
 
@@ -67,7 +74,7 @@ class DialComparison:
         """The result in one sentence."""
         others = self.table[(self.table.index != CUT) & self.table["order_gain"].notna()]
         if others.empty:
-            return "No dial reaches enough yes rates to be compared with a threshold shift."
+            return "No dial reaches enough yes rates to be compared with a threshold shift." + self._void()
         ends = zip(others["order_gain"], others["order_gain_low"], others["order_gain_high"], strict=True)
         gains = {
             str(name): f"{name} {value:+.3f} ({low:+.3f} to {high:+.3f})"
@@ -78,8 +85,15 @@ class DialComparison:
         chosen = f"; chosen on the fitting split: {gains[self.chosen]}" if self.chosen not in ("", best) else ""
         return (
             f"At equal yes rates {better} of {len(others)} dials order the questions more as the targets do than "
-            f"a threshold shift does, and {worse} less so: best {gains[best]}{chosen}."
+            f"a threshold shift does, and {worse} less so: best {gains[best]}{chosen}. "
+            f"The rates differ by up to {others['apart'].max():.2f} on the test questions.{self._void()}"
         )
+
+    def _void(self) -> str:
+        """How many rates are void, and why."""
+        n_void = int(self.table["n_void"].sum())
+        void = "1 rate is void: there it differs" if n_void == 1 else f"{n_void} rates are void: there they differ"
+        return f" {void} by more than {EQUAL:g}." if n_void else ""
 
 
 def unsteered_case(answers: pd.DataFrame, about: pd.DataFrame, panel: Any, seed: int = 0, n: int = N_BOOTSTRAP) -> Case:
@@ -126,15 +140,20 @@ def compare_dials(answers: pd.DataFrame, placed: pd.DataFrame, kinds: pd.Series,
     cut, rows, by_target, by_rate = _answers(answers, CUT, settings, case), {}, [], []
     for name, kind in zip(map(str, kinds.index), kinds, strict=True):
         dial = _answers(answers, name, settings, case)
-        sides = _Sides(case, dial, cut, settings)
+        both = np.isfinite(dial).any(axis=0) & np.isfinite(cut).any(axis=0)
+        apart = np.abs(yes_rates(dial[case.test])[0] - yes_rates(cut[case.test])[0])
+        equal = both & (apart <= EQUAL + 1e-9)
+        sides = _Sides(case, dial, cut, settings, equal)
         on_test, targets = sides.numbers(case.test, drawn)
-        on_fitting, _ = sides.numbers(case.fitting, None)
-        rows[name] = {"kind": str(kind), "n_rates": len(sides.rates), **on_test}
+        # What is chosen must not rest on the test split, and so neither on what is void there.
+        on_fitting, _ = _Sides(case, dial, cut, settings, both).numbers(case.fitting, None)
+        rows[name] = {"kind": str(kind), "n_rates": int(equal.sum()), "n_void": int((both & ~equal).sum())}
+        rows[name] |= {"apart": float(apart[equal].max(initial=0.0)) if equal.any() else float("nan"), **on_test}
         rows[name] |= {f"fitting_{number}": on_fitting[number] for number in ("order_gain", "signal")}
         n_unread = int(np.isnan(sides.answers[0][case.test]).sum())
         rows[name] |= {"n_questions": int(case.test.sum()), "n_unread": n_unread}
         by_target.append(targets.assign(dial=name))
-        by_rate.append(_by_rate(dial[case.test], settings, case).assign(dial=name))
+        by_rate.append(_by_rate(dial[case.test], settings, case).assign(dial=name, void=both & ~equal))
     table = pd.DataFrame.from_dict(rows, orient="index").rename_axis("dial")
     pushes = table.loc[(table["kind"] == "intervention") & table["fitting_order_gain"].notna(), "fitting_order_gain"]
     chosen = "" if pushes.empty else str(pushes.idxmax())
@@ -152,17 +171,16 @@ def _answers(answers: pd.DataFrame, dial: str, rates: np.ndarray, case: Case) ->
 
 
 class _Sides:
-    """One dial beside the threshold shift, at the rates that both reach.
+    """One dial beside the threshold shift, at the rates that are compared.
 
     Attributes:
-        answers: question x rate, of the dial and of the threshold shift. rates: those that both reach.
+        answers: question x rate, of the dial and of the threshold shift. rates: those that are compared.
         place: target -> the rate nearest to its fitting yes rate. near: whether it is within half a step.
     """
 
-    def __init__(self, case: Case, dial: np.ndarray, cut: np.ndarray, rates: np.ndarray) -> None:
-        both = np.isfinite(dial).any(axis=0) & np.isfinite(cut).any(axis=0)
-        self.case, self.answers, self.rates = case, (dial[:, both], cut[:, both]), rates[both]
-        if both.any():
+    def __init__(self, case: Case, dial: np.ndarray, cut: np.ndarray, rates: np.ndarray, equal: np.ndarray) -> None:
+        self.case, self.answers, self.rates = case, (dial[:, equal], cut[:, equal]), rates[equal]
+        if equal.any():
             step = float(np.diff(rates).min()) if len(rates) > 1 else 0.1
             away = np.abs(np.nanmean(case.given[case.fitting], axis=0)[:, None] - self.rates)
             self.place = away.argmin(axis=1)
