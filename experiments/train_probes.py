@@ -56,10 +56,10 @@ def train_probes(options: ProbeOptions, notes: Notes) -> None:
     layers = layers_by_config(options)
     if options.compare_at is not None and options.compare_at not in layers:
         raise InputError(f"--compare-at {options.compare_at} is none of the layers {layers}; choose one of them")
+    if options.dry_run:
+        return say(predict(options, inputs, template, layers))
     model = start.load_subject(options)
     prompts = PromptSet.build(model, inputs.questions, template)
-    if options.dry_run:
-        return say(predict(options, model, inputs, prompts, layers))
     with start.begin(notes, model) as run:
         say(f"run: {run.path}")
         run.record(seeds={"all": options.seed})

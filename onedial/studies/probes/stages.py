@@ -2,18 +2,19 @@
 the disk, hours by what is timed here and now."""
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 
 import numpy as np
 
 from onedial.asking.instruments import FACT
+from onedial.asking.prompts import PromptTemplate
 from onedial.core.run.stages import Stage, loads_of
-from onedial.models.model import OpenModel
-from onedial.models.prompt_set import PromptSet
+from onedial.models.checkpoints.weights import load_config, resolve_weights
 from onedial.panels.inputs import ExperimentInputs
 from onedial.panels.questions.facts import load_facts
+from onedial.studies.inputs import forecast
 from onedial.studies.options.probes import ProbeOptions
 from onedial.studies.probes.correctness import own_stage
 from onedial.studies.probes.elsewhere import elsewhere_stage
@@ -27,7 +28,7 @@ from onedial.studies.probes.writing import writing_stage
 from probes.directions.contrast import CONTRASTS, search
 from probes.fitting.folds import TopicFolds
 from probes.fitting.measure import ProbeTask, measure_layer
-from steering.planning.forecast import REPORT, START, Candidates, Clock, Forecast, Load, Loads, Size, sketch_of
+from steering.planning.forecast import REPORT, Candidates, Load, Loads, Size
 
 REASONED_TOKENS = 60
 """Of an answer with reasons, about; a model that reasons at length writes up to 160."""
@@ -80,30 +81,29 @@ STAGES: dict[str, Stage[Study]] = {
 """All but the first two rest on `probes`."""
 
 
-def predict(
-    options: ProbeOptions, model: OpenModel, inputs: ExperimentInputs, prompts: PromptSet, layers: Sequence[int]
-) -> str:
-    """What each stage that is wanted puts to the model, and its time, with that of fitting the probes."""
-    asked = PromptSet.build(model, load_facts(options.facts, options.seed), FACT.template) if options.facts else None
-    facts = [] if asked is None else list(map(len, asked.sequences))
-    so_far = time.process_time()
-    ahead = Ahead(options, list(map(len, prompts.sequences)), facts, layers)
-    config, device = model.hf.config, model.device.type
-    size = Size.of(config)
-    clock = Clock(
-        sketch_of(config, model.tokenizer, model.dtype, device, size) or model, prompts.prompts, model.n_layers
-    )
-    stages = {START: [Load(seconds=so_far)]} | loads_of(STAGES, options, ahead) | {"report": [REPORT]}
-    if "probes" in stages:
-        fitted = seconds_of_a_layer(options, inputs, model.d_model)
-        stages["probes"].append(Load(seconds=len(layers) * fitted * (1 + 0.3 * bool(facts))))
-    if "directions" in stages and facts:
-        searches = options.folds * len(CONTRASTS) * min(options.statement_layers, len(layers))
-        stages["directions"].append(Load(seconds=searches * seconds_of_a_search(options.facts, model.d_model)))
-    taken = {name: clock.usual_and_most(loads) for name, loads in stages.items()}
-    n_kept = len(layers) * (len(prompts) + len(facts)) + 4 * options.statement_layers * len(facts)
-    told = Forecast(stages, size, model.dtype, device, taken)
-    return f"{told}\ndisk: {4 * model.d_model * n_kept / 1e9:.2f} GB of activations"
+def predict(options: ProbeOptions, inputs: ExperimentInputs, template: PromptTemplate, layers: Sequence[int]) -> str:
+    """What each stage that is wanted puts to the model, its time with that of fitting the probes, and room on the disk;
+    no weights are read.
+    """
+    config, _ = load_config(resolve_weights(options.model, options.revision))
+    d_model = Size.of(config).decoder.d_model
+    drawn = load_facts(options.facts, options.seed) if options.facts else []
+    facts = [FACT.template.fill(fact.rendered) for fact in drawn]
+
+    def loads(lengths: Mapping[str, list[int]], *_: object) -> dict[str, Loads]:
+        questions = [length for split in sorted(set(inputs.splits.values())) for length in lengths[split]]
+        stages = loads_of(STAGES, options, Ahead(options, questions, lengths["facts"], layers)) | {"report": [REPORT]}
+        if "probes" in stages:
+            fitted = seconds_of_a_layer(options, inputs, d_model)
+            stages["probes"].append(Load(seconds=len(layers) * fitted * (1 + 0.3 * bool(facts))))
+        if "directions" in stages and facts:
+            searches = options.folds * len(CONTRASTS) * min(options.statement_layers, len(layers))
+            stages["directions"].append(Load(seconds=searches * seconds_of_a_search(len(facts), d_model)))
+        return stages
+
+    n_kept = len(layers) * (len(inputs.questions) + len(facts)) + 4 * options.statement_layers * len(facts)
+    told = forecast(options, inputs, template, loads, {"facts": facts})
+    return f"{told}\ndisk: {4 * d_model * n_kept / 1e9:.2f} GB of activations"
 
 
 def seconds_of_a_search(n_statements: int, d_model: int) -> float:
