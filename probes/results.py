@@ -18,6 +18,7 @@ from onedial.show.plots import Axis, Cells, Colours, Curve, Over, Panel, Points,
 from onedial.show.results import SURROUNDINGS, Result, Stored, words_in
 from onedial.show.run_tables import flat_rows
 from onedial.stats.level import LEVEL
+from onedial.stats.multiple_tests import adjusted
 
 WORDS = words_in(__file__)
 NAMES = {
@@ -29,6 +30,7 @@ NAMES = {
 """The main labels, as a sentence calls them."""
 FACTS = ("fact is true", "yes to a fact")
 MOST_ROWS, MOST_LABELS = 40, 45
+CHANCE = 0.5
 RANDOM = "random"
 VERDICTS = {"yes": COLOURS[0], "no": COLOURS[1], "unread": COLOURS[7]}
 
@@ -52,16 +54,24 @@ def opening_of(stored: Stored) -> Opening:
 
 
 def headline_of(stored: Stored) -> str:
-    """What the subject's stream gives away of its own ability."""
+    """What the subject's stream gives away of its own ability: what is read beyond chance, with p values adjusted for
+    the number of labels, and what is not shown to be."""
     if "chosen" not in stored:
         return "Nothing was read."
-    said = []
-    for label, row in stored["chosen"].iterrows():
-        if str(label) in NAMES:
-            adds = row["over_text"] > 0 and row["p_adds"] <= LEVEL
-            beyond = "words alone" if adds else "not clearly more than words alone,"
-            said.append(f"{NAMES[str(label)]} at {number(row['auroc'], 2)} ({beyond} {number(row['text'], 2)})")
-    return f"The stream reads {', '.join(said)}." if said else NOTHING
+    table, shown, not_shown = stored["chosen"], [], []
+    reads, adds = (adjusted(table[name].to_numpy(float)) for name in ("p_reads", "p_adds"))
+    for place, (label, row) in enumerate(table.iterrows()):
+        if str(label) not in NAMES:
+            continue
+        words = f"{NAMES[str(label)]} at {number(row['auroc'], 2)} ({number(row['low'], 2)} to {number(row['high'], 2)}"
+        if reads[place] > LEVEL or row["low"] <= CHANCE:
+            not_shown.append(f"{words}; {row['n_positive']:.0f} of {row['n']:.0f} questions carry it)")
+            continue
+        beyond = "" if adds[place] <= LEVEL and row["over_text_low"] > 0 else "not clearly "
+        shown.append(f"{words}; {beyond}more than words alone, {number(row['text'], 2)})")
+    told = [f"The stream reads {', '.join(shown)}."] if shown else []
+    told += [f"Not shown to be read, among {len(table)} labels: {', '.join(not_shown)}."] if not_shown else []
+    return " ".join(told) or NOTHING
 
 
 # ---- columns and rows ------------------------------------------------------------------------------------------------

@@ -52,7 +52,7 @@ class Glossary:
     def _marked(self, text: str) -> str:
         if not self.left or not text.strip():
             return text
-        return re.sub(rf"(?<![\w-])({'|'.join(self.left)})s?(?![\w-])", self._mark, text, flags=re.IGNORECASE)
+        return re.sub(rf"(?<![\w/.-])({'|'.join(self.left)})s?(?![\w/-]|\.\w)", self._mark, text, flags=re.IGNORECASE)
 
     def _mark(self, match: re.Match[str]) -> str:
         word = match[1].lower()

@@ -39,6 +39,8 @@ from onedial.show.labels import shortened_apart
 ROW = 0.21
 """Inches that a row of a forest plot takes."""
 LEGEND_LINE = 0.17
+MOST_WRITTEN = 8
+"""Columns of a heatmap that have room for numbers in letters of the usual size."""
 SHARES = (-0.02, 1.02)
 """Limits of an axis of shares."""
 Range = tuple[float | None, float | None]
@@ -196,7 +198,7 @@ def forest(
         axes.tick_params(axis="y", length=0)
         axes.grid(False, axis="y")
         axes.spines["left"].set_visible(False)
-        axes.locator_params(axis="x", nbins=6 if len(columns) == 1 else 4)
+        axes.locator_params(axis="x", nbins={1: 6, 2: 4}.get(len(columns), 2))
         if axes is every[0]:
             axes.set_yticks(list(places.values()), shortened_apart(list(places), longest))
             for name, text in zip(places, axes.get_yticklabels(), strict=True):
@@ -473,7 +475,8 @@ def heatmap(
                 float(np.mean(np.asarray(ends)[at : at + 2])) for ends, at in ((block.x, column), (block.y, row))
             )
             colour = PAPER if abs(value) > 0.6 * limits[1] else INK
-            axes.text(across, up, number(value, 2), ha="center", va="center", fontsize=7, color=colour)
+            size = SMALLEST if values.shape[1] <= MOST_WRITTEN else 7
+            axes.text(across, up, number(value, 2), ha="center", va="center", fontsize=size, color=colour)
     axes.scatter(*over.crosses, marker="x", s=16, color=COLOURS[1], linewidth=1.2)
     for left, bottom, wide, high in over.frames:
         axes.add_patch(Rectangle((left, bottom), wide, high, fill=False, edgecolor=COLOURS[1], linewidth=2, zorder=5))

@@ -227,7 +227,7 @@ def section_of(name: str, stored: Stored) -> Section | None:
     if result.columns or result.lines:
         table = [table_of(name, stored)]
         table = [page.folded(f"The table: {title}", table)] if result.hidden else table
-    if drawn and blocks and not result.folded:
+    if len(drawn) == 1 and blocks and not result.folded:
         blocks = [page.beside_figure(folder, drawn, blocks)]
     else:
         at = 1 if text else 0
