@@ -1,6 +1,7 @@
 """Dials compared from the command line."""
 
 import json
+from types import SimpleNamespace
 
 import pandas as pd
 import pytest
@@ -9,6 +10,7 @@ from tiny_models import tiny_model
 
 from onedial.asking.poles import POLES
 from onedial.studies.dials.stages import loads
+from onedial.studies.dials.study import DialStudy
 from onedial.studies.options.dials import DialOptions
 from steering.planning.forecast import Size
 
@@ -85,3 +87,9 @@ def test_one_table_one_figure_one_sentence(tmp_path):
     assert there[["accuracy", "negative_flips"]].notna().all().all()
     pushed = ~there["dial"].isin(["threshold shift", "instructed threshold"])
     assert (there["kl"].notna() == pushed).all()
+
+
+def test_no_facts_leave_the_settings_alone():
+    study = SimpleNamespace(options=SimpleNamespace(facts=0))
+    table = DialStudy._on_facts(study, {"a": [0.1, 0.2], "b": []})
+    assert table.to_dict("records") == [{"dial": "a", "setting": 0.1}, {"dial": "a", "setting": 0.2}]

@@ -184,9 +184,7 @@ class DialStudy:
     @cached_property
     def effects(self) -> pd.DataFrame:
         """Facts at the settings that are reached, and of the dials that push neutral text."""
-        facts, run = load_facts(self.options.facts, self.options.seed), self.run
-        settings = self._settings(*(dial.name for dial in self.dials))
-        asked, truth = self._ask("facts", facts, FACT.template, settings), pd.Series(truth_of(facts))
+        run, settings = self.run, self._settings(*(dial.name for dial in self.dials))
         pushed = {each.intervention.intervention_id: each for each in self.dials if isinstance(each, InterventionDial)}
         if not run.has("texts.csv"):
             passages = load_passages()[: self.options.passages]
@@ -197,8 +195,17 @@ class DialStudy:
                 run.write_table("texts.csv", texts)
         texts = run.read_table("texts.csv").rename(columns={"magnitude": "setting"}).astype({"setting": float})
         texts["dial"] = texts.pop("intervention_id").map({name: dial.name for name, dial in pushed.items()})
+        return self._on_facts(settings).merge(texts, on=["dial", "setting"], how="left")
+
+    def _on_facts(self, settings: Settings) -> pd.DataFrame:
+        """Dial, setting, and what it does to unrelated facts where any are asked."""
+        if not self.options.facts:
+            rows = [(dial, setting) for dial, each in settings.items() for setting in each]
+            return pd.DataFrame(rows, columns=["dial", "setting"])
+        facts = load_facts(self.options.facts, self.options.seed)
+        asked, truth = self._ask("facts", facts, FACT.template, settings), pd.Series(truth_of(facts))
         tables = [fact_effects(asked[asked["dial"] == dial.name], truth).assign(dial=dial.name) for dial in self.dials]
-        return pd.concat(tables, ignore_index=True).merge(texts, on=["dial", "setting"], how="left")
+        return pd.concat(tables, ignore_index=True)
 
     def _ask(self, stage: str, questions: list[Question], template: PromptTemplate, settings: Settings) -> pd.DataFrame:
         """Every dial at its settings, what is on disk left out: interventions batch by batch, others one by one."""

@@ -45,7 +45,7 @@ class DialOptions(TargetOptions, DryRunOptions, RunOptions, group="what is compa
     )
     layer: str = option("few", f"candidates: {LAYERS}", check=several_layers)
     together: int = option(3, "layers steered at once, magnitudes shared by effect; 0: none", at_least=0)
-    facts: int = option(60, "unrelated facts", at_least=1, check=even_up_to_200)
+    facts: int = option(60, "unrelated facts; 0: none", at_least=0, check=even_up_to_200)
     passages: int = option(16, "neutral ones, for KL", at_least=1, at_most=64)
     lora_rate: float = option(0.9, "yes rate that --dials lora is trained to", above=0, below=1)
 
