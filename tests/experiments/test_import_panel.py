@@ -18,7 +18,8 @@ def run(*arguments):
 
 
 def test_logs_become_a_panel_with_questions_respondents_and_a_report(tmp_path):
-    asked = ("--asked", "can_you=yes-no,can_you_reasoned=yes-no,closed_book=question", "--confidence-scale", "1")
+    asked = ("--asked", "can_you=yes-no,can_you_reasoned=yes-no,closed_book=question")
+    asked += ("--confidence-scale", "1", "--shared-lines", "cut")
     done = run(LOGS / "inspect", *asked, "--out", tmp_path / "out")
     assert done.returncode == 0, done.stderr
     written = {file.name for file in (tmp_path / "out").iterdir()}
