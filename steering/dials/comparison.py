@@ -27,7 +27,7 @@ from onedial.models.forward.activations import read_activations
 from onedial.models.inside.gradients import margin_gradients
 from onedial.models.model import OpenModel
 from onedial.models.prompt_set import PromptSet
-from onedial.stats.intervals import unit_weights
+from onedial.stats.intervals import drawn_units, unit_weights
 from onedial.stats.level import interval_95
 from onedial.stats.roc import roc_area
 from steering.causes import STEP, mean_with_interval, slopes_along
@@ -36,7 +36,6 @@ from steering.directions import DIRECTIONS
 from steering.interventions import SteeringVector
 from steering.vectors import contrast_of, vectors_of
 
-FEWEST_TOPICS = 10
 N_BOOTSTRAP = 999
 DIRECTION_COLUMNS = (
     "layer", "method", "auroc", "auroc_low", "auroc_high", "norm", "residual_norm", "effect", "effect_low",
@@ -120,7 +119,7 @@ def compare_directions(
     vectors = {(vector.layer, method): vector for method, own in made.items() for vector in own}
     with bar(len(held_out), "held-out streams") as advance:
         read = read_activations(model, held_out, layers, advance)
-    weights = _weights(held_out.topics, len(held_out), seed)
+    weights = unit_weights(drawn_units(held_out.topics or None, len(held_out)), N_BOOTSTRAP, seed)
     yes, no = split_by_response(read.margin, read.mass)
     said_yes = torch.where(yes, 1.0, torch.where(no, 0.0, torch.nan)).numpy()
     pushes = [(vector.layer, vector.direction, vector.residual_norm) for vector in vectors.values()]
@@ -183,11 +182,3 @@ def _cosines(vectors: dict[tuple[int, str], SteeringVector]) -> pd.DataFrame:
         if other_layer == layer
     ]
     return pd.DataFrame(rows, columns=["layer", "method", "other", "cosine"])
-
-
-def _weights(topics: Sequence[str], n: int, seed: int) -> np.ndarray:
-    """(replicate, question) how often each question was drawn, with its topic where there are enough topics."""
-    names, codes = np.unique(np.array(topics or [""] * n, dtype=object).astype(str), return_inverse=True)
-    if len(names) < FEWEST_TOPICS:
-        codes = np.arange(n)
-    return unit_weights(codes, N_BOOTSTRAP, seed)
